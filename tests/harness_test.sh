@@ -44,7 +44,7 @@ fake cmake <<'TEXT'
 echo "cmake $*" >>"$calls"
 case $1 in
   --preset) touch "build/$2/CMakeCache.txt" "build/$2/build.ninja"; [[ ! -f broken ]] || { echo "a broken line"; exit 1; } ;;
-  --build) mkdir -p "$2/cli"; printf '#!/bin/sh\necho mxact "$@"\n' | tee "$2/cli/mxact" >"$2/my_laws"; chmod +x "$2/cli/mxact" "$2/my_laws" ;;
+  --build) mkdir -p "$2/cli"; printf '#!/bin/sh\necho mxact "$@"\n' | tee "$2/cli/mxact" >"$2/my_laws"; echo 'echo peers "$@"' >"$2/peers.sh"; chmod +x "$2/cli/mxact" "$2/my_laws" ;;
 esac
 TEXT
 PATH=$scratch/bin:$PATH
@@ -87,6 +87,10 @@ harness 0 run model -- --json
 called "apt-get install -y -qq --no-install-recommends g++ cmake"
 called "cmake --build $release --parallel $jobs --target mxact"
 says_last "mxact verify model --json"
+harness 2 peers a
+harness 0 peers -- torch --json=-
+called "cmake --build $release --parallel $jobs --target peers"
+says_last "peers torch --json=-"
 harness 0 test --preset s390x
 called "apt-get install -y -qq --no-install-recommends qemu-user"
 harness 0 test

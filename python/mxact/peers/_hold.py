@@ -177,8 +177,8 @@ def held(row: Operation, package_version: str, exhaustive: bool) -> Held:
             result = nearest_of(trial, result)
         done.result, done.profile = result, result.profile
         done.outcome = "differs" if wrong_units(trial, result) else "follows" if result.profile == expected else "changed"
-        # No document says how a number becomes a scale.
-        told = [count for count in documents if count is not None and target != "e8m0"]
+        # No document says how a number becomes a code of these.
+        told = [count for count in documents if count is not None and target not in ("e8m0", "ue5m3")]
         done.documents = min(told, key=lambda count: count.different, default=None)
     except Exception as problem:  # noqa: BLE001  (the peer's own, of any kind)
         done.problem = f"{type(problem).__name__}: {_one_line(problem)}"

@@ -14,7 +14,8 @@ class Cast:
     """One number into another format.
 
     operation: the call, as the peer's users write it. source, to: formats of mxact.formats(). profile: a name of mxact.profiles(), without a version: the
-    installed release's, or the newest. fn: an array [n] of the source's dtype -> codes or numbers [n]. why: what is its own against the documents.
+    installed release's, or the newest. fn: an array [n] of the source's dtype -> codes or numbers [n]. why: what is its own against the documents. finite:
+    only finite numbers are asked, where what a NaN or an Inf gives is left to the processor.
     """
 
     operation: str
@@ -23,6 +24,7 @@ class Cast:
     profile: str
     fn: Callable[[Array], Any]
     why: str = ""
+    finite: bool = False
 
 
 @dataclass(frozen=True)

@@ -126,9 +126,9 @@ class _CastTrial:
             both = np.concatenate([edges, edges | np.uint32(0x80000000)]).view(np.float32)
             yield self._piece(np.concatenate([both, beside_borders(self.row.to, dtype), dense]))
 
-    @staticmethod
-    def _piece(x: Array) -> Piece:
-        return Piece((x,), _is_nan(x))
+    def _piece(self, x: Array) -> Piece:
+        asked = x[np.isfinite(x)] if self.row.finite else x
+        return Piece((asked,), _is_nan(asked))
 
     def answer(self, piece: Piece) -> tuple[Array, ...]:
         values = array("the answer", self.row.fn(piece.inputs[0].copy()))

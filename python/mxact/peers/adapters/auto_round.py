@@ -17,7 +17,7 @@ _MX = {
     "mxfp8_e4m3": ("mx_fp8", "e4m3fn", 8),
     "mxfp8_e5m2": ("mx_fp8e5m2", "e5m2", 8),
     "mxfp6_e2m3": ("mx_fp6e2m3", "e2m3", 6),
-    "mxfp6_e3m2": ("mx_fp6", "e3m2", 6),
+    "mxfp6_e3m2": ("mx_fp6e3m2", "e3m2", 6),
     "mxfp4": ("mx_fp4", "e2m1", 4),
 }
 _WHY = "a block of zeros has the byte of an amax of 2, and the scale is the floor of an fp32 logarithm"
@@ -28,13 +28,14 @@ def _mx(format: str, source: str) -> Quantizer:
     name, element, bits = _MX[format]
 
     def fn(x: Array) -> tuple[Array, Array]:
-        blocks = tensor(x).float()
-        values, exponents, _ = module.quant_mx(blocks, bits, 32, data_type=name)
-        # It returns numbers: the elements are those divided by the scale again, which is exact in fp64.
-        scales = numbers(exponents).reshape(x.shape[0], -1)
+        blocks = tensor(x).float().reshape(-1, 32)
+        _, exponents, _ = module.quant_mx(blocks, bits, 32, data_type=name)
+        # It returns numbers, which overflow where their codes do not: the element is its own, before it goes back.
+        ebits, mbits, _, largest, _ = module.MXFP_FORMAT_CACHE[name]
+        quotients = torch().clamp(blocks / torch().pow(2.0, exponents.reshape(-1, 1)), -largest, largest)
+        elements = numbers(module.quant_element(quotients, ebits, mbits, largest, "even"))
         with np.errstate(all="ignore"):
-            elements = numbers(values).astype(np.float64) / np.repeat(np.exp2(scales.astype(np.float64)), 32, axis=1)
-            return np.asarray(convert(elements.astype(np.float32), element)).view(np.uint8), (scales + 127).astype(np.uint8)
+            return np.asarray(convert(elements, element)).view(np.uint8).reshape(x.shape), (numbers(exponents) + 127).astype(np.uint8).reshape(x.shape[0], -1)
 
     return Quantizer("quant_mx", format, source, "auto-round-mx", fn, why=_WHY)
 

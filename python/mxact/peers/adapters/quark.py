@@ -37,7 +37,7 @@ def _e8m0(x: Array) -> Array:
 
 def _operations() -> Sequence[Operation]:
     rows: list[Operation] = [_mx(format, source, mode) for mode in _WHY for format in _ELEMENTS for source in ("f32", "bf16")]
-    return [*rows, Cast("to_e8m0_uint8", "f32", "e8m0", "quark-e8m0", _e8m0), Cast("reference_convert_fp32_to_e5m3_bits", "f32", "ue5m3", "quark-ue5m3", _ue5m3)]
+    return [*rows, Cast("to_e8m0_uint8", "f32", "e8m0", "quark-e8m0", _e8m0, finite=True), Cast("reference_convert_fp32_to_e5m3_bits", "f32", "ue5m3", "quark-ue5m3", _ue5m3, finite=True)]
 
 
 PEER = Peer(

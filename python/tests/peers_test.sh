@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# Installs the package beside the libraries of python/peers.txt, holds each against the model, and runs the package's tests of torch and JAX.
+# usage: peers_test.sh SOURCE BUILD PYTHON COMPILER MPI [OPTIONS of python -m mxact.peers]   (BUILD has the libraries that the package links)
+set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/wheel.sh"
+peers=$build/peers
+list=$source/python/peers.txt
+
+# torch by itself, so that an index which has a build for the CPU gives that one; nothing else may bring another. What one index lacks is left out and skipped below.
+peer_requirements() {
+  local into=("$peers/venv/bin/pip" "${pip[@]}" --no-compile) line
+  "${into[@]}" "$(grep '^torch==' "$list")" > "$work/pip.log" 2>&1 || no_requirements torch
+  "${into[@]}" --no-deps -r "$list" > "$work/pip.log" 2>&1 && return
+  while read -r line; do
+    [[ $line == '#'* || -z $line ]] || "${into[@]}" --no-deps "$line" > "$work/pip.log" 2>&1 || echo "not installed: $line"
+  done < "$list"
+}
+
+make_wheel
+environment "$peers" "$list" peer_requirements
+install_wheel "$peers"
+
+cd "$peers"
+export MXACT_PROGRAM=$build/cli/mxact MXACT_SOURCE=$source PYTHONDONTWRITEBYTECODE=1 OMP_WAIT_POLICY=passive TORCH_EXTENSIONS_DIR=$peers/extensions
+status=0
+"$peers/venv/bin/python" -m mxact.peers --json="$peers/peers.json" --page="$peers/peers.md" "$@" > "$peers/peers.txt" || status=$?
+grep -E 'DIFFER|FAILED|SKIPPED|, not ' "$peers/peers.txt" || true
+tail -n 1 "$peers/peers.txt"
+echo "the table: $peers/peers.txt, peers.md and peers.json"
+[[ $status -ne 5 ]] || skip "package index: no peer is installed"
+"$peers/venv/bin/python" -m pytest -q -p no:cacheprovider --rootdir "$source" "$source"/python/tests/test_{torch,jax}.py || status=$?
+exit "$status"

@@ -1,0 +1,44 @@
+# Functions of package_test.sh and peers_test.sh: virtual environments of the build folder, and the wheel from a build's objects.
+# They read source, build, python, compiler and mpi, which the scripts take as their first words; `work` is the folder of both.
+source=$1 build=$2 python=$3 compiler=$4 mpi=$5
+shift 5
+work=$build/python
+mkdir -p "$work"
+pip=(install --quiet --disable-pip-version-check)
+
+skip() { echo "SKIPPED: no $*"; exit 0; }
+# Without a connection there is nothing to test with; whatever else pip says is wrong here.
+no_requirements() {
+  tail -n 20 "$work/pip.log"
+  if [[ -n ${PIP_NO_INDEX:-} ]] || grep -Eq 'Retry\(total=0,|Max retries exceeded' "$work/pip.log"; then skip "package index"; fi
+  echo "FAILED: pip does not install $1"
+  exit 1
+}
+
+# environment FOLDER REQUIREMENTS INSTALL: one virtual environment for this Python and these requirements, filled by the function INSTALL; a half-made one is made again.
+environment() {
+  local folder=$1 requirements=$2 install=$3 wanted
+  wanted=$("$python" -VV; cat "$requirements")
+  [[ $(cat "$folder/made-with" 2>/dev/null) != "$wanted" ]] || return 0
+  rm -rf "$folder/made-with" "$folder/venv"
+  mkdir -p "$folder"
+  "$python" -c 'import venv, ensurepip' 2>/dev/null || skip "tool: venv of $python"
+  "$python" -m venv "$folder/venv"
+  "$install"
+  echo "$wanted" > "$folder/made-with"
+}
+
+build_requirements() { "$work/venv/bin/pip" "${pip[@]}" -r "$source/python/requirements.txt" > "$work/pip.log" 2>&1 || no_requirements python/requirements.txt; }
+
+# The wheel, in $work/wheel.
+make_wheel() {
+  environment "$work" "$source/python/requirements.txt" build_requirements
+  "$work/venv/bin/python" -c 'import os, sys, sysconfig; sys.exit(not os.path.exists(sysconfig.get_path("include") + "/Python.h"))' || skip "tool: Python.h"
+  rm -rf "$work/wheel"
+  CXX=$compiler "$work/venv/bin/pip" wheel --quiet --disable-pip-version-check --no-build-isolation --no-deps --no-index --wheel-dir "$work/wheel" \
+    --config-settings cmake.source-dir=python --config-settings "build-dir=$work/module" --config-settings "cmake.define.MXACT_TARGETS=$build/mxact-targets.cmake" \
+    --config-settings "cmake.define.MXACT_WITH_MPI=$mpi" "$source" > "$work/wheel.log" 2>&1 || { cat "$work/wheel.log"; echo "FAILED: no wheel"; exit 1; }
+}
+
+# install_wheel FOLDER: into its environment.
+install_wheel() { "$1/venv/bin/pip" "${pip[@]}" --no-deps --no-index --force-reinstall "$work"/wheel/mxact-*.whl; }
