@@ -2,7 +2,7 @@
 # For the continuous integration of an engine: holds recorded outputs, and programs of laws, against mxact.
 # usage: ci.sh OUT RECORDED... [-- PROGRAM...]
 #   OUT       directory for checks.xml (JUnit), report.html and the JSON of the run; made when it is not there
-#   RECORDED  folder that golden/record.py wrote, or a folder of such folders
+#   RECORDED  folder that mxact.record wrote, or a folder of such folders
 #   PROGRAM   program made with mxact::props (docs/laws.md), with its arguments in one word: "build/my_laws N2 L1"
 # Where GITHUB_ACTIONS is set, failures are shown beside the change. The exit status is 0 only when something was compared and nothing differed.
 set -euo pipefail

@@ -1,7 +1,7 @@
 #pragma once
 // Holds the model against recorded outputs of real implementations (witnesses): anyone's, as long as they are written down in one of three forms.
 //   mxact-witness/1    (and /2, /3, which add words) a directory with manifest.json and raw arrays: conversions, block quantization, layers
-//   (golden/record.py writes it) layout-vectors/2   a directory with manifest.json and index arrays or digests: what a converter did with known bytes
+//   (python/mxact/_record.py writes it) layout-vectors/2   a directory with manifest.json and index arrays or digests: what a converter did with known bytes
 //   X.jsonl            one oracle case a line, joined by id with X_support.jsonl beside it
 
 #include <cstdint>
@@ -83,7 +83,7 @@ struct WitnessOptions {
 
 /// Holds every set under `path` against the model, sorted by path: a directory with manifest.json, a .jsonl file of oracle cases, or any directory
 /// above those. Throws Error(input) that names file, entry and value when a manifest, a data file or a case breaks its form, and when there is no
-/// set. Source: golden/witness/FORMAT.md for mxact-witness/1; LayoutRecorder of golden/record.py and golden/witness/oracle.hpp for the others.
+/// set. Source: golden/witness/FORMAT.md for mxact-witness/1; LayoutRecorder of python/mxact/_record.py and golden/witness/oracle.hpp for the others.
 std::vector<SetResult> run_witness(const std::filesystem::path& path, const WitnessOptions& options);
 
 /// 1 when anything of level `must` differs; else 5 when nothing was compared, a set is not readable or an entry of level `must` is mistrusted; else 4

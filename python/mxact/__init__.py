@@ -17,6 +17,7 @@ from mxact._layers import Loss, Packed, pack, unpack
 from mxact._layouts import Layout, layout
 from mxact._moe import activate, moe_layer, route
 from mxact._products import dot
+from mxact._record import record
 from mxact._select import audit, needs, select
 from mxact._tables import activations, backends, block_formats, contracts, engines, formats, layouts, profiles, routers, threads
 
@@ -53,6 +54,7 @@ __all__ = [
     "pack",
     "profiles",
     "quantize",
+    "record",
     "route",
     "routers",
     "select",

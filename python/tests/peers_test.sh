@@ -24,7 +24,7 @@ cd "$peers"
 export MXACT_PROGRAM=$build/cli/mxact MXACT_SOURCE=$source PYTHONDONTWRITEBYTECODE=1 OMP_WAIT_POLICY=passive TORCH_EXTENSIONS_DIR=$peers/extensions
 status=0
 "$peers/venv/bin/python" -m mxact.peers --json="$peers/peers.json" --page="$peers/peers.md" "$@" > "$peers/peers.txt" || status=$?
-grep -E 'DIFFER|FAILED|SKIPPED|, not ' "$peers/peers.txt" || true
+grep -E 'DIFFER|FAILED|CHANGED|^SKIPPED|  (other|gone)  ' "$peers/peers.txt" || true
 tail -n 1 "$peers/peers.txt"
 echo "the table: $peers/peers.txt, peers.md and peers.json"
 [[ $status -ne 5 ]] || skip "package index: no peer is installed"

@@ -49,7 +49,7 @@ def followed(row: Held) -> str:
     if row.outcome == "differs":
         return f"nearest {row.profile}"
     if row.outcome == "changed":
-        return f"{row.profile}, not {row.expected}"
+        return f"CHANGED: {row.profile}, not {row.expected}"
     return row.profile if row.recorded else f"{row.profile} (of another release)"
 
 

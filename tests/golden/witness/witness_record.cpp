@@ -9,14 +9,14 @@
 namespace mx::golden::test {
 namespace {
 
-TEST_CASE("what golden/record.py records is verified", "[witness]") {
+TEST_CASE("what python/mxact/_record.py records is verified", "[witness]") {
   const std::string python = "'" MXACT_PYTHON "'";
   if (std::system((python + " -c 'import numpy' 2>/dev/null").c_str()) != 0) {
     tests::skip_without("tool: NumPy of " MXACT_PYTHON);
     return;
   }
   const Scratch scratch("record");
-  const std::string command = python + " '" + std::string(MXACT_ROOT) + "/golden/record.py' --self-test '" + scratch.path().string() + "/sets'";
+  const std::string command = python + " '" + std::string(MXACT_ROOT) + "/python/mxact/_record.py' --self-test '" + scratch.path().string() + "/sets'";
   REQUIRE(std::system(command.c_str()) == 0);
   const Outcome outcome = run(scratch.path() / "sets");
   INFO(outcome.text);

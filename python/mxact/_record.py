@@ -1,73 +1,81 @@
-#!/usr/bin/env python3
 """Records what an implementation computes, in the forms that `mxact witness DIR` holds the model against.
 
-    from record import Recorder
-    r = Recorder("out/mine", "mine", "public")
-    r.entry("f32.e4m3fn.mine", "encode",
-            params={"source": "f32", "format": "e4m3fn", "rounding": "nearest_even", "overflow": "saturate",
-                    "nan_pos": "0x7F", "nan_neg": "0xFF"},
-            profile={"implementation": "mine", "device": "cpu", "build": "default", "version": "mine 1.0"},
-            inputs={"x": x}, outputs={"codes": codes})
-    r.write()
+    import mxact
+    mxact.record("e4m3fn", lambda x: mine(x), x, implementation="mine", overflow="saturate", nan_pos="0x7F", nan_neg="0xFF")
+    mxact.record("sf_128x4", swizzle, (256, 12), implementation="mine", rows=256, cols=12, role="scale")
 
-Arrays are numpy arrays or anything with .detach().cpu() (torch tensors, bf16 and fp8 included). Conversions are compared whoever ran them; for
-block operations the name of the implementation is the dialect: "ocp" for one that follows the MX document to the letter.
-LayoutRecorder does the same for converters that move bytes: it finds out by itself which input unit went where.
+record() is one call of one function in a folder of its own; Recorder and LayoutRecorder put many into one. Arrays are of numpy (ml_dtypes' bf16, fp8, fp6
+and fp4 included) or anything with .detach().cpu() (torch tensors). Conversions are compared whoever ran them; for block operations the name of the
+implementation is the dialect: "ocp" for one that follows the MX document to the letter. LayoutRecorder does the same for converters that move bytes: it
+finds out by itself which input unit went where.
 
-`record.py --self-test DIR` records a small example of both, computed with numpy alone.
+The file needs numpy alone: without the package it is used as it is, `from _record import Recorder`; installed with the vectors it is called record.py.
+`_record.py --self-test DIR` records a small example of both, computed with numpy alone.
 """
+
+from __future__ import annotations
 
 import argparse
 import hashlib
 import json
 import pathlib
 import sys
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
+Array = np.ndarray[Any, np.dtype[Any]]
+
 DTYPES = {"uint8": "u8", "int8": "i8", "int32": "i32", "uint32": "u32", "uint64": "u64",
           "float16": "fp16", "bfloat16": "bf16", "float32": "f32", "float64": "f64"}
+# Beginnings of ml_dtypes' names of codes that have a byte each.
+SMALL = ("float8_", "float6_", "float4_")
 LAYOUT_DTYPES = {"uint8": 1, "float8_e4m3fn": 1, "float8_e8m0fnu": 1, "bfloat16": 2, "float16": 2, "float32": 4}
 
 
-def as_numpy(array):
-    """A numpy array with the same bits, and its element type in the words of the manifest."""
+def as_numpy(array: Any) -> tuple[Array, str]:
+    """A numpy array with the same bits, and its element type in the words of the manifest; codes of 8 bits and fewer are u8."""
     if hasattr(array, "detach"):
         tensor = array.detach().cpu().contiguous()
         kind = str(tensor.dtype).removeprefix("torch.")
         if kind == "bfloat16" or kind.startswith("float8"):
-            import torch
+            torch: Any = sys.modules["torch"]
             wide = kind == "bfloat16"
             return tensor.view(torch.int16 if wide else torch.uint8).numpy(), "bf16" if wide else "u8"
         array = tensor.numpy()
     array = np.ascontiguousarray(array)
+    if array.dtype.name.startswith(SMALL):
+        return array.view(np.uint8), "u8"
+    if array.dtype.name == "bfloat16":
+        return array.view(np.uint16), "bf16"
     if array.dtype.name not in DTYPES:
         raise ValueError(f"no element type for {array.dtype}: use one of {', '.join(DTYPES)}")
     return array, DTYPES[array.dtype.name]
 
 
-def little_endian(array):
+def little_endian(array: Array) -> bytes:
     return array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes()
 
 
 class _Set:
     """A directory with a manifest: one file for equal bytes, one line for each entry."""
 
-    def __init__(self, directory, head):
+    def __init__(self, directory: str | pathlib.Path, head: dict[str, Any]) -> None:
         self.directory = pathlib.Path(directory)
         self.head = head
-        self.entries = []
-        self.files = {}
+        self.entries: list[dict[str, Any]] = []
+        self.files: dict[str, str] = {}
         self.directory.mkdir(parents=True, exist_ok=True)
         if (self.directory / "manifest.json").exists():
             raise FileExistsError(f"{self.directory / 'manifest.json'}: recordings are not overwritten")
 
-    def add(self, entry):
+    def add(self, entry: dict[str, Any]) -> None:
         if any(known["id"] == entry["id"] for known in self.entries):
             raise ValueError(f"two entries with the id {entry['id']}")
         self.entries.append(entry)
 
-    def store(self, name, data):
+    def store(self, name: str, data: bytes) -> str:
         """Writes the bytes once and returns the name of their file."""
         digest = hashlib.sha256(data).hexdigest()
         if digest not in self.files:
@@ -77,7 +85,7 @@ class _Set:
             self.files[digest] = name
         return self.files[digest]
 
-    def write(self):
+    def write(self) -> None:
         lines = [f" {json.dumps(key)}: {json.dumps(value)}," for key, value in self.head.items()]
         body = ",\n".join("  " + json.dumps(entry) for entry in self.entries)
         text = "{\n" + "\n".join(lines) + '\n "entries": [\n' + body + "\n ]\n}\n"
@@ -85,12 +93,25 @@ class _Set:
 
 
 class Recorder(_Set):
-    """Records conversions, block quantization, layers: the form mxact-witness/1."""
+    """Records conversions, block quantization, layers: the form mxact-witness/3, which has all words of 1 and 2."""
 
-    def __init__(self, directory, set_name, split):
-        super().__init__(directory, {"format": "mxact-witness/1", "set": set_name, "split": split})
+    def __init__(self, directory: str | pathlib.Path, set_name: str, split: str = "public") -> None:
+        super().__init__(directory, {"format": "mxact-witness/3", "set": set_name, "split": split})
 
-    def entry(self, id, op, params, profile, inputs, outputs, relation=None, skip=None, grounds="library", level="must", note=None):
+    def entry(
+        self,
+        id: str,
+        op: str,
+        params: dict[str, Any],
+        profile: dict[str, str],
+        inputs: dict[str, Any],
+        outputs: dict[str, Any],
+        relation: dict[str, Any] | None = None,
+        skip: dict[str, Any] | None = None,
+        grounds: str = "library",
+        level: str = "must",
+        note: str | None = None,
+    ) -> None:
         """Adds one entry.
 
         params, profile: the words of the operation; floating values as hex strings of their bits ("0x7F", "0x3F800000").
@@ -100,7 +121,7 @@ class Recorder(_Set):
         """
         known = {name: self._tensor(f"{id}.{name}", array) for name, array in {**inputs, **outputs}.items()}
         relation = relation or {}
-        entry = {"id": id, "op": op, "params": params, "profile": profile,
+        entry: dict[str, Any] = {"id": id, "op": op, "params": params, "profile": profile,
                  "inputs": {name: known[name] for name in inputs}, "outputs": {name: known[name] for name in outputs},
                  "relation": {name: relation.get(name, {"kind": "bits"}) for name in outputs}}
         if skip:
@@ -111,23 +132,23 @@ class Recorder(_Set):
             entry["note"] = note
         self.add(entry)
 
-    def _tensor(self, name, array):
+    def _tensor(self, name: str, array: Any) -> dict[str, Any]:
         if isinstance(array, dict):
             return array
         array, dtype = as_numpy(array)
         return {"file": self.store(f"{name}.{dtype}.bin", little_endian(array)), "dtype": dtype, "shape": list(array.shape) or [1]}
 
 
-def generated_bytes(seed, count):
+def generated_bytes(seed: int, count: int) -> Array:
     """Low bytes of splitmix64, the input of digest checks."""
     with np.errstate(over="ignore"):
         z = np.uint64(seed) + np.arange(1, count + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
         z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
         z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        return (z ^ (z >> np.uint64(31))).astype(np.uint8)
+        return np.asarray(z ^ (z >> np.uint64(31))).astype(np.uint8)
 
 
-def fnv1a64(data):
+def fnv1a64(data: bytes) -> str:
     digest = 0xCBF29CE484222325
     for byte in data:
         digest = ((digest ^ byte) * 0x100000001B3) & 0xFFFFFFFFFFFFFFFF
@@ -137,12 +158,28 @@ def fnv1a64(data):
 class LayoutRecorder(_Set):
     """Records converters that only move units of one byte or one nibble: the form layout-vectors/2."""
 
-    def __init__(self, directory, set_name, converter_versions):
+    def __init__(self, directory: str | pathlib.Path, set_name: str, converter_versions: list[dict[str, str]]) -> None:
         """converter_versions: [{"label", "repo", "commit", "date"}, ...]."""
         super().__init__(directory, {"format": "layout-vectors/2", "set": set_name, "converter_versions": converter_versions})
 
-    def perm(self, id, layout, role, params, shape, convert, source, converter_version, unit="byte", dtype="uint8", stage="stage-level",
-             backends=(), arch="any", level="must", seed=12345):
+    def perm(
+        self,
+        id: str,
+        layout: str,
+        role: str,
+        params: dict[str, Any],
+        shape: Sequence[int],
+        convert: Callable[[Array], Any],
+        source: dict[str, str],
+        converter_version: str,
+        unit: str = "byte",
+        dtype: str = "uint8",
+        stage: str = "stage-level",
+        backends: Sequence[str] = (),
+        arch: str = "any",
+        level: str = "must",
+        seed: int = 12345,
+    ) -> None:
         """Calls `convert` (array of bytes in the input's shape -> array of bytes) with tagged inputs and records which unit went where.
 
         A position whose value no input changes is recorded as constant padding. The converter must write every position and change no value.
@@ -151,7 +188,10 @@ class LayoutRecorder(_Set):
         bits = {"byte": 8, "nibble": 4}[unit]
         width = LAYOUT_DTYPES[dtype]
         byte_shape = (*shape[:-1], shape[-1] * width)
-        run = lambda data: self._units(convert(data.reshape(byte_shape)), bits)
+
+        def run(data: Array) -> Array:
+            return self._units(convert(data.reshape(byte_shape)), bits)
+
         units = int(np.prod(byte_shape)) * 8 // bits
         low = run(np.zeros(byte_shape, np.uint8))
         constant = low == run(np.full(byte_shape, 0xFF, np.uint8))
@@ -178,12 +218,84 @@ class LayoutRecorder(_Set):
             "check_random_seed": seed, "check_output_fnv1a64": fnv1a64(out.astype(np.uint8).tobytes()), "source": source})
 
     @staticmethod
-    def _units(array, bits):
+    def _units(array: Any, bits: int) -> Array:
         flat = np.asarray(array, np.uint8).reshape(-1)
         return flat if bits == 8 else np.stack([flat & 15, flat >> 4], axis=1).reshape(-1)
 
 
-def nearest_e2m1(x):
+# Element and scale format, block length of the block formats that one call records.
+BLOCKS = {
+    "mxfp8_e4m3": ("e4m3fn", "e8m0", 32),
+    "mxfp8_e5m2": ("e5m2", "e8m0", 32),
+    "mxfp6_e2m3": ("e2m3", "e8m0", 32),
+    "mxfp6_e3m2": ("e3m2", "e8m0", 32),
+    "mxfp4": ("e2m1", "e8m0", 32),
+    "nvfp4": ("e2m1", "e4m3fn", 16),
+}
+NUMBERS = ("e4m3fn", "e5m2", "e4m3fnuz", "e5m2fnuz", "e2m3", "e3m2", "e2m1", "e8m0", "ue4m3", "ue5m3", "bf16", "fp16")
+
+
+def record(
+    name: str,
+    fn: Callable[..., Any],
+    inputs: Any,
+    *,
+    implementation: str,
+    into: str | pathlib.Path = "recorded",
+    device: str = "cpu",
+    build: str = "default",
+    version: str = "",
+    role: str = "weight",
+    unit: str = "byte",
+    level: str = "must",
+    note: str | None = None,
+    **params: Any,
+) -> pathlib.Path:
+    """Calls fn once and records what it gave, as a set of its own that `mxact witness` reads.
+
+    name: what fn does, by the program's names. A number format (`mxact formats`): fn takes the array `inputs` and returns codes. A block format: fn returns
+    codes and scales, one scale a block, one code a byte. Any other name is a layout (`mxact layout list`): inputs is the shape of its input in bytes, fn
+    takes an array of that shape and returns the bytes in memory; it is called a few times with tagged bytes.
+    implementation, device, build, version: whose fn is; of block formats they choose the dialect, "ocp" is the document's.
+    params: the words of golden/witness/FORMAT.md and LAYOUTS.md, as `mxact witness` reads them: rounding="nearest_even", scale_rule="floor", rows=256.
+    What a format implies (source, block, scale_format, axis) is filled in, `rounding` nearest_even, `overflow` saturate unless said; without nan_pos NaN inputs are
+    skipped. A word that `mxact witness` does not know leaves this entry unsupported and no other.
+    into: a folder; the set is written into a new folder of it, whose name has the name and a number.
+    role, unit: of layouts: "weight", "scale", "bias"; "byte" or "nibble". level: "must", or "info": reported and never failed.
+    Returns the folder. Raises ValueError: an array without an element type, a converter that changes values.
+    """
+    folder = _new_folder(pathlib.Path(into), name)
+    profile = {"implementation": implementation, "device": device, "build": build, "version": version or implementation}
+    if name not in NUMBERS and name not in BLOCKS:
+        layouts = LayoutRecorder(folder, folder.name, [{"label": build, "repo": "", "commit": version, "date": ""}])
+        source = {"repo": implementation, "commit": version, "path": "", "function": getattr(fn, "__name__", "")}
+        layouts.perm(name, name, role, params, tuple(inputs), fn, source, build, unit=unit, level=level)
+        layouts.write()
+        return folder
+    recorder = Recorder(folder, folder.name)
+    _, kind = as_numpy(inputs)
+    said: dict[str, Any] = {"source": kind, "format": name, "rounding": "nearest_even", "overflow": "saturate"}
+    if name in NUMBERS:
+        skip = {} if params.keys() & {"nan_pos", "nan_rule"} else {"codes": {"input_nan": True}}
+        recorder.entry(name, "encode", said | params, profile, {"x": inputs}, {"codes": fn(inputs)}, skip=skip, level=level, note=note)
+    else:
+        element, scale, block = BLOCKS[name]
+        said |= {"format": element, "block": block, "axis": -1, "scale_format": scale}
+        codes, scales = fn(inputs)
+        recorder.entry(name, "block_quantize", said | params, profile, {"x": inputs}, {"codes": codes, "scales": scales}, level=level, note=note)
+    recorder.write()
+    return folder
+
+
+def _new_folder(into: pathlib.Path, name: str) -> pathlib.Path:
+    into.mkdir(parents=True, exist_ok=True)
+    number = 1
+    while (into / f"{name}.{number}").exists():
+        number += 1
+    return into / f"{name}.{number}"
+
+
+def nearest_e2m1(x: Array) -> Array:
     """e2m1 codes by searching the table of all values: nearest, ties to the even code, saturating. No NaN."""
     values = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6])
     distance = np.abs(np.minimum(np.abs(x.astype(np.float64)), 6)[:, None] - values[None, :])
@@ -191,10 +303,10 @@ def nearest_e2m1(x):
     # At most two neighbours are equally near, and one of two neighbours is even.
     even = nearest & (np.arange(8) % 2 == 0)
     code = np.where(nearest.sum(axis=1) == 2, even.argmax(axis=1), nearest.argmax(axis=1))
-    return (code | np.where(np.signbit(x), 8, 0)).astype(np.uint8)
+    return np.asarray(code | np.where(np.signbit(x), 8, 0)).astype(np.uint8)
 
 
-def swizzle_128x4(matrix):
+def swizzle_128x4(matrix: Array) -> Array:
     """The 128x4 scale tiles by reshaping, padded with zeros."""
     rows, cols = -(-matrix.shape[0] // 128) * 128, -(-matrix.shape[1] // 4) * 4
     padded = np.zeros((rows, cols), np.uint8)
@@ -202,7 +314,7 @@ def swizzle_128x4(matrix):
     return padded.reshape(rows // 128, 4, 32, cols // 4, 4).transpose(0, 3, 2, 1, 4).reshape(-1)
 
 
-def self_test(directory):
+def self_test(directory: pathlib.Path) -> None:
     numpy_profile = {"implementation": "numpy", "device": "cpu", "build": "default", "version": f"numpy {np.__version__}"}
     own_profile = {"implementation": "own", "device": "cpu", "build": "numpy-float64", "version": f"numpy {np.__version__}"}
     recorder = Recorder(directory / "conversions", "example", "public")
@@ -224,7 +336,7 @@ def self_test(directory):
                    own_profile, {"x": x}, {"codes": nearest_e2m1(finite)}, skip={"codes": {"input_nan": True}}, grounds="own-reference")
     recorder.write()
 
-    source = {"repo": "this file", "commit": "", "path": "golden/record.py", "function": "swizzle_128x4"}
+    source = {"repo": "this file", "commit": "", "path": "python/mxact/_record.py", "function": "swizzle_128x4"}
     layouts = LayoutRecorder(directory / "layouts", "example", [{"label": "flashinfer-2026-08", "repo": "", "commit": "", "date": ""}])
     for rows, cols in [(128, 4), (256, 12), (130, 6)]:
         layouts.perm(f"sf128x4.m{rows}_n{cols}", "sf_128x4", "scale", {"rows": rows, "cols": cols}, [rows, cols], swizzle_128x4, source,
@@ -232,7 +344,7 @@ def self_test(directory):
     layouts.write()
 
 
-def main():
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--self-test", metavar="DIR", type=pathlib.Path, required=True, help="record the example into a new directory")
     arguments = parser.parse_args()
@@ -240,4 +352,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
