@@ -16,12 +16,12 @@ def text(peers: Sequence[HeldPeer]) -> str:
     rows = [head]
     for peer in peers:
         rows += [[f"{peer.name} {peer.version}", *_cells(row)] for row in peer.operations]
-    parts.append(_columns(rows))
+    parts.append(columns(rows))
     faults = [(peer, fault) for peer in peers for fault in peer.faults]
     if faults:
         rows = [["peer", "fault", "clause", "prints", "right", "what"]]
         rows += [[f"{peer.name} {peer.version}", fault.outcome, fault.clause, fault.printed, fault.right, fault.sentence] for peer, fault in faults]
-        parts.append(_columns(rows))
+        parts.append(columns(rows))
     skipped = [f"SKIPPED {peer.name}: {peer.skipped}" for peer in peers if peer.skipped]
     died = [f"FAILED {peer.name} {peer.version}: {peer.problem}" for peer in peers if peer.problem]
     parts.append("\n".join([*skipped, *died, summary(peers)]) + "\n")
@@ -71,25 +71,38 @@ def remark(row: Held) -> str:
     return row.why
 
 
-def _columns(rows: Rows) -> str:
+def columns(rows: Rows) -> str:
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     return "".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() + "\n" for row in rows)
 
 
 def page(peers: Sequence[HeldPeer]) -> str:
-    """The tables of docs/peers.md."""
-    head = ["peer", "operation", "from", "to", "profile", "compared", "differ", "from the documents", "why; the smallest input that differs"]
-    rows = [head]
+    """The tables of docs/peers.md: an operation a row, all its formats together."""
+    rows = [["peer", "operation", "from", "to", "follows", "compared", "differ", "not as the documents say", "why; an input"]]
     for peer in peers:
+        groups: dict[tuple[str, str, str], list[Held]] = {}
         for row in peer.operations:
-            name, source, target, profile, compared, differ, _, documents, why = _cells(row)
-            rows.append([f"{peer.name} {peer.version}", f"`{name}`", source, target, profile, compared, differ, documents, why])
+            groups.setdefault((row.operation, followed(row), row.outcome), []).append(row)
+        rows += [[f"{peer.name} {peer.version}", f"`{operation}`", *_group(profile, some)] for (operation, profile, _), some in groups.items()]
     faults = [["peer", "clause", "what it does", "prints", "right"]]
     faults += [[f"{peer.name} {peer.version}", fault.clause, fault.sentence, f"`{fault.printed}`", f"`{fault.right}`"] for peer in peers for fault in peer.faults if fault.outcome != "gone"]
-    return f"{_markdown(rows)}\n{summary(peers)}\n\n## Faults\n\n{_markdown(faults)}"
+    return f"{markdown(rows)}\n{summary(peers)}.\n\n## Faults\n\n{markdown(faults)}"
 
 
-def _markdown(rows: Rows) -> str:
+def _group(profile: str, rows: Sequence[Held]) -> list[str]:
+    """Rows of one operation that follow one profile."""
+    results = [row.result for row in rows if row.result]
+    told = [row for row in rows if row.documents is not None]
+    wrong = sum(row.documents.different for row in told if row.documents)
+    every = sum(row.documents.compared for row in told if row.documents)
+    documents = "–" if not told else f"{wrong:,} ({100 * wrong / max(every, 1):.2g} %)" if wrong else "0"
+    differing = next((row for row in rows if row.outcome == "differs"), None)
+    worst = differing or next((row for row in told if row.documents and row.documents.different), rows[0])
+    numbers = [f"{sum(count.compared for count in results):,}", f"{sum(count.different for count in results):,}"]
+    return [" ".join(dict.fromkeys(row.source for row in rows)), " ".join(dict.fromkeys(row.target for row in rows)), profile, *numbers, documents, remark(worst)]
+
+
+def markdown(rows: Rows) -> str:
     lines = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
     return "\n".join([lines[0], "|" + " --- |" * len(rows[0]), *lines[1:]]) + "\n"
 

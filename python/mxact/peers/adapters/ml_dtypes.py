@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from mxact import convert
 from mxact._arguments import Array, dtype_of
-from mxact.peers._rows import Cast, Fault, Operation, Peer
+from mxact.peers._rows import Cast, Fault, Operation, Peer, Speed
 
 _SMALL = ("e4m3fn", "e5m2", "e4m3fnuz", "e5m2fnuz", "e8m0", "e2m3", "e3m2", "e2m1")
 _WHY = {
@@ -36,6 +37,14 @@ def _operations() -> Sequence[Operation]:
     return down + halves + [_cast(source, "f32", "ocp") for source in _SMALL]
 
 
+def _speed() -> Sequence[Speed]:
+    def cast(to: str) -> Speed:
+        dtype = dtype_of(to)
+        return Speed(f"astype({dtype})", to, "ml_dtypes", lambda x: lambda: x.astype(dtype), lambda x: lambda: convert(x, to, "ml_dtypes"))
+
+    return [cast(to) for to in ("e4m3fn", "e2m1", "bf16")]
+
+
 PEER = Peer(
     "ml_dtypes",
     "ml_dtypes",
@@ -51,4 +60,5 @@ PEER = Peer(
             "-416.0",
         )
     ],
+    _speed,
 )

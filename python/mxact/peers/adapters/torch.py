@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
+from mxact import convert
 from mxact._arguments import Array
-from mxact.peers._rows import Cast, Fault, Operation, Peer
+from mxact.peers._rows import Cast, Fault, Operation, Peer, Speed
 from mxact.peers.adapters.tensors import numbers, tensor, torch
 
 _DTYPES = {
@@ -42,6 +43,19 @@ def _operations() -> Sequence[Operation]:
     return down + halves + [_cast(source, "f32") for source in _FP8]
 
 
+def _speed() -> Sequence[Speed]:
+    def cast(to: str) -> Speed:
+        dtype = getattr(torch(), _DTYPES[to])
+
+        def theirs(x: Array) -> Callable[[], object]:
+            values = tensor(x)
+            return lambda: values.to(dtype)
+
+        return Speed(f"Tensor.to({_DTYPES[to]})", to, "torch-cpu", theirs, lambda x: lambda: convert(x, to, "torch-cpu"))
+
+    return [cast(to) for to in ("e4m3fn", "e5m2", "bf16")]
+
+
 PEER = Peer(
     "torch",
     "torch",
@@ -57,4 +71,5 @@ PEER = Peer(
             "-416.0",
         )
     ],
+    _speed,
 )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
 
-from mxact import quantize
+import numpy as np
+
+from mxact import dequantize, quantize
 from mxact._arguments import Array
 from mxact.peers._rows import Back, Fault, Operation, Peer, Quantizer, Speed
 from mxact.peers.adapters.tensors import codes, numbers, packed, tensor, torch, unpacked
@@ -90,7 +92,22 @@ def _speed() -> Sequence[Speed]:
         of = _mx(format, "f32", mode)
         return Speed(of.operation, of.format, of.profile, lambda x: lambda: of.fn(x), lambda x: lambda: quantize(x, of.format, of.profile))
 
-    return [pair("mxfp4", "floor"), pair("mxfp4", "rceil"), pair("mxfp8_e4m3", "floor")]
+    return [pair("mxfp4", "floor"), pair("mxfp4", "rceil"), pair("mxfp8_e4m3", "floor"), _speed_back("mxfp4"), _speed_back("mxfp8_e4m3")]
+
+
+def _speed_back(format: str) -> Speed:
+    of = _back(format, "f32")
+
+    def theirs(x: Array) -> Callable[[], object]:
+        q = quantize(x, format)
+        codes, scales = q.codes.view(np.uint8), q.scales.view(np.uint8)
+        return lambda: of.fn(codes, scales)
+
+    def ours(x: Array) -> Callable[[], object]:
+        q = quantize(x, format)
+        return lambda: dequantize(q, profile=of.profile)
+
+    return Speed("to_dtype", "f32", of.profile, theirs, ours)
 
 
 _MX_SCRIPT = """import torch
