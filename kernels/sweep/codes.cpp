@@ -17,6 +17,8 @@ namespace {
 
 /// Codes that a thread takes at a time.
 constexpr std::size_t kPiece = 4096;
+/// The same where they go straight from memory to memory.
+constexpr std::size_t kLongPiece = 16 * kPiece;
 
 using Words = std::array<std::uint32_t, kPiece>;
 
@@ -76,6 +78,9 @@ class Converter {
   }
 
   bool is_fast() const { return is_fast_; }
+  /// Codes are bytes, which the twin writes where they belong.
+  bool writes_bytes() const { return is_fast_ && code_bytes(to_) == 1; }
+  void encode_bytes(std::span<const std::uint32_t> f32, std::span<std::uint8_t> codes) const { encode(f32, to_, how_, codes, tier_); }
   /// fp32 bits where they lie.
   void encode_piece(std::span<const std::uint32_t> f32, std::span<std::uint32_t> codes) const { encode(f32, to_, how_, codes, tier_); }
 
@@ -115,6 +120,15 @@ void convert_codes(const CodeBits& from, const Conversion& how, const CodeRoom& 
   require_separate(buffers);
   const Converter converter(*from.format, *to.format, how, count, *workers.tier);
   const auto* const f32 = reinterpret_cast<const std::uint32_t*>(from.bytes.data());  // where the source is
+  if (converter.writes_bytes()) {
+    auto* const codes = reinterpret_cast<std::uint8_t*>(to.bytes.data());
+    for_each_piece((count + kLongPiece - 1) / kLongPiece, workers.threads, [&](std::size_t piece) {
+      const std::size_t first = piece * kLongPiece;
+      const std::size_t some = std::min(kLongPiece, count - first);
+      converter.encode_bytes({f32 + first, some}, {codes + first, some});
+    });
+    return;
+  }
   for_each_piece((count + kPiece - 1) / kPiece, workers.threads, [&](std::size_t piece) {
     alignas(64) Words words;
     const std::size_t first = piece * kPiece;

@@ -4,6 +4,7 @@
 #include <string>
 #include <variant>
 
+#include "kernels/codec/arguments.hpp"
 #include "kernels/sweep/encode_plan.hpp"
 #include "kernels/word_by_word.hpp"
 #include "model/error.hpp"
@@ -32,6 +33,11 @@ const EncodeLoops& loops_of(const IsaTier& tier) {
 void run(std::span<const std::uint32_t> f32, const Plan& plan, const EncodeLoops& loops, std::span<std::uint32_t> codes) {
   if (const auto* powers = std::get_if<PowerPlan>(&plan)) return loops.powers(f32.data(), f32.size(), *powers, codes.data());
   loops.floating(f32.data(), f32.size(), std::get<FloatingPlan>(plan), codes.data());
+}
+
+void run(std::span<const std::uint32_t> f32, const Plan& plan, const EncodeLoops& loops, std::span<std::uint8_t> codes) {
+  if (const auto* powers = std::get_if<PowerPlan>(&plan)) return loops.powers_bytes(f32.data(), f32.size(), *powers, codes.data());
+  loops.floating_bytes(f32.data(), f32.size(), std::get<FloatingPlan>(plan), codes.data());
 }
 
 Plan required_plan(const Format& to, const Conversion& how) {
@@ -63,6 +69,16 @@ bool has_encode(const Format& to, const Conversion& how) { return !std::holds_al
 
 void encode(std::span<const std::uint32_t> f32, const Format& to, const Conversion& how, std::span<std::uint32_t> codes, const IsaTier& tier) {
   require_word_by_word({"inputs", f32}, {"codes", codes});
+  run(f32, required_plan(to, how), loops_of(tier), codes);
+}
+
+void encode(std::span<const std::uint32_t> f32, const Format& to, const Conversion& how, std::span<std::uint8_t> codes, const IsaTier& tier) {
+  if (to.width > 8) throw Error(ErrorCode::usage, std::string(to.name) + " has codes of " + std::to_string(to.width) + " bits: no bytes");
+  if (f32.size() != codes.size()) {
+    throw Error(ErrorCode::usage, std::to_string(f32.size()) + " inputs into " + std::to_string(codes.size()) + " codes: sizes that differ");
+  }
+  const std::array<Buffer, 2> buffers{{{"inputs", std::as_bytes(f32), sizeof(std::uint32_t)}, {"codes", std::as_bytes(codes), 1}}};
+  require_separate(buffers);
   run(f32, required_plan(to, how), loops_of(tier), codes);
 }
 

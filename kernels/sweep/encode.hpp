@@ -20,6 +20,10 @@ bool has_encode(const Format& to, const Conversion& how);
 void encode(std::span<const std::uint32_t> f32, const Format& to, const Conversion& how, std::span<std::uint32_t> codes,
             const IsaTier& tier = isa_tier());
 
+/// The same for formats of at most 8 bits, a byte a code, which must not overlap the inputs. Errors as above, Error(usage) also for a wider format.
+void encode(std::span<const std::uint32_t> f32, const Format& to, const Conversion& how, std::span<std::uint8_t> codes,
+            const IsaTier& tier = isa_tier());
+
 /// Parts of a sweep, of 2^24 inputs each.
 inline constexpr std::uint32_t kSweepChunks = 256;
 

@@ -46,8 +46,8 @@ inline uint32_t in_fine_units(uint32_t magnitude, uint32_t min_normal, float sca
   return static_cast<uint32_t>(whole) | (mask_above(lost, 0U) & 1U);
 }
 
-template <bool kTwosComplement>
-void floating(const uint32_t* f32, size_t count, const FloatingPlan plan, uint32_t* codes) {
+template <bool kTwosComplement, class Code>
+void floating(const uint32_t* f32, size_t count, const FloatingPlan plan, Code* codes) {
   const float scale = __builtin_bit_cast(float, plan.scale);
   // A zero code loses its sign in formats with one zero.
   const uint32_t signed_above = plan.one_zero ? 0U : 0xFFFFFFFFU;
@@ -70,11 +70,46 @@ void floating(const uint32_t* f32, size_t count, const FloatingPlan plan, uint32
       code |= plan.sign_bit & negative & mask_above(code, signed_above);
     }
     code = select(negative & refuses_sign & mask_above(magnitude, 0U), plan.negative_code, code);
-    codes[i] = with_specials(code, source, magnitude, plan.special);
+    codes[i] = static_cast<Code>(with_specials(code, source, magnitude, plan.special));
   }
 }
 
-void powers(const uint32_t* f32, size_t count, const PowerPlan plan, uint32_t* codes) {
+/// Both codes are the same but for the sign.
+inline bool mirrored(const BySign& codes, uint32_t sign_bit) { return codes.of[1] == (codes.of[0] | sign_bit) && (codes.of[0] & sign_bit) == 0; }
+
+/// Ties to even, nothing flushed, the sign in its own bit whatever the magnitude: what most implementations do, and what `nearest` is for.
+inline bool is_nearest(const FloatingPlan& plan) {
+  const SpecialCodes& special = plan.special;
+  return plan.even == 1 && !plan.twos_complement && !plan.one_zero && !plan.negative_is_nan && plan.sign_bit != 0 && plan.result_from == 0 &&
+         special.source_from == 0 && special.payload_mask == 0 && plan.addend.of[0] == plan.addend.of[1] &&
+         special.last_in_range.of[0] == special.last_in_range.of[1] && mirrored(special.overflow, plan.sign_bit) &&
+         mirrored(special.infinity, plan.sign_bit);
+}
+
+/// `floating` for such plans: the magnitude's code, then the sign. A subnormal result is rounded by the processor, in the last places of a sum.
+template <class Code>
+void nearest(const uint32_t* f32, size_t count, const FloatingPlan plan, Code* codes) {
+  // 2^23 units of the subnormal grid: plan.scale is 2^kFinePlaces over one unit.
+  const uint32_t places = ((2U * 127U + kF32MantissaBits + kFinePlaces) << kF32MantissaBits) - plan.scale;
+  const uint32_t grid_bits = plan.scale == 0 ? 0U : places;
+  const float grid = __builtin_bit_cast(float, grid_bits);
+  const uint32_t sign_places = 31U - static_cast<uint32_t>(__builtin_ctz(plan.sign_bit));
+  const SpecialCodes& special = plan.special;
+  const uint32_t last = special.last_in_range.of[0], overflow = special.overflow.of[0], infinity = special.infinity.of[0];
+  for (size_t i = 0; i < count; ++i) {
+    const uint32_t source = f32[i];
+    const uint32_t magnitude = source & ~kSign;
+    const uint32_t normal = ((magnitude + plan.addend.of[0] + ((magnitude >> plan.shift) & 1U)) >> plan.shift) - plan.rebias;
+    const uint32_t subnormal = __builtin_bit_cast(uint32_t, __builtin_bit_cast(float, magnitude) + grid) - grid_bits;
+    uint32_t code = select(mask_above(plan.min_normal, magnitude), subnormal, normal);
+    code = select(mask_above(magnitude, last), overflow, code);
+    code = select(mask_above(magnitude, kF32Infinity - 1U), infinity, code) | ((source & kSign) >> sign_places);
+    codes[i] = static_cast<Code>(select(mask_above(magnitude, kF32Infinity), select(mask_negative(source), special.nan), code));
+  }
+}
+
+template <class Code>
+void powers(const uint32_t* f32, size_t count, const PowerPlan plan, Code* codes) {
   const uint32_t refuses_sign = plan.negative_is_nan ? 0xFFFFFFFFU : 0U;
   for (size_t i = 0; i < count; ++i) {
     const uint32_t source = f32[i];
@@ -87,7 +122,7 @@ void powers(const uint32_t* f32, size_t count, const PowerPlan plan, uint32_t* c
     code = with_specials(code, source, magnitude, plan.special);
     const uint32_t number = mask_above(kF32Infinity + 1U, magnitude);
     code = select(negative & refuses_sign & number, plan.negative_code, code);
-    codes[i] = select(mask_above(1U, magnitude), plan.zero_code, code);
+    codes[i] = static_cast<Code>(select(mask_above(1U, magnitude), plan.zero_code, code));
   }
 }
 
@@ -98,10 +133,15 @@ inline uint64_t mix64(uint64_t i) {
   return z ^ (z >> 31);
 }
 
-void encode_floating(const uint32_t* f32, size_t count, const FloatingPlan& plan, uint32_t* codes) {
+template <class Code>
+void encode_floating(const uint32_t* f32, size_t count, const FloatingPlan& plan, Code* codes) {
+  if (is_nearest(plan)) return nearest(f32, count, plan, codes);
   plan.twos_complement ? floating<true>(f32, count, plan, codes) : floating<false>(f32, count, plan, codes);
 }
-void encode_powers(const uint32_t* f32, size_t count, const PowerPlan& plan, uint32_t* codes) { powers(f32, count, plan, codes); }
+template <class Code>
+void encode_powers(const uint32_t* f32, size_t count, const PowerPlan& plan, Code* codes) {
+  powers(f32, count, plan, codes);
+}
 
 uint64_t weigh_codes(const uint32_t* f32, const uint32_t* codes, size_t count) {
   uint64_t sum = 0;

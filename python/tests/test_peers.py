@@ -11,10 +11,13 @@ import numpy as np
 import pytest
 
 import mxact
+from conftest import SOURCE
 from mxact.peers import Back, Cast, Emulation, Fault, HeldPeer, Operation, Peer, Quantizer, document, hold, hold_apart, peers
 from mxact.peers.__main__ import main
 from mxact.peers._hold import held, read, release_of
-from mxact.peers._table import page, report, text
+from mxact.peers._speed import table, timed
+from mxact.peers._table import columns, page, report, text
+from mxact.peers._trials import trial_of
 
 FAULT = Fault("section 1", "it adds wrongly", "print(1 + 1)", "2", "3")
 
@@ -116,3 +119,34 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert main(["--seed", "x"]) == 2
     assert main(["--list"]) == 0
     assert "torchao==0.18.0" in capsys.readouterr().out
+    assert main(["numpy", "--alone", "--report"]) == 0
+    assert "Nothing to report: 2 operations" in capsys.readouterr().out
+    assert main(["numpy", "--speed"]) == 5
+    assert main(["torch", "--exhaustive", "--list"]) == 0
+
+
+def test_an_exhaustive_walk_is_of_every_pattern() -> None:
+    pieces = trial_of(Cast("to", "f32", "e5m2", "torch-cpu", lambda x: x)).pieces(np.random.default_rng(0), True)
+    first = next(pieces).inputs[0].view(np.uint32)
+    assert first.size == 1 << 24 and first[0] == 0 and first[-1] == (1 << 24) - 1
+    assert next(pieces).inputs[0].view(np.uint32)[0] == 1 << 24
+
+
+def test_times_are_of_both_and_of_the_same_question() -> None:
+    [ml_dtypes] = [peer for peer in peers() if peer.name == "ml_dtypes"]
+    rows = timed(ml_dtypes, size=64)
+    assert [row.target for row in rows] == ["e4m3fn", "e2m1", "bf16"]
+    assert all(row.theirs > 0 and row.ours > 0 for row in rows)
+    assert "ml_dtypes" in columns(table(rows))
+
+
+def test_the_page_has_every_peer_and_fault() -> None:
+    page_text = (SOURCE / "docs/peers.md").read_text()
+    for peer in peers():
+        assert f"| {peer.name} {peer.held}" in page_text or peer.name == "numpy", peer.name
+        for fault in peer.faults:
+            assert f"| {fault.clause} | {fault.sentence} | `{fault.shows}` | `{fault.right}` |" in page_text, fault
+    pinned = (SOURCE / "python/peers.txt").read_text()
+    for peer in peers():
+        if peer.name != "numpy":
+            assert f"\n{peer.distribution}=={peer.held}" in pinned, peer.name

@@ -84,12 +84,18 @@ const std::vector<Small>& small_forms() {
        "proofs.md  # exit status 5"},
       {"docs/python.md", "sudo apt-get install g++", "apt-get install --help"},
       {"docs/python.md", "python3 -m venv ", "python3 -m venv --help && grep -F scikit_build_core.build source/pyproject.toml"},
-      {"docs/python.md", "~/mxact/bin/pip wheel ", "", "python/tests/package_test.sh", "--no-deps"},
+      {"docs/python.md", "~/mxact/bin/pip wheel ", "", "python/tests/wheel.sh", "--no-deps"},
       {"docs/python.md", "cc -O2 docs/examples/pipe_quantizer.c", "cc -O2 docs/examples/pipe_quantizer.c -o pipe_quantizer -lm"},
       {"docs/python.md", "python -m mxact laws quantizer", "", "python/tests/test_pipes.py", "--profile ocp"},
       {"docs/python.md", "python -m mxact laws converter", "", "python/tests/test_pipes.py", "MARLIN"},
       {"docs/python.md", "python -m mxact laws oracle", "", "python/tests/test_pipes.py", "oracle"},
       {"docs/python.md", "python -m mxact laws kernel", "", "python/tests/test_pipes.py", "--order-proof"},
+      {"docs/peers.md", "./harness peers ", "", ".ci/run", "./harness peers"},
+      {"docs/peers.md", "python -m mxact.peers  ", "", "python/tests/peers_test.sh", "-m mxact.peers"},
+      {"docs/peers.md", "python -m mxact.peers torch torchao", "", "python/tests/test_peers.py", "--json="},
+      {"docs/peers.md", "python -m mxact.peers torch --exhaustive", "", "python/tests/test_peers.py", "--exhaustive"},
+      {"docs/peers.md", "python -m mxact.peers torchao --report", "", "python/tests/test_peers.py", "--report"},
+      {"docs/peers.md", "python -m mxact.peers --speed", "", "python/tests/test_peers.py", "--speed"},
       {"docs/report.md", "mxact verify CHECKPOINT",
        "mxact verify golden/witness/checkpoints/tiny-gpt-oss --platform CPU --tp 1 --json > verify.json"},
       {"docs/scale.md", "mxact plan CHECKPOINT",
@@ -116,6 +122,7 @@ const std::map<std::string, std::pair<int, int>> kCommands{
     {"docs/numerics.md", {0, 3}}, {"docs/performance.md", {0, 3}}, {"docs/portability.md", {0, 5}}, {"docs/proofs.md", {0, 8}},
     {"docs/python.md", {0, 8}},   {"docs/report.md", {4, 1}},      {"docs/scale.md", {1, 2}},       {"docs/vectors.md", {0, 4}},
     {"docs/walk.md", {0, 1}},     {"docs/fuzzing.md", {0, 2}},     {"docs/sanitizers.md", {0, 7}},  {"docs/trust.md", {1, 3}},
+    {"docs/peers.md", {0, 6}},
 };
 
 void write(const std::filesystem::path& path, const std::string& text) { std::ofstream(path) << text; }

@@ -1,5 +1,6 @@
 // The fast twin against the model, bit for bit, for every conversion that it accepts.
 
+#include <algorithm>
 #include <string>
 
 #include "kernels/sweep/encode.hpp"
@@ -20,6 +21,12 @@ void compare(const std::vector<std::uint32_t>& inputs, const Format& to, const C
     if (!kernels::runs_here(tier)) continue;
     std::vector<std::uint32_t> codes(inputs.size());
     kernels::encode(inputs, to, how, codes, tier);
+    if (to.width <= 8) {
+      std::vector<std::uint8_t> bytes(inputs.size());
+      kernels::encode(inputs, to, how, bytes, tier);
+      comparison.expect(std::equal(bytes.begin(), bytes.end(), codes.begin(), codes.end()),
+                        [&] { return std::string(tier.name) + ": " + std::string(to.name) + " " + text_of(how) + ": bytes that are not the codes"; });
+    }
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       comparison.expect(codes[i] == expected[i], [&] {
         return std::string(tier.name) + ": " + std::string(to.name) + " " + text_of(how) + " " + hex(inputs[i]) + ": " + hex(codes[i]) + ", model " +
@@ -73,8 +80,8 @@ TEST_CASE("the twin equals the model for every rounding and overflow rule on bou
   }
   INFO(comparison.first);
   CHECK(comparison.failures == 0);
-  // 6 roundings, with 1 overflow rule for four formats, 3 for three, 6 for three; without a sign, negative values as NaN or not: UE4M3 and UE5M3 6 roundings
-  // and 3 rules, E8M0 8 and 3.
+  // 6 roundings, with 1 overflow rule for four formats, 3 for three, 6 for three; without a sign, negative values as NaN or not: UE4M3 and UE5M3 6
+  // roundings and 3 rules, E8M0 8 and 3.
   CHECK(conversions == 6 * (4 * 1 + 3 * 3 + 3 * 6) + 2 * (6 + 6 + 8) * 3);
 }
 
@@ -139,6 +146,11 @@ TEST_CASE("the twin refuses what only the model does") {
   CHECK_THROWS_AS(kernels::encode(one, kF32, conversion(profile_named(kOcp), kF32, kF32), codes), Error);
   codes.resize(2);
   CHECK_THROWS_AS(kernels::encode(one, kE4m3fn, ocp, codes), Error);
+  std::vector<std::uint8_t> bytes(2);
+  CHECK_THROWS_WITH(kernels::encode(one, kE4m3fn, ocp, bytes), Catch::Contains("1 inputs into 2 codes"));
+  CHECK_THROWS_WITH(kernels::encode(std::span(codes).first(1), kBf16, ocp, std::span(bytes).first(1)), Catch::Contains("bf16 has codes of 16 bits"));
+  const std::span<std::uint8_t> inside(reinterpret_cast<std::uint8_t*>(codes.data()) + 2, 2);
+  CHECK_THROWS_WITH(kernels::encode(codes, kE4m3fn, ocp, inside), Catch::Contains("overlap"));
   CHECK_THROWS_AS(kernels::sweep_digest(256, kE4m3fn, ocp), Error);
   CHECK_THROWS_AS(kernels::sweep_digests(kE4m3fn, stochastic), Error);
   std::vector<std::uint32_t> both(5, 0x3F800000);
