@@ -86,6 +86,8 @@ const std::vector<Small>& small_forms() {
       {"docs/python.md", "python3 -m venv ", "python3 -m venv --help && grep -F scikit_build_core.build source/pyproject.toml"},
       {"docs/python.md", "~/mxact/bin/pip wheel ", "", "python/tests/wheel.sh", "--no-deps"},
       {"docs/python.md", "cc -O2 docs/examples/pipe_quantizer.c", "cc -O2 docs/examples/pipe_quantizer.c -o pipe_quantizer -lm"},
+      {"docs/python.md", "python -c \"import mxact, numpy", "", "python/tests/test_record.py", "mxact.record("},
+      {"docs/python.md", "mxact witness recorded", "mxact witness --ledger"},
       {"docs/python.md", "python -m mxact laws quantizer", "", "python/tests/test_pipes.py", "--profile ocp"},
       {"docs/python.md", "python -m mxact laws converter", "", "python/tests/test_pipes.py", "MARLIN"},
       {"docs/python.md", "python -m mxact laws oracle", "", "python/tests/test_pipes.py", "oracle"},
@@ -120,7 +122,7 @@ const std::vector<Small>& small_forms() {
 const std::map<std::string, std::pair<int, int>> kCommands{
     {"README.md", {4, 5}},        {"HACKING.md", {0, 4}},          {"docs/embed.md", {5, 7}},       {"docs/laws.md", {0, 2}},
     {"docs/numerics.md", {0, 3}}, {"docs/performance.md", {0, 3}}, {"docs/portability.md", {0, 5}}, {"docs/proofs.md", {0, 8}},
-    {"docs/python.md", {0, 8}},   {"docs/report.md", {4, 1}},      {"docs/scale.md", {1, 2}},       {"docs/vectors.md", {0, 4}},
+    {"docs/python.md", {0, 10}},  {"docs/report.md", {4, 1}},      {"docs/scale.md", {1, 2}},       {"docs/vectors.md", {0, 4}},
     {"docs/walk.md", {0, 1}},     {"docs/fuzzing.md", {0, 2}},     {"docs/sanitizers.md", {0, 7}},  {"docs/trust.md", {1, 3}},
     {"docs/peers.md", {0, 6}},
 };
