@@ -40,6 +40,9 @@ void add_conversion_options(Verb verb, ConversionChoice& choice) {
   add_library_option(verb, choice.libraries);
   add_env_option(verb, choice.variables);
   verb.add_option("--rank", choice.rank, "rank of the --tp that are converted one by one, from 0").check(whole_number_in(0, 1 << 16));
+  verb.add_option("--family", choice.family,
+                  "convert these of the checkpoint's families of layers, from 1 (default: the first that the backend converts)")
+      .check(whole_number_in(1, 1 << 20));
   verb.add_flag("--any-platform", choice.any_platform, "also for a platform on which the engine has no kernel of the backend");
   verb.add_flag("--reference", choice.reference, "move by the model alone instead of the fast twin");
 }
@@ -64,6 +67,7 @@ sim::ConvertOptions options_of(const ConversionChoice& choice) {
   }
   options.asks_for_kernel = !choice.any_platform;
   options.rank = std::max(choice.rank, 0);
+  if (choice.family > 0) options.family = choice.family - 1;
   options.by = moved_by(choice.reference);
   return options;
 }

@@ -16,7 +16,8 @@ struct ConversionChoice {
   std::vector<std::string> values;  ///< of the setting's keys, in their order
   std::vector<std::string> libraries;
   std::vector<std::string> variables;
-  int rank = -1;  ///< not given
+  int rank = -1;   ///< not given
+  int family = 0;  ///< not given
   bool any_platform = false;
   bool reference = false;
 };

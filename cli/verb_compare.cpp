@@ -1,8 +1,9 @@
-// mxact compare: where two profiles part, over a whole domain.
+// mxact compare: where two profiles part, over a whole domain; whether two checkpoints are the same numbers.
 
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "cli/verbs.hpp"
 #include "model/error.hpp"
 #include "model/names.hpp"
+#include "verbs/compare/checkpoints_document.hpp"
 #include "verbs/compare/compare_document.hpp"
 #include "verbs/numbers/numbers.hpp"
 
@@ -30,6 +32,9 @@ struct Options {
   std::vector<std::string> global_scale;
   std::vector<std::string> scale;
   bool blocks = false;
+  std::vector<int> layers;
+  std::vector<std::string> tensors;
+  std::string progress;
   DocumentOptions out;
 };
 
@@ -118,14 +123,42 @@ int compare_blocks(const Options& options) {
               options.out);
 }
 
+/// Two arguments are checkpoints.
+int compare_checkpoints(const Options& options) {
+  require_outputs(options.out);
+  for (const std::string& path : {options.first, options.second}) {
+    if (std::filesystem::exists(path)) continue;
+    throw Error(ErrorCode::usage,
+                fmt::format("'{}' is no file or directory: two arguments are checkpoints, two profiles want a FORMAT behind them", path));
+  }
+  sim::CheckpointComparison result;
+  {
+    const InterruptWatch watch;
+    ProgressLine line(options.progress);
+    sim::CompareOptions how{.layers = options.layers, .tensors = options.tensors};
+    how.progress = [&line](const std::string& what, std::uint64_t done, std::uint64_t total) { line.show(what, done, total); };
+    how.stop = [&watch] { return watch.interrupted(); };
+    result = sim::compare_checkpoints(options.first, options.second, how);
+  }
+  if (!result.finished) return say_interrupted();
+  return show(verbs::checkpoints_document(result, options.first, options.second), options.out);
+}
+
+int compare(const Options& options) {
+  if (options.format.empty()) return compare_checkpoints(options);
+  if (!options.layers.empty() || !options.tensors.empty()) throw Error(ErrorCode::usage, "--layer and --tensor are for two checkpoints");
+  return means_blocks(options) ? compare_blocks(options) : compare_formats(options);
+}
+
 }  // namespace
 
 void add_compare(Verb app, Action& action) {
-  const Verb verb = app.add_verb("compare", "where two profiles part, over every input: mxact compare ml_dtypes torch-cpu e5m2");
+  const Verb verb =
+      app.add_verb("compare", "where two profiles part, over every input; whether two checkpoints are the same numbers, in whatever forms");
   const auto options = std::make_shared<Options>();
-  verb.add_option("PROFILE_A", options->first, "profile (mxact formats lists them)").required();
-  verb.add_option("PROFILE_B", options->second, "profile").required();
-  verb.add_option("FORMAT", options->format, "an element format compares conversions, a block format recipes").required();
+  verb.add_option("PROFILE_A", options->first, "profile (mxact formats lists them), or a checkpoint").required();
+  verb.add_option("PROFILE_B", options->second, "profile, or a checkpoint").required();
+  verb.add_option("FORMAT", options->format, "of profiles: an element format compares conversions, a block format recipes");
   verb.add_option("--from", options->source, "source format, all of whose codes are tried: f32 (default), bf16, fp16");
   verb.add_flag("--blocks", options->blocks, "mxint8 is both: compare recipes");
   verb.add_option("--rest", options->rest, "block formats: what every element but the first holds (default 0)").transform(trimmed);
@@ -134,9 +167,14 @@ void add_compare(Verb app, Action& action) {
   };
   scales("--global-scale", options->global_scale, "tensor's encode scale of two-level recipes, for both profiles or A,B ('none' for a side)");
   scales("--scale", options->scale, "tensor's decode scale or static scale, for both profiles or A,B ('none' for a side)");
-  add_json_option(verb, options->out);
-  verb.footer("exit status: 0 identical; 1 they differ; 2 usage; 5 a profile with itself; 130 interrupted");
-  verb.callback([&action, options] { action = [options] { return means_blocks(*options) ? compare_blocks(*options) : compare_formats(*options); }; });
+  verb.add_option("--layer", options->layers, "checkpoints: the experts of these layers alone").listed().check(whole_number_in(0, 9999));
+  verb.add_option("--tensor", options->tensors, "checkpoints: only tensors with this in their names").listed();
+  add_progress_option(verb, options->progress);
+  add_check_options(verb, options->out);
+  verb.footer(
+      "exit status: 0 identical; 1 they differ; 2 usage; 3 a checkpoint cannot be read; 5 a profile with itself, or nothing compared; 130 "
+      "interrupted");
+  verb.callback([&action, options] { action = [options] { return compare(*options); }; });
 }
 
 }  // namespace mx::cli

@@ -5,9 +5,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -29,15 +31,17 @@ struct PlanCommand {
   ConversionChoice choice;
   std::string converted;
   std::string output;
+  bool relative = false;
   DocumentOptions out;
 };
 
 struct RunCommand {
   std::string plan;
-  std::vector<int> units;
+  std::vector<std::string> units;  ///< as typed: "3", "0-3"
   std::string directory;
   std::string progress;
   bool again = false;
+  bool status = false;
   DocumentOptions out;
 };
 
@@ -50,7 +54,8 @@ struct MergeCommand {
 
 int plan(const PlanCommand& command) {
   sim::require_writable(command.output, command.out.force);
-  const sim::UnitPlan made = sim::make_plan(command.choice.checkpoint, command.converted, options_of(command.choice));
+  const sim::UnitPlan made = sim::make_plan(command.choice.checkpoint, command.converted, options_of(command.choice),
+                                            command.relative ? std::optional(std::filesystem::absolute(command.output).parent_path()) : std::nullopt);
   const std::string text = sim::text_of(made);
   sim::write_file(command.output, std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()), command.out.force);
   return show(verbs::plan_document(made), command.out);
@@ -62,20 +67,49 @@ std::uint64_t bytes_of(const sim::UnitPlan& plan, int unit) {
   return found == plan.units.end() ? 0 : found->bytes;
 }
 
+std::filesystem::path directory_of(const sim::UnitPlan& planned, const RunCommand& command) {
+  return command.directory.empty() ? sim::units_directory(planned) : std::filesystem::path(command.directory);
+}
+
+int unit_number(std::string_view text, const std::string& word) {
+  int number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error == std::errc{} && end == text.data() + text.size() && number >= 0) return number;
+  throw Error(ErrorCode::usage, fmt::format("'{}' is no unit, from 0, and no range of units such as 0-3", word), "--unit");
+}
+
+/// The units that were asked for; what is left where none was.
+std::vector<int> units_of(const sim::UnitPlan& planned, const RunCommand& command) {
+  std::vector<int> units;
+  for (const std::string& word : command.units) {
+    const std::size_t dash = word.find('-');
+    const std::string_view text = word;
+    const int first = unit_number(text.substr(0, dash), word), last = dash == std::string::npos ? first : unit_number(text.substr(dash + 1), word);
+    if (last < first || last >= static_cast<int>(planned.units.size()))
+      throw Error(ErrorCode::usage, fmt::format("'{}' is not in 0..{}", word, planned.units.size() - 1), "--unit");
+    for (int unit = first; unit <= last; ++unit) units.push_back(unit);
+  }
+  if (!command.units.empty()) return units;
+  for (const sim::UnitStatus& status : sim::status_of(planned, directory_of(planned, command))) {
+    if (command.again || status.outcome == sim::UnitOutcome::left) units.push_back(status.unit);
+  }
+  return units;
+}
+
 /// Units in their order, until one is stopped: false.
-bool run_each(const sim::UnitPlan& planned, const RunCommand& command, std::vector<verbs::UnitDone>& units) {
+bool run_each(const sim::UnitPlan& planned, const RunCommand& command, const std::vector<int>& asked, std::vector<verbs::UnitDone>& units) {
   std::uint64_t done = 0, total = 0;
-  for (const int unit : command.units) total += bytes_of(planned, unit);
+  for (const int unit : asked) total += bytes_of(planned, unit);
   ProgressLine line(command.progress);
   const InterruptWatch watch;
   sim::UnitOptions options;
-  options.directory = command.directory.empty() ? sim::units_directory(planned) : std::filesystem::path(command.directory);
+  options.directory = directory_of(planned, command);
   options.program = program_text();
   options.again = command.again;
   options.progress = [&](const std::string& what, std::uint64_t part, std::uint64_t) { line.show(what, done + part, total); };
   options.stop = [&watch] { return watch.interrupted(); };
   sim::UnitRunner runner(planned, options);
-  for (const int unit : command.units) {
+  for (const int unit : asked) {
     const sim::UnitOutcome outcome = runner.run(unit);
     if (outcome == sim::UnitOutcome::stopped) return false;
     done += bytes_of(planned, unit);
@@ -87,12 +121,18 @@ bool run_each(const sim::UnitPlan& planned, const RunCommand& command, std::vect
 int run_units(const RunCommand& command) {
   const sim::UnitPlan planned = sim::read_plan(command.plan);
   std::vector<verbs::UnitDone> units;
-  const bool finished = run_each(planned, command, units);
+  if (command.status) {
+    for (sim::UnitStatus& status : sim::status_of(planned, directory_of(planned, command)))
+      units.push_back({status.unit, std::move(status.result), status.outcome});
+    return show(verbs::run_document(planned, units), command.out);
+  }
+  const std::vector<int> asked = units_of(planned, command);
+  const bool finished = run_each(planned, command, asked, units);
   verbs::Document document = verbs::run_document(planned, units);
   if (finished) return show(document, command.out);
   document.exit_code = interrupted_status();
   show(document, command.out);
-  fmt::print(stderr, "mxact: interrupted; unit {} was not written\n", command.units[units.size()]);
+  fmt::print(stderr, "mxact: interrupted; unit {} was not written\n", asked[units.size()]);
   return interrupted_status();
 }
 
@@ -126,6 +166,7 @@ void add_plan(Verb app, Action& action) {
   add_conversion_options(verb, command->choice);
   verb.add_option("--converted", command->converted, "directory that merge writes, new or empty").required();
   verb.add_option("-o,--output", command->output, "file to write the plan to").required();
+  verb.add_flag("--relative", command->relative, "paths as seen from the plan's directory, for machines that have it elsewhere");
   verb.add_flag("--force", command->out.force, "overwrite the plan");
   add_json_option(verb, command->out);
   verb.callback([&action, command] { action = [command] { return plan(*command); }; });
@@ -135,7 +176,8 @@ void add_run(Verb app, Action& action) {
   const Verb verb = app.add_verb("run", "does units of a plan; what is done already is left alone");
   const auto command = std::make_shared<RunCommand>();
   verb.add_option("PLAN", command->plan, "what plan wrote").required();
-  verb.add_option("--unit", command->units, "unit, from 0; several with commas").required().listed().check(whole_number_in(0, 1 << 24));
+  verb.add_option("--unit", command->units, "unit, from 0, or a range 0-3; several with commas (default: all that is left)").listed();
+  verb.add_flag("--status", command->status, "say what is done and what is left, and do nothing");
   verb.add_option("--units", command->directory, "directory of the units (default: beside the output, OUTPUT.units)");
   add_progress_option(verb, command->progress);
   verb.add_flag("--again", command->again, "do what is done already once more");

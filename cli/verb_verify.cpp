@@ -5,6 +5,7 @@
 #include <malloc.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -86,7 +87,7 @@ void keep_memory() {
 sim::Checkpoint checkpoint_of(const sim::VerifyRequest& request) {
   if (!request.checkpoint) return generated_checkpoint(static_cast<std::uint64_t>(request.seed));
   if (request.checkpoint->empty()) throw Error(ErrorCode::usage, "the path is empty", "CHECKPOINT");
-  return sim::Checkpoint(*request.checkpoint);
+  return sim::Checkpoint(*request.checkpoint, std::max(request.family - 1, 0));
 }
 
 std::string generated_name(const sim::VerifyRequest& request) { return fmt::format("generated, seed {}", request.seed); }
@@ -162,6 +163,8 @@ void add_verify(Verb app, Action& action) {
   verb.add_option("--layers", options->request.layers, "verify the first N layers only").check(whole_number_in(1, 1 << 20));
   verb.add_option("--experts", options->request.experts,
                   "verify the first N experts of each layer only; tokens that the router sends elsewhere are left out")
+      .check(whole_number_in(1, 1 << 20));
+  verb.add_option("--family", options->request.family, "verify these of the checkpoint's families of layers, from 1 (default 1, the model's)")
       .check(whole_number_in(1, 1 << 20));
   verb.add_option("--tokens", options->request.tokens, "tokens to generate when the checkpoint brings none (default 4)")
       .check(whole_number_in(1, 65536));

@@ -14,6 +14,7 @@
 #include "model/error.hpp"
 #include "sim/checkpoint/checkpoint_files.hpp"
 #include "sim/checkpoint/expert_tensors.hpp"
+#include "sim/checkpoint/layer_activation.hpp"
 #include "sim/checkpoint/layout_tags.hpp"
 #include "support/quote.hpp"
 #include "support/tensor_reads.hpp"
@@ -65,37 +66,60 @@ std::uint32_t factor_of(Meaning meaning, std::uint32_t bits) {
   return meaning == Meaning::as_it_is ? bits : std::bit_cast<std::uint32_t>(1.0F / std::bit_cast<float>(bits));
 }
 
+/// fp32 bits of a number in the file, exactly.
+std::uint32_t f32_of(const LocatedTensor& tensor, std::uint32_t code) {
+  const Widening* const widening = widening_of(tensor.view->dtype->name, 32);
+  return widening == nullptr ? code : widening->widen(code);
+}
+
 /// Reads what is one number of an expert, for gate and up together.
 class NumberReader {
  public:
-  NumberReader(MoeLayer& layer, const SourceForm& form) : layer_(layer), form_(form) {}
+  NumberReader(MoeLayer& layer, const layout::Form& form) : layer_(layer), form_(form) {}
 
   void read(const FoundTensor& found, const ExpertTensor& tensor) {
-    const std::uint32_t bits = units_of<std::uint32_t>(tensor.at).front();
+    std::vector<std::uint32_t> numbers = units_of<std::uint32_t>(tensor.at);
+    for (std::uint32_t& number : numbers) number = f32_of(tensor.at, number);
     std::vector<std::uint8_t>& role = layer_.experts[tensor.role];
-    if (tensor.half == 1) {
-      if (bits != gate_) differ(tensor);
+    if (tensor.half == 1 && form_.gated) {
+      if (numbers.front() != gate_) differ(tensor, numbers.front());
       return;
     }
-    gate_ = bits;
-    const std::uint32_t factor = factor_of(found.row->meaning, bits);
-    for (int byte = 0; byte < 4; ++byte) role[tensor.offset + static_cast<std::size_t>(byte)] = static_cast<std::uint8_t>(factor >> 8 * byte);
+    gate_ = numbers.front();
+    // One for all experts counts for each of them.
+    const std::size_t count = tensor.expert >= 0 ? 1 : role.size() / 4;
+    for (std::size_t i = 0; i < count; ++i) put(role, tensor.offset + 4 * i, factor_of(found.row->meaning, numbers[std::min(i, numbers.size() - 1)]));
   }
 
  private:
-  void differ(const ExpertTensor& tensor) {
-    if (form_.form.format == layout::WeightFormat::nvfp4) {
+  static void put(std::vector<std::uint8_t>& role, std::uint64_t at, std::uint32_t factor) {
+    for (int byte = 0; byte < 4; ++byte) role[at + static_cast<std::size_t>(byte)] = static_cast<std::uint8_t>(factor >> 8 * byte);
+  }
+
+  /// Gate's global scale counts for both; FP8 codes are made anew with the larger scale.
+  void differ(const ExpertTensor& tensor, std::uint32_t up) {
+    if (form_.format == layout::WeightFormat::nvfp4) {
       ++layer_.up_scales_dropped;
       return;
     }
-    throw Error(ErrorCode::unsupported, "differs from the scale of gate: the engine quantizes both again with the larger, which is not modelled",
-                fmt::format("{}: tensor {}", tensor.at.file->path().string(), in_quotes(tensor.name)));
+    const std::uint32_t larger = std::bit_cast<float>(up) > std::bit_cast<float>(gate_) ? up : gate_;
+    layer_.requantized.push_back({tensor.expert, 0, gate_, larger});
+    layer_.requantized.push_back({tensor.expert, 1, up, larger});
+    put(layer_.experts[tensor.role], tensor.offset, larger);
   }
 
   MoeLayer& layer_;
-  const SourceForm& form_;
+  const layout::Form& form_;
   std::uint32_t gate_ = 0;
 };
+
+/// Codes of halves that the engine makes anew, in the canonical memory of w13.
+void quantize_again(MoeLayer& layer) {
+  std::vector<std::uint8_t>& codes = layer.experts[Role::w13_weight];
+  const std::size_t part = codes.size() / static_cast<std::size_t>(2 * layer.experts.sizes.experts);
+  for (const Requantized& half : layer.requantized)
+    requantize(half, std::span(codes).subspan(part * static_cast<std::size_t>(2 * half.expert + half.half), part));
+}
 
 }  // namespace
 
@@ -103,39 +127,86 @@ struct Checkpoint::Impl {
   std::filesystem::path path;
   CheckpointFiles files;
   CheckpointConfig config;
-  FoundExperts found;
+  std::vector<FoundFamily> all;
+  int family = 0;
+  std::vector<Family> families = {};
+
+  const FoundFamily& found() const { return all[static_cast<std::size_t>(family)]; }
+  layout::Form form() const { return found().layout(); }
 
   const std::map<int, FoundLayer>::value_type& at(int layer) const {
-    if (layer < 0 || layer >= static_cast<int>(found.layers.size())) {
-      throw Error(ErrorCode::usage, fmt::format("layer {} does not exist, the checkpoint has {}", layer, found.layers.size()), path.string());
+    if (layer < 0 || layer >= static_cast<int>(found().layers.size())) {
+      throw Error(ErrorCode::usage, fmt::format("layer {} does not exist, the checkpoint has {}", layer, found().layers.size()), path.string());
     }
-    return *std::next(found.layers.begin(), layer);
+    return *std::next(found().layers.begin(), layer);
   }
 
   /// Bytes of a role's canonical memory.
   std::uint64_t role_bytes(Role role, const layout::Sizes& sizes) const {
-    return static_cast<std::uint64_t>(layout::canonical(role, sizes, found.form->form).bytes());
+    return static_cast<std::uint64_t>(layout::canonical(role, sizes, form()).bytes());
   }
 };
 
-Checkpoint::Checkpoint(const std::filesystem::path& path) : impl_(std::make_unique<Impl>(Impl{path, open_checkpoint_files(path), {}, {}})) {
+std::string Family::text() const {
+  std::string words = fmt::format("{} experts in {} {} ({}): {}", experts, layers.size(), layers.size() == 1 ? "layer" : "layers", place, form);
+  if (further) words += ", for further tokens";
+  return left.empty() ? words : fmt::format("{}, named in {}", words, left);
+}
+
+namespace {
+
+Family family_of(const FoundFamily& found) {
+  Family family{std::string(found.form->title), found.place,   {},         found.layers.begin()->second.sizes.experts, 0,
+                found.form->converts(),         found.further, found.left, std::string(found.form->use.missing)};
+  for (const auto& [index, layer] : found.layers) {
+    family.layers.push_back(index);
+    for (const FoundTensor& tensor : layer.experts) family.bytes += tensor.at->view->bytes.size();
+  }
+  return family;
+}
+
+}  // namespace
+
+Checkpoint::Checkpoint(const std::filesystem::path& path, int family)
+    : impl_(std::make_unique<Impl>(Impl{path, open_checkpoint_files(path), {}, {}, family})) {
   Impl& impl = *impl_;
   refuse_converted(impl.files);
   impl.config = read_checkpoint_config(impl.files.directory);
-  impl.found = find_experts(impl.files, impl.config, path.string());
+  impl.all = find_families(impl.files, impl.config, path.string());
+  for (const FoundFamily& found : impl.all) impl.families.push_back(family_of(found));
+  if (family < 0 || family >= static_cast<int>(impl.all.size()))
+    throw Error(ErrorCode::usage, fmt::format("there is no family {}: the checkpoint has {}", family + 1, impl.all.size()), path.string());
 }
 
 Checkpoint::~Checkpoint() = default;
 Checkpoint::Checkpoint(Checkpoint&&) noexcept = default;
 
 const std::filesystem::path& Checkpoint::path() const { return impl_->path; }
-std::string Checkpoint::form() const { return std::string(impl_->found.form->title); }
-const SourceForm& Checkpoint::source_form() const { return *impl_->found.form; }
-int Checkpoint::layer_count() const { return static_cast<int>(impl_->found.layers.size()); }
+std::string Checkpoint::form() const { return std::string(impl_->found().form->title); }
+const SourceForm& Checkpoint::source_form() const { return *impl_->found().form; }
+int Checkpoint::layer_count() const { return static_cast<int>(impl_->found().layers.size()); }
 int Checkpoint::layer_index(int layer) const { return impl_->at(layer).first; }
 std::string Checkpoint::layer_prefix(int layer) const { return impl_->at(layer).second.prefix; }
 layout::Sizes Checkpoint::sizes(int layer) const { return impl_->at(layer).second.sizes; }
-bool Checkpoint::has_bias() const { return impl_->found.has(Piece::bias); }
+bool Checkpoint::has_bias() const { return impl_->found().has(Piece::bias); }
+
+layout::Form Checkpoint::layout_form() const { return impl_->form(); }
+const std::vector<Family>& Checkpoint::families() const { return impl_->families; }
+int Checkpoint::family() const { return impl_->family; }
+
+void Checkpoint::require_convertible() const {
+  if (impl_->found().form->converts()) return;
+  std::string text;
+  for (const Family& family : impl_->families)
+    text += fmt::format("{}{}, for which mxact lacks {}", text.empty() ? "" : "; ", family.text(), family.missing);
+  throw Error(ErrorCode::unsupported, text, path().string());
+}
+
+std::string_view Checkpoint::activation() const {
+  const FoundFamily& found = impl_->found();
+  if (found.form->form.order == layout::SourceOrder::gpt_oss) return found.form->use.activation;
+  return activation_of(impl_->config, found.gated, found.form->use.activation);
+}
 
 int Checkpoint::top_k() const {
   constexpr std::int64_t kGptOssTopK = 4;
@@ -144,7 +215,7 @@ int Checkpoint::top_k() const {
 
 std::uint64_t Checkpoint::bytes() const {
   std::uint64_t total = 0;
-  for (const auto& [index, layer] : impl_->found.layers) {
+  for (const auto& [index, layer] : impl_->found().layers) {
     for (const FoundTensor& tensor : layer.experts) total += tensor.at->view->bytes.size();
   }
   return total;
@@ -152,23 +223,27 @@ std::uint64_t Checkpoint::bytes() const {
 
 std::vector<ExpertTensor> Checkpoint::expert_tensors(int layer) const {
   const FoundLayer& found = impl_->at(layer).second;
-  const bool numbered = impl_->found.naming->numbered;
+  const bool numbered = impl_->found().naming->numbered;
   std::array<std::uint64_t, layout::kRoleCount> bytes{};
   std::vector<ExpertTensor> experts;
   for (const FoundTensor& tensor : found.experts) {
     const Role role = role_of(tensor);
     std::uint64_t& of_role = bytes[static_cast<std::size_t>(role)];
     if (of_role == 0) of_role = impl_->role_bytes(role, found.sizes);
-    const bool is_number = tensor.row->extents.empty();
-    const bool is_half = tensor.projection->w13 && tensor.projection->halves == 1;
+    const bool is_number = tensor.row->shapes.empty();
+    const bool is_half = tensor.projection->w13 && tensor.projection->halves == 1 && impl_->form().gated;
     const int half = is_half ? tensor.projection->half : -1;
     const MemoryPart part = part_of(numbered ? tensor.expert : -1, is_number ? -1 : half, found.sizes.experts);
-    experts.push_back({role, numbered ? tensor.expert : -1, half, tensor.name, *tensor.at, of_role / part.count * part.index, is_number});
+    const TensorView& view = *tensor.at->view;
+    const bool turned = impl_->found().form->input_major && view.shape.size() == 3;
+    experts.push_back({role, numbered ? tensor.expert : -1, half, tensor.name, *tensor.at, of_role / part.count * part.index,
+                       SourceMemory({std::string(tensor.name), std::string(view.dtype->name), view.shape}, role, found.sizes, impl_->form(), turned),
+                       turned, is_number});
   }
   return experts;
 }
 
-std::vector<ScannedFault> Checkpoint::scan(int layer) const { return scan_layer(*impl_->found.form, *impl_->found.naming, impl_->at(layer).second); }
+std::vector<ScannedFault> Checkpoint::scan(int layer) const { return scan_layer(impl_->found(), impl_->at(layer).second); }
 
 const CheckpointFiles& Checkpoint::contents() const { return impl_->files; }
 
@@ -184,8 +259,9 @@ std::vector<std::filesystem::path> Checkpoint::files() const {
 
 MoeLayer Checkpoint::numbers(int layer) const {
   const auto& [index, found] = impl_->at(layer);
-  MoeLayer result{found.prefix, index, {found.sizes, impl_->found.form->form, {}}, {}};
-  NumberReader numbers(result, *impl_->found.form);
+  const layout::Form form = impl_->form();
+  MoeLayer result{found.prefix, index, {found.sizes, form, {}}, {}};
+  NumberReader numbers(result, form);
   const std::vector<ExpertTensor> tensors = expert_tensors(layer);
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     const ExpertTensor& tensor = tensors[i];
@@ -197,6 +273,25 @@ MoeLayer Checkpoint::numbers(int layer) const {
   return result;
 }
 
+std::vector<layout::Loss> Checkpoint::requantization_losses(int layer, const std::vector<Requantized>& halves, int rank, int tp) const {
+  if (halves.empty()) return {};
+  layout::Loss loss{Role::w13_weight, std::string(kRequantized), 0};
+  const std::vector<ExpertTensor> tensors = expert_tensors(layer);
+  for (const Requantized& half : halves) {
+    const auto codes = std::ranges::find_if(tensors, [&](const ExpertTensor& tensor) {
+      return tensor.role == Role::w13_weight && tensor.expert == half.expert && tensor.half == half.half;
+    });
+    const std::uint64_t size = codes->at.view->bytes.size() / static_cast<std::uint64_t>(tp);
+    std::vector<std::uint8_t> bytes(size);
+    codes->at.file->read(*codes->at.view, size * static_cast<std::uint64_t>(rank), bytes);
+    const RequantizedCount count = count_requantized(half, bytes);
+    loss.units += count.changed;
+    loss.kept += count.kept;
+  }
+  if (loss.units == 0) return {};
+  return {loss};
+}
+
 MoeLayer Checkpoint::layer(int layer, const StopPoint& stop) const {
   MoeLayer result = numbers(layer);
   const FoundLayer& found = impl_->at(layer).second;
@@ -206,12 +301,22 @@ MoeLayer Checkpoint::layer(int layer, const StopPoint& stop) const {
     if (tensor.stays) continue;
     std::vector<std::uint8_t>& role = result.experts[tensor.role];
     if (role.empty()) role = kernels::zeros(static_cast<std::size_t>(impl_->role_bytes(tensor.role, found.sizes)));
-    reads.push_back({{tensor.at.file, tensor.at.view}, std::span(role).subspan(tensor.offset, tensor.at.view->bytes.size())});
+    const std::span<std::uint8_t> part = std::span(role).subspan(tensor.offset, tensor.memory.size());
+    if (tensor.memory.is_plain()) {
+      reads.push_back({{tensor.at.file, tensor.at.view}, part});
+    } else {
+      stop.check();
+      tensor.memory.read(*tensor.at.file, *tensor.at.view, 0, part);
+    }
   }
   read_tensors(reads, stop);
+  quantize_again(result);
+  result.losses = requantization_losses(layer, result.requantized);
   if (found.router_weight != nullptr) {
     result.router.weight = units_of<std::uint32_t>(*found.router_weight);
     result.router.bias = units_of<std::uint32_t>(*found.router_bias);
+  } else if (impl_->form().order == layout::SourceOrder::standard) {
+    result.own_router = read_router(impl_->files, impl_->config, found.prefix, found.sizes.experts, found.sizes.hidden);
   }
   return result;
 }

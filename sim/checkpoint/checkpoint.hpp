@@ -11,8 +11,11 @@
 
 #include "model/layout/packed.hpp"
 #include "sim/checkpoint/checkpoint_files.hpp"
+#include "sim/checkpoint/layer_router.hpp"
+#include "sim/checkpoint/requantize.hpp"
 #include "sim/checkpoint/scan.hpp"
 #include "sim/checkpoint/source_forms.hpp"
+#include "sim/checkpoint/source_memory.hpp"
 #include "support/stop.hpp"
 
 namespace mx::sim {
@@ -30,7 +33,10 @@ struct MoeLayer {
   int index;
   layout::CanonicalLayer experts;
   Router router;
-  std::int64_t up_scales_dropped = 0;  ///< experts whose up has another global scale than gate: the engine takes gate's for both
+  std::optional<LayerRouter> own_router = {};  ///< of every form but gpt-oss
+  std::int64_t up_scales_dropped = 0;          ///< experts whose up has another global scale than gate: the engine takes gate's for both
+  std::vector<Requantized> requantized = {};   ///< halves of experts whose FP8 codes the engine makes anew; `experts` has the new ones
+  std::vector<layout::Loss> losses = {};       ///< of that
 };
 
 /// An expert tensor where it lies in the files, and which part of its role's canonical memory it is.
@@ -41,24 +47,51 @@ struct ExpertTensor {
   std::string_view name;
   LocatedTensor at;
   std::uint64_t offset;  ///< of its first byte
+  SourceMemory memory;   ///< how it lies in its file
+  bool input_major;      ///< its matrices are transposed there
   bool stays;            ///< one number of an expert: what is converted is computed from it, and the tensor itself is copied with the others
+};
+
+/// Layers of a checkpoint that have one form, one place in the names and one size.
+struct Family {
+  std::string form;         ///< "ModelOpt NVFP4"
+  std::string place;        ///< "model.layers.N.mlp"
+  std::vector<int> layers;  ///< numbers in the names
+  std::int64_t experts;
+  std::uint64_t bytes;  ///< of the expert tensors
+  bool converts;
+  bool further;         ///< behind the hidden layers: for predicting further tokens
+  std::string left;     ///< where the configuration says that they are not quantized; empty: nowhere
+  std::string missing;  ///< what mxact lacks to convert it; empty: nothing
+  /// "2 experts in 1 layer (model.layers.N.mlp): not quantized, as quantization_config.ignore says: 'model.layers.1*'"
+  std::string text() const;
 };
 
 /// A checkpoint: a .safetensors file; or a directory, where model.safetensors.index.json names the shards if there is one, else
 /// model.safetensors, else model-*-of-*.safetensors. Other files beside them are not weights. A directory holds every layer; a file may be one shard.
 /// config.json and hf_quant_config.json beside the weights, if they are there, must agree with them.
-/// Forms: the rows of source_forms(); which one it is follows from names, dtypes and configuration.
+/// Forms: the rows of source_forms(); which one a layer has follows from names, dtypes, shapes and configuration. Layers of one form are a family;
+/// what is asked below is asked of one of them.
 class Checkpoint {
  public:
   /// Throws Error(input): no weights, a missing shard, a shard that lacks a tensor the index promises, a name in two shards, layers that `mxact
   /// convert` has converted, whatever find_experts refuses.
-  explicit Checkpoint(const std::filesystem::path& path);
+  /// Error(usage) when there is no such family; the first is that of the model.
+  explicit Checkpoint(const std::filesystem::path& path, int family = 0);
   ~Checkpoint();
   Checkpoint(Checkpoint&&) noexcept;
 
   const std::filesystem::path& path() const;
   std::string form() const;  ///< "gpt-oss (Hugging Face names)"
   const SourceForm& source_form() const;
+  /// What the canonical memory of its layers is.
+  layout::Form layout_form() const;
+  const std::vector<Family>& families() const;
+  int family() const;
+  /// Throws Error(unsupported), a line with every kind of experts, where no layout of the family is known.
+  void require_convertible() const;
+  /// The engine's name of the experts' activation. Throws as activation_of does.
+  std::string_view activation() const;
   int layer_count() const;
   int top_k() const;            ///< num_experts_per_tok of config.json, else 4 as gpt-oss has, at most the number of experts
   std::uint64_t bytes() const;  ///< of the expert tensors
@@ -71,13 +104,14 @@ class Checkpoint {
   bool has_bias() const;
   /// Sizes of a layer without reading it; `group` is the format's.
   layout::Sizes sizes(int layer) const;
-  /// Throws Error(input) when a file changed since it was opened, Error(unsupported) when gate and up of an FP8 expert have different scales: the
-  /// engine quantizes them again with the larger; Stopped when that is asked for.
+  /// Throws Error(input) when a file changed since it was opened; Stopped when that is asked for.
   MoeLayer layer(int layer, const StopPoint& stop = StopPoint()) const;
   /// The layer without its tensors: of `experts` what is one number of each expert, no router. Same errors.
   MoeLayer numbers(int layer) const;
   /// The expert tensors that layer() reads, in the order of the roles; same errors.
   std::vector<ExpertTensor> expert_tensors(int layer) const;
+  /// Of the rows of one of so many ranks, what quantizing its halves again costs.
+  std::vector<layout::Loss> requantization_losses(int layer, const std::vector<Requantized>& halves, int rank = 0, int tp = 1) const;
   /// What is wrong with the numbers of a layer's experts, as scan_layer() finds it.
   std::vector<ScannedFault> scan(int layer) const;
   /// The weight files with all their tensors.

@@ -21,7 +21,8 @@ using std::filesystem::path;
 constexpr std::string_view kSingleName = "model.safetensors";
 constexpr std::string_view kSuffix = ".safetensors";
 constexpr JsonLimits kIndexLimits{.bytes = std::uint64_t{16} << 20, .depth = 4, .memory = std::uint64_t{64} << 20};
-constexpr JsonLimits kConfigLimits{.bytes = std::uint64_t{1} << 20, .depth = 16, .memory = std::uint64_t{16} << 20};
+// A table of every projection of every expert has megabytes.
+constexpr JsonLimits kConfigLimits{.bytes = std::uint64_t{16} << 20, .depth = 16, .memory = std::uint64_t{128} << 20};
 
 [[noreturn]] void fail(const std::string& where, const std::string& message) { throw Error(ErrorCode::input, message, where); }
 
@@ -152,20 +153,23 @@ void open_indexed(CheckpointFiles& checkpoint, const path& index) {
   check_index(checkpoint, weights, index);
 }
 
-/// Keys of a size in config.json. Source: transformers GptOssConfig, MixtralConfig, Qwen3MoeConfig, DeepseekV3Config; openai/gpt-oss
-/// gpt_oss/torch/model.py ModelConfig.
+/// Keys of a size in config.json. Source: transformers GptOssConfig, MixtralConfig, Qwen3MoeConfig, DeepseekV3Config, Gemma4TextConfig; Kimi's and
+/// Ernie's; openai/gpt-oss gpt_oss/torch/model.py ModelConfig.
 struct ConfigRow {
   std::string_view key;
   std::optional<ConfigSize> CheckpointConfig::*member;
   std::uint64_t least = 1;
 };
-constexpr std::array<ConfigRow, 10> kConfigRows{{
+constexpr std::array<ConfigRow, 13> kConfigRows{{
     {"num_hidden_layers", &CheckpointConfig::layers},
     {"num_local_experts", &CheckpointConfig::experts},
     {"num_experts", &CheckpointConfig::experts},
     {"n_routed_experts", &CheckpointConfig::experts},
     {"num_experts_per_tok", &CheckpointConfig::top_k},
     {"experts_per_token", &CheckpointConfig::top_k},
+    {"num_experts_per_token", &CheckpointConfig::top_k},
+    {"top_k_experts", &CheckpointConfig::top_k},
+    {"moe_num_experts", &CheckpointConfig::experts},
     {"hidden_size", &CheckpointConfig::hidden},
     {"intermediate_size", &CheckpointConfig::intermediate},
     {"moe_intermediate_size", &CheckpointConfig::expert_intermediate},
@@ -177,14 +181,6 @@ const Json* value_of(const Json& json, std::string_view key) {
   if (const Json* const found = json.find(key); found != nullptr) return found;
   const Json* const text = json.find("text_config");
   return text == nullptr ? nullptr : text->find(key);
-}
-
-void collect_words(const Json& json, const std::string& path, std::map<std::string, std::string>& words) {
-  if (!json.is_object()) {
-    words[path] = json.is_string() ? json.get<std::string>() : json.dump();
-    return;
-  }
-  for (const auto& [key, value] : json.items()) collect_words(value, path.empty() ? key : path + "." + key, words);
 }
 
 }  // namespace
@@ -219,16 +215,24 @@ CheckpointFiles open_checkpoint_files(const path& where) {
   return checkpoint;
 }
 
+std::string_view CheckpointConfig::word(std::string_view key) const {
+  for (const std::string& place : {std::string(key), fmt::format("text_config.{}", key)}) {
+    const auto found = declared.words.find(place);
+    if (found != declared.words.end() && found->second != "null") return found->second;
+  }
+  return {};
+}
+
 CheckpointConfig read_checkpoint_config(const path& directory) {
   CheckpointConfig config;
   const path file = directory / "config.json";
   config.path = file;
   if (const path quantization = directory / "hf_quant_config.json"; is_there(quantization)) {
-    collect_words(read_json_object(quantization, kConfigLimits), "hf_quant_config", config.words);
+    add_declarations(read_json_object(quantization, kConfigLimits), "hf_quant_config", config.declared);
   }
   if (!is_there(file)) return config;
   const Json json = read_json_object(file, kConfigLimits);
-  collect_words(json, "", config.words);
+  add_declarations(json, "", config.declared);
   for (const ConfigRow& row : kConfigRows) {
     const Json* const found = value_of(json, row.key);
     if (found == nullptr || found->is_null()) continue;

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/checkpoint/declared.hpp"
 #include "support/safetensors.hpp"
 
 namespace mx::sim {
@@ -46,8 +47,8 @@ struct ConfigSize {
   std::int64_t value;
 };
 
-/// What config.json says, as far as it is there: sizes under Hugging Face's and the original key names, at the top or under text_config, and every
-/// word and number by its path.
+/// What config.json says, as far as it is there: sizes under Hugging Face's and the original key names, at the top or under text_config, and what
+/// it declares.
 struct CheckpointConfig {
   std::filesystem::path path;
   std::optional<ConfigSize> layers;
@@ -57,8 +58,9 @@ struct CheckpointConfig {
   std::optional<ConfigSize> intermediate;
   std::optional<ConfigSize> expert_intermediate;  ///< where dense layers have another
   std::optional<ConfigSize> more_layers;          ///< behind the hidden layers: for predicting further tokens
-  /// "quantization_config.quant_method" -> "fp8"; numbers and lists as JSON. What hf_quant_config.json says begins with "hf_quant_config.".
-  std::map<std::string, std::string> words;
+  Declarations declared;                          ///< of both files
+  /// A word at the top, else in the part of a model of several kinds that speaks of its text; empty where there is none.
+  std::string_view word(std::string_view key) const;
 };
 
 /// Reads config.json and hf_quant_config.json of a directory; empty when there is none. Throws Error(input) when one is not an object or a size is

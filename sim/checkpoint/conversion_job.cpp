@@ -41,6 +41,25 @@ Metadata with_tags(Metadata metadata, std::string_view key, std::string tags, co
   return metadata;
 }
 
+/// The family that is asked for, else the first that the backend converts.
+Checkpoint opened(const std::filesystem::path& source, const ConvertOptions& options) {
+  Checkpoint checkpoint(source, options.family.value_or(0));
+  checkpoint.require_convertible();
+  if (options.family) return checkpoint;
+  const auto converts = [&](const Checkpoint& one) {
+    const layout::Form form = one.layout_form();
+    const layout::BackendLayout* const row = layout::find_backend_layout(options.backend, form.format, options.setting.engine);
+    return row != nullptr && row->converts(form, options.setting.engine);
+  };
+  if (converts(checkpoint)) return checkpoint;
+  for (int family = 1; family < static_cast<int>(checkpoint.families().size()); ++family) {
+    if (!checkpoint.families()[static_cast<std::size_t>(family)].converts) continue;
+    Checkpoint other(source, family);
+    if (converts(other)) return other;
+  }
+  return checkpoint;
+}
+
 /// The setting of one rank, sizes rounded as the engine rounds them.
 Setting setting_of(const Checkpoint& checkpoint, const layout::BackendLayout& backend, const ConvertOptions& options) {
   Setting setting = options.setting;
@@ -49,9 +68,9 @@ Setting setting_of(const Checkpoint& checkpoint, const layout::BackendLayout& ba
   }
   const SourceForm& form = checkpoint.source_form();
   setting.sizes = checkpoint.sizes(0);
-  check_cut(setting.sizes, form.form.format, setting.tp_size);
+  setting.form = checkpoint.layout_form();
+  check_cut(setting.sizes, setting.form.format, setting.tp_size);
   setting.sizes.intermediate /= setting.tp_size;
-  setting.form = form.form;
   if (!options.asks_activation)
     setting.activation = form.use.activation == "SWIGLUOAI" ? layout::ConverterActivation::swigluoai : layout::ConverterActivation::silu;
   setting.has_bias = checkpoint.has_bias();
@@ -77,7 +96,7 @@ void check_form(const layout::BackendLayout& backend, const Setting& setting) {
 ConversionJob::ConversionJob(const std::filesystem::path& source, const ConvertOptions& options)
     : options_(options),
       stop_(options.stop),
-      checkpoint_(source),
+      checkpoint_(opened(source, options)),
       backend_(&layout::backend_layout_named(options.backend, checkpoint_.source_form().form.format, options.setting.engine)),
       setting_(setting_of(checkpoint_, *backend_, options)) {
   check_names();
@@ -170,7 +189,8 @@ WrittenUnit ConversionJob::write_layer(int layer, const std::filesystem::path& p
                            tensor.expert,
                            tensor.half,
                            {std::string(tensor.name), std::string(view.dtype->name), view.shape},
-                           shard_name(*tensor.at.file)});
+                           shard_name(*tensor.at.file),
+                           tensor.input_major});
   }
   std::vector<TensorEntry> entries;
   std::vector<DigestStream> digests(packed.tensors.size());
@@ -270,6 +290,8 @@ ConvertReport ConversionJob::report(std::span<const UnitResult> results) const {
   ConvertReport report;
   report.backend = backend();
   report.setting = setting_;
+  report.families = checkpoint_.families();
+  report.family = checkpoint_.family();
   std::map<std::string, std::string> digests;
   for (const UnitResult& result : results) {
     report.layers += static_cast<int>(result.layers);

@@ -4,12 +4,14 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "kernels/relayout/mover.hpp"
 #include "model/families/convert.hpp"
 #include "model/layout/packed.hpp"
+#include "sim/checkpoint/checkpoint.hpp"
 #include "sim/checkpoint/scan.hpp"
 #include "sim/checkpoint/staging.hpp"
 #include "support/progress.hpp"
@@ -28,22 +30,25 @@ struct ConvertOptions {
   layout::Setting setting;  ///< engine, device, versions, options and tp_size; what the checkpoint decides is filled in
   int rank = 0;             ///< of tp_size
   MoveBy by = MoveBy::plans;
-  bool asks_activation = true;   ///< false: the activation of the setting is not asked for, and the form's is taken
-  bool copy_all = false;         ///< weights of other forms beside the checkpoint, too
-  bool asks_for_kernel = false;  ///< a platform on which the engine has no kernel of the MXFP4 backend is refused
-  bool force = false;            ///< files of the same names in the output directory are replaced
-  std::string program = {};      ///< name and version of who converts, for the output; empty: not recorded
+  bool asks_activation = true;     ///< false: the activation of the setting is not asked for, and the form's is taken
+  bool copy_all = false;           ///< weights of other forms beside the checkpoint, too
+  bool asks_for_kernel = false;    ///< a platform on which the engine has no kernel of the MXFP4 backend is refused
+  std::optional<int> family = {};  ///< of the checkpoint; none: the first that the backend converts
+  bool force = false;              ///< files of the same names in the output directory are replaced
+  std::string program = {};        ///< name and version of who converts, for the output; empty: not recorded
   Progress progress = {};
   Stop stop = {};
 };
 
 struct ConvertReport {
   std::string backend;
-  layout::Setting setting;         ///< as it was for the last layer
-  bool finished = false;           ///< false when it was stopped; then nothing was written
-  int layers = 0;                  ///< converted
-  std::int64_t other_tensors = 0;  ///< copied as they are
-  std::uint64_t bytes_in = 0;      ///< of the expert tensors
+  layout::Setting setting;            ///< as it was for the last layer
+  bool finished = false;              ///< false when it was stopped; then nothing was written
+  int layers = 0;                     ///< converted
+  std::vector<Family> families = {};  ///< of the checkpoint; all but one are left as they are
+  int family = 0;                     ///< that one
+  std::int64_t other_tensors = 0;     ///< copied as they are
+  std::uint64_t bytes_in = 0;         ///< of the expert tensors
   std::uint64_t bytes_out = 0;
   std::vector<LayerLoss> losses;
   std::vector<LeftOut> left;           ///< beside the weights, not copied

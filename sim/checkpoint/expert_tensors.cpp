@@ -1,8 +1,11 @@
 #include "sim/checkpoint/expert_tensors.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
+#include <optional>
 #include <set>
 #include <tuple>
 
@@ -15,66 +18,39 @@ namespace {
 
 using layout::Sizes;
 
-constexpr std::int64_t kBlock = 128;
-
 [[noreturn]] void fail(const std::string& where, const std::string& message) { throw Error(ErrorCode::input, message, where); }
 
 std::string place_of_tensor(const FoundTensor& tensor) { return place_of(*tensor.at, tensor.name); }
 
-/// Builds the layers of a chosen form, then checks them.
-class Finder {
+/// Builds the layers of one family, then checks them.
+class FamilyFinder {
  public:
-  Finder(const CheckpointFiles& files, const CheckpointConfig& config, const std::string& where)
-      : files_(files), config_(config), where_(where), choice_(search_form(files, config, where)) {
-    found_.form = choice_.form;
-    found_.naming = choice_.naming;
+  FamilyFinder(FoundFamily& family, const std::string& where) : family_(family), where_(where) {}
+
+  void add(int layer, const std::string& prefix, const LayerForm& found) {
+    FoundLayer& of = family_.layers[layer];
+    of.prefix = prefix;
+    for (const ExpertName& name : found.experts) {
+      const TensorRow* const row = find_row(*family_.form, name.suffix);
+      const auto [known, is_new] = family_.suffixes.emplace(row, name.suffix);
+      if (known->second != name.suffix)
+        fail(place_of(*name.at, name.name), fmt::format("ends with {}, but others of its kind with {}", name.suffix, known->second));
+      (row->piece == Piece::aside ? of.aside : of.experts)
+          .push_back({row, &family_.naming->projections[name.projection], name.expert, name.name, name.at});
+    }
+    for (std::vector<FoundTensor>* tensors : {&of.experts, &of.aside})
+      std::ranges::sort(*tensors, {}, [](const FoundTensor& t) { return std::tuple(t.expert, t.projection, t.row); });
+    if (!of.experts.empty()) experts_ = std::max(experts_, of.experts.back().expert + 1);
   }
 
-  FoundExperts run() {
-    collect();
-    collect_routers();
+  void check() {
     check_presence();
-    check_layer_numbers();
     check_sizes();
-    check_config();
-    return std::move(found_);
   }
 
  private:
-  const SourceForm& form() const { return *found_.form; }
-  const Naming& naming() const { return *found_.naming; }
-
-  std::string prefix_of(int layer) const {
-    const ExpertName& any = choice_.experts.front();
-    return fmt::format("{}{}{}", any.before, layer, any.after);
-  }
-
-  void collect() {
-    for (const ExpertName& name : choice_.experts) {
-      FoundLayer& layer = found_.layers[name.layer];
-      layer.prefix = prefix_of(name.layer);
-      const TensorRow* const row = find_row(form(), name.suffix);
-      (row->piece == Piece::aside ? layer.aside : layer.experts)
-          .push_back({row, &naming().projections[name.projection], name.expert, name.name, name.at});
-      experts_ = std::max(experts_, name.expert + 1);
-    }
-    for (auto& [index, layer] : found_.layers) {
-      for (std::vector<FoundTensor>* tensors : {&layer.experts, &layer.aside})
-        std::ranges::sort(*tensors, {}, [](const FoundTensor& t) { return std::tuple(t.expert, t.projection, t.row); });
-    }
-  }
-
-  void collect_routers() {
-    if (naming().router_weight.empty()) return;
-    for (const auto& [name, tensor] : files_.tensors) {
-      const std::optional<LayerName> split = split_layer(name, naming().before, naming().after, place_of(tensor, name));
-      if (!split || (split->suffix != naming().router_weight && split->suffix != naming().router_bias)) continue;
-      if (!tensor.indexed) fail(place_of(tensor, name), "is in this shard, but the index does not list it");
-      FoundLayer& layer = found_.layers[split->layer];
-      layer.prefix = prefix_of(split->layer);
-      (split->suffix == naming().router_weight ? layer.router_weight : layer.router_bias) = &tensor;
-    }
-  }
+  const SourceForm& form() const { return *family_.form; }
+  const Naming& naming() const { return *family_.naming; }
 
   [[noreturn]] void missing(const std::string& name, std::string_view seen) const {
     fail(where_, fmt::format("tensor '{}' is missing{}", name, seen.empty() ? "" : fmt::format(", though there is {}", in_quotes(seen))));
@@ -83,17 +59,17 @@ class Finder {
   /// What one layer has, every layer has; biases are there for all projections or for none, and so are routers.
   void check_presence() const {
     std::string_view bias, any;
-    for (const auto& [index, layer] : found_.layers) {
+    for (const auto& [index, layer] : family_.layers) {
       for (const FoundTensor& tensor : layer.experts) (tensor.row->piece == Piece::bias ? bias : any) = tensor.name;
     }
-    for (const auto& [index, layer] : found_.layers) {
+    for (const auto& [index, layer] : family_.layers) {
       auto next = layer.experts.begin();
       for (int expert = 0; expert < experts_; ++expert) {
-        for (const Projection& projection : naming().projections) {
+        for (const Projection* const projection : family_.projections()) {
           for (const TensorRow& row : form().tensors) {
             if (row.piece == Piece::aside || (row.piece == Piece::bias && bias.empty())) continue;
-            const bool is_it = next != layer.experts.end() && next->expert == expert && next->projection == &projection && next->row == &row;
-            if (!is_it) missing(tensor_name(naming(), layer.prefix, expert, projection, row), row.piece == Piece::bias ? bias : any);
+            const bool is_it = next != layer.experts.end() && next->expert == expert && next->projection == projection && next->row == &row;
+            if (!is_it) missing(family_.name_of(layer.prefix, expert, *projection, row), row.piece == Piece::bias ? bias : any);
             ++next;
           }
         }
@@ -104,96 +80,52 @@ class Finder {
 
   void check_router(const FoundLayer& layer) const {
     const auto has_any = [](const auto& entry) { return entry.second.router_weight != nullptr || entry.second.router_bias != nullptr; };
-    if (std::ranges::none_of(found_.layers, has_any)) return;
+    if (naming().router_weight.empty() || std::ranges::none_of(family_.layers, has_any)) return;
     if (layer.router_weight == nullptr) missing(layer.prefix + std::string(naming().router_weight), {});
     if (layer.router_bias == nullptr) missing(layer.prefix + std::string(naming().router_bias), {});
   }
 
-  /// A layer whose tensors lie where those of experts would, without experts.
-  bool is_dense(int layer) const {
-    if (!naming().numbered) return false;
-    return std::ranges::any_of(naming().projections, [&](const Projection& projection) {
-      const std::string begin = fmt::format("{}.{}.", prefix_of(layer), projection.name);
-      const auto at = files_.tensors.lower_bound(begin);
-      return at != files_.tensors.end() && at->first.starts_with(begin);
-    });
-  }
-
-  void check_layer_numbers() const {
-    const int last = found_.layers.rbegin()->first;
-    for (int layer = files_.whole ? 0 : found_.layers.begin()->first; layer <= last; ++layer) {
-      if (found_.layers.contains(layer) || is_dense(layer)) continue;
-      fail(where_, fmt::format("layer {} is missing: the weights hold layers up to {}", layer, last));
-    }
-    if (!files_.whole || !config_.layers) return;
-    const std::int64_t more = config_.more_layers ? config_.more_layers->value : 0;
-    int held = last + 1;
-    while (is_dense(held)) ++held;
-    if (held >= config_.layers->value && held <= config_.layers->value + more) return;
-    fail(config_.path.string(),
-         fmt::format("{} is {}, but the weights hold {} layers with experts", config_.layers->key, config_.layers->value, held));
-  }
-
   const FoundTensor& first_weight(const FoundLayer& layer) const { return layer.experts.front(); }
+
+  /// Elements of one scale along K; of int4, which has no one size of them, as the first scales have it.
+  std::int64_t group_in(const FoundLayer& layer, std::int64_t columns) const {
+    if (form().converts()) return group_of(form());
+    const auto scale = std::ranges::find_if(layer.experts, [](const FoundTensor& tensor) { return tensor.row->piece == Piece::scale; });
+    if (scale == layer.experts.end() || scale->at->view->shape.size() != 2) return 1;
+    const std::int64_t scales = scale->at->view->shape[1];
+    return scales > 0 && columns % scales == 0 ? columns / scales : 1;
+  }
 
   /// Sizes as the first weight of w13 has them.
   Sizes sizes_of(const FoundLayer& layer) const {
     const FoundTensor& weight = first_weight(layer);
     const std::string where = place_of_tensor(weight);
     const std::vector<std::int64_t>& shape = weight.at->view->shape;
-    const std::span<const Extent> extents = weight.row->extents;
-    Sizes sizes{experts_, 0, 0, std::max<std::int64_t>(layout::group_of(form().form.format), 1)};
-    const bool positive = std::ranges::all_of(shape, [](std::int64_t extent) { return extent > 0; });
-    bool fits = positive && shape.size() == extents.size();
-    std::int64_t rows = 0;
-    for (std::size_t axis = 0; fits && axis < extents.size(); ++axis) {
-      switch (extents[axis]) {
-        case Extent::experts: sizes.experts = shape[axis]; break;
-        case Extent::rows: rows = shape[axis]; break;
-        case Extent::columns: sizes.hidden = shape[axis]; break;
-        case Extent::packed_columns: sizes.hidden = 2 * shape[axis]; break;
-        case Extent::groups: sizes.hidden = sizes.group * shape[axis]; break;
-        case Extent::bytes_of_group: fits = shape[axis] == sizes.group / 2; break;
-        case Extent::blocks_of_rows:
-        case Extent::blocks_of_columns: break;
-      }
-    }
-    if (!fits) fail(where, fmt::format("shape is {}, expected {} with positive sizes", shape_text(shape), weight.row->formula));
+    const std::optional<MatrixSizes> matrix = matrix_of(*weight.row, *weight.at->view, group_of(form()));
+    if (!matrix) fail(where, fmt::format("shape is {}, expected {} with positive sizes", shape_text(shape), weight.row->shapes.front().formula));
+    Sizes sizes{naming().numbered ? experts_ : matrix->experts, 0, matrix->columns, group_in(layer, matrix->columns)};
     const int halves = weight.projection->halves;
-    if (rows % (halves * sizes.group) != 0) {
-      fail(where,
-           fmt::format("shape is {}: {}I = {} is not a multiple of {}", shape_text(shape), halves == 2 ? "2" : "", rows, halves * sizes.group));
+    const std::int64_t multiple = form().converts() ? halves * sizes.group : halves;
+    if (matrix->rows % multiple != 0) {
+      fail(where, fmt::format("shape is {}: {}I = {} is not a multiple of {}", shape_text(shape), halves == 2 ? "2" : "", matrix->rows, multiple));
     }
     if (sizes.hidden % sizes.group != 0) {
       fail(where, fmt::format("shape is {}: H = {} is not a multiple of {}", shape_text(shape), sizes.hidden, sizes.group));
     }
-    sizes.intermediate = rows / halves;
+    sizes.intermediate = matrix->rows / halves;
     return sizes;
   }
 
-  static std::int64_t extent_of(Extent extent, const Projection& projection, const Sizes& sizes) {
-    const std::int64_t rows = projection.w13 ? projection.halves * sizes.intermediate : sizes.hidden;
-    const std::int64_t columns = projection.w13 ? sizes.hidden : sizes.intermediate;
-    switch (extent) {
-      case Extent::experts: return sizes.experts;
-      case Extent::rows: return rows;
-      case Extent::columns: return columns;
-      case Extent::packed_columns: return columns / 2;
-      case Extent::groups: return columns / sizes.group;
-      case Extent::bytes_of_group: return sizes.group / 2;
-      case Extent::blocks_of_rows: return (rows + kBlock - 1) / kBlock;
-      case Extent::blocks_of_columns: return (columns + kBlock - 1) / kBlock;
-    }
-    return 0;
+  static MatrixSizes matrix_of_projection(const Projection& projection, const Sizes& sizes) {
+    return {sizes.experts, projection.w13 ? projection.halves * sizes.intermediate : sizes.hidden,
+            projection.w13 ? sizes.hidden : sizes.intermediate};
   }
 
-  void check_shape(const FoundLayer& layer, std::string_view place, const LocatedTensor& at, const std::vector<std::int64_t>& expected,
-                   std::string_view formula) const {
-    if (at.view->shape == expected) return;
+  [[noreturn]] void refuse_shape(const FoundLayer& layer, const std::string& place, const LocatedTensor& at,
+                                 const std::vector<std::int64_t>& expected, std::string_view formula) const {
     const Sizes& sizes = layer.sizes;
-    fail(std::string(place),
-         fmt::format("shape is {}, expected {} = {} with E={}, I={}, H={} as {} has", shape_text(at.view->shape), shape_text(expected), formula,
-                     sizes.experts, sizes.intermediate, sizes.hidden, in_quotes(first_weight(layer).name)));
+    fail(place, fmt::format("shape is {}, expected {} = {} with E={}, I={}, H={} as {} has", shape_text(at.view->shape), shape_text(expected),
+                            formula, sizes.experts, sizes.intermediate, sizes.hidden, in_quotes(first_weight(layer).name)));
   }
 
   void check_tensor(const FoundLayer& layer, const FoundTensor& tensor) {
@@ -203,79 +135,193 @@ class Finder {
     if (std::ranges::find(row.dtypes, view.dtype->name) == row.dtypes.end()) {
       fail(place, fmt::format("dtype is {}, expected {}", view.dtype->name, fmt::join(row.dtypes, " or ")));
     }
-    const auto [first, is_first] = dtypes_.emplace(&row, &tensor);
-    if (view.dtype != first->second->at->view->dtype) {
-      fail(place,
-           fmt::format("dtype is {}, but that of {} is {}", view.dtype->name, in_quotes(first->second->name), first->second->at->view->dtype->name));
+    const auto [first, is_first] = firsts_.emplace(&row, &tensor);
+    const TensorView& like = *first->second->at->view;
+    if (view.dtype != like.dtype) {
+      fail(place, fmt::format("dtype is {}, but that of {} is {}", view.dtype->name, in_quotes(first->second->name), like.dtype->name));
     }
-    if (row.extents.empty()) {
-      const bool one = view.shape.empty() || view.shape == std::vector<std::int64_t>{1};
-      if (!one) fail(place, fmt::format("shape is {}, expected one number, [] or [1]", shape_text(view.shape)));
+    if (row.shapes.empty()) {
+      const bool one = view.shape.size() <= 2 && std::ranges::all_of(view.shape, [](std::int64_t extent) { return extent == 1; });
+      const bool each = !naming().numbered && view.shape == std::vector<std::int64_t>{layer.sizes.experts};
+      if (!one && !each) fail(place, fmt::format("shape is {}, expected one number, [], [1] or [1, 1]", shape_text(view.shape)));
       return;
     }
-    std::vector<std::int64_t> expected;
-    for (const Extent extent : row.extents) expected.push_back(extent_of(extent, *tensor.projection, layer.sizes));
-    check_shape(layer, place, *tensor.at, expected, tensor.projection->w13 ? row.formula : row.w2_formula);
+    const MatrixSizes sizes = matrix_of_projection(*tensor.projection, layer.sizes);
+    const ShapeRow* wanted = &row.shapes.front();
+    for (const ShapeRow& shape : row.shapes) {
+      if (shape.extents.size() == view.shape.size()) wanted = &shape;
+      if (view.shape == shape_of(shape, sizes, view.dtype->bits, layer.sizes.group)) return;
+    }
+    refuse_shape(layer, place, *tensor.at, shape_of(*wanted, sizes, view.dtype->bits, layer.sizes.group),
+                 tensor.projection->w13 ? wanted->formula : wanted->w2_formula);
   }
 
   void check_router_tensors(const FoundLayer& layer) const {
-    if (layer.router_weight == nullptr) return;
+    if (layer.router_weight == nullptr || naming().router_weight.empty()) return;
     const auto check = [&](const LocatedTensor& at, std::string_view suffix, const std::vector<std::int64_t>& shape, std::string_view formula) {
       const std::string place = place_of(at, layer.prefix + std::string(suffix));
       if (at.view->dtype->name != "BF16") fail(place, fmt::format("dtype is {}, expected BF16", at.view->dtype->name));
-      check_shape(layer, place, at, shape, formula);
+      if (at.view->shape != shape) refuse_shape(layer, place, at, shape, formula);
     };
     check(*layer.router_weight, naming().router_weight, {layer.sizes.experts, layer.sizes.hidden}, "[E, H]");
     check(*layer.router_bias, naming().router_bias, {layer.sizes.experts}, "[E]");
   }
 
   void check_sizes() {
-    const Sizes first = sizes_of(found_.layers.begin()->second);
-    for (auto& [index, layer] : found_.layers) {
+    const Sizes first = sizes_of(family_.layers.begin()->second);
+    for (auto& [index, layer] : family_.layers) {
       const FoundTensor& weight = first_weight(layer);
       layer.sizes = sizes_of(layer);
       if (layer.sizes != first) {
         fail(place_of_tensor(weight),
              fmt::format("has E={}, I={}, H={}, but layer {} has E={}, I={}, H={}", layer.sizes.experts, layer.sizes.intermediate, layer.sizes.hidden,
-                         found_.layers.begin()->first, first.experts, first.intermediate, first.hidden));
+                         family_.layers.begin()->first, first.experts, first.intermediate, first.hidden));
       }
       for (const FoundTensor& tensor : layer.experts) check_tensor(layer, tensor);
       check_router_tensors(layer);
     }
   }
 
-  void check_config() const {
-    const Sizes& sizes = found_.layers.begin()->second.sizes;
-    const auto check = [&](const std::optional<ConfigSize>& size, std::int64_t actual) {
-      if (size && size->value != actual) {
-        fail(config_.path.string(), fmt::format("{} is {}, but the tensors have {}", size->key, size->value, actual));
-      }
-    };
-    check(config_.experts, sizes.experts);
-    check(config_.hidden, sizes.hidden);
-    check(config_.expert_intermediate ? config_.expert_intermediate : config_.intermediate, sizes.intermediate);
-    if (config_.top_k && config_.top_k->value > sizes.experts) {
-      fail(config_.path.string(), fmt::format("{} is {}, but there are {} experts", config_.top_k->key, config_.top_k->value, sizes.experts));
-    }
-  }
-
-  const CheckpointFiles& files_;
-  const CheckpointConfig& config_;
+  FoundFamily& family_;
   const std::string& where_;
-  const FormChoice choice_;
-  FoundExperts found_;
-  std::map<const TensorRow*, const FoundTensor*> dtypes_;  ///< the first tensor of each row: all others have its dtype
+  std::map<const TensorRow*, const FoundTensor*> firsts_;  ///< the first tensor of each row: all others have its dtype
   int experts_ = 0;
 };
 
+/// The numbers of the layers that lie under `before`, with experts or without.
+std::set<int> numbers_under(const CheckpointFiles& files, std::string_view before) {
+  std::set<int> numbers;
+  for (auto at = files.tensors.lower_bound(before); at != files.tensors.end() && at->first.starts_with(before); ++at) {
+    const std::string_view rest = at->first.substr(before.size());
+    int number = 0;
+    const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), number);
+    if (error == std::errc{} && end != rest.data() + rest.size() && *end == '.' && number >= 0) numbers.insert(number);
+  }
+  return numbers;
+}
+
+/// Everything that is asked of the layers together.
+class LayerNumbers {
+ public:
+  LayerNumbers(const CheckpointFiles& files, const CheckpointConfig& config, const std::string& where, std::string_view before)
+      : files_(files), config_(config), where_(where), held_(numbers_under(files, before)) {}
+
+  /// The first layer that is none of the hidden ones. What a model has are so many layers, from whatever number on.
+  int first_further() const {
+    if (!config_.layers || static_cast<std::int64_t>(held_.size()) <= config_.layers->value) return INT32_MAX;
+    return static_cast<int>(config_.layers->value);
+  }
+
+  void check() const {
+    const auto count = static_cast<std::int64_t>(held_.size());
+    if (files_.whole && config_.layers && count == config_.layers->value) return;
+    const int last = *held_.rbegin();
+    for (int layer = files_.whole ? 0 : *held_.begin(); layer <= last; ++layer) {
+      if (!held_.contains(layer)) fail(where_, fmt::format("layer {} is missing: the weights hold layers up to {}", layer, last));
+    }
+    if (!files_.whole || !config_.layers) return;
+    const std::int64_t more = config_.more_layers ? config_.more_layers->value : 0;
+    if (count >= config_.layers->value && count <= config_.layers->value + more) return;
+    fail(config_.path.string(), fmt::format("{} is {}, but the weights hold {} layers", config_.layers->key, config_.layers->value, count));
+  }
+
+ private:
+  const CheckpointFiles& files_;
+  const CheckpointConfig& config_;
+  const std::string& where_;
+  std::set<int> held_;
+};
+
+/// What the configuration says of the model's sizes.
+void check_config(const CheckpointConfig& config, const Sizes& sizes) {
+  const auto check = [&](const std::optional<ConfigSize>& size, std::int64_t actual) {
+    if (size && size->value != actual) fail(config.path.string(), fmt::format("{} is {}, but the tensors have {}", size->key, size->value, actual));
+  };
+  check(config.experts, sizes.experts);
+  check(config.hidden, sizes.hidden);
+  check(config.expert_intermediate ? config.expert_intermediate : config.intermediate, sizes.intermediate);
+  if (config.top_k && config.top_k->value > sizes.experts) {
+    fail(config.path.string(), fmt::format("{} is {}, but there are {} experts", config.top_k->key, config.top_k->value, sizes.experts));
+  }
+}
+
+/// A block for predicting further tokens under a prefix of its own: "mtp.layers.", "model.mtp.". Source: vllm models/qwen3_next_mtp.py, mimo_mtp.py.
+bool is_of_further_tokens(std::string_view before) { return before.starts_with("mtp") || before.find(".mtp") != std::string_view::npos; }
+
+void find_routers(const CheckpointFiles& files, FoundFamily& family) {
+  const Naming& naming = *family.naming;
+  for (auto& [index, layer] : family.layers) {
+    const auto find = [&](std::string_view suffix) -> const LocatedTensor* {
+      if (suffix.empty()) return nullptr;
+      const std::string name = layer.prefix + std::string(suffix);
+      const auto found = files.tensors.find(name);
+      if (found == files.tensors.end()) return nullptr;
+      if (!found->second.indexed) fail(place_of(found->second, name), "is in this shard, but the index does not list it");
+      return &found->second;
+    };
+    layer.router_weight = find(naming.router_weight);
+    layer.router_bias = find(naming.router_bias);
+  }
+}
+
 }  // namespace
 
-bool FoundExperts::has(Piece piece) const {
+bool FoundFamily::has(Piece piece) const {
   return std::ranges::any_of(layers.begin()->second.experts, [&](const FoundTensor& tensor) { return tensor.row->piece == piece; });
 }
 
-FoundExperts find_experts(const CheckpointFiles& files, const CheckpointConfig& config, const std::string& where) {
-  return Finder(files, config, where).run();
+std::vector<const Projection*> FoundFamily::projections() const {
+  std::vector<const Projection*> there;
+  const std::vector<FoundTensor>& experts = layers.begin()->second.experts;
+  for (const Projection& projection : naming->projections) {
+    const bool is_half = projection.w13 && projection.halves == 1;
+    if (gated || !is_half || std::ranges::find(experts, &projection, &FoundTensor::projection) != experts.end()) there.push_back(&projection);
+  }
+  return there;
+}
+
+std::string FoundFamily::name_of(std::string_view prefix, int expert, const Projection& projection, const TensorRow& row) const {
+  const auto suffix = suffixes.find(&row);
+  return tensor_name(*naming, prefix, expert, projection, suffix == suffixes.end() ? row.suffixes.front() : suffix->second);
+}
+
+std::vector<FoundFamily> find_families(const CheckpointFiles& files, const CheckpointConfig& config, const std::string& where) {
+  const std::map<LayerPlace, LayerForm> forms = search_forms(files, config, where);
+  std::map<std::string_view, int> further;
+  for (const auto& [place, form] : forms) {
+    if (further.contains(place.before)) continue;
+    further[place.before] = LayerNumbers(files, config, where, place.before).first_further();
+  }
+  using Key = std::tuple<std::string, const SourceForm*, const Naming*, bool, bool>;
+  std::map<Key, FoundFamily> families;
+  std::map<Key, FamilyFinder> finders;
+  for (const auto& [place, form] : forms) {
+    const bool beyond = place.layer >= further.at(place.before) || is_of_further_tokens(place.before);
+    const Key key{fmt::format("{}N{}", place.before, place.after), form.form, form.naming, form.gated, beyond};
+    FoundFamily& family =
+        families.try_emplace(key, FoundFamily{form.form, form.naming, form.gated, beyond, form.left, std::get<0>(key), {}, {}}).first->second;
+    finders.try_emplace(key, family, where).first->second.add(place.layer, fmt::format("{}{}{}", place.before, place.layer, place.after), form);
+  }
+  std::vector<const Key*> order;
+  for (const auto& [key, family] : families) order.push_back(&key);
+  const auto rank_of = [&](const Key* key) {
+    const FoundFamily& family = families.at(*key);
+    return std::tuple(!family.form->converts(), family.further, -static_cast<std::int64_t>(family.layers.size()), family.layers.begin()->first,
+                      family.place.size());
+  };
+  std::ranges::stable_sort(order, {}, rank_of);
+  std::vector<FoundFamily> found;
+  for (const Key* const key : order) {
+    find_routers(files, families.at(*key));
+    finders.at(*key).check();
+  }
+  const LayerPlace& main = std::ranges::find_if(forms, [&](const auto& entry) {
+                             return fmt::format("{}N{}", entry.first.before, entry.first.after) == families.at(*order.front()).place;
+                           })->first;
+  LayerNumbers(files, config, where, main.before).check();
+  if (families.at(*order.front()).form->converts()) check_config(config, families.at(*order.front()).layers.begin()->second.sizes);
+  for (const Key* const key : order) found.push_back(std::move(families.at(*key)));
+  return found;
 }
 
 }  // namespace mx::sim

@@ -1,5 +1,5 @@
 #pragma once
-// The expert tensors of a checkpoint: which form it has, and which tensor is what. One interpreter for every row of source_forms().
+// The experts' tensors of a checkpoint: which layers it has, which tensor is what, and which layers belong together.
 
 #include <filesystem>
 #include <map>
@@ -30,17 +30,29 @@ struct FoundLayer {
   layout::Sizes sizes{};
 };
 
-struct FoundExperts {
+/// Layers whose experts have one form, one place in the names and one size.
+struct FoundFamily {
   const SourceForm* form;
   const Naming* naming;
+  bool gated;
+  bool further = false;              ///< behind the hidden layers: for predicting further tokens
+  std::string left;                  ///< where the configuration says that it is not quantized; empty: nowhere
+  std::string place;                 ///< "model.layers.N.mlp"
   std::map<int, FoundLayer> layers;  ///< by the number in the names
+  std::map<const TensorRow*, std::string_view> suffixes;
 
   bool has(Piece piece) const;
+  /// Projections that there are: without gate, one of w13.
+  std::vector<const Projection*> projections() const;
+  /// The form of the layers' memory. Only of what is converted.
+  layout::Form layout() const { return {form->form.format, form->form.order, gated}; }
+  std::string name_of(std::string_view prefix, int expert, const Projection& projection, const TensorRow& row) const;
 };
 
-/// Finds the experts of every layer and holds their shapes and dtypes against their form and the configuration. Throws Error(input): no experts, a
-/// tensor that no form knows, tensors of two forms, a form that only config.json could tell, a configuration that contradicts it, a missing tensor or
-/// layer, dtypes or shapes that contradict each other or the configuration. `where` names the checkpoint.
-FoundExperts find_experts(const CheckpointFiles& files, const CheckpointConfig& config, const std::string& where);
+/// Finds the experts of every layer and holds their shapes and dtypes against their form and the configuration. First the family that is the model:
+/// that is converted, of its hidden layers, and has the most of them. Throws Error(input): no experts, a tensor that no form knows, tensors of two
+/// forms in one layer, a form that only the configuration could tell, a configuration that contradicts it, a missing tensor or layer, dtypes or
+/// shapes that contradict each other or the configuration. `where` names the checkpoint.
+std::vector<FoundFamily> find_families(const CheckpointFiles& files, const CheckpointConfig& config, const std::string& where);
 
 }  // namespace mx::sim

@@ -1,13 +1,16 @@
 #include "sim/checkpoint/form_search.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <cstdint>
 #include <set>
 
 #include "model/error.hpp"
+#include "sim/checkpoint/layer_activation.hpp"
 #include "support/quote.hpp"
 
 namespace mx::sim {
@@ -16,8 +19,7 @@ namespace {
 [[noreturn]] void fail(const std::string& where, const std::string& message) { throw Error(ErrorCode::input, message, where); }
 
 /// A set of forms: one bit for each row of source_forms().
-using Forms = std::uint32_t;
-static_assert(sizeof(Forms) * 8 > 16);
+using Forms = std::uint64_t;
 
 template <class Keeps>
 Forms forms_that(Keeps keeps) {
@@ -36,7 +38,12 @@ std::string titles_of(Forms forms) {
   return text;
 }
 
-const SourceForm& first_of(Forms forms) { return source_forms()[static_cast<std::size_t>(__builtin_ctz(forms))]; }
+const SourceForm& first_of(Forms forms) { return source_forms()[static_cast<std::size_t>(std::countr_zero(forms))]; }
+bool is_one(Forms forms) { return std::has_single_bit(forms); }
+
+bool has_naming(const SourceForm& form, const Naming& naming) {
+  return std::ranges::find(form.namings, naming.title, &Naming::title) != form.namings.end();
+}
 
 /// Every naming once, in the order of the forms.
 std::vector<const Naming*> all_namings() {
@@ -47,10 +54,6 @@ std::vector<const Naming*> all_namings() {
     }
   }
   return namings;
-}
-
-bool has_naming(const SourceForm& form, const Naming& naming) {
-  return std::ranges::find(form.namings, naming.title, &Naming::title) != form.namings.end();
 }
 
 std::string_view take_digits(std::string_view& text) {
@@ -68,52 +71,41 @@ int number_of(std::string_view digits, std::string_view what, const std::string&
   return number;
 }
 
-/// The part of a name before the experts, where the naming leaves it open: "model.layers.7.mlp" of "model.layers.7.mlp.experts.0.gate_proj.weight".
-struct OpenName {
+/// The part of a name before the experts: its last component of digits is the layer.
+struct Prefix {
   std::string_view before;
-  std::string_view after;
   std::string_view digits;
-  std::string_view rest;
+  std::string_view after;
 };
-std::optional<OpenName> split_open(const Naming& naming, std::string_view name) {
-  const std::size_t at = name.find(naming.experts);
-  if (at == std::string_view::npos) return std::nullopt;
-  const std::string_view left = name.substr(0, at);
-  const std::size_t dot = left.rfind('.');
-  if (dot == std::string_view::npos) return std::nullopt;
-  const std::size_t last = left.substr(0, dot).find_last_not_of("0123456789");
-  if (last == std::string_view::npos) return std::nullopt;
-  const std::string_view before = left.substr(0, last + 1);
-  const std::string_view digits = left.substr(last + 1, dot - last - 1);
-  if (digits.empty() || !before.ends_with("layers.")) return std::nullopt;
-  return OpenName{before, left.substr(dot), digits, name.substr(at + naming.experts.size())};
+std::optional<Prefix> split_prefix(std::string_view prefix) {
+  for (std::size_t end = prefix.size(); end > 0;) {
+    const std::size_t dot = prefix.rfind('.', end - 1);
+    const std::size_t begin = dot == std::string_view::npos ? 0 : dot + 1;
+    const std::string_view component = prefix.substr(begin, end - begin);
+    if (!component.empty() && component.find_first_not_of("0123456789") == std::string_view::npos)
+      return Prefix{prefix.substr(0, begin), component, prefix.substr(end)};
+    if (dot == std::string_view::npos) break;
+    end = dot;
+  }
+  return std::nullopt;
 }
 
-/// A name that goes on as those of experts do, whether or not the naming knows the rest. `projection` is none where it does not.
+/// A name that goes on as those of experts do, whether or not the naming knows the rest.
 struct Reading {
   ExpertName name;
   bool known;
 };
 std::optional<Reading> read_name(const Naming& naming, std::string_view name, const LocatedTensor& at) {
-  const std::string place = place_of(at, name);
-  ExpertName read{&naming, naming.before, 0, naming.after, 0, 0, {}, name, &at};
-  std::string_view rest;
-  if (naming.before.empty()) {
-    const std::optional<OpenName> open = split_open(naming, name);
-    if (!open) return std::nullopt;
-    read.before = open->before;
-    read.after = open->after;
-    read.layer = number_of(open->digits, "layer", place);
-    rest = open->rest;
-  } else {
-    const std::optional<LayerName> split = split_layer(name, naming.before, naming.after, place);
-    if (!split || !split->suffix.starts_with(naming.experts)) return std::nullopt;
-    read.layer = split->layer;
-    rest = split->suffix.substr(naming.experts.size());
-  }
+  const std::size_t found = name.rfind(naming.experts);
+  if (found == std::string_view::npos) return std::nullopt;
+  const std::optional<Prefix> prefix = split_prefix(name.substr(0, found));
+  if (!prefix || (!naming.before.empty() && (prefix->before != naming.before || prefix->after.empty()))) return std::nullopt;
+  std::string_view rest = name.substr(found + naming.experts.size());
   const std::string_view digits = naming.experts.ends_with('.') ? take_digits(rest) : std::string_view();
   const bool is_numbered = !digits.empty() && rest.starts_with('.');
   if (is_numbered != naming.numbered) return std::nullopt;
+  const std::string place = place_of(at, name);
+  ExpertName read{&naming, prefix->before, number_of(prefix->digits, "layer", place), prefix->after, 0, 0, {}, name, &at};
   if (naming.numbered) {
     read.expert = number_of(digits, "expert", place);
     rest.remove_prefix(1);
@@ -133,26 +125,51 @@ struct Hit {
   ExpertName name;
   Forms forms;
 };
+using Layers = std::map<LayerPlace, std::vector<Hit>>;
 
-[[noreturn]] void refuse_unknown(const ExpertName& name) {
-  const Forms forms = forms_that([&](const SourceForm& form) { return has_naming(form, *name.naming); });
-  const std::string place = place_of(*name.at, name.name);
-  if (!name.naming->numbered) fail(place, "is no MXFP4 expert tensor of the form " + titles_of(forms));
-  std::set<std::string_view> suffixes;
-  for (const SourceForm& form : source_forms()) {
-    if (!has_naming(form, *name.naming)) continue;
-    for (const TensorRow& row : form.tensors) suffixes.insert(row.suffix);
+LayerPlace place_of(const ExpertName& name) { return {name.before, name.layer, name.after}; }
+
+/// A tensor among the experts that no form has. Where the layer has others, only their forms' names would do.
+[[noreturn]] void refuse_unknown(const ExpertName& name, const Layers& layers) {
+  Forms forms = forms_that([&](const SourceForm& form) { return has_naming(form, *name.naming); });
+  if (const auto layer = layers.find(place_of(name)); layer != layers.end()) {
+    Forms others = ~Forms{0};
+    for (const Hit& hit : layer->second) others &= hit.forms;
+    if (others != 0) forms = others;
   }
-  std::string known;
-  for (const std::string_view suffix : suffixes) known += fmt::format("{}{}", known.empty() ? "" : ", ", suffix);
-  fail(place, fmt::format("is an expert tensor of no known form: {} go on with {}", name.naming->title, known));
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < source_forms().size(); ++i) {
+    if ((forms >> i & 1U) == 0) continue;
+    const SourceForm& form = source_forms()[i];
+    const Naming& naming = has_naming(form, *name.naming) ? *name.naming : form.namings.front();
+    for (const TensorRow& row : form.tensors) {
+      for (const std::string_view suffix : row.suffixes) names.insert(std::string(naming.projections[0].name) + std::string(suffix));
+    }
+  }
+  fail(place_of(*name.at, name.name),
+       fmt::format("is no expert tensor of the form {}, whose experts have tensors such as {}", titles_of(forms), fmt::join(names, ", ")));
 }
 
-std::vector<Hit> find_hits(const CheckpointFiles& files) {
-  const std::vector<const Naming*> namings = all_namings();
-  std::vector<Hit> hits;
+/// Names that look like those of experts, where none was understood.
+std::string names_like_experts(const CheckpointFiles& files) {
+  constexpr std::size_t kShown = 3;
+  std::vector<std::string> shown;
+  std::size_t count = 0;
   for (const auto& [name, tensor] : files.tensors) {
-    std::optional<ExpertName> unknown;
+    if (name.find("expert") == std::string_view::npos && name.find("moe") == std::string_view::npos) continue;
+    if (++count <= kShown) shown.push_back(in_quotes(name));
+  }
+  if (count == 0) return "no tensor's name has 'expert' or 'moe' in it";
+  return fmt::format("{} tensors are named like experts, none of them in a known way: {}{}", count, fmt::join(shown, ", "),
+                     count > kShown ? ", .." : "");
+}
+
+Layers find_hits(const CheckpointFiles& files, const std::string& where) {
+  const std::vector<const Naming*> namings = all_namings();
+  Layers layers;
+  std::vector<ExpertName> unknown;
+  for (const auto& [name, tensor] : files.tensors) {
+    std::optional<ExpertName> foreign;
     bool found = false;
     for (const Naming* const naming : namings) {
       const std::optional<Reading> reading = read_name(*naming, name, tensor);
@@ -161,21 +178,23 @@ std::vector<Hit> find_hits(const CheckpointFiles& files) {
         return has_naming(form, *naming) && find_row(form, reading->name.suffix) != nullptr;
       });
       if (forms == 0) {
-        if (!unknown) unknown = reading->name;
+        if (!foreign) foreign = reading->name;
         continue;
       }
-      hits.push_back({reading->name, forms});
+      layers[place_of(reading->name)].push_back({reading->name, forms});
       found = true;
     }
-    if (!found && unknown) refuse_unknown(*unknown);
+    if (!found && foreign) unknown.push_back(*foreign);
     if (found && !tensor.indexed) fail(place_of(tensor, name), "is in this shard, but the index does not list it");
   }
-  return hits;
+  if (layers.empty() && unknown.empty()) fail(where, "holds no experts of a known form: " + names_like_experts(files));
+  if (!unknown.empty()) refuse_unknown(unknown.front(), layers);
+  return layers;
 }
 
-/// Forms that all hits have in common by `forms_of`. Where there is none, the fewer of the two kinds are called the wrong ones.
-template <class FormsOf>
-Forms common_forms(const std::vector<Hit>& hits, FormsOf forms_of) {
+/// Forms that all hits have in common by `forms_of`. Where there is none, the fewer of the two kinds are called the wrong ones; `say` names one.
+template <class FormsOf, class Say>
+Forms common_forms(const std::vector<Hit>& hits, FormsOf forms_of, Say say) {
   Forms common = ~Forms{0};
   for (const Hit& hit : hits) {
     const Forms forms = forms_of(hit);
@@ -189,129 +208,288 @@ Forms common_forms(const std::vector<Hit>& hits, FormsOf forms_of) {
     const bool these = std::ranges::count_if(hits, of_kind(forms)) <= std::ranges::count_if(hits, of_kind(common));
     const Forms wrong = these ? forms : common;
     const auto first = std::ranges::find_if(hits, of_kind(wrong));
-    const ExpertName& name = first == hits.end() ? hit.name : first->name;
-    fail(place_of(*name.at, name.name), fmt::format("is named in the form {}, but other tensors are in the form {}: forms are not mixed",
-                                                    titles_of(wrong), titles_of(these ? common : forms)));
+    const Hit& named = first == hits.end() ? hit : *first;
+    fail(place_of(*named.name.at, named.name.name),
+         fmt::format("{} in the form {}, but other tensors of the layer are in the form {}: they are not mixed", say(named), titles_of(wrong),
+                     titles_of(these ? common : forms)));
   }
   return common;
 }
 
+std::string_view dtype_of(const Hit& hit) { return hit.name.at->view->dtype->name; }
+
 Forms with_dtype(const Hit& hit, Forms among) {
   return among & forms_that([&](const SourceForm& form) {
            const TensorRow* const row = find_row(form, hit.name.suffix);
-           return row != nullptr && std::ranges::find(row->dtypes, hit.name.at->view->dtype->name) != row->dtypes.end();
+           return row != nullptr && std::ranges::find(row->dtypes, dtype_of(hit)) != row->dtypes.end();
          });
+}
+
+/// "dtype is BF16, expected U8 in ModelOpt NVFP4 or Quark MXFP4, F8_E4M3 in FP8 block"
+[[noreturn]] void refuse_dtype(const Hit& hit, Forms among) {
+  std::map<std::string, Forms> known;
+  for (std::size_t i = 0; i < source_forms().size(); ++i) {
+    const TensorRow* const row = find_row(source_forms()[i], hit.name.suffix);
+    if ((among >> i & 1U) != 0 && row != nullptr) known[fmt::format("{}", fmt::join(row->dtypes, " or "))] |= Forms{1} << i;
+  }
+  std::string text;
+  for (const auto& [dtypes, forms] : known) text += fmt::format("{}{} in {}", text.empty() ? "" : ", ", dtypes, titles_of(forms));
+  fail(place_of(*hit.name.at, hit.name.name), fmt::format("dtype is {}, expected {}", dtype_of(hit), text));
 }
 
 /// Of forms that share their names, those that the dtypes fit.
 Forms by_dtypes(const std::vector<Hit>& hits, Forms among) {
   for (const Hit& hit : hits) {
-    if (with_dtype(hit, among) != 0) continue;
-    std::string known;
-    for (const SourceForm& form : source_forms()) {
-      const TensorRow* const row = find_row(form, hit.name.suffix);
-      if ((among >> (&form - source_forms().data()) & 1U) == 0 || row == nullptr) continue;
-      known += fmt::format("{}{} in {}", known.empty() ? "" : ", ", fmt::join(row->dtypes, " or "), form.title);
-    }
-    fail(place_of(*hit.name.at, hit.name.name), fmt::format("dtype is {}, expected {}", hit.name.at->view->dtype->name, known));
+    if (with_dtype(hit, among) == 0) refuse_dtype(hit, among);
   }
-  return common_forms(hits, [&](const Hit& hit) { return with_dtype(hit, among); });
+  return common_forms(
+      hits, [&](const Hit& hit) { return with_dtype(hit, among); }, [](const Hit& hit) { return fmt::format("dtype is {}, as", dtype_of(hit)); });
+}
+
+bool has_all(const SourceForm& form, const std::vector<Hit>& hits) {
+  return std::ranges::all_of(form.tensors, [&](const TensorRow& row) {
+    const auto is_it = [&](const Hit& hit) { return std::ranges::find(row.suffixes, hit.name.suffix) != row.suffixes.end(); };
+    return row.piece == Piece::aside || row.piece == Piece::bias || std::ranges::any_of(hits, is_it);
+  });
 }
 
 /// Of several forms, those whose tensors are all there.
 Forms by_presence(const std::vector<Hit>& hits, Forms among) {
-  std::set<std::string_view> seen;
-  for (const Hit& hit : hits) seen.insert(hit.name.suffix);
-  const Forms whole = among & forms_that([&](const SourceForm& form) {
-                        return std::ranges::all_of(form.tensors, [&](const TensorRow& row) {
-                          return row.piece == Piece::aside || row.piece == Piece::bias || seen.contains(row.suffix);
-                        });
-                      });
+  const Forms whole = among & forms_that([&](const SourceForm& form) { return has_all(form, hits); });
   return whole != 0 ? whole : among;
 }
 
-bool is_path(std::string_view pattern, std::string_view path) {
-  const std::size_t star = pattern.find('*');
-  if (star == std::string_view::npos) return pattern == path;
-  const std::string_view head = pattern.substr(0, star), tail = pattern.substr(star + 1);
-  if (path.size() < head.size() + tail.size() || !path.starts_with(head) || !path.ends_with(tail)) return false;
-  return path.substr(head.size(), path.size() - head.size() - tail.size()).find('.') == std::string_view::npos;
+/// Whether a tensor's shape is one that the form gives it beside its projection's weight.
+bool has_shape(const SourceForm& form, const Hit& hit, const MatrixSizes& sizes) {
+  const TensorRow& row = *find_row(form, hit.name.suffix);
+  const TensorView& view = *hit.name.at->view;
+  if (row.shapes.empty()) {
+    const bool is_list = !hit.name.naming->numbered && view.shape == std::vector<std::int64_t>{sizes.experts};
+    return is_list || std::ranges::all_of(view.shape, [](std::int64_t extent) { return extent == 1; });
+  }
+  const std::vector<std::int64_t> groups = form.form.format == layout::WeightFormat::int4 ? std::vector<std::int64_t>{32, 64, 128, 16, sizes.columns}
+                                                                                          : std::vector<std::int64_t>{group_of(form)};
+  return std::ranges::any_of(row.shapes, [&](const ShapeRow& shape) {
+    return std::ranges::any_of(groups, [&](std::int64_t group) { return view.shape == shape_of(shape, sizes, view.dtype->bits, group); });
+  });
 }
 
-/// What the configuration says against a form, in words; empty: nothing.
-std::string contradiction(const SourceForm& form, const CheckpointConfig& config) {
-  for (const ConfigFact& fact : form.facts) {
-    for (const auto& [path, value] : config.words) {
-      if (!is_path(fact.path, path) || value == "null" || std::ranges::find(fact.values, value) != fact.values.end()) continue;
-      return fmt::format("{} is {}, where {} has {}", path, in_quotes(value), form.title, fmt::join(fact.values, " or "));
-    }
+/// Of forms that dtypes leave, those that fit the shapes of the first expert's tensors; all of them where none does.
+Forms by_shapes(const std::vector<Hit>& hits, Forms among) {
+  std::vector<const Hit*> first;
+  for (const Hit& hit : hits) {
+    if (hit.name.expert == hits.front().name.expert) first.push_back(&hit);
   }
+  const Forms fitting = among & forms_that([&](const SourceForm& form) {
+                          return std::ranges::all_of(first, [&](const Hit* hit) {
+                            const TensorRow* const row = find_row(form, hit->name.suffix);
+                            const auto weight = std::ranges::find_if(first, [&](const Hit* other) {
+                              const TensorRow* const of = find_row(form, other->name.suffix);
+                              return other->name.projection == hit->name.projection && of != nullptr && of->piece == Piece::weight;
+                            });
+                            if (row == nullptr || weight == first.end()) return false;
+                            const std::optional<MatrixSizes> sizes =
+                                matrix_of(*find_row(form, (*weight)->name.suffix), *(*weight)->name.at->view, group_of(form));
+                            return sizes && has_shape(form, *hit, *sizes);
+                          });
+                        });
+  return fitting != 0 ? fitting : among;
+}
+
+/// What the configuration says against a form, in words; empty: nothing. The matrices of input-major forms lie so by the model alone.
+std::string contradiction(const SourceForm& form, const Declared& declared) {
+  bool says_model = false;
+  for (const DeclaredFact& fact : declared.facts) {
+    says_model = says_model || fact.key == "model";
+    const auto row = std::ranges::find(form.facts, fact.key, &ConfigFact::key);
+    if (row == form.facts.end() || fact.value == "null" || std::ranges::find(row->values, fact.value) != row->values.end()) continue;
+    return fmt::format("{} is {}, where {} has {}", fact.path, in_quotes(fact.value), form.title, fmt::join(row->values, " or "));
+  }
+  if (form.input_major && !says_model)
+    return fmt::format("model_type is not given: whether inputs or outputs are the rows of {} follows from it", form.title);
   return {};
 }
 
-const SourceForm& by_config(Forms among, const CheckpointConfig& config, const std::string& where) {
-  const Forms left = among & forms_that([&](const SourceForm& form) { return contradiction(form, config).empty(); });
-  if (left == 0) fail(config.path.string(), fmt::format("{}, which is what the tensors look like", contradiction(first_of(among), config)));
-  if ((left & (left - 1)) == 0) return first_of(left);
+/// The form whose only contradiction lies nearest: one that has the quantizer's name, where one has.
+const SourceForm& nearest_of(Forms among, const Declared& declared) {
+  const auto method = std::ranges::find(declared.facts, "method", &DeclaredFact::key);
+  for (std::size_t i = 0; method != declared.facts.end() && i < source_forms().size(); ++i) {
+    const SourceForm& form = source_forms()[i];
+    const auto row = std::ranges::find(form.facts, "method", &ConfigFact::key);
+    if ((among >> i & 1U) != 0 && row != form.facts.end() && std::ranges::find(row->values, method->value) != row->values.end()) return form;
+  }
+  return first_of(among);
+}
+
+bool are_alike(Forms forms) {
+  const SourceForm& first = first_of(forms);
+  return (forms & ~forms_that([&](const SourceForm& form) { return form.form == first.form && form.scales == first.scales; })) == 0;
+}
+
+/// Of forms with the same numbers: the first that lacks no scales of activations, else the first.
+const SourceForm& first_with_companions(Forms among, const std::vector<Hit>& hits) {
+  const Forms complete =
+      among & forms_that([&](const SourceForm& form) {
+        return std::ranges::all_of(form.tensors, [&](const TensorRow& row) {
+          const auto is_it = [&](const Hit& hit) { return std::ranges::find(row.suffixes, hit.name.suffix) != row.suffixes.end(); };
+          return row.companion == Companion::optional || std::ranges::any_of(hits, is_it);
+        });
+      });
+  return first_of(complete != 0 ? complete : among);
+}
+
+/// Of forms that nothing contradicts, those of which the most is declared.
+Forms best_declared(Forms among, const Declared& declared) {
+  const auto count_of = [&](const SourceForm& form) {
+    return std::ranges::count_if(declared.facts, [&](const DeclaredFact& fact) {
+      const auto row = std::ranges::find(form.facts, fact.key, &ConfigFact::key);
+      return row != form.facts.end() && std::ranges::find(row->values, fact.value) != row->values.end();
+    });
+  };
+  std::ptrdiff_t most = 0;
+  for (std::size_t i = 0; i < source_forms().size(); ++i) {
+    if ((among >> i & 1U) != 0) most = std::max(most, count_of(source_forms()[i]));
+  }
+  return among & forms_that([&](const SourceForm& form) { return count_of(form) == most; });
+}
+
+const SourceForm& by_config(const std::vector<Hit>& hits, Forms among, const Declared& declared, const CheckpointConfig& config,
+                            const std::string& where) {
+  const Forms left = best_declared(among & forms_that([&](const SourceForm& form) { return contradiction(form, declared).empty(); }), declared);
+  if (left == 0) {
+    const SourceForm& nearest = nearest_of(among, declared);
+    fail(config.path.string(), fmt::format("{}; names, dtypes and shapes of {} are those of {}", contradiction(nearest, declared),
+                                           in_quotes(hits.front().name.name), titles_of(among)));
+  }
+  if (is_one(left)) return first_of(left);
+  const bool whole = std::ranges::all_of(
+      source_forms(), [&](const SourceForm& form) { return (left >> (&form - source_forms().data()) & 1U) == 0 || has_all(form, hits); });
+  if (whole && are_alike(left)) return first_with_companions(left, hits);
   fail(where, fmt::format("the tensors may be {}: quantization_config in config.json would tell", titles_of(left)));
 }
 
-/// The tensors of one model lie under one name.
-void check_place(const std::vector<Hit>& hits) {
+/// The tensors of one layer are named in one way.
+void check_naming(const std::vector<Hit>& hits) {
   const ExpertName& first = hits.front().name;
   for (const Hit& hit : hits) {
-    if (hit.name.naming->title != first.naming->title) {
-      fail(place_of(*hit.name.at, hit.name.name),
-           fmt::format("is named by {}, but {} by {}", hit.name.naming->title, in_quotes(first.name), first.naming->title));
-    }
-    if (hit.name.before == first.before && hit.name.after == first.after) continue;
-    fail(place_of(*hit.name.at, hit.name.name), fmt::format("lies under {}N{}, but {} under {}N{}: these are the experts of two models",
-                                                            hit.name.before, hit.name.after, in_quotes(first.name), first.before, first.after));
+    if (hit.name.naming->title == first.naming->title) continue;
+    fail(place_of(*hit.name.at, hit.name.name),
+         fmt::format("is named by {}, but {} by {}", hit.name.naming->title, in_quotes(first.name), first.naming->title));
   }
 }
 
+/// Names under which configurations speak of a layer's experts, the narrowest first: projections of one expert, then all experts.
+std::vector<std::string> modules_of(const std::vector<Hit>& hits) {
+  const ExpertName& first = hits.front().name;
+  std::vector<std::string> modules;
+  for (const Hit& hit : hits) {
+    if (hit.name.expert != first.expert) continue;
+    std::string module(hit.name.name.substr(0, hit.name.name.size() - hit.name.suffix.size()));
+    if (std::ranges::find(modules, module) == modules.end()) modules.push_back(std::move(module));
+  }
+  const std::string_view word = first.naming->experts;
+  const std::string_view experts = first.name.substr(0, first.name.rfind(word) + word.size() - (word.ends_with('.') ? 1 : 0));
+  modules.emplace_back(experts);
+  return modules;
+}
+
+/// A pair of halves of which no expert has one.
+bool lacks_half(const Naming& naming, const std::vector<Hit>& hits) {
+  for (std::size_t p = 0; p < naming.projections.size(); ++p) {
+    const Projection& projection = naming.projections[p];
+    if (!projection.w13 || projection.halves != 1) continue;
+    if (std::ranges::none_of(hits, [&](const Hit& hit) { return hit.name.projection == p; })) return true;
+  }
+  const auto is_half = [](const Projection& projection) { return projection.w13 && projection.halves == 1; };
+  return std::ranges::count_if(naming.projections, is_half) == 1;
+}
+
+LayerForm form_of(std::vector<Hit>& hits, const CheckpointConfig& config, const std::string& where) {
+  check_naming(hits);
+  const Declared declared = declared_of(config.declared, modules_of(hits), config.path.string());
+  Forms forms = common_forms(
+      hits, [](const Hit& hit) { return hit.forms; }, [](const Hit&) { return std::string("is named"); });
+  if (!is_one(forms)) forms = by_presence(hits, by_dtypes(hits, forms));
+  if (!is_one(forms)) forms = by_shapes(hits, forms);
+  const SourceForm& form = by_config(hits, forms, declared, config, where);
+  const Naming& naming = *hits.front().name.naming;
+  LayerForm layer{&form, &naming, !lacks_half(naming, hits) || !may_lack_gate(config), declared.left, {}};
+  for (const Hit& hit : hits) layer.experts.push_back(hit.name);
+  return layer;
+}
+
+/// As many rows or columns as a matrix of these sizes has on an axis; elements of fewer than 8 bits are counted in the shape, or their bytes are.
+std::int64_t extent_of(Extent extent, const MatrixSizes& sizes, int bits, std::int64_t group) {
+  constexpr std::int64_t kBlock = 128;
+  const std::int64_t packed = bits < 8 ? 1 : 2;
+  switch (extent) {
+    case Extent::experts: return sizes.experts;
+    case Extent::rows: return sizes.rows;
+    case Extent::columns: return sizes.columns;
+    case Extent::packed_columns: return sizes.columns / packed;
+    case Extent::word_columns: return sizes.columns / 8;
+    case Extent::groups: return sizes.columns / group;
+    case Extent::bytes_of_group: return group / packed;
+    case Extent::blocks_of_rows: return (sizes.rows + kBlock - 1) / kBlock;
+    case Extent::blocks_of_columns: return (sizes.columns + kBlock - 1) / kBlock;
+    case Extent::one: return 1;
+    case Extent::two: return 2;
+  }
+  return 0;
+}
+
 }  // namespace
+
+std::vector<std::int64_t> shape_of(const ShapeRow& row, const MatrixSizes& sizes, int bits, std::int64_t group) {
+  std::vector<std::int64_t> shape;
+  for (const Extent extent : row.extents) shape.push_back(extent_of(extent, sizes, bits, group));
+  return shape;
+}
+
+std::optional<MatrixSizes> matrix_of(const TensorRow& row, const TensorView& view, std::int64_t group) {
+  const std::int64_t packed = view.dtype->bits < 8 ? 1 : 2;
+  for (const ShapeRow& shape : row.shapes) {
+    if (shape.extents.size() != view.shape.size() || std::ranges::any_of(view.shape, [](std::int64_t extent) { return extent <= 0; })) continue;
+    MatrixSizes sizes;
+    bool fits = true;
+    for (std::size_t axis = 0; axis < view.shape.size(); ++axis) {
+      const std::int64_t extent = view.shape[axis];
+      switch (shape.extents[axis]) {
+        case Extent::experts: sizes.experts = extent; break;
+        case Extent::rows: sizes.rows = extent; break;
+        case Extent::columns: sizes.columns = extent; break;
+        case Extent::packed_columns: sizes.columns = packed * extent; break;
+        case Extent::word_columns: sizes.columns = 8 * extent; break;
+        case Extent::groups: sizes.columns = group * extent; break;
+        default: fits = fits && extent == extent_of(shape.extents[axis], sizes, view.dtype->bits, group);
+      }
+    }
+    if (fits) return sizes;
+  }
+  return std::nullopt;
+}
 
 std::string place_of(const LocatedTensor& tensor, std::string_view name) {
   return fmt::format("{}: tensor {}", tensor.file->path().string(), in_quotes(name));
 }
 
-std::string tensor_name(const Naming& naming, std::string_view prefix, int expert, const Projection& projection, const TensorRow& row) {
-  return fmt::format("{}{}{}{}{}", prefix, naming.experts, naming.numbered ? fmt::format("{}.", expert) : "", projection.name, row.suffix);
+std::string tensor_name(const Naming& naming, std::string_view prefix, int expert, const Projection& projection, std::string_view suffix) {
+  return fmt::format("{}{}{}{}{}", prefix, naming.experts, naming.numbered ? fmt::format("{}.", expert) : "", projection.name, suffix);
 }
 
 const TensorRow* find_row(const SourceForm& form, std::string_view suffix) {
-  const auto row = std::ranges::find(form.tensors, suffix, &TensorRow::suffix);
+  const auto row =
+      std::ranges::find_if(form.tensors, [&](const TensorRow& one) { return std::ranges::find(one.suffixes, suffix) != one.suffixes.end(); });
   return row == form.tensors.end() ? nullptr : &*row;
 }
 
-std::optional<LayerName> split_layer(std::string_view name, std::string_view before, std::string_view after, const std::string& place) {
-  if (!name.starts_with(before)) return std::nullopt;
-  std::string_view rest = name.substr(before.size());
-  const std::string_view digits = take_digits(rest);
-  if (digits.empty() || !rest.starts_with(after)) return std::nullopt;
-  return LayerName{number_of(digits, "layer", place), rest.substr(after.size())};
-}
+std::int64_t group_of(const SourceForm& form) { return form.converts() ? std::max<std::int64_t>(layout::group_of(form.form.format), 1) : 1; }
 
-FormChoice search_form(const CheckpointFiles& files, const CheckpointConfig& config, const std::string& where) {
-  const std::vector<Hit> hits = find_hits(files);
-  if (hits.empty()) {
-    std::string examples;
-    for (const Naming* const naming : all_namings()) {
-      const SourceForm& form = *std::ranges::find_if(source_forms(), [&](const SourceForm& f) { return has_naming(f, *naming); });
-      const std::string before(naming->before.empty() ? "model.layers." : naming->before);
-      const std::string prefix = before + "0" + std::string(naming->after.empty() ? ".mlp" : naming->after);
-      examples += (examples.empty() ? "" : ", ") + tensor_name(*naming, prefix, 0, naming->projections[0], form.tensors[0]);
-    }
-    fail(where, fmt::format("holds no MXFP4 experts, nor those of another known form: no tensor is named like one of {}", examples));
-  }
-  Forms forms = common_forms(hits, [](const Hit& hit) { return hit.forms; });
-  if ((forms & (forms - 1)) != 0) forms = by_presence(hits, by_dtypes(hits, forms));
-  const SourceForm& form = by_config(forms, config, where);
-  check_place(hits);
-  FormChoice choice{&form, hits.front().name.naming, {}};
-  for (const Hit& hit : hits) choice.experts.push_back(hit.name);
-  return choice;
+std::map<LayerPlace, LayerForm> search_forms(const CheckpointFiles& files, const CheckpointConfig& config, const std::string& where) {
+  Layers layers = find_hits(files, where);
+  std::map<LayerPlace, LayerForm> forms;
+  for (auto& [place, hits] : layers) forms.emplace(place, form_of(hits, config, where));
+  return forms;
 }
 
 }  // namespace mx::sim

@@ -1,6 +1,8 @@
 #pragma once
-// Which form a checkpoint has: by the names of its tensors, then their dtypes, then its configuration.
+// Which form the experts of each layer have: by the names of its tensors, then their dtypes and shapes, then what the configuration says of the
+// layer.
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,7 +18,7 @@ struct ExpertName {
   const Naming* naming;
   std::string_view before;  ///< "model.layers."
   int layer;
-  std::string_view after;  ///< ".mlp"
+  std::string_view after;  ///< ".mlp"; may be empty
   int expert;              ///< 0 where all experts share a tensor
   std::size_t projection;
   std::string_view suffix;
@@ -24,31 +26,48 @@ struct ExpertName {
   const LocatedTensor* at;
 };
 
-/// A tensor of a layer with experts that is none of theirs: behind `before` layer `after`.
-struct LayerName {
-  int layer;
-  std::string_view suffix;
-};
-
-struct FormChoice {
+/// The experts of one layer, and what they are.
+struct LayerForm {
   const SourceForm* form;
   const Naming* naming;
-  std::vector<ExpertName> experts;  ///< in the order of their names
+  bool gated;                       ///< false: one of gate and up has no tensor at all, and the model's activation takes one
+  std::string left;                 ///< where the configuration says that the layer is not quantized; empty: nowhere
+  std::vector<ExpertName> experts;  ///< in the order of their names; all begin alike
 };
 
-/// Throws Error(input) as find_experts does where names, dtypes or the configuration leave no form, or several.
-FormChoice search_form(const CheckpointFiles& files, const CheckpointConfig& config, const std::string& where);
+/// Where a layer's experts lie: what stands before the number, the number, what follows.
+struct LayerPlace {
+  std::string_view before;
+  int layer;
+  std::string_view after;
+  friend auto operator<=>(const LayerPlace&, const LayerPlace&) = default;
+};
 
-/// Layer number and the rest of a name that begins with `before`, digits, `after`; none for others. Throws Error(input) on a number that is none.
-std::optional<LayerName> split_layer(std::string_view name, std::string_view before, std::string_view after, const std::string& place);
+/// Every layer with experts. Throws Error(input) where names, dtypes, shapes or the configuration leave no form of a layer, or several; where nothing
+/// is named as experts are.
+std::map<LayerPlace, LayerForm> search_forms(const CheckpointFiles& files, const CheckpointConfig& config, const std::string& where);
 
 /// "DIRECTORY/FILE: tensor 'NAME'"
 std::string place_of(const LocatedTensor& tensor, std::string_view name);
 
 /// The name that a tensor of the form has.
-std::string tensor_name(const Naming& naming, std::string_view prefix, int expert, const Projection& projection, const TensorRow& row);
+std::string tensor_name(const Naming& naming, std::string_view prefix, int expert, const Projection& projection, std::string_view suffix);
 
 /// The row of a suffix, or null.
 const TensorRow* find_row(const SourceForm& form, std::string_view suffix);
+
+/// Elements that share a scale along K; 1 where scales do not group K.
+std::int64_t group_of(const SourceForm& form);
+
+/// Sizes that a tensor's shape stands for, as far as it says: of rows N and columns K of one matrix, and experts.
+struct MatrixSizes {
+  std::int64_t experts = 0;
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+};
+/// None where the shape is not one of the row's. `bits` of one element: a shape counts elements.
+std::optional<MatrixSizes> matrix_of(const TensorRow& row, const TensorView& view, std::int64_t group);
+/// The shape of a row that a tensor of these sizes has.
+std::vector<std::int64_t> shape_of(const ShapeRow& row, const MatrixSizes& sizes, int bits, std::int64_t group);
 
 }  // namespace mx::sim

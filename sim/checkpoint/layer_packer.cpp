@@ -93,6 +93,7 @@ struct LayerPacker::Impl {
       });
     }
     packed.setting = layout::setting_for(outline, backend, setting);
+    packed.losses = reader->requantization_losses(rank.rank, rank.tp);
     for (const Role role : layout::kAllRoles) {
       if (!reader->has(role)) continue;
       TensorPlan plan = backend.build(role, packed.setting);
@@ -139,10 +140,12 @@ LayerPacker::LayerPacker(const Checkpoint& checkpoint, int layer, RankOf rank, c
     return;
   }
   MoeLayer whole = checkpoint.layer(layer, stop);
+  const std::vector<layout::Loss> again = checkpoint.requantization_losses(layer, whole.requantized, rank.rank, rank.tp);
   stop.check();
   if (rank.tp > 1) whole.experts = shard(whole.experts, rank.rank, rank.tp, mover_of(by));
   impl_ = std::make_unique<Impl>(
       Impl{stop, rank, std::nullopt, layout::convert(std::move(whole.experts), backend, setting, mover_of(by)), whole.up_scales_dropped});
+  impl_->packed.losses.insert(impl_->packed.losses.begin(), again.begin(), again.end());
 }
 
 LayerPacker::~LayerPacker() = default;

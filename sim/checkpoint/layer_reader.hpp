@@ -20,6 +20,10 @@ class LayerReader {
   /// The layer without its tensors.
   const MoeLayer& numbers() const { return numbers_; }
   bool has(layout::Role role) const;
+  /// Halves whose codes are quantized again, and what that costs the rank.
+  std::vector<layout::Loss> requantization_losses(int rank, int tp) const {
+    return checkpoint_.requantization_losses(layer_, numbers_.requantized, rank, tp);
+  }
   /// Bytes of a role's canonical memory from `begin` on, into `out`. Throws as SafetensorsFile::read does.
   void read(layout::Role role, std::uint64_t begin, std::span<std::uint8_t> out) const;
 
@@ -28,8 +32,12 @@ class LayerReader {
   struct Part {
     std::uint64_t begin;
     LocatedTensor at;
+    SourceMemory memory;
+    const Requantized* again;  ///< the codes are quantized again as they are read; null: they are as they lie
   };
 
+  const Checkpoint& checkpoint_;
+  int layer_;
   MoeLayer numbers_;
   std::array<std::vector<Part>, layout::kRoleCount> parts_;  ///< by where they begin
 };

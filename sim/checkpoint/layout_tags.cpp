@@ -149,6 +149,7 @@ void read_source(const Json& json, const std::string& where, std::int64_t expert
   if (json.is_object() && json.contains("shards")) return read_numbered(json, where, experts, tensors);
   TagFields fields(json, where);
   tensors.push_back({read_role(fields), -1, -1, {fields.text("name"), fields.text("dtype"), fields.integers("shape")}, fields.text("shard")});
+  if (json.is_object() && json.contains("input_major")) tensors.back().input_major = fields.integer("input_major", 0, 1) == 1;
   fields.finish();
 }
 
@@ -167,6 +168,7 @@ Json source_json(const std::vector<SourceTensor>& tensors) {
         entry["shards"] = Json::array();
       else
         entry["shard"] = tensor.shard;
+      if (tensor.input_major) entry["input_major"] = 1;
       json.push_back(std::move(entry));
     }
     if (tensor.expert < 0) continue;

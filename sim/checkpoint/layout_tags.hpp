@@ -26,7 +26,8 @@ struct SourceTensor {
   int expert;  ///< -1: all of them
   int half;    ///< of w13: 0 gate, 1 up; -1: both, or no halves
   TensorEntry entry;
-  std::string shard;  ///< name of its file
+  std::string shard;         ///< name of its file
+  bool input_major = false;  ///< its matrices are transposed there
 };
 
 /// Which part of its role's canonical memory a tensor is: number `index` of `count` equal ones.

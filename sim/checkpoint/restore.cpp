@@ -14,6 +14,8 @@
 #include "sim/checkpoint/convert.hpp"
 #include "sim/checkpoint/converted.hpp"
 #include "sim/checkpoint/layer_unpacker.hpp"
+#include "sim/checkpoint/requantize.hpp"
+#include "sim/checkpoint/source_memory.hpp"
 #include "sim/checkpoint/staging.hpp"
 #include "support/one_behind.hpp"
 #include "support/quote.hpp"
@@ -78,7 +80,9 @@ class Restoration {
   /// A tensor of the checkpoint and its bytes that have not come.
   struct Pending {
     const SourceTensor* source;
+    SourceMemory memory;
     std::uint64_t missing;
+    std::vector<std::uint8_t> held = {};  ///< of a tensor that lies otherwise in its file: what is not a whole turn yet
   };
   /// Those of a role, by their place in its memory.
   using SourceQueue = std::map<std::uint64_t, Pending>;
@@ -95,11 +99,25 @@ class Restoration {
     return writers;
   }
 
+  static SourceMemory memory_of(const SourceTensor& source, const LayerTags& tags) {
+    return {source.entry, source.role, whole_sizes(tags), tags.setting.form, source.input_major};
+  }
+
+  static void append(Pending& tensor, std::span<const std::uint8_t> canonical, SafetensorsWriter& writer) {
+    const std::string& name = tensor.source->entry.name;
+    if (tensor.memory.is_plain()) return writer.append(name, canonical);
+    tensor.held.insert(tensor.held.end(), canonical.begin(), canonical.end());
+    const std::size_t whole = tensor.held.size() / tensor.memory.turn() * tensor.memory.turn();
+    writer.append(name, tensor.memory.in_file(std::span(tensor.held).first(whole)));
+    tensor.held.erase(tensor.held.begin(), tensor.held.begin() + static_cast<std::ptrdiff_t>(whole));
+  }
+
   /// A layer's tensors into their shards, each as its parts come.
   void write_layer(LayerUnpacker& layer, const LayerTags& tags, Writers& writers) const {
     std::map<Role, SourceQueue> queues;
     for (const SourceTensor& source : tags.source) {
-      queues[source.role].emplace(part_of(source.expert, source.half, layer.sizes().experts).index, Pending{&source, bytes_of(source.entry)});
+      const SourceMemory memory = memory_of(source, tags);
+      queues[source.role].emplace(part_of(source.expert, source.half, layer.sizes().experts).index, Pending{&source, memory, memory.size()});
     }
     layer.run([&](Role role, std::span<const std::uint8_t> bytes) {
       SourceQueue& queue = queues[role];
@@ -108,7 +126,7 @@ class Restoration {
         stop_.check();
         Pending& next = queue.begin()->second;
         const std::size_t count = static_cast<std::size_t>(std::min<std::uint64_t>({bytes.size(), next.missing, kPiece}));
-        writers.at(next.source->shard).append(next.source->entry.name, bytes.first(count));
+        append(next, bytes.first(count), writers.at(next.source->shard));
         bytes = bytes.subspan(count);
         next.missing -= count;
         if (next.missing == 0) queue.erase(queue.begin());
@@ -183,6 +201,11 @@ class Restoration {
                                     loss.what, loss.units, loss.units == 1 ? "" : "s"),
                         layer.file->path().string());
           }
+          if (loss.what == kRequantized)
+            throw Error(
+                ErrorCode::usage,
+                fmt::format("{} of layer {}: {}: what is packed does not determine the checkpoint", layout::name_of(loss.role), index, loss.what),
+                layer.file->path().string());
           report_.losses.push_back({index, loss});
         }
       }
@@ -220,7 +243,7 @@ class Restoration {
         const std::string where = tensor_place(*layer.file, source.entry.name);
         std::uint64_t bytes = 0;
         try {
-          bytes = bytes_of(source.entry);
+          bytes = memory_of(source, tags).size();
         } catch (const Error& error) {
           fail(where, error.what());
         }

@@ -162,7 +162,7 @@ float factor_of(const FoundTensor& tensor, bool reciprocal) {
 /// Scans the tensors of one layer.
 class LayerScan {
  public:
-  LayerScan(const SourceForm& form, const Naming& naming, const FoundLayer& layer) : form_(form), naming_(naming), layer_(layer) {
+  LayerScan(const FoundFamily& family, const FoundLayer& layer) : family_(family), form_(*family.form), layer_(layer) {
     for (const FoundTensor& tensor : layer.experts) note(tensor);
     for (const FoundTensor& tensor : layer.aside) note(tensor);
   }
@@ -305,8 +305,17 @@ class LayerScan {
       return codes.any(static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(count), packed ? 0x77U : 0x7FU);
     };
     const auto size = static_cast<std::int64_t>(codes.size());
-    const std::span<const Extent> extents = scale.row->extents;
-    if (extents.empty()) return any(0, size);
+    if (scale.row->shapes.empty()) return any(0, size);
+    if (form_.input_major) {
+      const std::vector<std::int64_t>& codes_of = weight.at->view->shape;
+      const std::int64_t groups = scale.at->view->shape[1], across = codes_of[2], run = codes_of[1] / groups;
+      const std::int64_t column = at % across, group = at / across % groups, expert = at / across / groups;
+      for (std::int64_t i = 0; i < run; ++i) {
+        if (any((expert * codes_of[1] + group * run + i) * across + column, 1)) return true;
+      }
+      return false;
+    }
+    const std::span<const Extent> extents = scale.row->shapes.front().extents;
     const bool squares = std::ranges::find(extents, Extent::blocks_of_rows) != extents.end();
     if (!squares) {
       const std::int64_t scales = static_cast<std::int64_t>(scale.at->view->bytes.size()) / (scale_format(scale.at->view->dtype->name).width / 8);
@@ -314,7 +323,7 @@ class LayerScan {
       return any(at * run, run);
     }
     constexpr std::int64_t kSquare = 128;
-    const std::int64_t rows = weight.at->view->shape[0], columns = weight.at->view->shape[1], across = scale.at->view->shape.back();
+    const std::int64_t rows = weight.at->view->shape[0], columns = weight.at->view->shape[1], across = (columns + kSquare - 1) / kSquare;
     const std::int64_t first_row = at / across * kSquare, first = at % across * kSquare;
     for (std::int64_t row = first_row; row < std::min(rows, first_row + kSquare); ++row) {
       if (any(row * columns + first, std::min(kSquare, columns - first))) return true;
@@ -330,7 +339,7 @@ class LayerScan {
       ScannedFault fault{ValueFault::missing, Piece::aside, {}, 0, {}};
       for (const auto& [place, companions] : places_) {
         if (companions.aside != nullptr) continue;
-        if (fault.count++ == 0) fault.tensor = tensor_name(naming_, layer_.prefix, place.first, *place.second, row);
+        if (fault.count++ == 0) fault.tensor = family_.name_of(layer_.prefix, place.first, *place.second, row);
       }
       if (fault.count > 0) add(std::move(fault));
     }
@@ -372,7 +381,8 @@ class LayerScan {
     ScannedFault fault{ValueFault::unlike_halves, Piece::global_scale, {}, 0, {}};
     for (const auto& [place, companions] : places_) {
       if (companions.global == nullptr || !place.second->w13 || place.second->half != 1) continue;
-      const auto gate = std::ranges::find_if(naming_.projections, [](const Projection& one) { return one.w13 && one.half == 0; });
+      if (!family_.gated) continue;
+      const auto gate = std::ranges::find_if(family_.naming->projections, [](const Projection& one) { return one.w13 && one.half == 0; });
       const auto other = places_.find({place.first, &*gate});
       if (other == places_.end() || other->second.global == nullptr) continue;
       if (bytes_of(*companions.global) == bytes_of(*other->second.global)) continue;
@@ -381,8 +391,8 @@ class LayerScan {
     if (fault.count > 0) add(std::move(fault));
   }
 
+  const FoundFamily& family_;
   const SourceForm& form_;
-  const Naming& naming_;
   const FoundLayer& layer_;
   std::map<Place, Companions> places_;
   std::vector<ScannedFault> faults_;
@@ -403,8 +413,6 @@ std::string ScannedFault::text() const {
   return count == 1 ? fmt::format("{}: {}", in_quotes(tensor), words) : fmt::format("{}: {}; {} tensors in all", in_quotes(tensor), words, count);
 }
 
-std::vector<ScannedFault> scan_layer(const SourceForm& form, const Naming& naming, const FoundLayer& layer) {
-  return LayerScan(form, naming, layer).run();
-}
+std::vector<ScannedFault> scan_layer(const FoundFamily& family, const FoundLayer& layer) { return LayerScan(family, layer).run(); }
 
 }  // namespace mx::sim

@@ -1,226 +1,139 @@
 #include "sim/checkpoint/source_forms.hpp"
 
+#include "sim/checkpoint/source_tensors.hpp"
+
 namespace mx::sim {
 namespace {
 
-using Text = std::string_view;
+using namespace rows;
+using layout::Form;
 using layout::SourceOrder;
 using layout::WeightFormat;
 
-// Rows are output features and K is packed along the last axis in every form: nothing is transposed.
+// Keys of declared_facts().
+constexpr Text kMethod = "method", kAlgo = "algo", kModel = "model", kGroup = "group", kSquare = "square", kActivations = "activations",
+               kExpertDtype = "expert_dtype", kBits = "bits", kType = "type", kStrategy = "strategy", kSymmetric = "symmetric", kScheme = "qscheme",
+               kDtype = "dtype", kScaleFormat = "scale_format", kActivationScheme = "activation_scheme";
 
-constexpr std::array<Projection, 2> kHuggingFace{{{"gate_up_proj", true, 0, 2}, {"down_proj", false, 0, 1}}};
-constexpr std::array<Projection, 2> kOriginal{{{"1", true, 0, 2}, {"2", false, 0, 1}}};
-constexpr std::array<Projection, 3> kProjections{{{"gate_proj", true, 0, 1}, {"up_proj", true, 1, 1}, {"down_proj", false, 0, 1}}};
-constexpr std::array<Projection, 3> kNumberedProjections{{{"w1", true, 0, 1}, {"w3", true, 1, 1}, {"w2", false, 0, 1}}};
+constexpr std::array<Text, 1> kIsMxfp4{"mxfp4"}, kIsGptOss{"gpt_oss"}, kIsCompressed{"compressed-tensors"}, kIsFour{"4"}, kIsEight{"8"},
+    kIsFloat{"float"}, kIsInt{"int"}, kIsInGroups{"group"}, kIsChannel{"channel"}, kIsTensor{"tensor"}, kIsBlock{"block"}, kIs32{"32"}, kIs16{"16"},
+    kIsTrue{"true"}, kIsModelOpt{"modelopt"}, kIsNvfp4{"NVFP4"}, kIsFp8{"FP8"}, kIsMxfp8{"MXFP8"}, kIsFp8Method{"fp8"}, kIsSquare{"[128,128]"},
+    kIsDeepSeekV4{"deepseek_v4"}, kIsFp4{"fp4"}, kIsQuark{"quark"}, kIsPerGroup{"per_group"}, kIsPerTensor{"per_tensor"},
+    kIsPerChannel{"per_channel"}, kIsPerBlock{"per_block"}, kIsE8m0{"e8m0"}, kIsNull{"null"}, kIsNone{"none"}, kIsDynamic{"dynamic"},
+    kIsStatic{"static"}, kIsPerToken{"FP8_PER_CHANNEL_PER_TOKEN"}, kIsFp4Activations{"fp4"}, kIsToken{"fp8-token"},
+    kIsStaticTensor{"fp8-tensor-static"};
+constexpr std::array<Text, 2> kIsDynamicTensor{"fp8-tensor-dynamic", "fp8-token"}, kIsQuarkFp8{"fp8_e4m3", "fp8"},
+    kIsTensorGroup{"tensor_group", "group"}, kIsModelOptMxfp8{"modelopt", "modelopt_mxfp8"}, kIsModelOptFp4{"modelopt", "modelopt_fp4"},
+    kIsFp4OrNone{"fp4", "none"}, kIsW4A16{"W4A16_NVFP4", "NVFP4_W4A16"};
+constexpr std::array<Text, 3> kIsFp8Activations{"fp8-token", "fp8-group", "fp8-tensor-dynamic"},
+    kIsBlockAlgo{"FP8_PB_WO", "fp8_pb_wo", "FP8_BLOCK_SCALES"};
+/// Source: transformers modeling_llama4.py Llama4TextExperts (gate_up_proj [E, H, 2I]), modeling_qwen3_vl_moe.py Qwen3VLMoeTextExperts;
+/// NVIDIA/Model-Optimizer modelopt/torch/export/quant_utils.py maybe_transpose_expert_weight_dimensions: quantized along the inputs, written as
+/// before.
+constexpr std::array<Text, 4> kInputMajorModels{"llama4", "llama4_text", "qwen3_vl_moe", "qwen3_vl_moe_text"};
 
-/// Source: transformers modeling_gpt_oss.py, integrations/mxfp4.py; openai/gpt-oss gpt_oss/torch/weights.py.
-constexpr std::array<Naming, 1> kGptOssNames{
-    {{"Hugging Face names", "model.layers.", ".mlp", ".experts.", false, kHuggingFace, ".router.weight", ".router.bias"}}};
-constexpr std::array<Naming, 1> kGptOssOriginalNames{{{"original names", "block.", ".mlp", ".mlp", false, kOriginal, ".gate.weight", ".gate.bias"}}};
-/// Source: vllm fused_moe/layer.py make_expert_params_mapping and its callers: gate_proj, up_proj, down_proj, or w1, w3, w2.
-constexpr Naming kNamed{"gate_proj, up_proj, down_proj", {}, {}, ".experts.", true, kProjections, {}, {}};
-constexpr Naming kNumbered{"w1, w3, w2", {}, {}, ".experts.", true, kNumberedProjections, {}, {}};
-constexpr std::array<Naming, 2> kBothNames{kNamed, kNumbered};
-constexpr std::array<Naming, 1> kOnlyNumbered{kNumbered};
+// clang-format off
+constexpr ConfigFact kModelOptAny{kMethod, kIsModelOpt}, kCompressedMethod{kMethod, kIsCompressed}, kFourBits{kBits, kIsFour}, kEightBits{kBits, kIsEight},
+    kFloats{kType, kIsFloat}, kAlike{kSymmetric, kIsTrue}, kQuarkMethod{kMethod, kIsQuark}, kNoSquare{kSquare, kIsNull}, kByModel{kModel, kInputMajorModels};
+constexpr std::array kGptOssFacts{ConfigFact{kMethod, kIsMxfp4}, ConfigFact{kModel, kIsGptOss}};
+constexpr std::array kStackedFacts{ConfigFact{kMethod, kIsMxfp4}};
+constexpr std::array kCtMxfp4Facts{kCompressedMethod, kFourBits, kFloats, ConfigFact{kStrategy, kIsInGroups}, ConfigFact{kGroup, kIs32}, kAlike, ConfigFact{kActivations, kIsNone}};
+constexpr std::array kCtMxfp4W4A4Facts{kCompressedMethod, kFourBits, kFloats, ConfigFact{kStrategy, kIsInGroups}, ConfigFact{kGroup, kIs32}, kAlike, ConfigFact{kActivations, kIsFp4Activations}};
+constexpr std::array kCtMxfp4W4A8Facts{kCompressedMethod, kFourBits, kFloats, ConfigFact{kStrategy, kIsInGroups}, ConfigFact{kGroup, kIs32}, kAlike, ConfigFact{kActivations, kIsFp8Activations}};
+// Scales of activations in the file are for FP4 activations, whatever the group says.
+constexpr std::array kCtNvfp4Facts{kCompressedMethod, kFourBits, kFloats, ConfigFact{kStrategy, kIsTensorGroup}, ConfigFact{kGroup, kIs16}, kAlike, ConfigFact{kActivations, kIsFp4OrNone}};
+constexpr std::array kCtNvfp4A16Facts{kCompressedMethod, kFourBits, kFloats, ConfigFact{kStrategy, kIsTensorGroup}, ConfigFact{kGroup, kIs16}, kAlike, ConfigFact{kActivations, kIsNone}};
+constexpr std::array kCtMxfp8Facts{kCompressedMethod, kEightBits, kFloats, ConfigFact{kStrategy, kIsInGroups}, ConfigFact{kGroup, kIs32}, kAlike};
+constexpr std::array kCtBlockFacts{kCompressedMethod, kEightBits, kFloats, ConfigFact{kStrategy, kIsBlock}, ConfigFact{kSquare, kIsSquare}};
+constexpr std::array kCtChannelFacts{kCompressedMethod, kEightBits, kFloats, ConfigFact{kStrategy, kIsChannel}, ConfigFact{kActivations, kIsToken}};
+constexpr std::array kCtTensorFacts{kCompressedMethod, kEightBits, kFloats, ConfigFact{kStrategy, kIsTensor}, ConfigFact{kActivations, kIsStaticTensor}};
+constexpr std::array kCtTensorDynamicFacts{kCompressedMethod, kEightBits, kFloats, ConfigFact{kStrategy, kIsTensor}, ConfigFact{kActivations, kIsDynamicTensor}};
+constexpr std::array kCtInt4Facts{kCompressedMethod, kFourBits, ConfigFact{kType, kIsInt}};
+constexpr std::array kModelOptNvfp4Facts{ConfigFact{kMethod, kIsModelOptFp4}, ConfigFact{kAlgo, kIsNvfp4}, ConfigFact{kGroup, kIs16}};
+constexpr std::array kModelOptW4A16Facts{ConfigFact{kMethod, kIsModelOptFp4}, ConfigFact{kAlgo, kIsW4A16}, ConfigFact{kGroup, kIs16}};
+constexpr std::array kModelOptFp8Facts{ConfigFact{kMethod, kIsModelOpt}, ConfigFact{kAlgo, kIsFp8}, kNoSquare, ConfigFact{kActivationScheme, kIsStatic}};
+constexpr std::array kModelOptChannelFacts{kModelOptAny, ConfigFact{kAlgo, kIsPerToken}, kNoSquare};
+constexpr std::array kModelOptBlockFacts{kModelOptAny, ConfigFact{kAlgo, kIsBlockAlgo}};
+constexpr std::array kModelOptMxfp8Facts{ConfigFact{kMethod, kIsModelOptMxfp8}, ConfigFact{kAlgo, kIsMxfp8}};
+constexpr std::array kFusedNvfp4Facts{ConfigFact{kMethod, kIsModelOptFp4}, ConfigFact{kAlgo, kIsNvfp4}, ConfigFact{kGroup, kIs16}, kByModel};
+constexpr std::array kFusedFp8Facts{kModelOptAny, ConfigFact{kAlgo, kIsFp8}, kNoSquare, kByModel};
+constexpr std::array kFp8BlockFacts{ConfigFact{kMethod, kIsFp8Method}, ConfigFact{kSquare, kIsSquare}};
+constexpr std::array kFp8StaticFacts{ConfigFact{kMethod, kIsFp8Method}, kNoSquare, ConfigFact{kActivationScheme, kIsStatic}};
+constexpr std::array kFp8DynamicFacts{ConfigFact{kMethod, kIsFp8Method}, kNoSquare, ConfigFact{kActivationScheme, kIsDynamic}};
+constexpr std::array kDeepSeekV4Facts{ConfigFact{kMethod, kIsFp8Method}, ConfigFact{kModel, kIsDeepSeekV4}, ConfigFact{kExpertDtype, kIsFp4}};
+constexpr std::array<Text, 1> kIsFp8Dtype{"fp8"};
+constexpr std::array kDeepSeekV4Fp8Facts{ConfigFact{kMethod, kIsFp8Method}, ConfigFact{kModel, kIsDeepSeekV4}, ConfigFact{kExpertDtype, kIsFp8Dtype}, ConfigFact{kSquare, kIsSquare}};
+constexpr std::array kQuarkFacts{kQuarkMethod, ConfigFact{kDtype, kIsFp4}, ConfigFact{kScheme, kIsPerGroup}, ConfigFact{kGroup, kIs32}, ConfigFact{kScaleFormat, kIsE8m0}};
+constexpr std::array kQuarkBlockFacts{kQuarkMethod, ConfigFact{kDtype, kIsQuarkFp8}, ConfigFact{kScheme, kIsPerBlock}, ConfigFact{kSquare, kIsSquare}};
+constexpr std::array kQuarkTensorFacts{kQuarkMethod, ConfigFact{kDtype, kIsQuarkFp8}, ConfigFact{kScheme, kIsPerTensor}};
+constexpr std::array kQuarkChannelFacts{kQuarkMethod, ConfigFact{kDtype, kIsQuarkFp8}, ConfigFact{kScheme, kIsPerChannel}};
+constexpr std::array kInputMajorFacts{kByModel};
+// clang-format on
 
-constexpr std::array<Text, 1> kU8{"U8"};
-constexpr std::array<Text, 2> kBytes{"I8", "U8"};
-constexpr std::array<Text, 1> kBf16Name{"BF16"};
-constexpr std::array<Text, 1> kF32Name{"F32"};
-constexpr std::array<Text, 1> kE4m3Name{"F8_E4M3"};
-constexpr std::array<Text, 2> kE8m0Names{"F8_E8M0", "U8"};
-
-constexpr std::array<Extent, 4> kStackedBlocks{Extent::experts, Extent::rows, Extent::groups, Extent::bytes_of_group};
-constexpr std::array<Extent, 3> kStackedGroups{Extent::experts, Extent::rows, Extent::groups};
-constexpr std::array<Extent, 2> kStackedRows{Extent::experts, Extent::rows};
-constexpr std::array<Extent, 2> kPacked{Extent::rows, Extent::packed_columns};
-constexpr std::array<Extent, 2> kElements{Extent::rows, Extent::columns};
-constexpr std::array<Extent, 2> kGroups{Extent::rows, Extent::groups};
-constexpr std::array<Extent, 2> kBlocks{Extent::blocks_of_rows, Extent::blocks_of_columns};
-
-constexpr std::array<TensorRow, 3> kGptOssTensors{{
-    {Piece::weight, "_blocks", kU8, kStackedBlocks, "[E, 2I, H/32, 16]", "[E, H, I/32, 16]"},
-    {Piece::scale, "_scales", kU8, kStackedGroups, "[E, 2I, H/32]", "[E, H, I/32]"},
-    {Piece::bias, "_bias", kBf16Name, kStackedRows, "[E, 2I]", "[E, H]"},
-}};
-constexpr std::array<TensorRow, 3> kGptOssOriginalTensors{{
-    {Piece::weight, "_weight.blocks", kU8, kStackedBlocks, "[E, 2I, H/32, 16]", "[E, H, I/32, 16]"},
-    {Piece::scale, "_weight.scales", kU8, kStackedGroups, "[E, 2I, H/32]", "[E, H, I/32]"},
-    {Piece::bias, "_bias", kBf16Name, kStackedRows, "[E, 2I]", "[E, H]"},
-}};
-constexpr std::array<TensorRow, 2> kCompressedMxfp4{{
-    {Piece::weight, ".weight_packed", kU8, kPacked, "[I, H/2]", "[H, I/2]"},
-    {Piece::scale, ".weight_scale", kU8, kGroups, "[I, H/32]", "[H, I/32]"},
-}};
-constexpr std::array<TensorRow, 4> kCompressedNvfp4{{
-    {Piece::weight, ".weight_packed", kU8, kPacked, "[I, H/2]", "[H, I/2]"},
-    {Piece::scale, ".weight_scale", kE4m3Name, kGroups, "[I, H/16]", "[H, I/16]"},
-    {Piece::global_scale, ".weight_global_scale", kF32Name, {}, {}, {}, Meaning::reciprocal},
-    {Piece::aside, ".input_global_scale", kF32Name, {}, {}, {}, Meaning::reciprocal, Companion::of_all},
-}};
-constexpr std::array<TensorRow, 4> kModelOptNvfp4{{
-    {Piece::weight, ".weight", kU8, kPacked, "[I, H/2]", "[H, I/2]"},
-    {Piece::scale, ".weight_scale", kE4m3Name, kGroups, "[I, H/16]", "[H, I/16]"},
-    {Piece::global_scale, ".weight_scale_2", kF32Name, {}},
-    {Piece::aside, ".input_scale", kF32Name, {}, {}, {}, Meaning::as_it_is, Companion::needed},
-}};
-constexpr std::array<TensorRow, 3> kModelOptFp8{{
-    {Piece::weight, ".weight", kE4m3Name, kElements, "[I, H]", "[H, I]"},
-    {Piece::scale, ".weight_scale", kF32Name, {}},
-    {Piece::aside, ".input_scale", kF32Name, {}, {}, {}, Meaning::as_it_is, Companion::needed},
-}};
-constexpr std::array<TensorRow, 2> kModelOptMxfp8{{
-    {Piece::weight, ".weight", kE4m3Name, kElements, "[I, H]", "[H, I]"},
-    {Piece::scale, ".weight_scale", kU8, kGroups, "[I, H/32]", "[H, I/32]"},
-}};
-constexpr std::array<TensorRow, 2> kFp8Block{{
-    {Piece::weight, ".weight", kE4m3Name, kElements, "[I, H]", "[H, I]"},
-    {Piece::scale, ".weight_scale_inv", kF32Name, kBlocks, "[I/128, H/128]", "[H/128, I/128]"},
-}};
-constexpr std::array<TensorRow, 2> kDeepSeekV4{{
-    {Piece::weight, ".weight", kBytes, kPacked, "[I, H/2]", "[H, I/2]"},
-    {Piece::scale, ".scale", kE8m0Names, kGroups, "[I, H/32]", "[H, I/32]"},
-}};
-constexpr std::array<TensorRow, 3> kQuark{{
-    {Piece::weight, ".weight", kU8, kPacked, "[I, H/2]", "[H, I/2]"},
-    {Piece::scale, ".weight_scale", kU8, kGroups, "[I, H/32]", "[H, I/32]"},
-    {Piece::aside, ".input_scale", kF32Name, {}},
-}};
-
-constexpr Text kMethod = "quantization_config.quant_method";
-constexpr Text kAlgo = "quantization_config.quant_algo";
-constexpr Text kModelOptAlgo = "hf_quant_config.quantization.quant_algo";
-constexpr Text kModelOptGroup = "hf_quant_config.quantization.group_size";
-constexpr Text kGroupBits = "quantization_config.config_groups.*.weights.num_bits";
-constexpr Text kGroupType = "quantization_config.config_groups.*.weights.type";
-constexpr Text kGroupStrategy = "quantization_config.config_groups.*.weights.strategy";
-constexpr Text kGroupSize = "quantization_config.config_groups.*.weights.group_size";
-constexpr Text kGroupSymmetric = "quantization_config.config_groups.*.weights.symmetric";
-
-constexpr std::array<Text, 1> kIsMxfp4{"mxfp4"}, kIsGptOss{"gpt_oss"}, kIsCompressed{"compressed-tensors"}, kIsFour{"4"}, kIsFloat{"float"},
-    kIsGroup{"group"}, kIsTensorGroup{"tensor_group"}, kIs32{"32"}, kIs16{"16"}, kIsTrue{"true"}, kIsNvfp4{"NVFP4"}, kIsFp8{"FP8"}, kIsMxfp8{"MXFP8"},
-    kIsFp8Method{"fp8"}, kIsSquare{"[128,128]"}, kIsDeepSeekV4{"deepseek_v4"}, kIsFp4{"fp4"}, kIsQuark{"quark"}, kIsPerGroup{"per_group"},
-    kIsE8m0{"e8m0"}, kIsNull{"null"};
-constexpr std::array<Text, 2> kIsModelOptFp4{"modelopt", "modelopt_fp4"}, kIsModelOptOrFp8{"modelopt", "fp8"},
-    kIsModelOptMxfp8{"modelopt", "modelopt_mxfp8"};
-
-constexpr std::array<ConfigFact, 2> kGptOssFacts{{{kMethod, kIsMxfp4}, {"model_type", kIsGptOss}}};
-constexpr std::array<ConfigFact, 6> kCompressedMxfp4Facts{{{kMethod, kIsCompressed},
-                                                           {kGroupBits, kIsFour},
-                                                           {kGroupType, kIsFloat},
-                                                           {kGroupStrategy, kIsGroup},
-                                                           {kGroupSize, kIs32},
-                                                           {kGroupSymmetric, kIsTrue}}};
-constexpr std::array<ConfigFact, 6> kCompressedNvfp4Facts{{{kMethod, kIsCompressed},
-                                                           {kGroupBits, kIsFour},
-                                                           {kGroupType, kIsFloat},
-                                                           {kGroupStrategy, kIsTensorGroup},
-                                                           {kGroupSize, kIs16},
-                                                           {kGroupSymmetric, kIsTrue}}};
-constexpr std::array<ConfigFact, 4> kModelOptNvfp4Facts{
-    {{kMethod, kIsModelOptFp4}, {kAlgo, kIsNvfp4}, {kModelOptAlgo, kIsNvfp4}, {kModelOptGroup, kIs16}}};
-constexpr std::array<ConfigFact, 4> kModelOptFp8Facts{
-    {{kMethod, kIsModelOptOrFp8}, {kAlgo, kIsFp8}, {kModelOptAlgo, kIsFp8}, {"quantization_config.weight_block_size", kIsNull}}};
-constexpr std::array<ConfigFact, 3> kModelOptMxfp8Facts{{{kMethod, kIsModelOptMxfp8}, {kAlgo, kIsMxfp8}, {kModelOptAlgo, kIsMxfp8}}};
-constexpr std::array<ConfigFact, 2> kFp8BlockFacts{{{kMethod, kIsFp8Method}, {"quantization_config.weight_block_size", kIsSquare}}};
-constexpr std::array<ConfigFact, 3> kDeepSeekV4Facts{{{kMethod, kIsFp8Method}, {"model_type", kIsDeepSeekV4}, {"expert_dtype", kIsFp4}}};
-constexpr std::array<ConfigFact, 5> kQuarkFacts{{{kMethod, kIsQuark},
-                                                 {"quantization_config.global_quant_config.weight.dtype", kIsFp4},
-                                                 {"quantization_config.global_quant_config.weight.qscheme", kIsPerGroup},
-                                                 {"quantization_config.global_quant_config.weight.group_size", kIs32},
-                                                 {"quantization_config.global_quant_config.weight.scale_format", kIsE8m0}}};
-
-constexpr Text kE8m0Meaning = "value = e2m1 * 2^(byte - 127)";
+constexpr Text kE8m0Meaning = "value = e2m1 * 2^(byte - 127)", kE8m0Fp8Meaning = "value = e4m3 * 2^(byte - 127)",
+               kDivided = "value = e2m1 * e4m3 / weight_global_scale", kMultiplied = "value = e2m1 * e4m3 * weight_scale_2",
+               kScaled = "value = e4m3 * weight_scale", kBlockMeaning = "value = e4m3 * scale of its 128 x 128 block",
+               kRowMeaning = "value = e4m3 * weight_scale of its row";
 constexpr EngineUse kGptOssUse{"mxfp4", true, true, "own", "SWIGLUOAI", "RenormalizeNaive"};  // softmax scores, renormalized
 
-constexpr Text kCommit = "7e1b45a09252a5b513cd83116aa7a2f310220c34";
-constexpr layout::Source kModelOptSource{"vllm-project/vllm", "vllm/model_executor/layers/quantization/modelopt.py", "ModelOptNvFp4FusedMoE",
-                                         kCommit};
+constexpr EngineUse asks(Text scheme, Text method, bool rounds = false, Text routing = "Renormalize") {
+  return {scheme, true, rounds, method, "SILU", routing};
+}
+/// What is read and not converted.
+constexpr EngineUse lacks(Text what) { return {{}, false, false, "own", "SILU", "Renormalize", what}; }
 
-constexpr std::array<SourceForm, 10> kForms{{
-    {"gpt-oss (Hugging Face names)",
-     SourceOrder::gpt_oss,
-     kGptOssNames,
-     kGptOssTensors,
-     kGptOssFacts,
-     kE8m0Meaning,
-     kGptOssUse,
-     {"vllm-project/vllm", "vllm/model_executor/models/gpt_oss.py", "_load_weights_mxfp4", kCommit}},
-    {"gpt-oss (original names)",
-     SourceOrder::gpt_oss,
-     kGptOssOriginalNames,
-     kGptOssOriginalTensors,
-     kGptOssFacts,
-     kE8m0Meaning,
-     kGptOssUse,
-     {"openai/gpt-oss", "gpt_oss/torch/weights.py", "Checkpoint, PARAM_NAME_MAP", "main"}},
-    {"compressed-tensors MXFP4",
-     {WeightFormat::mxfp4, SourceOrder::standard},
-     kBothNames,
-     kCompressedMxfp4,
-     kCompressedMxfp4Facts,
-     kE8m0Meaning,
-     {"mxfp4", false, false, "compressed_tensors", "SILU", "Renormalize"},
-     {"vllm-project/vllm", "vllm/model_executor/layers/quantization/compressed_tensors/compressed_tensors_moe/compressed_tensors_moe_w4a4_mxfp4.py",
-      "create_weights", kCommit}},
-    {"compressed-tensors NVFP4",
-     {WeightFormat::nvfp4, SourceOrder::standard},
-     kBothNames,
-     kCompressedNvfp4,
-     kCompressedNvfp4Facts,
-     "value = e2m1 * e4m3 / weight_global_scale",
-     {"nvfp4", true, false, "compressed_tensors", "SILU", "Renormalize"},
-     {"vllm-project/vllm", "vllm/model_executor/layers/quantization/compressed_tensors/compressed_tensors.py", "_is_nvfp4_format", kCommit}},
-    {"ModelOpt NVFP4",
-     {WeightFormat::nvfp4, SourceOrder::standard},
-     kBothNames,
-     kModelOptNvfp4,
-     kModelOptNvfp4Facts,
-     "value = e2m1 * e4m3 * weight_scale_2",
-     {"nvfp4", true, false, "own", "SILU", "Renormalize"},
-     kModelOptSource},
-    {"ModelOpt FP8",
-     {WeightFormat::fp8_tensor, SourceOrder::standard},
-     kBothNames,
-     kModelOptFp8,
-     kModelOptFp8Facts,
-     "value = e4m3 * weight_scale",
-     {"fp8-tensor", true, false, "own", "SILU", "Renormalize"},
-     {kModelOptSource.repository, kModelOptSource.path, "ModelOptFp8MoEMethod", kCommit}},
-    {"ModelOpt MXFP8",
-     {WeightFormat::mxfp8, SourceOrder::standard},
-     kBothNames,
-     kModelOptMxfp8,
-     kModelOptMxfp8Facts,
-     "value = e4m3 * 2^(byte - 127)",
-     {"mxfp8", true, false, "own", "SILU", "Renormalize"},
-     {kModelOptSource.repository, kModelOptSource.path, "ModelOptMxFp8FusedMoE", kCommit}},
-    {"FP8 block",
-     {WeightFormat::fp8_block, SourceOrder::standard},
-     kBothNames,
-     kFp8Block,
-     kFp8BlockFacts,
-     "value = e4m3 * weight_scale_inv of its 128 x 128 block",
-     {"fp8-block", true, false, "own", "SILU", "Renormalize"},
-     {"vllm-project/vllm", "vllm/model_executor/layers/quantization/fp8.py", "Fp8MoEMethod.create_weights", kCommit}},
-    {"DeepSeek-V4 MXFP4",
-     {WeightFormat::mxfp4, SourceOrder::standard},
-     kOnlyNumbered,
-     kDeepSeekV4,
-     kDeepSeekV4Facts,
-     kE8m0Meaning,
-     {"mxfp4-deepseek-v4", true, true, "own", "SILU", "DeepseekV4"},
-     {"vllm-project/vllm", "vllm/models/deepseek_v4/quant_config.py", "DeepseekV4Fp8Config", kCommit}},
-    {"Quark MXFP4",
-     {WeightFormat::mxfp4, SourceOrder::standard},
-     kBothNames,
-     kQuark,
-     kQuarkFacts,
-     kE8m0Meaning,
-     {"mxfp4", true, true, "quark", "SILU", "Renormalize"},
-     {"vllm-project/vllm", "vllm/model_executor/layers/quantization/quark/quark_moe.py", "QuarkOCP_MX_MoEMethod", kCommit}},
-}};
+constexpr Text kVllm = "vllm-project/vllm", kCommit = "7e1b45a09252a5b513cd83116aa7a2f310220c34",
+               kModelOpt = "vllm/model_executor/layers/quantization/modelopt.py", kFp8Py = "vllm/model_executor/layers/quantization/fp8.py",
+               kCt = "vllm/model_executor/layers/quantization/compressed_tensors/compressed_tensors.py",
+               kCtMxfp4 = "vllm/model_executor/layers/quantization/compressed_tensors/compressed_tensors_moe/compressed_tensors_moe_w4a4_mxfp4.py",
+               kCtInit = "src/compressed_tensors/quantization/lifecycle/initialize.py",
+               kQuarkMoe = "vllm/model_executor/layers/quantization/quark/quark_moe.py", kCtRepository = "vllm-project/compressed-tensors",
+               kModelOptRepository = "NVIDIA/Model-Optimizer", kModelOptExport = "modelopt/torch/export/quant_utils.py";
+
+constexpr Form standard(WeightFormat format) { return {format, SourceOrder::standard}; }
+constexpr Form kMx4 = standard(WeightFormat::mxfp4), kNv4 = standard(WeightFormat::nvfp4), kMx8 = standard(WeightFormat::mxfp8),
+               kTensor = standard(WeightFormat::fp8_tensor), kChannel = standard(WeightFormat::fp8_channel),
+               kBlock = standard(WeightFormat::fp8_block), kInt = standard(WeightFormat::int4);
+
+// One row a line. Of rows whose numbers are the same, the first is what a checkpoint without configuration is called.
+// clang-format off
+constexpr SourceForm kForms[] = {
+    {"gpt-oss (Hugging Face names)", Form(SourceOrder::gpt_oss), kGptOssNames, kGptOssTensors, kGptOssFacts, kE8m0Meaning, kGptOssUse, {kVllm, "vllm/model_executor/models/gpt_oss.py", "_load_weights_mxfp4", kCommit}},
+    {"gpt-oss (original names)", Form(SourceOrder::gpt_oss), kGptOssOriginalNames, kGptOssOriginalTensors, kGptOssFacts, kE8m0Meaning, kGptOssUse, {"openai/gpt-oss", "gpt_oss/torch/weights.py", "Checkpoint, PARAM_NAME_MAP", "main"}},
+    {"MXFP4, w13 and w2 of all experts", kMx4, kStackedNames, kStackedMxfp4, kStackedFacts, kE8m0Meaning, asks("mxfp4", "own", true), {kVllm, "vllm/model_executor/layers/quantization/mxfp4.py", "Mxfp4MoEMethod.create_weights", kCommit}},
+    {"compressed-tensors MXFP4", kMx4, kEachExpert, kCompressedMxfp4, kCtMxfp4Facts, kE8m0Meaning, {"mxfp4", false, false, "compressed_tensors", "SILU", "Renormalize"}, {kVllm, kCtMxfp4, "create_weights", kCommit}},
+    {"compressed-tensors MXFP4, FP4 activations", kMx4, kEachExpert, kCompressedMxfp4, kCtMxfp4W4A4Facts, kE8m0Meaning, {"mxfp4-mxfp4", false, false, "compressed_tensors", "SILU", "Renormalize"}, {kVllm, kCtMxfp4, "create_weights", kCommit}},
+    {"compressed-tensors MXFP4, FP8 activations", kMx4, kEachExpert, kCompressedMxfp4, kCtMxfp4W4A8Facts, kE8m0Meaning, {"mxfp4", false, false, "compressed_tensors", "SILU", "Renormalize"}, {kVllm, kCtMxfp4, "create_weights", kCommit}},
+    {"compressed-tensors NVFP4", kNv4, kEachExpert, kCompressedNvfp4, kCtNvfp4Facts, kDivided, asks("nvfp4", "compressed_tensors"), {kVllm, kCt, "_is_nvfp4_format", kCommit}},
+    {"compressed-tensors NVFP4A16", kNv4, kEachExpert, kCompressedNvfp4Alone, kCtNvfp4A16Facts, kDivided, asks("nvfp4-a16", "compressed_tensors"), {kVllm, kCt, "_is_nvfp4_format, input_quant None", kCommit}},
+    {"ModelOpt NVFP4", kNv4, kEachExpert, kModelOptNvfp4, kModelOptNvfp4Facts, kMultiplied, asks("nvfp4", "own"), {kVllm, kModelOpt, "ModelOptNvFp4FusedMoE", kCommit}},
+    {"ModelOpt W4A16_NVFP4", kNv4, kEachExpert, kModelOptNvfp4Alone, kModelOptW4A16Facts, kMultiplied, asks("nvfp4-a16", "own"), {kModelOptRepository, kModelOptExport, "QUANTIZATION_W4A16_NVFP4", "main"}},
+    {"ModelOpt NVFP4, fused", kNv4, kGptOssNames, kFusedNvfp4, kFusedNvfp4Facts, kMultiplied, asks("nvfp4", "own"), {kModelOptRepository, kModelOptExport, "maybe_transpose_expert_weight_dimensions", "main"}, true},
+    {"ModelOpt FP8", kTensor, kEachExpert, kFp8Static, kModelOptFp8Facts, kScaled, asks("fp8-tensor", "own"), {kVllm, kModelOpt, "ModelOptFp8MoEMethod", kCommit}},
+    {"FP8, static", kTensor, kEachExpert, kFp8Static, kFp8StaticFacts, kScaled, asks("fp8-tensor", "own"), {kVllm, kFp8Py, "Fp8MoEMethod.create_weights", kCommit}},
+    {"FP8, dynamic", kTensor, kEachExpert, kFp8Dynamic, kFp8DynamicFacts, kScaled, asks("fp8-tensor-dynamic", "own"), {kVllm, kFp8Py, "Fp8MoEMethod.create_weights", kCommit}},
+    {"ModelOpt FP8, fused", kTensor, kGptOssNames, kFusedFp8, kFusedFp8Facts, kScaled, asks("fp8-tensor", "own"), {kModelOptRepository, kModelOptExport, "maybe_transpose_expert_weight_dimensions", "main"}, true},
+    {"compressed-tensors FP8", kTensor, kEachExpert, kFp8Static, kCtTensorFacts, kScaled, asks("fp8-tensor", "compressed_tensors"), {kCtRepository, kCtInit, "initialize_qparams, strategy tensor", "main"}},
+    {"compressed-tensors FP8, dynamic", kTensor, kEachExpert, kFp8Dynamic, kCtTensorDynamicFacts, kScaled, asks("fp8-tensor-dynamic", "compressed_tensors"), {kCtRepository, kCtInit, "initialize_qparams, strategy tensor", "main"}},
+    {"Quark FP8", kTensor, kEachExpert, kFp8Static, kQuarkTensorFacts, kScaled, asks("fp8-tensor", "quark"), {kVllm, kQuarkMoe, "QuarkW8A8Fp8MoEMethod", kCommit}},
+    {"compressed-tensors FP8 channel", kChannel, kEachExpert, kFp8Channel, kCtChannelFacts, kRowMeaning, asks("fp8-channel", "compressed_tensors"), {kCtRepository, kCtInit, "initialize_qparams, strategy channel", "main"}},
+    {"ModelOpt FP8_PER_CHANNEL_PER_TOKEN", kChannel, kEachExpert, kFp8Channel, kModelOptChannelFacts, kRowMeaning, asks("fp8-channel", "own"), {kVllm, "docs/features/quantization/modelopt.md", "FP8_PER_CHANNEL_PER_TOKEN", "main"}},
+    {"Quark FP8 channel", kChannel, kEachExpert, kFp8Channel, kQuarkChannelFacts, kRowMeaning, asks("fp8-channel", "quark"), {kVllm, kQuarkMoe, "QuarkW8A8Fp8MoEMethod", kCommit}},
+    {"FP8 block", kBlock, kEachExpert, kFp8Block, kFp8BlockFacts, kBlockMeaning, asks("fp8-block", "own"), {kVllm, kFp8Py, "Fp8MoEMethod.create_weights", kCommit}},
+    {"compressed-tensors FP8 block", kBlock, kEachExpert, kFp8Block, kCtBlockFacts, kBlockMeaning, asks("fp8-block", "compressed_tensors"), {kCtRepository, kCtInit, "initialize_qparams, strategy block", "main"}},
+    {"ModelOpt FP8_PB_WO", kBlock, kEachExpert, kFp8Block, kModelOptBlockFacts, kBlockMeaning, asks("fp8-block", "own"), {kVllm, "docs/features/quantization/modelopt.md", "FP8_PB_WO", "main"}},
+    {"Quark FP8 block", kBlock, kEachExpert, kFp8Block, kQuarkBlockFacts, kBlockMeaning, asks("fp8-block", "quark"), {kVllm, kQuarkMoe, "QuarkW8A8Fp8MoEMethod", "main"}},
+    {"DeepSeek-V4 FP8", kBlock, kOnlyNumbered, kFp8Block, kDeepSeekV4Fp8Facts, kBlockMeaning, asks("fp8-block", "own", false, "DeepseekV4"), {kVllm, "vllm/models/deepseek_v4/quant_config.py", "DeepseekV4Fp8Config, expert_dtype fp8", kCommit}},
+    {"ModelOpt MXFP8", kMx8, kEachExpert, kMxfp8, kModelOptMxfp8Facts, kE8m0Fp8Meaning, asks("mxfp8", "own"), {kVllm, kModelOpt, "ModelOptMxFp8FusedMoE", kCommit}},
+    {"compressed-tensors MXFP8", kMx8, kEachExpert, kMxfp8, kCtMxfp8Facts, kE8m0Fp8Meaning, asks("mxfp8", "compressed_tensors"), {kCtRepository, "src/compressed_tensors/compressors/mxfp8", "format mxfp8-quantized", "main"}},
+    {"DeepSeek-V4 MXFP4", kMx4, kOnlyNumbered, kDeepSeekV4, kDeepSeekV4Facts, kE8m0Meaning, asks("mxfp4-deepseek-v4", "own", true, "DeepseekV4"), {kVllm, "vllm/models/deepseek_v4/quant_config.py", "DeepseekV4Fp8Config", kCommit}},
+    {"Quark MXFP4", kMx4, kEachExpert, kQuark, kQuarkFacts, kE8m0Meaning, asks("mxfp4", "quark", true), {kVllm, kQuarkMoe, "QuarkOCP_MX_MoEMethod", kCommit}},
+    {"not quantized", {}, kEachExpert, kPlain, {}, "value as it is", lacks("a layout of experts that are not quantized; `mxact select` knows the oracle unquantized"), {kVllm, "vllm/model_executor/layers/fused_moe/unquantized_fused_moe_method.py", "UnquantizedFusedMoEMethod", kCommit}},
+    {"not quantized, fused", {}, kGptOssNames, kFusedPlain, {}, "value as it is", lacks("a layout of experts that are not quantized; `mxact select` knows the oracle unquantized"), {"huggingface/transformers", "src/transformers/models/gemma4/modeling_gemma4.py", "gate_up_proj [E, 2I, H]", "main"}},
+    {"not quantized, fused, input-major", {}, kGptOssNames, kFusedPlainInput, kInputMajorFacts, "value as it is", lacks("a layout of experts that are not quantized; `mxact select` knows the oracle unquantized"), {"huggingface/transformers", "src/transformers/models/llama4/modeling_llama4.py", "Llama4TextExperts", "main"}, true},
+    {"compressed-tensors int4 (pack-quantized)", kInt, kEachExpert, kInt4, kCtInt4Facts, "value = (code - 8) * weight_scale", lacks("a layout of int4 codes with 16-bit activations; `mxact select` knows the oracle int_wna16"), {kCtRepository, "src/compressed_tensors/compressors/quantized_compressors/pack_quantized.py", "pack_to_int32", "main"}},
+};
+// clang-format on
 
 }  // namespace
 

@@ -17,10 +17,20 @@ enum class Extent : std::uint8_t {
   rows,            ///< N: 2I or I of w13, H of w2
   columns,         ///< K: H of w13, I of w2
   packed_columns,  ///< K / 2: two codes a byte, the even element in the low nibble
+  word_columns,    ///< K / 8: eight codes a word, lowest bits first
   groups,          ///< K / group
   bytes_of_group,  ///< group / 2
   blocks_of_rows,  ///< N / 128, rounded up
-  blocks_of_columns
+  blocks_of_columns,
+  one,
+  two
+};
+
+/// One shape that a tensor may have, and its formula of w13 and of w2, for messages: "[E, 2I, H/32, 16]", "[E, H, I/32, 16]".
+struct ShapeRow {
+  std::span<const Extent> extents;
+  std::string_view formula;
+  std::string_view w2_formula;
 };
 
 /// What a tensor of an expert is.
@@ -45,11 +55,9 @@ enum class Meaning : std::uint8_t { as_it_is, reciprocal };
 /// One tensor of a projection.
 struct TensorRow {
   Piece piece;
-  std::string_view suffix;                   ///< behind the projection's name: ".weight_packed"
-  std::span<const std::string_view> dtypes;  ///< any of them
-  std::span<const Extent> extents;           ///< empty: one number, as [] or [1]
-  std::string_view formula = {};             ///< of w13 and of w2, for messages: "[E, 2I, H/32, 16]", "[E, H, I/32, 16]"
-  std::string_view w2_formula = {};
+  std::span<const std::string_view> suffixes;  ///< behind the projection's name, any of them: ".weight_packed"
+  std::span<const std::string_view> dtypes;    ///< any of them
+  std::span<const ShapeRow> shapes;  ///< any of them; empty: one number, as [], [1] or [1, 1], or one for each expert where all share a tensor
   Meaning meaning = Meaning::as_it_is;
   Companion companion = Companion::optional;  ///< of what is known and not converted
 };
@@ -62,33 +70,33 @@ struct Projection {
   int halves;  ///< 2: gate and up in one
 };
 
-/// How tensors are named: `before` layer `after` `experts` [expert "."] projection suffix.
+/// How tensors are named: prefix, layer, prefix, `experts` [expert "."] projection suffix. What stands before `experts` is a prefix, whatever it is;
+/// its last component of digits is the layer.
 struct Naming {
   std::string_view title;
-  std::string_view before;   ///< empty: whatever ends with "layers."
-  std::string_view after;    ///< empty: one word, ".mlp" or ".ffn"
+  std::string_view before;   ///< empty: anything
   std::string_view experts;  ///< what every expert tensor's name goes on with: others that do are unknown, and refused
   bool numbered;             ///< each expert has tensors of its own
   std::span<const Projection> projections;
-  std::string_view router_weight;  ///< behind `after`; empty: the router is left alone
+  std::string_view router_weight;  ///< behind the prefix; empty: routers are found by the table of routers
   std::string_view router_bias;
 };
 
-/// What config.json, or hf_quant_config.json, says of such a checkpoint where it says anything. Components of the path are separated by dots; "*" is
-/// any one. Numbers and lists as their JSON text.
+/// What the configuration says of such a layer where it says anything, by the key of declared_facts(). Numbers and lists as their JSON text.
 struct ConfigFact {
-  std::string_view path;
+  std::string_view key;
   std::span<const std::string_view> values;
 };
 
 /// What the engine makes of such a checkpoint: the row of oracle::schemes(), and what its layers are.
 struct EngineUse {
-  std::string_view scheme;
+  std::string_view scheme;        ///< empty: such experts are read and counted, and not converted
   bool asks_oracle;               ///< false: the method picks a class by the device
   bool rounds;                    ///< buffers are rounded up for the backend before loading
   std::string_view quant_method;  ///< of oracle::Deployment
   std::string_view activation;
   std::string_view routing;
+  std::string_view missing = {};  ///< of what is not converted: what mxact lacks
 };
 
 struct SourceForm {
@@ -100,6 +108,9 @@ struct SourceForm {
   std::string_view scales;  ///< what the numbers mean: "value = e2m1 * 2^(byte - 127)"
   EngineUse use;
   layout::Source source;
+  bool input_major = false;  ///< the rows of a matrix in the file are its inputs: each expert's is transposed
+
+  bool converts() const { return !use.scheme.empty(); }
 };
 
 std::span<const SourceForm> source_forms();

@@ -44,9 +44,12 @@ std::string header_digest(const SafetensorsFile& file) {
 
 /// All of a plan but its id.
 Json plan_json(const UnitPlan& plan) {
-  Json json{{"schema", kPlanSchema},   {"program", plan.program}, {"checkpoint", plan.checkpoint.string()}, {"output", plan.output.string()},
+  const auto written = [&](const std::filesystem::path& path) { return (plan.base ? path.lexically_relative(*plan.base) : path).string(); };
+  Json json{{"schema", kPlanSchema},   {"program", plan.program}, {"checkpoint", written(plan.checkpoint)}, {"output", written(plan.output)},
             {"backend", plan.backend}, {"rank", plan.rank},       {"setting", setting_json(plan.setting)},  {"files", Json::array()},
             {"units", Json::array()}};
+  if (plan.base) json["relative"] = 1;
+  if (plan.family > 0) json["family"] = plan.family;
   for (const PlannedFile& file : plan.files) json["files"].push_back({{"name", file.name}, {"size", file.size}, {"header", file.header}});
   for (const PlannedUnit& unit : plan.units) {
     json["units"].push_back({{"unit", unit.unit}, {"what", unit.what}, {"file", unit.file}, {"bytes", unit.bytes}});
@@ -106,12 +109,24 @@ std::vector<PlannedFile> files_of(const Checkpoint& checkpoint) {
 ConvertOptions options_of(const UnitPlan& plan) {
   ConvertOptions options{.backend = plan.backend, .setting = plan.setting, .rank = plan.rank};
   options.program = plan.program;
+  options.family = plan.family;
   return options;
 }
 
-UnitPlan make_plan(const std::filesystem::path& checkpoint, const std::filesystem::path& output, const ConvertOptions& options) {
+UnitPlan make_plan(const std::filesystem::path& checkpoint, const std::filesystem::path& output, const ConvertOptions& options,
+                   const std::optional<std::filesystem::path>& base) {
   const ConversionJob job(checkpoint, options);
-  UnitPlan plan{{}, options.program, absolute_of(checkpoint), absolute_of(output), job.backend(), options.rank, job.setting(), {}, {}};
+  UnitPlan plan{{},
+                options.program,
+                absolute_of(checkpoint),
+                absolute_of(output),
+                base ? std::optional(absolute_of(*base)) : std::nullopt,
+                job.backend(),
+                options.rank,
+                job.checkpoint().family(),
+                job.setting(),
+                {},
+                {}};
   plan.files = files_of(job.checkpoint());
   for (int unit = 0; unit < job.units(); ++unit) plan.units.push_back({unit, job.name_of(unit), job.file_of(unit), job.bytes_of(unit)});
   plan.id = id_of(plan);
@@ -133,11 +148,17 @@ UnitPlan read_plan(const std::filesystem::path& path) {
                 fields.text("program"),
                 fields.text("checkpoint"),
                 fields.text("output"),
+                std::nullopt,
                 fields.text("backend"),
                 static_cast<int>(fields.integer("rank", 0, INT32_MAX)),
+                json.contains("family") ? static_cast<int>(fields.integer("family", 0, INT32_MAX)) : 0,
                 read_setting(fields.at("setting"), where + ": setting"),
                 {},
                 {}};
+  if (json.contains("relative") && fields.integer("relative", 0, 1) == 1) {
+    plan.base = absolute_of(path).parent_path();
+    for (std::filesystem::path* const of : {&plan.checkpoint, &plan.output}) *of = (*plan.base / *of).lexically_normal();
+  }
   for (const Json& entry : fields.array("files")) {
     TagFields file(entry, where + ": files");
     plan.files.push_back({file.text("name"), size_field(file, "size"), file.text("header")});

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,8 +34,10 @@ struct UnitPlan {
   std::string program;
   std::filesystem::path checkpoint;
   std::filesystem::path output;
+  std::optional<std::filesystem::path> base;  ///< directory of the plan, from which it writes both paths; none: it writes them whole
   std::string backend;
   int rank;
+  int family;               ///< of the checkpoint
   layout::Setting setting;  ///< sizes and form of the checkpoint included
   std::vector<PlannedFile> files;
   std::vector<PlannedUnit> units;
@@ -43,8 +46,9 @@ struct UnitPlan {
 /// The options that the plan stands for.
 ConvertOptions options_of(const UnitPlan& plan);
 
-/// Plans the units of a conversion; paths become absolute. Throws as ConversionJob does.
-UnitPlan make_plan(const std::filesystem::path& checkpoint, const std::filesystem::path& output, const ConvertOptions& options);
+/// Plans the units of a conversion; paths become absolute, or are written as seen from `base`. Throws as ConversionJob does.
+UnitPlan make_plan(const std::filesystem::path& checkpoint, const std::filesystem::path& output, const ConvertOptions& options,
+                   const std::optional<std::filesystem::path>& base = {});
 
 /// As JSON text, and back. Reading throws Error(input): no plan, another version, a value that cannot be, or a plan that was changed by hand (its id
 /// is no longer that of its contents).

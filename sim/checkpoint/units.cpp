@@ -151,6 +151,25 @@ void link_or_copy(const fs::path& from, const fs::path& to) {
 
 fs::path units_directory(const UnitPlan& plan) { return plan.output.string() + ".units"; }
 
+std::vector<UnitStatus> status_of(const UnitPlan& plan, const fs::path& directory) {
+  std::vector<UnitStatus> all;
+  std::error_code error;
+  if (fs::is_directory(directory, error)) check_directory_of(plan, directory);
+  for (const PlannedUnit& unit : plan.units) {
+    const fs::path path = directory / record_name(unit.unit);
+    UnitStatus status{unit.unit, UnitOutcome::left};
+    status.result.file = unit.file;
+    if (is_there(path)) {
+      UnitRecord record = read_record(path);
+      check_plan_of(record, plan, path);
+      const fs::path file = directory / record.result.file;
+      if (is_there(file) && sim::file_size(file) == record.result.size) status = {unit.unit, UnitOutcome::there_already, std::move(record.result)};
+    }
+    all.push_back(std::move(status));
+  }
+  return all;
+}
+
 UnitRunner::UnitRunner(const UnitPlan& plan, const UnitOptions& options)
     : plan_(plan), options_(options), job_(plan.checkpoint, [&] {
         ConvertOptions how = options_of(plan);

@@ -17,8 +17,17 @@ std::filesystem::path units_directory(const UnitPlan& plan);
 enum class UnitOutcome : std::uint8_t {
   written,
   there_already,  ///< done by an earlier run of the same plan: nothing to do
+  left,           ///< not done yet
   stopped,        ///< nothing was written
 };
+
+/// What became of each unit of a plan in a directory, which need not be there. Throws Error(input) when it holds units of another plan.
+struct UnitStatus {
+  int unit;
+  UnitOutcome outcome;  ///< there_already or left
+  UnitResult result = {};
+};
+std::vector<UnitStatus> status_of(const UnitPlan& plan, const std::filesystem::path& directory);
 
 struct UnitOptions {
   std::filesystem::path directory;  ///< where units are put

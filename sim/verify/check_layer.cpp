@@ -69,6 +69,7 @@ Slots route_tokens(const LayerInput& input, Contract contract) {
     for (std::uint32_t code : router.bias) values.bias.push_back(to_f32(code, kBf16));
     return moe::route(contract, values, input.top_k, input.x);
   }
+  if (input.layer.own_router) return input.layer.own_router->route(input.x, sizes.hidden, input.top_k);
   const auto tokens = static_cast<std::int64_t>(input.x.size()) / sizes.hidden;
   constexpr std::uint32_t kQuarter = 0x3E800000U;
   Slots slots(static_cast<std::size_t>(tokens));

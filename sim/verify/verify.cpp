@@ -28,7 +28,8 @@ oracle::LayerConfig layer_config(const Checkpoint& checkpoint, const Sizes& size
   config.experts_per_token = checkpoint.top_k();
   config.hidden = sizes.hidden;
   config.intermediate_per_partition = sizes.intermediate / tp;
-  config.activation = checkpoint.source_form().use.activation;
+  config.activation = checkpoint.activation();
+  config.is_act_and_mul = checkpoint.layout_form().gated;
   config.routing_method = checkpoint.source_form().use.routing;
   config.has_bias = checkpoint.has_bias();
   return config;
@@ -149,7 +150,7 @@ class CellPlanner {
       result.padded.hidden = choice.rounded_hidden;
       result.padded.intermediate = choice.rounded_intermediate;
     }
-    result.form = checkpoint_.source_form().form;
+    result.form = checkpoint_.layout_form();
     result.engine = options_.engine;
     result.libraries = options_.libraries;
     result.env = options_.env;
@@ -291,8 +292,16 @@ MoeLayer first_experts(MoeLayer layer, std::int64_t count) {
   for (std::vector<std::uint8_t>& tensor : layer.experts.tensors) cut(tensor);
   cut(layer.router.weight);
   cut(layer.router.bias);
+  if (layer.own_router) layer.own_router = layer.own_router->first(count, layer.experts.sizes.experts);
   layer.experts.sizes.experts = count;
   return layer;
+}
+
+/// What the layer lost before any conversion.
+void note_losses(const std::vector<layout::Loss>& losses, std::span<ConversionResult> conversions) {
+  for (ConversionResult& result : conversions) {
+    if (result.verdict == Verdict::passed) add_losses(result.losses, losses);
+  }
 }
 
 /// What a share has of a layer: `count` conversions from `first` on.
@@ -323,11 +332,14 @@ std::vector<LayerShare> shares_of(const Checkpoint& checkpoint, VerifyShare shar
 }  // namespace
 
 VerifyReport planned_report(const Checkpoint& checkpoint, const VerifyOptions& options) {
+  checkpoint.require_convertible();
   check_options(checkpoint, options);
   VerifyReport report{};
   report.engine = options.engine;
   report.checkpoint = checkpoint.path().string();
   report.form = checkpoint.form();
+  report.families = checkpoint.families();
+  report.family = checkpoint.family();
   report.sizes = checkpoint.sizes(0);
   report.layers = checkpoint.layer_count();
   report.layers_verified = std::min(report.layers, options.max_layers.value_or(report.layers));
@@ -366,20 +378,21 @@ VerifyReport verify(const Checkpoint& checkpoint, const VerifyOptions& options) 
     const std::int64_t tokens = expected ? expected->tokens : options.tokens;
     report.tokens = tokens;
     report.token_source = expected ? "expected.safetensors" : "generated, seed " + std::to_string(options.seed);
-    if (!layer.router.present()) {
-      const bool reads = std::ranges::any_of(form.namings, [](const Naming& naming) { return !naming.router_weight.empty(); });
-      report.router_source =
-          std::string(reads ? "none in the checkpoint" : "not read in this form") + ": token t goes to experts t, t+1, ... with weights 1/4";
+    if (layer.own_router) {
+      report.router_source = "checkpoint: " + std::string(layer.own_router->recipe->name);
+    } else if (!layer.router.present()) {
+      report.router_source = std::string("none in the checkpoint") + ": token t goes to experts t, t+1, ... with weights 1/4";
       if (expected) report.router_source += "; the recorded outputs, which need one, are not compared";
     }
     const LayerInput input{layer, expected ? expected->x : generated_tokens(options.seed, index, tokens * report.sizes.hidden), report.top_k,
-                           form.use.activation, oracle::scheme_named(form.use.scheme).activation_key};
+                           checkpoint.activation(), oracle::scheme_named(form.use.scheme).activation_key};
     const auto advance = [&](const std::string& what, double part) {
       if (!options.progress) return;
       options.progress("layer " + std::to_string(index) + ": " + what, before + static_cast<std::uint64_t>(part * static_cast<double>(share.bytes)),
                        total);
     };
     check_layer(input, options, conversions, advance, stop);
+    note_losses(layer.losses, conversions);
     if (share.first == 0 && expected && layer.router.present()) {
       report.expected.push_back(measure(index, run_canonical(input, Contract::exact), *expected));
     }

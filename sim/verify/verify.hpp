@@ -100,6 +100,8 @@ struct VerifyReport {
   Engine engine;
   std::string checkpoint;
   std::string form;
+  std::vector<Family> families;  ///< of the checkpoint; one is verified
+  int family;                    ///< that one
   layout::Sizes sizes;
   int layers;
   int layers_verified;

@@ -50,6 +50,7 @@ Json request_json(const VerifyRequest& request) {
             {"contracts", request.contracts},
             {"layers", request.layers},
             {"experts", request.experts},
+            {"family", request.family},
             {"tokens", request.tokens},
             {"seed", request.seed},
             {"no_execute", int{request.no_execute}},
@@ -74,6 +75,7 @@ VerifyRequest read_request(const Json& json, const std::string& where) {
   request.contracts = fields.texts("contracts");
   request.layers = static_cast<int>(fields.integer("layers", 0, INT32_MAX));
   request.experts = fields.integer("experts", 0, kLargest);
+  request.family = static_cast<int>(fields.integer("family", 0, INT32_MAX));
   request.tokens = fields.integer("tokens", 1, kLargest);
   request.seed = fields.integer("seed", 0, kLargest);
   request.no_execute = read_flag(fields, "no_execute");

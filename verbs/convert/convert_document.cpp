@@ -93,11 +93,27 @@ void add_conversion(Document& document, const sim::ConvertReport& report, int ra
   document.value("up_scales_dropped", report.up_scales_dropped);
   document.value("digest", report.digest);
   add_losses(document, report.losses);
+  add_families(document, report.families, report.family, "left as they are");
   add_values(document, report.values);
   add_left(document, report.left);
 }
 
 }  // namespace
+
+void add_families(Document& document, const std::vector<sim::Family>& families, int chosen, const std::string& left) {
+  Table table{"families",
+              {in_json("form"), in_json("place"), in_json("layers"), in_json("experts"), in_json("bytes"), in_json("converts"), in_json("further"),
+               in_json("named_in"), in_json("chosen")}};
+  for (std::size_t i = 0; i < families.size(); ++i) {
+    const sim::Family& family = families[i];
+    const bool is_it = static_cast<int>(i) == chosen;
+    table.add(
+        {family.form, family.place, Cell(Json(family.layers)), family.experts, family.bytes, family.converts, family.further, family.left, is_it});
+    if (is_it) continue;
+    document.line(fmt::format("{}: {}{}", left, family.text(), family.converts ? fmt::format("; --family {}", i + 1) : ""));
+  }
+  document.value(table.key, table.json());
+}
 
 void add_values(Document& document, const std::vector<sim::LayerValues>& values) {
   Table table{"values", {in_json("layer"), in_json("fault"), in_json("spoils"), in_json("tensor"), in_json("count"), in_json("first")}};
@@ -154,7 +170,9 @@ Document run_document(const sim::UnitPlan& plan, const std::vector<UnitDone>& un
   document.value("plan", plan.id);
   Table table{"units", {in_json("unit"), in_json("file"), in_json("size"), in_json("digest"), in_json("outcome")}};
   for (const UnitDone& done : units) {
-    const std::string_view word = done.outcome == sim::UnitOutcome::written ? "written" : "there already";
+    const std::string_view word = done.outcome == sim::UnitOutcome::written ? "written"
+                                  : done.outcome == sim::UnitOutcome::left  ? "left"
+                                                                            : "there already";
     table.add({done.unit, done.result.file, done.result.size, done.result.digest, word});
     document.line(fmt::format("unit {}  {}  {}  {}", done.unit, done.result.file, done.result.digest, word));
   }

@@ -28,6 +28,9 @@ Document run_document(const sim::UnitPlan& plan, const std::vector<UnitDone>& un
 /// "values": what is wrong with a checkpoint's numbers, in the text a line each.
 void add_values(Document& document, const std::vector<sim::LayerValues>& values);
 
+/// "families": layers of each form, and which of them the verb is about; in the text a line for each that is left as it is.
+void add_families(Document& document, const std::vector<sim::Family>& families, int chosen, const std::string& left);
+
 /// A conversion put together of its units.
 Document merge_document(const sim::ConvertReport& report, const sim::UnitPlan& plan);
 

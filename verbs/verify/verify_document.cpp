@@ -101,6 +101,7 @@ std::string replay(const sim::VerifyRequest& asked, Engine engine, const sim::Ce
   for (const std::string& library : asked.libraries) line += " --library " + library;
   for (const std::string& contract : asked.contracts) line += " --contract " + contract;
   if (asked.layers > 0) line += fmt::format(" --layers {}", asked.layers);
+  if (asked.family > 0) line += fmt::format(" --family {}", asked.family);
   if (asked.experts > 0) line += fmt::format(" --experts {}", asked.experts);
   if (asked.no_execute) line += " --no-execute";
   if (asked.reference) line += " --reference";
@@ -322,6 +323,7 @@ Document verify_document(const VerifyReport& report, const sim::VerifyRequest& a
   document.table(cells_of(report, asked));
   document.line();
   for (const sim::Cell& cell : report.cells) document.cases.push_back(case_of(report, asked, cell));
+  add_families(document, report.families, report.family, "not verified here");
   add_values(document, report.values);
   add_not_asked(document, report);
   for (const sim::Cell& cell : report.cells) {

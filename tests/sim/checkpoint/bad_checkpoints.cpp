@@ -59,7 +59,7 @@ std::vector<Row> file_rows() {
        [](Draft& d) {
          d = bare({{"model.safetensors", container("{}")}});
        },
-       {"no MXFP4 experts", kGate0, "block.0.mlp.mlp1_weight.blocks"}},
+       {"holds no experts of a known form", "no tensor's name has"}},
       {"an empty weight file",
        [](Draft& d) {
          d = bare({{"model.safetensors", ""}});
@@ -130,16 +130,16 @@ std::vector<Row> name_rows() {
          d.shards.clear();
          d.shards[kFirstShard].push_back(extra("model.norm.weight"));
        },
-       {"no MXFP4 experts"}},
+       {"holds no experts of a known form"}},
       {"routers alone",
        [](Draft& d) {
          for (auto& [file, tensors] : d.shards)
            std::erase_if(tensors, [](const sim::TensorData& t) { return t.name.find("experts") != std::string::npos; });
        },
-       {"no MXFP4 experts"}},
+       {"holds no experts of a known form"}},
       {"both forms",
        [](Draft& d) { d.shards[kFirstShard].push_back(extra("block.0.mlp.mlp1_weight.blocks")); },
-       {kFirstShard, "block.0.mlp.mlp1_weight.blocks", "original names", "Hugging Face"}},
+       {"'block.0.mlp.mlp1_weight.scales' is missing"}},
       {"gate blocks missing", [](Draft& d) { d.remove(kGate0); }, missing(kGate0)},
       {"gate scales missing", [](Draft& d) { d.remove(kHf1 + "experts.gate_up_proj_scales"); }, missing(kHf1 + "experts.gate_up_proj_scales")},
       {"down blocks missing", [](Draft& d) { d.remove(kHf1 + "experts.down_proj_blocks"); }, missing(kHf1 + "experts.down_proj_blocks")},
@@ -155,10 +155,10 @@ std::vector<Row> name_rows() {
        missing(kHf1 + "router.weight")},
       {"unknown expert tensor",
        [](Draft& d) { d.shards[kFirstShard].push_back(extra(kHf0 + "experts.up_proj_blocks")); },
-       {kFirstShard, kHf0 + "experts.up_proj_blocks", "is no MXFP4 expert tensor"}},
+       {kFirstShard, kHf0 + "experts.up_proj_blocks", "is no expert tensor of the form gpt-oss"}},
       {"experts in 16 bits",
        [](Draft& d) { d.rename(kGate0, kHf0 + "experts.gate_up_proj"); },
-       {kFirstShard, kHf0 + "experts.gate_up_proj'", "no MXFP4 expert tensor"}},
+       {kFirstShard, kHf0 + "experts.gate_up_proj'", "not mixed"}},
       {"layer 00", [](Draft& d) { d.rename(kDown0, "model.layers.00.mlp.experts.down_proj_blocks"); }, {"model.layers.00", "'00'", "leading zeros"}},
       {"layer 10000", [](Draft& d) { d.rename(kDown0, "model.layers.10000.mlp.experts.down_proj_blocks"); }, {"'10000'", "0 to 9999"}},
       {"layer beyond integers",
@@ -178,7 +178,7 @@ std::vector<Row> name_rows() {
        {"layer 0 is missing", "up to 1"}},
       {"a name with a line break",
        [](Draft& d) { d.shards[kFirstShard].push_back(extra(kHf0 + "experts.a\nb")); },
-       {"experts.a\\x0ab'", "no MXFP4 expert tensor"}},
+       {"experts.a\\x0ab'", "no expert tensor of the form"}},
   };
 }
 
@@ -221,7 +221,7 @@ std::vector<Row> config_rows() {
       {"bytes behind", [](Draft& d) { d.config = "{} {}"; }, {"config.json: byte 3", "not valid JSON"}},
       {"a key twice", [](Draft& d) { d.config = R"({"hidden_size": 64, "hidden_size": 64})"; }, {"config.json: byte 20", "'hidden_size'", "twice"}},
       {"a hundred thousand levels", [](Draft& d) { d.config = "{\"a\":" + std::string(100'000, '['); }, {"config.json: byte 20", "deeper than 16"}},
-      {"2 MiB", [](Draft& d) { d.config = std::string(std::size_t{2} << 20, ' '); }, {"config.json", "2097152 bytes", "1048576"}},
+      {"17 MiB", [](Draft& d) { d.config = std::string(std::size_t{17} << 20, ' '); }, {"config.json", "17825792 bytes", "16777216"}},
       {"another hidden size", [](Draft& d) { d.config = R"({"hidden_size": 128})"; }, {"config.json", "hidden_size is 128", "have 64"}},
       {"another intermediate size",
        [](Draft& d) { d.config = R"({"intermediate_size": 64})"; },

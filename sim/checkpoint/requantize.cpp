@@ -1,0 +1,78 @@
+#include "sim/checkpoint/requantize.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace mx::sim {
+namespace {
+
+constexpr double kLargestE4m3 = 448, kLargestFp16 = 65504;
+
+double number_of(std::uint8_t code) {
+  const int exponent = code >> 3 & 15, mantissa = code & 7;
+  const double magnitude = exponent == 0 ? std::ldexp(mantissa, -9) : std::ldexp(8 + mantissa, exponent - 10);
+  return (code & 0x80) != 0 ? -magnitude : magnitude;
+}
+
+/// To nearest even, in steps of the last place of numbers with so many bits, `least` at the smallest. Every step is a power of two: exact.
+double rounded(double value, int bits, int least) {
+  if (value == 0 || !std::isfinite(value)) return value;
+  const int place = std::max(std::ilogb(value) - (bits - 1), least);
+  return std::ldexp(std::nearbyint(std::ldexp(value, -place)), place);
+}
+
+double to_fp16(double value) {
+  const double near = rounded(value, 11, -24);
+  return std::abs(near) > kLargestFp16 ? std::copysign(HUGE_VAL, value) : near;
+}
+
+std::uint8_t to_e4m3(float value) {
+  if (std::isnan(value)) return 0x7E;
+  const double held = std::clamp(static_cast<double>(value), -kLargestE4m3, kLargestE4m3);
+  const double near = std::abs(rounded(held, 4, -9));
+  const std::uint8_t sign = std::signbit(value) ? 0x80 : 0;
+  if (near == 0) return sign;
+  const int exponent = std::max(std::ilogb(near), -6);
+  const auto mantissa = static_cast<int>(std::ldexp(near, 3 - exponent));
+  return static_cast<std::uint8_t>(sign | (mantissa < 8 ? mantissa : (exponent + 7) << 3 | (mantissa - 8)));
+}
+
+}  // namespace
+
+std::array<std::uint8_t, 256> requantized_codes(std::uint32_t from, std::uint32_t to) {
+  const double scale = to_fp16(static_cast<double>(std::bit_cast<float>(from)));
+  const float inverse = 1.0F / std::bit_cast<float>(to);
+  std::array<std::uint8_t, 256> codes{};
+  for (int code = 0; code < 256; ++code) {
+    const bool is_nan = (code & 0x7F) == 0x7F;
+    const double product = is_nan ? std::nan("") : to_fp16(number_of(static_cast<std::uint8_t>(code)) * scale);
+    codes[static_cast<std::size_t>(code)] = to_e4m3(static_cast<float>(product) * inverse);
+  }
+  return codes;
+}
+
+RequantizedCount count_requantized(const Requantized& half, std::span<const std::uint8_t> codes) {
+  const std::array<std::uint8_t, 256> made = requantized_codes(half.from, half.to);
+  std::array<std::int64_t, 256> counts{};
+  for (const std::uint8_t code : codes) ++counts[code];
+  RequantizedCount count;
+  const double from = std::bit_cast<float>(half.from), to = std::bit_cast<float>(half.to);
+  for (std::size_t code = 0; code < 256; ++code) {
+    if (made[code] == code) {
+      if (from != to && number_of(static_cast<std::uint8_t>(code)) != 0) count.changed += counts[code];
+      continue;
+    }
+    count.changed += counts[code];
+    // Products of 4 and 24 bits: exact.
+    if (number_of(static_cast<std::uint8_t>(code)) * from == number_of(made[code]) * to) count.kept += counts[code];
+  }
+  return count;
+}
+
+void requantize(const Requantized& half, std::span<std::uint8_t> codes) {
+  const std::array<std::uint8_t, 256> made = requantized_codes(half.from, half.to);
+  for (std::uint8_t& code : codes) code = made[code];
+}
+
+}  // namespace mx::sim

@@ -1,0 +1,189 @@
+#include "sim/compare/matrix_values.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+
+#include "model/numerics/convert.hpp"
+#include "sim/checkpoint/source_memory.hpp"
+
+namespace mx::sim {
+namespace {
+
+/// Numbers of codes with so many bits, low to high: signed numbers of a format of exponents and mantissas.
+template <std::size_t kCount>
+std::array<double, kCount> table_of(const Format& format) {
+  std::array<double, kCount> table{};
+  for (std::uint32_t code = 0; code < kCount; ++code)
+    table[code] = static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(to_f32(code, format))));
+  return table;
+}
+const std::array<double, 16>& e2m1() {
+  static const auto table = table_of<16>(kE2m1);
+  return table;
+}
+const std::array<double, 256>& e4m3() {
+  static const auto table = table_of<256>(kE4m3fn);
+  return table;
+}
+
+std::uint32_t code_at(std::span<const std::uint8_t> bytes, std::size_t index, std::size_t width) {
+  std::uint32_t code = 0;
+  for (std::size_t byte = width; byte-- > 0;) code = code << 8U | bytes[index * width + byte];
+  return code;
+}
+
+std::size_t width_of(const FoundTensor& tensor) { return static_cast<std::size_t>(tensor.at->view->dtype->bits) / 8; }
+
+bool is_plain(const FoundTensor& weight) {
+  const std::string_view dtype = weight.at->view->dtype->name;
+  return dtype == "BF16" || dtype == "F16" || dtype == "F32";
+}
+
+}  // namespace
+
+double plain_number(std::span<const std::uint8_t> bytes, std::size_t index, std::string_view dtype) {
+  if (dtype == "F8_E4M3") return e4m3()[bytes[index]];
+  const Widening* const widening = widening_of(dtype, 32);
+  const std::uint32_t code = code_at(bytes, index, widening == nullptr ? 4 : static_cast<std::size_t>(widening->bits) / 8);
+  return static_cast<double>(std::bit_cast<float>(widening == nullptr ? code : widening->widen(code)));
+}
+
+std::string_view name_of(MatrixKind kind) {
+  constexpr std::array<std::string_view, 3> kNames{"gate", "up", "down"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+MatrixValues::MatrixValues(const FoundFamily& family, const FoundLayer& layer, int expert, MatrixKind kind)
+    : family_(family), expert_(expert), kind_(kind), group_(layer.sizes.group) {
+  const bool w13 = kind != MatrixKind::down;
+  rows_ = w13 ? layer.sizes.intermediate : layer.sizes.hidden;
+  columns_ = w13 ? layer.sizes.hidden : layer.sizes.intermediate;
+  const int half = kind == MatrixKind::up ? 1 : 0;
+  for (const FoundTensor& tensor : layer.experts) {
+    const Projection& projection = *tensor.projection;
+    const bool is_of = projection.w13 == w13 && (!w13 || projection.halves == 2 || !family.gated || projection.half == half) &&
+                       (!family.naming->numbered || tensor.expert == expert);
+    if (!is_of) continue;
+    rows_in_file_ = projection.halves * rows_;
+    if (tensor.row->piece == Piece::weight) weight_.tensor = &tensor;
+    if (tensor.row->piece == Piece::scale && !tensor.row->shapes.empty()) scale_.tensor = &tensor;
+    if (!tensor.row->shapes.empty() || tensor.row->piece == Piece::bias) continue;
+    const std::vector<std::uint8_t> bytes = tensor.at->file->read(*tensor.at->view);
+    const std::size_t count = bytes.size() / width_of(tensor);
+    const double number = plain_number(bytes, count == 1 ? 0 : static_cast<std::size_t>(expert), tensor.at->view->dtype->name);
+    // As the engine computes it: in fp32.
+    global_ *= tensor.row->meaning == Meaning::reciprocal ? static_cast<double>(1.0F / static_cast<float>(number)) : number;
+  }
+  if (family.form->input_major) {
+    hold(weight_);
+    if (scale_.tensor != nullptr) hold(scale_);
+  }
+}
+
+std::uint64_t MatrixValues::bytes() const {
+  const auto experts = static_cast<std::uint64_t>(family_.naming->numbered ? 1 : family_.layers.begin()->second.sizes.experts);
+  return weight_.tensor->at->view->bytes.size() / experts * static_cast<std::uint64_t>(rows_) / static_cast<std::uint64_t>(rows_in_file_);
+}
+
+std::string MatrixValues::name() const {
+  if (family_.naming->numbered) return std::string(weight_.tensor->name);
+  return fmt::format("{}, expert {}, {}", weight_.tensor->name, expert_, name_of(kind_));
+}
+
+int MatrixValues::plain_bits() const {
+  const std::string_view dtype = weight_.tensor->at->view->dtype->name;
+  return dtype == "BF16" ? 8 : dtype == "F16" ? 11 : 0;
+}
+
+/// Counted from the first row of the tensor.
+std::uint64_t MatrixValues::row_in_file(std::int64_t row) const {
+  const std::int64_t before = family_.naming->numbered ? 0 : expert_ * rows_in_file_;
+  const std::int64_t half = kind_ == MatrixKind::up ? 1 : 0;
+  if (rows_in_file_ == rows_) return static_cast<std::uint64_t>(before + row);
+  const bool alternates = family_.form->form.order == layout::SourceOrder::gpt_oss && family_.form->converts();
+  return static_cast<std::uint64_t>(before + (alternates ? 2 * row + half : half * rows_ + row));
+}
+
+/// Rows of the matrix that lie at equal distances in the file, one behind the other.
+std::vector<std::uint8_t> MatrixValues::rows_of(const Part& part, std::int64_t first, std::int64_t count, std::uint64_t row_bytes) const {
+  const std::uint64_t begin = row_in_file(first), step = count > 1 ? row_in_file(first + 1) - begin : 1;
+  std::vector<std::uint8_t> bytes(((static_cast<std::uint64_t>(count) - 1) * step + 1) * row_bytes);
+  part.tensor->at->file->read(*part.tensor->at->view, begin * row_bytes, bytes);
+  for (std::uint64_t row = 1; step > 1 && row < static_cast<std::uint64_t>(count); ++row)
+    std::copy_n(bytes.begin() + static_cast<std::ptrdiff_t>(row * step * row_bytes), row_bytes,
+                bytes.begin() + static_cast<std::ptrdiff_t>(row * row_bytes));
+  bytes.resize(static_cast<std::size_t>(count) * row_bytes);
+  return bytes;
+}
+
+void MatrixValues::hold(Part& part) const {
+  const TensorView& view = *part.tensor->at->view;
+  part.held.resize(view.bytes.size() / static_cast<std::uint64_t>(view.shape[0]));
+  part.tensor->at->file->read(view, part.held.size() * static_cast<std::uint64_t>(expert_), part.held);
+}
+
+void MatrixValues::read_codes(std::int64_t first, std::span<double> out) {
+  const FoundTensor& weight = *weight_.tensor;
+  const auto columns = static_cast<std::size_t>(columns_), rows = out.size() / columns;
+  const std::string_view dtype = weight.at->view->dtype->name;
+  const bool plain = is_plain(weight), four = !plain && dtype != "F8_E4M3";
+  const std::uint64_t row_bytes = plain ? columns * width_of(weight) : four ? columns / 2 : columns;
+  const bool is_int4 = family_.form->form.format == layout::WeightFormat::int4 && !plain;
+  const auto number_of_code = [&](std::uint32_t code) { return is_int4 ? static_cast<double>(code) - 8 : e2m1()[code]; };
+  if (!family_.form->input_major) {
+    const std::vector<std::uint8_t> bytes = rows_of(weight_, first, static_cast<std::int64_t>(rows), row_bytes);
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = four ? number_of_code(bytes[i / 2] >> 4 * (i % 2) & 15U) : plain_number(bytes, i, dtype);
+    return;
+  }
+  const auto across = static_cast<std::size_t>(rows_in_file_);
+  for (std::size_t r = 0; r < rows; ++r) {
+    const std::size_t row = static_cast<std::size_t>(first) + r + (kind_ == MatrixKind::up ? static_cast<std::size_t>(rows_) : 0);
+    for (std::size_t k = 0; k < columns; ++k)
+      out[r * columns + k] =
+          four ? number_of_code(weight_.held[k / 2 * across + row] >> 4 * (k % 2) & 15U) : plain_number(weight_.held, k * across + row, dtype);
+  }
+}
+
+void MatrixValues::scale(std::int64_t first, std::span<double> out) {
+  const auto columns = static_cast<std::size_t>(columns_), rows = out.size() / columns;
+  const FoundTensor& scales = *scale_.tensor;
+  const std::string_view dtype = scales.at->view->dtype->name;
+  constexpr std::size_t kBlock = 128;
+  const std::span<const Extent> extents = scales.row->shapes.front().extents;
+  const bool blocks = std::ranges::find(extents, Extent::blocks_of_rows) != extents.end();
+  const bool groups = std::ranges::find(extents, Extent::groups) != extents.end();
+  const std::size_t run = blocks ? kBlock : groups ? static_cast<std::size_t>(group_) : columns;
+  const std::size_t in_row = (columns + run - 1) / run;
+  const std::size_t begin = blocks ? static_cast<std::size_t>(first) / kBlock : static_cast<std::size_t>(first);
+  const std::size_t end = blocks ? (static_cast<std::size_t>(first) + rows - 1) / kBlock + 1 : begin + rows;
+  std::vector<std::uint8_t> bytes;
+  if (blocks) {
+    const std::size_t row_bytes = in_row * width_of(scales);
+    bytes.resize((end - begin) * row_bytes);
+    scales.at->file->read(*scales.at->view, begin * row_bytes, bytes);
+  } else if (!family_.form->input_major) {
+    bytes = rows_of(scale_, first, static_cast<std::int64_t>(rows), in_row * width_of(scales));
+  }
+  const auto across = static_cast<std::size_t>(rows_in_file_);
+  for (std::size_t r = 0; r < rows; ++r) {
+    const std::size_t row = blocks ? (static_cast<std::size_t>(first) + r) / kBlock - begin : r;
+    const std::size_t whole = static_cast<std::size_t>(first) + r + (kind_ == MatrixKind::up ? static_cast<std::size_t>(rows_) : 0);
+    for (std::size_t g = 0; g < in_row; ++g) {
+      const double factor =
+          family_.form->input_major ? plain_number(scale_.held, g * across + whole, dtype) : plain_number(bytes, row * in_row + g, dtype);
+      for (std::size_t k = g * run; k < std::min(columns, (g + 1) * run); ++k) out[r * columns + k] *= factor;
+    }
+  }
+}
+
+void MatrixValues::read(std::int64_t first, std::span<double> out) {
+  read_codes(first, out);
+  if (scale_.tensor != nullptr) scale(first, out);
+  for (double& value : out) value *= global_;
+}
+
+}  // namespace mx::sim

@@ -1,0 +1,53 @@
+#pragma once
+// Checkpoints as hubs have them: every quantizer's names, dtypes, shapes and configuration, written from canonical experts.
+
+#include <string>
+#include <vector>
+
+#include "model/layout/packed.hpp"
+#include "tests/sim/checkpoint/draft.hpp"
+
+namespace mx::test {
+
+/// What one tensor of a projection holds, and in which shape it lies in the file.
+struct PublishedTensor {
+  std::string suffix;
+  std::string dtype;
+  enum class Holds { weight, scale, global, input } holds;
+  enum class Shape { matrix, halved, per_group, squares, squares_of_four, column, number, list_of_one, one_by_one } shape;
+};
+
+/// How the experts lie in the file.
+enum class Lies { each, stacked, input_major };
+
+struct PublishedForm {
+  std::string id;
+  std::string title;  ///< of the row of source_forms()
+  layout::WeightFormat format;
+  std::string before;                    ///< "model.layers."
+  std::string after;                     ///< ".mlp.experts."
+  std::vector<std::string> projections;  ///< gate, up, down; w13, w2; up, down
+  Lies lies;
+  std::vector<PublishedTensor> tensors;
+  std::string config;  ///< members of config.json
+  std::string backend;
+  bool inverse = false;  ///< the global scale in the file is the inverse of the factor
+
+  bool gated() const { return lies != Lies::each || projections.size() == 3; }
+};
+const std::vector<PublishedForm>& published_forms();
+const PublishedForm& published_form(const std::string& id);
+
+inline constexpr std::int64_t kPublishedExperts = 2;
+inline constexpr std::int64_t kPublishedIntermediate = 128;
+inline constexpr std::int64_t kPublishedHidden = 256;
+
+/// The canonical experts that the checkpoint stands for: numbers that its dtypes hold exactly.
+layout::CanonicalLayer published_layer(const PublishedForm& form);
+
+/// A checkpoint of one layer, number `layer`, in one file.
+Draft published_draft(const PublishedForm& form, int layer = 0);
+/// Its tensors.
+std::vector<sim::TensorData> published_tensors(const PublishedForm& form, const std::string& before, int layer);
+
+}  // namespace mx::test

@@ -1,0 +1,91 @@
+#include "verbs/compare/checkpoints_document.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace mx::verbs {
+namespace {
+
+/// Rows of the text; JSON has all of them.
+constexpr std::size_t kShown = 20;
+
+/// A number with all its digits; what is no number is a word.
+Cell number_of(double value) {
+  if (std::isfinite(value)) return {value, fmt::format("{}", value)};
+  const std::string word = std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
+  return {word, word};
+}
+
+Table differences_of(const sim::CheckpointComparison& result, std::size_t rows) {
+  Table table{"differences",
+              {{"tensor", "tensor"},
+               in_json("layer"),
+               {"differing", "differ"},
+               {"values", "of"},
+               {"ratio", "largest ratio"},
+               {"first", "first"},
+               {"a", "there"},
+               {"b", "and"},
+               {"cause", "what explains it"}}};
+  for (std::size_t i = 0; i < std::min(rows, result.differences.size()); ++i) {
+    const sim::TensorDifference& one = result.differences[i];
+    table.add({one.name,
+               one.layer,
+               one.differing,
+               one.values,
+               number_of(one.ratio),
+               {Json(one.first), fmt::format("[{}]", fmt::join(one.first, ", "))},
+               number_of(one.a),
+               number_of(one.b),
+               one.cause});
+  }
+  return table;
+}
+
+sim::JunitCase case_of(const sim::TensorDifference& one, const std::string& replay, const std::string& file) {
+  return {"mxact.compare",
+          one.name,
+          sim::CheckEnd::failed,
+          fmt::format("{} of {} values differ, by a factor of at most {}{}{}", one.differing, one.values, one.ratio, one.cause.empty() ? "" : ": ",
+                      one.cause),
+          fmt::format("[{}]: {} and {}", fmt::join(one.first, ", "), one.a, one.b),
+          replay,
+          file};
+}
+
+}  // namespace
+
+Document checkpoints_document(const sim::CheckpointComparison& result, const std::string& first, const std::string& second) {
+  Document document{"compare-checkpoints"};
+  document.field("first", "first", {{"path", first}, {"form", result.first_form}}, fmt::format("{} ({})", first, result.first_form));
+  document.field("second", "second", {{"path", second}, {"form", result.second_form}}, fmt::format("{} ({})", second, result.second_form));
+  document.field("tensors", "tensors", {{"compared", result.tensors}, {"equal", result.equal}, {"values", result.values}},
+                 fmt::format("{} of {} equal, {} values compared", result.equal, result.tensors, result.values));
+  document.value("differences", differences_of(result, result.differences.size()).json());
+  if (!result.differences.empty()) {
+    document.line();
+    document.table(text_alone(differences_of(result, kShown)));
+    if (result.differences.size() > kShown) document.line(fmt::format("and {} tensors more; --json has all", result.differences.size() - kShown));
+  }
+  Table omitted{"omitted", {in_json("name"), in_json("why"), in_json("differs")}};
+  std::size_t shown = 0;
+  for (const sim::TensorOmitted& one : result.omitted) {
+    omitted.add({one.name, one.why, one.differs});
+    if (one.differs && shown++ < kShown) document.line(fmt::format("not compared: {}: {}", one.name, one.why));
+    if (one.differs) document.cases.push_back({"mxact.compare", one.name, sim::CheckEnd::failed, one.why, {}, {}, second});
+  }
+  if (shown > kShown) document.line(fmt::format("and {} more; --json has all", shown - kShown));
+  document.value("omitted", omitted.json());
+  const std::string replay = fmt::format("mxact compare {} {}", first, second);
+  for (const sim::TensorDifference& one : result.differences) document.cases.push_back(case_of(one, replay, second));
+  if (result.equal > 0)
+    document.cases.push_back({"mxact.compare", fmt::format("{} tensors", result.equal), sim::CheckEnd::passed, {}, {}, {}, second});
+  constexpr int kNothing = 5;
+  document.ended(!result.same() ? 1 : result.tensors == 0 ? kNothing : 0);
+  return document;
+}
+
+}  // namespace mx::verbs

@@ -1,0 +1,14 @@
+#pragma once
+// What `mxact compare` says of two checkpoints.
+
+#include <string>
+
+#include "sim/compare/compare_checkpoints.hpp"
+#include "verbs/document/document.hpp"
+
+namespace mx::verbs {
+
+/// Exit code 0: the same numbers; 1: they differ, or one has what the other lacks; 5: nothing was compared.
+Document checkpoints_document(const sim::CheckpointComparison& result, const std::string& first, const std::string& second);
+
+}  // namespace mx::verbs
