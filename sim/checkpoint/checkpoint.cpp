@@ -148,7 +148,8 @@ struct Checkpoint::Impl {
 };
 
 std::string Family::text() const {
-  std::string words = fmt::format("{} experts in {} {} ({}): {}", experts, layers.size(), layers.size() == 1 ? "layer" : "layers", place, form);
+  std::string words = fmt::format("{} expert{} in {} layer{} ({}): {}", experts, experts == 1 ? "" : "s", layers.size(),
+                                  layers.size() == 1 ? "" : "s", place, form);
   if (further) words += ", for further tokens";
   return left.empty() ? words : fmt::format("{}, named in {}", words, left);
 }
