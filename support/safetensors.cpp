@@ -12,6 +12,7 @@
 #include "model/error.hpp"
 #include "model/names.hpp"
 #include "support/json.hpp"
+#include "support/lfs_pointer.hpp"
 #include "support/quote.hpp"
 
 namespace mx::sim {
@@ -68,19 +69,6 @@ std::uint64_t little_endian_64(std::span<const std::uint8_t> bytes) {
   return value;
 }
 
-/// What Git leaves in the place of a file that was not fetched. Source: git-lfs/git-lfs docs/spec.md, the pointer.
-void refuse_pointer(std::span<const std::uint8_t> bytes, const std::string& where) {
-  constexpr std::string_view kBegin = "version https://git-lfs.github.com/spec/", kSize = "\nsize ";
-  constexpr std::size_t kLongest = 1024;
-  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), std::min(bytes.size(), kLongest));
-  if (!text.starts_with(kBegin)) return;
-  const std::size_t at = text.find(kSize);
-  std::string_view size = at == std::string_view::npos ? std::string_view() : text.substr(at + kSize.size());
-  size = size.substr(0, size.find_first_not_of("0123456789"));
-  fail(where, fmt::format("is a Git LFS pointer{}, not the weights: `git lfs pull` in its directory fetches them",
-                          size.empty() ? "" : fmt::format(" to a file of {} bytes", size)));
-}
-
 /// The header's JSON text, its length checked against the file.
 std::span<const std::uint8_t> header_of(const MappedFile& file) {
   const std::string where = file.path().string();
@@ -88,7 +76,7 @@ std::span<const std::uint8_t> header_of(const MappedFile& file) {
   if (bytes.size() < kPrefixBytes) {
     fail(where + ": byte 0", fmt::format("the file has {} bytes, a safetensors file begins with a header length of 8", bytes.size()));
   }
-  refuse_pointer(bytes, where);
+  if (const std::string pointer = lfs_pointer_text(bytes); !pointer.empty()) fail(where, pointer);
   const std::uint64_t length = little_endian_64(bytes);
   if (length > kLongestHeader) fail(where + ": byte 0", fmt::format("the header length is {}, more than the {} allowed", length, kLongestHeader));
   if (length > bytes.size() - kPrefixBytes) {

@@ -5,11 +5,11 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <cstdint>
 #include <set>
 
 #include "model/error.hpp"
+#include "sim/checkpoint/expert_names.hpp"
 #include "sim/checkpoint/layer_activation.hpp"
 #include "support/quote.hpp"
 
@@ -40,85 +40,6 @@ std::string titles_of(Forms forms) {
 
 const SourceForm& first_of(Forms forms) { return source_forms()[static_cast<std::size_t>(std::countr_zero(forms))]; }
 bool is_one(Forms forms) { return std::has_single_bit(forms); }
-
-bool has_naming(const SourceForm& form, const Naming& naming) {
-  return std::ranges::find(form.namings, naming.title, &Naming::title) != form.namings.end();
-}
-
-/// Every naming once, in the order of the forms.
-std::vector<const Naming*> all_namings() {
-  std::vector<const Naming*> namings;
-  for (const SourceForm& form : source_forms()) {
-    for (const Naming& naming : form.namings) {
-      if (std::ranges::find(namings, naming.title, &Naming::title) == namings.end()) namings.push_back(&naming);
-    }
-  }
-  return namings;
-}
-
-std::string_view take_digits(std::string_view& text) {
-  const std::string_view digits = text.substr(0, text.find_first_not_of("0123456789"));
-  text.remove_prefix(digits.size());
-  return digits;
-}
-
-int number_of(std::string_view digits, std::string_view what, const std::string& place) {
-  if (digits.size() > 4 || (digits.size() > 1 && digits.front() == '0')) {
-    fail(place, fmt::format("the {} number {} is not from 0 to 9999 without leading zeros", what, in_quotes(digits)));
-  }
-  int number = 0;
-  std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  return number;
-}
-
-/// The part of a name before the experts: its last component of digits is the layer.
-struct Prefix {
-  std::string_view before;
-  std::string_view digits;
-  std::string_view after;
-};
-std::optional<Prefix> split_prefix(std::string_view prefix) {
-  for (std::size_t end = prefix.size(); end > 0;) {
-    const std::size_t dot = prefix.rfind('.', end - 1);
-    const std::size_t begin = dot == std::string_view::npos ? 0 : dot + 1;
-    const std::string_view component = prefix.substr(begin, end - begin);
-    if (!component.empty() && component.find_first_not_of("0123456789") == std::string_view::npos)
-      return Prefix{prefix.substr(0, begin), component, prefix.substr(end)};
-    if (dot == std::string_view::npos) break;
-    end = dot;
-  }
-  return std::nullopt;
-}
-
-/// A name that goes on as those of experts do, whether or not the naming knows the rest.
-struct Reading {
-  ExpertName name;
-  bool known;
-};
-std::optional<Reading> read_name(const Naming& naming, std::string_view name, const LocatedTensor& at) {
-  const std::size_t found = name.rfind(naming.experts);
-  if (found == std::string_view::npos) return std::nullopt;
-  const std::optional<Prefix> prefix = split_prefix(name.substr(0, found));
-  if (!prefix || (!naming.before.empty() && (prefix->before != naming.before || prefix->after.empty()))) return std::nullopt;
-  std::string_view rest = name.substr(found + naming.experts.size());
-  const std::string_view digits = naming.experts.ends_with('.') ? take_digits(rest) : std::string_view();
-  const bool is_numbered = !digits.empty() && rest.starts_with('.');
-  if (is_numbered != naming.numbered) return std::nullopt;
-  const std::string place = place_of(at, name);
-  ExpertName read{&naming, prefix->before, number_of(prefix->digits, "layer", place), prefix->after, 0, 0, {}, name, &at};
-  if (naming.numbered) {
-    read.expert = number_of(digits, "expert", place);
-    rest.remove_prefix(1);
-  }
-  for (std::size_t p = 0; p < naming.projections.size(); ++p) {
-    const std::string_view projection = naming.projections[p].name;
-    if (!rest.starts_with(projection)) continue;
-    read.projection = p;
-    read.suffix = rest.substr(projection.size());
-    return Reading{read, true};
-  }
-  return Reading{read, false};
-}
 
 /// An expert tensor with the forms that have its name.
 struct Hit {
@@ -418,56 +339,7 @@ LayerForm form_of(std::vector<Hit>& hits, const CheckpointConfig& config, const 
   return layer;
 }
 
-/// As many rows or columns as a matrix of these sizes has on an axis; elements of fewer than 8 bits are counted in the shape, or their bytes are.
-std::int64_t extent_of(Extent extent, const MatrixSizes& sizes, int bits, std::int64_t group) {
-  constexpr std::int64_t kBlock = 128;
-  const std::int64_t packed = bits < 8 ? 1 : 2;
-  switch (extent) {
-    case Extent::experts: return sizes.experts;
-    case Extent::rows: return sizes.rows;
-    case Extent::columns: return sizes.columns;
-    case Extent::packed_columns: return sizes.columns / packed;
-    case Extent::word_columns: return sizes.columns / 8;
-    case Extent::groups: return sizes.columns / group;
-    case Extent::bytes_of_group: return group / packed;
-    case Extent::blocks_of_rows: return (sizes.rows + kBlock - 1) / kBlock;
-    case Extent::blocks_of_columns: return (sizes.columns + kBlock - 1) / kBlock;
-    case Extent::one: return 1;
-    case Extent::two: return 2;
-  }
-  return 0;
-}
-
 }  // namespace
-
-std::vector<std::int64_t> shape_of(const ShapeRow& row, const MatrixSizes& sizes, int bits, std::int64_t group) {
-  std::vector<std::int64_t> shape;
-  for (const Extent extent : row.extents) shape.push_back(extent_of(extent, sizes, bits, group));
-  return shape;
-}
-
-std::optional<MatrixSizes> matrix_of(const TensorRow& row, const TensorView& view, std::int64_t group) {
-  const std::int64_t packed = view.dtype->bits < 8 ? 1 : 2;
-  for (const ShapeRow& shape : row.shapes) {
-    if (shape.extents.size() != view.shape.size() || std::ranges::any_of(view.shape, [](std::int64_t extent) { return extent <= 0; })) continue;
-    MatrixSizes sizes;
-    bool fits = true;
-    for (std::size_t axis = 0; axis < view.shape.size(); ++axis) {
-      const std::int64_t extent = view.shape[axis];
-      switch (shape.extents[axis]) {
-        case Extent::experts: sizes.experts = extent; break;
-        case Extent::rows: sizes.rows = extent; break;
-        case Extent::columns: sizes.columns = extent; break;
-        case Extent::packed_columns: sizes.columns = packed * extent; break;
-        case Extent::word_columns: sizes.columns = 8 * extent; break;
-        case Extent::groups: sizes.columns = group * extent; break;
-        default: fits = fits && extent == extent_of(shape.extents[axis], sizes, view.dtype->bits, group);
-      }
-    }
-    if (fits) return sizes;
-  }
-  return std::nullopt;
-}
 
 std::string place_of(const LocatedTensor& tensor, std::string_view name) {
   return fmt::format("{}: tensor {}", tensor.file->path().string(), in_quotes(name));
@@ -476,14 +348,6 @@ std::string place_of(const LocatedTensor& tensor, std::string_view name) {
 std::string tensor_name(const Naming& naming, std::string_view prefix, int expert, const Projection& projection, std::string_view suffix) {
   return fmt::format("{}{}{}{}{}", prefix, naming.experts, naming.numbered ? fmt::format("{}.", expert) : "", projection.name, suffix);
 }
-
-const TensorRow* find_row(const SourceForm& form, std::string_view suffix) {
-  const auto row =
-      std::ranges::find_if(form.tensors, [&](const TensorRow& one) { return std::ranges::find(one.suffixes, suffix) != one.suffixes.end(); });
-  return row == form.tensors.end() ? nullptr : &*row;
-}
-
-std::int64_t group_of(const SourceForm& form) { return form.converts() ? std::max<std::int64_t>(layout::group_of(form.form.format), 1) : 1; }
 
 std::map<LayerPlace, LayerForm> search_forms(const CheckpointFiles& files, const CheckpointConfig& config, const std::string& where) {
   Layers layers = find_hits(files, where);

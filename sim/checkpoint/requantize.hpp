@@ -31,6 +31,7 @@ struct RequantizedCount {
   std::int64_t kept = 0;
 };
 
+/// Of e4m3 codes of the half, one a byte.
 RequantizedCount count_requantized(const Requantized& half, std::span<const std::uint8_t> codes);
 /// In place.
 void requantize(const Requantized& half, std::span<std::uint8_t> codes);

@@ -164,7 +164,7 @@ class Comparison {
       pair.omitted = TensorOmitted{pair.name, fmt::format("{} and {}", shape_of(a), shape_of(b)), true};
       return;
     }
-    MatrixPair found(a.columns(), a.plain_bits(), b.plain_bits());
+    MatrixPair found(a.columns(), plain_bits(a.dtype()), plain_bits(b.dtype()));
     const std::int64_t rows = std::max<std::int64_t>(kHeld / a.columns(), 1);
     std::vector<double> of_a, of_b;
     for (std::int64_t row = 0; row < a.rows(); row += rows) {
@@ -244,11 +244,8 @@ class Comparison {
     if (!same_dtype && (!is_plain(a) || !is_plain(b)))
       return omit(name, fmt::format("{} and {}, and no expert's: its scales are not read", a.view->dtype->name, b.view->dtype->name), true);
     const std::int64_t columns = a.view->shape.empty() ? 1 : std::max<std::int64_t>(a.view->shape.back(), 1);
-    const auto bits_of = [](const LocatedTensor& tensor) {
-      return tensor.view->dtype->name == "BF16" ? 8 : tensor.view->dtype->name == "F16" ? 11 : 0;
-    };
     const bool plain = is_plain(a);
-    MatrixPair found(columns, plain ? bits_of(a) : 0, plain ? bits_of(b) : 0);
+    MatrixPair found(columns, plain_bits(a.view->dtype->name), plain_bits(b.view->dtype->name));
     // What is no plain number is compared byte by byte.
     const std::uint64_t count = plain ? a.view->bytes.size() * 8 / static_cast<std::uint64_t>(a.view->dtype->bits) : a.view->bytes.size();
     std::vector<double> of_a, of_b;

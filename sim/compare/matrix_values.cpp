@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cmath>
+#include <utility>
 
 #include "model/numerics/convert.hpp"
 #include "sim/checkpoint/source_memory.hpp"
@@ -52,6 +52,12 @@ double plain_number(std::span<const std::uint8_t> bytes, std::size_t index, std:
   return static_cast<double>(std::bit_cast<float>(widening == nullptr ? code : widening->widen(code)));
 }
 
+int plain_bits(std::string_view dtype) {
+  constexpr std::array<std::pair<std::string_view, int>, 2> kBits{{{"BF16", 8}, {"F16", 11}}};
+  const auto* const row = std::ranges::find(kBits, dtype, &std::pair<std::string_view, int>::first);
+  return row == kBits.end() ? 0 : row->second;
+}
+
 std::string_view name_of(MatrixKind kind) {
   constexpr std::array<std::string_view, 3> kNames{"gate", "up", "down"};
   return kNames[static_cast<std::size_t>(kind)];
@@ -92,11 +98,6 @@ std::uint64_t MatrixValues::bytes() const {
 std::string MatrixValues::name() const {
   if (family_.naming->numbered) return std::string(weight_.tensor->name);
   return fmt::format("{}, expert {}, {}", weight_.tensor->name, expert_, name_of(kind_));
-}
-
-int MatrixValues::plain_bits() const {
-  const std::string_view dtype = weight_.tensor->at->view->dtype->name;
-  return dtype == "BF16" ? 8 : dtype == "F16" ? 11 : 0;
 }
 
 /// Counted from the first row of the tensor.

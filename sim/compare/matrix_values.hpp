@@ -15,6 +15,9 @@ namespace mx::sim {
 enum class MatrixKind : std::uint8_t { gate, up, down };
 std::string_view name_of(MatrixKind kind);
 
+/// Significant bits of a dtype that holds numbers as they are, of BF16 8 and of F16 11; 0 for codes and F32.
+int plain_bits(std::string_view dtype);
+
 /// Number `index` of a tensor of a plain dtype, of e4m3 or of exponent bytes.
 double plain_number(std::span<const std::uint8_t> bytes, std::size_t index, std::string_view dtype);
 
@@ -33,8 +36,8 @@ class MatrixValues {
   std::uint64_t bytes() const;
   /// The factor of a global scale or of one scale for the whole matrix; 1 where there is none.
   double global() const { return global_; }
-  /// Bits of one number where the file holds it as it is, of BF16 8 and of F16 11; 0 for codes and F32.
-  int plain_bits() const;
+  /// Of its codes.
+  std::string_view dtype() const { return weight_.tensor->at->view->dtype->name; }
   /// Rows from `first` on: out.size() / columns() of them.
   void read(std::int64_t first, std::span<double> out);
 
