@@ -46,7 +46,7 @@ float group_sum(const ContractRow& contract, const float* a, const float* b, con
   // A sum alone has no more bits than are kept.
   if (largest < kNoProducts) return c;
   const auto bits = std::bit_cast<std::uint32_t>(c);
-  const int exponent = (bits << 1U) == 0 ? largest : std::max<int>(largest, exponent_of(bits));
+  const int exponent = std::max((bits << 1U) == 0 ? largest : std::max<int>(largest, exponent_of(bits)), contract.least_exponent);
   const int unit = exponent - contract.alignment_bits;
   const Real scale = power_of_two<Real>(-unit);
   std::int32_t sum = 0;

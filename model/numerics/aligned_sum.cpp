@@ -93,6 +93,7 @@ std::uint32_t aligned_sum(const ContractRow& row, std::span<const Factor> a, std
 
   std::int32_t largest = std::ranges::max(addends, {}, &Addend::nominal_exponent).nominal_exponent;
   if (largest == kNoExponent) return 0;
+  largest = std::max(largest, row.least_exponent);
   if (planted(Fault::alignment_has_floor)) largest = std::max(largest, 0);
   const int unit = largest - row.alignment_bits + (planted(Fault::alignment_off_by_one) ? 1 : 0);
   std::int64_t sum = 0;

@@ -19,7 +19,7 @@ std::uint32_t chain(const ContractRow& row, std::span<const Factor> a, std::span
 std::uint32_t flushed_fma(std::uint32_t a, std::uint32_t b, std::uint32_t c);
 
 /// One group step of a tensor core: fp32 bits of the products and the sum c before them. E is the largest of the nominal exponents of nonzero
-/// products (the sum of their factors') and of c; every addend is truncated toward zero to a multiple of 2^(E - row.alignment_bits), these are summed
+/// products (the sum of their factors') and of c, and at least row.least_exponent; every addend is truncated toward zero to a multiple of 2^(E - row.alignment_bits), these are summed
 /// exactly, the sum is truncated toward zero to row.kept_bits significant bits, and to fp32's subnormals. A sum of zero is +0, one beyond fp32 is
 /// Inf. Source: recorded outputs of an H200; what lies below 2^-149 or beyond fp32's range is assumed.
 std::uint32_t aligned_sum(const ContractRow& row, std::span<const Factor> a, std::span<const Factor> b, std::uint32_t c);

@@ -39,8 +39,12 @@ constexpr std::array kFastRuns{Recording{kHopperSet, ".fast.f32"}, Recording{kHo
 constexpr std::array kPromotedRuns{Recording{kHopperSet, "k160.promoted.f32"}, Recording{kHopperSet, "k160.promoted.bf16"}};
 constexpr std::array kRowBlockRuns{Recording{kHopperSet, "gemm.blk1x128_1x128."}};
 constexpr std::array kBlockRuns{Recording{kHopperSet, "gemm.blk1x128_128x128."}};
-constexpr std::array kBf16Runs{Recording{kHopperSet, "gemm.bf16_"}, Recording{kHopperSet, "mma_sync.bf16"}, Recording{kExtremesSet, "mma_sync.bf16"}};
-constexpr std::array kFp16Runs{Recording{kHopperSet, "gemm.fp16_"}, Recording{kHopperSet, "mma_sync.fp16"}, Recording{kExtremesSet, "mma_sync.fp16"}};
+constexpr std::string_view kTinySet = "golden/witness/numerics/bf16_tiny_h100";
+constexpr std::array kBf16Runs{Recording{kHopperSet, "gemm.bf16_"}, Recording{kHopperSet, "mma_sync.bf16"}, Recording{kExtremesSet, "mma_sync.bf16"},
+                               Recording{kTinySet, "mma.bf16."}, Recording{kTinySet, "triton.dot.bf16"}};
+constexpr std::array kUnboundedBf16Runs{kBf16Runs[0], kBf16Runs[1], kBf16Runs[2]};
+constexpr std::array kFp16Runs{Recording{kHopperSet, "gemm.fp16_"}, Recording{kHopperSet, "mma_sync.fp16"}, Recording{kExtremesSet, "mma_sync.fp16"},
+                               Recording{kTinySet, "mma.fp16."}};
 constexpr std::array kMmaFp8Runs{Recording{kHopperSet, "mma_sync.e4m3fn"}, Recording{kHopperSet, "mma_sync.e5m2"}};
 constexpr std::array kVdpbf16ps{Recording{"tests/numerics/bf16_dot.cpp"}};
 
@@ -70,13 +74,19 @@ constexpr ContractRow hopper_fp8(Contract contract, std::string_view name, std::
           .recordings = recordings};
 }
 
+constexpr std::string_view kGroups16 = "groups of 16 truncated to 25 bits below their largest exponent and to 24 significant bits, one chain from C";
+constexpr std::string_view kBoundedGroups16 =
+    "groups of 16 truncated to 25 bits below their largest exponent, which is at least -133, and to 24 significant bits, one chain from C";
+/// Source: outputs of an H100 (wgmma, mma.sync, Triton 3.6.0). Products of fp16 numbers begin at 2^-28 and cannot show it.
+constexpr int kLeastBf16 = -133;
+
 /// What the 16-bit instructions (wgmma and mma.sync alike) share.
 constexpr ContractRow hopper_16(Contract contract, std::string_view name, std::string_view operands, const Format* cast,
-                                std::span<const Recording> recordings, std::string_view known_to_differ) {
+                                std::span<const Recording> recordings, int least_exponent = kAnyExponent, std::string_view known_to_differ = {}) {
   return {.contract = contract,
           .name = name,
           .operands = operands,
-          .accumulation = "groups of 16 truncated to 25 bits below their largest exponent and to 24 significant bits, one chain from C",
+          .accumulation = least_exponent == kAnyExponent ? kGroups16 : kBoundedGroups16,
           .bias = kAfterChain,
           .a_formats = {},
           .b_formats = {},
@@ -88,6 +98,7 @@ constexpr ContractRow hopper_16(Contract contract, std::string_view name, std::s
           .group = 16,
           .alignment_bits = 25,
           .kept_bits = 24,
+          .least_exponent = least_exponent,
           .restart = 0,
           .bias_in_sum = false,
           .nan = kCudaNan,
@@ -206,9 +217,8 @@ constexpr std::array kContracts{
     hopper_fp8(Contract::hopper_fp8_promoted, "hopper-fp8-promoted", kChains128, kPromotion, ScaleEntry::total_product, kPromotedRuns),
     hopper_fp8(Contract::hopper_fp8_block_1x128, "hopper-fp8-block-1x128", kChains128, kPromotion, ScaleEntry::chain_one_by_one, kRowBlockRuns),
     hopper_fp8(Contract::hopper_fp8_block_128x128, "hopper-fp8-block-128x128", kChains128, kPromotion, ScaleEntry::chain_product, kBlockRuns),
-    hopper_16(Contract::hopper_bf16, "hopper-bf16", "times their scale, rounded to bf16, nearest even", &kBf16, kBf16Runs,
-              "a group of products below 2^-132 behind a sum of zero: the device truncates to 2^-158 and no lower"),
-    hopper_16(Contract::hopper_fp16, "hopper-fp16", "times their scale, rounded to fp16, nearest even", &kFp16, kFp16Runs, {}),
+    hopper_16(Contract::hopper_bf16, "hopper-bf16", "times their scale, rounded to bf16, nearest even", &kBf16, kBf16Runs, kLeastBf16),
+    hopper_16(Contract::hopper_fp16, "hopper-fp16", "times their scale, rounded to fp16, nearest even", &kFp16, kFp16Runs),
     ContractRow{.contract = Contract::hopper_mma_fp8,
                 .name = "hopper-mma-fp8",
                 .operands = "e4m3fn or e5m2 codes as fp16, exactly",
@@ -230,6 +240,9 @@ constexpr std::array kContracts{
                 .grounds = Grounds::run,
                 .source = kHopperSource,
                 .recordings = kMmaFp8Runs},
+    // As edition v1 of the vectors has it.
+    hopper_16(Contract::hopper_bf16_v1, "hopper-bf16@v1", "times their scale, rounded to bf16, nearest even", &kBf16, kUnboundedBf16Runs,
+              kAnyExponent, "a group of products below 2^-132 behind a sum of zero: the device truncates to 2^-158 and no lower"),
 };
 
 }  // namespace

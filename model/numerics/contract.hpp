@@ -25,6 +25,7 @@ enum class Contract {
   hopper_bf16,
   hopper_fp16,
   hopper_mma_fp8,
+  hopper_bf16_v1,
 };
 
 /// How one product enters a chain.
@@ -44,6 +45,9 @@ enum class ScaleEntry {
   total_one_by_one,  ///< (d * a) * b, likewise
 };
 
+/// Below every exponent of a product: E has no lower bound.
+inline constexpr int kAnyExponent = -1000;
+
 /// One contract. Without restarts a dot product is one chain over k that starts from C (+0 when there is none). With restarts the total starts from
 /// C, every chain from +0, and each chain's sum enters the total by one fp32 operation. Then come the scales of the total, and the bias. Whoever
 /// records another place of the scales copies a row and replaces `scales` (and `restart`, when they come in blocks).
@@ -62,11 +66,12 @@ struct ContractRow {
 
   std::span<const std::uint8_t> order;  ///< the k taken first, second, ... of each `order.size()` consecutive ones; missing ones are zero
   Step step;
-  int group;           ///< aligned: products in a group
-  int alignment_bits;  ///< aligned: addends become multiples of 2^(E - this), E the largest nominal exponent of the group
-  int kept_bits;       ///< aligned: significant bits of a group's sum
-  int restart;         ///< products in a chain; 0: one chain for all k; kScaleBlock: as many as share a scale, of which there must be some
-  bool bias_in_sum;    ///< the bias is a term of the exact sum; else one fp32 add at the end
+  int group;                          ///< aligned: products in a group
+  int alignment_bits;                 ///< aligned: addends become multiples of 2^(E - this), E the largest nominal exponent of the group
+  int kept_bits;                      ///< aligned: significant bits of a group's sum
+  int least_exponent = kAnyExponent;  ///< aligned: E is at least this
+  int restart;       ///< products in a chain; 0: one chain for all k; kScaleBlock: as many as share a scale, of which there must be some
+  bool bias_in_sum;  ///< the bias is a term of the exact sum; else one fp32 add at the end
 
   std::uint32_t nan;  ///< fp32 bits of every NaN result
   Grounds grounds;

@@ -156,18 +156,22 @@ constexpr std::array kFaults{
              "N3/e4m3fn N3/e5m2 N3/e4m3fnuz N3/e5m2fnuz N3/e2m3 N3/e3m2 N3/e2m1 N3/ue4m3 N3/ue5m3 N3/e8m0 N3/mxint8 N3/bf16 N3/fp16"},
     FaultRow{Fault::alignment_off_by_one, "alignment_off_by_one", "model/numerics/aligned_sum.cpp aligned_sum",
              "addends keep one bit less than the tensor core's adder",
-             "N10/hopper-fp8 N10/hopper-fp8-promoted N10/hopper-fp8-block-1x128 N10/hopper-fp8-block-128x128 N10/hopper-bf16 N10/hopper-fp16 "
+             "N10/hopper-fp8 N10/hopper-fp8-promoted N10/hopper-fp8-block-1x128 N10/hopper-fp8-block-128x128 N10/hopper-bf16 N10/hopper-bf16@v1 "
+             "N10/hopper-fp16 "
              "N10/hopper-mma-fp8"},
     FaultRow{Fault::kept_off_by_one, "kept_off_by_one", "model/numerics/aligned_sum.cpp aligned_sum", "a group's sum keeps one significant bit less",
-             "N10/hopper-fp8 N10/hopper-fp8-promoted N10/hopper-fp8-block-1x128 N10/hopper-fp8-block-128x128 N10/hopper-bf16 N10/hopper-fp16 "
+             "N10/hopper-fp8 N10/hopper-fp8-promoted N10/hopper-fp8-block-1x128 N10/hopper-fp8-block-128x128 N10/hopper-bf16 N10/hopper-bf16@v1 "
+             "N10/hopper-fp16 "
              "N10/hopper-mma-fp8"},
     FaultRow{Fault::aligned_rounds, "aligned_rounds", "model/numerics/aligned_sum.cpp in_units",
              "addends are rounded where the tensor core truncates",
-             "N10/hopper-fp8 N10/hopper-fp8-promoted N10/hopper-fp8-block-1x128 N10/hopper-fp8-block-128x128 N10/hopper-bf16 N10/hopper-fp16 "
+             "N10/hopper-fp8 N10/hopper-fp8-promoted N10/hopper-fp8-block-1x128 N10/hopper-fp8-block-128x128 N10/hopper-bf16 N10/hopper-bf16@v1 "
+             "N10/hopper-fp16 "
              "N10/hopper-mma-fp8"},
     FaultRow{Fault::product_normalized, "product_normalized", "model/numerics/aligned_sum.cpp addend_of",
              "a product's exponent counts the carry of its significands",
-             "N10/hopper-fp8 N10/hopper-fp8-promoted N10/hopper-fp8-block-1x128 N10/hopper-fp8-block-128x128 N10/hopper-bf16 N10/hopper-fp16 "
+             "N10/hopper-fp8 N10/hopper-fp8-promoted N10/hopper-fp8-block-1x128 N10/hopper-fp8-block-128x128 N10/hopper-bf16 N10/hopper-bf16@v1 "
+             "N10/hopper-fp16 "
              "N10/hopper-mma-fp8"},
     FaultRow{Fault::zero_product_counts, "zero_product_counts", "model/numerics/aligned_sum.cpp addend_of",
              "a product with a zero takes part in the search for the largest exponent", "N11/zero_products"},

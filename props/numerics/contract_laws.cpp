@@ -26,7 +26,7 @@ constexpr Palette kInteger{&kMxint8, &kE2m1, 8, 127, 1, 7, 8, 7};
 const Palette& palette_of(const ContractRow& row) {
   if (row.name == "int8-block") return kInteger;
   if (row.name == "hopper-fp16") return kHalf;
-  return row.name.starts_with("hopper") && row.name != "hopper-bf16" ? kByte : kWide;
+  return row.name.starts_with("hopper") && !row.name.starts_with("hopper-bf16") ? kByte : kWide;
 }
 
 Value pick_value(const Format& format, std::uint32_t low, std::uint32_t high, std::uint32_t step) {

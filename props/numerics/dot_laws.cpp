@@ -25,16 +25,18 @@ struct Hopper {
   const Fields* operands;  ///< null: e4m3fn and e5m2 in any mix
   std::size_t group;
   int alignment, kept;
-  std::size_t chain;  ///< products from zero; 0: all of them from C
-  bool mma;           ///< two groups of 16 per 32, k mod 4 below 2 first
-  Scaling scaling;    ///< into the operands, one for all k, per block one after the other, per block as their product
+  std::size_t chain;              ///< products from zero; 0: all of them from C
+  bool mma;                       ///< two groups of 16 per 32, k mod 4 below 2 first
+  Scaling scaling;                ///< into the operands, one for all k, per block one after the other, per block as their product
+  std::optional<int> least = {};  ///< no group is aligned to a lower exponent
 };
 constexpr Hopper kHopper[] = {
     {"hopper-fp8", nullptr, 32, 13, 14, 0, false, Scaling::total},
     {"hopper-fp8-promoted", nullptr, 32, 13, 14, 128, false, Scaling::total},
     {"hopper-fp8-block-1x128", nullptr, 32, 13, 14, 128, false, Scaling::each},
     {"hopper-fp8-block-128x128", nullptr, 32, 13, 14, 128, false, Scaling::both},
-    {"hopper-bf16", &kB16, 16, 25, 24, 0, false, Scaling::operand},
+    {"hopper-bf16", &kB16, 16, 25, 24, 0, false, Scaling::operand, -133},
+    {"hopper-bf16@v1", &kB16, 16, 25, 24, 0, false, Scaling::operand},
     {"hopper-fp16", &kH16, 16, 25, 24, 0, false, Scaling::operand},
     {"hopper-mma-fp8", nullptr, 16, 25, 24, 32, true, Scaling::total},
 };
@@ -55,7 +57,7 @@ Dyadic group_sum(const Hopper& facts, const std::vector<Pair>& pairs, const Dyad
     if (pair.a.number.magnitude != 0 && pair.b.number.magnitude != 0) consider(pair.a.nominal + pair.b.nominal);
   }
   if (!largest) return {};
-  const int unit = *largest - facts.alignment;
+  const int unit = std::max(*largest, facts.least.value_or(*largest)) - facts.alignment;
   Dyadic total = truncated_to_unit(c, unit);
   for (const Pair& pair : pairs) total = sum(total, truncated_to_unit(product(pair.a.number, pair.b.number), unit));
   if (total.magnitude == 0) return {};

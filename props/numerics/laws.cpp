@@ -221,6 +221,7 @@ constexpr std::array kLaws{
     Law{"N10/hopper-fp8-block-1x128", kRestated, hopper_is_restated},
     Law{"N10/hopper-fp8-block-128x128", kRestated, hopper_is_restated},
     Law{"N10/hopper-bf16", kRestated, hopper_is_restated},
+    Law{"N10/hopper-bf16@v1", kRestated, hopper_is_restated},
     Law{"N10/hopper-fp16", kRestated, hopper_is_restated},
     Law{"N10/hopper-mma-fp8", kRestated, hopper_is_restated},
     Law{"N11/zero_products", kZeroProducts, zero_products_do_not_count},

@@ -44,6 +44,7 @@ struct GroupFacts {
   const Format* format;
   int alignment;
   int kept;
+  int least = -10000;  ///< no group is aligned to a lower exponent
 };
 
 int nominal_exponent_of(const Format& format, std::uint32_t code) {
@@ -65,6 +66,7 @@ std::uint32_t mpfr_group(const GroupFacts& facts, const std::vector<std::uint32_
     products.push_back(value_of(format, a[i]) * value_of(format, b[i]));
     if (products.back() != 0) largest = std::max(largest, nominal_exponent_of(*facts.format, a[i]) + nominal_exponent_of(*facts.format, b[i]));
   }
+  largest = std::max(largest, facts.least);
   MpfrNumber sum(kPrecision);
   mpfr_set_zero(sum.get(), 1);
   MpfrNumber addend(kPrecision);
@@ -107,7 +109,8 @@ std::vector<std::uint32_t> pick_codes(std::mt19937& random, const Format& format
 TEST_CASE("a tensor core's group is MPFR's, at every exponent of its formats") {
   const GroupFacts rows[] = {{Contract::hopper_fp8, &kE4m3fn, 13, 14},
                              {Contract::hopper_fp8, &kE5m2, 13, 14},
-                             {Contract::hopper_bf16, &kBf16, 25, 24},
+                             {Contract::hopper_bf16, &kBf16, 25, 24, -133},
+                             {Contract::hopper_bf16_v1, &kBf16, 25, 24},
                              {Contract::hopper_fp16, &kFp16, 25, 24}};
   std::mt19937 random(3);
   std::uint64_t subnormal = 0;

@@ -93,6 +93,7 @@ std::vector<Changes<ContractRow>::Change> changes_of(const ContractRow& row) {
       changes.add(
           "group + 1", [](ContractRow& r) -> int& { return r.group; }, row.group + 1);
     changes.number("alignment_bits", [](ContractRow& r) -> int& { return r.alignment_bits; });
+    if (row.least_exponent != kAnyExponent) changes.number("least_exponent", [](ContractRow& r) -> int& { return r.least_exponent; });
     changes.number("kept_bits", [](ContractRow& r) -> int& { return r.kept_bits; });
   }
   for (const int restart : {0, 32, 64, 128, kScaleBlock}) {

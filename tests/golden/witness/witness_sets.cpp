@@ -70,6 +70,7 @@ const RecordedSet kSets[] = {
     {"numerics/fp8_scaled", 8, 2 * (4 * 119 * 128 + 1 + 119 + 2 * 119)},
     {"numerics/gemm_hopper", 68, 66560},
     {"numerics/mma_extremes", 4, 4 * 64 * 16 * 8},
+    {"numerics/bf16_tiny_h100", 4, (14 + 16 + 6) * 64 * 8 + 80 * 48},
     // Logits and slots; fourteen outputs of whole layers of 7 tokens; of one of them, each slot's stages; the fused stages' slots, products and
     // output.
     {"numerics/moe_0", 19, 7 * 8 + 2 * 28 + 14 * 7 * 256 + 28 * (512 + 256 + 256) - 7 * 256 + (28 + 8 + 28) + 28 * (512 + 256) + 7 * 256},
@@ -171,8 +172,8 @@ TEST_CASE("a directory above sets is searched in order", "[witness]") {
   const Outcome outcome = run(recorded("numerics"));
   std::vector<std::string> names;
   for (const SetResult& set : outcome.sets) names.push_back(set.name);
-  CHECK(names == std::vector<std::string>{"block32", "decode", "encode16", "encode32", "fp8_scaled", "gemm_hopper", "layout", "mma_extremes", "moe_0",
-                                          "routing", "sweep32"});
+  CHECK(names == std::vector<std::string>{"bf16_tiny_h100", "block32", "decode", "encode16", "encode32", "fp8_scaled", "gemm_hopper", "layout",
+                                          "mma_extremes", "moe_0", "routing", "sweep32"});
 }
 
 TEST_CASE("sweeps that are switched off are reported, not passed", "[witness]") {
