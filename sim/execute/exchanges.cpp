@@ -213,7 +213,7 @@ class MatrixQuestions {
     switch (exchange) {
       case Exchange::experts: return sees_experts();
       case Exchange::halves: return sees_halves();
-      case Exchange::rows: return std::ranges::any_of(gate_, [&](std::uint32_t value) { return value != gate_.front(); });
+      case Exchange::rows: return sees_rows();
       case Exchange::scales: return sees_changes([&](std::int64_t n) { return differing_scales(n); }, matrix_.scale);
       case Exchange::neighbours: return sees_changes([&](std::int64_t n) { return differing_codes(n); }, matrix_.weight);
       case Exchange::slots: break;
@@ -236,6 +236,17 @@ class MatrixQuestions {
       for (std::size_t i = 0; i < rows_.size(); ++i) {
         if (products.at(other, 0, rows_[i]) != gate_[i]) return true;
       }
+    }
+    return false;
+  }
+
+  /// Another row's product differs; of a sample of one row, that of a row beside it.
+  bool sees_rows() const {
+    if (std::ranges::any_of(gate_, [&](std::uint32_t value) { return value != gate_.front(); })) return true;
+    const SlotProduct products = product({expert_});
+    const std::int64_t all = rows_.empty() ? 0 : shape().rows;
+    for (std::int64_t step = 1; step < std::min<std::int64_t>(all, kRowsTried); ++step) {
+      if (products.at(expert_, 0, (rows_.front() + step) % all) != gate_.front()) return true;
     }
     return false;
   }

@@ -271,6 +271,7 @@ class Run {
       const std::int64_t held = result.plan.ranks[rank].intermediate.count;
       if (received[rank].work.empty() || held == 0) continue;
       const Outputs outputs{or_all(rows_on(result.plan.ranks[rank], rows_), held), columns_};
+      if (outputs.rows->empty()) continue;
       const std::vector<std::string> unseen =
           unseen_exchanges({result.execution, *ranks[at].before, received[rank].input, received[rank].work, outputs, stages[rank]});
       return unseen.empty() ? std::string() : unseen.front();
