@@ -76,6 +76,7 @@ std::vector<Row> rows(const std::string& at) {
           {"decode mxfp4 --scale 0x80 7"},
           {"quantize fp8_e4m3 --profile torchao-fp8 --block 2 448 1"},
           {"compare ml_dtypes torch-cpu e5m2 --from bf16", 1},
+          {"compare " + kTiny + " " + kTiny},
           {"compare torchao-floor torchao-floor mxfp4 --from bf16", 5},
           {"study --format mxfp4 --profile ocp"},
           {"study --rules --format mxfp4"},

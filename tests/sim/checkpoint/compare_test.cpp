@@ -167,7 +167,7 @@ TEST_CASE("the same numbers by other scales are equal, a lost global scale is na
   CHECK(result.differences[0].cause.find("64 times") != std::string::npos);
 }
 
-TEST_CASE("other tensors are compared under their names; what only one has is told") {
+TEST_CASE("other tensors are compared under their names and what only one has is told") {
   Draft a = published_draft(published_form("mixtral")), b = a;
   a.shards["model.safetensors"].push_back({"model.norm.weight", "F32", {2}, {0, 0, 0x80, 0x3F, 1, 0, 0x80, 0x3F}});
   b.shards["model.safetensors"].push_back({"model.norm.weight", "BF16", {2}, {0x80, 0x3F, 0x80, 0x3F}});
