@@ -39,7 +39,7 @@ constexpr std::array kExamples{
     VerbExample{"gen", "mxact gen e2m1_to_bf16"},
     VerbExample{"ver", "mxact gen e2m1_to_bf16 --no-header | DEVICE | mxact ver e2m1_to_bf16"},
     VerbExample{"report", "mxact report docs/examples/report/doctor.json -o report.html"},
-    VerbExample{"vectors", "mxact vectors --core --check golden"},
+    VerbExample{"vectors", "mxact vectors --edition v1 --core --check golden"},
     VerbExample{"faults", "mxact faults oracle_ignores_wish"},
     VerbExample{"doctor", "mxact doctor"},
     VerbExample{"help", "mxact help layouts"},

@@ -18,6 +18,7 @@ namespace {
 struct VectorsOptions {
   std::string output;
   std::string check;
+  std::string edition{golden::name_of(golden::kLatestEdition)};
   bool coverage = false;
   bool core = false;
   DocumentOptions out;
@@ -29,24 +30,24 @@ golden::SetProgress shown_on(ProgressLine& line) {
   };
 }
 
-int write(const VectorsOptions& options, golden::SetPart part) {
+int write(const VectorsOptions& options, const golden::SetId& set) {
   const std::size_t files = [&] {
     ProgressLine line;
-    return golden::write_set(part, options.output, options.out.force, shown_on(line));
+    return golden::write_set(set, options.output, options.out.force, shown_on(line));
   }();
-  return show(verbs::written_set_document(part, files, options.output), options.out);
+  return show(verbs::written_set_document(set, files, options.output), options.out);
 }
 
-int check(const VectorsOptions& options, golden::SetPart part) {
+int check(const VectorsOptions& options, const golden::SetId& set) {
   const golden::SetCheck found = [&] {
     ProgressLine line;
-    return golden::check_set(part, options.check, shown_on(line));
+    return golden::check_set(set, options.check, shown_on(line));
   }();
-  return show(verbs::checked_set_document(part, found, options.check), options.out);
+  return show(verbs::checked_set_document(set, found, options.check), options.out);
 }
 
 /// Bins that the part's tables hit, as text or JSON on stdout, and as a page or a picture.
-int show_coverage(const VectorsOptions& options, golden::SetPart part) {
+int show_coverage(const VectorsOptions& options, const golden::SetId& set) {
   const bool is_picture = options.output.ends_with(".svg");
   if (!options.output.empty()) {
     if (!is_picture && !options.output.ends_with(".html"))
@@ -56,23 +57,23 @@ int show_coverage(const VectorsOptions& options, golden::SetPart part) {
   std::vector<golden::TableRecord> records;
   {
     ProgressLine line;
-    records = golden::set_records(part, shown_on(line));
+    records = golden::set_records(set, shown_on(line));
   }
   DocumentOptions out = options.out;
   if (is_picture) out.picture = options.output;
   if (!options.output.empty() && !is_picture) {
-    const std::string page = golden::coverage_html(records);
+    const std::string page = golden::coverage_html(set.edition, records);
     sim::write_file(options.output, {reinterpret_cast<const std::uint8_t*>(page.data()), page.size()}, out.force);
   }
-  return show(verbs::set_coverage_document(part, records), out);
+  return show(verbs::set_coverage_document(set, records), out);
 }
 
 int run(const VectorsOptions& options) {
-  const golden::SetPart part = options.core ? golden::SetPart::core : golden::SetPart::full;
-  if (options.coverage && options.check.empty()) return show_coverage(options, part);
+  const golden::SetId set{golden::edition_named(options.edition), options.core ? golden::SetPart::core : golden::SetPart::full};
+  if (options.coverage && options.check.empty()) return show_coverage(options, set);
   if (options.coverage || options.output.empty() == options.check.empty())
     throw Error(ErrorCode::usage, "say one of --output DIRECTORY, --check DIRECTORY and --coverage");
-  return options.check.empty() ? write(options, part) : check(options, part);
+  return options.check.empty() ? write(options, set) : check(options, set);
 }
 
 }  // namespace
@@ -83,8 +84,9 @@ void add_vectors(Verb app, Action& action) {
   verb.add_option("-o,--output", options->output,
                   "write the set below this directory; with --coverage: the page, FILE.html, or the picture, FILE.svg");
   verb.add_option("--check", options->check, "hold the set below this directory against what would be written");
+  verb.add_option("--edition", options->edition, "v1.1 (default), v1");
   verb.add_flag("--coverage", options->coverage, "which bins the set's tables hit, and why nothing reaches the others");
-  verb.add_flag("--core", options->core, "the part that the repository holds (golden/v1), as .hex");
+  verb.add_flag("--core", options->core, "the part that the repository holds (golden/v1, golden/v1.1), as .hex");
   verb.add_flag("--force", options->out.force, "overwrite files of the same names");
   add_json_option(verb, options->out);
   verb.callback([&action, options] { action = [options] { return run(*options); }; });

@@ -26,7 +26,8 @@ constexpr std::array<std::uint32_t, 26> kInputs{0x00000000, 0x80000000, 0x000000
 
 class ActivationOp final : public VectorOp {
  public:
-  ActivationOp(std::string name, const moe::Activation& row, const Format& type) : VectorOp(std::move(name), kFamily), row_(row), type_(type) {
+  ActivationOp(std::string name, const moe::Activation& row, const Format& type, Edition edition)
+      : VectorOp(std::move(name), kFamily, edition), row_(row), type_(type) {
     operands_.push_back({"gate", 1, 32, &kF32});
     if (row_.pairing != moe::Pairing::single) operands_.push_back({"up", 1, 32, &kF32});
     results_ = {{"r", 1, 32, &kF32}};
@@ -129,7 +130,8 @@ std::unique_ptr<VectorOp> make_activation(std::string_view name, const OpOptions
   if (!name.starts_with(kPrefix)) return nullptr;
   require_taken(name, options, kTaken);
   const moe::Activation& row = moe::activation_named(name.substr(kPrefix.size()));
-  auto op = std::make_unique<ActivationOp>(fmt::format("{}{}", kPrefix, row.name), row, format_named(options.get_or("type", kF32.name)));
+  auto op =
+      std::make_unique<ActivationOp>(fmt::format("{}{}", kPrefix, row.name), row, format_named(options.get_or("type", kF32.name)), options.edition());
   // The activation says itself which types it takes.
   const std::vector<std::uint32_t> zeros(lane_count(op->operands()));
   std::array<std::uint32_t, 1> result{};

@@ -3,6 +3,7 @@
 
 #include "golden/vectors/op.hpp"
 #include "golden/vectors/options.hpp"
+#include "model/numerics/contract.hpp"
 #include "model/numerics/profile.hpp"
 
 namespace mx::golden {
@@ -10,6 +11,14 @@ namespace mx::golden {
 /// "product_A_B": fp32 bits of the exact product; a NaN is 0x7FC00000.
 std::vector<std::string> product_names();
 std::unique_ptr<VectorOp> make_product(std::string_view name, const OpOptions& options);
+
+/// The contract that --contract asks for by this name, in the edition's version of it.
+struct AskedContract {
+  std::string name;
+  Contract contract;
+};
+/// Throws Error(usage) with the nearest name.
+AskedContract contract_of(const OpOptions& options);
 
 /// "dot_A_B" of formats or block formats: fp32 bits under --contract over --length elements.
 std::vector<std::string> dot_names();

@@ -93,7 +93,8 @@ BlockSubject block_subject(const BlockFormat& format, const OpOptions& options) 
           how,
           block_size(format),
           tensor_needs(how),
-          yes_or_no("nan", options.get_or("nan", "exact"), "free", "exact")};
+          yes_or_no("nan", options.get_or("nan", "exact"), "free", "exact"),
+          options.edition()};
 }
 
 std::vector<OpSetting> block_settings(const BlockSubject& subject) {

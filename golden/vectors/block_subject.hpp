@@ -19,6 +19,7 @@ struct BlockSubject {
   TensorNeeds needs;  ///< operands "g" and "d", fp32 bits
 
   bool nan_is_free;  ///< codes of a block whose scale is NaN are not compared
+  Edition edition;
 };
 inline constexpr int kOpenBlock = 32;
 /// Longer blocks (tiles of 128x128) are tested through their scale alone.

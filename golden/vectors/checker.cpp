@@ -160,8 +160,8 @@ void StreamChecker::take_comment(std::string_view line) {
   if (!line.starts_with(kHead)) return;
   line = trimmed(line.substr(kHead.size()));
   const std::size_t end = std::min(line.find(' '), line.size());
-  if (line.substr(0, end) != kVectorsVersion && !planted(Fault::checker_ignores_version))
-    refuse(fmt::format("vectors of version {}, this check is of {}", sim::in_quotes(line.substr(0, end)), kVectorsVersion));
+  if (line.substr(0, end) != header_version(op_->edition()) && !planted(Fault::checker_ignores_version))
+    refuse(fmt::format("vectors of version {}, this check is of {}", sim::in_quotes(line.substr(0, end)), header_version(op_->edition())));
   take_facts(trimmed(line.substr(end)));
 }
 

@@ -7,6 +7,8 @@
 #include <set>
 
 #include "golden/vectors/conversion_op.hpp"
+#include "golden/vectors/depth.hpp"
+#include "support/random.hpp"
 
 namespace mx::golden {
 namespace {
@@ -40,13 +42,22 @@ std::vector<std::uint32_t> floor_codes(const Format& to) {
   return codes;
 }
 
-/// Values at that code plus each of the eight parts of a unit, as codes of the source that has them.
-void add_around(std::uint32_t floor_code, const Format& from, const Format& to, std::vector<std::uint32_t>& codes) {
-  Value floor = decode(to, floor_code);
+/// A code's value in units of the grid above it.
+struct Floor {
+  std::uint64_t units;
+  int unit;  ///< exponent of the unit
+};
+Floor floor_of(std::uint32_t code, const Format& to) {
+  const Value floor = decode(to, code);
   const int unit = to.encoding == Encoding::fixed_point ? -to.mantissa_bits
                    : floor.cls == ValueClass::zero      ? least_exponent(to) - to.mantissa_bits
                                                         : std::max(top_exponent(floor), least_exponent(to)) - to.mantissa_bits;
-  const std::uint64_t units = floor.cls == ValueClass::zero ? 0 : floor.significand << (floor.exponent - unit);
+  return {floor.cls == ValueClass::zero ? 0 : floor.significand << (floor.exponent - unit), unit};
+}
+
+/// Values at that code plus each of the eight parts of a unit, as codes of the source that has them.
+void add_around(std::uint32_t floor_code, const Format& from, const Format& to, std::vector<std::uint32_t>& codes) {
+  const auto [units, unit] = floor_of(floor_code, to);
   constexpr int kFinest = 30;
   for (bool negative : {false, true}) {
     for (std::uint64_t below = 0; below < 8; ++below) {
@@ -60,6 +71,87 @@ void add_around(std::uint32_t floor_code, const Format& from, const Format& to, 
       }
     }
   }
+}
+
+constexpr Conversion kCutOff{Rounding::toward_zero, Overflow::saturate, NanRule::fixed, 0, 0, 0, false};
+
+/// A source as a tester steps through it: its codes in the order of their magnitudes.
+class SourceCodes {
+ public:
+  SourceCodes(const Format& from, bool both_signs) : from_(&from), both_signs_(both_signs && from.has_sign) {}
+
+  /// The source's code of a positive number, or the one below it and false; none beyond the source.
+  std::optional<std::pair<std::uint32_t, bool>> at(const Value& number) const {
+    Flags flags;
+    const std::uint32_t code = encode(number, *from_, kCutOff, flags);
+    return flags.overflow ? std::nullopt : std::optional(std::pair(code, !flags.inexact));
+  }
+  /// A positive code and its negative where there is one; with `one_sign` one of both in turn.
+  void add(std::uint32_t magnitude, bool one_sign) {
+    if (magnitude > max_finite_code(*from_)) return;
+    const bool is_negative = both_signs_ && one_sign && codes_.size() % 2 == 1;
+    const std::uint32_t negative = magnitude | 1U << (from_->width - 1);
+    codes_.push_back(is_negative ? negative : magnitude);
+    if (both_signs_ && !one_sign) codes_.push_back(negative);
+  }
+  /// The number's code and its neighbours, or the codes on both sides of the number.
+  void add_near(const Value& number, bool one_sign) {
+    const auto found = at(number);
+    if (!found) return;
+    const auto [code, is_exact] = *found;
+    if (is_exact && code > 0) add(code - 1U, one_sign);
+    add(code, one_sign);
+    add(code + 1U, one_sign);
+  }
+  /// The number and one bit of each place below its last one, added and taken away.
+  void add_depths(const Value& number) {
+    const auto found = at(number);
+    if (!found || !found->second || found->first == 0) return;
+    const int places = std::min(std::countr_zero(found->first), from_->mantissa_bits);
+    add(found->first, false);
+    for (int bit = 0; bit < places; ++bit) {
+      add(found->first - (1U << bit), false);
+      add(found->first + (1U << bit), false);
+    }
+  }
+  std::vector<std::uint32_t> taken() && { return std::move(codes_); }
+
+ private:
+  const Format* from_;
+  bool both_signs_;
+  std::vector<std::uint32_t> codes_;
+};
+
+/// Codes above which decisions are looked at from nearby: all of a narrow format, of a wide one the first, the last and a drawn one of each binade.
+std::vector<std::uint32_t> decision_codes(const Format& to) {
+  const std::uint32_t last = max_finite_code(to);
+  if (to.width <= 8) return floor_codes(to);
+  std::vector<std::uint32_t> codes;
+  const std::uint32_t mantissas = 1U << to.mantissa_bits;
+  for (std::uint32_t first = 0; first <= last; first += mantissas) {
+    const auto drawn = static_cast<std::uint32_t>(sim::SplitMix64(first).next() % (mantissas - 2U));
+    for (std::uint32_t mantissa : {0U, 1U + drawn, mantissas - 1U}) codes.push_back(first + mantissa);
+  }
+  return codes;
+}
+
+/// Four of the codes with that last bit, from the lowest to the highest.
+std::vector<std::uint32_t> spread(const std::vector<std::uint32_t>& codes, std::uint32_t last_bit) {
+  std::vector<std::uint32_t> fitting;
+  for (std::uint32_t code : codes) {
+    if ((code & 1U) == last_bit) fitting.push_back(code);
+  }
+  constexpr std::size_t kCount = 4;
+  if (fitting.size() <= kCount) return fitting;
+  std::vector<std::uint32_t> some;
+  for (std::size_t i = 0; i < kCount; ++i) some.push_back(fitting[i * (fitting.size() - 1) / (kCount - 1)]);
+  return some;
+}
+
+/// True where the middle between two values of the target decides; else the values themselves do.
+bool decides_in_the_middle(Rounding rounding) {
+  return rounding == Rounding::nearest_even || rounding == Rounding::nearest_away || rounding == Rounding::nearest_toward_zero ||
+         rounding == Rounding::nearest_up;
 }
 
 /// Zeros, ends of ranges, infinities, NaNs of each kind, and one value of each binade, of the source.
@@ -174,6 +266,44 @@ std::vector<std::uint32_t> directed_codes(const Format& from, const Format& to) 
   std::set<std::uint32_t> seen;
   std::erase_if(codes, [&](std::uint32_t code) { return !seen.insert(code).second; });
   return codes;
+}
+
+std::vector<std::uint32_t> deciding_codes(const Format& from, const Format& to, Rounding rounding) {
+  // Of a narrow source the directed set has every code.
+  if (from.width <= 8 || !has_depth(from)) return {};
+  const bool is_narrow = to.width <= 8;
+  const bool in_the_middle = decides_in_the_middle(rounding);
+  SourceCodes codes(from, to.has_sign);
+  const auto value_at = [&](std::uint32_t code) {
+    const auto [units, unit] = floor_of(code, to);
+    return number(units, unit);
+  };
+  const auto middle_above = [&](std::uint32_t code) {
+    const auto [units, unit] = floor_of(code, to);
+    return number(2 * units + 1, unit - 1);
+  };
+  const std::vector<std::uint32_t> decisions = decision_codes(to);
+  for (std::uint32_t code : decisions) {
+    if (in_the_middle || is_narrow) codes.add_near(middle_above(code), !is_narrow);
+    if (!in_the_middle || is_narrow) codes.add_near(value_at(code), !is_narrow);
+  }
+  for (std::uint32_t last_bit : {0U, 1U}) {
+    for (std::uint32_t code : spread(decisions, last_bit)) codes.add_depths(in_the_middle ? middle_above(code) : value_at(code));
+  }
+  // Some between the decisions, one in each quarter of a unit.
+  for (std::uint32_t code : floor_codes(to)) {
+    const auto [units, unit] = floor_of(code, to);
+    sim::SplitMix64 random(code);
+    for (std::uint64_t quarter = 0; quarter < 4; ++quarter) {
+      constexpr int kPlaces = 26;
+      const std::uint64_t drawn = random.next() >> (64 - kPlaces + 2);
+      if (const auto found = codes.at(number((units << kPlaces) + (quarter << (kPlaces - 2)) + drawn, unit - kPlaces))) codes.add(found->first, true);
+    }
+  }
+  std::vector<std::uint32_t> all = std::move(codes).taken();
+  std::set<std::uint32_t> seen;
+  std::erase_if(all, [&](std::uint32_t code) { return !seen.insert(code).second; });
+  return all;
 }
 
 }  // namespace mx::golden

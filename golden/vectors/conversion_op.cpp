@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <set>
 
+#include "golden/vectors/depth.hpp"
 #include "golden/vectors/words.hpp"
 #include "model/error.hpp"
 #include "model/names.hpp"
@@ -13,6 +15,7 @@ namespace mx::golden {
 namespace {
 
 constexpr std::string_view kFamily = "cast";
+constexpr std::size_t kDepthAxis = 3;  // of two
 constexpr std::array<std::string_view, 6> kTaken{"profile", "rounding", "overflow", "flush", "nan", "flags"};
 constexpr std::array<std::string_view, kInputKinds> kInputNames{
     "zero", "infinity", "quiet NaN", "signalling NaN", "beyond the largest", "below the smallest", "in range"};
@@ -56,7 +59,7 @@ class ConversionOp final : public VectorOp {
 };
 
 ConversionOp::ConversionOp(std::string name, ConversionSubject subject)
-    : VectorOp(std::move(name), kFamily),
+    : VectorOp(std::move(name), kFamily, subject.edition),
       subject_(std::move(subject)),
       points_(points_of(*subject_.from, *subject_.to)),
       largest_(decode(*subject_.to, max_finite_code(*subject_.to))) {
@@ -85,6 +88,9 @@ ConversionOp::ConversionOp(std::string name, ConversionSubject subject)
   // Two points of a narrow format may be one value: the first one has it.
   std::ranges::stable_sort(point_bins_, {}, &std::pair<std::uint32_t, std::uint8_t>::first);
   axes_ = {std::move(rounding), std::move(input), std::move(point)};
+  if (edition() != Edition::v1 && has_depth(*subject_.from)) {
+    for (std::string_view question : kDepthQuestions) axes_.push_back({std::string(question), depth_bins(*subject_.from)});
+  }
 }
 
 void ConversionOp::evaluate(Lanes operands, MutableLanes results) const {
@@ -147,6 +153,12 @@ void ConversionOp::bins(Lanes operands, Lanes results, std::span<std::uint8_t> b
   }
   const auto point = std::ranges::lower_bound(point_bins_, operands[0], {}, &std::pair<std::uint32_t, std::uint8_t>::first);
   if (point != point_bins_.end() && point->first == operands[0]) bins[2] = point->second;
+  if (axes_.size() <= kDepthAxis) return;
+  for (std::size_t side = 0; side < kDepthQuestions.size(); ++side) {
+    const std::optional<std::uint32_t> other = stepped(operands[0], *subject_.from, side == 1);
+    if (other && convert(*other, *subject_.from, *subject_.to, subject_.how, flags, draw_of(operands)) != results[0])
+      bins[kDepthAxis + side] = depth_bin(operands[0], *subject_.from);
+  }
 }
 
 std::string ConversionOp::why_unreachable(std::size_t axis, std::size_t bin) const {
@@ -158,6 +170,10 @@ std::string ConversionOp::why_unreachable(std::size_t axis, std::size_t bin) con
   if (axis == 2) {
     if (!points_[bin].code) return fmt::format("{} has no such value", from.name);
     return "the same value as another point";
+  }
+  if (axis >= kDepthAxis) {
+    return fmt::format("{} gives every {} whose last set bit this is the same {} with {}", mx::name_of(subject_.how.rounding), from.name,
+                       subject_.to->name, axis == kDepthAxis ? "and without it" : "another one of it");
   }
   if (bin >= kInputKinds && !from.has_sign) return fmt::format("{} has no sign", from.name);
   switch (static_cast<InputKind>(bin % kInputKinds)) {
@@ -175,7 +191,13 @@ std::string ConversionOp::why_unreachable(std::size_t axis, std::size_t bin) con
 }
 
 void ConversionOp::directed(const std::function<void(Lanes)>& sink) const {
-  const std::vector<std::uint32_t> codes = directed_codes(*subject_.from, *subject_.to);
+  std::vector<std::uint32_t> codes = directed_codes(*subject_.from, *subject_.to);
+  if (edition() != Edition::v1) {
+    std::set<std::uint32_t> seen(codes.begin(), codes.end());
+    for (std::uint32_t code : deciding_codes(*subject_.from, *subject_.to, subject_.how.rounding)) {
+      if (seen.insert(code).second) codes.push_back(code);
+    }
+  }
   if (subject_.how.random_bits == 0) {
     for (std::uint32_t code : codes) sink(std::array{code});
     return;
@@ -283,7 +305,7 @@ std::unique_ptr<VectorOp> make_conversion(std::string_view name, const OpOptions
   how.flush = flush_named(options.get_or("flush", "none"));
   return std::make_unique<ConversionOp>(
       canonical, ConversionSubject{&from, &to, how, std::string(profile.name), yes_or_no("nan", options.get_or("nan", "exact"), "free", "exact"),
-                                   yes_or_no("flags", options.get_or("flags", "no"), "yes", "no")});
+                                   yes_or_no("flags", options.get_or("flags", "no"), "yes", "no"), options.edition()});
 }
 
 }  // namespace mx::golden

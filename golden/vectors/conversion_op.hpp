@@ -19,6 +19,7 @@ struct ConversionSubject {
   std::string profile;
   bool nan_is_free;  ///< sign and payload of NaN answers are not compared
   bool with_flags;   ///< the device gives its flags too
+  Edition edition = kLatestEdition;
 };
 
 /// Flags as the column of that name holds them: bits 0 to 4 as TestFloat's manual has them, 5 saturated, 6 the input was a NaN, 7 flushed.
@@ -64,6 +65,10 @@ std::optional<std::uint32_t> exact_code(const Value& value, const Format& format
 
 /// Codes worth trying, each once: both sides of every rounding decision, the points and all special values.
 std::vector<std::uint32_t> directed_codes(const Format& from, const Format& to);
+
+/// Edition v1.1, codes to add: the source's own neighbours of every decision (into wide targets: of three in each binade), some decisions at every
+/// depth, and drawn codes between them. Each code once.
+std::vector<std::uint32_t> deciding_codes(const Format& from, const Format& to, Rounding rounding);
 
 /// Why the cell is never met; empty when only the source's own grid or range can be the reason.
 std::string why_no_cell(const RoundingCell& cell, const ConversionSubject& subject);

@@ -54,8 +54,8 @@ std::uint8_t rarest_class(Lanes lanes, const Format& format) {
 
 class DequantizeOp final : public VectorOp {
  public:
-  DequantizeOp(std::string name, DequantizeSubject subject)
-      : VectorOp(std::move(name), kFamily), subject_(std::move(subject)), size_(static_cast<std::size_t>(block_size(*subject_.format))) {
+  DequantizeOp(std::string name, DequantizeSubject subject, Edition edition)
+      : VectorOp(std::move(name), kFamily, edition), subject_(std::move(subject)), size_(static_cast<std::size_t>(block_size(*subject_.format))) {
     const BlockFormat& format = *subject_.format;
     operands_ = {{"scale", 1, format.scale->width, format.scale}, {"elems", block_size(format), format.element->width, format.element}};
     for (Column& column : tensor_columns(subject_.needs)) operands_.push_back(std::move(column));
@@ -212,8 +212,10 @@ std::unique_ptr<VectorOp> make_dequantize(std::string_view name, const OpOptions
   const BlockFormat& format = block_format_named(name.substr(kPrefix.size(), middle - kPrefix.size()));
   const Profile& profile = profile_named(options.get_or("profile", kOcp));
   const Dequantizer& how = dequantizer(profile, format, format_named(name.substr(middle + 4)));
-  return std::make_unique<DequantizeOp>(std::string(name), DequantizeSubject{&format, std::string(profile.name), how, needs_of(how),
-                                                                             yes_or_no("nan", options.get_or("nan", "exact"), "free", "exact")});
+  return std::make_unique<DequantizeOp>(
+      std::string(name),
+      DequantizeSubject{&format, std::string(profile.name), how, needs_of(how), yes_or_no("nan", options.get_or("nan", "exact"), "free", "exact")},
+      options.edition());
 }
 
 }  // namespace mx::golden

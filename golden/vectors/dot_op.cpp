@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "golden/vectors/arithmetic_ops.hpp"
+#include "golden/vectors/dot_subject.hpp"
 #include "golden/vectors/number_bins.hpp"
 #include "model/error.hpp"
-#include "model/numerics/dot.hpp"
 
 namespace mx::golden {
 namespace {
@@ -19,14 +19,7 @@ constexpr std::string_view kPrefix = "dot_";
 constexpr std::array<std::string_view, 2> kTaken{"contract", "length"};
 constexpr std::int64_t kLongest = 1024;
 constexpr int kPlainLength = 32;
-
-/// One side: elements of a format, with or without block scales.
-struct SideFormat {
-  std::string_view name;
-  const Format* element;
-  const Format* scale;  ///< null: none
-  int block;
-};
+constexpr std::size_t kRivalAxis = 3;
 
 const std::vector<SideFormat>& side_formats() {
   static const std::vector<SideFormat> kSides = [] {
@@ -42,15 +35,6 @@ const std::vector<SideFormat>& side_formats() {
   }();
   return kSides;
 }
-
-struct DotSubject {
-  SideFormat a, b;
-  Contract contract;
-  std::size_t length;
-
-  std::size_t scales_of(const SideFormat& side) const { return side.scale == nullptr ? 0 : length / static_cast<std::size_t>(side.block); }
-  std::size_t b_begins() const { return scales_of(a) + length; }
-};
 
 std::vector<Value> values_of(Lanes codes, const Format& format) {
   std::vector<Value> values;
@@ -74,7 +58,7 @@ std::uint32_t dot_of(const DotSubject& subject, const ContractRow& row, Lanes op
 
 class DotOp final : public VectorOp {
  public:
-  DotOp(std::string name, const DotSubject& subject);
+  DotOp(std::string name, const DotSubject& subject, Edition edition);
 
   void evaluate(Lanes operands, MutableLanes results) const override { results[0] = dot_of(subject_, row_of(subject_.contract), operands); }
   void bins(Lanes operands, Lanes results, std::span<std::uint8_t> bins) const override;
@@ -85,6 +69,8 @@ class DotOp final : public VectorOp {
   std::vector<WrongRule> wrong_rules() const override;
 
  private:
+  void add_rivals();
+  void rival_bins(Lanes operands, Lanes results, std::span<std::uint8_t> bins) const;
   std::uint32_t one(const SideFormat& side) const;
   void fill_scales(MutableLanes operands, std::uint32_t a, std::uint32_t b) const;
   MutableLanes a_of(MutableLanes operands) const { return operands.subspan(subject_.scales_of(subject_.a), subject_.length); }
@@ -94,9 +80,10 @@ class DotOp final : public VectorOp {
   std::size_t nonzero_products(Lanes operands, std::size_t& last) const;
 
   DotSubject subject_;
+  std::vector<DotRival> rivals_;  ///< an axis each
 };
 
-DotOp::DotOp(std::string name, const DotSubject& subject) : VectorOp(std::move(name), kFamily), subject_(subject) {
+DotOp::DotOp(std::string name, const DotSubject& subject, Edition edition) : VectorOp(std::move(name), kFamily, edition), subject_(subject) {
   const auto add = [&](const char* letter, const SideFormat& side) {
     const auto count = static_cast<int>(subject_.scales_of(side));
     if (count > 0) operands_.push_back({fmt::format("{}_scale", letter), count, side.scale->width, side.scale});
@@ -105,10 +92,23 @@ DotOp::DotOp(std::string name, const DotSubject& subject) : VectorOp(std::move(n
   add("a", subject_.a);
   add("b", subject_.b);
   results_ = {{"r", 1, 32, &kF32}};
-  settings_ = {{"contract", std::string(mx::name_of(subject_.contract))}, {"length", std::to_string(subject_.length)}};
+  settings_ = {{"contract", subject_.contract_name}, {"length", std::to_string(subject_.length)}};
   std::vector<std::string> places;
   for (std::size_t k = 0; k < std::min<std::size_t>(subject_.length, 254); ++k) places.push_back(fmt::format("k = {} alone", k));
   axes_ = {{"result", number_classes()}, {"alone", places}, {"sum", {"cancels to zero", "cancels in part", "does not cancel"}}};
+  if (edition != Edition::v1) add_rivals();
+}
+
+void DotOp::add_rivals() {
+  rivals_ = dot_rivals(subject_);
+  for (const DotRival& rival : rivals_) axes_.push_back({fmt::format("told from {}", rival.name), {"yes"}});
+}
+
+void DotOp::rival_bins(Lanes operands, Lanes results, std::span<std::uint8_t> bins) const {
+  std::ranges::fill(bins, std::uint8_t{0});
+  const std::vector<Value> products = rivals_.empty() ? std::vector<Value>{} : products_of(subject_, operands);
+  if (products.empty()) return;
+  for (std::size_t i = 0; i < rivals_.size(); ++i) bins[i] = rivals_[i].sum(products) == results[0] ? std::uint8_t{0} : std::uint8_t{1};
 }
 
 std::uint32_t DotOp::one(const SideFormat& side) const {
@@ -135,6 +135,7 @@ void DotOp::bins(Lanes operands, Lanes results, std::span<std::uint8_t> bins) co
   bins[0] = number_class(results[0], kF32);
   bins[1] = nonzero == 1 && last < axes_[1].bins.size() ? static_cast<std::uint8_t>(last + 1) : std::uint8_t{0};
   bins[2] = 0;
+  rival_bins(operands, results, bins.subspan(kRivalAxis));
   const Value sum = decode(kF32, results[0]);
   if (nonzero < 2 || sum.cls == ValueClass::nan || sum.cls == ValueClass::infinity) return;
   bool positive = false;
@@ -152,6 +153,10 @@ void DotOp::bins(Lanes operands, Lanes results, std::span<std::uint8_t> bins) co
 std::string DotOp::why_unreachable(std::size_t axis, std::size_t bin) const {
   if (axis == 0)
     return fmt::format("contract {} gives no such number for {} by {}", mx::name_of(subject_.contract), subject_.a.name, subject_.b.name);
+  if (axis >= kRivalAxis) {
+    const std::string why = why_same_sum(subject_, rivals_[axis - kRivalAxis]);
+    return why.empty() ? fmt::format("no sum of {} products was found that it gives otherwise", subject_.length) : why;
+  }
   return fmt::format("no two codes of {} and {} make '{}'", subject_.a.name, subject_.b.name, axes_[axis].bins[bin]);
 }
 
@@ -160,22 +165,11 @@ void DotOp::fill_scales(MutableLanes operands, std::uint32_t a, std::uint32_t b)
   std::ranges::fill(operands.subspan(subject_.b_begins(), subject_.scales_of(subject_.b)), b);
 }
 
-/// The code of 1 among scales: of an element format its own, of E8M0 127.
-std::uint32_t scale_of_one(const Format* scale) {
-  if (scale == nullptr) return 0;
-  return static_cast<std::uint32_t>(scale->bias) << scale->mantissa_bits;
-}
-
 void DotOp::directed_patterns(std::vector<std::uint32_t>& operands, const std::function<void(Lanes)>& sink) const {
   const Format& fa = *subject_.a.element;
   const Format& fb = *subject_.b.element;
   const MutableLanes a = a_of(operands);
   const MutableLanes b = b_of(operands);
-  const auto negated = [&fa](std::uint32_t code) {
-    if (!fa.has_sign) return code;
-    const std::uint32_t sign = 1U << (fa.width - 1);
-    return fa.encoding == Encoding::fixed_point ? (0U - code) & (2U * sign - 1U) : code ^ sign;
-  };
   const auto all = [&](std::uint32_t code_a, std::uint32_t code_b) {
     std::ranges::fill(a, code_a);
     std::ranges::fill(b, code_b);
@@ -185,7 +179,7 @@ void DotOp::directed_patterns(std::vector<std::uint32_t>& operands, const std::f
   for (const auto& [code_a, code_b] : {largest, ones, std::array{1U, 1U}, std::array{1U, largest[1]}, std::array{0U, largest[1]}}) {
     all(code_a, code_b);
     sink(operands);
-    for (std::size_t k = 1; k < a.size(); k += 2) a[k] = negated(a[k]);  // every two cancel
+    for (std::size_t k = 1; k < a.size(); k += 2) a[k] = negated(a[k], fa);  // every two cancel
     sink(operands);
     a[0] = 0;
     sink(operands);
@@ -193,10 +187,10 @@ void DotOp::directed_patterns(std::vector<std::uint32_t>& operands, const std::f
   // One product that stands alone, and one that is small beside the others: a device that cuts it off shows where.
   for (std::size_t k = 0; k < a.size(); ++k) {
     all(0, ones[1]);
-    a[k] = k % 2 == 0 ? ones[0] : negated(ones[0]);
+    a[k] = k % 2 == 0 ? ones[0] : negated(ones[0], fa);
     sink(operands);
     all(largest[0], largest[1]);
-    for (std::size_t i = 1; i < a.size(); i += 2) a[i] = negated(a[i]);
+    for (std::size_t i = 1; i < a.size(); i += 2) a[i] = negated(a[i], fa);
     a[k] = 1;
     b[k] = 1;
     sink(operands);
@@ -205,7 +199,7 @@ void DotOp::directed_patterns(std::vector<std::uint32_t>& operands, const std::f
   for (std::uint32_t step : {1U, 3U, 5U, 7U}) {
     for (std::size_t k = 0; k < a.size(); ++k) {
       a[k] = static_cast<std::uint32_t>(k * step) % (largest[0] + 1U);
-      if (k % 3 == 0) a[k] = negated(a[k]);
+      if (k % 3 == 0) a[k] = negated(a[k], fa);
       b[k] = static_cast<std::uint32_t>(k * step * 2U + 1U) % (largest[1] + 1U);
     }
     sink(operands);
@@ -254,6 +248,7 @@ void DotOp::directed(const std::function<void(Lanes)>& sink) const {
   for (std::size_t i = 0; i < subject_.scales_of(subject_.b); ++i)
     operands[subject_.b_begins() + i] = scale_of_one(subject_.b.scale) + static_cast<std::uint32_t>(2 * i);
   sink(operands);
+  if (edition() != Edition::v1) deciding_dots(subject_, sink);
 }
 
 void DotOp::random(sim::SplitMix64& random, MutableLanes operands) const {
@@ -287,6 +282,12 @@ std::vector<WrongRule> DotOp::wrong_rules() const {
     rules.push_back({FaultClass::rounding, fmt::format("contract {}", row.name),
                      [row, subject = subject_](Lanes operands, Lanes, MutableLanes answer) { answer[0] = dot_of(subject, row, operands); }});
   }
+  for (const DotRival& rival : dot_rivals(subject_)) {
+    rules.push_back({FaultClass::rounding, rival.name, [rival, subject = subject_](Lanes operands, Lanes right, MutableLanes answer) {
+                       const std::vector<Value> products = products_of(subject, operands);
+                       answer[0] = products.empty() ? right[0] : rival.sum(products);
+                     }});
+  }
   const auto with_operands = [&](FaultClass cls, std::string name, const auto& change) {
     rules.push_back({cls, std::move(name), [change, subject = subject_](Lanes operands, Lanes, MutableLanes answer) {
                        std::vector<std::uint32_t> other(operands.begin(), operands.end());
@@ -310,6 +311,13 @@ std::vector<WrongRule> DotOp::wrong_rules() const {
 
 }  // namespace
 
+AskedContract contract_of(const OpOptions& options) {
+  // Edition v1 was written before the lower bound of the tensor core's exponent was seen.
+  const Contract asked = contract_named(options.get_or("contract", "exact"));
+  const bool is_frozen = options.edition() == Edition::v1 && asked == Contract::hopper_bf16;
+  return {std::string(mx::name_of(asked)), is_frozen ? Contract::hopper_bf16_v1 : asked};
+}
+
 std::vector<std::string> dot_names() {
   std::vector<std::string> names;
   for (const SideFormat& a : side_formats()) {
@@ -328,8 +336,9 @@ std::unique_ptr<VectorOp> make_dot(std::string_view name, const OpOptions& optio
       if ((a.block > 0 && length % a.block != 0) || (b.block > 0 && length % b.block != 0)) {
         throw Error(ErrorCode::usage, fmt::format("--length {}: not a multiple of the block of {}", length, block));
       }
-      const DotSubject subject{a, b, contract_named(options.get_or("contract", "exact")), static_cast<std::size_t>(length)};
-      auto op = std::make_unique<DotOp>(std::string(name), subject);
+      const AskedContract asked = contract_of(options);
+      const DotSubject subject{a, b, asked.name, asked.contract, static_cast<std::size_t>(length)};
+      auto op = std::make_unique<DotOp>(std::string(name), subject, options.edition());
       // The contract says itself which formats and blocks it does not take.
       std::vector<std::uint32_t> zeros(lane_count(op->operands()));
       std::vector<std::uint32_t> result(1);

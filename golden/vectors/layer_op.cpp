@@ -124,16 +124,11 @@ std::uint32_t small_bf16(sim::SplitMix64& random) {
 
 class LayerOp final : public VectorOp {
  public:
-  explicit LayerOp(Contract contract) : VectorOp(std::string(kName), kFamily), contract_(contract) {
+  LayerOp(const AskedContract& asked, Edition edition) : VectorOp(std::string(kName), kFamily, edition), contract_(asked.contract) {
     operands_ = layer_columns();
     results_ = result_columns();
-    settings_ = {{"contract", std::string(mx::name_of(contract))},
-                 {"experts", "4"},
-                 {"hidden", "32"},
-                 {"intermediate", "32"},
-                 {"top-k", "2"},
-                 {"activation", "swiglu_oai"},
-                 {"router", "topk-softmax"}};
+    settings_ = {{"contract", asked.name},     {"experts", "4"},          {"hidden", "32"}, {"intermediate", "32"}, {"top-k", "2"},
+                 {"activation", "swiglu_oai"}, {"router", "topk-softmax"}};
     axes_ = {{"first expert", {"0", "1", "2", "3"}},
              {"logits", {"all different", "two equal", "all equal"}},
              {"scales", {"ordinary", "a NaN scale", "all zero weights"}},
@@ -271,7 +266,7 @@ std::vector<std::string> layer_names() { return {std::string(kName)}; }
 std::unique_ptr<VectorOp> make_layer(std::string_view name, const OpOptions& options) {
   if (name != kName) return nullptr;
   require_taken(name, options, kTaken);
-  auto op = std::make_unique<LayerOp>(contract_named(options.get_or("contract", "exact")));
+  auto op = std::make_unique<LayerOp>(contract_of(options), options.edition());
   // The contract says itself whether it takes plain numbers.
   std::vector<std::uint32_t> zeros(lane_count(op->operands()));
   std::vector<std::uint32_t> results(lane_count(op->results()));

@@ -85,8 +85,8 @@ std::uint8_t index_bin(std::int64_t index, std::int64_t extent) {
 
 class AddressOp final : public VectorOp {
  public:
-  AddressOp(std::string name, LayoutSubject subject, std::vector<OpSetting> settings)
-      : VectorOp(std::move(name), kFamily), subject_(std::move(subject)) {
+  AddressOp(std::string name, LayoutSubject subject, std::vector<OpSetting> settings, Edition edition)
+      : VectorOp(std::move(name), kFamily, edition), subject_(std::move(subject)) {
     operands_ = {{"row", 1, 16}, {"column", 1, 16}};
     results_ = {{"address", 1, 32}};
     settings_ = std::move(settings);
@@ -175,8 +175,8 @@ std::vector<WrongRule> AddressOp::wrong_rules() const {
 
 class ElementOp final : public VectorOp {
  public:
-  ElementOp(std::string name, LayoutSubject subject, std::vector<OpSetting> settings)
-      : VectorOp(std::move(name), kFamily), subject_(std::move(subject)) {
+  ElementOp(std::string name, LayoutSubject subject, std::vector<OpSetting> settings, Edition edition)
+      : VectorOp(std::move(name), kFamily, edition), subject_(std::move(subject)) {
     operands_ = {{"address", 1, 32}};
     results_ = {{"row", 1, 16}, {"column", 1, 16}, {"padding", 1, 1}};
     settings_ = std::move(settings);
@@ -258,8 +258,8 @@ std::unique_ptr<VectorOp> make_layout(std::string_view name, const OpOptions& op
   std::vector<OpSetting> settings{
       {"shape", text}, {"version", version}, {"unit-bits", std::to_string(unit_bits)}, {"grain-bits", std::to_string(subject.layout.grain_bits())}};
   const std::string canonical = fmt::format("{}{}", address ? kAddress : kElement, stage.name);
-  if (address) return std::make_unique<AddressOp>(canonical, std::move(subject), std::move(settings));
-  return std::make_unique<ElementOp>(canonical, std::move(subject), std::move(settings));
+  if (address) return std::make_unique<AddressOp>(canonical, std::move(subject), std::move(settings), options.edition());
+  return std::make_unique<ElementOp>(canonical, std::move(subject), std::move(settings), options.edition());
 }
 
 }  // namespace mx::golden

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "golden/vectors/edition.hpp"
 #include "model/numerics/format.hpp"
 #include "support/random.hpp"
 
@@ -68,6 +69,7 @@ class VectorOp {
 
   const std::string& name() const { return name_; }
   std::string_view family() const { return family_; }
+  Edition edition() const { return edition_; }
   const std::vector<OpSetting>& settings() const { return settings_; }  ///< every choice, in a fixed order
   const std::vector<Column>& operands() const { return operands_; }
   const std::vector<Column>& results() const { return results_; }
@@ -99,10 +101,11 @@ class VectorOp {
   virtual std::vector<WrongRule> wrong_rules() const = 0;
 
  protected:
-  VectorOp(std::string name, std::string_view family) : name_(std::move(name)), family_(family) {}
+  VectorOp(std::string name, std::string_view family, Edition edition) : name_(std::move(name)), family_(family), edition_(edition) {}
 
   std::string name_;
   std::string_view family_;
+  Edition edition_;
   std::vector<OpSetting> settings_;
   std::vector<Column> operands_;
   std::vector<Column> results_;

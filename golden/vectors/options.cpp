@@ -12,7 +12,8 @@
 namespace mx::golden {
 namespace {
 
-constexpr std::array<OptionKey, 12> kKeys{{
+constexpr std::array<OptionKey, 13> kKeys{{
+    {"edition", "which vectors, and what their coverage asks: v1.1 (default), v1"},
     {"profile", "named rounding, overflow, NaN and scale rule (mxact formats lists them; default ocp)"},
     {"rounding", "the first profile with this rounding; with --profile, refuse one that rounds in another way"},
     {"overflow", "the first profile with this overflow rule; with --profile, refuse one that overflows in another way"},
@@ -37,6 +38,11 @@ std::optional<std::string_view> OpOptions::get(std::string_view key) const {
   return found->value;
 }
 
+Edition OpOptions::edition() const {
+  const std::optional<std::string_view> name = get("edition");
+  return name ? edition_named(*name) : kLatestEdition;
+}
+
 std::int64_t OpOptions::number_or(std::string_view key, std::int64_t standard, std::int64_t low, std::int64_t high) const {
   const std::optional<std::string_view> text = get(key);
   if (!text) return standard;
@@ -48,7 +54,7 @@ std::int64_t OpOptions::number_or(std::string_view key, std::int64_t standard, s
 
 void require_taken(std::string_view op, const OpOptions& options, std::span<const std::string_view> taken) {
   for (const OpSetting& setting : options.given()) {
-    if (std::ranges::find(taken, setting.key) != taken.end()) continue;
+    if (setting.key == "edition" || std::ranges::find(taken, setting.key) != taken.end()) continue;
     throw Error(ErrorCode::usage, fmt::format("{} takes no --{}; it takes: --{}", op, setting.key, fmt::join(taken, " --")));
   }
 }

@@ -30,6 +30,8 @@ class OpOptions {
   std::string get_or(std::string_view key, std::string_view standard) const { return std::string(get(key).value_or(standard)); }
   /// A whole number in [low, high]. Throws Error(usage) naming key, text and range.
   std::int64_t number_or(std::string_view key, std::int64_t standard, std::int64_t low, std::int64_t high) const;
+  /// --edition; the latest one unless it was asked for. Throws Error(usage) for one that there is not.
+  Edition edition() const;
   const std::vector<OpSetting>& given() const { return given_; }
 
  private:

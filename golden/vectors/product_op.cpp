@@ -56,7 +56,7 @@ std::string name_of(const Pair& pair) { return fmt::format("{}_{}_{}", pair.row-
 
 class PairOp final : public VectorOp {
  public:
-  explicit PairOp(const Pair& pair) : VectorOp(name_of(pair), kFamily), row_(*pair.row), a_(*pair.a), b_(*pair.b) {
+  PairOp(const Pair& pair, Edition edition) : VectorOp(name_of(pair), kFamily, edition), row_(*pair.row), a_(*pair.a), b_(*pair.b) {
     operands_ = {{"a", 1, a_.width, &a_}, {"b", 1, b_.width, &b_}};
     results_ = {{"r", 1, 32, &kF32}};
     settings_ = {{std::string(row_.word), std::string(row_.rule)}, {"nan", "0x7fc00000"}};
@@ -131,7 +131,7 @@ std::unique_ptr<VectorOp> make_product(std::string_view name, const OpOptions& o
   for (const Pair& pair : all_pairs()) {
     if (name_of(pair) != name) continue;
     require_taken(name, options, {});
-    return std::make_unique<PairOp>(pair);
+    return std::make_unique<PairOp>(pair, options.edition());
   }
   return nullptr;
 }

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <array>
 
+#include "golden/vectors/block_decisions.hpp"
 #include "golden/vectors/block_patterns.hpp"
 #include "golden/vectors/block_subject.hpp"
+#include "golden/vectors/depth.hpp"
 #include "golden/vectors/number_bins.hpp"
 #include "model/error.hpp"
 
@@ -15,6 +17,7 @@ namespace {
 
 constexpr std::string_view kFamily = "block";
 constexpr std::string_view kPrefix = "quantize_";
+constexpr std::size_t kDepthAxis = 4;  // of two
 constexpr std::array<std::string_view, 3> kTaken{"profile", "from", "nan"};
 
 void quantize_into(const Recipe& recipe, const BlockSubject& subject, Lanes operands, MutableLanes results) {
@@ -27,13 +30,15 @@ void quantize_into(const Recipe& recipe, const BlockSubject& subject, Lanes oper
 class QuantizeOp final : public VectorOp {
  public:
   QuantizeOp(std::string name, BlockSubject subject)
-      : VectorOp(std::move(name), kFamily), subject_(std::move(subject)), size_(static_cast<std::size_t>(subject_.block)) {
+      : VectorOp(std::move(name), kFamily, subject.edition), subject_(std::move(subject)), size_(static_cast<std::size_t>(subject_.block)) {
     operands_.push_back({"x", subject_.block, subject_.source->width, subject_.source});
     for (Column& column : tensor_columns(subject_.needs)) operands_.push_back(std::move(column));
     results_ = {{"scale", 1, subject_.format->scale->width, subject_.format->scale},
                 {"elems", subject_.block, subject_.format->element->width, subject_.format->element}};
     settings_ = block_settings(subject_);
     axes_ = {{"block", block_kinds()}, {"largest", largest_places(size_)}, {"filled", fills(size_)}, {"scale", scale_bins(*subject_.format->scale)}};
+    if (edition() == Edition::v1) return;
+    for (std::string_view question : kDepthQuestions) axes_.push_back({std::string(question), depth_bins(*subject_.source)});
   }
 
   void evaluate(Lanes operands, MutableLanes results) const override { quantize_into(subject_.recipe, subject_, operands, results); }
@@ -49,10 +54,16 @@ class QuantizeOp final : public VectorOp {
     bins[1] = largest_place(block, *subject_.source);
     bins[2] = fill(block, *subject_.source);
     bins[3] = scale_bin(results[0], *subject_.format->scale);
+    if (axes_.size() <= kDepthAxis) return;
+    for (std::size_t side = 0; side < kDepthQuestions.size(); ++side) bins[kDepthAxis + side] = element_depth(operands, results, side == 1);
   }
 
   std::string why_unreachable(std::size_t axis, std::size_t bin) const override {
     const Format& scale = *subject_.format->scale;
+    if (axis >= kDepthAxis) {
+      return fmt::format("the elements of profile {} are the same {}", subject_.profile,
+                         axis == kDepthAxis ? "without this bit" : "with another one of this bit");
+    }
     const std::string why = axis == 3 && scale.encoding != Encoding::exponent_only ? why_no_class(bin, scale) : std::string();
     return why.empty() ? fmt::format("rule {} of profile {} gives it to no block of {}", scale_rule_name(subject_.recipe), subject_.profile,
                                      subject_.source->name)
@@ -67,6 +78,14 @@ class QuantizeOp final : public VectorOp {
         std::ranges::copy(block, operands.begin());
         sink(operands);
       });
+      if (edition() == Edition::v1) continue;
+      const TensorScale scales = tensor_of(subject_.needs, operands, size_);
+      deciding_blocks(
+          *subject_.format, *subject_.source, size_, [&](Lanes block) { return quantize_block(block, *subject_.source, subject_.recipe, scales); },
+          [&](Lanes block) {
+            std::ranges::copy(block, operands.begin());
+            sink(operands);
+          });
     }
   }
 
@@ -111,6 +130,29 @@ class QuantizeOp final : public VectorOp {
   }
 
  private:
+  /// The lowest bit, as a bin, that decided an element other than the largest: the elements with that bit taken away, or with as much added, are
+  /// others.
+  std::uint8_t element_depth(Lanes operands, Lanes results, bool up) const {
+    const Format& source = *subject_.source;
+    const std::uint32_t magnitude_mask = (1U << (source.width - 1)) - 1U;
+    std::uint32_t largest = 0;
+    for (std::uint32_t code : operands.first(size_)) largest = std::max(largest, code & magnitude_mask);
+    if (largest > max_finite_code(source)) return 0;
+    std::vector<std::uint32_t> other(operands.begin(), operands.end());
+    for (std::size_t i = 0; i < size_; ++i) {
+      const std::optional<std::uint32_t> step = stepped(operands[i], source, up);
+      if (step && (operands[i] & magnitude_mask) < largest && (*step & magnitude_mask) <= largest) other[i] = *step;
+    }
+    std::vector<std::uint32_t> answer(results.size());
+    evaluate(other, answer);
+    std::uint8_t lowest = 0;
+    for (std::size_t i = 0; i < size_; ++i) {
+      const std::uint8_t bin = other[i] == operands[i] || answer[1 + i] == results[1 + i] ? std::uint8_t{0} : depth_bin(operands[i], source);
+      if (bin != 0 && (lowest == 0 || bin < lowest)) lowest = bin;
+    }
+    return lowest;
+  }
+
   BlockSubject subject_;
   std::size_t size_;
 };

@@ -4,8 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <set>
 
+#include "golden/vectors/block_decisions.hpp"
 #include "golden/vectors/block_subject.hpp"
+#include "golden/vectors/depth.hpp"
 #include "golden/vectors/number_bins.hpp"
 
 namespace mx::golden {
@@ -13,6 +17,7 @@ namespace {
 
 constexpr std::string_view kFamily = "scale";
 constexpr std::string_view kPrefix = "scale_";
+constexpr std::size_t kDepthAxis = 3;  // of two
 constexpr std::array<std::string_view, 3> kTaken{"profile", "from", "nan"};
 
 std::uint32_t scale_of(const Recipe& recipe, const BlockSubject& subject, Lanes operands) {
@@ -23,12 +28,14 @@ std::uint32_t scale_of(const Recipe& recipe, const BlockSubject& subject, Lanes 
 
 class ScaleOp final : public VectorOp {
  public:
-  ScaleOp(std::string name, BlockSubject subject) : VectorOp(std::move(name), kFamily), subject_(std::move(subject)) {
+  ScaleOp(std::string name, BlockSubject subject) : VectorOp(std::move(name), kFamily, subject.edition), subject_(std::move(subject)) {
     operands_.push_back({"amax", 1, subject_.source->width, subject_.source});
     for (Column& column : tensor_columns(subject_.needs)) operands_.push_back(std::move(column));
     results_.push_back({"scale", 1, subject_.format->scale->width, subject_.format->scale});
     settings_ = block_settings(subject_);
     axes_ = {{"amax", number_classes()}, {"mantissa", mantissa_bins(*subject_.format->element)}, {"scale", scale_bins(*subject_.format->scale)}};
+    if (edition() == Edition::v1) return;
+    for (std::string_view question : kDepthQuestions) axes_.push_back({std::string(question), depth_bins(*subject_.source)});
   }
 
   void evaluate(Lanes operands, MutableLanes results) const override { results[0] = scale_of(subject_.recipe, subject_, operands); }
@@ -37,9 +44,21 @@ class ScaleOp final : public VectorOp {
     bins[0] = number_class(operands[0], *subject_.source);
     bins[1] = mantissa_bin(operands[0], *subject_.source, *subject_.format->element);
     bins[2] = scale_bin(results[0], *subject_.format->scale);
+    if (axes_.size() <= kDepthAxis) return;
+    std::vector<std::uint32_t> other(operands.begin(), operands.end());
+    for (std::size_t side = 0; side < kDepthQuestions.size(); ++side) {
+      const std::optional<std::uint32_t> step = stepped(operands[0], *subject_.source, side == 1);
+      other[0] = step.value_or(operands[0]);
+      const bool decided = step && scale_of(subject_.recipe, subject_, other) != results[0];
+      bins[kDepthAxis + side] = decided ? depth_bin(operands[0], *subject_.source) : std::uint8_t{0};
+    }
   }
 
   std::string why_unreachable(std::size_t axis, std::size_t bin) const override {
+    if (axis >= kDepthAxis) {
+      return fmt::format("rule {} gives the same scale {}", scale_rule_name(subject_.recipe),
+                         axis == kDepthAxis ? "without this bit" : "with another one of this bit");
+    }
     if (axis == 1) return "the same mantissa as another bin";
     if (axis == 0) return why_no_class(bin, *subject_.source);
     const Format& scale = *subject_.format->scale;
@@ -53,7 +72,20 @@ class ScaleOp final : public VectorOp {
     std::vector<std::uint32_t> operands(lane_count(operands_));
     for (const std::vector<std::uint32_t>& tensor : tensor_choices(subject_.needs)) {
       std::ranges::copy(tensor, operands.begin() + 1);
-      for (std::uint32_t amax : amax_codes(*subject_.source, *subject_.format->element)) {
+      const std::vector<std::uint32_t> codes = amax_codes(*subject_.source, *subject_.format->element);
+      std::set<std::uint32_t> directed(codes.begin(), codes.end());
+      for (std::uint32_t amax : codes) {
+        operands[0] = amax;
+        sink(operands);
+      }
+      if (edition() == Edition::v1) continue;
+      std::vector<std::uint32_t> other = operands;
+      const auto amaxes = deciding_amaxes(*subject_.source, [&](std::uint32_t amax) {
+        other[0] = amax;
+        return scale_of(subject_.recipe, subject_, other);
+      });
+      for (std::uint32_t amax : amaxes) {
+        if (!directed.insert(amax).second) continue;
         operands[0] = amax;
         sink(operands);
       }

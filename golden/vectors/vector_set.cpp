@@ -104,7 +104,7 @@ std::vector<OpSetting> header_facts(const VectorOp& op, const VectorSet& set) {
 }
 
 std::string header_text(const VectorOp& op, const VectorSet& set, std::span<const Column> columns) {
-  std::string text = fmt::format("// mxact-vectors {}", kVectorsVersion);
+  std::string text = fmt::format("// mxact-vectors {}", header_version(op.edition()));
   for (const OpSetting& fact : header_facts(op, set)) text += fmt::format(" {}={}", fact.key, fact.value);
   text += "\n// cols:";
   for (const Column& column : columns) text += " " + column_text(column);

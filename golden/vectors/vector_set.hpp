@@ -49,8 +49,6 @@ class VectorSet {
   sim::SplitMix64 random_;
 };
 
-inline constexpr std::string_view kVectorsVersion = "1.0";
-
 /// Bins of a column named "bins": eight bits for each axis, the first axis in the lowest ones.
 Column bins_column(const VectorOp& op);
 /// Columns of masks, one for each column of results.

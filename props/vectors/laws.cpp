@@ -234,7 +234,7 @@ Outcome lines_are_read(const Law& law) {
       line[line.size() - static_cast<std::size_t>(last.digits())] = 'f';
     }
     if (edit == 5) stream.head = "// mxact-vectors 2.0 op=" + std::string(stream.op->name()) + "\n";
-    if (edit == 6) stream.head = "// mxact-vectors 1.0 op=another\n";
+    if (edit == 6) stream.head = "// mxact-vectors 1.1 op=another\n";
     if (edit == 7) {
       if (!stream.as_file) RC_DISCARD("no columns of a file");
       // The first digit of the expected answer, which stands behind the operands.

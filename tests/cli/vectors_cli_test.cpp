@@ -112,9 +112,10 @@ TEST_CASE("misuse of the vector verbs is one line") {
         Row{"gen quantise_mxfp4", 2, "did you mean quantize_mxfp4?"}, Row{"gen f32_to_bf16 --set random", 2, "--count is required"},
         Row{"gen f32_to_bf16 --set exhaustive", 2, "mxact sweep"}, Row{"gen f32_to_bf16 --count 5", 2, "--count 5"},
         Row{"gen f32_to_bf16 --set all", 2, "unknown set 'all'"}, Row{"ver f32_to_bf16 --shape 2x2", 2, "takes no --shape"},
+        Row{"gen f32_to_bf16 --edition v2", 2, "unknown edition 'v2'"}, Row{"vectors --core --coverage --edition 1", 2, "unknown edition '1'"},
         Row{"vectors", 2, "say one of --output"}, Row{"vectors --coverage --check golden", 2, "say one of --output"},
         Row{"vectors --coverage -o coverage.txt", 2, "ends in .html"}, Row{"vectors --check /no-such-directory --core", 5, ""},
-        Row{"vectors -o /dev/null/set", 6, "/dev/null/set/v1"}, Row{"gen f32_to_bf16 --seed 5", 2, "--seed 5: a set that is directed has none"},
+        Row{"vectors -o /dev/null/set", 6, "/dev/null/set/v1.1"}, Row{"gen f32_to_bf16 --seed 5", 2, "--seed 5: a set that is directed has none"},
         Row{"gen activation_silu_and_mul --type e4m3fn", 2, "e4m3fn"}}) {
     const Run run = run_mxact(row.arguments);
     INFO(row.arguments << "\n" << run.out << run.err);
@@ -122,7 +123,7 @@ TEST_CASE("misuse of the vector verbs is one line") {
     CHECK(run.err.find(row.part) != std::string::npos);
   }
   CHECK(run_mxact("gen f32_to_bf16 > /dev/full").status == 6);
-  CHECK(run_mxact("vectors --check /no-such-directory --core").out.starts_with("nothing of set v1 (core) is below /no-such-directory: "));
+  CHECK(run_mxact("vectors --check /no-such-directory --core").out.starts_with("nothing of set v1.1 (core) is below /no-such-directory: "));
 }
 
 TEST_CASE("the core set is written, checked, and a changed file found") {
@@ -131,8 +132,8 @@ TEST_CASE("the core set is written, checked, and a changed file found") {
   CHECK(run_json("vectors --core -o " + directory)["files"] == 73);
   CHECK(run_mxact("vectors --core --check " + directory).status == 0);
   CHECK(run_mxact("vectors --core -o " + directory).status == 3);
-  std::ofstream(scratch.path() / "v1/NOTES.md") << "changed\n";
+  std::ofstream(scratch.path() / "v1.1/NOTES.md") << "changed\n";
   const Run changed = run_mxact("vectors --core --check " + directory);
   CHECK(changed.status == 1);
-  CHECK(changed.out.find("different  v1/NOTES.md") != std::string::npos);
+  CHECK(changed.out.find("different  v1.1/NOTES.md") != std::string::npos);
 }

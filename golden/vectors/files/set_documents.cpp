@@ -117,8 +117,8 @@ Json digest_record(const DigestRow& row, const std::string& file, const std::str
 std::string manifest_text(const SetDocuments& documents) {
   Json json;
   json["schema"] = "mxact-vector-set/1";
-  json["set"] = kSetVersion;
-  json["generator"] = {{"name", "mxact"}, {"version", kSetGenerator}, {"vectors", kVectorsVersion}};
+  json["set"] = name_of(documents.edition);
+  json["generator"] = {{"name", "mxact"}, {"version", kSetGenerator}, {"vectors", header_version(documents.edition)}};
   json["license"] = "Apache-2.0";
   json["documents"] = kDocuments;
   json["notes"] = all_notes_json();
@@ -170,7 +170,7 @@ Json coverage_json(const std::vector<TableRecord>& records) {
   return json;
 }
 
-std::string coverage_html(const std::vector<TableRecord>& records) {
+std::string coverage_html(Edition edition, const std::vector<TableRecord>& records) {
   const CoverageTotals totals = totals_of(records);
   std::vector<HtmlRow> rows;
   std::string unreachable;
@@ -183,11 +183,11 @@ std::string coverage_html(const std::vector<TableRecord>& records) {
     }
   }
   const std::string body =
-      fmt::format("<h1>Coverage of the vector set {}</h1>\n", kSetVersion) +
+      fmt::format("<h1>Coverage of the vector set {}</h1>\n", name_of(edition)) +
       html_paragraph(fmt::format("{} tables: {} of {} reachable bins, {} in all.", totals.tables, totals.hit, totals.reachable, totals.total)) +
       html_table("bins by table", {"table", "question", "hit", "reachable", "in all"}, rows) + "<h2>Bins that nothing reaches, and why</h2>\n" +
       unreachable;
-  return html_page(fmt::format("mxact vectors {}: coverage", kSetVersion), {}, body);
+  return html_page(fmt::format("mxact vectors {}: coverage", name_of(edition)), {}, body);
 }
 
 std::string notes_text() {

@@ -24,12 +24,12 @@ struct TableRecord {
 TableRecord record_of(const SetRow& row, const VectorOp& op, const VectorTable& table, const std::vector<std::pair<std::string, std::string>>& sums);
 
 /// Entries of a set of decisions, given the SHA-256 sums of its files by name, and of a file of digests.
-sim::Json decisions_record(const OracleFiles& made, const std::string& file,
-                                        const std::vector<std::pair<std::string, std::string>>& sums);
+sim::Json decisions_record(const OracleFiles& made, const std::string& file, const std::vector<std::pair<std::string, std::string>>& sums);
 sim::Json digest_record(const DigestRow& row, const std::string& file, const std::string& sum);
 
 /// Everything that a manifest lists.
 struct SetDocuments {
+  Edition edition;
   const std::vector<TableRecord>& tables;
   std::vector<sim::Json> decisions;
   std::vector<sim::Json> digests;
@@ -49,7 +49,7 @@ std::string coverage_text(const std::vector<TableRecord>& records);
 /// The same as an object.
 sim::Json coverage_json(const std::vector<TableRecord>& records);
 /// The same as one page without scripts or network, for light and dark.
-std::string coverage_html(const std::vector<TableRecord>& records);
+std::string coverage_html(Edition edition, const std::vector<TableRecord>& records);
 /// One anchor for each note.
 std::string notes_text();
 

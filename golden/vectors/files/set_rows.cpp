@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "golden/vectors/families.hpp"
 #include "model/numerics/releases.hpp"
 
 namespace mx::golden {
@@ -158,6 +159,12 @@ const std::vector<SetRow>& all_set_rows() {
     return rows;
   }();
   return kRows;
+}
+
+std::unique_ptr<VectorOp> op_of(const SetRow& row, Edition edition) {
+  Options options = row.options;
+  options.push_back({"edition", std::string(name_of(edition))});
+  return op_named(row.op, OpOptions(std::move(options)));
 }
 
 std::string stem_of(const SetRow& row, const VectorOp& op) {

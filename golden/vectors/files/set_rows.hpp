@@ -1,6 +1,7 @@
 #pragma once
 // The versioned set of vector files: which operations, under which choices, and why.
 
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,9 +11,6 @@
 
 namespace mx::golden {
 
-/// The files' version: files of one version never change a byte.
-inline constexpr std::string_view kSetVersion = "v1";
-
 /// One table of the set.
 struct SetRow {
   std::string op;
@@ -21,6 +19,9 @@ struct SetRow {
   bool core;  ///< part of the committed set
 };
 const std::vector<SetRow>& all_set_rows();
+
+/// The operation of a row. Every edition has the same rows.
+std::unique_ptr<VectorOp> op_of(const SetRow& row, Edition edition);
 
 /// "cast/f32_to_e4m3fn.ocp.directed": folder and name of a row's files, without the extension.
 std::string stem_of(const SetRow& row, const VectorOp& op);

@@ -54,13 +54,13 @@ struct MadeTable {
   TableRecord record;
 };
 
-MadeTable made(const SetRow& row, SetPart part) {
-  const std::unique_ptr<VectorOp> op = op_named(row.op, OpOptions(row.options));
+MadeTable made(const SetRow& row, const SetId& set) {
+  const std::unique_ptr<VectorOp> op = op_of(row, set.edition);
   const VectorTable table = table_of(row, *op);
   MadeTable result;
   std::vector<std::pair<std::string, std::string>> sums;
-  for (std::string_view extension : views_of(part)) {
-    SetFile file{fmt::format("{}/{}.{}", kSetVersion, stem_of(row, *op), extension), vector_view_named(extension).write(table)};
+  for (std::string_view extension : views_of(set.part)) {
+    SetFile file{fmt::format("{}/{}.{}", name_of(set.edition), stem_of(row, *op), extension), vector_view_named(extension).write(table)};
     sums.emplace_back(extension, sha256(file.bytes));
     result.files.push_back(std::move(file));
   }
@@ -69,7 +69,7 @@ MadeTable made(const SetRow& row, SetPart part) {
 }
 
 /// The 256 digests of a conversion of fp32.
-SetFile digest_file(const DigestRow& row) {
+SetFile digest_file(const DigestRow& row, Edition edition) {
   const Format& to = format_named(row.to);
   const SweepSubject subject{&to, conversion(profile_named(row.profile), kF32, to), SweepBy::twin};
   Digests digests;
@@ -82,13 +82,15 @@ SetFile digest_file(const DigestRow& row) {
   json["identity"] = identity(subject);
   for (const std::optional<std::uint64_t>& digest : digests) json["chunks"].push_back(fmt::format("{:016x}", digest.value()));
   const std::string text = json.dump(1) + "\n";
-  return {fmt::format("{}/digest/f32_to_{}.{}.json", kSetVersion, to.name, row.profile), {text.begin(), text.end()}};
+  return {fmt::format("{}/digest/f32_to_{}.{}.json", name_of(edition), to.name, row.profile), {text.begin(), text.end()}};
 }
 
-SetFile text_file(std::string_view name, const std::string& text) { return {fmt::format("{}/{}", kSetVersion, name), {text.begin(), text.end()}}; }
+SetFile text_file(Edition edition, std::string_view name, const std::string& text) {
+  return {fmt::format("{}/{}", name_of(edition), name), {text.begin(), text.end()}};
+}
 
 /// Below the set's directory.
-std::string name_in_set(const SetFile& file) { return file.path.substr(kSetVersion.size() + 1); }
+std::string name_in_set(const SetFile& file) { return file.path.substr(file.path.find('/') + 1); }
 
 /// Hands files on and keeps their sums.
 class SumList {
@@ -106,10 +108,10 @@ class SumList {
 };
 
 /// Both files of a set of decisions, handed on. Returns what the manifest says of them.
-sim::Json add_decisions(const OracleSet& set, SumList& sums) {
+sim::Json add_decisions(const OracleSet& set, Edition edition, SumList& sums) {
   const OracleFiles made = oracle_files(set);
-  const SetFile cases = text_file(fmt::format("oracle/{}.jsonl", set.name), made.cases);
-  const SetFile support = text_file(fmt::format("oracle/{}_support.jsonl", set.name), made.support);
+  const SetFile cases = text_file(edition, fmt::format("oracle/{}.jsonl", set.name), made.cases);
+  const SetFile support = text_file(edition, fmt::format("oracle/{}_support.jsonl", set.name), made.support);
   sums.add(cases);
   sums.add(support);
   return decisions_record(made, name_in_set(cases), {{name_in_set(cases), sha256(cases.bytes)}, {name_in_set(support), sha256(support.bytes)}});
@@ -149,12 +151,12 @@ VectorTable table_of(const SetRow& row, const VectorOp& op) {
   return table;
 }
 
-std::vector<TableRecord> set_records(SetPart part, const SetProgress& progress) {
-  const std::vector<const SetRow*> rows = rows_of(part);
+std::vector<TableRecord> set_records(const SetId& set, const SetProgress& progress) {
+  const std::vector<const SetRow*> rows = rows_of(set.part);
   std::vector<TableRecord> records(rows.size());
   std::size_t done = 0;
   on_all_threads(rows.size(), [&](std::size_t i) {
-    const std::unique_ptr<VectorOp> op = op_named(rows[i]->op, OpOptions(rows[i]->options));
+    const std::unique_ptr<VectorOp> op = op_of(*rows[i], set.edition);
     records[i] = record_of(*rows[i], *op, table_of(*rows[i], *op), {});
 #pragma omp critical(mxact_vector_set)
     if (progress) progress(++done, rows.size());
@@ -162,10 +164,10 @@ std::vector<TableRecord> set_records(SetPart part, const SetProgress& progress) 
   return records;
 }
 
-void make_set(SetPart part, const SetProgress& progress, const std::function<void(const SetFile& file)>& take) {
-  const std::vector<const SetRow*> rows = rows_of(part);
-  const std::vector<const OracleSet*> decisions = decisions_of(part);
-  const std::span<const DigestRow> digests = part == SetPart::full ? all_digest_rows() : std::span<const DigestRow>{};
+void make_set(const SetId& set, const SetProgress& progress, const std::function<void(const SetFile& file)>& take) {
+  const std::vector<const SetRow*> rows = rows_of(set.part);
+  const std::vector<const OracleSet*> decisions = decisions_of(set.part);
+  const std::span<const DigestRow> digests = set.part == SetPart::full ? all_digest_rows() : std::span<const DigestRow>{};
   const std::size_t all = rows.size() + decisions.size() + digests.size();
   std::size_t done = 0;
   const auto another = [&] {
@@ -176,7 +178,7 @@ void make_set(SetPart part, const SetProgress& progress, const std::function<voi
   std::map<std::size_t, MadeTable> waiting;  // made, but not its turn
   std::size_t next = 0;
   on_all_threads(rows.size(), [&](std::size_t i) {
-    MadeTable table = made(*rows[i], part);
+    MadeTable table = made(*rows[i], set);
     // No exception may leave the critical block either.
     std::exception_ptr failure;
 #pragma omp critical(mxact_vector_set)
@@ -192,35 +194,35 @@ void make_set(SetPart part, const SetProgress& progress, const std::function<voi
     }
     if (failure) std::rethrow_exception(failure);
   });
-  SetDocuments documents{records, {}, {}};
-  for (const OracleSet* set : decisions) {
-    documents.decisions.push_back(add_decisions(*set, sums));
+  SetDocuments documents{set.edition, records, {}, {}};
+  for (const OracleSet* one : decisions) {
+    documents.decisions.push_back(add_decisions(*one, set.edition, sums));
     another();
   }
   for (const DigestRow& row : digests) {
-    const SetFile file = digest_file(row);
+    const SetFile file = digest_file(row, set.edition);
     sums.add(file);
     documents.digests.push_back(digest_record(row, name_in_set(file), sha256(file.bytes)));
     another();
   }
-  if (part == SetPart::full) {
-    sums.add(text_file("coverage.txt", coverage_text(records)));
-    sums.add(text_file("coverage.html", coverage_html(records)));
+  if (set.part == SetPart::full) {
+    sums.add(text_file(set.edition, "coverage.txt", coverage_text(records)));
+    sums.add(text_file(set.edition, "coverage.html", coverage_html(set.edition, records)));
   }
-  sums.add(text_file("NOTES.md", notes_text()));
-  sums.add(text_file("manifest.json", manifest_text(documents)));
-  take(text_file("SHA256SUMS", sums.text()));
+  sums.add(text_file(set.edition, "NOTES.md", notes_text()));
+  sums.add(text_file(set.edition, "manifest.json", manifest_text(documents)));
+  take(text_file(set.edition, "SHA256SUMS", sums.text()));
 }
 
-std::size_t write_set(SetPart part, const std::filesystem::path& directory, bool force, const SetProgress& progress) {
+std::size_t write_set(const SetId& set, const std::filesystem::path& directory, bool force, const SetProgress& progress) {
   std::size_t files = 0;
-  if (!force && sim::is_there(directory / kSetVersion))
-    throw Error(ErrorCode::input, "there is a set already: --force overwrites it", (directory / kSetVersion).string());
+  if (!force && sim::is_there(directory / name_of(set.edition)))
+    throw Error(ErrorCode::input, "there is a set already: --force overwrites it", (directory / name_of(set.edition)).string());
   // Minutes of computing come before the first file: where nothing can be written is asked first.
   std::error_code refused;
-  std::filesystem::create_directories(directory / kSetVersion, refused);
-  if (refused) throw Error(ErrorCode::resource, refused.message(), (directory / kSetVersion).string());
-  make_set(part, progress, [&](const SetFile& file) {
+  std::filesystem::create_directories(directory / name_of(set.edition), refused);
+  if (refused) throw Error(ErrorCode::resource, refused.message(), (directory / name_of(set.edition)).string());
+  make_set(set, progress, [&](const SetFile& file) {
     const std::filesystem::path path = directory / file.path;
     std::error_code error;
     std::filesystem::create_directories(path.parent_path(), error);
@@ -231,11 +233,11 @@ std::size_t write_set(SetPart part, const std::filesystem::path& directory, bool
   return files;
 }
 
-SetCheck check_set(SetPart part, const std::filesystem::path& directory, const SetProgress& progress) {
+SetCheck check_set(const SetId& set, const std::filesystem::path& directory, const SetProgress& progress) {
   SetCheck check;
-  if (!sim::is_there(directory / kSetVersion)) return check;
+  if (!sim::is_there(directory / name_of(set.edition))) return check;
   std::set<std::string> known;
-  make_set(part, progress, [&](const SetFile& file) {
+  make_set(set, progress, [&](const SetFile& file) {
     known.insert(file.path);
     const std::filesystem::path path = directory / file.path;
     if (!sim::is_there(path)) return check.missing.push_back(file.path);
@@ -245,7 +247,8 @@ SetCheck check_set(SetPart part, const std::filesystem::path& directory, const S
     ++check.files;
   });
   std::error_code error;
-  for (std::filesystem::recursive_directory_iterator entry(directory / kSetVersion, error), end; !error && entry != end; entry.increment(error)) {
+  for (std::filesystem::recursive_directory_iterator entry(directory / name_of(set.edition), error), end; !error && entry != end;
+       entry.increment(error)) {
     const std::string path = std::filesystem::relative(entry->path(), directory).generic_string();
     if (!entry->is_directory() && !known.contains(path)) check.unknown.push_back(path);
   }

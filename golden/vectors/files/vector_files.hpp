@@ -33,16 +33,22 @@ struct SetFile {
 /// Progress of a set that is being made, called by one thread at a time.
 using SetProgress = std::function<void(std::size_t done, std::size_t all)>;
 
+/// A part of an edition.
+struct SetId {
+  Edition edition;
+  SetPart part;
+};
+
 /// What every table of a part has to say of itself, without its files' sums: its coverage above all. Uses all threads.
-std::vector<TableRecord> set_records(SetPart part, const SetProgress& progress);
+std::vector<TableRecord> set_records(const SetId& set, const SetProgress& progress);
 
 /// Every file of a part, each handed to `take` by one thread at a time, in a fixed order: tables, decisions, digests, then coverage.txt,
 /// coverage.html, NOTES.md, manifest.json and SHA256SUMS. Uses all threads; the bytes do not depend on how many.
-void make_set(SetPart part, const SetProgress& progress, const std::function<void(const SetFile& file)>& take);
+void make_set(const SetId& set, const SetProgress& progress, const std::function<void(const SetFile& file)>& take);
 
 /// Writes the part below `directory`. Returns the number of files. Throws as sim::write_file does, before anything is
 /// computed where the directory cannot be made; without `force` nothing is overwritten.
-std::size_t write_set(SetPart part, const std::filesystem::path& directory, bool force, const SetProgress& progress);
+std::size_t write_set(const SetId& set, const std::filesystem::path& directory, bool force, const SetProgress& progress);
 
 /// What a directory's set lacks or has otherwise.
 struct SetCheck {
@@ -52,6 +58,6 @@ struct SetCheck {
   std::vector<std::string> unknown;  ///< files that the set does not have
 };
 /// Where `directory` has nothing of the set's name there is nothing to compare, and nothing is listed.
-SetCheck check_set(SetPart part, const std::filesystem::path& directory, const SetProgress& progress);
+SetCheck check_set(const SetId& set, const std::filesystem::path& directory, const SetProgress& progress);
 
 }  // namespace mx::golden

@@ -38,7 +38,7 @@ struct CoreFile {
 };
 
 CoreFile read(const mx::golden::SetRow& row) {
-  CoreFile file{&row, {}, mx::golden::op_named(row.op, mx::golden::OpOptions(row.options)), 0, {}};
+  CoreFile file{&row, {}, mx::golden::op_of(row, mx::golden::Edition::v1), 0, {}};
   file.stem = mx::golden::stem_of(row, *file.op);
   const std::vector<mx::golden::Column> columns = mx::golden::file_columns(*file.op);
   file.row_lanes = mx::golden::lane_count(columns);
@@ -146,7 +146,7 @@ Verdict judged(const CoreFile& file, const BrokenDevice& broken) {
   {
     // The device is built with its fault, as a design is.
     const Planted planted(broken.fault);
-    const auto device = mx::golden::op_named(file.row->op, mx::golden::OpOptions(file.row->options));
+    const auto device = mx::golden::op_of(*file.row, mx::golden::Edition::v1);
     for (Lanes rest = file.lanes; !rest.empty(); rest = rest.subspan(file.row_lanes)) {
       device->evaluate(rest.first(operands), answer);
       if (broken.spoil != nullptr) broken.spoil(*device, answer);

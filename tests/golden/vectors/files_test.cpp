@@ -25,9 +25,11 @@
 
 namespace {
 
+using mx::golden::Edition;
 using mx::golden::SetPart;
 using mx::golden::VectorTable;
 
+constexpr mx::golden::SetId kFrozen{Edition::v1, SetPart::core};
 const std::filesystem::path kSource = std::filesystem::path(MXACT_SOURCE_DIR) / "golden";
 
 std::vector<std::uint8_t> bytes_of(std::string_view text) { return {text.begin(), text.end()}; }
@@ -59,7 +61,7 @@ TEST_CASE("SHA-256 of the standard's examples") {
 TEST_CASE("every view of every committed table is read back as the table, and a changed byte is not") {
   for (const mx::golden::SetRow& row : mx::golden::all_set_rows()) {
     if (!row.core) continue;
-    const auto op = mx::golden::op_named(row.op, mx::golden::OpOptions(row.options));
+    const auto op = mx::golden::op_of(row, Edition::v1);
     const VectorTable table = mx::golden::table_of(row, *op);
     REQUIRE(table.rows() > 0);
     for (const mx::golden::VectorView& view : mx::golden::all_vector_views()) {
@@ -74,7 +76,7 @@ TEST_CASE("every view of every committed table is read back as the table, and a 
 
 TEST_CASE("safetensors views are safetensors to the bounded reader too") {
   const mx::golden::SetRow row{"quantize_mxfp4", {{"from", "bf16"}}, {mx::golden::SetKind::directed}, false};
-  const auto op = mx::golden::op_named(row.op, mx::golden::OpOptions(row.options));
+  const auto op = mx::golden::op_of(row, Edition::v1_1);
   const VectorTable table = mx::golden::table_of(row, *op);
   const mx::tests::ScratchDirectory scratch;
   const std::filesystem::path path = scratch.path() / "a.safetensors";
@@ -132,7 +134,7 @@ TEST_CASE("decisions are read back as the deployments that were asked, and a cha
 }
 
 TEST_CASE("the committed set is the generator's, byte for byte, and below 5 MB") {
-  const mx::golden::SetCheck check = mx::golden::check_set(SetPart::core, kSource, {});
+  const mx::golden::SetCheck check = mx::golden::check_set(kFrozen, kSource, {});
   CHECK(check.missing.empty());
   CHECK(check.different.empty());
   CHECK(check.unknown.empty());
@@ -140,6 +142,24 @@ TEST_CASE("the committed set is the generator's, byte for byte, and below 5 MB")
   std::uintmax_t size = 0;
   for (const std::string& file : files_below(kSource / "v1")) size += std::filesystem::file_size(kSource / "v1" / file);
   CHECK(size < 5'000'000);
+}
+
+TEST_CASE("edition v1.1 of the committed tables has the committed checksums, and at most three times the vectors") {
+  std::string sums;
+  mx::golden::make_set({Edition::v1_1, SetPart::core}, {}, [&](const mx::golden::SetFile& file) {
+    if (file.path == "v1.1/SHA256SUMS") sums.assign(file.bytes.begin(), file.bytes.end());
+  });
+  CHECK(sums == content(kSource / "v1.1/SHA256SUMS"));
+  for (const mx::golden::SetRow& row : mx::golden::all_set_rows()) {
+    if (!row.core) continue;
+    const auto before = mx::golden::op_of(row, Edition::v1);
+    const auto now = mx::golden::op_of(row, Edition::v1_1);
+    INFO(mx::golden::stem_of(row, *now));
+    CHECK(mx::golden::stem_of(row, *before) == mx::golden::stem_of(row, *now));
+    const std::uint64_t count = mx::golden::VectorSet(*now, row.choice).count();
+    CHECK(count >= mx::golden::VectorSet(*before, row.choice).count());
+    CHECK(count <= 3 * mx::golden::VectorSet(*before, row.choice).count());
+  }
 }
 
 TEST_CASE("a table that misses a reachable bin is noticed, unless its vectors are random") {
@@ -153,16 +173,16 @@ TEST_CASE("a table that misses a reachable bin is noticed, unless its vectors ar
 
 TEST_CASE("a set is written whole, and not over another one") {
   const mx::tests::ScratchDirectory scratch;
-  const std::size_t count = mx::golden::write_set(SetPart::core, scratch.path(), false, {});
+  const std::size_t count = mx::golden::write_set(kFrozen, scratch.path(), false, {});
   CHECK(files_below(scratch.path() / "v1").size() == count);
-  CHECK_THROWS_WITH(mx::golden::write_set(SetPart::core, scratch.path(), false, {}), Catch::Matchers::Contains("--force"));
+  CHECK_THROWS_WITH(mx::golden::write_set(kFrozen, scratch.path(), false, {}), Catch::Matchers::Contains("--force"));
   const std::string sums = content(scratch.path() / "v1/SHA256SUMS");
   CHECK(static_cast<std::size_t>(std::ranges::count(sums, '\n')) == count - 1);
 
   std::ofstream(scratch.path() / "v1/NOTES.md") << "other\n";
   std::ofstream(scratch.path() / "v1/more.txt") << "more\n";
   std::filesystem::remove(scratch.path() / "v1/manifest.json");
-  const mx::golden::SetCheck check = mx::golden::check_set(SetPart::core, scratch.path(), {});
+  const mx::golden::SetCheck check = mx::golden::check_set(kFrozen, scratch.path(), {});
   CHECK(check.missing == std::vector<std::string>{"v1/manifest.json"});
   CHECK(check.different == std::vector<std::string>{"v1/NOTES.md"});
   CHECK(check.unknown == std::vector<std::string>{"v1/more.txt"});
@@ -170,7 +190,7 @@ TEST_CASE("a set is written whole, and not over another one") {
 
 TEST_CASE("of every table of the set: random vectors meet no bin that the directed set misses", "[.long]") {
   for (const mx::golden::SetRow& row : mx::golden::all_set_rows()) {
-    const auto op = mx::golden::op_named(row.op, mx::golden::OpOptions(row.options));
+    const auto op = mx::golden::op_of(row, Edition::v1_1);
     INFO(mx::golden::stem_of(row, *op));
     const mx::golden::SetChoice random{mx::golden::SetKind::random, 5, op->family() == "moe" ? 100U : 5000U};
     CHECK(mx::tests::missed(*op, mx::tests::coverage_of(*op, random), mx::tests::coverage_of(*op, mx::tests::kDirected)) == "");
@@ -181,7 +201,7 @@ TEST_CASE("names of files are unique, and every row of the set is an operation")
   std::set<std::string> stems;
   for (const mx::golden::SetRow& row : mx::golden::all_set_rows()) {
     INFO(row.op);
-    const auto op = mx::golden::op_named(row.op, mx::golden::OpOptions(row.options));
+    const auto op = mx::golden::op_of(row, Edition::v1_1);
     CHECK(stems.insert(mx::golden::stem_of(row, *op)).second);
     CHECK(mx::golden::VectorSet(*op, row.choice).count() > 0);
   }

@@ -101,7 +101,7 @@ TEST_CASE("a right device passes on the directed set, each vector once, with all
       CHECK(axis.missed.empty());
       CHECK(axis.reachable + axis.unreachable.size() == axis.total);
       // A narrow source may have none of the target's points.
-      CHECK((axis.reachable > 0 || axis.name == "point"));
+      CHECK((axis.reachable > 0 || axis.name == "point" || axis.name.starts_with("told from")));
       for (const auto& [bin, reason] : axis.unreachable) CHECK_FALSE(reason.empty());
     }
   }
@@ -126,7 +126,7 @@ TEST_CASE("a right device passes on random vectors") {
 }
 
 TEST_CASE("a device that follows a wrong rule fails, and a rule that gives the same answers is named first") {
-  mx::test::EveryNth picked(3);
+  mx::test::EveryNth picked(7);
   for (const Asked& one : asked()) {
     const auto op = op_of(one);
     for (const mx::golden::WrongRule& rule : op->wrong_rules()) {

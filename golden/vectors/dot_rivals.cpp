@@ -1,0 +1,178 @@
+// What else a device may make of the products of a dot product.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "golden/vectors/dot_subject.hpp"
+#include "model/numerics/exact_sum.hpp"
+#include "model/numerics/f32.hpp"
+
+namespace mx::golden {
+namespace {
+
+using Products = std::vector<Value>;
+
+std::uint32_t exact(std::span<const Value> products) {
+  ExactSum sum;
+  for (const Value& product : products) sum.add(product);
+  return sum.to_f32();
+}
+
+/// A sum in fp32 and one more product, rounded once.
+std::uint32_t added(std::uint32_t sum, const Value& product) { return exact(std::array{decode(kF32, sum), product}); }
+
+std::uint32_t chain(std::span<const Value> products) {
+  std::uint32_t sum = 0;
+  for (const Value& product : products) sum = added(sum, product);
+  return sum;
+}
+
+std::uint32_t tree(const Products& products) {
+  std::vector<std::uint32_t> sums;
+  for (const Value& product : products) sums.push_back(to_f32(product));
+  while (sums.size() > 1) {
+    for (std::size_t i = 0; i < sums.size() / 2; ++i) sums[i] = f32::add(sums[2 * i], sums[2 * i + 1]);
+    if (sums.size() % 2 == 1) sums[sums.size() / 2] = sums.back();
+    sums.resize((sums.size() + 1) / 2);
+  }
+  return sums.empty() ? 0 : sums.front();
+}
+
+std::uint32_t in_groups(std::span<const Value> products, std::size_t group) {
+  std::uint32_t sum = 0;
+  for (std::size_t k = 0; k < products.size(); k += group) {
+    const std::uint32_t part = exact(products.subspan(k, std::min(group, products.size() - k)));
+    sum = k == 0 ? part : f32::add(sum, part);
+  }
+  return sum;
+}
+
+int top_exponent(const Value& value) { return value.exponent + static_cast<int>(std::bit_width(value.significand)) - 1; }
+
+/// Every product cut off so many bits below the leading one of the largest.
+std::uint32_t aligned(const Products& products, int width) {
+  int top = INT32_MIN;
+  for (const Value& product : products) {
+    if (product.cls == ValueClass::finite) top = std::max(top, top_exponent(product));
+  }
+  Products cut;
+  for (Value product : products) {
+    const int dropped = product.cls == ValueClass::finite ? top - width - product.exponent : 0;
+    if (dropped > 0) product.significand = dropped < 64 ? product.significand >> dropped << dropped : 0;
+    if (product.significand != 0) cut.push_back(product);
+  }
+  return exact(cut);
+}
+
+std::uint32_t cut_off(const Products& products) {
+  ExactSum sum;
+  for (const Value& product : products) sum.add(product);
+  constexpr Conversion kCut{Rounding::toward_zero, Overflow::saturate, NanRule::fixed, 0, 0, 0, false};
+  return sum.round(kF32, kCut);
+}
+
+Products reversed(Products products) {
+  std::ranges::reverse(products);
+  return products;
+}
+
+Products in_pairs_exchanged(Products products) {
+  for (std::size_t k = 0; k + 1 < products.size(); k += 2) std::swap(products[k], products[k + 1]);
+  return products;
+}
+
+/// Bits from the last place of the least product to the leading one of the largest; scales beside.
+int span_of(const DotSubject& subject) {
+  const auto bits = [](const Format& format) {
+    const Value largest = decode(format, max_finite_code(format));
+    const Value least = format.encoding == Encoding::floating ? decode(format, 1U) : Value{1, -format.mantissa_bits, ValueClass::finite, false};
+    return std::pair{top_exponent(largest), top_exponent(least)};
+  };
+  const auto [top_a, low_a] = bits(*subject.a.element);
+  const auto [top_b, low_b] = bits(*subject.b.element);
+  return top_a + top_b + 1 - low_a - low_b;
+}
+
+/// Bits of the sum of a block of products and of what its scales multiply them by.
+int block_bits(const DotSubject& subject, std::size_t block) {
+  const auto of_scale = [](const SideFormat& side) {
+    return side.scale == nullptr ? 0 : side.scale->mantissa_bits == 0 ? 0 : side.scale->mantissa_bits + 1;
+  };
+  return span_of(subject) + static_cast<int>(std::bit_width(block - 1)) + of_scale(subject.a) + of_scale(subject.b);
+}
+
+/// A rival that adds up whole blocks before it rounds.
+bool is_whole_blocks(std::string_view rival, std::size_t block) {
+  return rival == "a pairwise tree" || rival == fmt::format("groups of {}", block) || rival == fmt::format("groups of {}", 2 * block);
+}
+
+bool has_one_scale(const DotSubject& subject) { return subject.scales_of(subject.a) < 2 && subject.scales_of(subject.b) < 2; }
+
+}  // namespace
+
+std::uint32_t scale_of_one(const Format* scale) {
+  if (scale == nullptr) return 0;
+  return static_cast<std::uint32_t>(scale->bias) << scale->mantissa_bits;
+}
+
+std::uint32_t negated(std::uint32_t code, const Format& format) {
+  if (!format.has_sign) return code;
+  const std::uint32_t sign = 1U << (format.width - 1);
+  return format.encoding == Encoding::fixed_point ? (0U - code) & (2U * sign - 1U) : code ^ sign;
+}
+
+std::vector<Value> products_of(const DotSubject& subject, Lanes operands) {
+  const std::size_t scales_a = subject.scales_of(subject.a);
+  const std::size_t scales_b = subject.scales_of(subject.b);
+  std::vector<Value> products;
+  for (std::size_t k = 0; k < subject.length; ++k) {
+    Value product =
+        exact_product(decode(*subject.a.element, operands[scales_a + k]), decode(*subject.b.element, operands[subject.b_begins() + scales_b + k]));
+    if (scales_a > 0) product = exact_product(product, decode(*subject.a.scale, operands[k / static_cast<std::size_t>(subject.a.block)]));
+    if (scales_b > 0)
+      product = exact_product(product, decode(*subject.b.scale, operands[subject.b_begins() + k / static_cast<std::size_t>(subject.b.block)]));
+    if (product.cls == ValueClass::nan || product.cls == ValueClass::infinity) return {};
+    products.push_back(product);
+  }
+  return products;
+}
+
+std::vector<DotRival> dot_rivals(const DotSubject& subject) {
+  const auto is_wide = [](const SideFormat& side) { return side.scale != nullptr && side.scale->width > 8; };
+  const bool is_exact = subject.contract == Contract::exact;
+  if ((!is_exact && subject.contract != Contract::f32_sequential) || is_wide(subject.a) || is_wide(subject.b)) return {};
+  std::vector<DotRival> rivals;
+  if (is_exact) {
+    rivals.push_back({"a chain of fp32", 0, [](const Products& products) { return chain(products); }});
+    rivals.push_back({"a sum that is cut off at the end", 0, cut_off});
+  } else {
+    rivals.push_back({"an exact sum", 0, [](const Products& products) { return exact(products); }});
+    rivals.push_back({"k in descending order", 0, [](const Products& products) { return chain(reversed(products)); }});
+    rivals.push_back({"k in pairs exchanged", 0, [](const Products& products) { return chain(in_pairs_exchanged(products)); }});
+  }
+  rivals.push_back({"a pairwise tree", 0, tree});
+  for (std::size_t group : {4U, 8U, 16U, 32U})
+    rivals.push_back({fmt::format("groups of {}", group), 0, [group](const Products& products) { return in_groups(products, group); }});
+  for (int width = 24; width <= 36; ++width)
+    rivals.push_back({fmt::format("an alignment of {} bits", width), width, [width](const Products& products) { return aligned(products, width); }});
+  return rivals;
+}
+
+std::string why_same_sum(const DotSubject& subject, const DotRival& rival) {
+  const int span = span_of(subject);
+  const int carries = static_cast<int>(std::bit_width(subject.length - 1));
+  if (has_one_scale(subject) && span + carries <= 24)
+    return fmt::format("sums of {} products of {} and {} under one scale stay within 24 bits: two blocks of unlike scale can tell", subject.length,
+                       subject.a.element->name, subject.b.element->name);
+  const std::size_t block = std::max<std::size_t>(1, static_cast<std::size_t>(std::max(subject.a.block, subject.b.block)));
+  if (subject.contract == Contract::exact && subject.length == 2 * block && is_whole_blocks(rival.name, block) && block_bits(subject, block) <= 24)
+    return "sums of a block stay within 24 bits, and two of them are added once";
+  if (rival.width > 0 && has_one_scale(subject) && span <= rival.width)
+    return fmt::format("products of {} and {} reach over {} bits", subject.a.element->name, subject.b.element->name, span);
+  if (subject.contract == Contract::exact && rival.name == fmt::format("groups of {}", subject.length)) return "one group holds the whole sum";
+  return {};
+}
+
+}  // namespace mx::golden
