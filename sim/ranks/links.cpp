@@ -253,6 +253,9 @@ LinkCheck check_stage(const LinkInputs& inputs, Link link, StageList stages) {
 }
 
 LinkCheck check_first(const LinkInputs& inputs) {
+  if (inputs.layer.experts.has_bias() && inputs.execution.row->bias == BiasEntry::dropped) {
+    return broken_link(Link::first_product, "the biases of the model are left out");
+  }
   constexpr std::vector<std::uint32_t> SlotStages::*kStages[] = {&SlotStages::gate, &SlotStages::up};
   return check_stage(inputs, Link::first_product, kStages);
 }
