@@ -290,6 +290,8 @@ std::vector<std::uint32_t> deciding_codes(const Format& from, const Format& to, 
   for (std::uint32_t last_bit : {0U, 1U}) {
     for (std::uint32_t code : spread(decisions, last_bit)) codes.add_depths(in_the_middle ? middle_above(code) : value_at(code));
   }
+  // Without a zero the first value is where what lies below ends.
+  if (to.encoding == Encoding::exponent_only) codes.add_depths(value_at(0));
   // Some between the decisions, one in each quarter of a unit.
   for (std::uint32_t code : floor_codes(to)) {
     const auto [units, unit] = floor_of(code, to);
@@ -301,6 +303,12 @@ std::vector<std::uint32_t> deciding_codes(const Format& from, const Format& to, 
     }
   }
   std::vector<std::uint32_t> all = std::move(codes).taken();
+  // Each bit alone behind the leading one.
+  for (int bit = 0; bit < from.mantissa_bits; ++bit) {
+    const std::uint32_t code = static_cast<std::uint32_t>(from.bias) << from.mantissa_bits | 1U << bit;
+    all.push_back(code);
+    if (from.has_sign) all.push_back(code | 1U << (from.width - 1));
+  }
   std::set<std::uint32_t> seen;
   std::erase_if(all, [&](std::uint32_t code) { return !seen.insert(code).second; });
   return all;

@@ -30,7 +30,7 @@ std::optional<std::uint32_t> stepped(std::uint32_t code, const Format& source, b
   const std::uint32_t mantissa = mantissa_of(code, source);
   if (mantissa == 0 || magnitude > max_finite_code(source)) return std::nullopt;
   const std::uint32_t step = mantissa & (0U - mantissa);
-  if (up && magnitude + step > max_finite_code(source)) return std::nullopt;
+  if (up ? magnitude + step > max_finite_code(source) : magnitude == step) return std::nullopt;
   return up ? code + step : code - step;
 }
 

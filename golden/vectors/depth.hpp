@@ -21,7 +21,8 @@ bool has_depth(const Format& source);
 std::vector<std::string> depth_bins(const Format& source);
 /// The bin of a code, from 1; 0 where all bits of its mantissa are zero.
 std::uint8_t depth_bin(std::uint32_t code, const Format& source);
-/// The code with its lowest bit of the mantissa taken away, or with as much added; none where there is no such bit, or no such finite number.
+/// The code with its lowest bit of the mantissa taken away, or with as much added; none where there is no such bit, or no such finite number
+/// but zero.
 std::optional<std::uint32_t> stepped(std::uint32_t code, const Format& source, bool up);
 
 }  // namespace mx::golden
