@@ -100,8 +100,8 @@ TEST_CASE("a right device passes on the directed set, each vector once, with all
       CHECK(axis.hit == axis.reachable);
       CHECK(axis.missed.empty());
       CHECK(axis.reachable + axis.unreachable.size() == axis.total);
-      // A narrow source may have none of the target's points.
-      CHECK((axis.reachable > 0 || axis.name == "point" || axis.name.starts_with("told from")));
+      // A narrow source may have none of the target's points; a floor looks at no bit of the mantissa; small formats have one sum in any order.
+      CHECK((axis.reachable > 0 || axis.name == "point" || axis.name.starts_with("told from") || axis.name.starts_with("lowest source bit")));
       for (const auto& [bin, reason] : axis.unreachable) CHECK_FALSE(reason.empty());
     }
   }
