@@ -72,7 +72,9 @@ TEST_CASE("gen and ver as JSON") {
   CHECK(report["schema"] == "mxact-ver/1");
   CHECK(report["verdict"] == "PASSED");
   CHECK(report["checked"] == 16);
-  CHECK(report["coverage"].size() == 3);
+  // Edition v1.1 asks how deep the source decided too, on either side.
+  CHECK(report["coverage"].size() == 5);
+  CHECK(mx::parsed(through("e2m1_to_bf16 --edition v1", kDecoder, "--json").out)["coverage"].size() == 3);
 }
 
 TEST_CASE("the coverage of the core set as text, JSON and a page") {
