@@ -152,7 +152,7 @@ void DotOp::bins(Lanes operands, Lanes results, std::span<std::uint8_t> bins) co
 
 std::string DotOp::why_unreachable(std::size_t axis, std::size_t bin) const {
   if (axis == 0)
-    return fmt::format("contract {} gives no such number for {} by {}", mx::name_of(subject_.contract), subject_.a.name, subject_.b.name);
+    return fmt::format("contract {} gives no such number for {} by {}", subject_.contract_name, subject_.a.name, subject_.b.name);
   if (axis >= kRivalAxis) {
     const std::string why = why_same_sum(subject_, rivals_[axis - kRivalAxis]);
     return why.empty() ? fmt::format("no sum of {} products was found that it gives otherwise", subject_.length) : why;

@@ -26,13 +26,6 @@ using layout::Role;
 
 [[noreturn]] void fail(const std::string& where, const std::string& message) { throw Error(ErrorCode::input, message, where); }
 
-/// A second conversion would move what has been moved.
-void refuse_converted(const CheckpointFiles& files) {
-  for (const SafetensorsFile& file : files.files) {
-    if (is_converted(file)) fail(file.path().string(), "is converted already; `mxact restore` of its directory gives the checkpoint back");
-  }
-}
-
 /// The roles of a piece: of w13, of w2.
 struct PieceRoles {
   Piece piece;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "model/error.hpp"
+#include "sim/checkpoint/layout_tags.hpp"
 #include "support/json.hpp"
 #include "support/quote.hpp"
 
@@ -246,6 +247,12 @@ CheckpointConfig read_checkpoint_config(const path& directory) {
     member = ConfigSize{std::string(row.key), value};
   }
   return config;
+}
+
+void refuse_converted(const CheckpointFiles& files) {
+  for (const SafetensorsFile& file : files.files) {
+    if (is_converted(file)) fail(file.path().string(), "is converted already; `mxact restore` of its directory gives the checkpoint back");
+  }
 }
 
 }  // namespace mx::sim

@@ -41,6 +41,9 @@ struct CheckpointFiles {
 /// promised tensor, a name in two shards, whatever SafetensorsFile refuses.
 CheckpointFiles open_checkpoint_files(const std::filesystem::path& path);
 
+/// Throws Error(input) for what `mxact convert` has written: its tensors lie where a kernel reads them.
+void refuse_converted(const CheckpointFiles& files);
+
 /// A size in config.json, and the key that gave it.
 struct ConfigSize {
   std::string key;

@@ -33,6 +33,7 @@ struct Side {
   std::set<std::string_view> experts;  ///< names of all their tensors
 
   explicit Side(const std::filesystem::path& path) : files(open_checkpoint_files(path)), config(read_checkpoint_config(files.directory)) {
+    refuse_converted(files);
     families = find_families(files, config, path.string());
     const std::string main = before_of(families.front());
     for (const FoundFamily& family : families) {
@@ -101,6 +102,8 @@ class Comparison {
         if (wanted(key) && !a_.layers.contains(key)) omit(of.second->prefix, "only the second has these experts", true);
       }
       if (options_.layers.empty()) compare_others();
+      if (!options_.tensors.empty() && result_.tensors == 0 && result_.omitted.empty())
+        throw Error(ErrorCode::usage, fmt::format("no tensor that is compared has '{}' in its name", options_.tensors.front()), "--tensor");
       result_.finished = true;
     } catch (const Stopped&) {
     }

@@ -53,7 +53,8 @@ struct CompareOptions {
   Stop stop = {};
 };
 
-/// Reads a few rows of a matrix at a time; of forms that lie input-major a whole one. Throws Error(input) where a checkpoint cannot be read.
+/// Reads a few rows of a matrix at a time; of forms that lie input-major a whole one. Throws Error(input) where a checkpoint cannot be read or was
+/// converted, Error(usage) for a layer or a part of a name that is in neither.
 CheckpointComparison compare_checkpoints(const std::filesystem::path& first, const std::filesystem::path& second, const CompareOptions& options);
 
 }  // namespace mx::sim

@@ -187,7 +187,10 @@ TEST_CASE("other tensors are compared under their names and what only one has is
   options.tensors = {"experts.0"};
   CHECK(compared(a, b, options).tensors == 3);
   options.layers = {7};
-  CHECK_THROWS_AS(compared(a, b, options), Error);
+  CHECK_THROWS_WITH(compared(a, b, options), Catch::Contains("layer 7 has no experts in the first checkpoint"));
+  options.layers = {};
+  options.tensors = {"nowhere"};
+  CHECK_THROWS_WITH(compared(a, b, options), Catch::Contains("no tensor that is compared has 'nowhere' in its name"));
 }
 
 }  // namespace mx::test
