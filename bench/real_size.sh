@@ -26,6 +26,8 @@ echo '|---|--:|--:|'
 "$mxact" verify "$work/model" --platform SM100 --tp 1 > /dev/null
 row '`verify --platform SM100 --tp 1`, 8 cells' "$mxact" verify "$work/model" --platform SM100 --tp 1
 row 'the same, one thread' env OMP_NUM_THREADS=1 "$mxact" verify "$work/model" --platform SM100 --tp 1
+both() { for _ in 1 2; do OMP_NUM_THREADS=1 "$@" & done; wait; }
+row 'two of these side by side: the limit of the machine' both "$mxact" verify "$work/model" --platform SM100 --tp 1
 row 'the same, `--no-execute`' "$mxact" verify "$work/model" --platform SM100 --tp 1 --no-execute
 row '`cp` of the checkpoint' cp -r "$work/model" "$work/copy"
 row '`convert --backend TRITON --platform sm90`' "$mxact" convert "$work/model" --backend TRITON --platform sm90 -o "$work/packed"
