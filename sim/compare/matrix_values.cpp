@@ -137,7 +137,8 @@ void MatrixValues::read_codes(std::int64_t first, std::span<double> out) {
   const auto number_of_code = [&](std::uint32_t code) { return is_int4 ? static_cast<double>(code) - 8 : e2m1()[code]; };
   if (!family_.form->input_major) {
     const std::vector<std::uint8_t> bytes = rows_of(weight_, first, static_cast<std::int64_t>(rows), row_bytes);
-    for (std::size_t i = 0; i < out.size(); ++i) out[i] = four ? number_of_code(bytes[i / 2] >> 4 * (i % 2) & 15U) : plain_number(bytes, i, dtype);
+    for (std::size_t i = 0; i < out.size(); ++i)
+      out[i] = four ? number_of_code(std::uint32_t{bytes[i / 2]} >> 4 * (i % 2) & 15U) : plain_number(bytes, i, dtype);
     return;
   }
   const auto across = static_cast<std::size_t>(rows_in_file_);
