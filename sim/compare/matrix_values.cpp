@@ -145,8 +145,8 @@ void MatrixValues::read_codes(std::int64_t first, std::span<double> out) {
   for (std::size_t r = 0; r < rows; ++r) {
     const std::size_t row = static_cast<std::size_t>(first) + r + (kind_ == MatrixKind::up ? static_cast<std::size_t>(rows_) : 0);
     for (std::size_t k = 0; k < columns; ++k)
-      out[r * columns + k] =
-          four ? number_of_code(weight_.held[k / 2 * across + row] >> 4 * (k % 2) & 15U) : plain_number(weight_.held, k * across + row, dtype);
+      out[r * columns + k] = four ? number_of_code(std::uint32_t{weight_.held[k / 2 * across + row]} >> 4 * (k % 2) & 15U)
+                                  : plain_number(weight_.held, k * across + row, dtype);
   }
 }
 
