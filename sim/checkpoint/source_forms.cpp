@@ -122,7 +122,7 @@ constexpr SourceForm kForms[] = {
     {"FP8 block", kBlock, kEachExpert, kFp8Block, kFp8BlockFacts, kBlockMeaning, asks("fp8-block", "own"), {kVllm, kFp8Py, "Fp8MoEMethod.create_weights", kCommit}},
     {"compressed-tensors FP8 block", kBlock, kEachExpert, kFp8Block, kCtBlockFacts, kBlockMeaning, asks("fp8-block", "compressed_tensors"), {kCtRepository, kCtInit, "initialize_qparams, strategy block", "main"}},
     {"ModelOpt FP8_PB_WO", kBlock, kEachExpert, kFp8Block, kModelOptBlockFacts, kBlockMeaning, asks("fp8-block", "own"), {kVllm, "docs/features/quantization/modelopt.md", "FP8_PB_WO", "main"}},
-    {"Quark FP8 block", kBlock, kEachExpert, kFp8Block, kQuarkBlockFacts, kBlockMeaning, asks("fp8-block", "quark"), {kVllm, kQuarkMoe, "QuarkW8A8Fp8MoEMethod", "main"}},
+    {"Quark FP8 block", kBlock, kEachExpert, kFp8Block, kQuarkBlockFacts, kBlockMeaning, asks("fp8-block", "quark"), {kVllm, "vllm/model_executor/layers/quantization/quark/quark.py", "_is_fp8_w8a8", "7ca49fbe4bab019e55d57cdc4b7fd3d55c67c1a6"}},
     {"DeepSeek-V4 FP8", kBlock, kOnlyNumbered, kFp8Block, kDeepSeekV4Fp8Facts, kBlockMeaning, asks("fp8-block", "own", false, "DeepseekV4"), {kVllm, "vllm/models/deepseek_v4/quant_config.py", "DeepseekV4Fp8Config, expert_dtype fp8", kCommit}},
     {"ModelOpt MXFP8", kMx8, kEachExpert, kMxfp8, kModelOptMxfp8Facts, kE8m0Fp8Meaning, asks("mxfp8", "own"), {kVllm, kModelOpt, "ModelOptMxFp8FusedMoE", kCommit}},
     {"compressed-tensors MXFP8", kMx8, kEachExpert, kMxfp8, kCtMxfp8Facts, kE8m0Fp8Meaning, asks("mxfp8", "compressed_tensors"), {kCtRepository, "src/compressed_tensors/compressors/mxfp8", "format mxfp8-quantized", "main"}},

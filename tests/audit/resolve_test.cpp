@@ -143,6 +143,20 @@ TEST_CASE("a method that asks nobody is answered by its class everywhere") {
   CHECK(resolved(file, layer).decision.choice->kernel_class == "CutlassExpertsMxfp4");
 }
 
+TEST_CASE("Quark's experts of FP8 blocks are refused until the version that took them in") {
+  auto file = example("deepseek-v3-h200");
+  file.deployment.quant_method = "quark";
+  const auto raised = [&](mx::Engine engine) {
+    const Resolution resolution = resolve(engine, file.deployment, {file.oracle, file.deployment.layer});
+    return resolution.failure ? std::string(resolution.failure->stage) + " " + resolution.failure->refusal.error_type : std::string();
+  };
+  CHECK(raised(mx::kVllm2026_05) == "allocation RuntimeError");
+  CHECK(raised(mx::kVllm2026_08) == "allocation ValueError");
+  CHECK(raised(mx::kVllm2026_11).empty());
+  file.deployment.quant_method = "own";
+  CHECK(raised(mx::kVllm2026_05).empty());
+}
+
 TEST_CASE("what a method asserts before it makes weights is the engine's failure, whatever the backend") {
   auto file = example("deepseek-v3-h200");
   for (const std::string_view name : {"auto", "triton", "deep_gemm", "marlin"}) {

@@ -56,6 +56,23 @@ struct SizeCheck {
 // vllm quantization/fp8.py Fp8MoEMethod.create_weights: block_n of weight_block_size. 2026-11 takes finer blocks instead (fp8_block_shape).
 constexpr std::array kSizeChecks = {SizeCheck{QuantKey::fp8_static_128_block, 128, "ValueError", kUntilNovember}};
 
+/// Schemes that a method has no experts for, by the key of the weights.
+struct SchemeCheck {
+  Names method;
+  QuantKey weights;
+  Names error_type;
+  Names text;
+  Versions versions;
+};
+// vllm quantization/quark/quark_moe.py QuarkMoEMethod.get_moe_method, QuarkW8A8Fp8MoEMethod.__init__; vllm#52263 took blocks in.
+constexpr std::array kSchemeChecks = {
+    SchemeCheck{"quark", QuantKey::fp8_static_128_block, "RuntimeError", "Unsupported FusedMoe scheme", kMay},
+    SchemeCheck{
+        "quark", QuantKey::fp8_static_128_block, "ValueError",
+        "For FP8 Fused MoE layers, only per-tensor and per-channel scales for weights and activations are supported. Found per_block, per_group",
+        kAugust},
+};
+
 }  // namespace
 
 std::string_view own_class(const OracleTables& tables, const Deployment& deployment) {
@@ -80,6 +97,10 @@ std::string_view method_class(const OracleTables& tables, const Deployment& depl
 std::optional<Refusal> method_refusal(const OracleTables& tables, const Deployment& deployment) {
   const QuantKey weights = tables.weight_key.value_or(quant_key_named(deployment.weight_key));
   const std::int64_t intermediate = deployment.layer.intermediate_per_partition;
+  for (const SchemeCheck& check : kSchemeChecks) {
+    if (!check.versions.has(tables.engine) || check.method != deployment.quant_method || check.weights != weights) continue;
+    return Refusal{std::string(check.error_type), std::string(check.text)};
+  }
   for (const SizeCheck& check : kSizeChecks) {
     if (!check.versions.has(tables.engine) || check.weights != weights || intermediate % check.intermediate == 0) continue;
     return Refusal{std::string(check.error_type), "The output_size of gate's and up's weight = " + std::to_string(intermediate) +
