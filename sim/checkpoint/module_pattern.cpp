@@ -19,6 +19,7 @@ namespace {
 constexpr std::size_t kLongest = 1024;
 constexpr int kDeepest = 32;
 constexpr std::int64_t kMostSteps = 1'000'000;
+constexpr int kMostOpen = 2048;  ///< steps that wait for the rest of the expression: each holds its frames on the stack
 constexpr int kUnlimited = INT32_MAX;
 
 /// One piece of an expression, and how often it comes.
@@ -170,7 +171,7 @@ class Matcher {
   bool any(const std::vector<Sequence>& all, std::size_t at, const Then& then) {
     return std::ranges::any_of(all, [&](const Sequence& sequence) { return from(sequence, 0, at, then); });
   }
-  bool too_long() const { return steps_ > kMostSteps; }
+  bool too_long() const { return gave_up_; }
 
  private:
   bool from(const Sequence& sequence, std::size_t index, std::size_t at, const Then& then) {
@@ -179,7 +180,15 @@ class Matcher {
   }
 
   bool repeat(const Atom& atom, int done, std::size_t at, const Then& then) {
-    if (++steps_ > kMostSteps) return false;
+    gave_up_ = gave_up_ || ++steps_ > kMostSteps || open_ >= kMostOpen;
+    if (gave_up_) return false;
+    ++open_;
+    const bool fits = try_repeat(atom, done, at, then);
+    --open_;
+    return fits;
+  }
+
+  bool try_repeat(const Atom& atom, int done, std::size_t at, const Then& then) {
     const auto again = [&] {
       return done < atom.most &&
              once(atom, at, [&](std::size_t next) { return (next != at || done < atom.least) && repeat(atom, done + 1, next, then); });
@@ -205,6 +214,8 @@ class Matcher {
 
   std::string_view text_;
   std::int64_t steps_ = 0;
+  int open_ = 0;
+  bool gave_up_ = false;
 };
 
 bool fits_expression(std::string_view expression, std::string_view module, const std::string& place) {
@@ -212,7 +223,10 @@ bool fits_expression(std::string_view expression, std::string_view module, const
   Matcher matcher(module);
   const bool fits = matcher.any(parsed, 0, [](std::size_t) { return true; });
   if (matcher.too_long())
-    throw Error(ErrorCode::input, fmt::format("the expression {} takes more than {} steps", in_quotes(expression.substr(0, 80)), kMostSteps), place);
+    throw Error(ErrorCode::input,
+                fmt::format("the expression {} takes more than {} steps, or more than {} at once, for a name of {} characters",
+                            in_quotes(expression.substr(0, 80)), kMostSteps, kMostOpen, module.size()),
+                place);
   return fits;
 }
 

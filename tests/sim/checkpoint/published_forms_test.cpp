@@ -353,7 +353,8 @@ TEST_CASE("codes that are quantized again are the nearest ones") {
     CHECK(int{four_fifths[static_cast<std::size_t>(code)]} == best);
     CHECK(int{four_fifths[static_cast<std::size_t>(code + 0x80)]} == best + 0x80);
   }
-  // 2^-26 is below half of fp16's smallest number: the engine's product is 0.
+  // NaN is clamped to the largest number; 2^-26 is below half of fp16's smallest one, so that the engine's product is 0.
+  CHECK(int{four_fifths[0x7F]} == 0x7E);
   CHECK(int{sim::requantized_codes(bits(0x1p-26F), bits(0x1p-20F))[0x40]} == 0);
 }
 
@@ -394,6 +395,11 @@ TEST_CASE("patterns name modules as configurations mean them") {
   }
   CHECK(input_error_defect(error_of([&] { static_cast<void>(sim::match_module("re:(a*)*(a*)*(a*)*b", std::string(60, 'a'), "here")); }), {"steps"}) ==
         "");
+  // What waits for the rest of an expression lies on the stack: a long name, and repetitions of nothing.
+  CHECK(input_error_defect(error_of([&] { static_cast<void>(sim::match_module("re:.*", std::string(1'000'000, 'a'), "here")); }),
+                           {"1000000 characters"}) == "");
+  CHECK(input_error_defect(error_of([&] { static_cast<void>(sim::match_module("re:((){1000}){1000}", module, "here")); }), {"2048 at once"}) == "");
+  CHECK(sim::match_module("re:.*a$", std::string(1000, 'a'), "here") == Match::expression);
   CHECK(input_error_defect(error_of([&] { static_cast<void>(sim::match_module("re:" + std::string(2000, '('), module, "here")); }),
                            {"2000 characters"}) == "");
   CHECK(input_error_defect(error_of([&] { static_cast<void>(sim::match_module("re:" + std::string(100, '('), module, "here")); }),
