@@ -79,11 +79,21 @@ std::optional<std::vector<std::uint32_t>> numbers_of(const CheckpointFiles& file
   return f32_of(found->second);
 }
 
-double number_of(const CheckpointConfig& config, Text key, double usual) {
+/// A number of the configuration, or what it is where nothing is said.
+double number_of(const CheckpointConfig& config, Text key, double unsaid) {
   const Text word = config.word(key);
-  double value = usual;
-  if (!word.empty()) std::from_chars(word.data(), word.data() + word.size(), value);
-  return value;
+  if (word.empty()) return unsaid;
+  double value = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+  if (error == std::errc{} && end == word.data() + word.size()) return value;
+  throw Error(ErrorCode::input, fmt::format("{} is {}, expected a number", key, in_quotes(word)), config.path.string());
+}
+
+/// Likewise a whole number from 1 to `most`.
+std::int64_t count_of(const CheckpointConfig& config, Text key, std::int64_t most) {
+  const double value = number_of(config, key, 1);
+  if (value >= 1 && value <= static_cast<double>(most) && value == std::floor(value)) return static_cast<std::int64_t>(value);
+  throw Error(ErrorCode::input, fmt::format("{} is {}, expected a whole number from 1 to {}", key, value, most), config.path.string());
 }
 
 Text scoring_of(const CheckpointConfig& config, bool correction) {
@@ -168,11 +178,10 @@ std::optional<LayerRouter> read_router(const CheckpointFiles& files, const Check
       router.input_scale = numbers_of(files, name(names.input_scale), {hidden}).value_or(std::vector<std::uint32_t>{});
       router.epsilon = number_of(config, "rms_norm_eps", 1e-6);
     }
-    router.groups = static_cast<std::int64_t>(number_of(config, "n_group", 1));
-    router.topk_groups = static_cast<std::int64_t>(number_of(config, "topk_group", 1));
-    if (router.groups < 1 || experts % router.groups != 0 || router.topk_groups < 1 || router.topk_groups > router.groups)
-      throw Error(ErrorCode::input, fmt::format("n_group is {} and topk_group {}, of {} experts", router.groups, router.topk_groups, experts),
-                  config.path.string());
+    router.groups = count_of(config, "n_group", experts);
+    router.topk_groups = count_of(config, "topk_group", router.groups);
+    if (experts % router.groups != 0)
+      throw Error(ErrorCode::input, fmt::format("n_group is {}, which does not divide the {} experts", router.groups, experts), config.path.string());
     router.factor = std::bit_cast<std::uint32_t>(static_cast<float>(number_of(config, "routed_scaling_factor", 1)));
     router.recipe = &recipe_of(config, !router.correction.empty(), router.groups > 1);
     return router;

@@ -32,7 +32,7 @@ struct LayerRouter {
 };
 
 /// The router behind a layer's prefix ("model.layers.0.mlp"); none where no tensor has such a name. Throws Error(input) where its shapes contradict
-/// the sizes, Error(unsupported) where the configuration names a way that is not known here.
+/// the sizes or the configuration has no such number of groups, Error(unsupported) where the configuration names a way that is not known here.
 std::optional<LayerRouter> read_router(const CheckpointFiles& files, const CheckpointConfig& config, std::string_view prefix, std::int64_t experts,
                                        std::int64_t hidden);
 
