@@ -75,7 +75,7 @@ struct Family {
 class Checkpoint {
  public:
   /// Throws Error(input): no weights, a missing shard, a shard that lacks a tensor the index promises, a name in two shards, layers that `mxact
-  /// convert` has converted, whatever find_experts refuses.
+  /// convert` has converted, whatever find_families refuses.
   /// Error(usage) when there is no such family; the first is that of the model.
   explicit Checkpoint(const std::filesystem::path& path, int family = 0);
   ~Checkpoint();

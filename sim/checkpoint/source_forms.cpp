@@ -10,7 +10,7 @@ using layout::Form;
 using layout::SourceOrder;
 using layout::WeightFormat;
 
-// Keys of declared_facts().
+// Keys of DeclaredFact (declared.hpp).
 constexpr Text kMethod = "method", kAlgo = "algo", kModel = "model", kGroup = "group", kSquare = "square", kActivations = "activations",
                kExpertDtype = "expert_dtype", kBits = "bits", kType = "type", kStrategy = "strategy", kSymmetric = "symmetric", kScheme = "qscheme",
                kDtype = "dtype", kScaleFormat = "scale_format", kActivationScheme = "activation_scheme";

@@ -1,5 +1,5 @@
 #pragma once
-// The forms that checkpoints of quantized experts come in: one row per form. `find_experts` (expert_tensors.hpp) reads every row.
+// The forms that checkpoints of quantized experts come in: one row per form. `find_families` (expert_tensors.hpp) reads every row.
 
 #include <array>
 #include <cstdint>
@@ -82,7 +82,7 @@ struct Naming {
   std::string_view router_bias;
 };
 
-/// What the configuration says of such a layer where it says anything, by the key of declared_facts(). Numbers and lists as their JSON text.
+/// What the configuration says of such a layer where it says anything, by the key of a DeclaredFact. Numbers and lists as their JSON text.
 struct ConfigFact {
   std::string_view key;
   std::span<const std::string_view> values;

@@ -29,7 +29,7 @@ struct TensorDifference {
 /// A tensor that could not be compared.
 struct TensorOmitted {
   std::string name;
-  std::string why;  ///< "only in the first", "[2, 4] and [4, 2]", "U8 and BF16: not experts' weights"
+  std::string why;  ///< "only in the first", "[2, 4] and [4, 2]", "U8 and BF16, and no expert's: its scales are not read"
   bool differs;     ///< it makes the checkpoints unlike; else it is a scale or the like of one form
 };
 
@@ -54,7 +54,7 @@ struct CompareOptions {
 };
 
 /// Reads a few rows of a matrix at a time; of forms that lie input-major a whole one. Throws Error(input) where a checkpoint cannot be read or was
-/// converted, Error(usage) for a layer or a part of a name that is in neither.
+/// converted, Error(usage) for a layer that has no experts in the first, and where no name has any of the parts in it.
 CheckpointComparison compare_checkpoints(const std::filesystem::path& first, const std::filesystem::path& second, const CompareOptions& options);
 
 }  // namespace mx::sim
