@@ -126,6 +126,8 @@ int compare_blocks(const Options& options) {
 /// Two arguments are checkpoints.
 int compare_checkpoints(const Options& options) {
   require_outputs(options.out);
+  if (options.source != "f32" || options.rest != "0" || options.blocks || !options.scale.empty() || !options.global_scale.empty())
+    throw Error(ErrorCode::usage, "--from, --blocks, --rest, --scale and --global-scale are for two profiles, with a FORMAT behind them");
   for (const std::string& path : {options.first, options.second}) {
     if (std::filesystem::exists(path)) continue;
     throw Error(ErrorCode::usage,

@@ -85,7 +85,8 @@ std::vector<int> units_of(const sim::UnitPlan& planned, const RunCommand& comman
     const std::size_t dash = word.find('-');
     const std::string_view text = word;
     const int first = unit_number(text.substr(0, dash), word), last = dash == std::string::npos ? first : unit_number(text.substr(dash + 1), word);
-    if (last < first || last >= static_cast<int>(planned.units.size()))
+    if (last < first) throw Error(ErrorCode::usage, fmt::format("'{}' ends before it begins: a range has its first unit first", word), "--unit");
+    if (last >= static_cast<int>(planned.units.size()))
       throw Error(ErrorCode::usage, fmt::format("'{}' is not in 0..{}", word, planned.units.size() - 1), "--unit");
     for (int unit = first; unit <= last; ++unit) units.push_back(unit);
   }
@@ -119,6 +120,8 @@ bool run_each(const sim::UnitPlan& planned, const RunCommand& command, const std
 }
 
 int run_units(const RunCommand& command) {
+  if (command.status && (command.again || !command.units.empty()))
+    throw Error(ErrorCode::usage, "says what is done of all units, and does none: --unit and --again are not for it", "--status");
   const sim::UnitPlan planned = sim::read_plan(command.plan);
   std::vector<verbs::UnitDone> units;
   if (command.status) {

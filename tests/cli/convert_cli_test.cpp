@@ -1,7 +1,9 @@
 // convert and restore as a user types them.
 
+#include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "support/json.hpp"
 #include "tests/cli/run_program.hpp"
@@ -155,4 +157,52 @@ TEST_CASE("a plan is run and merged as typed, and resumed") {
   CHECK(merged["bytes_out"] == whole["bytes_out"]);
   CHECK(std::system(("diff -r " + quoted(at / "whole") + " " + quoted(at / "packed")).c_str()) == 0);
   CHECK_FALSE(std::filesystem::exists(at / "packed.units"));
+}
+
+TEST_CASE("a run without units does what is left, takes ranges, and says what is done") {
+  const ScratchDirectory scratch;
+  const std::filesystem::path& at = scratch.path();
+  const std::string plan = quoted(at / "plan.json"), run = "run " + plan;
+  REQUIRE(run_mxact("plan " + tiny() + " --backend TRITON --platform SM100 --converted " + quoted(at / "packed") + " -o " + plan).status == 0);
+  const auto outcomes = [](const mx::sim::Json& json) {
+    std::vector<std::string> words;
+    for (const mx::sim::Json& unit : json["units"]) words.push_back(std::to_string(unit["unit"].get<int>()) + " " + unit["outcome"].text());
+    return words;
+  };
+  using Words = std::vector<std::string>;
+  CHECK(outcomes(run_json(run + " --status")) == Words{"0 left", "1 left", "2 left", "3 left"});
+  CHECK_FALSE(std::filesystem::exists(at / "packed.units"));
+  CHECK(outcomes(run_json(run + " --unit 1-2")) == Words{"1 written", "2 written"});
+  CHECK(outcomes(run_json(run + " --status")) == Words{"0 left", "1 there already", "2 there already", "3 left"});
+  CHECK(outcomes(run_json(run)) == Words{"0 written", "3 written"});
+  CHECK(outcomes(run_json(run)) == Words{});
+  CHECK(outcomes(run_json(run + " --again --unit 3,0-1")) == Words{"3 written", "0 written", "1 written"});
+  struct Row {
+    std::string options, says;
+  };
+  for (const Row& row :
+       {Row{"--unit 2-4", "'2-4' is not in 0..3"}, Row{"--unit 2-1", "'2-1' ends before it begins"}, Row{"--unit 1-", "'1-' is no unit"},
+        Row{"--unit x", "'x' is no unit"}, Row{"--status --unit 0", "--status"}, Row{"--status --again", "--status"}}) {
+    INFO(row.options);
+    const Run refused = run_mxact(run + " " + row.options);
+    CHECK(refused.status == 2);
+    CHECK(refused.err.find(row.says) != std::string::npos);
+  }
+}
+
+TEST_CASE("a relative plan serves the directory under another name") {
+  const ScratchDirectory scratch;
+  const std::filesystem::path here = scratch.path() / "here", there = scratch.path() / "there";
+  std::filesystem::create_directory(here);
+  REQUIRE(std::system(("cp -r " + tiny() + " " + quoted(here / "source")).c_str()) == 0);
+  const std::string how = quoted(here / "source") + " --backend TRITON --platform SM100 --converted " + quoted(here / "packed") + " -o ";
+  REQUIRE(run_mxact("plan " + how + quoted(here / "plan.json") + " --relative").status == 0);
+  REQUIRE(run_mxact("plan " + how + quoted(here / "fixed.json")).status == 0);
+  std::filesystem::rename(here, there);
+  CHECK(run_mxact("run " + quoted(there / "fixed.json") + " --unit 0").status == 3);
+  REQUIRE(run_mxact("run " + quoted(there / "plan.json")).status == 0);
+  REQUIRE(run_mxact("merge " + quoted(there / "plan.json")).status == 0);
+  CHECK_FALSE(std::filesystem::exists(here));
+  REQUIRE(run_mxact("restore " + quoted(there / "packed") + " -o " + quoted(there / "restored")).status == 0);
+  CHECK(std::system(("diff -r -x expected.safetensors " + tiny() + " " + quoted(there / "restored")).c_str()) == 0);
 }
