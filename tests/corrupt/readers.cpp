@@ -49,6 +49,15 @@ void write_checkpoint(const fs::path& folder) {
   draft.write(folder);
 }
 
+/// The same with what a quantizer declares of modules: by name, by pattern, by expression, and what it left.
+void write_declared(const fs::path& folder) {
+  write_checkpoint(folder);
+  write_bytes(
+      folder / "config.json",
+      R"({"model_type": "gpt_oss", "hidden_size": 64, "quantization_config": {"quant_method": "mxfp4", "ignore": ["lm_head", "re:^mtp\\.[0-9]+"],
+                 "config_groups": {"group_0": {"targets": ["re:.*experts$", "Linear"], "weights": {"num_bits": 4, "group_size": 32}}}}})");
+}
+
 bool read_checkpoint(const fs::path& folder) {
   sim::Checkpoint{folder};
   return true;
@@ -103,6 +112,7 @@ void add_checkpoints(std::vector<Reader>& readers) {
   readers.push_back({"shard of a checkpoint", kFirstShard, write_checkpoint, read_checkpoint, bad_container, false, "verify '{}'"});
   readers.push_back({"index of a checkpoint", "model.safetensors.index.json", write_checkpoint, read_checkpoint, bad_json, false, convert});
   readers.push_back({"config.json", "config.json", write_checkpoint, read_checkpoint, bad_json, false, convert});
+  readers.push_back({"quantizer's groups in config.json", "config.json", write_declared, read_checkpoint, bad_json, false, convert});
   readers.push_back({"hf_quant_config.json", "hf_quant_config.json",
                      [](const fs::path& folder) {
                        write_checkpoint(folder);

@@ -146,8 +146,7 @@ TEST_CASE("verify's cells are what select says of the checkpoint's layer on each
       INFO(cell.platform << " TP " << cell.tp);
       const std::string text =
           "platform " + cell.platform + "\nparallel { tp " + std::to_string(cell.tp) +
-          " }\nlayer { experts 8  top_k 4  hidden 256  intermediate 256  activation SWIGLUOAI  routing Renormalize  bias true }\n"
-          "";
+          " }\nlayer { experts 8  top_k 4  hidden 256  intermediate 256  activation SWIGLUOAI  routing Renormalize  bias true }\n";
       const sim::DeploymentFile file = sim::parse_deployment_file(text, "tiny", "mxfp4", engine);
       check_cell(cell, sim::ask(file, false).resolution);
       ++compared;
