@@ -1,10 +1,9 @@
 // The C API of routers and of layers of experts.
 
 #include <algorithm>
-#include <array>
 #include <initializer_list>
+#include <optional>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "golden/c/calls.hpp"
@@ -123,13 +122,6 @@ class GivenExperts final : public mx::moe::Experts {
   std::span<const std::uint32_t> w2_bias_;
 };
 
-/// What a layer's activations are to the model's layer.
-struct GatedRow {
-  std::string_view name;
-  mx::moe::GatedKind kind;
-};
-constexpr std::array kGated{GatedRow{"swiglu_oai", mx::moe::GatedKind::swiglu_oai}, GatedRow{"silu_and_mul", mx::moe::GatedKind::silu_and_mul}};
-
 mx::moe::StageRounding rounding_of(std::int32_t word) {
   require(word == MXACT_ROUND_NONE || word == MXACT_ROUND_BF16, "no such rounding of a stage");
   return word == MXACT_ROUND_NONE ? mx::moe::StageRounding::none : mx::moe::StageRounding::bf16;
@@ -142,10 +134,10 @@ mx::moe::Quantization quantization_of(std::int32_t word) {
 
 mx::moe::LayerChoices<std::uint32_t> choices_of(const mxact_layer_choices& given) {
   const mx::moe::Activation& activation = row_of(mx::moe::all_activations(), given.activation);
-  const auto* const gated = std::ranges::find(kGated, activation.name, &GatedRow::name);
-  require(gated != kGated.end(), "an activation that layers do not take");
+  const std::optional<mx::moe::GatedKind> gated = mx::moe::gated_kind(activation);
+  require(gated.has_value(), "an activation that layers do not take");
   const mx::moe::ActivationConstants constants = constants_of(given.constants, activation);
-  mx::moe::LayerChoices<std::uint32_t> choices{gated->kind, constants.alpha, constants.beta, constants.limit, mx::f32::kOne, {}};
+  mx::moe::LayerChoices<std::uint32_t> choices{*gated, constants.alpha, constants.beta, constants.limit, mx::f32::kOne, {}};
   choices.stages.quant_x = quantization_of(given.quantize_x);
   choices.stages.round_h13 = rounding_of(given.round_gate_up);
   choices.stages.round_act = rounding_of(given.round_act);

@@ -272,4 +272,10 @@ std::vector<std::vector<Slot>> route(Contract contract, const Router& router, st
   return slots;
 }
 
+std::optional<GatedKind> gated_kind(const Activation& row) {
+  if (row.name == "swiglu_oai") return GatedKind::swiglu_oai;
+  if (row.name == "silu_and_mul") return GatedKind::silu_and_mul;
+  return std::nullopt;
+}
+
 }  // namespace mx::moe

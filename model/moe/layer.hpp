@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -45,6 +46,9 @@ enum class GatedKind {
   swiglu_oai,    ///< g = min(gate, limit), u = clamp(up, -limit, limit): g / (1 + exp(-(alpha * g))) * (u + beta)
   silu_and_mul,  ///< gate / (1 + exp(-gate)) * up
 };
+
+/// What run_layer makes of an activation of the table: none where it does not take it.
+std::optional<GatedKind> gated_kind(const Activation& row);
 
 /// A run's choices besides its arithmetic.
 template <class Number>

@@ -109,24 +109,17 @@ class NumberExperts final : public moe::Experts {
   Words w2_bias_;
 };
 
-/// What a layer's activations are to the model's layer.
-struct GatedRow {
-  std::string_view name;
-  moe::GatedKind kind;
-};
-constexpr std::array kGated{GatedRow{"swiglu_oai", moe::GatedKind::swiglu_oai}, GatedRow{"silu_and_mul", moe::GatedKind::silu_and_mul}};
-
 /// quantize_x, round_gate_up, round_act, quantize_act, round_expert_out, weight_on_input.
 using Switches = std::array<bool, 6>;
 
 moe::LayerChoices<std::uint32_t> choices_of(const std::string& activation, const Constants& constants, const Switches& on) {
   const moe::Activation& row = moe::activation_named(activation);
-  const auto* const gated = std::ranges::find(kGated, row.name, &GatedRow::name);
-  if (gated == kGated.end()) {
+  const std::optional<moe::GatedKind> gated = moe::gated_kind(row);
+  if (!gated) {
     throw Error(ErrorCode::usage, "'" + activation + "' is none that layers take: swiglu_oai or silu_and_mul", "activation");
   }
   const moe::ActivationConstants numbers = constants_of(constants, row.constants);
-  moe::LayerChoices<std::uint32_t> choices{gated->kind, numbers.alpha, numbers.beta, numbers.limit, f32::kOne, {}};
+  moe::LayerChoices<std::uint32_t> choices{*gated, numbers.alpha, numbers.beta, numbers.limit, f32::kOne, {}};
   const auto quantized = [](bool wanted) { return wanted ? moe::Quantization::mxfp8_rceil : moe::Quantization::none; };
   const auto rounded = [](bool wanted) { return wanted ? moe::StageRounding::bf16 : moe::StageRounding::none; };
   choices.stages.quant_x = quantized(on[0]);

@@ -21,7 +21,7 @@ def f32(*values: float) -> Values:
 
 
 def test_activations_by_hand() -> None:
-    # A gate of zero closes; 4 is the limit: 4 / (1 + exp(-1.702 * 4)) * (-4 + 1) is no number of few bits, with beta 0 and alpha 0 it is 4 / 2 * -4.
+    # A gate of zero closes. With alpha 0 the sigmoid is 1/2, with beta 0 nothing is added to up: 4 is the limit, 4 / 2 * -4.
     assert mxact.activate(f32(0), f32(5))[0] == 0
     assert mxact.activate(f32(8), f32(-8), constants={"alpha": 0, "beta": 0, "limit": 4})[0] == -8
     assert np.array_equal(mxact.activate(f32(-1, 0, 3), activation="relu2_no_mul"), f32(0, 0, 9))
