@@ -1,6 +1,9 @@
 #include "model/moe/layer.hpp"
 
+#include <algorithm>
+#include <array>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -273,9 +276,13 @@ std::vector<std::vector<Slot>> route(Contract contract, const Router& router, st
 }
 
 std::optional<GatedKind> gated_kind(const Activation& row) {
-  if (row.name == "swiglu_oai") return GatedKind::swiglu_oai;
-  if (row.name == "silu_and_mul") return GatedKind::silu_and_mul;
-  return std::nullopt;
+  struct Gated {
+    std::string_view name;
+    GatedKind kind;
+  };
+  static constexpr std::array kRows{Gated{"swiglu_oai", GatedKind::swiglu_oai}, Gated{"silu_and_mul", GatedKind::silu_and_mul}};
+  const auto* const found = std::ranges::find(kRows, row.name, &Gated::name);
+  return found == kRows.end() ? std::nullopt : std::optional(found->kind);
 }
 
 }  // namespace mx::moe
