@@ -59,20 +59,13 @@ std::uint32_t factor_of(Meaning meaning, std::uint32_t bits) {
   return meaning == Meaning::as_it_is ? bits : std::bit_cast<std::uint32_t>(1.0F / std::bit_cast<float>(bits));
 }
 
-/// fp32 bits of a number in the file, exactly.
-std::uint32_t f32_of(const LocatedTensor& tensor, std::uint32_t code) {
-  const Widening* const widening = widening_of(tensor.view->dtype->name, 32);
-  return widening == nullptr ? code : widening->widen(code);
-}
-
 /// Reads what is one number of an expert, for gate and up together.
 class NumberReader {
  public:
   NumberReader(MoeLayer& layer, const layout::Form& form) : layer_(layer), form_(form) {}
 
   void read(const FoundTensor& found, const ExpertTensor& tensor) {
-    std::vector<std::uint32_t> numbers = units_of<std::uint32_t>(tensor.at);
-    for (std::uint32_t& number : numbers) number = f32_of(tensor.at, number);
+    const std::vector<std::uint32_t> numbers = f32_numbers(*tensor.at.file, *tensor.at.view);
     std::vector<std::uint8_t>& role = layer_.experts[tensor.role];
     if (tensor.half == 1 && form_.gated) {
       if (numbers.front() != gate_) differ(tensor, numbers.front());
@@ -141,8 +134,8 @@ struct Checkpoint::Impl {
 };
 
 std::string Family::text() const {
-  std::string words = fmt::format("{} expert{} in {} layer{} ({}): {}", experts, experts == 1 ? "" : "s", layers.size(),
-                                  layers.size() == 1 ? "" : "s", place, form);
+  std::string words =
+      fmt::format("{} expert{} in {} layer{} ({}): {}", experts, experts == 1 ? "" : "s", layers.size(), layers.size() == 1 ? "" : "s", place, form);
   if (further) words += ", for further tokens";
   return left.empty() ? words : fmt::format("{}, named in {}", words, left);
 }

@@ -10,6 +10,7 @@
 
 #include "model/error.hpp"
 #include "model/numerics/convert.hpp"
+#include "sim/checkpoint/form_search.hpp"
 #include "sim/checkpoint/source_memory.hpp"
 #include "support/quote.hpp"
 
@@ -52,31 +53,18 @@ constexpr std::array<WayRow, 10> kWays{{{"llama4", {}, -1, -1, {}, "llama4"},
                                         {{}, "softmax", 0, 0, {}, "softmax-topk-norm"},
                                         {{}, "softmax", 1, 0, {}, {}}}};
 
-std::vector<std::uint32_t> f32_of(const LocatedTensor& tensor) {
-  const std::vector<std::uint8_t> bytes = tensor.file->read(*tensor.view);
-  const Widening* const widening = widening_of(tensor.view->dtype->name, 32);
-  const auto width = static_cast<std::size_t>(tensor.view->dtype->bits) / 8;
-  std::vector<std::uint32_t> numbers(bytes.size() / width);
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    std::uint32_t code = 0;
-    for (std::size_t byte = width; byte-- > 0;) code = code << 8U | bytes[i * width + byte];
-    numbers[i] = widening == nullptr ? code : widening->widen(code);
-  }
-  return numbers;
-}
-
 /// A tensor of floating-point numbers of that shape; none where there is no such name.
 std::optional<std::vector<std::uint32_t>> numbers_of(const CheckpointFiles& files, const std::string& name, const std::vector<std::int64_t>& shape) {
   const auto found = files.tensors.find(name);
   if (found == files.tensors.end()) return std::nullopt;
   const TensorView& view = *found->second.view;
-  const std::string place = fmt::format("{}: tensor {}", found->second.file->path().string(), in_quotes(name));
+  const std::string place = place_of(found->second, name);
   constexpr std::array<Text, 3> kDtypes{"BF16", "F16", "F32"};
   if (std::ranges::find(kDtypes, view.dtype->name) == kDtypes.end())
     throw Error(ErrorCode::input, fmt::format("dtype is {}, expected BF16, F16 or F32 of a router", view.dtype->name), place);
   if (view.shape != shape)
     throw Error(ErrorCode::input, fmt::format("shape is {}, expected {} of a router", shape_text(view.shape), shape_text(shape)), place);
-  return f32_of(found->second);
+  return f32_numbers(*found->second.file, view);
 }
 
 /// A number of the configuration, or what it is where nothing is said.

@@ -4,16 +4,14 @@
 #include <bit>
 #include <cmath>
 
+#include "model/numerics/convert.hpp"
+
 namespace mx::sim {
 namespace {
 
 constexpr double kLargestE4m3 = 448, kLargestFp16 = 65504;
 
-double number_of(std::uint8_t code) {
-  const int exponent = code >> 3 & 15, mantissa = code & 7;
-  const double magnitude = exponent == 0 ? std::ldexp(mantissa, -9) : std::ldexp(8 + mantissa, exponent - 10);
-  return (code & 0x80) != 0 ? -magnitude : magnitude;
-}
+double number_of(std::uint8_t code) { return static_cast<double>(std::bit_cast<float>(to_f32(code, kE4m3fn))); }
 
 /// To nearest even, in steps of the last place of numbers with so many bits, `least` at the smallest. Every step is a power of two: exact.
 double rounded(double value, int bits, int least) {
@@ -45,8 +43,7 @@ std::array<std::uint8_t, 256> requantized_codes(std::uint32_t from, std::uint32_
   const float inverse = 1.0F / std::bit_cast<float>(to);
   std::array<std::uint8_t, 256> codes{};
   for (int code = 0; code < 256; ++code) {
-    const bool is_nan = (code & 0x7F) == 0x7F;
-    const double product = is_nan ? std::nan("") : to_fp16(number_of(static_cast<std::uint8_t>(code)) * scale);
+    const double product = to_fp16(number_of(static_cast<std::uint8_t>(code)) * scale);
     codes[static_cast<std::size_t>(code)] = to_e4m3(static_cast<float>(product) * inverse);
   }
   return codes;

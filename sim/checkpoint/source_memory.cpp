@@ -64,6 +64,19 @@ const Widening* widening_of(std::string_view dtype, int canonical_bits) {
   return row == kWidenings.end() ? nullptr : row;
 }
 
+std::vector<std::uint32_t> f32_numbers(const SafetensorsFile& file, const TensorView& view) {
+  const std::vector<std::uint8_t> bytes = file.read(view);
+  const Widening* const widening = widening_of(view.dtype->name, 32);
+  const auto width = static_cast<std::size_t>(view.dtype->bits) / 8;
+  std::vector<std::uint32_t> numbers(bytes.size() / width);
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    std::uint32_t code = 0;
+    for (std::size_t byte = width; byte-- > 0;) code = code << 8U | bytes[i * width + byte];
+    numbers[i] = widening == nullptr ? code : widening->widen(code);
+  }
+  return numbers;
+}
+
 SourceMemory::SourceMemory(const TensorEntry& entry, layout::Role role, const layout::Sizes& sizes, const layout::Form& form, bool input_major)
     : widening_(widening_of(entry.dtype, layout::unit_bits(role, form.format))) {
   size_ = widening_ != nullptr ? product(entry.shape) * 4 : bytes_of(entry);

@@ -22,6 +22,9 @@ struct Widening {
 /// The row for a dtype in a file where the canonical memory has units of fp32; null where the bytes are the same.
 const Widening* widening_of(std::string_view dtype, int canonical_bits);
 
+/// Numbers of a tensor of BF16, F16, F32 or exponent bytes, as fp32 bits, exactly. Throws as SafetensorsFile::read does.
+std::vector<std::uint32_t> f32_numbers(const SafetensorsFile& file, const TensorView& view);
+
 /// One tensor against the memory of its role.
 class SourceMemory {
  public:

@@ -45,41 +45,27 @@ inline constexpr std::array<Text, 1> kE4m3Name{"F8_E4M3"};
 inline constexpr std::array<Text, 2> kE8m0Names{"F8_E8M0", "U8"};
 inline constexpr std::array<Text, 5> kBlockScaleNames{"F32", "BF16", "F16", "F8_E8M0", "U8"};
 
-inline constexpr std::array<Extent, 4> kStackedBlocks{Extent::experts, Extent::rows, Extent::groups, Extent::bytes_of_group};
-inline constexpr std::array<Extent, 3> kStackedGroups{Extent::experts, Extent::rows, Extent::groups};
-inline constexpr std::array<Extent, 3> kStackedPacked{Extent::experts, Extent::rows, Extent::packed_columns};
-inline constexpr std::array<Extent, 3> kStackedElements{Extent::experts, Extent::rows, Extent::columns};
-inline constexpr std::array<Extent, 3> kInputPacked{Extent::experts, Extent::packed_columns, Extent::rows};
-inline constexpr std::array<Extent, 3> kInputGroups{Extent::experts, Extent::groups, Extent::rows};
-inline constexpr std::array<Extent, 3> kInputElements{Extent::experts, Extent::columns, Extent::rows};
-inline constexpr std::array<Extent, 2> kStackedRows{Extent::experts, Extent::rows};
-inline constexpr std::array<Extent, 2> kPacked{Extent::rows, Extent::packed_columns};
-inline constexpr std::array<Extent, 2> kWords{Extent::rows, Extent::word_columns};
-inline constexpr std::array<Extent, 2> kElements{Extent::rows, Extent::columns};
-inline constexpr std::array<Extent, 2> kGroups{Extent::rows, Extent::groups};
-inline constexpr std::array<Extent, 2> kBlocks{Extent::blocks_of_rows, Extent::blocks_of_columns};
-inline constexpr std::array<Extent, 4> kBlocksOfFour{Extent::blocks_of_rows, Extent::one, Extent::blocks_of_columns, Extent::one};
-inline constexpr std::array<Extent, 2> kColumn{Extent::rows, Extent::one};
-inline constexpr std::array<Extent, 1> kList{Extent::rows};
-inline constexpr std::array<Extent, 1> kTwo{Extent::two};
+template <Extent... kAxes>
+inline constexpr std::array<Extent, sizeof...(kAxes)> kExtents{kAxes...};
 
-inline constexpr std::array<ShapeRow, 1> kStackedBlockShapes{{{kStackedBlocks, "[E, 2I, H/32, 16]", "[E, H, I/32, 16]"}}};
-inline constexpr std::array<ShapeRow, 1> kStackedGroupShapes{{{kStackedGroups, "[E, 2I, H/32]", "[E, H, I/32]"}}};
-inline constexpr std::array<ShapeRow, 1> kStackedRowShapes{{{kStackedRows, "[E, 2I]", "[E, H]"}}};
-inline constexpr std::array<ShapeRow, 1> kStackedPackedShapes{{{kStackedPacked, "[E, 2I, H/2]", "[E, H, I/2]"}}};
-inline constexpr std::array<ShapeRow, 1> kStackedElementShapes{{{kStackedElements, "[E, 2I, H]", "[E, H, I]"}}};
-inline constexpr std::array<ShapeRow, 1> kInputPackedShapes{{{kInputPacked, "[E, H/2, 2I]", "[E, I/2, H]"}}};
-inline constexpr std::array<ShapeRow, 1> kInputGroup16Shapes{{{kInputGroups, "[E, H/16, 2I]", "[E, I/16, H]"}}};
-inline constexpr std::array<ShapeRow, 1> kInputElementShapes{{{kInputElements, "[E, H, 2I]", "[E, I, H]"}}};
-inline constexpr std::array<ShapeRow, 1> kPackedShapes{{{kPacked, "[I, H/2]", "[H, I/2]"}}};
-inline constexpr std::array<ShapeRow, 1> kWordShapes{{{kWords, "[I, H/8]", "[H, I/8]"}}};
-inline constexpr std::array<ShapeRow, 1> kElementShapes{{{kElements, "[I, H]", "[H, I]"}}};
-inline constexpr std::array<ShapeRow, 1> kGroup32Shapes{{{kGroups, "[I, H/32]", "[H, I/32]"}}};
-inline constexpr std::array<ShapeRow, 1> kGroup16Shapes{{{kGroups, "[I, H/16]", "[H, I/16]"}}};
-inline constexpr std::array<ShapeRow, 2> kBlockShapes{
-    {{kBlocks, "[I/128, H/128]", "[H/128, I/128]"}, {kBlocksOfFour, "[I/128, 1, H/128, 1]", "[H/128, 1, I/128, 1]"}}};
-inline constexpr std::array<ShapeRow, 2> kRowShapes{{{kColumn, "[I, 1]", "[H, 1]"}, {kList, "[I]", "[H]"}}};
-inline constexpr std::array<ShapeRow, 1> kShapeShapes{{{kTwo, "[2]", "[2]"}}};
+// clang-format off
+inline constexpr std::array<ShapeRow, 1> kStackedBlockShapes{{{kExtents<Extent::experts, Extent::rows, Extent::groups, Extent::bytes_of_group>, "[E, 2I, H/32, 16]", "[E, H, I/32, 16]"}}};
+inline constexpr std::array<ShapeRow, 1> kStackedGroupShapes{{{kExtents<Extent::experts, Extent::rows, Extent::groups>, "[E, 2I, H/32]", "[E, H, I/32]"}}};
+inline constexpr std::array<ShapeRow, 1> kStackedRowShapes{{{kExtents<Extent::experts, Extent::rows>, "[E, 2I]", "[E, H]"}}};
+inline constexpr std::array<ShapeRow, 1> kStackedPackedShapes{{{kExtents<Extent::experts, Extent::rows, Extent::packed_columns>, "[E, 2I, H/2]", "[E, H, I/2]"}}};
+inline constexpr std::array<ShapeRow, 1> kStackedElementShapes{{{kExtents<Extent::experts, Extent::rows, Extent::columns>, "[E, 2I, H]", "[E, H, I]"}}};
+inline constexpr std::array<ShapeRow, 1> kInputPackedShapes{{{kExtents<Extent::experts, Extent::packed_columns, Extent::rows>, "[E, H/2, 2I]", "[E, I/2, H]"}}};
+inline constexpr std::array<ShapeRow, 1> kInputGroup16Shapes{{{kExtents<Extent::experts, Extent::groups, Extent::rows>, "[E, H/16, 2I]", "[E, I/16, H]"}}};
+inline constexpr std::array<ShapeRow, 1> kInputElementShapes{{{kExtents<Extent::experts, Extent::columns, Extent::rows>, "[E, H, 2I]", "[E, I, H]"}}};
+inline constexpr std::array<ShapeRow, 1> kPackedShapes{{{kExtents<Extent::rows, Extent::packed_columns>, "[I, H/2]", "[H, I/2]"}}};
+inline constexpr std::array<ShapeRow, 1> kWordShapes{{{kExtents<Extent::rows, Extent::word_columns>, "[I, H/8]", "[H, I/8]"}}};
+inline constexpr std::array<ShapeRow, 1> kElementShapes{{{kExtents<Extent::rows, Extent::columns>, "[I, H]", "[H, I]"}}};
+inline constexpr std::array<ShapeRow, 1> kGroup32Shapes{{{kExtents<Extent::rows, Extent::groups>, "[I, H/32]", "[H, I/32]"}}};
+inline constexpr std::array<ShapeRow, 1> kGroup16Shapes{{{kExtents<Extent::rows, Extent::groups>, "[I, H/16]", "[H, I/16]"}}};
+inline constexpr std::array<ShapeRow, 2> kBlockShapes{{{kExtents<Extent::blocks_of_rows, Extent::blocks_of_columns>, "[I/128, H/128]", "[H/128, I/128]"}, {kExtents<Extent::blocks_of_rows, Extent::one, Extent::blocks_of_columns, Extent::one>, "[I/128, 1, H/128, 1]", "[H/128, 1, I/128, 1]"}}};
+inline constexpr std::array<ShapeRow, 2> kRowShapes{{{kExtents<Extent::rows, Extent::one>, "[I, 1]", "[H, 1]"}, {kExtents<Extent::rows>, "[I]", "[H]"}}};
+inline constexpr std::array<ShapeRow, 1> kShapeShapes{{{kExtents<Extent::two>, "[2]", "[2]"}}};
+// clang-format on
 
 inline constexpr std::array<Text, 1> kBlocksEnd{"_blocks"}, kScalesEnd{"_scales"}, kBiasEnd{"_bias"}, kOriginalBlocks{"_weight.blocks"},
     kOriginalScales{"_weight.scales"}, kWeightPacked{".weight_packed"}, kWeight{".weight"}, kWeightScale{".weight_scale"},

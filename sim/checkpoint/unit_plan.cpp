@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "model/error.hpp"
+#include "sim/checkpoint/layout_tags.hpp"
 #include "sim/checkpoint/tag_fields.hpp"
 #include "support/digest.hpp"
 #include "support/json.hpp"
@@ -70,25 +71,17 @@ PlannedUnit read_unit(const Json& json, const std::string& where, std::size_t pl
 Json losses_json(const std::vector<LayerLoss>& losses) {
   Json json = Json::array();
   for (const LayerLoss& entry : losses) {
-    json.push_back({{"layer", entry.layer}, {"role", layout::name_of(entry.loss.role)}, {"what", entry.loss.what}, {"units", entry.loss.units}});
-    if (entry.loss.kept > 0) json.back()["kept"] = entry.loss.kept;
+    json.push_back({{"layer", entry.layer}});
+    json.back().update(loss_json(entry.loss));
   }
   return json;
 }
 
 LayerLoss read_layer_loss(const Json& json, const std::string& where) {
-  TagFields fields(json, where + ": losses");
-  const int layer = static_cast<int>(fields.integer("layer", 0, INT32_MAX));
-  const std::string role = fields.text("role");
-  LayerLoss loss{layer, {layout::Role::w13_weight, fields.text("what"), fields.integer("units", 1, kLargest)}};
-  if (json.contains("kept")) loss.loss.kept = fields.integer("kept", 1, loss.loss.units);
-  fields.finish();
-  try {
-    loss.loss.role = layout::role_named(role);
-  } catch (const Error& error) {
-    fail(where, error.what());
-  }
-  return loss;
+  const int layer = static_cast<int>(TagFields(json, where).integer("layer", 0, INT32_MAX));
+  Json loss = json;
+  loss.erase("layer");
+  return {layer, read_loss(loss, where)};
 }
 
 std::filesystem::path absolute_of(const std::filesystem::path& path) {
@@ -228,7 +221,7 @@ UnitRecord read_record(const std::filesystem::path& path) {
   result.bytes_out = size_field(fields, "bytes_out");
   result.up_scales_dropped = fields.integer("up_scales_dropped", 0, kLargest);
   result.largest_scale_byte = static_cast<int>(fields.integer("largest_scale_byte", 0, 255));
-  for (const Json& loss : fields.array("losses")) result.losses.push_back(read_layer_loss(loss, where));
+  for (const Json& loss : fields.array("losses")) result.losses.push_back(read_layer_loss(loss, where + ": losses"));
   for (const Json& value : fields.array("values")) result.values.push_back(read_values(value, where));
   const Json& tensors = fields.at("tensors");
   TagFields sizes(tensors, where + ": tensors");

@@ -381,7 +381,7 @@ VerifyReport verify(const Checkpoint& checkpoint, const VerifyOptions& options) 
     if (layer.own_router) {
       report.router_source = "checkpoint: " + std::string(layer.own_router->recipe->name);
     } else if (!layer.router.present()) {
-      report.router_source = std::string("none in the checkpoint") + ": token t goes to experts t, t+1, ... with weights 1/4";
+      report.router_source = "none in the checkpoint: token t goes to experts t, t+1, ... with weights 1/4";
       if (expected) report.router_source += "; the recorded outputs, which need one, are not compared";
     }
     const LayerInput input{layer, expected ? expected->x : generated_tokens(options.seed, index, tokens * report.sizes.hidden), report.top_k,
