@@ -1,11 +1,13 @@
 #pragma once
 // What tests of conversions do with directories.
 
+#include <algorithm>
 #include <filesystem>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "model/families/convert.hpp"
 #include "sim/checkpoint/convert.hpp"
 #include "sim/checkpoint/layout_tags.hpp"
 #include "support/json.hpp"
@@ -41,6 +43,32 @@ inline std::string file_differences(const std::filesystem::path& a, const std::f
 inline const std::filesystem::path& restored_from(const std::vector<std::filesystem::path>& directories, const std::filesystem::path& output) {
   sim::restore_checkpoint(directories, output, {});
   return output;
+}
+
+/// Converts for each of `tp` ranks and restores from all of them, below `directory`; empty when the source's files come back.
+inline std::string rank_differences(const std::filesystem::path& source, sim::ConvertOptions options, int tp,
+                                    const std::filesystem::path& directory) {
+  std::vector<std::filesystem::path> ranks;
+  options.setting.tp_size = tp;
+  for (options.rank = 0; options.rank < tp; ++options.rank) {
+    ranks.push_back(directory / std::to_string(options.rank));
+    sim::convert_checkpoint(source, ranks.back(), options);
+  }
+  return file_differences(source, restored_from(ranks, directory / "restored"));
+}
+
+/// Empty when a layer's file holds what the model's conversion makes of the canonical layer; else the role that differs.
+inline std::string packed_difference(const std::filesystem::path& file, const layout::CanonicalLayer& layer, const std::string& backend,
+                                     const layout::Setting& setting) {
+  const sim::SafetensorsFile packed(file);
+  const layout::PackedLayer expected = layout::convert(layer, layout::backend_layout_named(backend, layer.form.format, setting.engine), setting);
+  if (packed.tensors().size() != expected.tensors.size()) return "other tensors";
+  for (const layout::PackedTensor& tensor : expected.tensors) {
+    const std::string role(layout::name_of(tensor.role));
+    const auto held = std::ranges::find_if(packed.tensors(), [&](const auto& entry) { return entry.first.ends_with("." + role); });
+    if (held == packed.tensors().end() || !std::ranges::equal(held->second.bytes, tensor.bytes)) return role;
+  }
+  return expected.tensors.empty() ? "no tensors" : "";
 }
 
 /// The tags of a layer's file.
