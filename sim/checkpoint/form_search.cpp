@@ -81,8 +81,8 @@ std::string names_like_experts(const CheckpointFiles& files) {
     if (++count <= kShown) shown.push_back(in_quotes(name));
   }
   if (count == 0) return "no tensor's name has 'expert' or 'moe' in it";
-  return fmt::format("{} tensors are named like experts, none of them in a known way: {}{}", count, fmt::join(shown, ", "),
-                     count > kShown ? ", .." : "");
+  return fmt::format("{} named like experts, in no known way: {}{}", count == 1 ? "1 tensor is" : fmt::format("{} tensors are", count),
+                     fmt::join(shown, ", "), count > kShown ? ", .." : "");
 }
 
 Layers find_hits(const CheckpointFiles& files, const std::string& where) {

@@ -236,18 +236,13 @@ class Comparison {
     return end.find("scale") != std::string_view::npos || end.find("zero_point") != std::string_view::npos || end.ends_with("weight_shape");
   }
 
-  static bool is_plain(const LocatedTensor& tensor) {
-    const std::string_view dtype = tensor.view->dtype->name;
-    return dtype == "BF16" || dtype == "F16" || dtype == "F32";
-  }
-
   void compare_other(const std::string& name, const LocatedTensor& a, const LocatedTensor& b) {
     if (a.view->shape != b.view->shape) return omit(name, fmt::format("{} and {}", shape_text(a.view->shape), shape_text(b.view->shape)), true);
     const bool same_dtype = a.view->dtype == b.view->dtype;
-    if (!same_dtype && (!is_plain(a) || !is_plain(b)))
+    if (!same_dtype && (!is_plain(a.view->dtype->name) || !is_plain(b.view->dtype->name)))
       return omit(name, fmt::format("{} and {}, and no expert's: its scales are not read", a.view->dtype->name, b.view->dtype->name), true);
     const std::int64_t columns = a.view->shape.empty() ? 1 : std::max<std::int64_t>(a.view->shape.back(), 1);
-    const bool plain = is_plain(a);
+    const bool plain = is_plain(a.view->dtype->name);
     MatrixPair found(columns, plain_bits(a.view->dtype->name), plain_bits(b.view->dtype->name));
     // What is no plain number is compared byte by byte.
     const std::uint64_t count = plain ? a.view->bytes.size() * 8 / static_cast<std::uint64_t>(a.view->dtype->bits) : a.view->bytes.size();

@@ -38,12 +38,9 @@ std::uint32_t code_at(std::span<const std::uint8_t> bytes, std::size_t index, st
 
 std::size_t width_of(const FoundTensor& tensor) { return static_cast<std::size_t>(tensor.at->view->dtype->bits) / 8; }
 
-bool is_plain(const FoundTensor& weight) {
-  const std::string_view dtype = weight.at->view->dtype->name;
-  return dtype == "BF16" || dtype == "F16" || dtype == "F32";
-}
-
 }  // namespace
+
+bool is_plain(std::string_view dtype) { return dtype == "BF16" || dtype == "F16" || dtype == "F32"; }
 
 double plain_number(std::span<const std::uint8_t> bytes, std::size_t index, std::string_view dtype) {
   if (dtype == "F8_E4M3") return e4m3()[bytes[index]];
@@ -90,11 +87,6 @@ MatrixValues::MatrixValues(const FoundFamily& family, const FoundLayer& layer, i
   }
 }
 
-std::uint64_t MatrixValues::bytes() const {
-  const auto experts = static_cast<std::uint64_t>(family_.naming->numbered ? 1 : family_.layers.begin()->second.sizes.experts);
-  return weight_.tensor->at->view->bytes.size() / experts * static_cast<std::uint64_t>(rows_) / static_cast<std::uint64_t>(rows_in_file_);
-}
-
 std::string MatrixValues::name() const {
   if (family_.naming->numbered) return std::string(weight_.tensor->name);
   return fmt::format("{}, expert {}, {}", weight_.tensor->name, expert_, name_of(kind_));
@@ -131,7 +123,7 @@ void MatrixValues::read_codes(std::int64_t first, std::span<double> out) {
   const FoundTensor& weight = *weight_.tensor;
   const auto columns = static_cast<std::size_t>(columns_), rows = out.size() / columns;
   const std::string_view dtype = weight.at->view->dtype->name;
-  const bool plain = is_plain(weight), four = !plain && dtype != "F8_E4M3";
+  const bool plain = is_plain(dtype), four = !plain && dtype != "F8_E4M3";
   const std::uint64_t row_bytes = plain ? columns * width_of(weight) : four ? columns / 2 : columns;
   const bool is_int4 = family_.form->form.format == layout::WeightFormat::int4 && !plain;
   const auto number_of_code = [&](std::uint32_t code) { return is_int4 ? static_cast<double>(code) - 8 : e2m1()[code]; };

@@ -15,6 +15,9 @@ namespace mx::sim {
 enum class MatrixKind : std::uint8_t { gate, up, down };
 std::string_view name_of(MatrixKind kind);
 
+/// Whether a dtype holds numbers as they are.
+bool is_plain(std::string_view dtype);
+
 /// Significant bits of a dtype that holds numbers as they are, of BF16 8 and of F16 11; 0 for codes and F32.
 int plain_bits(std::string_view dtype);
 
@@ -32,8 +35,6 @@ class MatrixValues {
   std::int64_t columns() const { return columns_; }
   /// "model.layers.0.mlp.experts.3.gate_proj.weight"; of a tensor of all experts with the expert and the half.
   std::string name() const;
-  /// Bytes of its codes.
-  std::uint64_t bytes() const;
   /// The factor of a global scale or of one scale for the whole matrix; 1 where there is none.
   double global() const { return global_; }
   /// Of its codes.

@@ -25,20 +25,27 @@ constexpr std::array kNumbers{
     NumberRow{Constant::beta, &moe::ActivationConstants::beta, &ActivationUse::takes_beta},
 };
 
+/// What does not reach the kernel.
+struct Lost {
+  std::array<bool, kNumbers.size()> numbers{};
+  bool bias = false;
+  auto operator<=>(const Lost&) const = default;
+};
+
 /// Rows that were asked for; they live as long as the table's own.
-const ExecutionRow& kept(const ExecutionRow& whole, const std::array<bool, 4>& lost) {
+const ExecutionRow& kept(const ExecutionRow& whole, const Lost& lost) {
   static std::mutex mutex;
-  static std::map<std::pair<const ExecutionRow*, std::array<bool, 4>>, ExecutionRow> rows;
+  static std::map<std::pair<const ExecutionRow*, Lost>, ExecutionRow> rows;
   const std::scoped_lock lock(mutex);
   const auto [at, is_new] = rows.try_emplace({&whole, lost}, whole);
   if (!is_new) return at->second;
   ExecutionRow& row = at->second;
   for (ActivationUse* use : {&row.silu, &row.swiglu_oai}) {
     for (std::size_t i = 0; i < kNumbers.size(); ++i) {
-      if (lost[i]) use->*kNumbers[i].takes = false;
+      if (lost.numbers[i]) use->*kNumbers[i].takes = false;
     }
   }
-  if (lost[3]) row.bias = BiasEntry::dropped;
+  if (lost.bias) row.bias = BiasEntry::dropped;
   return row;
 }
 
@@ -63,14 +70,14 @@ const ExecutionRow& row_handed_on(const SimulationRequest& request, const ModelL
   const ExecutionRow& whole = execution_of(layer.experts.form.format, request.backend);
   if (request.fixed) return whole;
   if (const std::string raised = raised_for(request, layer); !raised.empty()) throw Error(ErrorCode::unsupported, raised);
-  std::array<bool, 4> lost{};
+  Lost lost;
   for (std::size_t i = 0; i < kNumbers.size(); ++i) {
     const auto end = reached(request, kNumbers[i].constant);
-    lost[i] = end && end->reach != oracle::Reach::reaches;
+    lost.numbers[i] = end && end->reach != oracle::Reach::reaches;
   }
   const auto bias = reached(request, Constant::bias);
-  lost[3] = bias && bias->reach == oracle::Reach::does_not;
-  return lost == std::array<bool, 4>{} ? whole : kept(whole, lost);
+  lost.bias = bias && bias->reach == oracle::Reach::does_not;
+  return lost == Lost{} ? whole : kept(whole, lost);
 }
 
 }  // namespace mx::sim

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "support/quote.hpp"
+
 namespace mx::verbs {
 namespace {
 
@@ -70,16 +72,16 @@ Document checkpoints_document(const sim::CheckpointComparison& result, const std
     document.table(text_alone(differences_of(result, kShown)));
     if (result.differences.size() > kShown) document.line(fmt::format("and {} tensors more; --json has all", result.differences.size() - kShown));
   }
+  const std::string replay = fmt::format("mxact compare {} {}", sim::shell_word(first), sim::shell_word(second));
   Table omitted{"omitted", {in_json("name"), in_json("why"), in_json("differs")}};
   std::size_t shown = 0;
   for (const sim::TensorOmitted& one : result.omitted) {
     omitted.add({one.name, one.why, one.differs});
     if (one.differs && shown++ < kShown) document.line(fmt::format("not compared: {}: {}", one.name, one.why));
-    if (one.differs) document.cases.push_back({"mxact.compare", one.name, sim::CheckEnd::failed, one.why, {}, {}, second});
+    if (one.differs) document.cases.push_back({"mxact.compare", one.name, sim::CheckEnd::failed, one.why, {}, replay, second});
   }
   if (shown > kShown) document.line(fmt::format("and {} more; --json has all", shown - kShown));
   document.value("omitted", omitted.json());
-  const std::string replay = fmt::format("mxact compare {} {}", first, second);
   for (const sim::TensorDifference& one : result.differences) document.cases.push_back(case_of(one, replay, second));
   if (result.equal > 0)
     document.cases.push_back({"mxact.compare", fmt::format("{} tensors", result.equal), sim::CheckEnd::passed, {}, {}, {}, second});

@@ -269,7 +269,7 @@ TEST_CASE("refusals say what is so") {
   Draft unknown;
   unknown.has_index = false;
   unknown.shards["model.safetensors"].push_back({"transformer.blocks.0.ffn.experts_stack.w1", "BF16", {2, 2}, std::vector<std::uint8_t>(8)});
-  CHECK(refusal_of(unknown).find("1 tensors are named like experts, none of them in a known way: 'transformer.blocks.0.ffn.experts_stack.w1'") !=
+  CHECK(refusal_of(unknown).find("1 tensor is named like experts, in no known way: 'transformer.blocks.0.ffn.experts_stack.w1'") !=
         std::string::npos);
   // A gate that the model has is missing, one that it has not is none.
   Draft gated = published_draft(published_form("nemotron"));
