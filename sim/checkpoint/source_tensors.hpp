@@ -45,6 +45,7 @@ inline constexpr std::array<Text, 1> kE4m3Name{"F8_E4M3"};
 inline constexpr std::array<Text, 2> kE8m0Names{"F8_E8M0", "U8"};
 inline constexpr std::array<Text, 5> kBlockScaleNames{"F32", "BF16", "F16", "F8_E8M0", "U8"};
 
+/// Extents of a shape, outermost first.
 template <Extent... kAxes>
 inline constexpr std::array<Extent, sizeof...(kAxes)> kExtents{kAxes...};
 
