@@ -77,12 +77,12 @@ class Converter {
     if (from.width <= 16 && how.nan_rule != NanRule::refused && count >> from.width != 0) table_ = table_of(from, to, how);
   }
 
+  /// The twin writes its codes where they belong.
   bool is_fast() const { return is_fast_; }
-  /// Codes are bytes, which the twin writes where they belong.
-  bool writes_bytes() const { return is_fast_ && code_bytes(to_) == 1; }
-  void encode_bytes(std::span<const std::uint32_t> f32, std::span<std::uint8_t> codes) const { encode(f32, to_, how_, codes, tier_); }
-  /// fp32 bits where they lie.
-  void encode_piece(std::span<const std::uint32_t> f32, std::span<std::uint32_t> codes) const { encode(f32, to_, how_, codes, tier_); }
+  template <class Code>
+  void encode_piece(std::span<const std::uint32_t> f32, std::span<Code> codes) const {
+    encode(f32, to_, how_, codes, tier_);
+  }
 
   void convert_piece(std::span<std::uint32_t> words) const {
     if (table_.empty()) {
@@ -119,27 +119,28 @@ void convert_codes(const CodeBits& from, const Conversion& how, const CodeRoom& 
   const std::array<Buffer, 2> buffers{{{"codes", from.bytes, width}, {"results", to.bytes, code_bytes(*to.format)}}};
   require_separate(buffers);
   const Converter converter(*from.format, *to.format, how, count, *workers.tier);
-  const auto* const f32 = reinterpret_cast<const std::uint32_t*>(from.bytes.data());  // where the source is
-  if (converter.writes_bytes()) {
-    auto* const codes = reinterpret_cast<std::uint8_t*>(to.bytes.data());
-    for_each_piece((count + kLongPiece - 1) / kLongPiece, workers.threads, [&](std::size_t piece) {
-      const std::size_t first = piece * kLongPiece;
-      const std::size_t some = std::min(kLongPiece, count - first);
-      converter.encode_bytes({f32 + first, some}, {codes + first, some});
-    });
-    return;
+  if (converter.is_fast()) {
+    const auto fill = [&]<class Code>(Code* codes) {
+      const auto* const f32 = reinterpret_cast<const std::uint32_t*>(from.bytes.data());
+      for_each_piece((count + kLongPiece - 1) / kLongPiece, workers.threads, [&](std::size_t piece) {
+        const std::size_t first = piece * kLongPiece;
+        const std::size_t some = std::min(kLongPiece, count - first);
+        converter.encode_piece<Code>({f32 + first, some}, {codes + first, some});
+      });
+    };
+    switch (code_bytes(*to.format)) {
+      case 1: return fill(reinterpret_cast<std::uint8_t*>(to.bytes.data()));
+      case 2: return fill(reinterpret_cast<std::uint16_t*>(to.bytes.data()));
+      default: return fill(reinterpret_cast<std::uint32_t*>(to.bytes.data()));
+    }
   }
   for_each_piece((count + kPiece - 1) / kPiece, workers.threads, [&](std::size_t piece) {
     alignas(64) Words words;
     const std::size_t first = piece * kPiece;
     const auto some = std::span(words).first(std::min(kPiece, count - first));
-    if (converter.is_fast()) {
-      converter.encode_piece({f32 + first, some.size()}, some);
-    } else {
-      read_words(from, first, some.size(), some.data());
-      require_codes(some, *from.format, first);
-      converter.convert_piece(some);
-    }
+    read_words(from, first, some.size(), some.data());
+    require_codes(some, *from.format, first);
+    converter.convert_piece(some);
     write_words(to, first, some.size(), some.data());
   });
 }

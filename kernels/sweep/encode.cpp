@@ -30,14 +30,24 @@ const EncodeLoops& loops_of(const IsaTier& tier) {
   return *kernel_for(kRows, tier).loops;
 }
 
-void run(std::span<const std::uint32_t> f32, const Plan& plan, const EncodeLoops& loops, std::span<std::uint32_t> codes) {
+template <class Code>
+void run(std::span<const std::uint32_t> f32, const Plan& plan, const LoopsInto<Code>& loops, std::span<Code> codes) {
   if (const auto* powers = std::get_if<PowerPlan>(&plan)) return loops.powers(f32.data(), f32.size(), *powers, codes.data());
   loops.floating(f32.data(), f32.size(), std::get<FloatingPlan>(plan), codes.data());
 }
 
-void run(std::span<const std::uint32_t> f32, const Plan& plan, const EncodeLoops& loops, std::span<std::uint8_t> codes) {
-  if (const auto* powers = std::get_if<PowerPlan>(&plan)) return loops.powers_bytes(f32.data(), f32.size(), *powers, codes.data());
-  loops.floating_bytes(f32.data(), f32.size(), std::get<FloatingPlan>(plan), codes.data());
+/// Codes that are narrower than their inputs fit into theirs, and lie elsewhere.
+template <class Code>
+void require_narrow(std::span<const std::uint32_t> f32, const Format& to, std::span<Code> codes) {
+  constexpr int kBits = 8 * sizeof(Code);
+  if (to.width > kBits) {
+    throw Error(ErrorCode::usage, std::string(to.name) + " has codes of " + std::to_string(to.width) + " bits, more than " + std::to_string(kBits));
+  }
+  if (f32.size() != codes.size()) {
+    throw Error(ErrorCode::usage, std::to_string(f32.size()) + " inputs into " + std::to_string(codes.size()) + " codes: sizes that differ");
+  }
+  const std::array<Buffer, 2> buffers{{{"inputs", std::as_bytes(f32), sizeof(std::uint32_t)}, {"codes", std::as_bytes(codes), sizeof(Code)}}};
+  require_separate(buffers);
 }
 
 Plan required_plan(const Format& to, const Conversion& how) {
@@ -57,7 +67,7 @@ std::uint64_t chunk_digest(std::uint32_t chunk, const Plan& plan, const EncodeLo
   for (std::uint32_t offset = 0; offset < kChunkInputs; offset += kStep) {
     const std::uint32_t first = chunk * kChunkInputs + offset;
     for (std::uint32_t i = 0; i < kStep; ++i) inputs[i] = first + i;
-    run(inputs, plan, loops, codes);
+    run<std::uint32_t>(inputs, plan, loops.words, codes);
     digest += loops.weigh(inputs.data(), codes.data(), kStep);
   }
   return digest;
@@ -69,17 +79,16 @@ bool has_encode(const Format& to, const Conversion& how) { return !std::holds_al
 
 void encode(std::span<const std::uint32_t> f32, const Format& to, const Conversion& how, std::span<std::uint32_t> codes, const IsaTier& tier) {
   require_word_by_word({"inputs", f32}, {"codes", codes});
-  run(f32, required_plan(to, how), loops_of(tier), codes);
+  run(f32, required_plan(to, how), loops_of(tier).words, codes);
+}
+void encode(std::span<const std::uint32_t> f32, const Format& to, const Conversion& how, std::span<std::uint16_t> codes, const IsaTier& tier) {
+  require_narrow(f32, to, codes);
+  run(f32, required_plan(to, how), loops_of(tier).halves, codes);
 }
 
 void encode(std::span<const std::uint32_t> f32, const Format& to, const Conversion& how, std::span<std::uint8_t> codes, const IsaTier& tier) {
-  if (to.width > 8) throw Error(ErrorCode::usage, std::string(to.name) + " has codes of " + std::to_string(to.width) + " bits: no bytes");
-  if (f32.size() != codes.size()) {
-    throw Error(ErrorCode::usage, std::to_string(f32.size()) + " inputs into " + std::to_string(codes.size()) + " codes: sizes that differ");
-  }
-  const std::array<Buffer, 2> buffers{{{"inputs", std::as_bytes(f32), sizeof(std::uint32_t)}, {"codes", std::as_bytes(codes), 1}}};
-  require_separate(buffers);
-  run(f32, required_plan(to, how), loops_of(tier), codes);
+  require_narrow(f32, to, codes);
+  run(f32, required_plan(to, how), loops_of(tier).bytes, codes);
 }
 
 std::uint64_t sweep_digest(std::uint32_t chunk, const Format& to, const Conversion& how, const IsaTier& tier) {

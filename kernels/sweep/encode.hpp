@@ -20,7 +20,10 @@ bool has_encode(const Format& to, const Conversion& how);
 void encode(std::span<const std::uint32_t> f32, const Format& to, const Conversion& how, std::span<std::uint32_t> codes,
             const IsaTier& tier = isa_tier());
 
-/// The same for formats of at most 8 bits, a byte a code, which must not overlap the inputs. Errors as above, Error(usage) also for a wider format.
+/// The same for formats of at most 16 or 8 bits, two bytes or one a code, which must not overlap the inputs. Errors as above, Error(usage) also for a
+/// wider format.
+void encode(std::span<const std::uint32_t> f32, const Format& to, const Conversion& how, std::span<std::uint16_t> codes,
+            const IsaTier& tier = isa_tier());
 void encode(std::span<const std::uint32_t> f32, const Format& to, const Conversion& how, std::span<std::uint8_t> codes,
             const IsaTier& tier = isa_tier());
 

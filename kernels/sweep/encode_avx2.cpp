@@ -4,6 +4,6 @@
 
 namespace mx::kernels::sweep {
 
-const EncodeLoops kEncodeAvx2{encode_floating, encode_powers, encode_floating, encode_powers, weigh_codes};
+const EncodeLoops kEncodeAvx2{{encode_floating, encode_powers}, {encode_floating, encode_powers}, {encode_floating, encode_powers}, weigh_codes};
 
 }  // namespace mx::kernels::sweep

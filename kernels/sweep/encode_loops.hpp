@@ -86,6 +86,11 @@ inline bool is_nearest(const FloatingPlan& plan) {
          mirrored(special.infinity, plan.sign_bit);
 }
 
+/// The code of a magnitude of normal result, ties to even.
+inline uint32_t nearest_code(uint32_t magnitude, const FloatingPlan& plan) {
+  return ((magnitude + plan.addend.of[0] + ((magnitude >> plan.shift) & 1U)) >> plan.shift) - plan.rebias;
+}
+
 /// `floating` for such plans: the magnitude's code, then the sign. A subnormal result is rounded by the processor, in the last places of a sum.
 template <class Code>
 void nearest(const uint32_t* f32, size_t count, const FloatingPlan plan, Code* codes) {
@@ -99,12 +104,40 @@ void nearest(const uint32_t* f32, size_t count, const FloatingPlan plan, Code* c
   for (size_t i = 0; i < count; ++i) {
     const uint32_t source = f32[i];
     const uint32_t magnitude = source & ~kSign;
-    const uint32_t normal = ((magnitude + plan.addend.of[0] + ((magnitude >> plan.shift) & 1U)) >> plan.shift) - plan.rebias;
     const uint32_t subnormal = __builtin_bit_cast(uint32_t, __builtin_bit_cast(float, magnitude) + grid) - grid_bits;
-    uint32_t code = select(mask_above(plan.min_normal, magnitude), subnormal, normal);
+    uint32_t code = select(mask_above(plan.min_normal, magnitude), subnormal, nearest_code(magnitude, plan));
     code = select(mask_above(magnitude, last), overflow, code);
     code = select(mask_above(magnitude, kF32Infinity - 1U), infinity, code) | ((source & kSign) >> sign_places);
     codes[i] = static_cast<Code>(select(mask_above(magnitude, kF32Infinity), select(mask_negative(source), special.nan), code));
+  }
+}
+
+/// A magnitude that has the code of all that overflows, for `summed`; 0 where there is none.
+inline uint32_t cap_of(const FloatingPlan& plan) {
+  const SpecialCodes& special = plan.special;
+  const uint32_t overflow = special.overflow.of[0], last = special.last_in_range.of[0];
+  if (plan.scale == 0 || special.infinity.of[0] != overflow || !mirrored(special.nan, plan.sign_bit)) return 0;
+  const uint32_t cap = nearest_code(last, plan) == overflow ? last : last + 1U;
+  const bool has_room = (cap >> kF32MantissaBits) + plan.shift < 255U;
+  return cap >= plan.min_normal && has_room && nearest_code(cap, plan) == overflow ? cap : 0;
+}
+
+/// `nearest` where a cap is there: the processor rounds in the last places of the sum with a power of two whose unit is that of the result, that of
+/// the magnitude's own binade or of the subnormal grid. Since that power is even, ties go to the even code.
+template <class Code>
+void summed(const uint32_t* f32, size_t count, const FloatingPlan plan, uint32_t cap, Code* codes) {
+  const uint32_t grid = (plan.min_normal & kF32Infinity) + (plan.shift << kF32MantissaBits);
+  const uint32_t sign_places = 31U - static_cast<uint32_t>(__builtin_ctz(plan.sign_bit));
+  for (size_t i = 0; i < count; ++i) {
+    const uint32_t source = f32[i];
+    const uint32_t whole = source & ~kSign;
+    const uint32_t magnitude = static_cast<int32_t>(whole) < static_cast<int32_t>(cap) ? whole : cap;
+    const uint32_t own = (magnitude & kF32Infinity) + (plan.shift << kF32MantissaBits);
+    const uint32_t power = static_cast<int32_t>(own) > static_cast<int32_t>(grid) ? own : grid;
+    const float sum = __builtin_bit_cast(float, magnitude) + __builtin_bit_cast(float, power);
+    uint32_t code = (__builtin_bit_cast(uint32_t, sum) - power) + ((power - grid) >> plan.shift);
+    code = select(mask_above(whole, kF32Infinity), plan.special.nan.of[0], code) | ((source & kSign) >> sign_places);
+    codes[i] = static_cast<Code>(code);
   }
 }
 
@@ -135,7 +168,10 @@ inline uint64_t mix64(uint64_t i) {
 
 template <class Code>
 void encode_floating(const uint32_t* f32, size_t count, const FloatingPlan& plan, Code* codes) {
-  if (is_nearest(plan)) return nearest(f32, count, plan, codes);
+  if (is_nearest(plan)) {
+    const uint32_t cap = cap_of(plan);
+    return cap == 0 ? nearest(f32, count, plan, codes) : summed(f32, count, plan, cap, codes);
+  }
   plan.twos_complement ? floating<true>(f32, count, plan, codes) : floating<false>(f32, count, plan, codes);
 }
 template <class Code>

@@ -57,14 +57,18 @@ struct PowerPlan {
   SpecialCodes special;
 };
 
+/// `count` codes of fp32 bit patterns; codes as wide as they may take the place of the inputs.
+template <class Code>
+struct LoopsInto {
+  void (*floating)(const uint32_t* f32, size_t count, const FloatingPlan& plan, Code* codes);
+  void (*powers)(const uint32_t* f32, size_t count, const PowerPlan& plan, Code* codes);
+};
+
 /// The loops (encode_loops.hpp) of one tier.
 struct EncodeLoops {
-  /// `count` codes of fp32 bit patterns; they may take the place of the inputs.
-  void (*floating)(const uint32_t* f32, size_t count, const FloatingPlan& plan, uint32_t* codes);
-  void (*powers)(const uint32_t* f32, size_t count, const PowerPlan& plan, uint32_t* codes);
-  /// The same of codes of at most 8 bits, a byte each, elsewhere.
-  void (*floating_bytes)(const uint32_t* f32, size_t count, const FloatingPlan& plan, uint8_t* codes);
-  void (*powers_bytes)(const uint32_t* f32, size_t count, const PowerPlan& plan, uint8_t* codes);
+  LoopsInto<uint32_t> words;
+  LoopsInto<uint16_t> halves;
+  LoopsInto<uint8_t> bytes;
   /// The sum over `count` inputs i of (code(i) + 1) * mix(i) mod 2^64, mix as recorded witness sets define it.
   uint64_t (*weigh)(const uint32_t* f32, const uint32_t* codes, size_t count);
 };

@@ -14,6 +14,17 @@ using namespace mx::test;
 
 namespace {
 
+template <class Code>
+void compare_narrow(const std::vector<std::uint32_t>& inputs, const Format& to, const Conversion& how, const std::vector<std::uint32_t>& codes,
+                    const kernels::IsaTier& tier, Comparison& comparison) {
+  std::vector<Code> narrow(inputs.size());
+  kernels::encode(inputs, to, how, narrow, tier);
+  comparison.expect(std::equal(narrow.begin(), narrow.end(), codes.begin(), codes.end()), [&] {
+    return std::string(tier.name) + ": " + std::string(to.name) + " " + text_of(how) + ": codes of " + std::to_string(sizeof(Code)) +
+           " bytes that are not those of 4";
+  });
+}
+
 void compare(const std::vector<std::uint32_t>& inputs, const Format& to, const Conversion& how, Comparison& comparison) {
   std::vector<std::uint32_t> expected;
   for (const std::uint32_t input : inputs) expected.push_back(convert(input, kF32, to, how));
@@ -21,12 +32,8 @@ void compare(const std::vector<std::uint32_t>& inputs, const Format& to, const C
     if (!kernels::runs_here(tier)) continue;
     std::vector<std::uint32_t> codes(inputs.size());
     kernels::encode(inputs, to, how, codes, tier);
-    if (to.width <= 8) {
-      std::vector<std::uint8_t> bytes(inputs.size());
-      kernels::encode(inputs, to, how, bytes, tier);
-      comparison.expect(std::equal(bytes.begin(), bytes.end(), codes.begin(), codes.end()),
-                        [&] { return std::string(tier.name) + ": " + std::string(to.name) + " " + text_of(how) + ": bytes that are not the codes"; });
-    }
+    if (to.width <= 16) compare_narrow<std::uint16_t>(inputs, to, how, codes, tier, comparison);
+    if (to.width <= 8) compare_narrow<std::uint8_t>(inputs, to, how, codes, tier, comparison);
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       comparison.expect(codes[i] == expected[i], [&] {
         return std::string(tier.name) + ": " + std::string(to.name) + " " + text_of(how) + " " + hex(inputs[i]) + ": " + hex(codes[i]) + ", model " +
