@@ -25,7 +25,7 @@ inline constexpr Engine kVllm2026_08{Project::vllm, 202608};
 inline constexpr Engine kVllm2026_11{Project::vllm, 202611};
 
 /// Who names no version means this one: the newest whose choices and conversions are both held to recordings.
-inline constexpr Engine kDefaultEngine = kVllm2026_05;
+inline constexpr Engine kDefaultEngine = kVllm2026_08;
 
 /// Versions that a row describes: from `since` on, up to `until` and not with it.
 struct Versions {

@@ -124,7 +124,7 @@ std::string forms_read(const BackendLayout& row, Engine engine);
 /// Every modelled backend, each engine version a row of its own where they differ.
 std::span<const BackendLayout> all_backend_layouts();
 /// The row of a backend, or null when its converter is not modelled.
-const BackendLayout* find_backend_layout(std::string_view backend, WeightFormat format = WeightFormat::mxfp4, Engine engine = kVllm2026_05);
+const BackendLayout* find_backend_layout(std::string_view backend, WeightFormat format = WeightFormat::mxfp4, Engine engine = kDefaultEngine);
 /// The same; throws Error(usage) with the nearest name, or with the formats that the backend is known for.
 const BackendLayout& backend_layout_named(std::string_view backend, WeightFormat format, Engine engine);
 

@@ -58,7 +58,7 @@ struct Setting {
   Sizes sizes;
   Sizes padded;
   Form form;
-  Engine engine = kVllm2026_05;
+  Engine engine = kDefaultEngine;
   Arch arch = Arch::sm100;
   int tp_size = 1;
   ParamsDtype params_dtype = ParamsDtype::bf16;

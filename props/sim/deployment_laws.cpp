@@ -57,7 +57,7 @@ double signal_over_noise(const Case& test) {
   config.intermediate_per_partition = test.sizes.intermediate / oracle::tensor_ranks(test.parallel);
   config.routing_method = "RenormalizeNaive";
   const sim::SimulationRequest request{"mxfp4", oracle::deployment_on(oracle::platform_named(test.platform), test.parallel, config), test.backend,
-                                       test.kernel_class};
+                                       test.kernel_class, kVllm2026_05};
   const sim::Simulation simulation = sim::simulate(request, layer, tokens, sim::run_reference(request, layer, tokens, {}), sim::in_process());
   RC_ASSERT(simulation.result.has_value());
   const moe::RunConfig exact{Contract::exact, {test.constants.alpha, test.constants.beta, test.constants.limit}, true};

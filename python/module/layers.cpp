@@ -153,7 +153,7 @@ std::string content_at(const std::string& spec, const std::string& tensor, std::
 
 /// The formats that a version of the engine converts for a backend.
 std::vector<std::string> layer_formats(const std::string& backend, const std::optional<std::string>& engine) {
-  const Engine version = engine ? layout::conversion_engine_named(*engine) : kVllm2026_05;
+  const Engine version = engine ? layout::conversion_engine_named(*engine) : kDefaultEngine;
   std::vector<std::string> formats;
   for (const layout::BackendLayout* row : golden::layout_named(backend).backends) {
     if (row->engines.has(version)) formats.emplace_back(layout::name_of(row->format));

@@ -255,7 +255,7 @@ def test_without_a_fault_kernels_hold() -> None:
 @pytest.mark.parametrize("fault", ORACLES)
 def test_faults_of_oracles(fault: str) -> None:
     with Planted(fault) as planted, pytest.raises(AssertionError, match="(?s)the answer is .*deployment: .*replay: pytest"):
-        assert_oracle(planted.oracle(ORACLES[fault]), oracle=ORACLES[fault])
+        assert_oracle(planted.oracle(ORACLES[fault]), engine="vllm@2026-05", oracle=ORACLES[fault])
 
 
 @pytest.mark.parametrize("subject", sorted(set(QUANTIZERS.values())))
@@ -267,4 +267,4 @@ def test_without_a_fault_quantizers_hold(subject: str) -> None:
 @pytest.mark.parametrize("oracle", ["mxfp4", "fp8"])
 def test_without_a_fault_oracles_hold(oracle: str) -> None:
     with Planted("none") as planted:
-        assert_oracle(planted.oracle(oracle), oracle=oracle)
+        assert_oracle(planted.oracle(oracle), engine="vllm@2026-05", oracle=oracle)

@@ -28,7 +28,7 @@ TEST_CASE("convert and restore print what they did, and cmp finds nothing") {
   CHECK(there.status == 0);
   CHECK(there.err.empty());
   CHECK(there.out ==
-        "backend  FLASHINFER_TRTLLM_MXFP4_BF16 on sm100, engine vllm@2026-05\n"
+        "backend  FLASHINFER_TRTLLM_MXFP4_BF16 on sm100, engine vllm@2026-08\n"
         "sizes    8 experts, hidden 256, intermediate 256\n"
         "layers   2, experts 1695744 -> 1720320 bytes; 29 other tensors as they were\n"
         "losses   none: restoring gives the same bytes\n");
@@ -108,7 +108,7 @@ TEST_CASE("convert and restore refuse with the exit status of the mistake") {
       {"convert " + tiny() + " --backend TRITON --platform SM90 --engine 2026-06" + output, 4, "engine vllm@2026-06 is not known"},
       {"convert " + tiny() + " --backend TRITOM --platform SM90" + output, 2, "did you mean TRITON"},
       {"convert " + tiny() + " --backend DEEPGEMM_MXFP4 --platform gfx950" + output, 4,
-       "engine vllm@2026-05 has no kernel of DEEPGEMM_MXFP4 on gfx950; it has on SM100, SM103 (--any-platform"},
+       "engine vllm@2026-08 has no kernel of DEEPGEMM_MXFP4 on gfx950; it has on SM100, SM103, SM120, SM121 (--any-platform"},
       {"convert " + tiny() + " --backend XPU --platform XPU --engine vllm==0.33.0" + output, 4, "vllm@2026-11 has no tables of conversions"},
       {"convert " + tiny() + " --backend TRITON --platform SM90 --tp 2" + output, 2, "which of the 2 ranks"},
       {"convert " + tiny() + " --backend MARLIN --platform SM90 --input-dtype int8" + output, 2, "activation dtype int8"},

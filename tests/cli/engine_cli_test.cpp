@@ -26,7 +26,9 @@ TEST_CASE("engine list has every version with its releases and its oracles") {
   CHECK(may["engine"] == "vllm@2026-05");
   CHECK(may["releases"].size() == 2);
   CHECK(may["choices"].size() == 6);
-  CHECK(may["default"] == true);
+  CHECK(may["default"] == false);
+  CHECK(json["engines"][1]["engine"] == "vllm@2026-08");
+  CHECK(json["engines"][1]["default"] == true);
   const Json& november = json["engines"][2];
   CHECK(november["engine"] == "vllm@2026-11");
   CHECK(november["releases"][0] == "0.33.0");
@@ -73,11 +75,12 @@ TEST_CASE("words and oracles of later engines are refused by earlier ones with e
     return run_mxact("select '" + file.string() + "'" + options);
   };
   const std::string layer = "layer { experts 8 top_k 2 hidden 256 intermediate 256 activation SITU bias false }\n";
-  const Run early = asked("platform SM100\n" + layer, "");
+  const Run early = asked("platform SM100\n" + layer, " --engine 2026-05");
   CHECK(early.status == 4);
   CHECK(says(early.err, "activation SITU is none of vllm@2026-05"));
   CHECK(asked("platform SM100\n" + layer, " --engine 2026-08").status == 0);
-  const Run plain = asked("platform SM100\noracle unquantized\nlayer { experts 8 top_k 2 hidden 256 intermediate 256 activation SILU }\n", "");
+  const Run plain =
+      asked("platform SM100\noracle unquantized\nlayer { experts 8 top_k 2 hidden 256 intermediate 256 activation SILU }\n", " --engine 2026-05");
   CHECK(plain.status == 4);
   CHECK(says(plain.err, "vllm@2026-05 has no tables of oracle unquantized"));
   const Run later =

@@ -17,7 +17,8 @@ using mx::tests::run_mxact;
 using mx::tests::ScratchDirectory;
 
 const std::string kSmall =
-    "matrix --model gpt-oss-120b --scheme mxfp4 --platform SM90 --platform SM100 --platform CPU --parallel tp8 --parallel dp8-ep-deepep-ll";
+    "matrix --engine 2026-05 --model gpt-oss-120b --scheme mxfp4 --platform SM90 --platform SM100 --platform CPU --parallel tp8 --parallel "
+    "dp8-ep-deepep-ll";
 
 std::string content(const std::filesystem::path& path) {
   std::ifstream stream(path);

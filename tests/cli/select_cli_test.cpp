@@ -65,10 +65,10 @@ TEST_CASE("select --explain and --json answer for every oracle") {
                       {"gpt-oss-cpu", "mxfp8", 4, false}};
   for (const auto& [file, oracle, status, chosen] : rows) {
     INFO(file << " " << oracle);
-    const Run run = run_mxact("select " + example(file) + " --explain --oracle " + oracle);
+    const Run run = run_mxact("select " + example(file) + " --engine 2026-05 --explain --oracle " + oracle);
     CHECK(run.status == status);
     CHECK(run.out.find("in the order in which the engine looks:") != std::string::npos);
-    const mx::sim::Json json = run_json("select " + example(file) + " --oracle " + oracle, status);
+    const mx::sim::Json json = run_json("select " + example(file) + " --engine 2026-05 --oracle " + oracle, status);
     CHECK(json["oracle"] == oracle);
     CHECK_FALSE(json["trace"].empty());
     CHECK(json.contains(chosen ? "choice" : "refusal"));

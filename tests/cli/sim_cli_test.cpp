@@ -82,9 +82,9 @@ TEST_CASE("releases of libraries are named, and what is not known ends with the 
   CHECK(unknown.status == 4);
   CHECK(unknown.err.find("0.6.11.post2 to 0.6.17, 0.6.18 to ") != std::string::npos);
   const Run aiter =
-      run_mxact("layout where AITER_MXFP4_BF16 --tensor w2_weight --shape 256x256 --coord N=1,K=1 --platform gfx950 --library aiter=0.1.19");
+      run_mxact("layout where AITER_MXFP4_BF16 --tensor w2_weight --shape 256x256 --coord N=1,K=1 --platform gfx950 --library aiter=0.1.13");
   CHECK(aiter.status == 4);
-  CHECK(aiter.err.find("release 0.1.19 of aiter is not known with vllm@2026-05: 0.1.13 is, which it asks for") != std::string::npos);
+  CHECK(aiter.err.find("release 0.1.13 of aiter is not known with vllm@2026-08: 0.1.19 is, which it asks for") != std::string::npos);
   CHECK(run_mxact(where + " --library cutlas=1").status == 2);
   CHECK(run_mxact(where + " --library flashinfer").status == 2);
   CHECK(run_mxact("verify --platform SM90 --backend FLASHINFER_CUTLASS_MXFP4_BF16 --tp 1 --no-execute --library flashinfer=0.6.18").status == 0);

@@ -86,7 +86,7 @@ Answer quantize(const Json& request, const std::vector<std::uint8_t>& elements) 
 }
 
 Answer select(const Json& request) {
-  const sim::DeploymentFile file = sim::deployment_file_of(request["deployment"], "deployment", request["oracle"].text(), kDefaultEngine);
+  const sim::DeploymentFile file = sim::deployment_file_of(request["deployment"], "deployment", request["oracle"].text(), kVllm2026_05);
   const oracle::Decision decision = oracle::select(file.engine, file.oracle, file.deployment);
   Answer answer;
   if (decision.choice) answer.head["backend"] = decision.choice->backend;

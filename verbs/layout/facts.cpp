@@ -50,7 +50,7 @@ LayoutFacts facts_of(const Subject& subject) {
 std::optional<Subject> awkward(const BackendLayout& row, Role role, layout::Arch arch) {
   const std::int64_t group = std::max<std::int64_t>(layout::group_of(row.format), 1);
   const std::int64_t size = kAwkwardGroups * std::max(group, kLargestGroup);
-  const Engine engine = row.engines.has(kVllm2026_05) ? kVllm2026_05 : kVllm2026_08;
+  const Engine engine = row.engines.has(kDefaultEngine) ? kDefaultEngine : row.engines.since;
   const layout::SourceOrder order = row.gpt_oss_order.has(engine) ? layout::SourceOrder::gpt_oss : layout::SourceOrder::standard;
   const Sizes sizes{1, size, size, group};
   const std::optional<BackendChoice> choice =

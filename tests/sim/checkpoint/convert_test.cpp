@@ -200,7 +200,7 @@ TEST_CASE("the ranks of a conversion are the checkpoint together, in any order, 
     const fs::path other = directory.path() / "other";
     Setting setting{};
     setting.tp_size = 3;
-    setting.engine = kVllm2026_08;
+    setting.engine = kVllm2026_05;
     sim::convert_checkpoint(source, other, {.backend = backend, .setting = setting, .rank = 2});
     CHECK(input_error_defect(error_of([&] { restored_from({ranks[2], ranks[1], other}, restored); }), {other.string(), "another conversion"}) == "");
     fs::remove_all(other);

@@ -123,6 +123,8 @@ TEST_CASE("every form is verified, and a flipped bit is found") {
     form_draft(form, 1).write(directory.path());
     const sim::Checkpoint checkpoint(directory.path());
     sim::VerifyOptions options;
+    // May's choices are executed, all of them.
+    options.engine = mx::kVllm2026_05;
     options.platforms = {"SM100"};
     options.tp = {1};
     options.tokens = 1;

@@ -109,7 +109,7 @@ TEST_CASE("every row executes from its own packed tensors with the bits of the c
       continue;
     }
     const layout::BackendLayout& backend = layout::backend_layout_named(row.layout, row.format, kVllm2026_05);
-    const layout::Setting setting{.sizes = sizes, .padded = sizes, .form = form, .arch = device_of(row)};
+    const layout::Setting setting{.sizes = sizes, .padded = sizes, .form = form, .engine = kVllm2026_05, .arch = device_of(row)};
     const layout::PackedLayer packed = layout::convert(layer, backend, setting);
     // What a conversion says that it loses is not there to be executed; W4A8 loses what its own split of the scales rounds away.
     const bool lossy = !packed.losses.empty() && backend.undo_values != nullptr;

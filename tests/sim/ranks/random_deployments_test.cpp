@@ -82,7 +82,7 @@ void check(Draws& random, const Ranks& ranks, Counts& counts) {
   const std::string text = drawn(random, kernel, ranks);
   const std::string backend = kernel.backend;
   INFO(backend << ": " << text);
-  const DeploymentFile file = parse_deployment_file(text, "test");
+  const DeploymentFile file = parse_deployment_file(text, "test", {}, mx::kVllm2026_05);
   const Selected choice = selected(file.engine, file.oracle, file.deployment, backend);
   if (choice.answer == mx::oracle::CellState::refused) return void(++counts.refused);
   const Scenario scenario = make_scenario(file, {.tokens = 4, .seed = random()});

@@ -83,7 +83,7 @@ std::optional<Drawn> drawn(Draws& random, std::int64_t experts) {
   const layout::Sizes sizes{experts, config.intermediate_per_partition * shards, config.hidden, 32};
   const layout::SourceOrder order = oai ? layout::SourceOrder::gpt_oss : layout::SourceOrder::standard;
   const ModelLayer layer{sample_layer(sizes, order, oai, random()), {config.activation, oai ? kOai : kSilu}, {kOne, kOne}};
-  return Drawn{{"mxfp4", deployment, backend, *kernel_class},
+  return Drawn{{"mxfp4", deployment, backend, *kernel_class, kVllm2026_05},
                layer,
                backend + " on " + platform + ", TP=" + std::to_string(ranks.tp) + " DP=" + std::to_string(ranks.dp) +
                    (parallel.enable_expert_parallel ? " EP " + parallel.all2all_backend : "") + ", " + config.activation};

@@ -24,6 +24,7 @@ struct Target {
 
 VerifyOptions options_for(const Target& target) {
   VerifyOptions options;
+  options.engine = mx::kVllm2026_05;
   options.platforms = {target.platform};
   options.backends = {target.backend};
   options.tp = {1};

@@ -25,6 +25,7 @@ using Kind = FormTensor::Kind;
 
 VerifyOptions options_on(const char* platform, std::vector<int> tp = {1}) {
   VerifyOptions options;
+  options.engine = mx::kVllm2026_05;
   options.platforms = {platform};
   options.tp = std::move(tp);
   options.tokens = 2;

@@ -43,6 +43,7 @@ void flip_byte(const std::filesystem::path& file, std::uint64_t offset) {
 TEST_CASE("tiny-gpt-oss: every modelled cell is bit-equal, exact execution meets the recorded output") {
   const Checkpoint checkpoint(MXACT_TINY_GPT_OSS);
   VerifyOptions options;
+  options.engine = mx::kVllm2026_05;
   options.contracts = {mx::Contract::exact};
   const VerifyReport report = mx::sim::verify(checkpoint, options);
   CHECK(report.exit_code() == 0);

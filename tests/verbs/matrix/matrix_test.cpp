@@ -75,7 +75,7 @@ bool same(const Matrix& a, const Matrix& b) {
 }  // namespace
 
 TEST_CASE("cells of gpt-oss-120b") {
-  const Matrix matrix = run_matrix({.models = {"gpt-oss-120b"}, .schemes = {"mxfp4"}});
+  const Matrix matrix = run_matrix({.engine = mx::kVllm2026_05, .models = {"gpt-oss-120b"}, .schemes = {"mxfp4"}});
   REQUIRE(matrix.sections.size() == 1);
   const Expected rows[] = {
       {"FLASHINFER_TRTLLM_MXFP4_BF16", "tp1", "SM100", CellState::chosen, "TrtLlmMxfp4ExpertsMonolithic", ""},
@@ -99,7 +99,8 @@ TEST_CASE("cells of gpt-oss-120b") {
 }
 
 TEST_CASE("a variable that is set everywhere") {
-  const Matrix matrix = run_matrix({.models = {"gpt-oss-120b"}, .schemes = {"mxfp4"}, .env = {{"VLLM_ROCM_USE_AITER", "1"}}});
+  const Matrix matrix =
+      run_matrix({.engine = mx::kVllm2026_05, .models = {"gpt-oss-120b"}, .schemes = {"mxfp4"}, .env = {{"VLLM_ROCM_USE_AITER", "1"}}});
   const Expected rows[] = {{"AITER_MXFP4_BF16", "tp1", "gfx950", CellState::chosen, "AiterExperts", ""},
                            {"AITER_MXFP4_BF16", "tp1", "gfx942", CellState::refused, "AiterExperts", "quant_scheme"},
                            {"TRITON", "tp1", "gfx950", CellState::possible, "OAITritonMxfp4ExpertsMonolithic", ""}};
@@ -127,8 +128,9 @@ TEST_CASE("the whole product: every answer is that of a single search") {
     for (std::size_t spread = 0; spread < matrix.spreads.size(); ++spread) {
       for (std::size_t platform = 0; platform < matrix.platforms.size(); ++platform) {
         const MatrixAnswer& answer = matrix.answer(section, spread, platform);
-        const oracle::Deployment deployment =
+        oracle::Deployment deployment =
             oracle::deployment_of(*section.model, *section.scheme, *matrix.platforms[platform], matrix.spreads[spread]->request);
+        deployment.parallel.all2all_backend = oracle::all2all_of(mx::kDefaultEngine, deployment.parallel.all2all_backend);
         const oracle::Resolution single = oracle::resolve(mx::kDefaultEngine, deployment, {section.scheme->oracle, deployment.layer});
         const oracle::Decision& decision = single.decision;
         const auto chosen = std::count_if(answer.cells.begin(), answer.cells.end(), [](const MatrixCell& c) { return c.state == CellState::chosen; });
@@ -162,7 +164,7 @@ TEST_CASE("any number of threads gives the same matrix") {
 }
 
 TEST_CASE("what looks the same is shown once, and nothing is lost") {
-  const Matrix matrix = run_matrix({.models = {"gpt-oss-120b"}, .schemes = {"mxfp4"}});
+  const Matrix matrix = run_matrix({.engine = mx::kVllm2026_05, .models = {"gpt-oss-120b"}, .schemes = {"mxfp4"}});
   const MatrixSection& section = matrix.sections.front();
   const auto spreads = equal_spreads(matrix, section);
   std::set<std::size_t> seen;

@@ -62,6 +62,10 @@ TEST_CASE("every other check says what it compared, and nothing compared is not 
   CHECK(outcome(audit_json()).standing == Standing::passed);
   CHECK(outcome(with(audit_json(), "/differences", Json::array({"a new finding"}))).standing == Standing::failed);
   CHECK(outcome(with(audit_json(), "/checks", 0)).standing == Standing::nothing);
+  // No ledger is about a later version: what differs fails nothing there.
+  const Outcome later = outcome(with(with(audit_json(), "/differences", Json::array({"a new finding"})), "/engine", "vllm@2026-08"));
+  CHECK(later.standing == Standing::shown);
+  CHECK(later.counted.ends_with("1 differences from the ledger of vllm@2026-05, which fail nothing"));
   CHECK(outcome(sweep_json()).standing == Standing::passed);
   CHECK(outcome(with(sweep_json(), "/against/differing", Json::array({0}))).standing == Standing::failed);
   CHECK(outcome(with(sweep_json(), "/against/compared", 0)).standing == Standing::nothing);

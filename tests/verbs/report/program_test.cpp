@@ -45,7 +45,7 @@ TEST_CASE("what the verbs print becomes a page") {
       {"matrix.json",
        "matrix --model gpt-oss-120b --scheme mxfp4 --platform SM90 --platform CPU --parallel tp8 --parallel dp8-ep-deepep-ll --explain --json"},
       {"count.json", "matrix --model gpt-oss-120b --count --json"},
-      {"audit.json", "audit --oracle w4a8 --json"},
+      {"audit.json", "audit --oracle w4a8 --engine 2026-05 --json"},
       {"formats.json", "formats --json"},
       {"profile.json", "formats --profile ocp --json"},
       {"codes.json", "formats --format e4m3fn --json"},

@@ -61,7 +61,8 @@ inline Json witness_json() {
 
 inline Json audit_json() {
   return parsed(R"({
-    "schema": "mxact-audit/1", "mxact": {"version": "0.1.0", "commit": "0123456789ab"}, "deployments": 10, "choices": 8, "checks": 40,
+    "schema": "mxact-audit/1", "mxact": {"version": "0.1.0", "commit": "0123456789ab"}, "engine": "vllm@2026-05", "deployments": 10,
+    "choices": 8, "checks": 40,
     "findings": [{"oracle": "mxfp4", "backend": "MARLIN", "kernel_class": "MarlinExperts", "need": "even", "statement": "the ranks divide",
                   "effect": "silent corruption", "consequence": "experts are lost", "grounds": "read", "source": "vllm a.py", "reference": "vllm#1",
                   "until": "vllm@2026-08", "times": 4, "smallest": "platform SM80"}],

@@ -43,7 +43,9 @@ std::optional<Sizes> sizes_for(Role role, const Form& form, const Matrix& matrix
   return std::nullopt;
 }
 
-std::optional<Engine> first_engine(const BackendLayout& row, const Form& form) {
+/// The version that is meant where none is named, if it converts the form, else the first that does.
+std::optional<Engine> engine_for(const BackendLayout& row, const Form& form) {
+  if (row.converts(form, kDefaultEngine)) return kDefaultEngine;
   const auto found = std::ranges::find_if(layout::kConversionEngines, [&](Engine engine) { return row.converts(form, engine); });
   return found == layout::kConversionEngines.end() ? std::nullopt : std::optional(*found);
 }
@@ -56,7 +58,7 @@ std::vector<Form> forms_of(const BackendLayout& row, Role role) {
       const Form form{row.format, order, gated};
       // Without gate and up there are no two orders either.
       const bool told = !forms.empty() && (!layout::is_w13(role) || (!gated && !forms.back().gated));
-      if (!told && first_engine(row, form)) forms.push_back(form);
+      if (!told && engine_for(row, form)) forms.push_back(form);
     }
   }
   return forms;
@@ -70,7 +72,7 @@ std::vector<Setting> settings_for(const BackendLayout& row, Role role, const Mat
   for (const Form& form : forms_of(row, role)) {
     const std::optional<Sizes> sizes = sizes_for(role, form, matrix);
     if (!sizes) continue;
-    Setting setting{.sizes = *sizes, .padded = *sizes, .form = form, .engine = *first_engine(row, form)};
+    Setting setting{.sizes = *sizes, .padded = *sizes, .form = form, .engine = *engine_for(row, form)};
     std::vector<Sizes> tried;
     const std::optional<BackendChoice> taken = next_taken(BackendChoice{&row, role, setting});
     const bool same_layer = taken && taken->setting.sizes == *sizes;
