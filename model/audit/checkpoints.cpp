@@ -51,11 +51,18 @@ constexpr std::array kGptOssNeeds = {
     need(
         "oai_constants", kTrtllm, {}, engine, silent, read, "SWIGLUOAI: the method always passes alpha, beta and limit",
         "SILU is computed as SwiGLU-OAI", [](const Placement& p) { return activation_is(p, {"SWIGLUOAI"}); },
-        "vllm quantization/mxfp4.py; E/trtllm_mxfp4_moe.py"),
+        "vllm quantization/mxfp4.py; E/trtllm_mxfp4_moe.py", {}, before(kVllm2026_08)),
+    need(
+        "oai_constants", kTrtllm, {}, engine, silent, read, "SWIGLUOAI, or SITU, which has its own: the method always passes alpha, beta and limit",
+        "SILU is computed as SwiGLU-OAI",
+        [](const Placement& p) {
+          return activation_is(p, {"SWIGLUOAI", "SITU"});
+        },
+        "vllm quantization/mxfp4.py; E/trtllm_mxfp4_moe.py __init__ at 7ca49fbe4", {}, since(kVllm2026_08)),
     need(
         "oai_constants", kCpu, {}, engine, silent, read, "SWIGLUOAI: the presence of alpha and limit chooses it, and the method always passes them",
         "SILU is computed as SwiGLU-OAI", [](const Placement& p) { return activation_is(p, {"SWIGLUOAI"}); },
-        "vllm quantization/mxfp4.py; csrc/cpu/sgl-kernels/moe.cpp"),
+        "vllm quantization/mxfp4.py; csrc/cpu/sgl-kernels/moe.cpp", {}, before(kVllm2026_11)),
     need(
         "two_data_ranks", kTriton, kTritonBackend, engine, error, published, "no data parallelism together with expert parallelism",
         "errors, cause not known", [](const Placement& p) { return !exchanges(p); }, "not known", "vllm pull request 37128"),

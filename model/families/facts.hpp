@@ -76,7 +76,11 @@ inline bool is_block(const Placement& p) { return weights_are(p, {"kFp8Static128
 inline bool is_mxfp8(const Placement& p) { return weights_are(p, {"kMxfp8Static"}); }
 inline bool is_per_tensor(const Placement& p) { return weights_are(p, {"kFp8StaticTensorSym"}); }
 
-inline bool is_gated(const Placement& p) { return p.deployment.layer.is_act_and_mul; }
+/// Whether the engine makes gate and up. Source: vllm fused_moe/config.py FusedMoEConfig.is_act_and_mul: a field, since 2026-08 the activation's own.
+inline bool is_gated(const Placement& p) {
+  const LayerConfig& layer = p.deployment.layer;
+  return p.engine >= kVllm2026_08 ? !layer.activation.ends_with("_NO_MUL") : layer.is_act_and_mul;
+}
 /// Rows of w13.
 inline std::int64_t w13_rows(const Placement& p) { return (is_gated(p) ? 2 : 1) * p.intermediate; }
 

@@ -2,8 +2,10 @@
 
 #include "model/audit/needs.hpp"
 
+#include <algorithm>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "model/audit/placement.hpp"
 #include "model/engine/vllm/tables.hpp"
@@ -138,6 +140,54 @@ TEST_CASE("a need ends with the version that mends it, and says so") {
   REQUIRE(need_at(mx::kVllm2026_05) != nullptr);
   CHECK(source_text(*need_at(mx::kVllm2026_05)) == "E/trtllm_fp8_moe.py apply; mended in vllm@2026-08");
   CHECK(need_at(mx::kVllm2026_08) == nullptr);
+}
+
+TEST_CASE("what a later version's class takes, no need forbids that an earlier source says") {
+  // A row that forbids it names the version: its source was read for it.
+  // Rows of 2026-08 whose source reads the same in 0.33.0.
+  const auto reads_the_same = [](const KernelNeed& need) { return need.source.starts_with("E/trtllm_fp8_moe.py "); };
+  const auto is_stale = [&](const KernelNeed& need, const Placement& placement) {
+    if (need.versions.since == mx::kVllm2026_08 && placement.engine == mx::kVllm2026_11 && reads_the_same(need)) return false;
+    return need.grounds == mx::Grounds::read && need.id.find("activation") != std::string_view::npos && is_broken(need, placement) &&
+           need.versions.since != placement.engine;
+  };
+  int asked = 0;
+  const auto check = [&](mx::Engine engine, std::string_view oracle, const BackendRow& row, const KernelClass& takes) {
+    for (int word = 0; word <= static_cast<int>(Activation::swigluoai_uninterleave); ++word) {
+      const auto activation = static_cast<Activation>(word);
+      if (!contains(takes.activations, activation)) continue;
+      Deployment deployment = on("SM100");
+      deployment.layer.activation = name_of(activation);
+      for (const std::string_view key : {"kFp8Static128BlockSym", "kFp8StaticTensorSym", "kMxfp8Static"}) {
+        const Placement placement{deployment, engine, oracle, row.name, takes.name, 2048, 2048, key};
+        for (const KernelNeed* need : needs_of(engine, oracle, row.name, takes.name)) {
+          INFO(name_of(engine) << " " << oracle << " " << row.name << "/" << takes.name << " takes " << deployment.layer.activation << "; "
+                               << need->id << ": " << need->statement << " [" << need->source << "]");
+          CHECK_FALSE(is_stale(*need, placement));
+          ++asked;
+        }
+      }
+    }
+  };
+  for (const mx::Engine engine : {mx::kVllm2026_08, mx::kVllm2026_11}) {
+    for (const std::string_view oracle : oracle_names(engine)) {
+      for (const BackendRow& row : tables_of(engine, oracle).backends) {
+        for (const KernelClass& takes : kernel_classes(engine)) {
+          if (std::ranges::find(row.classes, takes.name) != row.classes.end()) check(engine, oracle, row, takes);
+        }
+      }
+    }
+  }
+  CHECK(asked > 1000);
+  // May's row of a class that took SILU alone.
+  const Deployment deployment = [] {
+    Deployment of_gelu = on("SM120");
+    of_gelu.layer.activation = "GELU_TANH";
+    return of_gelu;
+  }();
+  const Placement later{deployment, mx::kVllm2026_08, "nvfp4", "FLASHINFER_B12X", "FlashInferB12xExperts", 2048, 2048, "kNvfp4Static"};
+  const std::vector<const KernelNeed*> early = needs_of(mx::kVllm2026_05, "nvfp4", "FLASHINFER_B12X", "FlashInferB12xExperts");
+  CHECK(std::ranges::any_of(early, [&](const KernelNeed* need) { return is_stale(*need, later); }));
 }
 
 TEST_CASE("every need says what it is, where it comes from, and judges only what is known") {

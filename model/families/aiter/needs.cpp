@@ -13,10 +13,25 @@ using enum Effect;
 using enum Grounds;
 using enum NeedOf;
 
+constexpr std::array<Names, 1> kAiter = {"AiterExperts"};
+
+constexpr KernelNeed kMayActivation = need(
+    "activation", kAiter, {}, kernel_class, error, read, "SILU, GELU or SWIGLUOAI", "ValueError: Unsupported activation",
+    [](const Placement& p) {
+      return activation_is(p, {"SILU", "GELU", "SWIGLUOAI"});
+    },
+    "E/rocm_aiter_moe.py rocm_aiter_fused_experts", {}, before(kVllm2026_08));
+constexpr KernelNeed kAugustActivation = need(
+    "activation", kAiter, {}, kernel_class, error, read, "SILU, GELU, SWIGLUOAI, SWIGLUOAI_UNINTERLEAVE or SITU",
+    "ValueError: Unsupported activation",
+    [](const Placement& p) {
+      return activation_is(p, {"SILU", "GELU", "SWIGLUOAI", "SWIGLUOAI_UNINTERLEAVE", "SITU"});
+    },
+    "E/rocm_aiter_moe.py rocm_aiter_fused_experts at 7ca49fbe4", {}, since(kVllm2026_08));
+
 namespace mxfp4 {
 
 constexpr std::array<Names, 2> kAiterBoth = {"AiterExperts", "AiterW4A8ExpertsMonolithic"};
-constexpr std::array<Names, 1> kAiter = {"AiterExperts"};
 constexpr std::array<Names, 1> kAiterFp8 = {"AiterW4A8ExpertsMonolithic"};
 
 constexpr std::array kNeeds = {
@@ -32,12 +47,8 @@ constexpr std::array kNeeds = {
           return dtype_is(p, {"float16", "bfloat16"});
         },
         "E/rocm_aiter_moe.py"),
-    need(
-        "activation", kAiter, {}, kernel_class, error, read, "SILU, GELU or SWIGLUOAI", "an error",
-        [](const Placement& p) {
-          return activation_is(p, {"SILU", "GELU", "SWIGLUOAI"});
-        },
-        "E/rocm_aiter_moe.py"),
+    kMayActivation,
+    kAugustActivation,
     need(
         "dtype", kAiterFp8, {}, kernel_class, error, read, "bfloat16", kTorchError, [](const Placement& p) { return dtype_is(p, {"bfloat16"}); },
         "E/aiter_mxfp4_w4a8_moe.py"),
@@ -53,24 +64,25 @@ constexpr std::array kNeeds = {
 
 namespace fp8 {
 
-constexpr std::array<Names, 1> kAiter = {"AiterExperts"};
-
 constexpr std::array kNeeds = {
     need(
         "device", kAiter, {}, kernel, error, read, "gfx942 or gfx950", "no such kernel",
         [](const Placement& p) {
           return arch_is(p, {"gfx942", "gfx950"});
         },
-        "ROCm/aiter"),
+        "ROCm/aiter", {}, before(kVllm2026_08)),
+    need(
+        "device", kAiter, {}, kernel_class, error, read, "gfx942 or gfx950; what AITER has for FP8 on gfx1250, which the class takes, is not known",
+        "no such kernel",
+        [](const Placement& p) {
+          return arch_is(p, {"gfx942", "gfx950", "gfx1250"});
+        },
+        "vllm platforms/rocm.py get_cdna_version, _aiter_ops.py is_aiter_found_and_supported at 7ca49fbe4", {}, since(kVllm2026_08)),
     need("sizes", kAiter, {}, converter, error, run, "rows in 16 and columns in 32 for the shuffle: 2I, H and I", "an assertion in shuffle_weight",
          converter_takes, "ROCm/aiter aiter/ops/shuffle.py"),
     need("dtype", kAiter, {}, kernel_class, error, read, "float16 or bfloat16", "an error in the first batch", is_16_bit, "E/rocm_aiter_moe.py"),
-    need(
-        "activation", kAiter, {}, kernel_class, error, read, "SILU, GELU or SWIGLUOAI", "an error",
-        [](const Placement& p) {
-          return activation_is(p, {"SILU", "GELU", "SWIGLUOAI"});
-        },
-        "E/rocm_aiter_moe.py"),
+    kMayActivation,
+    kAugustActivation,
     need(
         "block_weight", kAiter, {}, kernel_class, error, read, "no weight on the input with block scales", "an assertion",
         [](const Placement& p) { return !is_block(p) || !p.deployment.layer.router_weight_on_input; }, "E/rocm_aiter_moe.py"),

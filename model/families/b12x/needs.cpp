@@ -28,7 +28,14 @@ constexpr std::array kNeeds = {
         "one_rank", kB12x, {}, kernel, error, read, "no expert parallelism: num_local_experts is num_experts", "NotImplementedError",
         [](const Placement& p) { return !has_ep(p); }, "fi flashinfer/fused_moe/cute_dsl/b12x_moe.py, refused by the class by 2026-08",
         "vllm pull request 40082"),
-    need("activation", kB12x, {}, kernel_class, silent, read, "SILU, fixed", "computed as SwiGLU", is_silu, "E/flashinfer_b12x_moe.py"),
+    need("activation", kB12x, {}, kernel_class, silent, read, "SILU, fixed", "computed as SwiGLU", is_silu, "E/flashinfer_b12x_moe.py", {},
+         before(kVllm2026_08)),
+    need(
+        "activation", kB12x, {}, kernel_class, error, read, "SILU, GELU_TANH or RELU2_NO_MUL", "ValueError",
+        [](const Placement& p) {
+          return activation_is(p, {"SILU", "GELU_TANH", "RELU2_NO_MUL"});
+        },
+        "E/flashinfer_b12x_moe.py _ACTIVATION_MAP at 7ca49fbe4", {}, since(kVllm2026_08)),
     need("dtype", kB12x, {}, kernel, error, read, "bfloat16", "an assertion", is_bfloat16, "fi flashinfer/fused_moe/cute_dsl/b12x_moe.py"),
     need("scale_rows", kB12x, {}, converter, error, run, "rows of w13 in whole tiles of 128 when gated", "NotImplementedError: padding for w1 and w3",
          converter_takes, "vllm quantization/utils/flashinfer_fp4_moe.py prepare_nvfp4_moe_layer_for_fi_or_cutlass"),

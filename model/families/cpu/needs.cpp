@@ -32,17 +32,21 @@ constexpr std::array kNeeds = {
         },
         "vllm csrc/cpu/sgl-kernels/gemm.cpp TILE_N, TILE_K, BLOCK_N"),
     need(
-        "dtype", kCpu, {}, kernel, error, read, "float16 or bfloat16", "an error in dispatch",
-        [](const Placement& p) {
-          return dtype_is(p, {"float16", "bfloat16"});
-        },
-        "vllm csrc/cpu/sgl-kernels/moe.cpp"),
+        "dtype", kCpu, {}, kernel, error, read, "bfloat16: float16 is dispatched, and its product with MXFP4 weights is not implemented",
+        "struct brgemm: primary template not implemented", [](const Placement& p) { return dtype_is(p, {"bfloat16"}); },
+        "vllm csrc/cpu/sgl-kernels/gemm_fp8.cpp brgemm, tinygemm_kernel_nn"),
     need(
         "activation", kCpu, {}, kernel, silent, read, "SILU or SWIGLUOAI: the argument is not read", "computed as one of the two",
         [](const Placement& p) {
           return activation_is(p, {"SILU", "SWIGLUOAI"});
         },
-        "vllm csrc/cpu/sgl-kernels/moe.cpp"),
+        "vllm csrc/cpu/sgl-kernels/moe.cpp", {}, before(kVllm2026_11)),
+    need(
+        "activation", kCpu, {}, kernel_class, error, read, "SILU, SWIGLUOAI, GELU or GELU_TANH", "KeyError",
+        [](const Placement& p) {
+          return activation_is(p, {"SILU", "SWIGLUOAI", "GELU", "GELU_TANH"});
+        },
+        "E/cpu_moe.py _CPU_ACT_METHODS of 0.33.0", {}, since(kVllm2026_11)),
     need(
         "expert_map", kCpu, {}, kernel_class, silent, read, "no expert parallelism: the map is ignored", "global ids meet local weights",
         [](const Placement& p) { return !has_ep(p); }, "E/cpu_moe.py apply"),
@@ -64,10 +68,16 @@ constexpr std::array kNeeds = {
     need("sizes", kCpu, {}, converter, error, read, "rows of w13 and w2 multiples of 16, H and I of 32", "an error in the packing", converter_takes,
          "vllm csrc/cpu/sgl-kernels/gemm.cpp"),
     need("block_size", kCpu, {}, kernel_class, error, read, "block scales", "an error: block_size is required", is_block, "E/cpu_moe.py"),
-    need("activation", kCpu, {}, kernel_class, silent, read, "SILU, fixed", "computed as SILU", is_silu, "E/cpu_moe.py"),
+    need("activation", kCpu, {}, kernel_class, silent, read, "SILU, fixed", "computed as SILU", is_silu, "E/cpu_moe.py", {}, before(kVllm2026_11)),
     need(
-        "dtype", kCpu, {}, kernel, error, read, "bfloat16", "an error in dispatch", [](const Placement& p) { return dtype_is(p, {"bfloat16"}); },
-        "vllm csrc/cpu/sgl-kernels/moe_fp8.cpp"),
+        "activation", kCpu, {}, kernel_class, error, read, "SILU, GELU or GELU_TANH: the constants of SWIGLUOAI are not passed", "KeyError",
+        [](const Placement& p) {
+          return activation_is(p, {"SILU", "GELU", "GELU_TANH"});
+        },
+        "E/cpu_moe.py CPUExpertsFp8 of 0.33.0", {}, since(kVllm2026_11)),
+    need(
+        "dtype", kCpu, {}, kernel, error, read, "bfloat16", "struct brgemm: primary template not implemented",
+        [](const Placement& p) { return dtype_is(p, {"bfloat16"}); }, "vllm csrc/cpu/sgl-kernels/gemm_fp8.cpp brgemm, tinygemm_kernel_nn"),
     need(
         "expert_map", kCpu, {}, kernel_class, silent, read, "no expert parallelism: the map is ignored", "global ids meet local weights",
         [](const Placement& p) { return !has_ep(p); }, "E/cpu_moe.py apply"),

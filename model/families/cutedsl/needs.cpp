@@ -24,7 +24,24 @@ constexpr std::array kNeeds = {
     need(
         "device", kCuteDslBatched, {}, kernel, error, read, "SM major 10", "no such kernel", [](const Placement& p) { return cuda_in(p, 100, 109); },
         "fi flashinfer/cute_dsl/blockscaled_gemm.py"),
-    need("activation", kCuteDsl, {}, kernel_class, silent, read, "SILU, fixed", "computed as SwiGLU", is_silu, "E/flashinfer_cutedsl_moe.py"),
+    need("activation", kCuteDslStandard, {}, kernel_class, silent, read, "SILU, fixed", "computed as SwiGLU", is_silu, "E/flashinfer_cutedsl_moe.py",
+         {}, before(kVllm2026_08)),
+    need(
+        "activation", kCuteDslStandard, {}, kernel_class, error, read, "SILU, SWIGLUOAI, SWIGLUOAI_UNINTERLEAVE or RELU2_NO_MUL",
+        "an error in the wrapper",
+        [](const Placement& p) {
+          return activation_is(p, {"SILU", "SWIGLUOAI", "SWIGLUOAI_UNINTERLEAVE", "RELU2_NO_MUL"});
+        },
+        "E/flashinfer_cutedsl_moe.py apply at 7ca49fbe4", {}, between(kVllm2026_08, kVllm2026_11)),
+    need(
+        "activation", kCuteDslStandard, {}, kernel_class, error, read, "SILU, SWIGLUOAI, SWIGLUOAI_UNINTERLEAVE, RELU2_NO_MUL or SITU",
+        "an error in the wrapper",
+        [](const Placement& p) {
+          return activation_is(p, {"SILU", "SWIGLUOAI", "SWIGLUOAI_UNINTERLEAVE", "RELU2_NO_MUL", "SITU"});
+        },
+        "E/flashinfer_cutedsl_moe.py apply of 0.33.0", {}, since(kVllm2026_11)),
+    need("activation", kCuteDslBatched, {}, kernel_class, silent, read, "SILU, fixed", "computed as SwiGLU", is_silu,
+         "E/flashinfer_cutedsl_batched_moe.py"),
     need("dtype", kCuteDsl, {}, kernel_class, error, read, "float16 or bfloat16", "an assertion", is_16_bit, "E/flashinfer_cutedsl_moe.py"),
     need("scale_rows", kCuteDsl, {}, converter, error, run, "rows of w13 in whole tiles of 128 when gated",
          "NotImplementedError: padding for w1 and w3", converter_takes,

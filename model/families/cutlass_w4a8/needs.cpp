@@ -36,7 +36,13 @@ constexpr std::array kNeeds = {
         [](const Placement& p) {
           return activation_is(p, {"SILU", "GELU", "SWIGLUOAI"});
         },
-        "E/cutlass_moe.py CutlassExpertsW4A8Fp8"),
+        "E/cutlass_moe.py CutlassExpertsW4A8Fp8", {}, before(kVllm2026_08)),
+    need(
+        "activation", kCutlass, {}, kernel_class, error, read, "a gated activation that apply_moe_activation has", "ValueError",
+        [](const Placement& p) {
+          return activation_is(p, {"SILU", "GELU", "GELU_TANH", "SWIGLUOAI", "SWIGLUOAI_UNINTERLEAVE", "SWIGLUSTEP", "SITU"});
+        },
+        "E/cutlass_moe.py CutlassExpertsW4A8Fp8 at 7ca49fbe4", {}, since(kVllm2026_08)),
     need(
         "one_sided", kCutlass, {}, engine, error, read, "FlashInfer's one-sided exchange takes unquantized, nvfp4 or mxfp8 activations",
         "NotImplementedError", [](const Placement& p) { return !exchange_is(p, {"flashinfer_nvlink_one_sided"}); },

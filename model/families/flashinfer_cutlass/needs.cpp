@@ -13,9 +13,23 @@ using enum Effect;
 using enum Grounds;
 using enum NeedOf;
 
+constexpr std::array<Names, 1> kFlashinfer = {"FlashInferExperts"};
+
+constexpr KernelNeed kMayActivation = need(
+    "activation", kFlashinfer, {}, kernel_class, error, read, "SILU, SWIGLUOAI or RELU2_NO_MUL", "an assertion",
+    [](const Placement& p) {
+      return activation_is(p, {"SILU", "RELU2_NO_MUL", "SWIGLUOAI"});
+    },
+    "E/flashinfer_cutlass_moe.py apply", {}, before(kVllm2026_08));
+constexpr KernelNeed kAugustActivation = need(
+    "activation", kFlashinfer, {}, engine, error, read, "an activation that is mapped", "KeyError",
+    [](const Placement& p) {
+      return activation_is(p, {"SILU", "GELU_TANH", "RELU2_NO_MUL", "SWIGLUOAI", "SWIGLUOAI_UNINTERLEAVE"});
+    },
+    "vllm quantization/utils/flashinfer_utils.py activation_to_flashinfer_type at 7ca49fbe4", {}, since(kVllm2026_08));
+
 namespace mxfp4 {
 
-constexpr std::array<Names, 1> kFlashinfer = {"FlashInferExperts"};
 constexpr std::array<Names, 1> kCutlassBf16 = {"FLASHINFER_CUTLASS_MXFP4_BF16"};
 constexpr std::array<Names, 1> kCutlassMxfp8 = {"FLASHINFER_CUTLASS_MXFP4_MXFP8"};
 
@@ -33,12 +47,8 @@ constexpr std::array kNeeds = {
     need(
         "dtype", kFlashinfer, {}, kernel_class, error, read, "bfloat16: asserted for the mixed GEMM, and biases must have the output's type",
         kTorchError, [](const Placement& p) { return dtype_is(p, {"bfloat16"}); }, "E/flashinfer_cutlass_moe.py apply"),
-    need(
-        "activation", kFlashinfer, {}, engine, error, read, "an activation that is mapped", "KeyError",
-        [](const Placement& p) {
-          return activation_is(p, {"SILU", "RELU2_NO_MUL", "SWIGLUOAI"});
-        },
-        "vllm quantization/utils/flashinfer_utils.py activation_to_flashinfer_type"),
+    kMayActivation,
+    kAugustActivation,
     need(
         "oai_constants", kFlashinfer, {}, kernel_class, silent, read,
         "SWIGLUOAI: alpha, beta and limit are always passed, and switch the kernel to it", "another activation is computed as SwiGLU-OAI",
@@ -61,8 +71,6 @@ constexpr std::array kNeeds = {
 
 namespace nvfp4 {
 
-constexpr std::array<Names, 1> kFlashinfer = {"FlashInferExperts"};
-
 constexpr std::array kNeeds = {
     need(
         "device", kFlashinfer, {}, kernel, error, read, "a module with FP4 of 100, 103, 120 or 121", "no such kernel",
@@ -71,12 +79,8 @@ constexpr std::array kNeeds = {
     need(
         "sizes", kFlashinfer, {}, kernel, error, read, "H and I multiples of 32: 16-byte operands", "an error in the kernel",
         [](const Placement& p) { return both_divide(p, 32); }, "fi csrc/fused_moe/cutlass_backend/cutlass_fused_moe_kernels.cuh"),
-    need(
-        "activation", kFlashinfer, {}, engine, error, read, "an activation that is mapped", "KeyError",
-        [](const Placement& p) {
-          return activation_is(p, {"SILU", "RELU2_NO_MUL", "SWIGLUOAI"});
-        },
-        "vllm quantization/utils/flashinfer_utils.py activation_to_flashinfer_type"),
+    kMayActivation,
+    kAugustActivation,
     need(
         "oai_constants", kFlashinfer, {}, kernel_class, silent, read, "no SWIGLUOAI: alpha, beta and limit are passed for MXFP4 alone",
         "SWIGLUOAI is computed as SwiGLU", [](const Placement& p) { return !activation_is(p, {"SWIGLUOAI"}); }, "E/flashinfer_cutlass_moe.py apply",
@@ -92,8 +96,6 @@ constexpr std::array kNeeds = {
 
 namespace fp8 {
 
-constexpr std::array<Names, 1> kFlashinfer = {"FlashInferExperts"};
-
 constexpr std::array kNeeds = {
     need(
         "device", kFlashinfer, {}, kernel, error, read, "a module of 90, 100, 103, 120 or 121; block scales at 90", "no such kernel",
@@ -107,12 +109,8 @@ constexpr std::array kNeeds = {
         "I a multiple of 16 when gated, with per-tensor scales: gate and up are padded together, behind both", kShiftedHalves,
         [](const Placement& p) { return !is_per_tensor(p) || halves_end_whole(p, 16); },
         "vllm quantization/utils/flashinfer_utils.py align_moe_weights_for_fi", {}, before(kVllm2026_11)),
-    need(
-        "activation", kFlashinfer, {}, engine, error, read, "an activation that is mapped", "KeyError",
-        [](const Placement& p) {
-          return activation_is(p, {"SILU", "RELU2_NO_MUL", "SWIGLUOAI"});
-        },
-        "vllm quantization/utils/flashinfer_utils.py activation_to_flashinfer_type"),
+    kMayActivation,
+    kAugustActivation,
     need(
         "oai_constants", kFlashinfer, {}, kernel_class, silent, read, "no SWIGLUOAI: alpha, beta and limit are passed for MXFP4 alone",
         "SWIGLUOAI is computed as SwiGLU", [](const Placement& p) { return !activation_is(p, {"SWIGLUOAI"}); }, "E/flashinfer_cutlass_moe.py apply",
@@ -129,7 +127,12 @@ constexpr std::array kNeeds = {
     need(
         "one_sided", kFlashinfer, {}, engine, error, read, "FlashInfer's one-sided exchange takes unquantized, nvfp4 or mxfp8 activations",
         "NotImplementedError", [](const Placement& p) { return !exchange_is(p, {"flashinfer_nvlink_one_sided"}); },
-        "vllm fused_moe/all2all_utils.py maybe_make_prepare_finalize"),
+        "vllm fused_moe/all2all_utils.py maybe_make_prepare_finalize", {}, before(kVllm2026_08)),
+    need(
+        "one_sided", kFlashinfer, {}, engine, error, read,
+        "FlashInfer's one-sided exchange takes FP8 in blocks of 128x128 alone, and H a multiple of 128", "NotImplementedError",
+        [](const Placement& p) { return !exchange_is(p, {"flashinfer_nvlink_one_sided"}) || (is_block(p) && p.hidden % 128 == 0); },
+        "vllm fused_moe/all2all_utils.py flashinfer_one_sided_dispatch_layout at 7ca49fbe4", {}, since(kVllm2026_08)),
     need(
         "exchange_scale", kFlashinfer, {}, engine, silent, read,
         "a static activation scale does not meet FlashInfer's two-sided exchange: it quantizes by another",

@@ -38,7 +38,13 @@ constexpr std::array kNeeds = {
         [](const Placement& p) {
           return activation_is(p, {"SILU", "GELU", "SWIGLUOAI", "SWIGLUSTEP"});
         },
-        "E/gpt_oss_triton_kernels_moe.py UnfusedOAITritonExperts.activation"),
+        "E/gpt_oss_triton_kernels_moe.py UnfusedOAITritonExperts.activation", {}, before(kVllm2026_08)),
+    need(
+        "activation", kTritonUnfused, {}, kernel_class, error, read, "SILU, GELU, SWIGLUOAI, SWIGLUOAI_UNINTERLEAVE or SWIGLUSTEP", "an error",
+        [](const Placement& p) {
+          return activation_is(p, {"SILU", "GELU", "SWIGLUOAI", "SWIGLUOAI_UNINTERLEAVE", "SWIGLUSTEP"});
+        },
+        "E/gpt_oss_triton_kernels_moe.py UnfusedOAITritonExperts.activation at 7ca49fbe4", {}, since(kVllm2026_08)),
     need(
         "expert_groups", kTritonMonolithic, {}, kernel_class, silent, read, "no groups of experts: they are ignored",
         "the router chooses among all experts", [](const Placement& p) { return p.deployment.layer.expert_groups <= 1; },

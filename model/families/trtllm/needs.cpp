@@ -52,16 +52,22 @@ constexpr std::array kNeeds = {
         [](const Placement& p) {
           return activation_is(p, {"SILU", "SWIGLUOAI"});
         },
-        "E/trtllm_mxfp4_moe.py apply"),
+        "E/trtllm_mxfp4_moe.py apply", {}, before(kVllm2026_08)),
+    need(
+        "activation", kTrtllm, {}, kernel_class, error, read, "SILU, SWIGLUOAI, or SITU where FlashInfer has it", "KeyError",
+        [](const Placement& p) {
+          return activation_is(p, {"SILU", "SWIGLUOAI", "SITU"});
+        },
+        "E/trtllm_mxfp4_moe.py _supports_activation at 7ca49fbe4", {}, since(kVllm2026_08)),
     need("gated", kTrtllm, {}, kernel_class, error, read, "a gated layer", "w13 has 2I rows for the kernel", is_gated, "E/trtllm_mxfp4_moe.py apply"),
     need(
         "expert_groups", kTrtllmMonolithic, {}, kernel_class, silent, read, "no groups of experts: they are not forwarded",
         "the router chooses among all experts", [](const Placement& p) { return p.deployment.layer.expert_groups <= 1; },
-        "E/trtllm_mxfp4_moe.py apply"),
+        "E/trtllm_mxfp4_moe.py apply", {}, before(kVllm2026_08)),
     need(
         "routed_scaling", kTrtllmMonolithic, {}, kernel_class, silent, read, "no scaling of the routed sum: it is not forwarded",
         "a factor of 1 is used", [](const Placement& p) { return !p.deployment.layer.has_routed_scaling; }, "E/trtllm_mxfp4_moe.py apply",
-        "vllm issues 43769, 44007"),
+        "vllm issues 43769, 44007", before(kVllm2026_08)),
     need(
         "unpadded_output", kTrtllmModular, {}, engine, error, published, "behind an exchange the hidden size needs no padding",
         "the finalize step allocates the padded hidden size, the kernel writes the given one",
@@ -95,7 +101,14 @@ constexpr std::array kNeeds = {
         [](const Placement& p) {
           return activation_is(p, {"SILU", "GELU", "RELU2_NO_MUL"});
         },
-        "E/trtllm_nvfp4_moe.py; fi launcher"),
+        "E/trtllm_nvfp4_moe.py; fi launcher", {}, before(kVllm2026_08)),
+    need(
+        "activation", kTrtllm, {}, kernel_class, error, read,
+        "SILU, GELU, GELU_TANH, SWIGLUOAI_UNINTERLEAVE, RELU2_NO_MUL, or SITU where FlashInfer has it", "KeyError",
+        [](const Placement& p) {
+          return activation_is(p, {"SILU", "GELU", "GELU_TANH", "SWIGLUOAI_UNINTERLEAVE", "RELU2_NO_MUL", "SITU"});
+        },
+        "E/trtllm_nvfp4_moe.py _supports_activation at 7ca49fbe4", {}, since(kVllm2026_08)),
     need("dtype", kTrtllm, {}, kernel_class, error, read, "float16 or bfloat16", "an error in the first batch", is_16_bit, "E/trtllm_nvfp4_moe.py"),
     need(
         "router_case", kTrtllmMonolithic, {}, kernel, error, read, "a routing method with a case in the kernel: Simulated has none",
@@ -112,7 +125,7 @@ constexpr std::array kNeeds = {
     need(
         "correction_bias", kTrtllmMonolithic, {}, kernel_class, silent, published, "no correction bias that bfloat16 cannot hold: it is cast",
         "experts with close scores change places", [](const Placement& p) { return !p.deployment.layer.has_correction_bias; },
-        "E/trtllm_nvfp4_moe.py apply", "flashinfer issue 2909"),
+        "E/trtllm_nvfp4_moe.py apply", "flashinfer issue 2909", before(kVllm2026_08)),
     need(
         "routed_scaling", kTrtllmMonolithic, {}, kernel, silent, read, "no scaling of the routed sum with MiniMax2: 1 is used whatever is passed",
         "a factor of 1 is used", [](const Placement& p) { return !routing_is(p, {"MiniMax2"}) || !p.deployment.layer.has_routed_scaling; },
@@ -152,13 +165,28 @@ constexpr std::array kNeeds = {
         [](const Placement& p) {
           return activation_is(p, {"SILU", "RELU2_NO_MUL"});
         },
-        "E/trtllm_fp8_moe.py"),
+        "E/trtllm_fp8_moe.py", {}, before(kVllm2026_08)),
+    need(
+        "activation", kTrtllm, {}, kernel_class, error, read, "SILU or RELU2_NO_MUL; with block or MX scales SWIGLUOAI_UNINTERLEAVE, too",
+        "an assertion",
+        [](const Placement& p) {
+          return activation_is(p, {"SILU", "RELU2_NO_MUL"}) || (!is_per_tensor(p) && activation_is(p, {"SWIGLUOAI_UNINTERLEAVE"}));
+        },
+        "E/trtllm_fp8_moe.py _apply_per_tensor, _apply_block_scale at 7ca49fbe4", {}, since(kVllm2026_08)),
     need(
         "block_activation", kTrtllmMonolithic, {}, kernel_class, error, read, "SILU with block or MX scales, though the class lists RELU2_NO_MUL",
-        "an assertion", [](const Placement& p) { return is_per_tensor(p) || is_silu(p); }, "E/trtllm_fp8_moe.py apply"),
+        "an assertion", [](const Placement& p) { return is_per_tensor(p) || is_silu(p); }, "E/trtllm_fp8_moe.py apply", {}, before(kVllm2026_08)),
     need("forwarded_activation", kTrtllmModular, {}, kernel_class, silent, read,
          "SILU: the activation is not forwarded, though the class lists RELU2_NO_MUL", "computed as SwiGLU, or a shape error", is_silu,
-         "E/trtllm_fp8_moe.py TrtLlmFp8ExpertsModular.apply"),
+         "E/trtllm_fp8_moe.py TrtLlmFp8ExpertsModular.apply", {}, before(kVllm2026_08)),
+    need(
+        "forwarded_activation", kTrtllmModular, {}, kernel_class, silent, read,
+        "SILU or SWIGLUOAI_UNINTERLEAVE, whose constants are passed: the activation is not forwarded, though the class lists RELU2_NO_MUL",
+        "computed as SwiGLU, or a shape error",
+        [](const Placement& p) {
+          return activation_is(p, {"SILU", "SWIGLUOAI_UNINTERLEAVE"});
+        },
+        "E/trtllm_fp8_moe.py TrtLlmFp8ExpertsModular.apply at 7ca49fbe4", {}, since(kVllm2026_08)),
     need(
         "experts", kTrtllm, {}, kernel_class, error, read, "at most 512 experts, in fours, with block or MX scales", "an assertion",
         [](const Placement& p) {
@@ -171,7 +199,15 @@ constexpr std::array kNeeds = {
         [](const Placement& p) {
           return is_per_tensor(p) || p.deployment.layer.experts_per_token <= std::min<std::int64_t>(p.deployment.layer.num_experts, 10);
         },
-        "E/trtllm_fp8_moe.py apply"),
+        "E/trtllm_fp8_moe.py apply", {}, before(kVllm2026_08)),
+    need(
+        "top_k", kTrtllmMonolithic, {}, kernel_class, error, read, "at most 32 experts a token with block scales, and no more than there are",
+        "an assertion",
+        [](const Placement& p) {
+          const LayerConfig& layer = p.deployment.layer;
+          return is_per_tensor(p) || (layer.experts_per_token <= layer.num_experts && (!is_block(p) || layer.experts_per_token <= 32));
+        },
+        "E/trtllm_fp8_moe.py _apply_block_scale at 7ca49fbe4", {}, since(kVllm2026_08)),
     need(
         "router_limits", kTrtllmMonolithic, {}, kernel, error, read,
         "DeepSeekV3: 8 experts a token up to 384 experts, else 22, groups that divide; other methods: no groups, at most 32 of more experts",
@@ -189,7 +225,8 @@ constexpr std::array kNeeds = {
     need(
         "correction_bias", kTrtllmMonolithic, {}, kernel_class, silent, read,
         "per-tensor scales: no correction bias that bfloat16 cannot hold, it is cast", "experts with close scores change places",
-        [](const Placement& p) { return !is_per_tensor(p) || !p.deployment.layer.has_correction_bias; }, "E/trtllm_fp8_moe.py apply"),
+        [](const Placement& p) { return !is_per_tensor(p) || !p.deployment.layer.has_correction_bias; }, "E/trtllm_fp8_moe.py apply",
+        "flashinfer issue 2909", before(kVllm2026_08)),
     need(
         "weight_on_input", kTrtllm, {}, kernel_class, error, read, "no weight on the input with block or MX scales", "an assertion",
         [](const Placement& p) { return is_per_tensor(p) || !p.deployment.layer.router_weight_on_input; }, "E/trtllm_fp8_moe.py apply"),

@@ -20,7 +20,11 @@ constexpr std::array<Names, 1> kCutlass = {"CutlassExpertsMxfp4"};
 constexpr std::array kNeeds = {
     need(
         "device", kCutlass, {}, kernel_class, error, read, "SM major 10", "no such kernel", [](const Placement& p) { return cuda_in(p, 100, 109); },
-        "E/cutlass_moe.py"),
+        "E/cutlass_moe.py", {}, before(kVllm2026_08)),
+    need(
+        "device", kCutlass, {}, kernel, error, read, "capability 100 to 119", "No compiled MXFP4 experts quant kernel",
+        [](const Placement& p) { return cuda_in(p, 100, 119); },
+        "vllm csrc/libtorch_stable/quantization/fp4/mxfp4_experts_quant.cu mxfp4_experts_quant_sm_supported at 7ca49fbe4", {}, since(kVllm2026_08)),
     need(
         "sizes", kCutlass, {}, kernel_class, error, read, "rows and scale columns in whole tiles of 128 x 4: nothing pads", "a reshape error",
         [](const Placement& p) {
@@ -32,8 +36,8 @@ constexpr std::array kNeeds = {
         [](const Placement& p) { return p.deployment.layer.moe_backend == "auto"; },
         "vllm compressed_tensors_moe_w4a4_mxfp4.py: the oracle is not asked", "vllm pull request 55232"),
     need(
-        "one_rank", kCutlass, {}, kernel_class, error, read, "no expert parallelism: asked of nobody", "a shape error",
-        [](const Placement& p) { return !has_ep(p); }, "E/cutlass_moe.py"),
+        "one_rank", kCutlass, {}, kernel_class, error, read, "no expert parallelism, which the class refuses since 2026-08", "a shape error",
+        [](const Placement& p) { return !has_ep(p); }, "E/cutlass_moe.py; CutlassExpertsMxfp4._supports_parallel_config at 7ca49fbe4"),
 };
 
 }  // namespace mxfp4

@@ -15,7 +15,7 @@ using enum NeedOf;
 
 namespace mxfp4 {
 
-constexpr std::array<Names, 1> kXpu = {"XPUExpertsMXFp4"};
+constexpr std::array<Names, 2> kXpu = {"XPUExpertsMXFp4", "XPUExpertsMxFp4"};
 
 constexpr std::array kNeeds = {
     need(
@@ -29,7 +29,7 @@ constexpr std::array kNeeds = {
 
 namespace fp8 {
 
-constexpr std::array<Names, 2> kXpu = {"XPUExpertsFp8", "XPUExpertsMxfp8"};
+constexpr std::array<Names, 4> kXpu = {"XPUExpertsFp8", "XPUExpertsMxfp8", "XPUExpertsMxFp8", "XPUExpertsBlockFp8"};
 
 constexpr std::array kNeeds = {
     need(
@@ -45,6 +45,9 @@ constexpr std::array kClasses = {
     KernelClassFacts{"XPUExpertsMXFp4", ClassKind::plain, ExpertIds::offset, WeightOnInput::twice},
     KernelClassFacts{"XPUExpertsFp8", ClassKind::plain, ExpertIds::offset, WeightOnInput::twice},
     KernelClassFacts{"XPUExpertsMxfp8", ClassKind::plain, ExpertIds::offset, WeightOnInput::twice},
+    KernelClassFacts{"XPUExpertsMxFp4", ClassKind::plain, ExpertIds::offset, WeightOnInput::twice},
+    KernelClassFacts{"XPUExpertsMxFp8", ClassKind::plain, ExpertIds::offset, WeightOnInput::twice},
+    KernelClassFacts{"XPUExpertsBlockFp8", ClassKind::plain, ExpertIds::offset, WeightOnInput::twice},
 };
 
 constexpr std::array kTables = {NeedTable{kMxfp4Oracles, false, mxfp4::kNeeds}, NeedTable{kFp8Oracles, false, fp8::kNeeds}};
