@@ -18,12 +18,14 @@ constexpr Text kCuda = "vllm-project/vllm requirements/cuda.txt";
 constexpr Text kRocm = "vllm-project/vllm docker/Dockerfile.rocm_base";
 constexpr Text kDeepGemmCmake = "vllm-project/vllm cmake/external_projects/deepgemm.cmake";
 constexpr Text kTritonCmake = "vllm-project/vllm cmake/external_projects/triton_kernels.cmake";
+/// On ROCm it fetches commit 0f380657 instead, whose text was not compared with 3.5.
+constexpr Text kTritonCmakeAugust = "vllm-project/vllm cmake/external_projects/triton_kernels.cmake, of CUDA";
 
 constexpr std::array<AskedRelease, 2> kFlashinfer{{{kVllm2026_05, "0.6.11.post2", kCuda}, {kVllm2026_08, "0.6.17", kCuda}}};
 constexpr std::array<AskedRelease, 2> kHumming{{{kVllm2026_05, "0.1.0", kCuda}, {kVllm2026_08, "0.1.12", kCuda}}};
 constexpr std::array<AskedRelease, 2> kAiter{{{kVllm2026_05, "0.1.13", kRocm}, {kVllm2026_08, "0.1.19", kRocm}}};
 constexpr std::array<AskedRelease, 2> kDeepGemm{{{kVllm2026_05, "891d57b4", kDeepGemmCmake}, {kVllm2026_08, "8b1392b9", kDeepGemmCmake}}};
-constexpr std::array<AskedRelease, 2> kTriton{{{kVllm2026_05, "3.5", kTritonCmake}, {kVllm2026_08, "3.5", kTritonCmake}}};
+constexpr std::array<AskedRelease, 2> kTriton{{{kVllm2026_05, "3.5", kTritonCmake}, {kVllm2026_08, "3.5", kTritonCmakeAugust}}};
 
 constexpr std::array<Library, 5> kLibraries{{
     {"flashinfer", "flashinfer", kFlashinfer},
