@@ -77,6 +77,79 @@ TEST_CASE("gen and ver as JSON") {
   CHECK(mx::parsed(through("e2m1_to_bf16 --edition v1", kDecoder, "--json").out)["coverage"].size() == 3);
 }
 
+TEST_CASE("ver reads a file, and the bins of several runs become one") {
+  const ScratchDirectory scratch;
+  const auto file = [&](const char* name) { return "'" + (scratch.path() / name).string() + "'"; };
+  const std::string answers = file("answers.txt"), few = file("few.txt");
+  REQUIRE(run_pipe("MXACT gen e2m1_to_bf16 --no-header | " + kDecoder + " > " + answers).status == 0);
+  REQUIRE(run_pipe("MXACT gen e2m1_to_bf16 --set random --count 2 --no-header | sed 's/$/ ffff/' > " + few).status == 0);
+  CHECK(run_mxact("ver e2m1_to_bf16 -i " + answers + " --coverage-out " + file("all.json")).status == 0);
+  CHECK(run_mxact("ver e2m1_to_bf16 --set random --count 2 --input " + few + " --coverage-out " + file("few.json")).status == 1);
+  const Run again = run_mxact("ver e2m1_to_bf16 -i " + answers + " --coverage-out " + file("all.json"));
+  CHECK(again.status == 3);
+  CHECK(again.err.find("all.json: exists already") != std::string::npos);
+  CHECK(run_mxact("ver e2m1_to_bf16 -i " + file("nowhere")).status == 3);
+  CHECK(run_mxact("ver e2m1_to_bf16 -i '" + scratch.path().string() + "'").err.find("is a directory, not a file of answers") != std::string::npos);
+
+  const auto bins = [](const mx::sim::Json& coverage, const char* count) {
+    std::int64_t sum = 0;
+    for (const mx::sim::Json& axis : coverage["axes"]) {
+      for (const mx::sim::Json& bin : axis["bins"]) sum += bin[count].get<std::int64_t>();
+    }
+    return sum;
+  };
+  const mx::sim::Json all = run_json("coverage merge " + file("all.json"));
+  const mx::sim::Json two = run_json("coverage merge " + file("few.json"), 1);
+  const mx::sim::Json both = run_json("coverage merge " + file("all.json") + " " + file("few.json"), 1);
+  CHECK(all["runs"] == 1);
+  CHECK(both["runs"] == 2);
+  CHECK(bins(all, "wrong") == 0);
+  CHECK(bins(both, "wrong") == bins(two, "wrong"));
+  CHECK(bins(two, "wrong") > 0);
+  CHECK(bins(both, "checked") == bins(all, "checked") + bins(two, "checked"));
+  CHECK(run_mxact("coverage merge " + file("few.json")).out.find("\n  missed: ") != std::string::npos);
+  CHECK(run_mxact("coverage merge " + file("all.json") + " --junit " + file("bins.xml") + " --markdown " + file("bins.md")).status == 0);
+  CHECK(run_mxact("report " + file("all.json") + " -o " + file("page.html")).out.find("reachable bins met, 0 with wrong answers") !=
+        std::string::npos);
+}
+
+TEST_CASE("what is no coverage of the same operation is refused with its file") {
+  const ScratchDirectory scratch;
+  const std::string first = (scratch.path() / "first.json").string();
+  REQUIRE(run_pipe("MXACT gen e2m1_to_bf16 | " + kDecoder + " | MXACT ver e2m1_to_bf16 --coverage-out '" + first + "'").status == 0);
+  std::ifstream stream(first);
+  const std::string text{std::istreambuf_iterator<char>(stream), {}};
+  struct Row {
+    const char* from;
+    const char* to;
+    const char* part;
+  };
+  const Row rows[] = {{"\"mxact-coverage/1\"", "\"mxact-ver/1\"", "not what ver --coverage-out writes"},
+                      {"\"v1.1\"", "\"v1\"", "covers e2m1_to_bf16 of edition v1, "},
+                      {"\"ocp\"", "\"ocp-rz\"", "profile ocp-rz"},
+                      {"\"op\": \"e2m1_to_bf16\"", "\"op\": \"e2m1_to_fp16\"", "covers e2m1_to_fp16"},
+                      {"\"bin\": \"+ zero\"", "\"bin\": \"+ nought\"", "asks for other bins than"},
+                      {"\"wrong\": 0", "\"wrong\": 99", "has 99 wrong of "},
+                      {"\"checked\": ", "\"checked\": -", "checked"},
+                      {"\"axes\"", "\"axis\"", "axes"},
+                      {"{", "", "mxact: error: "}};
+  for (const Row& row : rows) {
+    INFO(row.to);
+    const std::string other = (scratch.path() / "other.json").string();
+    std::string changed = text;
+    REQUIRE(changed.find(row.from) != std::string::npos);
+    changed.replace(changed.find(row.from), std::string(row.from).size(), row.to);
+    std::ofstream(other) << changed;
+    const Run run = run_mxact("coverage merge '" + first + "' '" + other + "'");
+    CHECK(run.status == 3);
+    CHECK(run.err.find(row.part) != std::string::npos);
+    CHECK(run.err.find("other.json") != std::string::npos);
+    CHECK(run.out.empty());
+  }
+  CHECK(run_mxact("coverage merge '" + first + "' '" + first + "'").status == 2);
+  CHECK(run_mxact("coverage").status == 2);
+}
+
 TEST_CASE("the coverage of the core set as text, JSON and a page") {
   const ScratchDirectory scratch;
   const std::string page = (scratch.path() / "coverage.html").string();
