@@ -81,7 +81,7 @@ void take_choice(const sim::Scenario& scenario, verbs::SimAnswer& answer) {
     answer.backend = choice.backend;
     answer.selected = {oracle::CellState::chosen, choice.kernel_class, {}};
     if (choice.backend == oracle::kNotAsked)
-      answer.unmodelled = fmt::format("the quantization method takes {} and asks no oracle; its arithmetic is not in mxact yet", choice.kernel_class);
+      answer.unmodelled = fmt::format("the engine takes {} and asks no oracle; its arithmetic is not in mxact yet", choice.kernel_class);
   }
   if (!resolution.failure) return;
   const oracle::Failure& failure = *resolution.failure;

@@ -81,6 +81,7 @@ StrictDecision select_strict(Engine engine, std::string_view oracle, const Deplo
     if (not_asked) {
       // The method's own class cannot do the work: ask the oracle after all.
       asked.quant_method = "own";
+      if (own_class(whole, asked) == placement->kernel_class) asked.layer.moe_backend = "auto";
     } else {
       left.strike(strict.decision.choice->backend, strict.decision.choice->kernel_class);
     }

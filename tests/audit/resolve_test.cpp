@@ -172,3 +172,36 @@ TEST_CASE("what a method asserts before it makes weights is the engine's failure
     CHECK(says(resolution.failure->refusal.text, "= 64 is not divisible by weight quantization block_n = 128"));
   }
 }
+
+TEST_CASE("DeepSeek-V4 builds experts of its own for mega MoE and asks no oracle") {
+  // vllm models/deepseek_v4/nvidia/model.py, xpu/model.py at 7ca49fbe4, amd/model.py of 0.33.0: what is asked, in that order, each broken alone.
+  const auto said = [](mx::Engine engine, const std::string& platform, const std::string& backend, const std::string& parallel,
+                       const std::string& layer, const std::string& more = "") {
+    const std::string text = "platform " + platform + "\noracle mxfp4_deepseek_v4\nbackend " + backend + "\nparallel { " + parallel +
+                             " }\nlayer { bias false activation SILU " + layer + " }\n" + more;
+    const auto file = mx::sim::parse_deployment_file(text, "test", {}, engine);
+    const Resolution resolution = resolve(engine, file.deployment, {file.oracle, file.deployment.layer});
+    REQUIRE(resolution.decision.choice);
+    CHECK(resolution.decision.choice->backend == kNotAsked);
+    CHECK(resolution.decision.choice->kernel_class == "DeepseekV4MegaMoEExperts");
+    return resolution.failure ? resolution.failure->refusal.error_type + ": " + resolution.failure->refusal.text : std::string();
+  };
+  const std::string ep = "dp 4 expert_parallel true", sizes = "experts 256 top_k 6 hidden 4096 intermediate 2048 routing DeepseekV4";
+  for (const mx::Engine engine : {mx::kVllm2026_05, mx::kVllm2026_08, mx::kVllm2026_11}) {
+    CHECK(said(engine, "SM100", "deep_gemm_mega_moe", ep, sizes).empty());
+    CHECK(says(said(engine, "SM100", "deep_gemm_mega_moe", "dp 4", sizes), "NotImplementedError: mega MoE needs expert parallelism"));
+    CHECK(says(said(engine, "SM100", "deep_gemm_mega_moe", ep, "experts 256 top_k 6 hidden 4096 intermediate 2048 routing DeepSeekV3"),
+               "NotImplementedError: mega MoE routes by"));
+    CHECK(says(said(engine, "SM100", "deep_gemm_mega_moe", "dp 3 expert_parallel true", sizes), "AssertionError: "));
+    CHECK(says(said(engine, "SM90", "deep_gemm_mega_moe", ep, sizes), "NotImplementedError: DeepGEMM's mega MoE needs capability 10.x"));
+    CHECK(says(said(engine, "SM100", "deep_gemm_mega_moe", ep, "experts 256 top_k 6 hidden 4096 intermediate 2016 routing DeepseekV4"),
+               "ValueError: "));
+  }
+  CHECK(says(said(mx::kVllm2026_08, "XPU", "deep_gemm_mega_moe", ep, sizes), "NotImplementedError: DeepGEMM's mega MoE is not there on XPU"));
+  const std::string mori = "dp 4 expert_parallel true all2all mori_high_throughput", on = "env { VLLM_ROCM_USE_AITER 1 }\n";
+  CHECK(said(mx::kVllm2026_11, "gfx950", "aiter_mega_moe", mori, sizes, on).empty());
+  CHECK(says(said(mx::kVllm2026_11, "gfx950", "aiter_mega_moe", mori, sizes), "ValueError: AITER's mega MoE needs VLLM_ROCM_USE_AITER"));
+  CHECK(says(said(mx::kVllm2026_11, "gfx942", "aiter_mega_moe", mori, sizes, on), "NotImplementedError: AITER's mega MoE needs gfx950"));
+  CHECK(says(said(mx::kVllm2026_11, "gfx950", "aiter_mega_moe", "tp 2 dp 2 expert_parallel true all2all mori_high_throughput", sizes, on), "TP 1"));
+  CHECK(says(said(mx::kVllm2026_11, "gfx950", "aiter_mega_moe", ep, sizes, on), "ValueError: AITER's mega MoE needs MoRI's exchange"));
+}

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "model/audit/placement.hpp"
+#include "model/engine/vllm/model_file.hpp"
 #include "model/error.hpp"
 
 namespace mx::sim {
@@ -34,7 +35,9 @@ void add_choice(Document& document, const DeploymentFile& file, const oracle::Ch
   document.line(fmt::format("{} ({})", choice.backend,
                             choice.kernel_class.empty() ? "no kernel class: the engine goes on without a backend" : choice.kernel_class));
   if (choice.backend == oracle::kNotAsked)
-    document.line(fmt::format("quantization method {} takes this class by the device and does not ask the oracle", file.deployment.quant_method));
+    document.line(oracle::own_experts(tables, file.deployment).empty()
+                      ? fmt::format("quantization method {} takes this class by the device and does not ask the oracle", file.deployment.quant_method)
+                      : fmt::format("the model's file builds these experts for moe_backend {} and does not ask the oracle", layer.moe_backend));
   if (!tables.weight_key) document.line(fmt::format("{} weights, {} activations", file.deployment.weight_key, file.deployment.activation_key));
   if (tables.roundings.empty() || choice.backend == oracle::kNotAsked) {
     document.line(fmt::format("hidden {}, intermediate per partition {}: this {} rounds nothing", layer.hidden, layer.intermediate_per_partition,

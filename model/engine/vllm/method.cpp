@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "model/deployment/vocabulary.hpp"
+#include "model/engine/vllm/model_file.hpp"
 
 namespace mx::oracle {
 namespace {
@@ -76,6 +77,7 @@ constexpr std::array kSchemeChecks = {
 }  // namespace
 
 std::string_view own_class(const OracleTables& tables, const Deployment& deployment) {
+  if (const std::string_view experts = own_experts(tables, deployment); !experts.empty()) return experts;
   const MethodRow* const method = method_of(tables, deployment);
   if (method == nullptr) return {};
   const Hardware& hardware = deployment.hardware;
@@ -97,6 +99,7 @@ std::string_view method_class(const OracleTables& tables, const Deployment& depl
 std::optional<Refusal> method_refusal(const OracleTables& tables, const Deployment& deployment) {
   const QuantKey weights = tables.weight_key.value_or(quant_key_named(deployment.weight_key));
   const std::int64_t intermediate = deployment.layer.intermediate_per_partition;
+  if (auto refusal = own_experts_refusal(tables, deployment)) return refusal;
   for (const SchemeCheck& check : kSchemeChecks) {
     if (!check.versions.has(tables.engine) || check.method != deployment.quant_method || check.weights != weights) continue;
     return Refusal{std::string(check.error_type), std::string(check.text)};

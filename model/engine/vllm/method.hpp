@@ -13,7 +13,8 @@ namespace mx::oracle {
 /// The backend of a method that does not ask the oracle.
 inline constexpr std::string_view kNotAsked = "NOT_ASKED";
 
-/// The class that the method takes by the device, whatever the oracle would answer; empty where it asks.
+/// The class that the method takes by the device, or the model's file by the backend's name (model_file.hpp), whatever the oracle would answer; empty
+/// where it asks.
 std::string_view own_class(const OracleTables& tables, const Deployment& deployment);
 
 /// What the engine runs when the oracle answers so: the method's class and sizes in the place of the oracle's. The trace stays.
