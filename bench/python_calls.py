@@ -35,10 +35,12 @@ def main() -> None:
     small = np.linspace(-4, 4, 32, dtype=np.float32)
     of_calls = {"c": mxact.converter("f32", "e4m3fn", profile="torch-cpu"), "nothing": _core.Nothing(), "mxact": mxact, "core": _core, "x": small}
     row("`c(code)` of `mxact.converter`", "c(0x3FD9999A)", "a call of nanobind that does nothing", "nothing(0x3FD9999A)", of_calls)
-    of_calls |= {"source": small.view(np.uint8), "target": np.empty(32, np.uint8)}
-    same = "('torch-cpu', 'f32', 'e4m3fn', source, target)"
-    row("`mxact.convert` of 32 numbers", "mxact.convert(x, 'e4m3fn', profile='torch-cpu')", "the same of arrays", f"core.nothing{same}", of_calls)
-    row("the kernel's call in it", f"core.convert{same}", "the same", f"core.nothing{same}", of_calls)
+    few = mxact.quantize(small, "mxfp4", profile="ocp")
+    of_calls |= {"few": few, "few_codes": few.codes.view(np.uint8), "few_scales": few.scales.view(np.uint8)}
+    empty = "one with the same arguments that does nothing"
+    row("`mxact.convert` of 32 numbers", "mxact.convert(x, 'e4m3fn', profile='torch-cpu')", empty, "core.nothing(x, 'e4m3fn', profile='torch-cpu')", of_calls)
+    row("`mxact.quantize` of 32 numbers", "mxact.quantize(x, 'mxfp4', profile='ocp')", empty, "core.nothing(x, 'mxfp4', profile='ocp')", of_calls)
+    row("`mxact.dequantize` of them", "mxact.dequantize(few, 'f32')", "one with codes, scales and name", "core.nothing(few_codes, few_scales, 'f32')", of_calls)
 
     x = np.random.default_rng(1).standard_normal((4096, 4096), dtype=np.float32)
     q = mxact.quantize(x, "mxfp4", profile="ocp")

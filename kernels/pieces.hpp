@@ -12,6 +12,11 @@ namespace mx::kernels {
 /// threw is thrown behind them: the answer does not depend on the threads.
 template <class Work>
 void for_each_piece(std::size_t count, int threads, const Work& work) {
+  if (count <= 1) {  // no threads are woken for it
+    const OrdinaryMode mode;
+    if (count == 1) work(0);
+    return;
+  }
   std::exception_ptr thrown;
   std::size_t by = count;
 #pragma omp parallel for schedule(static) num_threads(threads)

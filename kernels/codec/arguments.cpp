@@ -60,10 +60,12 @@ std::size_t scale_bytes(const BlockFormat& format) { return *format.scale == kF3
 BlockGrid block_grid(const Shape& shape, const BlockFormat& format) {
   const auto block_rows = static_cast<std::size_t>(format.block_rows);
   const std::size_t block_cols = format.block == 0 ? shape.cols : static_cast<std::size_t>(format.block) / block_rows;
-  const std::string blocks = std::to_string(block_rows) + "x" + std::to_string(block_cols) + " blocks of " + std::string(format.name);
   if (shape.rows == 0 || shape.cols == 0) refuse("a " + text(shape) + " matrix has no blocks");
   if (shape.cols > std::numeric_limits<std::size_t>::max() / 4 / shape.rows) refuse("a " + text(shape) + " matrix has more bytes than memory");
-  if (shape.cols % block_cols != 0 || shape.rows % block_rows != 0) refuse("a " + text(shape) + " matrix is not made of " + blocks);
+  if (shape.cols % block_cols != 0 || shape.rows % block_rows != 0) {
+    refuse("a " + text(shape) + " matrix is not made of " + std::to_string(block_rows) + "x" + std::to_string(block_cols) + " blocks of " +
+           std::string(format.name));
+  }
   return {shape.rows / block_rows, shape.cols / block_cols, block_rows, block_cols};
 }
 

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 
 #include "kernels/isa.hpp"
@@ -79,6 +80,32 @@ void quantize(const ElementBits& elements, const Shape& shape, const Recipe& rec
 /// The reverse: mx::dequantize of each code with its block's scale. Same errors; also for an output of another format than the dequantizer's target.
 void dequantize(const QuantizedBits& blocks, const Shape& shape, const Dequantizer& how, const TensorScale& tensor, ScaleLayout layout,
                 const ElementRoom& out, const Workers& workers);
+
+/// A recipe for elements of one format under the numbers of one tensor, worked out once: for callers of many small matrices.
+class Quantizing {
+ public:
+  /// Throws what quantize_block refuses. The recipe and the format are rows of the model.
+  Quantizing(const Recipe& recipe, const Format& source, const TensorScale& tensor);
+
+  struct Way;
+  const Way& way() const { return *way_; }
+
+ private:
+  std::shared_ptr<const Way> way_;
+};
+
+/// The same of a dequantizer.
+class Dequantizing {
+ public:
+  /// Throws what mx::dequantize refuses of the tensor's numbers.
+  Dequantizing(const Dequantizer& how, const TensorScale& tensor);
+
+  struct Way;
+  const Way& way() const { return *way_; }
+
+ private:
+  std::shared_ptr<const Way> way_;
+};
 
 /// Whether a kernel knows the recipe from that source, or the dequantizer; else every block goes through the model.
 bool has_fast_quantize(const Recipe& recipe, const Format& source, const TensorScale& tensor);

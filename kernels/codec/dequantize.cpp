@@ -2,12 +2,15 @@
 
 #include <array>
 #include <cstring>
+#include <memory>
 #include <string>
+#include <utility>
+#include <variant>
 
 #include "kernels/codec/dequantize_job.hpp"
 #include "kernels/little_endian.hpp"
+#include "kernels/pieces.hpp"
 #include "model/error.hpp"
-#include "model/ordinary_mode.hpp"
 
 namespace mx::kernels {
 namespace {
@@ -51,22 +54,22 @@ void dequantize_by_model(const DequantizeJob& job, std::size_t block) {
 }
 
 void dequantize_by_model(const DequantizeJob& job, const Workers& workers) {
-  const std::size_t blocks = job.grid.count();
-#pragma omp parallel for schedule(static) num_threads(workers.threads)
-  for (std::size_t block = 0; block < blocks; ++block) {
-    const OrdinaryMode mode;
-    dequantize_by_model(job, block);
-  }
+  for_each_piece(job.grid.count(), workers.threads, [&](std::size_t block) { dequantize_by_model(job, block); });
 }
 
-void dequantize(const QuantizedBits& blocks, const Shape& shape, const Dequantizer& how, const TensorScale& tensor, ScaleLayout layout,
-                const ElementRoom& out, const Workers& workers) {
+void require_target(const Dequantizer& how, const Format& format) {
+  if (format == *how.target) return;
+  throw Error(ErrorCode::usage, "this dequantizer of " + std::string(how.format->name) + " gives " + std::string(how.target->name) +
+                                    " numbers, the room is for " + std::string(format.name));
+}
+
+namespace {
+
+void require_sizes(const QuantizedBits& blocks, const Shape& shape, const Dequantizer& how, ScaleLayout layout, const ElementRoom& out,
+                   const Workers& workers) {
   require_workers(workers);
   const QuantizedSizes sizes = quantized_sizes(shape, *how.format, layout);
-  if (*out.format != *how.target) {
-    throw Error(ErrorCode::usage, "this dequantizer of " + std::string(how.format->name) + " gives " + std::string(how.target->name) +
-                                      " numbers, the room is for " + std::string(out.format->name));
-  }
+  require_target(how, *out.format);
   const std::size_t words = word_bytes(*out.format);
   const std::array<Buffer, 3> buffers{{{"elements", out.bytes, words},
                                        {"codes", std::as_bytes(blocks.codes), 1},
@@ -75,21 +78,51 @@ void dequantize(const QuantizedBits& blocks, const Shape& shape, const Dequantiz
   require_size(buffers[1], sizes.codes, shape);
   require_size(buffers[2], sizes.scales, shape);
   require_separate(buffers);
+}
+
+struct Runner {
+  const DequantizeJob& job;
+  const Workers& workers;
+
+  void operator()(std::monostate /*by the model*/) const { dequantize_by_model(job, workers); }
+  void operator()(const UnpackPlan& plan) const { dequantize_powers(job, plan, workers); }
+  void operator()(const std::pair<ProductPlan, ScaleFactors>& plan) const { dequantize_products(job, plan.first, plan.second, workers); }
+};
+
+}  // namespace
+
+Dequantizing::Dequantizing(const Dequantizer& how, const TensorScale& tensor) {
   mx::dequantize(0, 0, how, tensor);  // throws what the model throws for this tensor scale
-  const BlockGrid grid = block_grid(shape, *how.format);
+  auto way = std::make_shared<Way>(Way{how, tensor, {}});
+  if (const auto power = unpack_plan(how)) {
+    way->plan = *power;
+  } else if (const auto product = product_plan(how)) {
+    way->plan = std::pair(*product, ScaleFactors(how, tensor));
+  }
+  way_ = std::move(way);
+}
+
+void dequantize_checked(const QuantizedBits& blocks, const Shape& shape, const BlockGrid& grid, const Dequantizing::Way& way, ScaleLayout layout,
+                        std::span<std::byte> out, const Workers& workers) {
+  const ElementRoom room{way.how.target, out};
   const DequantizeJob job{blocks,
                           shape,
-                          how,
-                          tensor,
+                          way.how,
+                          way.tensor,
                           grid,
                           ScaleTiles(grid.rows, grid.cols, layout),
-                          out,
-                          words,
-                          scale_bytes(*how.format),
-                          out.bytes.size() >= kStreamFrom};
-  if (const auto plan = unpack_plan(how)) return dequantize_powers(job, *plan, workers);
-  if (const auto plan = product_plan(how)) return dequantize_products(job, *plan, workers);
-  dequantize_by_model(job, workers);
+                          room,
+                          word_bytes(*way.how.target),
+                          scale_bytes(*way.how.format),
+                          out.size() >= kStreamFrom};
+  std::visit(Runner{job, workers}, way.plan);
+}
+
+void dequantize(const QuantizedBits& blocks, const Shape& shape, const Dequantizer& how, const TensorScale& tensor, ScaleLayout layout,
+                const ElementRoom& out, const Workers& workers) {
+  require_sizes(blocks, shape, how, layout, out, workers);
+  const Dequantizing ready(how, tensor);
+  dequantize_checked(blocks, shape, block_grid(shape, *how.format), ready.way(), layout, out.bytes, workers);
 }
 
 bool has_fast_dequantize(const Dequantizer& how) { return unpack_plan(how) || product_plan(how); }

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
+#include <variant>
 
 #include "kernels/codec/arguments.hpp"
 #include "kernels/codec/codec.hpp"
@@ -46,14 +48,27 @@ class ScaleFactors {
   bool is_f32_;
 };
 
+struct Dequantizing::Way {
+  Dequantizer how;
+  TensorScale tensor;
+  std::variant<std::monostate, UnpackPlan, std::pair<ProductPlan, ScaleFactors>> plan;  ///< none: the model does it
+};
+
 std::uint32_t scale_at(const DequantizeJob& job, std::size_t block);
+
+/// Sizes and memory were checked.
+void dequantize_checked(const QuantizedBits& blocks, const Shape& shape, const BlockGrid& grid, const Dequantizing::Way& way, ScaleLayout layout,
+                        std::span<std::byte> out, const Workers& workers);
+
+/// Error(usage) for numbers of another format than the dequantizer's target.
+void require_target(const Dequantizer& how, const Format& format);
 
 /// One block by the model.
 void dequantize_by_model(const DequantizeJob& job, std::size_t block);
 
 /// Every block.
 void dequantize_powers(const DequantizeJob& job, const UnpackPlan& plan, const Workers& workers);
-void dequantize_products(const DequantizeJob& job, const ProductPlan& plan, const Workers& workers);
+void dequantize_products(const DequantizeJob& job, const ProductPlan& plan, const ScaleFactors& factors, const Workers& workers);
 void dequantize_by_model(const DequantizeJob& job, const Workers& workers);
 
 }  // namespace mx::kernels

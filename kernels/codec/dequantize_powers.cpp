@@ -4,7 +4,7 @@
 #include <array>
 
 #include "kernels/codec/dequantize_job.hpp"
-#include "model/ordinary_mode.hpp"
+#include "kernels/pieces.hpp"
 
 namespace mx::kernels {
 namespace {
@@ -40,11 +40,8 @@ void dequantize_powers(const DequantizeJob& job, const UnpackPlan& power, const 
   plan.streams = job.streams ? 1 : 0;
   const std::size_t blocks = job.grid.count();
   const std::size_t chunks = (blocks + kChunkBlocks - 1) / kChunkBlocks;
-#pragma omp parallel for schedule(static) num_threads(workers.threads)
-  for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
-    const OrdinaryMode mode;
-    unpack(job, plan, kernel, chunk * kChunkBlocks, std::min(blocks, (chunk + 1) * kChunkBlocks));
-  }
+  for_each_piece(chunks, workers.threads,
+                 [&](std::size_t chunk) { unpack(job, plan, kernel, chunk * kChunkBlocks, std::min(blocks, (chunk + 1) * kChunkBlocks)); });
 }
 
 }  // namespace mx::kernels

@@ -5,7 +5,7 @@
 #include <bit>
 
 #include "kernels/codec/dequantize_job.hpp"
-#include "model/ordinary_mode.hpp"
+#include "kernels/pieces.hpp"
 
 namespace mx::kernels {
 namespace {
@@ -19,7 +19,7 @@ constexpr std::size_t kPiece = std::size_t{1} << 15;
 struct Kernel {
   const ProductPlan& plan;
   ProductUnpack* run;
-  ScaleFactors factors;
+  const ScaleFactors& factors;
 };
 
 const std::uint8_t* codes_at(const DequantizeJob& job, std::size_t i) {
@@ -52,11 +52,8 @@ void unpack_blocks(const DequantizeJob& job, const Kernel& kernel, std::size_t f
 void unpack_short(const DequantizeJob& job, const Kernel& kernel, int threads) {
   const std::size_t blocks = job.grid.count();
   const std::size_t chunks = (blocks + kChunkBlocks - 1) / kChunkBlocks;
-#pragma omp parallel for schedule(static) num_threads(threads)
-  for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
-    const OrdinaryMode mode;
-    unpack_blocks(job, kernel, chunk * kChunkBlocks, std::min(blocks, (chunk + 1) * kChunkBlocks));
-  }
+  for_each_piece(chunks, threads,
+                 [&](std::size_t chunk) { unpack_blocks(job, kernel, chunk * kChunkBlocks, std::min(blocks, (chunk + 1) * kChunkBlocks)); });
 }
 
 void unpack_long(const DequantizeJob& job, const Kernel& kernel, std::size_t block, int threads) {
@@ -65,20 +62,18 @@ void unpack_long(const DequantizeJob& job, const Kernel& kernel, std::size_t blo
   const std::size_t length = job.grid.block_cols;
   const std::size_t first = block * length;
   const std::size_t pieces = (length + kPiece - 1) / kPiece;
-#pragma omp parallel for schedule(static) num_threads(threads)
-  for (std::size_t piece = 0; piece < pieces; ++piece) {
-    const OrdinaryMode mode;
+  for_each_piece(pieces, threads, [&](std::size_t piece) {
     const std::size_t i = first + piece * kPiece;
     kernel.run(kernel.plan, codes_at(job, i), &*factor, 1, std::min(kPiece, first + length - i), numbers_at(job, i));
-  }
+  });
 }
 
 }  // namespace
 
-void dequantize_products(const DequantizeJob& job, const ProductPlan& product, const Workers& workers) {
+void dequantize_products(const DequantizeJob& job, const ProductPlan& product, const ScaleFactors& factors, const Workers& workers) {
   ProductPlan plan = product;
   plan.streams = job.streams ? 1 : 0;
-  const Kernel kernel{plan, kernel_for(product_unpackers(), *workers.tier).run, ScaleFactors(job.how, job.tensor)};
+  const Kernel kernel{plan, kernel_for(product_unpackers(), *workers.tier).run, factors};
   if (job.grid.block_cols <= kPiece) return unpack_short(job, kernel, workers.threads);
   for (std::size_t block = 0; block < job.grid.count(); ++block) unpack_long(job, kernel, block, workers.threads);
 }

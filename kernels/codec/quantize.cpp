@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "kernels/codec/quantize_job.hpp"
@@ -10,42 +13,73 @@ namespace mx::kernels {
 namespace {
 
 /// Throws what the model throws for this recipe, source and tensor scale.
-void try_on_zeros(const QuantizeJob& job) {
-  const std::vector<std::uint32_t> zeros(job.grid.block_rows * job.grid.block_cols);
-  quantize_block(job.recipe.format->block == 0 ? std::span(zeros).first(1) : zeros, *job.elements.format, job.recipe, job.tensor);
+void try_on_zeros(const Recipe& recipe, const Format& source, const TensorScale& tensor) {
+  const std::vector<std::uint32_t> zeros(recipe.format->block == 0 ? 1U : static_cast<std::size_t>(recipe.format->block));
+  quantize_block(zeros, source, recipe, tensor);
 }
 
-}  // namespace
-
-void quantize(const ElementBits& elements, const Shape& shape, const Recipe& recipe, const TensorScale& tensor, ScaleLayout layout,
-              const QuantizedRoom& out, const Workers& workers) {
+void require_sizes(const ElementBits& elements, const Shape& shape, const BlockFormat& format, ScaleLayout layout, const QuantizedRoom& out,
+                   const Workers& workers) {
   require_workers(workers);
-  const QuantizedSizes sizes = quantized_sizes(shape, *recipe.format, layout);
+  const QuantizedSizes sizes = quantized_sizes(shape, format, layout);
   const std::size_t words = word_bytes(*elements.format);
-  const std::array<Buffer, 3> buffers{{{"elements", elements.bytes, words},
-                                       {"codes", std::as_bytes(out.codes), 1},
-                                       {"scales", std::as_bytes(out.scales), scale_bytes(*recipe.format)}}};
+  const std::array<Buffer, 3> buffers{
+      {{"elements", elements.bytes, words}, {"codes", std::as_bytes(out.codes), 1}, {"scales", std::as_bytes(out.scales), scale_bytes(format)}}};
   require_size(buffers[0], shape.rows * shape.cols * words, shape);
   require_size(buffers[1], sizes.codes, shape);
   require_size(buffers[2], sizes.scales, shape);
   require_separate(buffers);
-  const BlockGrid grid = block_grid(shape, *recipe.format);
-  const QuantizeJob job{elements,
+}
+
+struct Runner {
+  const QuantizeJob& job;
+  const Workers& workers;
+
+  void operator()(std::monostate /*by the model*/) const { quantize_by_model(job, workers); }
+  void operator()(const ScaledRecipe& how) const { quantize_scaled(job, how, workers); }
+  template <class Plan>
+  void operator()(const Plan& plan) const {
+    quantize_blocks(job, plan, workers);
+  }
+};
+
+}  // namespace
+
+Quantizing::Quantizing(const Recipe& recipe, const Format& source, const TensorScale& tensor) {
+  try_on_zeros(recipe, source, tensor);
+  auto way = std::make_shared<Way>(Way{recipe, &source, tensor, {}});
+  if (const auto power = power_plan(recipe, source)) {
+    way->plan = *power;
+  } else if (const auto nvfp4 = nvfp4_plan(recipe, source, tensor)) {
+    way->plan = *nvfp4;
+  } else if (const auto scaled = scaled_recipe(way->recipe, source, tensor)) {
+    way->plan = *scaled;
+  }
+  way_ = std::move(way);
+}
+
+void quantize_checked(std::span<const std::byte> elements, const Shape& shape, const BlockGrid& grid, const Quantizing::Way& way, ScaleLayout layout,
+                      const QuantizedRoom& out, const Workers& workers) {
+  const BlockFormat& format = *way.recipe.format;
+  const QuantizeJob job{{way.source, elements},
                         shape,
-                        recipe,
-                        tensor,
+                        way.recipe,
+                        way.tensor,
                         grid,
                         ScaleTiles(grid.rows, grid.cols, layout),
                         out,
-                        words,
-                        scale_bytes(*recipe.format),
-                        recipe.format->element->width == 4 ? std::size_t{4} : std::size_t{8}};
-  try_on_zeros(job);
+                        word_bytes(*way.source),
+                        scale_bytes(format),
+                        format.element->width == 4 ? std::size_t{4} : std::size_t{8}};
   if (job.tiles.is_padded()) std::ranges::fill(out.scales, std::uint8_t{0});
-  if (const auto plan = power_plan(recipe, *elements.format)) return quantize_blocks(job, *plan, workers);
-  if (const auto plan = nvfp4_plan(recipe, *elements.format, tensor)) return quantize_blocks(job, *plan, workers);
-  if (const auto how = scaled_recipe(recipe, *elements.format, tensor)) return quantize_scaled(job, *how, workers);
-  quantize_by_model(job, workers);
+  std::visit(Runner{job, workers}, way.plan);
+}
+
+void quantize(const ElementBits& elements, const Shape& shape, const Recipe& recipe, const TensorScale& tensor, ScaleLayout layout,
+              const QuantizedRoom& out, const Workers& workers) {
+  require_sizes(elements, shape, *recipe.format, layout, out, workers);
+  const Quantizing how(recipe, *elements.format, tensor);
+  quantize_checked(elements.bytes, shape, block_grid(shape, *recipe.format), how.way(), layout, out, workers);
 }
 
 bool has_fast_quantize(const Recipe& recipe, const Format& source, const TensorScale& tensor) {

@@ -5,8 +5,8 @@
 #include <span>
 
 #include "kernels/codec/quantize_job.hpp"
+#include "kernels/pieces.hpp"
 #include "model/fault.hpp"
-#include "model/ordinary_mode.hpp"
 
 namespace mx::kernels {
 namespace {
@@ -55,11 +55,8 @@ template <class Plan>
 void quantize_chunks(const QuantizeJob& job, const Planned<Plan>& by, int threads) {
   const std::size_t blocks = job.grid.count();
   const std::size_t chunks = (blocks + kChunkBlocks - 1) / kChunkBlocks;
-#pragma omp parallel for schedule(static) num_threads(threads)
-  for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
-    const OrdinaryMode mode;
-    quantize_chunk(job, by, chunk * kChunkBlocks, std::min(blocks, (chunk + 1) * kChunkBlocks));
-  }
+  for_each_piece(chunks, threads,
+                 [&](std::size_t chunk) { quantize_chunk(job, by, chunk * kChunkBlocks, std::min(blocks, (chunk + 1) * kChunkBlocks)); });
 }
 
 }  // namespace

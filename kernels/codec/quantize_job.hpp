@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <variant>
 
 #include "kernels/codec/arguments.hpp"
 #include "kernels/codec/codec.hpp"
@@ -13,9 +14,16 @@
 
 namespace mx::kernels {
 
+struct Quantizing::Way {
+  Recipe recipe;
+  const Format* source;
+  TensorScale tensor;
+  std::variant<std::monostate, PowerPlan, Nvfp4Plan, ScaledRecipe> plan;  ///< none: the model does it
+};
+
 /// One call of quantize.
 struct QuantizeJob {
-  const ElementBits& elements;
+  ElementBits elements;
   const Shape& shape;
   const Recipe& recipe;
   const TensorScale& tensor;
@@ -26,6 +34,10 @@ struct QuantizeJob {
   std::size_t scale_width;  ///< bytes of a scale
   std::size_t code_bits;    ///< 4 or 8 in memory
 };
+
+/// Sizes and memory were checked.
+void quantize_checked(std::span<const std::byte> elements, const Shape& shape, const BlockGrid& grid, const Quantizing::Way& way, ScaleLayout layout,
+                      const QuantizedRoom& out, const Workers& workers);
 
 /// One block by the model. Blocks have an even number of elements where codes share bytes, so that no two threads write one byte.
 void quantize_by_model(const QuantizeJob& job, std::size_t block);

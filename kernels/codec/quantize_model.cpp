@@ -6,7 +6,7 @@
 
 #include "kernels/codec/quantize_job.hpp"
 #include "kernels/little_endian.hpp"
-#include "model/ordinary_mode.hpp"
+#include "kernels/pieces.hpp"
 
 namespace mx::kernels {
 namespace {
@@ -73,12 +73,7 @@ void quantize_by_model(const QuantizeJob& job, std::size_t block) {
 }
 
 void quantize_by_model(const QuantizeJob& job, const Workers& workers) {
-  const std::size_t blocks = job.grid.count();
-#pragma omp parallel for schedule(static) num_threads(workers.threads)
-  for (std::size_t block = 0; block < blocks; ++block) {
-    const OrdinaryMode mode;
-    quantize_by_model(job, block);
-  }
+  for_each_piece(job.grid.count(), workers.threads, [&](std::size_t block) { quantize_by_model(job, block); });
 }
 
 }  // namespace mx::kernels

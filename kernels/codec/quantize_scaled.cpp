@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/codec/quantize_job.hpp"
+#include "kernels/pieces.hpp"
 #include "model/fault.hpp"
 #include "model/ordinary_mode.hpp"
 
@@ -65,11 +66,8 @@ void quantize_small_groups(const QuantizeJob& job, const Kernels& kernels, int t
   const std::size_t groups = job.grid.count();
   const std::size_t at_a_time = std::clamp<std::size_t>(kChunkElements / job.grid.block_cols, 1, kChunkGroups);
   const std::size_t chunks = (groups + at_a_time - 1) / at_a_time;
-#pragma omp parallel for schedule(static) num_threads(threads)
-  for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
-    const OrdinaryMode mode;
-    quantize_groups(job, kernels, chunk * at_a_time, std::min(groups, (chunk + 1) * at_a_time));
-  }
+  for_each_piece(chunks, threads,
+                 [&](std::size_t chunk) { quantize_groups(job, kernels, chunk * at_a_time, std::min(groups, (chunk + 1) * at_a_time)); });
 }
 
 void quantize_large_group(const QuantizeJob& job, const Kernels& kernels, std::size_t group, int threads) {

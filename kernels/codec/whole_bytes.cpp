@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "kernels/codec/arguments.hpp"
+#include "kernels/codec/dequantize_job.hpp"
+#include "kernels/codec/quantize_job.hpp"
 #include "kernels/pieces.hpp"
 
 namespace mx::kernels {
@@ -62,13 +64,14 @@ void for_each_band(const Bands& bands, int threads, const Work& work) {
 }
 
 /// The checks of what is handed over whole, before the bands.
-void require_whole(const Shape& shape, const BlockFormat& format, std::span<const Buffer> buffers, std::size_t words, const Workers& workers) {
+BlockGrid require_whole(const Shape& shape, const BlockFormat& format, std::span<const Buffer> buffers, std::size_t words, const Workers& workers) {
   require_workers(workers);
-  const QuantizedSizes sizes = whole_byte_sizes(shape, format);
+  const BlockGrid grid = block_grid(shape, format);
   require_size(buffers[0], shape.rows * shape.cols * words, shape);
-  require_size(buffers[1], sizes.codes, shape);
-  require_size(buffers[2], sizes.scales, shape);
+  require_size(buffers[1], shape.rows * shape.cols, shape);
+  require_size(buffers[2], grid.count() * scale_bytes(format), shape);
   require_separate(buffers);
+  return grid;
 }
 
 }  // namespace
@@ -77,47 +80,62 @@ QuantizedSizes whole_byte_sizes(const Shape& shape, const BlockFormat& format) {
   return {shape.rows * shape.cols, block_grid(shape, format).count() * scale_bytes(format)};
 }
 
-void quantize_whole_bytes(const ElementBits& elements, const Shape& shape, const Recipe& recipe, const TensorScale& tensor, const QuantizedRoom& out,
+void quantize_whole_bytes(std::span<const std::byte> elements, const Shape& shape, const Quantizing& how, const QuantizedRoom& out,
                           const Workers& workers) {
-  const BlockFormat& format = *recipe.format;
-  if (!is_packed(format)) return quantize(elements, shape, recipe, tensor, ScaleLayout::rows, out, workers);
-  const std::size_t words = word_bytes(*elements.format);
+  const Quantizing::Way& way = how.way();
+  const BlockFormat& format = *way.recipe.format;
+  const std::size_t words = word_bytes(*way.source);
   const std::size_t scale = scale_bytes(format);
-  require_whole(shape, format,
-                std::array<Buffer, 3>{
-                    {{"elements", elements.bytes, words}, {"codes", std::as_bytes(out.codes), 1}, {"scales", std::as_bytes(out.scales), scale}}},
-                words, workers);
-  const Bands bands = bands_of(shape, block_grid(shape, format));
+  const BlockGrid grid = require_whole(
+      shape, format,
+      std::array<Buffer, 3>{{{"elements", elements, words}, {"codes", std::as_bytes(out.codes), 1}, {"scales", std::as_bytes(out.scales), scale}}},
+      words, workers);
+  if (!is_packed(format)) return quantize_checked(elements, shape, grid, way, ScaleLayout::rows, out, workers);
+  const Bands bands = bands_of(shape, grid);
   for_each_band(bands, workers.threads, [&](std::size_t first, std::size_t count) {
     std::vector<std::uint8_t> packed(count / 2);
-    const QuantizedRoom room{packed, out.scales.subspan(first / bands.block * scale, count / bands.block * scale)};
-    quantize({elements.format, elements.bytes.subspan(first * words, count * words)}, {1, count}, recipe, tensor, ScaleLayout::rows, room,
-             {workers.tier, 1});
+    const std::size_t blocks = count / bands.block;
+    const QuantizedRoom room{packed, out.scales.subspan(first / bands.block * scale, blocks * scale)};
+    quantize_checked(elements.subspan(first * words, count * words), {1, count}, {1, blocks, 1, bands.block}, way, ScaleLayout::rows, room,
+                     {workers.tier, 1});
     unpack(packed, out.codes.data() + first);
+  });
+}
+
+void quantize_whole_bytes(const ElementBits& elements, const Shape& shape, const Recipe& recipe, const TensorScale& tensor, const QuantizedRoom& out,
+                          const Workers& workers) {
+  quantize_whole_bytes(elements.bytes, shape, Quantizing(recipe, *elements.format, tensor), out, workers);
+}
+
+void dequantize_whole_bytes(const QuantizedBits& blocks, const Shape& shape, const Dequantizing& how, std::span<std::byte> out,
+                            const Workers& workers) {
+  const Dequantizing::Way& way = how.way();
+  const BlockFormat& format = *way.how.format;
+  const std::size_t words = word_bytes(*way.how.target);
+  const std::size_t scale = scale_bytes(format);
+  const BlockGrid grid = require_whole(
+      shape, format,
+      std::array<Buffer, 3>{{{"elements", out, words}, {"codes", std::as_bytes(blocks.codes), 1}, {"scales", std::as_bytes(blocks.scales), scale}}},
+      words, workers);
+  if (!is_packed(format)) {
+    require_codes(blocks.codes, *format.element, 0);
+    return dequantize_checked(blocks, shape, grid, way, ScaleLayout::rows, out, workers);
+  }
+  const Bands bands = bands_of(shape, grid);
+  for_each_band(bands, workers.threads, [&](std::size_t first, std::size_t count) {
+    std::vector<std::uint8_t> packed(count / 2);
+    const std::size_t some = count / bands.block;
+    const auto codes = blocks.codes.subspan(first, count);
+    if (pack(codes, packed.data()) != 0) require_codes(codes, *format.element, first);
+    dequantize_checked({packed, blocks.scales.subspan(first / bands.block * scale, some * scale)}, {1, count}, {1, some, 1, bands.block}, way,
+                       ScaleLayout::rows, out.subspan(first * words, count * words), {workers.tier, 1});
   });
 }
 
 void dequantize_whole_bytes(const QuantizedBits& blocks, const Shape& shape, const Dequantizer& how, const TensorScale& tensor,
                             const ElementRoom& out, const Workers& workers) {
-  const BlockFormat& format = *how.format;
-  const std::size_t words = word_bytes(*out.format);
-  const std::size_t scale = scale_bytes(format);
-  require_whole(shape, format,
-                std::array<Buffer, 3>{
-                    {{"elements", out.bytes, words}, {"codes", std::as_bytes(blocks.codes), 1}, {"scales", std::as_bytes(blocks.scales), scale}}},
-                words, workers);
-  if (!is_packed(format)) {
-    require_codes(blocks.codes, *format.element, 0);
-    return dequantize(blocks, shape, how, tensor, ScaleLayout::rows, out, workers);
-  }
-  const Bands bands = bands_of(shape, block_grid(shape, format));
-  for_each_band(bands, workers.threads, [&](std::size_t first, std::size_t count) {
-    std::vector<std::uint8_t> packed(count / 2);
-    const auto codes = blocks.codes.subspan(first, count);
-    if (pack(codes, packed.data()) != 0) require_codes(codes, *format.element, first);
-    dequantize({packed, blocks.scales.subspan(first / bands.block * scale, count / bands.block * scale)}, {1, count}, how, tensor, ScaleLayout::rows,
-               {out.format, out.bytes.subspan(first * words, count * words)}, {workers.tier, 1});
-  });
+  require_target(how, *out.format);
+  dequantize_whole_bytes(blocks, shape, Dequantizing(how, tensor), out.bytes, workers);
 }
 
 }  // namespace mx::kernels

@@ -17,4 +17,10 @@ void quantize_whole_bytes(const ElementBits& elements, const Shape& shape, const
 void dequantize_whole_bytes(const QuantizedBits& blocks, const Shape& shape, const Dequantizer& how, const TensorScale& tensor,
                             const ElementRoom& out, const Workers& workers);
 
+/// Both with what was worked out once: for callers of many small matrices.
+void quantize_whole_bytes(std::span<const std::byte> elements, const Shape& shape, const Quantizing& how, const QuantizedRoom& out,
+                          const Workers& workers);
+void dequantize_whole_bytes(const QuantizedBits& blocks, const Shape& shape, const Dequantizing& how, std::span<std::byte> out,
+                            const Workers& workers);
+
 }  // namespace mx::kernels

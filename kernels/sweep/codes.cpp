@@ -68,81 +68,69 @@ std::vector<std::uint32_t> table_of(const Format& from, const Format& to, const 
   return table;
 }
 
-/// How the codes of a piece are converted, in place.
-class Converter {
- public:
-  Converter(const Format& from, const Format& to, const Conversion& how, std::size_t count, const IsaTier& tier)
-      : from_(from), to_(to), how_(how), tier_(tier), is_fast_(from == kF32 && has_encode(to, how)) {
-    // A table is worth its codes; one with a NaN that is refused cannot be made.
-    if (from.width <= 16 && how.nan_rule != NanRule::refused && count >> from.width != 0) table_ = table_of(from, to, how);
-  }
-
-  /// The twin writes its codes where they belong.
-  bool is_fast() const { return is_fast_; }
-  template <class Code>
-  void encode_piece(std::span<const std::uint32_t> f32, std::span<Code> codes) const {
-    encode(f32, to_, how_, codes, tier_);
-  }
-
-  void convert_piece(std::span<std::uint32_t> words) const {
-    if (table_.empty()) {
-      for (std::uint32_t& word : words) word = convert(word, from_, to_, how_);
-    } else {
-      for (std::uint32_t& word : words) word = table_[word];
-    }
-  }
-
- private:
-  const Format& from_;
-  const Format& to_;
-  const Conversion& how_;
-  const IsaTier& tier_;
-  bool is_fast_;
-  std::vector<std::uint32_t> table_;
-};
-
 }  // namespace
 
 std::size_t code_bytes(const Format& format) { return format.width <= 8 ? 1 : format.width <= 16 ? 2 : 4; }
 
-void convert_codes(const CodeBits& from, const Conversion& how, const CodeRoom& to, const Workers& workers) {
+CodeConversion::CodeConversion(const Format& from, const Conversion& how, const Format& to, std::size_t codes)
+    : from_(&from), to_(&to), how_(&how), encoder_(from == kF32 ? Encoder(to, how) : Encoder()) {
+  if (wants_table(codes)) table_ = table_of(from, to, how);
+}
+
+bool CodeConversion::wants_table(std::size_t codes) const {
+  // A table is worth its codes; one with a NaN that is refused cannot be made.
+  return table_.empty() && from_->width <= 16 && how_->nan_rule != NanRule::refused && !is_stochastic(how_->rounding) && codes >> from_->width != 0;
+}
+
+void CodeConversion::convert_piece(std::span<std::uint32_t> words) const {
+  if (table_.empty()) {
+    for (std::uint32_t& word : words) word = convert(word, *from_, *to_, *how_);
+  } else {
+    for (std::uint32_t& word : words) word = table_[word];
+  }
+}
+
+void CodeConversion::operator()(std::span<const std::byte> from, std::span<std::byte> to, const Workers& workers) const {
   require_workers(workers);
-  if (is_stochastic(how.rounding)) {
-    throw Error(ErrorCode::usage, "rounding " + std::string(name_of(how.rounding)) + " takes random bits: codes are converted one by one");
+  if (is_stochastic(how_->rounding)) {
+    throw Error(ErrorCode::usage, "rounding " + std::string(name_of(how_->rounding)) + " takes random bits: codes are converted one by one");
   }
-  const std::size_t width = code_bytes(*from.format);
-  const std::size_t count = from.bytes.size() / width;
-  if (from.bytes.size() % width != 0 || to.bytes.size() != count * code_bytes(*to.format)) {
-    throw Error(ErrorCode::usage, std::to_string(from.bytes.size()) + " bytes of " + std::string(from.format->name) + " into " +
-                                      std::to_string(to.bytes.size()) + " of " + std::string(to.format->name) + ": sizes that do not fit");
+  const std::size_t width = code_bytes(*from_);
+  const std::size_t count = from.size() / width;
+  if (from.size() % width != 0 || to.size() != count * code_bytes(*to_)) {
+    throw Error(ErrorCode::usage, std::to_string(from.size()) + " bytes of " + std::string(from_->name) + " into " + std::to_string(to.size()) +
+                                      " of " + std::string(to_->name) + ": sizes that do not fit");
   }
-  const std::array<Buffer, 2> buffers{{{"codes", from.bytes, width}, {"results", to.bytes, code_bytes(*to.format)}}};
+  const std::array<Buffer, 2> buffers{{{"codes", from, width}, {"results", to, code_bytes(*to_)}}};
   require_separate(buffers);
-  const Converter converter(*from.format, *to.format, how, count, *workers.tier);
-  if (converter.is_fast()) {
+  if (encoder_.knows()) {
     const auto fill = [&]<class Code>(Code* codes) {
-      const auto* const f32 = reinterpret_cast<const std::uint32_t*>(from.bytes.data());
+      const auto* const f32 = reinterpret_cast<const std::uint32_t*>(from.data());
       for_each_piece((count + kLongPiece - 1) / kLongPiece, workers.threads, [&](std::size_t piece) {
         const std::size_t first = piece * kLongPiece;
         const std::size_t some = std::min(kLongPiece, count - first);
-        converter.encode_piece<Code>({f32 + first, some}, {codes + first, some});
+        encoder_(std::span(f32 + first, some), std::span(codes + first, some), *workers.tier);
       });
     };
-    switch (code_bytes(*to.format)) {
-      case 1: return fill(reinterpret_cast<std::uint8_t*>(to.bytes.data()));
-      case 2: return fill(reinterpret_cast<std::uint16_t*>(to.bytes.data()));
-      default: return fill(reinterpret_cast<std::uint32_t*>(to.bytes.data()));
+    switch (code_bytes(*to_)) {
+      case 1: return fill(reinterpret_cast<std::uint8_t*>(to.data()));
+      case 2: return fill(reinterpret_cast<std::uint16_t*>(to.data()));
+      default: return fill(reinterpret_cast<std::uint32_t*>(to.data()));
     }
   }
   for_each_piece((count + kPiece - 1) / kPiece, workers.threads, [&](std::size_t piece) {
     alignas(64) Words words;
     const std::size_t first = piece * kPiece;
     const auto some = std::span(words).first(std::min(kPiece, count - first));
-    read_words(from, first, some.size(), some.data());
-    require_codes(some, *from.format, first);
-    converter.convert_piece(some);
-    write_words(to, first, some.size(), some.data());
+    read_words({from_, from}, first, some.size(), some.data());
+    require_codes(some, *from_, first);
+    convert_piece(some);
+    write_words({to_, to}, first, some.size(), some.data());
   });
+}
+
+void convert_codes(const CodeBits& from, const Conversion& how, const CodeRoom& to, const Workers& workers) {
+  CodeConversion(*from.format, how, *to.format, from.bytes.size() / code_bytes(*from.format))(from.bytes, to.bytes, workers);
 }
 
 }  // namespace mx::kernels

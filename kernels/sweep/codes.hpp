@@ -3,9 +3,12 @@
 // sources of up to 16 bits, else by the model.
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
+#include <vector>
 
 #include "kernels/codec/codec.hpp"
+#include "kernels/sweep/encode.hpp"
 #include "model/numerics/convert.hpp"
 
 namespace mx::kernels {
@@ -28,5 +31,26 @@ struct CodeRoom {
 /// not in 1 to kMostThreads; Error(unsupported) for a tier that does not run here. While it runs, Error(usage) for a word that is no code of the
 /// source, and for a NaN where the conversion refuses it: what has been written then says nothing.
 void convert_codes(const CodeBits& from, const Conversion& how, const CodeRoom& to, const Workers& workers);
+
+/// A conversion worked out once, for callers of many small arrays. Formats and conversion are rows of the model.
+class CodeConversion {
+ public:
+  /// `codes` is how many are to come: a table of the model's answers is made where that pays.
+  CodeConversion(const Format& from, const Conversion& how, const Format& to, std::size_t codes);
+
+  /// Whether so many codes were worth a table that this one has not.
+  bool wants_table(std::size_t codes) const;
+  /// As convert_codes().
+  void operator()(std::span<const std::byte> from, std::span<std::byte> to, const Workers& workers) const;
+
+ private:
+  void convert_piece(std::span<std::uint32_t> words) const;
+
+  const Format* from_;
+  const Format* to_;
+  const Conversion* how_;
+  Encoder encoder_;
+  std::vector<std::uint32_t> table_;
+};
 
 }  // namespace mx::kernels

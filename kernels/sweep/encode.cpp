@@ -11,6 +11,11 @@
 #include "model/ordinary_mode.hpp"
 
 namespace mx::kernels {
+
+struct sweep::Planned {
+  Plan plan;
+};
+
 namespace {
 
 using namespace sweep;
@@ -89,6 +94,21 @@ void encode(std::span<const std::uint32_t> f32, const Format& to, const Conversi
 void encode(std::span<const std::uint32_t> f32, const Format& to, const Conversion& how, std::span<std::uint8_t> codes, const IsaTier& tier) {
   require_narrow(f32, to, codes);
   run(f32, required_plan(to, how), loops_of(tier).bytes, codes);
+}
+
+Encoder::Encoder(const Format& to, const Conversion& how) {
+  const Plan plan = plan_for(to, how);
+  if (!std::holds_alternative<std::monostate>(plan)) plan_ = std::make_shared<const Planned>(Planned{plan});
+}
+
+void Encoder::operator()(std::span<const std::uint32_t> f32, std::span<std::uint32_t> codes, const IsaTier& tier) const {
+  run(f32, plan_->plan, loops_of(tier).words, codes);
+}
+void Encoder::operator()(std::span<const std::uint32_t> f32, std::span<std::uint16_t> codes, const IsaTier& tier) const {
+  run(f32, plan_->plan, loops_of(tier).halves, codes);
+}
+void Encoder::operator()(std::span<const std::uint32_t> f32, std::span<std::uint8_t> codes, const IsaTier& tier) const {
+  run(f32, plan_->plan, loops_of(tier).bytes, codes);
 }
 
 std::uint64_t sweep_digest(std::uint32_t chunk, const Format& to, const Conversion& how, const IsaTier& tier) {

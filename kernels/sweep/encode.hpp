@@ -2,6 +2,7 @@
 // Fast twin of mx::convert for fp32 sources: the same codes, by table and bit tricks instead of exact values.
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -26,6 +27,27 @@ void encode(std::span<const std::uint32_t> f32, const Format& to, const Conversi
             const IsaTier& tier = isa_tier());
 void encode(std::span<const std::uint32_t> f32, const Format& to, const Conversion& how, std::span<std::uint8_t> codes,
             const IsaTier& tier = isa_tier());
+
+namespace sweep {
+struct Planned;
+}
+
+/// A conversion from fp32 whose plan is made once: for callers of many small arrays. The format is one of the model's rows.
+class Encoder {
+ public:
+  Encoder() = default;  ///< knows nothing
+  Encoder(const Format& to, const Conversion& how);
+
+  /// has_encode(). Nothing is called where it is false.
+  bool knows() const { return plan_ != nullptr; }
+  /// As encode(), without its checks of sizes and memory, by a tier that runs here.
+  void operator()(std::span<const std::uint32_t> f32, std::span<std::uint32_t> codes, const IsaTier& tier) const;
+  void operator()(std::span<const std::uint32_t> f32, std::span<std::uint16_t> codes, const IsaTier& tier) const;
+  void operator()(std::span<const std::uint32_t> f32, std::span<std::uint8_t> codes, const IsaTier& tier) const;
+
+ private:
+  std::shared_ptr<const sweep::Planned> plan_;
+};
 
 /// Parts of a sweep, of 2^24 inputs each.
 inline constexpr std::uint32_t kSweepChunks = 256;

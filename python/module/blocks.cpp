@@ -18,12 +18,6 @@ std::pair<bool, bool> recipe_needs(const std::string& format, const std::string&
   return {needs.encode, needs.decode};
 }
 
-/// An empty tensor has no block to try the recipe on: errors are those of a block of zeros.
-void try_on_zeros(const Recipe& how, const Format& source, const TensorScale& tensor) {
-  const std::vector<std::uint32_t> zeros(how.format->block == 0 ? 1U : static_cast<std::size_t>(how.format->block));
-  quantize_block(zeros, source, how, tensor);
-}
-
 void quantize(const std::string& format, const std::string& profile, const std::string& source, std::size_t rows, std::size_t cols, Bits encode,
               Bits decode, Bits amax_bound, const Bytes& elements, const Room& codes, const Room& scales) {
   const nb::gil_scoped_release unlocked;
@@ -33,8 +27,9 @@ void quantize(const std::string& format, const std::string& profile, const std::
     return std::pair(&of, &recipe(profile_named(profile), block_format_named(format), of));
   });
   const TensorScale tensor{encode, decode, amax_bound};
-  if (elements.size() == 0) return try_on_zeros(*how, *from, tensor);
-  kernels::quantize_whole_bytes({from, std::as_bytes(span_of(elements))}, {rows, cols}, *how, tensor, {span_of(codes), span_of(scales)}, workers());
+  const kernels::Quantizing ready(*how, *from, tensor);
+  if (elements.size() == 0) return;
+  kernels::quantize_whole_bytes(std::as_bytes(span_of(elements)), {rows, cols}, ready, {span_of(codes), span_of(scales)}, workers());
 }
 
 /// Code times scale exactly, rounded once: of formats whose profile has no dequantizer of its own. Equal to dequantize(code, scale, format).
@@ -68,13 +63,17 @@ void dequantize(const std::string& format, const std::optional<std::string>& pro
   const OrdinaryMode mode;
   const BlockFormat& of = block_format_named(format);
   const Format& to = format_named(target);
-  const Dequantizer how = profile ? dequantizer(profile_named(*profile), of, to) : exact_product(of, to);
+  const Dequantizer how = dequantizer_of(profile, of, to);
   if (codes.size() == 0) return;
   kernels::dequantize_whole_bytes({span_of(codes), span_of(scales)}, {rows, cols}, how, {encode, decode},
                                   {&to, std::as_writable_bytes(span_of(elements))}, workers());
 }
 
 }  // namespace
+
+Dequantizer dequantizer_of(const std::optional<std::string>& profile, const BlockFormat& format, const Format& target) {
+  return profile ? dequantizer(profile_named(*profile), format, target) : exact_product(format, target);
+}
 
 void bind_blocks(nb::module_& module) {
   module.def("recipe_needs", recipe_needs, nb::arg("format"), nb::arg("profile"), nb::arg("source"));

@@ -47,9 +47,11 @@ void bind_converter(nb::module_& module) {
       .def(nb::init<const std::string&, const std::string&, const std::string&>(), nb::arg("profile"), nb::arg("source"), nb::arg("target"))
       .def("__call__", &Converter::operator(), nb::arg("code"));
   nb::class_<Nothing>(module, "Nothing").def(nb::init<>()).def("__call__", &Nothing::operator(), nb::arg("code"));
+  using Array = nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>;
   module.def(
-      "nothing", [](const std::string&, const std::string&, const std::string&, const Bytes&, const Room&) {}, nb::arg("profile"), nb::arg("source"),
-      nb::arg("target"), nb::arg("codes"), nb::arg("results"));
+      "nothing", [](const Array&, const std::string&, const std::string&) {}, nb::arg("x"), nb::arg("to"), nb::arg("profile"));
+  module.def(
+      "nothing", [](const Array&, const Array&, const std::string&) {}, nb::arg("codes"), nb::arg("scales"), nb::arg("to"));
 }
 
 }  // namespace mx::python

@@ -29,6 +29,7 @@ _DTYPES: dict[str, np.dtype[Any]] = {
 }
 _FORMATS = {dtype: name for name, dtype in _DTYPES.items()}
 _LARGE = 1 << 22  # bytes: where fresh pages begin to cost as much as filling them
+_SMALL = 1 << 16  # elements
 _UNSIGNED: dict[int, np.dtype[Any]] = {1: np.dtype(np.uint8), 2: np.dtype(np.uint16), 4: np.dtype(np.uint32)}
 
 
@@ -135,6 +136,11 @@ def room(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
     memory: Any = _core.room(size)
     result: Array = memory.view(dtype).reshape(shape)
     return result
+
+
+def is_small(given: object) -> bool:
+    """Whether a call on it is worth remembering: an array of NumPy itself whose work is less than what the rest of the call costs."""
+    return type(given) is np.ndarray and 0 < given.size <= _SMALL
 
 
 def flat_bytes(values: Array) -> Array:

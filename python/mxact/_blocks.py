@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mxact import _core
-from mxact._arguments import Array, array, dtype_of, f32_bits, flag, flat_bytes, format_of, integer, optional_word, room, word
+from mxact._arguments import Array, array, dtype_of, f32_bits, flag, flat_bytes, format_of, integer, is_small, optional_word, room, word
 from mxact._error import Error
 from mxact._libraries import like
 
@@ -109,6 +109,9 @@ def quantize(x: object, format: str, profile: str = "ocp", axis: int = -1, tenso
     one), a tensor scale that is missing or not taken, a recipe that gives scales alone.
     Source: the profile's recipe; `mxact formats --profile NAME` shows it.
     """
+    again = _core.quantize_again(x, format, profile, axis, tensor_scale, source, flags)
+    if again is not None:
+        return again  # type: ignore[return-value]
     values = array("x", x)
     kind = format_of("x", values, source)
     name, element, scale, _, _ = _core.block_format_facts(word("format", format))
@@ -118,14 +121,18 @@ def quantize(x: object, format: str, profile: str = "ocp", axis: int = -1, tenso
     moved = np.moveaxis(values, along, -1)
     codes = room(moved.shape, dtype_of(element))
     scales = np.empty(_block_shape("x", moved.shape, name), dtype_of(scale))
-    asked = name, called, kind, prod(moved.shape[:-1]), moved.shape[-1], *_tensor_bits(tensor), flat_bytes(moved)
+    bits = _tensor_bits(tensor)
+    asked = name, called, kind, prod(moved.shape[:-1]), moved.shape[-1], *bits, flat_bytes(moved)
     _core.quantize(*asked, _room(codes), _room(scales))
     raised = None
     if flag("flags", flags):
         raised = np.zeros(moved.shape, np.uint8)
         _core.quantize_flags(*asked, _room(raised))
         raised = like(x, np.moveaxis(raised, -1, along))
-    return Quantized(like(x, np.moveaxis(codes, -1, along)), like(x, np.moveaxis(scales, -1, along)), tensor, name, called, kind, along, raised)
+    made = Quantized(like(x, np.moveaxis(codes, -1, along)), like(x, np.moveaxis(scales, -1, along)), tensor, name, called, kind, along, raised)
+    if raised is None and is_small(x):
+        _core.remember_quantizer(values.dtype, format, profile, tensor_scale, source, kind, *bits, made)
+    return made
 
 
 def _room(results: Array) -> Array:
@@ -143,6 +150,9 @@ def dequantize(q: Quantized, to: str = "f32", profile: str | None = None, tensor
     dequantizer does not take or lacks, codes and scales whose dtypes or shapes do not fit the format.
     Source: the profile's dequantizer; `mxact formats --profile NAME` shows it.
     """
+    again = _core.dequantize_again(q, to, profile, tensor_scale)
+    if again is not None:
+        return again
     if not isinstance(q, Quantized):
         raise Error(f"q is of type {type(q).__name__}, must be Quantized", place="q")
     name, element, scale, _, _ = _core.block_format_facts(word("q.format", q.format))
@@ -160,6 +170,8 @@ def dequantize(q: Quantized, to: str = "f32", profile: str | None = None, tensor
     bits = _tensor_bits(tensor)[:2]
     moved_scales = np.moveaxis(scales, along, -1)
     _core.dequantize(name, how, target, prod(moved.shape[:-1]), moved.shape[-1], *bits, flat_bytes(moved), flat_bytes(moved_scales), _room(results))
+    if is_small(q.codes):
+        _core.remember_dequantizer(q, to, profile, tensor_scale, how, *bits, results.dtype)
     return like(q.codes, np.moveaxis(results, -1, along))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mxact import _core
-from mxact._arguments import array, dtype_of, flat_bytes, format_of, room, word
+from mxact._arguments import array, dtype_of, flat_bytes, format_of, is_small, room, word
 from mxact._libraries import like
 
 
@@ -48,10 +48,15 @@ def convert(x: object, to: str, profile: str = "ocp", source: str | None = None)
     rounding that takes random bits, a word that is no code of the source, a NaN that the implementation refuses.
     Source: the profile's row; `mxact formats --profile NAME` shows it.
     """
+    again = _core.convert_again(x, to, profile, source)
+    if again is not None:
+        return again
     values = array("x", x)
     name = format_of("x", values, source)
     results = room(values.shape, dtype_of(word("to", to)))
     _core.convert(word("profile", profile), name, to, flat_bytes(values), results.reshape(-1).view(np.uint8))
+    if is_small(x):
+        _core.remember_conversion(values.dtype, to, profile, source, name, results.dtype)
     return like(x, results)
 
 
