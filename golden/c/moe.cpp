@@ -9,6 +9,7 @@
 #include "golden/c/calls.hpp"
 #include "golden/c/mxact.h"
 #include "model/moe/layer.hpp"
+#include "model/moe/slot_rows.hpp"
 #include "model/numerics/contract.hpp"
 #include "model/numerics/f32.hpp"
 
@@ -159,11 +160,8 @@ std::vector<std::vector<Slot>> slots_of(std::uint32_t tokens, std::uint32_t top_
   return slots;
 }
 
-/// Rows of the slots that have an expert, with zeros between them for the others.
 void write_stage(const std::vector<std::vector<std::uint32_t>>& rows, std::span<const std::int32_t> chosen, std::size_t width, std::uint32_t* out) {
-  if (out == nullptr) return;
-  auto row = rows.begin();
-  for (const std::int32_t expert : chosen) out = expert < 0 ? std::fill_n(out, width, 0U) : std::ranges::copy(*row++, out).out;
+  if (out != nullptr) mx::moe::write_slot_rows(rows, chosen, width, out);
 }
 
 void write_slots(const std::vector<Slot>& slots, std::int32_t* chosen, std::uint32_t* weights) {

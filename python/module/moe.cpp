@@ -10,6 +10,7 @@
 
 #include "model/error.hpp"
 #include "model/moe/layer.hpp"
+#include "model/moe/slot_rows.hpp"
 #include "model/numerics/contract.hpp"
 #include "python/module/memory.hpp"
 #include "python/module/operand.hpp"
@@ -131,18 +132,10 @@ moe::LayerChoices<std::uint32_t> choices_of(const std::string& activation, const
   return choices;
 }
 
-/// Rows of the slots that have an expert, with zeros between them for the others.
+/// A row for each slot.
 Words with_gaps(const std::vector<Words>& rows, std::span<const std::int32_t> chosen, std::size_t width) {
-  Words all;
-  auto row = rows.begin();
-  for (const std::int32_t expert : chosen) {
-    if (expert < 0) {
-      all.resize(all.size() + width);
-    } else {
-      all.insert(all.end(), row->begin(), row->end());
-      ++row;
-    }
-  }
+  Words all(chosen.size() * width);
+  moe::write_slot_rows(rows, chosen, width, all.data());
   return all;
 }
 
