@@ -74,6 +74,59 @@ def test_a_wrong_kernel_is_noticed_in_any_order(wrong: str) -> None:
         assert_kernel(WRONG[wrong](numpy_kernel("mxfp4")), order_proof=True, activation="SILU", format="mxfp4")
 
 
+def rolled(kernel: Any, when: Any, x: Array, ids: Array, weights: Array, tensors: dict[str, Array]) -> Any:
+    """Wrong where `when` says so of the extents: tokens, slots of each, experts, hidden and intermediate size."""
+    extents = {"tokens": len(x), "slots": ids.shape[1], "experts": len(tensors["w2_weight"]), "hidden": x.shape[1], "intermediate": tensors["w13_weight"].shape[1] // 2}
+    out = kernel(x, ids, weights, tensors)
+    return np.nextafter(out, np.float32(np.inf)) if when(extents) else out
+
+
+SMALLEST: dict[str, tuple[Any, tuple[int, int, int, int, int]]] = {
+    "always": (lambda of: True, (1, 1, 1, 128, 128)),
+    "three tokens": (lambda of: of["tokens"] >= 3, (3, 1, 1, 128, 128)),
+    "two slots": (lambda of: of["slots"] == 2, (1, 2, 2, 128, 128)),
+    "three experts": (lambda of: of["experts"] == 3, (1, 1, 3, 128, 128)),
+    "hidden": (lambda of: of["hidden"] > 128, (1, 1, 1, 256, 128)),
+    "intermediate and tokens": (lambda of: of["intermediate"] > 128 and of["tokens"] > 1, (2, 1, 1, 128, 256)),
+}
+
+
+@pytest.mark.mxact(examples=100)
+@pytest.mark.parametrize("where", SMALLEST)
+def test_the_smallest_wrong_layer_is_shown(where: str) -> None:
+    when, (tokens, slots, experts, hidden, intermediate) = SMALLEST[where]
+    right = numpy_kernel("mxfp4")
+    with pytest.raises(AssertionError, match="the kernel differs") as failed:
+        assert_kernel(lambda *given: rolled(right, when, *given), order_proof=True, activation="SILU", format="mxfp4")
+    text = str(failed.value)
+    assert "out[0, 0], byte 0 of its memory: 0x" in text
+    assert f"; {tokens * hidden} of {tokens * hidden} differ\ntoken 0: expert " in text
+    assert text.count("weight 0.") == slots
+    assert f"layer: w13_weight ({experts}, {2 * intermediate}, {hidden // 2}), w2_weight ({experts}, {hidden}, {intermediate // 2})" in text
+
+
+def test_shrinking_keeps_to_what_is_wrong() -> None:
+    """A kernel that raises for few tokens is not what was found wrong; one that answers otherwise when asked again says so."""
+    right = numpy_kernel("mxfp4")
+
+    def raises(x: Array, ids: Array, weights: Array, tensors: dict[str, Array]) -> Any:
+        if len(x) == 1:
+            raise ValueError("too few")
+        return np.nextafter(right(x, ids, weights, tensors), np.float32(np.inf))
+
+    with pytest.raises(AssertionError, match=r"(?s)the kernel raises ValueError: too few|the kernel differs from contract exact.*; 256 of 256 differ"):
+        assert_kernel(raises, order_proof=True, activation="SILU", format="mxfp4")
+    asked = []
+
+    def once(x: Array, ids: Array, weights: Array, tensors: dict[str, Array]) -> Any:
+        asked.append(1)
+        out = right(x, ids, weights, tensors)
+        return np.nextafter(out, np.float32(np.inf)) if len(asked) == 1 else out
+
+    with pytest.raises(AssertionError, match="asked again, it gives another answer"):
+        assert_kernel(once, order_proof=True, activation="SILU", format="mxfp4")
+
+
 def model(contract: str, activation: str, order: str = "gpt_oss") -> Any:
     """The model under a contract as somebody else's kernel."""
 

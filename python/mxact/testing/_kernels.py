@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import ml_dtypes
@@ -37,9 +37,30 @@ class Tokens:
         return len(self.x), flat_bytes(self.x), flat_bytes(self.ids), flat_bytes(self.weights)
 
 
-def _tokens(experts: int, hidden: int, random: np.random.Generator, exact: bool) -> Tokens:
-    count, top_k = int(random.integers(1, _MOST_TOKENS + 1)), min(2, experts)
-    ids = np.stack([random.permutation(experts)[:top_k] for _ in range(count)]).astype(np.int32)
+@dataclass(frozen=True)
+class _Sizes:
+    """Of a layer and its tokens; intermediate and hidden size in units of 128. seed: of all its numbers."""
+
+    tokens: int
+    top_k: int
+    experts: int
+    hidden: int
+    intermediate: int
+    seed: int
+
+    def smaller(self) -> Iterator[_Sizes]:
+        """One size less than these, the least first; a few other seeds beside this one, since other numbers come with other sizes."""
+        for name in ("tokens", "top_k", "experts", "hidden", "intermediate"):
+            size, least = getattr(self, name), self.top_k if name == "experts" else 1
+            for less in sorted({least, size - 1} - {size}):
+                if least <= less:
+                    for seed in sorted({self.seed, 0, 1}, key=lambda one: one != self.seed):
+                        yield replace(self, **{name: less, "seed": seed})
+
+
+def _tokens(sizes: _Sizes, hidden: int, random: np.random.Generator, exact: bool) -> Tokens:
+    count = sizes.tokens
+    ids = np.stack([random.permutation(sizes.experts)[: sizes.top_k] for _ in range(count)]).astype(np.int32)
     if exact:
         x = random.integers(1, 3, (count, hidden)).astype(np.float32)
         return Tokens(x.astype(BF16), ids, random.choice(np.array([0.25, 0.5], np.float32), ids.shape))
@@ -229,8 +250,8 @@ def assert_kernel(
     activation: "SWIGLUOAI" (gpt-oss's constants) or "SILU". format: mxfp4, nvfp4, mxfp8, fp8_tensor, fp8_channel or fp8_block. order: "gpt_oss" or
     "standard", of w13's rows. bias: whether layers have biases. activation_key: the checkpoint's word on activations, where the backend leaves it to that.
     Returns the largest difference in ulp of out on ordinary inputs: 0 but with order_proof, where the exact sums are what it is counted from.
-    Raises AssertionError: the first output that differs, of the first layer and tokens, small ones first; what is right, which contract fn's answers follow, and the line
-    that repeats it; also for an fn that raises, or answers another shape or dtype. mxact.Error: unknown names, a backend whose arithmetic is not known.
+    Raises AssertionError: the first output that differs, of the fewest tokens, slots, experts, hidden and intermediate sizes that were found; what is right, which
+    contract fn's answers follow, and the line that repeats it; also for an fn that raises, or answers another shape or dtype. mxact.Error: unknown names, a backend whose arithmetic is not known.
     Source: the contract's row (`mxact formats`), the backend's row of executions (`mxact verify`).
     """
     if not callable(fn):
@@ -252,40 +273,77 @@ def assert_kernel(
     cases = _Cases(law, bias, proof)
     with told(law.explanation):
         for number in range(max(settings.examples // 4, 2)):
-            law.check(*cases.case(number))
+            cases.check(cases.sizes(number))
         worst = cases.worst() if proof else 0
     settings.held.append(f"kernel {backend or called} {kind}" + (f" in any order, at most {worst} ulp on ordinary inputs" if proof else ""))
     return worst
 
 
+def _kind(failure: AssertionError) -> list[str]:
+    """The kernel differs from, the kernel raises ValueError, ..."""
+    return str(failure).split()[:4]
+
+
 @dataclass(frozen=True)
 class _Cases:
-    """Layers and tokens, small ones first: a failure is seen on the smallest that shows it, since a layer takes too long to shrink."""
+    """Layers and tokens, small ones first: those take the least time."""
 
     law: _Law
     bias: bool
     proof: bool
 
-    def case(self, number: int, exact: bool | None = None) -> tuple[Layer, Tokens]:
+    def sizes(self, number: int) -> _Sizes:
         random = np.random.default_rng([settings.seed, number])
-        grown = min(number // 4, 1)
-        tiles = 1 + min(number, 2), int(random.integers(1, 2 + grown)), int(random.integers(1, 2 + grown))
-        seed, choices = int(random.integers(0, 1 << 30)), self.law.choices
+        experts, grown = 1 + min(number, 2), min(number // 4, 1)
+        intermediate, hidden, tokens = (int(random.integers(1, most)) for most in (2 + grown, 2 + grown, _MOST_TOKENS + 1))
+        return _Sizes(tokens, min(2, experts), experts, hidden, intermediate, int(random.integers(0, 1 << 30)))
+
+    def case(self, sizes: _Sizes, exact: bool) -> tuple[Layer, Tokens]:
+        tiles, choices, random = (sizes.experts, sizes.intermediate, sizes.hidden), self.law.choices, np.random.default_rng(sizes.seed)
         format, order = str(choices["format"]), str(choices["source_order"])
         if self.law.backend is None:
-            layer = plain_layer(format, order, self.bias, tiles, seed)
+            layer = plain_layer(format, order, self.bias, tiles, sizes.seed)
         else:
-            layer = packed_layer(self.law.backend, choices, self.bias, tiles, seed)
-        is_exact = self.proof if exact is None else exact
-        if is_exact:
+            layer = packed_layer(self.law.backend, choices, self.bias, tiles, sizes.seed)
+        if exact:
             layer = exact_layer({name: values.shape for name, values in layer.items()}, format, order, random)
-        return layer, _tokens(len(layer["w13_weight"]), layer["w2_weight"].shape[1], random, is_exact)
+        return layer, _tokens(sizes, layer["w2_weight"].shape[1], random, exact)
+
+    def check(self, sizes: _Sizes) -> None:
+        """Raises what is wrong, with the smallest layer and the fewest tokens on which the same is wrong."""
+        failure = self._failure(sizes)
+        if failure is None:
+            return
+        kind = _kind(failure)
+        while (less := self._smaller(sizes, kind)) is not None:
+            sizes = less
+        smallest = self._failure(sizes)
+        raise smallest or AssertionError(f"{failure}\nasked again, it gives another answer")
+
+    def _failure(self, sizes: _Sizes) -> AssertionError | None:
+        try:
+            self.law.check(*self.case(sizes, self.proof))
+        except Broken:
+            raise
+        except AssertionError as failed:
+            return failed
+        return None
+
+    def _smaller(self, sizes: _Sizes, kind: list[str]) -> _Sizes | None:
+        for less in sizes.smaller():
+            try:
+                failure = self._failure(less)
+            except Error:  # a size that the backend does not take
+                continue
+            if failure is not None and _kind(failure) == kind:
+                return less
+        return None
 
     def worst(self) -> int:
         """The largest difference from the exact sums on ordinary inputs."""
         ulps = 0
         for number in range(4):
-            layer, tokens = self.case(number, exact=False)
+            layer, tokens = self.case(self.sizes(number), exact=False)
             tensors, spec = self.law.packed(layer)
             found = self.law.answer(tensors, tokens)
             right, _ = self.law.right(layer, spec, tensors, tokens)
