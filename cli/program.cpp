@@ -50,6 +50,7 @@ void add_verbs(const Verb& verbs, Action& action) {
   add_coverage(verbs, action);
   add_report(verbs, action);
   add_vectors(verbs, action);
+  add_laws(verbs, action);
   add_faults(verbs, action);
   add_doctor(verbs, action);
   add_help(verbs, action);

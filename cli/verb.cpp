@@ -135,6 +135,10 @@ Option Verb::add_option(const std::string& names, const std::function<void(const
   return Option(app_->add_option_function<std::string>(names, take, meaning));
 }
 
+Option Verb::add_switch(const std::string& names, const std::function<void()>& then, const std::string& meaning) const {
+  return Option(app_->add_flag_callback(names, then, meaning));
+}
+
 Option Verb::add_flag(const std::string& names, bool& value, const std::string& meaning) const {
   return Option(app_->add_flag(names, value, meaning));
 }

@@ -52,6 +52,8 @@ class Verb {
   /// An option whose every value goes to `take`.
   Option add_option(const std::string& names, const std::function<void(const std::string&)>& take, const std::string& meaning) const;
   Option add_flag(const std::string& names, bool& value, const std::string& meaning) const;
+  /// A flag that calls back where it is typed.
+  Option add_switch(const std::string& names, const std::function<void()>& then, const std::string& meaning) const;
   /// A flag that gives `value` a word: "--gated{yes}".
   Option add_flag(const std::string& names, std::string& value, const std::string& meaning) const;
   /// Runs when the verb was typed, after its options have their values.

@@ -33,6 +33,7 @@ void add_coverage(Verb app, Action& action);
 void add_report(Verb app, Action& action);
 void add_vectors(Verb app, Action& action);
 void add_faults(Verb app, Action& action);
+void add_laws(Verb app, Action& action);
 void add_doctor(Verb app, Action& action);
 
 }  // namespace mx::cli

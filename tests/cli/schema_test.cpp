@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 
+#include "tests/cli/python_stand_in.hpp"
 #include "tests/cli/run_program.hpp"
 
 namespace {
@@ -83,6 +84,10 @@ std::vector<Row> rows(const std::string& at) {
           {"study --rules --format mxfp4"},
           {"study --line --format e2m1"},
           {"sweep e4m3fn --shard 1/256"},
+          {"laws quantizer mxfp4 --profile ocp cat"},
+          {"laws converter MARLIN --no-bias cat"},
+          {"laws oracle --seed 1 cat"},
+          {"laws kernel --activation SILU cat"},
           {"faults encode_loses_carry"},
           {"doctor"},
           {"report '" + kRoot + "/docs/examples/report/doctor.json' -o '" + at + "/report.html'"},
@@ -113,6 +118,7 @@ std::string verb_of(const std::string& command, const std::set<std::string>& ver
 TEST_CASE("every verb's JSON follows its definition, and every definition is some verb's") {
   const mx::tests::ScratchDirectory scratch;
   std::ofstream(scratch.path() / "small.info") << "platform CPU\nlayer {\n experts 2\n top_k 1\n hidden 32\n intermediate 32\n}\n";
+  const mx::tests::PythonStandIn python(scratch.path(), mx::tests::kLawsHeld, 0);
   std::set<std::string> verbs;
   collect(run_json("help")["program"], verbs);
   std::set<std::string> met;

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import json
 import shlex
+import signal
 import sys
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -121,31 +123,60 @@ def _kernel(asked: argparse.Namespace, program: Program) -> None:
 _SUBJECTS: dict[str, Callable[[argparse.Namespace, Program], None]] = {"quantizer": _quantizer, "converter": _converter, "oracle": _oracle, "kernel": _kernel}
 
 
-def main(words: list[str]) -> int:
-    """The exit status: 0 held, 1 failed, 2 a wrong command line or a command that cannot be started, 5 a command that answered nothing at all."""
+def main(words: list[str], for_program: bool = False) -> int:
+    """The exit status: 0 held, 1 failed, 2 a wrong command line or a command that cannot be started, 5 a command that answered nothing at all, 130 or 143
+    interrupted. For the program mxact, which says what came out, one object of JSON stands for text, and the status is 0 or 2."""
+    signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        return _asked(words, for_program)
+    except KeyboardInterrupt as signalled:
+        return 128 + (signalled.args[0] if signalled.args else signal.SIGINT)
+
+
+def _interrupt(number: int, _: object) -> None:
+    # What hypothesis takes for a failure of the case is any other.
+    raise KeyboardInterrupt(number)
+
+
+def _asked(words: list[str], for_program: bool) -> int:
     own, command = (words[: words.index("--")], words[words.index("--") + 1 :]) if "--" in words else (words, [])
     try:
         asked = parser().parse_args(own)
         if not command:
             raise Error("which command is held? It stands behind --", place="command line")
-        return _held(asked, command, words)
+        return _held(asked, command, words, for_program)
     except Error as error:
-        print(f"mxact: {error.place + ': ' if error.place and error.place not in error.message else ''}{error}", file=sys.stderr)
+        sentence = f"{error.place + ': ' if error.place and error.place not in error.message else ''}{error}"
+        print(sentence if for_program else f"mxact: {sentence}", file=sys.stdout if for_program else sys.stderr)
         return USAGE
 
 
-def _held(asked: argparse.Namespace, command: list[str], words: list[str]) -> int:
+def _name(asked: argparse.Namespace) -> str:
+    words = [asked.subject] + [str(value) for name in ("block_format", "profile", "backend", "oracle", "contract") if (value := getattr(asked, name, None))]
+    return " ".join(words)
+
+
+def _held(asked: argparse.Namespace, command: list[str], words: list[str], for_program: bool) -> int:
     seeded = [word for i, word in enumerate(words) if not (word.startswith("--seed") or words[i - 1 : i] == ["--seed"])]
     at = seeded.index("--")
     settings.begin(asked.seed, asked.examples)
-    settings.replay = shlex.join(["python", "-m", "mxact", "laws", *seeded[:at], f"--seed={asked.seed}", *seeded[at:]])
+    door = ["mxact"] if for_program else ["python", "-m", "mxact"]
+    settings.replay = shlex.join([*door, "laws", *seeded[:at], f"--seed={asked.seed}", *seeded[at:]])
     program = Program(command, asked.timeout)
+    failure = ""
     try:
         _SUBJECTS[asked.subject](asked, program)
     except AssertionError as failed:
-        print(f"FAILED\n{failed}" if program.answers else f"MISTRUSTED: it answered nothing\n{failed}")
-        return FAILED if program.answers else NOTHING
+        failure = str(failed)
     finally:
         program.close()
+    if for_program:
+        lines = failure.splitlines()
+        said = {"subject": asked.subject, "held": "; ".join(settings.held) or _name(asked), "command": shlex.join(command), "seed": asked.seed, "compared": settings.cases, "answers": program.answers}
+        print(json.dumps({**said, "failure": "\n".join(lines[:-1]), "replay": settings.replay}))
+        return HELD
+    if failure:
+        print(f"FAILED\n{failure}" if program.answers else f"MISTRUSTED: it answered nothing\n{failure}")
+        return FAILED if program.answers else NOTHING
     print(f"PASSED {'; '.join(settings.held)}: {settings.cases} compared, seed {settings.seed}")
     return HELD

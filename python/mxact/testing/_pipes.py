@@ -6,9 +6,11 @@ little-endian. The program reads requests on its standard input and writes an an
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import selectors
+import signal
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
@@ -36,7 +38,9 @@ class Program:
 
     def close(self) -> None:
         if self.process is not None:
-            self.process.kill()
+            # The group: what it started ends with it.
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.process.pid, signal.SIGKILL)
             self.process.communicate()
             self.process = None
 
@@ -83,7 +87,7 @@ class Program:
         if self.process is None or self.process.poll() is not None:
             self.close()
             try:
-                self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
+                self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, process_group=0)
             except OSError as problem:
                 raise CannotStart(f"{self.command[0]} cannot be started: {problem.strerror}", place="command") from None
         return self.process
