@@ -203,6 +203,19 @@ tests "a test" "exit 1" "another" "echo SKIPPED: no tool: zsh"
 harness 8 test
 says "harness: FAILED, for it must not be skipped here: another: no tool: zsh"
 
+# Without a package index the tests of the Python package are skipped, and `./harness peers` says so: the real scripts, with a Python whose pip reaches nothing.
+fake a-python <<'TEXT'
+case $* in
+  -VV) echo "Python 3" ;;
+  "-m venv "*) mkdir -p "$3/bin"; printf '#!/bin/sh\necho "Retrying (Retry(total=0, connect=None))"\nexit 1\n' >"$3/bin/pip"; chmod +x "$3/bin/pip" ;;
+esac
+TEXT
+tests "python" "bash '$source/python/tests/package_test.sh' '$source' '$scratch/no-index' '$scratch/bin/a-python' c++ OFF"
+harness 0 test
+says_last "harness: skipped: python: no package index: pip does not get python/requirements.txt"
+bash "$source/python/tests/peers_test.sh" "$source" "$scratch/no-index" "$scratch/bin/a-python" c++ OFF >"$said" || wrong "peers: exit status $?"
+grep -qE '^SKIPPED: no package index: pip does not get python/requirements.txt; 0 of the [0-9]{2} libraries of python/peers.txt are held$' "$said" || wrong "peers does not say what is skipped"
+
 # The words of the real list.
 while read -r name word rest; do
   case $word in

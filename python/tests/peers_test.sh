@@ -5,6 +5,7 @@ set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/wheel.sh"
 peers=$build/peers
 list=$source/python/peers.txt
+skip() { echo "SKIPPED: no $*; 0 of the $(grep -c '^[^#].*==' "$list") libraries of python/peers.txt are held"; exit 0; }
 
 # torch by itself, so that an index which has a build for the CPU gives that one; nothing else may bring another. What one index lacks is left out and skipped below.
 peer_requirements() {

@@ -7,10 +7,10 @@ mkdir -p "$work"
 pip=(install --quiet --disable-pip-version-check)
 
 skip() { echo "SKIPPED: no $*"; exit 0; }
-# Without a connection there is nothing to test with; whatever else pip says is wrong here.
+# no_requirements WHAT: without a connection there is nothing to test with; whatever else pip says is wrong here.
 no_requirements() {
   tail -n 20 "$work/pip.log"
-  if [[ -n ${PIP_NO_INDEX:-} ]] || grep -Eq 'Retry\(total=0,|Max retries exceeded' "$work/pip.log"; then skip "package index"; fi
+  if [[ -n ${PIP_NO_INDEX:-} ]] || grep -Eq 'Retry\(total=0,|Max retries exceeded' "$work/pip.log"; then skip "package index: pip does not get $1"; fi
   echo "FAILED: pip does not install $1"
   exit 1
 }
