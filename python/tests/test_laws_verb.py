@@ -14,10 +14,9 @@ from xml.etree import ElementTree
 
 import pytest
 
+from conftest import PROGRAM
 from test_pipes import QUANTIZER, server
 
-PROGRAM = os.environ.get("MXACT_PROGRAM", "")
-pytestmark = pytest.mark.skipif(not PROGRAM, reason="MXACT_PROGRAM names no program")
 ENVIRONMENT = {**os.environ, "PYTHONPATH": "", "MXACT_PYTHON": sys.executable}
 
 
