@@ -35,6 +35,8 @@ std::int64_t loaded_per_rank(const Placement& p) {
   return 32 * ((blocks + ranks(p) - 1) / ranks(p));
 }
 
+bool is_oai(const Placement& p) { return activation_is(p, {"SWIGLUOAI"}); }
+
 // gpt-oss: Q/ is vllm quantization/, whose method for it always passes alpha, beta and limit.
 constexpr std::array kLoaderNeeds = {
     need(
@@ -59,10 +61,11 @@ constexpr std::array kGptOssNeeds = {
           return activation_is(p, {"SWIGLUOAI", "SITU"});
         },
         "vllm quantization/mxfp4.py; E/trtllm_mxfp4_moe.py __init__ at 7ca49fbe4", {}, since(kVllm2026_08)),
-    need(
-        "oai_constants", kCpu, {}, engine, silent, read, "SWIGLUOAI: the presence of alpha and limit chooses it, and the method always passes them",
-        "SILU is computed as SwiGLU-OAI", [](const Placement& p) { return activation_is(p, {"SWIGLUOAI"}); },
-        "vllm quantization/mxfp4.py; csrc/cpu/sgl-kernels/moe.cpp", {}, before(kVllm2026_11)),
+    need("oai_constants", kCpu, {}, engine, silent, read, "SWIGLUOAI: the presence of alpha and limit chooses it, and the method always passes them",
+         "SILU is computed as SwiGLU-OAI", is_oai, "vllm quantization/mxfp4.py; csrc/cpu/sgl-kernels/moe.cpp", {}, before(kVllm2026_08)),
+    need("oai_constants", kCpu, {}, engine, silent, read, "SWIGLUOAI: the presence of alpha and limit chooses it, and the method always passes them",
+         "SILU is computed as SwiGLU-OAI", is_oai, "vllm quantization/mxfp4.py; csrc/cpu/sgl-kernels/moe.cpp at 7ca49fbe4", {},
+         between(kVllm2026_08, kVllm2026_11)),
     need(
         "two_data_ranks", kTriton, kTritonBackend, engine, error, published, "no data parallelism together with expert parallelism",
         "errors, cause not known", [](const Placement& p) { return !exchanges(p); }, "not known", "vllm pull request 37128"),
@@ -73,19 +76,31 @@ constexpr std::array kDeepseekNeeds = {
     need(
         "converter", {}, kNotOfStandard, converter, error, read, "a converter for standard checkpoints",
         "ValueError: Unsupported mxfp4_backend for Mxfp4MoEMethod", [](const Placement&) { return false; },
-        "vllm oracle/mxfp4.py convert_weight_to_mxfp4_moe_kernel_format"),
+        "vllm oracle/mxfp4.py convert_weight_to_mxfp4_moe_kernel_format", {}, before(kVllm2026_08)),
+    need(
+        "converter", kCpu, {}, converter, error, read, "a converter for standard checkpoints",
+        "ValueError: Unsupported mxfp4_backend for Mxfp4MoEMethod", [](const Placement&) { return false; },
+        "vllm oracle/mxfp4.py convert_weight_to_mxfp4_moe_kernel_format at 7ca49fbe4", {}, between(kVllm2026_08, kVllm2026_11)),
     need(
         "row_order", kAiter, kAiterBf16, converter, silent, read, "rows that alternate gate and up: w13 is de-interleaved whatever its order",
         "the rows of [w1; w3] are shuffled as if they alternated", [](const Placement&) { return false; },
-        "vllm oracle/mxfp4.py convert_weight_to_mxfp4_moe_kernel_format, fixed in pull requests of 2026-05-29 and 2026-06-26"),
+        "vllm oracle/mxfp4.py convert_weight_to_mxfp4_moe_kernel_format, fixed in pull requests of 2026-05-29 and 2026-06-26", {},
+        before(kVllm2026_08)),
     need(
         "row_order", kTriton, {}, converter, silent, run, "rows that alternate gate and up: of w13 the packed K axis is interleaved, not the rows",
         "weights and scales are shuffled along K", [](const Placement&) { return false; },
-        "vllm oracle/mxfp4.py convert_weight_to_mxfp4_moe_kernel_format, standard TRITON"),
+        "vllm oracle/mxfp4.py convert_weight_to_mxfp4_moe_kernel_format, standard TRITON; the same at 7ca49fbe4 and of 0.33.0"),
     need(
         "no_constants", kTrtllm, {}, kernel_class, silent, read, "SILU: without alpha and beta the kernel computes SwiGLU",
         "SWIGLUOAI is computed as SwiGLU", [](const Placement& p) { return activation_is(p, {"SILU"}); },
-        "E/trtllm_mxfp4_moe.py; vllm models/deepseek_v4/quant_config.py"),
+        "E/trtllm_mxfp4_moe.py; vllm models/deepseek_v4/quant_config.py", {}, before(kVllm2026_08)),
+    need(
+        "no_constants", kTrtllm, {}, kernel_class, silent, read,
+        "SILU, or SITU, which has its own: without alpha and beta the kernel computes SwiGLU", "SWIGLUOAI is computed as SwiGLU",
+        [](const Placement& p) {
+          return activation_is(p, {"SILU", "SITU"});
+        },
+        "vllm quantization/mxfp4.py Mxfp4MoEMethod; E/trtllm_mxfp4_moe.py __init__ at 7ca49fbe4", {}, since(kVllm2026_08)),
     need("unfused_rows", kTritonUnfused, kUnfusedBackend, converter, silent, assumed,
          "the row order that the unfused activation reads behind this converter", "not known", nullptr,
          "vllm oracle/mxfp4.py: no reorder for standard TRITON_UNFUSED"),

@@ -20,7 +20,7 @@ std::string_view name_of(NeedOf of) { return kOwners[static_cast<std::size_t>(of
 std::string source_text(const KernelNeed& need) {
   std::string text(need.source);
   if (!need.reference.empty()) text.append("; ").append(need.reference);
-  if (need.versions.until) text.append("; mended in ").append(mx::name_of(*need.versions.until));
+  if (need.versions.until) text.append("; until ").append(mx::name_of(*need.versions.until));
   return text;
 }
 

@@ -61,7 +61,7 @@ struct KernelNeed {
   bool (*of_choice)(Engine engine, std::string_view oracle, std::string_view backend, std::string_view kernel_class) = nullptr;
 };
 
-/// The source, upstream issues and the version that mends it: "E/marlin_moe.py; vllm issue 49747; mended in vllm@2026-08".
+/// The source, upstream issues and the version whose source says otherwise: "E/marlin_moe.py; vllm issue 49747; until vllm@2026-08".
 std::string source_text(const KernelNeed& need);
 
 /// Needs of some oracles' classes.

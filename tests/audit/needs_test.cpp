@@ -130,26 +130,78 @@ TEST_CASE("a need of a converter is what the converter of that version takes") {
   CHECK(broken_at(mx::kVllm2026_08, 720) == "activation");  // pads it
 }
 
-TEST_CASE("a need ends with the version that mends it, and says so") {
-  const auto need_at = [](mx::Engine engine) -> const KernelNeed* {
+TEST_CASE("a need ends with the version whose source says otherwise, and says so") {
+  const auto need_at = [](mx::Engine engine, std::string_view id) -> const KernelNeed* {
     for (const KernelNeed* need : needs_of(engine, "fp8", "FLASHINFER_TRTLLM", "TrtLlmFp8ExpertsMonolithic")) {
-      if (need->id == "topk_group") return need;
+      if (need->id == id) return need;
     }
     return nullptr;
   };
-  REQUIRE(need_at(mx::kVllm2026_05) != nullptr);
-  CHECK(source_text(*need_at(mx::kVllm2026_05)) == "E/trtllm_fp8_moe.py apply; mended in vllm@2026-08");
-  CHECK(need_at(mx::kVllm2026_08) == nullptr);
+  const KernelNeed* bias = need_at(mx::kVllm2026_05, "correction_bias");
+  REQUIRE(bias != nullptr);
+  CHECK(source_text(*bias) == "E/trtllm_fp8_moe.py apply; flashinfer issue 2909; until vllm@2026-08");
+  CHECK(need_at(mx::kVllm2026_08, "correction_bias") == nullptr);
+  // Of all three versions the class's apply keeps it from the call of scales of a tensor.
+  for (const mx::Engine engine : {mx::kVllm2026_05, mx::kVllm2026_08, mx::kVllm2026_11}) CHECK(need_at(engine, "topk_group") != nullptr);
+}
+
+TEST_CASE("what a later version's converters of DeepSeek-V4 take breaks no need") {
+  const auto broken_at = [](mx::Engine engine, std::string_view platform, std::string_view backend, std::string_view kernel_class) {
+    Deployment deployment = on(platform);
+    deployment.layer.activation = "SILU";
+    return broken({deployment, engine, "mxfp4_deepseek_v4", backend, kernel_class, 3072, 3072, "kMxfp4Static"});
+  };
+  CHECK(broken_at(mx::kVllm2026_05, "gfx950", "AITER_MXFP4_BF16", "AiterExperts") == "row_order");
+  CHECK(broken_at(mx::kVllm2026_08, "gfx950", "AITER_MXFP4_BF16", "AiterExperts").empty());
+  CHECK(broken_at(mx::kVllm2026_05, "gfx950", "EMULATION", "OCP_MXQuantizationEmulationTritonExperts") == "converter");
+  CHECK(broken_at(mx::kVllm2026_08, "gfx950", "EMULATION", "OCP_MXQuantizationEmulationTritonExperts").empty());
+  CHECK(broken_at(mx::kVllm2026_08, "XPU", "XPU", "XPUExpertsMxFp4").empty());
+  CHECK(broken_at(mx::kVllm2026_08, "SM90", "FLASHINFER_CUTLASS_MXFP4_BF16", "FlashInferExperts").empty());
+  CHECK(broken_at(mx::kVllm2026_08, "CPU", "CPU", "CPUExpertsMxfp4") == "converter");
+  CHECK(broken_at(mx::kVllm2026_11, "CPU", "CPU", "CPUExpertsMxfp4").empty());
+  // The packed axis of w13 is interleaved to this day.
+  CHECK(broken_at(mx::kVllm2026_11, "SM90", "TRITON", "OAITritonExperts") == "activation row_order");
+}
+
+TEST_CASE("TRT-LLM's router of 2026-08 reads groups and scaling for DeepSeekV3 alone") {
+  Deployment deployment = on("SM100");
+  LayerConfig& layer = deployment.layer;
+  const auto broken_now = [&](mx::Engine engine) {
+    return broken({deployment, engine, "mxfp4", "FLASHINFER_TRTLLM_MXFP4_BF16", "TrtLlmMxfp4ExpertsMonolithic", 3072, 3072, "kMxfp4Static"});
+  };
+  layer.expert_groups = 8;
+  layer.topk_group = 4;
+  layer.has_routed_scaling = true;
+  CHECK(broken_now(mx::kVllm2026_05) == "expert_groups routed_scaling");
+  CHECK(broken_now(mx::kVllm2026_08) == "expert_groups routed_scaling");
+  layer.routing_method = "DeepSeekV3";
+  CHECK(broken_now(mx::kVllm2026_05) == "expert_groups routed_scaling");
+  CHECK(broken_now(mx::kVllm2026_08).empty());
+  layer.topk_group = 5;
+  CHECK(broken_now(mx::kVllm2026_08) == "router_limits");
+  layer.expert_groups = 1;
+  layer.topk_group = 1;
+  layer.activation = "SITU";
+  CHECK(broken_now(mx::kVllm2026_08).empty());
+  layer.constants.emplace();
+  layer.constants->situ_beta = 4.0;
+  CHECK(broken_now(mx::kVllm2026_08) == "situ_betas");
+  deployment.software.flashinfer_situ = false;
+  CHECK(broken_now(mx::kVllm2026_08) == "activation situ_betas");
 }
 
 TEST_CASE("what a later version's class takes, no need forbids that an earlier source says") {
   // A row that forbids it names the version: its source was read for it.
   // Rows of 2026-08 whose source reads the same in 0.33.0.
-  const auto reads_the_same = [](const KernelNeed& need) { return need.source.starts_with("E/trtllm_fp8_moe.py "); };
+  const auto reads_the_same = [](const KernelNeed& need) {
+    return need.source.starts_with("E/trtllm_fp8_moe.py ") || need.source.starts_with("vllm quantization/mxfp4.py");
+  };
+  const auto is_of_activations = [](const KernelNeed& need) {
+    return need.id.find("activation") != std::string_view::npos || need.id == "oai_constants" || need.id == "no_constants";
+  };
   const auto is_stale = [&](const KernelNeed& need, const Placement& placement) {
     if (need.versions.since == mx::kVllm2026_08 && placement.engine == mx::kVllm2026_11 && reads_the_same(need)) return false;
-    return need.grounds == mx::Grounds::read && need.id.find("activation") != std::string_view::npos && is_broken(need, placement) &&
-           need.versions.since != placement.engine;
+    return need.grounds == mx::Grounds::read && is_of_activations(need) && is_broken(need, placement) && need.versions.since != placement.engine;
   };
   int asked = 0;
   const auto check = [&](mx::Engine engine, std::string_view oracle, const BackendRow& row, const KernelClass& takes) {

@@ -113,7 +113,7 @@ class NeedSheet {
 std::string source_of_need(const Node& need) {
   std::string source = need["source"].text();
   if (!need["reference"].text().empty()) source += "; " + need["reference"].text();
-  if (const auto until = need.find("until")) source += "; mended in " + until->text();
+  if (const auto until = need.find("until")) source += "; until " + until->text();
   return source;
 }
 

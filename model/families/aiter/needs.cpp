@@ -36,11 +36,30 @@ constexpr std::array<Names, 1> kAiterFp8 = {"AiterW4A8ExpertsMonolithic"};
 
 constexpr std::array kNeeds = {
     need(
-        "device", kAiterBoth, {}, kernel, error, published, "gfx950", "a crash on gfx942", [](const Placement& p) { return arch_is(p, {"gfx950"}); },
+        "device", kAiter, {}, kernel, error, published, "gfx950", "a crash on gfx942", [](const Placement& p) { return arch_is(p, {"gfx950"}); },
         "ROCm/aiter CK FP4 stage kernels", "vllm pull request 37787"),
     need(
+        "device", kAiterFp8, {}, kernel, error, published, "gfx950", "a crash on gfx942", [](const Placement& p) { return arch_is(p, {"gfx950"}); },
+        "ROCm/aiter CK FP4 stage kernels", "vllm pull request 37787", before(kVllm2026_08)),
+    need(
+        "device", kAiterFp8, {}, kernel_class, error, read, "gfx950 or gfx1250", "no such kernel",
+        [](const Placement& p) {
+          return arch_is(p, {"gfx950", "gfx1250"});
+        },
+        "E/aiter_mxfp4_w4a8_moe.py AiterW4A8ExpertsMonolithic at 7ca49fbe4", {}, since(kVllm2026_08)),
+    need(
         "sizes", kAiterBoth, {}, kernel, error, published, "I a multiple of 256", "device_gemm does not support this GEMM problem",
-        [](const Placement& p) { return p.intermediate % 256 == 0; }, "ROCm/aiter CK FP4 stage kernels", "vllm issue 35893, pull request 37787"),
+        [](const Placement& p) { return p.intermediate % 256 == 0; }, "ROCm/aiter CK FP4 stage kernels", "vllm issue 35893, pull request 37787",
+        before(kVllm2026_08)),
+    need(
+        "sizes", kAiterBoth, {}, kernel, error, published, "I a multiple of 256, beside 16-bit activations with SILU or SITU of 128",
+        "device_gemm does not support this GEMM problem",
+        [](const Placement& p) {
+          const bool takes_128 = p.backend == "AITER_MXFP4_BF16" && activation_is(p, {"SILU", "SITU"});
+          return p.intermediate % (takes_128 ? 128 : 256) == 0;
+        },
+        "ROCm/aiter CK FP4 stage kernels; vllm oracle/mxfp4.py mxfp4_round_up_hidden_size_and_intermediate_size at 7ca49fbe4",
+        "vllm issue 35893, pull request 37787", since(kVllm2026_08)),
     need(
         "dtype", kAiter, {}, kernel_class, error, read, "float16 or bfloat16", kTorchError,
         [](const Placement& p) {

@@ -49,6 +49,8 @@ namespace fp8 {
 
 constexpr std::array<Names, 1> kDeepGemm = {"TritonOrDeepGemmExperts"};
 constexpr std::array<Names, 1> kBatchedDeepGemm = {"BatchedDeepGemmExperts"};
+constexpr std::array<Names, 1> kMxfp8DeepGemm = {"DeepGemmExperts"};
+constexpr std::array<Names, 2> kStandardDeepGemm = {"TritonOrDeepGemmExperts", "DeepGemmExperts"};
 
 constexpr std::array kNeeds = {
     need(
@@ -83,15 +85,19 @@ constexpr std::array kNeeds = {
         },
         "E/deep_gemm_moe.py", {}, before(kVllm2026_08)),
     need(
-        "activation", kDeepGemm, {}, kernel_class, error, read, "SILU, SWIGLUSTEP or SWIGLUOAI_UNINTERLEAVE", "an error",
+        "activation", kStandardDeepGemm, {}, kernel_class, error, read, "SILU, SWIGLUSTEP or SWIGLUOAI_UNINTERLEAVE", "an error",
         [](const Placement& p) {
           return activation_is(p, {"SILU", "SWIGLUSTEP", "SWIGLUOAI_UNINTERLEAVE"});
         },
         "E/deep_gemm_moe.py DeepGemmExperts._act_mul_quant at 7ca49fbe4", {}, since(kVllm2026_08)),
     need("activation", kBatchedDeepGemm, {}, kernel_class, silent, read, "SILU, fixed", "computed as SILU", is_silu, "E/batched_deep_gemm_moe.py"),
     need(
-        "dtype", kDeepGemm, {}, kernel, error, read, "bfloat16 output", "an assertion", [](const Placement& p) { return dtype_is(p, {"bfloat16"}); },
-        "deepseek-ai/DeepGEMM csrc/apis/gemm.hpp"),
+        "dtype", kStandardDeepGemm, {}, kernel, error, read, "bfloat16 output", "an assertion",
+        [](const Placement& p) { return dtype_is(p, {"bfloat16"}); }, "deepseek-ai/DeepGEMM csrc/apis/gemm.hpp"),
+    need(
+        "device", kMxfp8DeepGemm, {}, kernel_class, error, read, "SM major 10: scales of 32 by the GEMM of FP8 and FP4", "no such kernel",
+        [](const Placement& p) { return cuda_in(p, 100, 109); }, "E/deep_gemm_moe.py DeepGemmExperts._supports_quant_scheme at 7ca49fbe4", {},
+        since(kVllm2026_08)),
     need(
         "dtype", kBatchedDeepGemm, {}, kernel, error, read, "bfloat16 output", "an assertion",
         [](const Placement& p) { return dtype_is(p, {"bfloat16"}); }, "deepseek-ai/DeepGEMM csrc/apis/gemm.hpp"),

@@ -52,7 +52,16 @@ constexpr std::array kNeeds = {
     need(
         "oai_constants", kFlashinfer, {}, kernel_class, silent, read,
         "SWIGLUOAI: alpha, beta and limit are always passed, and switch the kernel to it", "another activation is computed as SwiGLU-OAI",
-        [](const Placement& p) { return activation_is(p, {"SWIGLUOAI"}); }, "E/flashinfer_cutlass_moe.py apply; fi cutlass_fused_moe_kernels.cuh"),
+        [](const Placement& p) { return activation_is(p, {"SWIGLUOAI"}); }, "E/flashinfer_cutlass_moe.py apply; fi cutlass_fused_moe_kernels.cuh", {},
+        before(kVllm2026_08)),
+    need(
+        "oai_constants", kFlashinfer, {}, engine, silent, read,
+        "of gpt-oss SWIGLUOAI or SWIGLUOAI_UNINTERLEAVE: its method always passes alpha, beta and limit, which switch the kernel to it",
+        "another activation is computed as SwiGLU-OAI",
+        [](const Placement& p) {
+          return p.oracle != "mxfp4" || activation_is(p, {"SWIGLUOAI", "SWIGLUOAI_UNINTERLEAVE"});
+        },
+        "vllm quantization/mxfp4.py; E/flashinfer_cutlass_moe.py apply at 7ca49fbe4", {}, since(kVllm2026_08)),
     need(
         "swizzled_scales", kFlashinfer, kCutlassMxfp8, engine, silent, read,
         "activation scales arrive swizzled: not through a gathering or FlashInfer exchange, which send them linear",

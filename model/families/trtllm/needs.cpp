@@ -1,5 +1,5 @@
 // What TRT-LLM gen needs: the kernels, their converters and the engine's classes around them. E/ is vllm fused_moe/experts/ at 7e1b45a09, fi is
-// flashinfer-ai/flashinfer at 41e5aa29a.
+// flashinfer-ai/flashinfer at 41e5aa29a, where a source says so 0.6.17, which vllm 7ca49fbe4 requires.
 
 #include <array>
 
@@ -17,6 +17,13 @@ using enum NeedOf;
 bool router_takes_deepseek(const Placement& p) {
   const LayerConfig& layer = p.deployment.layer;
   return !routing_is(p, {"DeepSeekV3"}) || (layer.experts_per_token <= 22 && layer.topk_group <= 4 && layer.expert_groups <= 8);
+}
+
+constexpr Names kSituBetas = "SITU with both betas above 0";
+bool has_situ_betas(const Placement& p) {
+  if (!activation_is(p, {"SITU"})) return true;
+  const ActivationConstants constants = constants_of(p.deployment.layer);
+  return constants.situ_beta.value_or(0) > 0 && constants.situ_linear_beta.value_or(0) > 0;
 }
 
 /// Limits of the block-scaled launcher's router. Source: fi csrc/trtllm_fused_moe_kernel_launcher.cu, FP8 block scale.
@@ -56,18 +63,35 @@ constexpr std::array kNeeds = {
     need(
         "activation", kTrtllm, {}, kernel_class, error, read, "SILU, SWIGLUOAI, or SITU where FlashInfer has it", "KeyError",
         [](const Placement& p) {
-          return activation_is(p, {"SILU", "SWIGLUOAI", "SITU"});
+          return activation_is(p, {"SILU", "SWIGLUOAI"}) || (activation_is(p, {"SITU"}) && p.deployment.software.flashinfer_situ);
         },
         "E/trtllm_mxfp4_moe.py _supports_activation at 7ca49fbe4", {}, since(kVllm2026_08)),
+    need("situ_betas", kTrtllm, {}, kernel_class, error, read, kSituBetas, "an assertion when the class is made", has_situ_betas,
+         "E/trtllm_mxfp4_moe.py TrtLlmMxfp4ExpertsBase at 7ca49fbe4", {}, since(kVllm2026_08)),
     need("gated", kTrtllm, {}, kernel_class, error, read, "a gated layer", "w13 has 2I rows for the kernel", is_gated, "E/trtllm_mxfp4_moe.py apply"),
     need(
         "expert_groups", kTrtllmMonolithic, {}, kernel_class, silent, read, "no groups of experts: they are not forwarded",
         "the router chooses among all experts", [](const Placement& p) { return p.deployment.layer.expert_groups <= 1; },
         "E/trtllm_mxfp4_moe.py apply", {}, before(kVllm2026_08)),
     need(
+        "expert_groups", kTrtllmMonolithic, {}, kernel, silent, read, "no groups of experts but with DeepSeekV3: other routing leaves them out",
+        "the router chooses among all experts",
+        [](const Placement& p) { return routing_is(p, {"DeepSeekV3"}) || p.deployment.layer.expert_groups <= 1; },
+        "fi csrc/trtllm_fused_moe_runner.cu of 0.6.17", {}, since(kVllm2026_08)),
+    need(
         "routed_scaling", kTrtllmMonolithic, {}, kernel_class, silent, read, "no scaling of the routed sum: it is not forwarded",
         "a factor of 1 is used", [](const Placement& p) { return !p.deployment.layer.has_routed_scaling; }, "E/trtllm_mxfp4_moe.py apply",
         "vllm issues 43769, 44007", before(kVllm2026_08)),
+    need(
+        "routed_scaling", kTrtllmMonolithic, {}, kernel, silent, read,
+        "no scaling of the routed sum but with DeepSeekV3: other routing leaves it out", "a factor of 1 is used",
+        [](const Placement& p) { return routing_is(p, {"DeepSeekV3"}) || !p.deployment.layer.has_routed_scaling; },
+        "fi csrc/trtllm_fused_moe_runner.cu of 0.6.17", {}, since(kVllm2026_08)),
+    need(
+        "router_limits", kTrtllmMonolithic, {}, kernel, error, read,
+        "DeepSeekV3 with groups: at most 22 experts a token, 8 groups, 4 of them a token", "an error in the launcher",
+        [](const Placement& p) { return p.deployment.layer.expert_groups <= 1 || router_takes_deepseek(p); },
+        "fi csrc/trtllm_fused_moe_runner.cu of 0.6.17 and its DeepSeek routing", {}, since(kVllm2026_08)),
     need(
         "unpadded_output", kTrtllmModular, {}, engine, error, published, "behind an exchange the hidden size needs no padding",
         "the finalize step allocates the padded hidden size, the kernel writes the given one",
@@ -106,9 +130,12 @@ constexpr std::array kNeeds = {
         "activation", kTrtllm, {}, kernel_class, error, read,
         "SILU, GELU, GELU_TANH, SWIGLUOAI_UNINTERLEAVE, RELU2_NO_MUL, or SITU where FlashInfer has it", "KeyError",
         [](const Placement& p) {
-          return activation_is(p, {"SILU", "GELU", "GELU_TANH", "SWIGLUOAI_UNINTERLEAVE", "RELU2_NO_MUL", "SITU"});
+          return activation_is(p, {"SILU", "GELU", "GELU_TANH", "SWIGLUOAI_UNINTERLEAVE", "RELU2_NO_MUL"}) ||
+                 (activation_is(p, {"SITU"}) && p.deployment.software.flashinfer_situ);
         },
         "E/trtllm_nvfp4_moe.py _supports_activation at 7ca49fbe4", {}, since(kVllm2026_08)),
+    need("situ_betas", kTrtllm, {}, kernel_class, error, read, kSituBetas, "an assertion when the class is made", has_situ_betas,
+         "E/trtllm_nvfp4_moe.py TrtLlmNvFp4ExpertsBase at 7ca49fbe4", {}, since(kVllm2026_08)),
     need("dtype", kTrtllm, {}, kernel_class, error, read, "float16 or bfloat16", "an error in the first batch", is_16_bit, "E/trtllm_nvfp4_moe.py"),
     need(
         "router_case", kTrtllmMonolithic, {}, kernel, error, read, "a routing method with a case in the kernel: Simulated has none",
@@ -129,7 +156,7 @@ constexpr std::array kNeeds = {
     need(
         "routed_scaling", kTrtllmMonolithic, {}, kernel, silent, read, "no scaling of the routed sum with MiniMax2: 1 is used whatever is passed",
         "a factor of 1 is used", [](const Placement& p) { return !routing_is(p, {"MiniMax2"}) || !p.deployment.layer.has_routed_scaling; },
-        "fi csrc/trtllm_fused_moe_runner.cu"),
+        "fi csrc/trtllm_fused_moe_runner.cu", {}, before(kVllm2026_08)),
 };
 
 }  // namespace nvfp4
@@ -176,6 +203,11 @@ constexpr std::array kNeeds = {
     need(
         "block_activation", kTrtllmMonolithic, {}, kernel_class, error, read, "SILU with block or MX scales, though the class lists RELU2_NO_MUL",
         "an assertion", [](const Placement& p) { return is_per_tensor(p) || is_silu(p); }, "E/trtllm_fp8_moe.py apply", {}, before(kVllm2026_08)),
+    need(
+        "block_activation", kTrtllmMonolithic, {}, kernel, error, read, "no RELU2_NO_MUL with block scales, though the class takes it",
+        "NotImplementedError: DeepSeekFp8 only supports ActivationType::Swiglu",
+        [](const Placement& p) { return !is_block(p) || !activation_is(p, {"RELU2_NO_MUL"}); },
+        "fi csrc/trtllm_fused_moe_kernel_launcher.cu of 0.6.17", {}, between(kVllm2026_08, kVllm2026_11)),
     need("forwarded_activation", kTrtllmModular, {}, kernel_class, silent, read,
          "SILU: the activation is not forwarded, though the class lists RELU2_NO_MUL", "computed as SwiGLU, or a shape error", is_silu,
          "E/trtllm_fp8_moe.py TrtLlmFp8ExpertsModular.apply", {}, before(kVllm2026_08)),
@@ -209,6 +241,10 @@ constexpr std::array kNeeds = {
         },
         "E/trtllm_fp8_moe.py _apply_block_scale at 7ca49fbe4", {}, since(kVllm2026_08)),
     need(
+        "top_k", kTrtllmModular, {}, kernel, error, read, "at most 32 experts a token, and fewer than there are", "an error in the launcher",
+        [](const Placement& p) { return p.deployment.layer.experts_per_token <= std::min<std::int64_t>(p.deployment.layer.num_experts - 1, 32); },
+        "fi csrc/trtllm_fused_moe_kernel_launcher.cu of 0.6.17, checked of chosen experts, too", {}, since(kVllm2026_08)),
+    need(
         "router_limits", kTrtllmMonolithic, {}, kernel, error, read,
         "DeepSeekV3: 8 experts a token up to 384 experts, else 22, groups that divide; other methods: no groups, at most 32 of more experts",
         "an error in the launcher", [](const Placement& p) { return is_per_tensor(p) || router_takes(p); },
@@ -221,7 +257,7 @@ constexpr std::array kNeeds = {
         "topk_group", kTrtllmMonolithic, {}, kernel_class, silent, read, "per-tensor scales: no groups of experts, topk_group is not forwarded",
         "the router works with no group or refuses",
         [](const Placement& p) { return !is_per_tensor(p) || !routing_is(p, {"DeepSeekV3"}) || p.deployment.layer.topk_group <= 1; },
-        "E/trtllm_fp8_moe.py apply", {}, before(kVllm2026_08)),
+        "E/trtllm_fp8_moe.py apply, the same at 7ca49fbe4 and of 0.33.0"),
     need(
         "correction_bias", kTrtllmMonolithic, {}, kernel_class, silent, read,
         "per-tensor scales: no correction bias that bfloat16 cannot hold, it is cast", "experts with close scores change places",

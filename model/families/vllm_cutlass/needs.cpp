@@ -37,7 +37,15 @@ constexpr std::array kNeeds = {
         "vllm compressed_tensors_moe_w4a4_mxfp4.py: the oracle is not asked", "vllm pull request 55232"),
     need(
         "one_rank", kCutlass, {}, kernel_class, error, read, "no expert parallelism, which the class refuses since 2026-08", "a shape error",
-        [](const Placement& p) { return !has_ep(p); }, "E/cutlass_moe.py; CutlassExpertsMxfp4._supports_parallel_config at 7ca49fbe4"),
+        [](const Placement& p) { return !has_ep(p); }, "E/cutlass_moe.py; CutlassExpertsMxfp4._supports_parallel_config at 7ca49fbe4", {},
+        before(kVllm2026_11)),
+    need(
+        "gathered", kCutlass, {}, kernel_class, error, read,
+        "no exchange by DeepEP high throughput or FlashInfer: ranks map their experts themselves", "a shape error",
+        [](const Placement& p) {
+          return !exchange_is(p, {"deepep_high_throughput", "flashinfer_all2allv", "flashinfer_nvlink_two_sided", "flashinfer_nvlink_one_sided"});
+        },
+        "E/cutlass_moe.py CutlassExpertsMxfp4._supports_parallel_config of 0.33.0", {}, since(kVllm2026_11)),
 };
 
 }  // namespace mxfp4
@@ -62,7 +70,14 @@ constexpr std::array kNeeds = {
         "vllm csrc/libtorch_stable/quantization/fp4/nvfp4_blockwise_moe_kernel.cu"),
     need(
         "one_rank", kCutlass, {}, kernel_class, error, read, "no expert parallelism", "a shape error", [](const Placement& p) { return !has_ep(p); },
-        "E/cutlass_moe.py"),
+        "E/cutlass_moe.py CutlassExpertsFp4._supports_parallel_config, the same at 7ca49fbe4", {}, before(kVllm2026_11)),
+    need(
+        "gathered", kCutlass, {}, kernel_class, error, read,
+        "no exchange by DeepEP high throughput or FlashInfer: ranks map their experts themselves", "a shape error",
+        [](const Placement& p) {
+          return !exchange_is(p, {"deepep_high_throughput", "flashinfer_all2allv", "flashinfer_nvlink_two_sided", "flashinfer_nvlink_one_sided"});
+        },
+        "E/cutlass_moe.py CutlassExpertsFp4._supports_parallel_config of 0.33.0", {}, since(kVllm2026_11)),
     need("gate_order", kCutlass, {}, kernel_class, silent, assumed,
          "the row order of a SWIGLUOAI checkpoint in NVFP4: the activation reads alternating columns", "not known", nullptr,
          "E/cutlass_moe.py; vllm fused_moe/activation.py"),

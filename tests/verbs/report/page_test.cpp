@@ -53,7 +53,7 @@ TEST_CASE("the verdict comes first, and a run that checked nothing says so") {
 }
 
 TEST_CASE("a finding says where its need is read, and which version mends it") {
-  CHECK(has(page(audit_json()), "vllm a.py; vllm#1; mended in vllm@2026-08"));
+  CHECK(has(page(audit_json()), "vllm a.py; vllm#1; until vllm@2026-08"));
   Json lasting = audit_json();
   lasting["findings"][0]["until"] = nullptr;
   CHECK_FALSE(has(page(lasting), "mended"));
