@@ -29,8 +29,9 @@ constexpr bool needs_tokens(const Facts& f) { return f.needs_tokens; }
 
 /// A row about classes of several families.
 constexpr KernelNeed need_where(Names id, bool (*of_classes)(const Facts&), NeedOf of, Effect effect, Grounds grounds, Names statement,
-                                Names consequence, bool (*holds)(const Placement&), Names source, Names reference = {}) {
-  KernelNeed row = need(id, {}, {}, of, effect, grounds, statement, consequence, holds, source, reference);
+                                Names consequence, bool (*holds)(const Placement&), Names source, Names reference = {},
+                                Versions versions = since(kVllm2026_05)) {
+  KernelNeed row = need(id, {}, {}, of, effect, grounds, statement, consequence, holds, source, reference, versions);
   row.of_classes = of_classes;
   return row;
 }
@@ -46,6 +47,8 @@ bool hands_out_mask(const Placement& p) {
   return arch_is(p, {"gfx942", "gfx950"}) && p.deployment.software.aiter_found && read_switch(env, EnvVariable::rocm_use_aiter) == Switch::on &&
          read_switch(env, EnvVariable::rocm_use_aiter_moe) == Switch::on;
 }
+/// By its name of 2026-05, or one of the two since 2026-08.
+bool is_mori(const Placement& p) { return exchange_is(p, {"mori", "mori_high_throughput", "mori_low_latency"}); }
 bool has_weight_on_input(const Placement& p) { return p.deployment.layer.router_weight_on_input; }
 
 constexpr std::array<std::int64_t, 8> kDeepEpHidden = {2048, 2560, 3072, 4096, 5120, 6144, 7168, 8192};
@@ -76,7 +79,7 @@ constexpr std::array kExchangeNeeds = {
         "even_exchange", {}, {}, engine, silent, read,
         "the experts divide by the ranks: DeepEP low latency, NIXL and mori take G // ep as local count", "the experts beyond are not reached",
         [](const Placement& p) {
-          return !is_uneven(p) || !exchange_is(p, {"deepep_low_latency", "nixl_ep", "mori"});
+          return !is_uneven(p) || !(exchange_is(p, {"deepep_low_latency", "nixl_ep"}) || is_mori(p));
         },
         "vllm fused_moe/all2all_utils.py"),
     need(
@@ -85,7 +88,7 @@ constexpr std::array kExchangeNeeds = {
         "vllm fused_moe/prepare_finalize/"),
     need(
         "mori_weight", {}, {}, engine, error, read, "mori takes no weight on the input", "an assertion in its prepare step",
-        [](const Placement& p) { return !has_weight_on_input(p) || !exchange_is(p, {"mori"}); }, "vllm fused_moe/prepare_finalize/mori.py"),
+        [](const Placement& p) { return !has_weight_on_input(p) || !is_mori(p); }, "vllm fused_moe/prepare_finalize/mori.py"),
     need("empty_batch", {}, {}, kernel_class, error, assumed, "what a class does with no tokens at all", "not known, DeepGEMM and TRT-LLM aside",
          nullptr, "no public text"),
 };
@@ -114,7 +117,7 @@ constexpr std::array kNeeds = {
     need_where(
         "expert_mask", reads_map, engine, silent, read, "the expert map is a map",
         "with AITER's fused MoE on, the layer hands every class a mask of zeros and ones instead",
-        [](const Placement& p) { return !has_ep(p) || !hands_out_mask(p); }, "vllm fused_moe/layer.py expert_map"),
+        [](const Placement& p) { return !has_ep(p) || !hands_out_mask(p); }, "vllm fused_moe/layer.py expert_map", {}, before(kVllm2026_08)),
     need_where(
         "weight_twice", applies_twice, kernel_class, silent, read, "the router weight is not on the input: the class applies it in any case",
         "the weight is applied twice", [](const Placement& p) { return !has_weight_on_input(p); },

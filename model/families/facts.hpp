@@ -40,8 +40,12 @@ inline std::int64_t ranks(const Placement& p) {  ///< that share the layer: tens
 }
 inline bool has_ep(const Placement& p) { return p.deployment.parallel.enable_expert_parallel && ranks(p) > 1; }
 inline bool has_dp(const Placement& p) { return p.deployment.parallel.dp > 1; }
-/// Tokens travel between ranks to their experts.
-inline bool exchanges(const Placement& p) { return has_ep(p) && has_dp(p); }
+/// Tokens travel between ranks to their experts. Source: vllm fused_moe/config.py use_all2all_kernels: data parallel ranks, since 2026-08 those of
+/// prefill context and of sequences, too.
+inline bool exchanges(const Placement& p) {
+  const ParallelRequest& parallel = p.deployment.parallel;
+  return has_ep(p) && (has_dp(p) || (p.engine >= kVllm2026_08 && (parallel.pcp > 1 || parallel.sp > 1)));
+}
 inline bool exchange_is(const Placement& p, std::initializer_list<Names> names) {
   return exchanges(p) && is_one_of(p.deployment.parallel.all2all_backend, names);
 }

@@ -163,6 +163,47 @@ TEST_CASE("what a later version's converters of DeepSeek-V4 take breaks no need"
   CHECK(broken_at(mx::kVllm2026_11, "SM90", "TRITON", "OAITritonExperts") == "activation row_order");
 }
 
+TEST_CASE("Marlin's converters pad I since 2026-08, and never H") {
+  Deployment deployment = on("SM90");
+  deployment.layer.activation = "SILU";
+  const auto broken_at = [&](mx::Engine engine, std::string_view oracle, std::string_view key, std::int64_t hidden, std::int64_t intermediate) {
+    return broken({deployment, engine, oracle, "MARLIN", "MarlinExperts", hidden, intermediate, key});
+  };
+  for (const auto& [oracle, key] : {std::pair{"nvfp4", "kNvfp4Static"}, {"fp8", "kFp8StaticTensorSym"}, {"mxfp8", "kMxfp8Static"}}) {
+    INFO(oracle);
+    CHECK(broken_at(mx::kVllm2026_05, oracle, key, 2048, 96) == "sizes");
+    CHECK(broken_at(mx::kVllm2026_08, oracle, key, 2048, 96).empty());
+    CHECK(broken_at(mx::kVllm2026_08, oracle, key, 2080, 96) == "sizes");
+  }
+  // NVFP4 alone is padded further where H asks for it.
+  CHECK(broken_at(mx::kVllm2026_08, "nvfp4", "kNvfp4Static", 2112, 192).empty());
+  CHECK(broken_at(mx::kVllm2026_08, "fp8", "kFp8StaticTensorSym", 2112, 192) == "sizes");
+  CHECK(broken_at(mx::kVllm2026_08, "fp8", "kFp8StaticTensorSym", 2112, 256).empty());
+}
+
+TEST_CASE("since 2026-08 every class gets the map of experts that it reads, and ranks of prefill context exchange") {
+  Deployment deployment = on("gfx950");
+  deployment.parallel = {.tp = 8, .enable_expert_parallel = true};
+  deployment.env = {{"VLLM_ROCM_USE_AITER", "1"}};
+  deployment.layer.activation = "SILU";
+  const auto broken_at = [&](mx::Engine engine) {
+    return broken({deployment, engine, "fp8", "TRITON", "TritonExperts", 2048, 2048, "kFp8Static128BlockSym"});
+  };
+  CHECK(broken_at(mx::kVllm2026_05) == "expert_mask");
+  CHECK(broken_at(mx::kVllm2026_08).empty());
+
+  deployment = on("SM100");
+  deployment.layer.num_experts = 130;
+  deployment.parallel = {.pcp = 4, .enable_expert_parallel = true, .all2all_backend = "nixl_ep"};
+  const auto of_ranks = [&](mx::Engine engine, std::string_view all2all) {
+    deployment.parallel.all2all_backend = all2all;
+    return broken({deployment, engine, "nvfp4", "MARLIN", "MarlinExperts", 3072, 3072, "kNvfp4Static"});
+  };
+  CHECK(of_ranks(mx::kVllm2026_05, "nixl_ep").empty());
+  CHECK(of_ranks(mx::kVllm2026_08, "nixl_ep") == "even_exchange format");
+  CHECK(of_ranks(mx::kVllm2026_08, "mori_low_latency") == "even_exchange");
+}
+
 TEST_CASE("TRT-LLM's router of 2026-08 reads groups and scaling for DeepSeekV3 alone") {
   Deployment deployment = on("SM100");
   LayerConfig& layer = deployment.layer;

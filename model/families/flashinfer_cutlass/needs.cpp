@@ -67,8 +67,8 @@ constexpr std::array kNeeds = {
         "activation scales arrive swizzled: not through a gathering or FlashInfer exchange, which send them linear",
         "NaN logits with a healthy server",
         [](const Placement& p) {
-          return !has_dp(p) || (has_ep(p) && !exchange_is(p, {"allgather_reducescatter", "flashinfer_all2allv", "flashinfer_nvlink_two_sided",
-                                                              "flashinfer_nvlink_one_sided"}));
+          return !(has_dp(p) || exchanges(p)) || (has_ep(p) && !exchange_is(p, {"allgather_reducescatter", "flashinfer_all2allv",
+                                                                                "flashinfer_nvlink_two_sided", "flashinfer_nvlink_one_sided"}));
         },
         "vllm fused_moe/prepare_finalize/naive_dp_ep.py and flashinfer ones: swizzle after the exchange for nvfp4 only",
         "vllm issue 42118; pull requests 42133, 49335"),
