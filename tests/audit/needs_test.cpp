@@ -3,11 +3,13 @@
 #include "model/audit/needs.hpp"
 
 #include <algorithm>
+#include <array>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "model/audit/placement.hpp"
+#include "model/engine/vllm/select.hpp"
 #include "model/engine/vllm/tables.hpp"
 #include "tests/catch.hpp"
 
@@ -231,47 +233,63 @@ TEST_CASE("TRT-LLM's router of 2026-08 reads groups and scaling for DeepSeekV3 a
   CHECK(broken_now(mx::kVllm2026_08) == "activation situ_betas");
 }
 
-TEST_CASE("what a later version's class takes, no need forbids that an earlier source says") {
+TEST_CASE("what a later version's class takes, device and activation, no need forbids that an earlier source says") {
   // A row that forbids it names the version: its source was read for it.
   // Rows of 2026-08 whose source reads the same in 0.33.0.
   const auto reads_the_same = [](const KernelNeed& need) {
     return need.source.starts_with("E/trtllm_fp8_moe.py ") || need.source.starts_with("vllm quantization/mxfp4.py");
   };
-  const auto is_of_activations = [](const KernelNeed& need) {
-    return need.id.find("activation") != std::string_view::npos || need.id == "oai_constants" || need.id == "no_constants";
+  const auto is_judged = [](const KernelNeed& need) {
+    return need.id.find("activation") != std::string_view::npos || need.id == "oai_constants" || need.id == "no_constants" || need.id == "device";
   };
   const auto is_stale = [&](const KernelNeed& need, const Placement& placement) {
     if (need.versions.since == mx::kVllm2026_08 && placement.engine == mx::kVllm2026_11 && reads_the_same(need)) return false;
-    return need.grounds == mx::Grounds::read && is_of_activations(need) && is_broken(need, placement) && need.versions.since != placement.engine;
+    return need.grounds == mx::Grounds::read && is_judged(need) && is_broken(need, placement) && need.versions.since != placement.engine;
   };
   int asked = 0;
-  const auto check = [&](mx::Engine engine, std::string_view oracle, const BackendRow& row, const KernelClass& takes) {
-    for (int word = 0; word <= static_cast<int>(Activation::swigluoai_uninterleave); ++word) {
-      const auto activation = static_cast<Activation>(word);
-      if (!contains(takes.activations, activation)) continue;
-      Deployment deployment = on("SM100");
-      deployment.layer.activation = name_of(activation);
-      for (const std::string_view key : {"kFp8Static128BlockSym", "kFp8StaticTensorSym", "kMxfp8Static"}) {
-        const Placement placement{deployment, engine, oracle, row.name, takes.name, 2048, 2048, key};
-        for (const KernelNeed* need : needs_of(engine, oracle, row.name, takes.name)) {
-          INFO(name_of(engine) << " " << oracle << " " << row.name << "/" << takes.name << " takes " << deployment.layer.activation << "; "
-                               << need->id << ": " << need->statement << " [" << need->source << "]");
-          CHECK_FALSE(is_stale(*need, placement));
-          ++asked;
-        }
+  const auto check = [&](const OracleTables& tables, const Deployment& deployment) {
+    for (const Candidate& candidate : support(tables, deployment)) {
+      if (!candidate.verdict.supported) continue;
+      const Placement placement = place(tables, deployment, candidate.backend, candidate.kernel_class);
+      for (const KernelNeed* need : needs_of(tables.engine, tables.name, candidate.backend, candidate.kernel_class)) {
+        INFO(name_of(tables.engine) << " " << tables.name << " " << candidate.backend << "/" << candidate.kernel_class << " takes "
+                                    << deployment.layer.activation << " on " << deployment.hardware.capability.value_or(0)
+                                    << deployment.hardware.gcn_arch << "; " << need->id << ": " << need->statement << " [" << need->source << "]");
+        CHECK_FALSE(is_stale(*need, placement));
+        ++asked;
       }
     }
   };
+  struct Keys {
+    std::string_view oracle, weights, activations;
+  };
+  constexpr std::array kKeys = {Keys{"mxfp4", "kMxfp4Static", "None"},
+                                Keys{"mxfp4_deepseek_v4", "kMxfp4Static", "None"},
+                                Keys{"nvfp4", "kNvfp4Static", "kNvfp4Dynamic"},
+                                Keys{"fp8", "kFp8Static128BlockSym", "kFp8Dynamic128Sym"},
+                                Keys{"fp8", "kFp8StaticTensorSym", "kFp8StaticTensorSym"},
+                                Keys{"mxfp8", "kMxfp8Static", "kMxfp8Dynamic"},
+                                Keys{"w4a8", "kInt4Static", "kFp8DynamicTokenSym"}};
   for (const mx::Engine engine : {mx::kVllm2026_08, mx::kVllm2026_11}) {
-    for (const std::string_view oracle : oracle_names(engine)) {
-      for (const BackendRow& row : tables_of(engine, oracle).backends) {
-        for (const KernelClass& takes : kernel_classes(engine)) {
-          if (std::ranges::find(row.classes, takes.name) != row.classes.end()) check(engine, oracle, row, takes);
+    for (const Keys& keys : kKeys) {
+      const OracleTables& tables = tables_of(engine, keys.oracle);
+      for (const PlatformPreset& platform : all_platforms()) {
+        for (int word = 0; word <= static_cast<int>(Activation::swigluoai_uninterleave); ++word) {
+          Deployment deployment = on(platform.name);
+          deployment.env = {{"VLLM_ROCM_USE_AITER", "1"}};
+          // The compiled operation answers for the capability.
+          deployment.software.mxfp4_experts_quant_op = platform.capability >= 100 && platform.capability < 120;
+          deployment.layer.hidden = deployment.layer.intermediate_per_partition = 3072;
+          deployment.weight_key = keys.weights;
+          deployment.activation_key = keys.activations;
+          deployment.layer.activation = name_of(static_cast<Activation>(word));
+          deployment.layer.is_act_and_mul = !deployment.layer.activation.ends_with("_NO_MUL");
+          check(tables, deployment);
         }
       }
     }
   }
-  CHECK(asked > 1000);
+  CHECK(asked > 10'000);
   // May's row of a class that took SILU alone.
   const Deployment deployment = [] {
     Deployment of_gelu = on("SM120");

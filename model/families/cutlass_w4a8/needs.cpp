@@ -18,7 +18,11 @@ constexpr std::array<Names, 1> kCutlass = {"CutlassExpertsW4A8Fp8"};
 constexpr std::array kNeeds = {
     need(
         "device", kCutlass, {}, kernel, error, read, "SM90 exactly: the kernels are compiled for sm_90a", "no kernel image",
-        [](const Placement& p) { return cuda_in(p, 90, 90); }, "vllm CMakeLists.txt W4A8_ARCHS"),
+        [](const Placement& p) { return cuda_in(p, 90, 90); }, "vllm CMakeLists.txt W4A8_ARCHS", {}, before(kVllm2026_08)),
+    need(
+        "device", kCutlass, {}, kernel, error, read, "SM90 exactly, though the class takes SM100, too: the kernels are compiled for sm_90a",
+        "no kernel image", [](const Placement& p) { return cuda_in(p, 90, 90); }, "vllm CMakeLists.txt W4A8_ARCHS at 7ca49fbe4", {},
+        since(kVllm2026_08)),
     need("sizes", kCutlass, {}, converter, error, run, "H and I multiples of 256", "an assertion in the method, or an error in the reordering",
          converter_takes, "vllm compressed_tensors_moe_w4a8_fp8.py; csrc/quantization/cutlass_w4a8: K a multiple of 256"),
     need(
