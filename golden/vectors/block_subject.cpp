@@ -11,7 +11,8 @@
 namespace mx::golden {
 namespace {
 
-constexpr std::array kScaleRules{ScaleRule::floor, ScaleRule::ceil, ScaleRule::rceil, ScaleRule::even, ScaleRule::floor_log2};
+constexpr std::array kScaleRules{ScaleRule::floor,      ScaleRule::ceil,       ScaleRule::rceil,      ScaleRule::even,
+                                 ScaleRule::floor_log2, ScaleRule::rceil_log2, ScaleRule::ceil_exact, ScaleRule::floor_log2_quotient};
 constexpr std::array kRoundings{Rounding::nearest_even, Rounding::nearest_away, Rounding::nearest_toward_zero, Rounding::toward_zero};
 
 /// The conversion of a recipe's elements, to be changed.

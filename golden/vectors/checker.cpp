@@ -272,9 +272,10 @@ void StreamChecker::compare() {
   for (std::size_t axis = 0; axis < bins_.size(); ++axis) {
     if (bins_[axis] != 0 && first_wrong_[axis][bins_[axis] - 1U] == 0) first_wrong_[axis][bins_[axis] - 1U] = line_;
   }
-  if (report_.first.size() < show_) report_.first.push_back({line_, {operands.begin(), operands.end()}, right_, answer_});
   const std::string_view kind = op_->kind(operands, right_);
   const auto row = std::ranges::find(report_.kinds, kind, &std::pair<std::string, std::uint64_t>::first);
+  std::vector<Mismatch>& kept = row == report_.kinds.end() ? report_.first : more_;
+  if (kept.size() < show_) kept.push_back({line_, {operands.begin(), operands.end()}, right_, answer_});
   if (row == report_.kinds.end()) {
     report_.kinds.emplace_back(kind, 1);
   } else {
@@ -313,6 +314,8 @@ CheckReport StreamChecker::finish() {
   report_.verdict = report_.mismatched > 0 ? CheckVerdict::failed : !report_.why_mistrusted.empty() ? CheckVerdict::mistrusted : CheckVerdict::passed;
   if (report_.why_mistrusted.empty()) report_.reordered_from = first_out_of_order_;
   std::ranges::stable_sort(report_.kinds, [](const auto& a, const auto& b) { return a.second > b.second; });
+  const std::size_t others = std::min(more_.size(), show_ - std::min(show_, report_.first.size()));
+  report_.first.insert(report_.first.end(), more_.begin(), more_.begin() + static_cast<std::ptrdiff_t>(others));
   report_.explanations = evidence_.explanations();
   const Coverage reachable = directed_coverage(*op_);
   report_.coverage = coverage_report(*op_, met_, reachable);

@@ -39,7 +39,7 @@ struct CheckReport {
   std::uint64_t expected;      ///< vectors of the set
   std::uint64_t checked;
   std::uint64_t mismatched;
-  std::vector<Mismatch> first;
+  std::vector<Mismatch> first;                               ///< the first of each kind, then the first of all others
   std::vector<std::pair<std::string, std::uint64_t>> kinds;  ///< mismatches by what they are about, the most first
   std::vector<Explanation> explanations;                     ///< the best first
   std::optional<std::uint64_t> reordered_from;               ///< line at which the order of the set was left, all vectors being there
@@ -95,6 +95,7 @@ class StreamChecker {
   std::string out_of_order_;
 
   CheckReport report_{};
+  std::vector<Mismatch> more_;  // mismatches of a kind that report_.first has
   Coverage met_;
   Coverage wrong_;
   std::vector<std::vector<std::uint64_t>> first_wrong_;  // lines, by axis and bin

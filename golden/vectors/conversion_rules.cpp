@@ -1,11 +1,12 @@
 // What can be wrong with a conversion, and which places of the target's grid no input reaches.
 
+#include "golden/vectors/conversion_rules.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 
-#include "golden/vectors/conversion_op.hpp"
 #include "golden/vectors/words.hpp"
 #include "model/error.hpp"
 
@@ -70,21 +71,6 @@ WrongRule other_conversion(FaultClass cls, std::string name, const ConversionSub
           }};
 }
 
-/// Rounded to another format on the way.
-WrongRule in_two_steps(const ConversionSubject& subject, const Format& middle) {
-  const Format from = *subject.from;
-  const Format to = *subject.to;
-  const Conversion how = subject.how;
-  const Conversion first = conversion(profile_named(kOcp), from, middle);
-  const Format between = middle;
-  return {FaultClass::rounding, fmt::format("rounded twice, through {}", middle.name),
-          [from, to, how, first, between](Lanes operands, Lanes right, MutableLanes answer) {
-            Flags flags;
-            answer[0] = convert(convert(operands[0], from, between, first), between, to, how, flags);
-            if (right.size() > 1) answer[1] = right[1];
-          }};
-}
-
 /// Subnormal results and inputs that lose more than their value: read with the hidden bit that they do not have.
 void add_flushes(const ConversionSubject& subject, std::vector<WrongRule>& rules) {
   for (Flush flush : kFlushes) {
@@ -109,74 +95,6 @@ void add_roundings(const ConversionSubject& subject, std::vector<WrongRule>& rul
            answer[0] = convert(operands[0], from, to, how, flags);
            if (right.size() > 1) answer[1] = flag_bits(flags);
          }});
-  }
-  for (const Format* middle : {&kBf16, &kFp16}) {
-    if (subject.from->width > middle->width && subject.to->width < middle->width && subject.how.random_bits == 0)
-      rules.push_back(in_two_steps(subject, *middle));
-  }
-}
-
-/// Values that a device reads or rounds otherwise: `change` says what becomes of a finite one, or null where it is read rightly.
-using ValueChange = std::optional<Value> (*)(std::uint32_t code, const Value& value, const Format& from, const Format& to);
-
-WrongRule other_value(FaultClass cls, std::string name, const ConversionSubject& subject, ValueChange change) {
-  Conversion how = subject.how;
-  how.flush = Flush::none;
-  return {cls, std::move(name), [from = *subject.from, to = *subject.to, how, change](Lanes operands, Lanes right, MutableLanes answer) {
-            std::ranges::copy(right, answer.begin());
-            const std::optional<Value> value = change(operands[0], decode(from, operands[0]), from, to);
-            if (!value) return;
-            Flags flags;
-            answer[0] = encode(*value, to, how, flags, how.random_bits > 0 ? Random(operands[1]) : std::nullopt);
-            if (right.size() > 1) answer[1] = flag_bits(flags);
-          }};
-}
-
-/// The half bit alone: what is above half a unit becomes a tie.
-std::optional<Value> without_sticky(std::uint32_t /*code*/, const Value& value, const Format& /*from*/, const Format& to) {
-  if (value.cls != ValueClass::finite) return std::nullopt;
-  const GridPlace place = place_on_grid(value, to);
-  if (place.below <= 4) return std::nullopt;
-  return Value{2 * place.floor + 1, place.unit - 1, ValueClass::finite, value.negative};
-}
-
-bool is_subnormal_code(std::uint32_t code, const Format& format) {
-  const std::uint32_t magnitude = code & ~(format.has_sign ? 1U << (format.width - 1) : 0U);
-  return format.encoding == Encoding::floating && magnitude != 0 && magnitude >> format.mantissa_bits == 0;
-}
-
-std::optional<Value> subnormal_times(std::uint32_t code, const Value& value, const Format& from, int exponent) {
-  if (value.cls != ValueClass::finite || !is_subnormal_code(code, from)) return std::nullopt;
-  return Value{value.significand, value.exponent + exponent, value.cls, value.negative};
-}
-std::optional<Value> subnormal_doubled(std::uint32_t code, const Value& value, const Format& from, const Format& /*to*/) {
-  return subnormal_times(code, value, from, 1);
-}
-std::optional<Value> subnormal_halved(std::uint32_t code, const Value& value, const Format& from, const Format& /*to*/) {
-  return subnormal_times(code, value, from, -1);
-}
-
-std::optional<Value> smallest_power_is_zero(std::uint32_t code, const Value& /*value*/, const Format& /*from*/, const Format& /*to*/) {
-  return code == 0 ? std::optional(Value{}) : std::nullopt;
-}
-std::optional<Value> nan_is_infinite(std::uint32_t /*code*/, const Value& value, const Format& /*from*/, const Format& /*to*/) {
-  return value.cls == ValueClass::nan ? std::optional(Value{0, 0, ValueClass::infinity, false}) : std::nullopt;
-}
-std::optional<Value> negative_is_positive(std::uint32_t /*code*/, const Value& value, const Format& /*from*/, const Format& /*to*/) {
-  if (!value.negative) return std::nullopt;
-  return Value{value.significand, value.exponent, value.cls, false};
-}
-
-void add_readings(const ConversionSubject& subject, std::vector<WrongRule>& rules) {
-  rules.push_back(other_value(FaultClass::rounding, "what lies below the half bit is forgotten", subject, without_sticky));
-  rules.push_back(other_value(FaultClass::sign, "negative codes are read as positive ones", subject, negative_is_positive));
-  if (subject.from->encoding == Encoding::floating) {
-    rules.push_back(other_value(FaultClass::subnormal, "subnormals are read as twice their value", subject, subnormal_doubled));
-    rules.push_back(other_value(FaultClass::subnormal, "subnormals are read as half their value", subject, subnormal_halved));
-  }
-  if (subject.from->encoding == Encoding::exponent_only) {
-    rules.push_back(other_value(FaultClass::scale, "code 0 is zero instead of the smallest power", subject, smallest_power_is_zero));
-    rules.push_back(other_value(FaultClass::nan, "the NaN code is infinity", subject, nan_is_infinite));
   }
 }
 
@@ -209,25 +127,6 @@ void add_unsigned_direction(const ConversionSubject& subject, std::vector<WrongR
                      answer[0] = convert(operands[0], from, to, away, flags);
                      if (right.size() > 1) answer[1] = flag_bits(flags);
                    }});
-}
-
-/// Flags that are never raised.
-void add_flags(std::vector<WrongRule>& rules) {
-  struct Flag {
-    std::string_view name;
-    std::uint32_t bit;
-    FaultClass cls;
-  };
-  constexpr std::array kFlags{Flag{"inexact", 1, FaultClass::rounding},      Flag{"underflow", 2, FaultClass::subnormal},
-                              Flag{"overflow", 4, FaultClass::saturation},   Flag{"invalid", 16, FaultClass::nan},
-                              Flag{"saturated", 32, FaultClass::saturation}, Flag{"NaN", 64, FaultClass::nan},
-                              Flag{"flushed", 128, FaultClass::subnormal}};
-  for (const Flag& flag : kFlags) {
-    rules.push_back({flag.cls, fmt::format("the flag {} is never raised", flag.name), [bit = flag.bit](Lanes, Lanes right, MutableLanes answer) {
-                       answer[0] = right[0];
-                       answer[1] = right[1] & ~bit;
-                     }});
-  }
 }
 
 void add_overflows(const ConversionSubject& subject, std::vector<WrongRule>& rules) {
@@ -364,13 +263,14 @@ std::vector<WrongRule> conversion_wrong_rules(const ConversionSubject& subject, 
   add_roundings(subject, rules);
   add_unsigned_direction(subject, rules);
   add_lost_carry(subject, rules);
+  add_steps(subject, rules);
   add_readings(subject, rules);
   add_overflows(subject, rules);
   add_nans(subject, rules);
   add_flushes(subject, rules);
   add_zeros_and_signs(subject, rules);
   add_profiles(subject, rules);
-  if (subject.with_flags) add_flags(rules);
+  if (subject.with_flags) add_flags(subject, rules);
   for (WrongRule& rule : common_wrong_rules(results)) rules.push_back(std::move(rule));
   return rules;
 }

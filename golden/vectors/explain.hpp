@@ -3,13 +3,22 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "golden/vectors/op.hpp"
 
 namespace mx::golden {
 
-/// How far one wrong rule explains what a device answered.
+/// What can be said of a rule.
+enum class Standing {
+  matches,   ///< it gives at least half of the wrong answers, and nearly all of the right ones bear it out
+  possible,  ///< it gives at least half of the wrong answers, and there is no right one that could tell
+  in_part,   ///< it gives fewer, or right answers speak against it
+};
+std::string_view name_of(Standing standing);
+
+/// How far one wrong rule, or two together, explain what a device answered.
 struct Explanation {
   FaultClass cls;
   std::string name;
@@ -17,6 +26,10 @@ struct Explanation {
   std::uint64_t mismatches;    ///< that were tried
   std::uint64_t contradicted;  ///< right answers that the rule would have got wrong
   std::uint64_t matches;       ///< that were tried
+
+  Standing standing() const;
+  /// All of the wrong answers, and none of the right ones against it.
+  bool is_whole() const { return explained == mismatches && contradicted == 0; }
 };
 
 /// What a device answered, as far as it is kept: memory stays bounded however long the stream is.
@@ -27,7 +40,8 @@ class Evidence {
   /// One vector with the answers' compared bits; in the order of the stream.
   void add(Lanes operands, Lanes right, Lanes mask, Lanes answer, bool is_match);
 
-  /// The rules that explain a mismatch, the best first: the share of explained mismatches less the share of contradicted right answers.
+  /// The rules that explain a mismatch, the best first: by their standing, then by the share of explained mismatches less the share of contradicted
+  /// right answers. Where no rule explains all, pairs of rules that explain more than either alone.
   std::vector<Explanation> explanations() const;
 
  private:
@@ -39,12 +53,18 @@ class Evidence {
   void keep(Kept& kept, Lanes operands, Lanes right, Lanes mask, Lanes answer);
   std::uint64_t count(const Kept& kept) const { return kept.lanes.size() / case_lanes_; }
   std::uint64_t agreeing(const Kept& kept, const WrongRule& rule) const;
+  Kept thinned(const Kept& kept) const;
+  Explanation judged(const WrongRule& rule, const Kept& wrong, const Kept& right) const;
+  std::vector<WrongRule> differences() const;
+  bool helps(const Kept& wrong, const WrongRule& rule) const;
+  void add_pairs(const std::vector<WrongRule>& rules, std::vector<Explanation>& found) const;
 
   const VectorOp* op_;
   std::size_t operand_lanes_;
   std::size_t result_lanes_;
   std::size_t case_lanes_;
   std::size_t most_cases_;
+  std::vector<bool> flag_lanes_;  // lanes that hold flags, of which each bit is a fault of its own
   Kept mismatches_;
   Kept matches_;
   std::vector<std::uint32_t> previous_;  // the right answer of the line before

@@ -112,7 +112,7 @@ class VectorOp {
   std::vector<CoverageAxis> axes_;
 };
 
-/// Wrong rules of any operation with these result columns: orders, signs, codes that are off by one.
+/// Wrong rules of any operation with these result columns: orders, signs, zeros.
 std::vector<WrongRule> common_wrong_rules(const std::vector<Column>& results);
 
 /// At most this many vectors are written as an exhaustive set.

@@ -7,6 +7,7 @@
 
 #include "golden/vectors/block_decisions.hpp"
 #include "golden/vectors/block_patterns.hpp"
+#include "golden/vectors/block_rules.hpp"
 #include "golden/vectors/block_subject.hpp"
 #include "golden/vectors/depth.hpp"
 #include "golden/vectors/number_bins.hpp"
@@ -118,13 +119,7 @@ class QuantizeOp final : public VectorOp {
                          quantize_into(recipe, subject, operands, answer);
                        }});
     }
-    for (const auto& [name, step] : {std::pair{"the scale one too high", 1U}, std::pair{"the scale one too low", ~0U}}) {
-      const std::uint32_t mask = subject_.format->scale->width == 32 ? ~0U : (1U << subject_.format->scale->width) - 1U;
-      rules.push_back({FaultClass::scale, name, [step, mask](Lanes, Lanes right, MutableLanes answer) {
-                         std::ranges::copy(right, answer.begin());
-                         answer[0] = (right[0] + step) & mask;
-                       }});
-    }
+    for (WrongRule& rule : block_step_rules(subject_)) rules.push_back(std::move(rule));
     for (WrongRule& rule : common_wrong_rules(results_)) rules.push_back(std::move(rule));
     return rules;
   }

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "golden/vectors/block_decisions.hpp"
+#include "golden/vectors/block_rules.hpp"
 #include "golden/vectors/block_subject.hpp"
 #include "golden/vectors/depth.hpp"
 #include "golden/vectors/number_bins.hpp"
@@ -115,6 +116,7 @@ class ScaleOp final : public VectorOp {
                          answer[0] = scale_of(recipe, subject, operands);
                        }});
     }
+    for (WrongRule& rule : scale_step_rules(subject_)) rules.push_back(std::move(rule));
     for (WrongRule& rule : common_wrong_rules(results_)) {
       if (rule.cls == FaultClass::value) rule.cls = FaultClass::scale;
       rules.push_back(std::move(rule));

@@ -38,13 +38,25 @@ void add_mismatches(Document& document, const VectorOp& op, const CheckReport& r
 
 void add_explanations(Document& document, const CheckReport& report) {
   Table table{"explanations",
-              {in_json("class"), in_json("rule"), in_json("explained"), in_json("mismatches"), in_json("contradicted"), in_json("matches")}};
+              {in_json("class"), in_json("rule"), in_json("standing"), in_json("explained"), in_json("mismatches"), in_json("contradicted"),
+               in_json("matches")}};
   for (const golden::Explanation& e : report.explanations)
-    table.add({golden::name_of(e.cls), e.name, e.explained, e.mismatches, e.contradicted, e.matches});
+    table.add({golden::name_of(e.cls), e.name, golden::name_of(e.standing()), e.explained, e.mismatches, e.contradicted, e.matches});
   document.value(table.key, table.json());
   if (report.mismatched == 0) return;
-  if (report.explanations.empty()) document.line("no rule that is known here gives any of the wrong answers");
-  for (std::size_t i = 0; i < std::min(kExplanations, report.explanations.size()); ++i) document.line(golden::describe(report.explanations[i]));
+  if (report.explanations.empty()) {
+    document.line("no rule that is known here gives any of the wrong answers");
+    return;
+  }
+  // The best comes first: where it is one in part, all are; where it explains everything, one that does not is not it.
+  const golden::Explanation& best = report.explanations.front();
+  if (best.standing() == golden::Standing::in_part)
+    document.line("no rule that is known here gives half of the wrong answers and is borne out by the right ones");
+  for (std::size_t i = 0; i < std::min(kExplanations, report.explanations.size()); ++i) {
+    const golden::Explanation& one = report.explanations[i];
+    if (best.is_whole() && !one.is_whole()) break;
+    document.line(golden::describe(one));
+  }
 }
 
 void add_coverage(Document& document, const CheckReport& report, bool all_bins) {
