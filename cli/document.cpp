@@ -73,7 +73,7 @@ Option add_picture_option(Verb verb, DocumentOptions& options, const std::string
 void require_outputs(const DocumentOptions& options) {
   if (!options.picture.empty() && std::filesystem::path(options.picture).extension() != ".svg")
     throw Error(ErrorCode::usage, fmt::format("-o takes a file that ends in .svg, not '{}'", options.picture));
-  for (const std::string* path : {&options.picture, &options.junit, &options.markdown, &options.json_file}) {
+  for (const std::string* path : {&options.picture, &options.junit, &options.markdown}) {
     if (!path->empty()) sim::require_writable(*path, options.force);
   }
 }
@@ -81,15 +81,13 @@ void require_outputs(const DocumentOptions& options) {
 int show(const verbs::Document& document, const DocumentOptions& options, bool text) {
   const verbs::Head by = head();
   // Invalid UTF-8 (a file name, say) is replaced rather than refused: the report must come out.
-  const auto json = [&] { return verbs::to_json(document, by).dump(2, sim::Json::BadText::replaced) + "\n"; };
   if (options.json) {
-    fmt::print("{}", json());
+    fmt::print("{}", verbs::to_json(document, by).dump(2, sim::Json::BadText::replaced) + "\n");
   } else if (text && (options.picture.empty() || !options.picture_alone)) {
     fmt::print("{}", verbs::to_text(document, terminal_width()));
   }
   if (!options.picture.empty())
     write(options.picture, golden::as_file(golden::picture_of(golden::run_of(options.picture, verbs::to_json(document, by)))), options.force);
-  if (!options.json_file.empty()) write(options.json_file, json(), options.force);
   if (!options.junit.empty()) write(options.junit, verbs::to_junit(document, by), options.force);
   if (!options.markdown.empty()) write(options.markdown, verbs::to_markdown(document, by), options.force);
   return document.exit_code;

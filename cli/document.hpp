@@ -12,7 +12,6 @@ struct DocumentOptions {
   bool json = false;
   std::string junit;           ///< file; empty: none
   std::string markdown;        ///< likewise
-  std::string json_file;       ///< likewise: JSON, whatever is printed
   std::string picture;         ///< likewise
   bool picture_alone = false;  ///< a picture stands for the text
   bool force = false;

@@ -110,20 +110,6 @@ Outcome device_outcome(const Run& run) {
           fmt::format("{}: {} of {} answers checked, {} differ", root["op"].text(), checked, root["expected"].count(), mismatched)};
 }
 
-Outcome bins_outcome(const Run& run) {
-  std::int64_t hit = 0, reachable = 0, wrong = 0;
-  for (const Node& axis : run.root()["axes"].items()) {
-    hit += axis["hit"].count();
-    reachable += axis["reachable"].count();
-    for (const Node& bin : axis["bins"].items()) wrong += bin["wrong"].count() > 0 ? 1 : 0;
-  }
-  if (hit > reachable) run.root()["axes"].fail(fmt::format("have {} bins hit of {} reachable", hit, reachable));
-  return {wrong > 0  ? Standing::failed
-          : hit == 0 ? Standing::nothing
-                     : Standing::shown,
-          fmt::format("{}: {} of {} reachable bins met, {} with wrong answers", run.root()["op"].text(), hit, reachable, wrong)};
-}
-
 Outcome vectors_outcome(const Run& run) {
   if (has_coverage(run)) return coverage_outcome(run);
   const Node root = run.root();
