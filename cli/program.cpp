@@ -47,6 +47,7 @@ void add_verbs(const Verb& verbs, Action& action) {
   add_sweep(verbs, action);
   add_gen(verbs, action);
   add_ver(verbs, action);
+  add_coverage(verbs, action);
   add_report(verbs, action);
   add_vectors(verbs, action);
   add_laws(verbs, action);

@@ -27,11 +27,15 @@ void add_vector_options(Verb verb, VectorOptions& options) {
   verb.add_flag("--with-expected", options.with_expected, "lines hold answer, mask of compared bits and coverage bins as well");
 }
 
-std::unique_ptr<golden::VectorOp> op_of(const VectorOptions& options) {
-  if (options.op.empty()) throw Error(ErrorCode::usage, "OP is required: mxact gen --list names the operations");
+golden::OpOptions choices_of(const VectorOptions& options) {
   std::vector<golden::OpSetting> given;
   for (const auto& [key, value] : options.choices) given.push_back({key, value});
-  return golden::op_named(options.op, golden::OpOptions(std::move(given)));
+  return golden::OpOptions(std::move(given));
+}
+
+std::unique_ptr<golden::VectorOp> op_of(const VectorOptions& options) {
+  if (options.op.empty()) throw Error(ErrorCode::usage, "OP is required: mxact gen --list names the operations");
+  return golden::op_named(options.op, choices_of(options));
 }
 
 golden::SetChoice set_of(const VectorOptions& options) {

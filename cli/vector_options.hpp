@@ -24,6 +24,8 @@ struct VectorOptions {
 /// Adds OP, every choice of every family, --set, --seed, --count and --with-expected.
 void add_vector_options(Verb verb, VectorOptions& options);
 
+/// The choices that were typed.
+golden::OpOptions choices_of(const VectorOptions& options);
 /// Both throw Error(usage) for what was typed.
 std::unique_ptr<golden::VectorOp> op_of(const VectorOptions& options);
 golden::SetChoice set_of(const VectorOptions& options);

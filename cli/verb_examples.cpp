@@ -38,6 +38,8 @@ constexpr std::array kExamples{
     VerbExample{"sweep merge", "mxact sweep merge FIRST SECOND --out WHOLE.bin"},
     VerbExample{"gen", "mxact gen e2m1_to_bf16"},
     VerbExample{"ver", "mxact gen e2m1_to_bf16 --no-header | DEVICE | mxact ver e2m1_to_bf16"},
+    VerbExample{"coverage", "mxact coverage merge DIRECTED.json RANDOM.json"},
+    VerbExample{"coverage merge", "mxact coverage merge DIRECTED.json RANDOM.json -o coverage.html"},
     VerbExample{"report", "mxact report docs/examples/report/doctor.json -o report.html"},
     VerbExample{"vectors", "mxact vectors --edition v1 --core --check golden"},
     VerbExample{"laws", "mxact laws quantizer mxfp4 --profile ocp -- ./my_quantizer"},

@@ -29,6 +29,7 @@ void add_restore(Verb app, Action& action);
 void add_witness(Verb app, Action& action);
 void add_gen(Verb app, Action& action);
 void add_ver(Verb app, Action& action);
+void add_coverage(Verb app, Action& action);
 void add_report(Verb app, Action& action);
 void add_vectors(Verb app, Action& action);
 void add_faults(Verb app, Action& action);

@@ -72,9 +72,9 @@ std::string describe(const Explanation& e) {
   const std::string rights = e.contradicted == 0 ? fmt::format("all of {} right ones", e.matches)
                                                  : fmt::format("{} of {} right ones", e.matches - e.contradicted, e.matches);
   if (e.matches == 0)
-    return fmt::format("{}: {} {}: {} of {} wrong answers, and no right one to tell", name_of(e.cls), name_of(e.standing()), e.name, e.explained,
+    return fmt::format("{}: {} {}: {} of {} wrong answers, and no right one to tell", name_of(e.cls), name_of(e.fit()), e.name, e.explained,
                        e.mismatches);
-  return fmt::format("{}: {} {}: {} of {} wrong answers, and {}", name_of(e.cls), name_of(e.standing()), e.name, e.explained, e.mismatches, rights);
+  return fmt::format("{}: {} {}: {} of {} wrong answers, and {}", name_of(e.cls), name_of(e.fit()), e.name, e.explained, e.mismatches, rights);
 }
 
 }  // namespace mx::golden

@@ -85,14 +85,14 @@ WrongRule together(const WrongRule& first, const WrongRule& second, Together how
 
 }  // namespace
 
-std::string_view name_of(Standing standing) {
+std::string_view name_of(Fit fit) {
   constexpr std::array<std::string_view, 3> kNames{"matches", "possible", "in part"};
-  return kNames[static_cast<std::size_t>(standing)];
+  return kNames[static_cast<std::size_t>(fit)];
 }
 
-Standing Explanation::standing() const {
-  if (2 * explained < mismatches || contradicted * kBorne > matches) return Standing::in_part;
-  return matches == 0 ? Standing::possible : Standing::matches;
+Fit Explanation::fit() const {
+  if (2 * explained < mismatches || contradicted * kBorne > matches) return Fit::in_part;
+  return matches == 0 ? Fit::possible : Fit::matches;
 }
 
 Evidence::Evidence(const VectorOp& op)
@@ -225,7 +225,7 @@ void Evidence::add_pairs(const std::vector<WrongRule>& rules, std::vector<Explan
   for (const WrongRule& both : best) {
     const Explanation pair = judged(both, mismatches_, matches_);
     const bool adds = std::ranges::none_of(found, [&](const Explanation& one) { return score(one) >= score(pair); });
-    if (adds && pair.standing() != Standing::in_part) found.push_back(pair);
+    if (adds && pair.fit() != Fit::in_part) found.push_back(pair);
   }
 }
 
@@ -239,9 +239,8 @@ std::vector<Explanation> Evidence::explanations() const {
   }
   if (late_.explained > 0) found.push_back(late_);
   if (std::ranges::none_of(found, &Explanation::is_whole)) add_pairs(rules, found);
-  std::ranges::stable_sort(found, [](const Explanation& a, const Explanation& b) {
-    return a.standing() != b.standing() ? a.standing() < b.standing() : score(a) > score(b);
-  });
+  std::ranges::stable_sort(found,
+                           [](const Explanation& a, const Explanation& b) { return a.fit() != b.fit() ? a.fit() < b.fit() : score(a) > score(b); });
   return found;
 }
 

@@ -11,12 +11,12 @@
 namespace mx::golden {
 
 /// What can be said of a rule.
-enum class Standing {
+enum class Fit {
   matches,   ///< it gives at least half of the wrong answers, and nearly all of the right ones bear it out
   possible,  ///< it gives at least half of the wrong answers, and there is no right one that could tell
   in_part,   ///< it gives fewer, or right answers speak against it
 };
-std::string_view name_of(Standing standing);
+std::string_view name_of(Fit fit);
 
 /// How far one wrong rule, or two together, explain what a device answered.
 struct Explanation {
@@ -27,7 +27,7 @@ struct Explanation {
   std::uint64_t contradicted;  ///< right answers that the rule would have got wrong
   std::uint64_t matches;       ///< that were tried
 
-  Standing standing() const;
+  Fit fit() const;
   /// All of the wrong answers, and none of the right ones against it.
   bool is_whole() const { return explained == mismatches && contradicted == 0; }
 };
@@ -40,7 +40,7 @@ class Evidence {
   /// One vector with the answers' compared bits; in the order of the stream.
   void add(Lanes operands, Lanes right, Lanes mask, Lanes answer, bool is_match);
 
-  /// The rules that explain a mismatch, the best first: by their standing, then by the share of explained mismatches less the share of contradicted
+  /// The rules that explain a mismatch, the best first: by their fit, then by the share of explained mismatches less the share of contradicted
   /// right answers. Where no rule explains all, pairs of rules that explain more than either alone.
   std::vector<Explanation> explanations() const;
 

@@ -103,6 +103,52 @@ TEST_CASE("the coverage of the core set as text, JSON and a page") {
   }
 }
 
+TEST_CASE("answers from a file, and what several runs covered together") {
+  const ScratchDirectory scratch;
+  const auto at = [&](const char* name) { return (scratch.path() / name).string(); };
+  REQUIRE(run_pipe("MXACT gen e2m1_to_bf16 | " + kDecoder + " > '" + at("right") + "'").status == 0);
+  const std::string ver = "ver e2m1_to_bf16 -i '" + at("right") + "'";
+  CHECK(run_mxact(ver + " --coverage-out '" + at("directed.json") + "'").status == 0);
+  CHECK(run_mxact(ver + " --coverage-out '" + at("directed.json") + "'").status == 3);  // it is there
+  CHECK(run_mxact("ver e2m1_to_bf16 -i '" + at("nothing") + "'").status == 3);
+  CHECK(run_mxact("ver e2m1_to_bf16 -i '" + scratch.path().string() + "'").status == 3);
+  const std::string random = "e2m1_to_bf16 --set random --seed 2 --count 3";
+  CHECK(run_pipe("MXACT gen " + random + " | " + kDecoder + " | MXACT ver " + random + " --coverage-out '" + at("random.json") + "'").status == 0);
+  CHECK(
+      run_pipe("MXACT gen e5m2_to_f32 | awk '{print $0, 0}' | grep -v // | MXACT ver e5m2_to_f32 --coverage-out '" + at("wrong.json") + "'").status ==
+      1);
+  const std::string v1 = "e2m1_to_bf16 --edition v1";
+  CHECK(run_pipe("MXACT gen " + v1 + " | " + kDecoder + " | MXACT ver " + v1 + " --coverage-out '" + at("v1.json") + "'").status == 0);
+
+  // Three random codes of sixteen hit few bins; the directed set all.
+  CHECK(run_mxact("coverage merge '" + at("random.json") + "'").status == 1);
+  const std::string both = "coverage merge '" + at("random.json") + "' '" + at("directed.json") + "'";
+  const Run text = run_mxact(both + " -o '" + at("page.html") + "' --coverage-out '" + at("both.json") + "' --junit '" + at("junit.xml") + "'");
+  INFO(text.out << text.err);
+  CHECK(text.status == 0);
+  CHECK(text.out.find("random, seed 2, 3 vectors") != std::string::npos);
+  const mx::sim::Json merged = run_json(both);
+  CHECK(merged["runs"].size() == 2);
+  CHECK(merged["coverage"]["hit"] == merged["coverage"]["reachable"]);
+  CHECK(merged["wrong_bins"].empty());
+  // What was merged is such a file again, with the same bins; several operations stand side by side.
+  CHECK(run_json("coverage merge '" + at("both.json") + "'")["coverage"] == merged["coverage"]);
+  const Run wrong = run_mxact("coverage merge '" + at("both.json") + "' '" + at("wrong.json") + "' --json");
+  CHECK(wrong.status == 1);
+  CHECK(mx::parsed(wrong.out)["coverage"]["tables"].size() == 2);
+  CHECK(mx::parsed(wrong.out)["wrong_bins"].size() > 3);
+
+  const Run editions = run_mxact("coverage merge '" + at("directed.json") + "' '" + at("v1.json") + "'");
+  CHECK(editions.status == 3);
+  CHECK(editions.err.find("v1.json: coverage of vectors v1, where " + at("directed.json") + " is of v1.1") != std::string::npos);
+  const Run same = run_mxact("coverage merge '" + at("v1.json") + "' '" + at("v1.json") + "'");
+  CHECK(same.status == 2);
+  CHECK(same.err.find("named twice") != std::string::npos);
+  CHECK(run_mxact("coverage merge '" + at("v1.json") + "' -o page.txt").status == 2);
+  CHECK(run_mxact("coverage merge").status == 2);
+  CHECK(run_mxact("coverage").status == 2);
+}
+
 TEST_CASE("misuse of the vector verbs is one line") {
   struct Row {
     const char* arguments;

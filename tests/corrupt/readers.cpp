@@ -2,6 +2,7 @@
 
 #include "golden/vectors/checker.hpp"
 #include "golden/vectors/families.hpp"
+#include "golden/vectors/files/coverage_file.hpp"
 #include "golden/vectors/files/views.hpp"
 #include "golden/witness/cases.hpp"
 #include "golden/witness/witness.hpp"
@@ -189,6 +190,17 @@ bool run_set(const fs::path& folder) { return !golden::run_witness(folder, {.swe
 
 const Format& target() { return format_named("e4m3fn"); }
 
+void write_coverage(const fs::path& folder) {
+  const golden::OpOptions options(std::vector<golden::OpSetting>{{"profile", "ocp-rz"}});
+  const std::shared_ptr<const golden::VectorOp> op = golden::op_named("fp16_to_e5m2", options);
+  golden::CheckReport report{};
+  report.verdict = golden::CheckVerdict::failed;
+  report.checked = 9;
+  report.mismatched = 2;
+  report.bins = {{"input", "+ infinity", 3, 2, 1}, {"input", "+ zero", 4, 0, 0}};
+  write_bytes(folder / "coverage.json", golden::coverage_file_text(golden::coverage_of(op, options, {golden::SetKind::directed}, report)));
+}
+
 void add_witnesses(std::vector<Reader>& readers) {
   readers.push_back({"cases of the oracles", "cases.jsonl", from_seed("cases.jsonl", "cases/functions"),
                      [](const fs::path& folder) {
@@ -198,6 +210,9 @@ void add_witnesses(std::vector<Reader>& readers) {
                      bad_json_lines, false, "witness '{}/cases.jsonl'"});
   readers.push_back({"manifest of a witness", "manifest.json", write_set, run_set, bad_json, false, "witness '{}'"});
   readers.push_back({"array of a witness", "d.bin", write_set, run_set, bad_size, false, "witness '{}'"});
+  readers.push_back({"coverage of a run of ver", "coverage.json", write_coverage,
+                     [](const fs::path& folder) { return !golden::read_coverage_file(folder / "coverage.json").ops.empty(); }, bad_json, false,
+                     "coverage merge '{}/coverage.json'"});
   readers.push_back({"state of a sweep", "sweep.state",
                      [](const fs::path& folder) {
                        write_bytes(folder / "sweep.state",

@@ -37,11 +37,11 @@ void add_mismatches(Document& document, const VectorOp& op, const CheckReport& r
 }
 
 void add_explanations(Document& document, const CheckReport& report) {
-  Table table{"explanations",
-              {in_json("class"), in_json("rule"), in_json("standing"), in_json("explained"), in_json("mismatches"), in_json("contradicted"),
-               in_json("matches")}};
+  Table table{
+      "explanations",
+      {in_json("class"), in_json("rule"), in_json("fit"), in_json("explained"), in_json("mismatches"), in_json("contradicted"), in_json("matches")}};
   for (const golden::Explanation& e : report.explanations)
-    table.add({golden::name_of(e.cls), e.name, golden::name_of(e.standing()), e.explained, e.mismatches, e.contradicted, e.matches});
+    table.add({golden::name_of(e.cls), e.name, golden::name_of(e.fit()), e.explained, e.mismatches, e.contradicted, e.matches});
   document.value(table.key, table.json());
   if (report.mismatched == 0) return;
   if (report.explanations.empty()) {
@@ -50,7 +50,7 @@ void add_explanations(Document& document, const CheckReport& report) {
   }
   // The best comes first: where it is one in part, all are; where it explains everything, one that does not is not it.
   const golden::Explanation& best = report.explanations.front();
-  if (best.standing() == golden::Standing::in_part)
+  if (best.fit() == golden::Fit::in_part)
     document.line("no rule that is known here gives half of the wrong answers and is borne out by the right ones");
   for (std::size_t i = 0; i < std::min(kExplanations, report.explanations.size()); ++i) {
     const golden::Explanation& one = report.explanations[i];

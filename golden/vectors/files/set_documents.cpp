@@ -170,7 +170,7 @@ Json coverage_json(const std::vector<TableRecord>& records) {
   return json;
 }
 
-std::string coverage_html(Edition edition, const std::vector<TableRecord>& records) {
+std::string coverage_html(std::string_view title, std::string_view heading, const std::vector<TableRecord>& records) {
   const CoverageTotals totals = totals_of(records);
   std::vector<HtmlRow> rows;
   std::string unreachable;
@@ -183,11 +183,16 @@ std::string coverage_html(Edition edition, const std::vector<TableRecord>& recor
     }
   }
   const std::string body =
-      fmt::format("<h1>Coverage of the vector set {}</h1>\n", name_of(edition)) +
+      fmt::format("<h1>{}</h1>\n", heading) +
       html_paragraph(fmt::format("{} tables: {} of {} reachable bins, {} in all.", totals.tables, totals.hit, totals.reachable, totals.total)) +
       html_table("bins by table", {"table", "question", "hit", "reachable", "in all"}, rows) + "<h2>Bins that nothing reaches, and why</h2>\n" +
       unreachable;
-  return html_page(fmt::format("mxact vectors {}: coverage", name_of(edition)), {}, body);
+  return html_page(title, {}, body);
+}
+
+std::string coverage_html(Edition edition, const std::vector<TableRecord>& records) {
+  return coverage_html(fmt::format("mxact vectors {}: coverage", name_of(edition)), fmt::format("Coverage of the vector set {}", name_of(edition)),
+                       records);
 }
 
 std::string notes_text() {

@@ -48,7 +48,9 @@ bool misses_bins(const std::vector<TableRecord>& records);
 std::string coverage_text(const std::vector<TableRecord>& records);
 /// The same as an object.
 sim::Json coverage_json(const std::vector<TableRecord>& records);
-/// The same as one page without scripts or network, for light and dark.
+/// The same as one page without scripts or network, for light and dark; title and heading are text.
+std::string coverage_html(std::string_view title, std::string_view heading, const std::vector<TableRecord>& records);
+/// The page of a set.
 std::string coverage_html(Edition edition, const std::vector<TableRecord>& records);
 /// One anchor for each note.
 std::string notes_text();

@@ -16,9 +16,9 @@ namespace {
 using mx::golden::CheckReport;
 using mx::golden::CheckVerdict;
 using mx::golden::FaultClass;
+using mx::golden::Fit;
 using mx::golden::Lanes;
 using mx::golden::MutableLanes;
-using mx::golden::Standing;
 
 // fp32 and small formats as doubles: every number and every product below is exact in them.
 
@@ -198,37 +198,37 @@ struct Caused {
   Break broken;
   FaultClass cls;
   const char* cause;  ///< in the name that comes first
-  Standing standing;
+  Fit fit;
 };
 
 // clang-format off
 const std::vector<Caused>& devices() {
   static const std::vector<Caused> kDevices{
-    {"e4m3fn_to_f32", {}, top_is_nan, FaultClass::nan, "the top exponent is reserved for NaN", Standing::matches},                                          // rocm-systems#6870
-    {"e4m3fn_to_f32", {{"nan", "free"}}, top_is_special, FaultClass::nan, "the top exponent is reserved for Inf and NaN", Standing::matches},
-    {"e8m0_to_f32", {}, signed_exponent, FaultClass::scale, "read as a signed number without bias", Standing::possible},                                    // SuperNPUBench#74
-    {"e8m0_to_f32", {}, signed_exponent_but_nan, FaultClass::scale, "read as a signed number without bias", Standing::matches},
-    {"e8m0_to_f32", {}, no_bias, FaultClass::scale, "read without its bias", Standing::matches},
-    {"e8m0_to_f32", {}, integer, FaultClass::value, "read as an integer", Standing::possible},                                                              // arch-com#908
-    {"e4m3fn_to_f32", {}, fixed_exponent, FaultClass::subnormal, "subnormals are decoded with the exponent of normals", Standing::matches},                 // 1bit-MONSTER#300
-    {"fp16_to_e5m2", {{"profile", "ocp-nosat"}, {"flags", "yes"}}, inexact_infinity, FaultClass::rounding, "the flag inexact is always raised for infinities", Standing::matches},  // cvfpu#138
-    {"scale_mxfp4", {}, scale_minus(2), FaultClass::scale, "a constant difference: scale 2 too low", Standing::matches},                                    // compressed-tensors#538
-    {"quantize_mxfp4", {}, scale_minus(2), FaultClass::scale, "a constant difference: scale 2 too low", Standing::matches},
-    {"scale_mxfp8_e4m3", {{"from", "bf16"}}, scale_minus(5), FaultClass::scale, "a constant difference: scale 5 too low", Standing::matches},
-    {"quantize_mxfp8_e4m3", {{"profile", "torchao-rceil"}}, small_amax, FaultClass::scale, "the reciprocal of the scale overflows", Standing::matches},     // TensorLib#99, flashinfer#2440
-    {"f32_to_e5m2", {}, wrapped_shift(kE5m2), FaultClass::subnormal, "is taken modulo 64", Standing::matches},                                              // rocm-systems#10591
-    {"f32_to_e4m3fn", {}, wrapped_shift(kE4m3), FaultClass::subnormal, "is taken modulo 64", Standing::matches},
-    {"f32_to_fp16", {}, twice(kFp16, 16, false), FaultClass::rounding, "the target's own precision first, then cut", Standing::matches},                    // 68881-fpga#73
-    {"f32_to_e5m2", {}, twice(kE5m2, 8, false), FaultClass::rounding, "the target's own precision first, then cut", Standing::matches},
-    {"f32_to_e4m3fn", {}, twice(kE4m3, 8, true), FaultClass::rounding, "rounded to 3 bits first, the target's own precision", Standing::matches},
-    {"f32_to_e4m3fn", {}, through(10, -14), FaultClass::rounding, "rounded twice, through fp16, for normal results", Standing::matches},                    // bitstring#342
-    {"f32_to_e4m3fn", {}, through(7, -126), FaultClass::rounding, "rounded twice, through bf16, for normal results", Standing::matches},
-    {"scale_mxfp8_e4m3", {{"profile", "torchao-floor"}}, amax_by_bf16, FaultClass::scale, "the largest value is rounded to bf16 first", Standing::matches}, // pytorch/ao#4725
-    {"quantize_mxfp8_e4m3", {}, unrounded(32, 0), FaultClass::scale, "codes follow the scale before it was rounded", Standing::matches},                    // Model-Optimizer#2243
-    {"quantize_fp8_e4m3_g128", {{"profile", "deepgemm-ue8m0"}}, unrounded(128, 1e-4F), FaultClass::scale, "codes follow the scale before it was rounded", Standing::matches},  // transformers#46763
-    {"quantize_nvfp4", {{"profile", "vllm-nvfp4"}}, unrounded_nvfp4, FaultClass::scale, "codes follow the scale before it was rounded", Standing::matches},
-    {"f32_to_e4m3fn", {}, ties_away_and_plain_zeros, FaultClass::sign, "sign of zeros dropped, and rounding nearest_away", Standing::matches},
-    {"f32_to_e5m2", {{"profile", "ocp-rz-nosat"}, {"flags", "yes"}}, overflow_and_tininess, FaultClass::saturation, "overflow ieee, and the flag underflow is never raised for results that are tiny before rounding and not after", Standing::matches},
+    {"e4m3fn_to_f32", {}, top_is_nan, FaultClass::nan, "the top exponent is reserved for NaN", Fit::matches},                                          // rocm-systems#6870
+    {"e4m3fn_to_f32", {{"nan", "free"}}, top_is_special, FaultClass::nan, "the top exponent is reserved for Inf and NaN", Fit::matches},
+    {"e8m0_to_f32", {}, signed_exponent, FaultClass::scale, "read as a signed number without bias", Fit::possible},                                    // SuperNPUBench#74
+    {"e8m0_to_f32", {}, signed_exponent_but_nan, FaultClass::scale, "read as a signed number without bias", Fit::matches},
+    {"e8m0_to_f32", {}, no_bias, FaultClass::scale, "read without its bias", Fit::matches},
+    {"e8m0_to_f32", {}, integer, FaultClass::value, "read as an integer", Fit::possible},                                                              // arch-com#908
+    {"e4m3fn_to_f32", {}, fixed_exponent, FaultClass::subnormal, "subnormals are decoded with the exponent of normals", Fit::matches},                 // 1bit-MONSTER#300
+    {"fp16_to_e5m2", {{"profile", "ocp-nosat"}, {"flags", "yes"}}, inexact_infinity, FaultClass::rounding, "the flag inexact is always raised for infinities", Fit::matches},  // cvfpu#138
+    {"scale_mxfp4", {}, scale_minus(2), FaultClass::scale, "a constant difference: scale 2 too low", Fit::matches},                                    // compressed-tensors#538
+    {"quantize_mxfp4", {}, scale_minus(2), FaultClass::scale, "a constant difference: scale 2 too low", Fit::matches},
+    {"scale_mxfp8_e4m3", {{"from", "bf16"}}, scale_minus(5), FaultClass::scale, "a constant difference: scale 5 too low", Fit::matches},
+    {"quantize_mxfp8_e4m3", {{"profile", "torchao-rceil"}}, small_amax, FaultClass::scale, "the reciprocal of the scale overflows", Fit::matches},     // TensorLib#99, flashinfer#2440
+    {"f32_to_e5m2", {}, wrapped_shift(kE5m2), FaultClass::subnormal, "is taken modulo 64", Fit::matches},                                              // rocm-systems#10591
+    {"f32_to_e4m3fn", {}, wrapped_shift(kE4m3), FaultClass::subnormal, "is taken modulo 64", Fit::matches},
+    {"f32_to_fp16", {}, twice(kFp16, 16, false), FaultClass::rounding, "the target's own precision first, then cut", Fit::matches},                    // 68881-fpga#73
+    {"f32_to_e5m2", {}, twice(kE5m2, 8, false), FaultClass::rounding, "the target's own precision first, then cut", Fit::matches},
+    {"f32_to_e4m3fn", {}, twice(kE4m3, 8, true), FaultClass::rounding, "rounded to 3 bits first, the target's own precision", Fit::matches},
+    {"f32_to_e4m3fn", {}, through(10, -14), FaultClass::rounding, "rounded twice, through fp16, for normal results", Fit::matches},                    // bitstring#342
+    {"f32_to_e4m3fn", {}, through(7, -126), FaultClass::rounding, "rounded twice, through bf16, for normal results", Fit::matches},
+    {"scale_mxfp8_e4m3", {{"profile", "torchao-floor"}}, amax_by_bf16, FaultClass::scale, "the largest value is rounded to bf16 first", Fit::matches}, // pytorch/ao#4725
+    {"quantize_mxfp8_e4m3", {}, unrounded(32, 0), FaultClass::scale, "codes follow the scale before it was rounded", Fit::matches},                    // Model-Optimizer#2243
+    {"quantize_fp8_e4m3_g128", {{"profile", "deepgemm-ue8m0"}}, unrounded(128, 1e-4F), FaultClass::scale, "codes follow the scale before it was rounded", Fit::matches},  // transformers#46763
+    {"quantize_nvfp4", {{"profile", "vllm-nvfp4"}}, unrounded_nvfp4, FaultClass::scale, "codes follow the scale before it was rounded", Fit::matches},
+    {"f32_to_e4m3fn", {}, ties_away_and_plain_zeros, FaultClass::sign, "sign of zeros dropped, and rounding nearest_away", Fit::matches},
+    {"f32_to_e5m2", {{"profile", "ocp-rz-nosat"}, {"flags", "yes"}}, overflow_and_tininess, FaultClass::saturation, "overflow ieee, and the flag underflow is never raised for results that are tiny before rounding and not after", Fit::matches},
   };
   return kDevices;
 }
@@ -255,7 +255,7 @@ TEST_CASE("the cause of a device that a report describes is named first") {
     INFO(first.name << ": " << first.explained << " of " << first.mismatches << ", " << first.contradicted << " of " << first.matches);
     CHECK(first.name.find(device.cause) != std::string::npos);
     CHECK(first.cls == device.cls);
-    CHECK(first.standing() == device.standing);
+    CHECK(first.fit() == device.fit);
     CHECK(first.explained == first.mismatches);
     CHECK(first.contradicted * 1000 <= first.matches);  // devices differ in what an overflow on the way becomes
   }
@@ -272,24 +272,24 @@ TEST_CASE("a rule that gives few of the wrong answers, or that right ones speak 
                      },
                      FaultClass::value,
                      "",
-                     Standing::in_part};
+                     Fit::in_part};
   const CheckReport report = report_of(drawn);
   CHECK(report.mismatched > 1000);
   for (const auto& one : report.explanations) {
     INFO(one.name);
-    CHECK(one.standing() == Standing::in_part);
+    CHECK(one.fit() == Fit::in_part);
   }
   // Cutting off gives all of its wrong answers, and half of the right ones are against it.
-  const CheckReport twice_rounded = report_of({"f32_to_e5m2", {}, twice(kE5m2, 8, false), FaultClass::rounding, "", Standing::matches});
+  const CheckReport twice_rounded = report_of({"f32_to_e5m2", {}, twice(kE5m2, 8, false), FaultClass::rounding, "", Fit::matches});
   const auto cutting = std::ranges::find(twice_rounded.explanations, "rounding toward_zero", &mx::golden::Explanation::name);
   REQUIRE(cutting != twice_rounded.explanations.end());
   CHECK(cutting->explained == cutting->mismatches);
-  CHECK(cutting->standing() == Standing::in_part);
+  CHECK(cutting->fit() == Fit::in_part);
 }
 
 TEST_CASE("the first mismatch of each kind comes before more of one kind") {
   // Everything is wrong: as many kinds as there are come first, in the order of the stream.
-  const Caused wrong{"f32_to_e4m3fn", {}, [](Lanes, MutableLanes answer) { answer[0] ^= 1U; }, FaultClass::value, "", Standing::possible};
+  const Caused wrong{"f32_to_e4m3fn", {}, [](Lanes, MutableLanes answer) { answer[0] ^= 1U; }, FaultClass::value, "", Fit::possible};
   const CheckReport report = report_of(wrong);
   const auto op = mx::tests::op_with(wrong.op, wrong.options);
   REQUIRE(report.first.size() == 20);
