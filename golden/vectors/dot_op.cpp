@@ -151,8 +151,7 @@ void DotOp::bins(Lanes operands, Lanes results, std::span<std::uint8_t> bins) co
 }
 
 std::string DotOp::why_unreachable(std::size_t axis, std::size_t bin) const {
-  if (axis == 0)
-    return fmt::format("contract {} gives no such number for {} by {}", subject_.contract_name, subject_.a.name, subject_.b.name);
+  if (axis == 0) return fmt::format("contract {} gives no such number for {} by {}", subject_.contract_name, subject_.a.name, subject_.b.name);
   if (axis >= kRivalAxis) {
     const std::string why = why_same_sum(subject_, rivals_[axis - kRivalAxis]);
     return why.empty() ? fmt::format("no sum of {} products was found that it gives otherwise", subject_.length) : why;
@@ -282,7 +281,9 @@ std::vector<WrongRule> DotOp::wrong_rules() const {
     rules.push_back({FaultClass::rounding, fmt::format("contract {}", row.name),
                      [row, subject = subject_](Lanes operands, Lanes, MutableLanes answer) { answer[0] = dot_of(subject, row, operands); }});
   }
-  for (const DotRival& rival : dot_rivals(subject_)) {
+  std::vector<DotRival> rivals = dot_rivals(subject_);
+  for (DotRival& rival : short_product_rivals(subject_)) rivals.push_back(std::move(rival));
+  for (const DotRival& rival : rivals) {
     rules.push_back({FaultClass::rounding, rival.name, [rival, subject = subject_](Lanes operands, Lanes right, MutableLanes answer) {
                        const std::vector<Value> products = products_of(subject, operands);
                        answer[0] = products.empty() ? right[0] : rival.sum(products);

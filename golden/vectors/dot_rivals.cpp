@@ -73,6 +73,21 @@ std::uint32_t cut_off(const Products& products) {
   return sum.round(kF32, kCut);
 }
 
+/// Each product with so many bits, cut or rounded to nearest even.
+Products shortened(Products products, int bits, bool rounded) {
+  for (Value& product : products) {
+    const int dropped = static_cast<int>(std::bit_width(product.significand)) - bits;
+    if (product.cls != ValueClass::finite || dropped <= 0) continue;
+    const std::uint64_t kept = product.significand >> dropped;
+    const std::uint64_t below = product.significand - (kept << dropped);
+    const std::uint64_t half = std::uint64_t{1} << (dropped - 1);
+    const bool up = rounded && (below > half || (below == half && (kept & 1U) != 0));
+    product.significand = kept + (up ? 1U : 0U);
+    product.exponent += dropped;
+  }
+  return products;
+}
+
 Products reversed(Products products) {
   std::ranges::reverse(products);
   return products;
@@ -157,6 +172,22 @@ std::vector<DotRival> dot_rivals(const DotSubject& subject) {
     rivals.push_back({fmt::format("groups of {}", group), 0, [group](const Products& products) { return in_groups(products, group); }});
   for (int width = 24; width <= 36; ++width)
     rivals.push_back({fmt::format("an alignment of {} bits", width), width, [width](const Products& products) { return aligned(products, width); }});
+  return rivals;
+}
+
+std::vector<DotRival> short_product_rivals(const DotSubject& subject) {
+  const bool is_exact = subject.contract == Contract::exact;
+  if (!is_exact && subject.contract != Contract::f32_sequential) return {};
+  std::vector<DotRival> rivals;
+  for (const auto& [way, rounded] : {std::pair{"cut", false}, std::pair{"rounded", true}}) {
+    // Those of bf16, and of fp16 and tf32.
+    for (const int bits : {8, 11}) {
+      rivals.push_back({fmt::format("each product is {} to {} significant bits first", way, bits), 0, [=](const Products& products) {
+                          const Products shorter = shortened(products, bits, rounded);
+                          return is_exact ? exact(shorter) : chain(shorter);
+                        }});
+    }
+  }
   return rivals;
 }
 

@@ -43,6 +43,8 @@ struct DotRival {
 };
 /// Those that a device may have in the contract's place: of exact sums and of chains of fp32, by formats whose scaled products are exact; else none.
 std::vector<DotRival> dot_rivals(const DotSubject& subject);
+/// Others, which the coverage does not ask for: products that have fewer bits before they are added.
+std::vector<DotRival> short_product_rivals(const DotSubject& subject);
 /// The exact scaled products; empty where one of them is no finite number.
 std::vector<Value> products_of(const DotSubject& subject, Lanes operands);
 /// Why the rival gives the same sum everywhere, as far as the formats say it.
