@@ -17,6 +17,9 @@ std::uint32_t sign_of(const Column& column) {
   return has ? 1U << (column.bits - 1) : 0U;
 }
 
+/// The columns of a block's scale have its name.
+bool is_scale(const Column& column) { return column.name.starts_with("scale"); }
+
 /// "2 too low"; of floating-point numbers whole binades: "2^3 times too large".
 std::string amount_text(std::int64_t difference, const Column& column) {
   const std::int64_t amount = std::abs(difference);
@@ -30,7 +33,7 @@ std::string amount_text(std::int64_t difference, const Column& column) {
 WrongRule moved(const std::vector<Column>& columns, std::size_t which, std::int64_t difference, bool modulo) {
   const Column column = columns[which];
   const auto first = lane_count(std::span(columns).first(which));
-  const FaultClass cls = column.name == "scale" ? FaultClass::scale : FaultClass::value;
+  const FaultClass cls = is_scale(column) ? FaultClass::scale : FaultClass::value;
   std::string name = fmt::format("a constant difference: {} {}{}", column.name, amount_text(difference, column), modulo ? ", modulo the width" : "");
   return {cls, std::move(name), [column, first, difference, modulo](Lanes /*operands*/, Lanes right, MutableLanes answer) {
             std::ranges::copy(right, answer.begin());

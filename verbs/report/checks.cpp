@@ -97,17 +97,38 @@ std::string witness_findings(const Run& run) {
   return rows.empty() ? std::string() : html_table("differences from recorded outputs", {"where", "what", "why"}, rows);
 }
 
+/// Verdicts of `ver`, and how they stand in a report.
+constexpr std::array<std::string_view, 3> kDeviceWords = {"PASSED", "FAILED", "MISTRUSTED"};
+constexpr std::array kDeviceStandings = {Standing::passed, Standing::failed, Standing::mistrusted};
+
 Outcome device_outcome(const Run& run) {
-  constexpr std::array<std::string_view, 3> kWords = {"PASSED", "FAILED", "MISTRUSTED"};
-  constexpr std::array kStandings = {Standing::passed, Standing::failed, Standing::mistrusted};
   const Node root = run.root();
   const Node verdict = root["verdict"];
-  const Standing said = kStandings.at(verdict.word_of("verdict", kWords));
+  const Standing said = kDeviceStandings.at(verdict.word_of("verdict", kDeviceWords));
   const std::int64_t checked = root["checked"].count();
   const std::int64_t mismatched = root["mismatched"].count();
   if (mismatched > 0 && said == Standing::passed) verdict.fail(fmt::format("is PASSED, but {} answers differ", mismatched));
   return {said == Standing::passed && checked == 0 ? Standing::nothing : said,
           fmt::format("{}: {} of {} answers checked, {} differ", root["op"].text(), checked, root["expected"].count(), mismatched)};
+}
+
+Outcome merged_outcome(const Run& run) {
+  const Node root = run.root();
+  const Node verdict = root["verdict"];
+  const Standing said = kDeviceStandings.at(verdict.word_of("verdict", kDeviceWords));
+  const Node coverage = root["coverage"];
+  const std::int64_t missed = coverage["reachable"].count() - coverage["hit"].count();
+  if (missed < 0) coverage.fail("has more bins hit than can be");
+  std::int64_t checked = 0, wrong = 0;
+  for (const Node& one : root["runs"].items()) {
+    checked += one["checked"].count();
+    wrong += one["wrong"].count();
+  }
+  if (said == Standing::passed && wrong + missed > 0)
+    verdict.fail(fmt::format("is PASSED, but {} answers differ and {} bins are missed", wrong, missed));
+  return {said == Standing::passed && checked == 0 ? Standing::nothing : said,
+          fmt::format("{} answers of {} runs checked, {} differ; {} of {} reachable bins hit", checked, root["runs"].items().size(), wrong,
+                      coverage["hit"].count(), coverage["reachable"].count())};
 }
 
 Outcome vectors_outcome(const Run& run) {

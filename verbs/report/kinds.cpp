@@ -58,6 +58,7 @@ constexpr std::array kKinds{
     Kind{"mxact-table-changes", 1, "single changes of the tables and who notices", changes_outcome, kChanges, nullptr},
     Kind{"mxact-blindness", 1, "what public tolerances let pass", blindness_outcome, kBlindness, blindness_figure},
     Kind{"mxact-ver", 1, "a device against the model", device_outcome, kDevice, nullptr},
+    Kind{"mxact-coverage", 1, "what runs of a device covered", merged_outcome, kDevice, nullptr},
     Kind{"mxact-vectors", 1, "the set of golden vectors", vectors_outcome, kVectors, vectors_figure},
     Kind{"mxact-gen", 1, "vectors for a device", shown_outcome, kOther, nullptr},
     Kind{"google-benchmark", 1, "speed of the kernels", bench_outcome, kBench, bench_figure},

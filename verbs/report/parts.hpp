@@ -74,6 +74,8 @@ Figure blindness_figure(const Run& run);
 
 /// `ver`: a device's answers.
 Outcome device_outcome(const Run& run);
+/// `coverage merge`: several runs of it.
+Outcome merged_outcome(const Run& run);
 /// `vectors`, which writes or checks a set of files, or says what they cover.
 Outcome vectors_outcome(const Run& run);
 std::string vectors_html(const Run& run);

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "model/error.hpp"
 #include "tests/catch.hpp"
 #include "tests/verbs/report/sample_runs.hpp"
 
@@ -97,6 +98,15 @@ TEST_CASE("a simulation fails where the engine's own choice is broken, a device 
   CHECK(outcome(with(ver_json(), "/verdict", "FAILED")).standing == Standing::failed);
   CHECK(outcome(with(ver_json(), "/verdict", "MISTRUSTED")).standing == Standing::mistrusted);
   CHECK(outcome(with(ver_json(), "/checked", 0)).standing == Standing::nothing);
+}
+
+TEST_CASE("runs of a device together stand as their verdict says, which their counts bear out") {
+  CHECK(outcome(merged_json()).standing == Standing::passed);
+  CHECK(outcome(with(merged_json(), "/verdict", "FAILED")).standing == Standing::failed);
+  CHECK(outcome(with(merged_json(), "/runs/0/checked", 0)).standing == Standing::nothing);
+  CHECK_THROWS_AS(outcome(with(merged_json(), "/runs/0/wrong", 1)), mx::Error);
+  CHECK_THROWS_AS(outcome(with(merged_json(), "/coverage/hit", 1)), mx::Error);
+  CHECK_THROWS_AS(outcome(with(merged_json(), "/coverage/hit", 3)), mx::Error);
 }
 
 TEST_CASE("a checked set of vectors fails where a file is missing, different or unknown") {

@@ -158,6 +158,13 @@ inline Json ver_json() {
     "verdict": "PASSED", "expected": 10, "checked": 10, "mismatched": 0, "mismatches": [], "kinds": {}, "coverage": []})");
 }
 
+inline Json merged_json() {
+  return parsed(R"({"schema": "mxact-coverage/1", "mxact": {"version": "0.1.0", "commit": "0123456789ab"}, "set": "v1.1", "files": ["a.json"],
+    "runs": [{"op": "f32_to_e4m3fn", "set": "directed", "checked": 10, "wrong": 0, "verdict": "PASSED"}], "wrong_bins": [],
+    "coverage": {"tables": [{"table": "f32_to_e4m3fn", "axes": [{"axis": "rounding", "hit": 2, "reachable": 2, "total": 4, "unreachable": []}]}],
+      "hit": 2, "reachable": 2, "total": 4}, "verdict": "PASSED"})");
+}
+
 inline Json vectors_json() {
   return parsed(R"({"schema": "mxact-vectors/1", "mxact": {"version": "0.1.0", "commit": "0123456789ab"}, "set": "v1", "part": "core",
     "files": 3, "missing": [], "different": [], "unknown": []})");
@@ -310,6 +317,7 @@ inline std::vector<ReportRun> every_run() {
   add("study.json", study_json());
   add("sim.json", sim_json());
   add("ver.json", ver_json());
+  add("merged.json", merged_json());
   add("vectors.json", vectors_json());
   add("faults.json", faults_json());
   add("blindness.json", blindness_json());
