@@ -61,7 +61,7 @@ def test_what_is_refused(tmp_path: Path) -> None:
         ([*QUANTIZER], "COMMAND"),
         (["quantizer", "mxfp5", "--profile", "ocp", "--", "cat"], "unknown block format 'mxfp5'"),
         (["quantizer", "mxfp4", "--", "cat"], "--profile"),
-        (["quantizer", "mxfp4", "--profile", "ocp", "--seed", "x", "--", "cat"], "--seed: invalid int value: 'x'"),
+        (["quantizer", "mxfp4", "--profile", "ocp", "--seed", "x", "--", "cat"], "--seed: 'x' is no whole number"),
         (["quantise", "--", "cat"], "quantise"),
     ]:
         _, errors = verb(*words, expected=2)
@@ -75,6 +75,16 @@ def test_what_is_refused(tmp_path: Path) -> None:
     lacks.chmod(0o755)
     _, errors = verb(*QUANTIZER, "--", "cat", expected=4, environment={**ENVIRONMENT, "MXACT_PYTHON": str(lacks)})
     assert "the laws are the package's for Python: No module named 'mxact'" in errors
+
+
+def test_the_words_of_the_command_are_its_own(tmp_path: Path) -> None:
+    script, seen = tmp_path / "seen.sh", tmp_path / "seen"
+    script.write_text(f"#!/bin/sh\nprintf '%s\\n' \"$@\" > {seen}\n")
+    script.chmod(0o755)
+    words = ["-inf", "--seed", "5", "--json", "a b", "--", "-x"]
+    text, _ = verb(*QUANTIZER, "--", str(script), *words, expected=5)
+    assert seen.read_text().splitlines() == words
+    assert f"--seed=0 -- {shlex.join([str(script), *words])}\n" in text
 
 
 def test_what_answers_nothing_at_all() -> None:

@@ -126,6 +126,11 @@ def test_what_is_no_answer_fails_with_its_replay_line(tmp_path: Path, wrong: str
         (["oracle", "--oracle", "fp9"], ["cat"], "fp9"),
         (["kernel", "--activation", "SILU"], ["cat"], "one of contract, backend and order_proof is asked"),
         (["quantise"], ["cat"], "invalid choice: 'quantise'"),
+        ([*QUANTIZER, "--timeout", "0"], ["cat"], "--timeout: '0' is no number of seconds above 0"),
+        ([*QUANTIZER, "--timeout", "nan"], ["cat"], "--timeout: 'nan' is no number of seconds above 0"),
+        ([*QUANTIZER, "--examples", "0"], ["cat"], "--examples: '0' is no whole number from 1"),
+        ([*QUANTIZER, "--seed", "-1"], ["cat"], "--seed"),
+        ([*QUANTIZER, "--tensor-scale", "much"], ["cat"], "--tensor-scale: 'much' is neither a number nor 'given'"),
     ],
 )
 def test_a_wrong_command_line_is_refused(words: list[str], command: list[str], sentence: str) -> None:

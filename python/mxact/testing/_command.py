@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import shlex
 import signal
@@ -30,11 +31,33 @@ class Parser(argparse.ArgumentParser):
         raise Error(message, place="command line")
 
 
+def _whole(least: int) -> Callable[[str], int]:
+    def number(text: str) -> int:
+        if text.isascii() and text.isdigit() and least <= int(text) < 1 << 32:
+            return int(text)
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from {least} to {(1 << 32) - 1}")
+
+    return number
+
+
+def _seconds(text: str) -> float:
+    with contextlib.suppress(ValueError):
+        if 0 < float(text) <= 86400:
+            return float(text)
+    raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds above 0, a day at most")
+
+
+def _scale(text: str) -> str | float:
+    with contextlib.suppress(ValueError):
+        return text if text == "given" else float(text)
+    raise argparse.ArgumentTypeError(f"{text!r} is neither a number nor 'given'")
+
+
 def parser() -> Parser:
     common = Parser(add_help=False)
-    common.add_argument("--seed", type=int, default=0, metavar="N", help="of everything that is drawn: the same seed draws the same cases (0)")
-    common.add_argument("--examples", type=int, default=100, metavar="N", help="cases that are drawn one by one (100)")
-    common.add_argument("--timeout", type=float, default=60, metavar="SECONDS", help="within which a case is answered (60)")
+    common.add_argument("--seed", type=_whole(0), default=0, metavar="N", help="of everything that is drawn: the same seed draws the same cases (0)")
+    common.add_argument("--examples", type=_whole(1), default=100, metavar="N", help="cases that are drawn one by one (100)")
+    common.add_argument("--timeout", type=_seconds, default=60, metavar="SECONDS", help="within which a case is answered (60)")
     versioned = Parser(add_help=False)
     versioned.add_argument("--engine", help="a version of mxact.engines()")
     packing = Parser(add_help=False)
@@ -48,7 +71,7 @@ def parser() -> Parser:
     quantizer.add_argument("block_format", metavar="FORMAT")
     quantizer.add_argument("--profile", required=True)
     quantizer.add_argument("--source", default="f32", help="f32, bf16 or fp16 (f32)")
-    quantizer.add_argument("--tensor-scale", help="a number, or 'given': one is drawn for each request")
+    quantizer.add_argument("--tensor-scale", type=_scale, help="a number, or 'given': one is drawn for each request")
     converter = of.add_parser("converter", parents=[common, versioned, packing], help="a layer into a backend's memory")
     converter.add_argument("backend", metavar="BACKEND")
     oracle = of.add_parser("oracle", parents=[common, versioned], help="deployments to backends")
@@ -70,8 +93,7 @@ def _quantizer(asked: argparse.Namespace, program: Program) -> None:
         _, given = program.ask({**head, **scale}, {"x": x})
         return _named(given, "codes"), _named(given, "scales")
 
-    scale = asked.tensor_scale if asked.tensor_scale in (None, "given") else float(asked.tensor_scale)
-    assert_quantizer(fn, asked.block_format, asked.profile, asked.source, scale)
+    assert_quantizer(fn, asked.block_format, asked.profile, asked.source, asked.tensor_scale)
 
 
 def _named(given: Mapping[str, Array], name: str) -> Array:
@@ -157,11 +179,11 @@ def _name(asked: argparse.Namespace) -> str:
 
 
 def _held(asked: argparse.Namespace, command: list[str], words: list[str], for_program: bool) -> int:
-    seeded = [word for i, word in enumerate(words) if not (word.startswith("--seed") or words[i - 1 : i] == ["--seed"])]
-    at = seeded.index("--")
+    own = words[: words.index("--")]
+    own = [word for i, word in enumerate(own) if not (word.startswith("--seed") or own[max(i - 1, 0) : i] == ["--seed"])]
     settings.begin(asked.seed, asked.examples)
     door = ["mxact"] if for_program else ["python", "-m", "mxact"]
-    settings.replay = shlex.join([*door, "laws", *seeded[:at], f"--seed={asked.seed}", *seeded[at:]])
+    settings.replay = shlex.join([*door, "laws", *own, f"--seed={asked.seed}", "--", *command])
     program = Program(command, asked.timeout)
     failure = ""
     try:
