@@ -118,17 +118,23 @@ def hold_apart(some: Sequence[Peer], exhaustive: bool, jobs: int) -> list[HeldPe
         return list(at_work.map(lambda peer: _hold_one(peer, exhaustive), some))
 
 
+def asked_apart(*words: str) -> tuple[Any, subprocess.CompletedProcess[str]]:
+    """What python -m mxact.peers answers to these words in a process of its own, on one thread; None where it gives no answer."""
+    with tempfile.TemporaryDirectory() as folder:
+        answer = Path(folder) / "answer.json"
+        command = [sys.executable, "-m", "mxact.peers", *words, "--alone", f"--json={answer}"]
+        ended = subprocess.run(command, env={**os.environ, "OMP_NUM_THREADS": "1"}, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+        return json.loads(answer.read_text(encoding="utf-8")) if answer.exists() else None, ended
+
+
 def _hold_one(peer: Peer, exhaustive: bool) -> HeldPeer:
     done = HeldPeer(peer.name, peer.distribution, peer.held, peer.project, installed(peer.distribution))
     if not done.version:
         done.skipped = "not installed"
         return done
-    with tempfile.TemporaryDirectory() as folder:
-        answer = Path(folder) / "answer.json"
-        words = [sys.executable, "-m", "mxact.peers", peer.name, "--alone", f"--seed={settings.seed}", f"--json={answer}", *(["--exhaustive"] if exhaustive else [])]
-        ended = subprocess.run(words, env={**os.environ, "OMP_NUM_THREADS": "1"}, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
-        if answer.exists():
-            return read(json.loads(answer.read_text(encoding="utf-8")))[0]
+    answer, ended = asked_apart(peer.name, f"--seed={settings.seed}", *(["--exhaustive"] if exhaustive else []))
+    if answer is not None:
+        return read(answer)[0]
     last = next((line for line in reversed(ended.stderr.splitlines()) if line.strip()), "it said nothing")
     how = f"ended by {signal.Signals(-ended.returncode).name}" if ended.returncode < 0 else f"ended with {ended.returncode}"
     done.problem = f"{how}: {_one_line(last)}"

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from statistics import median
 
 import numpy as np
 
 from mxact._tables import threads
-from mxact.peers._hold import installed
+from mxact.peers._hold import asked_apart, installed
 from mxact.peers._rows import Peer
 
 # The matrix, and how often each of the two is called: more often where it takes no tenth of a second.
@@ -66,12 +60,9 @@ def timed_apart(some: Sequence[Peer]) -> list[Timed]:
     for peer in some:
         if not installed(peer.distribution) or peer.speed is None:
             continue
-        with tempfile.TemporaryDirectory() as folder:
-            answer = Path(folder) / "answer.json"
-            words = [sys.executable, "-m", "mxact.peers", peer.name, "--speed", "--alone", f"--json={answer}"]
-            subprocess.run(words, env={**os.environ, "OMP_NUM_THREADS": "1"}, stdin=subprocess.DEVNULL, capture_output=True, check=False)
-            if answer.exists():
-                rows += [Timed(**row) for row in json.loads(answer.read_text(encoding="utf-8"))["rows"]]
+        answer, _ = asked_apart(peer.name, "--speed")
+        if answer is not None:
+            rows += [Timed(**row) for row in answer["rows"]]
     return rows
 
 
