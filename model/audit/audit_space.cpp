@@ -152,6 +152,11 @@ constexpr std::array kVariations = {
                    set_groups(d.layer, 4, 2);
                    d.layer.has_routed_scaling = true;
                  }},
+    VariationRow{"every expert",
+                 [](Deployment& d) {
+                   d.layer.num_experts = d.layer.experts_per_token = 4;
+                   d.layer.expert_groups = d.layer.topk_group = 0;
+                 }},
     VariationRow{"correction bias", [](Deployment& d) { d.layer.has_correction_bias = true; }},
     VariationRow{"simulated routing", [](Deployment& d) { d.layer.routing_method = "Simulated"; }},
     VariationRow{"Llama-4 routing", [](Deployment& d) { d.layer.routing_method = "Llama4"; }},

@@ -206,6 +206,47 @@ TEST_CASE("since 2026-08 every class gets the map of experts that it reads, and 
   CHECK(of_ranks(mx::kVllm2026_08, "mori_low_latency") == "even_exchange");
 }
 
+TEST_CASE("AITER's classes of 2026-11 keep the needs of the one that they were") {
+  Deployment deployment = on("gfx942");
+  deployment.layer.activation = "SWIGLUSTEP";
+  const auto broken_at = [&](mx::Engine engine, std::string_view kernel_class, std::string_view key) {
+    return broken({deployment, engine, "fp8", "AITER", kernel_class, 2048, 2048, key});
+  };
+  CHECK(broken_at(mx::kVllm2026_08, "AiterExperts", "kFp8Static128BlockSym") == "activation");
+  CHECK(broken_at(mx::kVllm2026_11, "AiterFp8BlockExperts", "kFp8Static128BlockSym") == "activation");
+  CHECK(broken_at(mx::kVllm2026_11, "AiterFp8TensorExperts", "kFp8StaticTensorSym") == "activation");
+  const auto of_mxfp4 = [&](mx::Engine engine, std::string_view backend, std::string_view kernel_class) {
+    return broken({deployment, engine, "mxfp4", backend, kernel_class, 2048, 384, "kMxfp4Static"});
+  };
+  deployment = on("gfx950");
+  deployment.layer.intermediate_per_partition = 384;
+  CHECK(of_mxfp4(mx::kVllm2026_08, "AITER_MXFP4_MXFP4", "AiterExperts") == "sizes");
+  CHECK(of_mxfp4(mx::kVllm2026_11, "AITER_MXFP4_MXFP4", "AiterMxfp4Experts").empty());
+  CHECK(of_mxfp4(mx::kVllm2026_11, "AITER_MXFP4_BF16", "AiterMxfp4Experts") == "sizes");
+  deployment.layer.activation = "SITU";
+  CHECK(of_mxfp4(mx::kVllm2026_11, "AITER_MXFP4_BF16", "AiterMxfp4Experts").empty());
+}
+
+TEST_CASE("TRT-LLM's FP8 class behind the router asserts nothing, and its launcher does") {
+  Deployment deployment = on("SM100");
+  LayerConfig& layer = deployment.layer;
+  layer.activation = "SILU";
+  const auto broken_now = [&](std::string_view kernel_class) {
+    return broken({deployment, mx::kVllm2026_05, "fp8", "FLASHINFER_TRTLLM", kernel_class, 2048, 2048, "kFp8Static128BlockSym"});
+  };
+  layer.experts_per_token = 12;
+  CHECK(broken_now("TrtLlmFp8ExpertsMonolithic") == "top_k");
+  CHECK(broken_now("TrtLlmFp8ExpertsModular").empty());
+  layer.experts_per_token = 33;
+  CHECK(broken_now("TrtLlmFp8ExpertsModular") == "top_k");
+  layer.experts_per_token = 1;
+  layer.num_experts = 126;
+  CHECK(broken_now("TrtLlmFp8ExpertsModular") == "experts");
+  layer.num_experts = 128;
+  layer.router_weight_on_input = true;
+  CHECK(broken_now("TrtLlmFp8ExpertsModular") == "weight_twice");
+}
+
 TEST_CASE("TRT-LLM's router of 2026-08 reads groups and scaling for DeepSeekV3 alone") {
   Deployment deployment = on("SM100");
   LayerConfig& layer = deployment.layer;

@@ -13,7 +13,9 @@ using enum Effect;
 using enum Grounds;
 using enum NeedOf;
 
-constexpr std::array<Names, 1> kAiter = {"AiterExperts"};
+/// The class, and the five by weights that it is since 2026-11. E/rocm_aiter_moe.py of 0.33.0: they call the same function.
+constexpr std::array<Names, 5> kAiter = {"AiterExperts", "AiterFp8BlockExperts", "AiterFp8TensorExperts", "AiterFp8ChannelExperts",
+                                         "AiterMxfp4Experts"};
 
 constexpr KernelNeed kMayActivation = need(
     "activation", kAiter, {}, kernel_class, error, read, "SILU, GELU or SWIGLUOAI", "ValueError: Unsupported activation",
@@ -31,8 +33,18 @@ constexpr KernelNeed kAugustActivation = need(
 
 namespace mxfp4 {
 
-constexpr std::array<Names, 2> kAiterBoth = {"AiterExperts", "AiterW4A8ExpertsMonolithic"};
+constexpr std::array<Names, 3> kAiterBoth = {"AiterExperts", "AiterMxfp4Experts", "AiterW4A8ExpertsMonolithic"};
 constexpr std::array<Names, 1> kAiterFp8 = {"AiterW4A8ExpertsMonolithic"};
+constexpr std::array<Names, 1> kBf16 = {"AITER_MXFP4_BF16"};
+constexpr std::array<Names, 1> kFp8 = {"AITER_MXFP4_FP8"};
+constexpr std::array<Names, 1> kFp4 = {"AITER_MXFP4_MXFP4"};
+
+constexpr Names kNoGemm = "device_gemm does not support this GEMM problem";
+constexpr Names kSizeIssues = "vllm issue 35893, pull request 37787";
+constexpr Names kRounded = "ROCm/aiter CK FP4 stage kernels; vllm oracle/mxfp4.py mxfp4_round_up_hidden_size_and_intermediate_size at 7ca49fbe4";
+bool takes_128(const Placement& p) { return p.intermediate % 128 == 0; }
+bool takes_256(const Placement& p) { return p.intermediate % 256 == 0; }
+bool takes_128_of_silu(const Placement& p) { return takes_256(p) || (takes_128(p) && activation_is(p, {"SILU", "SITU"})); }
 
 constexpr std::array kNeeds = {
     need(
@@ -51,15 +63,14 @@ constexpr std::array kNeeds = {
         "sizes", kAiterBoth, {}, kernel, error, published, "I a multiple of 256", "device_gemm does not support this GEMM problem",
         [](const Placement& p) { return p.intermediate % 256 == 0; }, "ROCm/aiter CK FP4 stage kernels", "vllm issue 35893, pull request 37787",
         before(kVllm2026_08)),
-    need(
-        "sizes", kAiterBoth, {}, kernel, error, published, "I a multiple of 256, beside 16-bit activations with SILU or SITU of 128",
-        "device_gemm does not support this GEMM problem",
-        [](const Placement& p) {
-          const bool takes_128 = p.backend == "AITER_MXFP4_BF16" && activation_is(p, {"SILU", "SITU"});
-          return p.intermediate % (takes_128 ? 128 : 256) == 0;
-        },
-        "ROCm/aiter CK FP4 stage kernels; vllm oracle/mxfp4.py mxfp4_round_up_hidden_size_and_intermediate_size at 7ca49fbe4",
-        "vllm issue 35893, pull request 37787", since(kVllm2026_08)),
+    need("sizes", kAiterBoth, kBf16, kernel, error, published, "I a multiple of 256, of 128 with SILU or SITU", kNoGemm, takes_128_of_silu, kRounded,
+         kSizeIssues, since(kVllm2026_08)),
+    need("sizes", kAiterBoth, kFp8, kernel, error, published, "I a multiple of 256", kNoGemm, takes_256, kRounded, kSizeIssues, since(kVllm2026_08)),
+    need("sizes", kAiterBoth, kFp4, kernel, error, published, "I a multiple of 256", kNoGemm, takes_256, kRounded, kSizeIssues,
+         between(kVllm2026_08, kVllm2026_11)),
+    need("sizes", kAiterBoth, kFp4, kernel, error, published, "I a multiple of 128", kNoGemm, takes_128,
+         "ROCm/aiter CK FP4 stage kernels; vllm oracle/mxfp4.py mxfp4_round_up_hidden_size_and_intermediate_size of 0.33.0", kSizeIssues,
+         since(kVllm2026_11)),
     need(
         "dtype", kAiter, {}, kernel_class, error, read, "float16 or bfloat16", kTorchError,
         [](const Placement& p) {
@@ -111,6 +122,10 @@ constexpr std::array kNeeds = {
 
 constexpr std::array kClasses = {
     KernelClassFacts{"AiterExperts", ClassKind::plain, ExpertIds::other, WeightOnInput::twice},
+    KernelClassFacts{"AiterFp8BlockExperts", ClassKind::plain, ExpertIds::other, WeightOnInput::twice},
+    KernelClassFacts{"AiterFp8TensorExperts", ClassKind::plain, ExpertIds::other, WeightOnInput::twice},
+    KernelClassFacts{"AiterFp8ChannelExperts", ClassKind::plain, ExpertIds::other, WeightOnInput::twice},
+    KernelClassFacts{"AiterMxfp4Experts", ClassKind::plain, ExpertIds::other, WeightOnInput::twice},
     KernelClassFacts{"AiterW4A8ExpertsMonolithic", ClassKind::monolithic, ExpertIds::other, WeightOnInput::late},
 };
 

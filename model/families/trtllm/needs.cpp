@@ -220,14 +220,17 @@ constexpr std::array kNeeds = {
         },
         "E/trtllm_fp8_moe.py TrtLlmFp8ExpertsModular.apply at 7ca49fbe4", {}, since(kVllm2026_08)),
     need(
-        "experts", kTrtllm, {}, kernel_class, error, read, "at most 512 experts, in fours, with block or MX scales", "an assertion",
+        "experts", kTrtllmMonolithic, {}, kernel_class, error, read, "at most 512 experts, in fours, with block or MX scales", "an assertion",
         [](const Placement& p) {
           const std::int64_t experts = p.deployment.layer.num_experts;
           return is_per_tensor(p) || (experts % 4 == 0 && experts <= 512);
         },
         "E/trtllm_fp8_moe.py apply"),
     need(
-        "top_k", kTrtllm, {}, kernel_class, error, read, "at most 10 experts a token with block or MX scales", "an assertion",
+        "experts", kTrtllmModular, {}, kernel, error, read, "experts in fours", "an error in the launcher",
+        [](const Placement& p) { return p.deployment.layer.num_experts % 4 == 0; }, "fi csrc/trtllm_fused_moe_kernel_launcher.cu"),
+    need(
+        "top_k", kTrtllmMonolithic, {}, kernel_class, error, read, "at most 10 experts a token with block or MX scales", "an assertion",
         [](const Placement& p) {
           return is_per_tensor(p) || p.deployment.layer.experts_per_token <= std::min<std::int64_t>(p.deployment.layer.num_experts, 10);
         },
@@ -243,7 +246,7 @@ constexpr std::array kNeeds = {
     need(
         "top_k", kTrtllmModular, {}, kernel, error, read, "at most 32 experts a token, and fewer than there are", "an error in the launcher",
         [](const Placement& p) { return p.deployment.layer.experts_per_token <= std::min<std::int64_t>(p.deployment.layer.num_experts - 1, 32); },
-        "fi csrc/trtllm_fused_moe_kernel_launcher.cu of 0.6.17, checked of chosen experts, too", {}, since(kVllm2026_08)),
+        "fi csrc/trtllm_fused_moe_kernel_launcher.cu, checked of chosen experts, too"),
     need(
         "router_limits", kTrtllmMonolithic, {}, kernel, error, read,
         "DeepSeekV3: 8 experts a token up to 384 experts, else 22, groups that divide; other methods: no groups, at most 32 of more experts",
@@ -264,7 +267,7 @@ constexpr std::array kNeeds = {
         [](const Placement& p) { return !is_per_tensor(p) || !p.deployment.layer.has_correction_bias; }, "E/trtllm_fp8_moe.py apply",
         "flashinfer issue 2909", before(kVllm2026_08)),
     need(
-        "weight_on_input", kTrtllm, {}, kernel_class, error, read, "no weight on the input with block or MX scales", "an assertion",
+        "weight_on_input", kTrtllmMonolithic, {}, kernel_class, error, read, "no weight on the input with block or MX scales", "an assertion",
         [](const Placement& p) { return is_per_tensor(p) || !p.deployment.layer.router_weight_on_input; }, "E/trtllm_fp8_moe.py apply"),
     need(
         "llama4_weight", kTrtllmMonolithic, {}, kernel_class, error, read,
@@ -281,7 +284,7 @@ constexpr std::array kClasses = {
     KernelClassFacts{"TrtLlmNvFp4ExpertsMonolithic", ClassKind::monolithic, ExpertIds::offset, WeightOnInput::late, true},
     KernelClassFacts{"TrtLlmNvFp4ExpertsModular", ClassKind::plain, ExpertIds::offset, WeightOnInput::twice, true},
     KernelClassFacts{"TrtLlmFp8ExpertsMonolithic", ClassKind::monolithic, ExpertIds::offset, WeightOnInput::heeded, true},
-    KernelClassFacts{"TrtLlmFp8ExpertsModular", ClassKind::plain, ExpertIds::offset, WeightOnInput::heeded, true},
+    KernelClassFacts{"TrtLlmFp8ExpertsModular", ClassKind::plain, ExpertIds::offset, WeightOnInput::twice, true},
 };
 
 constexpr std::array kTables = {NeedTable{kMxfp4Oracles, false, mxfp4::kNeeds}, NeedTable{kNvfp4Oracles, false, nvfp4::kNeeds},
