@@ -163,25 +163,30 @@ constexpr std::array kReadings{
 
 }  // namespace
 
-void add_readings(const ConversionSubject& subject, std::vector<WrongRule>& rules) {
-  const Format& from = *subject.from;
-  if (from.encoding == Encoding::fixed_point) return;
+std::vector<OtherReading> other_readings(const Format& from) {
+  std::vector<OtherReading> others;
   for (const Reading& reading : kReadings) {
     if (!is_of(from, reading.of)) continue;
     for (const bool with_nan : {false, true}) {
-      if (with_nan && !(reading.of_numbers && has_nan(from))) continue;
-      rules.push_back(changed_value(reading.cls, fmt::format("{}{}", reading.name, with_nan ? ", NaN too" : ""), subject,
-                                    [=, from = from](std::uint32_t code, const Value& value) -> std::optional<Value> {
-                                      if (reading.of_numbers && !with_nan && value.cls == ValueClass::nan) return std::nullopt;
-                                      return reading.change(fields_of(code, from), value, from);
-                                    }));
+      if (from.encoding == Encoding::fixed_point || (with_nan && !(reading.of_numbers && has_nan(from)))) continue;
+      others.push_back({reading.cls, fmt::format("{}{}", reading.name, with_nan ? ", NaN too" : ""),
+                        [=, from = from](std::uint32_t code, const Value& value) -> std::optional<Value> {
+                          if (reading.of_numbers && !with_nan && value.cls == ValueClass::nan) return std::nullopt;
+                          return reading.change(fields_of(code, from), value, from);
+                        }});
     }
   }
   for (const Format& other : all_formats()) {
     if (other == from || other.width != from.width) continue;
-    rules.push_back(changed_value(FaultClass::dialect, fmt::format("codes are read as {}", other.name), subject,
-                                  [other](std::uint32_t code, const Value&) { return std::optional(decode(other, code)); }));
+    others.push_back({FaultClass::dialect, fmt::format("codes are read as {}", other.name),
+                      [other](std::uint32_t code, const Value&) { return std::optional(decode(other, code)); }});
   }
+  return others;
+}
+
+void add_readings(const ConversionSubject& subject, std::vector<WrongRule>& rules) {
+  for (OtherReading& reading : other_readings(*subject.from))
+    rules.push_back(changed_value(reading.cls, std::move(reading.name), subject, std::move(reading.change)));
 }
 
 }  // namespace mx::golden

@@ -17,7 +17,14 @@ WrongRule changed_value(FaultClass cls, std::string name, const ConversionSubjec
 
 /// Values that are cut or rounded on the way: to fewer bits, to another format, by a shift count that wraps.
 void add_steps(const ConversionSubject& subject, std::vector<WrongRule>& rules);
-/// Codes whose fields are read otherwise.
+/// A way to read the codes of a format that is not its own.
+struct OtherReading {
+  FaultClass cls;
+  std::string name;    ///< "the exponent is read without its bias"
+  ValueChange change;  ///< none where it reads a code rightly
+};
+std::vector<OtherReading> other_readings(const Format& from);
+/// The rules of a device that reads codes so.
 void add_readings(const ConversionSubject& subject, std::vector<WrongRule>& rules);
 /// Flags that are raised, or not, for one class of inputs.
 void add_flags(const ConversionSubject& subject, std::vector<WrongRule>& rules);

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "golden/vectors/block_subject.hpp"
+#include "golden/vectors/conversion_rules.hpp"
 #include "golden/vectors/number_bins.hpp"
 #include "golden/vectors/words.hpp"
 
@@ -33,6 +34,24 @@ TensorNeeds needs_of(const Dequantizer& how) {
 void dequantize_into(const Dequantizer& how, const DequantizeSubject& subject, Lanes operands, MutableLanes results) {
   const TensorScale tensor = tensor_of(subject.needs, operands, 1 + results.size());
   for (std::size_t i = 0; i < results.size(); ++i) results[i] = dequantize(operands[1 + i], operands[0], how, tensor);
+}
+
+/// Products of elements and a scale of which one is read otherwise; where it is read rightly the right answer stays. A scale of the tensor
+/// multiplies before the rounding.
+void read_otherwise(const DequantizeSubject& subject, bool of_scale, const ValueChange& change, Lanes operands, Lanes right, MutableLanes answer) {
+  const Value scale = decode(*subject.format->scale, operands[0]);
+  const TensorScale tensor = tensor_of(subject.needs, operands, 1 + right.size());
+  const Conversion how = conversion(profile_named(kOcp), kF32, *subject.how.target);
+  for (std::size_t i = 0; i < right.size(); ++i) {
+    answer[i] = right[i];
+    const Value element = decode(*subject.format->element, operands[1 + i]);
+    const std::optional<Value> other = of_scale ? change(operands[0], scale) : change(operands[1 + i], element);
+    if (!other || (!of_scale && scale.cls == ValueClass::nan)) continue;
+    Value product = of_scale ? exact_product(element, *other) : exact_product(*other, scale);
+    if (tensor.decode) product = exact_product(product, decode(kF32, *tensor.decode));
+    Flags flags;
+    answer[i] = *subject.how.target == kF32 ? to_f32(product) : encode(product, *subject.how.target, how, flags);
+  }
 }
 
 /// The class that stands for a vector of many numbers: the rarest one in it.
@@ -169,6 +188,16 @@ class DequantizeOp final : public VectorOp {
            const std::uint32_t sign = 1U << (target.width - 1);
            for (std::size_t i = 0; i < right.size(); ++i) answer[i] = (right[i] & ~sign) >> target.mantissa_bits == 0 ? right[i] & sign : right[i];
          }});
+    for (const bool of_scale : {true, false}) {
+      const Format& format = of_scale ? *subject_.format->scale : *subject_.format->element;
+      if (format.width > 8) continue;
+      for (OtherReading& reading : other_readings(format)) {
+        rules.push_back({reading.cls, fmt::format("{}: {}", of_scale ? "scale" : "elements", reading.name),
+                         [of_scale, change = std::move(reading.change), subject = subject_](Lanes operands, Lanes right, MutableLanes answer) {
+                           read_otherwise(subject, of_scale, change, operands, right, answer);
+                         }});
+      }
+    }
     for (WrongRule& rule : common_wrong_rules(results_)) rules.push_back(std::move(rule));
     return rules;
   }

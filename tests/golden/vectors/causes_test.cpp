@@ -138,6 +138,13 @@ void no_bias(Lanes operands, MutableLanes answer) {
   if (operands[0] != 0xFF) answer[0] = bits(std::ldexp(1.0, static_cast<int>(operands[0])));
 }
 
+/// A block of E2M1 whose scale is a signed exponent without bias; NaN stays.
+void signed_scale(Lanes operands, MutableLanes answer) {
+  if (operands[0] == 0xFF) return;
+  const double scale = std::ldexp(1.0, static_cast<int>(operands[0]) - (operands[0] > 127 ? 256 : 0));
+  for (std::size_t i = 0; i < answer.size(); ++i) answer[i] = bits(magnitude(operands[1 + i] & 7U, kE2m1) * scale) | operands[1 + i] >> 3U << 31U;
+}
+
 /// E4M3 as if its top exponent were IEEE 754's, but for mantissa 0; and with that as infinity.
 void top_is_nan(Lanes operands, MutableLanes answer) {
   if ((operands[0] & 0x78U) == 0x78U && (operands[0] & 7U) != 0) answer[0] = 0x7FC00000U;
@@ -209,6 +216,7 @@ const std::vector<Caused>& devices() {
     {"e8m0_to_f32", {}, signed_exponent, FaultClass::scale, "read as a signed number without bias", Fit::possible},                                    // SuperNPUBench#74
     {"e8m0_to_f32", {}, signed_exponent_but_nan, FaultClass::scale, "read as a signed number without bias", Fit::matches},
     {"e8m0_to_f32", {}, no_bias, FaultClass::scale, "read without its bias", Fit::matches},
+    {"dequantize_mxfp4_to_f32", {}, signed_scale, FaultClass::scale, "scale: the exponent is read as a signed number without bias", Fit::matches},
     {"e8m0_to_f32", {}, integer, FaultClass::value, "read as an integer", Fit::possible},                                                              // arch-com#908
     {"e4m3fn_to_f32", {}, fixed_exponent, FaultClass::subnormal, "subnormals are decoded with the exponent of normals", Fit::matches},                 // 1bit-MONSTER#300
     {"fp16_to_e5m2", {{"profile", "ocp-nosat"}, {"flags", "yes"}}, inexact_infinity, FaultClass::rounding, "the flag inexact is always raised for infinities", Fit::matches},  // cvfpu#138
