@@ -20,20 +20,29 @@ struct Through {
   const Format* format;
   Rounding rounding;
   std::string_view words;
+  bool overflow_is_nan = false;  ///< what it cannot hold counts as NaN, else as Inf
 };
-constexpr std::array kThrough{Through{&kBf16, Rounding::nearest_even, "rounded"}, Through{&kFp16, Rounding::nearest_even, "rounded"},
-                              Through{&kBf16, Rounding::toward_zero, "cut"}, Through{&kFp16, Rounding::toward_zero, "cut"}};
+constexpr std::array kThrough{Through{&kBf16, Rounding::nearest_even, "rounded"},
+                              Through{&kFp16, Rounding::nearest_even, "rounded"},
+                              Through{&kBf16, Rounding::nearest_even, "rounded", true},
+                              Through{&kFp16, Rounding::nearest_even, "rounded", true},
+                              Through{&kBf16, Rounding::toward_zero, "cut"},
+                              Through{&kFp16, Rounding::toward_zero, "cut"}};
 
 bool is_narrower(const Format& middle, const Format& source) { return middle.mantissa_bits < source.mantissa_bits; }
 
-std::string name_of(const Through& row) { return fmt::format("the largest value is {} to {} first", row.words, row.format->name); }
+std::string name_of(const Through& row) {
+  return fmt::format("the largest value is {} to {} first{}", row.words, row.format->name, row.overflow_is_nan ? ", overflow NaN" : "");
+}
 
 std::uint32_t through(std::uint32_t code, const Format& source, const Through& row) {
   constexpr Conversion kPlain{Rounding::nearest_even, Overflow::ieee, NanRule::fixed, 0x7FC00000U, 0xFFC00000U, 0, false};
   if (decode(source, code).cls != ValueClass::finite) return code;
   Conversion there = kPlain;
   there.rounding = row.rounding;
-  return convert(convert(code, source, *row.format, there), *row.format, source, kPlain);
+  const std::uint32_t narrow = convert(code, source, *row.format, there);
+  if (row.overflow_is_nan && is_inf_code(*row.format, narrow)) return convert(0x7FC00000U, kF32, source, kPlain);
+  return convert(narrow, *row.format, source, kPlain);
 }
 
 std::uint32_t magnitude_of(std::uint32_t code, const Format& source) { return code & ((1U << (source.width - 1)) - 1U); }

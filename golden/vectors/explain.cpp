@@ -28,10 +28,14 @@ double score(const Explanation& e) { return share(e.explained, e.mismatches) - s
 
 /// Right answers against a rule, one of so many, that it bears.
 constexpr std::uint64_t kBorne = 16;
-/// Cases of each kind on which pairs of rules are tried first, and rules of which no pair is left out.
+/// Pairs of rules: cases of each kind on which they are tried first; rules that come first and second in them; pairs that are then tried on all
+/// cases; pairs among the explanations.
 constexpr std::size_t kThinned = 128;
-constexpr std::size_t kPaired = 32;
+constexpr std::size_t kFirsts = 8;
+constexpr std::size_t kSeconds = 24;
+constexpr std::size_t kJudged = 16;
 constexpr std::size_t kPairsShown = 3;
+constexpr double kGain = 0.1;
 
 /// Two faults in one device: each changes what it changes, or the second one works on the answers of the first.
 enum class Together { side_by_side, first_then_second, second_then_first };
@@ -162,6 +166,16 @@ Evidence::Kept Evidence::thinned(const Kept& kept) const {
   return few;
 }
 
+Evidence::Kept Evidence::unexplained(const WrongRule& rule) const {
+  Kept rest;
+  for (Lanes left = mismatches_.lanes; !left.empty(); left = left.subspan(case_lanes_)) {
+    Kept one;
+    one.lanes.assign(left.begin(), left.begin() + static_cast<std::ptrdiff_t>(case_lanes_));
+    if (agreeing(one, rule) == 0) rest.lanes.insert(rest.lanes.end(), one.lanes.begin(), one.lanes.end());
+  }
+  return rest;
+}
+
 Explanation Evidence::judged(const WrongRule& rule, const Kept& wrong, const Kept& right) const {
   return {rule.cls, rule.name, agreeing(wrong, rule), count(wrong), count(right) - agreeing(right, rule), count(right)};
 }
@@ -193,39 +207,59 @@ bool Evidence::helps(const Kept& wrong, const WrongRule& rule) const {
   return false;
 }
 
-void Evidence::add_pairs(const std::vector<WrongRule>& rules, std::vector<Explanation>& found) const {
-  const Kept wrong = thinned(mismatches_);
-  const Kept right = thinned(matches_);
-  struct Candidate {
-    const WrongRule* rule;
-    double score;
-  };
-  std::vector<Candidate> candidates;
+std::vector<const WrongRule*> Evidence::best_of(const std::vector<WrongRule>& rules, const Kept& wrong, const Kept& right, std::size_t most) const {
+  std::vector<std::pair<double, const WrongRule*>> scored;
   for (const WrongRule& rule : rules) {
     const Explanation alone = judged(rule, wrong, right);
-    if (alone.contradicted * kBorne <= alone.matches && helps(wrong, rule)) candidates.push_back({&rule, score(alone)});
+    if (alone.contradicted * kBorne <= alone.matches && helps(wrong, rule)) scored.emplace_back(score(alone), &rule);
   }
-  std::ranges::stable_sort(candidates, [](const Candidate& a, const Candidate& b) { return a.score > b.score; });
-  candidates.resize(std::min(candidates.size(), kPaired));
-  std::vector<WrongRule> best;
-  double best_score = 0.0;
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
-    for (std::size_t j = i + 1; j < candidates.size(); ++j) {
+  std::ranges::stable_sort(scored, [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<const WrongRule*> best;
+  for (std::size_t i = 0; i < std::min(most, scored.size()); ++i) best.push_back(scored[i].second);
+  return best;
+}
+
+void Evidence::add_pairs(const std::vector<WrongRule>& rules, std::vector<Explanation>& found) const {
+  Kept wrong = thinned(mismatches_);
+  const Kept right = thinned(matches_);
+  const std::vector<const WrongRule*> candidates = best_of(rules, wrong, right, kSeconds);
+  if (candidates.empty()) return;
+  // What the best rule leaves over is what a second one is for, however little of the whole that is.
+  const Kept left = thinned(unexplained(*candidates.front()));
+  std::vector<const WrongRule*> seconds = candidates;
+  for (const WrongRule* rule : best_of(rules, left, right, kSeconds)) {
+    if (std::ranges::find(seconds, rule) == seconds.end()) seconds.push_back(rule);
+  }
+  wrong.lanes.insert(wrong.lanes.end(), left.lanes.begin(), left.lanes.end());
+  struct Pair {
+    double score;
+    WrongRule rule;
+  };
+  std::vector<Pair> pairs;
+  for (std::size_t i = 0; i < std::min(kFirsts, candidates.size()); ++i) {
+    for (std::size_t j = i + 1; j < seconds.size(); ++j) {
+      if (seconds[j]->cls == FaultClass::dialect) continue;  // a whole profile beside another rule says nothing
       for (const Together how : kTogether) {
-        WrongRule both = together(*candidates[i].rule, *candidates[j].rule, how, flag_lanes_);
+        WrongRule both = together(*seconds[i], *seconds[j], how, flag_lanes_);
         const double reached = score(judged(both, wrong, right));
-        if (reached <= candidates[i].score || reached <= candidates[j].score || reached < best_score) continue;
-        if (reached > best_score) best.clear();
-        best_score = reached;
-        if (best.empty() || best.back().name != both.name) best.push_back(std::move(both));
+        pairs.push_back({reached, std::move(both)});
       }
     }
   }
-  best.resize(std::min(best.size(), kPairsShown));
-  for (const WrongRule& both : best) {
-    const Explanation pair = judged(both, mismatches_, matches_);
-    const bool adds = std::ranges::none_of(found, [&](const Explanation& one) { return score(one) >= score(pair); });
-    if (adds && pair.fit() != Fit::in_part) found.push_back(pair);
+  std::ranges::stable_sort(pairs, [](const Pair& a, const Pair& b) { return a.score > b.score; });
+  pairs.resize(std::min(pairs.size(), kJudged));
+  std::vector<Explanation> best;
+  for (const Pair& pair : pairs) best.push_back(judged(pair.rule, mismatches_, matches_));
+  std::ranges::stable_sort(best, [](const Explanation& a, const Explanation& b) { return score(a) > score(b); });
+  // A pair that explains a little more than one rule alone says little, unless it explains all.
+  const auto alone = std::ranges::max_element(found, {}, score);
+  const double enough = alone == found.end() ? 0.0 : score(*alone) + kGain;
+  std::erase_if(best, [&](const Explanation& pair) {
+    const bool known = std::ranges::any_of(found, [&](const Explanation& one) { return one.name == pair.name; });
+    return known || pair.fit() == Fit::in_part || score(pair) < score(best.front()) || (score(pair) < enough && !pair.is_whole());
+  });
+  for (std::size_t i = 0; i < best.size() && i < kPairsShown; ++i) {
+    if (i == 0 || best[i].name != best[i - 1].name) found.push_back(best[i]);
   }
 }
 

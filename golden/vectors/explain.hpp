@@ -54,9 +54,12 @@ class Evidence {
   std::uint64_t count(const Kept& kept) const { return kept.lanes.size() / case_lanes_; }
   std::uint64_t agreeing(const Kept& kept, const WrongRule& rule) const;
   Kept thinned(const Kept& kept) const;
+  Kept unexplained(const WrongRule& rule) const;
   Explanation judged(const WrongRule& rule, const Kept& wrong, const Kept& right) const;
   std::vector<WrongRule> differences() const;
   bool helps(const Kept& wrong, const WrongRule& rule) const;
+  /// The rules that help and that right answers bear out, the best first.
+  std::vector<const WrongRule*> best_of(const std::vector<WrongRule>& rules, const Kept& wrong, const Kept& right, std::size_t most) const;
   void add_pairs(const std::vector<WrongRule>& rules, std::vector<Explanation>& found) const;
 
   const VectorOp* op_;
