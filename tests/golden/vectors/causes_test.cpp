@@ -190,6 +190,15 @@ void ties_away_and_plain_zeros(Lanes operands, MutableLanes answer) {
   if (answer[0] == 0x80U) answer[0] = 0;
 }
 
+/// Everything is cut off, and the few NaNs become zero.
+void cut_and_nan_is_zero(Lanes operands, MutableLanes answer) {
+  const double value = std::fabs(number(operands[0]));
+  std::uint32_t code = 0;
+  while (is_finite(operands[0]) && code < kE4m3.most && value >= magnitude(code + 1, kE4m3)) ++code;
+  if (is_finite(operands[0])) answer[0] = with_sign(code, operands[0], 8);
+  if (std::isnan(value)) answer[0] = 0;
+}
+
 /// Overflow by IEEE 754's rule for this direction, and no underflow where the rounded number is not tiny.
 void overflow_and_tininess(Lanes operands, MutableLanes answer) {
   const double value = std::fabs(number(operands[0]));
@@ -236,6 +245,7 @@ const std::vector<Caused>& devices() {
     {"quantize_fp8_e4m3_g128", {{"profile", "deepgemm-ue8m0"}}, unrounded(128, 1e-4F), FaultClass::scale, "codes follow the scale before it was rounded", Fit::matches},  // transformers#46763
     {"quantize_nvfp4", {{"profile", "vllm-nvfp4"}}, unrounded_nvfp4, FaultClass::scale, "codes follow the scale before it was rounded", Fit::matches},
     {"f32_to_e4m3fn", {}, ties_away_and_plain_zeros, FaultClass::sign, "sign of zeros dropped, and rounding nearest_away", Fit::matches},
+    {"f32_to_e4m3fn", {}, cut_and_nan_is_zero, FaultClass::rounding, "rounding toward_zero, and a NaN becomes zero", Fit::matches},
     {"f32_to_e5m2", {{"profile", "ocp-rz-nosat"}, {"flags", "yes"}}, overflow_and_tininess, FaultClass::saturation, "overflow ieee, and the flag underflow is never raised for results that are tiny before rounding and not after", Fit::matches},
   };
   return kDevices;
