@@ -79,7 +79,7 @@ TEST_CASE("the help of every verb ends with an example, which runs where it name
       if (word.starts_with("--") && command.find("gen ") != 0) CHECK(help.find(word) != std::string::npos);
     }
     bool readers_own = false;
-    for (const char* word : {"MODEL", "CHECKPOINT", "CONVERTED", "PLAN", "FIRST", "DEVICE", "./my_"})
+    for (const char* word : {"MODEL", "CHECKPOINT", "CONVERTED", "PLAN", "FIRST", "DEVICE", "DIRECTED", "./my_"})
       readers_own = readers_own || command.find(word) != std::string::npos;
     if (readers_own) continue;
     const Run result = run_program("cd '" + scratch.path().string() + "' && " MXACT_PROGRAM, command);
