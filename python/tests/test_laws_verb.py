@@ -118,7 +118,7 @@ def test_an_interrupted_run_leaves_nothing(tmp_path: Path, number: signal.Signal
     run.send_signal(number)
     run.communicate(timeout=20)
     assert run.returncode == status
-    for _ in range(100):
+    for _ in range(500):
         if not still_there(marker):
             break
         time.sleep(0.02)
