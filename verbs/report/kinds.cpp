@@ -12,6 +12,7 @@ constexpr std::array kVerify{Contribution{Part::verdicts, verify_verdicts}, Cont
                              Contribution{Part::findings, verify_findings}};
 constexpr std::array kWitness{Contribution{Part::recorded, witness_html}, Contribution{Part::findings, witness_findings}};
 constexpr std::array kAudit{Contribution{Part::findings, audit_html}};
+constexpr std::array kUpgrade{Contribution{Part::differences, upgrade_html}};
 constexpr std::array kSweep{Contribution{Part::digests, sweep_html}};
 constexpr std::array kCompare{Contribution{Part::differences, compare_html}};
 constexpr std::array kMatrix{Contribution{Part::matrix, matrix_run_html}};
@@ -40,6 +41,7 @@ constexpr std::array kKinds{
     Kind{"mxact-verify", 1, "every backend on every platform", verify_outcome, kVerify, verify_figure},
     Kind{"mxact-witness", 1, "the model against recorded outputs", witness_outcome, kWitness, nullptr},
     Kind{"mxact-audit", 1, "the engine's choices against their kernels' needs", audit_outcome, kAudit, nullptr},
+    Kind{"mxact-engine-diff", 1, "what an upgrade of the engine changes", upgrade_outcome, kUpgrade, nullptr},
     Kind{"mxact-sweep", 1, "all 2^32 inputs of a conversion", sweep_outcome, kSweep, nullptr},
     Kind{"mxact-sweep-merge", 1, "the shards of a sweep as one", sweep_outcome, kSweep, nullptr},
     Kind{"mxact-compare", 1, "where two profiles part", compare_outcome, kCompare, nullptr},

@@ -21,6 +21,9 @@ std::string witness_findings(const Run& run);
 Outcome audit_outcome(const Run& run);
 std::string audit_html(const Run& run);
 
+Outcome upgrade_outcome(const Run& run);
+std::string upgrade_html(const Run& run);
+
 /// Both `sweep` and `sweep merge`.
 Outcome sweep_outcome(const Run& run);
 std::string sweep_html(const Run& run);

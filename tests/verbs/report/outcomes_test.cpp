@@ -63,6 +63,9 @@ TEST_CASE("every other check says what it compared, and nothing compared is not 
   CHECK(outcome(audit_json()).standing == Standing::passed);
   CHECK(outcome(with(audit_json(), "/differences", Json::array({"a new finding"}))).standing == Standing::failed);
   CHECK(outcome(with(audit_json(), "/checks", 0)).standing == Standing::nothing);
+  CHECK(outcome(upgrade_json()).standing == Standing::shown);
+  CHECK(outcome(upgrade_json()).counted == "vllm@2026-05 to vllm@2026-08: 4 of 10 deployments change");
+  CHECK_THROWS_AS(outcome(with(upgrade_json(), "/deployments", 3)), mx::Error);
   // No ledger is about a later version: what differs fails nothing there.
   const Outcome later = outcome(with(with(audit_json(), "/differences", Json::array({"a new finding"})), "/engine", "vllm@2026-08"));
   CHECK(later.standing == Standing::shown);

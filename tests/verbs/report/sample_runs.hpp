@@ -69,6 +69,18 @@ inline Json audit_json() {
     "differences": []})");
 }
 
+inline Json upgrade_json() {
+  return parsed(R"({
+    "schema": "mxact-engine-diff/1", "mxact": {"version": "0.1.0", "commit": "0123456789ab"}, "from": "vllm@2026-05", "to": "vllm@2026-08",
+    "deployments": 10, "counts": {"choice": 3, "refusal": 0, "class": 1, "sizes": 0},
+    "changes": [{"deployments": 3, "oracle": "fp8", "kind": "choice", "before": "TRITON", "after": "DEEPGEMM", "cause": "it comes before",
+                 "smallest": "platform SM120"},
+                {"deployments": 1, "oracle": "mxfp4", "kind": "class", "before": "XPU/A", "after": "XPU/B", "cause": "renamed",
+                 "smallest": "platform XPU"}],
+    "exit_code": 0
+})");
+}
+
 inline Json sweep_json() {
   return parsed(R"({
     "schema": "mxact-sweep/1", "mxact": {"version": "0.1.0", "commit": "0123456789ab"}, "format": "e4m3fn", "profile": "ocp", "conversion": {},
@@ -310,6 +322,7 @@ inline std::vector<ReportRun> every_run() {
   add("verify.json", verify_json());
   add("witness.json", witness_json());
   add("audit.json", audit_json());
+  add("upgrade.json", upgrade_json());
   add("sweep.json", sweep_json());
   add("compare.json", compare_json());
   add("bench.json", bench_json());
