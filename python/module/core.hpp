@@ -48,7 +48,7 @@ Dequantizer dequantizer_of(const std::optional<std::string>& profile, const Bloc
 nb::object to_python(const sim::Json& json);
 sim::Json to_json(nb::handle value, const std::string& where, const std::string& key = {}, int depth = 0);
 
-void bind_again(nb::module_& module);
+void bind_call_cache(nb::module_& module);
 void bind_audit(nb::module_& module);
 void bind_blocks(nb::module_& module);
 void bind_conversions(nb::module_& module);

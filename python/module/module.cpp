@@ -44,7 +44,7 @@ NB_MODULE(_core, module) {
   nb::set_leak_warnings(false);
   module.doc() = "The C++ side of mxact: names, sizes and bits. Use the package mxact.";
   nb::register_exception_translator(translate);
-  bind_again(module);
+  bind_call_cache(module);
   bind_audit(module);
   bind_blocks(module);
   bind_conversions(module);

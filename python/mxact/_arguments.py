@@ -139,7 +139,7 @@ def room(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
 
 
 def is_small(given: object) -> bool:
-    """Whether a call on it is worth remembering: an array of NumPy itself whose work is less than what the rest of the call costs."""
+    """Whether a call on it is worth caching: an array of NumPy itself whose work is less than what the rest of the call costs."""
     return type(given) is np.ndarray and 0 < given.size <= _SMALL
 
 

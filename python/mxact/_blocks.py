@@ -109,9 +109,9 @@ def quantize(x: object, format: str, profile: str = "ocp", axis: int = -1, tenso
     one), a tensor scale that is missing or not taken, a recipe that gives scales alone.
     Source: the profile's recipe; `mxact formats --profile NAME` shows it.
     """
-    again = _core.quantize_again(x, format, profile, axis, tensor_scale, source, flags)
-    if again is not None:
-        return again  # type: ignore[return-value]
+    cached = _core.quantize_cached(x, format, profile, axis, tensor_scale, source, flags)
+    if cached is not None:
+        return cached  # type: ignore[return-value]
     values = array("x", x)
     kind = format_of("x", values, source)
     name, element, scale, _, _ = _core.block_format_facts(word("format", format))
@@ -131,7 +131,7 @@ def quantize(x: object, format: str, profile: str = "ocp", axis: int = -1, tenso
         raised = like(x, np.moveaxis(raised, -1, along))
     made = Quantized(like(x, np.moveaxis(codes, -1, along)), like(x, np.moveaxis(scales, -1, along)), tensor, name, called, kind, along, raised)
     if raised is None and is_small(x):
-        _core.remember_quantizer(values.dtype, format, profile, tensor_scale, source, kind, *bits, made)
+        _core.cache_quantizer(values.dtype, format, profile, tensor_scale, source, kind, *bits, made)
     return made
 
 
@@ -150,9 +150,9 @@ def dequantize(q: Quantized, to: str = "f32", profile: str | None = None, tensor
     dequantizer does not take or lacks, codes and scales whose dtypes or shapes do not fit the format.
     Source: the profile's dequantizer; `mxact formats --profile NAME` shows it.
     """
-    again = _core.dequantize_again(q, to, profile, tensor_scale)
-    if again is not None:
-        return again
+    cached = _core.dequantize_cached(q, to, profile, tensor_scale)
+    if cached is not None:
+        return cached
     if not isinstance(q, Quantized):
         raise Error(f"q is of type {type(q).__name__}, must be Quantized", place="q")
     name, element, scale, _, _ = _core.block_format_facts(word("q.format", q.format))
@@ -171,7 +171,7 @@ def dequantize(q: Quantized, to: str = "f32", profile: str | None = None, tensor
     moved_scales = np.moveaxis(scales, along, -1)
     _core.dequantize(name, how, target, prod(moved.shape[:-1]), moved.shape[-1], *bits, flat_bytes(moved), flat_bytes(moved_scales), _room(results))
     if is_small(q.codes):
-        _core.remember_dequantizer(q, to, profile, tensor_scale, how, *bits, results.dtype)
+        _core.cache_dequantizer(q, to, profile, tensor_scale, how, *bits, results.dtype)
     return like(q.codes, np.moveaxis(results, -1, along))
 
 

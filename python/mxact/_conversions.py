@@ -48,15 +48,15 @@ def convert(x: object, to: str, profile: str = "ocp", source: str | None = None)
     rounding that takes random bits, a word that is no code of the source, a NaN that the implementation refuses.
     Source: the profile's row; `mxact formats --profile NAME` shows it.
     """
-    again = _core.convert_again(x, to, profile, source)
-    if again is not None:
-        return again
+    cached = _core.convert_cached(x, to, profile, source)
+    if cached is not None:
+        return cached
     values = array("x", x)
     name = format_of("x", values, source)
     results = room(values.shape, dtype_of(word("to", to)))
     _core.convert(word("profile", profile), name, to, flat_bytes(values), results.reshape(-1).view(np.uint8))
     if is_small(x):
-        _core.remember_conversion(values.dtype, to, profile, source, name, results.dtype)
+        _core.cache_conversion(values.dtype, to, profile, source, name, results.dtype)
     return like(x, results)
 
 

@@ -31,14 +31,14 @@ def same(a: Array, b: Array) -> bool:
 
 @pytest.mark.parametrize("shape", [(1,), (32,), (3, 5), (2, 3, 4), (4095,), (4097,), (70000,), (2, 40000)])
 @pytest.mark.parametrize(("to", "profile"), [("e4m3fn", "torch-cpu"), ("e8m0", "ocp"), ("bf16", "ocp"), ("e2m1", "ocp"), ("f32", "ocp")])
-def test_numbers_convert_again(shape: tuple[int, ...], to: str, profile: str) -> None:
+def test_numbers_convert_cached(shape: tuple[int, ...], to: str, profile: str) -> None:
     for _ in range(3):
         x = numbers(*shape)
         assert same(mxact.convert(x, to, profile), mxact.convert(strided(x), to, profile))
 
 
 @pytest.mark.parametrize("source", ["e4m3fn", "e5m2", "e2m1", "bf16"])
-def test_codes_convert_again(source: str) -> None:
+def test_codes_convert_cached(source: str) -> None:
     """Long enough for the table of 8 bits, which comes with the calls."""
     width = {"e2m1": 4, "bf16": 16}.get(source, 8)
     for _ in range(40):
@@ -48,7 +48,7 @@ def test_codes_convert_again(source: str) -> None:
 
 @pytest.mark.parametrize(("format", "profile"), [("mxfp4", "ocp"), ("mxfp8_e4m3", "ocp"), ("mxfp6_e2m3", "ocp"), ("mxint8", "ocp"), ("mxfp4", "torchao-rceil")])
 @pytest.mark.parametrize("shape", [(32,), (3, 64), (2, 2, 32), (130, 64)])
-def test_tensors_quantize_again(format: str, profile: str, shape: tuple[int, ...]) -> None:
+def test_tensors_quantize_cached(format: str, profile: str, shape: tuple[int, ...]) -> None:
     for _ in range(3):
         x = numbers(*shape)
         a, b = mxact.quantize(x, format, profile), mxact.quantize(strided(x), format, profile)

@@ -1,5 +1,5 @@
-// Calls that were answered before with the same names and dtypes. With small arrays, a call's names, checks and plans cost more than its work: what
-// they came to is remembered by Python's side once it has answered, and an array that lies as the kernels read it needs nothing more.
+// A cache of calls by their dtypes and names. With small arrays, names, checks and plans cost more than the work: Python's side stores what they came
+// to once it has answered, and an array that lies as the kernels read it needs nothing more.
 
 #define PY_ARRAY_UNIQUE_SYMBOL mxact_numpy
 #define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
@@ -39,10 +39,10 @@ std::size_t hash_of(PyObject* part) {
   return PyUnicode_CheckExact(part) != 0 ? static_cast<std::size_t>(PyObject_Hash(part)) : reinterpret_cast<std::uintptr_t>(part) >> 4U;
 }
 
-/// The calls of one function. A later call takes the place of an earlier one; the keys stay alive as long as they are remembered. For the holder of
+/// The calls of one function. A later call takes the place of an earlier one; the keys live as long as their entry. For the holder of
 /// Python's lock alone; never destroyed, since the interpreter ends first.
 template <std::size_t N, class Known>
-class Remembered {
+class CallCache {
  public:
   Known* find(const Key<N>& key) {
     Slot& slot = slots_[place(key)];
@@ -121,12 +121,12 @@ struct KnownConversion {
   std::size_t codes = 0;  ///< that came so far
   nb::object results;     ///< their dtype
 };
-Remembered<4, KnownConversion>& conversions() {
-  static auto& all = *new Remembered<4, KnownConversion>;
+CallCache<4, KnownConversion>& conversions() {
+  static auto& all = *new CallCache<4, KnownConversion>;
   return all;
 }
 
-nb::object convert_again(nb::handle x, nb::handle to, nb::handle profile, nb::handle source) {
+nb::object convert_cached(nb::handle x, nb::handle to, nb::handle profile, nb::handle source) {
   PyArrayObject* const array = plain_array(x.ptr());
   if (array == nullptr) return nb::none();
   const auto count = static_cast<std::size_t>(PyArray_SIZE(array));
@@ -142,8 +142,8 @@ nb::object convert_again(nb::handle x, nb::handle to, nb::handle profile, nb::ha
   return made.object;
 }
 
-void remember_conversion(const nb::object& dtype, const nb::object& to, const nb::object& profile, const nb::object& source, const std::string& from,
-                         const nb::object& results) {
+void cache_conversion(const nb::object& dtype, const nb::object& to, const nb::object& profile, const nb::object& source, const std::string& from,
+                      const nb::object& results) {
   KnownConversion known;
   known.from = &format_named(from);
   known.to = &format_named(nb::cast<std::string>(to));
@@ -202,8 +202,8 @@ struct KnownQuantizer {
   nb::object codes;    ///< dtypes
   nb::object scales;
 };
-Remembered<5, KnownQuantizer>& quantizers() {
-  static auto& all = *new Remembered<5, KnownQuantizer>;
+CallCache<5, KnownQuantizer>& quantizers() {
+  static auto& all = *new CallCache<5, KnownQuantizer>;
   return all;
 }
 
@@ -219,8 +219,8 @@ nb::object quantized(const KnownQuantizer& known, const Made& codes, const Made&
   return q;
 }
 
-nb::object quantize_again(nb::handle x, nb::handle format, nb::handle profile, nb::handle axis, nb::handle tensor_scale, nb::handle source,
-                          nb::handle flags) {
+nb::object quantize_cached(nb::handle x, nb::handle format, nb::handle profile, nb::handle axis, nb::handle tensor_scale, nb::handle source,
+                           nb::handle flags) {
   PyArrayObject* const array = plain_array(x.ptr());
   if (array == nullptr || flags.ptr() != Py_False || !is_last(axis, PyArray_NDIM(array))) return nb::none();
   const KnownQuantizer* const known = quantizers().find({dtype_of(array), format.ptr(), profile.ptr(), tensor_scale.ptr(), source.ptr()});
@@ -240,8 +240,8 @@ nb::object quantize_again(nb::handle x, nb::handle format, nb::handle profile, n
 }
 
 /// Of blocks that lie along one axis alone.
-void remember_quantizer(const nb::object& dtype, const nb::object& format, const nb::object& profile, const nb::object& tensor_scale,
-                        const nb::object& source, const std::string& kind, Bits encode, Bits decode, Bits amax_bound, const nb::object& q) {
+void cache_quantizer(const nb::object& dtype, const nb::object& format, const nb::object& profile, const nb::object& tensor_scale,
+                     const nb::object& source, const std::string& kind, Bits encode, Bits decode, Bits amax_bound, const nb::object& q) {
   const BlockFormat& of = block_format_named(nb::cast<std::string>(format));
   if (of.block_rows != 1) return;
   const Format& from = format_named(kind);
@@ -260,8 +260,8 @@ struct KnownDequantizer {
   const BlockFormat* format;
   nb::object numbers;  ///< their dtype
 };
-Remembered<9, KnownDequantizer>& dequantizers() {
-  static auto& all = *new Remembered<9, KnownDequantizer>;
+CallCache<9, KnownDequantizer>& dequantizers() {
+  static auto& all = *new CallCache<9, KnownDequantizer>;
   return all;
 }
 
@@ -277,7 +277,7 @@ struct Parts {
   nb::object members;
 };
 
-nb::object dequantize_again(nb::handle q, nb::handle to, nb::handle profile, nb::handle tensor_scale) {
+nb::object dequantize_cached(nb::handle q, nb::handle to, nb::handle profile, nb::handle tensor_scale) {
   const Parts parts(q);
   PyArrayObject* const codes = plain_array(parts.of(names().codes));
   PyArrayObject* const scales = plain_array(parts.of(names().scales));
@@ -298,8 +298,8 @@ nb::object dequantize_again(nb::handle q, nb::handle to, nb::handle profile, nb:
 }
 
 /// `profile` none: the exact product.
-void remember_dequantizer(const nb::object& q, const nb::object& to, const nb::object& profile, const nb::object& tensor_scale,
-                          const std::optional<std::string>& by, Bits encode, Bits decode, const nb::object& numbers) {
+void cache_dequantizer(const nb::object& q, const nb::object& to, const nb::object& profile, const nb::object& tensor_scale,
+                       const std::optional<std::string>& by, Bits encode, Bits decode, const nb::object& numbers) {
   const Parts parts(q);
   PyArrayObject* const codes = plain_array(parts.of(names().codes));
   PyArrayObject* const scales = plain_array(parts.of(names().scales));
@@ -314,19 +314,19 @@ void remember_dequantizer(const nb::object& q, const nb::object& to, const nb::o
 
 }  // namespace
 
-void bind_again(nb::module_& module) {
+void bind_call_cache(nb::module_& module) {
   if (_import_array() < 0) throw nb::python_error();
-  module.def("convert_again", convert_again, nb::arg("x").none(), nb::arg("to").none(), nb::arg("profile").none(), nb::arg("source").none());
-  module.def("remember_conversion", remember_conversion, nb::arg("dtype"), nb::arg("to"), nb::arg("profile"), nb::arg("source").none(),
-             nb::arg("format"), nb::arg("results"));
-  module.def("quantize_again", quantize_again, nb::arg("x").none(), nb::arg("format").none(), nb::arg("profile").none(), nb::arg("axis").none(),
+  module.def("convert_cached", convert_cached, nb::arg("x").none(), nb::arg("to").none(), nb::arg("profile").none(), nb::arg("source").none());
+  module.def("cache_conversion", cache_conversion, nb::arg("dtype"), nb::arg("to"), nb::arg("profile"), nb::arg("source").none(), nb::arg("format"),
+             nb::arg("results"));
+  module.def("quantize_cached", quantize_cached, nb::arg("x").none(), nb::arg("format").none(), nb::arg("profile").none(), nb::arg("axis").none(),
              nb::arg("tensor_scale").none(), nb::arg("source").none(), nb::arg("flags").none());
-  module.def("remember_quantizer", remember_quantizer, nb::arg("dtype"), nb::arg("format"), nb::arg("profile"), nb::arg("tensor_scale").none(),
+  module.def("cache_quantizer", cache_quantizer, nb::arg("dtype"), nb::arg("format"), nb::arg("profile"), nb::arg("tensor_scale").none(),
              nb::arg("source").none(), nb::arg("kind"), nb::arg("encode").none(), nb::arg("decode").none(), nb::arg("amax_bound").none(),
              nb::arg("q"));
-  module.def("dequantize_again", dequantize_again, nb::arg("q").none(), nb::arg("to").none(), nb::arg("profile").none(),
+  module.def("dequantize_cached", dequantize_cached, nb::arg("q").none(), nb::arg("to").none(), nb::arg("profile").none(),
              nb::arg("tensor_scale").none());
-  module.def("remember_dequantizer", remember_dequantizer, nb::arg("q"), nb::arg("to"), nb::arg("profile").none(), nb::arg("tensor_scale").none(),
+  module.def("cache_dequantizer", cache_dequantizer, nb::arg("q"), nb::arg("to"), nb::arg("profile").none(), nb::arg("tensor_scale").none(),
              nb::arg("by").none(), nb::arg("encode").none(), nb::arg("decode").none(), nb::arg("numbers"));
 }
 
