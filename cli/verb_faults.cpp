@@ -4,13 +4,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
-#include <cctype>
-#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -19,7 +15,7 @@
 #include "cli/progress_line.hpp"
 #include "cli/verbs.hpp"
 #include "model/error.hpp"
-#include "support/quote.hpp"
+#include "support/child.hpp"
 #include "verbs/faults/faults_document.hpp"
 
 namespace mx::cli {
@@ -41,32 +37,19 @@ struct FaultsOptions {
 };
 
 /// The helper's answer; its errors are those of this verb.
-sim::Json ask_helper(const std::string& arguments) {
+sim::Json ask_helper(std::vector<std::string> words) {
   const auto helper = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "mxact_faults";
   if (!std::filesystem::exists(helper))
     throw Error(ErrorCode::unsupported,
                 "no model that can be made wrong stands beside this program: `./harness test` builds it, and so does the target mxact_faults of a "
                 "build with tests");
-  // NOLINTNEXTLINE(cert-env33-c): every word of the user's is quoted.
-  std::FILE* const pipe = popen((sim::shell_word(helper.string()) + " " + arguments).c_str(), "r");
-  if (pipe == nullptr) throw Error(ErrorCode::resource, "cannot start " + helper.string());
-  std::string text;
-  std::array<char, 65536> buffer{};
-  for (std::size_t got = 0; (got = std::fread(buffer.data(), 1, buffer.size(), pipe)) > 0;) text.append(buffer.data(), got);
-  const int status = pclose(pipe);
-  if (!WIFEXITED(status)) throw Error(ErrorCode::resource, "mxact_faults ended by a signal");
-  if (WEXITSTATUS(status) != 0)
-    throw Error(WEXITSTATUS(status) == static_cast<int>(ErrorCode::usage) ? ErrorCode::usage : ErrorCode::resource, text.substr(0, text.find('\n')));
-  return sim::parse_json(text, kAnswer, "mxact_faults");
-}
-
-/// What a shell would take for more than what stands in quotes is no name.
-void check_name(const std::string& name) {
-  const auto plain = [](unsigned char c) {
-    return std::isalnum(c) != 0 || std::string_view("_-.^+ ").find(static_cast<char>(c)) != std::string_view::npos;
-  };
-  if (name.empty() || !std::ranges::all_of(name, plain))
-    throw Error(ErrorCode::usage, sim::in_quotes(name) + ": names are of letters, digits, blanks and _ - . ^ +");
+  words.insert(words.begin(), helper.string());
+  const sim::ChildAnswer answer = sim::ask_child(words, kAnswer.bytes, {});
+  if (answer.status != 0)
+    throw Error(
+        answer.status == static_cast<int>(ErrorCode::usage) ? ErrorCode::usage : ErrorCode::resource,
+        answer.output.empty() ? fmt::format("mxact_faults ended with status {}", answer.status) : answer.output.substr(0, answer.output.find('\n')));
+  return sim::parse_json(answer.output, kAnswer, "mxact_faults");
 }
 
 /// The helper's word for what is asked.
@@ -78,21 +61,18 @@ std::string work_of(const FaultsOptions& options) {
 
 int faults(const FaultsOptions& options) {
   if (options.history) {
-    fmt::print("{}", ask_helper("history 1").at("markdown").text());
+    fmt::print("{}", ask_helper({"history", "1"}).at("markdown").text());
     return 0;
   }
   require_outputs(options.out);
   const std::int64_t jobs = options.jobs > 0 ? options.jobs : std::max(1U, std::thread::hardware_concurrency());
-  std::string arguments = fmt::format("{} {}", work_of(options), jobs);
-  for (const std::string& name : options.names) {
-    check_name(name);
-    arguments += " " + sim::shell_word(name);
-  }
+  std::vector<std::string> words{work_of(options), std::to_string(jobs)};
+  words.insert(words.end(), options.names.begin(), options.names.end());
   if (options.tables && !options.out.picture.empty()) throw Error(ErrorCode::usage, "changes of tables are not drawn", "--output");
   const sim::Json run = [&] {
     ProgressLine line;
     line.show("laws under faults");
-    return ask_helper(arguments);
+    return ask_helper(words);
   }();
   if (options.blind) return show(verbs::blindness_document(run), options.out);
   return show(options.tables ? verbs::table_changes_document(run) : verbs::faults_document(run), options.out);

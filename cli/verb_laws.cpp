@@ -9,6 +9,7 @@
 
 #include "cli/document.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/progress_line.hpp"
 #include "cli/verbs.hpp"
 #include "model/error.hpp"
 #include "support/child.hpp"
@@ -55,7 +56,11 @@ int laws(const std::string& subject, const LawsOptions& options) {
   words.insert(words.end(), options.command.begin(), options.command.end());
   const InterruptWatch watch;
   try {
-    const sim::ChildAnswer answer = sim::ask_child(words, kAnswer.bytes, [&] { return watch.interrupted(); });
+    const sim::ChildAnswer answer = [&] {
+      ProgressLine line;
+      line.show("holding " + options.command.front() + " to the law");
+      return sim::ask_child(words, kAnswer.bytes, [&] { return watch.interrupted(); });
+    }();
     if (answer.status == kUsage) throw Error(ErrorCode::usage, first_line(answer.output));
     if (answer.status == kLacks) {
       throw Error(ErrorCode::unsupported,
