@@ -73,12 +73,6 @@ Error wrong_sizes(const PackedTensor& tensor) {
   return {ErrorCode::usage, "the layout is not one of these sizes: " + one_line(tensor.layout), std::string(name_of(tensor.role))};
 }
 
-/// The first version of the engine that converts the form, or the first there is.
-Engine first_engine(const BackendLayout& backend, const Form& form) {
-  const auto found = std::ranges::find_if(kConversionEngines, [&](Engine engine) { return backend.converts(form, engine); });
-  return found != kConversionEngines.end() ? *found : kConversionEngines.front();
-}
-
 }  // namespace
 
 const PackedTensor* PackedLayer::find(Role role) const {
@@ -170,7 +164,8 @@ PackedLayer convert(CanonicalLayer&& layer, const BackendLayout& backend, Settin
 }
 
 PackedLayer convert(const CanonicalLayer& layer, const BackendLayout& backend, const Sizes& padded) {
-  return convert(layer, backend, {.sizes = layer.sizes, .padded = padded, .form = layer.form, .engine = first_engine(backend, layer.form)});
+  return convert(layer, backend,
+                 {.sizes = layer.sizes, .padded = padded, .form = layer.form, .engine = engine_for(backend, layer.form).value_or(kDefaultEngine)});
 }
 
 void check_restorable(const PackedLayer& packed, OnLoss on_loss) {

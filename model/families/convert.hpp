@@ -56,7 +56,7 @@ void note_lost(Role role, const TensorPlan& plan, const LostUnits& lost, std::ve
 PackedLayer convert(const CanonicalLayer& layer, const BackendLayout& backend, Setting setting, const Mover& mover = kMoveByUnits);
 /// The same; the layer gives its tensors up one by one, so that memory holds little more than the layer and its largest tensor.
 PackedLayer convert(CanonicalLayer&& layer, const BackendLayout& backend, Setting setting, const Mover& mover = kMoveByUnits);
-/// The same with nothing but sizes to say, by the first version of the engine that converts the form.
+/// The same with nothing but sizes to say, by the version of engine_for().
 PackedLayer convert(const CanonicalLayer& layer, const BackendLayout& backend, const Sizes& padded);
 
 /// What restore does where the conversion lost something.

@@ -194,6 +194,12 @@ const BackendLayout* find_backend_layout(std::string_view backend, WeightFormat 
   return nullptr;
 }
 
+std::optional<Engine> engine_for(const BackendLayout& row, const Form& form) {
+  if (row.converts(form, kDefaultEngine)) return kDefaultEngine;
+  const auto found = std::ranges::find_if(kConversionEngines, [&](Engine engine) { return row.converts(form, engine); });
+  return found == kConversionEngines.end() ? std::nullopt : std::optional(*found);
+}
+
 const BackendLayout& backend_layout_named(std::string_view backend, WeightFormat format, Engine engine) {
   require_tables(engine, kConversionEngines, "conversions");
   if (const BackendLayout* row = find_backend_layout(backend, format, engine)) return *row;

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -120,6 +121,9 @@ Grounds grounds_of(const BackendLayout& row, const Form& form, Engine engine);
 Grounds grounds_of(const BackendLayout& row, Engine engine);
 /// "layers without gate and up", "gpt-oss order": the forms of a version that were read where others were run; empty: none.
 std::string forms_read(const BackendLayout& row, Engine engine);
+
+/// The version that is meant where none is named, if it converts the form, else the first that does; none where none does.
+std::optional<Engine> engine_for(const BackendLayout& row, const Form& form);
 
 /// Every modelled backend, each engine version a row of its own where they differ.
 std::span<const BackendLayout> all_backend_layouts();

@@ -205,3 +205,17 @@ TEST_CASE("DeepSeek-V4 builds experts of its own for mega MoE and asks no oracle
   CHECK(says(said(mx::kVllm2026_11, "gfx950", "aiter_mega_moe", "tp 2 dp 2 expert_parallel true all2all mori_high_throughput", sizes, on), "TP 1"));
   CHECK(says(said(mx::kVllm2026_11, "gfx950", "aiter_mega_moe", ep, sizes, on), "ValueError: AITER's mega MoE needs MoRI's exchange"));
 }
+
+TEST_CASE("strict asks the oracle where the model's own experts break a need") {
+  // H of 48 holds no whole blocks of 32, whoever computes.
+  const auto file = mx::sim::parse_deployment_file(
+      "platform SM100\noracle mxfp4_deepseek_v4\nbackend deep_gemm_mega_moe\n"
+      "parallel { dp 4 expert_parallel true }\n"
+      "layer { experts 256 top_k 6 hidden 48 intermediate 2048 activation SILU routing DeepseekV4 bias false }\n",
+      "test", {}, mx::kVllm2026_08);
+  const StrictDecision strict = select_strict(mx::kVllm2026_08, file.oracle, file.deployment);
+  REQUIRE(strict.skipped.size() > 1);
+  CHECK(strict.skipped[0].kernel_class == "DeepseekV4MegaMoEExperts");
+  CHECK(strict.skipped[0].need->id == "hidden_blocks");
+  CHECK(strict.skipped[1].backend != kNotAsked);
+}

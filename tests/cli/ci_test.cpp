@@ -9,6 +9,7 @@
 namespace {
 
 using mx::sim::Json;
+using mx::tests::quoted;
 using mx::tests::Run;
 using mx::tests::run_mxact;
 using mx::tests::run_program;
@@ -28,8 +29,6 @@ std::size_t count_of(const std::string& text, const std::string& word) {
   for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++count;
   return count;
 }
-
-std::string quoted(const std::filesystem::path& path) { return "'" + path.string() + "'"; }
 
 /// A set of golden/witness with one recorded byte turned, as a folder.
 void copy_with_a_fault(const std::filesystem::path& from, const std::filesystem::path& to) {

@@ -11,13 +11,12 @@
 
 namespace {
 
+using mx::tests::quoted;
 using mx::tests::Run;
 using mx::tests::run_json;
 using mx::tests::run_mxact;
 using mx::tests::ScratchDirectory;
-
-std::string tiny() { return std::string("'") + MXACT_SOURCE_DIR + "/golden/witness/checkpoints/tiny-gpt-oss'"; }
-std::string quoted(const std::filesystem::path& path) { return "'" + path.string() + "'"; }
+using mx::tests::tiny;
 
 }  // namespace
 

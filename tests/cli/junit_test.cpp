@@ -10,6 +10,7 @@
 
 namespace {
 
+using mx::tests::quoted;
 using mx::tests::Run;
 using mx::tests::run_mxact;
 using mx::tests::run_program;
@@ -18,8 +19,6 @@ using mx::tests::ScratchDirectory;
 namespace fs = std::filesystem;
 
 const fs::path kRoot = MXACT_SOURCE_DIR;
-
-std::string quoted(const fs::path& path) { return "'" + path.string() + "'"; }
 
 std::string text_of(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);

@@ -12,13 +12,12 @@
 
 namespace {
 
+using mx::tests::quoted;
 using mx::tests::Run;
 using mx::tests::run_mxact;
 using mx::tests::run_program;
 using mx::tests::ScratchDirectory;
-
-std::string tiny() { return std::string("'") + MXACT_SOURCE_DIR + "/golden/witness/checkpoints/tiny-gpt-oss'"; }
-std::string quoted(const std::filesystem::path& path) { return "'" + path.string() + "'"; }
+using mx::tests::tiny;
 
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;

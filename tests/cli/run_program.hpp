@@ -1,6 +1,7 @@
 #pragma once
 // Runs mxact.
 
+#include <filesystem>
 #include <string>
 
 #include "support/json.hpp"
@@ -12,6 +13,11 @@ namespace mx::tests {
 
 /// `arguments` is a shell fragment; paths in it must be quoted by the caller.
 inline Run run_mxact(const std::string& arguments, const std::string& input = "/dev/null") { return run_program(MXACT_PROGRAM, arguments, input); }
+
+/// A path as one word of the shell.
+inline std::string quoted(const std::filesystem::path& path) { return "'" + path.string() + "'"; }
+/// The committed checkpoint, as such a word.
+inline std::string tiny() { return quoted(std::filesystem::path(MXACT_SOURCE_DIR) / "golden/witness/checkpoints/tiny-gpt-oss"); }
 
 /// What is wrong with a document that a verb printed, by docs/schema/mxact.json; empty when nothing is.
 inline std::string schema_problem(const sim::Json& document) {

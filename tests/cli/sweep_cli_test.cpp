@@ -9,12 +9,11 @@
 
 namespace {
 
+using mx::tests::quoted;
 using mx::tests::Run;
 using mx::tests::run_json;
 using mx::tests::run_mxact;
 using mx::tests::ScratchDirectory;
-
-std::string quoted(const std::filesystem::path& path) { return "'" + path.string() + "'"; }
 
 const std::filesystem::path kSweeps = std::filesystem::path(MXACT_SOURCE_DIR) / "golden/witness/numerics/sweep32";
 const std::string kEntry = "f32.e4m3fn.nearest_even.saturate.ptx";

@@ -11,8 +11,7 @@ using mx::tests::Run;
 using mx::tests::run_json;
 using mx::tests::run_mxact;
 using mx::tests::ScratchDirectory;
-
-std::string tiny() { return std::string("'") + MXACT_SOURCE_DIR + "/golden/witness/checkpoints/tiny-gpt-oss'"; }
+using mx::tests::tiny;
 
 }  // namespace
 

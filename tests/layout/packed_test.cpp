@@ -219,7 +219,7 @@ TEST_CASE("convert refuses what the backend refuses") {
     using mx::layout::WeightFormat;
     CanonicalLayer other = filled(sizes, SourceOrder::standard);
     other.form = Form(WeightFormat::mxfp4, SourceOrder::standard, false);
-    CHECK(refuses(ErrorCode::usage, "checkpoints of mxfp4 in standard order, not gated, are not converted by engine vllm@2026-05",
+    CHECK(refuses(ErrorCode::usage, "checkpoints of mxfp4 in standard order, not gated, are not converted by engine vllm@2026-08",
                   [&] { mx::layout::convert(other, trtllm, sizes); }));
     other.form = Form(WeightFormat::mxfp8, SourceOrder::gpt_oss);
     CHECK(refuses(ErrorCode::usage, "checkpoints of mxfp8 in gpt_oss order are not converted", [&] { mx::layout::convert(other, trtllm, sizes); }));

@@ -2,8 +2,10 @@
 
 #include <fmt/core.h>
 
-#include <map>
+#include <array>
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "support/html.hpp"
@@ -13,10 +15,9 @@ namespace mx::golden {
 namespace {
 
 /// The kinds of changes as a reader asks for them.
-constexpr std::pair<std::string_view, std::string_view> kKinds[] = {{"choice", "Another backend, or a choice against a refusal"},
-                                                                    {"refusal", "Another exception"},
-                                                                    {"class", "Another class of the same backend"},
-                                                                    {"sizes", "Other sizes alone"}};
+constexpr std::array<std::string_view, 4> kKinds{"choice", "refusal", "class", "sizes"};
+constexpr std::array<std::string_view, 4> kTitles{"Another backend, or a choice against a refusal", "Another exception",
+                                                  "Another class of the same backend", "Other sizes alone"};
 
 }  // namespace
 
@@ -31,26 +32,25 @@ Outcome upgrade_outcome(const Run& run) {
 }
 
 std::string upgrade_html(const Run& run) {
-  std::map<std::string, std::vector<HtmlRow>> by_kind;
-  std::map<std::string, std::int64_t> counts;
+  std::array<std::vector<HtmlRow>, kKinds.size()> rows;
+  std::array<std::int64_t, kKinds.size()> counts{};
   for (const Node& change : run.root()["changes"].items()) {
-    const std::string& kind = change["kind"].text();
-    by_kind[kind].push_back({{change["before"].text()},
-                             {change["after"].text()},
-                             {change["oracle"].text()},
-                             {std::to_string(change["deployments"].count()), "number"},
-                             {change["cause"].text(), "text"},
-                             {change["smallest"].text(), "code"}});
+    const std::size_t kind = change["kind"].word_of("kind of change", kKinds);
+    rows[kind].push_back({{change["before"].text()},
+                          {change["after"].text()},
+                          {change["oracle"].text()},
+                          {std::to_string(change["deployments"].count()), "number"},
+                          {change["cause"].text(), "text"},
+                          {change["smallest"].text(), "code"}});
     counts[kind] += change["deployments"].count();
   }
-  std::string html =
-      html_paragraph(fmt::format("What changes for me when I upgrade from {} to {}? A deployment file asks for itself: mxact engine diff {} {} FILE.",
-                                 run.root()["from"].text(), run.root()["to"].text(), run.root()["from"].text(), run.root()["to"].text()));
-  for (const auto& [kind, title] : kKinds) {
-    const auto rows = by_kind.find(std::string(kind));
-    if (rows == by_kind.end()) continue;
-    html += html_details(title, fmt::format("{} deployments", counts[rows->first]),
-                         html_table(title, {"before", "after", "oracle", "deployments", "cause", "smallest deployment"}, rows->second), true);
+  const std::string from = run.root()["from"].text(), to = run.root()["to"].text();
+  std::string html = html_paragraph(fmt::format(
+      "What changes for me when I upgrade from {} to {}? A deployment file asks for itself: mxact engine diff {} {} FILE.", from, to, from, to));
+  for (std::size_t kind = 0; kind < kKinds.size(); ++kind) {
+    if (rows[kind].empty()) continue;
+    html += html_details(kTitles[kind], fmt::format("{} deployments", counts[kind]),
+                         html_table(kTitles[kind], {"before", "after", "oracle", "deployments", "cause", "smallest deployment"}, rows[kind]), true);
   }
   return html;
 }

@@ -32,8 +32,8 @@ constexpr std::array kNeeds = {
         },
         "vllm csrc/cpu/sgl-kernels/gemm.cpp TILE_N, TILE_K, BLOCK_N"),
     need(
-        "dtype", kCpu, {}, kernel, error, read, "bfloat16: float16 is dispatched, and its product with MXFP4 weights is not implemented",
-        "struct brgemm: primary template not implemented", [](const Placement& p) { return dtype_is(p, {"bfloat16"}); },
+        "dtype", kCpu, {}, kernel, error, read, "bfloat16: float16 passes the dispatch, and there is no product of it with MXFP4 weights",
+        kTorchError, [](const Placement& p) { return dtype_is(p, {"bfloat16"}); },
         "vllm csrc/cpu/sgl-kernels/gemm_fp8.cpp brgemm, tinygemm_kernel_nn"),
     need(
         "activation", kCpu, {}, kernel, silent, read, "SILU or SWIGLUOAI: the argument is not read", "computed as one of the two",
@@ -76,8 +76,8 @@ constexpr std::array kNeeds = {
         },
         "E/cpu_moe.py CPUExpertsFp8 of 0.33.0", {}, since(kVllm2026_11)),
     need(
-        "dtype", kCpu, {}, kernel, error, read, "bfloat16", "struct brgemm: primary template not implemented",
-        [](const Placement& p) { return dtype_is(p, {"bfloat16"}); }, "vllm csrc/cpu/sgl-kernels/gemm_fp8.cpp brgemm, tinygemm_kernel_nn"),
+        "dtype", kCpu, {}, kernel, error, read, "bfloat16", kTorchError, [](const Placement& p) { return dtype_is(p, {"bfloat16"}); },
+        "vllm csrc/cpu/sgl-kernels/gemm_fp8.cpp brgemm, tinygemm_kernel_nn"),
     need(
         "expert_map", kCpu, {}, kernel_class, silent, read, "no expert parallelism: the map is ignored", "global ids meet local weights",
         [](const Placement& p) { return !has_ep(p); }, "E/cpu_moe.py apply"),

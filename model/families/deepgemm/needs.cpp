@@ -49,24 +49,17 @@ namespace fp8 {
 
 constexpr std::array<Names, 1> kDeepGemm = {"TritonOrDeepGemmExperts"};
 constexpr std::array<Names, 1> kBatchedDeepGemm = {"BatchedDeepGemmExperts"};
+constexpr std::array<Names, 2> kFp8DeepGemm = {"TritonOrDeepGemmExperts", "BatchedDeepGemmExperts"};
 constexpr std::array<Names, 1> kMxfp8DeepGemm = {"DeepGemmExperts"};
 constexpr std::array<Names, 2> kStandardDeepGemm = {"TritonOrDeepGemmExperts", "DeepGemmExperts"};
 
 constexpr std::array kNeeds = {
     need(
-        "device", kDeepGemm, {}, kernel, error, read, "SM90 or SM major 10", "no such kernel",
+        "device", kFp8DeepGemm, {}, kernel, error, read, "SM90 or SM major 10", "no such kernel",
         [](const Placement& p) { return cuda_in(p, 90, 90) || cuda_in(p, 100, 109); }, "deepseek-ai/DeepGEMM csrc/apis/gemm.hpp", {},
         before(kVllm2026_08)),
     need(
-        "device", kDeepGemm, {}, kernel_class, error, read, "SM90, SM major 10 or 12", "no such kernel",
-        [](const Placement& p) { return cuda_in(p, 90, 90) || cuda_in(p, 100, 109) || cuda_in(p, 120, 129); },
-        "vllm platforms/cuda.py support_deep_gemm at 7ca49fbe4", {}, since(kVllm2026_08)),
-    need(
-        "device", kBatchedDeepGemm, {}, kernel, error, read, "SM90 or SM major 10", "no such kernel",
-        [](const Placement& p) { return cuda_in(p, 90, 90) || cuda_in(p, 100, 109); }, "deepseek-ai/DeepGEMM csrc/apis/gemm.hpp", {},
-        before(kVllm2026_08)),
-    need(
-        "device", kBatchedDeepGemm, {}, kernel_class, error, read, "SM90, SM major 10 or 12", "no such kernel",
+        "device", kFp8DeepGemm, {}, kernel_class, error, read, "SM90, SM major 10 or 12", "no such kernel",
         [](const Placement& p) { return cuda_in(p, 90, 90) || cuda_in(p, 100, 109) || cuda_in(p, 120, 129); },
         "vllm platforms/cuda.py support_deep_gemm at 7ca49fbe4", {}, since(kVllm2026_08)),
     need(

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "model/error.hpp"
 #include "tests/catch.hpp"
 #include "tests/verbs/report/markup.hpp"
 #include "tests/verbs/report/sample_runs.hpp"
@@ -50,6 +51,14 @@ TEST_CASE("the verdict comes first, and a run that checked nothing says so") {
   Json empty = audit_json();
   empty["checks"] = 0;
   CHECK(has(page(empty), "<b>NOTHING CHECKED</b> A run that should have checked something compared nothing. It proves nothing."));
+}
+
+TEST_CASE("what an upgrade changes stands by its kind, and a kind that nobody knows is an error") {
+  const std::string upgrade = page(upgrade_json());
+  CHECK(has(upgrade, "Another backend, or a choice against a refusal"));
+  CHECK(has(upgrade, "platform SM120"));
+  CHECK_FALSE(has(upgrade, "Other sizes alone"));
+  CHECK_THROWS_AS(page(with(upgrade_json(), "/changes/0/kind", "sizs")), mx::Error);
 }
 
 TEST_CASE("a finding says where its need is read, and which version mends it") {

@@ -43,13 +43,6 @@ std::optional<Sizes> sizes_for(Role role, const Form& form, const Matrix& matrix
   return std::nullopt;
 }
 
-/// The version that is meant where none is named, if it converts the form, else the first that does.
-std::optional<Engine> engine_for(const BackendLayout& row, const Form& form) {
-  if (row.converts(form, kDefaultEngine)) return kDefaultEngine;
-  const auto found = std::ranges::find_if(layout::kConversionEngines, [&](Engine engine) { return row.converts(form, engine); });
-  return found == layout::kConversionEngines.end() ? std::nullopt : std::optional(*found);
-}
-
 /// Forms that the row converts and that matter to the tensor: w2 lies the same way in all of them.
 std::vector<Form> forms_of(const BackendLayout& row, Role role) {
   std::vector<Form> forms;
