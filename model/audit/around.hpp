@@ -13,6 +13,8 @@ std::span<const KernelNeed> exchange_needs();
 std::span<const KernelNeed> common_needs();
 /// Of a model's constants and biases, whatever the class.
 std::span<const KernelNeed> constant_needs();
+/// Of quantization methods that take a class by the device.
+std::span<const KernelNeed> method_needs();
 /// Of gpt-oss checkpoints: of their loader, then of the method and its converters.
 std::span<const KernelNeed> gpt_oss_loader_needs();
 std::span<const KernelNeed> gpt_oss_needs();

@@ -1,9 +1,10 @@
-// What the checkpoints of gpt-oss and of DeepSeek-V4 need of loaders, methods and converters, whoever computes. E/ is vllm fused_moe/experts/ at
-// 7e1b45a09.
+// What checkpoints need of loaders, quantization methods and converters, whoever computes; those of gpt-oss and of DeepSeek-V4 most. E/ is vllm
+// fused_moe/experts/ at 7e1b45a09.
 
 #include <array>
 
 #include "model/audit/around.hpp"
+#include "model/engine/vllm/own_choice.hpp"
 #include "model/families/facts.hpp"
 
 namespace mx::oracle {
@@ -22,6 +23,13 @@ constexpr std::array<Names, 1> kUnfusedBackend = {"TRITON_UNFUSED"};
 constexpr std::array<Names, 1> kAiter = {"AiterExperts"};
 constexpr std::array<Names, 1> kAiterBf16 = {"AITER_MXFP4_BF16"};
 constexpr std::array<Names, 1> kCpu = {"CPUExpertsMxfp4"};
+constexpr std::array<Names, 2> kTrtllmBackends = {"FLASHINFER_TRTLLM_MXFP4_BF16", "FLASHINFER_TRTLLM_MXFP4_MXFP8"};
+constexpr std::array<Names, 2> kCutlassBackends = {"FLASHINFER_CUTLASS_MXFP4_BF16", "FLASHINFER_CUTLASS_MXFP4_MXFP8"};
+constexpr std::array<Names, 3> kDeinterleave = {"FLASHINFER_CUTLASS_MXFP4_BF16", "FLASHINFER_CUTLASS_MXFP4_MXFP8", "AITER_MXFP4_BF16"};
+constexpr Names kQuarkSource =
+    "vllm quantization/quark/quark_moe.py _setup_kernel; oracle/mxfp4.py convert_gpt_oss_weight_to_mxfp4_moe_kernel_format; the same at 7ca49fbe4 "
+    "and "
+    "of 0.33.0";
 constexpr std::array<Names, 7> kNotOfStandard = {
     "FLASHINFER_CUTLASS_MXFP4_BF16", "FLASHINFER_CUTLASS_MXFP4_MXFP8", "XPU", "EMULATION", "AITER_MXFP4_MXFP4", "AITER_MXFP4_FP8", "CPU"};
 
@@ -35,6 +43,9 @@ std::int64_t loaded_per_rank(const Placement& p) {
   return 32 * ((blocks + ranks(p) - 1) / ranks(p));
 }
 
+/// Quark's method hands every checkpoint to the converter of gpt-oss. Only gpt-oss's own rows alternate gate and up.
+bool is_quark(const Placement& p) { return p.deployment.quant_method == "quark"; }
+
 bool is_oai(const Placement& p) { return activation_is(p, {"SWIGLUOAI"}); }
 
 // gpt-oss: Q/ is vllm quantization/, whose method for it always passes alpha, beta and limit.
@@ -43,6 +54,20 @@ constexpr std::array kLoaderNeeds = {
         "loaded_experts", {}, {}, engine, silent, read, "the experts divide by the ranks: a rank loads G // ep of them",
         "the last experts are never loaded", [](const Placement& p) { return !is_uneven(p) || has_own_loader(p); },
         "vllm models/gpt_oss.py _load_weights_mxfp4"),
+};
+
+/// A name of moe_backend is given to a method that takes its class by the device.
+bool is_unheard(const Placement& p) {
+  const Deployment& deployment = p.deployment;
+  return deployment.quant_method != "own" && deployment.layer.moe_backend != "auto" && own_choice(tables_of(p.engine, p.oracle), deployment).taken();
+}
+
+constexpr std::array kMethodNeeds = {
+    need(
+        "wish", {}, {}, engine, silent, published, "the user names no backend: the quantization method takes its class by the device",
+        "another backend than wished", [](const Placement& p) { return !is_unheard(p); },
+        "vllm compressed_tensors_moe_w4a4_mxfp4.py, quark/quark_moe.py QuarkW8A8Fp8MoEMethod at 7e1b45a09: the oracle is not asked",
+        "vllm pull request 55232"),
 };
 
 constexpr std::array kGptOssNeeds = {
@@ -66,6 +91,16 @@ constexpr std::array kGptOssNeeds = {
     need("oai_constants", kCpu, {}, engine, silent, read, "SWIGLUOAI: the presence of alpha and limit chooses it, and the method always passes them",
          "SILU is computed as SwiGLU-OAI", is_oai, "vllm quantization/mxfp4.py; csrc/cpu/sgl-kernels/moe.cpp at 7ca49fbe4", {},
          between(kVllm2026_08, kVllm2026_11)),
+    need(
+        "permutations", {}, kTrtllmBackends, engine, error, read, "a cache of permutations, which Quark's method does not hand to the converter",
+        "an assertion", [](const Placement& p) { return !is_quark(p); }, kQuarkSource),
+    need(
+        "converter_biases", {}, kCutlassBackends, engine, error, read, "biases, which the converter that Quark's method calls asserts",
+        "an assertion", [](const Placement& p) { return !is_quark(p) || p.deployment.layer.has_bias; }, kQuarkSource),
+    need(
+        "row_order", {}, kDeinterleave, engine, silent, read,
+        "rows that alternate gate and up, as gpt-oss has them: the converter that Quark's method calls de-interleaves w13",
+        "the rows of [w1; w3] are shuffled as if they alternated", [](const Placement& p) { return !is_quark(p) || is_oai(p); }, kQuarkSource),
     need(
         "two_data_ranks", kTriton, kTritonBackend, engine, error, published, "no data parallelism together with expert parallelism",
         "errors, cause not known", [](const Placement& p) { return !exchanges(p); }, "not known", "vllm pull request 37128"),
@@ -108,6 +143,7 @@ constexpr std::array kDeepseekNeeds = {
 
 }  // namespace
 
+std::span<const KernelNeed> method_needs() { return kMethodNeeds; }
 std::span<const KernelNeed> gpt_oss_loader_needs() { return kLoaderNeeds; }
 std::span<const KernelNeed> gpt_oss_needs() { return kGptOssNeeds; }
 std::span<const KernelNeed> deepseek_v4_needs() { return kDeepseekNeeds; }

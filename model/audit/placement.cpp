@@ -76,13 +76,14 @@ Placement place(const OracleTables& tables, const Deployment& deployment, std::s
 }
 
 std::optional<Placement> place(const OracleTables& tables, const Deployment& deployment, const Decision& decision) {
-  if (const std::string_view own = own_class(tables, deployment); !own.empty()) {
+  if (const OwnChoice own = own_choice(tables, deployment); own.taken()) {
+    if (own.backend != kNotAsked) return place(tables, deployment, own.backend, own.kernel_class);
     const LayerConfig& layer = deployment.layer;
     return Placement{deployment,
                      tables.engine,
                      tables.name,
-                     kNotAsked,
-                     own,
+                     own.backend,
+                     own.kernel_class,
                      exchanged_hidden(deployment, tables.engine),
                      layer.intermediate_per_partition,
                      weight_key_of(tables, deployment)};

@@ -43,8 +43,7 @@ std::string name_that_leads_to(const OracleTables& tables, const Deployment& dep
   for (const std::string_view name : user_names(tables)) {
     asked.layer.moe_backend = name;
     const Decision decision = decide(tables, asked);
-    const bool found = decision.choice && decision.choice->backend == choice.backend && decision.choice->kernel_class == choice.kernel_class;
-    if (found) return "moe_backend " + std::string(name);
+    if (decision.choice && *decision.choice == choice) return "moe_backend " + std::string(name);
   }
   return {};
 }
@@ -69,9 +68,10 @@ StrictDecision select_strict(Engine engine, std::string_view oracle, const Deplo
     // Placed by the whole tables: a method that takes a backend's first class takes the engine's first.
     const auto placement = place(whole, asked, strict.decision);
     const KernelNeed* broken = placement ? first_broken_need(*placement) : nullptr;
-    const bool not_asked = placement && placement->backend == kNotAsked;
+    const bool not_asked = placement && own_choice(whole, asked).taken();
     if (broken == nullptr) {
       strict.decision = after_method(whole, asked, std::move(strict.decision));
+      strict.asked = asked;
       if (strict.decision.choice) strict.reached_by = name_that_leads_to(whole, deployment, *strict.decision.choice);
       if (strict.decision.refusal && !strict.skipped.empty()) strict.decision.refusal = why_nothing(whole, deployment, strict);
       if (fault::planted(fault::Fault::strict_hides_skips)) strict.skipped.clear();
@@ -81,7 +81,7 @@ StrictDecision select_strict(Engine engine, std::string_view oracle, const Deplo
     if (not_asked) {
       // The method's own class cannot do the work: ask the oracle after all.
       asked.quant_method = "own";
-      if (own_class(whole, asked) == placement->kernel_class) asked.layer.moe_backend = "auto";
+      if (own_choice(whole, asked).taken()) asked.layer.moe_backend = "auto";
     } else {
       left.strike(strict.decision.choice->backend, strict.decision.choice->kernel_class);
     }

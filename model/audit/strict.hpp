@@ -20,6 +20,7 @@ struct Skipped {
 
 struct StrictDecision {
   Decision decision;             ///< of the last search; a refusal when nothing is left, which then says what was skipped first
+  Deployment asked;              ///< what that search was for: as given, but for a method or a name whose own choice was skipped
   std::vector<Skipped> skipped;  ///< in the order in which they were chosen and struck
   /// How a user gets to the class that was found where the engine would take another: "moe_backend marlin"; empty where the engine takes it, or
   /// where no name leads there.

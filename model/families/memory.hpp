@@ -57,6 +57,7 @@ struct Need {
   std::string_view why;
   bool (*applies)(const Setting& setting) = nullptr;  ///< null: always
   std::string_view raises = {};                       ///< the exception that the engine ends with as it prepares weights, where that is known
+  bool is_ours = false;                               ///< the engine goes on where it is broken; what it does there is not in mxact
 };
 bool holds(const Need& need, const Setting& setting);
 /// "2I a multiple of 128: why", for people.

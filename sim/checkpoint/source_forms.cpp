@@ -74,13 +74,13 @@ constexpr Text kE8m0Meaning = "value = e2m1 * 2^(byte - 127)", kE8m0Fp8Meaning =
                kDivided = "value = e2m1 * e4m3 / weight_global_scale", kMultiplied = "value = e2m1 * e4m3 * weight_scale_2",
                kScaled = "value = e4m3 * weight_scale", kBlockMeaning = "value = e4m3 * scale of its 128 x 128 block",
                kRowMeaning = "value = e4m3 * weight_scale of its row";
-constexpr EngineUse kGptOssUse{"mxfp4", true, true, "own", "SWIGLUOAI", "RenormalizeNaive"};  // softmax scores, renormalized
+constexpr EngineUse kGptOssUse{"mxfp4", true, "own", "SWIGLUOAI", "RenormalizeNaive"};  // softmax scores, renormalized
 
 constexpr EngineUse asks(Text scheme, Text method, bool rounds = false, Text routing = "Renormalize") {
-  return {scheme, true, rounds, method, "SILU", routing};
+  return {scheme, rounds, method, "SILU", routing};
 }
 /// What is read and not converted.
-constexpr EngineUse lacks(Text what) { return {{}, false, false, "own", "SILU", "Renormalize", what}; }
+constexpr EngineUse lacks(Text what) { return {{}, false, "own", "SILU", "Renormalize", what}; }
 
 constexpr Text kVllm = "vllm-project/vllm", kCommit = "7e1b45a09252a5b513cd83116aa7a2f310220c34",
                kModelOpt = "vllm/model_executor/layers/quantization/modelopt.py", kFp8Py = "vllm/model_executor/layers/quantization/fp8.py",
@@ -101,9 +101,9 @@ constexpr SourceForm kForms[] = {
     {"gpt-oss (Hugging Face names)", Form(SourceOrder::gpt_oss), kGptOssNames, kGptOssTensors, kGptOssFacts, kE8m0Meaning, kGptOssUse, {kVllm, "vllm/model_executor/models/gpt_oss.py", "_load_weights_mxfp4", kCommit}},
     {"gpt-oss (original names)", Form(SourceOrder::gpt_oss), kGptOssOriginalNames, kGptOssOriginalTensors, kGptOssFacts, kE8m0Meaning, kGptOssUse, {"openai/gpt-oss", "gpt_oss/torch/weights.py", "Checkpoint, PARAM_NAME_MAP", "main"}},
     {"MXFP4, w13 and w2 of all experts", kMx4, kStackedNames, kStackedMxfp4, kStackedFacts, kE8m0Meaning, asks("mxfp4", "own", true), {kVllm, "vllm/model_executor/layers/quantization/mxfp4.py", "Mxfp4MoEMethod.create_weights", kCommit}},
-    {"compressed-tensors MXFP4", kMx4, kEachExpert, kCompressedMxfp4, kCtMxfp4Facts, kE8m0Meaning, {"mxfp4", false, false, "compressed_tensors", "SILU", "Renormalize"}, {kVllm, kCtMxfp4, "create_weights", kCommit}},
-    {"compressed-tensors MXFP4, FP4 activations", kMx4, kEachExpert, kCompressedMxfp4, kCtMxfp4W4A4Facts, kE8m0Meaning, {"mxfp4-mxfp4", false, false, "compressed_tensors", "SILU", "Renormalize"}, {kVllm, kCtMxfp4, "create_weights", kCommit}},
-    {"compressed-tensors MXFP4, FP8 activations", kMx4, kEachExpert, kCompressedMxfp4, kCtMxfp4W4A8Facts, kE8m0Meaning, {"mxfp4", false, false, "compressed_tensors", "SILU", "Renormalize"}, {kVllm, kCtMxfp4, "create_weights", kCommit}},
+    {"compressed-tensors MXFP4", kMx4, kEachExpert, kCompressedMxfp4, kCtMxfp4Facts, kE8m0Meaning, asks("mxfp4", "compressed_tensors"), {kVllm, kCtMxfp4, "create_weights", kCommit}},
+    {"compressed-tensors MXFP4, FP4 activations", kMx4, kEachExpert, kCompressedMxfp4, kCtMxfp4W4A4Facts, kE8m0Meaning, asks("mxfp4-mxfp4", "compressed_tensors"), {kVllm, kCtMxfp4, "create_weights", kCommit}},
+    {"compressed-tensors MXFP4, FP8 activations", kMx4, kEachExpert, kCompressedMxfp4, kCtMxfp4W4A8Facts, kE8m0Meaning, asks("mxfp4", "compressed_tensors"), {kVllm, kCtMxfp4, "create_weights", kCommit}},
     {"compressed-tensors NVFP4", kNv4, kEachExpert, kCompressedNvfp4, kCtNvfp4Facts, kDivided, asks("nvfp4", "compressed_tensors"), {kVllm, kCt, "_is_nvfp4_format", kCommit}},
     {"compressed-tensors NVFP4A16", kNv4, kEachExpert, kCompressedNvfp4Alone, kCtNvfp4A16Facts, kDivided, asks("nvfp4-a16", "compressed_tensors"), {kVllm, kCt, "_is_nvfp4_format, input_quant None", kCommit}},
     {"ModelOpt NVFP4", kNv4, kEachExpert, kModelOptNvfp4, kModelOptNvfp4Facts, kMultiplied, asks("nvfp4", "own"), {kVllm, kModelOpt, "ModelOptNvFp4FusedMoE", kCommit}},

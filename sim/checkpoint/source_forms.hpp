@@ -91,7 +91,6 @@ struct ConfigFact {
 /// What the engine makes of such a checkpoint: the row of oracle::schemes(), and what its layers are.
 struct EngineUse {
   std::string_view scheme;        ///< empty: such experts are read and counted, and not converted
-  bool asks_oracle;               ///< false: the method picks a class by the device
   bool rounds;                    ///< buffers are rounded up for the backend before loading
   std::string_view quant_method;  ///< of oracle::Deployment
   std::string_view activation;

@@ -84,17 +84,9 @@ class CellPlanner {
     const oracle::OracleTables& tables = oracle_of(checkpoint_, options_.engine);
     oracle::Deployment deployment = deployment_of(platform, tp, request);
     Cell cell{.platform = std::string(platform.name), .tp = tp, .request = request};
-    if (!checkpoint_.source_form().use.asks_oracle) {
-      cell.heard = request == "auto";
-      if (!cell.heard) deployment.quant_method = "own";
-      if (cell.heard && oracle::own_class(tables, deployment).empty()) {
-        if (!options_.backends.empty()) return;
-        cell.unknown = "the quantization method takes a class by the device and asks no oracle; which one it takes here is not in mxact yet";
-        cell.decides = true;
-        report_.cells.push_back(std::move(cell));
-        return;
-      }
-    }
+    // A method that takes a class by the device does not hear the request; what the backend would do is shown all the same.
+    cell.heard = request == "auto" || !oracle::own_choice(tables, deployment).taken();
+    if (!cell.heard) deployment.quant_method = "own";
     add(platform, std::move(cell), oracle::resolve(tables, deployment, oracle::decide(tables, deployment, oracle::Detail::texts)), seen);
   }
 
@@ -169,11 +161,22 @@ class CellPlanner {
     };
     const auto known = std::find_if(report_.conversions.begin(), report_.conversions.end(), same);
     if (known != report_.conversions.end()) return static_cast<std::size_t>(known - report_.conversions.begin());
-    result.verdict = backend_of(result) == nullptr ? Verdict::not_modelled : Verdict::passed;
-    if (result.verdict == Verdict::not_modelled)
-      result.detail = (choice.backend == oracle::kNotAsked ? choice.kernel_class : choice.backend) + ": its memory is not in mxact yet";
+    result.detail = missing_of(result, choice);
+    result.verdict = result.detail.empty() ? Verdict::passed : Verdict::not_modelled;
     report_.conversions.push_back(result);
     return report_.conversions.size() - 1;
+  }
+
+  /// What mxact lacks of the conversion; empty where it has all.
+  static std::string missing_of(const ConversionResult& result, const oracle::Choice& choice) {
+    const layout::BackendLayout* backend = backend_of(result);
+    if (choice.kernel_class.empty()) return "the engine goes on without a kernel class; what it computes is not in mxact yet";
+    if (backend == nullptr) return (choice.backend == oracle::kNotAsked ? choice.kernel_class : choice.backend) + ": its memory is not in mxact yet";
+    if (result.sizes.intermediate % result.sizes.group != 0) return {};
+    for (const layout::BrokenNeed& broken : layout::broken_needs(*backend, setting_of(result))) {
+      if (broken.need.is_ours) return choice.backend + ": " + std::string(broken.need.why);
+    }
+    return {};
   }
 
   /// What the backend does with every tensor on the result's device; empty where it refuses or is not modelled.

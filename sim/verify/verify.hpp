@@ -78,8 +78,7 @@ struct Cell {
   std::string backend = {};                              ///< empty: none
   std::string kernel_class = {};                         ///< empty: none
   std::optional<oracle::Refusal> refusal = {};           ///< why the engine does not run it; then there is no conversion
-  bool heard = true;                                     ///< false: the quantization method asks no oracle, and the name leads nowhere
-  std::string unknown = {};                              ///< why mxact cannot say what the engine runs; then there is no conversion
+  bool heard = true;                                     ///< false: the method takes a class by the device, and the name leads nowhere
   std::vector<const oracle::KernelNeed*> broken = {};    ///< needs that the choice does not meet
   std::optional<std::size_t> conversion = std::nullopt;  ///< index into VerifyReport::conversions
   /// The run stands for it: the engine's own choice on a platform and a size that were asked for, or a backend that was.

@@ -20,7 +20,7 @@ std::string_view name_of(Verdict verdict) {
 
 Verdict VerifyReport::verdict(const Cell& cell) const {
   if (cell.conversion) return conversions[*cell.conversion].verdict;
-  return cell.unknown.empty() ? Verdict::refused : Verdict::not_modelled;
+  return Verdict::refused;
 }
 
 std::int64_t VerifyReport::count(Verdict wanted) const {

@@ -197,17 +197,15 @@ TEST_CASE("strict selection never breaks a need and changes nothing that works")
     for_each_deployment(tables, [&](const Deployment& deployment) {
       if (index++ % kStride != 0) return;
       const StrictDecision decision = select_strict(mx::kVllm2026_05, oracle, deployment);
-      const Decision plain = select(tables, deployment);
+      const Decision plain = decide(tables, deployment);
       if (!decision.skipped.empty()) ++skipping;
-      if (decision.decision.choice && decision.decision.choice->backend != kNotAsked) {
-        Deployment asked = deployment;
-        if (!decision.skipped.empty() && decision.skipped.front().backend == kNotAsked) asked.quant_method = "own";
-        const auto placement = place(tables, asked, decision.decision);
+      if (decision.decision.choice) {
+        const auto placement = place(tables, decision.asked, decision.decision);
         const bool clean = !placement || first_broken_need(*placement) == nullptr;
         if (!clean) FAIL_CHECK(info_text(mx::kVllm2026_05, oracle, deployment));
       }
       const auto placement = place(tables, deployment, plain);
-      const bool works = placement && placement->backend != kNotAsked && first_broken_need(*placement) == nullptr;
+      const bool works = placement && first_broken_need(*placement) == nullptr;
       if (works && (!decision.decision.choice || decision.decision.choice->backend != plain.choice->backend))
         FAIL_CHECK(info_text(mx::kVllm2026_05, oracle, deployment));
     });

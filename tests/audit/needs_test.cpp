@@ -117,9 +117,16 @@ TEST_CASE("a method that asks no oracle is placed whatever the oracle says") {
   CHECK(placement->backend == kNotAsked);
   CHECK(placement->kernel_class == "CutlassExpertsMxfp4");
   CHECK(broken(*placement) == "sizes");
+  // Marlin's memory is made, of sizes that nobody rounds.
   deployment = on("SM90");
   deployment.quant_method = "compressed_tensors";
-  CHECK_FALSE(place(tables_of(mx::kVllm2026_05, "mxfp4"), deployment, Decision{{}, Refusal{"ValueError", ""}, {}}));
+  deployment.layer.moe_backend = "triton";
+  deployment.layer.intermediate_per_partition = 720;
+  const auto marlin = place(tables_of(mx::kVllm2026_05, "mxfp4"), deployment, Decision{{}, Refusal{"ValueError", ""}, {}});
+  REQUIRE(marlin);
+  CHECK(marlin->backend == "MARLIN");
+  CHECK(marlin->intermediate == 720);
+  CHECK(broken(*marlin).find("wish") != std::string::npos);
 }
 
 TEST_CASE("a need of a converter is what the converter of that version takes") {

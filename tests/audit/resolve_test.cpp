@@ -143,6 +143,84 @@ TEST_CASE("a method that asks nobody is answered by its class everywhere") {
   CHECK(resolved(file, layer).decision.choice->kernel_class == "CutlassExpertsMxfp4");
 }
 
+/// What a layer of hidden 128 gets under a method: "CLASS of BACKEND COLUMNS", and what the engine raises.
+std::string taken(mx::Engine engine, const std::string& method, const std::string& oracle, const std::string& more, int columns = 96) {
+  const mx::sim::DeploymentFile file =
+      mx::sim::parse_deployment_file("quant_method " + method + " layer { experts 8 top_k 2 hidden 128 intermediate " + std::to_string(columns) +
+                                         " activation SILU bias false } " + more,
+                                     "drawn", oracle, engine);
+  const Resolution resolution = resolve(engine, file.deployment, {file.oracle, file.deployment.layer});
+  const auto& choice = resolution.decision.choice;
+  if (!choice) return resolution.decision.refusal->error_type;
+  const std::string raised = resolution.failure ? " " + resolution.failure->refusal.error_type : "";
+  return choice->kernel_class + " of " + choice->backend + " " + std::to_string(choice->rounded_intermediate) + raised;
+}
+
+TEST_CASE("a method that takes a class by the device does so on every device") {
+  struct Row {
+    mx::Engine engine;
+    const char* method;
+    const char* oracle;
+    const char* more;
+    const char* right;
+  };
+  const std::string tensors = "weight_key kFp8StaticTensorSym activation_key kFp8StaticTensorSym ";
+  const std::string aiter = "platform gfx950 env { VLLM_ROCM_USE_AITER 1 } ";
+  // vllm compressed_tensors_moe_w4a4_mxfp4.py __init__ and process_weights_after_loading; quark/quark_moe.py QuarkW8A8Fp8MoEMethod at 7e1b45a09;
+  // csrc gptq_marlin_repack.cu is compiled for CUDA alone; sizes are allocated as they are.
+  for (const Row& row : {
+           Row{mx::kVllm2026_05, "compressed_tensors", "mxfp4", "platform SM90", "MarlinExperts of MARLIN 96"},
+           Row{mx::kVllm2026_05, "compressed_tensors", "mxfp4", "platform SM103", "CutlassExpertsMxfp4 of NOT_ASKED 96"},
+           Row{mx::kVllm2026_05, "compressed_tensors", "mxfp4", "platform SM120", "MarlinExperts of MARLIN 96"},
+           Row{mx::kVllm2026_05, "compressed_tensors", "mxfp4", "platform SM90 backend triton", "MarlinExperts of MARLIN 96"},
+           Row{mx::kVllm2026_05, "compressed_tensors", "mxfp4", "platform SM90 parallel { dp 2 expert_parallel true }",
+               "MarlinExperts of MARLIN 96 AssertionError"},
+           Row{mx::kVllm2026_08, "compressed_tensors", "mxfp4", "platform SM90 parallel { dp 2 expert_parallel true }", "MarlinExperts of MARLIN 96"},
+           Row{mx::kVllm2026_05, "compressed_tensors", "mxfp4", "platform gfx942", "MarlinExperts of MARLIN 96 AttributeError"},
+           Row{mx::kVllm2026_05, "compressed_tensors", "mxfp4", "platform xpu", "MarlinExperts of MARLIN 96 AttributeError"},
+           Row{mx::kVllm2026_08, "compressed_tensors", "mxfp4", "platform SM80", "MarlinExperts of MARLIN 96"},
+           Row{mx::kVllm2026_08, "compressed_tensors", "mxfp4", "platform SM100", "CutlassExpertsMxfp4 of NOT_ASKED 96"},
+           Row{mx::kVllm2026_08, "compressed_tensors", "mxfp4", "platform xpu", "XPUExpertsMxFp4 of XPU 96"},
+           Row{mx::kVllm2026_08, "compressed_tensors", "mxfp4", "platform cpu", "MarlinExperts of MARLIN 96 AttributeError"},
+           Row{mx::kVllm2026_11, "compressed_tensors", "mxfp4", "platform SM90 backend marlin", "MarlinExperts of MARLIN 96"},
+           Row{mx::kVllm2026_05, "quark", "fp8", "platform SM90", "TritonExperts of TRITON 96"},
+           Row{mx::kVllm2026_05, "quark", "fp8", "platform SM80", "MarlinExperts of MARLIN 96"},
+           Row{mx::kVllm2026_05, "quark", "fp8", "platform SM90 env { VLLM_TEST_FORCE_FP8_MARLIN 1 }", "MarlinExperts of MARLIN 96"},
+           Row{mx::kVllm2026_05, "quark", "fp8", "platform gfx950", "TritonExperts of TRITON 96"},
+           Row{mx::kVllm2026_05, "quark", "fp8", aiter.c_str(), "AiterExperts of AITER 96"},
+           Row{mx::kVllm2026_05, "quark", "fp8", "platform cpu", "MarlinExperts of MARLIN 96 AttributeError"},
+       }) {
+    INFO(name_of(row.engine) << " " << row.method << " " << row.more);
+    const bool is_fp8 = std::string_view(row.oracle) == "fp8";
+    CHECK(taken(row.engine, row.method, row.oracle, (is_fp8 ? tensors : std::string()) + row.more) == row.right);
+  }
+  // The oracle is asked for b12x alone, since 2026-08, and for FP8 under Quark since then.
+  CHECK(taken(mx::kVllm2026_08, "compressed_tensors", "mxfp4", "platform SM120 backend b12x") !=
+        taken(mx::kVllm2026_08, "compressed_tensors", "mxfp4", "platform SM120"));
+  CHECK(taken(mx::kVllm2026_08, "quark", "fp8", tensors + "platform SM90") == taken(mx::kVllm2026_08, "own", "fp8", tensors + "platform SM90"));
+}
+
+TEST_CASE("Quark's emulation is rounded since 2026-08") {
+  // quark/quark_moe.py maybe_roundup_sizes; oracle/mxfp4.py mxfp4_round_up_hidden_size_and_intermediate_size at 7ca49fbe4: to OCP_MX_BLOCK_SIZE.
+  const std::string more = "platform SM100 backend emulation activation_key kMxfp4Dynamic software { has_quark true }";
+  CHECK(taken(mx::kVllm2026_05, "quark", "mxfp4", more, 80) == "OCP_MXQuantizationEmulationTritonExperts of EMULATION 80");
+  CHECK(taken(mx::kVllm2026_08, "quark", "mxfp4", more, 80) == "OCP_MXQuantizationEmulationTritonExperts of EMULATION 96");
+}
+
+TEST_CASE("strict answers for the deployment that it asked in the method's place") {
+  const mx::sim::DeploymentFile file = mx::sim::parse_deployment_file(
+      "platform SM90 quant_method compressed_tensors layer { experts 8 top_k 2 hidden 512 intermediate 96 activation SILU bias false }", "drawn",
+      "mxfp4", mx::kVllm2026_08);
+  const StrictDecision strict = select_strict(mx::kVllm2026_08, file.oracle, file.deployment);
+  REQUIRE(strict.decision.choice);
+  REQUIRE(!strict.skipped.empty());
+  CHECK(strict.skipped.front().backend == "MARLIN");
+  CHECK(strict.asked.quant_method == "own");
+  CHECK(resolve(tables_of(mx::kVllm2026_08, file.oracle), strict.asked, strict.decision).broken.empty());
+  // The method hears no name, so that none leads there.
+  CHECK(strict.reached_by.empty());
+}
+
 TEST_CASE("Quark's experts of FP8 blocks are refused until the version that took them in") {
   auto file = example("deepseek-v3-h200");
   file.deployment.quant_method = "quark";

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <optional>
 #include <random>
 #include <string>
 #include <utility>
@@ -30,53 +31,137 @@ namespace sim = mx::sim;
 using mx::Engine;
 using sim::Json;
 
-/// The documents of select and audit, and what sim and matrix say of each backend.
-void check_agreement(const sim::DeploymentFile& file) {
-  const sim::SelectAnswer answer = sim::ask(file, false);
-  const mx::verbs::Document select = sim::select_document(file, answer, false, false);
+/// What each verb says of one deployment.
+struct Told {
+  int select_exit, audit_exit;
+  Json select, audit;
+  oracle::BackendCells matrix;
+  std::vector<sim::Selected> sim;  ///< of each backend of the oracle's table
+};
+
+Told told(const sim::DeploymentFile& file) {
+  const mx::verbs::Document select = sim::select_document(file, sim::ask(file, false), false, false);
   const mx::verbs::Document audit = sim::deployment_audit_document(file);
-  const Json said = mx::verbs::body_json(select);
-  const Json audited = mx::verbs::body_json(audit);
-  const bool raises = answer.resolution.failure.has_value();
-  const bool breaks = !answer.resolution.broken.empty();
-  CHECK(select.exit_code == (raises ? 4 : 0));
-  CHECK(audit.exit_code == (raises ? 4 : breaks ? 1 : 0));
-  for (const char* key : {"choice", "refusal", "broken", "failure"}) {
-    INFO(key);
-    CHECK(said.contains(key) == audited.contains(key));
-    if (said.contains(key) && audited.contains(key)) CHECK(said[key].dump() == audited[key].dump());
-  }
   const oracle::OracleTables& tables = oracle::tables_of(file.engine, file.oracle);
-  const oracle::BackendCells cells = oracle::backend_cells(tables, file.deployment, oracle::Detail::codes);
-  CHECK(cells.refusal.empty() != raises);
-  const auto& choice = answer.resolution.decision.choice;
-  for (std::size_t i = 0; i < tables.backends.size(); ++i) {
-    const oracle::BackendCell& cell = cells.cells[i];
-    const std::string_view backend = tables.backends[i].name;
-    INFO(backend);
-    const sim::Selected simulated = sim::selected(file.engine, file.oracle, file.deployment, backend);
-    CHECK(simulated.answer == cell.state);
-    const bool is_choice = choice && choice->backend == backend;
-    CHECK((cell.state == oracle::CellState::chosen) == (is_choice && !raises));
-    if (!is_choice) continue;
-    CHECK(cell.kernel_class == choice->kernel_class);
-    if (raises) {
-      CHECK(cell.code == "raises");
-      CHECK(simulated.reason == "raises");
-    } else {
-      CHECK(simulated.kernel_class == choice->kernel_class);
-    }
+  Told all{select.exit_code,
+           audit.exit_code,
+           mx::verbs::body_json(select),
+           mx::verbs::body_json(audit),
+           oracle::backend_cells(tables, file.deployment, oracle::Detail::codes),
+           {}};
+  for (const oracle::BackendRow& row : tables.backends) all.sim.push_back(sim::selected(file.engine, file.oracle, file.deployment, row.name));
+  return all;
+}
+
+using Contradictions = std::vector<std::string>;
+
+/// What sim and matrix say of a backend, beside select's choice.
+void add_contradictions(Contradictions& found, const Told& told, std::size_t at, const std::string& backend) {
+  const auto expect = [&](bool holds, const char* what) {
+    if (!holds) found.push_back(backend + ": " + what);
+  };
+  const oracle::BackendCell& cell = told.matrix.cells[at];
+  const sim::Selected& simulated = told.sim[at];
+  const bool raises = !told.select["failure"].is_null();
+  const bool is_choice = told.select.contains("choice") && told.select["choice"]["backend"].text() == backend;
+  expect(simulated.answer == cell.state, "sim and matrix answer otherwise");
+  expect((cell.state == oracle::CellState::chosen) == (is_choice && !raises), "matrix calls chosen what select does not");
+  if (!is_choice) return;
+  const Json& named = told.select["choice"]["kernel_class"];
+  const std::string kernel_class = named.is_null() ? "" : named.text();
+  expect(cell.kernel_class == kernel_class, "matrix has another class");
+  if (raises) {
+    expect(cell.code == "raises", "matrix does not say that the engine raises");
+    expect(simulated.reason == "raises", "sim does not say that the engine raises");
+  } else {
+    expect(simulated.kernel_class == kernel_class, "sim has another class");
   }
 }
 
-/// What verify says of a cell, against a resolution of the same deployment.
-void check_cell(const sim::Cell& cell, const oracle::Resolution& resolution) {
+Contradictions contradictions(const oracle::OracleTables& tables, const Told& told) {
+  Contradictions found;
+  const auto expect = [&](bool holds, const char* what) {
+    if (!holds) found.emplace_back(what);
+  };
+  const bool raises = !told.select["failure"].is_null();
+  const bool breaks = !told.select["broken"].empty();
+  expect(told.select_exit == (raises ? 4 : 0), "select's exit");
+  expect(told.audit_exit == (raises ? 4 : breaks ? 1 : 0), "audit's exit");
+  for (const char* key : {"choice", "refusal", "broken", "failure"}) {
+    const bool both = told.select.contains(key) && told.audit.contains(key);
+    expect(told.select.contains(key) == told.audit.contains(key) && (!both || told.select[key].dump() == told.audit[key].dump()), key);
+  }
+  expect(told.matrix.refusal.empty() != raises, "matrix's refusal");
+  for (std::size_t i = 0; i < tables.backends.size(); ++i) add_contradictions(found, told, i, std::string(tables.backends[i].name));
+  return found;
+}
+
+/// The place of the cell that is the choice; none where the choice is no backend of the table.
+std::optional<std::size_t> chosen_at(const Told& told) {
+  const auto cell = std::ranges::find(told.matrix.cells, oracle::CellState::chosen, &oracle::BackendCell::state);
+  return cell == told.matrix.cells.end() ? std::nullopt : std::optional(static_cast<std::size_t>(cell - told.matrix.cells.begin()));
+}
+
+/// A verb that says otherwise than the others; false where the deployment has nothing to say it of.
+struct Planted {
+  const char* what;
+  bool (*plant)(Told& told);
+};
+bool at_choice(Told& told, void (*change)(oracle::BackendCell& cell, sim::Selected& simulated)) {
+  const auto at = chosen_at(told);
+  if (at) change(told.matrix.cells[*at], told.sim[*at]);
+  return at.has_value();
+}
+bool forgets(Json& document, const char* key, bool applies, Json instead) {
+  if (applies) document[key] = std::move(instead);
+  return applies;
+}
+constexpr std::array kPlanted{
+    Planted{"select forgets what is broken", [](Told& t) { return forgets(t.select, "broken", !t.select["broken"].empty(), Json::array()); }},
+    Planted{"audit forgets what is broken", [](Told& t) { return forgets(t.audit, "broken", !t.audit["broken"].empty(), Json::array()); }},
+    Planted{"select forgets that the engine raises", [](Told& t) { return forgets(t.select, "failure", !t.select["failure"].is_null(), nullptr); }},
+    Planted{"audit forgets that the engine raises", [](Told& t) { return forgets(t.audit, "failure", !t.audit["failure"].is_null(), nullptr); }},
+    Planted{"select ends with 0 where the engine raises", [](Told& t) { return std::exchange(t.select_exit, 0) != 0; }},
+    Planted{"audit ends with 0 whatever is broken", [](Told& t) { return std::exchange(t.audit_exit, 0) != 0; }},
+    Planted{"matrix hides that the engine raises",
+            [](Told& t) {
+              const bool applies = !t.matrix.refusal.empty();
+              t.matrix.refusal.clear();
+              return applies;
+            }},
+    Planted{"matrix has another class",
+            [](Told& t) { return at_choice(t, [](oracle::BackendCell& cell, sim::Selected&) { cell.kernel_class = "OtherExperts"; }); }},
+    Planted{"sim has another class",
+            [](Told& t) { return at_choice(t, [](oracle::BackendCell&, sim::Selected& simulated) { simulated.kernel_class = "OtherExperts"; }); }},
+    Planted{"matrix calls the choice possible",
+            [](Told& t) { return at_choice(t, [](oracle::BackendCell& cell, sim::Selected&) { cell.state = oracle::CellState::possible; }); }},
+    Planted{
+        "sim refuses the choice",
+        [](Told& t) { return at_choice(t, [](oracle::BackendCell&, sim::Selected& simulated) { simulated.answer = oracle::CellState::refused; }); }},
+    Planted{"sim and matrix choose every backend",
+            [](Told& t) {
+              for (oracle::BackendCell& cell : t.matrix.cells) cell.state = oracle::CellState::chosen;
+              for (sim::Selected& simulated : t.sim) simulated.answer = oracle::CellState::chosen;
+              return t.matrix.cells.size() > 1;
+            }},
+    Planted{"select has another choice",
+            [](Told& t) {
+              const bool applies = chosen_at(t).has_value();
+              if (applies) t.select["choice"]["backend"] = "OTHER";
+              return applies;
+            }},
+};
+
+/// What verify says of a cell otherwise than a resolution of the same deployment.
+Contradictions contradictions(const sim::Cell& cell, const oracle::Resolution& resolution) {
+  Contradictions found;
   const auto& choice = resolution.decision.choice;
-  CHECK(cell.backend == (choice ? choice->backend : ""));
-  CHECK(cell.kernel_class == (choice ? choice->kernel_class : ""));
-  CHECK(cell.refusal.has_value() == resolution.failure.has_value());
-  if (cell.refusal && resolution.failure) CHECK(cell.refusal->text == resolution.failure->refusal.text);
-  if (choice) CHECK(cell.broken == resolution.broken);
+  const auto& failure = resolution.failure;
+  if (cell.backend != (choice ? choice->backend : "")) found.emplace_back("backend");
+  if (cell.kernel_class != (choice ? choice->kernel_class : "")) found.emplace_back("class");
+  if (cell.refusal.has_value() != failure.has_value() || (failure && cell.refusal->text != failure->refusal.text)) found.emplace_back("refusal");
+  if (choice && cell.broken != resolution.broken) found.emplace_back("broken");
+  return found;
 }
 
 sim::VerifyOptions options_of(Engine engine, std::vector<std::string> platforms, std::vector<int> tp) {
@@ -91,6 +176,7 @@ sim::VerifyOptions options_of(Engine engine, std::vector<std::string> platforms,
 
 TEST_CASE("every verb that answers for a deployment says the same of it") {
   std::uint64_t checked = 0;
+  std::array<int, kPlanted.size()> planted{};
   for (const Engine engine : mx::known_engines()) {
     for (const std::string_view name : oracle::oracle_names(engine)) {
       std::uint64_t at = 0;
@@ -99,12 +185,25 @@ TEST_CASE("every verb that answers for a deployment says the same of it") {
         if (at++ % kEvery != 0) return;
         const std::string text = oracle::info_text(engine, name, deployment);
         INFO(text);
-        check_agreement(sim::parse_deployment_file(text, "drawn", {}, engine));
+        const oracle::OracleTables& tables = oracle::tables_of(engine, name);
+        const Told all = told(sim::parse_deployment_file(text, "drawn", {}, engine));
+        for (const std::string& one : contradictions(tables, all)) FAIL_CHECK(one);
         ++checked;
+        for (std::size_t i = 0; i < kPlanted.size(); ++i) {
+          Told wrong = all;
+          if (!kPlanted[i].plant(wrong)) continue;
+          INFO(kPlanted[i].what);
+          CHECK_FALSE(contradictions(tables, wrong).empty());
+          ++planted[i];
+        }
       });
     }
   }
   CHECK(checked > 100);
+  for (std::size_t i = 0; i < kPlanted.size(); ++i) {
+    INFO(kPlanted[i].what);
+    CHECK(planted[i] > 0);
+  }
 }
 
 TEST_CASE("the matrix has what select says of the same model, scheme, platform and spread") {
@@ -148,7 +247,16 @@ TEST_CASE("verify's cells are what select says of the checkpoint's layer on each
           "platform " + cell.platform + "\nparallel { tp " + std::to_string(cell.tp) +
           " }\nlayer { experts 8  top_k 4  hidden 256  intermediate 256  activation SWIGLUOAI  routing Renormalize  bias true }\n";
       const sim::DeploymentFile file = sim::parse_deployment_file(text, "tiny", "mxfp4", engine);
-      check_cell(cell, sim::ask(file, false).resolution);
+      const oracle::Resolution resolution = sim::ask(file, false).resolution;
+      for (const std::string& one : contradictions(cell, resolution)) FAIL_CHECK(one);
+      for (void (*change)(sim::Cell&) : {+[](sim::Cell& one) { one.backend += "?"; }, +[](sim::Cell& one) { one.kernel_class += "?"; },
+                                         +[](sim::Cell& one) {
+                                           one.refusal = one.refusal ? std::nullopt : std::optional<oracle::Refusal>({"ValueError", "?"});
+                                         }}) {
+        sim::Cell wrong = cell;
+        change(wrong);
+        CHECK_FALSE(contradictions(wrong, resolution).empty());
+      }
       ++compared;
     }
     CHECK(compared >= 20);

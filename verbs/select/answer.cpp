@@ -23,9 +23,9 @@ bool says_global_sf(const oracle::OracleTables& tables, const oracle::Choice& ch
          std::any_of(tables.backends.begin(), tables.backends.end(), [](const oracle::BackendRow& row) { return row.global_sf_supported; });
 }
 
-void add_choice(Document& document, const DeploymentFile& file, const oracle::Choice& choice) {
+void add_choice(Document& document, const DeploymentFile& file, const oracle::Deployment& deployment, const oracle::Choice& choice) {
   const oracle::OracleTables& tables = oracle::tables_of(file.engine, file.oracle);
-  const oracle::LayerConfig& layer = file.deployment.layer;
+  const oracle::LayerConfig& layer = deployment.layer;
   Json json = {{"backend", choice.backend},
                {"kernel_class", choice.kernel_class.empty() ? Json() : Json(choice.kernel_class)},
                {"hidden", layer.hidden},
@@ -34,12 +34,13 @@ void add_choice(Document& document, const DeploymentFile& file, const oracle::Ch
                {"rounded_intermediate", choice.rounded_intermediate}};
   document.line(fmt::format("{} ({})", choice.backend,
                             choice.kernel_class.empty() ? "no kernel class: the engine goes on without a backend" : choice.kernel_class));
-  if (choice.backend == oracle::kNotAsked)
-    document.line(oracle::own_experts(tables, file.deployment).empty()
-                      ? fmt::format("quantization method {} takes this class by the device and does not ask the oracle", file.deployment.quant_method)
+  const bool is_own = oracle::own_choice(tables, deployment).taken();
+  if (is_own)
+    document.line(oracle::own_experts(tables, deployment).empty()
+                      ? fmt::format("quantization method {} takes this class by the device and does not ask the oracle", deployment.quant_method)
                       : fmt::format("the model's file builds these experts for moe_backend {} and does not ask the oracle", layer.moe_backend));
   if (!tables.weight_key) document.line(fmt::format("{} weights, {} activations", file.deployment.weight_key, file.deployment.activation_key));
-  if (tables.roundings.empty() || choice.backend == oracle::kNotAsked) {
+  if (tables.roundings.empty() || is_own) {
     document.line(fmt::format("hidden {}, intermediate per partition {}: this {} rounds nothing", layer.hidden, layer.intermediate_per_partition,
                               tables.roundings.empty() ? "oracle" : "method"));
   } else {
@@ -121,9 +122,9 @@ std::optional<BrokenNeed> broken_by(const DeploymentFile& file, std::string_view
 
 SelectAnswer ask(const DeploymentFile& file, bool strict) {
   constexpr oracle::Detail kTexts = oracle::Detail::texts;
-  if (!strict) return {oracle::resolve(file.engine, file.deployment, {file.oracle, file.deployment.layer}, kTexts), {}, {}};
+  if (!strict) return {oracle::resolve(file.engine, file.deployment, {file.oracle, file.deployment.layer}, kTexts), file.deployment, {}, {}};
   oracle::StrictDecision found = oracle::select_strict(file.engine, file.oracle, file.deployment, kTexts);
-  return {oracle::resolve(oracle::tables_of(file.engine, file.oracle), file.deployment, std::move(found.decision)), std::move(found.skipped),
+  return {oracle::resolve(oracle::tables_of(file.engine, file.oracle), found.asked, std::move(found.decision)), found.asked, std::move(found.skipped),
           std::move(found.reached_by)};
 }
 
@@ -136,7 +137,7 @@ Document select_document(const DeploymentFile& file, const SelectAnswer& answer,
   document.value("weight_key", file.deployment.weight_key);
   document.value("activation_key", file.deployment.activation_key);
   if (decision.choice) {
-    add_choice(document, file, *decision.choice);
+    add_choice(document, file, answer.deployment, *decision.choice);
   } else {
     document.exit_code = static_cast<int>(ErrorCode::unsupported);
     document.value("refusal", {{"error_type", decision.refusal->error_type}, {"text", decision.refusal->text}});

@@ -17,6 +17,7 @@ namespace mx::sim {
 
 struct SelectAnswer {
   oracle::Resolution resolution;         ///< the decision has its trace, with texts
+  oracle::Deployment deployment;         ///< that it answers for; under `strict` as StrictDecision has it
   std::vector<oracle::Skipped> skipped;  ///< under `strict`: what the engine would have taken
   std::string reached_by;                ///< under `strict`: as StrictDecision has it
 };

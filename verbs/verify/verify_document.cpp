@@ -109,7 +109,7 @@ std::string replay(const sim::VerifyRequest& asked, Engine engine, const sim::Ce
 }
 
 /// Why there is no conversion.
-std::string refusal_text(const sim::Cell& cell) { return cell.refusal ? cell.refusal->error_type + ": " + cell.refusal->text : cell.unknown; }
+std::string refusal_text(const sim::Cell& cell) { return cell.refusal->error_type + ": " + cell.refusal->text; }
 
 /// "chosen", or by which name the engine would take it.
 std::string way_text(const sim::Cell& cell) {

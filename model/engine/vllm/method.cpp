@@ -7,41 +7,33 @@
 #include <utility>
 
 #include "model/deployment/vocabulary.hpp"
-#include "model/engine/vllm/model_file.hpp"
+#include "model/engine/vllm/own_choice.hpp"
 
 namespace mx::oracle {
 namespace {
 
 using Names = std::string_view;
 
-/// The class that a method takes on some devices without asking.
-struct OwnClass {
-  PlatformKind platform;
-  int major;  ///< 0: all
-  Names kernel_class;
-};
-
-/// A quantization method that does something else with the answer.
+/// A quantization method that does something else with the oracle's answer.
 struct MethodRow {
   Names method;
   Names oracle;
-  std::span<const OwnClass> own;       ///< empty: the oracle is asked; a device without a row is not known here, and the oracle's answer stands
   bool first_class;                    ///< the first class of the backend replaces the chosen one
   std::span<const Names> not_rounded;  ///< backends whose sizes stay as they are
+  Versions versions;
 };
 
-constexpr std::array kCompressedMxfp4 = {OwnClass{PlatformKind::cuda, 10, "CutlassExpertsMxfp4"}};
 constexpr std::array<Names, 1> kEmulation = {"EMULATION"};
+// vllm quark/quark_moe.py QuarkOCP_MX_MoEMethod: backend_to_kernel_cls(backend)[0]; until 2026-08 maybe_roundup_sizes leaves EMULATION's as they are.
 constexpr std::array kMethods = {
-    // vllm quark/quark_moe.py QuarkOCP_MX_MoEMethod: backend_to_kernel_cls(backend)[0]; EMULATION skips the rounding.
-    MethodRow{"quark", "mxfp4", {}, true, kEmulation},
-    // vllm compressed_tensors_moe_w4a4_mxfp4.py: the class follows from the device.
-    MethodRow{"compressed_tensors", "mxfp4", kCompressedMxfp4, false, {}},
+    MethodRow{"quark", "mxfp4", true, kEmulation, kMay},
+    MethodRow{"quark", "mxfp4", true, {}, kSinceAugust},
 };
 
 const MethodRow* method_of(const OracleTables& tables, const Deployment& deployment) {
-  const auto* const row =
-      std::ranges::find_if(kMethods, [&](const MethodRow& one) { return one.method == deployment.quant_method && one.oracle == tables.name; });
+  const auto* const row = std::ranges::find_if(kMethods, [&](const MethodRow& one) {
+    return one.method == deployment.quant_method && one.oracle == tables.name && one.versions.has(tables.engine);
+  });
   return row == kMethods.end() ? nullptr : row;
 }
 
@@ -76,17 +68,6 @@ constexpr std::array kSchemeChecks = {
 
 }  // namespace
 
-std::string_view own_class(const OracleTables& tables, const Deployment& deployment) {
-  if (const std::string_view experts = own_experts(tables, deployment); !experts.empty()) return experts;
-  const MethodRow* const method = method_of(tables, deployment);
-  if (method == nullptr) return {};
-  const Hardware& hardware = deployment.hardware;
-  const auto row = std::ranges::find_if(method->own, [&](const OwnClass& one) {
-    return one.platform == hardware.platform && (one.major == 0 || one.major == hardware.capability.value_or(0) / 10);
-  });
-  return row == method->own.end() ? std::string_view() : row->kernel_class;
-}
-
 std::string_view method_class(const OracleTables& tables, const Deployment& deployment, std::string_view backend, std::string_view kernel_class) {
   const MethodRow* const method = method_of(tables, deployment);
   const BackendRow& row = backend_named(tables, backend);
@@ -99,7 +80,7 @@ std::string_view method_class(const OracleTables& tables, const Deployment& depl
 std::optional<Refusal> method_refusal(const OracleTables& tables, const Deployment& deployment) {
   const QuantKey weights = tables.weight_key.value_or(quant_key_named(deployment.weight_key));
   const std::int64_t intermediate = deployment.layer.intermediate_per_partition;
-  if (auto refusal = own_experts_refusal(tables, deployment)) return refusal;
+  if (auto refusal = own_choice_refusal(tables, deployment)) return refusal;
   for (const SchemeCheck& check : kSchemeChecks) {
     if (!check.versions.has(tables.engine) || check.method != deployment.quant_method || check.weights != weights) continue;
     return Refusal{std::string(check.error_type), std::string(check.text)};
@@ -114,7 +95,7 @@ std::optional<Refusal> method_refusal(const OracleTables& tables, const Deployme
 }
 
 RoundedSizes method_sizes(const OracleTables& tables, std::string_view backend, const Deployment& deployment, const RoundedSizes& exchanged) {
-  if (backend == kNotAsked) return exchanged;
+  if (own_choice(tables, deployment).backend == backend) return exchanged;
   const MethodRow* const method = method_of(tables, deployment);
   if (method != nullptr && is_listed(method->not_rounded, backend_named(tables, backend).name)) return exchanged;
   return round_up(tables, backend, deployment, exchanged);
@@ -123,8 +104,8 @@ RoundedSizes method_sizes(const OracleTables& tables, std::string_view backend, 
 Decision after_method(const OracleTables& tables, const Deployment& deployment, Decision decision) {
   const LayerConfig& layer = deployment.layer;
   const RoundedSizes given{layer.hidden, layer.intermediate_per_partition};
-  if (const std::string_view own = own_class(tables, deployment); !own.empty()) {
-    return {Choice{std::string(kNotAsked), std::string(own), given.hidden, given.intermediate}, {}, std::move(decision.trace)};
+  if (const OwnChoice own = own_choice(tables, deployment); own.taken()) {
+    return {Choice{std::string(own.backend), std::string(own.kernel_class), given.hidden, given.intermediate}, {}, std::move(decision.trace)};
   }
   if (!decision.choice || method_of(tables, deployment) == nullptr) return decision;
   Choice& choice = *decision.choice;

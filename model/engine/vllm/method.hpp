@@ -1,21 +1,15 @@
 #pragma once
-// What a checkpoint's quantization method does with an oracle's answer: it may take a class of its own, the backend's first class, or sizes that are
-// not rounded, and it refuses sizes before weights are made.
+// What a checkpoint's quantization method does with an oracle's answer: it may take what own_choice.hpp says, the backend's first class, or sizes
+// that are not rounded, and it refuses sizes before weights are made.
 
 #include <optional>
 #include <string_view>
 
+#include "model/engine/vllm/own_choice.hpp"
 #include "model/engine/vllm/select.hpp"
 #include "model/engine/vllm/tables.hpp"
 
 namespace mx::oracle {
-
-/// The backend of a method that does not ask the oracle.
-inline constexpr std::string_view kNotAsked = "NOT_ASKED";
-
-/// The class that the method takes by the device, or the model's file by the backend's name (model_file.hpp), whatever the oracle would answer; empty
-/// where it asks.
-std::string_view own_class(const OracleTables& tables, const Deployment& deployment);
 
 /// What the engine runs when the oracle answers so: the method's class and sizes in the place of the oracle's. The trace stays.
 Decision after_method(const OracleTables& tables, const Deployment& deployment, Decision decision);

@@ -37,6 +37,8 @@ struct Choice {
   std::string kernel_class;     ///< empty with the backend NONE
   std::int64_t rounded_hidden;  ///< as given where the oracle rounds nothing
   std::int64_t rounded_intermediate;
+
+  bool operator==(const Choice&) const = default;
 };
 
 /// The engine raises instead of choosing: an answer, not a failure of ours.

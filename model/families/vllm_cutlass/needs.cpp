@@ -32,10 +32,6 @@ constexpr std::array kNeeds = {
         },
         "E/cutlass_moe.py; vllm compressed_tensors_moe_w4a4_mxfp4.py: torch.empty, no rounding"),
     need(
-        "wish", kCutlass, {}, engine, silent, published, "the user names no backend: moe_backend is not looked at", "another backend than wished",
-        [](const Placement& p) { return p.deployment.layer.moe_backend == "auto"; },
-        "vllm compressed_tensors_moe_w4a4_mxfp4.py: the oracle is not asked", "vllm pull request 55232"),
-    need(
         "one_rank", kCutlass, {}, kernel_class, error, read, "no expert parallelism, which the class refuses since 2026-08", "a shape error",
         [](const Placement& p) { return !has_ep(p); }, "E/cutlass_moe.py; CutlassExpertsMxfp4._supports_parallel_config at 7ca49fbe4", {},
         before(kVllm2026_11)),

@@ -22,7 +22,7 @@ bool keeps(const QuantConfigRow& row, Constant constant) {
 /// HUMMING makes its configuration of the layer itself.
 bool config_keeps(const OracleTables& tables, const Deployment& deployment, std::string_view backend, Constant constant) {
   if (backend == kHumming) return true;
-  if (backend == kNotAsked) return false;
+  if (const OwnChoice own = own_choice(tables, deployment); own.taken() && own.backend == backend) return contains(own.constants, constant);
   const std::vector<QuantConfigRow> rows = quant_config_rows(tables.engine, tables.name);
   const QuantConfigRow* row = find_quant_config_row(rows, backend, quant_arguments(tables, deployment, backend));
   return row != nullptr && keeps(*row, constant);

@@ -61,7 +61,7 @@ struct Reached {
 std::span<const ConstantRow> constant_rows();
 
 /// Whether the deployment's constant reaches the kernel of a class; nothing for a class or an activation without a row. Throws Error(usage) for an
-/// unknown backend, unless it is kNotAsked.
+/// unknown backend, unless it is of a choice of the deployment's own (own_choice.hpp).
 std::optional<Reached> reach(const OracleTables& tables, const Deployment& deployment, std::string_view backend, std::string_view kernel_class,
                              Constant constant);
 

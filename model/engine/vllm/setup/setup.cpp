@@ -65,7 +65,7 @@ QuantArguments quant_arguments(const OracleTables& tables, const Deployment& dep
 Setup set_up(const OracleTables& tables, const Deployment& deployment, const Choice& choice) {
   const Parallel parallel = derive(deployment.parallel, tables.engine);
   Setup setup{.allocated = allocated_sizes(tables, choice.backend, deployment), .quant = {}, .assembly = {}};
-  if (choice.backend == kNotAsked) return setup;
+  if (own_choice(tables, deployment).taken()) return setup;
   const QuantArguments arguments = quant_arguments(tables, deployment, choice.backend);
   const auto* sizes = std::get_if<RoundedSizes>(&setup.allocated);
   const std::vector<QuantConfigRow> rows = quant_config_rows(tables.engine, tables.name);
