@@ -90,9 +90,15 @@ struct ActivationUse {
   std::string_view row;  ///< of the activation table; empty: the backend does not take this activation
   moe::ActivationConstants constants;
   bool takes_alpha;  ///< the model's own constant replaces that of `constants`, where the engine hands it on
-  bool takes_beta;
+  bool takes_beta;   ///< and of SiTU its second one
   bool takes_limit;
   std::string_view limited_row = {};  ///< of a model with a limit; empty: `row`
+};
+
+/// Another activation that a backend takes, by the engine's name: GELU_TANH, RELU2_NO_MUL. Gate's rows lie as those of SILU do.
+struct NamedActivation {
+  std::string_view name;
+  ActivationUse use;
 };
 
 /// Where a tensor's, token's, channel's and global scales meet the fp32 sum d; a of the activations, w of the weights.
@@ -149,7 +155,8 @@ struct ExecutionRow {
   bool rounds_h13;  ///< the first product is rounded to bf16 in front of the activation
   ActivationUse swiglu_oai;
   ActivationUse silu;
-  layout::SourceOrder oai_order;  ///< row order of w13 that the kernel expects its layout to start from
+  std::span<const NamedActivation> others = {};  ///< beside these two
+  layout::SourceOrder oai_order;                 ///< row order of w13 that the kernel expects its layout to start from
   layout::SourceOrder silu_order;
   bool bf16_weights;  ///< routing weights are rounded to bf16
   SlotRule slot;

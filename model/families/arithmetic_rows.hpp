@@ -1,6 +1,8 @@
 #pragma once
 // What the rows of families/*/arithmetic.cpp start from: what most kernels of a format share. Each row changes what is its own.
 
+#include <array>
+
 #include "model/families/arithmetic.hpp"
 
 namespace mx::sim {
@@ -17,6 +19,25 @@ inline constexpr ActivationUse kTorchLimitedSilu{"silu_and_mul", kNone, false, f
 constexpr ActivationUse wired(std::string_view row) { return {row, kOai, false, false, false}; }
 constexpr ActivationUse takes(std::string_view row, bool alpha, bool beta, bool limit) { return {row, kOai, alpha, beta, limit}; }
 inline constexpr ActivationUse kOaiWired = wired("swiglu_oai_cuda");
+
+/// What the engine's callback between two products computes. Source: vllm at 7e1b45a09 and 7ca49fbe4 fused_moe/activation.py apply_moe_activation;
+/// SiTU and SwiGLU-OAI of halves came in between.
+inline constexpr std::array kApplied{
+    NamedActivation{"GELU", {"gelu_and_mul", kNone, false, false, false}},
+    NamedActivation{"GELU_TANH", {"gelu_tanh_and_mul", kNone, false, false, false}},
+    NamedActivation{"SWIGLUSTEP", wired("swiglu_step")},
+    NamedActivation{"SITU", {"situ_and_mul", {0, 0x40800000U, 0, 0x41C80000U}, false, true, false}},
+    NamedActivation{"SWIGLUOAI_UNINTERLEAVE", takes("swiglu_oai_uninterleave", true, true, true)},
+    NamedActivation{"SILU_NO_MUL", {"silu_no_mul", kNone, false, false, false}},
+    NamedActivation{"GELU_NO_MUL", {"gelu_no_mul", kNone, false, false, false}},
+    NamedActivation{"GELU_TANH_NO_MUL", {"gelu_tanh_no_mul", kNone, false, false, false}},
+    NamedActivation{"RELU2_NO_MUL", {"relu2_no_mul", kNone, false, false, false}},
+};
+/// What FlashInfer's CUTLASS kernels know without a gate. Source: fi csrc/fused_moe/cutlass_backend/cutlass_fused_moe_kernels.cuh, Relu2.
+inline constexpr std::array kSquaredRelu{NamedActivation{"RELU2_NO_MUL", {"relu2_no_mul", kNone, false, false, false}}};
+/// What TRT-LLM's cubins are asked for beside SwiGLU. Source: vllm quantization/utils/flashinfer_utils.py activation_to_flashinfer_type.
+inline constexpr std::array kCubins{NamedActivation{"GELU_TANH", {"gelu_tanh_and_mul", kNone, false, false, false}},
+                                    NamedActivation{"RELU2_NO_MUL", {"relu2_no_mul", kNone, false, false, false}}};
 
 inline bool on_sm90(layout::Arch arch) { return arch == layout::Arch::sm90; }
 inline bool on_nvidia(layout::Arch arch) { return layout::platform_of(arch) == oracle::PlatformKind::cuda; }

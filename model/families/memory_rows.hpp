@@ -113,7 +113,7 @@ inline constexpr Source kFp8Oracle{"vllm-project/vllm", "vllm/model_executor/lay
 /// FP8 and MXFP8 for what computes from the loaded buffers.
 constexpr BackendLayout fp8_as_loaded_row(std::string_view family, WeightFormat format, std::string_view backend,
                                           Versions engines = since(kVllm2026_05)) {
-  BackendLayout row = in_versions(gated_only(fp8_row(family, format, backend, "weights and scales as loaded", {}, as_loaded)), engines);
+  BackendLayout row = in_versions(fp8_row(family, format, backend, "weights and scales as loaded", {}, as_loaded), engines);
   row.source = kFp8Oracle;
   return row;
 }

@@ -76,7 +76,7 @@ std::pair<nb::object, std::string> run_kernel(const std::string& spec, const Nam
     const OrdinaryMode mode;
     const Team team;
     const moe::ActivationConstants constants = gated.has_constants ? moe::activation_named(gated.row).constants : moe::ActivationConstants{};
-    made = sim::run_kernel(packed, {gated.name, activation_key, input.x, input.slots}, constants);
+    made = sim::run_kernel(packed, {gated.name, activation_key, input.x, input.slots, constants});
   }
   return {bytes_of_words(made.out), made.how};
 }

@@ -30,10 +30,13 @@ constexpr std::array kActivationNames{
     ActivationName{"SILU", &ExecutionRow::silu, &ExecutionRow::silu_order},
 };
 
-const ActivationName& name_row(const ModelActivation& model) {
-  const auto* row = std::ranges::find(kActivationNames, model.name, &ActivationName::name);
-  if (row != kActivationNames.end()) return *row;
-  throw Error(ErrorCode::unsupported, "activation " + model.name + " is not simulated; SWIGLUOAI and SILU are");
+/// What the kernel makes of the model's activation.
+const ActivationUse& use_of(const ExecutionRow& row, const ModelActivation& model) {
+  const auto* const own = std::ranges::find(kActivationNames, model.name, &ActivationName::name);
+  if (own != kActivationNames.end() && !(row.*own->use).row.empty()) return row.*own->use;
+  const auto other = std::ranges::find(row.others, model.name, &NamedActivation::name);
+  if (own == kActivationNames.end() && other != row.others.end()) return other->use;
+  throw Error(ErrorCode::unsupported, "activation " + model.name + " is not one that the kernel takes", std::string(row.backend));
 }
 
 ByExpert by_expert(std::span<const SlotWork> slots, const Weights& weights, const Activations& input) {
@@ -78,9 +81,14 @@ void first_product(const Execution& execution, const Weights& weights, const Act
   for (const SlotWork& slot : slots) row_of.push_back(slot.row);
   const Product product(execution, weights, Matrix::w13, input, row.by == QuantizedBy::kernel ? input.memory : row.scales, groups, row_of);
   const UsedActivation used = used_activation(row, execution.activation);
-  const std::int64_t intermediate = weights.sizes().intermediate;
+  const bool gated = weights.halves(Matrix::w13) == 2;
+  if (gated == (used.row->pairing == moe::Pairing::single))
+    throw Error(ErrorCode::unsupported,
+                "activation " + execution.activation.name + " is not one of experts " + (gated ? "with" : "without") + " a gate");
+  const auto intermediate = static_cast<std::size_t>(weights.sizes().intermediate);
   for (SlotStages& slot : stages) {
-    for (auto* stage : {&slot.gate, &slot.up, &slot.activation}) stage->resize(static_cast<std::size_t>(intermediate));
+    for (auto* stage : {&slot.gate, &slot.activation}) stage->resize(intermediate);
+    if (gated) slot.up.resize(intermediate);
   }
   const auto count = static_cast<std::int64_t>(wanted.size());
   for_rows(groups, count, 2 * weights.sizes().hidden, [&](std::int64_t expert, const std::vector<std::size_t>& positions, std::int64_t r) {
@@ -88,13 +96,13 @@ void first_product(const Execution& execution, const Weights& weights, const Act
     std::vector<std::uint32_t> gate(positions.size());
     std::vector<std::uint32_t> up(positions.size());
     product.row(expert, 0, i, gate);
-    product.row(expert, 1, i, up);
+    if (gated) product.row(expert, 1, i, up);
     for (std::size_t p = 0; p < positions.size(); ++p) {
       SlotStages& slot = stages[positions[p]];
       const auto at = static_cast<std::size_t>(i);
       slot.gate[at] = row.rounds_h13 ? to_bf16(gate[p]) : gate[p];
-      slot.up[at] = row.rounds_h13 ? to_bf16(up[p]) : up[p];
-      slot.activation[at] = moe::activate(*used.row, kBf16, slot.gate[at], slot.up[at], used.constants);
+      if (gated) slot.up[at] = row.rounds_h13 ? to_bf16(up[p]) : up[p];
+      slot.activation[at] = moe::activate(*used.row, kBf16, slot.gate[at], gated ? slot.up[at] : 0, used.constants);
     }
   });
 }
@@ -148,14 +156,14 @@ Execution execution_on(const ExecutionRow& row, layout::Arch arch, std::string_v
 }
 
 UsedActivation used_activation(const ExecutionRow& row, const ModelActivation& model) {
-  const ActivationUse& use = row.*name_row(model).use;
-  if (use.row.empty()) {
-    throw Error(ErrorCode::unsupported, "activation " + model.name + " is not one that the kernel takes", std::string(row.backend));
-  }
+  const ActivationUse& use = use_of(row, model);
   moe::ActivationConstants constants = use.constants;
   const bool limited = use.takes_limit && model.constants.limit != 0 && !planted(Fault::sim_ignores_limit);
   if (use.takes_alpha && !planted(Fault::sim_drops_alpha)) constants.alpha = model.constants.alpha;
-  if (use.takes_beta) constants.beta = model.constants.beta;
+  if (use.takes_beta) {
+    constants.beta = model.constants.beta;
+    constants.linear_beta = model.constants.linear_beta;
+  }
   if (limited) constants.limit = model.constants.limit;
   return {&moe::activation_named(limited && !use.limited_row.empty() ? use.limited_row : use.row), constants};
 }
@@ -174,7 +182,10 @@ std::vector<std::string> ignored_constants(const ExecutionRow& row, const ModelA
   return ignored;
 }
 
-layout::SourceOrder kernel_order(const ExecutionRow& row, const ModelActivation& model) { return row.*name_row(model).order; }
+layout::SourceOrder kernel_order(const ExecutionRow& row, const ModelActivation& model) {
+  const auto* const own = std::ranges::find(kActivationNames, model.name, &ActivationName::name);
+  return own == kActivationNames.end() ? row.silu_order : row.*own->order;
+}
 
 std::vector<std::int64_t> or_all(const std::optional<std::vector<std::int64_t>>& wanted, std::int64_t count) {
   if (wanted) return *wanted;

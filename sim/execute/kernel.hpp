@@ -16,7 +16,7 @@ namespace mx::sim {
 
 /// The activation that a model asks for.
 struct ModelActivation {
-  std::string name;                    ///< the engine's: SWIGLUOAI or SILU
+  std::string name;                    ///< the engine's: SWIGLUOAI, SILU, RELU2_NO_MUL
   moe::ActivationConstants constants;  ///< fp32 bits; a limit of 0: none
 };
 
@@ -73,7 +73,7 @@ std::vector<std::int64_t> or_all(const std::optional<std::vector<std::int64_t>>&
 /// Stages of a slot, as fp32 bits. Whatever is bf16 in the backend is a bf16 number.
 struct SlotStages {
   std::vector<std::uint32_t> gate;        ///< [I] of the kernel's padded size
-  std::vector<std::uint32_t> up;          ///< [I]
+  std::vector<std::uint32_t> up;          ///< [I]; empty without a gate
   std::vector<std::uint32_t> activation;  ///< [I]
   std::vector<std::uint32_t> down;        ///< one for each of the columns asked for: second product with its bias, before the slot rule
 };

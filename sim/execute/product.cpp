@@ -87,9 +87,8 @@ void Product::prepare_rows(ScaleMemory read_as, std::int64_t length) {
 }
 
 void Product::run_panels() {
-  const bool first = matrix_ == Matrix::w13;
   const auto length = static_cast<std::size_t>(weights_.length(matrix_));
-  const panels::PanelShape shape{static_cast<std::size_t>(weights_.sizes().experts), first ? std::size_t{2} : std::size_t{1},
+  const panels::PanelShape shape{static_cast<std::size_t>(weights_.sizes().experts), static_cast<std::size_t>(weights_.halves(matrix_)),
                                  static_cast<std::size_t>(weights_.rows(matrix_)), length};
   const panels::PanelFormat& format = panels::panel_format_of(row_.format);
   const panels::PanelMatrix matrix =

@@ -56,6 +56,7 @@ constexpr std::array kStages{Stage{"gate", &SlotStages::gate}, Stage{"up", &Slot
 
 void compare_slot(const SlotWork& slot, const Outputs& outputs, const SlotStages& want, const SlotStages& got, BackendRun& run) {
   for (const Stage& stage : kStages) {
+    if ((want.*stage.values).empty()) continue;  // up of experts without a gate
     const bool is_output = stage.values == &SlotStages::down;
     const std::vector<std::int64_t>& computed = is_output ? *outputs.columns : *outputs.rows;
     for (std::size_t i = 0; i < computed.size(); ++i) {
@@ -80,7 +81,8 @@ std::optional<BackendRun> run_backend(const BackendSource& source, const PackedL
   const CanonicalLayer& layer = source.layer;
   const ExecutionRow* const row = find_execution(layer.form.format, packed.backend);
   if (row == nullptr) return std::nullopt;
-  Execution execution = execution_on(*row, arch, input.activation_key, {std::string(input.activation), {}}, usual_scales(layer.form.format));
+  Execution execution =
+      execution_on(*row, arch, input.activation_key, {std::string(input.activation), input.constants}, usual_scales(layer.form.format));
   UnitRow unit = *execution.unit;
   unit.contract = source.contract.value_or(unit.contract);
   execution.unit = &unit;
@@ -124,14 +126,14 @@ std::optional<BackendRun> run_backend(const BackendSource& source, const PackedL
   return run;
 }
 
-KernelOutputs run_kernel(const PackedLayer& packed, const BackendInput& input, const moe::ActivationConstants& constants) {
+KernelOutputs run_kernel(const PackedLayer& packed, const BackendInput& input) {
   const layout::WeightFormat format = packed.setting.form.format;
   const ExecutionRow* const row = find_execution(format, packed.backend);
   if (row == nullptr) {
     throw Error(ErrorCode::unsupported, fmt::format("how its kernels compute {} is not known", layout::name_of(format)), packed.backend);
   }
   Execution execution =
-      execution_on(*row, packed.setting.arch, input.activation_key, {std::string(input.activation), constants}, usual_scales(format));
+      execution_on(*row, packed.setting.arch, input.activation_key, {std::string(input.activation), input.constants}, usual_scales(format));
   execution.sums = SumsBy::twins;
   const std::int64_t hidden = packed.setting.sizes.hidden;
   Activations x = quantized(*execution.first, input.x, hidden, execution.scales.first);

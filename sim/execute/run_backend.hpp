@@ -22,6 +22,7 @@ struct BackendInput {
   std::string_view activation_key;            ///< of the oracles, decides on the quantizer where the backend leaves it to the checkpoint
   std::span<const std::uint32_t> x;           ///< bf16 codes [tokens, hidden]
   std::vector<std::vector<moe::Slot>> slots;  ///< by token
+  moe::ActivationConstants constants = {};    ///< the model's; 0 where it gives none
 };
 
 /// What it is executed from and by whom.
@@ -60,9 +61,9 @@ struct KernelOutputs {
   std::string how;                 ///< as in BackendRun
 };
 
-/// What the backend's kernels make of packed tensors, whoever packed them, on one rank with every expert. `constants` are the model's. Throws
+/// What the backend's kernels make of packed tensors, whoever packed them, on one rank with every expert. Throws
 /// Error(unsupported) where its arithmetic is not known or takes no such activation, Error as Weights::of_packed and run_slots do.
-KernelOutputs run_kernel(const layout::PackedLayer& packed, const BackendInput& input, const moe::ActivationConstants& constants);
+KernelOutputs run_kernel(const layout::PackedLayer& packed, const BackendInput& input);
 
 /// Whether the backend quantizes what enters its products; true where that is not known.
 bool quantizes_activations(layout::WeightFormat format, std::string_view backend);

@@ -13,6 +13,7 @@ constexpr ExecutionRow mxfp4() {
   row.second = "mxfp4-emulated";
   row.by = QuantizedBy::kernel;
   row.silu = kTorchLimitedSilu;
+  row.others = kApplied;
   row.slot = SlotRule::weighted_rounded;
   row.sum = SlotSum::bf16;
   return row;
@@ -32,6 +33,7 @@ constexpr ExecutionRow nvfp4() {
   emulation.rounds_h13 = true;
   emulation.swiglu_oai = kOaiWired;
   emulation.silu = kTorchLimitedSilu;
+  emulation.others = kApplied;
   emulation.slot = SlotRule::weighted_rounded;
   emulation.sum = SlotSum::bf16;
   return emulation;

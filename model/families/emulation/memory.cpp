@@ -8,7 +8,7 @@ namespace mx::layout {
 namespace {
 
 constexpr BackendLayout nvfp4() {
-  BackendLayout row = gated_only(nvfp4_row("emulation", "EMULATION", "weights and scales as loaded", since(kVllm2026_05), {}, as_loaded));
+  BackendLayout row = nvfp4_row("emulation", "EMULATION", "weights and scales as loaded", since(kVllm2026_05), {}, as_loaded);
   row.source.path = "vllm/model_executor/layers/fused_moe/oracle/nvfp4.py";
   row.source.symbol = "convert_to_nvfp4_moe_kernel_format";
   return row;

@@ -34,6 +34,7 @@ constexpr ExecutionRow nvfp4() {
   cutlass.swiglu_oai = kSilu;
   cutlass.oai_order = SourceOrder::standard;
   cutlass.silu = kLimitedSilu;
+  cutlass.others = kSquaredRelu;
   return cutlass;
 }
 
@@ -45,6 +46,7 @@ constexpr ExecutionRow fp8(WeightFormat format) {
   cutlass.swiglu_oai = kSilu;
   cutlass.oai_order = SourceOrder::standard;
   cutlass.silu = kLimitedSilu;
+  cutlass.others = kSquaredRelu;
   cutlass.address = ExpertAddress::offset;
   if (format == WeightFormat::fp8_block) cutlass.by = QuantizedBy::kernel;
   return cutlass;

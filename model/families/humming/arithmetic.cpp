@@ -17,6 +17,7 @@ constexpr std::array kDifferences{
 constexpr ExecutionRow humming() {
   ExecutionRow row = mxfp4_row("HUMMING", Grounds::assumed, "E/fused_humming_moe.py (read) with a 16-bit input schema; sums taken as Marlin's");
   row.silu = kTorchLimitedSilu;
+  row.others = kApplied;
   row.slot = SlotRule::rounded_weighted_again;
   row.differences = kDifferences;
   return row;

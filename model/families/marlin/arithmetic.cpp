@@ -33,6 +33,7 @@ constexpr ExecutionRow mxfp4(std::string_view backend) {
                                "E/marlin_moe.py; vllm csrc/moe/marlin_moe_wna16, moe_align_sum_kernels.cu (read); its split of k is not modelled");
   row.bias = BiasEntry::after_bf16;
   row.silu = kLimitedSilu;
+  row.others = kApplied;
   row.slot = SlotRule::rounded_weighted_again;
   row.sum = SlotSum::bf16;
   row.differences = kMxfp4Differences;
@@ -49,6 +50,7 @@ constexpr ExecutionRow nvfp4() {
   marlin.rounds_h13 = true;
   marlin.swiglu_oai = kOaiWired;
   marlin.silu = kLimitedSilu;
+  marlin.others = kApplied;
   marlin.slot = SlotRule::rounded_weighted_again;
   marlin.sum = SlotSum::bf16;
   marlin.differences = kNvfp4Differences;
@@ -65,6 +67,7 @@ constexpr ExecutionRow fp8(WeightFormat format, std::string_view backend = "MARL
   marlin.bias = BiasEntry::after_bf16;
   marlin.swiglu_oai = kOaiWired;
   marlin.silu = kLimitedSilu;
+  marlin.others = kApplied;
   marlin.slot = SlotRule::rounded_weighted_again;
   marlin.sum = SlotSum::bf16;
   marlin.differences = kFp8Differences;

@@ -37,6 +37,7 @@ constexpr ExecutionRow unfused() {
   ExecutionRow row = mxfp4_row("TRITON_UNFUSED", Grounds::read, "E/gpt_oss_triton_kernels_moe.py UnfusedOAITritonExperts (read)");
   row.swiglu_oai = takes("swiglu_oai_cuda", true, false, true);
   row.silu = kLimitedSilu;
+  row.others = kApplied;
   row.bf16_weights = true;
   row.slot = SlotRule::weighted_rounded;
   row.sum = SlotSum::bf16;

@@ -30,6 +30,7 @@ constexpr ExecutionRow triton(WeightFormat format, std::string_view backend, std
   triton.bias = BiasEntry::f32;
   triton.swiglu_oai = kOaiWired;
   triton.silu = kTorchLimitedSilu;
+  triton.others = kApplied;
   triton.slot = SlotRule::weighted_rounded;
   triton.sum = SlotSum::bf16;
   triton.differences = differences;

@@ -29,6 +29,7 @@ constexpr ExecutionRow nvfp4() {
                                   "E/trtllm_nvfp4_moe.py; fi FP4BlockScaleLauncher (read); rounding lies in cubins");
   trtllm.bf16_weights = true;
   trtllm.silu = kLimitedSilu;
+  trtllm.others = kCubins;
   return trtllm;
 }
 

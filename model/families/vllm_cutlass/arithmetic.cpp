@@ -16,6 +16,7 @@ constexpr ExecutionRow nvfp4() {
   cutlass.rounds_h13 = true;
   cutlass.swiglu_oai = kOaiWired;
   cutlass.silu = kLimitedSilu;
+  cutlass.others = kApplied;
   return cutlass;
 }
 
@@ -29,6 +30,7 @@ constexpr ExecutionRow fp8(WeightFormat format, std::string_view backend) {
   cutlass.differences = kFp8Differences;
   cutlass.swiglu_oai = kOaiWired;
   cutlass.silu = kLimitedSilu;
+  cutlass.others = kApplied;
   return cutlass;
 }
 
