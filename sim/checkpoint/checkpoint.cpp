@@ -14,7 +14,6 @@
 #include "model/error.hpp"
 #include "sim/checkpoint/checkpoint_files.hpp"
 #include "sim/checkpoint/expert_tensors.hpp"
-#include "sim/checkpoint/layer_activation.hpp"
 #include "sim/checkpoint/layout_tags.hpp"
 #include "support/quote.hpp"
 #include "support/tensor_reads.hpp"
@@ -189,10 +188,18 @@ void Checkpoint::require_convertible() const {
   throw Error(ErrorCode::unsupported, text, path().string());
 }
 
-std::string_view Checkpoint::activation() const {
+LayerActivation Checkpoint::activation(int layer) const {
   const FoundFamily& found = impl_->found();
-  if (found.form->form.order == layout::SourceOrder::gpt_oss) return found.form->use.activation;
-  return activation_of(impl_->config, found.gated, found.form->use.activation);
+  const bool alternates = found.form->form.order == layout::SourceOrder::gpt_oss;
+  return activation_of(impl_->config, layer_index(layer), found.gated, alternates, found.form->use.activation);
+}
+
+std::optional<RouterFacts> Checkpoint::router() const {
+  const FoundLayer& layer = impl_->at(0).second;
+  if (impl_->form().order == layout::SourceOrder::gpt_oss) return std::nullopt;
+  if (const auto router = read_router(impl_->files, impl_->config, layer.prefix, layer.sizes.experts, layer.sizes.hidden)) return router->facts;
+  if (!names_router(impl_->config)) return std::nullopt;
+  return router_facts(impl_->config, declares_correction(impl_->config), layer.sizes.experts);
 }
 
 int Checkpoint::top_k() const {

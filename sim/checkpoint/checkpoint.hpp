@@ -11,6 +11,7 @@
 
 #include "model/layout/packed.hpp"
 #include "sim/checkpoint/checkpoint_files.hpp"
+#include "sim/checkpoint/layer_activation.hpp"
 #include "sim/checkpoint/layer_router.hpp"
 #include "sim/checkpoint/requantize.hpp"
 #include "sim/checkpoint/scan.hpp"
@@ -90,8 +91,11 @@ class Checkpoint {
   int family() const;
   /// Throws Error(unsupported), a line with every kind of experts, where no layout of the family is known.
   void require_convertible() const;
-  /// The engine's name of the experts' activation. Throws as activation_of does.
-  std::string_view activation() const;
+  /// The experts' activation. Throws as activation_of does, and as layer_index().
+  LayerActivation activation(int layer) const;
+  /// How the first layer's router goes, by its tensors or by the configuration alone; none where nothing is said, and of gpt-oss, whose form says it.
+  /// Throws as read_router does.
+  std::optional<RouterFacts> router() const;
   int layer_count() const;
   int top_k() const;            ///< num_experts_per_tok of config.json, else 4 as gpt-oss has, at most the number of experts
   std::uint64_t bytes() const;  ///< of the expert tensors

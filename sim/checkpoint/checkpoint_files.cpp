@@ -155,13 +155,14 @@ void open_indexed(CheckpointFiles& checkpoint, const path& index) {
 }
 
 /// Keys of a size in config.json. Source: transformers GptOssConfig, MixtralConfig, Qwen3MoeConfig, DeepseekV3Config, Gemma4TextConfig; Kimi's and
-/// Ernie's; openai/gpt-oss gpt_oss/torch/model.py ModelConfig.
+/// Ernie's; vllm at 7ca49fbe4 models/nemotron_h.py (moe_latent_size), step3p5.py (moe_top_k), hunyuan_v1.py (moe_topk); openai/gpt-oss
+/// gpt_oss/torch/model.py ModelConfig.
 struct ConfigRow {
   std::string_view key;
   std::optional<ConfigSize> CheckpointConfig::*member;
   std::uint64_t least = 1;
 };
-constexpr std::array<ConfigRow, 13> kConfigRows{{
+constexpr std::array<ConfigRow, 17> kConfigRows{{
     {"num_hidden_layers", &CheckpointConfig::layers},
     {"num_local_experts", &CheckpointConfig::experts},
     {"num_experts", &CheckpointConfig::experts},
@@ -170,8 +171,12 @@ constexpr std::array<ConfigRow, 13> kConfigRows{{
     {"experts_per_token", &CheckpointConfig::top_k},
     {"num_experts_per_token", &CheckpointConfig::top_k},
     {"top_k_experts", &CheckpointConfig::top_k},
+    {"moe_top_k", &CheckpointConfig::top_k},
+    {"moe_topk", &CheckpointConfig::top_k},
+    {"moe_k", &CheckpointConfig::top_k},
     {"moe_num_experts", &CheckpointConfig::experts},
     {"hidden_size", &CheckpointConfig::hidden},
+    {"moe_latent_size", &CheckpointConfig::expert_hidden},
     {"intermediate_size", &CheckpointConfig::intermediate},
     {"moe_intermediate_size", &CheckpointConfig::expert_intermediate},
     {"num_nextn_predict_layers", &CheckpointConfig::more_layers, 0},
@@ -222,6 +227,26 @@ std::string_view CheckpointConfig::word(std::string_view key) const {
     if (found != declared.words.end() && found->second != "null") return found->second;
   }
   return {};
+}
+
+std::optional<double> CheckpointConfig::number(std::string_view key) const {
+  const std::string_view text = word(key);
+  if (text.empty()) return std::nullopt;
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc{} && end == text.data() + text.size()) return value;
+  fail(path.string(), fmt::format("{} is {}, expected a number", key, in_quotes(text)));
+}
+
+std::optional<double> CheckpointConfig::number_of_layer(std::string_view key, int layer) const {
+  const std::string_view text = word(key);
+  if (!text.starts_with("[")) return number(key);
+  const Json list = parse_json(text, kConfigLimits, path.string());
+  if (static_cast<std::size_t>(layer) >= list.size()) return std::nullopt;
+  const Json& entry = list[static_cast<std::size_t>(layer)];
+  if (entry.is_null()) return std::nullopt;
+  if (!entry.is_number()) fail(path.string(), fmt::format("{} is {} of layer {}, expected a number", key, in_quotes(entry.dump()), layer));
+  return entry.number();
 }
 
 CheckpointConfig read_checkpoint_config(const path& directory) {

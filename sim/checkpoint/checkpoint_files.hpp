@@ -58,12 +58,17 @@ struct CheckpointConfig {
   std::optional<ConfigSize> experts;
   std::optional<ConfigSize> top_k;
   std::optional<ConfigSize> hidden;
+  std::optional<ConfigSize> expert_hidden;  ///< where experts work on projections of the hidden states
   std::optional<ConfigSize> intermediate;
   std::optional<ConfigSize> expert_intermediate;  ///< where dense layers have another
   std::optional<ConfigSize> more_layers;          ///< behind the hidden layers: for predicting further tokens
   Declarations declared;                          ///< of both files
   /// A word at the top, else in the part of a model of several kinds that speaks of its text; empty where there is none.
   std::string_view word(std::string_view key) const;
+  /// Such a word as a number; none where nothing is said. Throws Error(input) where it is none.
+  std::optional<double> number(std::string_view key) const;
+  /// The number of a layer: of a list that of its place, null and behind its end none, else the number of all layers. Throws as number() does.
+  std::optional<double> number_of_layer(std::string_view key, int layer) const;
 };
 
 /// Reads config.json and hf_quant_config.json of a directory; empty when there is none. Throws Error(input) when one is not an object or a size is

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <string>
 
@@ -28,6 +29,9 @@ int number_of(std::string_view digits, std::string_view what, const std::string&
   std::from_chars(digits.data(), digits.data() + digits.size(), number);
   return number;
 }
+
+/// Tensors of a router that checkpoints keep among the experts. Source: vllm of 7ca49fbe4 models/laguna.py.
+constexpr std::array<std::string_view, 1> kOfRouters{"e_score_correction_bias"};
 
 /// The part of a name before the experts: its last component of digits is the layer.
 struct Prefix {
@@ -81,11 +85,13 @@ std::optional<Reading> read_name(const Naming& naming, std::string_view name, co
   }
   for (std::size_t p = 0; p < naming.projections.size(); ++p) {
     const std::string_view projection = naming.projections[p].name;
-    if (!rest.starts_with(projection)) continue;
+    // A whole component, where experts have tensors of their own: `linear` is none of `linear_v`.
+    if (!rest.starts_with(projection) || (naming.numbered && rest.substr(projection.size(), 1) != ".")) continue;
     read.projection = p;
     read.suffix = rest.substr(projection.size());
     return Reading{read, true};
   }
+  if (std::ranges::find(kOfRouters, rest) != kOfRouters.end()) return std::nullopt;
   return Reading{read, false};
 }
 

@@ -80,7 +80,7 @@ class FamilyFinder {
 
   void check_router(const FoundLayer& layer) const {
     const auto has_any = [](const auto& entry) { return entry.second.router_weight != nullptr || entry.second.router_bias != nullptr; };
-    if (naming().router_weight.empty() || std::ranges::none_of(family_.layers, has_any)) return;
+    if (std::ranges::none_of(family_.layers, has_any)) return;
     if (layer.router_weight == nullptr) missing(layer.prefix + std::string(naming().router_weight), {});
     if (layer.router_bias == nullptr) missing(layer.prefix + std::string(naming().router_bias), {});
   }
@@ -113,7 +113,16 @@ class FamilyFinder {
       fail(where, fmt::format("shape is {}: H = {} is not a multiple of {}", shape_text(shape), sizes.hidden, sizes.group));
     }
     sizes.intermediate = matrix->rows / halves;
+    if (halves == 2) check_squares(sizes.intermediate, where);
     return sizes;
+  }
+
+  /// Of gate and up in one tensor: no scale of a square belongs to both.
+  void check_squares(std::int64_t intermediate, const std::string& where) const {
+    constexpr std::int64_t kSquare = 128;
+    const bool has_squares = std::ranges::any_of(form().tensors, [](const TensorRow& row) { return in_squares(row); });
+    if (intermediate % kSquare == 0 || !has_squares) return;
+    fail(where, fmt::format("I = {} is not a multiple of {}: a square of its scales would lie in gate and in up", intermediate, kSquare));
   }
 
   static MatrixSizes matrix_of_projection(const Projection& projection, const Sizes& sizes) {
@@ -141,10 +150,8 @@ class FamilyFinder {
       fail(place, fmt::format("dtype is {}, but that of {} is {}", view.dtype->name, in_quotes(first->second->name), like.dtype->name));
     }
     if (row.shapes.empty()) {
-      const bool one = view.shape.size() <= 2 && std::ranges::all_of(view.shape, [](std::int64_t extent) { return extent == 1; });
-      const bool each = !naming().numbered && view.shape == std::vector<std::int64_t>{layer.sizes.experts};
-      if (!one && !each) fail(place, fmt::format("shape is {}, expected one number, [], [1] or [1, 1]", shape_text(view.shape)));
-      return;
+      if (is_number(view, naming().numbered ? 1 : layer.sizes.experts)) return;
+      fail(place, fmt::format("shape is {}, expected one number, [], [1] or [1, 1]", shape_text(view.shape)));
     }
     const MatrixSizes sizes = matrix_of_projection(*tensor.projection, layer.sizes);
     const ShapeRow* wanted = &row.shapes.front();
@@ -152,8 +159,14 @@ class FamilyFinder {
       if (shape.extents.size() == view.shape.size()) wanted = &shape;
       if (view.shape == shape_of(shape, sizes, view.dtype->bits, layer.sizes.group)) return;
     }
-    refuse_shape(layer, place, *tensor.at, shape_of(*wanted, sizes, view.dtype->bits, layer.sizes.group),
-                 tensor.projection->w13 ? wanted->formula : wanted->w2_formula);
+    refuse_shape(layer, place, *tensor.at, shape_of(*wanted, sizes, view.dtype->bits, layer.sizes.group), formula_of(*wanted, *tensor.projection));
+  }
+
+  /// Of gate and up of an expert in one, in the place of those of one half.
+  std::string formula_of(const ShapeRow& row, const Projection& projection) const {
+    std::string formula(projection.w13 ? row.formula : row.w2_formula);
+    if (naming().numbered && projection.halves == 2) formula.replace(1, 1, "2I");
+    return formula;
   }
 
   void check_router_tensors(const FoundLayer& layer) const {
@@ -238,7 +251,7 @@ void check_config(const CheckpointConfig& config, const Sizes& sizes) {
     if (size && size->value != actual) fail(config.path.string(), fmt::format("{} is {}, but the tensors have {}", size->key, size->value, actual));
   };
   check(config.experts, sizes.experts);
-  check(config.hidden, sizes.hidden);
+  check(config.expert_hidden ? config.expert_hidden : config.hidden, sizes.hidden);
   check(config.expert_intermediate ? config.expert_intermediate : config.intermediate, sizes.intermediate);
   if (config.top_k && config.top_k->value > sizes.experts) {
     fail(config.path.string(), fmt::format("{} is {}, but there are {} experts", config.top_k->key, config.top_k->value, sizes.experts));
@@ -248,7 +261,9 @@ void check_config(const CheckpointConfig& config, const Sizes& sizes) {
 /// A block for predicting further tokens under a prefix of its own: "mtp.layers.", "model.mtp.". Source: vllm models/qwen3_next_mtp.py, mimo_mtp.py.
 bool is_of_further_tokens(std::string_view before) { return before.starts_with("mtp") || before.find(".mtp") != std::string_view::npos; }
 
+/// Those that are of the form itself; others may lack a bias, and are looked for by the table of routers.
 void find_routers(const CheckpointFiles& files, FoundFamily& family) {
+  if (family.form->form.order != layout::SourceOrder::gpt_oss) return;
   const Naming& naming = *family.naming;
   for (auto& [index, layer] : family.layers) {
     const auto find = [&](std::string_view suffix) -> const LocatedTensor* {

@@ -41,6 +41,8 @@ std::string titles_of(Forms forms) {
 const SourceForm& first_of(Forms forms) { return source_forms()[static_cast<std::size_t>(std::countr_zero(forms))]; }
 bool is_one(Forms forms) { return std::has_single_bit(forms); }
 
+bool agrees(const ConfigFact& fact, std::string_view value) { return (std::ranges::find(fact.values, value) != fact.values.end()) != fact.is_none; }
+
 /// An expert tensor with the forms that have its name.
 struct Hit {
   ExpertName name;
@@ -50,12 +52,26 @@ using Layers = std::map<LayerPlace, std::vector<Hit>>;
 
 LayerPlace place_of(const ExpertName& name) { return {name.before, name.layer, name.after}; }
 
+/// The quantizer that is declared, where no form has it: "quantization_config.quant_method is 'awq'"; else empty.
+std::string foreign_method(const CheckpointConfig& config) {
+  const std::string path = "quantization_config.quant_method";
+  const auto method = config.declared.words.find(path);
+  if (method == config.declared.words.end() || method->second == "null") return {};
+  const auto has_it = [&](const ConfigFact& fact) { return fact.key == "method" && agrees(fact, method->second); };
+  const bool known = std::ranges::any_of(source_forms(), [&](const SourceForm& form) { return std::ranges::any_of(form.facts, has_it); });
+  return known ? std::string() : fmt::format("{} is {}", path, in_quotes(method->second));
+}
+
 /// A tensor among the experts that no form has. Where the layer has others, only their forms' names would do.
-[[noreturn]] void refuse_unknown(const ExpertName& name, const Layers& layers) {
+[[noreturn]] void refuse_unknown(const ExpertName& name, const Layers& layers, const CheckpointConfig& config) {
+  if (const std::string method = foreign_method(config); !method.empty())
+    fail(place_of(*name.at, name.name), fmt::format("is a tensor of experts in no known form: {}, a quantizer that no form here is of", method));
   Forms forms = forms_that([&](const SourceForm& form) { return has_naming(form, *name.naming); });
   if (const auto layer = layers.find(place_of(name)); layer != layers.end()) {
+    std::map<std::string_view, Forms> by_name;
+    for (const Hit& hit : layer->second) by_name[hit.name.name] |= hit.forms;
     Forms others = ~Forms{0};
-    for (const Hit& hit : layer->second) others &= hit.forms;
+    for (const auto& [tensor, of_name] : by_name) others &= of_name;
     if (others != 0) forms = others;
   }
   std::set<std::string> names;
@@ -85,7 +101,7 @@ std::string names_like_experts(const CheckpointFiles& files) {
                      fmt::join(shown, ", "), count > kShown ? ", .." : "");
 }
 
-Layers find_hits(const CheckpointFiles& files, const std::string& where) {
+Layers find_hits(const CheckpointFiles& files, const CheckpointConfig& config, const std::string& where) {
   const std::vector<const Naming*> namings = all_namings();
   Layers layers;
   std::vector<ExpertName> unknown;
@@ -109,7 +125,7 @@ Layers find_hits(const CheckpointFiles& files, const std::string& where) {
     if (found && !tensor.indexed) fail(place_of(tensor, name), "is in this shard, but the index does not list it");
   }
   if (layers.empty() && unknown.empty()) fail(where, "holds no experts of a known form: " + names_like_experts(files));
-  if (!unknown.empty()) refuse_unknown(unknown.front(), layers);
+  if (!unknown.empty()) refuse_unknown(unknown.front(), layers, config);
   return layers;
 }
 
@@ -184,10 +200,7 @@ Forms by_presence(const std::vector<Hit>& hits, Forms among) {
 bool has_shape(const SourceForm& form, const Hit& hit, const MatrixSizes& sizes) {
   const TensorRow& row = *find_row(form, hit.name.suffix);
   const TensorView& view = *hit.name.at->view;
-  if (row.shapes.empty()) {
-    const bool is_list = !hit.name.naming->numbered && view.shape == std::vector<std::int64_t>{sizes.experts};
-    return is_list || std::ranges::all_of(view.shape, [](std::int64_t extent) { return extent == 1; });
-  }
+  if (row.shapes.empty()) return is_number(view, hit.name.naming->numbered ? 1 : sizes.experts);
   const std::vector<std::int64_t> groups = form.form.format == layout::WeightFormat::int4 ? std::vector<std::int64_t>{32, 64, 128, 16, sizes.columns}
                                                                                           : std::vector<std::int64_t>{group_of(form)};
   return std::ranges::any_of(row.shapes, [&](const ShapeRow& shape) {
@@ -217,16 +230,18 @@ Forms by_shapes(const std::vector<Hit>& hits, Forms among) {
   return fitting != 0 ? fitting : among;
 }
 
-/// What the configuration says against a form, in words; empty: nothing. The matrices of input-major forms lie so by the model alone.
+/// What the configuration says against a form, in words; empty: nothing. How fused matrices lie follows from the model alone.
 std::string contradiction(const SourceForm& form, const Declared& declared) {
   bool says_model = false;
   for (const DeclaredFact& fact : declared.facts) {
     says_model = says_model || fact.key == "model";
     const auto row = std::ranges::find(form.facts, fact.key, &ConfigFact::key);
-    if (row == form.facts.end() || fact.value == "null" || std::ranges::find(row->values, fact.value) != row->values.end()) continue;
+    if (row == form.facts.end() || fact.value == "null" || agrees(*row, fact.value)) continue;
+    if (row->is_none)
+      return fmt::format("{} is {}, whose fused matrices have inputs as rows, unlike {}", fact.path, in_quotes(fact.value), form.title);
     return fmt::format("{} is {}, where {} has {}", fact.path, in_quotes(fact.value), form.title, fmt::join(row->values, " or "));
   }
-  if (form.input_major && !says_model)
+  if (form.by_model && !says_model)
     return fmt::format("model_type is not given: whether inputs or outputs are the rows of {} follows from it", form.title);
   return {};
 }
@@ -264,7 +279,7 @@ Forms best_declared(Forms among, const Declared& declared) {
   const auto count_of = [&](const SourceForm& form) {
     return std::ranges::count_if(declared.facts, [&](const DeclaredFact& fact) {
       const auto row = std::ranges::find(form.facts, fact.key, &ConfigFact::key);
-      return row != form.facts.end() && std::ranges::find(row->values, fact.value) != row->values.end();
+      return row != form.facts.end() && !row->is_none && agrees(*row, fact.value);
     });
   };
   std::ptrdiff_t most = 0;
@@ -289,8 +304,20 @@ const SourceForm& by_config(const std::vector<Hit>& hits, Forms among, const Dec
   fail(where, fmt::format("the tensors may be {}: quantization_config in config.json would tell", titles_of(left)));
 }
 
-/// The tensors of one layer are named in one way.
-void check_naming(const std::vector<Hit>& hits) {
+/// The tensors of one layer are named in one way. Names of one projection may be those of several ways: the first that has all names counts.
+void check_naming(std::vector<Hit>& hits) {
+  std::vector<std::string_view> names;
+  for (const Hit& hit : hits) {
+    if (names.empty() || names.back() != hit.name.name) names.push_back(hit.name.name);
+  }
+  for (const Naming* const naming : all_namings()) {
+    const auto is_other = [&](const Hit& hit) { return hit.name.naming->title != naming->title; };
+    if (hits.size() - static_cast<std::size_t>(std::ranges::count_if(hits, is_other)) != names.size()) continue;
+    std::erase_if(hits, is_other);
+    return;
+  }
+  const auto repeats = std::ranges::unique(hits, {}, [](const Hit& hit) { return hit.name.name; });
+  hits.erase(repeats.begin(), repeats.end());
   const ExpertName& first = hits.front().name;
   for (const Hit& hit : hits) {
     if (hit.name.naming->title == first.naming->title) continue;
@@ -350,7 +377,7 @@ std::string tensor_name(const Naming& naming, std::string_view prefix, int exper
 }
 
 std::map<LayerPlace, LayerForm> search_forms(const CheckpointFiles& files, const CheckpointConfig& config, const std::string& where) {
-  Layers layers = find_hits(files, where);
+  Layers layers = find_hits(files, config, where);
   std::map<LayerPlace, LayerForm> forms;
   for (auto& [place, hits] : layers) forms.emplace(place, form_of(hits, config, where));
   return forms;

@@ -59,6 +59,12 @@ const TensorRow* find_row(const SourceForm& form, std::string_view suffix);
 /// Elements that share a scale along K; 1 where scales do not group K.
 std::int64_t group_of(const SourceForm& form);
 
+/// Whether a tensor holds one number, as [], [1] or [1, 1], or one for each of so many experts, as [E], [E, 1] or [E, 1, 1].
+bool is_number(const TensorView& view, std::int64_t experts);
+
+/// Whether a row's numbers are scales of squares of 128 x 128.
+bool in_squares(const TensorRow& row);
+
 /// Sizes that a tensor's shape stands for, as far as it says: of rows N and columns K of one matrix, and experts.
 struct MatrixSizes {
   std::int64_t experts = 0;

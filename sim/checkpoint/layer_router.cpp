@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <charconv>
 #include <cmath>
 
 #include "model/error.hpp"
@@ -19,39 +18,35 @@ namespace {
 
 using Text = std::string_view;
 
-/// Names behind a layer's prefix. Source: transformers modeling_qwen3_moe.py, modeling_deepseek_v3.py and glm4_moe, modeling_minimax_m2.py,
-/// modeling_llama4.py; DeepSeek-V4 inference/model.py Gate; modeling_gemma4.py Gemma4TextRouter.
+/// Names of a router's weight behind a layer's prefix, and of what goes with it. Source: transformers modeling_qwen3_moe.py, modeling_llama4.py,
+/// modeling_gemma4.py Gemma4TextRouter; vllm at 7ca49fbe4 models/hunyuan_v1.py, afmoe.py, longcat_flash.py, granitemoe.py.
 struct RouterNames {
   Text weight;
-  std::array<Text, 2> corrections;
+  Text bias;
   Text expert_factors;
   Text input_scale;
 };
-constexpr std::array<RouterNames, 4> kNames{{{".gate.weight", {".gate.e_score_correction_bias", ".e_score_correction_bias"}, {}, {}},
-                                             {".gate.weight", {".gate.bias", {}}, {}, {}},
-                                             {".router.weight", {}, {}, {}},
-                                             {".router.proj.weight", {}, ".router.per_expert_scale", ".router.scale"}}};
-
-/// The way a configuration stands for; the first row whose words all fit. An empty word fits whatever is said.
-struct WayRow {
-  Text model;      ///< model_type begins with it
-  Text scoring;    ///< scoring_func, or what stands for it
-  int correction;  ///< 1: there is one, 0: there is none, -1: either
-  int groups;      ///< likewise of n_group above 1
-  Text norm;       ///< norm_topk_prob
-  Text recipe;
-};
-// Where norm_topk_prob is not said, weights are normalized: so have Mixtral and its kin it, which know no such key.
-constexpr std::array<WayRow, 10> kWays{{{"llama4", {}, -1, -1, {}, "llama4"},
-                                        {{}, "sqrtsoftplus", -1, -1, {}, "deepseek-v4"},
-                                        {{}, "sigmoid", 1, 1, {}, "deepseek-v3-vllm"},
-                                        {{}, "sigmoid", 1, 0, {}, "minimax-m2"},
-                                        {{}, "sigmoid", 0, -1, "false", "sigmoid"},
-                                        {{}, "sigmoid", 0, -1, {}, "sigmoid-renorm"},
-                                        {{}, "softmax", -1, 1, {}, "deepseek-v2-grouped-vllm"},
-                                        {{}, "softmax", 0, 0, "false", "softmax-topk"},
-                                        {{}, "softmax", 0, 0, {}, "softmax-topk-norm"},
-                                        {{}, "softmax", 1, 0, {}, {}}}};
+constexpr std::array<RouterNames, 7> kNames{{{".gate.weight", {}, {}, {}},
+                                             {".router.weight", ".router.bias", {}, {}},
+                                             {".router.proj.weight", {}, ".router.per_expert_scale", ".router.scale"},
+                                             {".router.gate.weight", {}, {}, {}},
+                                             {".gate.wg.weight", {}, {}, {}},
+                                             {".router.classifier.weight", {}, {}, {}},
+                                             {".router.layer.weight", {}, {}, {}}}};
+/// What is added to the choice, under any of these. Source: transformers modeling_deepseek_v3.py, modeling_minimax_m2.py; DeepSeek-V4
+/// inference/model.py Gate; vllm at 7ca49fbe4 models/bailing_moe.py, afmoe.py and lfm2_moe.py, step3p5.py, ernie45_moe.py, longcat_flash.py,
+/// laguna.py.
+constexpr std::array<Text, 9> kCorrections{".gate.e_score_correction_bias",
+                                           ".e_score_correction_bias",
+                                           ".gate.bias",
+                                           ".gate.expert_bias",
+                                           ".expert_bias",
+                                           ".router_bias",
+                                           ".moe_statics.e_score_correction_bias",
+                                           ".router.e_score_correction_bias",
+                                           ".experts.e_score_correction_bias"};
+/// Source: vllm at 7ca49fbe4 models/deepseek_v4/nvidia/model.py, tid2eid [vocabulary, top_k].
+constexpr Text kTable = ".gate.tid2eid";
 
 /// A tensor of floating-point numbers of that shape; none where there is no such name.
 std::optional<std::vector<std::uint32_t>> numbers_of(const CheckpointFiles& files, const std::string& name, const std::vector<std::int64_t>& shape) {
@@ -67,41 +62,35 @@ std::optional<std::vector<std::uint32_t>> numbers_of(const CheckpointFiles& file
   return f32_numbers(*found->second.file, view);
 }
 
-/// A number of the configuration, or what it is where nothing is said.
-double number_of(const CheckpointConfig& config, Text key, double unsaid) {
-  const Text word = config.word(key);
-  if (word.empty()) return unsaid;
-  double value = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (error == std::errc{} && end == word.data() + word.size()) return value;
-  throw Error(ErrorCode::input, fmt::format("{} is {}, expected a number", key, in_quotes(word)), config.path.string());
+/// Likewise, also with axes of one before it.
+std::optional<std::vector<std::uint32_t>> list_of(const CheckpointFiles& files, const std::string& name, std::int64_t count) {
+  const auto found = files.tensors.find(name);
+  const bool in_rows = found != files.tensors.end() && found->second.view->shape == std::vector<std::int64_t>{1, count};
+  return numbers_of(files, name, in_rows ? std::vector<std::int64_t>{1, count} : std::vector<std::int64_t>{count});
 }
 
-/// Likewise a whole number from 1 to `most`.
-std::int64_t count_of(const CheckpointConfig& config, Text key, std::int64_t most) {
-  const double value = number_of(config, key, 1);
-  if (value >= 1 && value <= static_cast<double>(most) && value == std::floor(value)) return static_cast<std::int64_t>(value);
-  throw Error(ErrorCode::input, fmt::format("{} is {}, expected a whole number from 1 to {}", key, value, most), config.path.string());
-}
-
-Text scoring_of(const CheckpointConfig& config, bool correction) {
-  for (const Text key : {Text("scoring_func"), Text("moe_router_activation_func"), Text("router_scoring_func")}) {
-    if (const Text word = config.word(key); !word.empty()) return word;
+HashTable table_of(const CheckpointFiles& files, const std::string& name, std::int64_t experts) {
+  const auto found = files.tensors.find(name);
+  if (found == files.tensors.end()) return {};
+  const TensorView& view = *found->second.view;
+  const std::string place = place_of(found->second, name);
+  const bool wide = view.dtype->name == "I64";
+  if (!wide && view.dtype->name != "I32")
+    throw Error(ErrorCode::input, fmt::format("dtype is {}, expected I32 or I64 of experts by token", view.dtype->name), place);
+  if (view.shape.size() != 2 || view.shape[0] < 1 || view.shape[1] < 1)
+    throw Error(ErrorCode::input, fmt::format("shape is {}, expected [ids, top_k]", shape_text(view.shape)), place);
+  HashTable table{view.shape[0], view.shape[1], {}};
+  const std::vector<std::uint8_t> bytes = found->second.file->read(view);
+  const std::size_t width = wide ? 8 : 4;
+  for (std::size_t at = 0; at < bytes.size(); at += width) {
+    std::uint64_t expert = 0;
+    for (std::size_t byte = width; byte-- > 0;) expert = expert << 8U | bytes[at + byte];
+    if (expert >= static_cast<std::uint64_t>(experts))
+      throw Error(ErrorCode::input,
+                  fmt::format("gives id {} an expert that is none of the {}", at / width / static_cast<std::size_t>(table.top_k), experts), place);
+    table.experts.push_back(static_cast<std::int64_t>(expert));
   }
-  return correction ? "sigmoid" : "softmax";
-}
-
-const moe::RouterRecipe& recipe_of(const CheckpointConfig& config, bool correction, bool groups) {
-  const Text scoring = scoring_of(config, correction), norm = config.word("norm_topk_prob"), model = config.word("model_type");
-  const auto fits = [](int wanted, bool is) { return wanted < 0 || (wanted == 1) == is; };
-  const auto* const row = std::ranges::find_if(kWays, [&](const WayRow& one) {
-    return model.starts_with(one.model) && (one.scoring.empty() || one.scoring == scoring) && fits(one.correction, correction) &&
-           fits(one.groups, groups) && (one.norm.empty() || one.norm == norm);
-  });
-  if (row != kWays.end() && !row->recipe.empty()) return moe::router_named(row->recipe);
-  throw Error(ErrorCode::unsupported,
-              fmt::format("a router of {} scores{} is not known here", in_quotes(scoring), correction ? " with a correction" : ""),
-              config.path.string());
+  return table;
 }
 
 }  // namespace
@@ -110,35 +99,59 @@ LayerRouter LayerRouter::first(std::int64_t experts, std::int64_t all) const {
   LayerRouter cut = *this;
   const auto kept = static_cast<std::size_t>(experts);
   cut.weight.resize(weight.size() / static_cast<std::size_t>(all) * kept);
-  if (!correction.empty()) cut.correction.resize(kept);
-  if (!expert_factors.empty()) cut.expert_factors.resize(kept);
-  if (experts < all) cut.groups = cut.topk_groups = 1;
+  for (std::vector<std::uint32_t>* numbers : {&cut.bias, &cut.correction, &cut.expert_factors}) {
+    if (!numbers->empty()) numbers->resize(kept);
+  }
+  if (experts == all) return cut;
+  cut.facts.groups = cut.facts.topk_groups = 1;
+  cut.table = {};
   return cut;
+}
+
+std::string LayerRouter::text() const {
+  if (!is_known()) return "not known here: " + facts.unknown;
+  return std::string(facts.recipe->name) + (table.ids == 0 ? "" : ", experts by a table, token t with id t");
+}
+
+std::vector<Value> LayerRouter::input_of(std::span<const std::uint32_t> x) const {
+  std::vector<Value> values;
+  const auto hidden = static_cast<double>(x.size());
+  double squares = 0;
+  for (const std::uint32_t code : x) {
+    const double number = std::bit_cast<float>(code << 16U);
+    squares += number * number;
+  }
+  const double root = std::sqrt(squares / hidden + epsilon) * std::sqrt(hidden);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    std::uint32_t bits = x[i] << 16U;
+    if (!input_scale.empty())
+      bits = std::bit_cast<std::uint32_t>(
+          static_cast<float>(std::bit_cast<float>(bits) / root * static_cast<double>(std::bit_cast<float>(input_scale[i]))));
+    values.push_back(decode(kF32, bits));
+  }
+  return values;
 }
 
 std::vector<std::vector<moe::Slot>> LayerRouter::route(std::span<const std::uint32_t> x, std::int64_t hidden, std::int64_t top_k) const {
   const auto width = static_cast<std::size_t>(hidden);
-  moe::Router router{static_cast<std::int64_t>(weight.size() / width), hidden, {}, {}};
+  moe::Router router{static_cast<std::int64_t>(weight.size() / width), hidden, {}, bias};
   for (const std::uint32_t bits : weight) router.weight.push_back(decode(kF32, bits));
   const moe::F32Arithmetic arithmetic(Contract::f32_sequential);
-  const moe::RouterSizes sizes{top_k, groups, topk_groups, decode(kF32, factor)};
+  const std::uint32_t factor = std::bit_cast<std::uint32_t>(static_cast<float>(facts.factor));
+  const moe::RouterSizes sizes{top_k, facts.groups, facts.topk_groups, decode(kF32, factor)};
+  std::vector<std::uint32_t> added = correction;
+  // The choice of such a row is the score plus a number of each expert: of a layer without one, plus 0.
+  if (facts.recipe->choice == moe::Choice::score_plus_bias) added.resize(static_cast<std::size_t>(router.experts));
   std::vector<std::vector<moe::Slot>> slots;
   for (std::size_t token = 0; token * width < x.size(); ++token) {
-    std::vector<Value> values;
-    double squares = 0;
-    for (std::size_t i = 0; i < width; ++i) {
-      const double number = std::bit_cast<float>(x[token * width + i] << 16U);
-      squares += number * number;
+    const std::vector<std::uint32_t> logits = moe::router_logits(arithmetic, input_of(x.subspan(token * width, width)), router);
+    if (table.ids == 0) {
+      slots.push_back(moe::route_logits<moe::F32Arithmetic>(*facts.recipe, sizes, logits, added));
+    } else {
+      const auto row = static_cast<std::ptrdiff_t>(static_cast<std::int64_t>(token) % table.ids * table.top_k);
+      const std::vector<std::int64_t> chosen(table.experts.begin() + row, table.experts.begin() + row + table.top_k);
+      slots.push_back(moe::weigh_experts<moe::F32Arithmetic>(*facts.recipe, sizes, logits, chosen));
     }
-    const double root = std::sqrt(squares / static_cast<double>(hidden) + epsilon) * std::sqrt(static_cast<double>(hidden));
-    for (std::size_t i = 0; i < width; ++i) {
-      std::uint32_t bits = x[token * width + i] << 16U;
-      if (!input_scale.empty())
-        bits = std::bit_cast<std::uint32_t>(
-            static_cast<float>(std::bit_cast<float>(bits) / root * static_cast<double>(std::bit_cast<float>(input_scale[i]))));
-      values.push_back(decode(kF32, bits));
-    }
-    slots.push_back(moe::route_logits<moe::F32Arithmetic>(*recipe, sizes, moe::router_logits(arithmetic, values, router), correction));
     for (moe::Slot& slot : slots.back()) {
       if (!expert_factors.empty()) slot.weight = moe::F32Arithmetic::mul(slot.weight, expert_factors[static_cast<std::size_t>(slot.expert)]);
     }
@@ -148,33 +161,29 @@ std::vector<std::vector<moe::Slot>> LayerRouter::route(std::span<const std::uint
 
 std::optional<LayerRouter> read_router(const CheckpointFiles& files, const CheckpointConfig& config, std::string_view prefix, std::int64_t experts,
                                        std::int64_t hidden) {
-  for (const RouterNames& names : kNames) {
-    const auto name = [&](Text suffix) { return std::string(prefix) + std::string(suffix); };
-    std::optional<std::vector<std::uint32_t>> weight = numbers_of(files, name(names.weight), {experts, hidden});
-    if (!weight) continue;
-    LayerRouter router{nullptr, 1, 1, 0x3F800000U, std::move(*weight), {}, {}, {}, 0};
-    for (const Text suffix : names.corrections) {
-      if (suffix.empty() || !router.correction.empty()) continue;
-      if (auto found = numbers_of(files, name(suffix), {experts})) router.correction = std::move(*found);
-    }
-    // The same weight's name may stand for another family, which has its correction elsewhere.
-    const bool elsewhere = router.correction.empty() && &names == kNames.data() && files.tensors.contains(name(kNames[1].corrections[0]));
-    if (elsewhere) continue;
-    if (!names.expert_factors.empty())
-      router.expert_factors = numbers_of(files, name(names.expert_factors), {experts}).value_or(std::vector<std::uint32_t>{});
-    if (!names.input_scale.empty()) {
-      router.input_scale = numbers_of(files, name(names.input_scale), {hidden}).value_or(std::vector<std::uint32_t>{});
-      router.epsilon = number_of(config, "rms_norm_eps", 1e-6);
-    }
-    router.groups = count_of(config, "n_group", experts);
-    router.topk_groups = count_of(config, "topk_group", router.groups);
-    if (experts % router.groups != 0)
-      throw Error(ErrorCode::input, fmt::format("n_group is {}, which does not divide the {} experts", router.groups, experts), config.path.string());
-    router.factor = std::bit_cast<std::uint32_t>(static_cast<float>(number_of(config, "routed_scaling_factor", 1)));
-    router.recipe = &recipe_of(config, !router.correction.empty(), router.groups > 1);
-    return router;
+  const auto name = [&](Text suffix) { return std::string(prefix) + std::string(suffix); };
+  const auto* const names = std::ranges::find_if(kNames, [&](const RouterNames& one) { return files.tensors.contains(name(one.weight)); });
+  if (names == kNames.end()) return std::nullopt;
+  const auto list = [&](Text suffix, std::int64_t count) {
+    return suffix.empty() ? std::vector<std::uint32_t>() : list_of(files, name(suffix), count).value_or(std::vector<std::uint32_t>{});
+  };
+  LayerRouter router{router_facts(config, false, experts),
+                     {},
+                     list(names->bias, experts),
+                     {},
+                     list(names->expert_factors, experts),
+                     list(names->input_scale, hidden),
+                     config.number("rms_norm_eps").value_or(1e-6),
+                     {}};
+  for (const Text suffix : kCorrections) {
+    if (router.correction.empty()) router.correction = list(suffix, experts);
   }
-  return std::nullopt;
+  router.facts = router_facts(config, !router.correction.empty(), experts);
+  // What is not known here may have other shapes.
+  if (!router.is_known()) return router;
+  router.weight = *numbers_of(files, name(names->weight), {experts, hidden});
+  router.table = table_of(files, name(kTable), experts);
+  return router;
 }
 
 }  // namespace mx::sim

@@ -68,6 +68,12 @@ constexpr std::array kQuarkBlockFacts{kQuarkMethod, ConfigFact{kDtype, kIsQuarkF
 constexpr std::array kQuarkTensorFacts{kQuarkMethod, ConfigFact{kDtype, kIsQuarkFp8}, ConfigFact{kScheme, kIsPerTensor}};
 constexpr std::array kQuarkChannelFacts{kQuarkMethod, ConfigFact{kDtype, kIsQuarkFp8}, ConfigFact{kScheme, kIsPerChannel}};
 constexpr std::array kInputMajorFacts{kByModel};
+constexpr ConfigFact kOutputsByModel{kModel, kInputMajorModels, true};
+constexpr std::array kFusedBlockFacts{ConfigFact{kMethod, kIsFp8Method}, ConfigFact{kSquare, kIsSquare}, kOutputsByModel};
+constexpr std::array kFusedBlockInputFacts{ConfigFact{kMethod, kIsFp8Method}, ConfigFact{kSquare, kIsSquare}, kByModel};
+constexpr std::array kFusedStaticFacts{ConfigFact{kMethod, kIsFp8Method}, kNoSquare, ConfigFact{kActivationScheme, kIsStatic}, kOutputsByModel};
+constexpr std::array kFusedChannelFacts{kCompressedMethod, kEightBits, kFloats, ConfigFact{kStrategy, kIsChannel}, ConfigFact{kActivations, kIsToken}, kByModel};
+constexpr std::array kNativeFacts{ConfigFact{kMethod, kIsFp8Method}, kNoSquare, ConfigFact{kActivationScheme, kIsStatic}};
 // clang-format on
 
 constexpr Text kE8m0Meaning = "value = e2m1 * 2^(byte - 127)", kE8m0Fp8Meaning = "value = e4m3 * 2^(byte - 127)",
@@ -82,7 +88,8 @@ constexpr EngineUse asks(Text scheme, Text method, bool rounds = false, Text rou
 /// What is read and not converted.
 constexpr EngineUse lacks(Text what) { return {{}, false, "own", "SILU", "Renormalize", what}; }
 
-constexpr Text kVllm = "vllm-project/vllm", kCommit = "7e1b45a09252a5b513cd83116aa7a2f310220c34",
+constexpr Text kVllm = "vllm-project/vllm", kCommit = "7e1b45a09252a5b513cd83116aa7a2f310220c34", kAugust = "7ca49fbe4bab019e55d57cdc4b7fd3d55c67c1a6",
+               kTransformers = "huggingface/transformers",
                kModelOpt = "vllm/model_executor/layers/quantization/modelopt.py", kFp8Py = "vllm/model_executor/layers/quantization/fp8.py",
                kCt = "vllm/model_executor/layers/quantization/compressed_tensors/compressed_tensors.py",
                kCtMxfp4 = "vllm/model_executor/layers/quantization/compressed_tensors/compressed_tensors_moe/compressed_tensors_moe_w4a4_mxfp4.py",
@@ -101,37 +108,42 @@ constexpr SourceForm kForms[] = {
     {"gpt-oss (Hugging Face names)", Form(SourceOrder::gpt_oss), kGptOssNames, kGptOssTensors, kGptOssFacts, kE8m0Meaning, kGptOssUse, {kVllm, "vllm/model_executor/models/gpt_oss.py", "_load_weights_mxfp4", kCommit}},
     {"gpt-oss (original names)", Form(SourceOrder::gpt_oss), kGptOssOriginalNames, kGptOssOriginalTensors, kGptOssFacts, kE8m0Meaning, kGptOssUse, {"openai/gpt-oss", "gpt_oss/torch/weights.py", "Checkpoint, PARAM_NAME_MAP", "main"}},
     {"MXFP4, w13 and w2 of all experts", kMx4, kStackedNames, kStackedMxfp4, kStackedFacts, kE8m0Meaning, asks("mxfp4", "own", true), {kVllm, "vllm/model_executor/layers/quantization/mxfp4.py", "Mxfp4MoEMethod.create_weights", kCommit}},
-    {"compressed-tensors MXFP4", kMx4, kEachExpert, kCompressedMxfp4, kCtMxfp4Facts, kE8m0Meaning, asks("mxfp4", "compressed_tensors"), {kVllm, kCtMxfp4, "create_weights", kCommit}},
-    {"compressed-tensors MXFP4, FP4 activations", kMx4, kEachExpert, kCompressedMxfp4, kCtMxfp4W4A4Facts, kE8m0Meaning, asks("mxfp4-mxfp4", "compressed_tensors"), {kVllm, kCtMxfp4, "create_weights", kCommit}},
-    {"compressed-tensors MXFP4, FP8 activations", kMx4, kEachExpert, kCompressedMxfp4, kCtMxfp4W4A8Facts, kE8m0Meaning, asks("mxfp4", "compressed_tensors"), {kVllm, kCtMxfp4, "create_weights", kCommit}},
+    {"compressed-tensors MXFP4", kMx4, kEachOrHalves, kCompressedMxfp4, kCtMxfp4Facts, kE8m0Meaning, asks("mxfp4", "compressed_tensors"), {kVllm, kCtMxfp4, "create_weights", kCommit}},
+    {"compressed-tensors MXFP4, FP4 activations", kMx4, kEachOrHalves, kCompressedMxfp4, kCtMxfp4W4A4Facts, kE8m0Meaning, asks("mxfp4-mxfp4", "compressed_tensors"), {kVllm, kCtMxfp4, "create_weights", kCommit}},
+    {"compressed-tensors MXFP4, FP8 activations", kMx4, kEachOrHalves, kCompressedMxfp4, kCtMxfp4W4A8Facts, kE8m0Meaning, asks("mxfp4", "compressed_tensors"), {kVllm, kCtMxfp4, "create_weights", kCommit}},
     {"compressed-tensors NVFP4", kNv4, kEachExpert, kCompressedNvfp4, kCtNvfp4Facts, kDivided, asks("nvfp4", "compressed_tensors"), {kVllm, kCt, "_is_nvfp4_format", kCommit}},
     {"compressed-tensors NVFP4A16", kNv4, kEachExpert, kCompressedNvfp4Alone, kCtNvfp4A16Facts, kDivided, asks("nvfp4-a16", "compressed_tensors"), {kVllm, kCt, "_is_nvfp4_format, input_quant None", kCommit}},
     {"ModelOpt NVFP4", kNv4, kEachExpert, kModelOptNvfp4, kModelOptNvfp4Facts, kMultiplied, asks("nvfp4", "own"), {kVllm, kModelOpt, "ModelOptNvFp4FusedMoE", kCommit}},
     {"ModelOpt W4A16_NVFP4", kNv4, kEachExpert, kModelOptNvfp4Alone, kModelOptW4A16Facts, kMultiplied, asks("nvfp4-a16", "own"), {kModelOptRepository, kModelOptExport, "QUANTIZATION_W4A16_NVFP4", "main"}},
-    {"ModelOpt NVFP4, fused", kNv4, kGptOssNames, kFusedNvfp4, kFusedNvfp4Facts, kMultiplied, asks("nvfp4", "own"), {kModelOptRepository, kModelOptExport, "maybe_transpose_expert_weight_dimensions", "main"}, true},
+    {"ModelOpt NVFP4, fused", kNv4, kGptOssNames, kFusedNvfp4, kFusedNvfp4Facts, kMultiplied, asks("nvfp4", "own"), {kModelOptRepository, kModelOptExport, "maybe_transpose_expert_weight_dimensions", "0023f71b95a2bb08a1af2ca5316d3fedaddb86b7"}, true, true},
     {"ModelOpt FP8", kTensor, kEachExpert, kFp8Static, kModelOptFp8Facts, kScaled, asks("fp8-tensor", "own"), {kVllm, kModelOpt, "ModelOptFp8MoEMethod", kCommit}},
     {"FP8, static", kTensor, kEachExpert, kFp8Static, kFp8StaticFacts, kScaled, asks("fp8-tensor", "own"), {kVllm, kFp8Py, "Fp8MoEMethod.create_weights", kCommit}},
     {"FP8, dynamic", kTensor, kEachExpert, kFp8Dynamic, kFp8DynamicFacts, kScaled, asks("fp8-tensor-dynamic", "own"), {kVllm, kFp8Py, "Fp8MoEMethod.create_weights", kCommit}},
-    {"ModelOpt FP8, fused", kTensor, kGptOssNames, kFusedFp8, kFusedFp8Facts, kScaled, asks("fp8-tensor", "own"), {kModelOptRepository, kModelOptExport, "maybe_transpose_expert_weight_dimensions", "main"}, true},
+    {"ModelOpt FP8, fused", kTensor, kGptOssNames, kFusedFp8, kFusedFp8Facts, kScaled, asks("fp8-tensor", "own"), {kModelOptRepository, kModelOptExport, "maybe_transpose_expert_weight_dimensions", "0023f71b95a2bb08a1af2ca5316d3fedaddb86b7"}, true, true},
     {"compressed-tensors FP8", kTensor, kEachExpert, kFp8Static, kCtTensorFacts, kScaled, asks("fp8-tensor", "compressed_tensors"), {kCtRepository, kCtInit, "initialize_qparams, strategy tensor", "main"}},
     {"compressed-tensors FP8, dynamic", kTensor, kEachExpert, kFp8Dynamic, kCtTensorDynamicFacts, kScaled, asks("fp8-tensor-dynamic", "compressed_tensors"), {kCtRepository, kCtInit, "initialize_qparams, strategy tensor", "main"}},
     {"Quark FP8", kTensor, kEachExpert, kFp8Static, kQuarkTensorFacts, kScaled, asks("fp8-tensor", "quark"), {kVllm, kQuarkMoe, "QuarkW8A8Fp8MoEMethod", kCommit}},
-    {"compressed-tensors FP8 channel", kChannel, kEachExpert, kFp8Channel, kCtChannelFacts, kRowMeaning, asks("fp8-channel", "compressed_tensors"), {kCtRepository, kCtInit, "initialize_qparams, strategy channel", "main"}},
-    {"ModelOpt FP8_PER_CHANNEL_PER_TOKEN", kChannel, kEachExpert, kFp8Channel, kModelOptChannelFacts, kRowMeaning, asks("fp8-channel", "own"), {kVllm, "docs/features/quantization/modelopt.md", "FP8_PER_CHANNEL_PER_TOKEN", "main"}},
-    {"Quark FP8 channel", kChannel, kEachExpert, kFp8Channel, kQuarkChannelFacts, kRowMeaning, asks("fp8-channel", "quark"), {kVllm, kQuarkMoe, "QuarkW8A8Fp8MoEMethod", kCommit}},
-    {"FP8 block", kBlock, kEachExpert, kFp8Block, kFp8BlockFacts, kBlockMeaning, asks("fp8-block", "own"), {kVllm, kFp8Py, "Fp8MoEMethod.create_weights", kCommit}},
-    {"compressed-tensors FP8 block", kBlock, kEachExpert, kFp8Block, kCtBlockFacts, kBlockMeaning, asks("fp8-block", "compressed_tensors"), {kCtRepository, kCtInit, "initialize_qparams, strategy block", "main"}},
-    {"ModelOpt FP8_PB_WO", kBlock, kEachExpert, kFp8Block, kModelOptBlockFacts, kBlockMeaning, asks("fp8-block", "own"), {kVllm, "docs/features/quantization/modelopt.md", "FP8_PB_WO", "main"}},
-    {"Quark FP8 block", kBlock, kEachExpert, kFp8Block, kQuarkBlockFacts, kBlockMeaning, asks("fp8-block", "quark"), {kVllm, "vllm/model_executor/layers/quantization/quark/quark.py", "_is_fp8_w8a8", "7ca49fbe4bab019e55d57cdc4b7fd3d55c67c1a6"}},
+    {"compressed-tensors FP8 channel", kChannel, kEachOrHalves, kFp8Channel, kCtChannelFacts, kRowMeaning, asks("fp8-channel", "compressed_tensors"), {kCtRepository, kCtInit, "initialize_qparams, strategy channel", "main"}},
+    {"ModelOpt FP8_PER_CHANNEL_PER_TOKEN", kChannel, kEachOrHalves, kFp8Channel, kModelOptChannelFacts, kRowMeaning, asks("fp8-channel", "own"), {kVllm, "docs/features/quantization/modelopt.md", "FP8_PER_CHANNEL_PER_TOKEN", "main"}},
+    {"Quark FP8 channel", kChannel, kEachOrHalves, kFp8Channel, kQuarkChannelFacts, kRowMeaning, asks("fp8-channel", "quark"), {kVllm, kQuarkMoe, "QuarkW8A8Fp8MoEMethod", kCommit}},
+    {"FP8 block", kBlock, kEachOrHalves, kFp8Block, kFp8BlockFacts, kBlockMeaning, asks("fp8-block", "own"), {kVllm, kFp8Py, "Fp8MoEMethod.create_weights", kCommit}},
+    {"compressed-tensors FP8 block", kBlock, kEachOrHalves, kFp8Block, kCtBlockFacts, kBlockMeaning, asks("fp8-block", "compressed_tensors"), {kCtRepository, kCtInit, "initialize_qparams, strategy block", "main"}},
+    {"ModelOpt FP8_PB_WO", kBlock, kEachOrHalves, kFp8Block, kModelOptBlockFacts, kBlockMeaning, asks("fp8-block", "own"), {kVllm, "docs/features/quantization/modelopt.md", "FP8_PB_WO", "main"}},
+    {"Quark FP8 block", kBlock, kEachOrHalves, kFp8Block, kQuarkBlockFacts, kBlockMeaning, asks("fp8-block", "quark"), {kVllm, "vllm/model_executor/layers/quantization/quark/quark.py", "_is_fp8_w8a8", kAugust}},
     {"DeepSeek-V4 FP8", kBlock, kOnlyNumbered, kFp8Block, kDeepSeekV4Fp8Facts, kBlockMeaning, asks("fp8-block", "own", false, "DeepseekV4"), {kVllm, "vllm/models/deepseek_v4/quant_config.py", "DeepseekV4Fp8Config, expert_dtype fp8", kCommit}},
-    {"ModelOpt MXFP8", kMx8, kEachExpert, kMxfp8, kModelOptMxfp8Facts, kE8m0Fp8Meaning, asks("mxfp8", "own"), {kVllm, kModelOpt, "ModelOptMxFp8FusedMoE", kCommit}},
-    {"compressed-tensors MXFP8", kMx8, kEachExpert, kMxfp8, kCtMxfp8Facts, kE8m0Fp8Meaning, asks("mxfp8", "compressed_tensors"), {kCtRepository, "src/compressed_tensors/compressors/mxfp8", "format mxfp8-quantized", "main"}},
+    {"ModelOpt MXFP8", kMx8, kEachOrHalves, kMxfp8, kModelOptMxfp8Facts, kE8m0Fp8Meaning, asks("mxfp8", "own"), {kVllm, kModelOpt, "ModelOptMxFp8FusedMoE", kCommit}},
+    {"compressed-tensors MXFP8", kMx8, kEachOrHalves, kMxfp8, kCtMxfp8Facts, kE8m0Fp8Meaning, asks("mxfp8", "compressed_tensors"), {kCtRepository, "src/compressed_tensors/compressors/mxfp8", "format mxfp8-quantized", "main"}},
     {"DeepSeek-V4 MXFP4", kMx4, kOnlyNumbered, kDeepSeekV4, kDeepSeekV4Facts, kE8m0Meaning, asks("mxfp4-deepseek-v4", "own", true, "DeepseekV4"), {kVllm, "vllm/models/deepseek_v4/quant_config.py", "DeepseekV4Fp8Config", kCommit}},
-    {"Quark MXFP4", kMx4, kEachExpert, kQuark, kQuarkFacts, kE8m0Meaning, asks("mxfp4", "quark", true), {kVllm, kQuarkMoe, "QuarkOCP_MX_MoEMethod", kCommit}},
-    {"not quantized", {}, kEachExpert, kPlain, {}, "value as it is", lacks("a layout of experts that are not quantized; `mxact select` knows the oracle unquantized"), {kVllm, "vllm/model_executor/layers/fused_moe/unquantized_fused_moe_method.py", "UnquantizedFusedMoEMethod", kCommit}},
+    {"Quark MXFP4", kMx4, kEachOrHalves, kQuark, kQuarkFacts, kE8m0Meaning, asks("mxfp4", "quark", true), {kVllm, kQuarkMoe, "QuarkOCP_MX_MoEMethod", kCommit}},
+    {"FP8 block, fused", kBlock, kGptOssNames, kFusedBlock, kFusedBlockFacts, kBlockMeaning, asks("fp8-block", "own"), {kTransformers, "src/transformers/integrations/finegrained/core.py", "FineGrainedExperts._register_projection", "32c86fd878554f99c45ba0a2fb6ababcd00bd990"}, false, true},
+    {"FP8 block, fused, input-major", kBlock, kGptOssNames, kFusedBlockInput, kFusedBlockInputFacts, kBlockMeaning, asks("fp8-block", "own"), {kVllm, "vllm/model_executor/layers/fused_moe/routed_experts.py", "load_weights, is_fused_checkpoint_transposed", kAugust}, true, true},
+    {"FP8, static, fused", kTensor, kGptOssNames, kFusedScaleOfAll, kFusedStaticFacts, kScaled, asks("fp8-tensor", "own"), {kTransformers, "src/transformers/models/mistral4/convert_mistral4_weight_to_hf.py", "_fuse_experts_for_layer", "1e8f1473e6e63551fd0b9d634dd6caa4f41524cf"}, false, true},
+    {"compressed-tensors FP8 channel, fused", kChannel, kGptOssNames, kFusedChannel, kFusedChannelFacts, kRowMeaning, asks("fp8-channel", "compressed_tensors"), {kVllm, "vllm/model_executor/models/llama4.py", "load_moe_expert_weights", kAugust}, true, true},
+    {"Mistral FP8", kTensor, kOnlyNumbered, kNativeFp8, kNativeFacts, kScaled, asks("fp8-tensor", "own"), {kVllm, "vllm/model_executor/models/mistral_large_3.py", "qscale_weight, qscale_act", kAugust}},
+    {"not quantized", {}, kEachOrHalves, kPlain, {}, "value as it is", lacks("a layout of experts that are not quantized; `mxact select` knows the oracle unquantized"), {kVllm, "vllm/model_executor/layers/fused_moe/unquantized_fused_moe_method.py", "UnquantizedFusedMoEMethod", kCommit}},
     {"not quantized, fused", {}, kGptOssNames, kFusedPlain, {}, "value as it is", lacks("a layout of experts that are not quantized; `mxact select` knows the oracle unquantized"), {"huggingface/transformers", "src/transformers/models/gemma4/modeling_gemma4.py", "gate_up_proj [E, 2I, H]", "main"}},
-    {"not quantized, fused, input-major", {}, kGptOssNames, kFusedPlainInput, kInputMajorFacts, "value as it is", lacks("a layout of experts that are not quantized; `mxact select` knows the oracle unquantized"), {"huggingface/transformers", "src/transformers/models/llama4/modeling_llama4.py", "gate_up_proj [E, H, 2I]", "main"}, true},
-    {"compressed-tensors int4 (pack-quantized)", kInt, kEachExpert, kInt4, kCtInt4Facts, "value = (code - 8) * weight_scale", lacks("a layout of int4 codes with 16-bit activations; `mxact select` knows the oracle int_wna16"), {kCtRepository, "src/compressed_tensors/compressors/quantized_compressors/pack_quantized.py", "pack_to_int32", "main"}},
+    {"not quantized, fused, input-major", {}, kGptOssNames, kFusedPlainInput, kInputMajorFacts, "value as it is", lacks("a layout of experts that are not quantized; `mxact select` knows the oracle unquantized"), {"huggingface/transformers", "src/transformers/models/llama4/modeling_llama4.py", "gate_up_proj [E, H, 2I]", "main"}, true, true},
+    {"compressed-tensors int4 (pack-quantized)", kInt, kEachOrHalves, kInt4, kCtInt4Facts, "value = (code - 8) * weight_scale", lacks("a layout of int4 codes with 16-bit activations; `mxact select` knows the oracle int_wna16"), {kCtRepository, "src/compressed_tensors/compressors/quantized_compressors/pack_quantized.py", "pack_to_int32", "main"}},
 };
 // clang-format on
 

@@ -86,6 +86,7 @@ struct Naming {
 struct ConfigFact {
   std::string_view key;
   std::span<const std::string_view> values;
+  bool is_none = false;  ///< it says none of them
 };
 
 /// What the engine makes of such a checkpoint: the row of oracle::schemes(), and what its layers are.
@@ -108,6 +109,7 @@ struct SourceForm {
   EngineUse use;
   layout::Source source;
   bool input_major = false;  ///< the rows of a matrix in the file are its inputs: each expert's is transposed
+  bool by_model = false;     ///< whether they are follows from the model: it must be said
 
   bool converts() const { return !use.scheme.empty(); }
 };

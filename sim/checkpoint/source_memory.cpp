@@ -90,24 +90,19 @@ SourceMemory::SourceMemory(const TensorEntry& entry, layout::Role role, const la
 void SourceMemory::read(const SafetensorsFile& file, const TensorView& view, std::uint64_t begin, std::span<std::uint8_t> out) const {
   if (is_plain()) return file.read(view, begin, out);
   if (rows_ == 0) {
-    const auto width = static_cast<std::uint64_t>(widening_->bits / 8);
-    std::vector<std::uint8_t> codes(out.size() / 4 * width);
-    file.read(view, begin / 4 * width, codes);
-    for (std::size_t i = 0; i < out.size() / 4; ++i) {
-      std::uint32_t code = 0;
-      for (std::size_t byte = width; byte-- > 0;) code = code << 8U | codes[i * width + byte];
-      const std::uint32_t bits = widening_->widen(code);
-      for (std::size_t byte = 0; byte < 4; ++byte) out[4 * i + byte] = static_cast<std::uint8_t>(bits >> 8 * byte);
-    }
-    return;
+    std::vector<std::uint8_t> codes(out.size() / 4 * width());
+    file.read(view, begin / 4 * width(), codes);
+    return widen(codes, out);
   }
-  const std::uint64_t matrix = turn();
-  std::vector<std::uint8_t> lies(matrix), made(matrix);
+  const std::uint64_t matrix = turn(), in_file = matrix / unit_ * width();
+  std::vector<std::uint8_t> lies(in_file), wide(widening_ == nullptr ? 0 : matrix), made(matrix);
   for (std::uint64_t done = 0; done < out.size();) {
     const std::uint64_t at = begin + done, expert = at / matrix, skipped = at % matrix;
-    file.read(view, expert * matrix, lies);
+    file.read(view, expert * in_file, lies);
+    if (widening_ != nullptr) widen(lies, wide);
+    const std::vector<std::uint8_t>& from = widening_ == nullptr ? lies : wide;
     for (std::uint64_t r = 0; r < rows_; ++r) {
-      for (std::uint64_t c = 0; c < columns_; ++c) std::copy_n(&lies[(c * rows_ + r) * unit_], unit_, &made[(r * columns_ + c) * unit_]);
+      for (std::uint64_t c = 0; c < columns_; ++c) std::copy_n(&from[(c * rows_ + r) * unit_], unit_, &made[(r * columns_ + c) * unit_]);
     }
     const std::uint64_t count = std::min<std::uint64_t>(matrix - skipped, out.size() - done);
     std::copy_n(made.begin() + static_cast<std::ptrdiff_t>(skipped), count, out.begin() + static_cast<std::ptrdiff_t>(done));
@@ -116,27 +111,38 @@ void SourceMemory::read(const SafetensorsFile& file, const TensorView& view, std
 }
 
 std::vector<std::uint8_t> SourceMemory::in_file(std::span<const std::uint8_t> canonical) const {
-  std::vector<std::uint8_t> bytes;
-  if (rows_ == 0) {
-    const auto width = static_cast<std::size_t>(widening_->bits / 8);
-    bytes.resize(canonical.size() / 4 * width);
-    for (std::size_t i = 0; i < canonical.size() / 4; ++i) {
-      std::uint32_t bits = 0, code = 0;
-      for (std::size_t byte = 4; byte-- > 0;) bits = bits << 8U | canonical[4 * i + byte];
-      if (!widening_->narrow(bits, code))
-        throw Error(ErrorCode::input,
-                    fmt::format("0x{:08x} is no number of {}: what is packed was not made from this checkpoint", bits, widening_->dtype));
-      for (std::size_t byte = 0; byte < width; ++byte) bytes[i * width + byte] = static_cast<std::uint8_t>(code >> 8 * byte);
-    }
-    return bytes;
-  }
+  if (rows_ == 0) return narrowed(canonical);
   const std::uint64_t matrix = turn();
-  bytes.resize(canonical.size());
+  std::vector<std::uint8_t> bytes(canonical.size());
   for (std::uint64_t from = 0; from < canonical.size(); from += matrix) {
     for (std::uint64_t r = 0; r < rows_; ++r) {
       for (std::uint64_t c = 0; c < columns_; ++c)
         std::copy_n(&canonical[from + (r * columns_ + c) * unit_], unit_, &bytes[from + (c * rows_ + r) * unit_]);
     }
+  }
+  return widening_ == nullptr ? bytes : narrowed(bytes);
+}
+
+std::uint64_t SourceMemory::width() const { return widening_ == nullptr ? unit_ : static_cast<std::uint64_t>(widening_->bits / 8); }
+
+void SourceMemory::widen(std::span<const std::uint8_t> codes, std::span<std::uint8_t> out) const {
+  for (std::size_t i = 0; i < out.size() / 4; ++i) {
+    std::uint32_t code = 0;
+    for (std::size_t byte = width(); byte-- > 0;) code = code << 8U | codes[i * width() + byte];
+    const std::uint32_t bits = widening_->widen(code);
+    for (std::size_t byte = 0; byte < 4; ++byte) out[4 * i + byte] = static_cast<std::uint8_t>(bits >> 8 * byte);
+  }
+}
+
+std::vector<std::uint8_t> SourceMemory::narrowed(std::span<const std::uint8_t> canonical) const {
+  std::vector<std::uint8_t> bytes(canonical.size() / 4 * width());
+  for (std::size_t i = 0; i < canonical.size() / 4; ++i) {
+    std::uint32_t bits = 0, code = 0;
+    for (std::size_t byte = 4; byte-- > 0;) bits = bits << 8U | canonical[4 * i + byte];
+    if (!widening_->narrow(bits, code))
+      throw Error(ErrorCode::input,
+                  fmt::format("0x{:08x} is no number of {}: what is packed was not made from this checkpoint", bits, widening_->dtype));
+    for (std::size_t byte = 0; byte < width(); ++byte) bytes[i * width() + byte] = static_cast<std::uint8_t>(code >> 8 * byte);
   }
   return bytes;
 }

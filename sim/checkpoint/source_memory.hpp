@@ -44,6 +44,10 @@ class SourceMemory {
   std::vector<std::uint8_t> in_file(std::span<const std::uint8_t> canonical) const;
 
  private:
+  std::uint64_t width() const;  ///< bytes of the file that a number is, or that a transposition moves together
+  void widen(std::span<const std::uint8_t> codes, std::span<std::uint8_t> out) const;
+  std::vector<std::uint8_t> narrowed(std::span<const std::uint8_t> canonical) const;
+
   const Widening* widening_;
   std::uint64_t size_ = 0;
   std::uint64_t unit_ = 1;     ///< bytes that a transposition moves together

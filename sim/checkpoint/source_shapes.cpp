@@ -58,6 +58,18 @@ std::optional<MatrixSizes> matrix_of(const TensorRow& row, const TensorView& vie
   return std::nullopt;
 }
 
+bool is_number(const TensorView& view, std::int64_t experts) {
+  const auto is_one = [](std::int64_t extent) { return extent == 1; };
+  if (view.shape.size() <= 2 && std::ranges::all_of(view.shape, is_one)) return true;
+  return !view.shape.empty() && view.shape.size() <= 3 && view.shape.front() == experts &&
+         std::ranges::all_of(view.shape.begin() + 1, view.shape.end(), is_one);
+}
+
+bool in_squares(const TensorRow& row) {
+  return std::ranges::any_of(row.shapes,
+                             [](const ShapeRow& shape) { return std::ranges::find(shape.extents, Extent::blocks_of_rows) != shape.extents.end(); });
+}
+
 const TensorRow* find_row(const SourceForm& form, std::string_view suffix) {
   const auto row =
       std::ranges::find_if(form.tensors, [&](const TensorRow& one) { return std::ranges::find(one.suffixes, suffix) != one.suffixes.end(); });

@@ -16,6 +16,7 @@ inline constexpr std::array<Projection, 2> kStacked{{{"w13", true, 0, 2}, {"w2",
 inline constexpr std::array<Projection, 3> kProjections{{{"gate_proj", true, 0, 1}, {"up_proj", true, 1, 1}, {"down_proj", false, 0, 1}}};
 inline constexpr std::array<Projection, 3> kNumberedProjections{{{"w1", true, 0, 1}, {"w3", true, 1, 1}, {"w2", false, 0, 1}}};
 inline constexpr std::array<Projection, 2> kLayersOfTwo{{{"fc1", true, 0, 1}, {"fc2", false, 0, 1}}};
+inline constexpr std::array<Projection, 3> kLinearProjections{{{"linear", true, 0, 1}, {"linear_v", true, 1, 1}, {"linear_1", false, 0, 1}}};
 // clang-format on
 
 /// Source: transformers modeling_gpt_oss.py, integrations/mxfp4.py; modeling_llama4.py Llama4TextExperts; openai/gpt-oss gpt_oss/torch/weights.py.
@@ -27,11 +28,18 @@ inline constexpr Naming kStackedNaming{"w13, w2 of all experts", {}, ".experts."
 inline constexpr Naming kNamed{"gate_proj, up_proj, down_proj", {}, ".experts.", true, kProjections, {}, {}};
 inline constexpr Naming kNumbered{"w1, w3, w2", {}, ".experts.", true, kNumberedProjections, {}, {}};
 inline constexpr Naming kTwoLayers{"fc1, fc2", {}, ".experts.", true, kLayersOfTwo, {}, {}};
+/// Source: vllm models/grok1.py Grok1ForCausalLM, ckpt_gate_proj_name and its siblings.
+inline constexpr Naming kLinear{"linear, linear_v, linear_1", {}, ".experts.", true, kLinearProjections, {}, {}};
+/// Source: vllm of 7ca49fbe4 fused_moe/routed_experts.py build_expert_params_mapping, include_fused: gate and up of an expert in one.
+inline constexpr Naming kFusedEach{"gate_up_proj, down_proj", {}, ".experts.", true, kFusedProjections, {}, {}};
+inline constexpr Naming kStackedEach{"w13, w2", {}, ".experts.", true, kStacked, {}, {}};
 
 inline constexpr std::array<Naming, 1> kGptOssNames{kFused};
 inline constexpr std::array<Naming, 1> kGptOssOriginalNames{kOriginalNaming};
 inline constexpr std::array<Naming, 1> kStackedNames{kStackedNaming};
-inline constexpr std::array<Naming, 3> kEachExpert{kNamed, kNumbered, kTwoLayers};
+inline constexpr std::array<Naming, 4> kEachExpert{kNamed, kNumbered, kTwoLayers, kLinear};
+/// Of forms without a number of a whole tensor: the engine cannot cut one into that of gate and that of up.
+inline constexpr std::array<Naming, 6> kEachOrHalves{kNamed, kNumbered, kTwoLayers, kLinear, kFusedEach, kStackedEach};
 inline constexpr std::array<Naming, 1> kOnlyNumbered{kNumbered};
 
 inline constexpr std::array<Text, 1> kU8{"U8"};
@@ -64,6 +72,9 @@ inline constexpr std::array<ShapeRow, 1> kElementShapes{{{kExtents<Extent::rows,
 inline constexpr std::array<ShapeRow, 1> kGroup32Shapes{{{kExtents<Extent::rows, Extent::groups>, "[I, H/32]", "[H, I/32]"}}};
 inline constexpr std::array<ShapeRow, 1> kGroup16Shapes{{{kExtents<Extent::rows, Extent::groups>, "[I, H/16]", "[H, I/16]"}}};
 inline constexpr std::array<ShapeRow, 2> kBlockShapes{{{kExtents<Extent::blocks_of_rows, Extent::blocks_of_columns>, "[I/128, H/128]", "[H/128, I/128]"}, {kExtents<Extent::blocks_of_rows, Extent::one, Extent::blocks_of_columns, Extent::one>, "[I/128, 1, H/128, 1]", "[H/128, 1, I/128, 1]"}}};
+inline constexpr std::array<ShapeRow, 1> kStackedSquareShapes{{{kExtents<Extent::experts, Extent::blocks_of_rows, Extent::blocks_of_columns>, "[E, 2I/128, H/128]", "[E, H/128, I/128]"}}};
+inline constexpr std::array<ShapeRow, 1> kInputSquareShapes{{{kExtents<Extent::experts, Extent::blocks_of_columns, Extent::blocks_of_rows>, "[E, H/128, 2I/128]", "[E, I/128, H/128]"}}};
+inline constexpr std::array<ShapeRow, 2> kInputRowShapes{{{kExtents<Extent::experts, Extent::one, Extent::rows>, "[E, 1, 2I]", "[E, 1, H]"}, {kExtents<Extent::experts, Extent::rows, Extent::one>, "[E, 2I, 1]", "[E, H, 1]"}}};
 inline constexpr std::array<ShapeRow, 2> kRowShapes{{{kExtents<Extent::rows, Extent::one>, "[I, 1]", "[H, 1]"}, {kExtents<Extent::rows>, "[I]", "[H]"}}};
 inline constexpr std::array<ShapeRow, 1> kShapeShapes{{{kExtents<Extent::two>, "[2]", "[2]"}}};
 // clang-format on
@@ -72,7 +83,9 @@ inline constexpr std::array<Text, 1> kBlocksEnd{"_blocks"}, kScalesEnd{"_scales"
     kOriginalScales{"_weight.scales"}, kWeightPacked{".weight_packed"}, kWeight{".weight"}, kWeightScale{".weight_scale"},
     kWeightGlobalScale{".weight_global_scale"}, kInputGlobalScale{".input_global_scale"}, kWeightScale2{".weight_scale_2"},
     kInputScale{".input_scale"}, kScaleEnd{".scale"}, kStackedWeight{"_weight"}, kStackedScale{"_weight_scale"}, kNothing{""},
-    kFusedScale{"_weight_scale"}, kFusedScale2{"_weight_scale_2"}, kFusedInput{"_input_scale"}, kWeightShape{".weight_shape"};
+    kFusedScale{"_weight_scale"}, kFusedScale2{"_weight_scale_2"}, kFusedInput{"_input_scale"}, kWeightShape{".weight_shape"},
+    kFusedScaleInv{"_scale_inv"}, kFusedActivation{"_activation_scale"}, kRowScale{"_scale"}, kNativeScale{".qscale_weight"},
+    kNativeInput{".qscale_act"};
 inline constexpr std::array<Text, 3> kScaleNames{".weight_scale_inv", ".weight_scale", ".scale"};
 inline constexpr std::array<Text, 3> kInputScaleNames{".input_scale", ".activation_scale", ".act_scale"};
 
@@ -127,6 +140,28 @@ inline constexpr std::array<TensorRow, 3> kFusedFp8{{
     {Piece::weight, kNothing, kE4m3Name, kInputElementShapes},
     {Piece::scale, kFusedScale, kPlainNames, {}},
     {Piece::aside, kFusedInput, kPlainNames, {}, Meaning::as_it_is, Companion::needed},
+}};
+inline constexpr std::array<TensorRow, 2> kFusedBlock{{
+    {Piece::weight, kNothing, kE4m3Name, kStackedElementShapes},
+    {Piece::scale, kFusedScaleInv, kBlockScaleNames, kStackedSquareShapes},
+}};
+inline constexpr std::array<TensorRow, 2> kFusedBlockInput{{
+    {Piece::weight, kNothing, kE4m3Name, kInputElementShapes},
+    {Piece::scale, kFusedScaleInv, kBlockScaleNames, kInputSquareShapes},
+}};
+inline constexpr std::array<TensorRow, 3> kFusedScaleOfAll{{
+    {Piece::weight, kNothing, kE4m3Name, kStackedElementShapes},
+    {Piece::scale, kFusedScaleInv, kPlainNames, {}},
+    {Piece::aside, kFusedActivation, kPlainNames, {}, Meaning::as_it_is, Companion::needed},
+}};
+inline constexpr std::array<TensorRow, 2> kFusedChannel{{
+    {Piece::weight, kNothing, kE4m3Name, kInputElementShapes},
+    {Piece::scale, kRowScale, kPlainNames, kInputRowShapes},
+}};
+inline constexpr std::array<TensorRow, 3> kNativeFp8{{
+    {Piece::weight, kWeight, kE4m3Name, kElementShapes},
+    {Piece::scale, kNativeScale, kPlainNames, {}},
+    {Piece::aside, kNativeInput, kPlainNames, {}, Meaning::as_it_is, Companion::needed},
 }};
 inline constexpr std::array<TensorRow, 3> kFp8Static{{
     {Piece::weight, kWeight, kE4m3Name, kElementShapes},

@@ -152,20 +152,25 @@ void MatrixValues::scale(std::int64_t first, std::span<double> out) {
   const bool groups = std::ranges::find(extents, Extent::groups) != extents.end();
   const std::size_t run = blocks ? kBlock : groups ? static_cast<std::size_t>(group_) : columns;
   const std::size_t in_row = (columns + run - 1) / run;
+  const auto in_blocks = [](std::int64_t count) { return (static_cast<std::size_t>(count) + kBlock - 1) / kBlock; };
   const std::size_t begin = blocks ? static_cast<std::size_t>(first) / kBlock : static_cast<std::size_t>(first);
   const std::size_t end = blocks ? (static_cast<std::size_t>(first) + rows - 1) / kBlock + 1 : begin + rows;
   std::vector<std::uint8_t> bytes;
-  if (blocks) {
+  if (blocks && !family_.form->input_major) {
     const std::size_t row_bytes = in_row * width_of(scales);
     bytes.resize((end - begin) * row_bytes);
-    scales.at->file->read(*scales.at->view, begin * row_bytes, bytes);
+    // Where all experts, or gate and up, share a tensor, squares of others lie before.
+    const std::size_t experts = family_.naming->numbered ? 0 : static_cast<std::size_t>(expert_) * in_blocks(rows_in_file_);
+    const std::size_t before = experts + (kind_ == MatrixKind::up && rows_in_file_ != rows_ ? in_blocks(rows_) : 0);
+    scales.at->file->read(*scales.at->view, (before + begin) * row_bytes, bytes);
   } else if (!family_.form->input_major) {
     bytes = rows_of(scale_, first, static_cast<std::int64_t>(rows), in_row * width_of(scales));
   }
-  const auto across = static_cast<std::size_t>(rows_in_file_);
+  const std::size_t across = blocks ? in_blocks(rows_in_file_) : static_cast<std::size_t>(rows_in_file_);
   for (std::size_t r = 0; r < rows; ++r) {
     const std::size_t row = blocks ? (static_cast<std::size_t>(first) + r) / kBlock - begin : r;
-    const std::size_t whole = static_cast<std::size_t>(first) + r + (kind_ == MatrixKind::up ? static_cast<std::size_t>(rows_) : 0);
+    const std::size_t in_matrix = static_cast<std::size_t>(first) + r + (kind_ == MatrixKind::up ? static_cast<std::size_t>(rows_) : 0);
+    const std::size_t whole = blocks ? in_matrix / kBlock : in_matrix;
     for (std::size_t g = 0; g < in_row; ++g) {
       const double factor =
           family_.form->input_major ? plain_number(scale_.held, g * across + whole, dtype) : plain_number(bytes, row * in_row + g, dtype);

@@ -3,6 +3,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <utility>
 
@@ -22,6 +23,11 @@ namespace mx::sim {
 
 const layout::BackendLayout* backend_of(const ConversionResult& result) {
   return layout::find_backend_layout(result.backend, result.form.format, result.engine);
+}
+
+bool is_modelled(const ConversionResult& result) {
+  const layout::BackendLayout* const backend = backend_of(result);
+  return backend != nullptr && (result.form.gated || backend->takes_not_gated);
 }
 
 layout::Setting setting_of(const ConversionResult& result) {
@@ -69,7 +75,7 @@ Slots route_tokens(const LayerInput& input, Contract contract) {
     for (std::uint32_t code : router.bias) values.bias.push_back(to_f32(code, kBf16));
     return moe::route(contract, values, input.top_k, input.x);
   }
-  if (input.layer.own_router) return input.layer.own_router->route(input.x, sizes.hidden, input.top_k);
+  if (input.layer.own_router && input.layer.own_router->is_known()) return input.layer.own_router->route(input.x, sizes.hidden, input.top_k);
   const auto tokens = static_cast<std::int64_t>(input.x.size()) / sizes.hidden;
   constexpr std::uint32_t kQuarter = 0x3E800000U;
   Slots slots(static_cast<std::size_t>(tokens));
@@ -229,10 +235,11 @@ class RankCheck {
   void execute(const PackedLayer& packed, std::optional<Contract> contract, ConversionResult& result) const {
     const SumsBy sums = options_.by == MoveBy::model ? SumsBy::model : SumsBy::twins;
     const std::optional<BackendRun> run = run_backend({reference_.shard, reference_.units, sums, contract}, packed, result.arch,
-                                                      {input_.activation, input_.activation_key, input_.x, slots_});
+                                                      {input_.activation.name, input_.activation_key, input_.x, slots_, input_.activation.bits()});
     if (!run) {
-      result.execution = "not executed: how the backend computes this layer is not modelled";
-      return;
+      return settle(result, Verdict::not_modelled,
+                    "how " + result.backend + " computes " + std::string(layout::name_of(result.form.format)) + " with " + input_.activation.text() +
+                        " is not in mxact yet; its bytes are compared and restored");
     }
     if (result.execution.find(run->how) == std::string::npos) result.execution += (result.execution.empty() ? "" : "; ") + run->how;
     if (run->grounds) add_new(result.grounds, {*run->grounds});
@@ -295,7 +302,8 @@ std::size_t bytes_of(const CanonicalLayer& layer) {
 }  // namespace
 
 bool worse(Verdict verdict, Verdict than) {
-  const auto rank_of = [](Verdict v) { return v == Verdict::failed ? 3 : v == Verdict::refused ? 2 : v == Verdict::mistrusted ? 1 : 0; };
+  constexpr std::array kOrder{Verdict::passed, Verdict::not_modelled, Verdict::mistrusted, Verdict::refused, Verdict::failed};
+  const auto rank_of = [&](Verdict v) { return std::ranges::find(kOrder, v) - kOrder.begin(); };
   return rank_of(verdict) > rank_of(than);
 }
 

@@ -17,7 +17,7 @@ struct LayerInput {
   const MoeLayer& layer;
   std::vector<std::uint32_t> x;  ///< bf16 codes [tokens, hidden]
   int top_k;
-  std::string_view activation;      ///< the engine's name
+  LayerActivation activation;
   std::string_view activation_key;  ///< of the oracles
 };
 
@@ -29,7 +29,7 @@ using Advance = std::function<void(const std::string&, double)>;
 void check_layer(const LayerInput& input, const VerifyOptions& options, std::span<ConversionResult> conversions, const Advance& advance,
                  const StopPoint& stop);
 
-/// Whether one verdict outweighs another: failed, refused, mistrusted, the rest.
+/// Whether one verdict outweighs another: failed, refused, mistrusted, not modelled.
 bool worse(Verdict verdict, Verdict than);
 
 /// Adds what is not there yet.

@@ -22,15 +22,54 @@ namespace {
 
 using layout::Sizes;
 
-oracle::LayerConfig layer_config(const Checkpoint& checkpoint, const Sizes& sizes, int tp) {
+/// The routing of the layer as the engine calls it, and what else of it kernels depend on.
+void set_routing(const Checkpoint& checkpoint, Engine engine, oracle::LayerConfig& config) {
+  config.routing_method = checkpoint.source_form().use.routing;
+  const std::optional<RouterFacts> router = checkpoint.router();
+  if (!router) return;
+  config.routing_method = routing_method(*router, config.experts_per_token, engine);
+  config.expert_groups = router->grouped ? static_cast<int>(router->groups) : 0;
+  config.topk_group = router->grouped ? static_cast<int>(router->topk_groups) : 0;
+  config.has_correction_bias = router->correction;
+  config.has_routed_scaling = router->factor != 1;
+  config.router_weight_on_input = router->recipe != nullptr && router->recipe->weight_on == moe::WeightPlace::input;
+}
+
+/// Of all layers that are verified: the engine is asked once.
+LayerActivation common_activation(const Checkpoint& checkpoint, int layers) {
+  const LayerActivation first = checkpoint.activation(0);
+  for (int layer = 1; layer < layers; ++layer) {
+    const LayerActivation other = checkpoint.activation(layer);
+    if (other == first) continue;
+    throw Error(ErrorCode::unsupported,
+                "layer " + std::to_string(checkpoint.layer_index(layer)) + " has the activation " + other.text() + ", layer " +
+                    std::to_string(checkpoint.layer_index(0)) + " " + first.text() + ", for which the engine may take another kernel: --layers " +
+                    std::to_string(layer) + " verifies those before it",
+                checkpoint.path().string());
+  }
+  return first;
+}
+
+/// Constants as the engine is told of them.
+void set_activation(const LayerActivation& activation, oracle::LayerConfig& config) {
+  constexpr double kAlpha = 1.702, kBeta = 1, kLimit = 7;
+  const oracle::ActivationConstants& constants = activation.constants;
+  config.activation = activation.name;
+  if (constants == oracle::ActivationConstants{}) return;
+  config.constants = constants;
+  config.has_swiglu_alpha = constants.swiglu_alpha && (constants.swiglu_alpha != kAlpha || constants.swiglu_beta != kBeta);
+  config.has_swiglu_limit = constants.swiglu_limit && (!activation.name.starts_with("SWIGLUOAI") || constants.swiglu_limit != kLimit);
+}
+
+oracle::LayerConfig layer_config(const Checkpoint& checkpoint, const LayerActivation& activation, const Sizes& sizes, int tp, Engine engine) {
   oracle::LayerConfig config;
   config.num_experts = sizes.experts;
   config.experts_per_token = checkpoint.top_k();
   config.hidden = sizes.hidden;
   config.intermediate_per_partition = sizes.intermediate / tp;
-  config.activation = checkpoint.activation();
+  set_activation(activation, config);
   config.is_act_and_mul = checkpoint.layout_form().gated;
-  config.routing_method = checkpoint.source_form().use.routing;
+  set_routing(checkpoint, engine, config);
   config.has_bias = checkpoint.has_bias();
   return config;
 }
@@ -44,7 +83,7 @@ const oracle::OracleTables& oracle_of(const Checkpoint& checkpoint, Engine engin
 class CellPlanner {
  public:
   CellPlanner(const Checkpoint& checkpoint, const VerifyOptions& options, VerifyReport& report)
-      : checkpoint_(checkpoint), options_(options), report_(report) {}
+      : checkpoint_(checkpoint), options_(options), report_(report), activation_(common_activation(checkpoint, report.layers_verified)) {}
 
   void plan(const oracle::PlatformPreset& platform, int tp) {
     std::set<std::string> seen;
@@ -66,7 +105,7 @@ class CellPlanner {
 
  private:
   oracle::Deployment deployment_of(const oracle::PlatformPreset& platform, int tp, const std::string& request) const {
-    oracle::LayerConfig config = layer_config(checkpoint_, report_.sizes, tp);
+    oracle::LayerConfig config = layer_config(checkpoint_, activation_, report_.sizes, tp, options_.engine);
     config.moe_backend = request;
     oracle::ParallelRequest parallel;
     parallel.tp = tp;
@@ -172,6 +211,7 @@ class CellPlanner {
     const layout::BackendLayout* backend = backend_of(result);
     if (choice.kernel_class.empty()) return "the engine goes on without a kernel class; what it computes is not in mxact yet";
     if (backend == nullptr) return (choice.backend == oracle::kNotAsked ? choice.kernel_class : choice.backend) + ": its memory is not in mxact yet";
+    if (!is_modelled(result)) return choice.backend + ": its memory of experts without a gate is not in mxact yet";
     if (result.sizes.intermediate % result.sizes.group != 0) return {};
     for (const layout::BrokenNeed& broken : layout::broken_needs(*backend, setting_of(result))) {
       if (broken.need.is_ours) return choice.backend + ": " + std::string(broken.need.why);
@@ -195,6 +235,7 @@ class CellPlanner {
   const Checkpoint& checkpoint_;
   const VerifyOptions& options_;
   VerifyReport& report_;
+  LayerActivation activation_;
 };
 
 std::vector<const oracle::PlatformPreset*> chosen_platforms(const std::vector<std::string>& names) {
@@ -382,13 +423,14 @@ VerifyReport verify(const Checkpoint& checkpoint, const VerifyOptions& options) 
     report.tokens = tokens;
     report.token_source = expected ? "expected.safetensors" : "generated, seed " + std::to_string(options.seed);
     if (layer.own_router) {
-      report.router_source = "checkpoint: " + std::string(layer.own_router->recipe->name);
+      report.router_source = "checkpoint: " + layer.own_router->text();
+      if (!layer.own_router->is_known()) report.router_source += ": token t goes to experts t, t+1, ... with weights 1/4";
     } else if (!layer.router.present()) {
       report.router_source = "none in the checkpoint: token t goes to experts t, t+1, ... with weights 1/4";
       if (expected) report.router_source += "; the recorded outputs, which need one, are not compared";
     }
     const LayerInput input{layer, expected ? expected->x : generated_tokens(options.seed, index, tokens * report.sizes.hidden), report.top_k,
-                           checkpoint.activation(), oracle::scheme_named(form.use.scheme).activation_key};
+                           checkpoint.activation(index), oracle::scheme_named(form.use.scheme).activation_key};
     const auto advance = [&](const std::string& what, double part) {
       if (!options.progress) return;
       options.progress("layer " + std::to_string(index) + ": " + what, before + static_cast<std::uint64_t>(part * static_cast<double>(share.bytes)),

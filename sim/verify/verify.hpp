@@ -25,7 +25,7 @@ enum class Verdict {
   passed,        ///< every comparison was bit-equal and could have failed
   failed,        ///< a difference was found
   mistrusted,    ///< nothing differed, but the data could not have told right from wrong
-  not_modelled,  ///< the backend's converter is not in mxact yet
+  not_modelled,  ///< the backend's converter, or how it computes, is not in mxact yet
   refused,       ///< the converter or the sharding cannot take these sizes
 };
 std::string_view name_of(Verdict verdict);
@@ -66,6 +66,9 @@ struct ConversionResult {
 
 /// The row that a conversion follows, or null.
 const layout::BackendLayout* backend_of(const ConversionResult& result);
+
+/// Whether that row is there and is one of such experts, with a gate or without.
+bool is_modelled(const ConversionResult& result);
 
 /// What a conversion sees besides the tensors; biases as checkpoints of gpt-oss have them.
 layout::Setting setting_of(const ConversionResult& result);

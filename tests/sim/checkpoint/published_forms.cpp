@@ -17,7 +17,7 @@ using layout::Role;
 using layout::WeightFormat;
 
 const std::vector<std::string> kNames{"gate_proj", "up_proj", "down_proj"}, kNumbers{"w1", "w3", "w2"}, kNoGate{"up_proj", "down_proj"},
-    kTwoLayers{"fc1", "fc2"}, kStacked{"w13", "w2"}, kFused{"gate_up_proj", "down_proj"};
+    kTwoLayers{"fc1", "fc2"}, kStacked{"w13", "w2"}, kFused{"gate_up_proj", "down_proj"}, kLinear{"linear", "linear_v", "linear_1"};
 const std::string kMlp = ".mlp.experts.";
 
 std::string ct(const std::string& weights, const std::string& inputs) {
@@ -161,6 +161,47 @@ std::vector<PublishedForm> make_forms() {
                     {"_input_scale", "F32", Holds::input, Shape::number}},
                    modelopt("FP8", "llama4"),
                    kTensorBackend});
+  // All experts in one, the rows of gate before those of up; or gate and up of each expert.
+  const auto fused = [](const std::string& scale, const std::string& dtype, Shape shape) {
+    return std::vector<PublishedTensor>{{"", "F8_E4M3", Holds::weight, Shape::matrix}, {scale, dtype, Holds::scale, shape}};
+  };
+  for (const char* const dtype : {"F32", "F8_E8M0"}) {
+    forms.push_back({std::string("fp8-block-fused-") + dtype, "FP8 block, fused", block_format, "model.layers.", kMlp, kFused, Lies::stacked,
+                     fused("_scale_inv", dtype, Shape::squares), R"("model_type": "qwen3_moe", )" + fp8(kSquare), kBlockBackend});
+    forms.push_back({std::string("fp8-block-input-major-") + dtype, "FP8 block, fused, input-major", block_format, "model.language_model.layers.",
+                     kMlp, kFused, Lies::input_major, fused("_scale_inv", dtype, Shape::squares), R"("model_type": "qwen3_vl_moe", )" + fp8(kSquare),
+                     kBlockBackend});
+  }
+  forms.push_back({"mistral4", "FP8, static, fused", tensor, "model.language_model.layers.", kMlp, kFused, Lies::stacked,
+                   fused("_scale_inv", "F32", Shape::of_experts),
+                   R"("model_type": "mistral4", )" + fp8(R"("activation_scheme": "static", "weight_block_size": null)"), kTensorBackend});
+  forms.back().tensors.push_back({"_activation_scale", "F32", Holds::input, Shape::of_experts});
+  for (const Shape shape : {Shape::of_rows, Shape::of_row_columns}) {
+    const std::string config = ct(kFp8Of + R"("channel")", kToken);
+    forms.push_back({shape == Shape::of_rows ? "llama4-fp8-channel" : "llama4-fp8-channel-column", "compressed-tensors FP8 channel, fused", channel,
+                     "language_model.model.layers.", ".feed_forward.experts.", kFused, Lies::input_major,
+                     fused("_scale", shape == Shape::of_rows ? "F32" : "BF16", shape), R"("model_type": "llama4")" + config.substr(config.find(',')),
+                     kChannelBackend});
+  }
+  forms.push_back({"fp8-block-halves", "FP8 block", block_format, "model.layers.", kMlp, kFused, Lies::each, block(".weight_scale_inv", "F32"),
+                   R"("model_type": "qwen3_moe", )" + fp8(kSquare), kBlockBackend});
+  forms.push_back({"ct-mxfp4-halves", "compressed-tensors MXFP4", mx4, "model.layers.", kMlp, kStacked, Lies::each,
+                   mxfp4(".weight_packed", "U8", ".weight_scale", "U8"), ct(kFp4Group, "null"), kMxBackend});
+  forms.push_back({"mistral-native",
+                   "Mistral FP8",
+                   tensor,
+                   "layers.",
+                   ".experts.",
+                   kNumbers,
+                   Lies::each,
+                   {{".weight", "F8_E4M3", Holds::weight, Shape::matrix},
+                    {".qscale_weight", "F32", Holds::scale, Shape::number},
+                    {".qscale_act", "F32", Holds::input, Shape::number}},
+                   fp8(R"("activation_scheme": "static")"),
+                   kTensorBackend});
+  forms.push_back({"grok", "FP8, static", tensor, "model.layers.", ".moe_block.experts.", kLinear, Lies::each,
+                   one_scale(".weight_scale", "F32", Shape::number, true),
+                   R"("model_type": "grok-1", "hidden_act": "gelu", )" + fp8(R"("activation_scheme": "static")"), kTensorBackend});
   // Prefixes and projections of models.
   const auto named = [&](const std::string& id, const std::string& before, const std::string& after, const std::vector<std::string>& names,
                          const std::string& more) {
@@ -171,6 +212,9 @@ std::vector<PublishedForm> make_forms() {
   named("mixtral", "model.layers.", ".block_sparse_moe.experts.", kNumbers, "");
   named("kimi", "language_model.model.layers.", ".block_sparse_moe.experts.", kNumbers, R"(, "hidden_act": "silu")");
   named("nemotron", "backbone.layers.", ".mixer.experts.", kNoGate, R"(, "mlp_hidden_act": "relu2")");
+  named("lfm2", "model.layers.", ".feed_forward.experts.", kNumbers, "");
+  named("jamba", "model.layers.", ".feed_forward.experts.", kNames, R"(, "hidden_act": "silu")");
+  named("step", "model.layers.", ".moe.experts.", kNames, "");
   named("two-layers", "transformer.h.", ".mlp.experts.", kTwoLayers, "");
   return forms;
 }
@@ -178,7 +222,7 @@ std::vector<PublishedForm> make_forms() {
 std::int64_t rows_of(const PublishedForm& form, std::size_t projection) {
   const bool w13 = projection + 1 < form.projections.size();
   if (!w13) return kPublishedHidden;
-  return form.lies == Lies::each ? kPublishedIntermediate : 2 * kPublishedIntermediate;
+  return form.lies == Lies::each && !form.halves() ? kPublishedIntermediate : 2 * kPublishedIntermediate;
 }
 std::int64_t columns_of(const PublishedForm& form, std::size_t projection) {
   return projection + 1 < form.projections.size() ? kPublishedHidden : kPublishedIntermediate;
@@ -191,9 +235,12 @@ std::vector<std::int64_t> shape_of(const PublishedForm& form, Shape shape, std::
     case Shape::matrix: dims = {n, k}; break;
     case Shape::halved: dims = {n, k / 2}; break;
     case Shape::per_group: dims = {n, k / group}; break;
-    case Shape::squares: return {(n + 127) / 128, (k + 127) / 128};
+    case Shape::squares: dims = {(n + 127) / 128, (k + 127) / 128}; break;
     case Shape::squares_of_four: return {(n + 127) / 128, 1, (k + 127) / 128, 1};
     case Shape::column: return {n, 1};
+    case Shape::of_rows: return {kPublishedExperts, 1, n};
+    case Shape::of_row_columns: return {kPublishedExperts, n, 1};
+    case Shape::of_experts: return {kPublishedExperts, 1, 1};
     case Shape::number: return {};
     case Shape::list_of_one: return {1};
     case Shape::one_by_one: return {1, 1};
@@ -248,13 +295,17 @@ Bytes slice(const Bytes& bytes, std::size_t index, std::size_t count) {
   return {bytes.begin() + static_cast<std::ptrdiff_t>(index) * size, bytes.begin() + static_cast<std::ptrdiff_t>(index + 1) * size};
 }
 
-/// [E, rows, columns] of bytes as [E, columns, rows].
-Bytes transposed(const Bytes& bytes, std::size_t rows) {
+std::size_t unit_of(const std::string& dtype) { return dtype == "F32" ? 4 : dtype == "BF16" || dtype == "F16" ? 2 : 1; }
+
+/// [E, rows, columns] of units of so many bytes as [E, columns, rows].
+Bytes transposed(const Bytes& bytes, std::size_t rows, std::size_t unit) {
   Bytes made(bytes.size());
-  const std::size_t each = bytes.size() / kPublishedExperts, columns = each / rows;
+  const std::size_t each = bytes.size() / unit / kPublishedExperts, columns = each / rows;
   for (std::size_t e = 0; e < kPublishedExperts; ++e) {
     for (std::size_t r = 0; r < rows; ++r) {
-      for (std::size_t c = 0; c < columns; ++c) made[e * each + c * rows + r] = bytes[e * each + r * columns + c];
+      for (std::size_t c = 0; c < columns; ++c) {
+        for (std::size_t b = 0; b < unit; ++b) made[(e * each + c * rows + r) * unit + b] = bytes[(e * each + r * columns + c) * unit + b];
+      }
     }
   }
   return made;
@@ -274,7 +325,8 @@ layout::CanonicalLayer layer_in_file(const PublishedForm& form) {
       const bool wide = tensor.holds == Holds::global || layout::unit_bits(role_of(tensor.holds, w13), form.format) == 32;
       for (std::size_t at = 0; wide && at < role.size(); at += 4) {
         // One number for all experts: the first's.
-        std::uint32_t bits = cut(tensor.dtype, word_at(role, form.lies == Lies::each ? at : 0));
+        const bool of_all = form.lies != Lies::each && is_number(tensor.shape);
+        std::uint32_t bits = cut(tensor.dtype, word_at(role, of_all ? 0 : at));
         // Exponents that tell scales apart, and numbers whose inverses are usual factors.
         if (tensor.dtype == "F8_E8M0" || tensor.dtype == "U8") bits = static_cast<std::uint32_t>(112 + at / 4 * 5 % 7) << 23;
         if (form.inverse && tensor.holds == Holds::global) bits = (bits & 0x7FFFFFU) | 139U << 23;
@@ -327,14 +379,15 @@ std::vector<sim::TensorData> published_tensors(const PublishedForm& form, const 
         const bool wide = row.holds != Holds::input && layout::unit_bits(role_of(row.holds, w13), form.format) == 32;
         Bytes bytes;
         if (row.holds == Holds::input) {
-          bytes = as_dtype(row.dtype, {0, 0, 0, 0x3C});
+          bytes = as_dtype(row.dtype, row.shape == Shape::of_experts ? Bytes{0, 0, 0, 0x3C, 0, 0, 0, 0x3C} : Bytes{0, 0, 0, 0x3C});
         } else if (is_number(row.shape)) {
           bytes = as_dtype(row.dtype, slice(role, expert, role.size() / 4));
         } else {
-          const std::size_t halves = w13 && form.gated() && form.lies == Lies::each ? 2 : 1;
+          const std::size_t halves = w13 && form.gated() && form.lies == Lies::each && !form.halves() ? 2 : 1;
           bytes = slice(role, expert * halves + (halves == 2 ? p : 0), copies * halves);
           if (wide) bytes = as_dtype(row.dtype, bytes);
-          if (form.lies == Lies::input_major) bytes = transposed(bytes, static_cast<std::size_t>(n));
+          const bool turned = form.lies == Lies::input_major && row.shape != Shape::of_rows && row.shape != Shape::of_row_columns;
+          if (turned) bytes = transposed(bytes, static_cast<std::size_t>(tensor.shape[2]), unit_of(row.dtype));
         }
         tensor.bytes = std::move(bytes);
         tensors.push_back(std::move(tensor));
@@ -348,7 +401,9 @@ Draft published_draft(const PublishedForm& form, int layer) {
   Draft draft;
   draft.has_index = false;
   draft.shards["model.safetensors"] = published_tensors(form, form.before, layer);
-  draft.config = "{" + form.config + R"(, "hidden_size": 256, "moe_intermediate_size": 128, "num_experts": 2, "num_experts_per_tok": 2})";
+  // Llama 4's routing weight is on the input, of one expert a token.
+  const std::string top_k = form.config.find("\"llama4\"") == std::string::npos ? "2" : "1";
+  draft.config = "{" + form.config + R"(, "hidden_size": 256, "moe_intermediate_size": 128, "num_experts": 2, "num_experts_per_tok": )" + top_k + "}";
   return draft;
 }
 

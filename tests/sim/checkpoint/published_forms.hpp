@@ -14,7 +14,20 @@ struct PublishedTensor {
   std::string suffix;
   std::string dtype;
   enum class Holds { weight, scale, global, input } holds;
-  enum class Shape { matrix, halved, per_group, squares, squares_of_four, column, number, list_of_one, one_by_one } shape;
+  enum class Shape {
+    matrix,
+    halved,
+    per_group,
+    squares,
+    squares_of_four,
+    column,
+    of_rows,
+    of_row_columns,
+    number,
+    list_of_one,
+    one_by_one,
+    of_experts
+  } shape;
 };
 
 /// How the experts lie in the file.
@@ -26,14 +39,16 @@ struct PublishedForm {
   layout::WeightFormat format;
   std::string before;                    ///< "model.layers."
   std::string after;                     ///< ".mlp.experts."
-  std::vector<std::string> projections;  ///< gate, up, down; w13, w2; up, down
+  std::vector<std::string> projections;  ///< gate, up, down; both, down; up, down
   Lies lies;
   std::vector<PublishedTensor> tensors;
   std::string config;  ///< members of config.json
   std::string backend;
   bool inverse = false;  ///< the global scale in the file is the inverse of the factor
 
-  bool gated() const { return lies != Lies::each || projections.size() == 3; }
+  /// Gate and up of each expert in one tensor.
+  bool halves() const { return lies == Lies::each && (projections.front() == "gate_up_proj" || projections.front() == "w13"); }
+  bool gated() const { return lies != Lies::each || projections.size() == 3 || halves(); }
 };
 const std::vector<PublishedForm>& published_forms();
 const PublishedForm& published_form(const std::string& id);

@@ -280,7 +280,7 @@ TEST_CASE("refusals say what is so") {
   act.config->insert(1, R"("hidden_act": "mish", )");
   const TemporaryDirectory directory;
   act.write(directory.path());
-  const std::optional<Error> error = error_of([&] { static_cast<void>(sim::Checkpoint(directory.path()).activation()); });
+  const std::optional<Error> error = error_of([&] { static_cast<void>(sim::Checkpoint(directory.path()).activation(0)); });
   REQUIRE(error);
   CHECK(error->code() == ErrorCode::unsupported);
 
