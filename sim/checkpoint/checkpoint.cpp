@@ -108,20 +108,32 @@ void quantize_again(MoeLayer& layer) {
 
 }  // namespace
 
-struct Checkpoint::Impl {
+/// What was read of the weights, whichever family is asked for.
+struct Checkpoint::Contents {
   std::filesystem::path path;
   CheckpointFiles files;
-  CheckpointConfig config;
-  std::vector<FoundFamily> all;
-  int family = 0;
+  CheckpointConfig config = {};
+  std::vector<FoundFamily> all = {};  ///< they point into the files
   std::vector<Family> families = {};
+};
 
-  const FoundFamily& found() const { return all[static_cast<std::size_t>(family)]; }
+struct Checkpoint::Impl {
+  std::shared_ptr<const Contents> contents;
+  int family;
+
+  Impl(std::shared_ptr<const Contents> opened, int number) : contents(std::move(opened)), family(number) {
+    if (family >= 0 && family < static_cast<int>(contents->all.size())) return;
+    throw Error(ErrorCode::usage, fmt::format("there is no family {}: the checkpoint has {}", std::int64_t{family} + 1, contents->all.size()),
+                contents->path.string());
+  }
+
+  const FoundFamily& found() const { return contents->all[static_cast<std::size_t>(family)]; }
   layout::Form form() const { return found().layout(); }
 
   const std::map<int, FoundLayer>::value_type& at(int layer) const {
     if (layer < 0 || layer >= static_cast<int>(found().layers.size())) {
-      throw Error(ErrorCode::usage, fmt::format("layer {} does not exist, the checkpoint has {}", layer, found().layers.size()), path.string());
+      throw Error(ErrorCode::usage, fmt::format("layer {} does not exist, the checkpoint has {}", layer, found().layers.size()),
+                  contents->path.string());
     }
     return *std::next(found().layers.begin(), layer);
   }
@@ -153,21 +165,23 @@ Family family_of(const FoundFamily& found) {
 
 }  // namespace
 
-Checkpoint::Checkpoint(const std::filesystem::path& path, int family)
-    : impl_(std::make_unique<Impl>(Impl{path, open_checkpoint_files(path), {}, {}, family})) {
-  Impl& impl = *impl_;
-  refuse_converted(impl.files);
-  impl.config = read_checkpoint_config(impl.files.directory);
-  impl.all = find_families(impl.files, impl.config, path.string());
-  for (const FoundFamily& found : impl.all) impl.families.push_back(family_of(found));
-  if (family < 0 || family >= static_cast<int>(impl.all.size()))
-    throw Error(ErrorCode::usage, fmt::format("there is no family {}: the checkpoint has {}", family + 1, impl.all.size()), path.string());
+Checkpoint::Checkpoint(const std::filesystem::path& path, int family) {
+  const auto contents = std::make_shared<Contents>(Contents{path, open_checkpoint_files(path)});
+  refuse_converted(contents->files);
+  contents->config = read_checkpoint_config(contents->files.directory);
+  contents->all = find_families(contents->files, contents->config, path.string());
+  for (const FoundFamily& found : contents->all) contents->families.push_back(family_of(found));
+  impl_ = std::make_unique<Impl>(contents, family);
 }
+
+Checkpoint::Checkpoint(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+Checkpoint Checkpoint::of_family(int family) const { return Checkpoint(std::make_unique<Impl>(impl_->contents, family)); }
 
 Checkpoint::~Checkpoint() = default;
 Checkpoint::Checkpoint(Checkpoint&&) noexcept = default;
 
-const std::filesystem::path& Checkpoint::path() const { return impl_->path; }
+const std::filesystem::path& Checkpoint::path() const { return impl_->contents->path; }
 std::string Checkpoint::form() const { return std::string(impl_->found().form->title); }
 const SourceForm& Checkpoint::source_form() const { return *impl_->found().form; }
 int Checkpoint::layer_count() const { return static_cast<int>(impl_->found().layers.size()); }
@@ -177,13 +191,13 @@ layout::Sizes Checkpoint::sizes(int layer) const { return impl_->at(layer).secon
 bool Checkpoint::has_bias() const { return impl_->found().has(Piece::bias); }
 
 layout::Form Checkpoint::layout_form() const { return impl_->form(); }
-const std::vector<Family>& Checkpoint::families() const { return impl_->families; }
+const std::vector<Family>& Checkpoint::families() const { return impl_->contents->families; }
 int Checkpoint::family() const { return impl_->family; }
 
 void Checkpoint::require_convertible() const {
   if (impl_->found().form->converts()) return;
   std::string text;
-  for (const Family& family : impl_->families)
+  for (const Family& family : impl_->contents->families)
     text += fmt::format("{}{}, for which mxact lacks {}", text.empty() ? "" : "; ", family.text(), family.missing);
   throw Error(ErrorCode::unsupported, text, path().string());
 }
@@ -191,20 +205,20 @@ void Checkpoint::require_convertible() const {
 LayerActivation Checkpoint::activation(int layer) const {
   const FoundFamily& found = impl_->found();
   const bool alternates = found.form->form.order == layout::SourceOrder::gpt_oss;
-  return activation_of(impl_->config, layer_index(layer), found.gated, alternates, found.form->use.activation);
+  return activation_of(impl_->contents->config, layer_index(layer), found.gated, alternates, found.form->use.activation);
 }
 
 std::optional<RouterFacts> Checkpoint::router() const {
   const FoundLayer& layer = impl_->at(0).second;
   if (impl_->form().order == layout::SourceOrder::gpt_oss) return std::nullopt;
-  if (const auto router = read_router(impl_->files, impl_->config, layer.prefix, layer.sizes.experts, layer.sizes.hidden)) return router->facts;
-  if (!names_router(impl_->config)) return std::nullopt;
-  return router_facts(impl_->config, declares_correction(impl_->config), layer.sizes.experts);
+  if (const auto router = read_router(impl_->contents->files, impl_->contents->config, layer.prefix, layer.sizes.experts, layer.sizes.hidden)) return router->facts;
+  if (!names_router(impl_->contents->config)) return std::nullopt;
+  return router_facts(impl_->contents->config, declares_correction(impl_->contents->config), layer.sizes.experts);
 }
 
 int Checkpoint::top_k() const {
   constexpr std::int64_t kGptOssTopK = 4;
-  return static_cast<int>(impl_->config.top_k ? impl_->config.top_k->value : std::min(kGptOssTopK, sizes(0).experts));
+  return static_cast<int>(impl_->contents->config.top_k ? impl_->contents->config.top_k->value : std::min(kGptOssTopK, sizes(0).experts));
 }
 
 std::uint64_t Checkpoint::bytes() const {
@@ -239,15 +253,15 @@ std::vector<ExpertTensor> Checkpoint::expert_tensors(int layer) const {
 
 std::vector<ScannedFault> Checkpoint::scan(int layer) const { return scan_layer(impl_->found(), impl_->at(layer).second); }
 
-const CheckpointFiles& Checkpoint::contents() const { return impl_->files; }
+const CheckpointFiles& Checkpoint::contents() const { return impl_->contents->files; }
 
 void Checkpoint::check_unchanged() const {
-  for (const SafetensorsFile& file : impl_->files.files) file.check_unchanged();
+  for (const SafetensorsFile& file : impl_->contents->files.files) file.check_unchanged();
 }
 
 std::vector<std::filesystem::path> Checkpoint::files() const {
   std::vector<std::filesystem::path> paths;
-  for (const SafetensorsFile& file : impl_->files.files) paths.push_back(file.path());
+  for (const SafetensorsFile& file : impl_->contents->files.files) paths.push_back(file.path());
   return paths;
 }
 
@@ -310,7 +324,7 @@ MoeLayer Checkpoint::layer(int layer, const StopPoint& stop) const {
     result.router.weight = units_of<std::uint32_t>(*found.router_weight);
     result.router.bias = units_of<std::uint32_t>(*found.router_bias);
   } else if (impl_->form().order == layout::SourceOrder::standard) {
-    result.own_router = read_router(impl_->files, impl_->config, found.prefix, found.sizes.experts, found.sizes.hidden);
+    result.own_router = read_router(impl_->contents->files, impl_->contents->config, found.prefix, found.sizes.experts, found.sizes.hidden);
   }
   return result;
 }

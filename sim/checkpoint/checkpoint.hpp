@@ -79,6 +79,8 @@ class Checkpoint {
   /// convert` has converted, whatever find_families refuses.
   /// Error(usage) when there is no such family; the first is that of the model.
   explicit Checkpoint(const std::filesystem::path& path, int family = 0);
+  /// The same weights, not opened again; what is asked is asked of another family. Throws Error(usage) when there is no such family.
+  Checkpoint of_family(int family) const;
   ~Checkpoint();
   Checkpoint(Checkpoint&&) noexcept;
 
@@ -124,7 +126,9 @@ class Checkpoint {
   void check_unchanged() const;
 
  private:
+  struct Contents;
   struct Impl;
+  explicit Checkpoint(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };
 
