@@ -12,8 +12,8 @@ namespace mx::cli {
 /// A conversion as it was typed.
 struct ConversionChoice {
   std::string checkpoint;
-  std::string backend;
-  std::vector<std::string> values;  ///< of the setting's keys, in their order
+  std::vector<std::string> backends;  ///< "NAME", "FAMILY=NAME", "FORMAT=NAME"
+  std::vector<std::string> values;    ///< of the setting's keys, in their order
   std::vector<std::string> libraries;
   std::vector<std::string> variables;
   int rank = -1;   ///< not given

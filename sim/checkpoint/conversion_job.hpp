@@ -13,6 +13,7 @@
 
 #include "sim/checkpoint/checkpoint.hpp"
 #include "sim/checkpoint/convert.hpp"
+#include "sim/checkpoint/family_choice.hpp"
 #include "sim/checkpoint/layout_tags.hpp"
 #include "support/tensor_reads.hpp"
 
@@ -45,12 +46,15 @@ class ConversionJob {
   /// Throws as convert_checkpoint does before it writes anything.
   ConversionJob(const std::filesystem::path& source, const ConvertOptions& options);
 
-  const Checkpoint& checkpoint() const { return checkpoint_; }
-  const layout::Setting& setting() const { return setting_; }
-  std::string backend() const { return std::string(backend_->backend); }
+  /// At least one.
+  const std::vector<FamilyConversion>& families() const { return choice_.converted; }
+  /// Of the first family.
+  const Checkpoint& checkpoint() const { return families().front().checkpoint; }
+  const layout::Setting& setting() const { return families().front().setting; }
+  std::string backend() const { return families().front().name(); }
 
   int units() const;
-  std::string name_of(int unit) const;     ///< "layer 3", "shard model-00001-of-00002.safetensors"
+  std::string name_of(int unit) const;     ///< "layer 3", "layer 0 of family 2", "shard model-00001-of-00002.safetensors"
   std::string file_of(int unit) const;     ///< name of the file that it writes
   std::uint64_t bytes_of(int unit) const;  ///< that it reads
   std::uint64_t total_bytes() const;
@@ -71,19 +75,19 @@ class ConversionJob {
 
  private:
   struct Unit {
-    int layer;                    ///< place among the layers, or -1
-    const SafetensorsFile* file;  ///< of a shard, or null
+    std::size_t family;           ///< place among those that are converted
+    int layer;                    ///< place among its layers
+    const SafetensorsFile* file;  ///< of a shard; null: a layer
   };
+  const Unit& unit_of(int unit) const { return units_.at(static_cast<std::size_t>(unit)); }
   void check_names() const;
-  WrittenUnit write_layer(int layer, const std::filesystem::path& path, bool force) const;
+  WrittenUnit write_layer(const FamilyConversion& family, int layer, const std::filesystem::path& path, bool force) const;
   WrittenUnit write_shard(const SafetensorsFile& file, const std::filesystem::path& path, bool force) const;
   void write_index(const std::filesystem::path& directory, std::span<const UnitResult> results) const;
 
   ConvertOptions options_;
   StopPoint stop_;
-  Checkpoint checkpoint_;
-  const layout::BackendLayout* backend_;
-  layout::Setting setting_;
+  FamilyChoice choice_;
   std::vector<Unit> units_;
   std::set<std::string_view> moved_;  ///< tensors that go into the layers' files
 };

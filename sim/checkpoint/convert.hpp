@@ -23,32 +23,51 @@ namespace mx::sim {
 struct LayerLoss {
   int layer;
   layout::Loss loss;
+  int further = 0;  ///< its family, as LayerTags has it
+};
+
+/// A backend for some of a checkpoint's families.
+struct NamedBackend {
+  std::string backend;
+  std::optional<int> family = {};                              ///< its number, from 0; none: those of the format
+  std::optional<layout::WeightFormat> format = {};             ///< one of the two is given
+  std::optional<layout::ConverterActivation> activation = {};  ///< in the place of what the options say
 };
 
 struct ConvertOptions {
-  std::string backend;
+  std::string backend;      ///< for every family that it converts, beside the named ones; empty: there is none
   layout::Setting setting;  ///< engine, device, versions, options and tp_size; what the checkpoint decides is filled in
   int rank = 0;             ///< of tp_size
   MoveBy by = MoveBy::plans;
   bool asks_activation = true;     ///< false: the activation of the setting is not asked for, and the form's is taken
   bool copy_all = false;           ///< weights of other forms beside the checkpoint, too
   bool asks_for_kernel = false;    ///< a platform on which the engine has no kernel of the MXFP4 backend is refused
-  std::optional<int> family = {};  ///< of the checkpoint; none: the first that the backend converts
-  bool force = false;              ///< files of the same names in the output directory are replaced
-  std::string program = {};        ///< name and version of who converts, for the output; empty: not recorded
+  std::optional<int> family = {};  ///< of the checkpoint: it alone, by `backend`
+  std::vector<NamedBackend> named = {};
+  bool force = false;        ///< files of the same names in the output directory are replaced
+  std::string program = {};  ///< name and version of who converts, for the output; empty: not recorded
   Progress progress = {};
   Stop stop = {};
 };
 
-struct ConvertReport {
+/// What became of one family.
+struct ConvertedFamily {
+  int family;  ///< of the checkpoint, from 0
   std::string backend;
-  layout::Setting setting;            ///< as it was for the last layer
-  bool finished = false;              ///< false when it was stopped; then nothing was written
-  int layers = 0;                     ///< converted
-  std::vector<Family> families = {};  ///< of the checkpoint; all but one are left as they are
-  int family = 0;                     ///< that one
-  std::int64_t other_tensors = 0;     ///< copied as they are
-  std::uint64_t bytes_in = 0;         ///< of the expert tensors
+  layout::Setting setting;  ///< as it was for the last layer
+  int layers = 0;
+  std::uint64_t bytes_in = 0;  ///< of the expert tensors
+  std::uint64_t bytes_out = 0;
+};
+
+struct ConvertReport {
+  bool finished = false;                   ///< false when it was stopped; then nothing was written
+  std::vector<Family> families = {};       ///< of the checkpoint
+  std::vector<ConvertedFamily> converted;  ///< at least one; the others are left as they are
+  std::vector<std::string> refusals = {};  ///< as FamilyChoice has them
+  int layers = 0;                          ///< converted, of all families
+  std::int64_t other_tensors = 0;          ///< copied as they are
+  std::uint64_t bytes_in = 0;              ///< of the expert tensors
   std::uint64_t bytes_out = 0;
   std::vector<LayerLoss> losses;
   std::vector<LeftOut> left;           ///< beside the weights, not copied
@@ -70,9 +89,16 @@ struct RestoreOptions {
   Stop stop = {};
 };
 
-struct RestoreReport {
+/// What a family was converted by.
+struct RestoredFamily {
+  int further;  ///< as LayerTags has it
   std::string backend;
   layout::Setting setting;
+  int layers = 0;
+};
+
+struct RestoreReport {
+  std::vector<RestoredFamily> families;  ///< at least one
   bool finished = false;
   int layers = 0;
   int shards = 0;                 ///< files written

@@ -15,11 +15,18 @@ namespace {
 
 [[noreturn]] void fail(const std::string& where, const std::string& message) { throw Error(ErrorCode::input, message, where); }
 
-/// What all files of one conversion have in common, as text.
+/// What all layers of a family have in common, as text.
 std::string common_text(const LayerTags& tags) {
   layout::Setting setting = tags.setting;
   setting.marlin.largest_scale_byte = 0;
   return tags.backend + setting_json(setting).dump();
+}
+
+/// What all layers of a conversion have in common.
+bool are_of_one(const LayerTags& a, const LayerTags& b) {
+  if (a.rank != b.rank || a.setting.tp_size != b.setting.tp_size || a.setting.engine != b.setting.engine || a.setting.arch != b.setting.arch)
+    return false;
+  return a.further != b.further || common_text(a) == common_text(b);
 }
 
 void add_shard(ConvertedDirectory& converted, const SafetensorsFile& file) {
@@ -33,14 +40,14 @@ void add_layer(ConvertedDirectory& converted, const SafetensorsFile& file) {
   for (const SourceTensor& tensor : tags.source) {
     if (!is_shard_name(tensor.shard)) fail(where, fmt::format("the tags name the shard {}, which is not a plain file name", in_quotes(tensor.shard)));
   }
-  if (!converted.layers.empty()) {
-    const ConvertedLayer& first = converted.layers.begin()->second;
-    const bool same = common_text(first.tags) == common_text(tags) && first.tags.rank == tags.rank;
-    if (!same) fail(where, fmt::format("is of another conversion than {}", first.file->path().filename().string()));
+  const LayerKey key{tags.further, tags.layer};
+  const auto of_family = std::ranges::find_if(converted.layers, [&](const auto& entry) { return entry.first.further == key.further; });
+  for (const auto other : {converted.layers.begin(), of_family}) {
+    if (other == converted.layers.end() || are_of_one(other->second.tags, tags)) continue;
+    fail(where, fmt::format("is of another conversion than {}", other->second.file->path().filename().string()));
   }
-  const int layer = tags.layer;
-  const auto [entry, is_new] = converted.layers.emplace(layer, ConvertedLayer{std::move(tags), &file});
-  if (!is_new) fail(where, fmt::format("is layer {}, and so is {}", layer, entry->second.file->path().filename().string()));
+  const auto [entry, is_new] = converted.layers.emplace(key, ConvertedLayer{std::move(tags), &file});
+  if (!is_new) fail(where, fmt::format("is {}, and so is {}", key.name(), entry->second.file->path().filename().string()));
 }
 
 void add_file(ConvertedDirectory& converted, SafetensorsFile&& opened) {
@@ -58,6 +65,19 @@ void add_empty_shards(ConvertedDirectory& converted) {
       if (!converted.shards.contains(tensor.shard)) fail((converted.path / tensor.shard).string(), "is a layer, but the tags name it as a shard");
     }
   }
+}
+
+/// The layers of another rank's directory, each converted as there.
+void check_layers_of(const ConvertedDirectory& rank, const ConvertedDirectory& first) {
+  const std::string where = rank.path.string();
+  for (const auto& [key, layer] : rank.layers) {
+    const auto other = first.layers.find(key);
+    if (other != first.layers.end() && common_text(layer.tags) != common_text(other->second.tags))
+      fail(where, "is of another conversion than " + first.path.string());
+  }
+  if (!std::ranges::equal(rank.layers, first.layers, {}, &std::pair<const LayerKey, ConvertedLayer>::first,
+                          &std::pair<const LayerKey, ConvertedLayer>::first))
+    fail(where, "has not the layers of " + first.path.string());
 }
 
 }  // namespace
@@ -78,14 +98,10 @@ std::vector<ConvertedDirectory> open_ranks(const std::vector<std::filesystem::pa
   std::ranges::sort(ranks, {}, [](const ConvertedDirectory& directory) { return directory.tags().rank; });
   const LayerTags& first = ranks.front().tags();
   for (std::size_t i = 0; i < ranks.size(); ++i) {
-    const LayerTags& tags = ranks[i].tags();
+    const int rank = ranks[i].tags().rank;
     const std::string where = ranks[i].path.string();
-    if (common_text(tags) != common_text(first)) fail(where, "is of another conversion than " + ranks.front().path.string());
-    if (i > 0 && tags.rank == ranks[i - 1].tags().rank) fail(where, fmt::format("is rank {}, and so is {}", tags.rank, ranks[i - 1].path.string()));
-    if (!std::ranges::equal(ranks[i].layers, ranks.front().layers, {}, &std::pair<const int, ConvertedLayer>::first,
-                            &std::pair<const int, ConvertedLayer>::first)) {
-      fail(where, "has not the layers of " + ranks.front().path.string());
-    }
+    check_layers_of(ranks[i], ranks.front());
+    if (i > 0 && rank == ranks[i - 1].tags().rank) fail(where, fmt::format("is rank {}, and so is {}", rank, ranks[i - 1].path.string()));
   }
   for (int rank = 0; rank < first.setting.tp_size; ++rank) {
     const auto at = static_cast<std::size_t>(rank);

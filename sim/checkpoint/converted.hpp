@@ -1,6 +1,7 @@
 #pragma once
 // A directory that `mxact convert` wrote, opened and held together: layers, what is left of the shards, ranks.
 
+#include <compare>
 #include <filesystem>
 #include <list>
 #include <map>
@@ -24,13 +25,22 @@ struct ConvertedShard {
   const SafetensorsFile* file;
 };
 
+/// A layer's place: the families in the order of their numbers, the first one before them.
+struct LayerKey {
+  int further;  ///< as LayerTags has it
+  int layer;    ///< number in the names
+
+  std::string name() const { return layer_name(layer, further); }
+  friend auto operator<=>(const LayerKey&, const LayerKey&) = default;
+};
+
 struct ConvertedDirectory {
   std::filesystem::path path;
   std::list<SafetensorsFile> files;
-  std::map<int, ConvertedLayer> layers;          ///< by the layers' numbers
+  std::map<LayerKey, ConvertedLayer> layers;
   std::map<std::string, ConvertedShard> shards;  ///< by name
 
-  /// Of the first layer; all layers agree in them.
+  /// Of the first layer. All layers agree in their rank, those of a family in backend and setting too.
   const LayerTags& tags() const { return layers.begin()->second.tags; }
 };
 

@@ -277,9 +277,12 @@ TensorEntry packed_entry(std::string_view prefix, const PackedTensor& tensor) {
   return entry;
 }
 
+std::string layer_name(int layer, int further) { return fmt::format("layer {}{}", layer, further == 0 ? "" : fmt::format(" of family {}", further)); }
+
 std::string text_of(const LayerTags& tags) {
   Json json{{"version", kTagsVersion}, {"backend", tags.backend}, {"prefix", tags.prefix},
             {"layer", tags.layer},     {"rank", tags.rank},       {"setting", setting_json(tags.setting)}};
+  if (tags.further > 0) json["family"] = tags.further;
   json["source"] = source_json(tags.source);
   for (const char* key : {"tensors", "losses"}) json[key] = Json::array();
   for (const PackedTag& tag : tags.tensors) {
@@ -307,6 +310,7 @@ LayerTags read_layer_tags(const std::string& text, const std::string& where) {
                  {},
                  {},
                  {}};
+  if (json.contains("family")) tags.further = static_cast<int>(fields.integer("family", 1, INT32_MAX));
   if (tags.rank >= tags.setting.tp_size) fail(place, fmt::format("rank {} of {}", tags.rank, tags.setting.tp_size));
   for (const Json& entry : fields.array("source")) read_source(entry, place + ": source", tags.setting.sizes.experts, tags.source);
   for (const Json& entry : fields.array("tensors")) tags.tensors.push_back(read_tensor(entry, place + ": tensors"));

@@ -46,8 +46,10 @@ class Restoration {
  public:
   Restoration(const std::vector<std::filesystem::path>& directories, const std::filesystem::path& output, const RestoreOptions& options)
       : options_(options), stop_(options.stop), ranks_(open_ranks(directories)) {
-    report_.backend = first().tags().backend;
-    report_.setting = first().tags().setting;
+    for (const auto& [key, layer] : first().layers) {
+      if (report_.families.empty() || report_.families.back().further != key.further)
+        report_.families.push_back({key.further, layer.tags.backend, layer.tags.setting});
+    }
     check_losses();
     for (const auto& [name, shard] : first().shards) entries_.emplace(name, entries_of(name, shard));
     check_sources();
@@ -158,14 +160,14 @@ class Restoration {
     const auto commit_whole = [&] { committing.run([whole = whole_ones(writers)]() mutable { commit(std::move(whole)); }); };
     commit_whole();
     for (auto layer = first().layers.begin(); layer != first().layers.end(); ++layer) {
-      const auto& [index, converted] = *layer;
+      const auto& [key, converted] = *layer;
       stop_.check();
-      if (options_.progress) options_.progress(fmt::format("layer {}", index), report_.bytes, total);
+      if (options_.progress) options_.progress(key.name(), report_.bytes, total);
       if (std::next(layer) != first().layers.end()) ahead.start(tensors_of(std::next(layer)->first));
-      restore_layer(index, writers);
+      restore_layer(key, writers);
       commit_whole();
       for (const SourceTensor& source : converted.tags.source) report_.bytes += bytes_of(source.entry);
-      ++report_.layers;
+      ++std::ranges::find(report_.families, key.further, &RestoredFamily::further)->layers;
     }
     committing.wait();
     if (options_.progress) options_.progress("putting the files in place", total, total);
@@ -173,10 +175,10 @@ class Restoration {
   }
 
   /// A layer's tensors of all ranks.
-  std::vector<TensorPlace> tensors_of(int index) const {
+  std::vector<TensorPlace> tensors_of(const LayerKey& key) const {
     std::vector<TensorPlace> tensors;
     for (const ConvertedDirectory& rank : ranks_) {
-      const SafetensorsFile& file = *rank.layers.at(index).file;
+      const SafetensorsFile& file = *rank.layers.at(key).file;
       for (const auto& [name, view] : file.tensors()) tensors.push_back({&file, &view});
     }
     return tensors;
@@ -184,7 +186,7 @@ class Restoration {
 
   std::uint64_t source_bytes() const {
     std::uint64_t total = 0;
-    for (const auto& [index, layer] : first().layers) {
+    for (const auto& [key, layer] : first().layers) {
       for (const SourceTensor& source : layer.tags.source) total += bytes_of(source.entry);
     }
     return total;
@@ -193,20 +195,20 @@ class Restoration {
   /// Losses of every rank, unless they are accepted.
   void check_losses() {
     for (const ConvertedDirectory& rank : ranks_) {
-      for (const auto& [index, layer] : rank.layers) {
+      for (const auto& [key, layer] : rank.layers) {
         for (const layout::Loss& loss : layer.tags.losses) {
           if (!options_.accept_losses) {
             throw Error(ErrorCode::usage,
-                        fmt::format("{} of layer {}: {} ({} unit{}); --accept-losses restores what is left", layout::name_of(loss.role), index,
+                        fmt::format("{} of {}: {} ({} unit{}); --accept-losses restores what is left", layout::name_of(loss.role), key.name(),
                                     loss.what, loss.units, loss.units == 1 ? "" : "s"),
                         layer.file->path().string());
           }
           if (loss.what == kRequantized)
             throw Error(
                 ErrorCode::usage,
-                fmt::format("{} of layer {}: {}: what is packed does not determine the checkpoint", layout::name_of(loss.role), index, loss.what),
+                fmt::format("{} of {}: {}: what is packed does not determine the checkpoint", layout::name_of(loss.role), key.name(), loss.what),
                 layer.file->path().string());
-          report_.losses.push_back({index, loss});
+          report_.losses.push_back({key.layer, loss, key.further});
         }
       }
     }
@@ -216,7 +218,7 @@ class Restoration {
   std::vector<TensorEntry> entries_of(const std::string& shard_name, const ConvertedShard& shard) const {
     std::map<std::string, TensorEntry> known;
     for (const auto& [name, view] : shard.file->tensors()) known.emplace(name, TensorEntry{name, std::string(view.dtype->name), view.shape});
-    for (const auto& [index, layer] : first().layers) {
+    for (const auto& [key, layer] : first().layers) {
       for (const SourceTensor& source : layer.tags.source) {
         if (source.shard != shard_name) continue;
         const auto [entry, is_new] = known.emplace(source.entry.name, source.entry);
@@ -237,7 +239,7 @@ class Restoration {
 
   /// What the tags say of the checkpoint's tensors must be what the sizes make them.
   void check_sources() const {
-    for (const auto& [index, layer] : first().layers) {
+    for (const auto& [key, layer] : first().layers) {
       const LayerTags& tags = layer.tags;
       for (const SourceTensor& source : tags.source) {
         const std::string where = tensor_place(*layer.file, source.entry.name);
@@ -257,9 +259,9 @@ class Restoration {
     }
   }
 
-  void restore_layer(int index, Writers& writers) const {
+  void restore_layer(const LayerKey& key, Writers& writers) const {
     std::vector<const ConvertedLayer*> layers;
-    for (const ConvertedDirectory& rank : ranks_) layers.push_back(&rank.layers.at(index));
+    for (const ConvertedDirectory& rank : ranks_) layers.push_back(&rank.layers.at(key));
     LayerUnpacker layer(layers, options_.accept_losses ? layout::OnLoss::mark : layout::OnLoss::refuse, options_.by, stop_);
     check_roles(layer, *layers.front());
     write_layer(layer, layers.front()->tags, writers);

@@ -46,11 +46,16 @@ std::string header_digest(const SafetensorsFile& file) {
 /// All of a plan but its id.
 Json plan_json(const UnitPlan& plan) {
   const auto written = [&](const std::filesystem::path& path) { return (plan.base ? path.lexically_relative(*plan.base) : path).string(); };
-  Json json{{"schema", kPlanSchema},   {"program", plan.program}, {"checkpoint", written(plan.checkpoint)}, {"output", written(plan.output)},
-            {"backend", plan.backend}, {"rank", plan.rank},       {"setting", setting_json(plan.setting)},  {"files", Json::array()},
+  const PlannedFamily& first = plan.families.front();
+  Json json{{"schema", kPlanSchema},    {"program", plan.program}, {"checkpoint", written(plan.checkpoint)}, {"output", written(plan.output)},
+            {"backend", first.backend}, {"rank", plan.rank},       {"setting", setting_json(first.setting)}, {"files", Json::array()},
             {"units", Json::array()}};
   if (plan.base) json["relative"] = 1;
-  if (plan.family > 0) json["family"] = plan.family;
+  if (first.family > 0) json["family"] = first.family;
+  for (std::size_t i = 1; i < plan.families.size(); ++i) {
+    const PlannedFamily& family = plan.families[i];
+    json["further"].push_back({{"family", family.family}, {"backend", family.backend}, {"setting", setting_json(family.setting)}});
+  }
   for (const PlannedFile& file : plan.files) json["files"].push_back({{"name", file.name}, {"size", file.size}, {"header", file.header}});
   for (const PlannedUnit& unit : plan.units) {
     json["units"].push_back({{"unit", unit.unit}, {"what", unit.what}, {"file", unit.file}, {"bytes", unit.bytes}});
@@ -59,6 +64,12 @@ Json plan_json(const UnitPlan& plan) {
 }
 
 std::string id_of(const UnitPlan& plan) { return digest_of(plan_json(plan).dump()); }
+
+/// Of the first family, the number 0 is not written.
+PlannedFamily read_family(TagFields& fields, const Json& json, const std::string& where) {
+  const int family = json.contains("family") ? static_cast<int>(fields.integer("family", 0, INT32_MAX)) : 0;
+  return {family, fields.text("backend"), read_setting(fields.at("setting"), where + ": setting")};
+}
 
 PlannedUnit read_unit(const Json& json, const std::string& where, std::size_t place) {
   TagFields fields(json, where + ": units");
@@ -72,16 +83,19 @@ Json losses_json(const std::vector<LayerLoss>& losses) {
   Json json = Json::array();
   for (const LayerLoss& entry : losses) {
     json.push_back({{"layer", entry.layer}});
+    if (entry.further > 0) json.back()["family"] = entry.further;
     json.back().update(loss_json(entry.loss));
   }
   return json;
 }
 
 LayerLoss read_layer_loss(const Json& json, const std::string& where) {
-  const int layer = static_cast<int>(TagFields(json, where).integer("layer", 0, INT32_MAX));
+  TagFields fields(json, where);
+  const int layer = static_cast<int>(fields.integer("layer", 0, INT32_MAX));
+  const int further = json.contains("family") ? static_cast<int>(fields.integer("family", 1, INT32_MAX)) : 0;
   Json loss = json;
-  loss.erase("layer");
-  return {layer, read_loss(loss, where)};
+  for (const char* const key : {"layer", "family"}) loss.erase(key);
+  return {layer, read_loss(loss, where), further};
 }
 
 std::filesystem::path absolute_of(const std::filesystem::path& path) {
@@ -100,9 +114,9 @@ std::vector<PlannedFile> files_of(const Checkpoint& checkpoint) {
 }
 
 ConvertOptions options_of(const UnitPlan& plan) {
-  ConvertOptions options{.backend = plan.backend, .setting = plan.setting, .rank = plan.rank};
+  ConvertOptions options{.backend = {}, .setting = plan.families.front().setting, .rank = plan.rank};
   options.program = plan.program;
-  options.family = plan.family;
+  for (const PlannedFamily& family : plan.families) options.named.push_back({family.backend, family.family, {}, family.setting.activation});
   return options;
 }
 
@@ -114,12 +128,11 @@ UnitPlan make_plan(const std::filesystem::path& checkpoint, const std::filesyste
                 absolute_of(checkpoint),
                 absolute_of(output),
                 base ? std::optional(absolute_of(*base)) : std::nullopt,
-                job.backend(),
                 options.rank,
-                job.checkpoint().family(),
-                job.setting(),
+                {},
                 {},
                 {}};
+  for (const FamilyConversion& family : job.families()) plan.families.push_back({family.checkpoint.family(), family.name(), family.setting});
   plan.files = files_of(job.checkpoint());
   for (int unit = 0; unit < job.units(); ++unit) plan.units.push_back({unit, job.name_of(unit), job.file_of(unit), job.bytes_of(unit)});
   plan.id = id_of(plan);
@@ -142,12 +155,18 @@ UnitPlan read_plan(const std::filesystem::path& path) {
                 fields.text("checkpoint"),
                 fields.text("output"),
                 std::nullopt,
-                fields.text("backend"),
                 static_cast<int>(fields.integer("rank", 0, INT32_MAX)),
-                json.contains("family") ? static_cast<int>(fields.integer("family", 0, INT32_MAX)) : 0,
-                read_setting(fields.at("setting"), where + ": setting"),
+                {},
                 {},
                 {}};
+  plan.families.push_back(read_family(fields, json, where));
+  if (json.contains("further")) {
+    for (const Json& entry : fields.array("further")) {
+      TagFields further(entry, where + ": further");
+      plan.families.push_back(read_family(further, entry, further.where()));
+      further.finish();
+    }
+  }
   if (json.contains("relative") && fields.integer("relative", 0, 1) == 1) {
     plan.base = absolute_of(path).parent_path();
     for (std::filesystem::path* const of : {&plan.checkpoint, &plan.output}) *of = (*plan.base / *of).lexically_normal();

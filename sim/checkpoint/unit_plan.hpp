@@ -29,16 +29,21 @@ struct PlannedUnit {
   std::uint64_t bytes;  ///< that it reads
 };
 
+/// A family that is converted.
+struct PlannedFamily {
+  int family;  ///< of the checkpoint, from 0
+  std::string backend;
+  layout::Setting setting;  ///< sizes and form of the checkpoint included
+};
+
 struct UnitPlan {
   std::string id;  ///< digest of all the rest
   std::string program;
   std::filesystem::path checkpoint;
   std::filesystem::path output;
   std::optional<std::filesystem::path> base;  ///< directory of the plan, from which it writes both paths; none: it writes them whole
-  std::string backend;
   int rank;
-  int family;               ///< of the checkpoint
-  layout::Setting setting;  ///< sizes and form of the checkpoint included
+  std::vector<PlannedFamily> families;  ///< at least one
   std::vector<PlannedFile> files;
   std::vector<PlannedUnit> units;
 };

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <span>
 
 #include "model/families/setting_keys.hpp"
 
@@ -16,6 +17,7 @@ using sim::LayerLoss;
 struct LossLine {
   layout::Role role;
   std::string what;
+  int further;
   std::int64_t units;
   std::int64_t kept;
   std::vector<int> layers;
@@ -24,8 +26,9 @@ struct LossLine {
 std::vector<LossLine> loss_lines(const std::vector<LayerLoss>& losses) {
   std::vector<LossLine> lines;
   for (const LayerLoss& entry : losses) {
-    auto line = std::ranges::find_if(lines, [&](const LossLine& l) { return l.role == entry.loss.role && l.what == entry.loss.what; });
-    if (line == lines.end()) line = lines.insert(line, {entry.loss.role, entry.loss.what, 0, 0, {}});
+    auto line = std::ranges::find_if(
+        lines, [&](const LossLine& l) { return l.role == entry.loss.role && l.what == entry.loss.what && l.further == entry.further; });
+    if (line == lines.end()) line = lines.insert(line, {entry.loss.role, entry.loss.what, entry.further, 0, 0, {}});
     line->units += entry.loss.units;
     line->kept += entry.loss.kept;
     if (line->layers.empty() || line->layers.back() != entry.layer) line->layers.push_back(entry.layer);
@@ -34,9 +37,18 @@ std::vector<LossLine> loss_lines(const std::vector<LayerLoss>& losses) {
 }
 
 void add_losses(Document& document, const std::vector<LayerLoss>& losses) {
-  Table table{"losses", {{"tensor", "tensor"}, {"units", "not restorable"}, {"destroyed", "values lost"}, {"layers", "layers"}, {"what", "what"}}};
-  for (const LossLine& line : loss_lines(losses))
-    table.add({layout::name_of(line.role), line.units, line.units - line.kept, {line.layers, std::to_string(line.layers.size())}, line.what});
+  Table table{
+      "losses",
+      {{"tensor", "tensor"}, {"units", "not restorable"}, {"destroyed", "values lost"}, {"layers", "layers"}, in_json("family"), {"what", "what"}}};
+  for (const LossLine& line : loss_lines(losses)) {
+    const std::string layers = fmt::format("{}{}", line.layers.size(), line.further == 0 ? "" : fmt::format(" of family {}", line.further));
+    table.add({layout::name_of(line.role),
+               line.units,
+               line.units - line.kept,
+               {line.layers, layers},
+               line.further == 0 ? Cell::none() : Cell(line.further),
+               line.what});
+  }
   if (!table.rows.empty()) document.line();
   document.table(std::move(table));
 }
@@ -49,17 +61,30 @@ void add_backend(Document& document, const std::string& backend, const Setting& 
   document.field("backend", "backend", backend, fmt::format("{} on {}, engine {}{}", backend, layout::name_of(setting.arch), document.engine, rank));
 }
 
-/// Experts, and sizes with what they were rounded up to.
-void add_setting(Document& document, const Setting& setting) {
+std::string sizes_text(const Setting& setting) {
+  return fmt::format("{} experts, hidden {}, intermediate {}", setting.sizes.experts, sizes_text(setting.sizes.hidden, setting.padded.hidden),
+                     sizes_text(setting.sizes.intermediate, setting.padded.intermediate));
+}
+
+/// Experts, sizes with what they were rounded up to, and every choice.
+Json json_of(const Setting& setting) {
   Json json{{"experts", setting.sizes.experts},
             {"hidden", setting.sizes.hidden},
             {"rounded_hidden", setting.padded.hidden},
             {"intermediate", setting.sizes.intermediate},
             {"rounded_intermediate", setting.padded.intermediate}};
   for (const layout::SettingKey& key : layout::setting_keys()) json[std::string(key.key)] = key.get(setting);
-  document.field("sizes", "setting", std::move(json),
-                 fmt::format("{} experts, hidden {}, intermediate {}", setting.sizes.experts, sizes_text(setting.sizes.hidden, setting.padded.hidden),
-                             sizes_text(setting.sizes.intermediate, setting.padded.intermediate)));
+  return json;
+}
+
+void add_setting(Document& document, const Setting& setting) { document.field("sizes", "setting", json_of(setting), sizes_text(setting)); }
+
+/// A family beside the first.
+Json further_json(int number, const std::string& backend, const Setting& setting) {
+  return {{"family", number}, {"backend", backend}, {"setting", json_of(setting)}};
+}
+std::string further_text(int number, const std::string& backend, const Setting& setting) {
+  return fmt::format("family {} by {}: {}", number, backend, sizes_text(setting));
 }
 
 /// What stands beside the weights and was not copied.
@@ -72,10 +97,38 @@ void add_left(Document& document, const std::vector<sim::LeftOut>& left) {
   document.value(table.key, table.json());
 }
 
+/// All families; in the text those that are left, each with the reason or with what would convert it.
+void add_left_families(Document& document, const sim::ConvertReport& report) {
+  std::vector<int> converted;
+  for (const sim::ConvertedFamily& family : report.converted) converted.push_back(family.family);
+  document.value("families", families_json(report.families, converted));
+  for (std::size_t i = 0; i < report.families.size(); ++i) {
+    if (std::ranges::find(converted, static_cast<int>(i)) != converted.end()) continue;
+    std::string line = "left as they are: " + report.families[i].text();
+    if (!report.refusals[i].empty()) {
+      line += "; " + report.refusals[i];
+    } else if (report.families[i].converts) {
+      line += fmt::format("; --backend {}=NAME converts them", i + 1);
+    }
+    document.line(std::move(line));
+  }
+}
+
 void add_conversion(Document& document, const sim::ConvertReport& report, int rank) {
-  const Setting& setting = report.setting;
-  add_backend(document, report.backend, setting, setting.tp_size == 1 ? "" : fmt::format(", rank {} of {}", rank, setting.tp_size));
+  const sim::ConvertedFamily& first = report.converted.front();
+  const Setting& setting = first.setting;
+  add_backend(document, first.backend, setting, setting.tp_size == 1 ? "" : fmt::format(", rank {} of {}", rank, setting.tp_size));
   add_setting(document, setting);
+  Json further = Json::array();
+  for (const sim::ConvertedFamily& family : std::span(report.converted).subspan(1)) {
+    Json json = further_json(family.family + 1, family.backend, family.setting);
+    json.update({{"layers", family.layers}, {"bytes_in", family.bytes_in}, {"bytes_out", family.bytes_out}});
+    further.push_back(std::move(json));
+    document.field("further", {}, {},
+                   fmt::format("{}; {} layer{}, experts {} -> {} bytes", further_text(family.family + 1, family.backend, family.setting),
+                               family.layers, family.layers == 1 ? "" : "s", family.bytes_in, family.bytes_out));
+  }
+  if (!further.empty()) document.value("further", std::move(further));
   document.field("layers", "layers", report.layers,
                  fmt::format("{}, experts {} -> {} bytes; {} other tensors as they were", report.layers, report.bytes_in, report.bytes_out,
                              report.other_tensors));
@@ -93,26 +146,31 @@ void add_conversion(Document& document, const sim::ConvertReport& report, int ra
   document.value("up_scales_dropped", report.up_scales_dropped);
   document.value("digest", report.digest);
   add_losses(document, report.losses);
-  add_families(document, report.families, report.family, "left as they are");
+  add_left_families(document, report);
   add_values(document, report.values);
   add_left(document, report.left);
 }
 
 }  // namespace
 
-void add_families(Document& document, const std::vector<sim::Family>& families, int chosen, const std::string& left) {
+Json families_json(const std::vector<sim::Family>& families, std::span<const int> chosen) {
   Table table{"families",
               {in_json("form"), in_json("place"), in_json("layers"), in_json("experts"), in_json("bytes"), in_json("converts"), in_json("further"),
                in_json("named_in"), in_json("chosen")}};
   for (std::size_t i = 0; i < families.size(); ++i) {
     const sim::Family& family = families[i];
-    const bool is_it = static_cast<int>(i) == chosen;
-    table.add(
-        {family.form, family.place, Cell(Json(family.layers)), family.experts, family.bytes, family.converts, family.further, family.left, is_it});
-    if (is_it) continue;
-    document.line(fmt::format("{}: {}{}", left, family.text(), family.converts ? fmt::format("; --family {}", i + 1) : ""));
+    table.add({family.form, family.place, Cell(Json(family.layers)), family.experts, family.bytes, family.converts, family.further, family.left,
+               std::ranges::find(chosen, static_cast<int>(i)) != chosen.end()});
   }
-  document.value(table.key, table.json());
+  return table.json();
+}
+
+void add_families(Document& document, const std::vector<sim::Family>& families, int chosen, const std::string& left) {
+  document.value("families", families_json(families, std::span(&chosen, 1)));
+  for (std::size_t i = 0; i < families.size(); ++i) {
+    if (static_cast<int>(i) == chosen) continue;
+    document.line(fmt::format("{}: {}{}", left, families[i].text(), families[i].converts ? fmt::format("; --family {}", i + 1) : ""));
+  }
 }
 
 void add_values(Document& document, const std::vector<sim::LayerValues>& values) {
@@ -126,7 +184,7 @@ void add_values(Document& document, const std::vector<sim::LayerValues>& values)
 
 Document convert_document(const sim::ConvertReport& report, const std::string& checkpoint, const std::string& output, int rank,
                           bool fail_on_warning) {
-  Document document = begun("convert", report.setting);
+  Document document = begun("convert", report.converted.front().setting);
   document.value("checkpoint", checkpoint);
   document.value("output", output);
   add_conversion(document, report, rank);
@@ -135,13 +193,24 @@ Document convert_document(const sim::ConvertReport& report, const std::string& c
 }
 
 Document restore_document(const sim::RestoreReport& report, const std::vector<std::string>& directories, const std::string& output) {
-  Document document = begun("restore", report.setting);
+  const sim::RestoredFamily& first = report.families.front();
+  Document document = begun("restore", first.setting);
   document.value("directories", directories);
   document.value("output", output);
-  add_backend(document, report.backend, report.setting);
-  add_setting(document, report.setting);
-  document.field("layers", "layers", report.layers,
-                 fmt::format("{} restored into {} files, experts {} bytes", report.layers, report.shards, report.bytes));
+  add_backend(document, first.backend, first.setting);
+  add_setting(document, first.setting);
+  int layers = first.layers;
+  Json further = Json::array();
+  for (const sim::RestoredFamily& family : std::span(report.families).subspan(1)) {
+    layers += family.layers;
+    further.push_back(further_json(family.further, family.backend, family.setting));
+    further.back()["layers"] = family.layers;
+    document.field(
+        "further", {}, {},
+        fmt::format("{}; {} layer{}", further_text(family.further, family.backend, family.setting), family.layers, family.layers == 1 ? "" : "s"));
+  }
+  if (!further.empty()) document.value("further", std::move(further));
+  document.field("layers", "layers", layers, fmt::format("{} restored into {} files, experts {} bytes", layers, report.shards, report.bytes));
   document.value("files", report.shards);
   document.value("bytes", report.bytes);
   add_losses(document, report.losses);
@@ -150,10 +219,17 @@ Document restore_document(const sim::RestoreReport& report, const std::vector<st
 }
 
 Document plan_document(const sim::UnitPlan& plan) {
-  Document document = begun("plan", plan.setting);
+  const sim::PlannedFamily& first = plan.families.front();
+  Document document = begun("plan", first.setting);
   document.value("plan", plan.id);
-  add_backend(document, plan.backend, plan.setting);
-  add_setting(document, plan.setting);
+  add_backend(document, first.backend, first.setting);
+  add_setting(document, first.setting);
+  Json further = Json::array();
+  for (const sim::PlannedFamily& family : std::span(plan.families).subspan(1)) {
+    further.push_back(further_json(family.family + 1, family.backend, family.setting));
+    document.field("further", {}, {}, further_text(family.family + 1, family.backend, family.setting));
+  }
+  if (!further.empty()) document.value("further", std::move(further));
   Table units{{}, {in_json("unit"), in_json("what"), in_json("file"), in_json("bytes")}};
   std::uint64_t bytes = 0;
   for (const sim::PlannedUnit& unit : plan.units) {
@@ -166,7 +242,7 @@ Document plan_document(const sim::UnitPlan& plan) {
 }
 
 Document run_document(const sim::UnitPlan& plan, const std::vector<UnitDone>& units) {
-  Document document = begun("run", plan.setting);
+  Document document = begun("run", plan.families.front().setting);
   document.value("plan", plan.id);
   Table table{"units", {in_json("unit"), in_json("file"), in_json("size"), in_json("digest"), in_json("outcome")}};
   for (const UnitDone& done : units) {
@@ -181,7 +257,7 @@ Document run_document(const sim::UnitPlan& plan, const std::vector<UnitDone>& un
 }
 
 Document merge_document(const sim::ConvertReport& report, const sim::UnitPlan& plan) {
-  Document document = begun("merge", report.setting);
+  Document document = begun("merge", report.converted.front().setting);
   document.value("plan", plan.id);
   document.value("checkpoint", plan.checkpoint.string());
   document.value("output", plan.output.string());

@@ -1,6 +1,7 @@
 #pragma once
 // What the verbs that convert checkpoints say: convert, restore, and conversions in units.
 
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,6 +28,9 @@ Document run_document(const sim::UnitPlan& plan, const std::vector<UnitDone>& un
 
 /// "values": what is wrong with a checkpoint's numbers, in the text a line each.
 void add_values(Document& document, const std::vector<sim::LayerValues>& values);
+
+/// Families of a checkpoint, and which of them a verb is about.
+Json families_json(const std::vector<sim::Family>& families, std::span<const int> chosen);
 
 /// "families": layers of each form, and which of them the verb is about; in the text a line for each that is left as it is.
 void add_families(Document& document, const std::vector<sim::Family>& families, int chosen, const std::string& left);
