@@ -72,13 +72,16 @@ int place_of(const sim::ConversionJob& job, int layer) {
 }
 
 /// A checkpoint's layer, as `mxact convert --any-platform` packs it; the checkpoint decides what the fields do not say.
-PackedParts pack_checkpoint(const std::string& path, int layer, int rank, const std::string& backend, const Fields& fields) {
+/// `family`: counted from 1; none: the first that the backend converts.
+PackedParts pack_checkpoint(const std::string& path, int layer, int rank, std::optional<int> family, const std::string& backend,
+                            const Fields& fields) {
   sim::ConvertOptions options{.backend = backend, .setting = {}, .rank = rank};
   for (const auto& [key, value] : fields) {
     const layout::SettingKey* const known = layout::find_setting_key(key);
     if (known == nullptr) throw Error(ErrorCode::usage, "'" + key + "' is no choice of a checkpoint's conversion", backend);
     known->set(options.setting, value);
   }
+  if (family) options.family = *family - 1;
   layout::PackedLayer packed;
   const layout::BackendLayout* row = nullptr;
   {
@@ -185,7 +188,8 @@ std::vector<Tensor> unpack(const std::string& spec, const NamedBytes& tensors, c
 
 void bind_layers(nb::module_& module) {
   module.def("pack", pack, nb::arg("backend"), nb::arg("fields"), nb::arg("tensors"));
-  module.def("pack_checkpoint", pack_checkpoint, nb::arg("path"), nb::arg("layer"), nb::arg("rank"), nb::arg("backend"), nb::arg("fields"));
+  module.def("pack_checkpoint", pack_checkpoint, nb::arg("path"), nb::arg("layer"), nb::arg("rank"), nb::arg("family").none(), nb::arg("backend"),
+             nb::arg("fields"));
   module.def("layer_form", layer_form, nb::arg("backend"), nb::arg("fields"));
   module.def("plain_form", plain_form, nb::arg("format"), nb::arg("order"), nb::arg("extents"), nb::arg("bias"));
   module.def("layer_formats", layer_formats, nb::arg("backend"), nb::arg("engine").none());

@@ -45,7 +45,7 @@ CALLS: dict[Any, dict[str, Any]] = {
     mxact.convert: {"x": np.zeros(3, np.float32), "to": "e4m3fn", "profile": "ocp", "source": None},
     mxact.convert_flags: {"x": np.zeros(3, np.float32), "to": "e4m3fn", "profile": "ocp", "source": None},
     mxact.dot: {"a": np.zeros(3, np.float32), "b": np.zeros(3, np.float32), "contract": "exact", "c": None, "bias": None, "source": (None, None)},
-    mxact.pack: {"source": LAYER, "backend": "EMULATION", "engine": None, "platform": None, "format": "mxfp4", "order": None, "layer": None, "rank": None},
+    mxact.pack: {"source": LAYER, "backend": "EMULATION", "engine": None, "platform": None, "format": "mxfp4", "order": None, "layer": None, "rank": None, "family": None},
     mxact.unpack: {"packed": PACKED, "accept_losses": False},
     mxact.layout: {"name": "sf_128x4", "shape": "128x4", "engine": None},
     mxact.select: {"deployment": {"platform": "SM100", "layer": {"experts": 8, "top_k": 2, "hidden": 256, "intermediate": 256}}, "engine": None, "oracle": None, "strict": False},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -211,6 +212,43 @@ def test_a_checkpoints_layer_is_what_convert_writes(tmp_path: Path, backend: str
             assert all(back[name].tobytes() == whole[f"model.layers.{layer}.mlp.experts.{theirs}"] for name, theirs in THEIRS.items())
 
 
+def test_a_layer_of_a_further_family_is_what_convert_writes(tmp_path: Path) -> None:
+    # A block for further tokens in the same form, with layer 1's bytes under the number 0.
+    source = tmp_path / "source"
+    source.mkdir()
+    shutil.copy(CHECKPOINT / "config.json", source)
+    head: dict[str, dict[str, object]] = {}
+    data = b""
+    for shard in sorted(CHECKPOINT.glob("model-*.safetensors")):
+        read = shard.read_bytes()
+        size = int.from_bytes(read[:8], "little")
+        for name, one in json.loads(read[8 : 8 + size]).items():
+            if name == "__metadata__":
+                continue
+            tensor = read[8 + size + one["data_offsets"][0] : 8 + size + one["data_offsets"][1]]
+            further = "mtp.layers.0" + name.removeprefix("model.layers.1")
+            for known in [name, further] if name.startswith("model.layers.1.mlp") else [name]:
+                head[known] = {**one, "data_offsets": [len(data), len(data) + len(tensor)]}
+                data += tensor
+    text = json.dumps(head).encode()
+    (source / "model.safetensors").write_bytes(len(text).to_bytes(8, "little") + text + data)
+    command = [PROGRAM, "convert", str(source), "--backend", "TRITON", "--platform", "sm90", "-o", str(tmp_path / "out")]
+    subprocess.run(command, check=True, capture_output=True)
+    files = {None: "mxact-layer-00000.safetensors", 1: "mxact-layer-00000.safetensors", 2: "mxact-family-2-layer-00000.safetensors"}
+    for family, file in files.items():
+        packed = mxact.pack(source, "TRITON", platform="sm90", layer=0, family=family)
+        assert {name.rsplit(".", 1)[1]: values for name, values in tensors_of(tmp_path / "out" / file).items() if name != "__metadata__"} == {
+            name: values.tobytes() for name, values in packed.tensors.items()
+        }
+    assert mxact.pack(source, "TRITON", platform="sm90", layer=0, family=2).tensors["w2_bias"].tobytes() != (
+        mxact.pack(source, "TRITON", platform="sm90", layer=0).tensors["w2_bias"].tobytes()
+    )
+    for which, sentence in [(0, "family is 0: families are counted from 1"), (3, "there is no family 3: the checkpoint has 2"), (1 << 40, "family is")]:
+        with pytest.raises(mxact.Error) as refused:
+            mxact.pack(source, "TRITON", layer=0, family=which)
+        assert sentence in str(refused.value)
+
+
 def test_what_a_checkpoint_is_not_asked() -> None:
     for call, sentence in [
         (lambda: mxact.pack(CHECKPOINT, "TRITON"), "layer is missing"),
@@ -221,7 +259,7 @@ def test_what_a_checkpoint_is_not_asked() -> None:
         (lambda: mxact.pack(CHECKPOINT, "TRITON", layer=0, warps=2), "'warps' is no choice of a checkpoint's conversion"),
         (lambda: mxact.pack(CHECKPOINT / "nothing", "TRITON", layer=0), "nothing"),
         (lambda: mxact.pack("a\0b", "TRITON", layer=0), "source has a zero byte"),
-        (lambda: mxact.pack(LAYER, "XPU", layer=0), "layer and rank choose from a checkpoint"),
+        (lambda: mxact.pack(LAYER, "XPU", layer=0), "layer, rank and family choose from a checkpoint"),
     ]:
         with pytest.raises(mxact.Error) as refused:
             call()
