@@ -11,7 +11,7 @@
 namespace mx::cli {
 
 Option add_env_option(Verb verb, std::vector<std::string>& settings) {
-  return verb.add_option("--env", settings, "NAME=VALUE, a variable that is set everywhere; repeat for several");
+  return verb.add_option("--env", settings, "NAME=VALUE, a variable that is set everywhere; repeat for several").repeated();
 }
 
 std::map<std::string, std::string> variables_of(const std::vector<std::string>& settings) {

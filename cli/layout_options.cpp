@@ -62,10 +62,11 @@ void add_library_option(Verb verb, std::vector<std::string>& libraries) {
   std::string names;
   for (const layout::Library& library : layout::libraries()) names += (names.empty() ? "" : ", ") + std::string(library.name);
   verb.add_option(
-      "--library", libraries,
-      fmt::format("NAME=RELEASE: a library's release other than the one that the engine asks for, as flashinfer=0.6.18; repeat for several "
-                  "({})",
-                  names));
+          "--library", libraries,
+          fmt::format("NAME=RELEASE: a library's release other than the one that the engine asks for, as flashinfer=0.6.18; repeat for several "
+                      "({})",
+                      names))
+      .repeated();
 }
 
 std::vector<std::string> libraries_of(const std::string& engine, const std::vector<std::string>& typed) {
@@ -92,7 +93,9 @@ void add_layout_options(Verb verb, LayoutOptions& options) {
   for (const layout::SettingKey* key : keys) add_setting_option(verb, *key, options.values[i++]);
   add_library_option(verb, options.libraries);
   add_env_option(verb, options.variables);
-  verb.add_option("--set", options.sets, "KEY=VALUE: a parameter of a building block (mxact layout show NAME lists them), or any choice above");
+  verb.add_option("--set", options.sets,
+                  "KEY=VALUE: a parameter of a building block (mxact layout show NAME lists them), or any choice above; repeat for several")
+      .repeated();
   add_json_option(verb, options.out);
 }
 

@@ -111,6 +111,11 @@ Option Option::listed() const {
   return *this;
 }
 
+Option Option::repeated() const {
+  option_->allow_extra_args(false);
+  return *this;
+}
+
 void Option::report_missing() const { throw CLI::RequiredError(option_->get_name()); }
 
 Verb Verb::add_verb(const std::string& name, const std::string& meaning) const { return Verb(app_->add_subcommand(name, meaning)); }

@@ -30,6 +30,8 @@ class Option {
   Option transform(const std::function<std::string(const std::string&)>& changed) const;
   /// One value an option, or several with commas: the next word is not one of them.
   Option listed() const;
+  /// One value an option, whatever is in it; the option may be repeated.
+  Option repeated() const;
 
   /// Ends the parse as a missing required option does.
   [[noreturn]] void report_missing() const;

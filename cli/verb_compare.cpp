@@ -32,7 +32,7 @@ struct Options {
   std::vector<std::string> global_scale;
   std::vector<std::string> scale;
   bool blocks = false;
-  std::vector<int> layers;
+  std::vector<std::string> layers;  ///< as typed: "3", "0-3"
   std::vector<std::string> tensors;
   std::string progress;
   DocumentOptions out;
@@ -123,6 +123,9 @@ int compare_blocks(const Options& options) {
               options.out);
 }
 
+/// No checkpoint has so many layers.
+constexpr int kLastLayer = 9999;
+
 /// Two arguments are checkpoints.
 int compare_checkpoints(const Options& options) {
   require_outputs(options.out);
@@ -133,11 +136,12 @@ int compare_checkpoints(const Options& options) {
     throw Error(ErrorCode::usage,
                 fmt::format("'{}' is no file or directory: two arguments are checkpoints, two profiles want a FORMAT behind them", path));
   }
+  const std::vector<int> layers = numbers_and_ranges(options.layers, "layer", kLastLayer, "--layer");
   sim::CheckpointComparison result;
   {
     const InterruptWatch watch;
     ProgressLine line(options.progress);
-    sim::CompareOptions how{.layers = options.layers, .tensors = options.tensors};
+    sim::CompareOptions how{.layers = layers, .tensors = options.tensors};
     how.progress = [&line](const std::string& what, std::uint64_t done, std::uint64_t total) { line.show(what, done, total); };
     how.stop = [&watch] { return watch.interrupted(); };
     result = sim::compare_checkpoints(options.first, options.second, how);
@@ -169,8 +173,8 @@ void add_compare(Verb app, Action& action) {
   };
   scales("--global-scale", options->global_scale, "tensor's encode scale of two-level recipes, for both profiles or A,B ('none' for a side)");
   scales("--scale", options->scale, "tensor's decode scale or static scale, for both profiles or A,B ('none' for a side)");
-  verb.add_option("--layer", options->layers, "checkpoints: the experts of these layers alone").listed().check(whole_number_in(0, 9999));
-  verb.add_option("--tensor", options->tensors, "checkpoints: only tensors with this in their names").listed();
+  verb.add_option("--layer", options->layers, "checkpoints: the experts of this layer alone, or of a range 0-3; several with commas").listed();
+  verb.add_option("--tensor", options->tensors, "checkpoints: only tensors with this in their names; repeat for several").repeated();
   add_progress_option(verb, options->progress);
   add_check_options(verb, options->out);
   verb.footer(

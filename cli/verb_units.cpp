@@ -5,7 +5,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -71,26 +70,10 @@ std::filesystem::path directory_of(const sim::UnitPlan& planned, const RunComman
   return command.directory.empty() ? sim::units_directory(planned) : std::filesystem::path(command.directory);
 }
 
-int unit_number(std::string_view text, const std::string& word) {
-  int number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error == std::errc{} && end == text.data() + text.size() && number >= 0) return number;
-  throw Error(ErrorCode::usage, fmt::format("'{}' is no unit, from 0, and no range of units such as 0-3", word), "--unit");
-}
-
 /// The units that were asked for; what is left where none was.
 std::vector<int> units_of(const sim::UnitPlan& planned, const RunCommand& command) {
+  if (!command.units.empty()) return numbers_and_ranges(command.units, "unit", static_cast<int>(planned.units.size()) - 1, "--unit");
   std::vector<int> units;
-  for (const std::string& word : command.units) {
-    const std::size_t dash = word.find('-');
-    const std::string_view text = word;
-    const int first = unit_number(text.substr(0, dash), word), last = dash == std::string::npos ? first : unit_number(text.substr(dash + 1), word);
-    if (last < first) throw Error(ErrorCode::usage, fmt::format("'{}' ends before it begins: a range has its first unit first", word), "--unit");
-    if (last >= static_cast<int>(planned.units.size()))
-      throw Error(ErrorCode::usage, fmt::format("'{}' is not in 0..{}", word, planned.units.size() - 1), "--unit");
-    for (int unit = first; unit <= last; ++unit) units.push_back(unit);
-  }
-  if (!command.units.empty()) return units;
   for (const sim::UnitStatus& status : sim::status_of(planned, directory_of(planned, command))) {
     if (command.again || status.outcome == sim::UnitOutcome::left) units.push_back(status.unit);
   }

@@ -205,3 +205,12 @@ TEST_CASE("a relative plan serves the directory under another name") {
   REQUIRE(run_mxact("restore " + quoted(there / "packed") + " -o " + quoted(there / "restored")).status == 0);
   CHECK(std::system(("diff -r -x expected.safetensors " + tiny() + " " + quoted(there / "restored")).c_str()) == 0);
 }
+
+TEST_CASE("an option that may be repeated takes one word, and the checkpoint may stand behind it") {
+  const ScratchDirectory scratch;
+  const std::string how = " --env VLLM_USE_DEEP_GEMM_E8M0=0 --library flashinfer=0.6.18 " + tiny() + " -o " + quoted(scratch.path() / "packed");
+  const Run run = run_mxact("convert --backend TRITON --platform SM90" + how);
+  INFO(run.err);
+  CHECK(run.status == 0);
+  CHECK(std::filesystem::exists(scratch.path() / "packed"));
+}
