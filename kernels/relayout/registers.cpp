@@ -220,13 +220,15 @@ bool join_nibbles(const Tiles& tiles, std::size_t width, const std::vector<Met>&
   std::vector<NibbleTwins> twins;
   std::map<std::size_t, std::vector<std::size_t>> by_wish;
   for (std::size_t i = 0; i < met.size(); ++i) by_wish[met[i].wish].push_back(i);
-  for (const auto& [wish, targets] : by_wish) {
+  for (const auto& group : by_wish) {
+    const auto wish = static_cast<int>(group.first);
+    const std::vector<std::size_t>& targets = group.second;
     if (targets.size() != 2 || met[targets.front()].registers != 2) return false;
     const auto pair = [&](std::size_t first, std::size_t second) {
       std::optional<NibbleTwins> made = nibble_twins(target_register(tiles, first, width), target_register(tiles, second, width), met[first].bytes);
       if (!made) return false;
-      made->a = static_cast<int>(wish);
-      made->b = static_cast<int>(wish) + 1;
+      made->a = wish;
+      made->b = wish + 1;
       made->targets = {static_cast<int>(first), static_cast<int>(second)};
       twins.push_back(std::move(*made));
       return true;

@@ -265,7 +265,8 @@ bool is_of_further_tokens(std::string_view before) { return before.starts_with("
 void find_routers(const CheckpointFiles& files, FoundFamily& family) {
   if (family.form->form.order != layout::SourceOrder::gpt_oss) return;
   const Naming& naming = *family.naming;
-  for (auto& [index, layer] : family.layers) {
+  for (auto& entry : family.layers) {
+    FoundLayer& layer = entry.second;
     const auto find = [&](std::string_view suffix) -> const LocatedTensor* {
       if (suffix.empty()) return nullptr;
       const std::string name = layer.prefix + std::string(suffix);

@@ -126,7 +126,8 @@ class Comparison {
     if (options_.progress) options_.progress(layer.prefix, done_, total_);
     const auto other = b_.layers.find(key);
     if (other == b_.layers.end()) return omit(layer.prefix, "only the first has these experts", true);
-    const auto& [other_family, other_layer] = other->second;
+    const FoundFamily* const other_family = other->second.first;
+    const FoundLayer* const other_layer = other->second.second;
     if (family.gated != other_family->gated) return omit(layer.prefix, "only one of the two has a gate", true);
     if (layer.sizes.experts != other_layer->sizes.experts)
       return omit(layer.prefix, fmt::format("{} experts and {}", layer.sizes.experts, other_layer->sizes.experts), true);
