@@ -20,6 +20,7 @@ struct VectorsOptions {
   std::string check;
   std::string edition{golden::name_of(golden::kLatestEdition)};
   bool coverage = false;
+  bool growth = false;
   bool core = false;
   DocumentOptions out;
 };
@@ -70,9 +71,11 @@ int show_coverage(const VectorsOptions& options, const golden::SetId& set) {
 
 int run(const VectorsOptions& options) {
   const golden::SetId set{golden::edition_named(options.edition), options.core ? golden::SetPart::core : golden::SetPart::full};
-  if (options.coverage && options.check.empty()) return show_coverage(options, set);
-  if (options.coverage || options.output.empty() == options.check.empty())
-    throw Error(ErrorCode::usage, "say one of --output DIRECTORY, --check DIRECTORY and --coverage");
+  if (options.growth && !options.coverage && options.check.empty() && options.output.empty())
+    return show(verbs::set_growth_document(set, golden::set_growth(set)), options.out);
+  if (options.coverage && !options.growth && options.check.empty()) return show_coverage(options, set);
+  if (options.coverage || options.growth || options.output.empty() == options.check.empty())
+    throw Error(ErrorCode::usage, "say one of --output DIRECTORY, --check DIRECTORY, --coverage and --growth");
   return options.check.empty() ? write(options, set) : check(options, set);
 }
 
@@ -86,6 +89,7 @@ void add_vectors(Verb app, Action& action) {
   verb.add_option("--check", options->check, "hold the set below this directory against what would be written");
   verb.add_option("--edition", options->edition, "v1.1 (default), v1");
   verb.add_flag("--coverage", options->coverage, "which bins the set's tables hit, and why nothing reaches the others");
+  verb.add_flag("--growth", options->growth, "how many vectors each table has, and how many times as many as v1's");
   verb.add_flag("--core", options->core, "the part that the repository holds (golden/v1, golden/v1.1), as .hex");
   verb.add_flag("--force", options->out.force, "overwrite files of the same names");
   add_json_option(verb, options->out);

@@ -7,8 +7,10 @@
 #include <utility>
 
 #include "golden/vectors/arithmetic_ops.hpp"
+#include "golden/vectors/dot_operand_c.hpp"
 #include "golden/vectors/dot_subject.hpp"
 #include "golden/vectors/number_bins.hpp"
+#include "golden/vectors/words.hpp"
 #include "model/error.hpp"
 
 namespace mx::golden {
@@ -16,10 +18,10 @@ namespace {
 
 constexpr std::string_view kFamily = "dot";
 constexpr std::string_view kPrefix = "dot_";
-constexpr std::array<std::string_view, 2> kTaken{"contract", "length"};
+constexpr std::array<std::string_view, 3> kTaken{"contract", "length", "operand-c"};
 constexpr std::int64_t kLongest = 1024;
 constexpr int kPlainLength = 32;
-constexpr std::size_t kRivalAxis = 3;
+constexpr std::size_t kSumAxis = 2;
 
 const std::vector<SideFormat>& side_formats() {
   static const std::vector<SideFormat> kSides = [] {
@@ -36,31 +38,16 @@ const std::vector<SideFormat>& side_formats() {
   return kSides;
 }
 
-std::vector<Value> values_of(Lanes codes, const Format& format) {
-  std::vector<Value> values;
-  for (std::uint32_t code : codes) values.push_back(decode(format, code));
-  return values;
-}
+std::uint32_t sum_of(const DotSubject& subject, Lanes operands) { return dot_of(subject, row_of(subject.contract), operands); }
 
-/// The dot product of the lanes: scales of a, a, scales of b, b.
-std::uint32_t dot_of(const DotSubject& subject, const ContractRow& row, Lanes operands) {
-  const auto side = [&](const SideFormat& format, Lanes lanes, std::vector<Value>& elements, std::vector<Value>& scales) {
-    const std::size_t count = subject.scales_of(format);
-    if (count > 0) scales = values_of(lanes.first(count), *format.scale);
-    elements = values_of(lanes.subspan(count, subject.length), *format.element);
-    return Operand{.elements = elements, .format = format.element, .scales = scales, .block = format.block};
-  };
-  std::vector<Value> a, b, a_scales, b_scales;
-  const Operand first = side(subject.a, operands, a, a_scales);
-  const Operand second = side(subject.b, operands.subspan(subject.b_begins()), b, b_scales);
-  return dot(row, first, second, {});
-}
+/// Whether two answers are other numbers; zeros of any sign are one.
+bool differ(std::uint32_t a, std::uint32_t b) { return a != b && ((a | b) & 0x7FFFFFFFU) != 0; }
 
 class DotOp final : public VectorOp {
  public:
   DotOp(std::string name, const DotSubject& subject, Edition edition);
 
-  void evaluate(Lanes operands, MutableLanes results) const override { results[0] = dot_of(subject_, row_of(subject_.contract), operands); }
+  void evaluate(Lanes operands, MutableLanes results) const override { results[0] = sum_of(subject_, operands); }
   void bins(Lanes operands, Lanes results, std::span<std::uint8_t> bins) const override;
   std::string why_unreachable(std::size_t axis, std::size_t bin) const override;
   void directed(const std::function<void(Lanes)>& sink) const override;
@@ -75,12 +62,15 @@ class DotOp final : public VectorOp {
   void fill_scales(MutableLanes operands, std::uint32_t a, std::uint32_t b) const;
   MutableLanes a_of(MutableLanes operands) const { return operands.subspan(subject_.scales_of(subject_.a), subject_.length); }
   MutableLanes b_of(MutableLanes operands) const { return operands.subspan(subject_.b_begins() + subject_.scales_of(subject_.b), subject_.length); }
+  void directed_products(const std::function<void(Lanes)>& sink) const;
   void directed_patterns(std::vector<std::uint32_t>& operands, const std::function<void(Lanes)>& sink) const;
   void directed_specials(std::vector<std::uint32_t>& operands, const std::function<void(Lanes)>& sink) const;
   std::size_t nonzero_products(Lanes operands, std::size_t& last) const;
 
   DotSubject subject_;
-  std::vector<DotRival> rivals_;  ///< an axis each
+  std::size_t first_rival_ = 0;          ///< axis of the first rival
+  std::vector<DotRival> rivals_;         ///< an axis each
+  std::vector<OperandCRival> c_rivals_;  ///< an axis each, behind those
 };
 
 DotOp::DotOp(std::string name, const DotSubject& subject, Edition edition) : VectorOp(std::move(name), kFamily, edition), subject_(subject) {
@@ -91,24 +81,32 @@ DotOp::DotOp(std::string name, const DotSubject& subject, Edition edition) : Vec
   };
   add("a", subject_.a);
   add("b", subject_.b);
+  if (subject_.has_c) operands_.push_back({"c", 1, 32, &kF32});
   results_ = {{"r", 1, 32, &kF32}};
   settings_ = {{"contract", subject_.contract_name}, {"length", std::to_string(subject_.length)}};
+  if (subject_.has_c) settings_.push_back({"operand-c", "yes"});
   std::vector<std::string> places;
   for (std::size_t k = 0; k < std::min<std::size_t>(subject_.length, 254); ++k) places.push_back(fmt::format("k = {} alone", k));
   axes_ = {{"result", number_classes()}, {"alone", places}, {"sum", {"cancels to zero", "cancels in part", "does not cancel"}}};
+  if (subject_.has_c) axes_.push_back({"operand C", operand_c_bins()});
+  first_rival_ = axes_.size();
   if (edition != Edition::v1) add_rivals();
 }
 
 void DotOp::add_rivals() {
   rivals_ = dot_rivals(subject_);
+  c_rivals_ = operand_c_rivals(subject_);
   for (const DotRival& rival : rivals_) axes_.push_back({fmt::format("told from {}", rival.name), {"yes"}});
+  for (const OperandCRival& rival : c_rivals_) axes_.push_back({fmt::format("told from {}", rival.name), {"yes"}});
 }
 
 void DotOp::rival_bins(Lanes operands, Lanes results, std::span<std::uint8_t> bins) const {
   std::ranges::fill(bins, std::uint8_t{0});
+  const auto told = [&](std::uint32_t sum) { return differ(sum, results[0]) ? std::uint8_t{1} : std::uint8_t{0}; };
+  for (std::size_t i = 0; i < c_rivals_.size(); ++i) bins[rivals_.size() + i] = told(c_rivals_[i].sum(subject_, operands));
   const std::vector<Value> products = rivals_.empty() ? std::vector<Value>{} : products_of(subject_, operands);
   if (products.empty()) return;
-  for (std::size_t i = 0; i < rivals_.size(); ++i) bins[i] = rivals_[i].sum(products) == results[0] ? std::uint8_t{0} : std::uint8_t{1};
+  for (std::size_t i = 0; i < rivals_.size(); ++i) bins[i] = told(rivals_[i].sum(products, subject_.c_of(operands)));
 }
 
 std::uint32_t DotOp::one(const SideFormat& side) const {
@@ -134,9 +132,11 @@ void DotOp::bins(Lanes operands, Lanes results, std::span<std::uint8_t> bins) co
   const std::size_t nonzero = nonzero_products(operands, last);
   bins[0] = number_class(results[0], kF32);
   bins[1] = nonzero == 1 && last < axes_[1].bins.size() ? static_cast<std::uint8_t>(last + 1) : std::uint8_t{0};
-  bins[2] = 0;
-  rival_bins(operands, results, bins.subspan(kRivalAxis));
-  const Value sum = decode(kF32, results[0]);
+  bins[kSumAxis] = 0;
+  rival_bins(operands, results, bins.subspan(first_rival_));
+  const std::uint32_t products = subject_.has_c ? dot_without_c(subject_, row_of(subject_.contract), operands) : results[0];
+  if (subject_.has_c) bins[kSumAxis + 1] = operand_c_bin(operands.back(), results[0], products);
+  const Value sum = decode(kF32, products);
   if (nonzero < 2 || sum.cls == ValueClass::nan || sum.cls == ValueClass::infinity) return;
   bool positive = false;
   bool negative = false;
@@ -147,13 +147,15 @@ void DotOp::bins(Lanes operands, Lanes results, std::span<std::uint8_t> bins) co
     if (product.cls != ValueClass::finite) continue;
     (product.negative ? negative : positive) = true;
   }
-  bins[2] = sum.cls == ValueClass::zero && positive && negative ? 1 : positive && negative ? 2 : 3;
+  bins[kSumAxis] = sum.cls == ValueClass::zero && positive && negative ? 1 : positive && negative ? 2 : 3;
 }
 
 std::string DotOp::why_unreachable(std::size_t axis, std::size_t bin) const {
   if (axis == 0) return fmt::format("contract {} gives no such number for {} by {}", subject_.contract_name, subject_.a.name, subject_.b.name);
-  if (axis >= kRivalAxis) {
-    const std::string why = why_same_sum(subject_, rivals_[axis - kRivalAxis]);
+  if (subject_.has_c && axis == kSumAxis + 1) return fmt::format("contract {} gives no such sum for any C that was tried", subject_.contract_name);
+  if (axis >= first_rival_) {
+    const std::size_t at = axis - first_rival_;
+    const std::string why = at < rivals_.size() ? why_same_sum(subject_, rivals_[at]) : why_same_place(subject_, c_rivals_[at - rivals_.size()]);
     return why.empty() ? fmt::format("no sum of {} products was found that it gives otherwise", subject_.length) : why;
   }
   return fmt::format("no two codes of {} and {} make '{}'", subject_.a.name, subject_.b.name, axes_[axis].bins[bin]);
@@ -224,6 +226,19 @@ void DotOp::directed_specials(std::vector<std::uint32_t>& operands, const std::f
 }
 
 void DotOp::directed(const std::function<void(Lanes)>& sink) const {
+  if (!subject_.has_c) return directed_products(sink);
+  std::size_t turn = 0;
+  std::vector<std::uint32_t> with_c;
+  directed_products([&](Lanes operands) {
+    with_c.assign(operands.begin(), operands.end());
+    with_c.back() = c_beside(dot_without_c(subject_, row_of(subject_.contract), operands), turn++);
+    sink(with_c);
+  });
+  deciding_operand_c(subject_, sink);
+}
+
+/// All operands but C, which is zero.
+void DotOp::directed_products(const std::function<void(Lanes)>& sink) const {
   std::vector<std::uint32_t> operands(lane_count(operands_));
   fill_scales(operands, scale_of_one(subject_.a.scale), scale_of_one(subject_.b.scale));
   directed_patterns(operands, sink);
@@ -263,6 +278,7 @@ void DotOp::random(sim::SplitMix64& random, MutableLanes operands) const {
   };
   fill_side(subject_.a, operands.first(subject_.scales_of(subject_.a)), a_of(operands));
   fill_side(subject_.b, operands.subspan(subject_.b_begins(), subject_.scales_of(subject_.b)), b_of(operands));
+  if (subject_.has_c) operands.back() = random_c(dot_without_c(subject_, row_of(subject_.contract), operands), random);
 }
 
 std::string_view DotOp::kind(Lanes operands, Lanes right) const {
@@ -270,6 +286,8 @@ std::string_view DotOp::kind(Lanes operands, Lanes right) const {
   if (decode(kF32, right[0]).cls == ValueClass::nan) return "NaN sum";
   if (decode(kF32, right[0]).cls == ValueClass::infinity) return "infinite sum";
   const std::size_t nonzero = nonzero_products(operands, last);
+  const bool has_c = subject_.has_c && (operands.back() & 0x7FFFFFFFU) != 0;
+  if (has_c) return nonzero == 0 ? "C alone" : decode(kF32, right[0]).cls == ValueClass::zero ? "full cancellation with C" : "sum of products and C";
   if (nonzero < 2) return nonzero == 0 ? "no product" : "one product alone";
   return decode(kF32, right[0]).cls == ValueClass::zero ? "full cancellation" : "sum of products";
 }
@@ -286,14 +304,15 @@ std::vector<WrongRule> DotOp::wrong_rules() const {
   for (const DotRival& rival : rivals) {
     rules.push_back({FaultClass::rounding, rival.name, [rival, subject = subject_](Lanes operands, Lanes right, MutableLanes answer) {
                        const std::vector<Value> products = products_of(subject, operands);
-                       answer[0] = products.empty() ? right[0] : rival.sum(products);
+                       answer[0] = products.empty() ? right[0] : rival.sum(products, subject.c_of(operands));
                      }});
   }
+  for (WrongRule& rule : operand_c_rules(subject_)) rules.push_back(std::move(rule));
   const auto with_operands = [&](FaultClass cls, std::string name, const auto& change) {
     rules.push_back({cls, std::move(name), [change, subject = subject_](Lanes operands, Lanes, MutableLanes answer) {
                        std::vector<std::uint32_t> other(operands.begin(), operands.end());
                        change(subject, MutableLanes(other));
-                       answer[0] = dot_of(subject, row_of(subject.contract), other);
+                       answer[0] = sum_of(subject, other);
                      }});
   };
   with_operands(FaultClass::order, "nibbles swapped: even and odd elements of b", [](const DotSubject& subject, MutableLanes lanes) {
@@ -338,7 +357,9 @@ std::unique_ptr<VectorOp> make_dot(std::string_view name, const OpOptions& optio
         throw Error(ErrorCode::usage, fmt::format("--length {}: not a multiple of the block of {}", length, block));
       }
       const AskedContract asked = contract_of(options);
-      const DotSubject subject{a, b, asked.name, asked.contract, static_cast<std::size_t>(length)};
+      const bool has_c = yes_or_no("operand-c", options.get_or("operand-c", "no"), "yes", "no");
+      if (has_c && options.edition() == Edition::v1) throw Error(ErrorCode::usage, "--operand-c yes: edition v1 has no operand C, v1.1 has");
+      const DotSubject subject{a, b, asked.name, asked.contract, static_cast<std::size_t>(length), has_c};
       auto op = std::make_unique<DotOp>(std::string(name), subject, options.edition());
       // The contract says itself which formats and blocks it does not take.
       std::vector<std::uint32_t> zeros(lane_count(op->operands()));

@@ -1,80 +1,18 @@
 // Operands whose sums show the order, the groups and the width of a device's additions.
 
+#include "golden/vectors/dot_patterns.hpp"
+
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <optional>
 
-#include "golden/vectors/conversion_op.hpp"
-#include "golden/vectors/dot_subject.hpp"
 #include "support/random.hpp"
 
 namespace mx::golden {
 namespace {
 
-using Sink = std::function<void(Lanes operands)>;
-
-int top_exponent(const Value& value) { return value.exponent + static_cast<int>(std::bit_width(value.significand)) - 1; }
-
-/// Exponents of a format's positive numbers.
-struct Range {
-  int low, high;
-};
-Range range_of(const Format& format) {
-  const int low = format.encoding == Encoding::floating ? top_exponent(decode(format, 1U)) : -format.mantissa_bits;
-  return {low, top_exponent(decode(format, max_finite_code(format)))};
-}
-
-class Patterns {
- public:
-  Patterns(const DotSubject& subject, const Sink& sink)
-      : subject_(&subject), sink_(&sink), operands_(subject.b_begins() + subject.scales_of(subject.b) + subject.length) {
-    range_a_ = range_of(*subject.a.element);
-    range_b_ = range_of(*subject.b.element);
-  }
-
-  int top() const { return range_a_.high + range_b_.high; }
-  int bottom() const { return range_a_.low + range_b_.low; }
-
-  void clear() {
-    std::ranges::fill(operands_, 0U);
-    for (std::size_t i = 0; i < subject_->scales_of(subject_->a); ++i) operands_[i] = scale_of_one(subject_->a.scale);
-    for (std::size_t i = 0; i < subject_->scales_of(subject_->b); ++i) operands_[subject_->b_begins() + i] = scale_of_one(subject_->b.scale);
-  }
-  /// A product of plus or minus 2^exponent at k; the nearest exponent that there is.
-  void place(std::size_t k, int exponent, bool negative) {
-    const int of_a = std::clamp(exponent - range_b_.high, range_a_.low, range_a_.high);
-    const int of_b = std::clamp(exponent - of_a, range_b_.low, range_b_.high);
-    const auto code = [](const Format& format, int e) { return exact_code({1, e, ValueClass::finite, false}, format).value_or(0); };
-    a()[k] = code(*subject_->a.element, of_a);
-    b()[k] = code(*subject_->b.element, of_b);
-    if (!negative) return;
-    if (subject_->a.element->has_sign)
-      a()[k] = negated(a()[k], *subject_->a.element);
-    else
-      b()[k] = negated(b()[k], *subject_->b.element);
-  }
-  void give() const { (*sink_)(operands_); }
-
-  std::size_t length() const { return subject_->length; }
-  MutableLanes a() { return MutableLanes(operands_).subspan(subject_->scales_of(subject_->a), length()); }
-  MutableLanes b() { return MutableLanes(operands_).subspan(subject_->b_begins() + subject_->scales_of(subject_->b), length()); }
-  MutableLanes scales(bool of_b) {
-    return of_b ? MutableLanes(operands_).subspan(subject_->b_begins(), subject_->scales_of(subject_->b))
-                : MutableLanes(operands_).first(subject_->scales_of(subject_->a));
-  }
-  const Format* scale(bool of_b) const { return of_b ? subject_->b.scale : subject_->a.scale; }
-  const Format& element(bool of_b) const { return of_b ? *subject_->b.element : *subject_->a.element; }
-
- private:
-  const DotSubject* subject_;
-  const Sink* sink_;
-  std::vector<std::uint32_t> operands_;
-  Range range_a_, range_b_;
-};
-
 /// Large, small, minus large, at every distance that parts the levels of a tree and the ends of groups.
-void orders(Patterns& patterns) {
+void orders(DotPatterns& patterns) {
   const std::size_t n = patterns.length();
   std::vector<std::array<std::size_t, 3>> places{{0, n / 2, n - 1}, {n - 1, n / 2, 0}, {n / 2, 0, n - 1}, {0, n - 1, n / 2}};
   for (std::size_t step = 1; step < n; step *= 2) {
@@ -98,7 +36,7 @@ void orders(Patterns& patterns) {
 }
 
 /// A product at every distance below two that cancel, alone and as the one that lifts a tie.
-void widths(Patterns& patterns) {
+void widths(DotPatterns& patterns) {
   constexpr int kWidest = 40;
   const std::size_t n = patterns.length();
   for (int below = 22; below <= kWidest; ++below) {
@@ -122,7 +60,7 @@ void widths(Patterns& patterns) {
 }
 
 /// The largest product, the least one, and the largest with the other sign.
-void ends(Patterns& patterns) {
+void ends(DotPatterns& patterns) {
   for (const bool negative : {false, true}) {
     patterns.clear();
     for (const std::size_t k : {std::size_t{0}, patterns.length() - 1}) {
@@ -138,7 +76,7 @@ void ends(Patterns& patterns) {
 }
 
 /// Many of the largest product that cancel in the end, and the least one at some place among them.
-void piles(Patterns& patterns) {
+void piles(DotPatterns& patterns) {
   const std::size_t n = patterns.length();
   for (const std::size_t stretch : {n / 2, n / 4}) {
     for (const std::size_t at : {std::size_t{0}, std::size_t{1}, n / 4, n / 2 - 1, n / 2, n - 1}) {
@@ -157,7 +95,7 @@ void piles(Patterns& patterns) {
 }
 
 /// Blocks of unlike scale: what lies in the later ones is far smaller, at every distance; drawn codes of both signs.
-void unlike_scales(Patterns& patterns) {
+void unlike_scales(DotPatterns& patterns) {
   constexpr std::uint32_t kFarthest = 34;
   sim::SplitMix64 random(16);
   const bool any = patterns.scales(false).size() > 1 || patterns.scales(true).size() > 1;
@@ -198,8 +136,30 @@ void unlike_scales(Patterns& patterns) {
   }
 }
 
+/// Drawn codes under scales so small that products lie about the last place of fp32's subnormals: there short sums are rounded, too.
+void tiny_scales(DotPatterns& patterns) {
+  constexpr int kLastPlace = -149;
+  const auto has_powers = [&](bool of_b) { return patterns.scale(of_b) != nullptr && patterns.scale(of_b)->encoding == Encoding::exponent_only; };
+  if (!has_powers(false) || !has_powers(true)) return;
+  sim::SplitMix64 random(126);
+  for (int above = -1; above <= 10; ++above) {
+    patterns.clear();
+    const int both = kLastPlace + above - patterns.top();
+    for (const bool of_b : {false, true}) {
+      const Format& format = patterns.element(of_b);
+      std::ranges::fill(patterns.scales(of_b), static_cast<std::uint32_t>(patterns.scale(of_b)->bias + (of_b ? both / 2 : both - both / 2)));
+      for (std::uint32_t& code : of_b ? patterns.b() : patterns.a()) {
+        const std::uint64_t word = random.next();
+        code = static_cast<std::uint32_t>(word >> 32U) % (max_finite_code(format) + 1U);
+        if ((word & 1U) != 0) code = negated(code, format);
+      }
+    }
+    patterns.give();
+  }
+}
+
 /// Finite codes of all kinds; in every other vector the second half is the first with the other sign but for its last bits, so that much cancels.
-void drawn(Patterns& patterns) {
+void drawn(DotPatterns& patterns) {
   constexpr int kVectors = 24;
   sim::SplitMix64 random(7);
   for (int i = 0; i < kVectors; ++i) {
@@ -242,7 +202,7 @@ std::optional<std::uint32_t> first_code(const Format& format, bool infinite) {
 }
 
 /// A NaN, an infinity, and an infinity by zero, in every place.
-void specials(Patterns& patterns) {
+void specials(DotPatterns& patterns) {
   for (std::size_t k = 0; k < patterns.length(); ++k) {
     for (const bool infinite : {false, true}) {
       const bool of_b = k % 2 == 1;
@@ -258,7 +218,7 @@ void specials(Patterns& patterns) {
 }
 
 /// bf16: products about the last place of fp32's subnormals, where an alignment has its lower end.
-void tiny(Patterns& patterns) {
+void tiny(DotPatterns& patterns) {
   constexpr int kVectors = 16;
   sim::SplitMix64 random(149);
   for (int i = 0; i < kVectors; ++i) {
@@ -277,14 +237,15 @@ void tiny(Patterns& patterns) {
 
 }  // namespace
 
-void deciding_dots(const DotSubject& subject, const Sink& sink) {
-  Patterns patterns(subject, sink);
+void deciding_dots(const DotSubject& subject, const std::function<void(Lanes operands)>& sink) {
+  DotPatterns patterns(subject, sink);
   if (subject.length > 2 && (subject.a.element->has_sign || subject.b.element->has_sign)) {
     orders(patterns);
     widths(patterns);
     ends(patterns);
     piles(patterns);
     unlike_scales(patterns);
+    tiny_scales(patterns);
     drawn(patterns);
   }
   specials(patterns);

@@ -13,23 +13,31 @@ namespace mx::golden {
 namespace {
 
 using Products = std::vector<Value>;
+using OperandC = std::optional<std::uint32_t>;
 
-std::uint32_t exact(std::span<const Value> products) {
+std::uint32_t exact(std::span<const Value> addends) {
   ExactSum sum;
-  for (const Value& product : products) sum.add(product);
+  for (const Value& addend : addends) sum.add(addend);
   return sum.to_f32();
+}
+
+/// C as one more of the addends.
+Products with(Products products, OperandC c) {
+  if (c) products.push_back(decode(kF32, *c));
+  return products;
 }
 
 /// A sum in fp32 and one more product, rounded once.
 std::uint32_t added(std::uint32_t sum, const Value& product) { return exact(std::array{decode(kF32, sum), product}); }
 
-std::uint32_t chain(std::span<const Value> products) {
-  std::uint32_t sum = 0;
+std::uint32_t chain(std::span<const Value> products, OperandC c) {
+  std::uint32_t sum = c.value_or(0);
   for (const Value& product : products) sum = added(sum, product);
   return sum;
 }
 
-std::uint32_t tree(const Products& products) {
+/// C is added to the tree's sum.
+std::uint32_t tree(const Products& products, OperandC c) {
   std::vector<std::uint32_t> sums;
   for (const Value& product : products) sums.push_back(to_f32(product));
   while (sums.size() > 1) {
@@ -37,38 +45,37 @@ std::uint32_t tree(const Products& products) {
     if (sums.size() % 2 == 1) sums[sums.size() / 2] = sums.back();
     sums.resize((sums.size() + 1) / 2);
   }
-  return sums.empty() ? 0 : sums.front();
+  const std::uint32_t sum = sums.empty() ? 0 : sums.front();
+  return c ? f32::add(sum, *c) : sum;
 }
 
-std::uint32_t in_groups(std::span<const Value> products, std::size_t group) {
-  std::uint32_t sum = 0;
+std::uint32_t in_groups(std::span<const Value> products, OperandC c, std::size_t group) {
+  std::uint32_t sum = c.value_or(0);
   for (std::size_t k = 0; k < products.size(); k += group) {
     const std::uint32_t part = exact(products.subspan(k, std::min(group, products.size() - k)));
-    sum = k == 0 ? part : f32::add(sum, part);
+    sum = k == 0 && !c ? part : f32::add(sum, part);
   }
   return sum;
 }
 
-int top_exponent(const Value& value) { return value.exponent + static_cast<int>(std::bit_width(value.significand)) - 1; }
-
-/// Every product cut off so many bits below the leading one of the largest.
-std::uint32_t aligned(const Products& products, int width) {
+/// Every addend cut off so many bits below the leading one of the largest.
+std::uint32_t aligned(const Products& addends, int width) {
   int top = INT32_MIN;
-  for (const Value& product : products) {
-    if (product.cls == ValueClass::finite) top = std::max(top, top_exponent(product));
+  for (const Value& addend : addends) {
+    if (addend.cls == ValueClass::finite) top = std::max(top, top_exponent(addend));
   }
   Products cut;
-  for (Value product : products) {
-    const int dropped = product.cls == ValueClass::finite ? top - width - product.exponent : 0;
-    if (dropped > 0) product.significand = dropped < 64 ? product.significand >> dropped << dropped : 0;
-    if (product.significand != 0) cut.push_back(product);
+  for (Value addend : addends) {
+    const int dropped = addend.cls == ValueClass::finite ? top - width - addend.exponent : 0;
+    if (dropped > 0) addend.significand = dropped < 64 ? addend.significand >> dropped << dropped : 0;
+    if (addend.significand != 0 || addend.cls == ValueClass::infinity || addend.cls == ValueClass::nan) cut.push_back(addend);
   }
   return exact(cut);
 }
 
-std::uint32_t cut_off(const Products& products) {
+std::uint32_t cut_off(const Products& addends) {
   ExactSum sum;
-  for (const Value& product : products) sum.add(product);
+  for (const Value& addend : addends) sum.add(addend);
   constexpr Conversion kCut{Rounding::toward_zero, Overflow::saturate, NanRule::fixed, 0, 0, 0, false};
   return sum.round(kF32, kCut);
 }
@@ -127,51 +134,26 @@ bool has_one_scale(const DotSubject& subject) { return subject.scales_of(subject
 
 }  // namespace
 
-std::uint32_t scale_of_one(const Format* scale) {
-  if (scale == nullptr) return 0;
-  return static_cast<std::uint32_t>(scale->bias) << scale->mantissa_bits;
-}
-
-std::uint32_t negated(std::uint32_t code, const Format& format) {
-  if (!format.has_sign) return code;
-  const std::uint32_t sign = 1U << (format.width - 1);
-  return format.encoding == Encoding::fixed_point ? (0U - code) & (2U * sign - 1U) : code ^ sign;
-}
-
-std::vector<Value> products_of(const DotSubject& subject, Lanes operands) {
-  const std::size_t scales_a = subject.scales_of(subject.a);
-  const std::size_t scales_b = subject.scales_of(subject.b);
-  std::vector<Value> products;
-  for (std::size_t k = 0; k < subject.length; ++k) {
-    Value product =
-        exact_product(decode(*subject.a.element, operands[scales_a + k]), decode(*subject.b.element, operands[subject.b_begins() + scales_b + k]));
-    if (scales_a > 0) product = exact_product(product, decode(*subject.a.scale, operands[k / static_cast<std::size_t>(subject.a.block)]));
-    if (scales_b > 0)
-      product = exact_product(product, decode(*subject.b.scale, operands[subject.b_begins() + k / static_cast<std::size_t>(subject.b.block)]));
-    if (product.cls == ValueClass::nan || product.cls == ValueClass::infinity) return {};
-    products.push_back(product);
-  }
-  return products;
-}
-
 std::vector<DotRival> dot_rivals(const DotSubject& subject) {
   const auto is_wide = [](const SideFormat& side) { return side.scale != nullptr && side.scale->width > 8; };
   const bool is_exact = subject.contract == Contract::exact;
   if ((!is_exact && subject.contract != Contract::f32_sequential) || is_wide(subject.a) || is_wide(subject.b)) return {};
   std::vector<DotRival> rivals;
   if (is_exact) {
-    rivals.push_back({"a chain of fp32", 0, [](const Products& products) { return chain(products); }});
-    rivals.push_back({"a sum that is cut off at the end", 0, cut_off});
+    rivals.push_back({"a chain of fp32", 0, [](const Products& products, OperandC c) { return chain(products, c); }});
+    rivals.push_back({"a sum that is cut off at the end", 0, [](const Products& products, OperandC c) { return cut_off(with(products, c)); }});
   } else {
-    rivals.push_back({"an exact sum", 0, [](const Products& products) { return exact(products); }});
-    rivals.push_back({"k in descending order", 0, [](const Products& products) { return chain(reversed(products)); }});
-    rivals.push_back({"k in pairs exchanged", 0, [](const Products& products) { return chain(in_pairs_exchanged(products)); }});
+    rivals.push_back({"an exact sum", 0, [](const Products& products, OperandC c) { return exact(with(products, c)); }});
+    rivals.push_back({"k in descending order", 0, [](const Products& products, OperandC c) { return chain(reversed(products), c); }});
+    rivals.push_back({"k in pairs exchanged", 0, [](const Products& products, OperandC c) { return chain(in_pairs_exchanged(products), c); }});
   }
   rivals.push_back({"a pairwise tree", 0, tree});
   for (std::size_t group : {4U, 8U, 16U, 32U})
-    rivals.push_back({fmt::format("groups of {}", group), 0, [group](const Products& products) { return in_groups(products, group); }});
+    rivals.push_back(
+        {fmt::format("groups of {}", group), 0, [group](const Products& products, OperandC c) { return in_groups(products, c, group); }});
   for (int width = 24; width <= 36; ++width)
-    rivals.push_back({fmt::format("an alignment of {} bits", width), width, [width](const Products& products) { return aligned(products, width); }});
+    rivals.push_back({fmt::format("an alignment of {} bits", width), width,
+                      [width](const Products& products, OperandC c) { return aligned(with(products, c), width); }});
   return rivals;
 }
 
@@ -182,27 +164,34 @@ std::vector<DotRival> short_product_rivals(const DotSubject& subject) {
   for (const auto& [way, rounded] : {std::pair{"cut", false}, std::pair{"rounded", true}}) {
     // Those of bf16, and of fp16 and tf32.
     for (const int bits : {8, 11}) {
-      rivals.push_back({fmt::format("each product is {} to {} significant bits first", way, bits), 0, [=](const Products& products) {
+      rivals.push_back({fmt::format("each product is {} to {} significant bits first", way, bits), 0, [=](const Products& products, OperandC c) {
                           const Products shorter = shortened(products, bits, rounded);
-                          return is_exact ? exact(shorter) : chain(shorter);
+                          return is_exact ? exact(with(shorter, c)) : chain(shorter, c);
                         }});
     }
   }
   return rivals;
 }
 
-std::string why_same_sum(const DotSubject& subject, const DotRival& rival) {
-  const int span = span_of(subject);
+std::string why_short(const DotSubject& subject) {
   const int carries = static_cast<int>(std::bit_width(subject.length - 1));
-  if (has_one_scale(subject) && span + carries <= 24)
-    return fmt::format("sums of {} products of {} and {} under one scale stay within 24 bits: two blocks of unlike scale can tell", subject.length,
-                       subject.a.element->name, subject.b.element->name);
+  if (!has_one_scale(subject) || span_of(subject) + carries > 24) return {};
+  return fmt::format("sums of {} products of {} and {} under one scale stay within 24 bits", subject.length, subject.a.element->name,
+                     subject.b.element->name);
+}
+
+std::string why_same_sum(const DotSubject& subject, const DotRival& rival) {
+  const bool is_exact = subject.contract == Contract::exact;
   const std::size_t block = std::max<std::size_t>(1, static_cast<std::size_t>(std::max(subject.a.block, subject.b.block)));
-  if (subject.contract == Contract::exact && subject.length == 2 * block && is_whole_blocks(rival.name, block) && block_bits(subject, block) <= 24)
+  const std::string why = why_short(subject);
+  if (subject.has_c) return is_exact && !why.empty() && is_whole_blocks(rival.name, subject.length) ? why + ", and C is added once" : "";
+  if (!why.empty()) return why + ": two blocks of unlike scale can tell";
+  if (is_exact && subject.length == 2 * block && is_whole_blocks(rival.name, block) && block_bits(subject, block) <= 24)
     return "sums of a block stay within 24 bits, and two of them are added once";
+  const int span = span_of(subject);
   if (rival.width > 0 && has_one_scale(subject) && span <= rival.width)
     return fmt::format("products of {} and {} reach over {} bits", subject.a.element->name, subject.b.element->name, span);
-  if (subject.contract == Contract::exact && rival.name == fmt::format("groups of {}", subject.length)) return "one group holds the whole sum";
+  if (is_exact && rival.name == fmt::format("groups of {}", subject.length)) return "one group holds the whole sum";
   return {};
 }
 

@@ -12,7 +12,7 @@
 namespace mx::golden {
 namespace {
 
-constexpr std::array<OptionKey, 13> kKeys{{
+constexpr std::array<OptionKey, 14> kKeys{{
     {"edition", "which vectors, and what their coverage asks: v1.1 (default), v1"},
     {"profile", "named rounding, overflow, NaN and scale rule (mxact formats lists them; default ocp)"},
     {"rounding", "the first profile with this rounding; with --profile, refuse one that rounds in another way"},
@@ -23,6 +23,7 @@ constexpr std::array<OptionKey, 13> kKeys{{
     {"from", "type of a block's elements: f32 (default), bf16, fp16"},
     {"contract", "arithmetic contract of a dot product or a layer (default exact)"},
     {"length", "elements of a dot product (default: one block, or 32)"},
+    {"operand-c", "yes: a dot product takes C as well, fp32 bits, its last operand (default no; not in edition v1)"},
     {"shape", "ROWSxCOLUMNS of a layout (default 256x8)"},
     {"version", "converter version of a layout (default: the engine's)"},
     {"type", "type that an activation works in: f32 (default), bf16, fp16"},

@@ -53,6 +53,7 @@ std::vector<Row> rows(const std::string& at) {
           {"gen f32_to_e4m3 --with-expected"},
           {"vectors --core --check /no-such-directory", 5},
           {"vectors --core --coverage"},
+          {"vectors --core --growth"},
           {"vectors --core -o '" + at + "/vectors'"},
           {"convert " + how + "-o '" + at + "/packed'"},
           {"restore '" + at + "/packed' --accept-losses -o '" + at + "/restored'"},

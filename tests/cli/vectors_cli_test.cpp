@@ -83,10 +83,10 @@ TEST_CASE("the coverage of the core set as text, JSON and a page") {
   const Run text = run_mxact("vectors --core --coverage -o '" + page + "'");
   CHECK(text.status == 0);
   const mx::sim::Json coverage = run_json("vectors --core --coverage")["coverage"];
-  CHECK(coverage["tables"].size() == 68);
+  CHECK(coverage["tables"].size() == 71);
   CHECK(coverage["hit"] == coverage["reachable"]);
   CHECK(coverage["hit"].get<int>() > 3000);
-  CHECK(text.out.starts_with("68 tables: " + coverage["hit"].dump() + " of " + coverage["reachable"].dump() + " reachable bins, "));
+  CHECK(text.out.starts_with("71 tables: " + coverage["hit"].dump() + " of " + coverage["reachable"].dump() + " reachable bins, "));
   std::ifstream stream(page);
   const std::string html{std::istreambuf_iterator<char>(stream), {}};
   for (const mx::sim::Json& table : coverage["tables"]) {
@@ -155,16 +155,27 @@ TEST_CASE("misuse of the vector verbs is one line") {
     int status;
     const char* part;
   };
-  for (const Row& row :
-       {Row{"gen", 2, "OP is required"}, Row{"gen f32_to_e4m3x", 2, "unknown format 'e4m3x'"},
-        Row{"gen quantise_mxfp4", 2, "did you mean quantize_mxfp4?"}, Row{"gen f32_to_bf16 --set random", 2, "--count is required"},
-        Row{"gen f32_to_bf16 --set exhaustive", 2, "mxact sweep"}, Row{"gen f32_to_bf16 --count 5", 2, "--count 5"},
-        Row{"gen f32_to_bf16 --set all", 2, "unknown set 'all'"}, Row{"ver f32_to_bf16 --shape 2x2", 2, "takes no --shape"},
-        Row{"gen f32_to_bf16 --edition v2", 2, "unknown edition 'v2'"}, Row{"vectors --core --coverage --edition 1", 2, "unknown edition '1'"},
-        Row{"vectors", 2, "say one of --output"}, Row{"vectors --coverage --check golden", 2, "say one of --output"},
-        Row{"vectors --coverage -o coverage.txt", 2, "ends in .html"}, Row{"vectors --check /no-such-directory --core", 5, ""},
-        Row{"vectors -o /dev/null/set", 6, "/dev/null/set/v1.1"}, Row{"gen f32_to_bf16 --seed 5", 2, "--seed 5: a set that is directed has none"},
-        Row{"gen activation_silu_and_mul --type e4m3fn", 2, "e4m3fn"}}) {
+  for (const Row& row : {Row{"gen", 2, "OP is required"},
+                         Row{"gen f32_to_e4m3x", 2, "unknown format 'e4m3x'"},
+                         Row{"gen quantise_mxfp4", 2, "did you mean quantize_mxfp4?"},
+                         Row{"gen f32_to_bf16 --set random", 2, "--count is required"},
+                         Row{"gen f32_to_bf16 --set exhaustive", 2, "mxact sweep"},
+                         Row{"gen f32_to_bf16 --count 5", 2, "--count 5"},
+                         Row{"gen f32_to_bf16 --set all", 2, "unknown set 'all'"},
+                         Row{"ver f32_to_bf16 --shape 2x2", 2, "takes no --shape"},
+                         Row{"gen f32_to_bf16 --edition v2", 2, "unknown edition 'v2'"},
+                         Row{"vectors --core --coverage --edition 1", 2, "unknown edition '1'"},
+                         Row{"vectors", 2, "say one of --output"},
+                         Row{"vectors --coverage --check golden", 2, "say one of --output"},
+                         Row{"vectors --growth --coverage", 2, "say one of --output"},
+                         Row{"vectors --growth --edition v1", 2, "edition v1 is the first one"},
+                         Row{"gen dot_mxfp4_mxfp4 --operand-c yes --edition v1", 2, "edition v1 has no operand C"},
+                         Row{"ver dot_mxfp4_mxfp4 --operand-c 1", 2, "'1' is neither yes nor no"},
+                         Row{"vectors --coverage -o coverage.txt", 2, "ends in .html"},
+                         Row{"vectors --check /no-such-directory --core", 5, ""},
+                         Row{"vectors -o /dev/null/set", 6, "/dev/null/set/v1.1"},
+                         Row{"gen f32_to_bf16 --seed 5", 2, "--seed 5: a set that is directed has none"},
+                         Row{"gen activation_silu_and_mul --type e4m3fn", 2, "e4m3fn"}}) {
     const Run run = run_mxact(row.arguments);
     INFO(row.arguments << "\n" << run.out << run.err);
     CHECK(run.status == row.status);
@@ -174,10 +185,20 @@ TEST_CASE("misuse of the vector verbs is one line") {
   CHECK(run_mxact("vectors --check /no-such-directory --core").out.starts_with("nothing of set v1.1 (core) is below /no-such-directory: "));
 }
 
+TEST_CASE("what each table grew by is said, and none grew to more than three times") {
+  const Run text = run_mxact("vectors --core --growth");
+  CHECK(text.status == 0);
+  CHECK(text.out.find("\ncast/f32_to_e4m3fn.ocp.directed: 4624, in v1 2554: 1.81\n") != std::string::npos);
+  CHECK(text.out.find("\ndot/dot_mxfp4_mxfp4.exact-32-operand-c-yes.directed: 445, not in v1\n") != std::string::npos);
+  const mx::sim::Json tables = run_json("vectors --core --growth")["growth"];
+  CHECK(tables.size() == 71);
+  for (const mx::sim::Json& table : tables) CHECK(table["count"].integer() >= table["before"].integer());
+}
+
 TEST_CASE("the core set is written, checked, and a changed file found") {
   const ScratchDirectory scratch;
   const std::string directory = "'" + scratch.path().string() + "'";
-  CHECK(run_json("vectors --core -o " + directory)["files"] == 73);
+  CHECK(run_json("vectors --core -o " + directory)["files"] == 76);
   CHECK(run_mxact("vectors --core --check " + directory).status == 0);
   CHECK(run_mxact("vectors --core -o " + directory).status == 3);
   std::ofstream(scratch.path() / "v1.1/NOTES.md") << "changed\n";

@@ -2,6 +2,9 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <map>
+
 namespace mx::verbs {
 namespace {
 
@@ -11,6 +14,18 @@ Document begun(const golden::SetId& set) {
   document.value("part", golden::name_of(set.part));
   return document;
 }
+
+/// Tables of one folder together.
+struct FolderGrowth {
+  std::size_t tables = 0;
+  std::size_t added = 0;
+  std::uint64_t count = 0;
+  std::uint64_t before = 0;
+  double most = 0;
+};
+
+std::string tables(std::size_t count) { return fmt::format("{} {}", count, count == 1 ? "table" : "tables"); }
+double times(const golden::TableGrowth& table) { return static_cast<double>(table.count) / static_cast<double>(table.before); }
 
 }  // namespace
 
@@ -54,6 +69,41 @@ Document set_coverage_document(const golden::SetId& set, const std::vector<golde
   if (text.ends_with('\n')) text.pop_back();
   document.line(std::move(text));
   document.ended(golden::misses_bins(records) ? 1 : 0);
+  return document;
+}
+
+Document set_growth_document(const golden::SetId& set, const std::vector<golden::TableGrowth>& growth) {
+  constexpr std::uint64_t kMostTimes = 3;
+  Document document = begun(set);
+  sim::Json listed = sim::Json::array();
+  std::map<std::string, FolderGrowth> folders;
+  bool is_right = true;
+  for (const golden::TableGrowth& table : growth) {
+    listed.push_back({{"table", table.stem}, {"count", table.count}, {"before", table.before}});
+    FolderGrowth& folder = folders[table.stem.substr(0, table.stem.find('/'))];
+    ++folder.tables;
+    if (table.before == 0) {
+      ++folder.added;
+      continue;
+    }
+    folder.count += table.count;
+    folder.before += table.before;
+    folder.most = std::max(folder.most, times(table));
+    is_right = is_right && table.count <= kMostTimes * table.before;
+  }
+  document.value("growth", std::move(listed));
+  for (const auto& [name, folder] : folders) {
+    if (folder.before > 0)
+      document.line(fmt::format("{}: {}, {} vectors, in v1 {}: {:.2f} times as many, a table at most {:.2f} times", name,
+                                tables(folder.tables - folder.added), folder.count, folder.before,
+                                static_cast<double>(folder.count) / static_cast<double>(folder.before), folder.most));
+    if (folder.added > 0) document.line(fmt::format("{}: {} that v1 has not", name, tables(folder.added)));
+  }
+  for (const golden::TableGrowth& table : growth) {
+    document.line(table.before == 0 ? fmt::format("{}: {}, not in v1", table.stem, table.count)
+                                    : fmt::format("{}: {}, in v1 {}: {:.2f}", table.stem, table.count, table.before, times(table)));
+  }
+  document.ended(is_right ? 0 : 1);
   return document;
 }
 

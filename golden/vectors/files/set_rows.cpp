@@ -109,6 +109,16 @@ void add_arithmetic(std::vector<SetRow>& rows) {
     const bool core = is_one_of(contract, {"exact", "f32-sequential", "bf16-chain"}) && is_one_of(op, {"dot_mxfp4_mxfp4", "dot_nvfp4_nvfp4"});
     rows.push_back({op, {{"contract", contract}, {"length", length}}, kDirected, core || is_one_of(contract, {"hopper-fp8"})});
   }
+  for (const auto& [op, contract, length] :
+       {std::tuple{"dot_mxfp4_mxfp4", "exact", "32"}, std::tuple{"dot_mxfp4_mxfp4", "exact", "64"},
+        std::tuple{"dot_mxfp4_mxfp4", "f32-sequential", "64"}, std::tuple{"dot_mxfp4_mxfp4", "bf16-chain", "64"},
+        std::tuple{"dot_mxfp8_e4m3_mxfp4", "bf16-block", "64"}, std::tuple{"dot_nvfp4_nvfp4", "exact", "32"},
+        std::tuple{"dot_e4m3fn_e4m3fn", "hopper-fp8", "64"}, std::tuple{"dot_e4m3fn_e4m3fn", "hopper-fp8-promoted", "256"},
+        std::tuple{"dot_e4m3fn_e4m3fn", "hopper-mma-fp8", "64"}, std::tuple{"dot_bf16_bf16", "hopper-bf16", "32"},
+        std::tuple{"dot_fp16_fp16", "hopper-fp16", "32"}, std::tuple{"dot_mxint8_mxfp4", "int8-block", "64"}}) {
+    const bool core = std::string_view(op) == "dot_mxfp4_mxfp4" && is_one_of(contract, {"exact", "f32-sequential"});
+    rows.push_back({op, {{"contract", contract}, {"length", length}, {"operand-c", "yes"}}, kDirected, core, Edition::v1_1});
+  }
   for (const auto& [name, core] : {std::pair{"swiglu_oai", true}, std::pair{"silu_and_mul", false}, std::pair{"swiglu_oai_uninterleave", false}}) {
     for (std::string_view type : {"f32", "bf16"}) {
       rows.push_back({fmt::format("activation_{}", name), {{"type", std::string(type)}}, kDirected, core});

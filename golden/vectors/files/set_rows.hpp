@@ -16,11 +16,12 @@ struct SetRow {
   std::string op;
   std::vector<OpSetting> options;
   SetChoice choice;
-  bool core;  ///< part of the committed set
+  bool core;                    ///< part of the committed set
+  Edition since = Edition::v1;  ///< the first edition that has it; all later ones do
 };
 const std::vector<SetRow>& all_set_rows();
 
-/// The operation of a row. Every edition has the same rows.
+/// The operation of a row, in an edition that has it.
 std::unique_ptr<VectorOp> op_of(const SetRow& row, Edition edition);
 
 /// "cast/f32_to_e4m3fn.ocp.directed": folder and name of a row's files, without the extension.

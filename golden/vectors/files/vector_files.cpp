@@ -31,10 +31,10 @@ std::span<const std::string_view> views_of(SetPart part) {
   return kFullViews;
 }
 
-std::vector<const SetRow*> rows_of(SetPart part) {
+std::vector<const SetRow*> rows_of(const SetId& set) {
   std::vector<const SetRow*> rows;
   for (const SetRow& row : all_set_rows()) {
-    if (part == SetPart::full || row.core) rows.push_back(&row);
+    if (row.since <= set.edition && (set.part == SetPart::full || row.core)) rows.push_back(&row);
   }
   return rows;
 }
@@ -151,8 +151,21 @@ VectorTable table_of(const SetRow& row, const VectorOp& op) {
   return table;
 }
 
+std::vector<TableGrowth> set_growth(const SetId& set) {
+  if (set.edition == Edition::v1) throw Error(ErrorCode::usage, "edition v1 is the first one: there is none that it grew from");
+  const std::vector<const SetRow*> rows = rows_of(set);
+  std::vector<TableGrowth> growth(rows.size());
+  const auto count = [](const SetRow& row, const VectorOp& op) { return VectorSet(op, row.choice).count(); };
+  on_all_threads(rows.size(), [&](std::size_t i) {
+    const std::unique_ptr<VectorOp> op = op_of(*rows[i], set.edition);
+    const std::uint64_t before = rows[i]->since == Edition::v1 ? count(*rows[i], *op_of(*rows[i], Edition::v1)) : 0;
+    growth[i] = {stem_of(*rows[i], *op), count(*rows[i], *op), before};
+  });
+  return growth;
+}
+
 std::vector<TableRecord> set_records(const SetId& set, const SetProgress& progress) {
-  const std::vector<const SetRow*> rows = rows_of(set.part);
+  const std::vector<const SetRow*> rows = rows_of(set);
   std::vector<TableRecord> records(rows.size());
   std::size_t done = 0;
   on_all_threads(rows.size(), [&](std::size_t i) {
@@ -165,7 +178,7 @@ std::vector<TableRecord> set_records(const SetId& set, const SetProgress& progre
 }
 
 void make_set(const SetId& set, const SetProgress& progress, const std::function<void(const SetFile& file)>& take) {
-  const std::vector<const SetRow*> rows = rows_of(set.part);
+  const std::vector<const SetRow*> rows = rows_of(set);
   const std::vector<const OracleSet*> decisions = decisions_of(set.part);
   const std::span<const DigestRow> digests = set.part == SetPart::full ? all_digest_rows() : std::span<const DigestRow>{};
   const std::size_t all = rows.size() + decisions.size() + digests.size();

@@ -42,6 +42,15 @@ struct SetId {
 /// What every table of a part has to say of itself, without its files' sums: its coverage above all. Uses all threads.
 std::vector<TableRecord> set_records(const SetId& set, const SetProgress& progress);
 
+/// A table beside the one of v1.
+struct TableGrowth {
+  std::string stem;
+  std::uint64_t count;
+  std::uint64_t before;  ///< vectors of v1's table; 0: v1 has none
+};
+/// Every table of a part. Throws Error(usage) for v1, which came after nothing.
+std::vector<TableGrowth> set_growth(const SetId& set);
+
 /// Every file of a part, each handed to `take` by one thread at a time, in a fixed order: tables, decisions, digests, then coverage.txt,
 /// coverage.html, NOTES.md, manifest.json and SHA256SUMS. Uses all threads; the bytes do not depend on how many.
 void make_set(const SetId& set, const SetProgress& progress, const std::function<void(const SetFile& file)>& take);

@@ -63,7 +63,7 @@ const std::vector<CoreFile>& core_files() {
   static const std::vector<CoreFile> kFiles = [] {
     std::vector<CoreFile> files;
     for (const mx::golden::SetRow& row : mx::golden::all_set_rows()) {
-      if (row.core) files.push_back(read(row));
+      if (row.core && row.since == mx::golden::Edition::v1) files.push_back(read(row));
     }
     return files;
   }();
