@@ -42,8 +42,19 @@ struct LimitRow {
 constexpr std::array<LimitRow, 4> kLimits{
     {{"step3p5", "swiglu_limits", "SWIGLUSTEP", 7}, {{}, "swiglu_limits", {}}, {{}, "expert_swiglu_limit_list", {}}, {{}, "swiglu_limit", {}}}};
 
-// SwiGLU-OAI where the model says nothing. Source: transformers GptOssConfig; vllm at 7ca49fbe4 transformers_utils/configs/minimax_m3.py.
-constexpr double kOaiAlpha = 1.702, kOaiBeta = 1, kOaiLimit = 7;
+/// A constant of an activation, and what it is where the model says nothing.
+struct ConstantRow {
+  std::string_view activation;  ///< its name begins with it
+  std::string_view key;
+  std::optional<double> oracle::ActivationConstants::*member;
+  std::optional<double> unsaid;
+};
+// Source: transformers GptOssConfig; vllm at 7ca49fbe4 transformers_utils/configs/minimax_m3.py, models/kimi_k3/nvidia/model.py.
+constexpr std::array<ConstantRow, 5> kConstants{{{"SWIGLUOAI", "swiglu_alpha", &oracle::ActivationConstants::swiglu_alpha, 1.702},
+                                                 {"SWIGLUOAI", "swiglu_beta", &oracle::ActivationConstants::swiglu_beta, 1},
+                                                 {"SWIGLUOAI", "swiglu_limit", &oracle::ActivationConstants::swiglu_limit, 7},
+                                                 {"SITU", "activation_situ_beta", &oracle::ActivationConstants::situ_beta, {}},
+                                                 {"SITU", "activation_situ_linear_beta", &oracle::ActivationConstants::situ_linear_beta, {}}}};
 
 std::string_view word_of(const CheckpointConfig& config) {
   for (const std::string_view key : kKeys) {
@@ -104,15 +115,11 @@ LayerActivation activation_of(const CheckpointConfig& config, int layer, bool ga
   LayerActivation activation{alternates ? usual : named(config, gated, usual), {}};
   if (!gated) return activation;
   add_limit(config, layer, activation);
-  oracle::ActivationConstants& constants = activation.constants;
-  if (activation.name.starts_with("SWIGLUOAI")) {
-    constants.swiglu_limit = constants.swiglu_limit.value_or(kOaiLimit);
-    constants.swiglu_alpha = config.number("swiglu_alpha").value_or(kOaiAlpha);
-    constants.swiglu_beta = config.number("swiglu_beta").value_or(kOaiBeta);
-  }
-  if (activation.name == "SITU") {
-    constants.situ_beta = config.number("activation_situ_beta");
-    constants.situ_linear_beta = config.number("activation_situ_linear_beta");
+  for (const ConstantRow& row : kConstants) {
+    std::optional<double>& constant = activation.constants.*row.member;
+    if (!activation.name.starts_with(row.activation) || constant) continue;
+    constant = config.number(row.key);
+    if (!constant) constant = row.unsaid;
   }
   return activation;
 }

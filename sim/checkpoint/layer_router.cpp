@@ -74,14 +74,14 @@ HashTable table_of(const CheckpointFiles& files, const std::string& name, std::i
   if (found == files.tensors.end()) return {};
   const TensorView& view = *found->second.view;
   const std::string place = place_of(found->second, name);
-  const bool wide = view.dtype->name == "I64";
-  if (!wide && view.dtype->name != "I32")
+  constexpr std::array<Text, 2> kDtypes{"I32", "I64"};
+  if (std::ranges::find(kDtypes, view.dtype->name) == kDtypes.end())
     throw Error(ErrorCode::input, fmt::format("dtype is {}, expected I32 or I64 of experts by token", view.dtype->name), place);
   if (view.shape.size() != 2 || view.shape[0] < 1 || view.shape[1] < 1)
     throw Error(ErrorCode::input, fmt::format("shape is {}, expected [ids, top_k]", shape_text(view.shape)), place);
   HashTable table{view.shape[0], view.shape[1], {}};
   const std::vector<std::uint8_t> bytes = found->second.file->read(view);
-  const std::size_t width = wide ? 8 : 4;
+  const std::size_t width = static_cast<std::size_t>(view.dtype->bits) / 8;
   for (std::size_t at = 0; at < bytes.size(); at += width) {
     std::uint64_t expert = 0;
     for (std::size_t byte = width; byte-- > 0;) expert = expert << 8U | bytes[at + byte];

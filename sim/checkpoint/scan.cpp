@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "model/numerics/convert.hpp"
-#include "sim/checkpoint/form_search.hpp"
+#include "sim/checkpoint/scale_cover.hpp"
 #include "support/quote.hpp"
 #include "support/rescue.hpp"
 
@@ -301,44 +301,9 @@ class LayerScan {
   bool over_codes(const FoundTensor& scale, std::int64_t at, const FoundTensor& weight, Pieces& codes) const {
     if (scale.row->piece == Piece::bias) return false;
     const bool packed = layout::group_of(form_.form.format) > 0 && weight.at->view->dtype->name != "F8_E4M3";
-    const auto any = [&](std::int64_t first, std::int64_t count) {
-      return codes.any(static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(count), packed ? 0x77U : 0x7FU);
-    };
-    const auto size = static_cast<std::int64_t>(codes.size());
-    if (in_squares(*scale.row)) return over_square(at, *weight.at->view, any);
-    if (scale.row->shapes.empty()) {
-      const std::int64_t run = size / count_of(scale);
-      return any(at * run, run);
-    }
-    if (form_.input_major) {
-      const std::vector<std::int64_t>& codes_of = weight.at->view->shape;
-      const std::int64_t across = codes_of[2], groups = count_of(scale) / (codes_of[0] * across), run = codes_of[1] / groups;
-      const std::int64_t column = at % across, group = at / across % groups, expert = at / across / groups;
-      for (std::int64_t i = 0; i < run; ++i) {
-        if (any((expert * codes_of[1] + group * run + i) * across + column, 1)) return true;
-      }
-      return false;
-    }
-    const std::int64_t run = size / count_of(scale);
-    return any(at * run, run);
-  }
-
-  static std::int64_t count_of(const FoundTensor& scale) {
-    return static_cast<std::int64_t>(scale.at->view->bytes.size()) / (scale_format(scale.at->view->dtype->name).width / 8);
-  }
-
-  /// A square of a matrix as it lies in the file, whichever of its axes are its rows; experts are the outermost axis.
-  template <class Any>
-  static bool over_square(std::int64_t at, const TensorView& weight, const Any& any) {
-    constexpr std::int64_t kSquare = 128;
-    const std::size_t axes = weight.shape.size();
-    const std::int64_t rows = weight.shape[axes - 2], columns = weight.shape[axes - 1];
-    const std::int64_t across = (columns + kSquare - 1) / kSquare, down = (rows + kSquare - 1) / kSquare;
-    const std::int64_t before = at / (across * down) * rows, first_row = at / across % down * kSquare, first = at % across * kSquare;
-    for (std::int64_t row = first_row; row < std::min(rows, first_row + kSquare); ++row) {
-      if (any((before + row) * columns + first, std::min(kSquare, columns - first))) return true;
-    }
-    return false;
+    return std::ranges::any_of(covered_runs(form_, scale, at, weight), [&](const CodeRun& run) {
+      return codes.any(static_cast<std::uint64_t>(run.first), static_cast<std::uint64_t>(run.count), packed ? 0x77U : 0x7FU);
+    });
   }
 
   /// Scales of activations that are there for some and not for others, or that the scheme cannot do without.

@@ -88,8 +88,8 @@ constexpr EngineUse asks(Text scheme, Text method, bool rounds = false, Text rou
 /// What is read and not converted.
 constexpr EngineUse lacks(Text what) { return {{}, false, "own", "SILU", "Renormalize", what}; }
 
-constexpr Text kVllm = "vllm-project/vllm", kCommit = "7e1b45a09252a5b513cd83116aa7a2f310220c34", kAugust = "7ca49fbe4bab019e55d57cdc4b7fd3d55c67c1a6",
-               kTransformers = "huggingface/transformers",
+constexpr Text kVllm = "vllm-project/vllm", kCommit = "7e1b45a09252a5b513cd83116aa7a2f310220c34",
+               kAugust = "7ca49fbe4bab019e55d57cdc4b7fd3d55c67c1a6", kTransformers = "huggingface/transformers",
                kModelOpt = "vllm/model_executor/layers/quantization/modelopt.py", kFp8Py = "vllm/model_executor/layers/quantization/fp8.py",
                kCt = "vllm/model_executor/layers/quantization/compressed_tensors/compressed_tensors.py",
                kCtMxfp4 = "vllm/model_executor/layers/quantization/compressed_tensors/compressed_tensors_moe/compressed_tensors_moe_w4a4_mxfp4.py",

@@ -15,64 +15,13 @@
 #include "sim/checkpoint/shard.hpp"
 #include "sim/execute/run_backend.hpp"
 #include "sim/verify/check_layer.hpp"
+#include "sim/verify/layer_config.hpp"
 #include "support/random.hpp"
 
 namespace mx::sim {
 namespace {
 
 using layout::Sizes;
-
-/// The routing of the layer as the engine calls it, and what else of it kernels depend on.
-void set_routing(const Checkpoint& checkpoint, Engine engine, oracle::LayerConfig& config) {
-  config.routing_method = checkpoint.source_form().use.routing;
-  const std::optional<RouterFacts> router = checkpoint.router();
-  if (!router) return;
-  config.routing_method = routing_method(*router, config.experts_per_token, engine);
-  config.expert_groups = router->grouped ? static_cast<int>(router->groups) : 0;
-  config.topk_group = router->grouped ? static_cast<int>(router->topk_groups) : 0;
-  config.has_correction_bias = router->correction;
-  config.has_routed_scaling = router->factor != 1;
-  config.router_weight_on_input = router->recipe != nullptr && router->recipe->weight_on == moe::WeightPlace::input;
-}
-
-/// Of all layers that are verified: the engine is asked once.
-LayerActivation common_activation(const Checkpoint& checkpoint, int layers) {
-  const LayerActivation first = checkpoint.activation(0);
-  for (int layer = 1; layer < layers; ++layer) {
-    const LayerActivation other = checkpoint.activation(layer);
-    if (other == first) continue;
-    throw Error(ErrorCode::unsupported,
-                "layer " + std::to_string(checkpoint.layer_index(layer)) + " has the activation " + other.text() + ", layer " +
-                    std::to_string(checkpoint.layer_index(0)) + " " + first.text() + ", for which the engine may take another kernel: --layers " +
-                    std::to_string(layer) + " verifies those before it",
-                checkpoint.path().string());
-  }
-  return first;
-}
-
-/// Constants as the engine is told of them.
-void set_activation(const LayerActivation& activation, oracle::LayerConfig& config) {
-  constexpr double kAlpha = 1.702, kBeta = 1, kLimit = 7;
-  const oracle::ActivationConstants& constants = activation.constants;
-  config.activation = activation.name;
-  if (constants == oracle::ActivationConstants{}) return;
-  config.constants = constants;
-  config.has_swiglu_alpha = constants.swiglu_alpha && (constants.swiglu_alpha != kAlpha || constants.swiglu_beta != kBeta);
-  config.has_swiglu_limit = constants.swiglu_limit && (!activation.name.starts_with("SWIGLUOAI") || constants.swiglu_limit != kLimit);
-}
-
-oracle::LayerConfig layer_config(const Checkpoint& checkpoint, const LayerActivation& activation, const Sizes& sizes, int tp, Engine engine) {
-  oracle::LayerConfig config;
-  config.num_experts = sizes.experts;
-  config.experts_per_token = checkpoint.top_k();
-  config.hidden = sizes.hidden;
-  config.intermediate_per_partition = sizes.intermediate / tp;
-  set_activation(activation, config);
-  config.is_act_and_mul = checkpoint.layout_form().gated;
-  set_routing(checkpoint, engine, config);
-  config.has_bias = checkpoint.has_bias();
-  return config;
-}
 
 /// The oracle that the engine asks about such a checkpoint.
 const oracle::OracleTables& oracle_of(const Checkpoint& checkpoint, Engine engine) {
@@ -83,7 +32,10 @@ const oracle::OracleTables& oracle_of(const Checkpoint& checkpoint, Engine engin
 class CellPlanner {
  public:
   CellPlanner(const Checkpoint& checkpoint, const VerifyOptions& options, VerifyReport& report)
-      : checkpoint_(checkpoint), options_(options), report_(report), activation_(common_activation(checkpoint, report.layers_verified)) {}
+      : checkpoint_(checkpoint),
+        options_(options),
+        report_(report),
+        layer_(layer_config(checkpoint, common_activation(checkpoint, report.layers_verified), options.engine)) {}
 
   void plan(const oracle::PlatformPreset& platform, int tp) {
     std::set<std::string> seen;
@@ -105,7 +57,8 @@ class CellPlanner {
 
  private:
   oracle::Deployment deployment_of(const oracle::PlatformPreset& platform, int tp, const std::string& request) const {
-    oracle::LayerConfig config = layer_config(checkpoint_, activation_, report_.sizes, tp, options_.engine);
+    oracle::LayerConfig config = layer_;
+    config.intermediate_per_partition = report_.sizes.intermediate / tp;
     config.moe_backend = request;
     oracle::ParallelRequest parallel;
     parallel.tp = tp;
@@ -235,7 +188,7 @@ class CellPlanner {
   const Checkpoint& checkpoint_;
   const VerifyOptions& options_;
   VerifyReport& report_;
-  LayerActivation activation_;
+  oracle::LayerConfig layer_;
 };
 
 std::vector<const oracle::PlatformPreset*> chosen_platforms(const std::vector<std::string>& names) {

@@ -1,0 +1,16 @@
+#pragma once
+// A checkpoint's layer as an oracle is asked about it.
+
+#include "model/deployment/deployment.hpp"
+#include "sim/checkpoint/checkpoint.hpp"
+
+namespace mx::sim {
+
+/// The activation of the first so many layers: the engine is asked once. Throws Error(unsupported) where they have unlike ones, and as
+/// Checkpoint::activation() does.
+LayerActivation common_activation(const Checkpoint& checkpoint, int layers);
+
+/// The whole layer on one rank. Reads the layer's router. Throws as Checkpoint::router() does.
+oracle::LayerConfig layer_config(const Checkpoint& checkpoint, const LayerActivation& activation, Engine engine);
+
+}  // namespace mx::sim
