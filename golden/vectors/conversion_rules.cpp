@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
 #include "golden/vectors/words.hpp"
 #include "model/error.hpp"
@@ -17,6 +18,8 @@ constexpr std::array kRoundings{Rounding::nearest_even,    Rounding::nearest_awa
                                 Rounding::toward_positive, Rounding::toward_negative, Rounding::magnitude_up,        Rounding::nearest_up};
 constexpr std::array kOverflows{Overflow::saturate, Overflow::nan, Overflow::inf, Overflow::nan_unrounded, Overflow::inf_unrounded, Overflow::ieee};
 constexpr std::array kFlushes{Flush::none, Flush::source, Flush::target, Flush::both};
+
+int top_exponent(const Value& value) { return value.exponent + static_cast<int>(std::bit_width(value.significand)) - 1; }
 
 /// Whether the rounding adds a unit to that magnitude; none: it depends on random bits.
 std::optional<bool> rounds_up(const RoundingCell& cell, Rounding rounding) {
@@ -129,6 +132,38 @@ void add_unsigned_direction(const ConversionSubject& subject, std::vector<WrongR
                    }});
 }
 
+/// The rule for finite numbers from above the target's last binade to the end of a wider format; for others the right answer.
+WrongRule within(WrongRule rule, const ConversionSubject& subject, const Format& wide) {
+  const std::uint32_t least = to_f32(Value{1, top_exponent(decode(*subject.to, max_finite_code(*subject.to))) + 1, ValueClass::finite, false});
+  const std::uint32_t most = to_f32(decode(wide, max_finite_code(wide)));
+  rule.name += fmt::format(", from the next power of two to the end of {} alone", wide.name);
+  rule.answer = [from = *subject.from, least, most, inner = std::move(rule.answer)](Lanes operands, Lanes right, MutableLanes answer) {
+    Value value = decode(from, operands[0]);
+    value.negative = false;
+    const std::uint32_t magnitude = value.cls == ValueClass::finite ? to_f32(value) : 0U;
+    if (magnitude >= least && magnitude <= most)
+      inner(operands, right, answer);
+    else
+      std::ranges::copy(right, answer.begin());
+  };
+  return rule;
+}
+
+/// A device that saturates, but for numbers just beyond the largest binade, which it takes for numbers that there are.
+void add_bands(const ConversionSubject& subject, std::vector<WrongRule>& rules) {
+  if (subject.how.overflow != Overflow::saturate || subject.to->encoding != Encoding::floating || subject.to->width > 8) return;
+  for (const Overflow overflow : {Overflow::nan, Overflow::inf}) {
+    Conversion how = subject.how;
+    how.overflow = overflow;
+    if (!is_possible(*subject.to, how)) continue;
+    for (const Format* wide : {&kE5m2, &kFp16}) {
+      if (*wide == *subject.to || *wide == *subject.from) continue;
+      const std::string name = fmt::format("overflow {} (unsaturated)", mx::name_of(overflow));
+      rules.push_back(within(other_conversion(FaultClass::saturation, name, subject, how), subject, *wide));
+    }
+  }
+}
+
 void add_overflows(const ConversionSubject& subject, std::vector<WrongRule>& rules) {
   for (Overflow overflow : kOverflows) {
     Conversion how = subject.how;
@@ -138,6 +173,7 @@ void add_overflows(const ConversionSubject& subject, std::vector<WrongRule>& rul
     rules.push_back(other_conversion(FaultClass::saturation, fmt::format("overflow {}{}", mx::name_of(overflow), unsaturated ? " (unsaturated)" : ""),
                                      subject, how));
   }
+  add_bands(subject, rules);
   // As if the top exponent were kept for Inf and NaN, as IEEE 754 has it.
   const Format to = *subject.to;
   if (to.encoding != Encoding::floating || to.specials == Specials::ieee) return;

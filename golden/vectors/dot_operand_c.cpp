@@ -81,8 +81,11 @@ std::uint32_t added_first(const DotSubject& subject, Lanes operands) {
     sum.add_product(sides.a.factors.front().value, sides.b.factors.front().value);
     sum.add(decode(kF32, start));
     start = sum.to_f32();
-    taken(sides.a, 1);
-    taken(sides.b, 1);
+    for (PreparedOperand* side : {&sides.a, &sides.b}) {
+      taken(*side, 1);
+      // A group keeps its places; an exact sum would take the zero for an addend, whose sign counts.
+      if (row.step == Step::exact) side->factors.erase(side->factors.begin());
+    }
     return dot(row, sides.a, sides.b, {.c = start, .bias = {}});
   }
   const std::size_t length = first_chain(row, sides);

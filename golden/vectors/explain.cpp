@@ -28,6 +28,8 @@ double score(const Explanation& e) { return share(e.explained, e.mismatches) - s
 
 /// Right answers against a rule, one of so many, that it bears.
 constexpr std::uint64_t kBorne = 16;
+/// Wrong answers that a rule has to give for each right one against it.
+constexpr std::uint64_t kGivenEach = 16;
 /// Pairs of rules: cases of each kind on which they are tried first; rules that come first and second in them; pairs that are then tried on all
 /// cases; pairs among the explanations.
 constexpr std::size_t kThinned = 128;
@@ -95,7 +97,7 @@ std::string_view name_of(Fit fit) {
 }
 
 Fit Explanation::fit() const {
-  if (2 * explained < mismatches || contradicted * kBorne > matches) return Fit::in_part;
+  if (2 * explained < mismatches || contradicted * kBorne > matches || refuted) return Fit::in_part;
   return matches == 0 ? Fit::possible : Fit::matches;
 }
 
@@ -177,7 +179,10 @@ Evidence::Kept Evidence::unexplained(const WrongRule& rule) const {
 }
 
 Explanation Evidence::judged(const WrongRule& rule, const Kept& wrong, const Kept& right) const {
-  return {rule.cls, rule.name, agreeing(wrong, rule), count(wrong), count(right) - agreeing(right, rule), count(right)};
+  Explanation judged{rule.cls, rule.name, agreeing(wrong, rule), count(wrong), count(right) - agreeing(right, rule), count(right)};
+  // Each case that was kept stands for as many of the stream as its stride says.
+  judged.refuted = judged.contradicted * right.stride * kGivenEach > judged.explained * wrong.stride;
+  return judged;
 }
 
 std::vector<WrongRule> Evidence::differences() const {
@@ -219,6 +224,13 @@ std::vector<const WrongRule*> Evidence::best_of(const std::vector<WrongRule>& ru
   return best;
 }
 
+/// Whether what the other rule of a pair adds to the one alone is spoken against by right answers.
+bool Evidence::adds_little(const Explanation& pair, const Explanation& alone) const {
+  if (pair.contradicted <= alone.contradicted) return false;
+  const std::uint64_t given = pair.explained > alone.explained ? pair.explained - alone.explained : 0;
+  return (pair.contradicted - alone.contradicted) * matches_.stride * kGivenEach > given * mismatches_.stride;
+}
+
 void Evidence::add_pairs(const std::vector<WrongRule>& rules, std::vector<Explanation>& found) const {
   Kept wrong = thinned(mismatches_);
   const Kept right = thinned(matches_);
@@ -233,6 +245,7 @@ void Evidence::add_pairs(const std::vector<WrongRule>& rules, std::vector<Explan
   wrong.lanes.insert(wrong.lanes.end(), left.lanes.begin(), left.lanes.end());
   struct Pair {
     double score;
+    const WrongRule *first, *second;
     WrongRule rule;
   };
   std::vector<Pair> pairs;
@@ -242,14 +255,17 @@ void Evidence::add_pairs(const std::vector<WrongRule>& rules, std::vector<Explan
       for (const Together how : kTogether) {
         WrongRule both = together(*seconds[i], *seconds[j], how, flag_lanes_);
         const double reached = score(judged(both, wrong, right));
-        pairs.push_back({reached, std::move(both)});
+        pairs.push_back({reached, seconds[i], seconds[j], std::move(both)});
       }
     }
   }
   std::ranges::stable_sort(pairs, [](const Pair& a, const Pair& b) { return a.score > b.score; });
   pairs.resize(std::min(pairs.size(), kJudged));
   std::vector<Explanation> best;
-  for (const Pair& pair : pairs) best.push_back(judged(pair.rule, mismatches_, matches_));
+  for (const Pair& pair : pairs) {
+    best.push_back(judged(pair.rule, mismatches_, matches_));
+    for (const WrongRule* alone : {pair.first, pair.second}) best.back().refuted |= adds_little(best.back(), judged(*alone, mismatches_, matches_));
+  }
   std::ranges::stable_sort(best, [](const Explanation& a, const Explanation& b) { return score(a) > score(b); });
   // A pair that explains a little more than one rule alone says little, unless it explains all.
   const auto alone = std::ranges::max_element(found, {}, score);
@@ -271,7 +287,10 @@ std::vector<Explanation> Evidence::explanations() const {
   for (const WrongRule& rule : rules) {
     if (agreeing(mismatches_, rule) > 0) found.push_back(judged(rule, mismatches_, matches_));
   }
-  if (late_.explained > 0) found.push_back(late_);
+  if (late_.explained > 0) {
+    found.push_back(late_);
+    found.back().refuted = late_.contradicted * kGivenEach > late_.explained;
+  }
   if (std::ranges::none_of(found, &Explanation::is_whole)) add_pairs(rules, found);
   std::ranges::stable_sort(found,
                            [](const Explanation& a, const Explanation& b) { return a.fit() != b.fit() ? a.fit() < b.fit() : score(a) > score(b); });

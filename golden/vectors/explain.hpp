@@ -12,7 +12,7 @@ namespace mx::golden {
 
 /// What can be said of a rule.
 enum class Fit {
-  matches,   ///< it gives at least half of the wrong answers, and nearly all of the right ones bear it out
+  matches,   ///< it gives at least half of the wrong answers, nearly all of the right ones bear it out, and little of what it changes was right
   possible,  ///< it gives at least half of the wrong answers, and there is no right one that could tell
   in_part,   ///< it gives fewer, or right answers speak against it
 };
@@ -26,6 +26,7 @@ struct Explanation {
   std::uint64_t mismatches;    ///< that were tried
   std::uint64_t contradicted;  ///< right answers that the rule would have got wrong
   std::uint64_t matches;       ///< that were tried
+  bool refuted = false;        ///< of all that the rule changes in the stream, too much was right as it was
 
   Fit fit() const;
   /// All of the wrong answers, and none of the right ones against it.
@@ -60,6 +61,7 @@ class Evidence {
   bool helps(const Kept& wrong, const WrongRule& rule) const;
   /// The rules that help and that right answers bear out, the best first.
   std::vector<const WrongRule*> best_of(const std::vector<WrongRule>& rules, const Kept& wrong, const Kept& right, std::size_t most) const;
+  bool adds_little(const Explanation& pair, const Explanation& alone) const;
   void add_pairs(const std::vector<WrongRule>& rules, std::vector<Explanation>& found) const;
 
   const VectorOp* op_;

@@ -106,6 +106,10 @@ std::vector<WrongRule> common_wrong_rules(const std::vector<Column>& results) {
     rules.push_back(lanewise(FaultClass::sign, "sign of zeros dropped", results, [](std::uint32_t code, const Column& column) {
       return code == sign_of(column) && column.format->specials != Specials::nan_negative_zero ? 0U : code;
     }));
+    rules.push_back(lanewise(FaultClass::nan, "sign of NaNs dropped", results, [](std::uint32_t code, const Column& column) {
+      const std::uint32_t sign = sign_of(column);
+      return sign != 0 && is_nan_code(*column.format, code) && is_nan_code(*column.format, code & ~sign) ? code & ~sign : code;
+    }));
   }
   rules.push_back(lanewise(FaultClass::value, "stuck at zero", results, [](std::uint32_t, const Column&) { return 0U; }));
   return rules;

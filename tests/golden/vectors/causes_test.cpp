@@ -199,6 +199,21 @@ void cut_and_nan_is_zero(Lanes operands, MutableLanes answer) {
   if (std::isnan(value)) answer[0] = 0;
 }
 
+/// Finite numbers from 512 to the largest of E5M2 become NaN; larger ones saturate.
+void nan_in_a_band(Lanes operands, MutableLanes answer) {
+  const double value = std::fabs(number(operands[0]));
+  if (value >= 512 && value <= 57344) answer[0] = with_sign(0x7F, operands[0], 8);
+}
+void nan_in_a_band_of_bf16(Lanes operands, MutableLanes answer) {
+  const std::array wide{operands[0] << 16U};
+  nan_in_a_band(wide, answer);
+}
+
+/// Everything above the largest number is a NaN without a sign.
+void unsigned_nan_above(Lanes operands, MutableLanes answer) {
+  if (is_finite(operands[0]) && std::fabs(number(operands[0])) > 448) answer[0] = 0x7F;
+}
+
 /// Overflow by IEEE 754's rule for this direction, and no underflow where the rounded number is not tiny.
 void overflow_and_tininess(Lanes operands, MutableLanes answer) {
   const double value = std::fabs(number(operands[0]));
@@ -244,6 +259,9 @@ const std::vector<Caused>& devices() {
     {"quantize_mxfp8_e4m3", {}, unrounded(32, 0), FaultClass::scale, "codes follow the scale before it was rounded", Fit::matches},                    // Model-Optimizer#2243
     {"quantize_fp8_e4m3_g128", {{"profile", "deepgemm-ue8m0"}}, unrounded(128, 1e-4F), FaultClass::scale, "codes follow the scale before it was rounded", Fit::matches},  // transformers#46763
     {"quantize_nvfp4", {{"profile", "vllm-nvfp4"}}, unrounded_nvfp4, FaultClass::scale, "codes follow the scale before it was rounded", Fit::matches},
+    {"f32_to_e4m3fn", {}, nan_in_a_band, FaultClass::saturation, "overflow nan (unsaturated), from the next power of two to the end of e5m2 alone", Fit::matches},  // saturn-vectors#101
+    {"bf16_to_e4m3fn", {}, nan_in_a_band_of_bf16, FaultClass::saturation, "overflow nan (unsaturated), from the next power of two to the end of e5m2 alone", Fit::matches},
+    {"f32_to_e4m3fn", {{"profile", "ocp-nosat"}}, unsigned_nan_above, FaultClass::nan, "sign of NaNs dropped, and overflow nan_unrounded", Fit::matches},  // libxsmm#814
     {"f32_to_e4m3fn", {}, ties_away_and_plain_zeros, FaultClass::sign, "sign of zeros dropped, and rounding nearest_away", Fit::matches},
     {"f32_to_e4m3fn", {}, cut_and_nan_is_zero, FaultClass::rounding, "rounding toward_zero, and a NaN becomes zero", Fit::matches},
     {"f32_to_e5m2", {{"profile", "ocp-rz-nosat"}, {"flags", "yes"}}, overflow_and_tininess, FaultClass::saturation, "overflow ieee, and the flag underflow is never raised for results that are tiny before rounding and not after", Fit::matches},

@@ -28,7 +28,7 @@ struct Numbers {
   std::vector<int> exponents;    ///< of a product: the sum of its factors' fields, subnormal ones count as the least normal
   std::vector<int> in_fp16;      ///< of a product: the sum of its factors' exponents in fp16
   float c;
-  bool finite = true;
+  bool finite = true;  ///< what is multiplied
 };
 
 float nearest(mpfr_srcptr exact) { return std::bit_cast<float>(mx::test::rounded_bits(exact, mx::test::kF32Range)); }
@@ -154,7 +154,7 @@ constexpr std::uint32_t kCudaNan = 0x7FFFFFFFU;
 
 std::vector<Asked> asked() {
   const std::vector<Device> exact{
-      {kLast, [](const Numbers& n) { return exact_sum(n.products, 0) + n.c; }},
+      {kLast, [](const Numbers& n) { return exact_sum(n.products, -0.0F) + n.c; }},
       {kFirst, [](const Numbers& n) { return exact_sum(without_first(n.products), exact_sum({n.products.front()}, n.c)); }}};
   const std::vector<Device> sequential{
       {kLast, [](const Numbers& n) { return chain(n.products, 0) + n.c; }},
@@ -202,7 +202,6 @@ Numbers numbers_of(const VectorOp& op, Lanes operands) {
     operands = operands.subspan(lanes.size());
     if (column.name == "c") {
       all.c = std::bit_cast<float>(lanes[0]);
-      all.finite = all.finite && std::isfinite(all.c);
       continue;
     }
     const std::size_t side = column.name.front() == 'a' ? 0 : 1;
@@ -247,19 +246,19 @@ TEST_CASE("devices that add C elsewhere, computed apart, fail where the coverage
         const Numbers numbers = numbers_of(*op, operands);
         if (!numbers.finite) return;
         // Operands at the ends of their range, which the contract rounds before it multiplies them, are none of this test's.
-        if (differ(std::bit_cast<std::uint32_t>(one.right(numbers)), results[0])) {
+        const auto code = [&](float value) { return std::isnan(value) ? one.nan : std::bit_cast<std::uint32_t>(value); };
+        if (differ(code(one.right(numbers)), results[0])) {
           ++other_contract;
           return;
         }
         ++finite;
         mx::golden::Bins bins(op->axes().size());
         op->bins(operands, results, bins);
-        const float sum = device.sum(numbers);
-        const std::uint32_t answer = std::isnan(sum) ? one.nan : std::bit_cast<std::uint32_t>(sum);
+        const std::uint32_t answer = code(device.sum(numbers));
         const bool shows = differ(answer, results[0]);
         wrong += shows ? 1 : 0;
         otherwise += shows != (bins[axis] != 0) ? 1 : 0;
-        if (shows) results[0] = answer;
+        results[0] = answer;
       };
       const auto report = mx::tests::check(*op, mx::tests::kDirected, mx::tests::stream_of(*op, mx::tests::kDirected, answers));
       CHECK(finite > 200);
@@ -271,12 +270,9 @@ TEST_CASE("devices that add C elsewhere, computed apart, fail where the coverage
         continue;
       }
       ++caught;
-      CHECK(report.mismatched == static_cast<std::uint64_t>(wrong));
+      CHECK(report.mismatched >= static_cast<std::uint64_t>(wrong));
       REQUIRE_FALSE(report.explanations.empty());
-      // Signs of zeros are not computed apart here: few right answers may speak against the rule.
-      const auto is_whole = [](const mx::golden::Explanation& cause) {
-        return cause.explained == cause.mismatches && cause.fit() == mx::golden::Fit::matches && cause.contradicted * 20 <= cause.matches;
-      };
+      const auto is_whole = [](const mx::golden::Explanation& cause) { return cause.is_whole() && cause.fit() == mx::golden::Fit::matches; };
       const auto& first = report.explanations.front();
       INFO(first.name << ": " << first.explained << " of " << first.mismatches << ", " << first.contradicted << " of " << first.matches);
       CHECK(is_whole(first));
