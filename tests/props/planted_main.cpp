@@ -179,7 +179,7 @@ Answer run_kernel(const Json& request, const std::vector<std::uint8_t>& bytes) {
   const bool is_silu = request["activation"].text() == "SILU";
   const moe::ActivationConstants constants = is_silu ? moe::ActivationConstants{} : moe::activation_named("swiglu_oai").constants;
   Answer answer;
-  for (const std::uint16_t code : sim::run_kernel(packed, {request["activation"].text(), "", tokens.x, tokens.slots}, constants).out) {
+  for (const std::uint16_t code : sim::run_kernel(packed, {request["activation"].text(), "", tokens.x, tokens.slots, constants}).out) {
     answer.bytes.insert(answer.bytes.end(), {static_cast<std::uint8_t>(code), static_cast<std::uint8_t>(code >> 8)});
   }
   return answer;

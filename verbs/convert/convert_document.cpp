@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <span>
 
+#include "model/families/matrix.hpp"
+#include "model/families/memory.hpp"
 #include "model/families/setting_keys.hpp"
 
 namespace mx::verbs {
@@ -79,6 +81,12 @@ Json json_of(const Setting& setting) {
 
 void add_setting(Document& document, const Setting& setting) { document.field("sizes", "setting", json_of(setting), sizes_text(setting)); }
 
+/// The backend computes with the weights as they were loaded: the conversion stacks the experts' tensors and moves nothing in them.
+bool reads_as_stored(const std::string& backend, const Setting& setting) {
+  const layout::BackendLayout* const row = layout::find_backend_layout(backend, setting.form.format, setting.engine);
+  return row != nullptr && row->build == layout::as_loaded && setting.sizes == setting.padded;
+}
+
 /// A family beside the first.
 Json further_json(int number, const std::string& backend, const Setting& setting) {
   return {{"family", number}, {"backend", backend}, {"setting", json_of(setting)}};
@@ -119,6 +127,8 @@ void add_conversion(Document& document, const sim::ConvertReport& report, int ra
   const Setting& setting = first.setting;
   add_backend(document, first.backend, setting, setting.tp_size == 1 ? "" : fmt::format(", rank {} of {}", rank, setting.tp_size));
   add_setting(document, setting);
+  if (reads_as_stored(first.backend, setting))
+    document.note(fmt::format("nothing to convert: {} reads {} as it is stored, all experts in one tensor", first.backend, layout::name_of(setting.form.format)));
   Json further = Json::array();
   for (const sim::ConvertedFamily& family : std::span(report.converted).subspan(1)) {
     Json json = further_json(family.family + 1, family.backend, family.setting);
