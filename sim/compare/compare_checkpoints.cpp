@@ -1,6 +1,7 @@
 #include "sim/compare/compare_checkpoints.hpp"
 
 #include <fmt/format.h>
+#include <omp.h>
 
 #include <algorithm>
 #include <map>
@@ -21,6 +22,9 @@ namespace {
 
 /// Numbers of a matrix that are held at a time, of each side.
 constexpr std::int64_t kHeld = std::int64_t{1} << 16;
+
+/// Each thread holds some megabytes of each side, and all of them at most 300 MB.
+constexpr int kThreads = 32;
 
 /// Layers by what stands before their number; the first family's prefix is the model's, whatever it is called.
 using LayerKey = std::pair<std::string, int>;
@@ -90,14 +94,18 @@ class Comparison {
       if (a_.layers.contains({"", layer})) continue;
       throw Error(ErrorCode::usage, fmt::format("layer {} has no experts in the first checkpoint", layer), "--layer");
     }
-    for (const auto& [key, of] : a_.layers) {
-      for (const FoundTensor& tensor : of.second->experts) total_ += wanted(key) ? tensor.at->view->bytes.size() : 0;
-    }
+    for (const auto& [key, of] : a_.layers) total_ += wanted(key) ? bytes_of(*of.second) : 0;
+    for (const auto& [name, tensor] : a_.files.tensors) total_ += options.layers.empty() && is_other(name) ? tensor.view->bytes.size() : 0;
   }
 
   CheckpointComparison run() {
     try {
-      for (const auto& [key, of] : a_.layers) compare_layer(key, *of.first, *of.second);
+      for (const auto& [key, of] : a_.layers) {
+        if (!wanted(key)) continue;
+        const std::uint64_t before = done_;
+        compare_layer(key, *of.first, *of.second);
+        done_ = before + bytes_of(*of.second);
+      }
       for (const auto& [key, of] : b_.layers) {
         if (wanted(key) && !a_.layers.contains(key)) omit(of.second->prefix, "only the second has these experts", true);
       }
@@ -118,12 +126,21 @@ class Comparison {
     return options_.tensors.empty() ||
            std::ranges::any_of(options_.tensors, [&](const std::string& part) { return name.find(part) != std::string_view::npos; });
   }
+  /// What is no expert's.
+  bool is_other(std::string_view name) const { return !a_.experts.contains(name) && wanted(name); }
+  static std::uint64_t bytes_of(const FoundLayer& layer) {
+    std::uint64_t bytes = 0;
+    for (const FoundTensor& tensor : layer.experts) bytes += tensor.at->view->bytes.size();
+    return bytes;
+  }
+  void say(std::string_view what) const {
+    if (options_.progress) options_.progress(std::string(what), std::min(done_, total_), total_);
+  }
   void omit(std::string name, std::string why, bool differs) { result_.omitted.push_back({std::move(name), std::move(why), differs}); }
 
   void compare_layer(const LayerKey& key, const FoundFamily& family, const FoundLayer& layer) {
-    if (!wanted(key)) return;
     stop_.check();
-    if (options_.progress) options_.progress(layer.prefix, done_, total_);
+    say(layer.prefix);
     const auto other = b_.layers.find(key);
     if (other == b_.layers.end()) return omit(layer.prefix, "only the first has these experts", true);
     const FoundFamily* const other_family = other->second.first;
@@ -138,9 +155,21 @@ class Comparison {
         pairs.push_back({expert, kind});
       }
     }
+    // A matrix is a small part of a layer.
+    const std::uint64_t before = done_, bytes = bytes_of(layer);
+    std::size_t compared = 0;
     Rescue rescue;
-#pragma omp parallel for schedule(dynamic)
-    for (std::size_t i = 0; i < pairs.size(); ++i) rescue.run([&] { compare_pair(family, layer, *other_family, *other_layer, pairs[i]); });
+#pragma omp parallel for schedule(dynamic) num_threads(std::min(omp_get_max_threads(), kThreads))
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+      rescue.run([&] {
+        compare_pair(family, layer, *other_family, *other_layer, pairs[i]);
+#pragma omp critical(mxact_compare)
+        {
+          done_ = before + bytes * ++compared / pairs.size();
+          say(layer.prefix);
+        }
+      });
+    }
     rescue.rethrow();
     explain(pairs);
     for (Pairing& pair : pairs) {
@@ -155,7 +184,6 @@ class Comparison {
       pair.difference->layer = key.second;
       result_.differences.push_back(std::move(*pair.difference));
     }
-    for (const FoundTensor& tensor : layer.experts) done_ += tensor.at->view->bytes.size();
   }
 
   void compare_pair(const FoundFamily& family, const FoundLayer& layer, const FoundFamily& other_family, const FoundLayer& other_layer,
@@ -180,7 +208,11 @@ class Comparison {
       b.read(row, of_b);
       found.add(of_a, of_b);
       pair.first.add(of_a);
-      pair.second.add(of_b);
+      if (found.differing() == 0) {
+        pair.second = pair.first;
+      } else {
+        pair.second.add(of_b);
+      }
     }
     pair.values = found.values();
     if (found.differing() == 0) return;
@@ -192,7 +224,8 @@ class Comparison {
 
   static std::string factor_text(double factor, const MatrixValues& a, const MatrixValues& b) {
     std::string text = fmt::format("every number of the second is {} times that of the first", factor);
-    if (a.global() != 1 && factor * a.global() == 1) text += ": the first's global scale, which is lost";
+    // The quotient of two exact numbers is the rounded reciprocal itself.
+    if (a.global() != 1 && factor == 1 / a.global()) text += ": the first's global scale, which is lost";
     if (b.global() != 1 && factor == b.global()) text += ": the second's global scale, which the first lost";
     return text;
   }
@@ -216,14 +249,16 @@ class Comparison {
   /// What is no expert's.
   void compare_others() {
     for (const auto& [name, tensor] : a_.files.tensors) {
-      if (a_.experts.contains(name) || !wanted(name)) continue;
+      if (!is_other(name)) continue;
       stop_.check();
+      say(name);
       const auto other = b_.files.tensors.find(name);
       if (other == b_.files.tensors.end() || b_.experts.contains(name)) {
         omit(std::string(name), "only in the first", !is_scale(name));
       } else {
         compare_other(std::string(name), tensor, other->second);
       }
+      done_ += tensor.view->bytes.size();
     }
     for (const auto& [name, tensor] : b_.files.tensors) {
       if (!b_.experts.contains(name) && wanted(name) && !a_.files.tensors.contains(name))
@@ -272,7 +307,8 @@ class Comparison {
     std::vector<std::uint8_t> bytes(count * width);
     tensor.file->read(*tensor.view, at * width, bytes);
     out.resize(count);
-    for (std::uint64_t i = 0; i < count; ++i) out[i] = plain ? plain_number(bytes, i, tensor.view->dtype->name) : bytes[i];
+    if (plain) return plain_numbers(bytes, tensor.view->dtype->name, out);
+    std::ranges::copy(bytes, out.begin());
   }
 
   const CompareOptions& options_;

@@ -48,7 +48,7 @@ void MatrixPair::add(std::span<const double> a, std::span<const double> b) {
       } else if (factor_a_ == 0) {
         is_factor_ = a[i] == 0 && b[i] == 0;
       } else {
-        is_factor_ = equal_products(a[i], factor_b_, b[i], factor_a_);
+        is_factor_ = (a[i] == b[i] && factor_a_ == factor_b_) || equal_products(a[i], factor_b_, b[i], factor_a_);
       }
     }
     if (same(a[i], b[i])) continue;

@@ -13,6 +13,9 @@
 namespace mx::sim {
 namespace {
 
+/// Bytes of an input-major tensor that are held at a time.
+constexpr std::uint64_t kSlab = std::uint64_t{2} << 20;
+
 /// Numbers of codes with so many bits, low to high: signed numbers of a format of exponents and mantissas.
 template <std::size_t kCount>
 std::array<double, kCount> table_of(const Format& format) {
@@ -42,11 +45,25 @@ std::size_t width_of(const FoundTensor& tensor) { return static_cast<std::size_t
 
 bool is_plain(std::string_view dtype) { return dtype == "BF16" || dtype == "F16" || dtype == "F32"; }
 
-double plain_number(std::span<const std::uint8_t> bytes, std::size_t index, std::string_view dtype) {
-  if (dtype == "F8_E4M3") return e4m3()[bytes[index]];
+void plain_numbers(std::span<const std::uint8_t> bytes, std::string_view dtype, std::span<double> out) {
+  if (dtype == "F8_E4M3") {
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = e4m3()[bytes[i]];
+    return;
+  }
   const Widening* const widening = widening_of(dtype, 32);
-  const std::uint32_t code = code_at(bytes, index, widening == nullptr ? 4 : static_cast<std::size_t>(widening->bits) / 8);
-  return static_cast<double>(std::bit_cast<float>(widening == nullptr ? code : widening->widen(code)));
+  const std::size_t width = widening == nullptr ? 4 : static_cast<std::size_t>(widening->bits) / 8;
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const std::uint32_t code = code_at(bytes, i, width);
+    out[i] = static_cast<double>(std::bit_cast<float>(widening == nullptr ? code : widening->widen(code)));
+  }
+}
+
+double plain_number(std::span<const std::uint8_t> bytes, std::size_t index, std::string_view dtype) {
+  const Widening* const widening = widening_of(dtype, 32);
+  const std::size_t width = dtype == "F8_E4M3" ? 1 : widening == nullptr ? 4 : static_cast<std::size_t>(widening->bits) / 8;
+  double number = 0;
+  plain_numbers(bytes.subspan(index * width), dtype, std::span(&number, 1));
+  return number;
 }
 
 int plain_bits(std::string_view dtype) {
@@ -81,10 +98,6 @@ MatrixValues::MatrixValues(const FoundFamily& family, const FoundLayer& layer, i
     // As the engine computes it: in fp32.
     global_ *= tensor.row->meaning == Meaning::reciprocal ? static_cast<double>(1.0F / static_cast<float>(number)) : number;
   }
-  if (family.form->input_major) {
-    hold(weight_);
-    if (scale_.tensor != nullptr) hold(scale_);
-  }
 }
 
 std::string MatrixValues::name() const {
@@ -113,10 +126,24 @@ std::vector<std::uint8_t> MatrixValues::rows_of(const Part& part, std::int64_t f
   return bytes;
 }
 
-void MatrixValues::hold(Part& part) const {
+/// Rows of the other half that lie before this matrix's on the axis of outputs.
+std::int64_t MatrixValues::row_before() const { return kind_ == MatrixKind::up ? rows_ : 0; }
+
+void MatrixValues::hold(Part& part, std::int64_t first, std::int64_t count, std::int64_t across) const {
+  if (first >= part.held_first && first + count <= part.held_first + part.held_count) return;
   const TensorView& view = *part.tensor->at->view;
-  part.held.resize(view.bytes.size() / static_cast<std::uint64_t>(view.shape[0]));
-  part.tensor->at->file->read(view, part.held.size() * static_cast<std::uint64_t>(expert_), part.held);
+  const std::uint64_t unit = width_of(*part.tensor);
+  // One of each output is [E, 2I, 1] or [E, 1, 2I]: the same bytes.
+  const std::uint64_t inputs = view.bytes.size() / (static_cast<std::uint64_t>(view.shape[0]) * static_cast<std::uint64_t>(across) * unit);
+  part.held_first = first;
+  part.held_count = std::min(std::max(count, static_cast<std::int64_t>(kSlab / (inputs * unit))), across - first);
+  const std::uint64_t run = static_cast<std::uint64_t>(part.held_count) * unit;
+  part.held.resize(inputs * run);
+  for (std::uint64_t input = 0; input < inputs; ++input) {
+    const std::uint64_t at =
+        (static_cast<std::uint64_t>(expert_) * inputs + input) * static_cast<std::uint64_t>(across) + static_cast<std::uint64_t>(first);
+    part.tensor->at->file->read(view, at * unit, std::span(part.held).subspan(input * run, run));
+  }
 }
 
 void MatrixValues::read_codes(std::int64_t first, std::span<double> out) {
@@ -127,18 +154,23 @@ void MatrixValues::read_codes(std::int64_t first, std::span<double> out) {
   const std::uint64_t row_bytes = plain ? columns * width_of(weight) : four ? columns / 2 : columns;
   const bool is_int4 = family_.form->form.format == layout::WeightFormat::int4 && !plain;
   const auto number_of_code = [&](std::uint32_t code) { return is_int4 ? static_cast<double>(code) - 8 : e2m1()[code]; };
-  if (!family_.form->input_major) {
-    const std::vector<std::uint8_t> bytes = rows_of(weight_, first, static_cast<std::int64_t>(rows), row_bytes);
-    for (std::size_t i = 0; i < out.size(); ++i)
-      out[i] = four ? number_of_code(std::uint32_t{bytes[i / 2]} >> 4 * (i % 2) & 15U) : plain_number(bytes, i, dtype);
-    return;
-  }
-  const auto across = static_cast<std::size_t>(rows_in_file_);
-  for (std::size_t r = 0; r < rows; ++r) {
-    const std::size_t row = static_cast<std::size_t>(first) + r + (kind_ == MatrixKind::up ? static_cast<std::size_t>(rows_) : 0);
-    for (std::size_t k = 0; k < columns; ++k)
-      out[r * columns + k] = four ? number_of_code(std::uint32_t{weight_.held[k / 2 * across + row]} >> 4 * (k % 2) & 15U)
-                                  : plain_number(weight_.held, k * across + row, dtype);
+  const std::vector<std::uint8_t> bytes = rows_of(weight_, first, static_cast<std::int64_t>(rows), row_bytes);
+  if (!four) return plain_numbers(bytes, dtype, out);
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] = number_of_code(std::uint32_t{bytes[i / 2]} >> 4 * (i % 2) & 15U);
+}
+
+void MatrixValues::read_input_major(std::int64_t first, std::span<double> out) {
+  const auto columns = static_cast<std::size_t>(columns_), rows = out.size() / columns;
+  const std::string_view dtype = weight_.tensor->at->view->dtype->name;
+  const bool four = !is_plain(dtype) && dtype != "F8_E4M3";
+  hold(weight_, first + row_before(), static_cast<std::int64_t>(rows), rows_in_file_);
+  const auto begin = static_cast<std::size_t>(first + row_before() - weight_.held_first), held = static_cast<std::size_t>(weight_.held_count),
+             unit = width_of(*weight_.tensor);
+  std::vector<double> of_input(rows);
+  for (std::size_t k = 0; k < columns; ++k) {
+    const std::span<const std::uint8_t> units = std::span(weight_.held).subspan(((four ? k / 2 : k) * held + begin) * unit, rows * unit);
+    if (!four) plain_numbers(units, dtype, of_input);
+    for (std::size_t r = 0; r < rows; ++r) out[r * columns + k] = four ? e2m1()[std::uint32_t{units[r]} >> 4 * (k % 2) & 15U] : of_input[r];
   }
 }
 
@@ -166,21 +198,33 @@ void MatrixValues::scale(std::int64_t first, std::span<double> out) {
   } else if (!family_.form->input_major) {
     bytes = rows_of(scale_, first, static_cast<std::int64_t>(rows), in_row * width_of(scales));
   }
-  const std::size_t across = blocks ? in_blocks(rows_in_file_) : static_cast<std::size_t>(rows_in_file_);
+  // On the axis of outputs, which all rows of gate and up share.
+  const bool turned = family_.form->input_major;
+  const auto place_of = [&](std::size_t r) {
+    const std::int64_t row = first + static_cast<std::int64_t>(r) + row_before();
+    return blocks ? row / static_cast<std::int64_t>(kBlock) : row;
+  };
+  if (turned) {
+    const std::int64_t across = blocks ? static_cast<std::int64_t>(in_blocks(rows_in_file_)) : rows_in_file_;
+    hold(scale_, place_of(0), place_of(rows - 1) - place_of(0) + 1, across);
+  }
+  const auto held = static_cast<std::size_t>(scale_.held_count);
   for (std::size_t r = 0; r < rows; ++r) {
     const std::size_t row = blocks ? (static_cast<std::size_t>(first) + r) / kBlock - begin : r;
-    const std::size_t in_matrix = static_cast<std::size_t>(first) + r + (kind_ == MatrixKind::up ? static_cast<std::size_t>(rows_) : 0);
-    const std::size_t whole = blocks ? in_matrix / kBlock : in_matrix;
+    const std::size_t place = turned ? static_cast<std::size_t>(place_of(r) - scale_.held_first) : 0;
     for (std::size_t g = 0; g < in_row; ++g) {
-      const double factor =
-          family_.form->input_major ? plain_number(scale_.held, g * across + whole, dtype) : plain_number(bytes, row * in_row + g, dtype);
+      const double factor = turned ? plain_number(scale_.held, g * held + place, dtype) : plain_number(bytes, row * in_row + g, dtype);
       for (std::size_t k = g * run; k < std::min(columns, (g + 1) * run); ++k) out[r * columns + k] *= factor;
     }
   }
 }
 
 void MatrixValues::read(std::int64_t first, std::span<double> out) {
-  read_codes(first, out);
+  if (family_.form->input_major) {
+    read_input_major(first, out);
+  } else {
+    read_codes(first, out);
+  }
   if (scale_.tensor != nullptr) scale(first, out);
   for (double& value : out) value *= global_;
 }

@@ -23,6 +23,8 @@ int plain_bits(std::string_view dtype);
 
 /// Number `index` of a tensor of a plain dtype, of e4m3 or of exponent bytes.
 double plain_number(std::span<const std::uint8_t> bytes, std::size_t index, std::string_view dtype);
+/// The first out.size() of them.
+void plain_numbers(std::span<const std::uint8_t> bytes, std::string_view dtype, std::span<double> out);
 
 /// A matrix of N output features and K inputs. Its numbers are products of a code, its scale and the factor that a global scale stands for: at most
 /// 30 significant bits, so that a double holds each exactly. The family outlives the matrix.
@@ -46,12 +48,17 @@ class MatrixValues {
   /// A tensor and where the matrix begins in it.
   struct Part {
     const FoundTensor* tensor = nullptr;
-    std::vector<std::uint8_t> held = {};  ///< of input-major forms: the expert's
+    std::vector<std::uint8_t> held = {};  ///< of input-major forms: of every input, or group of them, some units of the axis of outputs
+    std::int64_t held_first = 0;          ///< these
+    std::int64_t held_count = 0;
   };
+  std::int64_t row_before() const;
   std::uint64_t row_in_file(std::int64_t row) const;
   std::vector<std::uint8_t> rows_of(const Part& part, std::int64_t first, std::int64_t count, std::uint64_t row_bytes) const;
-  void hold(Part& part) const;
+  /// Of an input-major tensor whose axis of outputs has `across` units: sees to it that these are held.
+  void hold(Part& part, std::int64_t first, std::int64_t count, std::int64_t across) const;
   void read_codes(std::int64_t first, std::span<double> out);
+  void read_input_major(std::int64_t first, std::span<double> out);
   void scale(std::int64_t first, std::span<double> out);
 
   const FoundFamily& family_;

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <functional>
+#include <set>
 
 #include "sim/compare/compare_checkpoints.hpp"
 #include "tests/catch.hpp"
@@ -177,11 +178,54 @@ TEST_CASE("the same numbers by other scales are equal, a lost global scale is na
   const Draft divided = with_scale("ct-nvfp4", ".weight_global_scale", 0x43);            // 128
   const Draft multiplied = with_scale("modelopt-w4a16-nvfp4", ".weight_scale_2", 0x3C);  // 2^-7
   CHECK(compared(divided, multiplied).same());
-  const Draft lost = with_scale("modelopt-w4a16-nvfp4", ".weight_scale_2", 0x3F);  // 0.5
-  const sim::CheckpointComparison result = compared(divided, lost);
+  const Draft other = with_scale("modelopt-w4a16-nvfp4", ".weight_scale_2", 0x3F);  // 0.5
+  const sim::CheckpointComparison result = compared(divided, other);
   REQUIRE(result.differences.size() == 6);
   CHECK(result.differences[0].ratio == 64);
-  CHECK(result.differences[0].cause.find("64 times") != std::string::npos);
+  CHECK(result.differences[0].cause == "every number of the second is 64 times that of the first");
+}
+
+TEST_CASE("a lost global scale is named, whatever number it is") {
+  // Of 49, 0.003 and 0.0123 the rounded reciprocal times the number is not 1.
+  for (const float scale : {0.0078125F, 1.0F / 2688, 0.003F, 0.0123F, 49.0F}) {
+    INFO(scale);
+    const auto with = [](float number) {
+      Draft draft = published_draft(published_form("modelopt-w4a16-nvfp4"));
+      const auto bits = std::bit_cast<std::uint32_t>(number);
+      for (sim::TensorData& tensor : draft.shards["model.safetensors"]) {
+        for (std::size_t b = 0; b < 4 && tensor.name.ends_with(".weight_scale_2"); ++b) tensor.bytes[b] = static_cast<std::uint8_t>(bits >> 8 * b);
+      }
+      return draft;
+    };
+    const sim::CheckpointComparison second = compared(with(scale), with(1)), first = compared(with(1), with(scale));
+    REQUIRE(second.differences.size() == 6);
+    REQUIRE(first.differences.size() == 6);
+    for (std::size_t i = 0; i < 6; ++i) {
+      CHECK(second.differences[i].cause.ends_with(" times that of the first: the first's global scale, which is lost"));
+      CHECK(first.differences[i].cause.ends_with(" times that of the first: the second's global scale, which the first lost"));
+    }
+  }
+}
+
+TEST_CASE("a comparison says how far it is, matrix by matrix, and stops when it is told to") {
+  Draft draft = published_draft(published_form("mixtral"));
+  draft.shards["model.safetensors"].push_back({"model.norm.weight", "F32", {2}, std::vector<std::uint8_t>(8)});
+  std::vector<std::uint64_t> done;
+  std::uint64_t whole = 0;
+  sim::CompareOptions options;
+  options.progress = [&](const std::string&, std::uint64_t bytes, std::uint64_t total) {
+    done.push_back(bytes);
+    whole = total;
+  };
+  CHECK(compared(draft, draft, options).finished);
+  CHECK(std::ranges::is_sorted(done));
+  // The layer, its six matrices, the other tensor.
+  CHECK(done.size() == 8);
+  CHECK(std::set(done.begin(), done.end()).size() == 7);
+  CHECK(done.back() == whole - 8);
+  int asked = 0;
+  options.stop = [&] { return ++asked > 3; };
+  CHECK_FALSE(compared(draft, draft, options).finished);
 }
 
 TEST_CASE("other tensors are compared under their names and what only one has is told") {

@@ -10,6 +10,7 @@
 
 #include "sim/checkpoint/checkpoint.hpp"
 #include "sim/checkpoint/convert.hpp"
+#include "sim/compare/compare_checkpoints.hpp"
 #include "tests/allocations.hpp"
 #include "tests/catch.hpp"
 #include "tests/sim/checkpoint/draft.hpp"
@@ -142,6 +143,20 @@ TEST_CASE("conversions both ways hold a few parts of a tensor, however large lay
     CHECK(convert < 3 * turn + other);
     CHECK(restore < 3 * turn + other);
   }
+}
+
+TEST_CASE("a comparison holds a part of each matrix, however it lies in its file") {
+  // Gate and up of 16 MiB in one tensor, inputs first.
+  Draft draft;
+  draft.has_index = false;
+  draft.config = R"({"model_type": "llama4"})";
+  const std::string experts = "language_model.model.layers.0.feed_forward.experts.";
+  draft.shards["model.safetensors"] = {{experts + "gate_up_proj", "BF16", {1, 2048, 4096}, std::vector<std::uint8_t>(16 * kMiB, 0x3F)},
+                                       {experts + "down_proj", "BF16", {1, 2048, 2048}, std::vector<std::uint8_t>(8 * kMiB, 0x3F)}};
+  const TemporaryDirectory directory;
+  draft.write(directory.path());
+  // Of each of three matrices two slabs of 2 MiB, and 2^16 numbers of both sides with the bytes that they come from.
+  CHECK(peak_of([&] { CHECK(sim::compare_checkpoints(directory.path(), directory.path(), {}).equal == 3); }) < 3 * 6 * kMiB);
 }
 
 TEST_CASE("a hostile index or config takes bounded memory") {
