@@ -260,7 +260,8 @@ Document run_document(const sim::UnitPlan& plan, const std::vector<UnitDone>& un
                                   : done.outcome == sim::UnitOutcome::left  ? "left"
                                                                             : "there already";
     table.add({done.unit, done.result.file, done.result.size, done.result.digest, word});
-    document.line(fmt::format("unit {}  {}  {}  {}", done.unit, done.result.file, done.result.digest, word));
+    const std::string digest = done.result.digest.empty() ? "" : done.result.digest + "  ";
+    document.line(fmt::format("unit {}  {}  {}{}", done.unit, done.result.file, digest, word));
   }
   document.value(table.key, table.json());
   return document;
