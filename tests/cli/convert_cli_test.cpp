@@ -176,6 +176,13 @@ TEST_CASE("a run without units does what is left, takes ranges, and says what is
   CHECK(outcomes(run_json(run)) == Words{"0 written", "3 written"});
   CHECK(outcomes(run_json(run)) == Words{});
   CHECK(outcomes(run_json(run + " --again --unit 3,0-1")) == Words{"3 written", "0 written", "1 written"});
+  CHECK_FALSE(run_json(run + " --status").contains("notes"));
+  // Nothing but the directory of the output tells that units are merged.
+  CHECK(run_mxact("merge " + plan).status == 0);
+  const mx::sim::Json merged = run_json(run + " --status");
+  CHECK(outcomes(merged) == Words{"0 left", "1 left", "2 left", "3 left"});
+  REQUIRE(merged["notes"].size() == 1);
+  CHECK(merged["notes"][0].text().find("packed is there already") != std::string::npos);
   struct Row {
     std::string options, says;
   };

@@ -3,7 +3,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <span>
+#include <system_error>
 
 #include "model/families/matrix.hpp"
 #include "model/families/memory.hpp"
@@ -264,6 +266,9 @@ Document run_document(const sim::UnitPlan& plan, const std::vector<UnitDone>& un
     document.line(fmt::format("unit {}  {}  {}{}", done.unit, done.result.file, digest, word));
   }
   document.value(table.key, table.json());
+  std::error_code error;
+  if (std::filesystem::is_directory(plan.output, error) && !std::filesystem::is_empty(plan.output, error))
+    document.note(fmt::format("{} is there already: the units may be merged, and merge replaces it with --force alone", plan.output.string()));
   return document;
 }
 
