@@ -62,6 +62,7 @@ class FamilyFinder {
     for (const auto& [index, layer] : family_.layers) {
       for (const FoundTensor& tensor : layer.experts) (tensor.row->piece == Piece::bias ? bias : any) = tensor.name;
     }
+    if (experts_ == 0) check_alone();
     for (const auto& [index, layer] : family_.layers) {
       auto next = layer.experts.begin();
       for (int expert = 0; expert < experts_; ++expert) {
@@ -76,6 +77,13 @@ class FamilyFinder {
       }
       check_router(layer);
     }
+  }
+
+  /// Layers of nothing but what is not converted, such as a scale of activations, have no experts.
+  [[noreturn]] void check_alone() const {
+    const FoundLayer& layer = family_.layers.begin()->second;
+    const auto weight = std::ranges::find(form().tensors, Piece::weight, &TensorRow::piece);
+    missing(family_.name_of(layer.prefix, layer.aside.front().expert, *layer.aside.front().projection, *weight), layer.aside.front().name);
   }
 
   void check_router(const FoundLayer& layer) const {

@@ -18,15 +18,9 @@ using mx::tests::run_json;
 using mx::tests::run_mxact;
 using mx::tests::ScratchDirectory;
 
-/// NVFP4 of layer 0, and a block for further tokens in FP8 blocks, whose layer has the number 0 too.
 void write_two_families(const std::filesystem::path& directory) {
-  mx::test::Draft draft = mx::test::published_draft(mx::test::published_form("mixtral"));
-  for (mx::sim::TensorData& tensor : mx::test::published_tensors(mx::test::published_form("modelopt-pb-wo"), "mtp.layers.", 0))
-    draft.shards["model.safetensors"].push_back(std::move(tensor));
-  draft.config = R"({"hidden_act": "silu", "quantization_config": {"quant_method": "modelopt", "quant_algo": "MIXED_PRECISION", "quantized_layers": {
-      "model.layers.0.block_sparse_moe.experts": {"quant_algo": "NVFP4", "group_size": 16}, "mtp.layers.0.mlp.experts": {"quant_algo": "FP8_PB_WO"}}}})";
   std::filesystem::create_directory(directory);
-  draft.write(directory);
+  mx::test::two_families_draft().write(directory);
 }
 
 }  // namespace

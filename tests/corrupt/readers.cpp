@@ -13,12 +13,14 @@
 #include "sim/checkpoint/converted.hpp"
 #include "sim/checkpoint/unit_plan.hpp"
 #include "sim/checkpoint/units.hpp"
+#include "sim/compare/compare_checkpoints.hpp"
 #include "sim/deployment_file.hpp"
 #include "sim/findings_file.hpp"
 #include "sim/sweep/state.hpp"
 #include "sim/verify/verify_parts.hpp"
 #include "support/file.hpp"
 #include "tests/sim/checkpoint/draft.hpp"
+#include "tests/sim/checkpoint/published_forms.hpp"
 #include "verbs/layout/identify/tensor_file.hpp"
 #include "verbs/report/report.hpp"
 #include "verbs/sweep/recorded.hpp"
@@ -70,6 +72,29 @@ void write_plan(const fs::path& folder) {
   fs::create_directory(folder / "source");
   write_checkpoint(folder / "source");
   write_bytes(folder / "plan.json", sim::text_of(sim::make_plan(folder / "source", folder / "packed", conversion())));
+}
+
+void write_two_families(const fs::path& folder) {
+  fs::create_directories(folder / "source");
+  two_families_draft().write(folder / "source");
+}
+
+sim::ConvertOptions conversion_of_two() {
+  sim::ConvertOptions options{.backend = "FLASHINFER_TRTLLM", .setting = {}, .program = "test 1"};
+  options.setting.arch = layout::Arch::sm100;
+  return options;
+}
+
+/// With paths as seen from the plan.
+void write_plan_of_two(const fs::path& folder) {
+  write_two_families(folder);
+  write_bytes(folder / "plan.json", sim::text_of(sim::make_plan(folder / "source", folder / "packed", conversion_of_two(), folder)));
+}
+
+void write_converted_two(const fs::path& folder) {
+  write_two_families(folder);
+  sim::convert_checkpoint(folder / "source", folder / "packed", conversion_of_two());
+  fs::remove_all(folder / "source");
 }
 
 void write_unit(const fs::path& folder) {
@@ -126,6 +151,18 @@ void add_checkpoints(std::vector<Reader>& readers) {
                        return true;
                      },
                      bad_json, true, "run '{}/plan.json' --unit 0"});
+  readers.push_back({"relative plan of two families", "plan.json", write_plan_of_two,
+                     [](const fs::path& folder) {
+                       sim::read_plan(folder / "plan.json");
+                       return true;
+                     },
+                     bad_json, true, "run '{}/plan.json' --status"});
+  readers.push_back({"table of layers in config.json", "source/config.json", write_two_families,
+                     [](const fs::path& folder) { return read_checkpoint(folder / "source"); }, bad_json, false,
+                     "verify '{}/source' --platform SM100 --no-execute"});
+  readers.push_back({"checkpoint that is compared", "source/model.safetensors", write_two_families,
+                     [](const fs::path& folder) { return sim::compare_checkpoints(folder / "source", folder / "source", {}).finished; },
+                     bad_container, false, "compare '{}/source' '{}/source'"});
   readers.push_back({"record of a unit", "units/unit-00000.json", write_unit,
                      [](const fs::path& folder) {
                        sim::read_record(folder / "units" / "unit-00000.json");
@@ -140,6 +177,8 @@ void add_checkpoints(std::vector<Reader>& readers) {
                      bad_json, true, "verify merge '{}/part.json'"});
   readers.push_back(
       {"converted layer", "packed/mxact-layer-00000.safetensors", write_converted, restore, bad_container, false, "restore '{}/packed' -o '{}/out'"});
+  readers.push_back({"layer of a further family", "packed/mxact-family-2-layer-00000.safetensors", write_converted_two, restore, bad_container, false,
+                     "restore '{}/packed' -o '{}/out'"});
   readers.push_back(
       {"converted index", "packed/model.safetensors.index.json", write_converted, restore, bad_json, false, "restore '{}/packed' -o '{}/out'"});
 }

@@ -19,17 +19,7 @@ using layout::WeightFormat;
 
 constexpr const char* kFurtherLayer = "mxact-family-2-layer-00000.safetensors";
 
-/// NVFP4 of layer 0 and a block for further tokens, which has the number 0 too, in FP8 blocks with BF16 scales.
-Draft two_forms() {
-  Draft draft = published_draft(published_form("mixtral"));
-  for (sim::TensorData& tensor : published_tensors(published_form("modelopt-pb-wo"), "mtp.layers.", 0))
-    draft.shards["model.safetensors"].push_back(std::move(tensor));
-  draft.config = R"({"hidden_act": "silu", "quantization_config": {"quant_method": "modelopt", "quant_algo": "MIXED_PRECISION", "quantized_layers": {
-      "model.layers.0.block_sparse_moe.experts": {"quant_algo": "NVFP4", "group_size": 16}, "mtp.layers.0.mlp.experts": {"quant_algo": "FP8_PB_WO"}}}})";
-  return draft;
-}
-
-/// The same block in the form of the first.
+/// The block of two_families_draft() in the form of the first family.
 Draft one_form() {
   Draft draft = published_draft(published_form("mixtral"));
   for (sim::TensorData& tensor : published_tensors(published_form("mixtral"), "mtp.layers.", 0))
@@ -90,10 +80,10 @@ TEST_CASE("families are converted in one run and come back to the same files") {
     std::vector<std::string> backends;  ///< by which the families are converted
   };
   const std::vector<Row> rows{
-      {"one backend for two forms", two_forms(), by("FLASHINFER_TRTLLM"), {"FLASHINFER_TRTLLM", "FLASHINFER_TRTLLM"}},
+      {"one backend for two forms", two_families_draft(), by("FLASHINFER_TRTLLM"), {"FLASHINFER_TRTLLM", "FLASHINFER_TRTLLM"}},
       {"one backend for one form", one_form(), by("FLASHINFER_CUTLASS"), {"FLASHINFER_CUTLASS", "FLASHINFER_CUTLASS"}},
       {"by format",
-       two_forms(),
+       two_families_draft(),
        by("FLASHINFER_CUTLASS", {{.backend = "DEEPGEMM", .format = WeightFormat::fp8_block}}),
        {"FLASHINFER_CUTLASS", "DEEPGEMM"}},
       {"by number",
@@ -126,7 +116,7 @@ TEST_CASE("families are converted in one run and come back to the same files") {
 }
 
 TEST_CASE("a family that is not asked for, or that the backend refuses, is left as it is") {
-  const Converted other(two_forms(), by("", {{.backend = "DEEPGEMM", .family = 1}}));
+  const Converted other(two_families_draft(), by("", {{.backend = "DEEPGEMM", .family = 1}}));
   REQUIRE(other.report.converted.size() == 1);
   CHECK(other.report.converted[0].family == 1);
   // The first that is converted has the names that it would have alone.
@@ -135,7 +125,7 @@ TEST_CASE("a family that is not asked for, or that the backend refuses, is left 
   // Half of the intermediate size is half a block.
   sim::ConvertOptions halves = by("FLASHINFER_TRTLLM");
   halves.setting.tp_size = 2;
-  const Converted made(two_forms(), halves);
+  const Converted made(two_families_draft(), halves);
   REQUIRE(made.report.converted.size() == 1);
   CHECK(made.report.converted[0].family == 0);
   CHECK(made.report.refusals[0].empty());
@@ -144,20 +134,20 @@ TEST_CASE("a family that is not asked for, or that the backend refuses, is left 
   CHECK_FALSE(fs::exists(made.packed / kFurtherLayer));
   // Where it is named it must be taken.
   halves.named = {{.backend = "FLASHINFER_TRTLLM", .family = 1}};
-  CHECK(usage_text(two_forms(), halves).find("intermediate size 128 over TP=2") != std::string::npos);
+  CHECK(usage_text(two_families_draft(), halves).find("intermediate size 128 over TP=2") != std::string::npos);
 }
 
 TEST_CASE("backends that no family takes are refused before anything is written") {
-  CHECK(usage_text(two_forms(), by("MARLIN", {{.backend = "MARLIN", .format = WeightFormat::mxfp8}}))
+  CHECK(usage_text(two_families_draft(), by("MARLIN", {{.backend = "MARLIN", .format = WeightFormat::mxfp8}}))
             .find("no family of the checkpoint is mxfp8, for which MARLIN is named; there are nvfp4, fp8_block") != std::string::npos);
-  CHECK(usage_text(two_forms(), by("MARLIN", {{.backend = "MARLIN", .family = 2}})).find("there is no family 3: the checkpoint has 2") !=
+  CHECK(usage_text(two_families_draft(), by("MARLIN", {{.backend = "MARLIN", .family = 2}})).find("there is no family 3: the checkpoint has 2") !=
         std::string::npos);
-  CHECK(usage_text(two_forms(), by("CPU", {{.backend = "MARLIN", .family = 0}, {.backend = "MARLIN", .family = 1}}))
+  CHECK(usage_text(two_families_draft(), by("CPU", {{.backend = "MARLIN", .family = 0}, {.backend = "MARLIN", .family = 1}}))
             .find("every family of the checkpoint has a backend of its own") != std::string::npos);
-  CHECK(usage_text(two_forms(), by("", {{.backend = "MARLINE", .family = 1}})).find("did you mean MARLIN") != std::string::npos);
-  CHECK(usage_text(two_forms(), by("TRITOM")).find("TRITOM") != std::string::npos);
+  CHECK(usage_text(two_families_draft(), by("", {{.backend = "MARLINE", .family = 1}})).find("did you mean MARLIN") != std::string::npos);
+  CHECK(usage_text(two_families_draft(), by("TRITOM")).find("TRITOM") != std::string::npos);
   // What takes neither of those that are left.
-  CHECK(usage_text(two_forms(), by("DEEPGEMM", {{.backend = "MARLIN", .format = WeightFormat::fp8_block}})).find("DEEPGEMM converts") !=
+  CHECK(usage_text(two_families_draft(), by("DEEPGEMM", {{.backend = "MARLIN", .format = WeightFormat::fp8_block}})).find("DEEPGEMM converts") !=
         std::string::npos);
 }
 
@@ -178,7 +168,7 @@ TEST_CASE("ranks of several families are the checkpoint together") {
 
 TEST_CASE("units of several families are the conversion byte for byte") {
   const sim::ConvertOptions options = by("FLASHINFER_CUTLASS", {{.backend = "FLASHINFER_TRTLLM", .format = WeightFormat::fp8_block}});
-  const Converted made(two_forms(), options);
+  const Converted made(two_families_draft(), options);
   const fs::path file = made.directory.path() / "plan.json", output = made.directory.path() / "merged";
   write_bytes(file, sim::text_of(sim::make_plan(made.source, output, options)));
   const sim::UnitPlan plan = sim::read_plan(file);
@@ -238,7 +228,7 @@ TEST_CASE("a layer that says another family, or none, does not belong") {
   };
   for (const Row& row : rows) {
     INFO(row.id);
-    const Converted made(two_forms(), by("FLASHINFER_TRTLLM"));
+    const Converted made(two_families_draft(), by("FLASHINFER_TRTLLM"));
     retag(made.packed / kFurtherLayer, row.change);
     CHECK(input_error_defect(error_of([&] { made.restored_differences(); }), row.parts) == "");
   }

@@ -407,4 +407,13 @@ Draft published_draft(const PublishedForm& form, int layer) {
   return draft;
 }
 
+Draft two_families_draft() {
+  Draft draft = published_draft(published_form("mixtral"));
+  for (sim::TensorData& tensor : published_tensors(published_form("modelopt-pb-wo"), "mtp.layers.", 0))
+    draft.shards["model.safetensors"].push_back(std::move(tensor));
+  draft.config = R"({"hidden_act": "silu", "quantization_config": {"quant_method": "modelopt", "quant_algo": "MIXED_PRECISION", "quantized_layers": {
+      "model.layers.0.block_sparse_moe.experts": {"quant_algo": "NVFP4", "group_size": 16}, "mtp.layers.0.mlp.experts": {"quant_algo": "FP8_PB_WO"}}}})";
+  return draft;
+}
+
 }  // namespace mx::test

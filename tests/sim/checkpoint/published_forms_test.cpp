@@ -272,6 +272,11 @@ TEST_CASE("refusals say what is so") {
   unknown.shards["model.safetensors"].push_back({"transformer.blocks.0.ffn.experts_stack.w1", "BF16", {2, 2}, std::vector<std::uint8_t>(8)});
   CHECK(refusal_of(unknown).find("1 tensor is named like experts, in no known way: 'transformer.blocks.0.ffn.experts_stack.w1'") !=
         std::string::npos);
+  // A scale of activations alone is no expert.
+  Draft alone = published_draft(published_form("mixtral"));
+  alone.shards["model.safetensors"].push_back({"mtp.layers.0.block_sparse_moe.experts.1.w3.input_scale", "F32", {}, {0, 0, 0x80, 0x3F}});
+  CHECK(refusal_of(alone).find("tensor 'mtp.layers.0.block_sparse_moe.experts.1.w3.weight' is missing, though there is "
+                               "'mtp.layers.0.block_sparse_moe.experts.1.w3.input_scale'") != std::string::npos);
   // A gate that the model has is missing, one that it has not is none.
   Draft gated = published_draft(published_form("nemotron"));
   gated.config->replace(gated.config->find("relu2"), 5, "silu");
