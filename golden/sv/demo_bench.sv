@@ -7,6 +7,8 @@ module demo_bench;
   logic [7:0]   a_scale, b_scale;
   logic [127:0] a, b;
   logic [15:0]  row, column;
+  logic [191:0] lanes_a, lanes_b;
+  logic [31:0]  c;
 
   logic [15:0]  bf16 [2];
   logic [7:0]   e4m3 [2];
@@ -14,6 +16,7 @@ module demo_bench;
   logic [127:0] elems [2];
   logic [31:0]  sum [2];
   logic [31:0]  address [2];
+  logic [31:0]  sum_c [2];
 
   for (genvar i = 0; i < 2; i++) begin : twin
     e2m1_decoder #(.BROKEN(i)) decoder (.code(code), .value(bf16[i]));
@@ -21,6 +24,7 @@ module demo_bench;
     mx_quantizer #(.BROKEN(i)) quantizer (.x(block), .scale(scale[i]), .elems(elems[i]));
     mx_dot4 #(.BROKEN(i)) dot (.a_scale(a_scale), .a(a), .b_scale(b_scale), .b(b), .r(sum[i]));
     sf128x4_address #(.BROKEN(i)) generator (.row(row), .column(column), .address(address[i]));
+    e2m1_dot_c #(.LANES(48), .BROKEN(i)) dot_c (.a(lanes_a), .b(lanes_b), .c(c), .r(sum_c[i]));
   end
 
   // What $fscanf writes is no change of a signal to Verilator, and an element of an array it does not write at all: the words read are handed on
@@ -33,13 +37,14 @@ module demo_bench;
     broken = $test$plusargs("broken") != 0;
     if ($value$plusargs("device=%d", device) == 0) $fatal(1, "+device=N is missing");
     executed = 0;
-    wanted = device == 3 ? 4 : device == 4 ? 2 : 1;
+    wanted = device == 3 ? 4 : device == 6 ? 3 : device == 4 ? 2 : 1;
     count = wanted;
-    if (device < 0 || device > 5) $fatal(1, "+device=%0d: there are devices 0 to 5", device);
+    if (device < 0 || device > 6) $fatal(1, "+device=%0d: there are devices 0 to 6", device);
     while (count == wanted) begin
       case (wanted)
         1: count = $fscanf(in, "%h", w0);
         2: count = $fscanf(in, "%h %h", w0, w1);
+        3: count = $fscanf(in, "%h %h %h", w0, w1, w2);
         default: count = $fscanf(in, "%h %h %h %h", w0, w1, w2, w3);
       endcase
       if (count == wanted) begin
@@ -50,6 +55,7 @@ module demo_bench;
           2: block = w0;
           3: {a_scale, a, b_scale, b} = {w0[7:0], w1[127:0], w2[7:0], w3[127:0]};
           4: {row, column} = {w0[15:0], w1[15:0]};
+          6: {lanes_a, lanes_b, c} = {w0[191:0], w1[191:0], w2[31:0]};
           default: f32 = {w0[15:0], 16'h0000};  // the converter with a bf16 source: the upper half of an fp32 number
         endcase
         #1;
@@ -60,6 +66,7 @@ module demo_bench;
           2: $display("%h %h %h", block, scale[broken], elems[broken]);
           3: $display("%h %h %h %h %h", a_scale, a, b_scale, b, sum[broken]);
           4: $display("%h %h %h", row, column, address[broken]);
+          6: $display("%h %h %h %h", lanes_a, lanes_b, c, sum_c[broken]);
           default: $display("%h %h", f32[31:16], e4m3[broken]);
         endcase
       end

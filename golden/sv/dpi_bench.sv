@@ -1,16 +1,23 @@
-// A device beside the C model, cycle by cycle: every answer of the converter is compared with mxact_convert. Verilator links libmxact.a:
-// Build: verilator --binary mxact_pkg.sv f32_to_e4m3.sv dpi_bench.sv libmxact.a
+// Two devices beside the C model, cycle by cycle: every answer of the converter is compared with mxact_convert, every one of the dot product of 48
+// lanes with C with mxact_dot. Verilator compiles mxact_dpi.c along and links libmxact.a:
+// Build: verilator --binary -CFLAGS -I$PWD golden/sv/{mxact_pkg,f32_to_e4m3,e2m1_dot_c,dpi_bench}.sv $PWD/golden/sv/mxact_dpi.c libmxact.a
 module dpi_bench;
   import mxact_pkg::*;
   localparam int COUNT = 100000;
-  localparam int OTHERS = 11;
+  localparam int SUMS = 20000;
+  localparam int LANES = 48;
+  localparam int OTHERS = 23;
   logic [31:0]  a;
   logic [7:0]   r [2];
   logic         broken;
   int unsigned  want, flags;
   int           ocp, f32, e4m3;
+  logic [4*LANES-1:0] dot_a, dot_b;
+  logic [31:0]  dot_c;
+  logic [31:0]  dot_r [2];
   for (genvar i = 0; i < 2; i++) begin : twin
     f32_to_e4m3 #(.BROKEN(i)) device (.a(a), .r(r[i]));
+    e2m1_dot_c #(.LANES(LANES), .BROKEN(i)) dot (.a(dot_a), .b(dot_b), .c(dot_c), .r(dot_r[i]));
   end
   // Every other function of the package once, against the documents: MX 1.0 section 6.3 has 12 under the scale 2 as the code of 6.
   task automatic check_others();
@@ -21,11 +28,11 @@ module dpi_bench;
     mxfp4 = mxact_required(mxact_block_format_id("mxfp4"), "mxfp4");
     sf = mxact_required(mxact_layout_id("sf_128x4"), "sf_128x4");
     for (int i = 0; i < 32; i++) x[i] = i == 0 ? 32'h41400000 : 0;
-    if (mxact_block_scale(ocp, mxfp4, f32, x, 32, null, scale) != MXACT_OK) $fatal(1, "mxact_block_scale");
+    if (mxact_block_scale(ocp, mxfp4, f32, x, 32, 0, 0, scale) != MXACT_OK) $fatal(1, "mxact_block_scale");
     mxact_check("scale", {32'd0, scale}, 128, 64'hff);
-    if (mxact_quantize_block(ocp, mxfp4, f32, x, 32, null, scale, codes) != MXACT_OK) $fatal(1, "mxact_quantize_block");
+    if (mxact_quantize_block(ocp, mxfp4, f32, x, 32, 0, 0, scale, codes) != MXACT_OK) $fatal(1, "mxact_quantize_block");
     mxact_check("code", {32'd0, codes[0]}, 7, 64'hf);
-    if (mxact_dequantize(ocp, mxfp4, f32, scale, codes, 32, null, x) != MXACT_OK) $fatal(1, "mxact_dequantize");
+    if (mxact_dequantize(ocp, mxfp4, f32, scale, codes, 32, 0, 0, x) != MXACT_OK) $fatal(1, "mxact_dequantize");
     mxact_check("value", {32'd0, x[0]}, 64'h41400000, 64'hffffffff);
     if (mxact_dot_block(mxact_contract_id("exact"), mxfp4, scale, codes, mxfp4, scale, codes, 32, result) != MXACT_OK) $fatal(1, "mxact_dot_block");
     mxact_check("144", {32'd0, result}, 64'h43100000, 64'hffffffff);
@@ -45,6 +52,66 @@ module dpi_bench;
     mxact_check("a gate of zero", {32'd0, result}, 0, 64'hffffffff);
   endtask
 
+  // Arrays of other lengths: a row of blocks under the scale of a tensor, a batch of codes, three blocks with scales and C.
+  task automatic check_arrays();
+    int          nvfp4, vllm, e2m1, e8m0;
+    int unsigned x[64], back[64], codes[64], scales[4], flags_of[3], batch[3], made[3];
+    int unsigned sides[LANES], scales_a[3], scales_b[3], result;
+    nvfp4 = mxact_required(mxact_block_format_id("nvfp4"), "nvfp4");
+    vllm = mxact_required(mxact_profile_id("vllm-nvfp4"), "vllm-nvfp4");
+    e2m1 = mxact_required(mxact_format_id("e2m1"), "e2m1");
+    e8m0 = mxact_required(mxact_format_id("e8m0"), "e8m0");
+    // The largest of the blocks are 6, 3, 1.5 and 0.75: under g = 8 their scales are 8, 4, 2 and 1, and those numbers code 7.
+    for (int i = 0; i < 64; i++) x[i] = i % 16 == 0 ? 32'h40c00000 - (i / 16) * 32'h00800000 : 32'h3f000000;
+    if (mxact_quantize_many(vllm, nvfp4, f32, x, 1, 64, 32'h41000000, 0, scales, codes) != MXACT_OK) $fatal(1, "mxact_quantize_many");
+    for (int i = 0; i < 4; i++) mxact_check("scale of a block", {32'd0, scales[i]}, 64'h50 - 64'(8 * i), 64'hff);
+    mxact_check("codes", {codes[0], codes[48]}, {32'd7, 32'd7}, ~64'd0);
+    if (mxact_dequantize_many(vllm, nvfp4, f32, scales, codes, 1, 64, 32'h41000000, 0, back) != MXACT_OK) $fatal(1, "mxact_dequantize_many");
+    mxact_check("values", {back[0], back[48]}, {x[0], x[48]}, ~64'd0);
+    if (mxact_quantize_block(vllm, nvfp4, f32, x, 16, 32'h41000000, 0, result, codes) != MXACT_OK) $fatal(1, "mxact_quantize_block");
+    mxact_check("one block", {codes[0], result}, {32'd7, 32'h50}, ~64'd0);
+    mxact_check("too short an array", {32'd0, mxact_quantize_many(vllm, nvfp4, f32, x, 2, 64, 32'h41000000, 0, scales, codes)}, 64'(MXACT_USAGE), ~64'd0);
+    batch = '{32'h43e00000, 32'h3f800000, 32'h3b000000};
+    if (mxact_convert_many(ocp, f32, e4m3, batch, 3, made, flags_of) != MXACT_OK) $fatal(1, "mxact_convert_many");
+    mxact_check("a batch", {40'd0, made[0][7:0], made[1][7:0], made[2][7:0]}, 64'h7e3801, ~64'd0);
+    // 6 * 6 under 2^1 and 2^-1, 32 ones, and C = 1 make 69; without C 68.
+    for (int i = 0; i < LANES; i++) sides[i] = i == 0 ? 7 : i < 16 ? 0 : 2;
+    scales_a = '{128, 127, 127};
+    scales_b = '{126, 127, 127};
+    if (mxact_dot(mxact_contract_id("exact"), e2m1, e8m0, 16, scales_a, sides, e2m1, e8m0, 16, scales_b, sides, 64'(LANES), 1, 32'h3f800000, result) != MXACT_OK)
+      $fatal(1, "mxact_dot");
+    mxact_check("69", {32'd0, result}, 64'h428a0000, ~64'd0);
+    if (mxact_dot(mxact_contract_id("exact"), e2m1, e8m0, 16, scales_a, sides, e2m1, e8m0, 16, scales_b, sides, 64'(LANES), 0, 32'h3f800000, result) != MXACT_OK)
+      $fatal(1, "mxact_dot");
+    mxact_check("68", {32'd0, result}, 64'h42880000, ~64'd0);
+    mxact_check("too few scales", {32'd0, mxact_dot(mxact_contract_id("exact"), e2m1, e8m0, 8, scales_a, sides, e2m1, e8m0, 8, scales_b, sides, 64'(LANES), 0, 0, result)},
+                64'(MXACT_USAGE), ~64'd0);
+  endtask
+
+  // The dot product in the loop, with C about the sum and at every distance from it.
+  task automatic check_sums();
+    int          exact, e2m1;
+    int unsigned sides_a[LANES], sides_b[LANES], none[1], result;
+    exact = mxact_required(mxact_contract_id("exact"), "exact");
+    e2m1 = mxact_required(mxact_format_id("e2m1"), "e2m1");
+    none[0] = 0;
+    dot_a = 0;
+    dot_b = 0;
+    for (int i = 0; i < SUMS; i++) begin
+      a = a * 32'd1664525 + 32'd1013904223;
+      dot_a = {dot_a[4*LANES-33:0], a};
+      dot_b = {dot_b[4*LANES-33:0], ~a};
+      dot_c = {a[7], 8'd127 + {4'd0, a[11:8]} - {5'd0, a[14:12]}, a[31:9]};
+      #1;
+      for (int lane = 0; lane < LANES; lane++) begin
+        sides_a[lane] = {28'd0, dot_a[4*lane+:4]};
+        sides_b[lane] = {28'd0, dot_b[4*lane+:4]};
+      end
+      if (mxact_dot(exact, e2m1, -1, 0, none, sides_a, e2m1, -1, 0, none, sides_b, 64'(LANES), 1, dot_c, result) != MXACT_OK) $fatal(1, "mxact_dot");
+      mxact_check("sum", {32'd0, dot_r[broken]}, {32'd0, result}, 64'hffffffff);
+    end
+  endtask
+
   initial begin
     broken = $test$plusargs("broken") != 0;
     ocp = mxact_required(mxact_profile_id("ocp"), "ocp");
@@ -60,7 +127,9 @@ module dpi_bench;
       mxact_check("r", {56'd0, r[broken]}, {32'd0, want}, 64'hff);
     end
     check_others();
-    mxact_finish(COUNT + OTHERS);
+    check_arrays();
+    check_sums();
+    mxact_finish(COUNT + OTHERS + SUMS);
     $finish;
   end
 endmodule

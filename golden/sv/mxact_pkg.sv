@@ -1,5 +1,5 @@
-// The C model for SystemVerilog (DPI-C): link libmxact.a, or load libmxact.so beside the simulation. Bits in, bits out; no reals. What needs
-// structures or arrays of any length (mxact_dot, mxact_convert_many, routers and layers) is for C.
+// The C model for SystemVerilog (DPI-C): link libmxact.a, or load libmxact.so beside the simulation, and compile mxact_dpi.c. Bits in, bits out; no
+// reals. Routers and layers are for C.
 package mxact_pkg;
   typedef enum int {
     MXACT_OK = 0, MXACT_USAGE = 2, MXACT_UNSUPPORTED = 4, MXACT_RESOURCE = 6, MXACT_INTERNAL = 70
@@ -35,18 +35,35 @@ package mxact_pkg;
                                                     input int unsigned random, output int unsigned result, output int unsigned flags);
   import "DPI-C" function int mxact_product(input int format_a, input int unsigned a, input int format_b, input int unsigned b,
                                             output int unsigned result);
-  // Blocks of 32 elements; `tensor` is null.
-  import "DPI-C" function int mxact_block_scale(input int profile, input int block_format, input int source, input int unsigned x[32],
-                                                input longint unsigned count, input chandle tensor, output int unsigned scale);
-  import "DPI-C" function int mxact_quantize_block(input int profile, input int block_format, input int source, input int unsigned x[32],
-                                                   input longint unsigned count, input chandle tensor, output int unsigned scale,
-                                                   output int unsigned codes[32]);
-  import "DPI-C" function int mxact_dequantize(input int profile, input int block_format, input int target, input int unsigned scale,
-                                               input int unsigned codes[32], input longint unsigned count, input chandle tensor,
-                                               output int unsigned result[32]);
-  import "DPI-C" function int mxact_dot_block(input int contract, input int block_format_a, input int unsigned scale_a, input int unsigned a[32],
-                                              input int block_format_b, input int unsigned scale_b, input int unsigned b[32],
-                                              input longint unsigned count, output int unsigned result);
+  // Arrays of any length, through mxact_dpi.c, which is compiled with the bench; `count`, `length` and `rows` times `columns` say how much of them
+  // counts. `encode` and `decode` are the numbers of the whole tensor, g and its reciprocal as the recipe takes them, fp32 bits; 0: not given.
+  import "DPI-C" mxact_sv_block_scale = function int mxact_block_scale(
+    input int profile, input int block_format, input int source, input int unsigned x[], input longint unsigned count, input int unsigned encode,
+    input int unsigned decode, output int unsigned scale);
+  import "DPI-C" mxact_sv_quantize_block = function int mxact_quantize_block(
+    input int profile, input int block_format, input int source, input int unsigned x[], input longint unsigned count, input int unsigned encode,
+    input int unsigned decode, output int unsigned scale, output int unsigned codes[]);
+  import "DPI-C" mxact_sv_dequantize = function int mxact_dequantize(
+    input int profile, input int block_format, input int target, input int unsigned scale, input int unsigned codes[], input longint unsigned count,
+    input int unsigned encode, input int unsigned decode, output int unsigned result[]);
+  // Matrices, row after row, block by block; codes one by one.
+  import "DPI-C" mxact_sv_quantize_many = function int mxact_quantize_many(
+    input int profile, input int block_format, input int source, input int unsigned x[], input longint unsigned rows, input longint unsigned columns,
+    input int unsigned encode, input int unsigned decode, output int unsigned scales[], output int unsigned codes[]);
+  import "DPI-C" mxact_sv_dequantize_many = function int mxact_dequantize_many(
+    input int profile, input int block_format, input int target, input int unsigned scales[], input int unsigned codes[],
+    input longint unsigned rows, input longint unsigned columns, input int unsigned encode, input int unsigned decode, output int unsigned result[]);
+  import "DPI-C" mxact_sv_convert_many = function int mxact_convert_many(
+    input int profile, input int from, input int to, input int unsigned codes[], input longint unsigned count, output int unsigned results[],
+    output int unsigned flags[]);
+  // A side without scales has scale format -1, and any array for them. C counts where `has_c` is 1.
+  import "DPI-C" mxact_sv_dot = function int mxact_dot(
+    input int contract, input int format_a, input int scale_format_a, input int block_a, input int unsigned scales_a[], input int unsigned a[],
+    input int format_b, input int scale_format_b, input int block_b, input int unsigned scales_b[], input int unsigned b[],
+    input longint unsigned length, input bit has_c, input int unsigned c, output int unsigned result);
+  import "DPI-C" mxact_sv_dot_block = function int mxact_dot_block(
+    input int contract, input int block_format_a, input int unsigned scale_a, input int unsigned a[], input int block_format_b,
+    input int unsigned scale_b, input int unsigned b[], input longint unsigned count, output int unsigned result);
   import "DPI-C" function int mxact_layout_size(input int layout, input int unsigned rows, input int unsigned columns,
                                                 output longint unsigned size, output int bits);
   import "DPI-C" function int mxact_layout_element(input int layout, input int unsigned rows, input int unsigned columns,

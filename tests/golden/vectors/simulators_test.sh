@@ -28,7 +28,7 @@ bench() {
   if [[ $simulator == icarus ]]; then
     iverilog -g2012 -s "$name" -o "$scratch/$name" "${files[@]}" || exit 1
   else
-    verilator --binary -Wno-fatal --top-module "$name" --Mdir "$scratch/$name.obj" -o "../$name" "${files[@]}" >"$scratch/log" 2>&1 || { cat "$scratch/log"; exit 1; }
+    verilator --binary -Wno-fatal -CFLAGS "-I$source" --top-module "$name" --Mdir "$scratch/$name.obj" -o "../$name" "${files[@]}" >"$scratch/log" 2>&1 || { cat "$scratch/log"; exit 1; }
   fi
 }
 simulate() {
@@ -44,17 +44,19 @@ through() {
   [[ $status -eq $wanted ]] || fail "$name $arguments (${op[*]}): ver ended with $status, expected $wanted" "$scratch/report"
 }
 
-# Five devices, the converter with two sources, between pipes.
-bench demo_bench e2m1_decoder.sv f32_to_e4m3.sv mx_quantizer.sv mx_dot4.sv sf128x4_address.sv demo_bench.sv
-operations=("e2m1_to_bf16" "f32_to_e4m3fn" "quantize_mxfp4 --from bf16" "dot_mxfp4_mxfp4" "address_sf_128x4" "bf16_to_e4m3fn --set exhaustive")
-for device in 0 1 2 3 4 5; do
+# Six devices, the converter with two sources, between pipes.
+bench demo_bench e2m1_decoder.sv f32_to_e4m3.sv mx_quantizer.sv mx_dot4.sv sf128x4_address.sv e2m1_dot_c.sv demo_bench.sv
+operations=("e2m1_to_bf16" "f32_to_e4m3fn" "quantize_mxfp4 --from bf16" "dot_mxfp4_mxfp4" "address_sf_128x4" "bf16_to_e4m3fn --set exhaustive"
+  "dot_e2m1_e2m1 --length 48 --operand-c yes")
+for device in 0 1 2 3 4 5 6; do
   read -ra op <<<"${operations[$device]}"
   through 0 demo_bench "+device=$device" "${op[@]}"
   through 1 demo_bench "+device=$device +broken" "${op[@]}"
 done
 through 0 demo_bench "+device=2" quantize_mxfp4 --from bf16 --set random --count 2000
+through 0 demo_bench "+device=6" dot_e2m1_e2m1 --length 48 --operand-c yes --set random --count 2000
 simulate demo_bench +device=0 </dev/null >/dev/null 2>&1 && fail "a bench without vectors passes"
-simulate demo_bench +device=6 </dev/null >/dev/null 2>&1 && fail "a bench without a device passes"
+simulate demo_bench +device=7 </dev/null >/dev/null 2>&1 && fail "a bench without a device passes"
 
 # Every code of every format of at most 16 bits. The wide ones are left to Verilator: Icarus takes seconds.
 bench small_bench small_to_f32.sv f32_to_e4m3.sv small_bench.sv
@@ -83,23 +85,23 @@ done
 # A bench that asks the C model in the loop: through VPI under Icarus, which has no DPI-C, and through the package under Verilator.
 if [[ $simulator == icarus ]]; then
   export LD_LIBRARY_PATH=$libraries
-  bench vpi_bench f32_to_e4m3.sv sf128x4_address.sv vpi_bench.sv
+  bench vpi_bench f32_to_e4m3.sv sf128x4_address.sv e2m1_dot_c.sv vpi_bench.sv
   (cd "$scratch" && iverilog-vpi -I"$source" -std=c99 "$sv/mxact_vpi.c" -L"$libraries" -lmxact >log 2>&1) || { cat "$scratch/log"; exit 1; }
   in_loop=(vvp -M"$scratch" -mmxact_vpi "$scratch/vpi_bench")
-  right="PASSED: 40000 comparisons"
-  for argument in +unknown +undriven; do
-    "${in_loop[@]}" $argument >"$scratch/report" 2>&1 && fail "a call that the model refuses passes: $argument"
-    grep -q '^\$mxact_convert' "$scratch/report" || fail "a call that the model refuses is not named: $argument" "$scratch/report"
-  done
+  right="PASSED: 60000 comparisons"
+  while read -r argument function; do
+    "${in_loop[@]}" "$argument" >"$scratch/report" 2>&1 && fail "a call that is refused passes: $argument"
+    grep -q "^\\\$mxact_$function" "$scratch/report" || fail "a call that is refused is not named: $argument" "$scratch/report"
+  done <<<$'+unknown convert\n+undriven convert\n+unlike dot\n+narrow quantize'
   "${in_loop[@]}" +broken >"$scratch/report" 2>&1
-  grep -qE ' [1-9][0-9]* codes and [1-9][0-9]* addresses are wrong' "$scratch/report" || fail "a broken twin passes" "$scratch/report"
+  grep -qE ' [1-9][0-9]* codes, [1-9][0-9]* addresses and [1-9][0-9]* sums are wrong' "$scratch/report" || fail "a broken twin passes" "$scratch/report"
 else
-  bench dpi_bench mxact_pkg.sv f32_to_e4m3.sv dpi_bench.sv "$libraries/libmxact.a"
+  bench dpi_bench mxact_pkg.sv f32_to_e4m3.sv e2m1_dot_c.sv dpi_bench.sv "$sv/mxact_dpi.c" "$libraries/libmxact.a"
   in_loop=("$scratch/dpi_bench")
-  right="PASSED: 100011 comparisons"
+  right="PASSED: 120023 comparisons"
 fi
 "${in_loop[@]}" >"$scratch/report" 2>&1 && grep -q "$right" "$scratch/report" || fail "the bench with the C model fails" "$scratch/report"
 "${in_loop[@]}" +broken >/dev/null 2>&1 && fail "the bench with the C model passes a broken device"
 
-[[ $failed -eq 0 ]] && echo "6 devices, ${#formats[@]} formats and their twins under $simulator"
+[[ $failed -eq 0 ]] && echo "7 devices, ${#formats[@]} formats and their twins under $simulator"
 exit $failed
