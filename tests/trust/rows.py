@@ -1,5 +1,6 @@
 """The figures of docs/trust.md: what each says, what is asked of it, and how it is measured. Each measurement runs commands that anybody can run by hand."""
 import dataclasses
+import hashlib
 import json
 import pathlib
 import re
@@ -209,11 +210,21 @@ def reproducible(run):
     builds = [name for name in ("portable", "clang", "asan-ubsan") if (ROOT / f"build/{name}/cli/mxact").exists()]
     if not builds:
         raise Failed("there is no second build: cmake --preset portable && cmake --build build/portable --target mxact")
+    program = run.program("cli/mxact")
+    machine = run.json(program, "doctor")
+    others = [tier for tier in ("avx2", "portable") if tier in ("portable", *machine["isa"]) and tier != machine["kernels"]]
     with tempfile.TemporaryDirectory() as directory:
-        run.text(run.program("cli/mxact"), "vectors", "-o", directory)
+        files, edition = found(r"(\d+) files of set (\S+) ", run.text(program, "vectors", "-o", directory)).groups()
+        for tier in others:
+            run.text(program, "vectors", "--check", directory, env={"MXACT_ISA": tier})
         for name in builds:
             run.text(ROOT / f"build/{name}/cli/mxact", "vectors", "--check", directory)
-    return whole({"portable", "clang"} <= set(builds), True, f"the whole set is the same bytes from release and from {', '.join(builds)}", "two compilers and two instruction sets: not all of these builds are here")
+        digest = hashlib.sha256((pathlib.Path(directory) / edition / "SHA256SUMS").read_bytes()).hexdigest()
+    compilers = {name: run.json(ROOT / f"build/{name}/cli/mxact", "doctor")["compiler"] for name in builds}
+    from_builds = ", ".join(f"{name} ({compiler})" for name, compiler in compilers.items())
+    return whole({"portable", "clang"} <= set(builds) and len(others) == 2, True,
+                 f"set {edition}, {many(int(files))} files, the same bytes from release ({machine['compiler']}) on the tiers {', '.join([machine['kernels'], *others])}, and from {from_builds}; "
+                 f"sha256 of SHA256SUMS {digest}", "two compilers, two builds and three tiers: not all of these are here")
 
 
 def fuzzing(run):
