@@ -62,12 +62,20 @@ std::size_t first_chain(const ContractRow& row, const DotSides& sides) {
   return length;
 }
 
-/// The first factors alone, without scales; from the operand they go.
-PreparedOperand taken(PreparedOperand& from, std::size_t count) {
-  PreparedOperand first{.elements = count, .factors = {}, .scales = {}, .block = 0};
-  for (std::size_t i = 0; i < count; ++i)
-    first.factors.push_back(std::exchange(from.factors[i], Factor{Value{}, from.factors[i].nominal_exponent, 0}));
-  return first;
+/// The first factors alone, without scales.
+PreparedOperand first_of(const PreparedOperand& side, std::size_t count) {
+  return {.elements = count, .factors = {side.factors.begin(), side.factors.begin() + static_cast<std::ptrdiff_t>(count)}, .scales = {}, .block = 0};
+}
+
+/// The operand without its first factors, a chain or one product; of scales along k, one for each chain that is left.
+PreparedOperand rest_of(const PreparedOperand& side, std::size_t count) {
+  PreparedOperand rest{.elements = side.factors.size() - count,
+                       .factors = {side.factors.begin() + static_cast<std::ptrdiff_t>(count), side.factors.end()},
+                       .scales = {},
+                       .block = count};
+  for (std::size_t k = count; side.scales.size() > 1 && k < side.factors.size(); k += count) rest.scales.push_back(side.scales[k / side.block]);
+  if (side.scales.size() == 1) rest.scales = side.scales;
+  return rest;
 }
 
 /// C starts the first chain and is scaled with it; without restarts, it and the first product are rounded to fp32 before the others are added.
@@ -82,23 +90,24 @@ std::uint32_t added_first(const DotSubject& subject, Lanes operands) {
     sum.add(decode(kF32, start));
     start = sum.to_f32();
     for (PreparedOperand* side : {&sides.a, &sides.b}) {
-      taken(*side, 1);
-      // A group keeps its places; an exact sum would take the zero for an addend, whose sign counts.
-      if (row.step == Step::exact) side->factors.erase(side->factors.begin());
+      // A group keeps its places; an exact sum would take a zero for an addend, whose sign counts.
+      if (row.step == Step::exact)
+        side->factors.erase(side->factors.begin());
+      else
+        side->factors.front() = Factor{Value{}, side->factors.front().nominal_exponent, 0};
     }
     return dot(row, sides.a, sides.b, {.c = start, .bias = {}});
   }
   const std::size_t length = first_chain(row, sides);
-  const std::uint32_t scale_a = sides.a.scales.empty() ? f32::kOne : sides.a.scales.front();
-  const std::uint32_t scale_b = sides.b.scales.empty() ? f32::kOne : sides.b.scales.front();
   ContractRow alone = with_chains(row, 0);
   alone.scales = ScaleEntry::operand;
-  const PreparedOperand a = taken(sides.a, length);
-  const PreparedOperand b = taken(sides.b, length);
-  start = dot(alone, a, b, {.c = start, .bias = {}});
-  if (row.scales == ScaleEntry::chain_product) start = f32::mul(start, f32::mul(scale_a, scale_b));
-  if (row.scales == ScaleEntry::chain_one_by_one) start = f32::mul(f32::mul(start, scale_a), scale_b);
-  return dot(row, sides.a, sides.b, {.c = start, .bias = {}});
+  start = dot(alone, first_of(sides.a, length), first_of(sides.b, length), {.c = start, .bias = {}});
+  const std::uint32_t scale_a = sides.a.scales.empty() ? f32::kOne : sides.a.scales.front();
+  const std::uint32_t scale_b = sides.b.scales.empty() ? f32::kOne : sides.b.scales.front();
+  if (row.scales == ScaleEntry::chain_product) start = f32::fma(start, f32::mul(scale_a, scale_b), 0);
+  if (row.scales == ScaleEntry::chain_one_by_one) start = f32::fma(f32::mul(start, scale_a), scale_b, 0);
+  if (length == sides.a.factors.size() && row.restart == kScaleBlock) return start;
+  return dot(row, rest_of(sides.a, length), rest_of(sides.b, length), {.c = start, .bias = {}});
 }
 
 std::uint32_t in_format(std::uint32_t f32, const Format& format) { return to_f32(decode(format, narrowed(row_of(Contract::exact), f32, format))); }
