@@ -20,6 +20,9 @@ namespace {
 using std::filesystem::path;
 
 constexpr std::string_view kSingleName = "model.safetensors";
+/// What weight files' names begin with; the first that is there. Source: transformers; mistralai's own (vllm at 7ca49fbe4
+/// model_executor/model_loader/default_loader.py, load_format mistral).
+constexpr std::array<std::string_view, 2> kStems{"model", "consolidated"};
 constexpr std::string_view kSuffix = ".safetensors";
 constexpr JsonLimits kIndexLimits{.bytes = std::uint64_t{16} << 20, .depth = 4, .memory = std::uint64_t{64} << 20};
 // A table of every projection of every expert has megabytes.
@@ -61,7 +64,7 @@ struct ShardNumber {
   unsigned number;
   unsigned count;
 };
-std::optional<ShardNumber> shard_number(std::string_view name) {
+std::optional<ShardNumber> shard_number(std::string_view name, std::string_view stem) {
   const auto take = [&](std::string_view text) {
     const bool found = name.starts_with(text);
     if (found) name.remove_prefix(text.size());
@@ -73,20 +76,20 @@ std::optional<ShardNumber> shard_number(std::string_view name) {
     return error == std::errc{};
   };
   ShardNumber shard{};
-  if (!take("model-")) return std::nullopt;
+  if (!take(stem) || !take("-")) return std::nullopt;
   take("-");
   if (!take_number(shard.number) || !take("-of-") || !take_number(shard.count) || name != kSuffix) return std::nullopt;
   return shard;
 }
 
 /// The numbered shards of a directory; every number from 1 to the count must be there once.
-std::vector<path> numbered_shards(const path& directory) {
+std::vector<path> numbered_shards(const path& directory, std::string_view stem) {
   std::map<unsigned, path> shards;
   std::optional<std::pair<unsigned, path>> first;
   std::error_code error;
   for (std::filesystem::directory_iterator entries(directory, error), end; entries != end; entries.increment(error)) {
     const std::filesystem::directory_entry& entry = *entries;
-    const std::optional<ShardNumber> shard = shard_number(entry.path().filename().string());
+    const std::optional<ShardNumber> shard = shard_number(entry.path().filename().string(), stem);
     if (!shard) continue;
     if (!first) first = {shard->count, entry.path()};
     if (shard->number < 1 || shard->number > shard->count) {
@@ -205,14 +208,17 @@ CheckpointFiles open_checkpoint_files(const path& where) {
     collect_tensors(checkpoint);
     return checkpoint;
   }
-  if (const path index = where / kIndexName; is_there(index)) {
-    open_indexed(checkpoint, index);
-    return checkpoint;
-  }
-  if (const path single = where / kSingleName; is_there(single)) {
-    add_file(checkpoint, single);
-  } else {
-    for (const path& shard : numbered_shards(where)) add_file(checkpoint, shard);
+  for (const std::string_view stem : kStems) {
+    if (const path index = where / fmt::format("{}{}.index.json", stem, kSuffix); is_there(index)) {
+      open_indexed(checkpoint, index);
+      return checkpoint;
+    }
+    if (const path single = where / fmt::format("{}{}", stem, kSuffix); is_there(single)) {
+      add_file(checkpoint, single);
+    } else {
+      for (const path& shard : numbered_shards(where, stem)) add_file(checkpoint, shard);
+    }
+    if (!checkpoint.files.empty()) break;
   }
   if (checkpoint.files.empty()) {
     fail(where.string(), fmt::format("holds no weights: neither {} nor {} nor model-*-of-*{}", kIndexName, kSingleName, kSuffix));
