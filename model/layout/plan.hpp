@@ -33,6 +33,7 @@ struct Loss {
   std::string what;       ///< "e8m0 codes 1..102 become 0", "scale columns 40..43 are cut off"
   std::int64_t units;     ///< of this tensor that cannot be restored
   std::int64_t kept = 0;  ///< of them, whose value is kept: only what the way back would need is not stored beside
+  bool replaced = false;  ///< other codes stand in their place: what is packed does not determine them, and nothing is restored
 
   std::int64_t destroyed() const { return units - kept; }
 };

@@ -211,7 +211,8 @@ LayerActivation Checkpoint::activation(int layer) const {
 std::optional<RouterFacts> Checkpoint::router() const {
   const FoundLayer& layer = impl_->at(0).second;
   if (impl_->form().order == layout::SourceOrder::gpt_oss) return std::nullopt;
-  if (const auto router = read_router(impl_->contents->files, impl_->contents->config, layer.prefix, layer.sizes.experts, layer.sizes.hidden)) return router->facts;
+  if (const auto router = read_router(impl_->contents->files, impl_->contents->config, layer.prefix, layer.sizes.experts, layer.sizes.hidden))
+    return router->facts;
   if (!names_router(impl_->contents->config)) return std::nullopt;
   return router_facts(impl_->contents->config, declares_correction(impl_->contents->config), layer.sizes.experts);
 }
@@ -283,7 +284,7 @@ MoeLayer Checkpoint::numbers(int layer) const {
 
 std::vector<layout::Loss> Checkpoint::requantization_losses(int layer, const std::vector<Requantized>& halves, int rank, int tp) const {
   if (halves.empty()) return {};
-  layout::Loss loss{Role::w13_weight, std::string(kRequantized), 0};
+  layout::Loss loss{.role = Role::w13_weight, .what = std::string(kRequantized), .units = 0, .kept = 0, .replaced = true};
   const std::vector<ExpertTensor> tensors = expert_tensors(layer);
   for (const Requantized& half : halves) {
     const auto codes = std::ranges::find_if(tensors, [&](const ExpertTensor& tensor) {

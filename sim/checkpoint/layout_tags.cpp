@@ -322,6 +322,7 @@ LayerTags read_layer_tags(const std::string& text, const std::string& where) {
 Json loss_json(const layout::Loss& loss) {
   Json json = {{"role", layout::name_of(loss.role)}, {"what", loss.what}, {"units", loss.units}};
   if (loss.kept > 0) json["kept"] = loss.kept;
+  if (loss.replaced) json["replaced"] = true;
   return json;
 }
 
@@ -329,6 +330,11 @@ layout::Loss read_loss(const Json& json, const std::string& where) {
   TagFields fields(json, where);
   layout::Loss loss{read_role(fields), fields.text("what"), fields.integer("units", 1, INT64_MAX)};
   if (json.contains("kept")) loss.kept = fields.integer("kept", 1, loss.units);
+  if (json.contains("replaced")) {
+    const Json& replaced = fields.at("replaced");
+    if (!replaced.is_boolean()) fail(fields.where() + ": replaced", "expected true or false");
+    loss.replaced = replaced.get<bool>();
+  }
   fields.finish();
   return loss;
 }

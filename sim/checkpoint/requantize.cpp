@@ -5,30 +5,19 @@
 #include <cmath>
 
 #include "model/numerics/convert.hpp"
+#include "sim/nearest_even.hpp"
 
 namespace mx::sim {
 namespace {
 
-constexpr double kLargestE4m3 = 448, kLargestFp16 = 65504;
+constexpr double kLargestE4m3 = 448;
 
 double number_of(std::uint8_t code) { return static_cast<double>(std::bit_cast<float>(to_f32(code, kE4m3fn))); }
-
-/// To nearest even, in steps of the last place of numbers with so many bits, `least` at the smallest. Every step is a power of two: exact.
-double rounded(double value, int bits, int least) {
-  if (value == 0 || !std::isfinite(value)) return value;
-  const int place = std::max(std::ilogb(value) - (bits - 1), least);
-  return std::ldexp(std::nearbyint(std::ldexp(value, -place)), place);
-}
-
-double to_fp16(double value) {
-  const double near = rounded(value, 11, -24);
-  return std::abs(near) > kLargestFp16 ? std::copysign(HUGE_VAL, value) : near;
-}
 
 std::uint8_t to_e4m3(float value) {
   if (std::isnan(value)) return 0x7E;
   const double held = std::clamp(static_cast<double>(value), -kLargestE4m3, kLargestE4m3);
-  const double near = std::abs(rounded(held, 4, -9));
+  const double near = std::abs(nearest_even(held, 4, -9));
   const std::uint8_t sign = std::signbit(value) ? 0x80 : 0;
   if (near == 0) return sign;
   const int exponent = std::max(std::ilogb(near), -6);
@@ -39,11 +28,11 @@ std::uint8_t to_e4m3(float value) {
 }  // namespace
 
 std::array<std::uint8_t, 256> requantized_codes(std::uint32_t from, std::uint32_t to) {
-  const double scale = to_fp16(static_cast<double>(std::bit_cast<float>(from)));
+  const double scale = nearest_fp16(static_cast<double>(std::bit_cast<float>(from)));
   const float inverse = 1.0F / std::bit_cast<float>(to);
   std::array<std::uint8_t, 256> codes{};
   for (int code = 0; code < 256; ++code) {
-    const double product = to_fp16(number_of(static_cast<std::uint8_t>(code)) * scale);
+    const double product = nearest_fp16(number_of(static_cast<std::uint8_t>(code)) * scale);
     codes[static_cast<std::size_t>(code)] = to_e4m3(static_cast<float>(product) * inverse);
   }
   return codes;

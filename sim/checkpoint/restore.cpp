@@ -14,7 +14,6 @@
 #include "sim/checkpoint/convert.hpp"
 #include "sim/checkpoint/converted.hpp"
 #include "sim/checkpoint/layer_unpacker.hpp"
-#include "sim/checkpoint/requantize.hpp"
 #include "sim/checkpoint/source_memory.hpp"
 #include "sim/checkpoint/staging.hpp"
 #include "support/one_behind.hpp"
@@ -203,7 +202,7 @@ class Restoration {
                                     loss.what, loss.units, loss.units == 1 ? "" : "s"),
                         layer.file->path().string());
           }
-          if (loss.what == kRequantized)
+          if (loss.replaced)
             throw Error(
                 ErrorCode::usage,
                 fmt::format("{} of {}: {}: what is packed does not determine the checkpoint", layout::name_of(loss.role), key.name(), loss.what),

@@ -4,19 +4,14 @@
 #include <bit>
 #include <cmath>
 
+#include "sim/nearest_even.hpp"
+
 namespace mx::sim {
 namespace {
 
 bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 
-/// To nearest even with so many significant bits: of BF16 (8) down to 2^-133, of F16 (11) to 2^-24, beyond 65504 to Inf.
-double rounded(double value, int bits) {
-  if (value == 0 || !std::isfinite(value)) return value;
-  const int place = std::max(std::ilogb(value) - (bits - 1), bits == 11 ? -24 : -133);
-  const double near = std::ldexp(std::nearbyint(std::ldexp(value, -place)), place);
-  const double largest = bits == 11 ? 65504 : 0x1.FEp127;
-  return std::abs(near) > largest ? std::copysign(HUGE_VAL, value) : near;
-}
+double rounded(double value, int bits) { return bits == 11 ? nearest_fp16(value) : nearest_bf16(value); }
 
 /// a * d == b * c for numbers of at most 30 bits: the products are exact in 64 bits of a significand, and compared in parts where a double has fewer.
 bool equal_products(double a, double d, double b, double c) {

@@ -14,7 +14,7 @@ namespace mx::sim {
 /// What is learned of two matrices as their numbers come, row by row.
 class MatrixPair {
  public:
-  /// `a_bits`, `b_bits`: significant bits of a file that holds numbers as they are, 0: it does not.
+  /// `a_bits`, `b_bits`: significant bits of a file that holds numbers as they are, 8 (BF16) or 11 (FP16), 0: it does not.
   MatrixPair(std::int64_t columns, int a_bits, int b_bits) : columns_(columns), a_bits_(a_bits), b_bits_(b_bits) {}
 
   /// The next numbers of both.

@@ -36,6 +36,7 @@ std::vector<layout::Loss> agreed_losses(const std::vector<layout::Loss>& here, s
     own.put(loss.what);
     own.put(loss.units);
     own.put(loss.kept);
+    own.put(static_cast<std::int64_t>(loss.replaced));
   }
   std::vector<Words> words(ranks_here);
   words.front() = own.take();
@@ -49,6 +50,7 @@ std::vector<layout::Loss> agreed_losses(const std::vector<layout::Loss>& here, s
     loss.what = reader.text();
     loss.units = reader.number();
     loss.kept = reader.number();
+    loss.replaced = reader.number() != 0;
   }
   return losses;
 }
