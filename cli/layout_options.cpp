@@ -70,9 +70,7 @@ void add_library_option(Verb verb, std::vector<std::string>& libraries) {
 }
 
 std::vector<std::string> libraries_of(const std::string& engine, const std::vector<std::string>& typed) {
-  std::vector<std::string> libraries;
-  if (const auto asked = layout::flashinfer_asked_by(release_named(engine)))
-    libraries.push_back(fmt::format("flashinfer={}", layout::name_of(*asked)));
+  std::vector<std::string> libraries = layout::libraries_asked_by(release_named(engine));
   libraries.insert(libraries.end(), typed.begin(), typed.end());
   layout::Setting tried{.sizes = {}, .padded = {}, .form = {}, .engine = engine_named(engine)};
   layout::choose_libraries(tried, libraries);

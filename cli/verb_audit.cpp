@@ -56,15 +56,17 @@ int run_audit(const AuditOptions& options) {
   }
   if (!options.file.empty()) {
     sim::DeploymentFile file = sim::load_deployment_file(options.file, options.oracle, engine_named(options.engine));
+    file.release = release_named(options.engine);
     set_variables(file.deployment.env, options.variables);
     return show(sim::deployment_audit_document(file), options.out);
   }
   if (!options.variables.empty()) throw Error(ErrorCode::usage, "--env is for one deployment: name its file");
   const std::vector<std::string_view> one = {options.oracle};
-  const Engine engine = engine_named(options.engine);
+  const sim::AskedEngine asked = sim::asked_engine(options.engine);
+  const Engine engine = asked.engine;
   const std::span<const std::string_view> oracles = options.oracle.empty() ? oracle::oracle_names(engine) : std::span<const std::string_view>(one);
-  if (options.needs) return show(verbs::needs_document(engine, oracles), options.out);
-  return show(verbs::audit_document(audited(engine, oracles), oracles, sim::known_findings()), options.out);
+  if (options.needs) return show(verbs::needs_document(asked, oracles), options.out);
+  return show(verbs::audit_document(audited(engine, oracles), asked, oracles, sim::known_findings()), options.out);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "cli/document.hpp"
+#include "cli/layout_options.hpp"
 #include "cli/verbs.hpp"
 #include "sim/deployment_file.hpp"
 #include "verbs/engine/engine_document.hpp"
@@ -18,11 +19,14 @@ struct DiffOptions {
   DocumentOptions out;
 };
 
+/// A release comes with the libraries that it asks for.
+sim::ComparedEngine compared(const std::string& name) { return {engine_named(name), libraries_of(name, {})}; }
+
 sim::EngineDiff diff_of(const DiffOptions& options) {
-  const Engine before = engine_named(options.before);
-  const Engine after = engine_named(options.after);
+  const sim::ComparedEngine before = compared(options.before);
+  const sim::ComparedEngine after = compared(options.after);
   if (options.file.empty()) return sim::engine_diff(before, after);
-  const sim::DeploymentFile file = sim::load_deployment_file(options.file, {}, before);
+  const sim::DeploymentFile file = sim::load_deployment_file(options.file, {}, before.engine);
   return sim::engine_diff(before, after, file.oracle, file.deployment);
 }
 
@@ -34,7 +38,7 @@ void add_list(Verb engine, Action& action) {
 }
 
 void add_diff(Verb engine, Action& action) {
-  const Verb verb = engine.add_verb("diff", "what changes from one version to another: backend, class, sizes, by cause");
+  const Verb verb = engine.add_verb("diff", "what changes from one version to another: backend, class, sizes, the weights' memory, by cause");
   const auto options = std::make_shared<DiffOptions>();
   verb.add_option("FROM", options->before, "the version that runs today: vllm@2026-05, a release, a commit").required();
   verb.add_option("TO", options->after, "the version to upgrade to").required();

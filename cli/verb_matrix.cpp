@@ -42,6 +42,7 @@ int run(const MatrixOptions& given) {
   MatrixOptions options = given;
   options.request.env = variables_of(given.variables);
   options.request.engine = engine_named(given.engine);
+  options.request.release = release_named(given.engine);
   if (!options.output.empty()) sim::require_writable(options.output, options.out.force);
   const sim::Stopwatch watch;
   const verbs::Matrix matrix = verbs::run_matrix(options.request, options.explain ? oracle::Detail::texts : oracle::Detail::codes);

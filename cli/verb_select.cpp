@@ -8,7 +8,6 @@
 #include "cli/engine_option.hpp"
 #include "cli/env_option.hpp"
 #include "cli/verbs.hpp"
-#include "model/engine/vllm/releases.hpp"
 #include "model/error.hpp"
 #include "sim/deployment_file.hpp"
 #include "verbs/select/answer.hpp"
@@ -38,10 +37,9 @@ int select(const SelectOptions& options) {
     return show(sim::deployment_diff_document(a, sim::asked_deployment(options.files[1], options.oracle, engine)), options.out);
   }
   sim::DeploymentFile file = sim::load_deployment_file(options.files[0], options.oracle, engine);
+  file.release = release_named(options.engine);
   set_variables(file.deployment.env, options.variables);
-  verbs::Document document = sim::select_document(file, sim::ask(file, options.strict), options.strict, options.explain);
-  for (std::string& note : oracle::release_notes(release_named(options.engine), file.oracle, file.deployment)) document.note(std::move(note));
-  return show(document, options.out);
+  return show(sim::select_document(file, sim::ask(file, options.strict), options.strict, options.explain), options.out);
 }
 
 }  // namespace

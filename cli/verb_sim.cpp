@@ -18,6 +18,7 @@
 #include "model/engine/vllm/method.hpp"
 #include "model/error.hpp"
 #include "sim/ranks/comparison.hpp"
+#include "sim/ranks/converter.hpp"
 #include "sim/ranks/handed_on.hpp"
 #include "sim/ranks/legacy.hpp"
 #include "sim/transport/transport.hpp"
@@ -53,6 +54,7 @@ void require_one_process(const sim::Transport& transport) {
 
 sim::Scenario scenario_of(const SimOptions& options) {
   sim::DeploymentFile file = sim::load_deployment_file(options.file, options.oracle, engine_named(options.engine));
+  file.release = release_named(options.engine);
   set_variables(file.deployment.env, options.variables);
   const std::vector<std::string> libraries = libraries_of(options.engine, options.libraries);
   sim::Scenario scenario =
@@ -131,6 +133,7 @@ int simulate(const SimOptions& options, sim::Transport& transport) {
   static_cast<void>(transport.ranks_here(parallel.dp * parallel.tp));
   verbs::SimAnswer answer;
   const sim::SimulationRequest request = options.legacy ? legacy_request(scenario, options, answer) : oracle_request(scenario, options, answer);
+  if (answer.refusal.empty() && answer.unmodelled.empty()) answer.unmodelled = sim::changed_conversion(request, scenario.layer);
   if (answer.refusal.empty() && answer.unmodelled.empty()) {
     if (const std::string raised = sim::raised_for(request, scenario.layer); !raised.empty()) answer.refusal = "execute: " + raised;
   }

@@ -36,6 +36,7 @@ struct DeploymentFile {
   Engine engine;
   std::string oracle;
   oracle::Deployment deployment;
+  std::string release = {};  ///< by which the user named the engine; empty: by a month or a commit
 };
 
 /// Reads and checks a deployment file for an engine; a name in `oracle` replaces the file's. Throws Error(input) naming file, line, key, value and

@@ -10,5 +10,7 @@ namespace mx::sim {
 /// `setting.sizes` rounded up for a backend as its engine rounds them before loading: MXFP4 by the engine's table, other formats not at all. Throws
 /// Error(usage) as layout::check(sizes) does, Error(unsupported) for a version whose rounding is not known.
 layout::Sizes rounded_up(std::string_view backend, const layout::Setting& setting);
+/// The same as another version rounds them, whose conversion the setting's version stands for.
+layout::Sizes rounded_up(std::string_view backend, const layout::Setting& setting, Engine engine);
 
 }  // namespace mx::sim

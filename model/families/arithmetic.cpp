@@ -113,9 +113,9 @@ constexpr rows::Word<SlotSum> kSums[] = {{SlotSum::f32, "fp32"}, {SlotSum::bf16,
 constexpr rows::Word<SlotOrder> kOrders[] = {{SlotOrder::position, "by slot"}, {SlotOrder::expert, "by expert"}};
 
 /// Adds those of a row that are seen on the device, each once.
-void add_differences(std::vector<KnownDifference>& to, std::span<const KnownDifference> rows, Arch arch) {
+void add_differences(std::vector<KnownDifference>& to, std::span<const KnownDifference> rows, Arch arch, Engine engine) {
   for (const KnownDifference& row : rows) {
-    if (row.on != nullptr && !row.on(arch)) continue;
+    if ((row.on != nullptr && !row.on(arch)) || !row.engines.has(engine)) continue;
     if (std::ranges::find(to, row.where, &KnownDifference::where) == to.end()) to.push_back(row);
   }
 }
@@ -170,13 +170,18 @@ Grounds grounds_of(const ExecutionRow& row, Arch arch, const Quantizer& first, c
   return weaker(weaker(row.grounds, unit_on(row.unit, arch).grounds), weaker(first.grounds, second.grounds));
 }
 
-std::vector<KnownDifference> differences_of(const ExecutionRow& row, Arch arch, const Quantizer& first, const Quantizer& second) {
+std::vector<KnownDifference> differences_of(const ExecutionRow& row, Arch arch, Engine engine, const Quantizer& first, const Quantizer& second) {
   std::vector<KnownDifference> differences;
-  for (const auto rows : {row.differences, first.differences, second.differences}) add_differences(differences, rows, arch);
+  for (const auto rows : {row.differences, first.differences, second.differences}) add_differences(differences, rows, arch, engine);
   const UnitRow& unit = unit_on(row.unit, arch);
   const ContractRow& contract = row_of(unit.contract);
   if (needs_recording(unit.grounds) && !contract.known_to_differ.empty()) differences.push_back({nullptr, contract.known_to_differ, kH100});
   return differences;
+}
+
+std::string where_text(const KnownDifference& difference) {
+  const std::string where(difference.where);
+  return difference.engines.since == kVllm2026_05 ? where : where + ", since " + std::string(name_of(difference.engines.since));
 }
 
 std::string grounds_text(Grounds grounds, std::span<const KnownDifference> differences) {

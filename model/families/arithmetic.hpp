@@ -29,9 +29,10 @@ enum class MatrixUnit : std::uint8_t {
 
 /// Where a real kernel was seen to contradict a row.
 struct KnownDifference {
-  bool (*on)(layout::Arch arch);  ///< null: every device
-  std::string_view where;         ///< for people: which layers, and what the kernel does instead
-  std::string_view source;        ///< whose outputs showed it
+  bool (*on)(layout::Arch arch);           ///< null: every device
+  std::string_view where;                  ///< for people: which layers, and what the kernel does instead
+  std::string_view source;                 ///< whose outputs showed it
+  Versions engines = since(kVllm2026_05);  ///< whose kernel does so
 };
 
 /// A unit on some devices.
@@ -196,8 +197,11 @@ const ExecutionRow* find_execution(layout::WeightFormat format, std::string_view
 
 /// The weakest grounds of a row on a device: its own, its unit's and its quantizers'.
 Grounds grounds_of(const ExecutionRow& row, layout::Arch arch, const Quantizer& first, const Quantizer& second);
-/// Where the row, its quantizers and its unit's contract are known to differ on a device; each once.
-std::vector<KnownDifference> differences_of(const ExecutionRow& row, layout::Arch arch, const Quantizer& first, const Quantizer& second);
+/// Where the row, its quantizers and its unit's contract are known to differ on a device from a version's kernel; each once.
+std::vector<KnownDifference> differences_of(const ExecutionRow& row, layout::Arch arch, Engine engine, const Quantizer& first,
+                                            const Quantizer& second);
+/// "tiles of 16 or 32 tokens: operands are exchanged, since vllm@2026-08": the place, and since when where an earlier version's kernel does not.
+std::string where_text(const KnownDifference& difference);
 /// "read", or "read, known to differ".
 std::string grounds_text(Grounds grounds, std::span<const KnownDifference> differences);
 

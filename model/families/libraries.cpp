@@ -15,14 +15,16 @@ namespace {
 using Text = std::string_view;
 
 constexpr Text kCuda = "vllm-project/vllm requirements/cuda.txt";
+constexpr Text kWheel = "vllm 0.33.0, the metadata of its CUDA wheel";
 constexpr Text kRocm = "vllm-project/vllm docker/Dockerfile.rocm_base";
 constexpr Text kDeepGemmCmake = "vllm-project/vllm cmake/external_projects/deepgemm.cmake";
 constexpr Text kTritonCmake = "vllm-project/vllm cmake/external_projects/triton_kernels.cmake";
 /// On ROCm it fetches commit 0f380657 instead, whose text was not compared with 3.5.
 constexpr Text kTritonCmakeAugust = "vllm-project/vllm cmake/external_projects/triton_kernels.cmake, of CUDA";
 
-constexpr std::array<AskedRelease, 2> kFlashinfer{{{kVllm2026_05, "0.6.11.post2", kCuda}, {kVllm2026_08, "0.6.17", kCuda}}};
-constexpr std::array<AskedRelease, 2> kHumming{{{kVllm2026_05, "0.1.0", kCuda}, {kVllm2026_08, "0.1.12", kCuda}}};
+constexpr std::array<AskedRelease, 3> kFlashinfer{
+    {{kVllm2026_05, "0.6.11.post2", kCuda}, {kVllm2026_08, "0.6.17", kCuda}, {kVllm2026_11, "0.7.2.post1", kWheel}}};
+constexpr std::array<AskedRelease, 3> kHumming{{{kVllm2026_05, "0.1.0", kCuda}, {kVllm2026_08, "0.1.12", kCuda}, {kVllm2026_11, "0.1.19", kWheel}}};
 constexpr std::array<AskedRelease, 2> kAiter{{{kVllm2026_05, "0.1.13", kRocm}, {kVllm2026_08, "0.1.19", kRocm}}};
 constexpr std::array<AskedRelease, 2> kDeepGemm{{{kVllm2026_05, "891d57b4", kDeepGemmCmake}, {kVllm2026_08, "8b1392b9", kDeepGemmCmake}}};
 constexpr std::array<AskedRelease, 2> kTriton{{{kVllm2026_05, "3.5", kTritonCmake}, {kVllm2026_08, "3.5", kTritonCmakeAugust}}};
@@ -53,6 +55,12 @@ const Library& library_named(Text name) {
 Text asked_release(const Library& library, Engine engine) {
   const auto row = std::ranges::find(library.asked, engine, &AskedRelease::engine);
   return row == library.asked.end() ? Text() : row->release;
+}
+
+std::vector<std::string> libraries_asked_by(Text engine_release) {
+  std::vector<std::string> libraries;
+  if (const auto asked = flashinfer_asked_by(engine_release)) libraries.push_back("flashinfer=" + std::string(name_of(*asked)));
+  return libraries;
 }
 
 void choose_library(Setting& setting, Text name_and_release) {

@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "model/families/setting.hpp"
 
@@ -27,6 +28,9 @@ const Library& library_named(std::string_view name);
 
 /// The release that the engine's version asks for, empty where that is not known.
 std::string_view asked_release(const Library& library, Engine engine);
+
+/// For choose_libraries: what a release of the engine asks for where that is not what its version does. Empty for no release.
+std::vector<std::string> libraries_asked_by(std::string_view engine_release);
 
 /// "flashinfer=0.6.18": the setting with that release. The engine must be set before. Throws Error(usage) for what is no NAME=RELEASE and for an
 /// unknown library, Error(unsupported) for a release that is not known, naming those that are.

@@ -194,6 +194,15 @@ const BackendLayout* find_backend_layout(std::string_view backend, WeightFormat 
   return nullptr;
 }
 
+std::vector<Role> tensors_of(const BackendLayout& row, bool has_bias) {
+  std::vector<Role> roles;
+  for (const Role role : kAllRoles) {
+    const bool is_of_form = is_bias(role) ? has_bias : has_role(row.format, role);
+    if (is_of_form || std::ranges::find(row.adds, role) != row.adds.end()) roles.push_back(role);
+  }
+  return roles;
+}
+
 std::optional<Engine> engine_for(const BackendLayout& row, const Form& form) {
   if (row.converts(form, kDefaultEngine)) return kDefaultEngine;
   const auto found = std::ranges::find_if(kConversionEngines, [&](Engine engine) { return row.converts(form, engine); });

@@ -90,6 +90,13 @@ struct Ran {
   Engine until = kVllm2026_11;  ///< the first version of the engine of which nothing was run
 };
 
+/// What a version of the engine does otherwise in a conversion, by its source; nothing of it was run.
+struct ChangedConversion {
+  std::string_view what = {};  ///< empty: no version whose conversions are not known is known to differ
+  std::string_view source = {};
+  Engine since = kVllm2026_11;
+};
+
 /// One backend's conversion of a layer's tensors.
 struct BackendLayout {
   WeightFormat format;
@@ -111,7 +118,9 @@ struct BackendLayout {
   void (*undo_values)(LayerUnits& units, const Setting& setting);
   Source source;
   Ran ran = {};
+  std::span<const Role> adds = {};      ///< tensors that `values` makes beside those of the form
   std::string_view calls_library = {};  ///< whose converter the engine calls: a name of libraries(); empty: its own code alone
+  ChangedConversion changed = {};
 
   bool converts(const Form& form, Engine engine) const;
 };
@@ -122,6 +131,9 @@ Grounds grounds_of(const BackendLayout& row, const Form& form, Engine engine);
 Grounds grounds_of(const BackendLayout& row, Engine engine);
 /// "layers without gate and up", "gpt-oss order": the forms of a version that were read where others were run; empty: none.
 std::string forms_read(const BackendLayout& row, Engine engine);
+
+/// The tensors of a converted layer, in the order of roles. Biases where the layer has them.
+std::vector<Role> tensors_of(const BackendLayout& row, bool has_bias);
 
 /// The version that is meant where none is named, if it converts the form, else the first that does; none where none does.
 std::optional<Engine> engine_for(const BackendLayout& row, const Form& form);

@@ -39,6 +39,16 @@ constexpr BackendLayout of_library(BackendLayout row, std::string_view library) 
   return row;
 }
 
+/// The row whose conversion vllm 0.33.0 (2026-11) has otherwise. Q/ is vllm/model_executor/layers/quantization/utils/.
+constexpr BackendLayout changed_in_november(BackendLayout row, std::string_view what, std::string_view source) {
+  row.changed = {what, source, kVllm2026_11};
+  return row;
+}
+
+/// Of FP8 with a scale a tensor, for FlashInfer's kernels.
+inline constexpr std::string_view kEachHalfPadded = "gate and up are padded each";
+inline constexpr std::string_view kEachHalfSource = "Q/flashinfer_utils.py align_moe_weights_for_fi";
+
 /// What stood in for a device's own code. Each is recorded by itself, as a building block, unless it says so.
 inline constexpr std::string_view kTileStandIn = "the 128x4 tile of the scales";
 inline constexpr std::string_view kMarlinStandIn = "gptq_marlin_repack";

@@ -16,10 +16,10 @@ nb::dict document_of(const std::optional<std::string>& engine, const std::option
   sim::Json body;
   {
     const nb::gil_scoped_release unlocked;
-    const Engine version = engine ? engine_named(*engine) : kDefaultEngine;
+    const sim::AskedEngine asked = sim::asked_engine(engine.value_or(std::string(name_of(kDefaultEngine))));
     std::vector<std::string_view> oracles;
     if (oracle) oracles = {*oracle};
-    body = verbs::body_json(make(version, oracle ? std::span<const std::string_view>(oracles) : oracle::oracle_names(version)));
+    body = verbs::body_json(make(asked, oracle ? std::span<const std::string_view>(oracles) : oracle::oracle_names(asked.engine)));
   }
   return nb::borrow<nb::dict>(to_python(body));
 }
@@ -29,8 +29,8 @@ nb::dict needs(const std::optional<std::string>& engine, const std::optional<std
 }
 
 nb::dict audit(const std::optional<std::string>& engine, const std::optional<std::string>& oracle) {
-  return document_of(engine, oracle, [](Engine version, std::span<const std::string_view> oracles) {
-    return verbs::audit_document(oracle::audit(version, oracles), oracles, sim::known_findings());
+  return document_of(engine, oracle, [](const sim::AskedEngine& asked, std::span<const std::string_view> oracles) {
+    return verbs::audit_document(oracle::audit(asked.engine, oracles), asked, oracles, sim::known_findings());
   });
 }
 

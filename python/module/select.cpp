@@ -27,27 +27,28 @@ Engine engine_of(const std::optional<std::string>& name) { return name ? engine_
 
 /// What `read` reads, asked without the lock of the interpreter.
 template <class Read>
-nb::dict answer_of(const Read& read, bool strict) {
+nb::dict answer_of(const Read& read, const std::optional<std::string>& engine, bool strict) {
   Json answer;
   {
     const nb::gil_scoped_release unlocked;
-    const DeploymentFile file = read();
+    DeploymentFile file = read();
+    if (engine) file.release = release_named(*engine);
     answer = sim::answer_json(file, sim::ask(file, strict), strict);
   }
   return nb::borrow<nb::dict>(to_python(answer));
 }
 
 nb::dict select_file(const std::string& path, const std::optional<std::string>& engine, const std::string& oracle, bool strict) {
-  return answer_of([&] { return sim::load_deployment_file(std::filesystem::path(path), oracle, engine_of(engine)); }, strict);
+  return answer_of([&] { return sim::load_deployment_file(std::filesystem::path(path), oracle, engine_of(engine)); }, engine, strict);
 }
 
 nb::dict select_text(const std::string& text, const std::optional<std::string>& engine, const std::string& oracle, bool strict) {
-  return answer_of([&] { return sim::parse_deployment_file(text, "deployment", oracle, engine_of(engine)); }, strict);
+  return answer_of([&] { return sim::parse_deployment_file(text, "deployment", oracle, engine_of(engine)); }, engine, strict);
 }
 
 nb::dict select_dict(const nb::dict& deployment, const std::optional<std::string>& engine, const std::string& oracle, bool strict) {
   const Json object = to_json(deployment, "deployment");
-  return answer_of([&] { return sim::deployment_file_of(object, "deployment", oracle, engine_of(engine)); }, strict);
+  return answer_of([&] { return sim::deployment_file_of(object, "deployment", oracle, engine_of(engine)); }, engine, strict);
 }
 
 /// The names that a deployment is made of; of the oracle's own, "oracles" has the names of `backend` for each.

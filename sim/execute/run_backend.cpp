@@ -27,10 +27,10 @@ std::vector<std::int64_t> computed(std::int64_t count) {
   return rows;
 }
 
-std::string how_text(const Execution& execution, layout::Arch arch, bool is_asked) {
+std::string how_text(const Execution& execution, layout::Arch arch, Engine engine, bool is_asked) {
   const ExecutionRow& row = *execution.row;
   const Quantizer &first = *execution.first, &second = *execution.second;
-  const std::string grounds = grounds_text(grounds_of(row, arch, first, second), differences_of(row, arch, first, second));
+  const std::string grounds = grounds_text(grounds_of(row, arch, first, second), differences_of(row, arch, engine, first, second));
   return fmt::format("{}{} x {}, {}", first.name, first.name == second.name ? "" : fmt::format(" and {}", second.name),
                      name_of(execution.unit->contract), is_asked ? "as asked" : grounds);
 }
@@ -93,10 +93,10 @@ std::optional<BackendRun> run_backend(const BackendSource& source, const PackedL
     return std::nullopt;
   }
   BackendRun run;
-  run.how = how_text(execution, arch, source.contract.has_value());
+  run.how = how_text(execution, arch, packed.setting.engine, source.contract.has_value());
   if (!source.contract) {
     run.grounds = grounds_of(*row, arch, *execution.first, *execution.second);
-    run.known = differences_of(*row, arch, *execution.first, *execution.second);
+    run.known = differences_of(*row, arch, packed.setting.engine, *execution.first, *execution.second);
   }
   run.all_equal = true;
   std::vector<SlotWork> slots;
@@ -145,7 +145,7 @@ KernelOutputs run_kernel(const PackedLayer& packed, const BackendInput& input) {
   const Weights weights = Weights::of_packed(packed, *row, kernel_order(*row, execution.activation));
   const Outputs outputs{std::nullopt, or_all(std::nullopt, hidden)};
   const std::vector<SlotStages> stages = run_slots(execution, weights, x, work, outputs);
-  KernelOutputs made{{}, how_text(execution, packed.setting.arch, false)};
+  KernelOutputs made{{}, how_text(execution, packed.setting.arch, packed.setting.engine, false)};
   std::size_t next = 0;
   for (const std::vector<moe::Slot>& slots : input.slots) {
     std::vector<WeighedSlot> weighed;

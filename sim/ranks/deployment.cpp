@@ -5,13 +5,13 @@
 
 #include "kernels/relayout/mover.hpp"
 #include "model/error.hpp"
-#include "model/families/libraries.hpp"
-#include "model/families/setting_keys.hpp"
+#include "model/families/carried.hpp"
 #include "model/fault.hpp"
 #include "model/layout/address_map.hpp"
 #include "model/numerics/rows.hpp"
 #include "sim/execute/exchanges.hpp"
 #include "sim/ranks/agree.hpp"
+#include "sim/ranks/converter.hpp"
 #include "sim/ranks/handed_on.hpp"
 #include "sim/ranks/links.hpp"
 #include "sim/rounding.hpp"
@@ -39,28 +39,6 @@ bool all_equal(std::span<const std::uint32_t> outputs) {
   return outputs.size() > 1 && std::ranges::all_of(outputs, [&](std::uint32_t output) { return output == outputs.front(); });
 }
 
-layout::ConverterActivation converter_activation(const ModelActivation& activation) {
-  return activation.name.starts_with("SWIGLU") ? layout::ConverterActivation::swigluoai : layout::ConverterActivation::silu;
-}
-
-layout::Setting setting_for(const SimulationRequest& request, const ModelLayer& layer, const layout::Sizes& sizes, int tp_size) {
-  layout::Setting setting{.sizes = sizes,
-                          .padded = sizes,
-                          .form = layer.experts.form,
-                          .engine = request.engine,
-                          .arch = arch_of(request.deployment.hardware),
-                          .tp_size = tp_size,
-                          .activation = converter_activation(layer.activation),
-                          .has_bias = layer.experts.has_bias()};
-  if (request.fixed) {
-    setting.triton.num_warps = request.fixed->num_warps;
-    setting.triton.torch_before_2_8_1 = request.fixed->torch_before_2_8_1;
-  }
-  layout::choose_libraries(setting, request.libraries);
-  layout::set_by_variables(setting, request.deployment.env);
-  return setting;
-}
-
 /// The layer in zero-filled buffers of other sizes, gate and up each at its own end.
 CanonicalLayer padded_layer(const CanonicalLayer& layer, const layout::Sizes& padded) {
   CanonicalLayer result{padded, layer.form, {}};
@@ -77,10 +55,6 @@ CanonicalLayer after_losses(const CanonicalLayer& layer, const layout::BackendLa
   if (backend == nullptr || backend->values == nullptr || backend->undo_values == nullptr) return layer;
   const layout::PackedLayer packed = layout::convert(layer, *backend, setting, mover_of(MoveBy::plans));
   return packed.losses.empty() ? layer : layout::restore(packed, layout::OnLoss::mark, mover_of(MoveBy::plans));
-}
-
-const layout::BackendLayout* layout_of(const ExecutionRow& row, Engine engine) {
-  return row.layout.empty() ? nullptr : &layout::backend_layout_named(row.layout, row.format, engine);
 }
 
 /// Tokens as wide as the kernel's hidden size.
@@ -143,27 +117,28 @@ class Run {
     stage_ = "shard";
     const layout::Sizes& whole = layer_.experts.sizes;
     Plan plan = make_plan({request_.deployment.parallel, layer_.experts.form, whole, sizes.hidden, sizes.intermediate, row_.address,
-                           request_.deployment.layer.expert_groups});
+                           request_.deployment.layer.expert_groups, request_.engine});
     stage_.clear();
     here_ = transport_.ranks_here(static_cast<int>(plan.ranks.size()));
     if (here_.size() < plan.ranks.size()) require_same_deployment(request_, layer_, tokens_, transport_);
     const Execution& execution = reference_.execution;
-    SimulationResult result{.plan = plan,
-                            .execution = execution,
-                            .grounds = grounds_of(row_, arch_of(request_.deployment.hardware), *execution.first, *execution.second),
-                            .differences = differences_of(row_, arch_of(request_.deployment.hardware), *execution.first, *execution.second),
-                            .assembly = assembly,
-                            .exchange = &exchange_of(assembly.prepare_class),
-                            .links = {},
-                            .losses = {},
-                            .ignored = ignored_constants(row_, layer_.activation),
-                            .out = {},
-                            .bit_equal = false,
-                            .worst_share = 0,
-                            .reference = quality(reference_.exact, reference_.out, columns_.size()),
-                            .quality = {},
-                            .outputs = reference_.outputs,
-                            .mistrusted = {}};
+    SimulationResult result{
+        .plan = plan,
+        .execution = execution,
+        .grounds = grounds_of(row_, arch_of(request_.deployment.hardware), *execution.first, *execution.second),
+        .differences = differences_of(row_, arch_of(request_.deployment.hardware), request_.engine, *execution.first, *execution.second),
+        .assembly = assembly,
+        .exchange = &exchange_of(assembly.prepare_class),
+        .links = {},
+        .losses = {},
+        .ignored = ignored_constants(row_, layer_.activation),
+        .out = {},
+        .bit_equal = false,
+        .worst_share = 0,
+        .reference = quality(reference_.exact, reference_.out, columns_.size()),
+        .quality = {},
+        .outputs = reference_.outputs,
+        .mistrusted = {}};
     stage_ = "convert";
     const std::vector<RankRun> ranks = prepared_ranks(result.plan, result.losses);
     stage_ = "execute";
@@ -220,12 +195,13 @@ class Run {
 
   std::vector<RankRun> prepared_ranks(const Plan& plan, std::vector<layout::Loss>& losses) const {
     std::vector<RankRun> ranks;
-    const layout::BackendLayout* backend = layout_of(row_, request_.engine);
+    const layout::StandingConversion conversion = conversion_for(row_, request_.engine);
+    const layout::BackendLayout* const backend = conversion.row;
     const layout::SourceOrder order = kernel_order(row_, layer_.activation);
     for (const int here : here_) {
       const RankPlan& rank = plan.ranks[static_cast<std::size_t>(here)];
       RankRun run{loaded_layer(layer_.experts, plan, rank), {}, {}};
-      const layout::Setting setting = setting_for(request_, layer_, run.loaded.sizes, parallel_.tp_size);
+      const layout::Setting setting = setting_for(request_, layer_, run.loaded.sizes, conversion);
       if (backend == nullptr) {
         CanonicalLayer view = run.loaded;
         view.form.order = order;
@@ -345,16 +321,6 @@ const LinkCheck* SimulationResult::broken() const {
 
 int SimulationResult::exit_code() const { return broken() != nullptr ? 1 : mistrusted.empty() ? 0 : 5; }
 
-layout::Arch arch_of(const oracle::Hardware& hardware) {
-  switch (hardware.platform) {
-    case oracle::PlatformKind::cuda: return layout::arch_named("sm" + std::to_string(hardware.capability.value_or(0)));
-    case oracle::PlatformKind::rocm: return layout::arch_named(hardware.gcn_arch);
-    case oracle::PlatformKind::xpu: return layout::Arch::xpu;
-    case oracle::PlatformKind::cpu: break;
-  }
-  return layout::Arch::cpu;
-}
-
 const std::vector<std::uint32_t>& ExactOutputs::of(const ExecutionRow& row, const Outputs& outputs, SumsBy by) {
   const bool has_global = layout::has_role(layer_.experts.form.format, Role::w13_global_scale);
   const std::optional<GlobalScale> global = has_global ? std::optional(row.global) : std::nullopt;
@@ -375,9 +341,11 @@ Reference run_reference(const SimulationRequest& request, const ModelLayer& laye
                         ExactOutputs& exact) {
   const ExecutionRow& row = row_handed_on(request, layer);
   const layout::Sizes& whole = layer.experts.sizes;
-  layout::Setting setting = setting_for(request, layer, whole, 1);
-  setting.padded = sim::rounded_up(request.backend, setting);
-  const layout::BackendLayout* const backend = layout_of(row, request.engine);
+  const layout::StandingConversion conversion = conversion_for(row, request.engine);
+  const layout::BackendLayout* const backend = conversion.row;
+  layout::Setting setting = setting_for(request, layer, whole, conversion);
+  setting.tp_size = 1;
+  setting.padded = sim::rounded_up(request.backend, setting, request.engine);
   const layout::Sizes padded = backend == nullptr ? setting.padded : layout::padded_by(*backend, setting);
   const CanonicalLayer wide = padded_layer(layer.experts, padded);
   setting.sizes = setting.padded = padded;

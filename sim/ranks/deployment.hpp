@@ -145,7 +145,4 @@ Reference run_reference(const SimulationRequest& request, const ModelLayer& laye
 Simulation simulate(const SimulationRequest& request, const ModelLayer& layer, const SampleTokens& tokens, const Reference& reference,
                     Transport& transport);
 
-/// A name of the layout table for the deployment's hardware. Throws Error(unsupported) for hardware that it has no row for.
-layout::Arch arch_of(const oracle::Hardware& hardware);
-
 }  // namespace mx::sim

@@ -5,6 +5,7 @@
 
 #include "model/error.hpp"
 #include "sim/execute/run_backend.hpp"
+#include "sim/ranks/converter.hpp"
 
 namespace mx::sim {
 namespace {
@@ -23,11 +24,6 @@ ModelActivation activation_of(const oracle::LayerConfig& layer) {
   if (layer.activation == "SWIGLUOAI")
     return {"SWIGLUOAI", {layer.has_swiglu_alpha ? kOtherAlpha : kAlpha, kOne, layer.has_swiglu_limit ? kFive : kSeven, 0}};
   throw Error(ErrorCode::unsupported, "activation " + layer.activation + " is not simulated; SWIGLUOAI and SILU are");
-}
-
-layout::Form form_of(const DeploymentFile& file, WeightFormat format) {
-  const bool interleaved = format == WeightFormat::mxfp4 && file.deployment.layer.activation == "SWIGLUOAI";
-  return {format, interleaved ? layout::SourceOrder::gpt_oss : layout::SourceOrder::standard};
 }
 
 /// Fewer weights are multiplied by the model in less time than the twins need to make their tables.
@@ -72,6 +68,7 @@ oracle::Deployment respread(const oracle::Deployment& deployment, const oracle::
 
 Scenario make_scenario(const DeploymentFile& file, const ScenarioOptions& options) {
   Scenario scenario{file.oracle, file.deployment, file.engine, {}, {}, {}, SumsBy::model};
+  scenario.release = file.release;
   oracle::LayerConfig& layer = scenario.deployment.layer;
   if (!layer.is_act_and_mul) throw Error(ErrorCode::unsupported, "a layer without gate (act_and_mul false) is not simulated");
   if (options.experts > 0) layer.num_experts = options.experts;
@@ -90,7 +87,7 @@ Scenario make_scenario(const DeploymentFile& file, const ScenarioOptions& option
                                          " are generated (--experts N lets fewer experts stand for all)");
   }
   if (3 * sizes.experts * intermediate * layer.hidden >= kWorthTwins) scenario.sums = SumsBy::twins;
-  scenario.layer = {sample_layer(sizes, form_of(file, format), layer.has_bias, options.seed), activation_of(layer), usual_scales(format)};
+  scenario.layer = {sample_layer(sizes, checkpoint_form(layer, format), layer.has_bias, options.seed), activation_of(layer), usual_scales(format)};
   scenario.sample = {spread_over(intermediate, options.sample), spread_over(layer.hidden, options.sample)};
   scenario.tokens = sample_tokens(options.tokens, layer.hidden, layer.num_experts, layer.experts_per_token, options.seed);
   return scenario;

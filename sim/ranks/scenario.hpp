@@ -24,6 +24,7 @@ struct Scenario {
   Outputs sample;                           ///< of what the model sums
   SumsBy sums;                              ///< the twins, unless the layer is so small that the model does as well
   std::vector<std::string> libraries = {};  ///< for layout::choose_libraries
+  std::string release = {};                 ///< of DeploymentFile
 };
 
 /// Weights of more elements than this are not generated.

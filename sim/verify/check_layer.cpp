@@ -45,6 +45,29 @@ layout::Setting setting_of(const ConversionResult& result) {
   return setting;
 }
 
+std::string programs_of(const ConversionResult& result) {
+  const layout::BackendLayout* backend = backend_of(result);
+  if (backend == nullptr || result.sizes.intermediate % result.sizes.group != 0) return {};
+  const layout::Setting setting = setting_of(result);
+  if (!layout::broken_needs(*backend, setting).empty()) return {};
+  std::string text;
+  for (layout::Role role : layout::kAllRoles) {
+    if (layout::has_role(result.form.format, role)) text += backend->build(role, setting).layout.describe() + "\n";
+  }
+  return text;
+}
+
+bool decided_by_library(const ConversionResult& result) {
+  if (result.libraries.empty()) return false;
+  ConversionResult plain = result;
+  plain.libraries.clear();
+  try {
+    return programs_of(plain) != programs_of(result);
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 void add_losses(std::vector<layout::Loss>& sums, const std::vector<layout::Loss>& losses) {
   for (const layout::Loss& loss : losses) {
     const auto found = std::ranges::find_if(sums, [&](const layout::Loss& sum) { return sum.role == loss.role && sum.what == loss.what; });
@@ -243,7 +266,7 @@ class RankCheck {
     }
     if (result.execution.find(run->how) == std::string::npos) result.execution += (result.execution.empty() ? "" : "; ") + run->how;
     if (run->grounds) add_new(result.grounds, {*run->grounds});
-    for (const KnownDifference& known : run->known) add_new(result.known_to_differ, {{std::string(known.where), std::string(known.source)}});
+    for (const KnownDifference& known : run->known) add_new(result.known_to_differ, {{where_text(known), std::string(known.source)}});
     if (!run->refused.empty()) return settle(result, Verdict::refused, "the kernel's products take whole groups alone: " + run->refused);
     result.outputs_compared += run->compared;
     if (run->not_finite > 0)

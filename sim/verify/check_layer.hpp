@@ -24,6 +24,11 @@ struct LayerInput {
 /// Called with a phrase and the fraction of the layer that is done.
 using Advance = std::function<void(const std::string&, double)>;
 
+/// What the backend does with every tensor on the result's device; empty where it refuses or is not modelled. Throws as broken_needs does.
+std::string programs_of(const ConversionResult& result);
+/// Whether the releases that were asked for change the conversion; false where the backend refuses.
+bool decided_by_library(const ConversionResult& result);
+
 /// Converts, restores, compares and executes the layer for every conversion that is modelled, on all threads; adds to the results. Throws Stopped
 /// when that is asked for.
 void check_layer(const LayerInput& input, const VerifyOptions& options, std::span<ConversionResult> conversions, const Advance& advance,

@@ -10,6 +10,7 @@
 #include "model/engine/vllm/method.hpp"
 #include "model/engine/vllm/tables.hpp"
 #include "model/error.hpp"
+#include "model/families/carried.hpp"
 #include "model/moe/layer.hpp"
 #include "model/names.hpp"
 #include "sim/checkpoint/shard.hpp"
@@ -135,8 +136,12 @@ class CellPlanner {
       result.padded.intermediate = choice.rounded_intermediate;
     }
     result.form = checkpoint_.layout_form();
-    result.engine = options_.engine;
-    result.libraries = options_.libraries;
+    const layout::StandingConversion conversion = layout::conversion_at(choice.backend, result.form.format, options_.engine);
+    result.engine = conversion.stands() ? conversion.of : options_.engine;
+    result.libraries = layout::carried_libraries(conversion, options_.engine);
+    result.libraries.insert(result.libraries.end(), options_.libraries.begin(), options_.libraries.end());
+    if (conversion.row != nullptr) result.standing = layout::standing_text(conversion, options_.engine);
+    if (conversion.is_own(options_.engine) && decided_by_library(result)) result.standing = "as " + result.libraries.front() + " has it";
     result.env = options_.env;
     result.arch = layout::arch_named(platform.name);
     std::string programs;
@@ -163,26 +168,16 @@ class CellPlanner {
   static std::string missing_of(const ConversionResult& result, const oracle::Choice& choice) {
     const layout::BackendLayout* backend = backend_of(result);
     if (choice.kernel_class.empty()) return "the engine goes on without a kernel class; what it computes is not in mxact yet";
-    if (backend == nullptr) return (choice.backend == oracle::kNotAsked ? choice.kernel_class : choice.backend) + ": its memory is not in mxact yet";
+    if (backend == nullptr) {
+      const std::string whose = choice.backend == oracle::kNotAsked ? choice.kernel_class : choice.backend;
+      return whose + (result.standing.empty() ? ": its memory is not in mxact yet" : ": its conversion was " + result.standing);
+    }
     if (!is_modelled(result)) return choice.backend + ": its memory of experts without a gate is not in mxact yet";
     if (result.sizes.intermediate % result.sizes.group != 0) return {};
     for (const layout::BrokenNeed& broken : layout::broken_needs(*backend, setting_of(result))) {
       if (broken.need.is_ours) return choice.backend + ": " + std::string(broken.need.why);
     }
     return {};
-  }
-
-  /// What the backend does with every tensor on the result's device; empty where it refuses or is not modelled.
-  static std::string programs_of(const ConversionResult& result) {
-    const layout::BackendLayout* backend = backend_of(result);
-    if (backend == nullptr || result.sizes.intermediate % result.sizes.group != 0) return {};
-    const layout::Setting setting = setting_of(result);
-    if (!layout::broken_needs(*backend, setting).empty()) return {};
-    std::string text;
-    for (layout::Role role : layout::kAllRoles) {
-      if (layout::has_role(result.form.format, role)) text += backend->build(role, setting).layout.describe() + "\n";
-    }
-    return text;
   }
 
   const Checkpoint& checkpoint_;

@@ -45,11 +45,12 @@ struct ConversionResult {
   layout::Sizes padded;  ///< after rounding
   layout::Arch arch;     ///< of the first platform that needs it; those on which the backend packs alike share it
   layout::Form form;     ///< of the checkpoint
-  Engine engine;
+  Engine engine;         ///< whose conversion it is: an earlier version's where that one's stands
   Verdict verdict;
   std::string detail;  ///< first difference, or why it is refused, mistrusted or not modelled; of what passed, why nothing was restored, else empty
   std::vector<std::string> not_asked = {};      ///< exchanges that the form or the sizes leave no pair for
-  std::vector<std::string> libraries = {};      ///< of VerifyOptions
+  std::vector<std::string> libraries = {};      ///< of VerifyOptions, and what the version asks for beside an earlier one's conversion
+  std::string standing = {};                    ///< layout::standing_text: what an earlier version's conversion is to the version
   std::map<std::string, std::string> env = {};  ///< likewise
   std::string execution = {};                   ///< how it was executed: quantizers x contract, and on what grounds
   std::vector<Grounds> grounds = {};            ///< that its arithmetic stands on, as met; none where it was not executed as the backend computes

@@ -52,6 +52,92 @@ TEST_CASE("engine diff counts what an upgrade changes, and gives a deployment of
   CHECK(counts_are(json["counts"], 834, 66, 60, 44));
   CHECK(counts_are(run_json("engine diff 2026-08 2026-11")["counts"], 807, 22, 88, 8));
   CHECK(run_json("engine diff 2026-08 2026-08")["changes"].size() == 0);
+  CHECK(run_json("engine diff 2026-08 2026-08")["memory"].size() == 0);
+}
+
+TEST_CASE("engine diff says where the weights lie otherwise, or that no layout is known") {
+  const mx::tests::ScratchDirectory scratch;
+  const auto file = scratch.path() / "deployment.info";
+  std::ofstream(file) << "platform SM100 layer { experts 32 top_k 4 hidden 2880 intermediate 2880 }\n";
+  const Json json = run_json("engine diff 2026-05 2026-08 '" + file.string() + "'");
+  REQUIRE(json["memory"].size() == 1);
+  const Json& change = json["memory"][0];
+  CHECK(change["cause"] == "other sizes");
+  // I is rounded to 256 and since then to 128, H to 256: 2880 becomes 3072, then 2944.
+  CHECK(change["tensors"][0]["before"] == "U8[32, 6144, 1536]");
+  CHECK(change["tensors"][0]["after"] == "U8[32, 5888, 1536]");
+  CHECK(change["before"]["bytes"].get<std::int64_t>() == 482'476'032);
+  CHECK(change["after"]["bytes"].get<std::int64_t>() == 462'389'248);
+  CHECK(json["memory_counts"]["differing"] == 1);
+  const std::string hopper = std::string("'") + MXACT_SOURCE_DIR + "/docs/examples/gpt-oss-h100.info'";
+  const Json later = run_json("engine diff 2026-08 2026-11 " + hopper);
+  REQUIRE(later["memory"].size() == 1);
+  CHECK(later["memory"][0]["after"]["missing"] == "run at vllm@2026-08, changed since: layouts of triton_kernels 3.8");
+  CHECK(later["memory"][0]["after"]["bytes"].is_null());
+  CHECK(later["memory_counts"]["unknown"] == 1);
+  const Run text = run_mxact("engine diff 2026-05 2026-08");
+  CHECK(says(text.out, "memory of the weights: "));
+}
+
+TEST_CASE("every verb says what a release differs in, and whose conversion and arithmetic it takes") {
+  const mx::tests::ScratchDirectory scratch;
+  const auto file = scratch.path() / "deployment.info";
+  std::ofstream(file) << "oracle nvfp4 platform SM100 weight_key kNvfp4Static activation_key kNvfp4Dynamic\n"
+                         "layer { experts 8 top_k 2 hidden 256 intermediate 96 activation SILU bias false }\n";
+  const std::string named = "'" + file.string() + "'";
+  const std::string differs = "0.29.0 differs here: FLASHINFER_TRTLLM pads gate and up each: its weights are right (read)";
+  const std::string comes = "0.29.0 comes with flashinfer-python 0.6.18";
+  for (const std::string& asked : {"select " + named, "sim " + named, "audit " + named}) {
+    INFO(asked);
+    const Run run = run_mxact(asked + " --engine vllm==0.29.0");
+    CHECK(says(run.out, differs));
+    CHECK(says(run.out, comes));
+    CHECK_FALSE(says(run_mxact(asked + " --engine 2026-08").out, "0.29.0 "));
+  }
+  const Run matrix = run_mxact("matrix --oracle nvfp4 --platform SM100 --engine vllm==0.29.0 --count");
+  CHECK(says(matrix.out, differs));
+  CHECK(says(matrix.out, comes));
+  CHECK(
+      says(run_mxact("audit --needs --oracle nvfp4 --engine vllm==0.29.0").out, "0.29.0 differs in nvfp4 with I of a rank no multiple of 64, gated"));
+  const std::string changed = "FLASHINFER_TRTLLM: conversion of its weights run at vllm@2026-08, changed since: gate and up are padded each";
+  CHECK(says(run_mxact("select " + named + " --engine 2026-11").out, changed));
+  const Run simulated = run_mxact("sim " + named + " --engine 2026-11");
+  CHECK(simulated.status == 5);
+  CHECK(says(simulated.out, changed));
+  CHECK(says(simulated.out, "arithmetic run at vllm@2026-05: no kernel of vllm@2026-11 was compared"));
+  CHECK(says(simulated.out, "NOT YET MODELLED the conversion was run at vllm@2026-08, changed since"));
+  const Run verified = run_mxact("verify --engine vllm==0.33.0 --platform SM90 --tp 1 --layers 1");
+  CHECK(says(verified.out, "0.33.0 comes with flashinfer-python 0.7.2.post1"));
+  CHECK(says(verified.out, "MARLIN: conversion of its weights run at vllm@2026-08, reads the same"));
+  CHECK(says(verified.out, "TRITON: its conversion was run at vllm@2026-08, changed since: layouts of triton_kernels 3.8"));
+}
+
+TEST_CASE("a library's release that a release of the engine asks for decides, and is named") {
+  const mx::tests::ScratchDirectory scratch;
+  const auto file = scratch.path() / "deployment.info";
+  std::ofstream(file) << "platform SM90 backend flashinfer_cutlass\nlayer { experts 8 top_k 2 hidden 256 intermediate 256 activation SWIGLUOAI }\n";
+  const std::string asked = " '" + file.string() + "' --engine ";
+  const std::string said = "FLASHINFER_CUTLASS_MXFP4_BF16: conversion of its weights ";
+  CHECK(says(run_mxact("select" + asked + "vllm==0.29.0").out, said + "as flashinfer=0.6.18 has it, which 0.29.0 asks for"));
+  CHECK(says(run_mxact("sim" + asked + "vllm==0.29.0").out, said + "as flashinfer=0.6.18 has it"));
+  CHECK_FALSE(says(run_mxact("select" + asked + "2026-08").out, said));
+  CHECK(says(run_mxact("select" + asked + "vllm==0.33.0").out, said + "run at vllm@2026-08, reads the same, with flashinfer=0.7.2.post1"));
+  const std::string backend = "verify --platform SM90 --tp 1 --layers 1 --backend FLASHINFER_CUTLASS_MXFP4_BF16 --engine ";
+  CHECK(says(run_mxact(backend + "vllm==0.29.0").out, said + "as flashinfer=0.6.18 has it"));
+  CHECK(says(run_mxact(backend + "2026-08 --library flashinfer=0.6.18").out, said + "as flashinfer=0.6.18 has it"));
+}
+
+TEST_CASE("FP8 by TRITON and sums of slots are known to differ since 2026-08") {
+  const mx::tests::ScratchDirectory scratch;
+  const auto file = scratch.path() / "deployment.info";
+  std::ofstream(file) << "oracle fp8 platform SM90 backend triton weight_key kFp8Static128BlockSym activation_key kFp8Dynamic128Sym\n"
+                         "layer { experts 4 top_k 2 hidden 256 intermediate 256 activation SILU bias false }\n";
+  const std::string asked = "sim '" + file.string() + "' --engine ";
+  const Run august = run_mxact(asked + "2026-08"), may = run_mxact(asked + "2026-05");
+  CHECK(says(august.out, "known to differ: tiles of 16 or 32 tokens: operands are exchanged, since vllm@2026-08"));
+  CHECK(says(august.out, "known to differ: every top_k: slots are summed in fp32, by position, and rounded once, since vllm@2026-08"));
+  CHECK_FALSE(says(may.out, "since vllm@2026-08"));
+  CHECK(says(may.out, "known to differ: tiles of 16 or 32 tokens: products run as fp16 on mma.sync"));
 }
 
 TEST_CASE("engine diff of one deployment is what select says of both") {

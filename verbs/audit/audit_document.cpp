@@ -82,7 +82,8 @@ sim::JunitCase case_of(const AuditReport& report, const Violation& violation, st
 
 }  // namespace
 
-Document audit_document(const AuditReport& report, std::span<const std::string_view> oracles, std::span<const oracle::Finding> ledger) {
+Document audit_document(const AuditReport& report, const sim::AskedEngine& asked, std::span<const std::string_view> oracles,
+                        std::span<const oracle::Finding> ledger) {
   Document document{"audit", std::string(name_of(report.engine))};
   document.value("deployments", report.deployments);
   document.value("choices", report.choices);
@@ -102,6 +103,7 @@ Document audit_document(const AuditReport& report, std::span<const std::string_v
   if (!held)
     document.note("no ledger holds " + document.engine + ": what differs from that of " + std::string(name_of(oracle::kLedgerEngine)) +
                   " fails nothing");
+  note_release(document, asked, oracles);
   document.ended(held && !differences.empty() ? 1 : 0);
   return document;
 }

@@ -15,7 +15,14 @@ void add_need(Json& json, const oracle::KernelNeed& need) {
   json["until"] = need.versions.until ? Json(name_of(*need.versions.until)) : Json();
 }
 
-Document needs_document(Engine engine, std::span<const std::string_view> oracles) {
+void note_release(Document& document, const sim::AskedEngine& asked, std::span<const std::string_view> oracles) {
+  sim::EngineNotes notes(document, asked);
+  for (const std::string_view oracle : oracles) notes.about(oracle);
+  notes.libraries();
+}
+
+Document needs_document(const sim::AskedEngine& asked, std::span<const std::string_view> oracles) {
+  const Engine engine = asked.engine;
   Document document{"needs", std::string(name_of(engine))};
   Table lines{{},
               {in_text("oracle"), in_text("backend"), in_text("class"), in_text("constraint"), in_text("of"), in_text("if broken"),
@@ -40,6 +47,7 @@ Document needs_document(Engine engine, std::span<const std::string_view> oracles
   }
   document.value("oracles", std::move(all));
   document.table(std::move(lines));
+  note_release(document, asked, oracles);
   return document;
 }
 

@@ -7,6 +7,7 @@
 #include <span>
 #include <system_error>
 
+#include "model/families/libraries.hpp"
 #include "model/families/matrix.hpp"
 #include "model/families/memory.hpp"
 #include "model/families/setting_keys.hpp"
@@ -61,8 +62,19 @@ std::string sizes_text(std::int64_t from, std::int64_t to) { return from == to ?
 
 Document begun(std::string verb, const Setting& setting) { return {std::move(verb), std::string(name_of(setting.engine))}; }
 
+/// ", flashinfer 0.6.18": releases of libraries that the engine's version does not ask for.
+std::string libraries_text(const Setting& setting) {
+  std::string text;
+  for (const layout::SettingKey& key : layout::setting_keys()) {
+    if (!layout::is_of_library(key.key) || key.get(setting) == "engine") continue;
+    text += fmt::format(", {} {}", key.key, key.get(setting));
+  }
+  return text;
+}
+
 void add_backend(Document& document, const std::string& backend, const Setting& setting, const std::string& rank = {}) {
-  document.field("backend", "backend", backend, fmt::format("{} on {}, engine {}{}", backend, layout::name_of(setting.arch), document.engine, rank));
+  document.field("backend", "backend", backend,
+                 fmt::format("{} on {}, engine {}{}{}", backend, layout::name_of(setting.arch), document.engine, libraries_text(setting), rank));
 }
 
 std::string sizes_text(const Setting& setting) {

@@ -91,11 +91,6 @@ void Document::ended(int code) {
   verdict = code == 0 ? "PASSED" : code == kRefused ? "REFUSED" : code == kMistrusted ? "MISTRUSTED" : "FAILED";
 }
 
-void note_arithmetic(Document& document, Engine engine) {
-  if (engine == kVllm2026_05) return;
-  document.note("arithmetic run at " + std::string(name_of(kVllm2026_05)) + ": no kernel of " + std::string(name_of(engine)) + " was compared");
-}
-
 Json body_json(const Document& document) {
   Json json = Json::object();
   if (!document.engine.empty()) json["engine"] = document.engine;

@@ -111,9 +111,6 @@ struct Document {
   void ended(int code);
 };
 
-/// A remark where the arithmetic of a version was not compared with its kernels: it is that of the version on which it was run.
-void note_arithmetic(Document& document, Engine engine);
-
 /// Who said it, and when.
 struct Head {
   std::string version;  ///< of the program

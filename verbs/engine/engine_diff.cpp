@@ -28,10 +28,10 @@ struct Asked {
   Decision decision;
 };
 
-Asked asked(Engine engine, std::string_view oracle, const Deployment& deployment) {
+Asked asked(const ComparedEngine& version, std::string_view oracle, const Deployment& deployment) {
   Asked one{deployment, {}};
-  one.deployment.parallel.all2all_backend = oracle::all2all_of(engine, deployment.parallel.all2all_backend);
-  one.decision = oracle::select(engine, oracle, one.deployment);
+  one.deployment.parallel.all2all_backend = oracle::all2all_of(version.engine, deployment.parallel.all2all_backend);
+  one.decision = oracle::select(version.engine, oracle, one.deployment);
   return one;
 }
 
@@ -74,16 +74,34 @@ using Key = std::tuple<std::string, ChangeKind, std::string, std::string, std::s
 /// Changes by what they have in common; the first deployment of each is its smallest, as the tables begin with fewest ranks.
 class Changes {
  public:
-  explicit Changes(Engine after) : after_(after) {}
+  Changes(const ComparedEngine& before, const ComparedEngine& after) : before_(before), after_(after) {}
 
-  void add(std::string_view oracle, const Asked& before, const Asked& after) {
+  void add(std::string_view oracle, const Deployment& deployment) {
+    const Asked before = asked(before_, oracle, deployment), after = asked(after_, oracle, deployment);
+    ++compared_;
+    add_decision(oracle, before, after);
+    if (!before.decision.choice || !after.decision.choice) return;
+    memory_.add(oracle, weights_memory(before_.engine, oracle, before.deployment, *before.decision.choice, before_.libraries),
+                weights_memory(after_.engine, oracle, after.deployment, *after.decision.choice, after_.libraries),
+                [&] { return oracle::info_text(after_.engine, oracle, after.deployment); });
+  }
+
+  EngineDiff all() const { return {before_.engine, after_.engine, compared_, sorted(), memory_.all()}; }
+
+ private:
+  struct Found {
+    std::size_t deployments = 0;
+    std::string smallest;
+  };
+
+  void add_decision(std::string_view oracle, const Asked& before, const Asked& after) {
     const auto kind = change_of(before.decision, after.decision);
     if (!kind) return;
     const Key key{std::string(oracle), *kind, answer_text(before.decision, *kind), answer_text(after.decision, *kind),
                   cause_of(before.decision, after.decision, *kind)};
     auto [at, is_new] = found_.try_emplace(key);
     ++at->second.deployments;
-    if (is_new) at->second.smallest = oracle::info_text(after_, oracle, after.deployment);
+    if (is_new) at->second.smallest = oracle::info_text(after_.engine, oracle, after.deployment);
   }
 
   std::vector<EngineChange> sorted() const {
@@ -96,13 +114,11 @@ class Changes {
     return changes;
   }
 
- private:
-  struct Found {
-    std::size_t deployments = 0;
-    std::string smallest;
-  };
-  Engine after_;
+  const ComparedEngine& before_;
+  const ComparedEngine& after_;
+  std::size_t compared_ = 0;
   std::map<Key, Found> found_;
+  MemoryChanges memory_;
 };
 
 bool is_published(const oracle::Model& model, const oracle::Scheme& scheme) {
@@ -119,28 +135,25 @@ std::size_t EngineDiff::count(ChangeKind kind) const {
   return sum;
 }
 
-EngineDiff engine_diff(Engine before, Engine after) {
-  Changes changes(after);
-  std::size_t compared = 0;
+EngineDiff engine_diff(const ComparedEngine& before, const ComparedEngine& after) {
+  Changes changes(before, after);
   for (const verbs::Spread& spread : verbs::spreads()) {
     for (const oracle::Model& model : oracle::models()) {
       for (const oracle::Scheme& scheme : oracle::schemes()) {
         if (!is_published(model, scheme)) continue;
         for (const oracle::PlatformPreset& platform : oracle::all_platforms()) {
-          const Deployment deployment = oracle::deployment_of(model, scheme, platform, spread.request);
-          changes.add(scheme.oracle, asked(before, scheme.oracle, deployment), asked(after, scheme.oracle, deployment));
-          ++compared;
+          changes.add(scheme.oracle, oracle::deployment_of(model, scheme, platform, spread.request));
         }
       }
     }
   }
-  return {before, after, compared, changes.sorted()};
+  return changes.all();
 }
 
-EngineDiff engine_diff(Engine before, Engine after, std::string_view oracle, const Deployment& deployment) {
-  Changes changes(after);
-  changes.add(oracle, asked(before, oracle, deployment), asked(after, oracle, deployment));
-  return {before, after, 1, changes.sorted()};
+EngineDiff engine_diff(const ComparedEngine& before, const ComparedEngine& after, std::string_view oracle, const Deployment& deployment) {
+  Changes changes(before, after);
+  changes.add(oracle, deployment);
+  return changes.all();
 }
 
 }  // namespace mx::sim

@@ -3,12 +3,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "model/deployment/deployment.hpp"
 #include "model/deployment/version.hpp"
+#include "verbs/engine/memory_diff.hpp"
 
 namespace mx::sim {
 
@@ -37,15 +39,22 @@ struct EngineDiff {
   Engine after;
   std::size_t deployments;  ///< compared
   std::vector<EngineChange> changes;
+  MemoryDiff memory;  ///< of those for which both choose
 
   std::size_t count(ChangeKind kind) const;
 };
 
+/// A version to compare, with releases of libraries other than those that it asks for, as layout::choose_libraries takes them.
+struct ComparedEngine {
+  Engine engine;
+  std::vector<std::string> libraries = {};
+};
+
 /// Both versions asked with every published checkpoint of the tables, on every platform, in every parallelism; most deployments first. An exchange
 /// that a version calls otherwise is asked by that version's name. Throws Error(unsupported) for a version without choices.
-EngineDiff engine_diff(Engine before, Engine after);
+EngineDiff engine_diff(const ComparedEngine& before, const ComparedEngine& after);
 
 /// One deployment put to both. Throws as oracle::select does.
-EngineDiff engine_diff(Engine before, Engine after, std::string_view oracle, const oracle::Deployment& deployment);
+EngineDiff engine_diff(const ComparedEngine& before, const ComparedEngine& after, std::string_view oracle, const oracle::Deployment& deployment);
 
 }  // namespace mx::sim

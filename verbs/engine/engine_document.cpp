@@ -55,7 +55,90 @@ void add_cases(Document& document, const sim::EngineDiff& diff) {
                               {},
                               replay});
   }
-  if (diff.changes.empty()) document.cases.push_back({"mxact.engine", "no decision changes", sim::CheckEnd::passed, {}, {}, replay});
+  for (const sim::MemoryChange& change : diff.memory.changes) {
+    const sim::CheckEnd end = change.is_known() ? sim::CheckEnd::failed : sim::CheckEnd::skipped;
+    document.cases.push_back({"mxact.engine.memory." + change.oracle,
+                              change.smallest,
+                              end,
+                              fmt::format("{} became {}: {} ({} deployments)", sim::layout_text(change.before), sim::layout_text(change.after),
+                                          change.cause, change.deployments),
+                              {},
+                              replay});
+  }
+  if (diff.changes.empty() && diff.memory.changes.empty())
+    document.cases.push_back({"mxact.engine", "no decision changes", sim::CheckEnd::passed, {}, {}, replay});
+}
+
+}  // namespace
+
+namespace {
+
+using sim::MemoryChange;
+using sim::TensorMemory;
+using sim::WeightsMemory;
+
+/// One side of a change of memory.
+Cell memory_cell(const WeightsMemory& memory) {
+  Table tensors{{}, {in_json("tensor"), in_json("dtype"), in_json("shape"), in_json("bytes")}};
+  for (const TensorMemory& tensor : memory.tensors) tensors.add({tensor.tensor, tensor.dtype, tensor.shape, tensor.bytes});
+  Json json = {{"backend", memory.backend},
+               {"layout", memory.conversion.row == nullptr ? Json() : Json(sim::layout_text(memory))},
+               {"missing", memory.is_known() ? Json() : Json(memory.missing)},
+               {"source", memory.conversion.source.empty() ? Json() : Json(memory.conversion.source)},
+               {"bytes", memory.is_known() ? Json(memory.bytes()) : Json()},
+               {"tensors", tensors.json()}};
+  const std::string layout = sim::layout_text(memory);
+  std::string text = layout.starts_with(memory.backend + " ") ? layout : memory.backend + ": " + layout;
+  if (memory.is_known()) text += fmt::format(", {} bytes", memory.bytes());
+  return {std::move(json), std::move(text)};
+}
+
+const TensorMemory* find_tensor(const WeightsMemory& memory, std::string_view name) {
+  const auto at = std::ranges::find(memory.tensors, name, &TensorMemory::tensor);
+  return at == memory.tensors.end() ? nullptr : &*at;
+}
+
+/// Tensor by tensor what differs; nothing where one side is not known.
+Cell differences_cell(const MemoryChange& change) {
+  Table table{{}, {in_json("tensor"), in_json("differs"), in_json("before"), in_json("after")}};
+  std::string text;
+  const auto add = [&](std::string_view name, std::string_view what, const TensorMemory* before, const TensorMemory* after) {
+    const auto shown = [](const TensorMemory* tensor) { return tensor == nullptr ? std::string("-") : sim::tensor_text(*tensor); };
+    table.add({name, what, before == nullptr ? Json() : Json(shown(before)), after == nullptr ? Json() : Json(shown(after))});
+    text += (text.empty() ? "" : "; ") + std::string(name);
+    text += shown(before) == shown(after) ? fmt::format(" {}, other steps", shown(after)) : fmt::format(" {} -> {}", shown(before), shown(after));
+  };
+  if (change.is_known()) {
+    for (const TensorMemory& tensor : change.before.tensors) {
+      const TensorMemory* const other = find_tensor(change.after, tensor.tensor);
+      const std::string_view what = other == nullptr ? "gone" : sim::difference_of(tensor, *other);
+      if (!what.empty()) add(tensor.tensor, what, &tensor, other);
+    }
+    for (const TensorMemory& tensor : change.after.tensors) {
+      if (find_tensor(change.before, tensor.tensor) == nullptr) add(tensor.tensor, "new", nullptr, &tensor);
+    }
+  }
+  return {table.json(), std::move(text)};
+}
+
+/// Where the weights of one layer lie otherwise on a rank, bytes those of the smallest deployment.
+void add_memory(Document& document, const sim::MemoryDiff& memory) {
+  document.value("memory_counts", {{"compared", memory.compared}, {"differing", memory.differing}, {"unknown", memory.unknown}});
+  document.line(fmt::format("memory of the weights: {} deployments chosen for by both, {} differ, {} not known", memory.compared, memory.differing,
+                            memory.unknown));
+  Table table{"memory",
+              {{"deployments", "deployments"},
+               {"oracle", "oracle"},
+               {"before", "before"},
+               {"after", "after"},
+               {"cause", "cause"},
+               {"tensors", "tensors"},
+               {"smallest", "smallest deployment"}}};
+  for (const MemoryChange& change : memory.changes) {
+    table.add({change.deployments, change.oracle, memory_cell(change.before), memory_cell(change.after), change.cause, differences_cell(change),
+               change.smallest});
+  }
+  document.table(std::move(table));
 }
 
 }  // namespace
@@ -85,6 +168,8 @@ Document engine_diff_document(const sim::EngineDiff& diff) {
   }
   document.line();
   document.table(std::move(table));
+  document.line();
+  add_memory(document, diff.memory);
   add_cases(document, diff);
   return document;
 }

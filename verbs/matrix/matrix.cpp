@@ -102,7 +102,7 @@ std::span<const Spread> spreads() {
 
 Matrix run_matrix(const MatrixRequest& request, oracle::Detail detail) {
   require_variables(request.env);
-  Matrix matrix{request.engine, rows_named("platform", request.platforms, oracle::all_platforms()),
+  Matrix matrix{request.engine, request.release, rows_named("platform", request.platforms, oracle::all_platforms()),
                 rows_named("parallelism", request.spreads, spreads()), sections_of(request)};
   if (matrix.sections.empty()) throw Error(ErrorCode::usage, "no checkpoint of these models comes in these schemes for these oracles");
   const std::size_t in_section = matrix.platforms.size() * matrix.spreads.size();

@@ -40,6 +40,7 @@ struct MatrixSection {
 /// checkpoints, and with `oracles` not empty only in those that ask one of these oracles.
 struct MatrixRequest {
   Engine engine = kDefaultEngine;
+  std::string release = {};  ///< that named the engine; empty: a month or a commit did
   std::vector<std::string> models = {};
   std::vector<std::string> schemes = {};
   std::vector<std::string> oracles = {};
@@ -51,6 +52,7 @@ struct MatrixRequest {
 
 struct Matrix {
   Engine engine;
+  std::string release;  ///< of MatrixRequest
   std::vector<const oracle::PlatformPreset*> platforms;
   std::vector<const Spread*> spreads;
   std::vector<MatrixSection> sections;

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "verbs/matrix/matrix_view.hpp"
+#include "verbs/select/engine_notes.hpp"
 
 namespace mx::verbs {
 namespace {
@@ -43,6 +44,22 @@ Json counts_json(const Counts& counts) {
           {"chosen", counts.cells[0]},         {"possible", counts.cells[1]}, {"refused", counts.cells[2]}};
 }
 
+/// Where the release that was asked differs from its version and touches a deployment of the matrix, and its libraries.
+void note_release(Document& document, const Matrix& matrix, const std::map<std::string, std::string>& env) {
+  sim::EngineNotes notes(document, {matrix.engine, matrix.release});
+  notes.libraries();
+  if (matrix.release.empty()) return;
+  for (const MatrixSection& section : matrix.sections) {
+    for (const Spread* spread : matrix.spreads) {
+      for (const oracle::PlatformPreset* platform : matrix.platforms) {
+        oracle::Deployment deployment = oracle::deployment_of(*section.model, *section.scheme, *platform, spread->request);
+        deployment.env = env;
+        notes.about(section.scheme->oracle, deployment);
+      }
+    }
+  }
+}
+
 /// Axes, variables and sums: what every document of a matrix begins with.
 Document begun(const Matrix& matrix, const std::map<std::string, std::string>& env) {
   Document document{"matrix", std::string(name_of(matrix.engine))};
@@ -57,6 +74,7 @@ Document begun(const Matrix& matrix, const std::map<std::string, std::string>& e
   Counts all;
   for (const MatrixSection& section : matrix.sections) all += count(section);
   document.value("counts", counts_json(all));
+  note_release(document, matrix, env);
   return document;
 }
 

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,43 @@ namespace {
 constexpr std::array<std::string_view, 4> kKinds{"choice", "refusal", "class", "sizes"};
 constexpr std::array<std::string_view, 4> kTitles{"Another backend, or a choice against a refusal", "Another exception",
                                                   "Another class of the same backend", "Other sizes alone"};
+
+/// One side of a change of memory: the layout's row, or why there is none, and the bytes of a layer on a rank.
+std::string side_text(const Node& side) {
+  const std::optional<Node> layout = side.find("layout"), bytes = side.find("bytes");
+  std::string text = layout ? layout->text() : side["backend"].text() + ": " + side["missing"].text();
+  if (bytes) text += fmt::format(", {} bytes", bytes->count());
+  return text;
+}
+
+std::string tensors_text(const Node& tensors) {
+  std::string text;
+  for (const Node& tensor : tensors.items()) text += (text.empty() ? "" : "; ") + tensor["tensor"].text() + ": " + tensor["differs"].text();
+  return text;
+}
+
+/// Where the weights lie otherwise, the changes by cause.
+std::string memory_html(const Node& root) {
+  std::vector<HtmlRow> rows;
+  const std::optional<Node> changes = root.find("memory");
+  if (!changes) return {};  // a run from before memory was compared
+  for (const Node& change : changes->items()) {
+    rows.push_back({{side_text(change["before"]), "text"},
+                    {side_text(change["after"]), "text"},
+                    {change["oracle"].text()},
+                    {std::to_string(change["deployments"].count()), "number"},
+                    {change["cause"].text(), "text"},
+                    {tensors_text(change["tensors"]), "text"},
+                    {change["smallest"].text(), "code"}});
+  }
+  if (rows.empty()) return {};
+  constexpr std::string_view kTitle = "Weights that lie otherwise in memory";
+  const Node counts = root["memory_counts"];
+  const std::string found =
+      fmt::format("{} of {} deployments, {} not known", counts["differing"].count(), counts["compared"].count(), counts["unknown"].count());
+  return html_details(kTitle, found,
+                      html_table(kTitle, {"before", "after", "oracle", "deployments", "cause", "tensors", "smallest deployment"}, rows), true);
+}
 
 }  // namespace
 
@@ -52,7 +90,7 @@ std::string upgrade_html(const Run& run) {
     html += html_details(kTitles[kind], fmt::format("{} deployments", counts[kind]),
                          html_table(kTitles[kind], {"before", "after", "oracle", "deployments", "cause", "smallest deployment"}, rows[kind]), true);
   }
-  return html;
+  return html + memory_html(run.root());
 }
 
 }  // namespace mx::golden

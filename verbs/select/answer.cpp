@@ -9,6 +9,7 @@
 #include "model/audit/placement.hpp"
 #include "model/engine/vllm/model_file.hpp"
 #include "model/error.hpp"
+#include "verbs/select/engine_notes.hpp"
 
 namespace mx::sim {
 namespace {
@@ -153,8 +154,12 @@ Document select_document(const DeploymentFile& file, const SelectAnswer& answer,
   }
   document.line(fmt::format("engine {}", document.engine));
   const Engine newest = known_engines().back();
-  if (file.engine == kDefaultEngine && newest != kDefaultEngine)
+  if (file.release.empty() && file.engine == kDefaultEngine && newest != kDefaultEngine)
     document.note(fmt::format("{} is known, too (--engine; mxact engine diff)", name_of(newest)));
+  EngineNotes notes(document, {file.engine, file.release});
+  notes.about(file.oracle, file.deployment);
+  notes.libraries();
+  if (decision.choice) notes.weights(file.oracle, file.deployment, *decision.choice);
   document.value("failure", failure_json(resolution.failure));
   Table trace = trace_of(decision);
   if (explain) {

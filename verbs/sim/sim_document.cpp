@@ -6,6 +6,7 @@
 
 #include "model/error.hpp"
 #include "verbs/select/answer.hpp"
+#include "verbs/select/engine_notes.hpp"
 
 namespace mx::verbs {
 namespace {
@@ -62,7 +63,7 @@ Json quality_json(const sim::Quality& quality) {
 
 Json differences_json(std::span<const sim::KnownDifference> differences) {
   Json rows = Json::array();
-  for (const sim::KnownDifference& one : differences) rows.push_back({{"where", one.where}, {"source", one.source}});
+  for (const sim::KnownDifference& one : differences) rows.push_back({{"where", sim::where_text(one)}, {"source", one.source}});
   return rows;
 }
 
@@ -135,7 +136,8 @@ void add_result(Document& document, const sim::SimulationResult& result) {
   document.line(fmt::format("{}; {}", activations_text(result.execution), arithmetic_text(result.execution)));
   document.line(fmt::format("sums by {}, {}", summer(result.execution), extent_text(result.outputs)));
   document.line(fmt::format("grounds: {} ({})", sim::grounds_text(result.grounds, result.differences), result.execution.row->source));
-  for (const sim::KnownDifference& one : result.differences) document.line(fmt::format("{}: {} ({})", kKnownToDiffer, one.where, one.source));
+  for (const sim::KnownDifference& one : result.differences)
+    document.line(fmt::format("{}: {} ({})", kKnownToDiffer, sim::where_text(one), one.source));
   for (const layout::Loss& loss : result.losses)
     document.line(fmt::format("lost in conversion: {}: {} ({} units{})", layout::name_of(loss.role), loss.what, loss.units,
                               loss.kept == 0 ? "" : fmt::format(", {} of which keep their value", loss.kept)));
@@ -226,12 +228,21 @@ Cell reported_of(const sim::ComparedCell& cell) {
   return {std::move(json), std::string(cell.reported->report)};
 }
 
+/// What holds of the version whatever is simulated.
+sim::EngineNotes begun_notes(Document& document, const sim::Scenario& scenario) {
+  sim::EngineNotes notes(document, {scenario.engine, scenario.release});
+  notes.arithmetic();
+  notes.about(scenario.oracle, scenario.deployment);
+  notes.libraries();
+  return notes;
+}
+
 }  // namespace
 
 Document simulation_document(const sim::Scenario& scenario, const SimAnswer& answer) {
   const std::string parallel = parallel_text(scenario.deployment.parallel);
   Document document{"sim", std::string(name_of(scenario.engine))};
-  note_arithmetic(document, scenario.engine);
+  sim::EngineNotes notes = begun_notes(document, scenario);
   add_scenario(document, scenario);
   document.value("parallel", parallel);
   document.value("backend", answer.backend.empty() ? Json() : Json(answer.backend));
@@ -244,6 +255,11 @@ Document simulation_document(const sim::Scenario& scenario, const SimAnswer& ans
   document.value("result", result ? result_json(*result) : Json());
   const std::string suite = fmt::format("mxact.sim.{}", answer.backend.empty() ? "no backend" : answer.backend);
   sim::add_broken(document, answer.broken, false);
+  if (!answer.backend.empty() && answer.legacy.empty()) {
+    const oracle::LayerConfig& layer = scenario.deployment.layer;
+    notes.weights(scenario.oracle, scenario.deployment,
+                  {answer.backend, answer.selected.kernel_class, layer.hidden, layer.intermediate_per_partition});
+  }
   if (!answer.refusal.empty() || !answer.unmodelled.empty()) {
     const bool refused = !answer.refusal.empty();
     const std::string text = fmt::format("{}{} {}", answer.backend.empty() ? "" : answer.backend + ": ", refused ? "REFUSED" : "NOT YET MODELLED",
@@ -271,7 +287,7 @@ Document simulation_document(const sim::Scenario& scenario, const SimAnswer& ans
 
 Document comparison_document(const sim::Scenario& scenario, const sim::Comparison& comparison) {
   Document document{"sim", std::string(name_of(scenario.engine))};
-  note_arithmetic(document, scenario.engine);
+  sim::EngineNotes notes = begun_notes(document, scenario);
   add_scenario(document, scenario);
   document.line();
   Table table{"cells",

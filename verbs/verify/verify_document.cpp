@@ -10,6 +10,7 @@
 #include "support/quote.hpp"
 #include "verbs/convert/convert_document.hpp"
 #include "verbs/layout/subject.hpp"
+#include "verbs/select/engine_notes.hpp"
 
 namespace mx::verbs {
 namespace {
@@ -315,11 +316,14 @@ Document verify_document(const VerifyReport& report, const sim::VerifyRequest& a
   document.field("sample", "sample", {{"compared_every", report.compared_every}, {"rows", sim::kComputedRows}, {"text", sample_text(report)}},
                  sample_text(report));
   document.field("engine", {}, {}, document.engine);
-  note_arithmetic(document, report.engine);
+  sim::EngineNotes notes(document, sim::asked_engine(asked.engine));
+  notes.arithmetic();
+  notes.libraries();
   document.line();
   Json conversions = Json::array();
   for (const ConversionResult& result : report.conversions) conversions.push_back(conversion_json(result));
   document.value("conversions", std::move(conversions));
+  for (const ConversionResult& result : report.conversions) notes.conversion(result.backend, result.standing);
   document.table(cells_of(report, asked));
   document.line();
   for (const sim::Cell& cell : report.cells) document.cases.push_back(case_of(report, asked, cell));

@@ -15,6 +15,7 @@ using Names = std::string_view;
 struct DifferenceRow {
   std::span<const Names> releases;
   std::span<const Names> oracles;
+  Names where;  ///< the deployments that it touches, in words
   bool (*touches)(const Deployment& deployment);
   Names text;
 };
@@ -33,18 +34,22 @@ bool has_number(const Deployment& d) { return gives(d.layer, Constant::limit) ||
 /// Choices were counted over recorded deployments run on each release; conversions read.
 /// Source: vllm 0.22.0 (0b3ba88f1), 0.22.1 (0decac0d9), 0.29.0 (98dff2a81), their wheels' sources.
 constexpr std::array kDifferences = {
-    DifferenceRow{kMayReleases, kNvfp4, [](const Deployment& d) { return is_set(d.env, EnvVariable::flashinfer_fp4); },
+    DifferenceRow{kMayReleases, kNvfp4, "VLLM_USE_FLASHINFER_MOE_FP4 set",
+                  [](const Deployment& d) { return is_set(d.env, EnvVariable::flashinfer_fp4); },
                   "VLLM_USE_FLASHINFER_MOE_FP4=0 raises no ValueError: the FlashInfer backends that the list has are left out"},
-    DifferenceRow{kMayReleases, kNvfp4, [](const Deployment& d) { return gives(d.layer, Constant::limit); },
+    DifferenceRow{kMayReleases, kNvfp4, "a swiglu_limit", [](const Deployment& d) { return gives(d.layer, Constant::limit); },
                   "with a swiglu_limit FLASHINFER_TRTLLM alone is left, and clamps"},
-    DifferenceRow{kMayReleases, kDeepseek, [](const Deployment& d) { return d.hardware.platform == PlatformKind::xpu; }, "xpu chooses XPU"},
-    DifferenceRow{kSeptember, kFp8, has_number, "the TRTLLM classes refuse a layer with swiglu alpha, beta or limit, but for MXFP8 and SILU"},
-    DifferenceRow{kSeptember, kNvfp4, [](const Deployment& d) { return is_gated_layer(d) && d.layer.intermediate_per_partition % 64 != 0; },
+    DifferenceRow{kMayReleases, kDeepseek, "xpu", [](const Deployment& d) { return d.hardware.platform == PlatformKind::xpu; }, "xpu chooses XPU"},
+    DifferenceRow{kSeptember, kFp8, "swiglu alpha, beta or limit", has_number,
+                  "the TRTLLM classes refuse a layer with swiglu alpha, beta or limit, but for MXFP8 and SILU"},
+    DifferenceRow{kSeptember, kNvfp4, "I of a rank no multiple of 64, gated",
+                  [](const Deployment& d) { return is_gated_layer(d) && d.layer.intermediate_per_partition % 64 != 0; },
                   "FLASHINFER_TRTLLM pads gate and up each: its weights are right (read)"},
-    DifferenceRow{kSeptember, kFp8Alone,
+    DifferenceRow{kSeptember, kFp8Alone, "blocks of 128, I of a rank no multiple of it",
                   [](const Deployment& d) { return d.weight_key == "kFp8Static128BlockSym" && d.layer.intermediate_per_partition % 128 != 0; },
                   "blocks that do not fit the shard are refined or padded (read)"},
-    DifferenceRow{kSeptember, kInt8, [](const Deployment& d) { return d.hardware.platform == PlatformKind::cpu && d.hardware.zen_cpu; },
+    DifferenceRow{kSeptember, kInt8, "an AMD Zen CPU",
+                  [](const Deployment& d) { return d.hardware.platform == PlatformKind::cpu && d.hardware.zen_cpu; },
                   "CPU has a class of its own for Zen, ZenCPUExpertsInt8"},
 };
 
@@ -60,18 +65,32 @@ constexpr std::array kLibraries = {
     LibraryRow{"0.33.0", "flashinfer-python 0.7.2.post1, humming-kernels 0.1.19, torch 2.14"},
 };
 
+bool is_about(const DifferenceRow& row, Names release, Names oracle) {
+  return std::ranges::find(row.releases, release) != row.releases.end() && std::ranges::find(row.oracles, oracle) != row.oracles.end();
+}
+
 }  // namespace
 
-std::vector<std::string> release_notes(std::string_view release, std::string_view oracle, const Deployment& deployment) {
+std::vector<std::string> release_differences(std::string_view release, std::string_view oracle, const Deployment& deployment) {
   std::vector<std::string> notes;
   for (const DifferenceRow& row : kDifferences) {
-    const bool about = std::ranges::find(row.releases, release) != row.releases.end() && std::ranges::find(row.oracles, oracle) != row.oracles.end();
-    if (about && row.touches(deployment)) notes.push_back(std::string(release) + " differs here: " + std::string(row.text));
-  }
-  for (const LibraryRow& row : kLibraries) {
-    if (row.release == release) notes.push_back(std::string(release) + " comes with " + std::string(row.libraries));
+    if (is_about(row, release, oracle) && row.touches(deployment)) notes.push_back(std::string(release) + " differs here: " + std::string(row.text));
   }
   return notes;
+}
+
+std::vector<std::string> release_differences(std::string_view release, std::string_view oracle) {
+  std::vector<std::string> notes;
+  for (const DifferenceRow& row : kDifferences) {
+    if (!is_about(row, release, oracle)) continue;
+    notes.push_back(std::string(release) + " differs in " + std::string(oracle) + " with " + std::string(row.where) + ": " + std::string(row.text));
+  }
+  return notes;
+}
+
+std::string release_libraries(std::string_view release) {
+  const auto* const row = std::ranges::find(kLibraries, release, &LibraryRow::release);
+  return row == kLibraries.end() ? "" : std::string(release) + " comes with " + std::string(row->libraries);
 }
 
 }  // namespace mx::oracle

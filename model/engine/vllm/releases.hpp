@@ -9,8 +9,13 @@
 
 namespace mx::oracle {
 
-/// One line for each known difference of the release from its version that touches the deployment, and one for the libraries that its CUDA wheel
-/// requires. Empty for no release ("") and for one without rows.
-std::vector<std::string> release_notes(std::string_view release, std::string_view oracle, const Deployment& deployment);
+/// One line for each known difference of the release from its version that touches the deployment. Empty for no release ("") and for one without
+/// rows.
+std::vector<std::string> release_differences(std::string_view release, std::string_view oracle, const Deployment& deployment);
+/// The same for any deployment of the oracle, each with those that it touches.
+std::vector<std::string> release_differences(std::string_view release, std::string_view oracle);
+
+/// "0.29.0 comes with flashinfer-python 0.6.18, ..": what its CUDA wheel requires; empty as above.
+std::string release_libraries(std::string_view release);
 
 }  // namespace mx::oracle

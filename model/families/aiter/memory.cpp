@@ -196,8 +196,11 @@ constexpr BackendLayout aiter(BackendLayout row) { return of_library(row, "aiter
 
 constexpr std::array<BackendLayout, 7> kRows{
     aiter(mxfp4_row("AITER_MXFP4_BF16", kA16w4Summary, before(kVllm2026_08), before(kVllm2026_08), kOldBf16Needs, build_bf16_2026_05)),
-    aiter(by_parts(mxfp4_row("AITER_MXFP4_BF16", kA16w4Summary, since(kVllm2026_08), since(kVllm2026_08), kBf16Needs, build_bf16_2026_08),
-                   "on gfx1250 the last layout of triton_kernels")),
+    changed_in_november(
+        aiter(by_parts(mxfp4_row("AITER_MXFP4_BF16", kA16w4Summary, since(kVllm2026_08), since(kVllm2026_08), kBf16Needs, build_bf16_2026_08),
+                       "on gfx1250 the last layout of triton_kernels")),
+        "the order of gate and up follows a variable with SITU, and is by halves with 4-bit activations of DeepSeek-V4.1",
+        "vllm/model_executor/layers/fused_moe/oracle/mxfp4.py convert_weight_to_mxfp4_moe_kernel_format"),
     aiter(mxfp4_row(
         "AITER_MXFP4_MXFP4",
         "rows in order; tiles of 16 rows by 32 bytes, in them 16 bytes of each row; scales of all experts stacked in tiles of 32 by 8; biases fp32",

@@ -35,7 +35,8 @@ constexpr BackendLayout row(Versions engines) {
 
 constexpr std::array<BackendLayout, 3> kRows{
     gated_only(row(before(kVllm2026_08))),
-    from_any_order(row(since(kVllm2026_08))),
+    changed_in_november(from_any_order(row(since(kVllm2026_08))), "I is padded to 64, to 128 without a gate, and H to 256",
+                        "Q/flashinfer_fp4_moe.py prepare_nvfp4_moe_layer_for_flashinfer_cutedsl"),
     nvfp4_tiled_row("cutedsl", "FLASHINFER_CUTEDSL_BATCHED", kNvfp4Kept, since(kVllm2026_05), build_batched),
 };
 

@@ -71,6 +71,8 @@ void split_scales(LayerUnits& units, const Setting& setting, std::vector<Loss>& 
   }
 }
 
+constexpr std::array kChannelScales{Role::w13_channel_scale, Role::w2_channel_scale};
+
 constexpr std::array<BackendLayout, 1> kRows{{
     {.format = WeightFormat::int4,
      .backend = "CUTLASS",
@@ -87,7 +89,8 @@ constexpr std::array<BackendLayout, 1> kRows{{
      .source = {"vllm-project/vllm",
                 "vllm/model_executor/layers/quantization/compressed_tensors/compressed_tensors_moe/compressed_tensors_moe_w4a8_fp8.py",
                 "process_weights_after_loading", "017e9f4448b700e85ee16023287b025693c72b9e"},
-     .ran = {.grounds = Grounds::run_by_parts, .stand_ins = "the CUTLASS operators"}},
+     .ran = {.grounds = Grounds::run_by_parts, .stand_ins = "the CUTLASS operators"},
+     .adds = kChannelScales},
 }};
 
 }  // namespace

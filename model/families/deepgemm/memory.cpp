@@ -149,15 +149,20 @@ constexpr BackendLayout mega() {
 
 constexpr BackendLayout transformed(BackendLayout row) { return of_library(by_parts(row, kDeepGemmStandIn), "deepgemm"); }
 
+constexpr BackendLayout scales_as_they_are(BackendLayout row) {
+  return changed_in_november(row, "scales in e8m0 go to the packer as they are", "Q/fp8_utils.py deepgemm_post_process_fp8_weight_block");
+}
+
 constexpr std::array<BackendLayout, 8> kRows{
     mxfp4("weights and biases as loaded; scales fp32 in row order (code 0 becomes 0, 255 infinity), packed at run time", before(kVllm2026_08),
           build_upcast),
     transformed(mxfp4("weights and biases as loaded; scales four to a word, words column by column", since(kVllm2026_08), build_packed)),
     transformed(fp8("DEEPGEMM")),
     transformed(fp8("BATCHED_DEEPGEMM")),
-    of_library(by_parts(fp8_e8m0("DEEPGEMM"), "DeepGEMM's transform of the scales; only scales of w13 were recorded"), "deepgemm"),
-    of_library(read_alone(fp8_e8m0("BATCHED_DEEPGEMM")), "deepgemm"),
-    transformed(mxfp8()),
+    scales_as_they_are(
+        of_library(by_parts(fp8_e8m0("DEEPGEMM"), "DeepGEMM's transform of the scales; only scales of w13 were recorded"), "deepgemm")),
+    scales_as_they_are(of_library(read_alone(fp8_e8m0("BATCHED_DEEPGEMM")), "deepgemm")),
+    scales_as_they_are(transformed(mxfp8())),
     transformed(mega()),
 };
 

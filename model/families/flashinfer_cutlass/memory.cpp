@@ -82,8 +82,10 @@ constexpr std::array<BackendLayout, 5> kRows{
                  kTileStandIn),
         "flashinfer"),
     nvfp4_tiled_row("flashinfer_cutlass", "FLASHINFER_CUTLASS", kNvfp4UpFirst, since(kVllm2026_05), build_nvfp4),
-    with_padding(fp8(WeightFormat::fp8_tensor, "w13 rows up then gate, of the halves padded at the end of the matrix", build_fp8_tensor),
-                 kFp8TensorPadding),
+    changed_in_november(
+        with_padding(fp8(WeightFormat::fp8_tensor, "w13 rows up then gate, of the halves padded at the end of the matrix", build_fp8_tensor),
+                     kFp8TensorPadding),
+        kEachHalfPadded, kEachHalfSource),
     by_parts(with_raised_scales(fp8(WeightFormat::fp8_block, "w13 and its scales up then gate; scales at least 1e-10", build_fp8_block)),
              "scales of layers with one matrix in w13 were not recorded"),
 };

@@ -33,7 +33,7 @@ struct AskedRow {
   Flashinfer release;
 };
 // Source: vllm-project/vllm, requirements/cuda.txt.
-constexpr std::array<AskedRow, 1> kAsked{{{"0.29.0", Flashinfer::v0_6_18}}};
+constexpr std::array<AskedRow, 2> kAsked{{{"0.29.0", Flashinfer::v0_6_18}, {"0.33.0", Flashinfer::v0_6_18}}};
 
 /// Numbers of a release, "0.6.11.post2" as 0 6 11 2; none where the text is no release.
 std::vector<int> numbers_of(Text text) {

@@ -14,18 +14,21 @@ constexpr std::array kMxfp4Differences{
     KnownDifference{on_nvidia, kSplit, kH100},
     KnownDifference{on_nvidia, "scale bytes 0 and 255: the kernel reads 0 as zero and 255 as infinity", kH100},
     kSlotSum,
+    kSlotSumInOrder,
 };
 constexpr std::array kNvfp4Differences{
     KnownDifference{on_nvidia, kSplit, kH100},
     KnownDifference{on_nvidia, "second product: the expert's global scale is multiplied into the routing weight, not into the sum", kH100},
     kSlotSum,
+    kSlotSumInOrder,
 };
 constexpr std::array kFp8Differences{
     KnownDifference{on_nvidia, kSplit, kH100},
     KnownDifference{on_nvidia, "scales are rounded to bf16, from 2^8 on infinite; codes 0x7F and 0xFF are 480 and -480, not NaN", kH100},
     kSlotSum,
+    kSlotSumInOrder,
 };
-constexpr std::array kMxfp8Differences{KnownDifference{on_nvidia, kSplit, kH100}, kSlotSum};
+constexpr std::array kMxfp8Differences{KnownDifference{on_nvidia, kSplit, kH100}, kSlotSum, kSlotSumInOrder};
 
 /// Marlin: what leaves a product is bf16 before bias and weight, and so is the sum over at most four slots.
 constexpr ExecutionRow mxfp4(std::string_view backend) {

@@ -10,12 +10,14 @@ namespace {
 using layout::WeightFormat;
 
 constexpr std::array kDifferences{
-    KnownDifference{on_sm90, "tiles of 16 or 32 tokens: products run as fp16 on mma.sync, and exchanged operands since vllm@2026-08", kH100},
+    KnownDifference{on_sm90, "tiles of 16 or 32 tokens: products run as fp16 on mma.sync", kH100, before(kVllm2026_08)},
+    KnownDifference{on_sm90, "tiles of 16 or 32 tokens: operands are exchanged", kH100, since(kVllm2026_08)},
     KnownDifference{on_sm90, "scales per 128: the step of k of the launch decides where sums begin anew", kH100},
     KnownDifference{on_sm90, "between the products of scales per 128 nothing is rounded to bf16", kH100},
-    KnownDifference{on_sm90, "since vllm@2026-08, tiles of 16 or 32 tokens: of scales per 128 the weight's is multiplied first", kH100},
-    KnownDifference{on_nvidia, "since vllm@2026-08: SwiGLU takes an up of -0 as +0", kH100},
+    KnownDifference{on_sm90, "tiles of 16 or 32 tokens: of scales per 128 the weight's is multiplied first", kH100, since(kVllm2026_08)},
+    KnownDifference{on_nvidia, "SwiGLU takes an up of -0 as +0", kH100, since(kVllm2026_08)},
     kSlotSum,
+    kSlotSumInOrder,
 };
 constexpr std::array kBatchedDifferences{
     KnownDifference{on_sm90, "scales per 128 and a tuned step of k of 256: every second block takes the scales of the block before", kH100},

@@ -116,19 +116,25 @@ constexpr std::array<BackendLayout, 7> kRows{
     flashinfer(by_parts(mxfp4("FLASHINFER_TRTLLM_MXFP4_BF16"), kTileStandIn)),
     flashinfer(by_parts(mxfp4("FLASHINFER_TRTLLM_MXFP4_MXFP8"), kTileStandIn)),
     flashinfer(by_parts(nvfp4<nvfp4_padding(16)>(before(kVllm2026_08), kNvfp4OldNeeds), kTileStandIn)),
-    flashinfer(by_parts(nvfp4<nvfp4_padding(64)>(since(kVllm2026_08), {}), kTileStandIn)),
-    flashinfer(with_padding(fp8(WeightFormat::fp8_tensor,
+    changed_in_november(flashinfer(by_parts(nvfp4<nvfp4_padding(64)>(since(kVllm2026_08), {}), kTileStandIn)),
+                        "gate and up are padded each, H to 512 for activations quantized by token without a gate",
+                        "Q/flashinfer_utils.py align_fp4_moe_weights_for_fi, Q/flashinfer_fp4_moe.py trtllm_nvfp4_hidden_alignment"),
+    changed_in_november(flashinfer(with_padding(
+                            fp8(WeightFormat::fp8_tensor,
                                 "w13 rows up 0, gate 0, up 1, .. of the halves padded at the end of the matrix; all rows shuffled in blocks of 32",
                                 kTensorNeeds, build_fp8_tensor),
                             kFp8TensorPadding)),
+                        kEachHalfPadded, kEachHalfSource),
     flashinfer(by_parts(
         with_raised_scales(fp8(WeightFormat::fp8_block,
                                "w13 and its scales up then gate; rows shuffled in blocks of 16, columns in blocks of 128; scales at least 1e-10",
                                kBlockNeeds, build_fp8_block)),
         "scales were not recorded")),
-    flashinfer(by_parts(fp8(WeightFormat::mxfp8, "w13 rows up 0, gate 0, up 1, ..; all rows shuffled in blocks of 32; scales in the 128x4 tile",
-                            kMxfp8Needs, build_mxfp8),
-                        kTileStandIn)),
+    changed_in_november(
+        flashinfer(by_parts(fp8(WeightFormat::mxfp8, "w13 rows up 0, gate 0, up 1, ..; all rows shuffled in blocks of 32; scales in the 128x4 tile",
+                                kMxfp8Needs, build_mxfp8),
+                            kTileStandIn)),
+        "I is padded to 128 and H to 256", "Q/flashinfer_utils.py align_mxfp8_moe_weights_for_fi_trtllm"),
 };
 
 }  // namespace

@@ -163,11 +163,11 @@ TEST_CASE("rows that real kernels contradicted are flagged on the device that sh
     const sim::ExecutionRow& row = sim::execution_of(one.format, one.backend);
     const sim::Quantizer& none = sim::quantizer_named("none");
     CHECK_FALSE(row.differences.empty());
-    CHECK_FALSE(sim::differences_of(row, one.arch, none, none).empty());
+    CHECK_FALSE(sim::differences_of(row, one.arch, kDefaultEngine, none, none).empty());
   }
   const sim::Quantizer& none = sim::quantizer_named("none");
   const sim::ExecutionRow& mixed = sim::execution_of(WeightFormat::mxfp4, "FLASHINFER_CUTLASS_MXFP4_BF16");
-  CHECK(sim::differences_of(mixed, Arch::gfx950, none, none).empty());
+  CHECK(sim::differences_of(mixed, Arch::gfx950, kDefaultEngine, none, none).empty());
 }
 
 TEST_CASE("the legend of the glossary is the model's") {

@@ -58,6 +58,14 @@ TEST_CASE("what an upgrade changes stands by its kind, and a kind that nobody kn
   CHECK(has(upgrade, "Another backend, or a choice against a refusal"));
   CHECK(has(upgrade, "platform SM120"));
   CHECK_FALSE(has(upgrade, "Other sizes alone"));
+  CHECK(has(upgrade, "Weights that lie otherwise in memory"));
+  CHECK(has(upgrade, "2 of 9 deployments, 1 not known"));
+  CHECK(has(upgrade, "MARLIN mxfp4, 1280 bytes"));
+  CHECK(has(upgrade, "w13_weight: shape"));
+  CHECK(has(upgrade, "HPC: no layout"));
+  Json early = upgrade_json();
+  early.erase("memory");
+  CHECK_FALSE(has(page(early), "Weights that lie otherwise"));
   CHECK_THROWS_AS(page(with(upgrade_json(), "/changes/0/kind", "sizs")), mx::Error);
 }
 

@@ -77,6 +77,18 @@ inline Json upgrade_json() {
                  "smallest": "platform SM120"},
                 {"deployments": 1, "oracle": "mxfp4", "kind": "class", "before": "XPU/A", "after": "XPU/B", "cause": "renamed",
                  "smallest": "platform XPU"}],
+    "memory_counts": {"compared": 9, "differing": 2, "unknown": 1},
+    "memory": [{"deployments": 2, "oracle": "mxfp4",
+                "before": {"backend": "MARLIN", "layout": "MARLIN mxfp4", "missing": null, "source": null, "bytes": 640,
+                           "tensors": [{"tensor": "w13_weight", "dtype": "U8", "shape": [2, 320], "bytes": 640}]},
+                "after": {"backend": "MARLIN", "layout": "MARLIN mxfp4", "missing": null, "source": null, "bytes": 1280,
+                          "tensors": [{"tensor": "w13_weight", "dtype": "U8", "shape": [4, 320], "bytes": 1280}]},
+                "cause": "other sizes", "tensors": [{"tensor": "w13_weight", "differs": "shape", "before": "U8[2, 320]", "after": "U8[4, 320]"}],
+                "smallest": "platform SM80"},
+               {"deployments": 1, "oracle": "fp8",
+                "before": {"backend": "TRITON", "layout": "TRITON fp8_block", "missing": null, "source": null, "bytes": 9, "tensors": []},
+                "after": {"backend": "HPC", "layout": null, "missing": "no layout", "source": null, "bytes": null, "tensors": []},
+                "cause": "no layout", "tensors": [], "smallest": "platform SM90"}],
     "exit_code": 0
 })");
 }

@@ -1,0 +1,87 @@
+#include "sim/ranks/weights_memory.hpp"
+
+#include <algorithm>
+
+#include "model/audit/needs.hpp"
+#include "model/engine/vllm/method.hpp"
+#include "model/engine/vllm/setup/expert_map.hpp"
+#include "model/engine/vllm/setup/setup.hpp"
+#include "sim/checkpoint/layout_tags.hpp"
+#include "sim/ranks/converter.hpp"
+
+namespace mx::sim {
+namespace {
+
+using layout::BackendLayout;
+using layout::Setting;
+
+std::string_view weight_key_of(const oracle::OracleTables& tables, const oracle::Deployment& deployment) {
+  return tables.weight_key ? oracle::name_of(*tables.weight_key) : std::string_view(deployment.weight_key);
+}
+
+std::int64_t most_experts(const oracle::Deployment& deployment, Engine engine) {
+  const oracle::Parallel parallel = oracle::derive(deployment.parallel, engine);
+  return oracle::determine_expert_map(parallel.ep_size, 0, deployment.layer.num_experts, oracle::ExpertPlacement::linear).local_experts;
+}
+
+TensorMemory tensor_memory(const BackendLayout& row, layout::Role role, const Setting& setting) {
+  layout::TensorPlan plan = row.build(role, setting);
+  TensorMemory memory{layout::name_of(role), {}, {}, plan.layout.bytes(), plan.layout.describe()};
+  TensorEntry entry = packed_entry({}, {role, std::move(plan.layout), plan.cast, {}});
+  memory.dtype = std::move(entry.dtype);
+  memory.shape = std::move(entry.shape);
+  return memory;
+}
+
+/// Why the choice's converter makes no memory of the layer, as far as the tables say.
+std::string refused(const BackendLayout& row, const Setting& setting) {
+  if (!row.converts(setting.form, setting.engine)) {
+    return "no layout of checkpoints in " + std::string(layout::name_of(setting.form.order)) + " order" + (setting.form.gated ? "" : ", not gated");
+  }
+  const std::vector<layout::BrokenNeed> broken = layout::broken_needs(row, setting);
+  return broken.empty() ? "" : "the conversion does not take it: " + layout::text_of(broken.front().need);
+}
+
+}  // namespace
+
+std::int64_t WeightsMemory::bytes() const {
+  std::int64_t sum = 0;
+  for (const TensorMemory& tensor : tensors) sum += tensor.bytes;
+  return sum;
+}
+
+WeightsMemory weights_memory(Engine engine, std::string_view oracle, const oracle::Deployment& deployment, const oracle::Choice& choice,
+                             std::span<const std::string> libraries) {
+  const oracle::OracleTables& tables = oracle::tables_of(engine, oracle);
+  WeightsMemory memory{choice.backend, layout::format_of_key(weight_key_of(tables, deployment)), {}, "no layout", {}};
+  if (!memory.format || choice.backend == oracle::kNotAsked) return memory;
+  memory.conversion = layout::conversion_at(choice.backend, *memory.format, engine);
+  const layout::StandingConversion& conversion = memory.conversion;
+  if (!conversion.stands()) {
+    memory.missing = layout::standing_text(conversion, engine);
+    return memory;
+  }
+  const oracle::Setup setup = oracle::set_up(tables, deployment, choice);
+  if (const auto* raised = std::get_if<oracle::Refusal>(&setup.allocated)) {
+    memory.missing = "the engine raises " + raised->error_type + " as it allocates";
+    return memory;
+  }
+  const auto& allocated = std::get<oracle::RoundedSizes>(setup.allocated);
+  const layout::Sizes sizes{most_experts(deployment, engine), allocated.intermediate, allocated.hidden,
+                            std::max<std::int64_t>(1, layout::group_of(*memory.format))};
+  if (allocated.intermediate % sizes.group != 0 || allocated.hidden % sizes.group != 0) {
+    memory.missing = "no checkpoint: I and H hold no whole groups of " + std::to_string(sizes.group);
+    return memory;
+  }
+  std::vector<std::string> chosen = layout::carried_libraries(conversion, engine);
+  chosen.insert(chosen.end(), libraries.begin(), libraries.end());
+  const Setting setting = converter_setting(deployment, conversion.of, checkpoint_form(deployment.layer, *memory.format), sizes, chosen);
+  memory.missing = refused(*conversion.row, setting);
+  if (!memory.is_known()) return memory;
+  for (const layout::Role role : layout::tensors_of(*conversion.row, setting.has_bias)) {
+    memory.tensors.push_back(tensor_memory(*conversion.row, role, setting));
+  }
+  return memory;
+}
+
+}  // namespace mx::sim
