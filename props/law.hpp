@@ -40,6 +40,7 @@
 //   O4  every deployment has a choice or a refusal with a reason
 //   O5  the tables of choice, class, need and layout are complete
 //   O6  a fallback is visible
+//   O7  what later versions answer is what their documents say
 //   T1  every law fails under a planted fault: tests/props/faults_test.cpp; and what checks devices can fail: props/vectors/laws.cpp
 //   T2  laws share no code with what they judge: tests/props/independence.sh
 

@@ -2,6 +2,7 @@
 
 #include "model/audit/around.hpp"
 #include "model/families/facts.hpp"
+#include "model/fault.hpp"
 
 namespace mx::oracle {
 namespace {
@@ -56,11 +57,15 @@ std::vector<const KernelNeed*> needs_of(Engine engine, std::string_view oracle, 
     return need.of_classes == nullptr ? listed(need.classes, kernel_class) : facts != nullptr && need.of_classes(*facts);
   };
   const auto of_choice = [&](const KernelNeed& need) { return need.of_choice == nullptr || need.of_choice(engine, oracle, backend, kernel_class); };
+  const auto holds_at = [&](const Versions& versions) {
+    if (fault::planted(fault::Fault::needs_of_may)) return versions.has(kVllm2026_05);
+    return fault::planted(fault::Fault::needs_never_end) ? engine >= versions.since : versions.has(engine);
+  };
   std::vector<const KernelNeed*> needs;
   for (const NeedTable& table : need_tables()) {
     if (!listed(table.oracles, oracle)) continue;
     for (const KernelNeed& need : table.rows) {
-      if (need.versions.has(engine) && about_class(need) && listed(need.backends, backend) && of_choice(need)) needs.push_back(&need);
+      if (holds_at(need.versions) && about_class(need) && listed(need.backends, backend) && of_choice(need)) needs.push_back(&need);
     }
   }
   return needs;

@@ -5,6 +5,7 @@
 
 #include "model/deployment/vocabulary.hpp"
 #include "model/error.hpp"
+#include "model/fault.hpp"
 #include "model/names.hpp"
 
 namespace mx::oracle {
@@ -103,7 +104,8 @@ Ranks derive_ranks(const ParallelRequest& request, const Ranks& given) {
 
 bool Parallel::is_sequence_parallel() const { return sp_size > 1; }
 bool Parallel::use_all2all_kernels() const {
-  const bool others = engine >= kVllm2026_08 && (pcp_size > 1 || sp_size > 1);  // 2026-05 exchanges between data-parallel ranks alone
+  const bool others = engine >= kVllm2026_08 && !fault::planted(fault::Fault::ranks_of_context_send_nothing) &&
+                      (pcp_size > 1 || sp_size > 1);  // 2026-05 exchanges between data-parallel ranks alone
   return use_ep && (dp_size > 1 || others);
 }
 bool Parallel::use_deepep_ht_kernels() const { return use_all2all_kernels() && all2all_backend == "deepep_high_throughput"; }

@@ -222,7 +222,7 @@ std::string why_parallel(const Case& it) {
 
 // hash_routing, decomposed_routing: of monolithic classes, since 2026-11
 
-bool routes_itself(const Case& it) { return it.query.engine >= kVllm2026_11 && it.row.monolithic; }
+bool routes_itself(const Case& it) { return !planted(Fault::class_takes_hash_routing) && it.query.engine >= kVllm2026_11 && it.row.monolithic; }
 Answer ask_hash(const Case& it) { return answer(!routes_itself(it) || it.row.hash_routing || !it.query.deployment.layer.has_hash_routing); }
 std::string why_hash(const Case&) { return "the layer routes by a hash table"; }
 Answer ask_decomposed(const Case& it) { return answer(!routes_itself(it) || !it.query.deployment.layer.require_decomposed_backend); }
@@ -351,13 +351,13 @@ Verdict check_class(const Subject& subject, Detail detail) {
     }
     return std::nullopt;
   };
-  if (auto refused = by_rules(row.rules_before)) return *refused;
+  if (auto refused = planted(Fault::class_rules_before_skipped) ? std::nullopt : by_rules(row.rules_before)) return *refused;
   for (const CheckRow& check : checks_of(row)) {
     const Answer given = check.ask(it);
     if (given == Answer::yes) continue;
     return {false, code_of(check, it, given), detail == Detail::texts ? text_of(check, it, given) : std::string()};
   }
-  if (auto refused = by_rules(row.rules_after)) return *refused;
+  if (auto refused = planted(Fault::class_rules_after_skipped) ? std::nullopt : by_rules(row.rules_after)) return *refused;
   return {true, "", ""};
 }
 

@@ -8,6 +8,7 @@
 
 #include "model/deployment/vocabulary.hpp"
 #include "model/engine/vllm/own_choice.hpp"
+#include "model/fault.hpp"
 
 namespace mx::oracle {
 namespace {
@@ -82,7 +83,9 @@ std::optional<Refusal> method_refusal(const OracleTables& tables, const Deployme
   const std::int64_t intermediate = deployment.layer.intermediate_per_partition;
   if (auto refusal = own_choice_refusal(tables, deployment)) return refusal;
   for (const SchemeCheck& check : kSchemeChecks) {
-    if (!check.versions.has(tables.engine) || check.method != deployment.quant_method || check.weights != weights) continue;
+    if ((!check.versions.has(tables.engine) && !fault::planted(fault::Fault::method_schemes_of_any_version)) ||
+        check.method != deployment.quant_method || check.weights != weights)
+      continue;
     return Refusal{std::string(check.error_type), std::string(check.text)};
   }
   for (const SizeCheck& check : kSizeChecks) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "model/engine/vllm/env.hpp"
+#include "model/fault.hpp"
 
 namespace mx::oracle {
 namespace {
@@ -83,12 +84,12 @@ const OwnExperts* row_of(const OracleTables& tables, const Deployment& deploymen
 
 std::string_view own_experts(const OracleTables& tables, const Deployment& deployment) {
   const OwnExperts* const row = row_of(tables, deployment);
-  return row == nullptr ? std::string_view() : row->module;
+  return row == nullptr || fault::planted(fault::Fault::mega_moe_is_unknown) ? std::string_view() : row->module;
 }
 
 std::optional<Refusal> own_experts_refusal(const OracleTables& tables, const Deployment& deployment) {
   const OwnExperts* const row = row_of(tables, deployment);
-  if (row == nullptr) return std::nullopt;
+  if (row == nullptr || fault::planted(fault::Fault::mega_moe_asks_nothing)) return std::nullopt;
   const auto broken = std::ranges::find_if(row->conditions, [&](const Condition& one) { return !one.holds(deployment); });
   if (broken == row->conditions.end()) return std::nullopt;
   return Refusal{std::string(broken->error_type), std::string(broken->text)};

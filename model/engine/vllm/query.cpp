@@ -6,6 +6,7 @@
 #include "model/engine/vllm/check.hpp"
 #include "model/engine/vllm/tables.hpp"
 #include "model/error.hpp"
+#include "model/fault.hpp"
 #include "model/names.hpp"
 
 namespace mx::oracle {
@@ -103,6 +104,7 @@ std::string_view Query::router_logits() const {
 
 std::optional<Refusal> config_refusal(const Query& query) {
   for (const ConfigRow& row : kConfigRows) {
+    if (fault::planted(fault::Fault::later_configs_take_all)) break;
     if (row.versions.has(query.engine) && row.refuses(query)) return Refusal{std::string(row.error_type), std::string(row.text), true};
   }
   return std::nullopt;

@@ -157,7 +157,7 @@ class Search {
   std::optional<Decision> map_name() {
     if (wish_ == kAuto || planted(Fault::oracle_ignores_wish)) return std::nullopt;
     const auto row = std::find_if(tables_.user_names.begin(), tables_.user_names.end(), [&](const UserNameRow& r) { return r.name == wish_; });
-    if (row == tables_.user_names.end()) {
+    if (row == tables_.user_names.end() || (planted(Fault::later_names_unknown) && row->versions.since != kVllm2026_05)) {
       const std::string text = "moe_backend '" + std::string(wish_) + "' is not known to this oracle";
       note(wish_, "", {false, "unknown_name", text});
       return refused("ValueError", text);
@@ -182,7 +182,7 @@ class Search {
       const bool owns = backend_named(tables_, name).own_key == requested_;
       if (owns || (requested_ != QuantKey::none && name == tables_.survives_key_filter)) kept.push_back(name);
     }
-    if (tables_.filter_falls_back && requested_ != QuantKey::none) {
+    if (tables_.filter_falls_back && requested_ != QuantKey::none && !planted(Fault::keys_never_fall_back)) {
       for (std::string_view name : list_) {
         if (backend_named(tables_, name).own_key == QuantKey::none && !listed(kept, name)) kept.push_back(name);
       }
@@ -225,7 +225,8 @@ class Search {
         note(name, "", {false, "lora", "LoRA is enabled"});
         return {"", "ValueError", true};
       }
-      if (!row.lora_class.empty() && check(name, row.lora_class, asked).supported) return {row.lora_class, ""};
+      if (!row.lora_class.empty() && !planted(Fault::lora_class_forgotten) && check(name, row.lora_class, asked).supported)
+        return {row.lora_class, ""};
     }
     for (std::string_view class_name : row.classes) {
       const Verdict verdict = check(name, class_name, asked);
@@ -283,7 +284,8 @@ class Search {
     for (EnvVariable variable : step.when.variables) {
       if (is_set(query_.deployment.env, variable)) note(name_of(variable), "", {false, "environment", std::string(step.why)});
     }
-    return refused(step.error_type, std::string(step.why) + (trace_.empty() ? "" : ": " + reason()));
+    return refused(planted(Fault::oracle_raises_another_type) ? "ValueError" : step.error_type,
+                   std::string(step.why) + (trace_.empty() ? "" : ": " + reason()));
   }
 
   /// Why the candidate failed that came nearest to taking the layer; `backend` alone where it is named.

@@ -3,7 +3,9 @@
 #include <rapidcheck.h>
 
 #include <array>
+#include <vector>
 
+#include "props/engine/vllm/later_laws.hpp"
 #include "props/engine/vllm/law_tools.hpp"
 #include "props/failure_file.hpp"
 
@@ -32,13 +34,22 @@ constexpr std::array kLaws = {
     Law{"O6/visible", "a choice that is not the first of the list comes with the reason of each one before it", fallback_is_visible},
     Law{"O6/strict", "strict selection differs from the engine only where it says which need the engine's choice breaks",
         strict_says_what_it_skipped},
-    // Last: the ledger notices most of what is wrong anywhere, and says only where it shows.
-    Law{"O1/findings", "the audit finds what the ledger lists, no more and no less", audit_and_ledger_agree},
 };
+/// Last: the ledger notices most of what is wrong anywhere, and says only where it shows.
+constexpr Law kLedger{"O1/findings", "the audit finds what the ledger lists, no more and no less", audit_and_ledger_agree};
 
 }  // namespace
 
-std::span<const Law> oracle_laws() { return kLaws; }
+std::span<const Law> oracle_laws() {
+  static const std::vector<Law> laws = [] {
+    std::vector<Law> all(kLaws.begin(), kLaws.end());
+    const std::span<const Law> later = later_laws();
+    all.insert(all.end(), later.begin(), later.end());
+    all.push_back(kLedger);
+    return all;
+  }();
+  return laws;
+}
 
 Decided decided(std::string_view oracle, const Deployment& deployment, oracle::Detail detail) {
   return {oracle, deployment, oracle::select(kVllm2026_05, oracle, deployment, detail)};

@@ -6,6 +6,7 @@
 #include "model/engine/vllm/method.hpp"
 #include "model/engine/vllm/setup/quant_config.hpp"
 #include "model/engine/vllm/setup/setup.hpp"
+#include "model/fault.hpp"
 
 namespace mx::oracle {
 namespace {
@@ -42,7 +43,8 @@ bool config_always_keeps(const OracleTables& tables, std::string_view backend, C
 
 bool is_about(const ConstantRow& row, Engine engine, std::string_view backend, std::string_view kernel_class, Constant constant) {
   if (!row.backends.empty() && std::ranges::find(row.backends, backend) == row.backends.end()) return false;
-  return row.versions.has(engine) && contains(row.constants, constant) && std::ranges::find(row.classes, kernel_class) != row.classes.end();
+  const Engine of = fault::planted(fault::Fault::constants_of_may) ? kVllm2026_05 : engine;
+  return row.versions.has(of) && contains(row.constants, constant) && std::ranges::find(row.classes, kernel_class) != row.classes.end();
 }
 
 template <typename Keeps>

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "model/error.hpp"
+#include "model/fault.hpp"
 #include "model/names.hpp"
 
 namespace mx::oracle {
@@ -78,7 +79,8 @@ QuantConfig config_of(const QuantConfigRow& row, const QuantArguments& arguments
   const auto input_scale = [&](std::string_view name) { return std::string(arguments.has_input_scales ? name : std::string_view()); };
   const auto bias = [&](const char* name) { return std::string(row.takes_bias && arguments.has_bias ? name : ""); };
   const auto zeros = [&](const char* name) { return std::string(arguments.has_zero_points ? name : ""); };
-  const std::string activation_dtype = dtype_of(row.activation_dtype, arguments);
+  const bool kept = fault::planted(fault::Fault::later_activations_kept) && row.versions.since != kVllm2026_05;
+  const std::string activation_dtype = kept ? "" : dtype_of(row.activation_dtype, arguments);
   const std::string weight_dtype = dtype_of(row.weight_dtype, arguments);
   return {
       .a1 = {activation_dtype, activation_shape, input_scale(row.scales.a1), std::string(row.gscales.a1), ""},
