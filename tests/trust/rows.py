@@ -201,9 +201,10 @@ def coverage(run):
 
 def bins(run):
     # Random tables are drawn, not aimed.
-    tables = [t for t in run.json(run.program("cli/mxact"), "vectors", "--coverage")["coverage"]["tables"] if ".random-" not in t["table"]]
+    said = run.json(run.program("cli/mxact"), "vectors", "--coverage")
+    tables = [t for t in said["coverage"]["tables"] if ".random-" not in t["table"]]
     hit, reachable, every = (sum(axis[key] for table in tables for axis in table["axes"]) for key in ("hit", "reachable", "total"))
-    return Figure(f"{many(hit)} of {many(reachable)} reachable bins of {len(tables)} tables; {many(every - reachable)} unreachable ones listed with their reason", MET if hit == reachable else MISSED)
+    return Figure(f"{many(hit)} of {many(reachable)} reachable bins of {len(tables)} tables of set {said['set']}; {many(every - reachable)} unreachable ones listed with their reason", MET if hit == reachable else MISSED)
 
 
 def reproducible(run):
