@@ -221,7 +221,8 @@ CheckpointFiles open_checkpoint_files(const path& where) {
     if (!checkpoint.files.empty()) break;
   }
   if (checkpoint.files.empty()) {
-    fail(where.string(), fmt::format("holds no weights: neither {} nor {} nor model-*-of-*{}", kIndexName, kSingleName, kSuffix));
+    fail(where.string(),
+         fmt::format("holds no weights: neither {} nor {} nor model-*-of-*{}, nor such files named consolidated", kIndexName, kSingleName, kSuffix));
   }
   collect_tensors(checkpoint);
   return checkpoint;

@@ -39,7 +39,7 @@ Draft bare(std::map<std::string, std::string> raw = {}) {
 
 std::vector<Row> file_rows() {
   return {
-      {"empty directory", [](Draft& d) { d = bare(); }, {"holds no weights", "model.safetensors"}},
+      {"empty directory", [](Draft& d) { d = bare(); }, {"holds no weights", "model.safetensors", "consolidated"}},
       {"config alone",
        [](Draft& d) {
          d = bare({{"config.json", "{}"}});
