@@ -19,9 +19,9 @@ std::span<const NeedTable> need_tables() {
   static const std::vector<NeedTable> tables = [] {
     std::vector<NeedTable> joined{
         {{}, true, exchange_needs()}, {{}, true, method_needs()}, {kGptOss, true, gpt_oss_loader_needs()}, {{}, false, common_needs()}};
-    for (const auto of :
-         {format_needs, trtllm_needs, flashinfer_cutlass_needs, cutedsl_needs, b12x_needs, deepgemm_needs, marlin_needs, triton_kernels_needs,
-          triton_moe_needs, aiter_needs, xpu_needs, cpu_needs, emulation_needs, humming_needs, vllm_cutlass_needs, cutlass_w4a8_needs}) {
+    for (const auto of : {format_needs, trtllm_needs, flashinfer_cutlass_needs, cutedsl_needs, b12x_needs, deepgemm_needs, marlin_needs,
+                          triton_kernels_needs, triton_moe_needs, aiter_needs, xpu_needs, cpu_needs, emulation_needs, humming_needs,
+                          vllm_cutlass_needs, cutlass_w4a8_needs, hpc_needs, moonep_needs}) {
       const std::span<const NeedTable> family = of();
       joined.insert(joined.end(), family.begin(), family.end());
     }

@@ -130,5 +130,7 @@ std::span<const NeedTable> emulation_needs();
 std::span<const NeedTable> humming_needs();
 std::span<const NeedTable> vllm_cutlass_needs();
 std::span<const NeedTable> cutlass_w4a8_needs();
+std::span<const NeedTable> hpc_needs();
+std::span<const NeedTable> moonep_needs();
 
 }  // namespace mx::oracle

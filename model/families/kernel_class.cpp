@@ -18,7 +18,7 @@ std::span<const KernelClassFacts> kernel_class_facts() {
     std::vector<KernelClassFacts> rows;
     for (const auto of : {trtllm_classes, flashinfer_cutlass_classes, cutedsl_classes, b12x_classes, deepgemm_classes, marlin_classes,
                           triton_kernels_classes, triton_moe_classes, aiter_classes, xpu_classes, cpu_classes, emulation_classes, humming_classes,
-                          vllm_cutlass_classes, cutlass_w4a8_classes}) {
+                          vllm_cutlass_classes, cutlass_w4a8_classes, hpc_classes, moonep_classes}) {
       const std::span<const KernelClassFacts> family = of();
       rows.insert(rows.end(), family.begin(), family.end());
     }

@@ -60,5 +60,7 @@ std::span<const KernelClassFacts> emulation_classes();
 std::span<const KernelClassFacts> humming_classes();
 std::span<const KernelClassFacts> vllm_cutlass_classes();
 std::span<const KernelClassFacts> cutlass_w4a8_classes();
+std::span<const KernelClassFacts> hpc_classes();
+std::span<const KernelClassFacts> moonep_classes();
 
 }  // namespace mx::oracle

@@ -90,7 +90,75 @@ constexpr std::array kNeeds = {
         "global ids meet local weights", [](const Placement& p) { return !has_ep(p); }, "E/aiter_mxfp4_w4a8_moe.py apply"),
 };
 
+/// AITER's Triton kernels for weights alone, and for both operands in MXFP4.
+constexpr std::array<Names, 1> kW4A16 = {"AiterW4A16ExpertsMonolithic"};
+constexpr std::array<Names, 1> kW4A4 = {"AiterW4A4ExpertsMonolithic"};
+constexpr Names kMapSource = "E/aiter_mxfp4_w4a8_moe.py aiter_triton_kernel_w4a16_moe_forward at 7ca49fbe4";
+constexpr Names kW4A4Source = "E/aiter_mxfp4_w4a4_moe.py of 0.33.0";
+bool silu_has_limit(const Placement& p) { return !is_silu(p) || constants_of(p.deployment.layer).swiglu_limit.has_value(); }
+bool no_ep(const Placement& p) { return !has_ep(p); }
+
+constexpr std::array kTritonNeeds = {
+    need(
+        "device", kW4A16, {}, kernel_class, error, read, "gfx950 or gfx1250", "no such kernel",
+        [](const Placement& p) {
+          return arch_is(p, {"gfx950", "gfx1250"});
+        },
+        "E/aiter_mxfp4_w4a8_moe.py AiterW4A16ExpertsMonolithic at 7ca49fbe4", {}, between(kVllm2026_08, kVllm2026_11)),
+    need(
+        "device", kW4A16, {}, kernel_class, error, read, "gfx942, gfx950 or gfx1250", "no such kernel",
+        [](const Placement& p) {
+          return arch_is(p, {"gfx942", "gfx950", "gfx1250"});
+        },
+        "E/aiter_mxfp4_w4a16_moe.py of 0.33.0", {}, since(kVllm2026_11)),
+    need("silu_without_limit", kW4A16, {}, kernel_class, silent, read, "a limit with SILU: without one 7 is taken", "gate and up are clamped at 7",
+         silu_has_limit, kMapSource, "mended in 0.33.0", between(kVllm2026_08, kVllm2026_11)),
+    need("expert_map", kW4A16, {}, kernel_class, silent, read, "no expert parallelism: the map is received and ignored",
+         "global ids meet local weights", no_ep, kMapSource, "mended in 0.33.0", between(kVllm2026_08, kVllm2026_11)),
+    need(
+        "expert_map", kW4A16, {}, kernel_class, error, read, "no expert parallelism with SILU on gfx1250, which another kernel computes",
+        "NotImplementedError", [](const Placement& p) { return !has_ep(p) || !is_silu(p) || !arch_is(p, {"gfx1250"}); },
+        "E/aiter_mxfp4_w4a16_moe.py of 0.33.0", {}, since(kVllm2026_11)),
+    need(
+        "device", kW4A4, {}, kernel_class, error, read, "gfx1250", "no such kernel", [](const Placement& p) { return arch_is(p, {"gfx1250"}); },
+        kW4A4Source, {}, since(kVllm2026_11)),
+    need("silu_without_limit", kW4A4, {}, kernel_class, silent, read, "a limit with SILU: without one 7 is taken", "gate and up are clamped at 7",
+         silu_has_limit, kW4A4Source, {}, since(kVllm2026_11)),
+    need(
+        "oai_beta", kW4A4, {}, kernel_class, error, read, "a beta of 1 with SWIGLUOAI, where there is one: the kernel has it built in",
+        "an assertion", [](const Placement& p) { return is_silu(p) || constants_of(p.deployment.layer).swiglu_beta.value_or(1) == 1; }, kW4A4Source,
+        {}, since(kVllm2026_11)),
+    need("expert_map", kW4A4, {}, kernel_class, silent, read, "no expert parallelism: the map is received and ignored",
+         "global ids meet local weights", no_ep, kW4A4Source, {}, since(kVllm2026_11)),
+};
+
 }  // namespace mxfp4
+
+namespace mxfp8 {
+
+constexpr std::array<Names, 1> kAiterMxfp8 = {"AiterMxfp8Experts"};
+constexpr std::array<Names, 1> kOracle = {"mxfp8"};
+
+constexpr std::array kNeeds = {
+    need(
+        "device", kAiterMxfp8, {}, kernel_class, error, read, "gfx95x or gfx1250, and AITER's FlyDSL kernels", "no such kernel",
+        [](const Placement& p) {
+          return arch_is(p, {"gfx95", "gfx1250"});
+        },
+        "E/aiter_mxfp8_moe.py of 0.33.0", {}, since(kVllm2026_08)),
+    need(
+        "activation", kAiterMxfp8, {}, kernel, silent, read, "SWIGLUOAI_UNINTERLEAVE, fixed", "computed as SwiGLU-OAI",
+        [](const Placement& p) { return activation_is(p, {"SWIGLUOAI_UNINTERLEAVE"}); }, "E/aiter_mxfp8_moe.py apply at 7ca49fbe4", {},
+        between(kVllm2026_08, kVllm2026_11)),
+    need(
+        "activation", kAiterMxfp8, {}, kernel_class, error, read, "SILU or SWIGLUOAI_UNINTERLEAVE", "the class refuses",
+        [](const Placement& p) {
+          return activation_is(p, {"SILU", "SWIGLUOAI_UNINTERLEAVE"});
+        },
+        "E/aiter_mxfp8_moe.py of 0.33.0", {}, since(kVllm2026_11)),
+};
+
+}  // namespace mxfp8
 
 namespace fp8 {
 
@@ -127,9 +195,13 @@ constexpr std::array kClasses = {
     KernelClassFacts{"AiterFp8ChannelExperts", ClassKind::plain, ExpertIds::other, WeightOnInput::twice},
     KernelClassFacts{"AiterMxfp4Experts", ClassKind::plain, ExpertIds::other, WeightOnInput::twice},
     KernelClassFacts{"AiterW4A8ExpertsMonolithic", ClassKind::monolithic, ExpertIds::other, WeightOnInput::late},
+    KernelClassFacts{"AiterW4A16ExpertsMonolithic", ClassKind::monolithic, ExpertIds::other, WeightOnInput::late},
+    KernelClassFacts{"AiterW4A4ExpertsMonolithic", ClassKind::monolithic, ExpertIds::other, WeightOnInput::late},
+    KernelClassFacts{"AiterMxfp8Experts", ClassKind::plain, ExpertIds::other, WeightOnInput::heeded},
 };
 
-constexpr std::array kTables = {NeedTable{kMxfp4Oracles, false, mxfp4::kNeeds}, NeedTable{kFp8Oracles, false, fp8::kNeeds}};
+constexpr std::array kTables = {NeedTable{kMxfp4Oracles, false, mxfp4::kNeeds}, NeedTable{kMxfp4Oracles, false, mxfp4::kTritonNeeds},
+                                NeedTable{mxfp8::kOracle, false, mxfp8::kNeeds}, NeedTable{kFp8Oracles, false, fp8::kNeeds}};
 
 }  // namespace
 

@@ -41,11 +41,34 @@ constexpr std::array kNeeds = {
          converter_takes, "vllm quantization/utils/flashinfer_fp4_moe.py prepare_nvfp4_moe_layer_for_fi_or_cutlass"),
 };
 
+/// Package b12x's own kernels. Source: vllm fused_moe/b12x.py at 7ca49fbe4; apply reads the same in 0.33.0.
+constexpr std::array<Names, 1> kPlanned = {"B12xExperts"};
+/// Activations stay as they are: the backend's own, or no key for them.
+bool keeps_16_bits(const Placement& p) {
+  return is_one_of(p.backend, {"B12X_MXFP4_BF16"}) || (p.oracle == "nvfp4" && p.deployment.activation_key == "None");
+}
+constexpr std::array kPlannedNeeds = {
+    need(
+        "device", kPlanned, {}, kernel_class, error, read, "SM12x, and package b12x, which supports the machine", "no such kernel",
+        [](const Placement& p) { return cuda_in(p, 120, 129) && p.deployment.software.b12x_supported; }, "E/ of 0.33.0 and 7ca49fbe4: b12x.py", {},
+        since(kVllm2026_08)),
+    need(
+        "weight_on_input", kPlanned, {}, converter, error, read, "no weight on the input but with 16-bit activations",
+        "ValueError as the weights are prepared", [](const Placement& p) { return !p.deployment.layer.router_weight_on_input || keeps_16_bits(p); },
+        "E/ at 7ca49fbe4: b12x.py process_weights_after_loading", {}, since(kVllm2026_08)),
+    need(
+        "relu2_constants", kPlanned, {}, kernel_class, silent, read, "no limit of RELU2_NO_MUL: it is not handed on", "nothing is clamped",
+        [](const Placement& p) { return !activation_is(p, {"RELU2_NO_MUL"}) || !constants_of(p.deployment.layer).swiglu_limit; },
+        "E/ at 7ca49fbe4: b12x.py _swiglu_params", {}, since(kVllm2026_08)),
+};
+
 constexpr std::array kClasses = {
+    KernelClassFacts{"B12xExperts", ClassKind::plain, ExpertIds::other, WeightOnInput::heeded},
     KernelClassFacts{"FlashInferB12xExperts", ClassKind::plain, ExpertIds::other, WeightOnInput::twice},
 };
 
-constexpr std::array kTables = {NeedTable{kNvfp4Oracles, false, kNeeds}};
+constexpr std::array kTables = {NeedTable{kNvfp4Oracles, false, kNeeds}, NeedTable{kNvfp4Oracles, false, kPlannedNeeds},
+                                NeedTable{kMxfp4Oracles, false, kPlannedNeeds}};
 
 }  // namespace
 

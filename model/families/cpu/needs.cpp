@@ -85,12 +85,36 @@ constexpr std::array kNeeds = {
 
 }  // namespace fp8
 
+namespace int4 {
+
+constexpr std::array<Names, 1> kCpu = {"CPUExpertsInt4"};
+constexpr std::array<Names, 1> kOracle = {"int_wna16"};
+
+/// The class of int_wna16; that of w4a8_int8 has the name, too.
+constexpr std::array kNeeds = {
+    need(
+        "amx", kCpu, {}, kernel_class, error, read, "x86 with AMX", "no such operator",
+        [](const Placement& p) { return is_on(p, PlatformKind::cpu) && p.deployment.hardware.amx; }, "E/cpu_moe.py CPUExpertsInt4 at 7ca49fbe4", {},
+        since(kVllm2026_08)),
+    need(
+        "weight_on_input", kCpu, {}, kernel_class, error, read, "no weight on the input", "NotImplementedError",
+        [](const Placement& p) { return !p.deployment.layer.router_weight_on_input; }, "E/cpu_moe.py CPUExpertsInt4.apply at 7ca49fbe4", {},
+        since(kVllm2026_08)),
+    need(
+        "expert_map", kCpu, {}, kernel_class, silent, read, "no expert parallelism: the map is ignored", "global ids meet local weights",
+        [](const Placement& p) { return !has_ep(p); }, "E/cpu_moe.py CPUExpertsInt4.apply at 7ca49fbe4", {}, between(kVllm2026_08, kVllm2026_11)),
+};
+
+}  // namespace int4
+
 constexpr std::array kClasses = {
     KernelClassFacts{"CPUExpertsMxfp4", ClassKind::monolithic, ExpertIds::other, WeightOnInput::late},
     KernelClassFacts{"CPUExpertsFp8", ClassKind::monolithic, ExpertIds::other, WeightOnInput::late},
+    KernelClassFacts{"CPUExpertsInt4", ClassKind::monolithic, ExpertIds::other, WeightOnInput::heeded},
 };
 
-constexpr std::array kTables = {NeedTable{kMxfp4Oracles, false, mxfp4::kNeeds}, NeedTable{kFp8Oracles, false, fp8::kNeeds}};
+constexpr std::array kTables = {NeedTable{kMxfp4Oracles, false, mxfp4::kNeeds}, NeedTable{kFp8Oracles, false, fp8::kNeeds},
+                                NeedTable{int4::kOracle, false, int4::kNeeds}};
 
 }  // namespace
 

@@ -21,12 +21,41 @@ constexpr std::array kNeeds = {
         [](const Placement& p) { return !is_on(p, PlatformKind::cpu); }, "E/triton_moe.py"),
 };
 
+// MXFP8 without kernels of its own. Sources at 7ca49fbe4; the classes read the same in 0.33.0.
+constexpr std::array<Names, 1> kNative = {"Mxfp8NativeTritonExperts"};
+constexpr std::array<Names, 1> kEmulated = {"Mxfp8EmulationTritonExperts"};
+constexpr std::array<Names, 1> kMxfp8Oracle = {"mxfp8"};
+constexpr std::array kMxfp8Needs = {
+    need(
+        "device", kNative, {}, kernel, error, read, "gfx95x or gfx1250: products with scales", "no such instruction",
+        [](const Placement& p) {
+          return arch_is(p, {"gfx95", "gfx1250"});
+        },
+        "E/mxfp8_native_moe.py _mxfp8_grouped_gemm_kernel", {}, since(kVllm2026_08)),
+    need(
+        "sizes", kNative, {}, kernel, error, read, "H and I multiples of 128", "an assertion", [](const Placement& p) { return both_divide(p, 128); },
+        "E/mxfp8_native_moe.py _grouped_gemm_mxfp8", {}, since(kVllm2026_08)),
+    need(
+        "activation", kNative, {}, kernel_class, silent, read, "SILU or SWIGLUOAI_UNINTERLEAVE: the argument is not read, halves are gate and up",
+        "computed as SwiGLU of halves with the layer's constants",
+        [](const Placement& p) {
+          return activation_is(p, {"SILU", "SWIGLUOAI_UNINTERLEAVE"});
+        },
+        "E/mxfp8_native_moe.py fused_moe_mxfp8_native", {}, since(kVllm2026_08)),
+    need(
+        "uninterleaved_limit", kEmulated, {}, kernel_class, error, read, "a limit with SWIGLUOAI_UNINTERLEAVE", "ValueError",
+        [](const Placement& p) { return !activation_is(p, {"SWIGLUOAI_UNINTERLEAVE"}) || constants_of(p.deployment.layer).swiglu_limit.has_value(); },
+        "E/mxfp8_emulation_moe.py activation", {}, since(kVllm2026_08)),
+};
+
 constexpr std::array kClasses = {
+    KernelClassFacts{"Mxfp8NativeTritonExperts", ClassKind::plain, ExpertIds::map, WeightOnInput::twice},
+    KernelClassFacts{"Mxfp8EmulationTritonExperts", ClassKind::plain, ExpertIds::map, WeightOnInput::heeded},
     KernelClassFacts{"TritonExperts", ClassKind::plain, ExpertIds::map, WeightOnInput::heeded},
     KernelClassFacts{"BatchedTritonExperts", ClassKind::batched, ExpertIds::other, WeightOnInput::heeded},
 };
 
-constexpr std::array kTables = {NeedTable{kFp8Oracles, false, kNeeds}};
+constexpr std::array kTables = {NeedTable{kFp8Oracles, false, kNeeds}, NeedTable{kMxfp8Oracle, false, kMxfp8Needs}};
 
 }  // namespace
 
