@@ -79,6 +79,14 @@ void add_conversion_options(Verb verb, ConversionChoice& choice) {
   verb.add_flag("--reference", choice.reference, "move by the model alone instead of the fast twin");
 }
 
+std::string engine_of(const ConversionChoice& choice) {
+  const std::vector<const layout::SettingKey*> keys = asked_keys();
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (keys[i]->key == "engine") return choice.values[i];
+  }
+  return {};
+}
+
 sim::MoveBy moved_by(bool reference) { return reference ? sim::MoveBy::model : sim::MoveBy::plans; }
 
 sim::ConvertOptions options_of(const ConversionChoice& choice) {

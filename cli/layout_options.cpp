@@ -6,7 +6,9 @@
 
 #include "cli/env_option.hpp"
 #include "model/error.hpp"
+#include "model/families/carried.hpp"
 #include "model/families/libraries.hpp"
+#include "verbs/select/engine_notes.hpp"
 
 namespace mx::cli {
 namespace {
@@ -75,6 +77,26 @@ std::vector<std::string> libraries_of(const std::string& engine, const std::vect
   layout::Setting tried{.sizes = {}, .padded = {}, .form = {}, .engine = engine_named(engine)};
   layout::choose_libraries(tried, libraries);
   return libraries;
+}
+
+void note_conversion(verbs::Document& document, std::string_view engine, std::string_view backend, layout::WeightFormat format) {
+  if (engine.empty()) return;
+  const sim::AskedEngine asked = sim::asked_engine(engine);
+  sim::EngineNotes notes(document, asked);
+  notes.libraries();
+  notes.conversion(backend, layout::standing_text(layout::conversion_at(backend, format, asked.engine), asked.engine));
+}
+
+void note_conversion(verbs::Document& document, std::string_view engine, const golden::Subject& subject) {
+  if (const auto* choice = std::get_if<golden::BackendChoice>(&subject.choice))
+    note_conversion(document, engine, choice->row->backend, choice->row->format);
+}
+
+std::string LayoutOptions::engine() const {
+  for (const golden::Field& field : fields()) {
+    if (field.key == "engine") return field.value;
+  }
+  return {};
 }
 
 Option add_setting_option(Verb verb, const layout::SettingKey& key, std::string& value) {

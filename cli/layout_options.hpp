@@ -22,6 +22,8 @@ struct LayoutOptions {
 
   /// Throws Error(usage) on a --set without "=".
   std::vector<golden::Field> fields() const;
+  /// As typed; empty: it was not.
+  std::string engine() const;
 };
 
 /// Adds --library, for layout::choose_libraries; `libraries` is empty until it is given.
@@ -30,6 +32,13 @@ void add_library_option(Verb verb, std::vector<std::string>& libraries);
 /// Releases as typed, behind those that the engine's own release asks for where it is not the one of its month. Throws as
 /// layout::choose_libraries does.
 std::vector<std::string> libraries_of(const std::string& engine, const std::vector<std::string>& typed);
+
+/// Whose conversion a version takes that has none of its own, what it changed since, and the libraries of a release. `engine` as it was typed; empty:
+/// nothing.
+void note_conversion(verbs::Document& document, std::string_view engine, std::string_view backend, layout::WeightFormat format);
+
+/// The same of a backend's conversion; nothing of a building block.
+void note_conversion(verbs::Document& document, std::string_view engine, const golden::Subject& subject);
 
 /// Adds the option of one field of a setting; `value` is "" until it is given.
 Option add_setting_option(Verb verb, const layout::SettingKey& key, std::string& value);

@@ -9,6 +9,7 @@
 #include "cli/conversion_options.hpp"
 #include "cli/document.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/layout_options.hpp"
 #include "cli/progress_line.hpp"
 #include "cli/verbs.hpp"
 #include "verbs/convert/convert_document.hpp"
@@ -52,7 +53,10 @@ int convert(const ConvertCommand& command) {
     report = sim::convert_checkpoint(command.choice.checkpoint, command.output, options);
   }
   if (!report.finished) return interrupted();
-  return show(verbs::convert_document(report, command.choice.checkpoint, command.output, options.rank, command.fail_on_warning), command.out);
+  verbs::Document document = verbs::convert_document(report, command.choice.checkpoint, command.output, options.rank, command.fail_on_warning);
+  for (const sim::ConvertedFamily& family : report.converted)
+    note_conversion(document, engine_of(command.choice), family.backend, family.setting.form.format);
+  return show(document, command.out);
 }
 
 int restore(const RestoreCommand& command) {

@@ -19,7 +19,10 @@ struct Arguments {
 int show_layout(const Arguments& arguments) {
   const golden::LayoutQuery query = golden::query_from(arguments.name, arguments.options.fields());
   if (query.fields.empty()) return show(verbs::layout_rows_document(arguments.name), arguments.options.out);
-  return show(verbs::layout_show_document(golden::resolve(query)), arguments.options.out);
+  const golden::Subject subject = golden::resolve(query);
+  verbs::Document document = verbs::layout_show_document(subject);
+  note_conversion(document, arguments.options.engine(), subject);
+  return show(document, arguments.options.out);
 }
 
 }  // namespace

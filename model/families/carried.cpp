@@ -21,14 +21,14 @@ struct ChangedLibrary {
 // other, function by function: rows say what changed.
 constexpr std::array kLibraries{
     ChangedLibrary{since(kVllm2026_11), "deepgemm", "DeepGEMM 2.8.1, whose transform of the scales was not compared", "vllm/third_party/deep_gemm"},
-    ChangedLibrary{since(kVllm2026_11), "humming", "humming-kernels 0.1.19, which is told how activations are quantized",
-                   "vllm/model_executor/layers/quantization/utils/humming/, fused_moe/oracle/mxfp4.py _humming_input_schema"},
     ChangedLibrary{since(kVllm2026_11), "triton_kernels", "layouts of triton_kernels 3.8",
                    "vllm/model_executor/layers/quantization/utils/mxfp4_utils.py _swizzle_mxfp4"},
     ChangedLibrary{since(kVllm2026_11), "aiter", "AITER's release, which was not compared", "no wheel requires one"},
 };
 
-Engine last_run_before(Engine engine) {
+}  // namespace
+
+Engine standing_engine(Engine engine) {
   Engine last = kConversionEngines.front();
   for (const Engine one : kConversionEngines) {
     if (one <= engine) last = one;
@@ -36,10 +36,8 @@ Engine last_run_before(Engine engine) {
   return last;
 }
 
-}  // namespace
-
 StandingConversion conversion_at(Name backend, WeightFormat format, Engine engine) {
-  StandingConversion conversion{.of = has_conversions(engine) ? engine : last_run_before(engine)};
+  StandingConversion conversion{.of = standing_engine(engine)};
   conversion.row = find_backend_layout(backend, format, conversion.of);
   if (conversion.row == nullptr || conversion.of == engine || fault::planted(fault::Fault::carried_changes_forgotten)) return conversion;
   if (const ChangedConversion& changed = conversion.row->changed; !changed.what.empty() && engine >= changed.since) {

@@ -21,6 +21,9 @@ struct StandingConversion {
   bool stands() const { return row != nullptr && changed.empty(); }
 };
 
+/// The version itself where its conversions are known, else the newest version before it whose are.
+Engine standing_engine(Engine engine);
+
 /// The version's own conversion where conversions of it are known (has_conversions), else that of the newest version before it that has them.
 StandingConversion conversion_at(std::string_view backend, WeightFormat format, Engine engine);
 

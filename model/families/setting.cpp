@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "model/error.hpp"
+#include "model/families/carried.hpp"
 #include "model/names.hpp"
 #include "model/numerics/rows.hpp"
 
@@ -71,11 +72,7 @@ std::optional<WeightFormat> format_of_key(std::string_view weight_key) {
 
 bool has_conversions(Engine engine) { return std::ranges::find(kConversionEngines, engine) != kConversionEngines.end(); }
 
-Engine conversion_engine_named(std::string_view name) {
-  const Engine engine = engine_named(name);
-  require_tables(engine, kConversionEngines, "conversions");
-  return engine;
-}
+Engine conversion_engine_named(std::string_view name) { return standing_engine(engine_named(name)); }
 std::string_view name_of(Arch arch) { return rows::word_of<Arch>(kArchWords, arch); }
 std::string_view name_of(ParamsDtype dtype) { return rows::word_of<ParamsDtype>(kParamsWords, dtype); }
 ParamsDtype params_dtype_named(std::string_view name) { return rows::named(kParamsWords, "parameter dtype", name).value; }

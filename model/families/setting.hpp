@@ -24,7 +24,7 @@ namespace mx::layout {
 /// Versions of the engine whose conversions are known. Source: vllm-project/vllm at the commits of engine_named.
 inline constexpr std::array<Engine, 2> kConversionEngines{kVllm2026_05, kVllm2026_08};
 bool has_conversions(Engine engine);
-/// One of them, as engine_named reads it; throws as it does, and Error(unsupported) for a version whose conversions are not known.
+/// One of them, as engine_named reads it and throws; for a version whose conversions are not known the newest before it (carried.hpp).
 Engine conversion_engine_named(std::string_view name);
 
 /// The format of weights with a quantization key of the engine; none for keys of other formats.

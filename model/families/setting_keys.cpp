@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "model/error.hpp"
+#include "model/families/libraries.hpp"
 #include "model/families/setting_key_rows.hpp"
 #include "model/names.hpp"
 
@@ -24,16 +25,24 @@ constexpr std::array<Text, 2> kParams{"bf16", "fp16"};
 constexpr std::array<Text, 3> kInputs{"none", "float8_e4m3fn", "int8"};
 constexpr std::array<Text, 3> kActivations{"SILU", "SWIGLUOAI", "SITU"};
 
+/// With the releases of libraries that the version or the release asks for, where another version's conversions are not called with them.
+void set_engine(Setting& setting, Text name) {
+  const Engine asked = engine_named(name);
+  setting.engine = conversion_engine_named(name);
+  for (const Library& library : libraries()) {
+    const Text release = asked_release(library, asked);
+    if (asked == setting.engine || library.key.empty() || release.empty()) continue;
+    choose_library(setting, std::string(library.name) + "=" + std::string(release));
+  }
+  choose_libraries(setting, libraries_asked_by(release_named(name)));
+}
+
 constexpr std::array<SettingKey, 10> kEveryConverter{{
     {"source-order", "gpt_oss or standard", "row order of w13 in the checkpoint", kOrders,
      [](Setting& s, Text v) { s.form.order = source_order_named(v); }, [](const Setting& s) { return std::string(name_of(s.form.order)); }},
     {"not-gated", kYesNo, "w13 is one matrix, without gate and up", kBools, [](Setting& s, Text v) { s.form.gated = !yes_or_no("not-gated", v); },
      [](const Setting& s) { return word_of(!s.form.gated); }},
-    {"engine", "vllm@2026-05 or vllm@2026-08, by month, release or commit", "version of the engine", kEngineTrials,
-     [](Setting& s, Text v) {
-       s.engine = conversion_engine_named(v);
-       if (const auto asked = flashinfer_asked_by(release_named(v))) s.flashinfer.release = asked;
-     },
+    {"engine", "vllm@2026-05, vllm@2026-08 or a later one, by month, release or commit", "version of the engine", kEngineTrials, set_engine,
      [](const Setting& s) { return std::string(mx::name_of(s.engine)); }},
     {"platform", "sm75 .. sm120, gfx90a .. gfx1250, xpu, cpu", "device", kPlatforms, [](Setting& s, Text v) { s.arch = arch_named(v); },
      [](const Setting& s) { return std::string(name_of(s.arch)); }},

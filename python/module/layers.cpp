@@ -10,6 +10,7 @@
 
 #include "kernels/relayout/tensor.hpp"
 #include "model/error.hpp"
+#include "model/families/carried.hpp"
 #include "model/families/convert.hpp"
 #include "model/families/setting_keys.hpp"
 #include "python/module/memory.hpp"
@@ -17,6 +18,7 @@
 #include "sim/checkpoint/layout_tags.hpp"
 #include "sim/checkpoint/shard.hpp"
 #include "verbs/layout/where.hpp"
+#include "verbs/select/engine_notes.hpp"
 
 namespace mx::python {
 namespace {
@@ -164,6 +166,22 @@ std::vector<std::string> layer_formats(const std::string& backend, const std::op
   return formats;
 }
 
+/// What holds of the conversion of a spec for the version that was asked: whose it is, what changed since, the libraries of a release.
+std::vector<std::string> conversion_notes(const std::string& spec, const std::string& engine) {
+  const golden::BackendChoice choice = backend_choice(golden::query_from(spec, {}));
+  const sim::AskedEngine asked = sim::asked_engine(engine);
+  verbs::Document document{"pack"};
+  sim::EngineNotes notes(document, asked);
+  notes.libraries();
+  notes.conversion(choice.row->backend,
+                   layout::standing_text(layout::conversion_at(choice.row->backend, choice.row->format, asked.engine), asked.engine));
+  std::vector<std::string> texts;
+  for (const verbs::Entry& entry : document.entries) {
+    if (const auto* note = std::get_if<verbs::Note>(&entry)) texts.push_back(note->text);
+  }
+  return texts;
+}
+
 std::vector<Tensor> unpack(const std::string& spec, const NamedBytes& tensors, const std::vector<Loss>& losses, bool accept_losses) {
   const golden::BackendChoice choice = backend_choice(golden::query_from(spec, {}));
   layout::PackedLayer packed = packed_of(choice, tensors);
@@ -192,6 +210,7 @@ void bind_layers(nb::module_& module) {
              nb::arg("fields"));
   module.def("layer_form", layer_form, nb::arg("backend"), nb::arg("fields"));
   module.def("plain_form", plain_form, nb::arg("format"), nb::arg("order"), nb::arg("extents"), nb::arg("bias"));
+  module.def("conversion_notes", conversion_notes, nb::arg("spec"), nb::arg("engine"));
   module.def("layer_formats", layer_formats, nb::arg("backend"), nb::arg("engine").none());
   module.def("content_at", content_at, nb::arg("spec"), nb::arg("tensor"), nb::arg("byte"));
   module.def("unpack", unpack, nb::arg("spec"), nb::arg("tensors"), nb::arg("losses"), nb::arg("accept_losses"));

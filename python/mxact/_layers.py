@@ -42,12 +42,14 @@ class Packed:
 
     tensors: by name (w13_weight, w13_weight_scale, w13_bias, w2_weight, ...), each contiguous, with the axes of its memory as shape, as `mxact convert`
     writes it; values of 4 and 8 bits as uint8, all else as it is after the converter's casts. losses: what cannot be restored, empty for a bijection. spec: the backend with every choice, as
-    `mxact layout where` takes them; unpack() goes by it.
+    `mxact layout where` takes them; unpack() goes by it. notes: whose conversion it is, and what the version that was asked for changed since, where it has
+    none of its own; and the libraries that a release comes with.
     """
 
     tensors: dict[str, Any]
     losses: tuple[Loss, ...]
     spec: str
+    notes: tuple[str, ...] = ()
 
     def __getitem__(self, name: str) -> Any:
         return self.tensors[name]
@@ -133,7 +135,7 @@ def pack(
     sizes = _sizes({name: shape for name, (shape, _) in tensors.items()}, gated)
     fields = fields_of(sizes, {"engine": engine, "platform": platform, "format": format, "source_order": order, **parameters})
     spec, made, losses = plainly(_core.pack, word("backend", backend), fields, [(name, data) for name, (_, data) in tensors.items()])
-    return Packed(like_any(source.values(), _arrays(made)), tuple(Loss(*loss) for loss in losses), spec)
+    return Packed(like_any(source.values(), _arrays(made)), tuple(Loss(*loss) for loss in losses), spec, _notes(spec, engine))
 
 
 def _pack_checkpoint(
@@ -155,7 +157,11 @@ def _pack_checkpoint(
         raise Error(f"family is {number}: families are counted from 1", place="family")
     which = (integer("layer", layer), integer("rank", rank or 0), number)
     spec, made, losses = plainly(_core.pack_checkpoint, where, *which, word("backend", backend), fields)
-    return Packed(_arrays(made), tuple(Loss(*loss) for loss in losses), spec)
+    return Packed(_arrays(made), tuple(Loss(*loss) for loss in losses), spec, _notes(spec, choices["engine"]))
+
+
+def _notes(spec: str, engine: object) -> tuple[str, ...]:
+    return () if engine is None else tuple(_core.conversion_notes(spec, word("engine", engine)))
 
 
 def fields_of(sizes: str, choices: Mapping[str, object]) -> list[tuple[str, str]]:

@@ -186,7 +186,7 @@ ROW = np.zeros(64, np.float32)
         (lambda: mxact.threads(0), "0 threads, allowed are 1 to 1024"),
         (lambda: mxact.threads(1025), "1025 threads, allowed are 1 to 1024"),
         (lambda: mxact.threads("2"), "threads is '2', must be a whole number"),
-        (lambda: mxact.backends(engine="vllm@2026-11"), "vllm@2026-11 has no tables of conversions"),
+        (lambda: mxact.backends(engine="vllm@2026-12"), "engine vllm@2026-12 is not known"),
     ],
 )
 def test_sentences(call: Any, sentence: str) -> None:

@@ -98,7 +98,7 @@ GPT_OSS = mxfp4_layer(2, 64, 128)
         (lambda: assert_converter(3, "XPU", format="mxfp4"), "fn is of type int, must be a function"),  # type: ignore[arg-type]
         (lambda: assert_converter(as_loaded, "XPU"), "format is missing: XPU converts mxfp4, "),
         (lambda: assert_converter(as_loaded, "XPV"), "unknown layout 'XPV'"),
-        (lambda: assert_converter(as_loaded, "XPU", engine="2026-11"), "vllm@2026-11"),
+        (lambda: assert_converter(as_loaded, "XPU", engine="2026-12"), "vllm@2026-12"),
         (lambda: assert_converter(as_loaded, "XPU", engine="2026-05", format="mxfp4", order="standard"), "are not converted by engine"),
         (lambda: layers("XPU", format="mxfp4", colour="red"), "unknown choice 'colour'"),
         (lambda: layers(TRTLLM, bias=False), "biases are missing"),

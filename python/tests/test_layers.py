@@ -165,7 +165,7 @@ LAYER = mxfp4_layer(2, 64, 128)
         (lambda: mxact.pack(LAYER, "sf_128x4"), "'sf_128x4' is a building block and no backend"),
         (lambda: mxact.pack(LAYER, "XPU"), "format is missing: it converts mxfp4, "),
         (lambda: mxact.pack(LAYER, "XPU", format="mxfp5"), "mxfp5"),
-        (lambda: mxact.pack(LAYER, "XPU", engine="2026-11", format="mxfp4"), "vllm@2026-11"),
+        (lambda: mxact.pack(LAYER, "XPU", engine="2026-12", format="mxfp4"), "vllm@2026-12"),
         (lambda: mxact.pack(LAYER, "XPU", format="mxfp4", order="up_first"), "up_first"),
         (lambda: mxact.pack(LAYER, "XPU", format="mxfp4", platform="sm1"), "sm1"),
         (lambda: mxact.pack(LAYER, "XPU", format="mxfp4", colour="red"), "unknown choice 'colour'"),
@@ -210,6 +210,16 @@ def test_a_checkpoints_layer_is_what_convert_writes(tmp_path: Path, backend: str
         if tp is None and not packed.losses:
             back = mxact.unpack(packed)
             assert all(back[name].tobytes() == whole[f"model.layers.{layer}.mlp.experts.{theirs}"] for name, theirs in THEIRS.items())
+
+
+def test_a_version_without_conversions_of_its_own_says_whose_it_takes() -> None:
+    assert mxact.pack(LAYER, "XPU", format="mxfp4").notes == ()
+    assert mxact.pack(LAYER, "XPU", engine="2026-08", format="mxfp4").notes == ()
+    later = mxact.pack(LAYER, "XPU", engine="2026-11", format="mxfp4")
+    assert later.notes == ("XPU: conversion of its weights run at vllm@2026-08, reads the same",)
+    assert all((later[name] == mxact.pack(LAYER, "XPU", format="mxfp4")[name]).all() for name in later.tensors)
+    release = mxact.pack(LAYER, "XPU", engine="vllm==0.33.0", format="mxfp4")
+    assert release.notes[0].startswith("0.33.0 comes with flashinfer-python 0.7.2.post1")
 
 
 def test_a_layer_of_a_further_family_is_what_convert_writes(tmp_path: Path) -> None:

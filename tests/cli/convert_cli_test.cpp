@@ -108,7 +108,7 @@ TEST_CASE("convert and restore refuse with the exit status of the mistake") {
       {"convert " + tiny() + " --backend TRITOM --platform SM90" + output, 2, "did you mean TRITON"},
       {"convert " + tiny() + " --backend DEEPGEMM_MXFP4 --platform gfx950" + output, 4,
        "engine vllm@2026-08 has no kernel of DEEPGEMM_MXFP4 on gfx950; it has on SM100, SM103, SM120, SM121 (--any-platform"},
-      {"convert " + tiny() + " --backend XPU --platform XPU --engine vllm==0.33.0" + output, 4, "vllm@2026-11 has no tables of conversions"},
+      {"convert " + tiny() + " --backend XPU --platform XPU --engine vllm==0.30.0" + output, 4, "release vllm==0.30.0 is not known"},
       {"convert " + tiny() + " --backend TRITON --platform SM90 --tp 2" + output, 2, "which of the 2 ranks"},
       {"convert " + tiny() + " --backend MARLIN --platform SM90 --input-dtype int8" + output, 2, "activation dtype int8"},
       {"convert " + tiny() + " --backend TRITON --platform SM90 -o " + tiny(), 2, "is what is read"},

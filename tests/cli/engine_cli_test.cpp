@@ -127,6 +127,22 @@ TEST_CASE("a library's release that a release of the engine asks for decides, an
   CHECK(says(run_mxact(backend + "2026-08 --library flashinfer=0.6.18").out, said + "as flashinfer=0.6.18 has it"));
 }
 
+TEST_CASE("convert and layout take the last conversions that were run for a version without its own and say what changed since") {
+  const mx::tests::ScratchDirectory scratch;
+  const std::string layout = " --shape 2x256x256 --tensor w13_weight --platform sm90 --engine ";
+  const std::string triton = "TRITON: conversion of its weights run at vllm@2026-08, changed since: layouts of triton_kernels 3.8";
+  const Run shown = run_mxact("layout show TRITON --format mxfp4" + layout + "2026-11");
+  CHECK(shown.status == 0);
+  CHECK(says(shown.out, triton));
+  CHECK_FALSE(says(run_mxact("layout show TRITON --format mxfp4" + layout + "2026-08").out, "conversion of its weights"));
+  const Json place = run_json("layout where MARLIN --format nvfp4" + layout + "2026-11 --coord E=0");
+  REQUIRE(place["notes"].size() == 1);
+  CHECK(place["notes"][0] == "MARLIN: conversion of its weights run at vllm@2026-08, reads the same");
+  const Run humming = run_mxact("verify --engine 2026-11 --platform SM90 --tp 1 --layers 1 --backend HUMMING");
+  CHECK(says(humming.out, "HUMMING: conversion of its weights run at vllm@2026-08, reads the same, with humming=0.1.19"));
+  CHECK(says(humming.out, "1 passed"));
+}
+
 TEST_CASE("FP8 by TRITON and sums of slots are known to differ since 2026-08") {
   const mx::tests::ScratchDirectory scratch;
   const auto file = scratch.path() / "deployment.info";

@@ -4,6 +4,7 @@
 
 #include <string_view>
 
+#include "model/families/setting_keys.hpp"
 #include "tests/catch.hpp"
 
 using namespace mx;
@@ -37,8 +38,8 @@ constexpr Expected kNovember[] = {
     {"AITER_MXFP4_FP8", WeightFormat::mxfp4, "triton_kernels 3.8"},
     {"AITER_MXFP4_BF16", WeightFormat::mxfp4, "SITU"},
     {"AITER", WeightFormat::fp8_block, "not compared"},
-    {"HUMMING", WeightFormat::mxfp4, "0.1.19"},
-    {"HUMMING", WeightFormat::fp8_pair, "0.1.19"},
+    {"HUMMING", WeightFormat::mxfp4, ""},
+    {"HUMMING", WeightFormat::fp8_pair, ""},
     {"DEEPGEMM_MXFP4", WeightFormat::mxfp4, "2.8.1"},
     {"DEEPGEMM", WeightFormat::fp8_block_e8m0, "e8m0 go to the packer"},
     {"MARLIN", WeightFormat::mxfp4, ""},
@@ -89,5 +90,24 @@ TEST_CASE("a carried conversion takes the release of its library that the versio
   const StandingConversion mixed = conversion_at("FLASHINFER_CUTLASS_MXFP4_BF16", WeightFormat::mxfp4, kVllm2026_11);
   CHECK(carried_libraries(mixed, kVllm2026_11) == std::vector<std::string>{"flashinfer=0.7.2.post1"});
   CHECK(standing_text(mixed, kVllm2026_11) == "run at vllm@2026-08, reads the same, with flashinfer=0.7.2.post1");
+  CHECK(standing_text(conversion_at("HUMMING", WeightFormat::mxfp4, kVllm2026_11), kVllm2026_11) ==
+        "run at vllm@2026-08, reads the same, with humming=0.1.19");
   CHECK(carried_libraries(conversion_at("MARLIN", WeightFormat::mxfp4, kVllm2026_11), kVllm2026_11).empty());
+}
+
+TEST_CASE("who names a version without conversions of its own gets the last ones that were run, with the libraries that it asks for") {
+  CHECK(conversion_engine_named("2026-11") == kVllm2026_08);
+  CHECK(conversion_engine_named("vllm==0.33.0") == kVllm2026_08);
+  CHECK(conversion_engine_named("2026-05") == kVllm2026_05);
+  Setting setting{.sizes = {}, .padded = {}, .form = {}};
+  find_setting_key("engine")->set(setting, "2026-11");
+  CHECK(setting.engine == kVllm2026_08);
+  CHECK(setting.flashinfer.release == Flashinfer::v0_6_18);
+  CHECK(setting.humming.release == Humming::v0_1_19);
+  Setting august{.sizes = {}, .padded = {}, .form = {}};
+  find_setting_key("engine")->set(august, "2026-08");
+  CHECK_FALSE(august.flashinfer.release);
+  find_setting_key("engine")->set(august, "vllm==0.29.0");
+  CHECK(august.flashinfer.release == Flashinfer::v0_6_18);
+  CHECK_FALSE(august.humming.release);
 }
