@@ -114,6 +114,7 @@ inline constexpr Source kFp8Oracle{"vllm-project/vllm", "vllm/model_executor/lay
 constexpr BackendLayout fp8_as_loaded_row(std::string_view family, WeightFormat format, std::string_view backend,
                                           Versions engines = since(kVllm2026_05)) {
   BackendLayout row = in_versions(fp8_row(family, format, backend, "weights and scales as loaded", {}, as_loaded), engines);
+  row.ran.not_gated = false;
   row.source = kFp8Oracle;
   return row;
 }

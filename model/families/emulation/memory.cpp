@@ -9,6 +9,7 @@ namespace {
 
 constexpr BackendLayout nvfp4() {
   BackendLayout row = nvfp4_row("emulation", "EMULATION", "weights and scales as loaded", since(kVllm2026_05), {}, as_loaded);
+  row.ran.not_gated = false;
   row.source.path = "vllm/model_executor/layers/fused_moe/oracle/nvfp4.py";
   row.source.symbol = "convert_to_nvfp4_moe_kernel_format";
   return row;

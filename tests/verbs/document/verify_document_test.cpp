@@ -39,6 +39,7 @@ Document failing(const std::filesystem::path& at) {
   mx::sim::VerifyRequest asked;
   asked.checkpoint = (at / "my model").string();
   asked.contracts = {"f32-sequential"};
+  asked.engine = name_of(options.engine);
   asked.tokens = 1;
   return verify_document(report, asked);
 }
