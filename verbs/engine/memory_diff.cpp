@@ -21,7 +21,7 @@ std::string first_difference(const WeightsMemory& before, const WeightsMemory& a
     for (const TensorMemory& tensor : after.tensors) {
       const TensorMemory* const other = find_tensor(before, tensor.tensor);
       if (other == nullptr) return "other tensors";
-      if (difference_of(*other, tensor) == kind) return fmt::format("another {} of {}", kind, tensor.tensor);
+      if (difference_of(*other, tensor) == kind) return fmt::format("other {} of {}", kind, tensor.tensor);
     }
   }
   return {};
