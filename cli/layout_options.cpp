@@ -2,12 +2,16 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
 
 #include "cli/env_option.hpp"
+#include "model/engine/vllm/tables.hpp"
 #include "model/error.hpp"
 #include "model/families/carried.hpp"
 #include "model/families/libraries.hpp"
+#include "model/families/memory.hpp"
+#include "model/names.hpp"
 #include "verbs/select/engine_notes.hpp"
 
 namespace mx::cli {
@@ -77,6 +81,20 @@ std::vector<std::string> libraries_of(const std::string& engine, const std::vect
   layout::Setting tried{.sizes = {}, .padded = {}, .form = {}, .engine = engine_named(engine)};
   layout::choose_libraries(tried, libraries);
   return libraries;
+}
+
+void require_layout(std::string_view engine, std::string_view word) {
+  if (engine.empty()) return;
+  const std::string_view backend = word.substr(word.find_last_of('=') + 1);
+  const auto is_it = [&](const auto& row) { return same_name(row.backend, backend); };
+  if (std::ranges::any_of(layout::all_backend_layouts(), is_it)) return;
+  const Engine version = sim::asked_engine(engine).engine;
+  for (const std::string_view oracle : oracle::oracle_names(version)) {
+    for (const oracle::BackendRow& row : oracle::tables_of(version, oracle).backends) {
+      if (row.versions.has(version) && same_name(row.name, backend))
+        throw Error(ErrorCode::unsupported, fmt::format("{} of {} (oracle {}): no layout", row.name, name_of(version), oracle));
+    }
+  }
 }
 
 void note_conversion(verbs::Document& document, std::string_view engine, std::string_view backend, layout::WeightFormat format) {

@@ -33,6 +33,10 @@ void add_library_option(Verb verb, std::vector<std::string>& libraries);
 /// layout::choose_libraries does.
 std::vector<std::string> libraries_of(const std::string& engine, const std::vector<std::string>& typed);
 
+/// Throws Error(unsupported) where the version has a backend of this name, which WHICH= may come before, and no version has a layout of it. `engine`
+/// as it was typed; empty: nothing.
+void require_layout(std::string_view engine, std::string_view backend);
+
 /// Whose conversion a version takes that has none of its own, what it changed since, and the libraries of a release. `engine` as it was typed; empty:
 /// nothing.
 void note_conversion(verbs::Document& document, std::string_view engine, std::string_view backend, layout::WeightFormat format);

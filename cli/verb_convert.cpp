@@ -41,6 +41,7 @@ int interrupted() {
 }
 
 int convert(const ConvertCommand& command) {
+  for (const std::string& backend : command.choice.backends) require_layout(engine_of(command.choice), backend);
   sim::ConvertOptions options = options_of(command.choice);
   options.force = command.out.force;
   options.copy_all = command.copy_all;

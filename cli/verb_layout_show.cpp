@@ -17,6 +17,7 @@ struct Arguments {
 
 /// Without a shape there is no program: what the tables say.
 int show_layout(const Arguments& arguments) {
+  require_layout(arguments.options.engine(), arguments.name);
   const golden::LayoutQuery query = golden::query_from(arguments.name, arguments.options.fields());
   if (query.fields.empty()) return show(verbs::layout_rows_document(arguments.name), arguments.options.out);
   const golden::Subject subject = golden::resolve(query);

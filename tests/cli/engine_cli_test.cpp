@@ -190,3 +190,13 @@ TEST_CASE("words and oracles of later engines are refused by earlier ones with e
   CHECK(later.status == 0);
   CHECK(says(later.out, "TRITON (TritonExperts)"));
 }
+
+TEST_CASE("a backend that a version has and no version a layout of is said to have none") {
+  for (const std::string verb : {"layout show CUTLASS_MXFP4_MXFP4", "layout where CUTLASS_MXFP4_MXFP4 --address 0"}) {
+    const Run run = run_mxact(verb + " --format mxfp4 --tensor w13_weight --shape 128x256 --engine 2026-11");
+    CHECK(run.status == 4);
+    CHECK(says(run.err, "CUTLASS_MXFP4_MXFP4 of vllm@2026-11 (oracle mxfp4): no layout"));
+  }
+  // Of a name that no version knows nothing is known.
+  CHECK(run_mxact("layout show CUTLASS_MXFP5 --format mxfp4 --engine 2026-11").status == 2);
+}
