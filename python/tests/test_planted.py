@@ -253,7 +253,6 @@ def test_without_a_fault_kernels_hold() -> None:
 
 
 @pytest.mark.parametrize("fault", ORACLES)
-@pytest.mark.mxact(examples=600)  # some backends are reached by few deployments
 def test_faults_of_oracles(fault: str) -> None:
     with Planted(fault) as planted, pytest.raises(AssertionError, match="(?s)the answer is .*deployment: .*replay: pytest"):
         assert_oracle(planted.oracle(ORACLES[fault]), engine="vllm@2026-05", oracle=ORACLES[fault])

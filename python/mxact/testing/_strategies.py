@@ -203,7 +203,8 @@ def draw_deployment(one: Choose, oracle: str, words: dict[str, Any]) -> dict[str
         deployment["hardware"] = {"platform": "rocm", "gcn_arch": one(["gfx906", "gfx1030", "gfx1151"])}
     tp, dp = seldom([1], [1, 2, 4, 8, 3]), seldom([1], [1, 2, 8])
     deployment["parallel"] = {"tp": tp, "dp": dp, "expert_parallel": tp * dp > 1 and one([False, True]), "eplb": rarely(), "all2all": one(words["all2all"])}
-    if one([False] * 7 + [True]):
+    batched = one([False] * 7 + [True])
+    if batched:
         deployment["parallel"].update(dp=2, expert_parallel=True, all2all=one(["deepep_low_latency", "nixl_ep"]))
     deployment["layer"] = {
         "experts": one([128, 32, 256, 8]),
@@ -217,7 +218,8 @@ def draw_deployment(one: Choose, oracle: str, words: dict[str, Any]) -> dict[str
         "act_and_mul": not rarely(),
         "lora": rarely(),
     }
-    deployment["backend"] = seldom(["auto"], words["wish"])
+    # Another backend stands for a wish where tokens come in batches.
+    deployment["backend"] = one(words["wish"]) if batched else seldom(["auto"], words["wish"])
     for key, usual in _KEYS.get(oracle, {}).items():
         deployment[key] = seldom(usual, words["key"]) if len(usual) > 1 else usual[0]
     if oracle == "mxfp4":
