@@ -39,7 +39,9 @@ std::string refused(const BackendLayout& row, const Setting& setting) {
     return "no layout of checkpoints in " + std::string(layout::name_of(setting.form.order)) + " order" + (setting.form.gated ? "" : ", not gated");
   }
   const std::vector<layout::BrokenNeed> broken = layout::broken_needs(row, setting);
-  return broken.empty() ? "" : "the conversion does not take it: " + layout::text_of(broken.front().need);
+  if (broken.empty()) return "";
+  const layout::Need& need = broken.front().need;
+  return need.is_ours ? std::string(need.why) : "the conversion does not take it: " + layout::text_of(need);
 }
 
 }  // namespace

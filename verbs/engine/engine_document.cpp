@@ -124,8 +124,8 @@ Cell differences_cell(const MemoryChange& change) {
 /// Where the weights of one layer lie otherwise on a rank, bytes those of the smallest deployment.
 void add_memory(Document& document, const sim::MemoryDiff& memory) {
   document.value("memory_counts", {{"compared", memory.compared}, {"differing", memory.differing}, {"unknown", memory.unknown}});
-  document.line(fmt::format("memory of the weights: {} deployments chosen for by both, {} differ, {} not known", memory.compared, memory.differing,
-                            memory.unknown));
+  document.line(fmt::format("memory of the weights: {} deployment{} chosen for by both, {} differ, {} not known", memory.compared,
+                            memory.compared == 1 ? "" : "s", memory.differing, memory.unknown));
   Table table{"memory",
               {{"deployments", "deployments"},
                {"oracle", "oracle"},
