@@ -55,6 +55,25 @@ TEST_CASE("engine diff counts what an upgrade changes, and gives a deployment of
   CHECK(run_json("engine diff 2026-08 2026-08")["memory"].size() == 0);
 }
 
+TEST_CASE("engine diff says where a backend that both choose computes otherwise") {
+  const mx::tests::ScratchDirectory scratch;
+  const auto file = scratch.path() / "deployment.info";
+  std::ofstream(file) << "platform SM90 oracle fp8 layer { experts 8 top_k 2 hidden 2048 intermediate 512 activation SILU bias false }\n";
+  // Outputs of an H100: TRITON's FP8 and the sums of slots since 2026-08.
+  const Json json = run_json("engine diff 2026-05 2026-08 '" + file.string() + "'");
+  REQUIRE(json["arithmetic"].size() == 4);
+  std::string all;
+  for (const Json& change : json["arithmetic"]) {
+    all += change["where"].get<std::string>();
+    CHECK(change["backend"] == "TRITON");
+    CHECK(change["deployments"] == 1);
+    CHECK(says(change["where"].get<std::string>(), "since vllm@2026-08"));
+  }
+  CHECK(says(all, "operands are exchanged"));
+  CHECK(says(all, "slots are summed in fp32"));
+  CHECK(run_json("engine diff 2026-08 2026-11 '" + file.string() + "'")["arithmetic"].size() == 0);
+}
+
 TEST_CASE("engine diff says where the weights lie otherwise, or that no layout is known") {
   const mx::tests::ScratchDirectory scratch;
   const auto file = scratch.path() / "deployment.info";

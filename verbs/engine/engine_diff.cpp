@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <tuple>
+#include <utility>
 
 #include "model/audit/deployment_text.hpp"
 #include "model/deployment/models.hpp"
@@ -74,19 +75,21 @@ using Key = std::tuple<std::string, ChangeKind, std::string, std::string, std::s
 /// Changes by what they have in common; the first deployment of each is its smallest, as the tables begin with fewest ranks.
 class Changes {
  public:
-  Changes(const ComparedEngine& before, const ComparedEngine& after) : before_(before), after_(after) {}
+  Changes(const ComparedEngine& before, const ComparedEngine& after) : before_(before), after_(after), arithmetic_(before.engine, after.engine) {}
 
   void add(std::string_view oracle, const Deployment& deployment) {
     const Asked before = asked(before_, oracle, deployment), after = asked(after_, oracle, deployment);
     ++compared_;
     add_decision(oracle, before, after);
     if (!before.decision.choice || !after.decision.choice) return;
-    memory_.add(oracle, weights_memory(before_.engine, oracle, before.deployment, *before.decision.choice, before_.libraries),
-                weights_memory(after_.engine, oracle, after.deployment, *after.decision.choice, after_.libraries),
-                [&] { return oracle::info_text(after_.engine, oracle, after.deployment); });
+    WeightsMemory old = weights_memory(before_.engine, oracle, before.deployment, *before.decision.choice, before_.libraries);
+    WeightsMemory now = weights_memory(after_.engine, oracle, after.deployment, *after.decision.choice, after_.libraries);
+    const auto text = [&] { return oracle::info_text(after_.engine, oracle, after.deployment); };
+    arithmetic_.add(oracle, after.deployment.hardware, old, now, text);
+    memory_.add(oracle, std::move(old), std::move(now), text);
   }
 
-  EngineDiff all() const { return {before_.engine, after_.engine, compared_, sorted(), memory_.all()}; }
+  EngineDiff all() const { return {before_.engine, after_.engine, compared_, sorted(), memory_.all(), arithmetic_.all()}; }
 
  private:
   struct Found {
@@ -119,6 +122,7 @@ class Changes {
   std::size_t compared_ = 0;
   std::map<Key, Found> found_;
   MemoryChanges memory_;
+  ArithmeticChanges arithmetic_;
 };
 
 bool is_published(const oracle::Model& model, const oracle::Scheme& scheme) {

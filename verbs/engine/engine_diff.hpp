@@ -10,6 +10,7 @@
 
 #include "model/deployment/deployment.hpp"
 #include "model/deployment/version.hpp"
+#include "verbs/engine/arithmetic_diff.hpp"
 #include "verbs/engine/memory_diff.hpp"
 
 namespace mx::sim {
@@ -39,7 +40,8 @@ struct EngineDiff {
   Engine after;
   std::size_t deployments;  ///< compared
   std::vector<EngineChange> changes;
-  MemoryDiff memory;  ///< of those for which both choose
+  MemoryDiff memory;                         ///< of those for which both choose
+  std::vector<ArithmeticChange> arithmetic;  ///< likewise
 
   std::size_t count(ChangeKind kind) const;
 };

@@ -65,7 +65,15 @@ void add_cases(Document& document, const sim::EngineDiff& diff) {
                               {},
                               replay});
   }
-  if (diff.changes.empty() && diff.memory.changes.empty())
+  for (const sim::ArithmeticChange& change : diff.arithmetic) {
+    document.cases.push_back({"mxact.engine.arithmetic." + change.oracle,
+                              change.smallest,
+                              sim::CheckEnd::failed,
+                              fmt::format("{} computes otherwise: {} ({} deployments)", change.backend, change.where, change.deployments),
+                              {},
+                              replay});
+  }
+  if (diff.changes.empty() && diff.memory.changes.empty() && diff.arithmetic.empty())
     document.cases.push_back({"mxact.engine", "no decision changes", sim::CheckEnd::passed, {}, {}, replay});
 }
 
@@ -141,6 +149,21 @@ void add_memory(Document& document, const sim::MemoryDiff& memory) {
   document.table(std::move(table));
 }
 
+/// Where the same backend computes otherwise. It is a remark: outputs change, and nothing has to be done.
+void add_arithmetic(Document& document, const std::vector<sim::ArithmeticChange>& changes) {
+  Table table{"arithmetic",
+              {{"deployments", "deployments"},
+               {"oracle", "oracle"},
+               {"backend", "backend"},
+               {"where", "computes otherwise"},
+               {"source", "seen in"},
+               {"smallest", "smallest deployment"}}};
+  for (const sim::ArithmeticChange& change : changes)
+    table.add({change.deployments, change.oracle, change.backend, change.where, change.source, change.smallest});
+  if (!changes.empty()) document.line();
+  document.table(std::move(table));
+}
+
 }  // namespace
 
 Document engine_diff_document(const sim::EngineDiff& diff) {
@@ -170,6 +193,7 @@ Document engine_diff_document(const sim::EngineDiff& diff) {
   document.table(std::move(table));
   document.line();
   add_memory(document, diff.memory);
+  add_arithmetic(document, diff.arithmetic);
   add_cases(document, diff);
   return document;
 }

@@ -57,6 +57,25 @@ std::string memory_html(const Node& root) {
                       html_table(kTitle, {"before", "after", "oracle", "deployments", "cause", "tensors", "smallest deployment"}, rows), true);
 }
 
+/// Where a backend that both versions choose computes otherwise.
+std::string arithmetic_html(const Node& root) {
+  std::vector<HtmlRow> rows;
+  const std::optional<Node> changes = root.find("arithmetic");
+  if (!changes) return {};  // a run from before arithmetic was compared
+  for (const Node& change : changes->items()) {
+    rows.push_back({{change["backend"].text()},
+                    {change["oracle"].text()},
+                    {std::to_string(change["deployments"].count()), "number"},
+                    {change["where"].text(), "text"},
+                    {change["source"].text(), "text"},
+                    {change["smallest"].text(), "code"}});
+  }
+  if (rows.empty()) return {};
+  constexpr std::string_view kTitle = "Backends that compute otherwise";
+  return html_details(kTitle, fmt::format("{} places", rows.size()),
+                      html_table(kTitle, {"backend", "oracle", "deployments", "computes otherwise", "seen in", "smallest deployment"}, rows), true);
+}
+
 }  // namespace
 
 Outcome upgrade_outcome(const Run& run) {
@@ -90,7 +109,7 @@ std::string upgrade_html(const Run& run) {
     html += html_details(kTitles[kind], fmt::format("{} deployments", counts[kind]),
                          html_table(kTitles[kind], {"before", "after", "oracle", "deployments", "cause", "smallest deployment"}, rows[kind]), true);
   }
-  return html + memory_html(run.root());
+  return html + memory_html(run.root()) + arithmetic_html(run.root());
 }
 
 }  // namespace mx::golden

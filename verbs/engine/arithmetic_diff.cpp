@@ -1,0 +1,33 @@
+#include "verbs/engine/arithmetic_diff.hpp"
+
+#include <algorithm>
+
+#include "model/families/arithmetic.hpp"
+#include "sim/ranks/converter.hpp"
+
+namespace mx::sim {
+
+void ArithmeticChanges::add(std::string_view oracle, const oracle::Hardware& hardware, const WeightsMemory& before, const WeightsMemory& after,
+                            const std::function<std::string()>& deployment) {
+  if (before.backend != after.backend || !after.format) return;
+  const ExecutionRow* const row = find_execution(*after.format, after.backend);
+  if (row == nullptr) return;
+  const layout::Arch arch = arch_of(hardware);
+  for (const KnownDifference& difference : row->differences) {
+    if ((difference.on != nullptr && !difference.on(arch)) || difference.engines.has(before_) || !difference.engines.has(after_)) continue;
+    auto [at, is_new] =
+        found_.try_emplace(Key{std::string(oracle), after.backend, std::string(difference.where)},
+                           ArithmeticChange{std::string(oracle), after.backend, where_text(difference), std::string(difference.source), 0, {}});
+    if (is_new) at->second.smallest = deployment();
+    ++at->second.deployments;
+  }
+}
+
+std::vector<ArithmeticChange> ArithmeticChanges::all() const {
+  std::vector<ArithmeticChange> changes;
+  for (const auto& [key, change] : found_) changes.push_back(change);
+  std::ranges::stable_sort(changes, [](const ArithmeticChange& a, const ArithmeticChange& b) { return a.deployments > b.deployments; });
+  return changes;
+}
+
+}  // namespace mx::sim
