@@ -18,6 +18,16 @@ using layout::PackedLayer;
 using layout::PackedTensor;
 using Metadata = std::map<std::string, std::string>;
 
+/// The tensors of one converted layer.
+std::uint64_t packed_bytes(const FamilyConversion& family) {
+  std::uint64_t bytes = 0;
+  for (const layout::Role role : layout::tensors_of(*family.backend, family.setting.has_bias)) {
+    layout::TensorPlan plan = family.backend->build(role, family.setting);
+    bytes += bytes_of(packed_entry({}, {role, std::move(plan.layout), plan.cast, {}}));
+  }
+  return bytes;
+}
+
 /// What a reader takes as one metadata string.
 constexpr std::size_t kLongestTags = std::size_t{1} << 19;
 
@@ -107,6 +117,15 @@ std::uint64_t ConversionJob::bytes_of(int unit) const {
 std::uint64_t ConversionJob::total_bytes() const {
   std::uint64_t total = 0;
   for (int unit = 0; unit < units(); ++unit) total += bytes_of(unit);
+  return total;
+}
+
+std::uint64_t ConversionJob::written_bytes() const {
+  std::uint64_t total = 0;
+  for (int unit = 0; unit < units(); ++unit) {
+    const Unit& of = unit_of(unit);
+    total += of.file == nullptr ? packed_bytes(families()[of.family]) : bytes_of(unit);
+  }
   return total;
 }
 

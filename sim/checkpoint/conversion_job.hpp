@@ -54,10 +54,11 @@ class ConversionJob {
   std::string backend() const { return families().front().name(); }
 
   int units() const;
-  std::string name_of(int unit) const;     ///< "layer 3", "layer 0 of family 2", "shard model-00001-of-00002.safetensors"
-  std::string file_of(int unit) const;     ///< name of the file that it writes
-  std::uint64_t bytes_of(int unit) const;  ///< that it reads
-  std::uint64_t total_bytes() const;
+  std::string name_of(int unit) const;                  ///< "layer 3", "layer 0 of family 2", "shard model-00001-of-00002.safetensors"
+  std::string file_of(int unit) const;                  ///< name of the file that it writes
+  std::uint64_t bytes_of(int unit) const;               ///< that it reads
+  std::uint64_t total_bytes() const;                    ///< likewise, of all units
+  std::uint64_t written_bytes() const;                  ///< of the tensors that all units write
   std::vector<TensorPlace> tensors_of(int unit) const;  ///< that it reads, in that order
 
   /// Reads, converts and writes a unit's file into the directory, part by part; the same bytes every time. Unless it is committed nothing is left.

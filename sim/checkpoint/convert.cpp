@@ -34,7 +34,7 @@ void convert_units(const ConversionJob& job, const std::filesystem::path& direct
 ConvertReport convert_checkpoint(const std::filesystem::path& source, const std::filesystem::path& output, const ConvertOptions& options) {
   const ConversionJob job(source, options);
   StagedDirectory staged(output, std::span(&source, 1), options.force);
-  staged.require_room(job.total_bytes());
+  staged.require_room(job.written_bytes());
   std::vector<LeftOut> left;
   std::vector<UnitResult> results(static_cast<std::size_t>(job.units()));
   try {

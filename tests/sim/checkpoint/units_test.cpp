@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/checkpoint/conversion_job.hpp"
 #include "support/json.hpp"
 #include "tests/catch.hpp"
 #include "tests/json_text.hpp"
@@ -89,6 +90,10 @@ TEST_CASE("the units of a plan, in any order and from several directories, are t
   CHECK(report.bytes_in == expected.bytes_in);
   CHECK(report.bytes_out == expected.bytes_out);
   CHECK(report.other_tensors == expected.other_tensors);
+  // Buffers are rounded up: more is written than is read, and room is asked for what is written.
+  const sim::ConversionJob job(planned.source, planned_options());
+  CHECK(job.written_bytes() > job.total_bytes());
+  CHECK(job.written_bytes() - job.total_bytes() == expected.bytes_out - expected.bytes_in);
   CHECK(file_differences(whole, planned.output) == "");
   CHECK_FALSE(fs::exists(planned.units()));
   CHECK_FALSE(fs::exists(elsewhere));
@@ -257,7 +262,9 @@ TEST_CASE("a full disk ends a unit without half a file") {
   struct rlimit before {};
   REQUIRE(::getrlimit(RLIMIT_FSIZE, &before) == 0);
   const auto handler = std::signal(SIGXFSZ, SIG_IGN);
-  const struct rlimit small { 10'000, before.rlim_max };
+  const struct rlimit small {
+    10'000, before.rlim_max
+  };
   REQUIRE(::setrlimit(RLIMIT_FSIZE, &small) == 0);
   const std::optional<Error> error = error_of([&] { planned.run({0}); });
   REQUIRE(::setrlimit(RLIMIT_FSIZE, &before) == 0);
