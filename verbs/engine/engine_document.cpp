@@ -101,11 +101,6 @@ Cell memory_cell(const WeightsMemory& memory) {
   return {std::move(json), std::move(text)};
 }
 
-const TensorMemory* find_tensor(const WeightsMemory& memory, std::string_view name) {
-  const auto at = std::ranges::find(memory.tensors, name, &TensorMemory::tensor);
-  return at == memory.tensors.end() ? nullptr : &*at;
-}
-
 /// Tensor by tensor what differs; nothing where one side is not known.
 Cell differences_cell(const MemoryChange& change) {
   Table table{{}, {in_json("tensor"), in_json("differs"), in_json("before"), in_json("after")}};
@@ -118,12 +113,12 @@ Cell differences_cell(const MemoryChange& change) {
   };
   if (change.is_known()) {
     for (const TensorMemory& tensor : change.before.tensors) {
-      const TensorMemory* const other = find_tensor(change.after, tensor.tensor);
+      const TensorMemory* const other = sim::find_tensor(change.after, tensor.tensor);
       const std::string_view what = other == nullptr ? "gone" : sim::difference_of(tensor, *other);
       if (!what.empty()) add(tensor.tensor, what, &tensor, other);
     }
     for (const TensorMemory& tensor : change.after.tensors) {
-      if (find_tensor(change.before, tensor.tensor) == nullptr) add(tensor.tensor, "new", nullptr, &tensor);
+      if (sim::find_tensor(change.before, tensor.tensor) == nullptr) add(tensor.tensor, "new", nullptr, &tensor);
     }
   }
   return {table.json(), std::move(text)};

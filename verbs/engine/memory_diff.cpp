@@ -9,11 +9,6 @@
 namespace mx::sim {
 namespace {
 
-const TensorMemory* find_tensor(const WeightsMemory& memory, std::string_view name) {
-  const auto at = std::ranges::find(memory.tensors, name, &TensorMemory::tensor);
-  return at == memory.tensors.end() ? nullptr : &*at;
-}
-
 /// The first kind of difference in the order of what weighs most: a tensor that one side lacks, dtype, shape, steps.
 std::string first_difference(const WeightsMemory& before, const WeightsMemory& after) {
   if (before.tensors.size() != after.tensors.size()) return "other tensors";
@@ -39,6 +34,11 @@ std::string cause_of(const WeightsMemory& before, const WeightsMemory& after) {
 }
 
 }  // namespace
+
+const TensorMemory* find_tensor(const WeightsMemory& memory, std::string_view name) {
+  const auto at = std::ranges::find(memory.tensors, name, &TensorMemory::tensor);
+  return at == memory.tensors.end() ? nullptr : &*at;
+}
 
 std::string layout_text(const WeightsMemory& memory) {
   const layout::BackendLayout* const row = memory.conversion.row;

@@ -34,6 +34,8 @@ struct MemoryDiff {
   std::vector<MemoryChange> changes;
 };
 
+/// The tensor of that name; null where there is none.
+const TensorMemory* find_tensor(const WeightsMemory& memory, std::string_view name);
 /// The row of the layouts that a memory follows: "MARLIN nvfp4, until vllm@2026-08", "MARLIN mxfp4"; where there is none, why.
 std::string layout_text(const WeightsMemory& memory);
 
