@@ -13,7 +13,7 @@ using Name = std::string_view;
 /// A library whose release the version asks for, and which was not held against the one that was run.
 struct ChangedLibrary {
   Versions engines;
-  Name library;
+  Name name;
   Name change;
   Name source;
 };
@@ -46,7 +46,7 @@ StandingConversion conversion_at(Name backend, WeightFormat format, Engine engin
     return conversion;
   }
   for (const ChangedLibrary& row : kLibraries) {
-    if (!row.engines.has(engine) || row.library != conversion.row->calls_library) continue;
+    if (!row.engines.has(engine) || row.name != conversion.row->calls_library) continue;
     conversion.changed = row.change;
     conversion.source = row.source;
   }

@@ -183,6 +183,13 @@ TEST_CASE("a method that takes a class by the device does so on every device") {
            Row{mx::kVllm2026_08, "compressed_tensors", "mxfp4", "platform xpu", "XPUExpertsMxFp4 of XPU 96"},
            Row{mx::kVllm2026_08, "compressed_tensors", "mxfp4", "platform cpu", "MarlinExperts of MARLIN 96 AttributeError"},
            Row{mx::kVllm2026_11, "compressed_tensors", "mxfp4", "platform SM90 backend marlin", "MarlinExperts of MARLIN 96"},
+           // Since 2026-11 the class is asked after all (oracle/mxfp4.py _validate_mxfp4_experts_config): no adapters, no DeepEP high throughput.
+           Row{mx::kVllm2026_11, "compressed_tensors", "mxfp4", "platform SM100", "CutlassExpertsMxfp4 of NOT_ASKED 96"},
+           Row{mx::kVllm2026_11, "compressed_tensors", "mxfp4",
+               "platform SM100 parallel { dp 2 expert_parallel true all2all deepep_high_throughput }",
+               "CutlassExpertsMxfp4 of NOT_ASKED 96 ValueError"},
+           Row{mx::kVllm2026_08, "compressed_tensors", "mxfp4",
+               "platform SM100 parallel { dp 2 expert_parallel true all2all deepep_high_throughput }", "CutlassExpertsMxfp4 of NOT_ASKED 96"},
            Row{mx::kVllm2026_05, "quark", "fp8", "platform SM90", "TritonExperts of TRITON 96"},
            Row{mx::kVllm2026_05, "quark", "fp8", "platform SM80", "MarlinExperts of MARLIN 96"},
            Row{mx::kVllm2026_05, "quark", "fp8", "platform SM90 env { VLLM_TEST_FORCE_FP8_MARLIN 1 }", "MarlinExperts of MARLIN 96"},
