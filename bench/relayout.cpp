@@ -6,9 +6,9 @@
 
 #include "bench/beside_copy.hpp"
 #include "bench/machine.hpp"
+#include "checkpoint/rounding.hpp"
 #include "kernels/relayout/plan.hpp"
 #include "model/families/memory.hpp"
-#include "sim/rounding.hpp"
 
 namespace {
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "checkpoint/convert.hpp"
 #include "cli/verb.hpp"
-#include "sim/checkpoint/convert.hpp"
 
 namespace mx::cli {
 

@@ -45,8 +45,8 @@ bool is_flag(const layout::SettingKey& key) { return key.trials.size() == 2 && k
 
 }  // namespace
 
-std::vector<golden::Field> LayoutOptions::fields() const {
-  std::vector<golden::Field> fields;
+std::vector<golden::KeyValue> LayoutOptions::fields() const {
+  std::vector<golden::KeyValue> fields;
   std::size_t i = 0;
   const auto add = [&](std::string_view key) {
     if (!values[i].empty()) fields.push_back({std::string(key), values[i]});
@@ -111,7 +111,7 @@ void note_conversion(verbs::Document& document, std::string_view engine, const g
 }
 
 std::string LayoutOptions::engine() const {
-  for (const golden::Field& field : fields()) {
+  for (const golden::KeyValue& field : fields()) {
     if (field.key == "engine") return field.value;
   }
   return {};

@@ -21,7 +21,7 @@ struct LayoutOptions {
   DocumentOptions out;
 
   /// Throws Error(usage) on a --set without "=".
-  std::vector<golden::Field> fields() const;
+  std::vector<golden::KeyValue> fields() const;
   /// As typed; empty: it was not.
   std::string engine() const;
 };

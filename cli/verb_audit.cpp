@@ -15,8 +15,8 @@
 #include "model/audit/findings_text.hpp"
 #include "model/engine/vllm/tables.hpp"
 #include "model/error.hpp"
-#include "sim/deployment_file.hpp"
-#include "sim/findings_file.hpp"
+#include "support/deployment_file.hpp"
+#include "support/findings_file.hpp"
 #include "verbs/audit/audit_document.hpp"
 #include "verbs/select/answer.hpp"
 

@@ -6,7 +6,7 @@
 #include "cli/document.hpp"
 #include "cli/layout_options.hpp"
 #include "cli/verbs.hpp"
-#include "sim/deployment_file.hpp"
+#include "support/deployment_file.hpp"
 #include "verbs/engine/engine_document.hpp"
 
 namespace mx::cli {

@@ -25,7 +25,7 @@ constexpr std::int64_t kMostShown = 1 << 20;
 
 int diff(const Arguments& arguments) {
   require_outputs(arguments.options.out);
-  const std::vector<golden::Field> common = arguments.options.fields();
+  const std::vector<golden::KeyValue> common = arguments.options.fields();
   const golden::Subject a = golden::resolve(golden::query_from(arguments.a, common));
   const golden::Subject b = golden::resolve(golden::query_from(arguments.b, common));
   const golden::LayoutDifference found = golden::difference(a, b, static_cast<std::size_t>(arguments.most));

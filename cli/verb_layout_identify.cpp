@@ -24,7 +24,7 @@ struct Arguments {
 int identify(const Arguments& arguments) {
   const golden::TensorFile canonical = golden::open_tensor(arguments.canonical);
   const golden::TensorFile packed = golden::open_tensor(arguments.packed);
-  const std::vector<golden::Matrix> matrices =
+  const std::vector<golden::MatrixShape> matrices =
       golden::matrices_of(canonical.shape, canonical.element_bits, canonical.bytes.size(), arguments.shape, arguments.unit_bits);
   const golden::Identification found = [&] {
     ProgressLine progress;

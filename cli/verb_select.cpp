@@ -9,7 +9,7 @@
 #include "cli/env_option.hpp"
 #include "cli/verbs.hpp"
 #include "model/error.hpp"
-#include "sim/deployment_file.hpp"
+#include "support/deployment_file.hpp"
 #include "verbs/select/answer.hpp"
 #include "verbs/select/deployment_diff.hpp"
 

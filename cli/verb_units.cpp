@@ -13,13 +13,13 @@
 #include <string>
 #include <vector>
 
+#include "checkpoint/units.hpp"
 #include "cli/conversion_options.hpp"
 #include "cli/document.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/numbers.hpp"
 #include "cli/progress_line.hpp"
 #include "model/error.hpp"
-#include "sim/checkpoint/units.hpp"
 #include "support/file.hpp"
 #include "verbs/convert/convert_document.hpp"
 

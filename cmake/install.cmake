@@ -29,9 +29,9 @@ install(FILES golden/c/mxact.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT
 
 # The C++ libraries, with the headers where their own includes look for them: "model/numerics/convert.hpp".
 set(MXACT_HEADERS ${CMAKE_INSTALL_INCLUDEDIR}/mxact)
-set(libraries mxact_options mxact_model mxact_kernels mxact_support mxact_sim mxact_vectors mxact_golden mxact_select mxact_verbs)
+set(libraries mxact_options mxact_model mxact_kernels mxact_support mxact_checkpoint mxact_sim mxact_vectors mxact_golden mxact_select mxact_verbs)
 install(TARGETS ${libraries} EXPORT mxact-cxx ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}/mxact COMPONENT dev)
-foreach(folder model kernels support sim golden verbs props)
+foreach(folder model kernels support checkpoint sim golden verbs props)
   install(DIRECTORY ${folder} DESTINATION ${MXACT_HEADERS} COMPONENT dev FILES_MATCHING PATTERN "*.hpp" PATTERN "witness" EXCLUDE PATTERN "v1" EXCLUDE)
 endforeach()
 if(TARGET mxact_props)

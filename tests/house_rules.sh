@@ -11,54 +11,55 @@ forbid() {
   found=$(grep -rnE --include='*.cpp' --include='*.hpp' "$2" $1 | grep -vF -- "${4:-(none)}") && { echo "$3:"; echo "$found"; broken=1; }
 }
 
-forbid "model" '#include "(kernels|support|sim|golden|verbs|cli|props|tests|bench)/' "model may include model only"
+forbid "model" '#include "(kernels|support|checkpoint|sim|golden|verbs|cli|props|tests|bench)/' "model may include model only"
 forbid "model/numerics" '#include "model/(layout|moe|deployment|families|engine|audit)/' "model/numerics looks at no other room"
 forbid "model/layout" '#include "model/(moe|deployment|families|engine|audit)/' "model/layout is the algebra alone, over numerics"
 forbid "model/moe" '#include "model/(deployment|families|engine|audit)/' "model/moe stands on numerics and layout"
 forbid "model/deployment" '#include "model/(numerics|layout|moe|families|engine|audit)/' "model/deployment looks at no other room"
 forbid "model/families" '#include "model/(engine|audit)/' "families know no engine: a need is what kernels and converters need"
 forbid "model/engine" '#include "model/(numerics|layout|moe|families|audit)/' "an engine knows no family: a choice is what its sources say"
-forbid "kernels" '#include "(support|sim|golden|verbs|cli|props|tests|bench)/' "kernels may include model and kernels only"
-forbid "support" '#include "(kernels|sim|golden|verbs|cli|props|tests|bench)/' "support may include model and support only"
+forbid "kernels" '#include "(support|checkpoint|sim|golden|verbs|cli|props|tests|bench)/' "kernels may include model and kernels only"
+forbid "support" '#include "(kernels|checkpoint|sim|golden|verbs|cli|props|tests|bench)/' "support may include model and support only"
+forbid "checkpoint" '#include "(sim|golden|verbs|cli|props|tests|bench)/' "checkpoint may not look up"
 forbid "sim" '#include "(golden|verbs|cli|props|tests|bench)/' "sim may not look up"
-forbid "sim/execute sim/transport sim/study sim/sweep sim/checkpoint" '#include "sim/(verify|ranks)/' "verify and ranks stand on the other rooms of sim"
-forbid "sim/execute sim/transport sim/study sim/sweep" '#include "sim/checkpoint/' "checkpoints are read by verify, not by what executes"
+forbid "sim/execute sim/transport sim/study sim/sweep" '#include "sim/(verify|ranks)/' "verify and ranks stand on the other rooms of sim"
+forbid "sim/execute sim/transport sim/study sim/sweep" '#include "checkpoint/' "checkpoints are read by verify, not by what executes"
 forbid "golden" '#include "(verbs|cli|props|tests|bench)/' "golden may not look up"
 forbid "verbs" '#include "(cli|props|tests|bench)/' "verbs may not look up"
 forbid "cli" '#include "(props|tests|bench)/' "nothing shipped includes props, tests or bench"
 forbid "python" '#include "(cli|props|tests|bench)/' "python stands on verbs and what is below, as cli does"
-forbid "model support kernels sim golden verbs cli props tests bench" '#include ["<](python|nanobind)/' "nothing includes python, and nanobind is its own"
-forbid "model support kernels sim golden verbs cli props tests bench" '#include [<"]CLI(/|11)' "CLI11 costs seconds in every file that sees it: cli/verb.hpp hides it" "cli/verb.cpp:"
+forbid "model support kernels checkpoint sim golden verbs cli props tests bench" '#include ["<](python|nanobind)/' "nothing includes python, and nanobind is its own"
+forbid "model support kernels checkpoint sim golden verbs cli props tests bench" '#include [<"]CLI(/|11)' "CLI11 costs seconds in every file that sees it: cli/verb.hpp hides it" "cli/verb.cpp:"
 forbid "model" '#include <(fmt|boost|nlohmann|CLI|omp|mpfr)' "model depends on the standard library alone"
 forbid "model" 'std::(exp|exp2|log|log2|pow|tanh|erf|ldexp|frexp|sin|cos)\(' "model calls no libm"
-forbid "props tests verbs golden sim support kernels model" 'rc::(check|prop)\(|checkTestable|checkProperty' \
+forbid "props tests verbs golden sim checkpoint support kernels model" 'rc::(check|prop)\(|checkTestable|checkProperty' \
   "a property runs under its law's name: what replays another one would pass over it" "checkProperty(testable, metadata"
 # Foreign headers cost seconds in every file that sees them: each has one door.
-forbid "model support kernels sim golden verbs cli python props tests bench" '#include <nlohmann/' "JSON is read, held and printed by support/json.hpp" "support/json_p"
-headers=$(grep -rlE --include='*.hpp' '#include <(nlohmann|CLI|boost|fmt/format)' model support kernels sim golden verbs cli props tests bench) && {
+forbid "model support kernels checkpoint sim golden verbs cli python props tests bench" '#include <nlohmann/' "JSON is read, held and printed by support/json.hpp" "support/json_p"
+headers=$(grep -rlE --include='*.hpp' '#include <(nlohmann|CLI|boost|fmt/format)' model support kernels checkpoint sim golden verbs cli props tests bench) && {
   echo "headers that include a foreign one which costs seconds:"; echo "$headers"; broken=1; }
 # Pages, pictures and vectors are printed as they are: fmt::print("{}", page).
 forbid "cli" 'fmt::print\("([^{]|\{[^}]|\{\}[^"])|Json::(array|object)|\["[a-z]|push_back\(\{\{|print_table' \
   "what a verb says is a document of verbs/, and cli/document.cpp prints it"
 # The axes of a layout have names too; a half of gate and up is one.
-forbid "model support sim kernels golden verbs cli python" '\b(backend|name|implementation|device|build|model) *== *"[A-Za-z]' \
+forbid "model support checkpoint sim kernels golden verbs cli python" '\b(backend|name|implementation|device|build|model) *== *"[A-Za-z]' \
   "a backend or an implementation is a row of a table, never a branch" '.name == "half"'
 
 # An engine's words for backends and classes: in a family's own rows, in the engine, in what holds one against the other, in recordings. Needs of a
 # format name the members of FlashInfer, and accuracies that others reported name backends.
 words=$(grep -rnE --include='*.cpp' --include='*.hpp' \
   '"(BATCHED_)?(MARLIN|FLASHINFER_[A-Z0-9_]+|TRITON(_UNFUSED)?|AITER[A-Z0-9_]*|DEEPGEMM[A-Z0-9_]*|HUMMING|VLLM_CUTLASS|EMULATION)"|"[A-Za-z0-9_]*Experts[A-Za-z0-9_]*"' \
-  model sim verbs cli kernels support golden/vectors | grep -vE '^(model/families/[a-z0-9_]+/|model/engine/|model/audit/|model/families/needs_formats\.cpp:|sim/ranks/comparison\.cpp:)') && {
+  model checkpoint sim verbs cli kernels support golden/vectors | grep -vE '^(model/families/[a-z0-9_]+/|model/engine/|model/audit/|model/families/needs_formats\.cpp:|sim/ranks/comparison\.cpp:)') && {
   echo "words of an engine outside of the families' folders, the engine and the audit:"; echo "$words"; broken=1; }
 # A family's folder is the family's: others ask through the tables at the root.
-folders=$(grep -rnE --include='*.cpp' --include='*.hpp' '#include "model/families/[a-z0-9_]+/' model sim verbs cli kernels support golden |
+folders=$(grep -rnE --include='*.cpp' --include='*.hpp' '#include "model/families/[a-z0-9_]+/' model checkpoint sim verbs cli kernels support golden |
   grep -vE '^model/families/') && { echo "a family's folder is included from outside of families/:"; echo "$folders"; broken=1; }
 
 # stands_alone FILES ALLOWED WHY: no file may include a part of the project other than tests/ and the ALLOWED header.
 stands_alone() {
   local found
   # shellcheck disable=SC2086
-  found=$(grep -nE '#include "(model|support|kernels|sim|golden|verbs|cli|props|bench)/' $1 | grep -vF "$2") && { echo "$3:"; echo "$found"; broken=1; }
+  found=$(grep -nE '#include "(model|support|kernels|checkpoint|sim|golden|verbs|cli|props|bench)/' $1 | grep -vF "$2") && { echo "$3:"; echo "$found"; broken=1; }
 }
 
 stands_alone "tests/proof/thresholds.hpp tests/proof/thresholds.cpp tests/proof/exact.hpp tests/proof/exact.cpp tests/numerics/facts.hpp tests/numerics/facts.cpp" \
@@ -66,14 +67,14 @@ stands_alone "tests/proof/thresholds.hpp tests/proof/thresholds.cpp tests/proof/
 stands_alone "tests/numerics/search_encoder.hpp tests/numerics/search_encoder.cpp" '"model/numerics/convert.hpp"' "the search takes the words of conversions from the model, nothing else"
 
 # Headers that include each other in a circle: tsort says which.
-for header in $(find model kernels support sim golden verbs cli props tests bench -name '*.hpp'); do sed -n "s|^#include \"\(.*\)\".*|$header \1|p" "$header"; done |
+for header in $(find model kernels support checkpoint sim golden verbs cli props tests bench -name '*.hpp'); do sed -n "s|^#include \"\(.*\)\".*|$header \1|p" "$header"; done |
   tsort >/dev/null || { echo "headers include each other in a circle"; broken=1; }
 
-undocumented=$(find model support sim -name '*.hpp' -print0 | xargs -0 awk -f tests/undocumented.awk)
+undocumented=$(find model support checkpoint sim -name '*.hpp' -print0 | xargs -0 awk -f tests/undocumented.awk)
 [[ -z $undocumented ]] || { echo "public functions without a word on what they give (shapes, units, errors, source):"; echo "$undocumented"; broken=1; }
 
 # A file that needs a table of contents is two files. What is longer has its reason here.
-long=$(find model kernels support sim golden verbs cli python props tests bench \( -name '*.cpp' -o -name '*.hpp' -o -name '*.py' \) -print0 | xargs -0 awk 'FNR == 421 { print FILENAME }')
+long=$(find model kernels support checkpoint sim golden verbs cli python props tests bench \( -name '*.cpp' -o -name '*.hpp' -o -name '*.py' \) -print0 | xargs -0 awk 'FNR == 421 { print FILENAME }')
 [[ -z $long ]] || { echo "more than 420 lines:"; echo "$long"; broken=1; }
 
 [[ $broken -eq 0 ]] && echo "the house stands"

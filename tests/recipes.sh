@@ -23,7 +23,7 @@ check() {
     count=$((count + 1))
   done
   [[ $count -eq 7 ]] || fail "$count recipes in HACKING.md, not 7"
-  diff <(block files b12x | cut -d' ' -f1 | sort) <(grep -rli b12x model/families props/families sim/checkpoint | sort) \
+  diff <(block files b12x | cut -d' ' -f1 | sort) <(grep -rli b12x model/families props/families checkpoint | sort) \
     || fail "the files that speak of B12X are not those that HACKING.md names"
   echo "$count recipes apply"
 }

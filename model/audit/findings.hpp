@@ -1,6 +1,6 @@
 #pragma once
 // Findings: where the engine's own choice breaks its kernel's needs. The ledger that the audit is held against is data (findings_*.info beside this
-// file, read by sim/findings_file.hpp): a violation that no row of it knows is a failure, and so is a row that the audit no longer sees.
+// file, read by support/findings_file.hpp): a violation that no row of it knows is a failure, and so is a row that the audit no longer sees.
 
 #include <span>
 #include <string>

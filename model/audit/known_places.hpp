@@ -1,6 +1,6 @@
 #pragma once
 // Places where a choice was known to break a need before there was an audit: from reading the engine and from its issues. Each is a finding, or the
-// audit says why its model cannot see it. They are data (known_places.info beside this file, read by sim/findings_file.hpp).
+// audit says why its model cannot see it. They are data (known_places.info beside this file, read by support/findings_file.hpp).
 
 #include <string>
 #include <vector>

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <memory>
 
+#include "checkpoint/rounding.hpp"
 #include "model/error.hpp"
 #include "props/failure_file.hpp"
 #include "props/layout/generators.hpp"
-#include "sim/rounding.hpp"
 
 namespace mx::props {
 namespace {

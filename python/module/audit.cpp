@@ -4,7 +4,7 @@
 
 #include "model/engine/vllm/tables.hpp"
 #include "python/module/core.hpp"
-#include "sim/findings_file.hpp"
+#include "support/findings_file.hpp"
 #include "verbs/audit/audit_document.hpp"
 
 namespace mx::python {

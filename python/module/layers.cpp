@@ -8,15 +8,15 @@
 #include <tuple>
 #include <utility>
 
+#include "checkpoint/conversion_job.hpp"
+#include "checkpoint/layout_tags.hpp"
+#include "checkpoint/shard.hpp"
 #include "kernels/relayout/tensor.hpp"
 #include "model/error.hpp"
 #include "model/families/carried.hpp"
 #include "model/families/convert.hpp"
 #include "model/families/setting_keys.hpp"
 #include "python/module/memory.hpp"
-#include "sim/checkpoint/conversion_job.hpp"
-#include "sim/checkpoint/layout_tags.hpp"
-#include "sim/checkpoint/shard.hpp"
 #include "verbs/layout/where.hpp"
 #include "verbs/select/engine_notes.hpp"
 

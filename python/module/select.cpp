@@ -14,7 +14,7 @@
 #include "model/engine/vllm/env.hpp"
 #include "model/engine/vllm/tables.hpp"
 #include "python/module/core.hpp"
-#include "sim/deployment_file.hpp"
+#include "support/deployment_file.hpp"
 #include "verbs/select/answer.hpp"
 
 namespace mx::python {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "checkpoint/rounding.hpp"
 #include "kernels/relayout/mover.hpp"
 #include "model/error.hpp"
 #include "model/families/carried.hpp"
@@ -14,7 +15,6 @@
 #include "sim/ranks/converter.hpp"
 #include "sim/ranks/handed_on.hpp"
 #include "sim/ranks/links.hpp"
-#include "sim/rounding.hpp"
 #include "support/fnv1a.hpp"
 
 namespace mx::sim {

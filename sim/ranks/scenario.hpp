@@ -1,8 +1,8 @@
 #pragma once
 // From a deployment file to something that runs: the checkpoint's form that the oracle is asked about, a layer and tokens of that shape from a seed.
 
-#include "sim/deployment_file.hpp"
 #include "sim/ranks/deployment.hpp"
+#include "support/deployment_file.hpp"
 
 namespace mx::sim {
 

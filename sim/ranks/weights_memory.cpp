@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
+#include "checkpoint/layout_tags.hpp"
 #include "model/audit/needs.hpp"
 #include "model/engine/vllm/method.hpp"
 #include "model/engine/vllm/setup/expert_map.hpp"
 #include "model/engine/vllm/setup/setup.hpp"
-#include "sim/checkpoint/layout_tags.hpp"
 #include "sim/ranks/converter.hpp"
 
 namespace mx::sim {

@@ -7,13 +7,13 @@
 #include <map>
 #include <utility>
 
+#include "checkpoint/shard.hpp"
 #include "model/error.hpp"
 #include "model/families/libraries.hpp"
 #include "model/families/setting_keys.hpp"
 #include "model/layout/address_map.hpp"
 #include "model/moe/layer.hpp"
 #include "model/numerics/convert.hpp"
-#include "sim/checkpoint/shard.hpp"
 #include "sim/execute/exchanges.hpp"
 #include "sim/execute/run_backend.hpp"
 #include "support/rescue.hpp"

@@ -1,8 +1,8 @@
 #pragma once
 // A checkpoint's layer as an oracle is asked about it.
 
+#include "checkpoint/checkpoint.hpp"
 #include "model/deployment/deployment.hpp"
-#include "sim/checkpoint/checkpoint.hpp"
 
 namespace mx::sim {
 

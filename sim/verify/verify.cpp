@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "checkpoint/shard.hpp"
 #include "model/deployment/models.hpp"
 #include "model/engine/vllm/method.hpp"
 #include "model/engine/vllm/tables.hpp"
@@ -13,7 +14,6 @@
 #include "model/families/carried.hpp"
 #include "model/moe/layer.hpp"
 #include "model/names.hpp"
-#include "sim/checkpoint/shard.hpp"
 #include "sim/execute/run_backend.hpp"
 #include "sim/verify/check_layer.hpp"
 #include "sim/verify/layer_config.hpp"

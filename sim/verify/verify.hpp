@@ -10,13 +10,13 @@
 #include <string_view>
 #include <vector>
 
+#include "checkpoint/checkpoint.hpp"
 #include "kernels/relayout/mover.hpp"
 #include "model/audit/resolve.hpp"
 #include "model/engine/vllm/select.hpp"
 #include "model/families/convert.hpp"
 #include "model/layout/packed.hpp"
 #include "model/numerics/dot.hpp"
-#include "sim/checkpoint/checkpoint.hpp"
 #include "support/progress.hpp"
 
 namespace mx::sim {

@@ -8,13 +8,14 @@
 #include <limits>
 #include <utility>
 
+#include "checkpoint/layout_tags.hpp"
+#include "checkpoint/setting_json.hpp"
+#include "checkpoint/unit_plan.hpp"
 #include "model/error.hpp"
 #include "model/grounds.hpp"
-#include "sim/checkpoint/layout_tags.hpp"
-#include "sim/checkpoint/tag_fields.hpp"
-#include "sim/checkpoint/unit_plan.hpp"
 #include "support/digest.hpp"
 #include "support/json.hpp"
+#include "support/json_fields.hpp"
 #include "support/quote.hpp"
 
 namespace mx::sim {
@@ -27,17 +28,17 @@ constexpr std::array kVerdicts{Verdict::passed, Verdict::failed, Verdict::mistru
 
 [[noreturn]] void fail(const std::string& where, const std::string& message) { throw Error(ErrorCode::input, message, where); }
 
-Verdict read_verdict(TagFields& fields) {
+Verdict read_verdict(JsonFields& fields) {
   const std::string name = fields.text("verdict");
   const auto found = std::ranges::find(kVerdicts, name, [](Verdict verdict) { return name_of(verdict); });
   if (found == kVerdicts.end()) fail(fields.where(), fmt::format("'verdict' is {}, which is none", in_quotes(name)));
   return *found;
 }
 
-bool read_flag(TagFields& fields, const std::string& key) { return fields.integer(key, 0, 1) == 1; }
+bool read_flag(JsonFields& fields, const std::string& key) { return fields.integer(key, 0, 1) == 1; }
 
 /// Bits, since no rounding may touch what is compared with a limit.
-double read_double(TagFields& fields, const std::string& key) { return std::bit_cast<double>(fields.integer(key, 0, kLargest)); }
+double read_double(JsonFields& fields, const std::string& key) { return std::bit_cast<double>(fields.integer(key, 0, kLargest)); }
 std::int64_t bits_of(double value) { return std::bit_cast<std::int64_t>(value); }
 
 Json request_json(const VerifyRequest& request) {
@@ -61,7 +62,7 @@ Json request_json(const VerifyRequest& request) {
 }
 
 VerifyRequest read_request(const Json& json, const std::string& where) {
-  TagFields fields(json, where + ": request");
+  JsonFields fields(json, where + ": request");
   VerifyRequest request;
   request.platforms = fields.texts("platforms");
   request.backends = fields.texts("backends");
@@ -92,7 +93,7 @@ Json losses_json(const std::vector<layout::Loss>& losses) {
   return json;
 }
 
-std::vector<Grounds> read_grounds(TagFields& fields) {
+std::vector<Grounds> read_grounds(JsonFields& fields) {
   std::vector<Grounds> grounds;
   for (const std::string& name : fields.texts("grounds")) {
     const auto legend = grounds_legend();
@@ -104,7 +105,7 @@ std::vector<Grounds> read_grounds(TagFields& fields) {
 }
 
 KnownPlace read_place(const Json& json, const std::string& where) {
-  TagFields fields(json, where + ": known_to_differ");
+  JsonFields fields(json, where + ": known_to_differ");
   KnownPlace place{fields.text("where"), fields.text("source")};
   fields.finish();
   return place;
@@ -128,7 +129,7 @@ Json result_json(const ConversionResult& result) {
 }
 
 ConversionResult read_result(const Json& json, const std::string& where) {
-  TagFields fields(json, where + ": results");
+  JsonFields fields(json, where + ": results");
   ConversionResult result{};
   result.verdict = read_verdict(fields);
   result.detail = fields.text("detail");
@@ -154,7 +155,7 @@ Json expected_json(const ExpectedResult& expected) {
 }
 
 ExpectedResult read_expected(const Json& json, const std::string& where) {
-  TagFields fields(json, where + ": expected");
+  JsonFields fields(json, where + ": expected");
   ExpectedResult expected;
   expected.layer = static_cast<int>(fields.integer("layer", 0, INT32_MAX));
   expected.values = fields.integer("values", 0, kLargest);
@@ -263,7 +264,7 @@ std::string text_of(const VerifyPart& part) {
 VerifyPart read_verify_part(const std::filesystem::path& path) {
   const std::string where = path.string();
   const Json json = parse_json(read_file(path, kLimits.bytes), kLimits, where);
-  TagFields fields(json, where);
+  JsonFields fields(json, where);
   if (const std::string schema = fields.text("schema"); schema != kSchema) {
     fail(where, fmt::format("its schema is {}, not {}", in_quotes(schema), kSchema));
   }

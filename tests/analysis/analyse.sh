@@ -7,7 +7,7 @@ usage() {
   cat <<'TEXT'
 usage: tests/analysis/analyse.sh [--jobs N] PART [ARGUMENT...]
 
-  tidy [FILE...]      clang-tidy 16 with the checks of .clang-tidy, over the files (all of model/ kernels/ sim/ golden/ cli/ props/)
+  tidy [FILE...]      clang-tidy 16 with the checks of .clang-tidy, over the files (all of model/ kernels/ checkpoint/ sim/ golden/ cli/ props/)
   cppcheck [FILE...]  cppcheck, less the findings of tests/analysis/cppcheck.txt, over the same
   asan [CTEST...]     preset asan-ubsan: builds everything, runs ctest with the arguments (AddressSanitizer, its leaks, UndefinedBehaviorSanitizer)
   tsan [CTEST...]     preset tsan: builds what starts threads and runs its tests
@@ -18,7 +18,7 @@ exit status: 0 nothing found; 1 a finding, or a build that failed; 2 usage; 4 a 
 TEXT
 }
 
-folders=(model kernels sim golden cli props)
+folders=(model kernels checkpoint sim golden cli props)
 jobs=$(nproc)
 [[ ${1:-} == --jobs ]] && { jobs=${2:?--jobs needs a number}; shift 2; }
 part=${1:-}
@@ -83,12 +83,12 @@ check_cpp() {
 }
 
 # Programs whose work is done by several threads; OpenMP's barriers are seen through archer, which the runtime loads by itself.
-threaded=(mxact_digest test_kernels test_sim test_source_forms test_verify)
+threaded=(mxact_digest test_kernels test_checkpoint test_checkpoint_sources test_sim_verify)
 threads() {
   built tsan "${threaded[@]}"
   # No instrumented copy of the OpenMP runtime exists: what it does inside itself is its own.
   export TSAN_OPTIONS="ignore_noninstrumented_modules=1 halt_on_error=1 ${TSAN_OPTIONS:-}" OMP_NUM_THREADS=4
-  if [[ $# -eq 0 ]]; then set -- -R '^(digest: one|(kernels|sim|source_forms|verify):)'; fi
+  if [[ $# -eq 0 ]]; then set -- -R '^(digest: one|(kernels|checkpoint|checkpoint_sources|sim_verify):)'; fi
   tested tsan "$@"
 }
 
@@ -102,7 +102,7 @@ memory() {
 check_memory() {
   need valgrind
   local programs=("$@") program found=0
-  [[ $# -gt 0 ]] || programs=(test_oracle test_info test_moe)
+  [[ $# -gt 0 ]] || programs=(test_engine test_support test_moe)
   built release "${programs[@]}"
   for program in "${programs[@]}"; do
     # valgrind 3.19 knows no AVX-512, and never flushes subnormals, which one test asks for.

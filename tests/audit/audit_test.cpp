@@ -16,8 +16,8 @@
 #include "model/audit/strict.hpp"
 #include "model/deployment/models.hpp"
 #include "model/error.hpp"
-#include "sim/deployment_file.hpp"
-#include "sim/findings_file.hpp"
+#include "support/deployment_file.hpp"
+#include "support/findings_file.hpp"
 #include "tests/catch.hpp"
 #include "tests/engine/vllm/expect_error.hpp"
 

@@ -8,7 +8,7 @@
 #include "model/audit/deployment_text.hpp"
 #include "model/audit/strict.hpp"
 #include "model/engine/vllm/method.hpp"
-#include "sim/deployment_file.hpp"
+#include "support/deployment_file.hpp"
 #include "tests/catch.hpp"
 #include "tests/engine/vllm/expect_error.hpp"
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "support/json.hpp"
+#include "tests/checkpoint/published_forms.hpp"
 #include "tests/cli/run_program.hpp"
-#include "tests/sim/checkpoint/published_forms.hpp"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/checkpoint/checkpoint.hpp"
+#include "checkpoint/checkpoint.hpp"
 #include "tests/cli/run_program.hpp"
 
 namespace {

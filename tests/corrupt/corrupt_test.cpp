@@ -10,9 +10,9 @@
 
 #include "tests/allocations.hpp"
 #include "tests/catch.hpp"
+#include "tests/checkpoint/draft.hpp"
 #include "tests/cli/run.hpp"
 #include "tests/corrupt/readers.hpp"
-#include "tests/sim/checkpoint/draft.hpp"
 
 namespace mx::test {
 namespace {

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "sim/checkpoint/checkpoint.hpp"
+#include "checkpoint/checkpoint.hpp"
 #include "tests/catch.hpp"
+#include "tests/checkpoint/draft.hpp"
 #include "tests/cli/run.hpp"
-#include "tests/sim/checkpoint/draft.hpp"
 
 namespace mx::test {
 namespace {

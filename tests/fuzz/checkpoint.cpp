@@ -2,12 +2,12 @@
 // rest is the file. What opens has whole layers
 // whose tensors lie in their canonical memory, and is the same numbers as itself.
 
-#include "sim/checkpoint/checkpoint.hpp"
+#include "checkpoint/checkpoint.hpp"
 
 #include <algorithm>
 #include <string>
 
-#include "sim/compare/compare_checkpoints.hpp"
+#include "checkpoint/compare/compare_checkpoints.hpp"
 #include "tests/fuzz/target.hpp"
 
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "sim/checkpoint/layout_tags.hpp"
-#include "sim/checkpoint/unit_plan.hpp"
+#include "checkpoint/layout_tags.hpp"
+#include "checkpoint/unit_plan.hpp"
 #include "tests/fuzz/target.hpp"
 
 namespace {

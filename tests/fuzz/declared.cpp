@@ -1,7 +1,7 @@
 // Configurations of checkpoints: whatever one declares, by whatever patterns, is read or refused. The first line is a module's name, the rest
 // config.json.
 
-#include "sim/checkpoint/declared.hpp"
+#include "checkpoint/declared.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 // INFO files of deployments: what is read can be asked about.
 
 #include "model/engine/vllm/select.hpp"
-#include "sim/deployment_file.hpp"
+#include "support/deployment_file.hpp"
 #include "tests/fuzz/target.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "checkpoint/rounding.hpp"
 #include "kernels/relayout/plan.hpp"
-#include "sim/rounding.hpp"
 #include "tests/catch.hpp"
 #include "tests/kernels/relayout_cases.hpp"
 

@@ -17,8 +17,8 @@
 #include "model/moe/layer.hpp"
 #include "model/numerics/profile.hpp"
 #include "props/faults.hpp"
-#include "sim/deployment_file.hpp"
 #include "sim/execute/run_backend.hpp"
+#include "support/deployment_file.hpp"
 #include "support/json.hpp"
 #include "verbs/layout/subject.hpp"
 

@@ -7,11 +7,11 @@
 #include <functional>
 #include <vector>
 
+#include "checkpoint/rounding.hpp"
 #include "model/families/convert.hpp"
 #include "model/layout/packed.hpp"
 #include "model/moe/routing.hpp"
 #include "model/stand_in.hpp"
-#include "sim/rounding.hpp"
 
 namespace mx::props {
 namespace {

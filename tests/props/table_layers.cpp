@@ -3,12 +3,12 @@
 #include <array>
 #include <sstream>
 
+#include "checkpoint/rounding.hpp"
 #include "model/families/memory.hpp"
 #include "model/moe/activation.hpp"
 #include "model/moe/routing.hpp"
 #include "model/numerics/f32.hpp"
 #include "props/families/takes_laws.hpp"
-#include "sim/rounding.hpp"
 #include "tests/props/restated_answers.hpp"
 #include "tests/props/table_mutants.hpp"
 

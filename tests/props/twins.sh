@@ -3,8 +3,8 @@
 # What a source includes is looked at when the build is configured; one that has changed since shows here.
 set -u
 cd "$(dirname "$0")/../.."
-wanted=$(grep -rlE --include='*.cpp' '^#include "model/(fault|stand_in)\.hpp"' model support kernels sim golden verbs | sort -u)
-made=$(sed -nE "s|.*-DMXACT_FAULTS.* -c $PWD/((model\|support\|kernels\|sim\|golden\|verbs)/[^\"]*)\".*|\1|p" "$1/compile_commands.json" | sort -u)
+wanted=$(grep -rlE --include='*.cpp' '^#include "model/(fault|stand_in)\.hpp"' model support kernels checkpoint sim golden verbs | sort -u)
+made=$(sed -nE "s|.*-DMXACT_FAULTS.* -c $PWD/((model\|support\|kernels\|checkpoint\|sim\|golden\|verbs)/[^\"]*)\".*|\1|p" "$1/compile_commands.json" | sort -u)
 [[ -n $wanted ]] || { echo "no source includes the planted faults"; exit 1; }
 difference=$(diff <(echo "$wanted") <(echo "$made")) || { echo "includes faults (<), compiled with them (>); configure again:"; echo "$difference"; exit 1; }
 echo "$(echo "$made" | wc -l) sources are compiled with faults"

@@ -16,7 +16,7 @@
 #include "support/quote.hpp"
 #include "support/safetensors.hpp"
 #include "tests/catch.hpp"
-#include "tests/sim/checkpoint/draft.hpp"
+#include "tests/checkpoint/draft.hpp"
 
 namespace mx::test {
 namespace {

@@ -183,9 +183,9 @@ def strength(run):
 def vacuity(run):
     # A comma would end a name.
     asserted = sum(run.assertions(program, name.replace(",", "\\,")) for program, name in (
-        ("tests/sim/verify/test_verify", "weights that cannot show a misplacement are mistrusted, not passed"),
-        ("tests/sim/ranks/test_simulation", "a deployment whose outputs cannot show a wrong weight is mistrusted, not*"),
-        ("tests/verbs/report/test_report", "verify passes, fails, is mistrusted, or checked nothing"),
+        ("tests/sim/test_sim_verify", "weights that cannot show a misplacement are mistrusted, not passed"),
+        ("tests/sim/test_sim", "a deployment whose outputs cannot show a wrong weight is mistrusted, not*"),
+        ("tests/verbs/test_verbs_report", "verify passes, fails, is mistrusted, or checked nothing"),
         ("tests/golden/vectors/test_vectors", "what is missing, doubled or replaced is never a pass"),
         ("tests/cli/test_cli", "compare says how many inputs differ, by class, and exits as cmp does")))
     return whole(False, True, f"data that no fault can disturb give MISTRUSTED, exit status 5, in verify, sim, report, ver and compare ({asserted} assertions)", "every fault class against every comparison")

@@ -10,13 +10,13 @@
 #include <utility>
 #include <vector>
 
+#include "checkpoint/checkpoint.hpp"
 #include "model/audit/audit_space.hpp"
 #include "model/audit/cells.hpp"
 #include "model/audit/deployment_text.hpp"
 #include "model/deployment/version.hpp"
 #include "model/engine/vllm/method.hpp"
 #include "model/engine/vllm/tables.hpp"
-#include "sim/checkpoint/checkpoint.hpp"
 #include "sim/ranks/comparison.hpp"
 #include "sim/verify/verify.hpp"
 #include "support/json.hpp"

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "sim/compare/compare_checkpoints.hpp"
+#include "checkpoint/compare/compare_checkpoints.hpp"
 #include "verbs/document/document.hpp"
 
 namespace mx::verbs {

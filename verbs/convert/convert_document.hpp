@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "sim/checkpoint/convert.hpp"
-#include "sim/checkpoint/units.hpp"
+#include "checkpoint/convert.hpp"
+#include "checkpoint/units.hpp"
 #include "verbs/document/document.hpp"
 
 namespace mx::verbs {

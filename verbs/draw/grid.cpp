@@ -116,13 +116,13 @@ std::int64_t line_of(const Layout& layout) {
   return best;
 }
 
-std::vector<Cell> memory_cells(const Layout& layout, bool labelled) {
+std::vector<GridCell> memory_cells(const Layout& layout, bool labelled) {
   const std::vector<std::int64_t> entries = layout.gather();
   const std::int64_t columns = columns_of(layout);
-  std::vector<Cell> cells;
+  std::vector<GridCell> cells;
   for (std::int64_t address = 0; address < layout.cosize(); ++address) {
     const std::int64_t entry = entries[static_cast<std::size_t>(address)];
-    Cell cell{kind_of(entry), entry < 0 ? 0 : entry, {}, {}};
+    GridCell cell{kind_of(entry), entry < 0 ? 0 : entry, {}, {}};
     if (labelled) {
       const std::string what = entry < 0 ? padding_text(layout.inverse(address).content) : element_text(layout, entry);
       if (entry >= 0) cell.label = {std::to_string(entry / columns), std::to_string(entry % columns)};
@@ -167,7 +167,7 @@ Grid logical_grid(const Subject& subject, const std::optional<Tiles>& tiles, boo
   for (std::int64_t address = 0; address < layout.cosize(); ++address) {
     const std::int64_t entry = entries[static_cast<std::size_t>(address)];
     if (entry < 0) continue;
-    Cell& cell = grid.cells[static_cast<std::size_t>(entry)];
+    GridCell& cell = grid.cells[static_cast<std::size_t>(entry)];
     if (cell.kind == CellKind::element) continue;
     cell = {CellKind::element, address, {}, {}};
     // Padding behind the last element would only make the tensor dark.

@@ -22,7 +22,7 @@ enum class CellKind {
 };
 inline constexpr int kCellKinds = 7;
 
-struct Cell {
+struct GridCell {
   CellKind kind;
   std::int64_t place;                ///< of an element: what the colour says, 0 .. Grid::places - 1
   std::array<std::string, 2> label;  ///< for inside the cell, at most two short lines
@@ -49,7 +49,7 @@ struct Grid {
   std::int64_t columns;
   std::int64_t places = 0;  ///< what the colours run over
   std::string places_text;  ///< what the colours mean: "tensor: address 0 .. 511"
-  std::vector<Cell> cells;  ///< row by row
+  std::vector<GridCell> cells;  ///< row by row
   std::vector<Edge> row_edges;
   std::vector<Edge> column_edges;
   std::vector<Tick> row_ticks;

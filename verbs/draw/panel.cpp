@@ -43,7 +43,7 @@ PanelShape shape_in(const Grid& grid, int strips) {
 bool labels_fit(const Grid& grid, int cell) {
   std::size_t letters = 0;
   int lines = 1;
-  for (const Cell& one : grid.cells) {
+  for (const GridCell& one : grid.cells) {
     letters = std::max({letters, one.label[0].size(), one.label[1].size()});
     if (!one.label[1].empty()) lines = 2;
   }
@@ -76,7 +76,7 @@ class Strip {
   bool has_row(std::int64_t row) const { return row >= first_ && row < first_ + rows_; }
   int column_x(std::int64_t column) const { return x_ + static_cast<int>(column) * cell_; }
   int row_y(std::int64_t row) const { return y_ + static_cast<int>(row - first_) * cell_; }
-  const Cell& cell_at(std::int64_t row, std::int64_t column) const { return grid_.cells[static_cast<std::size_t>(row * grid_.columns + column)]; }
+  const GridCell& cell_at(std::int64_t row, std::int64_t column) const { return grid_.cells[static_cast<std::size_t>(row * grid_.columns + column)]; }
 
   /// Each cell for itself, with its label and what it says when pointed at.
   void single_cells() {
@@ -88,14 +88,14 @@ class Strip {
     }
   }
 
-  void single_cell(const Cell& cell, int x, int y, bool fit) {
+  void single_cell(const GridCell& cell, int x, int y, bool fit) {
     const int shade = shade_of(cell.place, grid_.places);
     const auto kind = std::ranges::find(kKinds, cell.kind, &KindRow::kind);
     svg_.rect({x, y, cell_, cell_}, "pad", kind == kKinds.end() ? colour_of(shade) : std::string(kind->fill), cell.hover);
     if (cell.kind == CellKind::element && fit) label(cell, x, y, is_light(shade) ? "on-light" : "on-dark");
   }
 
-  void label(const Cell& cell, int x, int y, std::string_view ink) {
+  void label(const GridCell& cell, int x, int y, std::string_view ink) {
     const std::string style = fmt::format("cell {}{}", ink, cell_ >= kLargeCell ? " large" : "");
     const int middle = y + cell_ / 2 + 3;
     const bool two = !cell.label[1].empty();
@@ -105,7 +105,7 @@ class Strip {
   }
 
   /// Cells of one fill have the same number: the shade of an element, behind the shades the kinds without one.
-  std::size_t fill_of(const Cell& cell) const {
+  std::size_t fill_of(const GridCell& cell) const {
     return static_cast<std::size_t>(cell.kind == CellKind::element ? shade_of(cell.place, grid_.places) : kShades + static_cast<int>(cell.kind));
   }
 

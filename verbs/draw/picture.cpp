@@ -76,7 +76,7 @@ class Page {
     svg.text(kMargin + kBarWidth + 10, y + kText, "small", text);
     y += kLine;
     for (const KindRow& row : kKinds) {
-      const auto occurs = [&](const Grid& grid) { return std::ranges::find(grid.cells, row.kind, &Cell::kind) != grid.cells.end(); };
+      const auto occurs = [&](const Grid& grid) { return std::ranges::find(grid.cells, row.kind, &GridCell::kind) != grid.cells.end(); };
       if (std::ranges::none_of(grids, occurs)) continue;
       svg.rect({kMargin, y, 2 * kHeight, kHeight}, "pad", row.fill);
       svg.rect({kMargin, y, 2 * kHeight, kHeight}, "frame");
@@ -112,7 +112,7 @@ std::vector<Grid> grids_of_both(const Subject& a, const Subject& b) {
     grid.rows = rows;
     grid.cells.resize(static_cast<std::size_t>(rows * grid.columns), {CellKind::outside, 0, {}, {}});
   }
-  const auto is_same = [](const Cell& one, const Cell& other) { return one.kind == other.kind && one.place == other.place; };
+  const auto is_same = [](const GridCell& one, const GridCell& other) { return one.kind == other.kind && one.place == other.place; };
   for (std::size_t i = 0; i < std::min(grids[0].cells.size(), grids[1].cells.size()); ++i) {
     if (grids[0].cells[i].kind == CellKind::outside || !is_same(grids[0].cells[i], grids[1].cells[i])) continue;
     for (Grid& grid : grids) grid.cells[i].kind = CellKind::same;

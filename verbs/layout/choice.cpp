@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <array>
 
+#include "checkpoint/rounding.hpp"
 #include "model/error.hpp"
 #include "model/families/libraries.hpp"
 #include "model/families/setting_keys.hpp"
 #include "model/names.hpp"
-#include "sim/rounding.hpp"
 #include "verbs/layout/shape.hpp"
 #include "verbs/layout/subject.hpp"
 
@@ -32,7 +32,7 @@ std::string needed(const LayoutQuery& query, std::string_view key, std::string_v
 
 /// Throws unless every key of the query is one of `known`.
 void check_keys(const LayoutQuery& query, const std::vector<std::string_view>& known) {
-  for (const Field& field : query.fields) {
+  for (const KeyValue& field : query.fields) {
     const auto same = [&](std::string_view key) { return same_name(key, field.key); };
     if (std::ranges::none_of(known, same)) throw Error(ErrorCode::usage, unknown_name("choice", field.key, known), query.name);
   }
@@ -120,10 +120,10 @@ BackendChoice backend_choice(const Named& named, const LayoutQuery& query) {
   const Sizes sizes{experts, intermediate, hidden, std::max<std::int64_t>(layout::group_of(format), 1)};
   check_groups(sizes);
   Setting setting{.sizes = sizes, .padded = sizes, .form = {format, layout::SourceOrder::gpt_oss}};
-  for (const Field& field : query.fields) {
+  for (const KeyValue& field : query.fields) {
     if (const layout::SettingKey* key = layout::find_setting_key(field.key)) key->set(setting, field.value);
   }
-  for (const Field& field : query.fields) {
+  for (const KeyValue& field : query.fields) {
     if (same_name(field.key, "library")) layout::choose_library(setting, field.value);
     const std::size_t equals = field.value.find('=');
     if (!same_name(field.key, "env")) continue;
@@ -146,7 +146,7 @@ BackendChoice backend_choice(const Named& named, const LayoutQuery& query) {
 
 }  // namespace
 
-LayoutQuery query_from(std::string_view text, const std::vector<Field>& common) {
+LayoutQuery query_from(std::string_view text, const std::vector<KeyValue>& common) {
   LayoutQuery query{{}, common};
   const std::string_view whole = text;
   for (bool first = true;; first = false) {
@@ -167,7 +167,7 @@ LayoutQuery query_from(std::string_view text, const std::vector<Field>& common) 
 
 std::string value_of(const LayoutQuery& query, std::string_view key) {
   std::string value;
-  for (const Field& field : query.fields) {
+  for (const KeyValue& field : query.fields) {
     if (same_name(field.key, key)) value = field.value;
   }
   return value;

@@ -78,7 +78,7 @@ Document layout_identify_document(const golden::Identification& found) {
   Document document{"layout-identify"};
   document.exit_code = !found.is_exact() ? kUnknown : found.is_ambiguous() ? kAmbiguous : 0;
   Table read{"read_as", {in_json("batch"), in_json("rows"), in_json("cols"), in_json("unit_bits")}};
-  for (const golden::Matrix& matrix : found.read_as) read.add({matrix.batch, matrix.rows, matrix.cols, matrix.unit_bits});
+  for (const golden::MatrixShape& matrix : found.read_as) read.add({matrix.batch, matrix.rows, matrix.cols, matrix.unit_bits});
   document.value(read.key, read.json());
   document.value("known", found.known);
   document.value("tried", found.tried);

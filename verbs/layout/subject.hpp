@@ -14,7 +14,7 @@
 namespace mx::golden {
 
 /// One choice: "engine" = "2026-08".
-struct Field {
+struct KeyValue {
   std::string key;
   std::string value;
 };
@@ -22,10 +22,10 @@ struct Field {
 /// A name and the choices for it, of which the last one of a key holds.
 struct LayoutQuery {
   std::string name;
-  std::vector<Field> fields;
+  std::vector<KeyValue> fields;
 };
 /// From "NAME" or "NAME,key=value,key=value", behind the choices of `common`. Throws Error(usage) on a part without "=".
-LayoutQuery query_from(std::string_view text, const std::vector<Field>& common);
+LayoutQuery query_from(std::string_view text, const std::vector<KeyValue>& common);
 /// The last value of a key, or "".
 std::string value_of(const LayoutQuery& query, std::string_view key);
 

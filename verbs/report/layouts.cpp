@@ -26,7 +26,7 @@ std::optional<Subject> small_subject(const Node& spec) {
   } catch (const Error& error) {
     spec.fail(error.what());
   }
-  std::erase_if(query.fields, [](const Field& field) { return field.key == "shape" || field.key == "padded"; });
+  std::erase_if(query.fields, [](const KeyValue& field) { return field.key == "shape" || field.key == "padded"; });
   for (std::string_view shape : kShapes) {
     LayoutQuery small = query;
     small.fields.push_back({"shape", std::string(shape)});

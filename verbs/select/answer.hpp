@@ -9,7 +9,7 @@
 #include "model/audit/needs.hpp"
 #include "model/audit/resolve.hpp"
 #include "model/audit/strict.hpp"
-#include "sim/deployment_file.hpp"
+#include "support/deployment_file.hpp"
 #include "support/json.hpp"
 #include "verbs/document/document.hpp"
 

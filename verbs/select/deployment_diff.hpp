@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "model/engine/vllm/select.hpp"
-#include "sim/deployment_file.hpp"
+#include "support/deployment_file.hpp"
 #include "verbs/document/document.hpp"
 
 namespace mx::sim {

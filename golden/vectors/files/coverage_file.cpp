@@ -10,15 +10,15 @@
 
 #include "golden/vectors/families.hpp"
 #include "model/error.hpp"
-#include "sim/checkpoint/tag_fields.hpp"
 #include "support/file.hpp"
+#include "support/json_fields.hpp"
 #include "support/quote.hpp"
 
 namespace mx::golden {
 namespace {
 
 using sim::Json;
-using sim::TagFields;
+using sim::JsonFields;
 
 constexpr std::string_view kSchema = "mxact-coverage-file/1";
 constexpr sim::JsonLimits kLimits{.bytes = std::uint64_t{16} << 20, .depth = 8, .memory = std::uint64_t{64} << 20};
@@ -75,7 +75,7 @@ std::vector<OpSetting> read_settings(const Json& json, const std::string& where)
 }
 
 /// The operation, of this version, with the settings that the file says it had.
-std::shared_ptr<const VectorOp> read_op(TagFields& fields, Edition edition, std::vector<OpSetting>& options) {
+std::shared_ptr<const VectorOp> read_op(JsonFields& fields, Edition edition, std::vector<OpSetting>& options) {
   const std::string name = fields.text("op");
   options = read_settings(fields.at("options"), fields.where() + ": options");
   std::vector<OpSetting> all = options;
@@ -99,7 +99,7 @@ std::shared_ptr<const VectorOp> read_op(TagFields& fields, Edition edition, std:
 }
 
 CoverageRun read_run(const Json& json, const std::string& where) {
-  TagFields fields(json, where + ": runs");
+  JsonFields fields(json, where + ": runs");
   CoverageRun run{};
   run.set = fields.text("set");
   run.checked = static_cast<std::uint64_t>(fields.integer("checked", 0, kMost));
@@ -115,10 +115,10 @@ CoverageRun read_run(const Json& json, const std::string& where) {
 
 void read_bins(const Json& json, const std::string& where, const CoverageAxis& axis, std::uint64_t checked, std::vector<BinCount>& bins) {
   std::uint64_t sum = 0;
-  TagFields fields(json, where);
+  JsonFields fields(json, where);
   fields.text("axis");
   for (const Json& element : fields.array("bins")) {
-    TagFields one(element, where + ": " + axis.name);
+    JsonFields one(element, where + ": " + axis.name);
     const std::string name = one.text("bin");
     const std::size_t bin = bin_named(axis, name);
     if (bin == axis.bins.size()) fail(one.where(), fmt::format("no bin {}", sim::in_quotes(name)));
@@ -134,7 +134,7 @@ void read_bins(const Json& json, const std::string& where, const CoverageAxis& a
 }
 
 CoveredOp read_covered(const Json& json, Edition edition, const std::string& where) {
-  TagFields fields(json, where);
+  JsonFields fields(json, where);
   CoveredOp one;
   one.op = read_op(fields, edition, one.options);
   std::uint64_t checked = 0;
@@ -203,7 +203,7 @@ std::string coverage_file_text(const CoverageRecord& record) {
 CoverageRecord read_coverage_file(const std::filesystem::path& path) {
   const std::string where = path.string();
   const Json json = sim::parse_json(sim::read_file(path, kLimits.bytes), kLimits, where);
-  TagFields fields(json, where);
+  JsonFields fields(json, where);
   const std::string schema = fields.text("schema");
   if (schema != kSchema) fail(where, fmt::format("'schema' is {}, expected {}: a file of ver --coverage-out", sim::in_quotes(schema), kSchema));
   const std::string edition = fields.text("edition");

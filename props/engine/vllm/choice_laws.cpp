@@ -8,7 +8,7 @@
 #include "model/audit/findings.hpp"
 #include "model/audit/placement.hpp"
 #include "props/engine/vllm/law_tools.hpp"
-#include "sim/findings_file.hpp"
+#include "support/findings_file.hpp"
 
 namespace mx::props {
 namespace {

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "checkpoint/shard.hpp"
 #include "model/error.hpp"
-#include "sim/checkpoint/shard.hpp"
 #include "sim/verify/verify.hpp"
 #include "tests/catch.hpp"
 

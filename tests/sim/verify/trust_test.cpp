@@ -8,8 +8,8 @@
 
 #include "sim/verify/verify.hpp"
 #include "tests/catch.hpp"
-#include "tests/sim/checkpoint/draft.hpp"
-#include "tests/sim/checkpoint/form_drafts.hpp"
+#include "tests/checkpoint/draft.hpp"
+#include "tests/checkpoint/form_drafts.hpp"
 #include "tests/sim/verify/scratch.hpp"
 
 namespace {

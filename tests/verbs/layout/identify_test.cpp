@@ -123,9 +123,9 @@ TEST_CASE("large buffers are sampled first and compared whole before they count 
 }
 
 TEST_CASE("shapes come from the tensor, or from the caller and the size") {
-  CHECK(matrices_of(std::vector<std::int64_t>{4, 16, 8, 2}, 8, 1024, "", 0) == std::vector<Matrix>{{4, 16, 16, 8}, {4, 16, 32, 4}});
-  CHECK(matrices_of(std::vector<std::int64_t>{6}, 16, 12, "", 0) == std::vector<Matrix>{{1, 6, 1, 16}, {6, 1, 1, 16}});
-  CHECK(matrices_of({}, 0, 16, "4x8", 0) == std::vector<Matrix>{{1, 4, 8, 4}});
+  CHECK(matrices_of(std::vector<std::int64_t>{4, 16, 8, 2}, 8, 1024, "", 0) == std::vector<MatrixShape>{{4, 16, 16, 8}, {4, 16, 32, 4}});
+  CHECK(matrices_of(std::vector<std::int64_t>{6}, 16, 12, "", 0) == std::vector<MatrixShape>{{1, 6, 1, 16}, {6, 1, 1, 16}});
+  CHECK(matrices_of({}, 0, 16, "4x8", 0) == std::vector<MatrixShape>{{1, 4, 8, 4}});
   CHECK(refuses(ErrorCode::usage, "raw bytes have no shape", [] { matrices_of({}, 0, 16, "", 0); }));
   CHECK(refuses(ErrorCode::usage, "16 bytes are no 1x5x5 units of whole bits", [] { matrices_of({}, 0, 16, "5x5", 0); }));
   CHECK(refuses(ErrorCode::usage, "units of 4 bits, not of 8", [] { matrices_of({}, 0, 16, "4x8", 8); }));

@@ -65,7 +65,7 @@ TEST_CASE("the tensor's cells say the address, by number and by colour") {
   CHECK(grid.places == 1024);
   for (std::int64_t row = 0; row < 128; ++row) {
     for (std::int64_t col = 0; col < 8; ++col) {
-      const Cell& cell = grid.cells[static_cast<std::size_t>(row * 8 + col)];
+      const GridCell& cell = grid.cells[static_cast<std::size_t>(row * 8 + col)];
       const std::int64_t address = mx::test::offset_128x4(row, col, 8);
       REQUIRE(cell.kind == CellKind::element);
       REQUIRE(cell.place == address);
@@ -78,7 +78,7 @@ TEST_CASE("memory's cells say the element, and padding is padding") {
   const Grid grid = memory_grid(subject("sf_128x4,shape=100x6"), std::nullopt, 16, true);
   CHECK(grid.columns == 16);
   CHECK(grid.rows == 64);
-  std::vector<Cell> expected(1024, {CellKind::zero, 0, {}, {}});
+  std::vector<GridCell> expected(1024, {CellKind::zero, 0, {}, {}});
   for (std::int64_t row = 0; row < 100; ++row) {
     for (std::int64_t col = 0; col < 6; ++col) {
       expected[static_cast<std::size_t>(mx::test::offset_128x4(row, col, 6))] = {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "sim/rounding.hpp"
+#include "checkpoint/rounding.hpp"
 
 namespace mx::golden {
 namespace {
@@ -20,7 +20,7 @@ constexpr std::int64_t kBlock = 128;
 constexpr std::int64_t kLargest = std::int64_t{1} << 30;
 
 /// Whether the tensor's axes, experts first and the reduction last, are those of the matrix.
-bool is_matrix(const std::vector<Axis>& axes, Role role, const Matrix& matrix) {
+bool is_matrix(const std::vector<Axis>& axes, Role role, const MatrixShape& matrix) {
   const std::size_t row_axes = layout::is_w13(role) && axes.size() > 1 ? 2 : 1;
   std::int64_t rows = 1;
   std::int64_t cols = 1;
@@ -29,7 +29,7 @@ bool is_matrix(const std::vector<Axis>& axes, Role role, const Matrix& matrix) {
 }
 
 /// The layer's sizes, of which the shape tells one or both; none when no layer has such a tensor.
-std::optional<Sizes> sizes_for(Role role, const Form& form, const Matrix& matrix) {
+std::optional<Sizes> sizes_for(Role role, const Form& form, const MatrixShape& matrix) {
   const std::int64_t group = std::max<std::int64_t>(layout::group_of(form.format), 1);
   const std::int64_t halves = layout::is_w13(role) && form.gated ? 2 : 1;
   const std::int64_t rows = matrix.rows / halves;
@@ -59,7 +59,7 @@ std::vector<Form> forms_of(const BackendLayout& row, Role role) {
 
 }  // namespace
 
-std::vector<Setting> settings_for(const BackendLayout& row, Role role, const Matrix& matrix) {
+std::vector<Setting> settings_for(const BackendLayout& row, Role role, const MatrixShape& matrix) {
   std::vector<Setting> settings;
   if (!layout::has_role(row.format, role) || layout::unit_bits(role, row.format) != matrix.unit_bits) return settings;
   for (const Form& form : forms_of(row, role)) {

@@ -81,7 +81,7 @@ std::vector<StageParams> combinations(std::span<const StageParam> params) {
   return out;
 }
 
-void add_stage(const StageLayout& stage, const Matrix& matrix, std::vector<Subject>& found) {
+void add_stage(const StageLayout& stage, const MatrixShape& matrix, std::vector<Subject>& found) {
   if (stage.unit_bits != 0 && stage.unit_bits != matrix.unit_bits) return;
   Programs programs(found);
   for (std::string_view version : stage.versions) {
@@ -133,7 +133,7 @@ void add_settings(const BackendChoice& first, Programs& programs) {
   }
 }
 
-void add_backend(const BackendLayout& row, const Matrix& matrix, std::vector<Subject>& found) {
+void add_backend(const BackendLayout& row, const MatrixShape& matrix, std::vector<Subject>& found) {
   for (Role role : layout::kAllRoles) {
     for (const Setting& setting : settings_for(row, role, matrix)) {
       // Programs of different row orders look alike and do different things to the file.
@@ -146,7 +146,7 @@ void add_backend(const BackendLayout& row, const Matrix& matrix, std::vector<Sub
 
 }  // namespace
 
-std::vector<Subject> candidates_for(const Matrix& matrix) {
+std::vector<Subject> candidates_for(const MatrixShape& matrix) {
   std::vector<Subject> found;
   for (const StageLayout& stage : layout::all_stage_layouts()) add_stage(stage, matrix, found);
   for (const BackendLayout& row : layout::all_backend_layouts()) add_backend(row, matrix, found);

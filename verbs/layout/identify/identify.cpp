@@ -222,14 +222,14 @@ bool has_size(const Layout& program, std::size_t bytes) {
 
 }  // namespace
 
-Identification identify(std::span<const std::uint8_t> canonical, std::span<const Matrix> matrices, std::span<const std::uint8_t> packed,
+Identification identify(std::span<const std::uint8_t> canonical, std::span<const MatrixShape> matrices, std::span<const std::uint8_t> packed,
                         const std::function<void(double)>& progress) {
   Identification result;
   result.read_as.assign(matrices.begin(), matrices.end());
   result.constant = std::ranges::all_of(canonical, [&](std::uint8_t byte) { return byte == canonical.front(); });
   RowMajor row_major(canonical);
   std::vector<Entry> entries;
-  for (const Matrix& matrix : matrices) {
+  for (const MatrixShape& matrix : matrices) {
     for (Subject& subject : candidates_for(matrix)) {
       ++result.known;
       if (!has_size(subject.layout, packed.size())) continue;

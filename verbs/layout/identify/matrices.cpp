@@ -11,12 +11,12 @@
 namespace mx::golden {
 namespace {
 
-void add(std::vector<Matrix>& matrices, const Matrix& matrix) {
+void add(std::vector<MatrixShape>& matrices, const MatrixShape& matrix) {
   if (std::ranges::find(matrices, matrix) == matrices.end()) matrices.push_back(matrix);
 }
 
 /// A matrix of 8-bit units may hold two elements in each.
-void add_both(std::vector<Matrix>& matrices, const Matrix& matrix) {
+void add_both(std::vector<MatrixShape>& matrices, const MatrixShape& matrix) {
   add(matrices, matrix);
   if (matrix.unit_bits == 8) add(matrices, {matrix.batch, matrix.rows, 2 * matrix.cols, 4});
 }
@@ -28,8 +28,8 @@ std::int64_t product(std::span<const std::int64_t> extents) {
 }
 
 /// Experts, rows, and the rest; two axes are a matrix or a row of experts, one axis a row.
-std::vector<Matrix> from_tensor(std::span<const std::int64_t> shape, int bits) {
-  std::vector<Matrix> matrices;
+std::vector<MatrixShape> from_tensor(std::span<const std::int64_t> shape, int bits) {
+  std::vector<MatrixShape> matrices;
   if (shape.size() >= 3) add_both(matrices, {shape[0], shape[1], product(shape.subspan(2)), bits});
   if (shape.size() == 2) {
     add_both(matrices, {1, shape[0], shape[1], bits});
@@ -44,7 +44,7 @@ std::vector<Matrix> from_tensor(std::span<const std::int64_t> shape, int bits) {
 
 }  // namespace
 
-std::vector<Matrix> matrices_of(std::span<const std::int64_t> tensor_shape, int element_bits, std::size_t bytes, const std::string& shape,
+std::vector<MatrixShape> matrices_of(std::span<const std::int64_t> tensor_shape, int element_bits, std::size_t bytes, const std::string& shape,
                                 int unit_bits) {
   if (shape.empty()) {
     if (tensor_shape.empty()) throw Error(ErrorCode::usage, "raw bytes have no shape: say --shape BATCHxROWSxCOLS", "identify");
@@ -63,7 +63,7 @@ std::vector<Matrix> matrices_of(std::span<const std::int64_t> tensor_shape, int 
     throw Error(ErrorCode::usage, fmt::format("{} bytes are {}x{}x{} units of {} bits, not of {}", bytes, batch, rows, cols, found, unit_bits),
                 "identify");
   }
-  std::vector<Matrix> matrices;
+  std::vector<MatrixShape> matrices;
   if (unit_bits != 0)
     add(matrices, {batch, rows, cols, found});
   else

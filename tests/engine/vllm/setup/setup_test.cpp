@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "sim/deployment_file.hpp"
+#include "support/deployment_file.hpp"
 #include "tests/catch.hpp"
 #include "tests/engine/vllm/expect_error.hpp"
 

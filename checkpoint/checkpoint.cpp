@@ -1,0 +1,361 @@
+#include "checkpoint/checkpoint.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <iterator>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "checkpoint/checkpoint_files.hpp"
+#include "checkpoint/expert_tensors.hpp"
+#include "checkpoint/layout_tags.hpp"
+#include "kernels/zeros.hpp"
+#include "model/error.hpp"
+#include "support/quote.hpp"
+#include "support/tensor_reads.hpp"
+
+namespace mx::sim {
+namespace {
+
+using layout::Role;
+
+[[noreturn]] void fail(const std::string& where, const std::string& message) { throw Error(ErrorCode::input, message, where); }
+
+/// The roles of a piece: of w13, of w2.
+struct PieceRoles {
+  Piece piece;
+  Role w13;
+  Role w2;
+};
+constexpr std::array<PieceRoles, 4> kPieceRoles{{
+    {Piece::weight, Role::w13_weight, Role::w2_weight},
+    {Piece::scale, Role::w13_weight_scale, Role::w2_weight_scale},
+    {Piece::global_scale, Role::w13_global_scale, Role::w2_global_scale},
+    {Piece::bias, Role::w13_bias, Role::w2_bias},
+}};
+
+Role role_of(const FoundTensor& tensor) {
+  const PieceRoles& roles = *std::ranges::find(kPieceRoles, tensor.row->piece, &PieceRoles::piece);
+  return tensor.projection->w13 ? roles.w13 : roles.w2;
+}
+
+/// Little-endian units of a tensor as integers.
+template <typename Unit>
+std::vector<Unit> units_of(const LocatedTensor& tensor) {
+  const std::vector<std::uint8_t> bytes = tensor.file->read(*tensor.view);
+  const std::size_t size = static_cast<std::size_t>(tensor.view->dtype->bits) / 8;
+  std::vector<Unit> units(bytes.size() / size);
+  for (std::size_t i = 0; i < bytes.size(); ++i) units[i / size] |= static_cast<Unit>(static_cast<Unit>(bytes[i]) << 8 * (i % size));
+  return units;
+}
+
+/// The factor that a number in the file stands for, as fp32 bits. Source: vllm compressed_tensors_moe_w4a4_nvfp4.py, 1.0 / weight_global_scale.
+std::uint32_t factor_of(Meaning meaning, std::uint32_t bits) {
+  return meaning == Meaning::as_it_is ? bits : std::bit_cast<std::uint32_t>(1.0F / std::bit_cast<float>(bits));
+}
+
+/// Reads what is one number of an expert, for gate and up together.
+class NumberReader {
+ public:
+  NumberReader(MoeLayer& layer, const layout::Form& form) : layer_(layer), form_(form) {}
+
+  void read(const FoundTensor& found, const ExpertTensor& tensor) {
+    const std::vector<std::uint32_t> numbers = f32_numbers(*tensor.at.file, *tensor.at.view);
+    std::vector<std::uint8_t>& role = layer_.experts[tensor.role];
+    if (tensor.half == 1 && form_.gated) {
+      if (numbers.front() != gate_) differ(tensor, numbers.front());
+      return;
+    }
+    gate_ = numbers.front();
+    // One for all experts counts for each of them.
+    const std::size_t count = tensor.expert >= 0 ? 1 : role.size() / 4;
+    for (std::size_t i = 0; i < count; ++i) put(role, tensor.offset + 4 * i, factor_of(found.row->meaning, numbers[std::min(i, numbers.size() - 1)]));
+  }
+
+ private:
+  static void put(std::vector<std::uint8_t>& role, std::uint64_t at, std::uint32_t factor) {
+    for (int byte = 0; byte < 4; ++byte) role[at + static_cast<std::size_t>(byte)] = static_cast<std::uint8_t>(factor >> 8 * byte);
+  }
+
+  /// Gate's global scale counts for both; FP8 codes are made anew with the larger scale.
+  void differ(const ExpertTensor& tensor, std::uint32_t up) {
+    if (form_.format == layout::WeightFormat::nvfp4) {
+      ++layer_.up_scales_dropped;
+      return;
+    }
+    const std::uint32_t larger = std::bit_cast<float>(up) > std::bit_cast<float>(gate_) ? up : gate_;
+    layer_.requantized.push_back({tensor.expert, 0, gate_, larger});
+    layer_.requantized.push_back({tensor.expert, 1, up, larger});
+    put(layer_.experts[tensor.role], tensor.offset, larger);
+  }
+
+  MoeLayer& layer_;
+  const layout::Form& form_;
+  std::uint32_t gate_ = 0;
+};
+
+/// Codes of halves that the engine makes anew, in the canonical memory of w13.
+void quantize_again(MoeLayer& layer) {
+  std::vector<std::uint8_t>& codes = layer.experts[Role::w13_weight];
+  const std::size_t part = codes.size() / static_cast<std::size_t>(2 * layer.experts.sizes.experts);
+  for (const Requantized& half : layer.requantized)
+    requantize(half, std::span(codes).subspan(part * static_cast<std::size_t>(2 * half.expert + half.half), part));
+}
+
+}  // namespace
+
+/// What was read of the weights, whichever family is asked for.
+struct Checkpoint::Contents {
+  std::filesystem::path path;
+  CheckpointFiles files;
+  CheckpointConfig config = {};
+  std::vector<FoundFamily> all = {};  ///< they point into the files
+  std::vector<Family> families = {};
+};
+
+struct Checkpoint::Impl {
+  std::shared_ptr<const Contents> contents;
+  int family;
+
+  Impl(std::shared_ptr<const Contents> opened, int number) : contents(std::move(opened)), family(number) {
+    if (family >= 0 && family < static_cast<int>(contents->all.size())) return;
+    throw Error(ErrorCode::usage, fmt::format("there is no family {}: the checkpoint has {}", std::int64_t{family} + 1, contents->all.size()),
+                contents->path.string());
+  }
+
+  const FoundFamily& found() const { return contents->all[static_cast<std::size_t>(family)]; }
+  layout::Form form() const { return found().layout(); }
+
+  const std::map<int, FoundLayer>::value_type& at(int layer) const {
+    if (layer < 0 || layer >= static_cast<int>(found().layers.size())) {
+      throw Error(ErrorCode::usage, fmt::format("layer {} does not exist, the checkpoint has {}", layer, found().layers.size()),
+                  contents->path.string());
+    }
+    return *std::next(found().layers.begin(), layer);
+  }
+
+  /// Bytes of a role's canonical memory.
+  std::uint64_t role_bytes(Role role, const layout::Sizes& sizes) const {
+    return static_cast<std::uint64_t>(layout::canonical(role, sizes, form()).bytes());
+  }
+};
+
+std::string Family::text() const {
+  std::string words =
+      fmt::format("{} expert{} in {} layer{} ({}): {}", experts, experts == 1 ? "" : "s", layers.size(), layers.size() == 1 ? "" : "s", place, form);
+  if (further) words += ", for further tokens";
+  return left.empty() ? words : fmt::format("{}, named in {}", words, left);
+}
+
+namespace {
+
+Family family_of(const FoundFamily& found) {
+  Family family{std::string(found.form->title), found.place,   {},         found.layers.begin()->second.sizes.experts, 0,
+                found.form->converts(),         found.further, found.left, std::string(found.form->use.missing)};
+  for (const auto& [index, layer] : found.layers) {
+    family.layers.push_back(index);
+    for (const FoundTensor& tensor : layer.experts) family.bytes += tensor.at->view->bytes.size();
+  }
+  return family;
+}
+
+}  // namespace
+
+Checkpoint::Checkpoint(const std::filesystem::path& path, int family) {
+  const auto contents = std::make_shared<Contents>(Contents{path, open_checkpoint_files(path)});
+  refuse_converted(contents->files);
+  contents->config = read_checkpoint_config(contents->files.directory);
+  contents->all = find_families(contents->files, contents->config, path.string());
+  for (const FoundFamily& found : contents->all) contents->families.push_back(family_of(found));
+  impl_ = std::make_unique<Impl>(contents, family);
+}
+
+Checkpoint::Checkpoint(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+Checkpoint Checkpoint::of_family(int family) const { return Checkpoint(std::make_unique<Impl>(impl_->contents, family)); }
+
+Checkpoint::~Checkpoint() = default;
+Checkpoint::Checkpoint(Checkpoint&&) noexcept = default;
+
+const std::filesystem::path& Checkpoint::path() const { return impl_->contents->path; }
+std::string Checkpoint::form() const { return std::string(impl_->found().form->title); }
+const SourceForm& Checkpoint::source_form() const { return *impl_->found().form; }
+int Checkpoint::layer_count() const { return static_cast<int>(impl_->found().layers.size()); }
+int Checkpoint::layer_index(int layer) const { return impl_->at(layer).first; }
+std::string Checkpoint::layer_prefix(int layer) const { return impl_->at(layer).second.prefix; }
+layout::Sizes Checkpoint::sizes(int layer) const { return impl_->at(layer).second.sizes; }
+bool Checkpoint::has_bias() const { return impl_->found().has(Piece::bias); }
+
+layout::Form Checkpoint::layout_form() const { return impl_->form(); }
+const std::vector<Family>& Checkpoint::families() const { return impl_->contents->families; }
+int Checkpoint::family() const { return impl_->family; }
+
+void Checkpoint::require_convertible() const {
+  if (impl_->found().form->converts()) return;
+  std::string text;
+  for (const Family& family : impl_->contents->families)
+    text += fmt::format("{}{}, for which mxact lacks {}", text.empty() ? "" : "; ", family.text(), family.missing);
+  throw Error(ErrorCode::unsupported, text, path().string());
+}
+
+LayerActivation Checkpoint::activation(int layer) const {
+  const FoundFamily& found = impl_->found();
+  const bool alternates = found.form->form.order == layout::SourceOrder::gpt_oss;
+  return activation_of(impl_->contents->config, layer_index(layer), found.gated, alternates, found.form->use.activation);
+}
+
+std::optional<RouterFacts> Checkpoint::router() const {
+  const FoundLayer& layer = impl_->at(0).second;
+  if (impl_->form().order == layout::SourceOrder::gpt_oss) return std::nullopt;
+  if (const auto router = read_router(impl_->contents->files, impl_->contents->config, layer.prefix, layer.sizes.experts, layer.sizes.hidden))
+    return router->facts;
+  if (!names_router(impl_->contents->config)) return std::nullopt;
+  return router_facts(impl_->contents->config, declares_correction(impl_->contents->config), layer.sizes.experts);
+}
+
+int Checkpoint::top_k() const {
+  constexpr std::int64_t kGptOssTopK = 4;
+  return static_cast<int>(impl_->contents->config.top_k ? impl_->contents->config.top_k->value : std::min(kGptOssTopK, sizes(0).experts));
+}
+
+std::uint64_t Checkpoint::bytes() const {
+  std::uint64_t total = 0;
+  for (const auto& [index, layer] : impl_->found().layers) {
+    for (const FoundTensor& tensor : layer.experts) total += tensor.at->view->bytes.size();
+  }
+  return total;
+}
+
+std::vector<ExpertTensor> Checkpoint::expert_tensors(int layer) const {
+  const FoundLayer& found = impl_->at(layer).second;
+  const bool numbered = impl_->found().naming->numbered;
+  std::array<std::uint64_t, layout::kRoleCount> bytes{};
+  std::vector<ExpertTensor> experts;
+  for (const FoundTensor& tensor : found.experts) {
+    const Role role = role_of(tensor);
+    std::uint64_t& of_role = bytes[static_cast<std::size_t>(role)];
+    if (of_role == 0) of_role = impl_->role_bytes(role, found.sizes);
+    const bool is_number = tensor.row->shapes.empty();
+    const bool is_half = tensor.projection->w13 && tensor.projection->halves == 1 && impl_->form().gated;
+    const int half = is_half ? tensor.projection->half : -1;
+    const MemoryPart part = part_of(numbered ? tensor.expert : -1, is_number ? -1 : half, found.sizes.experts);
+    const TensorView& view = *tensor.at->view;
+    const bool turned = impl_->found().form->input_major && view.shape.size() == 3;
+    experts.push_back({role, numbered ? tensor.expert : -1, half, tensor.name, *tensor.at, of_role / part.count * part.index,
+                       SourceMemory({std::string(tensor.name), std::string(view.dtype->name), view.shape}, role, found.sizes, impl_->form(), turned),
+                       turned, is_number});
+  }
+  return experts;
+}
+
+std::vector<ScannedFault> Checkpoint::scan(int layer) const { return scan_layer(impl_->found(), impl_->at(layer).second); }
+
+const CheckpointFiles& Checkpoint::contents() const { return impl_->contents->files; }
+
+void Checkpoint::check_unchanged() const {
+  for (const SafetensorsFile& file : impl_->contents->files.files) file.check_unchanged();
+}
+
+std::vector<std::filesystem::path> Checkpoint::files() const {
+  std::vector<std::filesystem::path> paths;
+  for (const SafetensorsFile& file : impl_->contents->files.files) paths.push_back(file.path());
+  return paths;
+}
+
+MoeLayer Checkpoint::numbers(int layer) const {
+  const auto& [index, found] = impl_->at(layer);
+  const layout::Form form = impl_->form();
+  MoeLayer result{found.prefix, index, {found.sizes, form, {}}, {}};
+  NumberReader numbers(result, form);
+  const std::vector<ExpertTensor> tensors = expert_tensors(layer);
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    const ExpertTensor& tensor = tensors[i];
+    if (!tensor.stays) continue;
+    std::vector<std::uint8_t>& role = result.experts[tensor.role];
+    if (role.empty()) role.resize(static_cast<std::size_t>(impl_->role_bytes(tensor.role, found.sizes)));
+    numbers.read(found.experts[i], tensor);
+  }
+  return result;
+}
+
+std::vector<layout::Loss> Checkpoint::requantization_losses(int layer, const std::vector<Requantized>& halves, int rank, int tp) const {
+  if (halves.empty()) return {};
+  layout::Loss loss{.role = Role::w13_weight, .what = std::string(kRequantized), .units = 0, .kept = 0, .replaced = true};
+  const std::vector<ExpertTensor> tensors = expert_tensors(layer);
+  for (const Requantized& half : halves) {
+    const auto codes = std::ranges::find_if(tensors, [&](const ExpertTensor& tensor) {
+      return tensor.role == Role::w13_weight && tensor.expert == half.expert && tensor.half == half.half;
+    });
+    const std::uint64_t size = codes->at.view->bytes.size() / static_cast<std::uint64_t>(tp);
+    std::vector<std::uint8_t> bytes(size);
+    codes->at.file->read(*codes->at.view, size * static_cast<std::uint64_t>(rank), bytes);
+    const RequantizedCount count = count_requantized(half, bytes);
+    loss.units += count.changed;
+    loss.kept += count.kept;
+  }
+  if (loss.units == 0) return {};
+  return {loss};
+}
+
+MoeLayer Checkpoint::layer(int layer, const StopPoint& stop) const {
+  MoeLayer result = numbers(layer);
+  const FoundLayer& found = impl_->at(layer).second;
+  const std::vector<ExpertTensor> tensors = expert_tensors(layer);
+  std::vector<TensorRead> reads;
+  for (const ExpertTensor& tensor : tensors) {
+    if (tensor.stays) continue;
+    std::vector<std::uint8_t>& role = result.experts[tensor.role];
+    if (role.empty()) role = kernels::zeros(static_cast<std::size_t>(impl_->role_bytes(tensor.role, found.sizes)));
+    const std::span<std::uint8_t> part = std::span(role).subspan(tensor.offset, tensor.memory.size());
+    if (tensor.memory.is_plain()) {
+      reads.push_back({{tensor.at.file, tensor.at.view}, part});
+    } else {
+      stop.check();
+      tensor.memory.read(*tensor.at.file, *tensor.at.view, 0, part);
+    }
+  }
+  read_tensors(reads, stop);
+  quantize_again(result);
+  result.losses = requantization_losses(layer, result.requantized);
+  if (found.router_weight != nullptr) {
+    result.router.weight = units_of<std::uint32_t>(*found.router_weight);
+    result.router.bias = units_of<std::uint32_t>(*found.router_bias);
+  } else if (impl_->form().order == layout::SourceOrder::standard) {
+    result.own_router = read_router(impl_->contents->files, impl_->contents->config, found.prefix, found.sizes.experts, found.sizes.hidden);
+  }
+  return result;
+}
+
+std::optional<Expected> load_expected(const Checkpoint& checkpoint, int layer) {
+  const std::filesystem::path& path = checkpoint.path();
+  std::error_code error;
+  const std::filesystem::path file = (std::filesystem::is_directory(path, error) ? path : path.parent_path()) / "expected.safetensors";
+  if (!is_there(file)) return std::nullopt;
+  const SafetensorsFile expected(file);
+  const layout::Sizes sizes = checkpoint.sizes(layer);
+  const int index = checkpoint.layer_index(layer);
+  const auto find = [&](std::string_view what, std::string_view dtype) -> const TensorView& {
+    const std::string name = fmt::format("layers.{}.mlp.{}", index, what);
+    const TensorView* const view = expected.find(name);
+    if (view == nullptr) fail(file.string(), fmt::format("tensor '{}' is missing", name));
+    const std::string where = fmt::format("{}: tensor '{}'", file.string(), name);
+    if (view->dtype->name != dtype) fail(where, fmt::format("dtype is {}, expected {}", view->dtype->name, dtype));
+    if (view->shape.size() != 2 || view->shape[0] < 1 || view->shape[1] != sizes.hidden) {
+      fail(where, fmt::format("shape is {}, expected [tokens, {}]", shape_text(view->shape), sizes.hidden));
+    }
+    return *view;
+  };
+  const TensorView& x = find("x", "BF16");
+  const TensorView& out = find("out.f64", "F64");
+  if (x.shape != out.shape) {
+    fail(fmt::format("{}: tensor 'layers.{}.mlp.out.f64'", file.string(), index),
+         fmt::format("shape is {}, but that of x is {}", shape_text(out.shape), shape_text(x.shape)));
+  }
+  return Expected{units_of<std::uint32_t>({&expected, &x, true}), units_of<std::uint64_t>({&expected, &out, true}), x.shape[0]};
+}
+
+}  // namespace mx::sim

@@ -1,0 +1,333 @@
+#include "checkpoint/compare/compare_checkpoints.hpp"
+
+#include <fmt/format.h>
+#include <omp.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "checkpoint/checkpoint_files.hpp"
+#include "checkpoint/compare/matrix_pair.hpp"
+#include "checkpoint/compare/matrix_values.hpp"
+#include "checkpoint/expert_tensors.hpp"
+#include "checkpoint/source_memory.hpp"
+#include "model/error.hpp"
+#include "support/quote.hpp"
+#include "support/rescue.hpp"
+
+namespace mx::sim {
+namespace {
+
+/// Numbers of a matrix that are held at a time, of each side.
+constexpr std::int64_t kHeld = std::int64_t{1} << 16;
+
+/// Each thread holds some megabytes of each side, and all of them at most 300 MB.
+constexpr int kThreads = 32;
+
+/// Layers by what stands before their number; the first family's prefix is the model's, whatever it is called.
+using LayerKey = std::pair<std::string, int>;
+
+struct Side {
+  CheckpointFiles files;
+  CheckpointConfig config;
+  std::vector<FoundFamily> families;
+  std::map<LayerKey, std::pair<const FoundFamily*, const FoundLayer*>> layers;
+  std::set<std::string_view> experts;  ///< names of all their tensors
+
+  explicit Side(const std::filesystem::path& path) : files(open_checkpoint_files(path)), config(read_checkpoint_config(files.directory)) {
+    refuse_converted(files);
+    families = find_families(files, config, path.string());
+    const std::string main = before_of(families.front());
+    for (const FoundFamily& family : families) {
+      const std::string before = before_of(family);
+      for (const auto& [number, layer] : family.layers) {
+        layers.try_emplace({before == main ? "" : before, number}, &family, &layer);
+        for (const FoundTensor& tensor : layer.experts) experts.insert(tensor.name);
+        for (const FoundTensor& tensor : layer.aside) experts.insert(tensor.name);
+      }
+    }
+  }
+
+  std::string forms() const {
+    std::string text;
+    std::set<std::string_view> seen;
+    for (const FoundFamily& family : families) {
+      if (seen.insert(family.form->title).second) text += fmt::format("{}{}", text.empty() ? "" : ", ", family.form->title);
+    }
+    return text;
+  }
+
+ private:
+  /// "model.layers." of "model.layers.N.mlp".
+  static std::string before_of(const FoundFamily& family) {
+    const std::string number = std::to_string(family.layers.begin()->first), &prefix = family.layers.begin()->second.prefix;
+    for (std::size_t at = family.place.find('N'); at != std::string::npos; at = family.place.find('N', at + 1)) {
+      if (family.place.substr(0, at) + number + family.place.substr(at + 1) == prefix) return family.place.substr(0, at);
+    }
+    return family.place;
+  }
+};
+
+/// A matrix of both sides, and what was found of it.
+struct Pairing {
+  int expert;
+  MatrixKind kind;
+  std::string name = {};
+  std::int64_t values = 0;
+  std::optional<TensorDifference> difference = {};
+  std::optional<TensorOmitted> omitted = {};
+  ValueDigest first = {};
+  ValueDigest second = {};
+};
+
+std::string shape_of(const MatrixValues& matrix) { return fmt::format("[{}, {}]", matrix.rows(), matrix.columns()); }
+
+class Comparison {
+ public:
+  Comparison(const std::filesystem::path& first, const std::filesystem::path& second, const CompareOptions& options)
+      : options_(options), stop_(options.stop), a_(first), b_(second) {
+    result_.first_form = a_.forms();
+    result_.second_form = b_.forms();
+    for (const int layer : options.layers) {
+      if (a_.layers.contains({"", layer})) continue;
+      throw Error(ErrorCode::usage, fmt::format("layer {} has no experts in the first checkpoint", layer), "--layer");
+    }
+    for (const auto& [key, of] : a_.layers) total_ += wanted(key) ? bytes_of(*of.second) : 0;
+    for (const auto& [name, tensor] : a_.files.tensors) total_ += options.layers.empty() && is_other(name) ? tensor.view->bytes.size() : 0;
+  }
+
+  CheckpointComparison run() {
+    try {
+      for (const auto& [key, of] : a_.layers) {
+        if (!wanted(key)) continue;
+        const std::uint64_t before = done_;
+        compare_layer(key, *of.first, *of.second);
+        done_ = before + bytes_of(*of.second);
+      }
+      for (const auto& [key, of] : b_.layers) {
+        if (wanted(key) && !a_.layers.contains(key)) omit(of.second->prefix, "only the second has these experts", true);
+      }
+      if (options_.layers.empty()) compare_others();
+      if (!options_.tensors.empty() && result_.tensors == 0 && result_.omitted.empty())
+        throw Error(ErrorCode::usage, fmt::format("no tensor that is compared has '{}' in its name", options_.tensors.front()), "--tensor");
+      result_.finished = true;
+    } catch (const Stopped&) {
+    }
+    return std::move(result_);
+  }
+
+ private:
+  bool wanted(const LayerKey& key) const {
+    return options_.layers.empty() || (key.first.empty() && std::ranges::find(options_.layers, key.second) != options_.layers.end());
+  }
+  bool wanted(std::string_view name) const {
+    return options_.tensors.empty() ||
+           std::ranges::any_of(options_.tensors, [&](const std::string& part) { return name.find(part) != std::string_view::npos; });
+  }
+  /// What is no expert's.
+  bool is_other(std::string_view name) const { return !a_.experts.contains(name) && wanted(name); }
+  static std::uint64_t bytes_of(const FoundLayer& layer) {
+    std::uint64_t bytes = 0;
+    for (const FoundTensor& tensor : layer.experts) bytes += tensor.at->view->bytes.size();
+    return bytes;
+  }
+  void say(std::string_view what) const {
+    if (options_.progress) options_.progress(std::string(what), std::min(done_, total_), total_);
+  }
+  void omit(std::string name, std::string why, bool differs) { result_.omitted.push_back({std::move(name), std::move(why), differs}); }
+
+  void compare_layer(const LayerKey& key, const FoundFamily& family, const FoundLayer& layer) {
+    stop_.check();
+    say(layer.prefix);
+    const auto other = b_.layers.find(key);
+    if (other == b_.layers.end()) return omit(layer.prefix, "only the first has these experts", true);
+    const FoundFamily* const other_family = other->second.first;
+    const FoundLayer* const other_layer = other->second.second;
+    if (family.gated != other_family->gated) return omit(layer.prefix, "only one of the two has a gate", true);
+    if (layer.sizes.experts != other_layer->sizes.experts)
+      return omit(layer.prefix, fmt::format("{} experts and {}", layer.sizes.experts, other_layer->sizes.experts), true);
+    std::vector<Pairing> pairs;
+    for (int expert = 0; expert < layer.sizes.experts; ++expert) {
+      for (const MatrixKind kind : {MatrixKind::gate, MatrixKind::up, MatrixKind::down}) {
+        if (kind == MatrixKind::gate && !family.gated) continue;
+        pairs.push_back({expert, kind});
+      }
+    }
+    // A matrix is a small part of a layer.
+    const std::uint64_t before = done_, bytes = bytes_of(layer);
+    std::size_t compared = 0;
+    Rescue rescue;
+#pragma omp parallel for schedule(dynamic) num_threads(std::min(omp_get_max_threads(), kThreads))
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+      rescue.run([&] {
+        compare_pair(family, layer, *other_family, *other_layer, pairs[i]);
+#pragma omp critical(mxact_compare)
+        {
+          done_ = before + bytes * ++compared / pairs.size();
+          say(layer.prefix);
+        }
+      });
+    }
+    rescue.rethrow();
+    explain(pairs);
+    for (Pairing& pair : pairs) {
+      if (pair.omitted) result_.omitted.push_back(std::move(*pair.omitted));
+      if (pair.values == 0) continue;
+      ++result_.tensors;
+      result_.values += pair.values;
+      if (!pair.difference) {
+        ++result_.equal;
+        continue;
+      }
+      pair.difference->layer = key.second;
+      result_.differences.push_back(std::move(*pair.difference));
+    }
+  }
+
+  void compare_pair(const FoundFamily& family, const FoundLayer& layer, const FoundFamily& other_family, const FoundLayer& other_layer,
+                    Pairing& pair) const {
+    MatrixValues a(family, layer, pair.expert, pair.kind);
+    pair.name = a.name();
+    if (!wanted(pair.name)) return;
+    MatrixValues b(other_family, other_layer, pair.expert, pair.kind);
+    if (a.rows() != b.rows() || a.columns() != b.columns()) {
+      pair.omitted = TensorOmitted{pair.name, fmt::format("{} and {}", shape_of(a), shape_of(b)), true};
+      return;
+    }
+    MatrixPair found(a.columns(), plain_bits(a.dtype()), plain_bits(b.dtype()));
+    const std::int64_t rows = std::max<std::int64_t>(kHeld / a.columns(), 1);
+    std::vector<double> of_a, of_b;
+    for (std::int64_t row = 0; row < a.rows(); row += rows) {
+      stop_.check();
+      const auto count = static_cast<std::size_t>(std::min(rows, a.rows() - row) * a.columns());
+      of_a.resize(count);
+      of_b.resize(count);
+      a.read(row, of_a);
+      b.read(row, of_b);
+      found.add(of_a, of_b);
+      pair.first.add(of_a);
+      if (found.differing() == 0) {
+        pair.second = pair.first;
+      } else {
+        pair.second.add(of_b);
+      }
+    }
+    pair.values = found.values();
+    if (found.differing() == 0) return;
+    pair.difference =
+        TensorDifference{pair.name, 0, found.values(), found.differing(), found.ratio(), found.first(), found.first_a(), found.first_b(), {}};
+    if (const std::optional<double> factor = found.factor()) pair.difference->cause = factor_text(*factor, a, b);
+    if (found.is_rounded()) pair.difference->cause = "one is the other, rounded to the numbers of its file";
+  }
+
+  static std::string factor_text(double factor, const MatrixValues& a, const MatrixValues& b) {
+    std::string text = fmt::format("every number of the second is {} times that of the first", factor);
+    // The quotient of two exact numbers is the rounded reciprocal itself.
+    if (a.global() != 1 && factor == 1 / a.global()) text += ": the first's global scale, which is lost";
+    if (b.global() != 1 && factor == b.global()) text += ": the second's global scale, which the first lost";
+    return text;
+  }
+
+  /// Matrices that lie in another's place.
+  static void explain(std::vector<Pairing>& pairs) {
+    std::map<ValueDigest, const Pairing*> by_value;
+    for (const Pairing& pair : pairs) {
+      if (pair.values > 0) by_value.try_emplace(pair.first, &pair);
+    }
+    for (Pairing& pair : pairs) {
+      if (!pair.difference) continue;
+      const auto found = by_value.find(pair.second);
+      if (found == by_value.end()) continue;
+      const Pairing& of = *found->second;
+      pair.difference->cause = of.expert == pair.expert ? fmt::format("the second has the first's {} here", name_of(of.kind))
+                                                        : fmt::format("the second has the first's expert {}, {} here", of.expert, name_of(of.kind));
+    }
+  }
+
+  /// What is no expert's.
+  void compare_others() {
+    for (const auto& [name, tensor] : a_.files.tensors) {
+      if (!is_other(name)) continue;
+      stop_.check();
+      say(name);
+      const auto other = b_.files.tensors.find(name);
+      if (other == b_.files.tensors.end() || b_.experts.contains(name)) {
+        omit(std::string(name), "only in the first", !is_scale(name));
+      } else {
+        compare_other(std::string(name), tensor, other->second);
+      }
+      done_ += tensor.view->bytes.size();
+    }
+    for (const auto& [name, tensor] : b_.files.tensors) {
+      if (!b_.experts.contains(name) && wanted(name) && !a_.files.tensors.contains(name))
+        omit(std::string(name), "only in the second", !is_scale(name));
+    }
+  }
+
+  /// Scales of one form have no counterpart in another.
+  static bool is_scale(std::string_view name) {
+    const std::string_view end = name.substr(std::min(name.rfind('.'), name.size()));
+    return end.find("scale") != std::string_view::npos || end.find("zero_point") != std::string_view::npos || end.ends_with("weight_shape");
+  }
+
+  void compare_other(const std::string& name, const LocatedTensor& a, const LocatedTensor& b) {
+    if (a.view->shape != b.view->shape) return omit(name, fmt::format("{} and {}", shape_text(a.view->shape), shape_text(b.view->shape)), true);
+    const bool same_dtype = a.view->dtype == b.view->dtype;
+    if (!same_dtype && (!is_plain(a.view->dtype->name) || !is_plain(b.view->dtype->name)))
+      return omit(name, fmt::format("{} and {}, and no expert's: its scales are not read", a.view->dtype->name, b.view->dtype->name), true);
+    const std::int64_t columns = a.view->shape.empty() ? 1 : std::max<std::int64_t>(a.view->shape.back(), 1);
+    const bool plain = is_plain(a.view->dtype->name);
+    MatrixPair found(columns, plain_bits(a.view->dtype->name), plain_bits(b.view->dtype->name));
+    // What is no plain number is compared byte by byte.
+    const std::uint64_t count = plain ? a.view->bytes.size() * 8 / static_cast<std::uint64_t>(a.view->dtype->bits) : a.view->bytes.size();
+    std::vector<double> of_a, of_b;
+    for (std::uint64_t at = 0; at < count; at += kHeld) {
+      stop_.check();
+      const std::uint64_t now = std::min<std::uint64_t>(kHeld, count - at);
+      numbers(a, plain, at, now, of_a);
+      numbers(b, plain, at, now, of_b);
+      found.add(of_a, of_b);
+    }
+    ++result_.tensors;
+    result_.values += found.values();
+    if (found.differing() == 0) {
+      ++result_.equal;
+      return;
+    }
+    result_.differences.push_back({name, -1, found.values(), found.differing(), found.ratio(), found.first(), found.first_a(), found.first_b(), {}});
+    if (const std::optional<double> factor = found.factor(); factor && plain)
+      result_.differences.back().cause = fmt::format("every number of the second is {} times that of the first", *factor);
+    if (found.is_rounded()) result_.differences.back().cause = "one is the other, rounded to the numbers of its file";
+  }
+
+  static void numbers(const LocatedTensor& tensor, bool plain, std::uint64_t at, std::uint64_t count, std::vector<double>& out) {
+    const std::uint64_t width = plain ? static_cast<std::uint64_t>(tensor.view->dtype->bits) / 8 : 1;
+    std::vector<std::uint8_t> bytes(count * width);
+    tensor.file->read(*tensor.view, at * width, bytes);
+    out.resize(count);
+    if (plain) return plain_numbers(bytes, tensor.view->dtype->name, out);
+    std::ranges::copy(bytes, out.begin());
+  }
+
+  const CompareOptions& options_;
+  const StopPoint stop_;
+  const Side a_;
+  const Side b_;
+  CheckpointComparison result_;
+  std::uint64_t done_ = 0;
+  std::uint64_t total_ = 0;
+};
+
+}  // namespace
+
+bool CheckpointComparison::same() const {
+  return differences.empty() && std::ranges::none_of(omitted, [](const TensorOmitted& one) { return one.differs; });
+}
+
+CheckpointComparison compare_checkpoints(const std::filesystem::path& first, const std::filesystem::path& second, const CompareOptions& options) {
+  return Comparison(first, second, options).run();
+}
+
+}  // namespace mx::sim

@@ -1,0 +1,76 @@
+#pragma once
+// The numbers of one matrix of an expert, whatever form it lies in: exact, row by row.
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "checkpoint/expert_tensors.hpp"
+
+namespace mx::sim {
+
+/// Which matrix of an expert.
+enum class MatrixKind : std::uint8_t { gate, up, down };
+std::string_view name_of(MatrixKind kind);
+
+/// Whether a dtype holds numbers as they are.
+bool is_plain(std::string_view dtype);
+
+/// Significant bits of a dtype that holds numbers as they are, of BF16 8 and of F16 11; 0 for codes and F32.
+int plain_bits(std::string_view dtype);
+
+/// Number `index` of a tensor of a plain dtype, of e4m3 or of exponent bytes.
+double plain_number(std::span<const std::uint8_t> bytes, std::size_t index, std::string_view dtype);
+/// The first out.size() of them.
+void plain_numbers(std::span<const std::uint8_t> bytes, std::string_view dtype, std::span<double> out);
+
+/// A matrix of N output features and K inputs. Its numbers are products of a code, its scale and the factor that a global scale stands for: at most
+/// 30 significant bits, so that a double holds each exactly. The family outlives the matrix.
+class MatrixValues {
+ public:
+  /// Throws Error(input) when the files changed.
+  MatrixValues(const FoundFamily& family, const FoundLayer& layer, int expert, MatrixKind kind);
+
+  std::int64_t rows() const { return rows_; }
+  std::int64_t columns() const { return columns_; }
+  /// "model.layers.0.mlp.experts.3.gate_proj.weight"; of a tensor of all experts with the expert and the half.
+  std::string name() const;
+  /// The factor of a global scale or of one scale for the whole matrix; 1 where there is none.
+  double global() const { return global_; }
+  /// Of its codes.
+  std::string_view dtype() const { return weight_.tensor->at->view->dtype->name; }
+  /// Rows from `first` on: out.size() / columns() of them.
+  void read(std::int64_t first, std::span<double> out);
+
+ private:
+  /// A tensor and where the matrix begins in it.
+  struct Part {
+    const FoundTensor* tensor = nullptr;
+    std::vector<std::uint8_t> held = {};  ///< of input-major forms: of every input, or group of them, some units of the axis of outputs
+    std::int64_t held_first = 0;          ///< these
+    std::int64_t held_count = 0;
+  };
+  std::int64_t row_before() const;
+  std::uint64_t row_in_file(std::int64_t row) const;
+  std::vector<std::uint8_t> rows_of(const Part& part, std::int64_t first, std::int64_t count, std::uint64_t row_bytes) const;
+  /// Of an input-major tensor whose axis of outputs has `across` units: sees to it that these are held.
+  void hold(Part& part, std::int64_t first, std::int64_t count, std::int64_t across) const;
+  void read_codes(std::int64_t first, std::span<double> out);
+  void read_input_major(std::int64_t first, std::span<double> out);
+  void scale(std::int64_t first, std::span<double> out);
+
+  const FoundFamily& family_;
+  int expert_;
+  MatrixKind kind_;
+  std::int64_t rows_ = 0;
+  std::int64_t columns_ = 0;
+  std::int64_t rows_in_file_ = 0;  ///< of one expert: 2I where gate and up share a tensor
+  std::int64_t group_ = 1;
+  Part weight_;
+  Part scale_;
+  double global_ = 1;
+};
+
+}  // namespace mx::sim

@@ -1,0 +1,291 @@
+#include "checkpoint/conversion_job.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <future>
+#include <utility>
+
+#include "checkpoint/layer_packer.hpp"
+#include "checkpoint/staging.hpp"
+#include "model/error.hpp"
+#include "support/json.hpp"
+
+namespace mx::sim {
+namespace {
+
+using layout::PackedLayer;
+using layout::PackedTensor;
+using Metadata = std::map<std::string, std::string>;
+
+/// The tensors of one converted layer.
+std::uint64_t packed_bytes(const FamilyConversion& family) {
+  std::uint64_t bytes = 0;
+  for (const layout::Role role : layout::tensors_of(*family.backend, family.setting.has_bias)) {
+    layout::TensorPlan plan = family.backend->build(role, family.setting);
+    bytes += bytes_of(packed_entry({}, {role, std::move(plan.layout), plan.cast, {}}));
+  }
+  return bytes;
+}
+
+/// What a reader takes as one metadata string.
+constexpr std::size_t kLongestTags = std::size_t{1} << 19;
+
+/// What is digested and written before the next piece is looked at: it fits into a core's cache, and the disk begins with it at once.
+constexpr std::size_t kPiece = std::size_t{1} << 20;
+
+/// Of the first family as if there were no other.
+std::string layer_file(const FamilyConversion& family, int layer) {
+  const int index = family.checkpoint.layer_index(layer);
+  return family.further == 0 ? fmt::format("mxact-layer-{:05}.safetensors", index)
+                             : fmt::format("mxact-family-{}-layer-{:05}.safetensors", family.further, index);
+}
+
+std::string shard_name(const SafetensorsFile& file) { return file.path().filename().string(); }
+
+Metadata with_tags(Metadata metadata, std::string_view key, std::string tags, const std::string& where) {
+  if (tags.size() > kLongestTags) {
+    throw Error(ErrorCode::unsupported, fmt::format("its tags take {} bytes, more than the {} that readers allow", tags.size(), kLongestTags), where);
+  }
+  metadata[std::string(key)] = std::move(tags);
+  return metadata;
+}
+
+}  // namespace
+
+ConversionJob::ConversionJob(const std::filesystem::path& source, const ConvertOptions& options)
+    : options_(options), stop_(options.stop), choice_(choose_families(source, options)) {
+  check_names();
+  for (std::size_t i = 0; i < families().size(); ++i) {
+    const Checkpoint& of = families()[i].checkpoint;
+    for (int layer = 0; layer < of.layer_count(); ++layer) {
+      units_.push_back({i, layer, nullptr});
+      for (const ExpertTensor& tensor : of.expert_tensors(layer)) {
+        if (!tensor.stays) moved_.insert(tensor.name);
+      }
+    }
+  }
+  for (const SafetensorsFile& file : checkpoint().contents().files) units_.push_back({0, 0, &file});
+}
+
+/// Shards keep their names, which must not be those of the layers' files.
+void ConversionJob::check_names() const {
+  std::set<std::string> layers;
+  for (const FamilyConversion& family : families()) {
+    for (int layer = 0; layer < family.checkpoint.layer_count(); ++layer) layers.insert(layer_file(family, layer));
+  }
+  for (const SafetensorsFile& file : checkpoint().contents().files) {
+    const std::string name = shard_name(file);
+    if (!is_shard_name(name)) throw Error(ErrorCode::usage, "a weight file must be named *.safetensors", file.path().string());
+    if (layers.contains(name)) throw Error(ErrorCode::usage, "this name is kept for a converted layer", file.path().string());
+  }
+}
+
+int ConversionJob::units() const { return static_cast<int>(units_.size()); }
+
+std::string ConversionJob::name_of(int unit) const {
+  const Unit& of = unit_of(unit);
+  if (of.file != nullptr) return "shard " + shard_name(*of.file);
+  const FamilyConversion& family = families()[of.family];
+  return layer_name(family.checkpoint.layer_index(of.layer), family.further);
+}
+
+std::string ConversionJob::file_of(int unit) const {
+  const Unit& of = unit_of(unit);
+  return of.file == nullptr ? layer_file(families()[of.family], of.layer) : shard_name(*of.file);
+}
+
+std::vector<TensorPlace> ConversionJob::tensors_of(int unit) const {
+  const Unit& of = unit_of(unit);
+  std::vector<TensorPlace> tensors;
+  if (of.file == nullptr) {
+    for (const ExpertTensor& tensor : families()[of.family].checkpoint.expert_tensors(of.layer)) tensors.push_back({tensor.at.file, tensor.at.view});
+    return tensors;
+  }
+  for (const std::string& name : names_in_order(*of.file)) {
+    if (!moved_.contains(name)) tensors.push_back({of.file, of.file->find(name)});
+  }
+  return tensors;
+}
+
+std::uint64_t ConversionJob::bytes_of(int unit) const {
+  std::uint64_t bytes = 0;
+  for (const TensorPlace& tensor : tensors_of(unit)) bytes += tensor.view->bytes.size();
+  return bytes;
+}
+
+std::uint64_t ConversionJob::total_bytes() const {
+  std::uint64_t total = 0;
+  for (int unit = 0; unit < units(); ++unit) total += bytes_of(unit);
+  return total;
+}
+
+std::uint64_t ConversionJob::written_bytes() const {
+  std::uint64_t total = 0;
+  for (int unit = 0; unit < units(); ++unit) {
+    const Unit& of = unit_of(unit);
+    total += of.file == nullptr ? packed_bytes(families()[of.family]) : bytes_of(unit);
+  }
+  return total;
+}
+
+WrittenUnit ConversionJob::write(int unit, const std::filesystem::path& directory, bool force) const {
+  stop_.check();
+  const Unit& of = unit_of(unit);
+  const std::filesystem::path path = directory / file_of(unit);
+  WrittenUnit written = of.file == nullptr ? write_layer(families()[of.family], of.layer, path, force) : write_shard(*of.file, path, force);
+  stop_.check();
+  return written;
+}
+
+WrittenUnit ConversionJob::write_layer(const FamilyConversion& family, int layer, const std::filesystem::path& path, bool force) const {
+  const Checkpoint& checkpoint = family.checkpoint;
+  const int index = checkpoint.layer_index(layer);
+  std::vector<ScannedFault> faults = checkpoint.scan(layer);
+  stop_.check();
+  LayerPacker packer(checkpoint, layer, {options_.rank, family.setting.tp_size}, *family.backend, family.setting, options_.by, stop_);
+  const PackedLayer& packed = packer.packed();
+  LayerTags tags{family.name(), checkpoint.layer_prefix(layer), index, options_.rank, packed.setting, {}, {}, packed.losses, family.further};
+  UnitResult result;
+  for (ScannedFault& fault : faults) result.values.push_back({index, std::move(fault)});
+  result.file = path.filename().string();
+  result.layers = 1;
+  result.up_scales_dropped = packer.up_scales_dropped();
+  result.largest_scale_byte = packed.setting.marlin.largest_scale_byte;
+  for (const ExpertTensor& tensor : checkpoint.expert_tensors(layer)) {
+    const TensorView& view = *tensor.at.view;
+    result.bytes_in += view.bytes.size();
+    if (tensor.stays) continue;
+    tags.source.push_back({tensor.role,
+                           tensor.expert,
+                           tensor.half,
+                           {std::string(tensor.name), std::string(view.dtype->name), view.shape},
+                           shard_name(*tensor.at.file),
+                           tensor.input_major});
+  }
+  std::vector<TensorEntry> entries;
+  std::vector<DigestStream> digests(packed.tensors.size());
+  for (const PackedTensor& tensor : packed.tensors) {
+    entries.push_back(packed_entry(tags.prefix, tensor));
+    const std::uint64_t bytes = sim::bytes_of(entries.back());
+    result.tensors.emplace(entries.back().name, bytes);
+    result.bytes_out += bytes;
+    // A digest of nothing keeps the place of the tensor's, which is as long.
+    tags.tensors.push_back({tensor.role, entries.back().name, tensor.layout.logical(), program_digest(tensor.layout), std::string(tensor.cast->name),
+                            digests.front().text()});
+  }
+  for (const layout::Loss& loss : packed.losses) result.losses.push_back({index, loss, family.further});
+  const auto metadata = [&] { return with_tags({{"format", "pt"}}, kLayerTagsKey, text_of(tags), result.file); };
+  SafetensorsWriter writer(path, entries, metadata(), force);
+  packer.run([&](std::size_t tensor, std::span<const std::uint8_t> bytes) {
+    for (std::size_t begin = 0; begin < bytes.size(); begin += kPiece) {
+      stop_.check();
+      const std::span<const std::uint8_t> piece = bytes.subspan(begin, std::min(kPiece, bytes.size() - begin));
+      digests[tensor].add(piece);
+      writer.append(entries[tensor].name, piece);
+    }
+  });
+  for (std::size_t i = 0; i < digests.size(); ++i) tags.tensors[i].content = digests[i].text();
+  writer.set_metadata(entries, metadata());
+  result.size = writer.size();
+  return {std::move(result), std::move(writer)};
+}
+
+/// Everything of a shard but the experts, in its order.
+WrittenUnit ConversionJob::write_shard(const SafetensorsFile& file, const std::filesystem::path& path, bool force) const {
+  std::vector<TensorEntry> entries;
+  const std::vector<std::string> order = names_in_order(file);
+  for (const std::string& name : order) {
+    const TensorView& view = *file.find(name);
+    if (!moved_.contains(name)) entries.push_back({name, std::string(view.dtype->name), view.shape});
+  }
+  UnitResult result;
+  result.file = path.filename().string();
+  result.other_tensors = static_cast<std::int64_t>(entries.size());
+  SafetensorsWriter writer(path, entries, with_tags(file.metadata(), kShardTagsKey, shard_tags_text(order), file.path().string()), force);
+  for (const TensorEntry& entry : entries) {
+    const TensorView& view = *file.find(entry.name);
+    writer.copy(entry.name, file, view, stop_);
+    result.tensors.emplace(entry.name, view.bytes.size());
+  }
+  result.size = writer.size();
+  return {std::move(result), std::move(writer)};
+}
+
+UnitResult ConversionJob::commit(WrittenUnit written) const {
+  // The disk has its own time: the digest is computed meanwhile.
+  auto synced = std::async(std::launch::async, [&] { written.writer.sync(); });
+  written.result.digest = written.writer.digest(stop_);
+  synced.get();
+  written.writer.commit();
+  return std::move(written.result);
+}
+
+std::vector<LeftOut> ConversionJob::finish(const std::filesystem::path& directory, std::span<const UnitResult> results) const {
+  std::vector<LeftOut> left;
+  const CheckpointFiles& contents = checkpoint().contents();
+  if (contents.whole) {
+    const std::filesystem::path index = contents.directory / kIndexName;
+    if (is_there(index)) copy_plain(index, directory / kSourceIndexName);
+    left = copy_companions(contents.directory, directory, options_.copy_all);
+  }
+  checkpoint().check_unchanged();
+  write_index(directory, results);
+  return left;
+}
+
+void ConversionJob::write_index(const std::filesystem::path& directory, std::span<const UnitResult> results) const {
+  std::uint64_t total = 0;
+  std::map<std::string, std::string> weight_map, digests;
+  for (const UnitResult& result : results) {
+    digests.emplace(result.file, result.digest);
+    for (const auto& [name, bytes] : result.tensors) {
+      weight_map.emplace(name, result.file);
+      total += bytes;
+    }
+  }
+  Json made{{"program", options_.program},
+            {"form", checkpoint().form()},
+            {"backend", backend()},
+            {"engine", mx::name_of(setting().engine)},
+            {"platform", layout::name_of(setting().arch)},
+            {"rank", options_.rank},
+            {"tp", setting().tp_size},
+            {"digests", digests}};
+  // Readers of an index take objects within objects so deep and no deeper.
+  for (const FamilyConversion& family : std::span(families()).subspan(1))
+    made["further"][std::to_string(family.further)] = fmt::format("{} by {}", family.checkpoint.form(), family.name());
+  const Json index{{"metadata", {{"total_size", total}, {"mxact", made}}}, {"weight_map", weight_map}};
+  const std::string text = index.dump(2) + "\n";
+  write_file(directory / kIndexName, std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()), false);
+}
+
+ConvertReport ConversionJob::report(std::span<const UnitResult> results) const {
+  ConvertReport report;
+  report.families = checkpoint().families();
+  report.refusals = choice_.refusals;
+  for (const FamilyConversion& family : families()) report.converted.push_back({family.checkpoint.family(), family.name(), family.setting});
+  std::map<std::string, std::string> digests;
+  for (std::size_t unit = 0; unit < results.size(); ++unit) {
+    const UnitResult& result = results[unit];
+    ConvertedFamily& family = report.converted[units_[unit].family];
+    family.layers += static_cast<int>(result.layers);
+    family.bytes_in += result.bytes_in;
+    family.bytes_out += result.bytes_out;
+    if (result.layers > 0) family.setting.marlin.largest_scale_byte = result.largest_scale_byte;
+    report.layers += static_cast<int>(result.layers);
+    report.other_tensors += result.other_tensors;
+    report.bytes_in += result.bytes_in;
+    report.bytes_out += result.bytes_out;
+    report.up_scales_dropped += result.up_scales_dropped;
+    report.losses.insert(report.losses.end(), result.losses.begin(), result.losses.end());
+    report.values.insert(report.values.end(), result.values.begin(), result.values.end());
+    digests.emplace(result.file, result.digest);
+  }
+  std::string text;
+  for (const auto& [file, digest] : digests) text += digest + "  " + file + "\n";
+  report.digest = digest_of(text);
+  return report;
+}
+
+}  // namespace mx::sim

@@ -1,0 +1,96 @@
+#pragma once
+// A conversion as independent units: each layer's experts, each shard without them. `convert` does all of them in one go, `run` one of them.
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "checkpoint/checkpoint.hpp"
+#include "checkpoint/convert.hpp"
+#include "checkpoint/family_choice.hpp"
+#include "checkpoint/layout_tags.hpp"
+#include "support/tensor_reads.hpp"
+
+namespace mx::sim {
+
+/// What one unit wrote.
+struct UnitResult {
+  std::string file;                              ///< name in the output directory
+  std::uint64_t size = 0;                        ///< of the file
+  std::string digest;                            ///< of the file
+  std::map<std::string, std::uint64_t> tensors;  ///< in the file, with their bytes
+  std::int64_t layers = 0;                       ///< 1 or 0
+  std::int64_t other_tensors = 0;                ///< copied as they are
+  std::uint64_t bytes_in = 0;                    ///< of expert tensors
+  std::uint64_t bytes_out = 0;
+  std::int64_t up_scales_dropped = 0;
+  int largest_scale_byte = 0;  ///< of the layer, where the converter looks at it
+  std::vector<LayerLoss> losses;
+  std::vector<LayerValues> values;
+};
+
+/// A unit that is written and has not its name yet.
+struct WrittenUnit {
+  UnitResult result;         ///< without digest
+  SafetensorsWriter writer;  ///< to be committed
+};
+
+class ConversionJob {
+ public:
+  /// Throws as convert_checkpoint does before it writes anything.
+  ConversionJob(const std::filesystem::path& source, const ConvertOptions& options);
+
+  /// At least one.
+  const std::vector<FamilyConversion>& families() const { return choice_.converted; }
+  /// Of the first family.
+  const Checkpoint& checkpoint() const { return families().front().checkpoint; }
+  const layout::Setting& setting() const { return families().front().setting; }
+  std::string backend() const { return families().front().name(); }
+
+  int units() const;
+  std::string name_of(int unit) const;                  ///< "layer 3", "layer 0 of family 2", "shard model-00001-of-00002.safetensors"
+  std::string file_of(int unit) const;                  ///< name of the file that it writes
+  std::uint64_t bytes_of(int unit) const;               ///< that it reads
+  std::uint64_t total_bytes() const;                    ///< likewise, of all units
+  std::uint64_t written_bytes() const;                  ///< of the tensors that all units write
+  std::vector<TensorPlace> tensors_of(int unit) const;  ///< that it reads, in that order
+
+  /// Reads, converts and writes a unit's file into the directory, part by part; the same bytes every time. Unless it is committed nothing is left.
+  /// Throws Error(input) when the checkpoint changed since it was opened, Error(resource) as SafetensorsWriter does, Stopped when `options.stop` says
+  /// so on the way.
+  WrittenUnit write(int unit, const std::filesystem::path& directory, bool force) const;
+  /// Waits until the file is on the disk, gives it its name, and adds its digest to the result. May run beside another unit.
+  UnitResult commit(WrittenUnit written) const;
+
+  /// Writes what belongs to no unit, the index last: all units' files must be there. Throws Error(input) when the checkpoint changed.
+  std::vector<LeftOut> finish(const std::filesystem::path& directory, std::span<const UnitResult> results) const;
+
+  /// The sum of all units.
+  ConvertReport report(std::span<const UnitResult> results) const;
+
+ private:
+  struct Unit {
+    std::size_t family;           ///< place among those that are converted
+    int layer;                    ///< place among its layers
+    const SafetensorsFile* file;  ///< of a shard; null: a layer
+  };
+  const Unit& unit_of(int unit) const { return units_.at(static_cast<std::size_t>(unit)); }
+  void check_names() const;
+  WrittenUnit write_layer(const FamilyConversion& family, int layer, const std::filesystem::path& path, bool force) const;
+  WrittenUnit write_shard(const SafetensorsFile& file, const std::filesystem::path& path, bool force) const;
+  void write_index(const std::filesystem::path& directory, std::span<const UnitResult> results) const;
+
+  ConvertOptions options_;
+  StopPoint stop_;
+  FamilyChoice choice_;
+  std::vector<Unit> units_;
+  std::set<std::string_view> moved_;  ///< tensors that go into the layers' files
+};
+
+}  // namespace mx::sim

@@ -1,0 +1,166 @@
+#include "checkpoint/family_choice.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "checkpoint/kernel_platforms.hpp"
+#include "checkpoint/rounding.hpp"
+#include "checkpoint/shard.hpp"
+#include "model/error.hpp"
+#include "model/names.hpp"
+
+namespace mx::sim {
+namespace {
+
+using layout::BackendLayout;
+using layout::Setting;
+
+void check_rank(const ConvertOptions& options) {
+  const int ranks = options.setting.tp_size;
+  if (options.rank >= 0 && options.rank < ranks) return;
+  throw Error(ErrorCode::usage, fmt::format("rank {} is not in 0..{}: tp is {}", options.rank, ranks - 1, ranks));
+}
+
+Setting setting_of(const Checkpoint& checkpoint, const BackendLayout& backend, const ConvertOptions& options,
+                   const std::optional<layout::ConverterActivation>& activation) {
+  Setting setting = options.setting;
+  const SourceForm& form = checkpoint.source_form();
+  setting.sizes = checkpoint.sizes(0);
+  setting.form = checkpoint.layout_form();
+  check_cut(setting.sizes, setting.form.format, setting.tp_size);
+  setting.sizes.intermediate /= setting.tp_size;
+  if (activation) setting.activation = *activation;
+  if (!activation && !options.asks_activation)
+    setting.activation = form.use.activation == "SWIGLUOAI" ? layout::ConverterActivation::swigluoai : layout::ConverterActivation::silu;
+  setting.has_bias = checkpoint.has_bias();
+  setting.padded = form.use.rounds ? sim::rounded_up(backend.backend, setting) : setting.sizes;
+  return setting;
+}
+
+void check_form(const BackendLayout& backend, const Setting& setting) {
+  if (backend.converts(setting.form, setting.engine)) return;
+  const auto other = std::ranges::find_if(layout::kConversionEngines, [&](Engine engine) {
+    const BackendLayout* const row = layout::find_backend_layout(backend.backend, setting.form.format, engine);
+    return row != nullptr && row->converts(setting.form, engine);
+  });
+  throw Error(ErrorCode::usage,
+              fmt::format("engine {} does not convert checkpoints of {} in {} order for it{}", name_of(setting.engine),
+                          layout::name_of(setting.form.format), layout::name_of(setting.form.order),
+                          other == layout::kConversionEngines.end() ? "" : fmt::format("; engine {} does", mx::name_of(*other))),
+              std::string(backend.backend));
+}
+
+/// Which backend is asked to convert a family.
+struct Asked {
+  int family;
+  const NamedBackend* named;  ///< null: the backend for all families
+  bool may_be_left;           ///< where the backend's converter refuses it
+};
+
+class Chooser {
+ public:
+  Chooser(const std::filesystem::path& source, const ConvertOptions& options)
+      : options_(options), opened_(source, options.family.value_or(0)), count_(static_cast<int>(opened_.families().size())) {
+    check_rank(options_);
+    choice_.refusals.resize(static_cast<std::size_t>(count_));
+  }
+
+  FamilyChoice run() && {
+    for (const NamedBackend& named : options_.named) check_meets(named);
+    for (const Asked& asked : asked_families()) {
+      try {
+        take(asked);
+      } catch (const Error& error) {
+        if (!asked.may_be_left) throw;
+        choice_.refusals[static_cast<std::size_t>(asked.family)] = error.what();
+      }
+    }
+    return std::move(choice_);
+  }
+
+ private:
+  std::optional<layout::Form> form_of(int family) const {
+    if (!opened_.families()[static_cast<std::size_t>(family)].converts) return std::nullopt;
+    return opened_.of_family(family).layout_form();
+  }
+
+  /// The backend that is named for it: by its number before by its format.
+  const NamedBackend* named_for(int family) const {
+    const std::optional<layout::Form> form = form_of(family);
+    const NamedBackend* found = nullptr;
+    for (const NamedBackend& named : options_.named) {
+      if (named.family == family) return &named;
+      if (found == nullptr && named.format && form && form->format == *named.format) found = &named;
+    }
+    return found;
+  }
+
+  bool converts(int family) const {
+    const std::optional<layout::Form> form = form_of(family);
+    if (!form) return false;
+    const BackendLayout* const row = layout::find_backend_layout(options_.backend, form->format, options_.setting.engine);
+    return row != nullptr && row->converts(*form, options_.setting.engine);
+  }
+
+  void check_meets(const NamedBackend& named) const {
+    if (named.family) {
+      opened_.of_family(*named.family);
+      return;
+    }
+    std::string formats;
+    for (int family = 0; family < count_; ++family) {
+      const std::optional<layout::Form> form = form_of(family);
+      if (form && form->format == *named.format) return;
+      if (form) formats += fmt::format("{}{}", formats.empty() ? "" : ", ", layout::name_of(form->format));
+    }
+    throw Error(ErrorCode::usage,
+                fmt::format("no family of the checkpoint is {}, for which {} is named{}{}", layout::name_of(*named.format), named.backend,
+                            formats.empty() ? "" : "; there are ", formats),
+                opened_.path().string());
+  }
+
+  std::vector<Asked> asked_families() const {
+    if (options_.family) return {{*options_.family, nullptr, false}};
+    std::vector<Asked> asked;
+    std::optional<int> unnamed;  // the first of them
+    bool converts_one = false;
+    for (int family = 0; family < count_; ++family) {
+      const NamedBackend* const named = named_for(family);
+      if (named == nullptr && !unnamed) unnamed = family;
+      const bool by_general = named == nullptr && !options_.backend.empty() && converts(family);
+      if (named != nullptr || by_general) asked.push_back({family, named, by_general && converts_one});
+      converts_one = converts_one || by_general;
+    }
+    if (options_.backend.empty() || converts_one) return asked;
+    if (!unnamed) throw Error(ErrorCode::usage, "every family of the checkpoint has a backend of its own, and none is left for it", options_.backend);
+    // Says why.
+    return {{*unnamed, nullptr, false}};
+  }
+
+  void take(const Asked& asked) {
+    Checkpoint checkpoint = opened_.of_family(asked.family);
+    checkpoint.require_convertible();
+    const std::string& name = asked.named == nullptr ? options_.backend : asked.named->backend;
+    const BackendLayout& backend = layout::backend_layout_named(name, checkpoint.layout_form().format, options_.setting.engine);
+    Setting setting = setting_of(checkpoint, backend, options_, asked.named == nullptr ? std::nullopt : asked.named->activation);
+    check_form(backend, setting);
+    if (options_.asks_for_kernel && setting.form.format == layout::WeightFormat::mxfp4) check_has_kernel(name, setting);
+    layout::check_needs(backend, setting);
+    const int further = choice_.converted.empty() ? 0 : asked.family + 1;
+    choice_.converted.push_back({std::move(checkpoint), &backend, std::move(setting), further});
+  }
+
+  const ConvertOptions& options_;
+  const Checkpoint opened_;
+  const int count_;
+  FamilyChoice choice_;
+};
+
+}  // namespace
+
+FamilyChoice choose_families(const std::filesystem::path& source, const ConvertOptions& options) { return Chooser(source, options).run(); }
+
+}  // namespace mx::sim

@@ -1,0 +1,31 @@
+#pragma once
+// The activation of a model's experts, as its configuration names it.
+
+#include <string_view>
+
+#include "checkpoint/checkpoint_files.hpp"
+#include "model/deployment/deployment.hpp"
+#include "model/moe/activation.hpp"
+
+namespace mx::sim {
+
+/// The activation of one layer.
+struct LayerActivation {
+  std::string_view name;                  ///< the engine's
+  oracle::ActivationConstants constants;  ///< the model's; none where it gives none
+  friend bool operator==(const LayerActivation&, const LayerActivation&) = default;
+  /// The constants as fp32 bits; 0 where there is none.
+  moe::ActivationConstants bits() const;
+  /// "SILU, limit 7"
+  std::string text() const;
+};
+
+/// Whether experts of the model may have no gate: the configuration names an activation of one input, or none.
+bool may_lack_gate(const CheckpointConfig& config);
+
+/// What the configuration says of a layer, else `usual`, of experts without gate the one of one input. `alternates`: rows of gate and up do, as
+/// gpt-oss has them. Throws Error(unsupported) for a word that no activation of the engine is known by, and for constants that the engine's takes
+/// none of; Error(input) for a constant that is no number.
+LayerActivation activation_of(const CheckpointConfig& config, int layer, bool gated, bool alternates, std::string_view usual);
+
+}  // namespace mx::sim

@@ -1,0 +1,172 @@
+#include "checkpoint/layer_packer.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "checkpoint/layer_reader.hpp"
+#include "checkpoint/part_moves.hpp"
+#include "checkpoint/shard.hpp"
+#include "support/one_behind.hpp"
+
+namespace mx::sim {
+namespace {
+
+using kernels::relayout::TensorMove;
+using layout::Layout;
+using layout::PackedTensor;
+using layout::Role;
+using layout::TensorPlan;
+
+/// A rank's tensor as a checkpoint would hold it, in equal parts: expert by expert, else all in one.
+class RankTensor {
+ public:
+  /// `target`: where it goes, if that is known; a layout that mixes experts makes it one part.
+  RankTensor(const LayerReader& reader, Role role, RankOf rank, const Layout* target, PartMemory& memory)
+      : reader_(reader), role_(role), memory_(memory) {
+    const layout::CanonicalLayer& layer = reader.numbers().experts;
+    layout::Sizes sizes = layer.sizes;
+    sizes.intermediate /= rank.tp;
+    const Layout whole = layout::canonical(role, layer.sizes, layer.form), own = layout::canonical(role, sizes, layer.form);
+    const std::optional<Layout> cut = rank.tp == 1 ? std::nullopt : rank_layout(role, layer.sizes, layer.form, rank.rank, rank.tp);
+    parts_ = parts_of({&whole, &own, cut ? &*cut : &own, target != nullptr ? target : &own});
+    if (cut) cut_.emplace(TensorMove::place(part_of(whole), {part_of(*cut), &layout::kKeep}));
+    part_bytes_ = static_cast<std::uint64_t>(own.bytes() / parts_);
+    own_.emplace(part_of(own));
+  }
+
+  std::int64_t parts() const { return parts_; }
+  std::uint64_t part_bytes() const { return part_bytes_; }
+  const Layout& own_part() const { return *own_; }
+  /// The part of a layout that belongs to a part of the tensor.
+  Layout part_of(const Layout& layout) const { return sim::part_of(layout, parts_); }
+
+  /// Calls visit(bytes) for all parts in order, some at a time.
+  template <class Visit>
+  void for_each_turn(const StopPoint& stop, const Visit& visit) {
+    sim::for_each_turn(static_cast<std::uint64_t>(parts_), part_bytes_, stop,
+                       [&](std::uint64_t first, std::uint64_t count) { visit(load(first, count)); });
+  }
+
+ private:
+  std::span<const std::uint8_t> load(std::uint64_t first, std::uint64_t count) {
+    const std::uint64_t in_file = cut_ ? static_cast<std::uint64_t>(cut_->source_bytes()) : part_bytes_;
+    const std::span<std::uint8_t> bytes = room(memory_.read, in_file * count);
+    reader_.read(role_, in_file * first, bytes);
+    if (!cut_) return bytes;
+    const std::span<std::uint8_t> own = room(memory_.held, part_bytes_ * count);
+    move_parts(*cut_, bytes, own);
+    return own;
+  }
+
+  const LayerReader& reader_;
+  Role role_;
+  PartMemory& memory_;
+  std::int64_t parts_ = 1;
+  std::uint64_t part_bytes_ = 0;
+  std::optional<Layout> own_;
+  std::optional<TensorMove> cut_;
+};
+
+}  // namespace
+
+struct LayerPacker::Impl {
+  const StopPoint& stop;
+  RankOf rank;
+  std::optional<LayerReader> reader;  ///< none: the tensors have their bytes
+  layout::PackedLayer packed;
+  std::int64_t up_scales_dropped;
+  PartMemory memory = {};
+
+  RankTensor tensor(Role role, const Layout* target) { return {*reader, role, rank, target, memory}; }
+
+  /// All that is asked of the layer before it is placed, and the tensors that it will have.
+  void plan(const layout::BackendLayout& backend, const layout::Setting& setting) {
+    layout::LayerOutline outline{reader->numbers().experts.sizes, setting.form, {}, 0};
+    outline.sizes.intermediate /= rank.tp;
+    for (const Role role : layout::kAllRoles) {
+      const bool there = outline.present[static_cast<std::size_t>(role)] = reader->has(role);
+      if (!there || !layout::is_scale(role)) continue;
+      tensor(role, nullptr).for_each_turn(stop, [&](std::span<const std::uint8_t> bytes) {
+        outline.largest_scale_byte = std::max(outline.largest_scale_byte, layout::largest_scale_byte(role, setting.form, bytes));
+      });
+    }
+    packed.setting = layout::setting_for(outline, backend, setting);
+    packed.losses = reader->requantization_losses(rank.rank, rank.tp);
+    for (const Role role : layout::kAllRoles) {
+      if (!reader->has(role)) continue;
+      TensorPlan plan = backend.build(role, packed.setting);
+      note_losses(role, plan);
+      packed.tensors.push_back({role, std::move(plan.layout), plan.cast, {}});
+    }
+  }
+
+  void note_losses(Role role, const TensorPlan& plan) {
+    if (!layout::may_lose(plan)) return;
+    RankTensor source = tensor(role, &plan.layout);
+    const TensorPlan part{source.part_of(plan.layout), plan.cast};
+    layout::LostUnits lost;
+    source.for_each_turn(stop, [&](std::span<const std::uint8_t> bytes) {
+      const layout::LostUnits more = layout::lost_units(part, bytes);
+      lost.cast += more.cast;
+      lost.cut += more.cut * static_cast<std::int64_t>(bytes.size() / source.part_bytes());
+    });
+    layout::note_lost(role, plan, lost, packed.losses);
+  }
+
+  void place(std::size_t index, const PackedSink& sink, OneBehind& writing) {
+    const PackedTensor& to = packed.tensors[index];
+    RankTensor source = tensor(to.role, &to.layout);
+    const TensorMove move = layout::named(to.role, [&] { return TensorMove::place(source.own_part(), {source.part_of(to.layout), to.cast}); });
+    source.for_each_turn(stop, [&](std::span<const std::uint8_t> bytes) {
+      // One is written while the other one is filled.
+      std::swap(memory.made[0], memory.made[1]);
+      const std::size_t parts = bytes.size() / source.part_bytes();
+      const std::span<std::uint8_t> placed = room(memory.made[0], static_cast<std::uint64_t>(move.target_bytes()) * parts);
+      layout::named(to.role, [&] { move_parts(move, bytes, placed); });
+      writing.run([&sink, index, placed] { sink(index, placed); });
+    });
+  }
+};
+
+LayerPacker::LayerPacker(const Checkpoint& checkpoint, int layer, RankOf rank, const layout::BackendLayout& backend, const layout::Setting& setting,
+                         MoveBy by, const StopPoint& stop) {
+  if (backend.values == nullptr && by == MoveBy::plans) {
+    LayerReader reader(checkpoint, layer);
+    const std::int64_t dropped = reader.numbers().up_scales_dropped;
+    impl_ = std::make_unique<Impl>(Impl{stop, rank, std::move(reader), {std::string(backend.backend), {}, {}, {}}, dropped});
+    impl_->plan(backend, setting);
+    return;
+  }
+  MoeLayer whole = checkpoint.layer(layer, stop);
+  const std::vector<layout::Loss> again = checkpoint.requantization_losses(layer, whole.requantized, rank.rank, rank.tp);
+  stop.check();
+  if (rank.tp > 1) whole.experts = shard(whole.experts, rank.rank, rank.tp, mover_of(by));
+  impl_ = std::make_unique<Impl>(
+      Impl{stop, rank, std::nullopt, layout::convert(std::move(whole.experts), backend, setting, mover_of(by)), whole.up_scales_dropped});
+  impl_->packed.losses.insert(impl_->packed.losses.begin(), again.begin(), again.end());
+}
+
+LayerPacker::~LayerPacker() = default;
+LayerPacker::LayerPacker(LayerPacker&&) noexcept = default;
+
+const layout::PackedLayer& LayerPacker::packed() const { return impl_->packed; }
+std::int64_t LayerPacker::up_scales_dropped() const { return impl_->up_scales_dropped; }
+
+void LayerPacker::run(const PackedSink& sink) {
+  OneBehind writing;
+  for (std::size_t i = 0; i < impl_->packed.tensors.size(); ++i) {
+    if (impl_->reader) {
+      impl_->place(i, sink, writing);
+      continue;
+    }
+    // What is written is no longer held.
+    const std::vector<std::uint8_t> bytes = std::move(impl_->packed.tensors[i].bytes);
+    impl_->stop.check();
+    sink(i, bytes);
+  }
+  writing.wait();
+}
+
+}  // namespace mx::sim

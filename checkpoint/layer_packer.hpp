@@ -1,0 +1,48 @@
+#pragma once
+// One layer from a checkpoint's files into a backend's memory, part by part: memory holds a few experts of one tensor, however large the layer is.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "checkpoint/checkpoint.hpp"
+#include "kernels/relayout/mover.hpp"
+#include "model/families/convert.hpp"
+#include "support/stop.hpp"
+
+namespace mx::sim {
+
+/// Of `tp` ranks that each have a part of a layer.
+struct RankOf {
+  int rank = 0;
+  int tp = 1;
+};
+
+/// Takes the next bytes of the tensor with this number.
+using PackedSink = std::function<void(std::size_t tensor, std::span<const std::uint8_t> bytes)>;
+
+class LayerPacker {
+ public:
+  /// Reads what has to be known of a layer before it is placed: its largest scale byte, and what is lost. Where tensors or experts are coupled, and
+  /// where the model moves the bytes, the whole layer is read and converted here. Throws as Checkpoint::layer and layout::convert do, and Stopped.
+  LayerPacker(const Checkpoint& checkpoint, int layer, RankOf rank, const layout::BackendLayout& backend, const layout::Setting& setting, MoveBy by,
+              const StopPoint& stop);
+  ~LayerPacker();
+  LayerPacker(LayerPacker&&) noexcept;
+
+  /// The layer as it will be packed, its tensors without bytes.
+  const layout::PackedLayer& packed() const;
+  std::int64_t up_scales_dropped() const;
+
+  /// Hands out every tensor from beginning to end, one after the other, from a thread of its own, while the next part is read and placed. To be
+  /// called once. Throws as layout::convert does, what the sink throws, and Stopped.
+  void run(const PackedSink& sink);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace mx::sim

@@ -1,0 +1,393 @@
+#include "checkpoint/scan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "checkpoint/scale_cover.hpp"
+#include "model/numerics/convert.hpp"
+#include "support/quote.hpp"
+#include "support/rescue.hpp"
+
+namespace mx::sim {
+namespace {
+
+using layout::WeightFormat;
+using Bytes = std::span<const std::uint8_t>;
+
+struct FaultRow {
+  ValueFault fault;
+  std::string_view name;  ///< in JSON
+  std::string_view text;  ///< for people
+  bool spoils;
+};
+constexpr std::array kFaults{
+    FaultRow{ValueFault::not_a_number, "nan", "NaN", true},
+    FaultRow{ValueFault::infinite, "inf", "Inf", true},
+    FaultRow{ValueFault::missing, "missing", "is missing, and the scheme needs it", true},
+    FaultRow{ValueFault::factor_infinite, "factor_inf", "becomes Inf in the engine's arithmetic", true},
+    FaultRow{ValueFault::factor_zero, "factor_zero", "becomes 0 in the engine's arithmetic", false},
+    FaultRow{ValueFault::zero_over_codes, "zero_over_codes", "a scale of 0 over codes that are not 0", false},
+    FaultRow{ValueFault::negative, "negative", "a negative scale", false},
+    FaultRow{ValueFault::unlike_halves, "unlike_halves", "up has another global scale than gate, which counts for both", false},
+    FaultRow{ValueFault::subnormal, "subnormal", "a subnormal scale", false},
+};
+const FaultRow& row_of(ValueFault fault) { return *std::ranges::find(kFaults, fault, &FaultRow::fault); }
+
+/// One number of a scale tensor, or what it is instead.
+struct Number {
+  bool nan = false;
+  bool inf = false;
+  bool zero = false;
+  bool negative = false;
+  bool subnormal = false;
+};
+
+Number number_of(const Format& format, std::uint32_t code) {
+  const Value value = decode(format, code);
+  Number number;
+  number.nan = value.cls == ValueClass::nan;
+  number.inf = value.cls == ValueClass::infinity;
+  if (number.nan || number.inf) return number;
+  number.zero = value.cls == ValueClass::zero;
+  number.negative = value.negative && !number.zero;
+  const std::uint32_t exponent = format.exponent_bits == 0 ? 1 : code >> format.mantissa_bits & ((1U << format.exponent_bits) - 1);
+  number.subnormal = format.mantissa_bits != 0 && exponent == 0 && !number.zero;
+  return number;
+}
+
+/// The format of a scale as the file has it; E8M0 where a form keeps its exponents as plain bytes.
+const Format& scale_format(std::string_view dtype) {
+  struct Row {
+    std::string_view dtype;
+    const Format* format;
+  };
+  static constexpr std::array kRows{Row{"F32", &kF32}, Row{"BF16", &kBf16}, Row{"F16", &kFp16}, Row{"F8_E4M3", &kE4m3fn}};
+  const auto* const row = std::ranges::find(kRows, dtype, &Row::dtype);
+  return row == kRows.end() ? kE8m0 : *row->format;
+}
+
+std::uint32_t code_at(Bytes bytes, std::size_t index, int width) {
+  const auto size = static_cast<std::size_t>(width / 8);
+  std::uint32_t code = 0;
+  for (std::size_t byte = size; byte-- > 0;) code = code << 8U | bytes[index * size + byte];
+  return code;
+}
+
+/// A tensor's bytes, a piece of them at a time and not through the mapping: another program may shorten the file.
+class Pieces {
+ public:
+  static constexpr std::uint64_t kPiece = std::uint64_t{1} << 20;
+
+  explicit Pieces(const FoundTensor& tensor) : file_(*tensor.at->file), view_(*tensor.at->view) {}
+
+  std::uint64_t size() const { return view_.bytes.size(); }
+  /// At most kPiece of them, until the next call. Throws as SafetensorsFile::read does.
+  Bytes at(std::uint64_t first, std::uint64_t count) {
+    if (first < begin_ || first + count > begin_ + held_.size()) {
+      begin_ = first;
+      held_.resize(static_cast<std::size_t>(std::min(kPiece, size() - first)));
+      file_.read(view_, first, held_);
+    }
+    return Bytes(held_).subspan(static_cast<std::size_t>(first - begin_), static_cast<std::size_t>(count));
+  }
+  /// All of them in order: `look(bytes, first)`.
+  template <typename Look>
+  void each(const Look& look) {
+    for (std::uint64_t first = 0; first < size(); first += kPiece) look(at(first, std::min(kPiece, size() - first)), first);
+  }
+  bool any(std::uint64_t first, std::uint64_t count, std::uint8_t mask) {
+    for (const std::uint64_t end = first + count; first < end; first += kPiece) {
+      const Bytes bytes = at(first, std::min(kPiece, end - first));
+      if (std::ranges::any_of(bytes, [&](std::uint8_t byte) { return (byte & mask) != 0; })) return true;
+    }
+    return false;
+  }
+
+ private:
+  const SafetensorsFile& file_;
+  const TensorView& view_;
+  std::vector<std::uint8_t> held_;
+  std::uint64_t begin_ = 0;
+};
+
+std::string place_in(const std::vector<std::int64_t>& shape, std::int64_t index) {
+  std::vector<std::int64_t> at(shape.size());
+  for (std::size_t axis = shape.size(); axis-- > 0;) {
+    at[axis] = index % shape[axis];
+    index /= shape[axis];
+  }
+  return fmt::format("[{}]", fmt::join(at, ", "));
+}
+
+/// Numbers of one kind in a tensor.
+struct Tally {
+  std::int64_t count = 0;
+  std::int64_t first = 0;
+  void add(std::int64_t at) {
+    if (count++ == 0) first = at;
+  }
+};
+
+/// What is alike of one expert and projection.
+struct Companions {
+  const FoundTensor* weight = nullptr;
+  const FoundTensor* global = nullptr;
+  const FoundTensor* aside = nullptr;
+};
+using Place = std::pair<int, const Projection*>;
+
+bool holds_one(const FoundTensor& tensor) {
+  const auto& shape = tensor.at->view->shape;
+  return std::ranges::all_of(shape, [](std::int64_t extent) { return extent == 1; });
+}
+
+std::vector<std::uint8_t> bytes_of(const FoundTensor& tensor) { return tensor.at->file->read(*tensor.at->view); }
+
+float factor_of(const FoundTensor& tensor, bool reciprocal) {
+  const Format& format = scale_format(tensor.at->view->dtype->name);
+  const auto bits = static_cast<std::uint32_t>(to_f32(code_at(bytes_of(tensor), 0, format.width), format));
+  const float value = std::bit_cast<float>(bits);
+  return reciprocal ? 1.0F / value : value;
+}
+
+/// Scans the tensors of one layer.
+class LayerScan {
+ public:
+  LayerScan(const FoundFamily& family, const FoundLayer& layer) : family_(family), form_(*family.form), layer_(layer) {
+    for (const FoundTensor& tensor : layer.experts) note(tensor);
+    for (const FoundTensor& tensor : layer.aside) note(tensor);
+  }
+
+  std::vector<ScannedFault> run() {
+    std::vector<const FoundTensor*> tensors;
+    for (const FoundTensor& tensor : layer_.experts) tensors.push_back(&tensor);
+    for (const FoundTensor& tensor : layer_.aside) tensors.push_back(&tensor);
+    std::vector<std::vector<ScannedFault>> found(tensors.size());
+    Rescue rescue;
+#pragma omp parallel for schedule(dynamic)
+    for (std::size_t i = 0; i < tensors.size(); ++i) rescue.run([&] { found[i] = scan(*tensors[i]); });
+    rescue.rethrow();
+    for (std::vector<ScannedFault>& of_tensor : found) {
+      for (ScannedFault& fault : of_tensor) add(std::move(fault));
+    }
+    look_for_companions();
+    for (const auto& [place, companions] : places_) look_at_factors(companions);
+    look_at_halves();
+    return std::move(faults_);
+  }
+
+ private:
+  void note(const FoundTensor& tensor) {
+    Companions& companions = places_[{tensor.expert, tensor.projection}];
+    if (tensor.row->piece == Piece::weight) companions.weight = &tensor;
+    if (tensor.row->piece == Piece::global_scale) companions.global = &tensor;
+    if (tensor.row->piece == Piece::aside) companions.aside = &tensor;
+  }
+
+  /// Faults of tensors with one number are one fault.
+  void add(ScannedFault fault) {
+    const auto like = std::ranges::find_if(faults_, [&](const ScannedFault& other) {
+      return fault.first.empty() && other.first.empty() && other.fault == fault.fault && other.piece == fault.piece;
+    });
+    if (like == faults_.end()) {
+      faults_.push_back(std::move(fault));
+    } else {
+      like->count += fault.count;
+    }
+  }
+
+  std::vector<ScannedFault> scan(const FoundTensor& tensor) const {
+    switch (tensor.row->piece) {
+      case Piece::weight: return scan_codes(tensor);
+      case Piece::scale:
+      case Piece::global_scale:
+      case Piece::aside: return scan_scales(tensor);
+      case Piece::bias: break;
+    }
+    return scan_bias(tensor);
+  }
+
+  static ScannedFault fault_of(ValueFault fault, const FoundTensor& tensor, const Tally& tally) {
+    const std::string first = holds_one(tensor) ? "" : place_in(tensor.at->view->shape, tally.first);
+    return {fault, tensor.row->piece, std::string(tensor.name), tally.count, first};
+  }
+
+  /// FP8 codes may be NaN; codes of four bits are all numbers.
+  static std::vector<ScannedFault> scan_codes(const FoundTensor& tensor) {
+    if (tensor.at->view->dtype->name != "F8_E4M3") return {};
+    constexpr std::uint64_t kLow = 0x7F7F7F7F7F7F7F7FU, kOnes = 0x0101010101010101U, kHigh = 0x8080808080808080U;
+    Tally nan;
+    Pieces(tensor).each([&](Bytes bytes, std::uint64_t first) {
+      for (std::size_t at = 0; at < bytes.size(); at += 8) {
+        const std::size_t count = std::min<std::size_t>(8, bytes.size() - at);
+        std::uint64_t word = 0;
+        std::memcpy(&word, bytes.data() + at, count);
+        if ((((word & kLow) + kOnes) & kHigh) == 0) continue;
+        for (std::size_t i = at; i < at + count; ++i) {
+          if ((bytes[i] & 0x7FU) == 0x7FU) nan.add(static_cast<std::int64_t>(first + i));
+        }
+      }
+    });
+    if (nan.count == 0) return {};
+    return {fault_of(ValueFault::not_a_number, tensor, nan)};
+  }
+
+  std::vector<ScannedFault> scan_bias(const FoundTensor& tensor) const {
+    std::vector<ScannedFault> faults;
+    for (ScannedFault& fault : scan_scales(tensor)) {
+      if (spoils(fault.fault)) faults.push_back(std::move(fault));
+    }
+    return faults;
+  }
+
+  std::vector<ScannedFault> scan_scales(const FoundTensor& tensor) const {
+    const Format& format = scale_format(tensor.at->view->dtype->name);
+    const auto width = static_cast<std::size_t>(format.width / 8);
+    const FoundTensor* const weight = places_.at({tensor.expert, tensor.projection}).weight;
+    std::optional<Pieces> codes;
+    if (weight != nullptr) codes.emplace(*weight);
+    Tally nan, inf, zero, negative, subnormal;
+    const auto look = [&](const Number& number, std::int64_t at) {
+      if (number.nan) nan.add(at);
+      if (number.inf) inf.add(at);
+      if (number.zero && codes && tensor.row->piece != Piece::aside && over_codes(tensor, at, *weight, *codes)) zero.add(at);
+      if (number.negative) negative.add(at);
+      if (number.subnormal) subnormal.add(at);
+    };
+    std::array<Number, 256> numbers;  // of formats of one byte
+    std::array<bool, 256> odd{};
+    for (std::uint32_t code = 0; width == 1 && code < 256; ++code) {
+      numbers[code] = number_of(format, code);
+      const Number& number = numbers[code];
+      odd[code] = number.nan || number.inf || number.zero || number.negative || number.subnormal;
+    }
+    Pieces pieces(tensor);
+    pieces.each([&](Bytes bytes, std::uint64_t first) {
+      const auto before = static_cast<std::int64_t>(first / width);
+      for (std::size_t at = 0; at < bytes.size() / width; ++at) {
+        const std::int64_t place = before + static_cast<std::int64_t>(at);
+        if (width > 1) {
+          look(number_of(format, code_at(bytes, at, format.width)), place);
+        } else if (odd[bytes[at]]) {
+          look(numbers[bytes[at]], place);
+        }
+      }
+    });
+    const auto count = static_cast<std::int64_t>(pieces.size() / width);
+    // Small blocks have subnormal scales by right; a tensor of them has a global scale that leaves no room.
+    if (width == 1 && 2 * subnormal.count <= count) subnormal.count = 0;
+    std::vector<ScannedFault> faults;
+    const std::array<std::pair<ValueFault, const Tally*>, 5> all{{{ValueFault::not_a_number, &nan},
+                                                                  {ValueFault::infinite, &inf},
+                                                                  {ValueFault::zero_over_codes, &zero},
+                                                                  {ValueFault::negative, &negative},
+                                                                  {ValueFault::subnormal, &subnormal}}};
+    for (const auto& [fault, tally] : all) {
+      if (tally->count > 0) faults.push_back(fault_of(fault, tensor, *tally));
+    }
+    return faults;
+  }
+
+  /// Whether a code that the scale counts for is not 0.
+  bool over_codes(const FoundTensor& scale, std::int64_t at, const FoundTensor& weight, Pieces& codes) const {
+    if (scale.row->piece == Piece::bias) return false;
+    const bool packed = layout::group_of(form_.form.format) > 0 && weight.at->view->dtype->name != "F8_E4M3";
+    return std::ranges::any_of(covered_runs(form_, scale, at, weight), [&](const CodeRun& run) {
+      return codes.any(static_cast<std::uint64_t>(run.first), static_cast<std::uint64_t>(run.count), packed ? 0x77U : 0x7FU);
+    });
+  }
+
+  /// Scales of activations that are there for some and not for others, or that the scheme cannot do without.
+  void look_for_companions() {
+    for (const TensorRow& row : form_.tensors) {
+      if (row.piece != Piece::aside || row.companion == Companion::optional) continue;
+      if (row.companion == Companion::of_all && layer_.aside.empty()) continue;
+      ScannedFault fault{ValueFault::missing, Piece::aside, {}, 0, {}};
+      for (const auto& [place, companions] : places_) {
+        if (companions.aside != nullptr) continue;
+        if (fault.count++ == 0) fault.tensor = family_.name_of(layer_.prefix, place.first, *place.second, row);
+      }
+      if (fault.count > 0) add(std::move(fault));
+    }
+  }
+
+  /// What the engine computes of the numbers that count for a whole tensor.
+  void look_at_factors(const Companions& companions) {
+    std::optional<float> weight, input;
+    if (companions.global != nullptr && holds_one(*companions.global)) {
+      const bool reciprocal = companions.global->row->meaning == Meaning::reciprocal;
+      weight = checked(*companions.global, factor_of(*companions.global, reciprocal), reciprocal);
+    }
+    if (companions.aside != nullptr && holds_one(*companions.aside)) {
+      // Kernels multiply by the reciprocal of a scale; where that is stored, the scale is the reciprocal.
+      const float stored = factor_of(*companions.aside, false);
+      if (checked(*companions.aside, 1.0F / stored, true)) input = companions.aside->row->meaning == Meaning::reciprocal ? 1.0F / stored : stored;
+    }
+    if (!weight || !input) return;
+    const float product = *weight * *input;
+    const Tally one{1, 0};
+    if (std::isinf(product)) add(fault_of(ValueFault::factor_infinite, *companions.global, one));
+    if (product == 0 && *weight != 0 && *input != 0) add(fault_of(ValueFault::factor_zero, *companions.global, one));
+  }
+
+  /// The factor, where it is a number that is not 0; else the fault is noted, unless the file itself has it.
+  std::optional<float> checked(const FoundTensor& tensor, float factor, bool computed) {
+    if (std::isnan(factor)) return std::nullopt;
+    const Tally one{1, 0};
+    if (std::isinf(factor)) {
+      if (computed) add(fault_of(ValueFault::factor_infinite, tensor, one));
+      return std::nullopt;
+    }
+    if (factor != 0) return factor;
+    if (computed) add(fault_of(ValueFault::factor_zero, tensor, one));
+    return std::nullopt;
+  }
+
+  void look_at_halves() {
+    ScannedFault fault{ValueFault::unlike_halves, Piece::global_scale, {}, 0, {}};
+    for (const auto& [place, companions] : places_) {
+      if (companions.global == nullptr || !place.second->w13 || place.second->half != 1) continue;
+      if (!family_.gated) continue;
+      const auto gate = std::ranges::find_if(family_.naming->projections, [](const Projection& one) { return one.w13 && one.half == 0; });
+      const auto other = places_.find({place.first, &*gate});
+      if (other == places_.end() || other->second.global == nullptr) continue;
+      if (bytes_of(*companions.global) == bytes_of(*other->second.global)) continue;
+      if (fault.count++ == 0) fault.tensor = companions.global->name;
+    }
+    if (fault.count > 0) add(std::move(fault));
+  }
+
+  const FoundFamily& family_;
+  const SourceForm& form_;
+  const FoundLayer& layer_;
+  std::map<Place, Companions> places_;
+  std::vector<ScannedFault> faults_;
+};
+
+}  // namespace
+
+std::string_view name_of(ValueFault fault) { return row_of(fault).name; }
+std::optional<ValueFault> fault_named(std::string_view name) {
+  const auto* const row = std::ranges::find(kFaults, name, &FaultRow::name);
+  return row == kFaults.end() ? std::nullopt : std::optional(row->fault);
+}
+bool spoils(ValueFault fault) { return row_of(fault).spoils; }
+
+std::string ScannedFault::text() const {
+  std::string words(row_of(fault).text);
+  if (!first.empty()) return fmt::format("{}: {}, {} in all, the first at {}", in_quotes(tensor), words, count, first);
+  return count == 1 ? fmt::format("{}: {}", in_quotes(tensor), words) : fmt::format("{}: {}; {} tensors in all", in_quotes(tensor), words, count);
+}
+
+std::vector<ScannedFault> scan_layer(const FoundFamily& family, const FoundLayer& layer) { return LayerScan(family, layer).run(); }
+
+}  // namespace mx::sim

@@ -1,0 +1,113 @@
+#include "checkpoint/setting_json.hpp"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "model/error.hpp"
+#include "model/families/setting_keys.hpp"
+#include "support/json_fields.hpp"
+#include "support/quote.hpp"
+
+namespace mx::sim {
+namespace {
+
+using layout::Setting;
+using layout::Sizes;
+
+[[noreturn]] void fail(const std::string& where, const std::string& message) { throw Error(ErrorCode::input, message, where); }
+
+/// A word as the model reads it; that it is unknown is the file's fault.
+template <class Read>
+auto word(JsonFields& fields, const std::string& key, Read read) {
+  const std::string text = fields.text(key);
+  try {
+    return read(text);
+  } catch (const Error& error) {
+    fail(fields.where() + ": " + key, error.what());
+  }
+}
+
+Json sizes_json(const Sizes& sizes) {
+  return {{"experts", sizes.experts}, {"intermediate", sizes.intermediate}, {"hidden", sizes.hidden}, {"group", sizes.group}};
+}
+
+Sizes read_sizes(const Json& json, const std::string& where) {
+  constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
+  JsonFields fields(json, where);
+  const Sizes sizes{fields.integer("experts", 1, kLargest), fields.integer("intermediate", 1, kLargest), fields.integer("hidden", 1, kLargest),
+                    fields.integer("group", 1, kLargest)};
+  fields.finish();
+  try {
+    layout::check(sizes);
+  } catch (const Error& error) {
+    fail(where, error.what());
+  }
+  return sizes;
+}
+
+/// Does not compile when a setting gets another field, which must then become a row of setting_keys() or a member of setting_json().
+[[maybe_unused]] void check_fields(const Setting& setting) {
+  [[maybe_unused]] const auto& [sizes, padded, form, engine, arch, tp_size, params_dtype, input_dtype, activation, has_bias, has_input_scale, triton,
+                                aiter, marlin, deepgemm, flashinfer, b12x, humming] = setting;
+  [[maybe_unused]] const auto& [release, torch_before_2_8_1, num_warps, before_swizzle] = triton;
+  [[maybe_unused]] const auto& [a8w4] = aiter;
+  [[maybe_unused]] const auto& [largest_scale_byte] = marlin;
+  [[maybe_unused]] const auto& [e8m0] = deepgemm;
+  [[maybe_unused]] const auto& [flashinfer_release] = flashinfer;
+  [[maybe_unused]] const auto& [a16] = b12x;
+  [[maybe_unused]] const auto& [humming_release, group_128] = humming;
+}
+
+}  // namespace
+
+Json setting_json(const Setting& setting) {
+  Json json{{"sizes", sizes_json(setting.sizes)}, {"padded", sizes_json(setting.padded)}, {"weight-format", layout::name_of(setting.form.format)}};
+  for (const layout::SettingKey& row : layout::setting_keys()) json[std::string(row.key)] = row.get(setting);
+  return json;
+}
+
+Setting read_setting(const Json& json, const std::string& where) {
+  Setting setting{};
+  JsonFields fields(json, where);
+  setting.sizes = read_sizes(fields.at("sizes"), where + ": sizes");
+  setting.padded = read_sizes(fields.at("padded"), where + ": padded");
+  setting.form.format = word(fields, "weight-format", layout::weight_format_named);
+  for (const layout::SettingKey& row : layout::setting_keys()) {
+    word(fields, std::string(row.key), [&](const std::string& text) { row.set(setting, text); });
+  }
+  fields.finish();
+  try {
+    layout::check_padded(setting.sizes, setting.padded);
+  } catch (const Error& error) {
+    fail(where, error.what());
+  }
+  return setting;
+}
+
+Json values_json(const std::vector<LayerValues>& values) {
+  Json json = Json::array();
+  for (const auto& [layer, fault] : values) {
+    json.push_back({{"layer", layer},
+                    {"fault", name_of(fault.fault)},
+                    {"piece", static_cast<int>(fault.piece)},
+                    {"tensor", fault.tensor},
+                    {"count", fault.count},
+                    {"first", fault.first}});
+  }
+  return json;
+}
+
+LayerValues read_values(const Json& json, const std::string& where) {
+  JsonFields fields(json, where + ": values");
+  LayerValues value{static_cast<int>(fields.integer("layer", 0, INT32_MAX)), {}};
+  const std::string fault = fields.text("fault");
+  const std::optional<ValueFault> known = fault_named(fault);
+  if (!known) fail(where, fmt::format("values: {} is no fault of a number", in_quotes(fault)));
+  value.fault = {*known, static_cast<Piece>(fields.integer("piece", 0, static_cast<int>(Piece::aside))), fields.text("tensor"),
+                 fields.integer("count", 1, std::numeric_limits<std::int64_t>::max()), fields.text("first")};
+  fields.finish();
+  return value;
+}
+
+}  // namespace mx::sim

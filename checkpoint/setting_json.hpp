@@ -1,0 +1,21 @@
+#pragma once
+// What a conversion was made with, and what was wrong with its numbers, as JSON: for tags of files and records of jobs.
+
+#include <string>
+#include <vector>
+
+#include "checkpoint/scan.hpp"
+#include "model/families/setting.hpp"
+#include "support/json.hpp"
+
+namespace mx::sim {
+
+/// Every field of a setting: sizes, and one word per row of setting_keys(). Reading throws Error(input) naming `where` and the key.
+Json setting_json(const layout::Setting& setting);
+layout::Setting read_setting(const Json& json, const std::string& where);
+
+/// Faults of the numbers of layers, and one of them back.
+Json values_json(const std::vector<LayerValues>& values);
+LayerValues read_values(const Json& json, const std::string& where);
+
+}  // namespace mx::sim

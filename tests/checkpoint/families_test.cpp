@@ -1,0 +1,249 @@
+// Several families of layers in one conversion: each by its own backend and form, in one go, in units and by rank, and back to the same files.
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "checkpoint/converted.hpp"
+#include "checkpoint/units.hpp"
+#include "support/json.hpp"
+#include "tests/catch.hpp"
+#include "tests/checkpoint/convert_files.hpp"
+#include "tests/checkpoint/published_forms.hpp"
+
+namespace mx::test {
+namespace {
+
+namespace fs = std::filesystem;
+using layout::WeightFormat;
+
+constexpr const char* kFurtherLayer = "mxact-family-2-layer-00000.safetensors";
+
+/// The block of two_families_draft() in the form of the first family.
+Draft one_form() {
+  Draft draft = published_draft(published_form("mixtral"));
+  for (sim::TensorData& tensor : published_tensors(published_form("mixtral"), "mtp.layers.", 0))
+    draft.shards["model.safetensors"].push_back(std::move(tensor));
+  // Other codes than the first family's, so that one in the other's place would be seen.
+  for (sim::TensorData& tensor : draft.shards["model.safetensors"]) {
+    if (tensor.name.starts_with("mtp.") && tensor.dtype == "U8") std::ranges::reverse(tensor.bytes);
+  }
+  return draft;
+}
+
+sim::ConvertOptions by(const std::string& backend, std::vector<sim::NamedBackend> named = {}) {
+  layout::Setting setting{};
+  setting.engine = kVllm2026_05;
+  sim::ConvertOptions options{.backend = backend, .setting = setting};
+  options.named = std::move(named);
+  options.program = "test 1";
+  return options;
+}
+
+/// A checkpoint and the directory of its conversion.
+struct Converted {
+  TemporaryDirectory directory;
+  fs::path source = directory.path() / "source";
+  fs::path packed = directory.path() / "packed";
+  sim::ConvertReport report;
+
+  explicit Converted(const Draft& draft) {
+    fs::create_directory(source);
+    draft.write(source);
+  }
+  Converted(const Draft& draft, const sim::ConvertOptions& options) : Converted(draft) { report = sim::convert_checkpoint(source, packed, options); }
+
+  std::string restored_differences() const { return file_differences(source, restored_from({packed}, directory.path() / "restored")); }
+  /// Of the layer of a family, from its file.
+  std::string packed_differences(std::size_t place, const std::string& file) const {
+    const sim::ConvertedFamily& family = report.converted.at(place);
+    const layout::CanonicalLayer experts = sim::Checkpoint(source, family.family).layer(0).experts;
+    return packed_difference(packed / file, experts, family.backend, family.setting);
+  }
+};
+
+std::string usage_text(const Draft& draft, const sim::ConvertOptions& options) {
+  const Converted made(draft);
+  const std::optional<Error> error = error_of([&] { sim::convert_checkpoint(made.source, made.packed, options); });
+  if (fs::exists(made.packed)) return "something was written";
+  if (!error || error->code() != ErrorCode::usage) return "was not refused as usage";
+  return error->what();
+}
+
+}  // namespace
+
+TEST_CASE("families are converted in one run and come back to the same files") {
+  struct Row {
+    std::string id;
+    Draft draft;
+    sim::ConvertOptions options;
+    std::vector<std::string> backends;  ///< by which the families are converted
+  };
+  const std::vector<Row> rows{
+      {"one backend for two forms", two_families_draft(), by("FLASHINFER_TRTLLM"), {"FLASHINFER_TRTLLM", "FLASHINFER_TRTLLM"}},
+      {"one backend for one form", one_form(), by("FLASHINFER_CUTLASS"), {"FLASHINFER_CUTLASS", "FLASHINFER_CUTLASS"}},
+      {"by format",
+       two_families_draft(),
+       by("FLASHINFER_CUTLASS", {{.backend = "DEEPGEMM", .format = WeightFormat::fp8_block}}),
+       {"FLASHINFER_CUTLASS", "DEEPGEMM"}},
+      {"by number",
+       one_form(),
+       by("FLASHINFER_CUTLASS", {{.backend = "FLASHINFER_TRTLLM", .family = 1}}),
+       {"FLASHINFER_CUTLASS", "FLASHINFER_TRTLLM"}},
+      {"a number goes before a format",
+       one_form(),
+       by("", {{.backend = "FLASHINFER_TRTLLM", .format = WeightFormat::nvfp4}, {.backend = "FLASHINFER_CUTLASS", .family = 1}}),
+       {"FLASHINFER_TRTLLM", "FLASHINFER_CUTLASS"}},
+  };
+  for (const Row& row : rows) {
+    INFO(row.id);
+    const Converted made(row.draft, row.options);
+    REQUIRE(made.report.converted.size() == 2);
+    CHECK(made.report.layers == 2);
+    std::vector<std::string> backends;
+    for (const sim::ConvertedFamily& family : made.report.converted) {
+      backends.push_back(family.backend);
+      CHECK(family.layers == 1);
+    }
+    CHECK(backends == row.backends);
+    CHECK(made.report.bytes_in == made.report.converted[0].bytes_in + made.report.converted[1].bytes_in);
+    CHECK(made.packed_differences(0, kFirstLayer) == "");
+    CHECK(made.packed_differences(1, kFurtherLayer) == "");
+    CHECK_FALSE(tags_of(made.packed / kFirstLayer).contains("family"));
+    CHECK(tags_of(made.packed / kFurtherLayer)["family"] == 2);
+    if (made.report.losses.empty()) CHECK(made.restored_differences() == "");
+  }
+}
+
+TEST_CASE("a family that is not asked for, or that the backend refuses, is left as it is") {
+  const Converted other(two_families_draft(), by("", {{.backend = "DEEPGEMM", .family = 1}}));
+  REQUIRE(other.report.converted.size() == 1);
+  CHECK(other.report.converted[0].family == 1);
+  // The first that is converted has the names that it would have alone.
+  CHECK(fs::exists(other.packed / kFirstLayer));
+  CHECK(other.report.other_tensors == 24);
+  // Half of the intermediate size is half a block.
+  sim::ConvertOptions halves = by("FLASHINFER_TRTLLM");
+  halves.setting.tp_size = 2;
+  const Converted made(two_families_draft(), halves);
+  REQUIRE(made.report.converted.size() == 1);
+  CHECK(made.report.converted[0].family == 0);
+  CHECK(made.report.refusals[0].empty());
+  CHECK(made.report.refusals[1].find("intermediate size 128 over TP=2") != std::string::npos);
+  CHECK(fs::exists(made.packed / kFirstLayer));
+  CHECK_FALSE(fs::exists(made.packed / kFurtherLayer));
+  // Where it is named it must be taken.
+  halves.named = {{.backend = "FLASHINFER_TRTLLM", .family = 1}};
+  CHECK(usage_text(two_families_draft(), halves).find("intermediate size 128 over TP=2") != std::string::npos);
+}
+
+TEST_CASE("backends that no family takes are refused before anything is written") {
+  CHECK(usage_text(two_families_draft(), by("MARLIN", {{.backend = "MARLIN", .format = WeightFormat::mxfp8}}))
+            .find("no family of the checkpoint is mxfp8, for which MARLIN is named; there are nvfp4, fp8_block") != std::string::npos);
+  CHECK(usage_text(two_families_draft(), by("MARLIN", {{.backend = "MARLIN", .family = 2}})).find("there is no family 3: the checkpoint has 2") !=
+        std::string::npos);
+  CHECK(usage_text(two_families_draft(), by("CPU", {{.backend = "MARLIN", .family = 0}, {.backend = "MARLIN", .family = 1}}))
+            .find("every family of the checkpoint has a backend of its own") != std::string::npos);
+  CHECK(usage_text(two_families_draft(), by("", {{.backend = "MARLINE", .family = 1}})).find("did you mean MARLIN") != std::string::npos);
+  CHECK(usage_text(two_families_draft(), by("TRITOM")).find("TRITOM") != std::string::npos);
+  // What takes neither of those that are left.
+  CHECK(usage_text(two_families_draft(), by("DEEPGEMM", {{.backend = "MARLIN", .format = WeightFormat::fp8_block}})).find("DEEPGEMM converts") !=
+        std::string::npos);
+}
+
+TEST_CASE("ranks of several families are the checkpoint together") {
+  const Converted made(one_form());
+  CHECK(rank_differences(made.source, by("FLASHINFER_TRTLLM"), 2, made.directory.path()) == "");
+  // A rank that has left a family is not of the same conversion.
+  std::vector<fs::path> ranks;
+  sim::ConvertOptions options = by("FLASHINFER_TRTLLM");
+  options.setting.tp_size = 2;
+  for (options.rank = 0; options.rank < 2; ++options.rank) {
+    if (options.rank == 1) options.family = 0;
+    ranks.push_back(made.directory.path() / ("of" + std::to_string(options.rank)));
+    sim::convert_checkpoint(made.source, ranks.back(), options);
+  }
+  CHECK(input_error_defect(error_of([&] { restored_from(ranks, made.directory.path() / "never"); }), {"has not the layers of"}) == "");
+}
+
+TEST_CASE("units of several families are the conversion byte for byte") {
+  const sim::ConvertOptions options = by("FLASHINFER_CUTLASS", {{.backend = "FLASHINFER_TRTLLM", .format = WeightFormat::fp8_block}});
+  const Converted made(two_families_draft(), options);
+  const fs::path file = made.directory.path() / "plan.json", output = made.directory.path() / "merged";
+  write_bytes(file, sim::text_of(sim::make_plan(made.source, output, options)));
+  const sim::UnitPlan plan = sim::read_plan(file);
+  CHECK(sim::text_of(plan) == read_bytes(file));
+  REQUIRE(plan.families.size() == 2);
+  CHECK(plan.families[1].backend == "FLASHINFER_TRTLLM");
+  REQUIRE(plan.units.size() == 3);
+  CHECK(plan.units[1].what == "layer 0 of family 2");
+  CHECK(plan.units[1].file == kFurtherLayer);
+  sim::UnitRunner runner(plan, {.directory = sim::units_directory(plan), .program = "test 1"});
+  for (const int unit : {2, 1, 0}) CHECK(runner.run(unit) == sim::UnitOutcome::written);
+  const sim::ConvertReport report = sim::merge_units(plan, {.directories = {sim::units_directory(plan)}, .program = "test 1"});
+  CHECK(report.finished);
+  CHECK(report.digest == made.report.digest);
+  REQUIRE(report.converted.size() == 2);
+  CHECK(report.converted[1].bytes_out == made.report.converted[1].bytes_out);
+  CHECK(file_differences(made.packed, output) == "");
+}
+
+TEST_CASE("what a further family lost is told of that family, in units too") {
+  // Global scales of gate and up that are unlike are requantized away in FP8 with one scale: of the second family alone.
+  Draft draft = one_form();
+  const PublishedForm& fp8 = published_form("modelopt-fp8-bf16");
+  std::erase_if(draft.shards["model.safetensors"], [](const sim::TensorData& tensor) { return tensor.name.starts_with("mtp."); });
+  for (sim::TensorData& tensor : published_tensors(fp8, "mtp.layers.", 0)) draft.shards["model.safetensors"].push_back(std::move(tensor));
+  draft.tensor("mtp.layers.0.mlp.experts.1.gate_proj.weight_scale").bytes = {0, 0x3C};
+  draft.tensor("mtp.layers.0.mlp.experts.1.up_proj.weight_scale").bytes = {0x80, 0x3C};
+  draft.config = R"({"hidden_act": "silu", "quantization_config": {"quant_method": "modelopt", "quant_algo": "MIXED_PRECISION", "quantized_layers": {
+      "model.layers.0.block_sparse_moe.experts": {"quant_algo": "NVFP4", "group_size": 16}, "mtp.layers.0.mlp.experts": {"quant_algo": "FP8"}}}})";
+  const sim::ConvertOptions options = by("FLASHINFER_CUTLASS");
+  const Converted made(draft, options);
+  REQUIRE(made.report.losses.size() == 1);
+  CHECK(made.report.losses[0].layer == 0);
+  CHECK(made.report.losses[0].further == 2);
+  const std::optional<Error> error = error_of([&] { restored_from({made.packed}, made.directory.path() / "never"); });
+  REQUIRE(error);
+  CHECK(std::string(error->what()).find("w13_weight of layer 0 of family 2") != std::string::npos);
+  const sim::UnitPlan plan = sim::make_plan(made.source, made.directory.path() / "merged", options);
+  sim::UnitRunner runner(plan, {.directory = sim::units_directory(plan), .program = "test 1"});
+  for (const sim::PlannedUnit& unit : plan.units) runner.run(unit.unit);
+  const sim::ConvertReport report = sim::merge_units(plan, {.directories = {sim::units_directory(plan)}, .program = "test 1"});
+  REQUIRE(report.losses.size() == 1);
+  CHECK(report.losses[0].further == 2);
+}
+
+TEST_CASE("a layer that says another family, or none, does not belong") {
+  struct Row {
+    std::string id;
+    std::function<void(sim::Json&)> change;
+    std::vector<std::string> parts;
+  };
+  const std::vector<Row> rows{
+      {"no family", [](sim::Json& tags) { tags.erase("family"); }, {"is of another conversion than"}},
+      {"family 0", [](sim::Json& tags) { tags["family"] = 0; }, {"'family' is '0'"}},
+      {"another engine", [](sim::Json& tags) { tags["setting"]["engine"] = "2026-08"; }, {"is of another conversion than"}},
+      {"another rank", [](sim::Json& tags) { tags["rank"] = 1; }, {"rank 1 of 1"}},
+  };
+  for (const Row& row : rows) {
+    INFO(row.id);
+    const Converted made(two_families_draft(), by("FLASHINFER_TRTLLM"));
+    retag(made.packed / kFurtherLayer, row.change);
+    CHECK(input_error_defect(error_of([&] { made.restored_differences(); }), row.parts) == "");
+  }
+  // Of one form and one backend nothing but the number tells them apart.
+  const Converted made(one_form(), by("FLASHINFER_CUTLASS"));
+  retag(made.packed / kFurtherLayer, [](sim::Json& tags) { tags.erase("family"); });
+  CHECK(input_error_defect(error_of([&] { made.restored_differences(); }), {"is layer 0, and so is"}) == "");
+}
+
+TEST_CASE("a shard with the name of a further family's layer is refused") {
+  Draft draft = one_form();
+  draft.has_index = true;
+  draft.shards[kFurtherLayer] = std::move(draft.shards["model.safetensors"]);
+  draft.shards.erase("model.safetensors");
+  CHECK(usage_text(draft, by("FLASHINFER_CUTLASS")).find("this name is kept for a converted layer") != std::string::npos);
+}
+
+}  // namespace mx::test
