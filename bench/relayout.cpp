@@ -19,7 +19,7 @@ using mx::layout::Role;
 struct Row {
   const char* name;  ///< "CLASS/LAYOUT"; the class says which share of a copy is asked for
   const char* backend;
-  mx::layout::Arch arch;
+  mx::families::Arch arch;
   Role role;
   std::int64_t experts;
   enum { from_checkpoint, into_panels } kind = from_checkpoint;
@@ -33,10 +33,10 @@ Layout panels_of(const Layout& tensor) {
 }
 
 mx::kernels::relayout::Plan plan_of(const Row& row) {
-  mx::layout::Setting setting{.sizes = {row.experts, 2880, 2880}, .padded = {}, .form = mx::layout::SourceOrder::gpt_oss, .arch = row.arch};
+  mx::families::Setting setting{.sizes = {row.experts, 2880, 2880}, .padded = {}, .form = mx::layout::SourceOrder::gpt_oss, .arch = row.arch};
   setting.padded = setting.sizes;
-  setting.padded = mx::sim::rounded_up(row.backend, setting);
-  const mx::layout::TensorPlan tensor = mx::layout::find_backend_layout(row.backend)->build(row.role, setting);
+  setting.padded = mx::checkpoint::rounded_up(row.backend, setting);
+  const mx::layout::TensorPlan tensor = mx::families::find_backend_layout(row.backend)->build(row.role, setting);
   if (row.kind == Row::into_panels) return mx::kernels::relayout::plan(tensor.layout, panels_of(tensor.layout));
   return mx::kernels::relayout::plan(mx::layout::canonical(row.role, setting.sizes, setting.form), tensor);
 }
@@ -54,24 +54,24 @@ void convert(benchmark::State& state, const Row& row, bool undo, int threads) {
 }
 
 constexpr Row kRows[]{
-    {"rows/TRTLLM", "FLASHINFER_TRTLLM_MXFP4_BF16", mx::layout::Arch::sm100, Role::w13_weight, 12},
-    {"rows/CUTLASS", "FLASHINFER_CUTLASS_MXFP4_MXFP8", mx::layout::Arch::sm100, Role::w13_weight, 12},
-    {"rows/DEEPGEMM", "DEEPGEMM_MXFP4", mx::layout::Arch::sm100, Role::w13_weight, 12},
-    {"bytes/TRITON", "TRITON", mx::layout::Arch::sm100, Role::w13_weight, 12},
-    {"bytes/AITER 16x16", "AITER_MXFP4_MXFP4", mx::layout::Arch::gfx950, Role::w13_weight, 12},
-    {"bytes/AITER a16w4", "AITER_MXFP4_BF16", mx::layout::Arch::gfx950, Role::w13_weight, 12},
-    {"bytes/128x4 scales", "FLASHINFER_TRTLLM_MXFP4_BF16", mx::layout::Arch::sm100, Role::w13_weight_scale, 192},
-    {"bytes/Hopper scales", "TRITON", mx::layout::Arch::sm90, Role::w13_weight_scale, 192},
-    {"bytes/CDNA4 scales", "TRITON_UNFUSED", mx::layout::Arch::gfx950, Role::w13_weight_scale, 192},
-    {"bytes/MARLIN scales", "MARLIN", mx::layout::Arch::sm90, Role::w13_weight_scale, 192},
-    {"nibbles/MARLIN", "MARLIN", mx::layout::Arch::sm90, Role::w13_weight, 12},
-    {"nibbles/CPU", "CPU", mx::layout::Arch::cpu, Role::w13_weight, 12},
-    {"nibbles/HUMMING", "HUMMING", mx::layout::Arch::sm90, Role::w13_weight, 12},
-    {"nibbles/TRTLLM to panels", "FLASHINFER_TRTLLM_MXFP4_BF16", mx::layout::Arch::sm100, Role::w13_weight, 12, Row::into_panels},
-    {"nibbles/MARLIN to panels", "MARLIN", mx::layout::Arch::sm90, Role::w13_weight, 12, Row::into_panels},
-    {"bits/TRITON Hopper", "TRITON", mx::layout::Arch::sm90, Role::w13_weight, 12},
-    {"bits/CUTLASS sm90", "FLASHINFER_CUTLASS_MXFP4_BF16", mx::layout::Arch::sm90, Role::w13_weight, 12},
-    {"bits/TRITON Hopper to panels", "TRITON", mx::layout::Arch::sm90, Role::w13_weight, 12, Row::into_panels},
+    {"rows/TRTLLM", "FLASHINFER_TRTLLM_MXFP4_BF16", mx::families::Arch::sm100, Role::w13_weight, 12},
+    {"rows/CUTLASS", "FLASHINFER_CUTLASS_MXFP4_MXFP8", mx::families::Arch::sm100, Role::w13_weight, 12},
+    {"rows/DEEPGEMM", "DEEPGEMM_MXFP4", mx::families::Arch::sm100, Role::w13_weight, 12},
+    {"bytes/TRITON", "TRITON", mx::families::Arch::sm100, Role::w13_weight, 12},
+    {"bytes/AITER 16x16", "AITER_MXFP4_MXFP4", mx::families::Arch::gfx950, Role::w13_weight, 12},
+    {"bytes/AITER a16w4", "AITER_MXFP4_BF16", mx::families::Arch::gfx950, Role::w13_weight, 12},
+    {"bytes/128x4 scales", "FLASHINFER_TRTLLM_MXFP4_BF16", mx::families::Arch::sm100, Role::w13_weight_scale, 192},
+    {"bytes/Hopper scales", "TRITON", mx::families::Arch::sm90, Role::w13_weight_scale, 192},
+    {"bytes/CDNA4 scales", "TRITON_UNFUSED", mx::families::Arch::gfx950, Role::w13_weight_scale, 192},
+    {"bytes/MARLIN scales", "MARLIN", mx::families::Arch::sm90, Role::w13_weight_scale, 192},
+    {"nibbles/MARLIN", "MARLIN", mx::families::Arch::sm90, Role::w13_weight, 12},
+    {"nibbles/CPU", "CPU", mx::families::Arch::cpu, Role::w13_weight, 12},
+    {"nibbles/HUMMING", "HUMMING", mx::families::Arch::sm90, Role::w13_weight, 12},
+    {"nibbles/TRTLLM to panels", "FLASHINFER_TRTLLM_MXFP4_BF16", mx::families::Arch::sm100, Role::w13_weight, 12, Row::into_panels},
+    {"nibbles/MARLIN to panels", "MARLIN", mx::families::Arch::sm90, Role::w13_weight, 12, Row::into_panels},
+    {"bits/TRITON Hopper", "TRITON", mx::families::Arch::sm90, Role::w13_weight, 12},
+    {"bits/CUTLASS sm90", "FLASHINFER_CUTLASS_MXFP4_BF16", mx::families::Arch::sm90, Role::w13_weight, 12},
+    {"bits/TRITON Hopper to panels", "TRITON", mx::families::Arch::sm90, Role::w13_weight, 12, Row::into_panels},
 };
 
 const bool kRegistered = [] {

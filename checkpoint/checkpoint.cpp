@@ -18,7 +18,7 @@
 #include "support/quote.hpp"
 #include "support/tensor_reads.hpp"
 
-namespace mx::sim {
+namespace mx::checkpoint {
 namespace {
 
 using layout::Role;
@@ -243,7 +243,7 @@ std::vector<ExpertTensor> Checkpoint::expert_tensors(int layer) const {
     const bool is_half = tensor.projection->w13 && tensor.projection->halves == 1 && impl_->form().gated;
     const int half = is_half ? tensor.projection->half : -1;
     const MemoryPart part = part_of(numbered ? tensor.expert : -1, is_number ? -1 : half, found.sizes.experts);
-    const TensorView& view = *tensor.at->view;
+    const support::TensorView& view = *tensor.at->view;
     const bool turned = impl_->found().form->input_major && view.shape.size() == 3;
     experts.push_back({role, numbered ? tensor.expert : -1, half, tensor.name, *tensor.at, of_role / part.count * part.index,
                        SourceMemory({std::string(tensor.name), std::string(view.dtype->name), view.shape}, role, found.sizes, impl_->form(), turned),
@@ -257,12 +257,12 @@ std::vector<ScannedFault> Checkpoint::scan(int layer) const { return scan_layer(
 const CheckpointFiles& Checkpoint::contents() const { return impl_->contents->files; }
 
 void Checkpoint::check_unchanged() const {
-  for (const SafetensorsFile& file : impl_->contents->files.files) file.check_unchanged();
+  for (const support::SafetensorsFile& file : impl_->contents->files.files) file.check_unchanged();
 }
 
 std::vector<std::filesystem::path> Checkpoint::files() const {
   std::vector<std::filesystem::path> paths;
-  for (const SafetensorsFile& file : impl_->contents->files.files) paths.push_back(file.path());
+  for (const support::SafetensorsFile& file : impl_->contents->files.files) paths.push_back(file.path());
   return paths;
 }
 
@@ -301,11 +301,11 @@ std::vector<layout::Loss> Checkpoint::requantization_losses(int layer, const std
   return {loss};
 }
 
-MoeLayer Checkpoint::layer(int layer, const StopPoint& stop) const {
+MoeLayer Checkpoint::layer(int layer, const support::StopPoint& stop) const {
   MoeLayer result = numbers(layer);
   const FoundLayer& found = impl_->at(layer).second;
   const std::vector<ExpertTensor> tensors = expert_tensors(layer);
-  std::vector<TensorRead> reads;
+  std::vector<support::TensorRead> reads;
   for (const ExpertTensor& tensor : tensors) {
     if (tensor.stays) continue;
     std::vector<std::uint8_t>& role = result.experts[tensor.role];
@@ -318,7 +318,7 @@ MoeLayer Checkpoint::layer(int layer, const StopPoint& stop) const {
       tensor.memory.read(*tensor.at.file, *tensor.at.view, 0, part);
     }
   }
-  read_tensors(reads, stop);
+  support::read_tensors(reads, stop);
   quantize_again(result);
   result.losses = requantization_losses(layer, result.requantized);
   if (found.router_weight != nullptr) {
@@ -334,28 +334,28 @@ std::optional<Expected> load_expected(const Checkpoint& checkpoint, int layer) {
   const std::filesystem::path& path = checkpoint.path();
   std::error_code error;
   const std::filesystem::path file = (std::filesystem::is_directory(path, error) ? path : path.parent_path()) / "expected.safetensors";
-  if (!is_there(file)) return std::nullopt;
-  const SafetensorsFile expected(file);
+  if (!support::is_there(file)) return std::nullopt;
+  const support::SafetensorsFile expected(file);
   const layout::Sizes sizes = checkpoint.sizes(layer);
   const int index = checkpoint.layer_index(layer);
-  const auto find = [&](std::string_view what, std::string_view dtype) -> const TensorView& {
+  const auto find = [&](std::string_view what, std::string_view dtype) -> const support::TensorView& {
     const std::string name = fmt::format("layers.{}.mlp.{}", index, what);
-    const TensorView* const view = expected.find(name);
+    const support::TensorView* const view = expected.find(name);
     if (view == nullptr) fail(file.string(), fmt::format("tensor '{}' is missing", name));
     const std::string where = fmt::format("{}: tensor '{}'", file.string(), name);
     if (view->dtype->name != dtype) fail(where, fmt::format("dtype is {}, expected {}", view->dtype->name, dtype));
     if (view->shape.size() != 2 || view->shape[0] < 1 || view->shape[1] != sizes.hidden) {
-      fail(where, fmt::format("shape is {}, expected [tokens, {}]", shape_text(view->shape), sizes.hidden));
+      fail(where, fmt::format("shape is {}, expected [tokens, {}]", support::shape_text(view->shape), sizes.hidden));
     }
     return *view;
   };
-  const TensorView& x = find("x", "BF16");
-  const TensorView& out = find("out.f64", "F64");
+  const support::TensorView& x = find("x", "BF16");
+  const support::TensorView& out = find("out.f64", "F64");
   if (x.shape != out.shape) {
     fail(fmt::format("{}: tensor 'layers.{}.mlp.out.f64'", file.string(), index),
-         fmt::format("shape is {}, but that of x is {}", shape_text(out.shape), shape_text(x.shape)));
+         fmt::format("shape is {}, but that of x is {}", support::shape_text(out.shape), support::shape_text(x.shape)));
   }
   return Expected{units_of<std::uint32_t>({&expected, &x, true}), units_of<std::uint64_t>({&expected, &out, true}), x.shape[0]};
 }
 
-}  // namespace mx::sim
+}  // namespace mx::checkpoint

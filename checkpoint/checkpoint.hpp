@@ -19,7 +19,7 @@
 #include "model/layout/packed.hpp"
 #include "support/stop.hpp"
 
-namespace mx::sim {
+namespace mx::checkpoint {
 
 /// Router of a layer: weight [E, H] and bias [E], as bf16 codes. Absent when the checkpoint holds experts only.
 struct Router {
@@ -111,7 +111,7 @@ class Checkpoint {
   /// Sizes of a layer without reading it; `group` is the format's.
   layout::Sizes sizes(int layer) const;
   /// Throws Error(input) when a file changed since it was opened; Stopped when that is asked for.
-  MoeLayer layer(int layer, const StopPoint& stop = StopPoint()) const;
+  MoeLayer layer(int layer, const support::StopPoint& stop = support::StopPoint()) const;
   /// The layer without its tensors: of `experts` what is one number of each expert, no router. Same errors.
   MoeLayer numbers(int layer) const;
   /// The expert tensors that layer() reads, in the order of the roles; same errors.
@@ -155,4 +155,4 @@ struct SyntheticShape {
 /// Throws Error(usage) for an impossible shape or more than 2^33 weights, Error(input) when the directory is not empty.
 void write_synthetic_checkpoint(const std::filesystem::path& directory, const SyntheticShape& shape);
 
-}  // namespace mx::sim
+}  // namespace mx::checkpoint

@@ -14,7 +14,7 @@
 #include "support/json.hpp"
 #include "support/quote.hpp"
 
-namespace mx::sim {
+namespace mx::checkpoint {
 namespace {
 
 using std::filesystem::path;
@@ -24,15 +24,15 @@ constexpr std::string_view kSingleName = "model.safetensors";
 /// model_executor/model_loader/default_loader.py, load_format mistral).
 constexpr std::array<std::string_view, 2> kStems{"model", "consolidated"};
 constexpr std::string_view kSuffix = ".safetensors";
-constexpr JsonLimits kIndexLimits{.bytes = std::uint64_t{16} << 20, .depth = 4, .memory = std::uint64_t{64} << 20};
+constexpr support::JsonLimits kIndexLimits{.bytes = std::uint64_t{16} << 20, .depth = 4, .memory = std::uint64_t{64} << 20};
 // A table of every projection of every expert has megabytes.
-constexpr JsonLimits kConfigLimits{.bytes = std::uint64_t{16} << 20, .depth = 16, .memory = std::uint64_t{128} << 20};
+constexpr support::JsonLimits kConfigLimits{.bytes = std::uint64_t{16} << 20, .depth = 16, .memory = std::uint64_t{128} << 20};
 
 [[noreturn]] void fail(const std::string& where, const std::string& message) { throw Error(ErrorCode::input, message, where); }
 
-Json read_json_object(const path& file, const JsonLimits& limits) {
-  const std::vector<std::uint8_t> text = read_file(file, limits.bytes);
-  Json value = parse_json(text, limits, file.string());
+support::Json read_json_object(const path& file, const support::JsonLimits& limits) {
+  const std::vector<std::uint8_t> text = support::read_file(file, limits.bytes);
+  support::Json value = support::parse_json(text, limits, file.string());
   if (!value.is_object()) fail(file.string() + ": byte 0", "the top level must be an object");
   return value;
 }
@@ -41,17 +41,17 @@ Json read_json_object(const path& file, const JsonLimits& limits) {
 using WeightMap = std::map<std::string, std::string>;
 
 WeightMap read_index(const path& file) {
-  const Json index = read_json_object(file, kIndexLimits);
+  const support::Json index = read_json_object(file, kIndexLimits);
   const auto map = index.find("weight_map");
   if (map == nullptr) fail(file.string(), "has no weight_map");
   if (!map->is_object()) fail(file.string(), "weight_map is not an object");
   WeightMap weights;
   for (const auto& [name, shard] : map->items()) {
-    const std::string where = fmt::format("{}: weight_map {}", file.string(), in_quotes(name));
-    if (!shard.is_string()) fail(where, fmt::format("names the shard {}, which is not a string", in_quotes(shard.dump())));
+    const std::string where = fmt::format("{}: weight_map {}", file.string(), support::in_quotes(name));
+    if (!shard.is_string()) fail(where, fmt::format("names the shard {}, which is not a string", support::in_quotes(shard.dump())));
     const std::string& text = shard.text();
     if (!is_shard_name(text)) {
-      fail(where, fmt::format("names the shard {}, which is not a plain *{} file name", in_quotes(text), kSuffix));
+      fail(where, fmt::format("names the shard {}, which is not a plain *{} file name", support::in_quotes(text), kSuffix));
     }
     weights.emplace(name, text);
   }
@@ -119,11 +119,11 @@ void add_file(CheckpointFiles& checkpoint, const path& file) { checkpoint.files.
 
 /// Joins the tensors of all files under their names.
 void collect_tensors(CheckpointFiles& checkpoint) {
-  for (const SafetensorsFile& file : checkpoint.files) {
+  for (const support::SafetensorsFile& file : checkpoint.files) {
     for (const auto& [name, view] : file.tensors()) {
       const auto [entry, is_new] = checkpoint.tensors.try_emplace(name, LocatedTensor{&file, &view, true});
       if (!is_new) {
-        fail(fmt::format("{}: tensor {}", file.path().string(), in_quotes(name)),
+        fail(fmt::format("{}: tensor {}", file.path().string(), support::in_quotes(name)),
              fmt::format("is in {} too", entry->second.file->path().filename().string()));
       }
     }
@@ -134,10 +134,10 @@ void collect_tensors(CheckpointFiles& checkpoint) {
 void check_index(CheckpointFiles& checkpoint, const WeightMap& weights, const path& index) {
   for (const auto& [name, shard] : weights) {
     const auto found = checkpoint.tensors.find(name);
-    const std::string where = fmt::format("{}: weight_map {}", index.string(), in_quotes(name));
-    if (found == checkpoint.tensors.end()) fail(where, fmt::format("the tensor is not in {}", in_quotes(shard)));
+    const std::string where = fmt::format("{}: weight_map {}", index.string(), support::in_quotes(name));
+    if (found == checkpoint.tensors.end()) fail(where, fmt::format("the tensor is not in {}", support::in_quotes(shard)));
     const std::string actual = found->second.file->path().filename().string();
-    if (actual != shard) fail(where, fmt::format("the tensor is not in {} but in {}", in_quotes(shard), in_quotes(actual)));
+    if (actual != shard) fail(where, fmt::format("the tensor is not in {} but in {}", support::in_quotes(shard), support::in_quotes(actual)));
   }
   for (auto& [name, tensor] : checkpoint.tensors) tensor.indexed = weights.contains(std::string(name));
 }
@@ -148,8 +148,8 @@ void open_indexed(CheckpointFiles& checkpoint, const path& index) {
   for (const auto& [name, shard] : weights) {
     if (!shards.insert(shard).second) continue;
     const path file = checkpoint.directory / shard;
-    if (!is_there(file)) {
-      fail(fmt::format("{}: weight_map {}", index.string(), in_quotes(name)), fmt::format("the shard {} does not exist", in_quotes(shard)));
+    if (!support::is_there(file)) {
+      fail(fmt::format("{}: weight_map {}", index.string(), support::in_quotes(name)), fmt::format("the shard {} does not exist", support::in_quotes(shard)));
     }
   }
   for (const std::string& shard : shards) add_file(checkpoint, checkpoint.directory / shard);
@@ -186,9 +186,9 @@ constexpr std::array<ConfigRow, 17> kConfigRows{{
 }};
 
 /// A row's value at the top, else in the part of a model of several kinds that speaks of its text.
-const Json* value_of(const Json& json, std::string_view key) {
-  if (const Json* const found = json.find(key); found != nullptr) return found;
-  const Json* const text = json.find("text_config");
+const support::Json* value_of(const support::Json& json, std::string_view key) {
+  if (const support::Json* const found = json.find(key); found != nullptr) return found;
+  const support::Json* const text = json.find("text_config");
   return text == nullptr ? nullptr : text->find(key);
 }
 
@@ -200,7 +200,7 @@ bool is_shard_name(std::string_view name) {
 
 CheckpointFiles open_checkpoint_files(const path& where) {
   CheckpointFiles checkpoint{where, true, {}, {}};
-  if (!is_there(where)) fail(where.string(), "there is no such file or directory");
+  if (!support::is_there(where)) fail(where.string(), "there is no such file or directory");
   if (std::error_code error; !std::filesystem::is_directory(where, error)) {
     checkpoint.directory = where.parent_path();
     checkpoint.whole = false;
@@ -209,11 +209,11 @@ CheckpointFiles open_checkpoint_files(const path& where) {
     return checkpoint;
   }
   for (const std::string_view stem : kStems) {
-    if (const path index = where / fmt::format("{}{}.index.json", stem, kSuffix); is_there(index)) {
+    if (const path index = where / fmt::format("{}{}.index.json", stem, kSuffix); support::is_there(index)) {
       open_indexed(checkpoint, index);
       return checkpoint;
     }
-    if (const path single = where / fmt::format("{}{}", stem, kSuffix); is_there(single)) {
+    if (const path single = where / fmt::format("{}{}", stem, kSuffix); support::is_there(single)) {
       add_file(checkpoint, single);
     } else {
       for (const path& shard : numbered_shards(where, stem)) add_file(checkpoint, shard);
@@ -242,17 +242,17 @@ std::optional<double> CheckpointConfig::number(std::string_view key) const {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error == std::errc{} && end == text.data() + text.size()) return value;
-  fail(path.string(), fmt::format("{} is {}, expected a number", key, in_quotes(text)));
+  fail(path.string(), fmt::format("{} is {}, expected a number", key, support::in_quotes(text)));
 }
 
 std::optional<double> CheckpointConfig::number_of_layer(std::string_view key, int layer) const {
   const std::string_view text = word(key);
   if (!text.starts_with("[")) return number(key);
-  const Json list = parse_json(text, kConfigLimits, path.string());
+  const support::Json list = support::parse_json(text, kConfigLimits, path.string());
   if (static_cast<std::size_t>(layer) >= list.size()) return std::nullopt;
-  const Json& entry = list[static_cast<std::size_t>(layer)];
+  const support::Json& entry = list[static_cast<std::size_t>(layer)];
   if (entry.is_null()) return std::nullopt;
-  if (!entry.is_number()) fail(path.string(), fmt::format("{} is {} of layer {}, expected a number", key, in_quotes(entry.dump()), layer));
+  if (!entry.is_number()) fail(path.string(), fmt::format("{} is {} of layer {}, expected a number", key, support::in_quotes(entry.dump()), layer));
   return entry.number();
 }
 
@@ -260,18 +260,18 @@ CheckpointConfig read_checkpoint_config(const path& directory) {
   CheckpointConfig config;
   const path file = directory / "config.json";
   config.path = file;
-  if (const path quantization = directory / "hf_quant_config.json"; is_there(quantization)) {
+  if (const path quantization = directory / "hf_quant_config.json"; support::is_there(quantization)) {
     add_declarations(read_json_object(quantization, kConfigLimits), "hf_quant_config", config.declared);
   }
-  if (!is_there(file)) return config;
-  const Json json = read_json_object(file, kConfigLimits);
+  if (!support::is_there(file)) return config;
+  const support::Json json = read_json_object(file, kConfigLimits);
   add_declarations(json, "", config.declared);
   for (const ConfigRow& row : kConfigRows) {
-    const Json* const found = value_of(json, row.key);
+    const support::Json* const found = value_of(json, row.key);
     if (found == nullptr || found->is_null()) continue;
     constexpr std::uint64_t kLargest = std::uint64_t{1} << 31;
     if (!found->is_number_unsigned() || found->get<std::uint64_t>() < row.least || found->get<std::uint64_t>() > kLargest) {
-      fail(file.string(), fmt::format("{} is {}, not an integer from {} to {}", row.key, in_quotes(found->dump()), row.least, kLargest));
+      fail(file.string(), fmt::format("{} is {}, not an integer from {} to {}", row.key, support::in_quotes(found->dump()), row.least, kLargest));
     }
     const auto value = found->get<std::int64_t>();
     std::optional<ConfigSize>& member = config.*row.member;
@@ -282,9 +282,9 @@ CheckpointConfig read_checkpoint_config(const path& directory) {
 }
 
 void refuse_converted(const CheckpointFiles& files) {
-  for (const SafetensorsFile& file : files.files) {
+  for (const support::SafetensorsFile& file : files.files) {
     if (is_converted(file)) fail(file.path().string(), "is converted already; `mxact restore` of its directory gives the checkpoint back");
   }
 }
 
-}  // namespace mx::sim
+}  // namespace mx::checkpoint

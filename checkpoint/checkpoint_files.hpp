@@ -12,7 +12,7 @@
 #include "checkpoint/declared.hpp"
 #include "support/safetensors.hpp"
 
-namespace mx::sim {
+namespace mx::checkpoint {
 
 /// The file of a checkpoint's directory that says which shard holds which tensor.
 inline constexpr std::string_view kIndexName = "model.safetensors.index.json";
@@ -24,8 +24,8 @@ bool is_shard_name(std::string_view name);
 
 /// A tensor of a checkpoint.
 struct LocatedTensor {
-  const SafetensorsFile* file;
-  const TensorView* view;
+  const support::SafetensorsFile* file;
+  const support::TensorView* view;
   bool indexed;  ///< false when there is an index that does not list it
 };
 
@@ -33,7 +33,7 @@ struct LocatedTensor {
 struct CheckpointFiles {
   std::filesystem::path directory;  ///< where config.json and expected.safetensors would lie
   bool whole;                       ///< a directory: every layer must be there; a single file may be one shard
-  std::vector<SafetensorsFile> files;
+  std::vector<support::SafetensorsFile> files;
   std::map<std::string_view, LocatedTensor> tensors;
 };
 
@@ -75,4 +75,4 @@ struct CheckpointConfig {
 /// not a positive integer.
 CheckpointConfig read_checkpoint_config(const std::filesystem::path& directory);
 
-}  // namespace mx::sim
+}  // namespace mx::checkpoint

@@ -11,19 +11,19 @@
 #include "model/error.hpp"
 #include "support/json.hpp"
 
-namespace mx::sim {
+namespace mx::checkpoint {
 namespace {
 
-using layout::PackedLayer;
+using families::PackedLayer;
 using layout::PackedTensor;
 using Metadata = std::map<std::string, std::string>;
 
 /// The tensors of one converted layer.
 std::uint64_t packed_bytes(const FamilyConversion& family) {
   std::uint64_t bytes = 0;
-  for (const layout::Role role : layout::tensors_of(*family.backend, family.setting.has_bias)) {
+  for (const layout::Role role : families::tensors_of(*family.backend, family.setting.has_bias)) {
     layout::TensorPlan plan = family.backend->build(role, family.setting);
-    bytes += bytes_of(packed_entry({}, {role, std::move(plan.layout), plan.cast, {}}));
+    bytes += support::bytes_of(packed_entry({}, {role, std::move(plan.layout), plan.cast, {}}));
   }
   return bytes;
 }
@@ -41,7 +41,7 @@ std::string layer_file(const FamilyConversion& family, int layer) {
                              : fmt::format("mxact-family-{}-layer-{:05}.safetensors", family.further, index);
 }
 
-std::string shard_name(const SafetensorsFile& file) { return file.path().filename().string(); }
+std::string shard_name(const support::SafetensorsFile& file) { return file.path().filename().string(); }
 
 Metadata with_tags(Metadata metadata, std::string_view key, std::string tags, const std::string& where) {
   if (tags.size() > kLongestTags) {
@@ -65,7 +65,7 @@ ConversionJob::ConversionJob(const std::filesystem::path& source, const ConvertO
       }
     }
   }
-  for (const SafetensorsFile& file : checkpoint().contents().files) units_.push_back({0, 0, &file});
+  for (const support::SafetensorsFile& file : checkpoint().contents().files) units_.push_back({0, 0, &file});
 }
 
 /// Shards keep their names, which must not be those of the layers' files.
@@ -74,7 +74,7 @@ void ConversionJob::check_names() const {
   for (const FamilyConversion& family : families()) {
     for (int layer = 0; layer < family.checkpoint.layer_count(); ++layer) layers.insert(layer_file(family, layer));
   }
-  for (const SafetensorsFile& file : checkpoint().contents().files) {
+  for (const support::SafetensorsFile& file : checkpoint().contents().files) {
     const std::string name = shard_name(file);
     if (!is_shard_name(name)) throw Error(ErrorCode::usage, "a weight file must be named *.safetensors", file.path().string());
     if (layers.contains(name)) throw Error(ErrorCode::usage, "this name is kept for a converted layer", file.path().string());
@@ -95,14 +95,14 @@ std::string ConversionJob::file_of(int unit) const {
   return of.file == nullptr ? layer_file(families()[of.family], of.layer) : shard_name(*of.file);
 }
 
-std::vector<TensorPlace> ConversionJob::tensors_of(int unit) const {
+std::vector<support::TensorPlace> ConversionJob::tensors_of(int unit) const {
   const Unit& of = unit_of(unit);
-  std::vector<TensorPlace> tensors;
+  std::vector<support::TensorPlace> tensors;
   if (of.file == nullptr) {
     for (const ExpertTensor& tensor : families()[of.family].checkpoint.expert_tensors(of.layer)) tensors.push_back({tensor.at.file, tensor.at.view});
     return tensors;
   }
-  for (const std::string& name : names_in_order(*of.file)) {
+  for (const std::string& name : support::names_in_order(*of.file)) {
     if (!moved_.contains(name)) tensors.push_back({of.file, of.file->find(name)});
   }
   return tensors;
@@ -110,7 +110,7 @@ std::vector<TensorPlace> ConversionJob::tensors_of(int unit) const {
 
 std::uint64_t ConversionJob::bytes_of(int unit) const {
   std::uint64_t bytes = 0;
-  for (const TensorPlace& tensor : tensors_of(unit)) bytes += tensor.view->bytes.size();
+  for (const support::TensorPlace& tensor : tensors_of(unit)) bytes += tensor.view->bytes.size();
   return bytes;
 }
 
@@ -153,7 +153,7 @@ WrittenUnit ConversionJob::write_layer(const FamilyConversion& family, int layer
   result.up_scales_dropped = packer.up_scales_dropped();
   result.largest_scale_byte = packed.setting.marlin.largest_scale_byte;
   for (const ExpertTensor& tensor : checkpoint.expert_tensors(layer)) {
-    const TensorView& view = *tensor.at.view;
+    const support::TensorView& view = *tensor.at.view;
     result.bytes_in += view.bytes.size();
     if (tensor.stays) continue;
     tags.source.push_back({tensor.role,
@@ -163,11 +163,11 @@ WrittenUnit ConversionJob::write_layer(const FamilyConversion& family, int layer
                            shard_name(*tensor.at.file),
                            tensor.input_major});
   }
-  std::vector<TensorEntry> entries;
-  std::vector<DigestStream> digests(packed.tensors.size());
+  std::vector<support::TensorEntry> entries;
+  std::vector<support::DigestStream> digests(packed.tensors.size());
   for (const PackedTensor& tensor : packed.tensors) {
     entries.push_back(packed_entry(tags.prefix, tensor));
-    const std::uint64_t bytes = sim::bytes_of(entries.back());
+    const std::uint64_t bytes = support::bytes_of(entries.back());
     result.tensors.emplace(entries.back().name, bytes);
     result.bytes_out += bytes;
     // A digest of nothing keeps the place of the tensor's, which is as long.
@@ -176,7 +176,7 @@ WrittenUnit ConversionJob::write_layer(const FamilyConversion& family, int layer
   }
   for (const layout::Loss& loss : packed.losses) result.losses.push_back({index, loss, family.further});
   const auto metadata = [&] { return with_tags({{"format", "pt"}}, kLayerTagsKey, text_of(tags), result.file); };
-  SafetensorsWriter writer(path, entries, metadata(), force);
+  support::SafetensorsWriter writer(path, entries, metadata(), force);
   packer.run([&](std::size_t tensor, std::span<const std::uint8_t> bytes) {
     for (std::size_t begin = 0; begin < bytes.size(); begin += kPiece) {
       stop_.check();
@@ -192,19 +192,19 @@ WrittenUnit ConversionJob::write_layer(const FamilyConversion& family, int layer
 }
 
 /// Everything of a shard but the experts, in its order.
-WrittenUnit ConversionJob::write_shard(const SafetensorsFile& file, const std::filesystem::path& path, bool force) const {
-  std::vector<TensorEntry> entries;
-  const std::vector<std::string> order = names_in_order(file);
+WrittenUnit ConversionJob::write_shard(const support::SafetensorsFile& file, const std::filesystem::path& path, bool force) const {
+  std::vector<support::TensorEntry> entries;
+  const std::vector<std::string> order = support::names_in_order(file);
   for (const std::string& name : order) {
-    const TensorView& view = *file.find(name);
+    const support::TensorView& view = *file.find(name);
     if (!moved_.contains(name)) entries.push_back({name, std::string(view.dtype->name), view.shape});
   }
   UnitResult result;
   result.file = path.filename().string();
   result.other_tensors = static_cast<std::int64_t>(entries.size());
-  SafetensorsWriter writer(path, entries, with_tags(file.metadata(), kShardTagsKey, shard_tags_text(order), file.path().string()), force);
-  for (const TensorEntry& entry : entries) {
-    const TensorView& view = *file.find(entry.name);
+  support::SafetensorsWriter writer(path, entries, with_tags(file.metadata(), kShardTagsKey, shard_tags_text(order), file.path().string()), force);
+  for (const support::TensorEntry& entry : entries) {
+    const support::TensorView& view = *file.find(entry.name);
     writer.copy(entry.name, file, view, stop_);
     result.tensors.emplace(entry.name, view.bytes.size());
   }
@@ -226,7 +226,7 @@ std::vector<LeftOut> ConversionJob::finish(const std::filesystem::path& director
   const CheckpointFiles& contents = checkpoint().contents();
   if (contents.whole) {
     const std::filesystem::path index = contents.directory / kIndexName;
-    if (is_there(index)) copy_plain(index, directory / kSourceIndexName);
+    if (support::is_there(index)) copy_plain(index, directory / kSourceIndexName);
     left = copy_companions(contents.directory, directory, options_.copy_all);
   }
   checkpoint().check_unchanged();
@@ -244,20 +244,20 @@ void ConversionJob::write_index(const std::filesystem::path& directory, std::spa
       total += bytes;
     }
   }
-  Json made{{"program", options_.program},
+  support::Json made{{"program", options_.program},
             {"form", checkpoint().form()},
             {"backend", backend()},
-            {"engine", mx::name_of(setting().engine)},
-            {"platform", layout::name_of(setting().arch)},
+            {"engine", mx::deployment::name_of(setting().engine)},
+            {"platform", families::name_of(setting().arch)},
             {"rank", options_.rank},
             {"tp", setting().tp_size},
             {"digests", digests}};
   // Readers of an index take objects within objects so deep and no deeper.
   for (const FamilyConversion& family : std::span(families()).subspan(1))
     made["further"][std::to_string(family.further)] = fmt::format("{} by {}", family.checkpoint.form(), family.name());
-  const Json index{{"metadata", {{"total_size", total}, {"mxact", made}}}, {"weight_map", weight_map}};
+  const support::Json index{{"metadata", {{"total_size", total}, {"mxact", made}}}, {"weight_map", weight_map}};
   const std::string text = index.dump(2) + "\n";
-  write_file(directory / kIndexName, std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()), false);
+  support::write_file(directory / kIndexName, std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()), false);
 }
 
 ConvertReport ConversionJob::report(std::span<const UnitResult> results) const {
@@ -284,8 +284,8 @@ ConvertReport ConversionJob::report(std::span<const UnitResult> results) const {
   }
   std::string text;
   for (const auto& [file, digest] : digests) text += digest + "  " + file + "\n";
-  report.digest = digest_of(text);
+  report.digest = support::digest_of(text);
   return report;
 }
 
-}  // namespace mx::sim
+}  // namespace mx::checkpoint

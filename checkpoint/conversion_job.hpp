@@ -17,7 +17,7 @@
 #include "checkpoint/layout_tags.hpp"
 #include "support/tensor_reads.hpp"
 
-namespace mx::sim {
+namespace mx::checkpoint {
 
 /// What one unit wrote.
 struct UnitResult {
@@ -38,7 +38,7 @@ struct UnitResult {
 /// A unit that is written and has not its name yet.
 struct WrittenUnit {
   UnitResult result;         ///< without digest
-  SafetensorsWriter writer;  ///< to be committed
+  support::SafetensorsWriter writer;  ///< to be committed
 };
 
 class ConversionJob {
@@ -50,7 +50,7 @@ class ConversionJob {
   const std::vector<FamilyConversion>& families() const { return choice_.converted; }
   /// Of the first family.
   const Checkpoint& checkpoint() const { return families().front().checkpoint; }
-  const layout::Setting& setting() const { return families().front().setting; }
+  const families::Setting& setting() const { return families().front().setting; }
   std::string backend() const { return families().front().name(); }
 
   int units() const;
@@ -59,7 +59,7 @@ class ConversionJob {
   std::uint64_t bytes_of(int unit) const;               ///< that it reads
   std::uint64_t total_bytes() const;                    ///< likewise, of all units
   std::uint64_t written_bytes() const;                  ///< of the tensors that all units write
-  std::vector<TensorPlace> tensors_of(int unit) const;  ///< that it reads, in that order
+  std::vector<support::TensorPlace> tensors_of(int unit) const;  ///< that it reads, in that order
 
   /// Reads, converts and writes a unit's file into the directory, part by part; the same bytes every time. Unless it is committed nothing is left.
   /// Throws Error(input) when the checkpoint changed since it was opened, Error(resource) as SafetensorsWriter does, Stopped when `options.stop` says
@@ -78,19 +78,19 @@ class ConversionJob {
   struct Unit {
     std::size_t family;           ///< place among those that are converted
     int layer;                    ///< place among its layers
-    const SafetensorsFile* file;  ///< of a shard; null: a layer
+    const support::SafetensorsFile* file;  ///< of a shard; null: a layer
   };
   const Unit& unit_of(int unit) const { return units_.at(static_cast<std::size_t>(unit)); }
   void check_names() const;
   WrittenUnit write_layer(const FamilyConversion& family, int layer, const std::filesystem::path& path, bool force) const;
-  WrittenUnit write_shard(const SafetensorsFile& file, const std::filesystem::path& path, bool force) const;
+  WrittenUnit write_shard(const support::SafetensorsFile& file, const std::filesystem::path& path, bool force) const;
   void write_index(const std::filesystem::path& directory, std::span<const UnitResult> results) const;
 
   ConvertOptions options_;
-  StopPoint stop_;
+  support::StopPoint stop_;
   FamilyChoice choice_;
   std::vector<Unit> units_;
   std::set<std::string_view> moved_;  ///< tensors that go into the layers' files
 };
 
-}  // namespace mx::sim
+}  // namespace mx::checkpoint

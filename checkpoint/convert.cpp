@@ -8,15 +8,15 @@
 #include "checkpoint/staging.hpp"
 #include "support/one_behind.hpp"
 
-namespace mx::sim {
+namespace mx::checkpoint {
 namespace {
 
 /// While one unit is converted, the one before comes to the disk, and the system reads the next.
-void convert_units(const ConversionJob& job, const std::filesystem::path& directory, const Progress& progress, std::span<UnitResult> results) {
+void convert_units(const ConversionJob& job, const std::filesystem::path& directory, const support::Progress& progress, std::span<UnitResult> results) {
   const std::uint64_t total = job.total_bytes();
   std::uint64_t done = 0;
-  ReadAhead ahead;
-  OneBehind committing;
+  support::ReadAhead ahead;
+  support::OneBehind committing;
   for (int unit = 0; unit < job.units(); ++unit) {
     if (progress) progress(job.name_of(unit), done, total);
     if (unit + 1 < job.units()) ahead.start(job.tensors_of(unit + 1));
@@ -40,7 +40,7 @@ ConvertReport convert_checkpoint(const std::filesystem::path& source, const std:
   try {
     convert_units(job, staged.path(), options.progress, results);
     left = job.finish(staged.path(), results);
-  } catch (const Stopped&) {
+  } catch (const support::Stopped&) {
     return job.report({});
   }
   staged.commit();
@@ -50,4 +50,4 @@ ConvertReport convert_checkpoint(const std::filesystem::path& source, const std:
   return report;
 }
 
-}  // namespace mx::sim
+}  // namespace mx::checkpoint

@@ -17,7 +17,7 @@
 #include "support/progress.hpp"
 #include "support/stop.hpp"
 
-namespace mx::sim {
+namespace mx::checkpoint {
 
 /// What a layer lost.
 struct LayerLoss {
@@ -31,14 +31,14 @@ struct NamedBackend {
   std::string backend;
   std::optional<int> family = {};                              ///< its number, from 0; none: those of the format
   std::optional<layout::WeightFormat> format = {};             ///< one of the two is given
-  std::optional<layout::ConverterActivation> activation = {};  ///< in the place of what the options say
+  std::optional<families::ConverterActivation> activation = {};  ///< in the place of what the options say
 };
 
 struct ConvertOptions {
   std::string backend;      ///< for every family that it converts, beside the named ones; empty: there is none
-  layout::Setting setting;  ///< engine, device, versions, options and tp_size; what the checkpoint decides is filled in
+  families::Setting setting;  ///< engine, device, versions, options and tp_size; what the checkpoint decides is filled in
   int rank = 0;             ///< of tp_size
-  MoveBy by = MoveBy::plans;
+  kernels::relayout::MoveBy by = kernels::relayout::MoveBy::plans;
   bool asks_activation = true;     ///< false: the activation of the setting is not asked for, and the form's is taken
   bool copy_all = false;           ///< weights of other forms beside the checkpoint, too
   bool asks_for_kernel = false;    ///< a platform on which the engine has no kernel of the MXFP4 backend is refused
@@ -46,15 +46,15 @@ struct ConvertOptions {
   std::vector<NamedBackend> named = {};
   bool force = false;        ///< files of the same names in the output directory are replaced
   std::string program = {};  ///< name and version of who converts, for the output; empty: not recorded
-  Progress progress = {};
-  Stop stop = {};
+  support::Progress progress = {};
+  support::Stop stop = {};
 };
 
 /// What became of one family.
 struct ConvertedFamily {
   int family;  ///< of the checkpoint, from 0
   std::string backend;
-  layout::Setting setting;  ///< as it was for the last layer
+  families::Setting setting;  ///< as it was for the last layer
   int layers = 0;
   std::uint64_t bytes_in = 0;  ///< of the expert tensors
   std::uint64_t bytes_out = 0;
@@ -83,17 +83,17 @@ ConvertReport convert_checkpoint(const std::filesystem::path& source, const std:
 
 struct RestoreOptions {
   bool accept_losses = false;  ///< restore what is left where a conversion lost something
-  MoveBy by = MoveBy::plans;
+  kernels::relayout::MoveBy by = kernels::relayout::MoveBy::plans;
   bool force = false;
-  Progress progress = {};
-  Stop stop = {};
+  support::Progress progress = {};
+  support::Stop stop = {};
 };
 
 /// What a family was converted by.
 struct RestoredFamily {
   int further;  ///< as LayerTags has it
   std::string backend;
-  layout::Setting setting;
+  families::Setting setting;
   int layers = 0;
 };
 
@@ -113,4 +113,4 @@ struct RestoreReport {
 RestoreReport restore_checkpoint(const std::vector<std::filesystem::path>& directories, const std::filesystem::path& output,
                                  const RestoreOptions& options);
 
-}  // namespace mx::sim
+}  // namespace mx::checkpoint

@@ -10,14 +10,14 @@
 #include "support/json.hpp"
 #include "support/quote.hpp"
 
-namespace mx::sim {
+namespace mx::checkpoint {
 namespace {
 
 [[noreturn]] void fail(const std::string& where, const std::string& message) { throw Error(ErrorCode::input, message, where); }
 
 /// What all layers of a family have in common, as text.
 std::string common_text(const LayerTags& tags) {
-  layout::Setting setting = tags.setting;
+  families::Setting setting = tags.setting;
   setting.marlin.largest_scale_byte = 0;
   return tags.backend + setting_json(setting).dump();
 }
@@ -29,16 +29,16 @@ bool are_of_one(const LayerTags& a, const LayerTags& b) {
   return a.further != b.further || common_text(a) == common_text(b);
 }
 
-void add_shard(ConvertedDirectory& converted, const SafetensorsFile& file) {
+void add_shard(ConvertedDirectory& converted, const support::SafetensorsFile& file) {
   const std::string name = file.path().filename().string();
   converted.shards.emplace(name, ConvertedShard{read_shard_tags(file.metadata().at(std::string(kShardTagsKey)), file.path().string()), &file});
 }
 
-void add_layer(ConvertedDirectory& converted, const SafetensorsFile& file) {
+void add_layer(ConvertedDirectory& converted, const support::SafetensorsFile& file) {
   const std::string where = file.path().string();
   LayerTags tags = read_layer_tags(file.metadata().at(std::string(kLayerTagsKey)), where);
   for (const SourceTensor& tensor : tags.source) {
-    if (!is_shard_name(tensor.shard)) fail(where, fmt::format("the tags name the shard {}, which is not a plain file name", in_quotes(tensor.shard)));
+    if (!is_shard_name(tensor.shard)) fail(where, fmt::format("the tags name the shard {}, which is not a plain file name", support::in_quotes(tensor.shard)));
   }
   const LayerKey key{tags.further, tags.layer};
   const auto of_family = std::ranges::find_if(converted.layers, [&](const auto& entry) { return entry.first.further == key.further; });
@@ -50,8 +50,8 @@ void add_layer(ConvertedDirectory& converted, const SafetensorsFile& file) {
   if (!is_new) fail(where, fmt::format("is {}, and so is {}", key.name(), entry->second.file->path().filename().string()));
 }
 
-void add_file(ConvertedDirectory& converted, SafetensorsFile&& opened) {
-  const SafetensorsFile& file = converted.files.emplace_back(std::move(opened));
+void add_file(ConvertedDirectory& converted, support::SafetensorsFile&& opened) {
+  const support::SafetensorsFile& file = converted.files.emplace_back(std::move(opened));
   if (file.metadata().contains(std::string(kLayerTagsKey))) return add_layer(converted, file);
   if (file.metadata().contains(std::string(kShardTagsKey))) return add_shard(converted, file);
   fail(file.path().string(), "holds no layout tags: `mxact convert` did not write it");
@@ -61,7 +61,7 @@ void add_file(ConvertedDirectory& converted, SafetensorsFile&& opened) {
 void add_empty_shards(ConvertedDirectory& converted) {
   for (const auto& [layer, entry] : converted.layers) {
     for (const SourceTensor& tensor : entry.tags.source) {
-      if (!converted.shards.contains(tensor.shard)) add_file(converted, SafetensorsFile(converted.path / tensor.shard));
+      if (!converted.shards.contains(tensor.shard)) add_file(converted, support::SafetensorsFile(converted.path / tensor.shard));
       if (!converted.shards.contains(tensor.shard)) fail((converted.path / tensor.shard).string(), "is a layer, but the tags name it as a shard");
     }
   }
@@ -83,10 +83,10 @@ void check_layers_of(const ConvertedDirectory& rank, const ConvertedDirectory& f
 }  // namespace
 
 ConvertedDirectory open_converted(const std::filesystem::path& path) {
-  if (!is_there(path)) fail(path.string(), "there is no such directory");
-  if (!is_there(path / kIndexName)) fail(path.string(), fmt::format("has no {}: it is not what `mxact convert` writes", kIndexName));
+  if (!support::is_there(path)) fail(path.string(), "there is no such directory");
+  if (!support::is_there(path / kIndexName)) fail(path.string(), fmt::format("has no {}: it is not what `mxact convert` writes", kIndexName));
   ConvertedDirectory converted{path, {}, {}, {}};
-  for (SafetensorsFile& file : open_checkpoint_files(path).files) add_file(converted, std::move(file));
+  for (support::SafetensorsFile& file : open_checkpoint_files(path).files) add_file(converted, std::move(file));
   if (converted.layers.empty()) fail(path.string(), "holds no converted layer");
   add_empty_shards(converted);
   return converted;
@@ -112,4 +112,4 @@ std::vector<ConvertedDirectory> open_ranks(const std::vector<std::filesystem::pa
   return ranks;
 }
 
-}  // namespace mx::sim
+}  // namespace mx::checkpoint

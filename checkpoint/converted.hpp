@@ -11,18 +11,18 @@
 #include "checkpoint/checkpoint_files.hpp"
 #include "checkpoint/layout_tags.hpp"
 
-namespace mx::sim {
+namespace mx::checkpoint {
 
 /// One layer's file.
 struct ConvertedLayer {
   LayerTags tags;
-  const SafetensorsFile* file;
+  const support::SafetensorsFile* file;
 };
 
 /// What a shard holds beside the experts, and the order of all its tensors.
 struct ConvertedShard {
   std::vector<std::string> order;
-  const SafetensorsFile* file;
+  const support::SafetensorsFile* file;
 };
 
 /// A layer's place: the families in the order of their numbers, the first one before them.
@@ -36,7 +36,7 @@ struct LayerKey {
 
 struct ConvertedDirectory {
   std::filesystem::path path;
-  std::list<SafetensorsFile> files;
+  std::list<support::SafetensorsFile> files;
   std::map<LayerKey, ConvertedLayer> layers;
   std::map<std::string, ConvertedShard> shards;  ///< by name
 
@@ -52,4 +52,4 @@ ConvertedDirectory open_converted(const std::filesystem::path& path);
 /// when a rank is missing, is there twice or is of another conversion.
 std::vector<ConvertedDirectory> open_ranks(const std::vector<std::filesystem::path>& paths);
 
-}  // namespace mx::sim
+}  // namespace mx::checkpoint

@@ -8,7 +8,7 @@
 #include "checkpoint/module_pattern.hpp"
 #include "support/quote.hpp"
 
-namespace mx::sim {
+namespace mx::checkpoint {
 namespace {
 
 using Text = std::string_view;
@@ -64,7 +64,7 @@ constexpr std::array<FactRow, 13> kGroupFacts{{{"weights.num_bits", "bits"},
                                                {"weight.scale_format", "scale_format"}}};
 constexpr Text kMixed = "MIXED_PRECISION";
 
-void collect_words(const Json& json, const std::string& path, std::map<std::string, std::string>& words) {
+void collect_words(const support::Json& json, const std::string& path, std::map<std::string, std::string>& words) {
   if (!json.is_object() || json.empty()) {
     words[path] = json.is_string() ? json.get<std::string>() : json.dump();
     return;
@@ -83,7 +83,7 @@ void add_target(const std::string& pattern, const std::string& path, Declaration
   }
 }
 
-void add_group(const std::string& path, const Json& json, Declarations& all) {
+void add_group(const std::string& path, const support::Json& json, Declarations& all) {
   all.groups.push_back({path, {}});
   if (!json.is_object()) return;
   for (const auto& [key, value] : json.items()) {
@@ -92,7 +92,7 @@ void add_group(const std::string& path, const Json& json, Declarations& all) {
 }
 
 /// Takes a table of groups, or a list, out of the words; false for anything else.
-bool take(const Json& json, const std::string& path, Declarations& all) {
+bool take(const support::Json& json, const std::string& path, Declarations& all) {
   if (const auto* const table = std::ranges::find(kGroupTables, path, &GroupTable::path); table != kGroupTables.end() && json.is_object()) {
     for (const auto& [key, value] : json.items()) {
       add_group(fmt::format("{}.{}", path, key), value, all);
@@ -100,12 +100,12 @@ bool take(const Json& json, const std::string& path, Declarations& all) {
         add_target(key, path, all);
         continue;
       }
-      const Json* const targets = value.is_object() ? value.find("targets") : nullptr;
+      const support::Json* const targets = value.is_object() ? value.find("targets") : nullptr;
       if (targets == nullptr || !targets->is_array()) {
         add_target("Linear", path, all);
         continue;
       }
-      for (const Json& target : *targets) {
+      for (const support::Json& target : *targets) {
         if (target.is_string()) add_target(target.text(), all.groups.back().path + ".targets", all);
       }
     }
@@ -117,7 +117,7 @@ bool take(const Json& json, const std::string& path, Declarations& all) {
     return true;
   }
   if (std::ranges::find(kLists, path) == kLists.end() || !json.is_array()) return false;
-  for (const Json& entry : json) {
+  for (const support::Json& entry : json) {
     if (entry.is_string()) all.left.push_back({entry.text(), 0, path});
   }
   return true;
@@ -160,7 +160,7 @@ std::optional<std::size_t> group_of(const Declarations& all, std::span<const std
 
 }  // namespace
 
-void add_declarations(const Json& json, const std::string& root, Declarations& declarations) {
+void add_declarations(const support::Json& json, const std::string& root, Declarations& declarations) {
   for (const auto& [key, value] : json.items()) {
     const std::string path = root.empty() ? key : root + "." + key;
     if (take(value, path, declarations)) continue;
@@ -199,10 +199,10 @@ Declared declared_of(const Declarations& declarations, std::span<const std::stri
       return match == Match::name || match == Match::expression;
     };
     if (std::ranges::none_of(modules, names)) continue;
-    declared.left = fmt::format("{}: {}", left.path, in_quotes(left.pattern));
+    declared.left = fmt::format("{}: {}", left.path, support::in_quotes(left.pattern));
     break;
   }
   return declared;
 }
 
-}  // namespace mx::sim
+}  // namespace mx::checkpoint

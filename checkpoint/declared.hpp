@@ -10,7 +10,7 @@
 
 #include "support/json.hpp"
 
-namespace mx::sim {
+namespace mx::checkpoint {
 
 /// A scheme that is declared for the modules that its targets name.
 struct DeclaredGroup {
@@ -35,7 +35,7 @@ struct Declarations {
 };
 
 /// Adds what a file says: the object of config.json under "", that of hf_quant_config.json under "hf_quant_config".
-void add_declarations(const Json& json, const std::string& root, Declarations& declarations);
+void add_declarations(const support::Json& json, const std::string& root, Declarations& declarations);
 
 /// One thing that is declared.
 struct DeclaredFact {
@@ -54,4 +54,4 @@ struct Declared {
 /// Throws Error(input) as match_module does.
 Declared declared_of(const Declarations& declarations, std::span<const std::string> modules, const std::string& where);
 
-}  // namespace mx::sim
+}  // namespace mx::checkpoint

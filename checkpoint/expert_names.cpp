@@ -10,7 +10,7 @@
 #include "model/error.hpp"
 #include "support/quote.hpp"
 
-namespace mx::sim {
+namespace mx::checkpoint {
 namespace {
 
 [[noreturn]] void fail(const std::string& where, const std::string& message) { throw Error(ErrorCode::input, message, where); }
@@ -23,7 +23,7 @@ std::string_view take_digits(std::string_view& text) {
 
 int number_of(std::string_view digits, std::string_view what, const std::string& place) {
   if (digits.size() > 4 || (digits.size() > 1 && digits.front() == '0')) {
-    fail(place, fmt::format("the {} number {} is not from 0 to 9999 without leading zeros", what, in_quotes(digits)));
+    fail(place, fmt::format("the {} number {} is not from 0 to 9999 without leading zeros", what, support::in_quotes(digits)));
   }
   int number = 0;
   std::from_chars(digits.data(), digits.data() + digits.size(), number);
@@ -95,4 +95,4 @@ std::optional<Reading> read_name(const Naming& naming, std::string_view name, co
   return Reading{read, false};
 }
 
-}  // namespace mx::sim
+}  // namespace mx::checkpoint

@@ -7,7 +7,7 @@
 
 #include "checkpoint/form_search.hpp"
 
-namespace mx::sim {
+namespace mx::checkpoint {
 
 /// Every naming of source_forms() once, in the order of the forms.
 std::vector<const Naming*> all_namings();
@@ -22,4 +22,4 @@ struct Reading {
 /// None for a name that does not begin so. Throws Error(input) for a number of a layer or an expert that is none.
 std::optional<Reading> read_name(const Naming& naming, std::string_view name, const LocatedTensor& at);
 
-}  // namespace mx::sim
+}  // namespace mx::checkpoint

@@ -13,7 +13,7 @@
 #include "model/error.hpp"
 #include "support/quote.hpp"
 
-namespace mx::sim {
+namespace mx::checkpoint {
 namespace {
 
 using layout::Sizes;
@@ -53,7 +53,7 @@ class FamilyFinder {
   const Naming& naming() const { return *family_.naming; }
 
   [[noreturn]] void missing(const std::string& name, std::string_view seen) const {
-    fail(where_, fmt::format("tensor '{}' is missing{}", name, seen.empty() ? "" : fmt::format(", though there is {}", in_quotes(seen))));
+    fail(where_, fmt::format("tensor '{}' is missing{}", name, seen.empty() ? "" : fmt::format(", though there is {}", support::in_quotes(seen))));
   }
 
   /// What one layer has, every layer has; biases are there for all projections or for none, and so are routers.
@@ -110,15 +110,15 @@ class FamilyFinder {
     const std::string where = place_of_tensor(weight);
     const std::vector<std::int64_t>& shape = weight.at->view->shape;
     const std::optional<MatrixSizes> matrix = matrix_of(*weight.row, *weight.at->view, group_of(form()));
-    if (!matrix) fail(where, fmt::format("shape is {}, expected {} with positive sizes", shape_text(shape), weight.row->shapes.front().formula));
+    if (!matrix) fail(where, fmt::format("shape is {}, expected {} with positive sizes", support::shape_text(shape), weight.row->shapes.front().formula));
     Sizes sizes{naming().numbered ? experts_ : matrix->experts, 0, matrix->columns, group_in(layer, matrix->columns)};
     const int halves = weight.projection->halves;
     const std::int64_t multiple = form().converts() ? halves * sizes.group : halves;
     if (matrix->rows % multiple != 0) {
-      fail(where, fmt::format("shape is {}: {}I = {} is not a multiple of {}", shape_text(shape), halves == 2 ? "2" : "", matrix->rows, multiple));
+      fail(where, fmt::format("shape is {}: {}I = {} is not a multiple of {}", support::shape_text(shape), halves == 2 ? "2" : "", matrix->rows, multiple));
     }
     if (sizes.hidden % sizes.group != 0) {
-      fail(where, fmt::format("shape is {}: H = {} is not a multiple of {}", shape_text(shape), sizes.hidden, sizes.group));
+      fail(where, fmt::format("shape is {}: H = {} is not a multiple of {}", support::shape_text(shape), sizes.hidden, sizes.group));
     }
     sizes.intermediate = matrix->rows / halves;
     if (halves == 2) check_squares(sizes.intermediate, where);
@@ -141,25 +141,25 @@ class FamilyFinder {
   [[noreturn]] void refuse_shape(const FoundLayer& layer, const std::string& place, const LocatedTensor& at,
                                  const std::vector<std::int64_t>& expected, std::string_view formula) const {
     const Sizes& sizes = layer.sizes;
-    fail(place, fmt::format("shape is {}, expected {} = {} with E={}, I={}, H={} as {} has", shape_text(at.view->shape), shape_text(expected),
-                            formula, sizes.experts, sizes.intermediate, sizes.hidden, in_quotes(first_weight(layer).name)));
+    fail(place, fmt::format("shape is {}, expected {} = {} with E={}, I={}, H={} as {} has", support::shape_text(at.view->shape), support::shape_text(expected),
+                            formula, sizes.experts, sizes.intermediate, sizes.hidden, support::in_quotes(first_weight(layer).name)));
   }
 
   void check_tensor(const FoundLayer& layer, const FoundTensor& tensor) {
     const TensorRow& row = *tensor.row;
-    const TensorView& view = *tensor.at->view;
+    const support::TensorView& view = *tensor.at->view;
     const std::string place = place_of_tensor(tensor);
     if (std::ranges::find(row.dtypes, view.dtype->name) == row.dtypes.end()) {
       fail(place, fmt::format("dtype is {}, expected {}", view.dtype->name, fmt::join(row.dtypes, " or ")));
     }
     const auto [first, is_first] = firsts_.emplace(&row, &tensor);
-    const TensorView& like = *first->second->at->view;
+    const support::TensorView& like = *first->second->at->view;
     if (view.dtype != like.dtype) {
-      fail(place, fmt::format("dtype is {}, but that of {} is {}", view.dtype->name, in_quotes(first->second->name), like.dtype->name));
+      fail(place, fmt::format("dtype is {}, but that of {} is {}", view.dtype->name, support::in_quotes(first->second->name), like.dtype->name));
     }
     if (row.shapes.empty()) {
       if (is_number(view, naming().numbered ? 1 : layer.sizes.experts)) return;
-      fail(place, fmt::format("shape is {}, expected one number, [], [1] or [1, 1]", shape_text(view.shape)));
+      fail(place, fmt::format("shape is {}, expected one number, [], [1] or [1, 1]", support::shape_text(view.shape)));
     }
     const MatrixSizes sizes = matrix_of_projection(*tensor.projection, layer.sizes);
     const ShapeRow* wanted = &row.shapes.front();
@@ -348,4 +348,4 @@ std::vector<FoundFamily> find_families(const CheckpointFiles& files, const Check
   return found;
 }
 
-}  // namespace mx::sim
+}  // namespace mx::checkpoint

@@ -10,7 +10,7 @@
 #include "checkpoint/checkpoint_files.hpp"
 #include "checkpoint/source_forms.hpp"
 
-namespace mx::sim {
+namespace mx::checkpoint {
 
 /// A tensor of a layer's experts, where it lies in the files.
 struct FoundTensor {
@@ -55,4 +55,4 @@ struct FoundFamily {
 /// shapes that contradict each other or the configuration. `where` names the checkpoint.
 std::vector<FoundFamily> find_families(const CheckpointFiles& files, const CheckpointConfig& config, const std::string& where);
 
-}  // namespace mx::sim
+}  // namespace mx::checkpoint

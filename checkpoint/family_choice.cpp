@@ -12,11 +12,11 @@
 #include "model/error.hpp"
 #include "model/names.hpp"
 
-namespace mx::sim {
+namespace mx::checkpoint {
 namespace {
 
-using layout::BackendLayout;
-using layout::Setting;
+using families::BackendLayout;
+using families::Setting;
 
 void check_rank(const ConvertOptions& options) {
   const int ranks = options.setting.tp_size;
@@ -25,7 +25,7 @@ void check_rank(const ConvertOptions& options) {
 }
 
 Setting setting_of(const Checkpoint& checkpoint, const BackendLayout& backend, const ConvertOptions& options,
-                   const std::optional<layout::ConverterActivation>& activation) {
+                   const std::optional<families::ConverterActivation>& activation) {
   Setting setting = options.setting;
   const SourceForm& form = checkpoint.source_form();
   setting.sizes = checkpoint.sizes(0);
@@ -34,22 +34,22 @@ Setting setting_of(const Checkpoint& checkpoint, const BackendLayout& backend, c
   setting.sizes.intermediate /= setting.tp_size;
   if (activation) setting.activation = *activation;
   if (!activation && !options.asks_activation)
-    setting.activation = form.use.activation == "SWIGLUOAI" ? layout::ConverterActivation::swigluoai : layout::ConverterActivation::silu;
+    setting.activation = form.use.activation == "SWIGLUOAI" ? families::ConverterActivation::swigluoai : families::ConverterActivation::silu;
   setting.has_bias = checkpoint.has_bias();
-  setting.padded = form.use.rounds ? sim::rounded_up(backend.backend, setting) : setting.sizes;
+  setting.padded = form.use.rounds ? rounded_up(backend.backend, setting) : setting.sizes;
   return setting;
 }
 
 void check_form(const BackendLayout& backend, const Setting& setting) {
   if (backend.converts(setting.form, setting.engine)) return;
-  const auto other = std::ranges::find_if(layout::kConversionEngines, [&](Engine engine) {
-    const BackendLayout* const row = layout::find_backend_layout(backend.backend, setting.form.format, engine);
+  const auto other = std::ranges::find_if(families::kConversionEngines, [&](deployment::Engine engine) {
+    const BackendLayout* const row = families::find_backend_layout(backend.backend, setting.form.format, engine);
     return row != nullptr && row->converts(setting.form, engine);
   });
   throw Error(ErrorCode::usage,
-              fmt::format("engine {} does not convert checkpoints of {} in {} order for it{}", name_of(setting.engine),
+              fmt::format("engine {} does not convert checkpoints of {} in {} order for it{}", deployment::name_of(setting.engine),
                           layout::name_of(setting.form.format), layout::name_of(setting.form.order),
-                          other == layout::kConversionEngines.end() ? "" : fmt::format("; engine {} does", mx::name_of(*other))),
+                          other == families::kConversionEngines.end() ? "" : fmt::format("; engine {} does", mx::deployment::name_of(*other))),
               std::string(backend.backend));
 }
 
@@ -101,7 +101,7 @@ class Chooser {
   bool converts(int family) const {
     const std::optional<layout::Form> form = form_of(family);
     if (!form) return false;
-    const BackendLayout* const row = layout::find_backend_layout(options_.backend, form->format, options_.setting.engine);
+    const BackendLayout* const row = families::find_backend_layout(options_.backend, form->format, options_.setting.engine);
     return row != nullptr && row->converts(*form, options_.setting.engine);
   }
 
@@ -144,11 +144,11 @@ class Chooser {
     Checkpoint checkpoint = opened_.of_family(asked.family);
     checkpoint.require_convertible();
     const std::string& name = asked.named == nullptr ? options_.backend : asked.named->backend;
-    const BackendLayout& backend = layout::backend_layout_named(name, checkpoint.layout_form().format, options_.setting.engine);
+    const BackendLayout& backend = families::backend_layout_named(name, checkpoint.layout_form().format, options_.setting.engine);
     Setting setting = setting_of(checkpoint, backend, options_, asked.named == nullptr ? std::nullopt : asked.named->activation);
     check_form(backend, setting);
     if (options_.asks_for_kernel && setting.form.format == layout::WeightFormat::mxfp4) check_has_kernel(name, setting);
-    layout::check_needs(backend, setting);
+    families::check_needs(backend, setting);
     const int further = choice_.converted.empty() ? 0 : asked.family + 1;
     choice_.converted.push_back({std::move(checkpoint), &backend, std::move(setting), further});
   }
@@ -163,4 +163,4 @@ class Chooser {
 
 FamilyChoice choose_families(const std::filesystem::path& source, const ConvertOptions& options) { return Chooser(source, options).run(); }
 
-}  // namespace mx::sim
+}  // namespace mx::checkpoint

@@ -7,13 +7,13 @@
 #include "checkpoint/checkpoint.hpp"
 #include "checkpoint/convert.hpp"
 
-namespace mx::sim {
+namespace mx::checkpoint {
 
 /// A family that is converted.
 struct FamilyConversion {
   Checkpoint checkpoint;  ///< is asked about this family
-  const layout::BackendLayout* backend;
-  layout::Setting setting;  ///< of one rank, sizes rounded as the engine rounds them
+  const families::BackendLayout* backend;
+  families::Setting setting;  ///< of one rank, sizes rounded as the engine rounds them
   int further = 0;          ///< as LayerTags has it
 
   std::string name() const { return std::string(backend->backend); }
@@ -31,4 +31,4 @@ struct FamilyChoice {
 /// Checkpoint::require_convertible and check_has_kernel do.
 FamilyChoice choose_families(const std::filesystem::path& source, const ConvertOptions& options);
 
-}  // namespace mx::sim
+}  // namespace mx::checkpoint

@@ -13,7 +13,7 @@
 #include "model/error.hpp"
 #include "support/quote.hpp"
 
-namespace mx::sim {
+namespace mx::checkpoint {
 namespace {
 
 [[noreturn]] void fail(const std::string& where, const std::string& message) { throw Error(ErrorCode::input, message, where); }
@@ -59,7 +59,7 @@ std::string foreign_method(const CheckpointConfig& config) {
   if (method == config.declared.words.end() || method->second == "null") return {};
   const auto has_it = [&](const ConfigFact& fact) { return fact.key == "method" && agrees(fact, method->second); };
   const bool known = std::ranges::any_of(source_forms(), [&](const SourceForm& form) { return std::ranges::any_of(form.facts, has_it); });
-  return known ? std::string() : fmt::format("{} is {}", path, in_quotes(method->second));
+  return known ? std::string() : fmt::format("{} is {}", path, support::in_quotes(method->second));
 }
 
 /// A tensor among the experts that no form has. Where the layer has others, only their forms' names would do.
@@ -94,7 +94,7 @@ std::string names_like_experts(const CheckpointFiles& files) {
   std::size_t count = 0;
   for (const auto& [name, tensor] : files.tensors) {
     if (name.find("expert") == std::string_view::npos && name.find("moe") == std::string_view::npos) continue;
-    if (++count <= kShown) shown.push_back(in_quotes(name));
+    if (++count <= kShown) shown.push_back(support::in_quotes(name));
   }
   if (count == 0) return "no tensor's name has 'expert' or 'moe' in it";
   return fmt::format("{} named like experts, in no known way: {}{}", count == 1 ? "1 tensor is" : fmt::format("{} tensors are", count),
@@ -199,7 +199,7 @@ Forms by_presence(const std::vector<Hit>& hits, Forms among) {
 /// Whether a tensor's shape is one that the form gives it beside its projection's weight.
 bool has_shape(const SourceForm& form, const Hit& hit, const MatrixSizes& sizes) {
   const TensorRow& row = *find_row(form, hit.name.suffix);
-  const TensorView& view = *hit.name.at->view;
+  const support::TensorView& view = *hit.name.at->view;
   if (row.shapes.empty()) return is_number(view, hit.name.naming->numbered ? 1 : sizes.experts);
   const std::vector<std::int64_t> groups = form.form.format == layout::WeightFormat::int4 ? std::vector<std::int64_t>{32, 64, 128, 16, sizes.columns}
                                                                                           : std::vector<std::int64_t>{group_of(form)};
@@ -238,8 +238,8 @@ std::string contradiction(const SourceForm& form, const Declared& declared) {
     const auto row = std::ranges::find(form.facts, fact.key, &ConfigFact::key);
     if (row == form.facts.end() || fact.value == "null" || agrees(*row, fact.value)) continue;
     if (row->is_none)
-      return fmt::format("{} is {}, whose fused matrices have inputs as rows, unlike {}", fact.path, in_quotes(fact.value), form.title);
-    return fmt::format("{} is {}, where {} has {}", fact.path, in_quotes(fact.value), form.title, fmt::join(row->values, " or "));
+      return fmt::format("{} is {}, whose fused matrices have inputs as rows, unlike {}", fact.path, support::in_quotes(fact.value), form.title);
+    return fmt::format("{} is {}, where {} has {}", fact.path, support::in_quotes(fact.value), form.title, fmt::join(row->values, " or "));
   }
   if (form.by_model && !says_model)
     return fmt::format("model_type is not given: whether inputs or outputs are the rows of {} follows from it", form.title);
@@ -295,7 +295,7 @@ const SourceForm& by_config(const std::vector<Hit>& hits, Forms among, const Dec
   if (left == 0) {
     const SourceForm& nearest = nearest_of(among, declared);
     fail(config.path.string(), fmt::format("{}; names, dtypes and shapes of {} are those of {}", contradiction(nearest, declared),
-                                           in_quotes(hits.front().name.name), titles_of(among)));
+                                           support::in_quotes(hits.front().name.name), titles_of(among)));
   }
   if (is_one(left)) return first_of(left);
   const bool whole = std::ranges::all_of(
@@ -322,7 +322,7 @@ void check_naming(std::vector<Hit>& hits) {
   for (const Hit& hit : hits) {
     if (hit.name.naming->title == first.naming->title) continue;
     fail(place_of(*hit.name.at, hit.name.name),
-         fmt::format("is named by {}, but {} by {}", hit.name.naming->title, in_quotes(first.name), first.naming->title));
+         fmt::format("is named by {}, but {} by {}", hit.name.naming->title, support::in_quotes(first.name), first.naming->title));
   }
 }
 
@@ -369,7 +369,7 @@ LayerForm form_of(std::vector<Hit>& hits, const CheckpointConfig& config, const 
 }  // namespace
 
 std::string place_of(const LocatedTensor& tensor, std::string_view name) {
-  return fmt::format("{}: tensor {}", tensor.file->path().string(), in_quotes(name));
+  return fmt::format("{}: tensor {}", tensor.file->path().string(), support::in_quotes(name));
 }
 
 std::string tensor_name(const Naming& naming, std::string_view prefix, int expert, const Projection& projection, std::string_view suffix) {
@@ -383,4 +383,4 @@ std::map<LayerPlace, LayerForm> search_forms(const CheckpointFiles& files, const
   return forms;
 }
 
-}  // namespace mx::sim
+}  // namespace mx::checkpoint

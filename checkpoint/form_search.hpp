@@ -11,7 +11,7 @@
 #include "checkpoint/checkpoint_files.hpp"
 #include "checkpoint/source_forms.hpp"
 
-namespace mx::sim {
+namespace mx::checkpoint {
 
 /// An expert tensor's name, taken apart.
 struct ExpertName {
@@ -60,7 +60,7 @@ const TensorRow* find_row(const SourceForm& form, std::string_view suffix);
 std::int64_t group_of(const SourceForm& form);
 
 /// Whether a tensor holds one number, as [], [1] or [1, 1], or one for each of so many experts, as [E], [E, 1] or [E, 1, 1].
-bool is_number(const TensorView& view, std::int64_t experts);
+bool is_number(const support::TensorView& view, std::int64_t experts);
 
 /// Whether a row's numbers are scales of squares of 128 x 128.
 bool in_squares(const TensorRow& row);
@@ -72,8 +72,8 @@ struct MatrixSizes {
   std::int64_t columns = 0;
 };
 /// None where the shape is not one of the row's. `bits` of one element: a shape counts elements.
-std::optional<MatrixSizes> matrix_of(const TensorRow& row, const TensorView& view, std::int64_t group);
+std::optional<MatrixSizes> matrix_of(const TensorRow& row, const support::TensorView& view, std::int64_t group);
 /// The shape of a row that a tensor of these sizes has.
 std::vector<std::int64_t> shape_of(const ShapeRow& row, const MatrixSizes& sizes, int bits, std::int64_t group);
 
-}  // namespace mx::sim
+}  // namespace mx::checkpoint

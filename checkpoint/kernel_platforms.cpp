@@ -7,7 +7,7 @@
 #include "model/error.hpp"
 #include "model/families/memory.hpp"
 
-namespace mx::sim {
+namespace mx::checkpoint {
 namespace {
 
 constexpr std::string_view kOracle = "mxfp4";
@@ -15,38 +15,38 @@ constexpr std::string_view kOracle = "mxfp4";
 /// What a layer of other sizes, another activation or another spread would not change.
 bool is_for_good(std::string_view code) { return code.starts_with("device") || code == "quant_scheme" || code.starts_with("exc:"); }
 
-bool has_kernel(const oracle::OracleTables& tables, std::string_view backend, const oracle::PlatformPreset& platform) {
+bool has_kernel(const engine::OracleTables& tables, std::string_view backend, const deployment::PlatformPreset& platform) {
   // SILU, which every class takes: activations are looked at before types.
-  const oracle::LayerConfig layer{
+  const deployment::LayerConfig layer{
       .num_experts = 32, .experts_per_token = 4, .hidden = 2880, .intermediate_per_partition = 2880, .activation = "SILU"};
-  oracle::Deployment deployment = oracle::deployment_on(platform, {}, layer);
+  deployment::Deployment deployment = deployment::deployment_on(platform, {}, layer);
   deployment.env = {{"VLLM_ROCM_USE_AITER", "1"}};
-  const std::vector<oracle::Candidate> verdicts = oracle::support(tables, deployment);
-  return std::ranges::any_of(verdicts, [&](const oracle::Candidate& c) { return c.backend == backend && !is_for_good(c.verdict.code); });
+  const std::vector<engine::Candidate> verdicts = engine::support(tables, deployment);
+  return std::ranges::any_of(verdicts, [&](const engine::Candidate& c) { return c.backend == backend && !is_for_good(c.verdict.code); });
 }
 
 }  // namespace
 
-std::vector<std::string_view> kernel_platforms(std::string_view backend, Engine engine) {
-  const std::string_view name = layout::backend_layout_named(backend, layout::WeightFormat::mxfp4, engine).backend;
-  const oracle::OracleTables& tables = oracle::tables_of(engine, kOracle);
+std::vector<std::string_view> kernel_platforms(std::string_view backend, deployment::Engine engine) {
+  const std::string_view name = families::backend_layout_named(backend, layout::WeightFormat::mxfp4, engine).backend;
+  const engine::OracleTables& tables = engine::tables_of(engine, kOracle);
   std::vector<std::string_view> platforms;
-  for (const oracle::PlatformPreset& platform : oracle::all_platforms()) {
+  for (const deployment::PlatformPreset& platform : deployment::all_platforms()) {
     if (has_kernel(tables, name, platform)) platforms.push_back(platform.name);
   }
   return platforms;
 }
 
-void check_has_kernel(std::string_view backend, const layout::Setting& setting) {
+void check_has_kernel(std::string_view backend, const families::Setting& setting) {
   const std::vector<std::string_view> platforms = kernel_platforms(backend, setting.engine);
-  if (std::ranges::any_of(platforms, [&](std::string_view name) { return layout::arch_named(name) == setting.arch; })) return;
-  const std::string_view known = layout::backend_layout_named(backend, layout::WeightFormat::mxfp4, setting.engine).backend;
+  if (std::ranges::any_of(platforms, [&](std::string_view name) { return families::arch_named(name) == setting.arch; })) return;
+  const std::string_view known = families::backend_layout_named(backend, layout::WeightFormat::mxfp4, setting.engine).backend;
   std::string names;
   for (std::string_view name : platforms) names += (names.empty() ? "" : ", ") + std::string(name);
   throw Error(ErrorCode::unsupported,
-              "engine " + std::string(name_of(setting.engine)) + " has no kernel of " + std::string(known) + " on " +
-                  std::string(layout::name_of(setting.arch)) + "; it has on " + names + " (--any-platform converts all the same)",
+              "engine " + std::string(deployment::name_of(setting.engine)) + " has no kernel of " + std::string(known) + " on " +
+                  std::string(families::name_of(setting.arch)) + "; it has on " + names + " (--any-platform converts all the same)",
               "--platform");
 }
 
-}  // namespace mx::sim
+}  // namespace mx::checkpoint

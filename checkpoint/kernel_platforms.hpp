@@ -6,14 +6,14 @@
 
 #include "model/families/setting.hpp"
 
-namespace mx::sim {
+namespace mx::checkpoint {
 
-/// Names of oracle::all_platforms() on which some class of an MXFP4 backend takes the device and the backend's own types; packages and variables that
+/// Names of deployment::all_platforms() on which some class of an MXFP4 backend takes the device and the backend's own types; packages and variables that
 /// a user can add are taken to be there. Throws Error(usage) on a backend that no conversion of MXFP4 is known for, Error(unsupported) for a
 /// version without conversions.
-std::vector<std::string_view> kernel_platforms(std::string_view backend, Engine engine);
+std::vector<std::string_view> kernel_platforms(std::string_view backend, deployment::Engine engine);
 
 /// Throws Error(unsupported), naming the platforms that have one, when none of them is the setting's device.
-void check_has_kernel(std::string_view backend, const layout::Setting& setting);
+void check_has_kernel(std::string_view backend, const families::Setting& setting);
 
-}  // namespace mx::sim
+}  // namespace mx::checkpoint

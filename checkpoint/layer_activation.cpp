@@ -10,7 +10,7 @@
 #include "model/error.hpp"
 #include "support/quote.hpp"
 
-namespace mx::sim {
+namespace mx::checkpoint {
 namespace {
 
 /// The first key that is there counts: a model may have another activation outside of its experts.
@@ -46,15 +46,15 @@ constexpr std::array<LimitRow, 4> kLimits{
 struct ConstantRow {
   std::string_view activation;  ///< its name begins with it
   std::string_view key;
-  std::optional<double> oracle::ActivationConstants::*member;
+  std::optional<double> deployment::ActivationConstants::*member;
   std::optional<double> unsaid;
 };
 // Source: transformers GptOssConfig; vllm at 7ca49fbe4 transformers_utils/configs/minimax_m3.py, models/kimi_k3/nvidia/model.py.
-constexpr std::array<ConstantRow, 5> kConstants{{{"SWIGLUOAI", "swiglu_alpha", &oracle::ActivationConstants::swiglu_alpha, 1.702},
-                                                 {"SWIGLUOAI", "swiglu_beta", &oracle::ActivationConstants::swiglu_beta, 1},
-                                                 {"SWIGLUOAI", "swiglu_limit", &oracle::ActivationConstants::swiglu_limit, 7},
-                                                 {"SITU", "activation_situ_beta", &oracle::ActivationConstants::situ_beta, {}},
-                                                 {"SITU", "activation_situ_linear_beta", &oracle::ActivationConstants::situ_linear_beta, {}}}};
+constexpr std::array<ConstantRow, 5> kConstants{{{"SWIGLUOAI", "swiglu_alpha", &deployment::ActivationConstants::swiglu_alpha, 1.702},
+                                                 {"SWIGLUOAI", "swiglu_beta", &deployment::ActivationConstants::swiglu_beta, 1},
+                                                 {"SWIGLUOAI", "swiglu_limit", &deployment::ActivationConstants::swiglu_limit, 7},
+                                                 {"SITU", "activation_situ_beta", &deployment::ActivationConstants::situ_beta, {}},
+                                                 {"SITU", "activation_situ_linear_beta", &deployment::ActivationConstants::situ_linear_beta, {}}}};
 
 std::string_view word_of(const CheckpointConfig& config) {
   for (const std::string_view key : kKeys) {
@@ -73,7 +73,7 @@ std::string_view named(const CheckpointConfig& config, bool gated, std::string_v
   const auto* const row = std::ranges::find(kRows, word, &ActivationRow::word);
   const std::string_view name = row == kRows.end() ? std::string_view() : gated ? row->gated : row->alone;
   if (!name.empty()) return name;
-  throw Error(ErrorCode::unsupported, fmt::format("the activation is {}: which one of the engine's it is, is not known here", in_quotes(word)),
+  throw Error(ErrorCode::unsupported, fmt::format("the activation is {}: which one of the engine's it is, is not known here", support::in_quotes(word)),
               config.path.string());
 }
 
@@ -124,4 +124,4 @@ LayerActivation activation_of(const CheckpointConfig& config, int layer, bool ga
   return activation;
 }
 
-}  // namespace mx::sim
+}  // namespace mx::checkpoint

@@ -7,12 +7,12 @@
 #include "model/deployment/deployment.hpp"
 #include "model/moe/activation.hpp"
 
-namespace mx::sim {
+namespace mx::checkpoint {
 
 /// The activation of one layer.
 struct LayerActivation {
   std::string_view name;                  ///< the engine's
-  oracle::ActivationConstants constants;  ///< the model's; none where it gives none
+  deployment::ActivationConstants constants;  ///< the model's; none where it gives none
   friend bool operator==(const LayerActivation&, const LayerActivation&) = default;
   /// The constants as fp32 bits; 0 where there is none.
   moe::ActivationConstants bits() const;
@@ -28,4 +28,4 @@ bool may_lack_gate(const CheckpointConfig& config);
 /// none of; Error(input) for a constant that is no number.
 LayerActivation activation_of(const CheckpointConfig& config, int layer, bool gated, bool alternates, std::string_view usual);
 
-}  // namespace mx::sim
+}  // namespace mx::checkpoint

@@ -10,7 +10,7 @@
 #include "checkpoint/shard.hpp"
 #include "support/one_behind.hpp"
 
-namespace mx::sim {
+namespace mx::checkpoint {
 namespace {
 
 using kernels::relayout::TensorMove;
@@ -40,12 +40,12 @@ class RankTensor {
   std::uint64_t part_bytes() const { return part_bytes_; }
   const Layout& own_part() const { return *own_; }
   /// The part of a layout that belongs to a part of the tensor.
-  Layout part_of(const Layout& layout) const { return sim::part_of(layout, parts_); }
+  Layout part_of(const Layout& layout) const { return checkpoint::part_of(layout, parts_); }
 
   /// Calls visit(bytes) for all parts in order, some at a time.
   template <class Visit>
-  void for_each_turn(const StopPoint& stop, const Visit& visit) {
-    sim::for_each_turn(static_cast<std::uint64_t>(parts_), part_bytes_, stop,
+  void for_each_turn(const support::StopPoint& stop, const Visit& visit) {
+    checkpoint::for_each_turn(static_cast<std::uint64_t>(parts_), part_bytes_, stop,
                        [&](std::uint64_t first, std::uint64_t count) { visit(load(first, count)); });
   }
 
@@ -72,27 +72,27 @@ class RankTensor {
 }  // namespace
 
 struct LayerPacker::Impl {
-  const StopPoint& stop;
+  const support::StopPoint& stop;
   RankOf rank;
   std::optional<LayerReader> reader;  ///< none: the tensors have their bytes
-  layout::PackedLayer packed;
+  families::PackedLayer packed;
   std::int64_t up_scales_dropped;
   PartMemory memory = {};
 
   RankTensor tensor(Role role, const Layout* target) { return {*reader, role, rank, target, memory}; }
 
   /// All that is asked of the layer before it is placed, and the tensors that it will have.
-  void plan(const layout::BackendLayout& backend, const layout::Setting& setting) {
-    layout::LayerOutline outline{reader->numbers().experts.sizes, setting.form, {}, 0};
+  void plan(const families::BackendLayout& backend, const families::Setting& setting) {
+    families::LayerOutline outline{reader->numbers().experts.sizes, setting.form, {}, 0};
     outline.sizes.intermediate /= rank.tp;
     for (const Role role : layout::kAllRoles) {
       const bool there = outline.present[static_cast<std::size_t>(role)] = reader->has(role);
       if (!there || !layout::is_scale(role)) continue;
       tensor(role, nullptr).for_each_turn(stop, [&](std::span<const std::uint8_t> bytes) {
-        outline.largest_scale_byte = std::max(outline.largest_scale_byte, layout::largest_scale_byte(role, setting.form, bytes));
+        outline.largest_scale_byte = std::max(outline.largest_scale_byte, families::largest_scale_byte(role, setting.form, bytes));
       });
     }
-    packed.setting = layout::setting_for(outline, backend, setting);
+    packed.setting = families::setting_for(outline, backend, setting);
     packed.losses = reader->requantization_losses(rank.rank, rank.tp);
     for (const Role role : layout::kAllRoles) {
       if (!reader->has(role)) continue;
@@ -103,19 +103,19 @@ struct LayerPacker::Impl {
   }
 
   void note_losses(Role role, const TensorPlan& plan) {
-    if (!layout::may_lose(plan)) return;
+    if (!families::may_lose(plan)) return;
     RankTensor source = tensor(role, &plan.layout);
     const TensorPlan part{source.part_of(plan.layout), plan.cast};
-    layout::LostUnits lost;
+    families::LostUnits lost;
     source.for_each_turn(stop, [&](std::span<const std::uint8_t> bytes) {
-      const layout::LostUnits more = layout::lost_units(part, bytes);
+      const families::LostUnits more = families::lost_units(part, bytes);
       lost.cast += more.cast;
       lost.cut += more.cut * static_cast<std::int64_t>(bytes.size() / source.part_bytes());
     });
-    layout::note_lost(role, plan, lost, packed.losses);
+    families::note_lost(role, plan, lost, packed.losses);
   }
 
-  void place(std::size_t index, const PackedSink& sink, OneBehind& writing) {
+  void place(std::size_t index, const PackedSink& sink, support::OneBehind& writing) {
     const PackedTensor& to = packed.tensors[index];
     RankTensor source = tensor(to.role, &to.layout);
     const TensorMove move = layout::named(to.role, [&] { return TensorMove::place(source.own_part(), {source.part_of(to.layout), to.cast}); });
@@ -130,9 +130,9 @@ struct LayerPacker::Impl {
   }
 };
 
-LayerPacker::LayerPacker(const Checkpoint& checkpoint, int layer, RankOf rank, const layout::BackendLayout& backend, const layout::Setting& setting,
-                         MoveBy by, const StopPoint& stop) {
-  if (backend.values == nullptr && by == MoveBy::plans) {
+LayerPacker::LayerPacker(const Checkpoint& checkpoint, int layer, RankOf rank, const families::BackendLayout& backend, const families::Setting& setting,
+                         kernels::relayout::MoveBy by, const support::StopPoint& stop) {
+  if (backend.values == nullptr && by == kernels::relayout::MoveBy::plans) {
     LayerReader reader(checkpoint, layer);
     const std::int64_t dropped = reader.numbers().up_scales_dropped;
     impl_ = std::make_unique<Impl>(Impl{stop, rank, std::move(reader), {std::string(backend.backend), {}, {}, {}}, dropped});
@@ -142,20 +142,20 @@ LayerPacker::LayerPacker(const Checkpoint& checkpoint, int layer, RankOf rank, c
   MoeLayer whole = checkpoint.layer(layer, stop);
   const std::vector<layout::Loss> again = checkpoint.requantization_losses(layer, whole.requantized, rank.rank, rank.tp);
   stop.check();
-  if (rank.tp > 1) whole.experts = shard(whole.experts, rank.rank, rank.tp, mover_of(by));
+  if (rank.tp > 1) whole.experts = shard(whole.experts, rank.rank, rank.tp, kernels::relayout::mover_of(by));
   impl_ = std::make_unique<Impl>(
-      Impl{stop, rank, std::nullopt, layout::convert(std::move(whole.experts), backend, setting, mover_of(by)), whole.up_scales_dropped});
+      Impl{stop, rank, std::nullopt, families::convert(std::move(whole.experts), backend, setting, kernels::relayout::mover_of(by)), whole.up_scales_dropped});
   impl_->packed.losses.insert(impl_->packed.losses.begin(), again.begin(), again.end());
 }
 
 LayerPacker::~LayerPacker() = default;
 LayerPacker::LayerPacker(LayerPacker&&) noexcept = default;
 
-const layout::PackedLayer& LayerPacker::packed() const { return impl_->packed; }
+const families::PackedLayer& LayerPacker::packed() const { return impl_->packed; }
 std::int64_t LayerPacker::up_scales_dropped() const { return impl_->up_scales_dropped; }
 
 void LayerPacker::run(const PackedSink& sink) {
-  OneBehind writing;
+  support::OneBehind writing;
   for (std::size_t i = 0; i < impl_->packed.tensors.size(); ++i) {
     if (impl_->reader) {
       impl_->place(i, sink, writing);
@@ -169,4 +169,4 @@ void LayerPacker::run(const PackedSink& sink) {
   writing.wait();
 }
 
-}  // namespace mx::sim
+}  // namespace mx::checkpoint

@@ -12,7 +12,7 @@
 #include "model/families/convert.hpp"
 #include "support/stop.hpp"
 
-namespace mx::sim {
+namespace mx::checkpoint {
 
 /// Of `tp` ranks that each have a part of a layer.
 struct RankOf {
@@ -26,18 +26,18 @@ using PackedSink = std::function<void(std::size_t tensor, std::span<const std::u
 class LayerPacker {
  public:
   /// Reads what has to be known of a layer before it is placed: its largest scale byte, and what is lost. Where tensors or experts are coupled, and
-  /// where the model moves the bytes, the whole layer is read and converted here. Throws as Checkpoint::layer and layout::convert do, and Stopped.
-  LayerPacker(const Checkpoint& checkpoint, int layer, RankOf rank, const layout::BackendLayout& backend, const layout::Setting& setting, MoveBy by,
-              const StopPoint& stop);
+  /// where the model moves the bytes, the whole layer is read and converted here. Throws as Checkpoint::layer and families::convert do, and Stopped.
+  LayerPacker(const Checkpoint& checkpoint, int layer, RankOf rank, const families::BackendLayout& backend, const families::Setting& setting, kernels::relayout::MoveBy by,
+              const support::StopPoint& stop);
   ~LayerPacker();
   LayerPacker(LayerPacker&&) noexcept;
 
   /// The layer as it will be packed, its tensors without bytes.
-  const layout::PackedLayer& packed() const;
+  const families::PackedLayer& packed() const;
   std::int64_t up_scales_dropped() const;
 
   /// Hands out every tensor from beginning to end, one after the other, from a thread of its own, while the next part is read and placed. To be
-  /// called once. Throws as layout::convert does, what the sink throws, and Stopped.
+  /// called once. Throws as families::convert does, what the sink throws, and Stopped.
   void run(const PackedSink& sink);
 
  private:
@@ -45,4 +45,4 @@ class LayerPacker {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace mx::sim
+}  // namespace mx::checkpoint

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace mx::sim {
+namespace mx::checkpoint {
 
 using layout::Role;
 
@@ -38,4 +38,4 @@ void LayerReader::read(Role role, std::uint64_t begin, std::span<std::uint8_t> o
   }
 }
 
-}  // namespace mx::sim
+}  // namespace mx::checkpoint

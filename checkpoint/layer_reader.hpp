@@ -10,7 +10,7 @@
 #include "checkpoint/checkpoint.hpp"
 #include "model/families/convert.hpp"
 
-namespace mx::sim {
+namespace mx::checkpoint {
 
 class LayerReader {
  public:
@@ -42,4 +42,4 @@ class LayerReader {
   std::array<std::vector<Part>, layout::kRoleCount> parts_;  ///< by where they begin
 };
 
-}  // namespace mx::sim
+}  // namespace mx::checkpoint

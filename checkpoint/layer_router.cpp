@@ -13,7 +13,7 @@
 #include "model/numerics/convert.hpp"
 #include "support/quote.hpp"
 
-namespace mx::sim {
+namespace mx::checkpoint {
 namespace {
 
 using Text = std::string_view;
@@ -52,13 +52,13 @@ constexpr Text kTable = ".gate.tid2eid";
 std::optional<std::vector<std::uint32_t>> numbers_of(const CheckpointFiles& files, const std::string& name, const std::vector<std::int64_t>& shape) {
   const auto found = files.tensors.find(name);
   if (found == files.tensors.end()) return std::nullopt;
-  const TensorView& view = *found->second.view;
+  const support::TensorView& view = *found->second.view;
   const std::string place = place_of(found->second, name);
   constexpr std::array<Text, 3> kDtypes{"BF16", "F16", "F32"};
   if (std::ranges::find(kDtypes, view.dtype->name) == kDtypes.end())
     throw Error(ErrorCode::input, fmt::format("dtype is {}, expected BF16, F16 or F32 of a router", view.dtype->name), place);
   if (view.shape != shape)
-    throw Error(ErrorCode::input, fmt::format("shape is {}, expected {} of a router", shape_text(view.shape), shape_text(shape)), place);
+    throw Error(ErrorCode::input, fmt::format("shape is {}, expected {} of a router", support::shape_text(view.shape), support::shape_text(shape)), place);
   return f32_numbers(*found->second.file, view);
 }
 
@@ -72,13 +72,13 @@ std::optional<std::vector<std::uint32_t>> list_of(const CheckpointFiles& files, 
 HashTable table_of(const CheckpointFiles& files, const std::string& name, std::int64_t experts) {
   const auto found = files.tensors.find(name);
   if (found == files.tensors.end()) return {};
-  const TensorView& view = *found->second.view;
+  const support::TensorView& view = *found->second.view;
   const std::string place = place_of(found->second, name);
   constexpr std::array<Text, 2> kDtypes{"I32", "I64"};
   if (std::ranges::find(kDtypes, view.dtype->name) == kDtypes.end())
     throw Error(ErrorCode::input, fmt::format("dtype is {}, expected I32 or I64 of experts by token", view.dtype->name), place);
   if (view.shape.size() != 2 || view.shape[0] < 1 || view.shape[1] < 1)
-    throw Error(ErrorCode::input, fmt::format("shape is {}, expected [ids, top_k]", shape_text(view.shape)), place);
+    throw Error(ErrorCode::input, fmt::format("shape is {}, expected [ids, top_k]", support::shape_text(view.shape)), place);
   HashTable table{view.shape[0], view.shape[1], {}};
   const std::vector<std::uint8_t> bytes = found->second.file->read(view);
   const std::size_t width = static_cast<std::size_t>(view.dtype->bits) / 8;
@@ -186,4 +186,4 @@ std::optional<LayerRouter> read_router(const CheckpointFiles& files, const Check
   return router;
 }
 
-}  // namespace mx::sim
+}  // namespace mx::checkpoint

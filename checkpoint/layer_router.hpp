@@ -12,7 +12,7 @@
 #include "checkpoint/router_facts.hpp"
 #include "model/moe/routing.hpp"
 
-namespace mx::sim {
+namespace mx::checkpoint {
 
 /// A table that gives a token its experts by its id.
 struct HashTable {
@@ -52,4 +52,4 @@ struct LayerRouter {
 std::optional<LayerRouter> read_router(const CheckpointFiles& files, const CheckpointConfig& config, std::string_view prefix, std::int64_t experts,
                                        std::int64_t hidden);
 
-}  // namespace mx::sim
+}  // namespace mx::checkpoint

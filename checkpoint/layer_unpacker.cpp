@@ -11,7 +11,7 @@
 #include "support/digest.hpp"
 #include "support/one_behind.hpp"
 
-namespace mx::sim {
+namespace mx::checkpoint {
 namespace {
 
 using kernels::relayout::TensorMove;
@@ -37,14 +37,14 @@ auto in_file(const ConvertedLayer& rank, Work work) {
 const PackedTag& tag_of(const ConvertedLayer& rank, Role role) { return *std::ranges::find(rank.tags.tensors, role, &PackedTag::role); }
 
 /// A rank's whole layer.
-CanonicalLayer restored(const ConvertedLayer& rank, layout::OnLoss on_loss, const layout::Mover& mover, const StopPoint& stop) {
+CanonicalLayer restored(const ConvertedLayer& rank, families::OnLoss on_loss, const layout::Mover& mover, const support::StopPoint& stop) {
   return in_file(rank, [&] {
-    layout::PackedLayer packed = read_packed_layer(rank.tags, *rank.file, stop);
+    families::PackedLayer packed = read_packed_layer(rank.tags, *rank.file, stop);
     std::string changed;
     for (const PackedTag& tag : rank.tags.tensors) {
-      if (changed.empty()) changed = changed_content(tag, digest_of(packed.find(tag.role)->bytes));
+      if (changed.empty()) changed = changed_content(tag, support::digest_of(packed.find(tag.role)->bytes));
     }
-    CanonicalLayer layer = layout::restore(std::move(packed), on_loss, mover);
+    CanonicalLayer layer = families::restore(std::move(packed), on_loss, mover);
     // Second: bytes that no conversion makes say more of themselves.
     if (!changed.empty()) fail(rank, changed);
     return layer;
@@ -55,9 +55,9 @@ CanonicalLayer restored(const ConvertedLayer& rank, layout::OnLoss on_loss, cons
 struct RankParts {
   const ConvertedLayer& rank;
   Role role;
-  const TensorView& view;
+  const support::TensorView& view;
   TensorMove take;
-  DigestStream digest = {};
+  support::DigestStream digest = {};
 
   std::uint64_t packed_bytes() const { return static_cast<std::uint64_t>(take.source_bytes()); }
   std::uint64_t own_bytes() const { return static_cast<std::uint64_t>(take.target_bytes()); }
@@ -78,16 +78,16 @@ struct RankParts {
 
 struct LayerUnpacker::Impl {
   std::vector<const ConvertedLayer*> ranks;
-  const StopPoint& stop;
+  const support::StopPoint& stop;
   layout::Sizes sizes;
   layout::Form form;
-  std::vector<layout::PackedLayer> outlines;  ///< of every rank; none: `whole` has the bytes
+  std::vector<families::PackedLayer> outlines;  ///< of every rank; none: `whole` has the bytes
   CanonicalLayer whole = {};
   PartMemory memory = {};
 
   std::uint64_t tp() const { return ranks.size(); }
 
-  void take(Role role, const CanonicalSink& sink, OneBehind& writing) {
+  void take(Role role, const CanonicalSink& sink, support::OneBehind& writing) {
     const Layout to = layout::canonical(role, sizes, form), own = layout::canonical(role, outlines.front().setting.sizes, form);
     std::int64_t parts = parts_of({&to, &own});
     for (std::size_t r = 0; r < tp(); ++r) {
@@ -149,7 +149,7 @@ struct LayerUnpacker::Impl {
   }
 };
 
-LayerUnpacker::LayerUnpacker(std::vector<const ConvertedLayer*> ranks, layout::OnLoss on_loss, MoveBy by, const StopPoint& stop) {
+LayerUnpacker::LayerUnpacker(std::vector<const ConvertedLayer*> ranks, families::OnLoss on_loss, kernels::relayout::MoveBy by, const support::StopPoint& stop) {
   const LayerTags& first = ranks.front()->tags;
   layout::Sizes sizes = first.setting.sizes;
   sizes.intermediate *= first.setting.tp_size;
@@ -157,16 +157,16 @@ LayerUnpacker::LayerUnpacker(std::vector<const ConvertedLayer*> ranks, layout::O
   Impl& impl = *impl_;
   std::vector<CanonicalLayer> parts;
   for (const ConvertedLayer* const rank : impl.ranks) {
-    layout::PackedLayer outline = packed_outline(rank->tags, *rank->file);
-    in_file(*rank, [&] { layout::check_restorable(outline, on_loss); });
-    const bool coupled = layout::backend_layout_named(outline.backend, outline.setting.form.format, outline.setting.engine).values != nullptr;
-    if (coupled || by == MoveBy::model) {
-      parts.push_back(restored(*rank, on_loss, mover_of(by), stop));
+    families::PackedLayer outline = packed_outline(rank->tags, *rank->file);
+    in_file(*rank, [&] { families::check_restorable(outline, on_loss); });
+    const bool coupled = families::backend_layout_named(outline.backend, outline.setting.form.format, outline.setting.engine).values != nullptr;
+    if (coupled || by == kernels::relayout::MoveBy::model) {
+      parts.push_back(restored(*rank, on_loss, kernels::relayout::mover_of(by), stop));
     } else {
       impl.outlines.push_back(std::move(outline));
     }
   }
-  if (!parts.empty()) impl.whole = parts.size() == 1 ? std::move(parts.front()) : join(std::move(parts), mover_of(by));
+  if (!parts.empty()) impl.whole = parts.size() == 1 ? std::move(parts.front()) : join(std::move(parts), kernels::relayout::mover_of(by));
 }
 
 LayerUnpacker::~LayerUnpacker() = default;
@@ -179,7 +179,7 @@ const layout::Sizes& LayerUnpacker::sizes() const { return impl_->sizes; }
 const layout::Form& LayerUnpacker::form() const { return impl_->form; }
 
 void LayerUnpacker::run(const CanonicalSink& sink) {
-  OneBehind writing;
+  support::OneBehind writing;
   for (const Role role : layout::kAllRoles) {
     if (!gives(role)) continue;
     impl_->stop.check();
@@ -193,4 +193,4 @@ void LayerUnpacker::run(const CanonicalSink& sink) {
   writing.wait();
 }
 
-}  // namespace mx::sim
+}  // namespace mx::checkpoint

@@ -11,7 +11,7 @@
 #include "model/families/convert.hpp"
 #include "support/stop.hpp"
 
-namespace mx::sim {
+namespace mx::checkpoint {
 
 /// Takes the next bytes of a role's canonical memory.
 using CanonicalSink = std::function<void(layout::Role role, std::span<const std::uint8_t> bytes)>;
@@ -19,8 +19,8 @@ using CanonicalSink = std::function<void(layout::Role role, std::span<const std:
 class LayerUnpacker {
  public:
   /// The layer of every rank, in order; they outlive the unpacker. Where tensors or experts are coupled, and where the model moves the bytes, the
-  /// whole layer is read and restored here. Throws as packed_outline, layout::restore and join do, with the file as the place, and Stopped.
-  LayerUnpacker(std::vector<const ConvertedLayer*> ranks, layout::OnLoss on_loss, MoveBy by, const StopPoint& stop);
+  /// whole layer is read and restored here. Throws as packed_outline, families::restore and join do, with the file as the place, and Stopped.
+  LayerUnpacker(std::vector<const ConvertedLayer*> ranks, families::OnLoss on_loss, kernels::relayout::MoveBy by, const support::StopPoint& stop);
   ~LayerUnpacker();
   LayerUnpacker(LayerUnpacker&&) noexcept;
 
@@ -37,4 +37,4 @@ class LayerUnpacker {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace mx::sim
+}  // namespace mx::checkpoint

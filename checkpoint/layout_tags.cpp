@@ -16,21 +16,21 @@
 #include "support/quote.hpp"
 #include "support/tensor_reads.hpp"
 
-namespace mx::sim {
+namespace mx::checkpoint {
 namespace {
 
 using layout::Layout;
 using layout::PackedTensor;
 using layout::Role;
 
-constexpr JsonLimits kLimits{.bytes = std::uint64_t{1} << 20, .depth = 8, .memory = std::uint64_t{64} << 20};
+constexpr support::JsonLimits kLimits{.bytes = std::uint64_t{1} << 20, .depth = 8, .memory = std::uint64_t{64} << 20};
 
 [[noreturn]] void fail(const std::string& where, const std::string& message) { throw Error(ErrorCode::input, message, where); }
 
 /// Of the steps of a view program.
-class Digest : public Fnv1a {
+class Digest : public support::Fnv1a {
  public:
-  using Fnv1a::add;
+  using support::Fnv1a::add;
   void add(const std::vector<std::int64_t>& numbers) { add_all(numbers); }
 
   void operator()(const layout::Split& s) { add({s.axis, s.inner}); }
@@ -62,11 +62,11 @@ constexpr std::array<DtypeRow, 4> kDtypes{{
     {"", 0, "U8", 8},
 }};
 
-Json parse(const std::string& text, const std::string& where) {
-  return parse_json(std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()), kLimits, where);
+support::Json parse(const std::string& text, const std::string& where) {
+  return support::parse_json(std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()), kLimits, where);
 }
 
-void check_version(JsonFields& fields) {
+void check_version(support::JsonFields& fields) {
   const std::int64_t version = fields.integer("version", 0, INT32_MAX);
   if (version == kTagsVersion) return;
   fail(fields.where(),
@@ -75,7 +75,7 @@ void check_version(JsonFields& fields) {
            version, kTagsVersion));
 }
 
-Role read_role(JsonFields& fields) {
+Role read_role(support::JsonFields& fields) {
   const std::string name = fields.text("role");
   try {
     return layout::role_named(name);
@@ -84,16 +84,16 @@ Role read_role(JsonFields& fields) {
   }
 }
 
-Json axes_json(const std::vector<layout::Axis>& axes) {
-  Json json = Json::array();
+support::Json axes_json(const std::vector<layout::Axis>& axes) {
+  support::Json json = support::Json::array();
   for (const layout::Axis& axis : axes) json.push_back({{"axis", axis.name}, {"extent", axis.extent}});
   return json;
 }
 
-std::vector<layout::Axis> read_axes(const Json& json, const std::string& where) {
+std::vector<layout::Axis> read_axes(const support::Json& json, const std::string& where) {
   std::vector<layout::Axis> axes;
-  for (const Json& entry : json) {
-    JsonFields fields(entry, where + ": logical");
+  for (const support::Json& entry : json) {
+    support::JsonFields fields(entry, where + ": logical");
     axes.push_back({fields.text("axis"), fields.integer("extent", 1, std::int64_t{1} << 40)});
     fields.finish();
   }
@@ -124,17 +124,17 @@ std::string pattern_of(const SourceTensor& tensor) {
 }
 
 /// The tensors of all experts that have one name but for the number, shard by shard.
-void read_numbered(const Json& json, const std::string& where, std::int64_t experts, std::vector<SourceTensor>& tensors) {
-  JsonFields fields(json, where);
+void read_numbered(const support::Json& json, const std::string& where, std::int64_t experts, std::vector<SourceTensor>& tensors) {
+  support::JsonFields fields(json, where);
   const Role role = read_role(fields);
   const std::string half_name = fields.text("half");
   const auto half = std::ranges::find(kHalfNames, half_name);
-  if (half == kHalfNames.end()) fail(where, fmt::format("'half' is {}, neither none nor gate nor up", in_quotes(half_name)));
-  const TensorEntry entry{fields.text("name"), fields.text("dtype"), fields.integers("shape")};
-  if (entry.name.find(kExpertMark) == std::string::npos) fail(where, fmt::format("'name' is {}, without {}", in_quotes(entry.name), kExpertMark));
+  if (half == kHalfNames.end()) fail(where, fmt::format("'half' is {}, neither none nor gate nor up", support::in_quotes(half_name)));
+  const support::TensorEntry entry{fields.text("name"), fields.text("dtype"), fields.integers("shape")};
+  if (entry.name.find(kExpertMark) == std::string::npos) fail(where, fmt::format("'name' is {}, without {}", support::in_quotes(entry.name), kExpertMark));
   int expert = 0;
-  for (const Json& run : fields.array("shards")) {
-    JsonFields part(run, where + ": shards");
+  for (const support::Json& run : fields.array("shards")) {
+    support::JsonFields part(run, where + ": shards");
     const std::string shard = part.text("shard");
     const std::int64_t count = part.integer("experts", 1, experts - expert);
     part.finish();
@@ -146,42 +146,42 @@ void read_numbered(const Json& json, const std::string& where, std::int64_t expe
   fields.finish();
 }
 
-void read_source(const Json& json, const std::string& where, std::int64_t experts, std::vector<SourceTensor>& tensors) {
+void read_source(const support::Json& json, const std::string& where, std::int64_t experts, std::vector<SourceTensor>& tensors) {
   if (json.is_object() && json.contains("shards")) return read_numbered(json, where, experts, tensors);
-  JsonFields fields(json, where);
+  support::JsonFields fields(json, where);
   tensors.push_back({read_role(fields), -1, -1, {fields.text("name"), fields.text("dtype"), fields.integers("shape")}, fields.text("shard")});
   if (json.is_object() && json.contains("input_major")) tensors.back().input_major = fields.integer("input_major", 0, 1) == 1;
   fields.finish();
 }
 
 /// The experts' tensors come expert by expert: those of one kind are gathered.
-Json source_json(const std::vector<SourceTensor>& tensors) {
-  Json json = Json::array();
+support::Json source_json(const std::vector<SourceTensor>& tensors) {
+  support::Json json = support::Json::array();
   std::map<std::string, std::size_t> kinds;
   for (const SourceTensor& tensor : tensors) {
     const std::string pattern = pattern_of(tensor);
     const auto [kind, is_new] = kinds.emplace(pattern, json.size());
     if (is_new) {
-      Json entry{{"role", layout::name_of(tensor.role)}};
+      support::Json entry{{"role", layout::name_of(tensor.role)}};
       if (tensor.expert >= 0) entry["half"] = kHalfNames[static_cast<std::size_t>(std::int64_t{tensor.half} + 1)];
       entry.update({{"name", pattern}, {"dtype", tensor.entry.dtype}, {"shape", tensor.entry.shape}});
       if (tensor.expert >= 0)
-        entry["shards"] = Json::array();
+        entry["shards"] = support::Json::array();
       else
         entry["shard"] = tensor.shard;
       if (tensor.input_major) entry["input_major"] = 1;
       json.push_back(std::move(entry));
     }
     if (tensor.expert < 0) continue;
-    Json& shards = json[kind->second]["shards"];
+    support::Json& shards = json[kind->second]["shards"];
     if (shards.empty() || shards.back()["shard"] != tensor.shard) shards.push_back({{"shard", tensor.shard}, {"experts", 0}});
     shards.back()["experts"] = shards.back()["experts"].get<int>() + 1;
   }
   return json;
 }
 
-PackedTag read_tensor(const Json& json, const std::string& where) {
-  JsonFields fields(json, where);
+PackedTag read_tensor(const support::Json& json, const std::string& where) {
+  support::JsonFields fields(json, where);
   PackedTag tag{read_role(fields), fields.text("name"), {}, fields.text("program"), fields.text("cast"), fields.text("content")};
   tag.logical = read_axes(fields.array("logical"), where);
   fields.finish();
@@ -189,7 +189,7 @@ PackedTag read_tensor(const Json& json, const std::string& where) {
 }
 
 /// Sizes that the file cannot hold are no sizes to build a program for.
-void check_extent(const LayerTags& tags, const SafetensorsFile& file) {
+void check_extent(const LayerTags& tags, const support::SafetensorsFile& file) {
   std::uint64_t held = 0;
   for (const auto& [name, view] : file.tensors()) held += view.bytes.size();
   const layout::Sizes& padded = tags.setting.padded;
@@ -203,26 +203,26 @@ void check_extent(const LayerTags& tags, const SafetensorsFile& file) {
 }
 
 /// The tensor that the backend's program describes, as the file holds it, without its bytes.
-PackedTensor checked_tensor(const LayerTags& tags, const PackedTag& tag, const layout::BackendLayout& backend, const SafetensorsFile& file) {
-  const std::string where = fmt::format("{}: tensor {}", file.path().string(), in_quotes(tag.name));
+PackedTensor checked_tensor(const LayerTags& tags, const PackedTag& tag, const families::BackendLayout& backend, const support::SafetensorsFile& file) {
+  const std::string where = fmt::format("{}: tensor {}", file.path().string(), support::in_quotes(tag.name));
   layout::TensorPlan plan = backend.build(tag.role, tags.setting);
   PackedTensor tensor{tag.role, std::move(plan.layout), plan.cast, {}};
   if (tag.logical != tensor.layout.logical()) {
     fail(where, fmt::format("the tags say {}, but the setting makes it {}", axes_text(tag.logical), axes_text(tensor.layout.logical())));
   }
   if (tag.cast != tensor.cast->name) {
-    fail(where, fmt::format("the tags name the cast {}, but {} uses {}", in_quotes(tag.cast), tags.backend, tensor.cast->name));
+    fail(where, fmt::format("the tags name the cast {}, but {} uses {}", support::in_quotes(tag.cast), tags.backend, tensor.cast->name));
   }
   if (const std::string digest = program_digest(tensor.layout); tag.program != digest) {
-    fail(where, fmt::format("was packed by the program {}, but that of {} for these tags is {}", in_quotes(tag.program), tags.backend, digest));
+    fail(where, fmt::format("was packed by the program {}, but that of {} for these tags is {}", support::in_quotes(tag.program), tags.backend, digest));
   }
-  const TensorEntry expected = packed_entry(tags.prefix, tensor);
-  if (tag.name != expected.name) fail(where, fmt::format("should be named {}", in_quotes(expected.name)));
-  const TensorView* const view = file.find(tag.name);
+  const support::TensorEntry expected = packed_entry(tags.prefix, tensor);
+  if (tag.name != expected.name) fail(where, fmt::format("should be named {}", support::in_quotes(expected.name)));
+  const support::TensorView* const view = file.find(tag.name);
   if (view == nullptr) fail(where, "is in the tags, but not in the file");
   if (view->dtype->name != expected.dtype || view->shape != expected.shape) {
     fail(where,
-         fmt::format("is {} {}, but the tags make it {} {}", view->dtype->name, shape_text(view->shape), expected.dtype, shape_text(expected.shape)));
+         fmt::format("is {} {}, but the tags make it {} {}", view->dtype->name, support::shape_text(view->shape), expected.dtype, support::shape_text(expected.shape)));
   }
   return tensor;
 }
@@ -255,12 +255,12 @@ std::string program_digest(const Layout& layout) {
 
 std::string packed_name(std::string_view prefix, Role role) { return fmt::format("{}.experts.{}", prefix, layout::name_of(role)); }
 
-TensorEntry packed_entry(std::string_view prefix, const PackedTensor& tensor) {
+support::TensorEntry packed_entry(std::string_view prefix, const PackedTensor& tensor) {
   const Layout& layout = tensor.layout;
   const auto dtype = std::ranges::find_if(kDtypes, [&](const DtypeRow& row) {
     return (row.cast.empty() || row.cast == tensor.cast->name) && (row.bits == 0 || row.bits == layout.grain_bits());
   });
-  TensorEntry entry{packed_name(prefix, tensor.role), std::string(dtype->name), {}};
+  support::TensorEntry entry{packed_name(prefix, tensor.role), std::string(dtype->name), {}};
   std::int64_t places = 1;
   for (const layout::Axis& axis : layout.view()) {
     entry.shape.push_back(axis.extent);
@@ -281,11 +281,11 @@ TensorEntry packed_entry(std::string_view prefix, const PackedTensor& tensor) {
 std::string layer_name(int layer, int further) { return fmt::format("layer {}{}", layer, further == 0 ? "" : fmt::format(" of family {}", further)); }
 
 std::string text_of(const LayerTags& tags) {
-  Json json{{"version", kTagsVersion}, {"backend", tags.backend}, {"prefix", tags.prefix},
+  support::Json json{{"version", kTagsVersion}, {"backend", tags.backend}, {"prefix", tags.prefix},
             {"layer", tags.layer},     {"rank", tags.rank},       {"setting", setting_json(tags.setting)}};
   if (tags.further > 0) json["family"] = tags.further;
   json["source"] = source_json(tags.source);
-  for (const char* key : {"tensors", "losses"}) json[key] = Json::array();
+  for (const char* key : {"tensors", "losses"}) json[key] = support::Json::array();
   for (const PackedTag& tag : tags.tensors) {
     json["tensors"].push_back({{"role", layout::name_of(tag.role)},
                                {"name", tag.name},
@@ -300,8 +300,8 @@ std::string text_of(const LayerTags& tags) {
 
 LayerTags read_layer_tags(const std::string& text, const std::string& where) {
   const std::string place = fmt::format("{}: {}", where, kLayerTagsKey);
-  const Json json = parse(text, place);
-  JsonFields fields(json, place);
+  const support::Json json = parse(text, place);
+  support::JsonFields fields(json, place);
   check_version(fields);
   LayerTags tags{fields.text("backend"),
                  fields.text("prefix"),
@@ -313,26 +313,26 @@ LayerTags read_layer_tags(const std::string& text, const std::string& where) {
                  {}};
   if (json.contains("family")) tags.further = static_cast<int>(fields.integer("family", 1, INT32_MAX));
   if (tags.rank >= tags.setting.tp_size) fail(place, fmt::format("rank {} of {}", tags.rank, tags.setting.tp_size));
-  for (const Json& entry : fields.array("source")) read_source(entry, place + ": source", tags.setting.sizes.experts, tags.source);
-  for (const Json& entry : fields.array("tensors")) tags.tensors.push_back(read_tensor(entry, place + ": tensors"));
-  for (const Json& entry : fields.array("losses")) tags.losses.push_back(read_loss(entry, place + ": losses"));
+  for (const support::Json& entry : fields.array("source")) read_source(entry, place + ": source", tags.setting.sizes.experts, tags.source);
+  for (const support::Json& entry : fields.array("tensors")) tags.tensors.push_back(read_tensor(entry, place + ": tensors"));
+  for (const support::Json& entry : fields.array("losses")) tags.losses.push_back(read_loss(entry, place + ": losses"));
   fields.finish();
   return tags;
 }
 
-Json loss_json(const layout::Loss& loss) {
-  Json json = {{"role", layout::name_of(loss.role)}, {"what", loss.what}, {"units", loss.units}};
+support::Json loss_json(const layout::Loss& loss) {
+  support::Json json = {{"role", layout::name_of(loss.role)}, {"what", loss.what}, {"units", loss.units}};
   if (loss.kept > 0) json["kept"] = loss.kept;
   if (loss.replaced) json["replaced"] = true;
   return json;
 }
 
-layout::Loss read_loss(const Json& json, const std::string& where) {
-  JsonFields fields(json, where);
+layout::Loss read_loss(const support::Json& json, const std::string& where) {
+  support::JsonFields fields(json, where);
   layout::Loss loss{read_role(fields), fields.text("what"), fields.integer("units", 1, INT64_MAX)};
   if (json.contains("kept")) loss.kept = fields.integer("kept", 1, loss.units);
   if (json.contains("replaced")) {
-    const Json& replaced = fields.at("replaced");
+    const support::Json& replaced = fields.at("replaced");
     if (!replaced.is_boolean()) fail(fields.where() + ": replaced", "expected true or false");
     loss.replaced = replaced.get<bool>();
   }
@@ -340,29 +340,29 @@ layout::Loss read_loss(const Json& json, const std::string& where) {
   return loss;
 }
 
-std::string shard_tags_text(const std::vector<std::string>& order) { return Json{{"version", kTagsVersion}, {"order", order}}.dump(); }
+std::string shard_tags_text(const std::vector<std::string>& order) { return support::Json{{"version", kTagsVersion}, {"order", order}}.dump(); }
 
 std::vector<std::string> read_shard_tags(const std::string& text, const std::string& where) {
   const std::string place = fmt::format("{}: {}", where, kShardTagsKey);
-  const Json json = parse(text, place);
-  JsonFields fields(json, place);
+  const support::Json json = parse(text, place);
+  support::JsonFields fields(json, place);
   check_version(fields);
   std::vector<std::string> order = fields.texts("order");
   fields.finish();
   return order;
 }
 
-bool is_converted(const SafetensorsFile& file) {
+bool is_converted(const support::SafetensorsFile& file) {
   return file.metadata().contains(std::string(kLayerTagsKey)) || file.metadata().contains(std::string(kShardTagsKey));
 }
 
-layout::PackedLayer packed_outline(const LayerTags& tags, const SafetensorsFile& file) {
+families::PackedLayer packed_outline(const LayerTags& tags, const support::SafetensorsFile& file) {
   const std::string where = file.path().string();
   check_extent(tags, file);
-  layout::PackedLayer packed{tags.backend, tags.setting, {}, tags.losses};
+  families::PackedLayer packed{tags.backend, tags.setting, {}, tags.losses};
   try {
-    const layout::BackendLayout& backend = layout::backend_layout_named(tags.backend, tags.setting.form.format, tags.setting.engine);
-    layout::check_needs(backend, tags.setting);
+    const families::BackendLayout& backend = families::backend_layout_named(tags.backend, tags.setting.form.format, tags.setting.engine);
+    families::check_needs(backend, tags.setting);
     for (const PackedTag& tag : tags.tensors) {
       if (packed.find(tag.role) != nullptr) fail(where, fmt::format("the tags list {} twice", layout::name_of(tag.role)));
       packed.tensors.push_back(checked_tensor(tags, tag, backend, file));
@@ -376,26 +376,26 @@ layout::PackedLayer packed_outline(const LayerTags& tags, const SafetensorsFile&
     const auto extra = std::ranges::find_if(file.tensors(), [&](const auto& entry) {
       return std::ranges::none_of(tags.tensors, [&](const PackedTag& tag) { return tag.name == entry.first; });
     });
-    fail(fmt::format("{}: tensor {}", where, in_quotes(extra->first)), "is in the file, but not in the tags");
+    fail(fmt::format("{}: tensor {}", where, support::in_quotes(extra->first)), "is in the file, but not in the tags");
   }
   return packed;
 }
 
-layout::PackedLayer read_packed_layer(const LayerTags& tags, const SafetensorsFile& file, const StopPoint& stop) {
-  layout::PackedLayer packed = packed_outline(tags, file);
-  std::vector<TensorRead> reads;
+families::PackedLayer read_packed_layer(const LayerTags& tags, const support::SafetensorsFile& file, const support::StopPoint& stop) {
+  families::PackedLayer packed = packed_outline(tags, file);
+  std::vector<support::TensorRead> reads;
   for (std::size_t i = 0; i < packed.tensors.size(); ++i) {
-    const TensorView& view = *file.find(tags.tensors[i].name);
+    const support::TensorView& view = *file.find(tags.tensors[i].name);
     packed.tensors[i].bytes = kernels::zeros(view.bytes.size());
     reads.push_back({{&file, &view}, packed.tensors[i].bytes});
   }
-  read_tensors(reads, stop);
+  support::read_tensors(reads, stop);
   return packed;
 }
 
 std::string changed_content(const PackedTag& tag, const std::string& digest) {
   if (digest == tag.content) return {};
-  return fmt::format("{} was written with the digest {}, but its bytes have {}", tag.name, in_quotes(tag.content), digest);
+  return fmt::format("{} was written with the digest {}, but its bytes have {}", tag.name, support::in_quotes(tag.content), digest);
 }
 
-}  // namespace mx::sim
+}  // namespace mx::checkpoint

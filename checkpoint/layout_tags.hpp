@@ -12,7 +12,7 @@
 #include "support/json.hpp"
 #include "support/safetensors.hpp"
 
-namespace mx::sim {
+namespace mx::checkpoint {
 
 /// Metadata keys: of a file with one converted layer, and of the file that keeps what is left of a shard.
 inline constexpr std::string_view kLayerTagsKey = "mxact.layer";
@@ -25,7 +25,7 @@ struct SourceTensor {
   layout::Role role;
   int expert;  ///< -1: all of them
   int half;    ///< of w13: 0 gate, 1 up; -1: both, or no halves
-  TensorEntry entry;
+  support::TensorEntry entry;
   std::string shard;         ///< name of its file
   bool input_major = false;  ///< its matrices are transposed there
 };
@@ -56,7 +56,7 @@ struct LayerTags {
   std::string prefix;  ///< "model.layers.0.mlp"
   int layer;           ///< the number in the names of its tensors
   int rank;            ///< of setting.tp_size
-  layout::Setting setting;
+  families::Setting setting;
   std::vector<SourceTensor> source;
   std::vector<PackedTag> tensors;
   std::vector<layout::Loss> losses;
@@ -73,7 +73,7 @@ std::string program_digest(const layout::Layout& layout);
 std::string packed_name(std::string_view prefix, layout::Role role);
 
 /// Header of a packed tensor: the axes of its memory in units of whole bytes; U8, BF16, F16 or F32.
-TensorEntry packed_entry(std::string_view prefix, const layout::PackedTensor& tensor);
+support::TensorEntry packed_entry(std::string_view prefix, const layout::PackedTensor& tensor);
 
 /// The tags as JSON text, and back. Reading throws Error(input) naming `where` and the key: another version, a key that is missing, unknown or of
 /// another type, a word that is not known, sizes that cannot be.
@@ -85,19 +85,19 @@ std::string shard_tags_text(const std::vector<std::string>& order);
 std::vector<std::string> read_shard_tags(const std::string& text, const std::string& where);
 
 /// Whether `mxact convert` wrote the file.
-bool is_converted(const SafetensorsFile& file);
+bool is_converted(const support::SafetensorsFile& file);
 
 /// The layer as its file holds it, layouts rebuilt from the tags, its tensors without bytes. Throws Error(input) when they contradict the tensors or
 /// themselves: another dtype, shape, digest or cast than the backend's program for these sizes has, a tensor too much or too few.
-layout::PackedLayer packed_outline(const LayerTags& tags, const SafetensorsFile& file);
+families::PackedLayer packed_outline(const LayerTags& tags, const support::SafetensorsFile& file);
 /// The same with their bytes. Throws as SafetensorsFile::read does too, and Stopped.
-layout::PackedLayer read_packed_layer(const LayerTags& tags, const SafetensorsFile& file, const StopPoint& stop = StopPoint());
+families::PackedLayer read_packed_layer(const LayerTags& tags, const support::SafetensorsFile& file, const support::StopPoint& stop = support::StopPoint());
 
 /// A loss as text, and back. Reading throws Error(input).
-Json loss_json(const layout::Loss& loss);
-layout::Loss read_loss(const Json& json, const std::string& where);
+support::Json loss_json(const layout::Loss& loss);
+layout::Loss read_loss(const support::Json& json, const std::string& where);
 
 /// What is wrong with a tensor whose bytes have another digest than its tag says; empty: nothing.
 std::string changed_content(const PackedTag& tag, const std::string& digest);
 
-}  // namespace mx::sim
+}  // namespace mx::checkpoint

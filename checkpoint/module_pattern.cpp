@@ -13,7 +13,7 @@
 #include "model/error.hpp"
 #include "support/quote.hpp"
 
-namespace mx::sim {
+namespace mx::checkpoint {
 namespace {
 
 constexpr std::size_t kLongest = 1024;
@@ -49,7 +49,7 @@ class Parser {
 
  private:
   [[noreturn]] void fail(const std::string& what) const {
-    throw Error(ErrorCode::input, fmt::format("the expression {} {}", in_quotes(text_.substr(0, 80)), what), place_);
+    throw Error(ErrorCode::input, fmt::format("the expression {} {}", support::in_quotes(text_.substr(0, 80)), what), place_);
   }
   bool done() const { return at_ == text_.size(); }
   bool take(std::string_view word) {
@@ -225,7 +225,7 @@ bool fits_expression(std::string_view expression, std::string_view module, const
   if (matcher.too_long())
     throw Error(ErrorCode::input,
                 fmt::format("the expression {} takes more than {} steps, or more than {} at once, for a name of {} characters",
-                            in_quotes(expression.substr(0, 80)), kMostSteps, kMostOpen, module.size()),
+                            support::in_quotes(expression.substr(0, 80)), kMostSteps, kMostOpen, module.size()),
                 place);
   return fits;
 }
@@ -266,4 +266,4 @@ Match match_module(std::string_view pattern, std::string_view module, const std:
   }
 }
 
-}  // namespace mx::sim
+}  // namespace mx::checkpoint

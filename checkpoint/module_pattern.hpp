@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace mx::sim {
+namespace mx::checkpoint {
 
 /// How exactly a pattern says which module it means.
 enum class Match { none, kind, expression, name };
@@ -16,4 +16,4 @@ enum class Match { none, kind, expression, name };
 /// once. Source: vllm-project/compressed-tensors src/compressed_tensors/utils/match.py, match_name; fnmatch of vllm quantization/modelopt.py.
 Match match_module(std::string_view pattern, std::string_view module, const std::string& place);
 
-}  // namespace mx::sim
+}  // namespace mx::checkpoint

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace mx::sim {
+namespace mx::checkpoint {
 namespace {
 
 double beyond_is_inf(double near, double largest) { return std::abs(near) > largest ? std::copysign(HUGE_VAL, near) : near; }
@@ -20,4 +20,4 @@ double nearest_fp16(double value) { return beyond_is_inf(nearest_even(value, 11,
 
 double nearest_bf16(double value) { return beyond_is_inf(nearest_even(value, 8, -133), 0x1.FEp127); }
 
-}  // namespace mx::sim
+}  // namespace mx::checkpoint

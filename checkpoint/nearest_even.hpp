@@ -1,7 +1,7 @@
 #pragma once
 // Numbers of a file, rounded to fewer bits.
 
-namespace mx::sim {
+namespace mx::checkpoint {
 
 /// To nearest even with `bits` significant bits, in steps of 2^least at the smallest; any exponent above. Every step is a power of two: exact. Zeros,
 /// infinities and NaN stay.
@@ -13,4 +13,4 @@ double nearest_fp16(double value);
 /// Likewise BF16.
 double nearest_bf16(double value);
 
-}  // namespace mx::sim
+}  // namespace mx::checkpoint

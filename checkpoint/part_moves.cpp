@@ -5,7 +5,7 @@
 #include "kernels/pieces.hpp"
 #include "kernels/zeros.hpp"
 
-namespace mx::sim {
+namespace mx::checkpoint {
 
 using layout::Layout;
 
@@ -29,4 +29,4 @@ void move_parts(const kernels::relayout::TensorMove& move, std::span<const std::
                           [&](std::size_t i) { move.run(source.subspan(i * from, from), target.subspan(i * to, to), 1); });
 }
 
-}  // namespace mx::sim
+}  // namespace mx::checkpoint

@@ -12,7 +12,7 @@
 #include "model/layout/layout.hpp"
 #include "support/stop.hpp"
 
-namespace mx::sim {
+namespace mx::checkpoint {
 
 /// Into how many parts all these layouts of one tensor fall: its experts, or 1 where one of them mixes experts.
 std::int64_t parts_of(std::initializer_list<const layout::Layout*> layouts);
@@ -33,7 +33,7 @@ void move_parts(const kernels::relayout::TensorMove& move, std::span<const std::
 
 /// Calls visit(first, count) for all parts in order: a few megabytes a turn, or one part. Throws Stopped between two turns.
 template <class Visit>
-void for_each_turn(std::uint64_t parts, std::uint64_t part_bytes, const StopPoint& stop, const Visit& visit) {
+void for_each_turn(std::uint64_t parts, std::uint64_t part_bytes, const support::StopPoint& stop, const Visit& visit) {
   constexpr std::uint64_t kTurn = std::uint64_t{4} << 20;
   const std::uint64_t turn = std::clamp<std::uint64_t>(kTurn / part_bytes, 1, parts);
   for (std::uint64_t first = 0; first < parts; first += turn) {
@@ -42,4 +42,4 @@ void for_each_turn(std::uint64_t parts, std::uint64_t part_bytes, const StopPoin
   }
 }
 
-}  // namespace mx::sim
+}  // namespace mx::checkpoint

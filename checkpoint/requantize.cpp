@@ -7,7 +7,7 @@
 #include "checkpoint/nearest_even.hpp"
 #include "model/numerics/convert.hpp"
 
-namespace mx::sim {
+namespace mx::checkpoint {
 namespace {
 
 constexpr double kLargestE4m3 = 448;
@@ -61,4 +61,4 @@ void requantize(const Requantized& half, std::span<std::uint8_t> codes) {
   for (std::uint8_t& code : codes) code = made[code];
 }
 
-}  // namespace mx::sim
+}  // namespace mx::checkpoint

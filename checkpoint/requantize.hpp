@@ -6,7 +6,7 @@
 #include <span>
 #include <string_view>
 
-namespace mx::sim {
+namespace mx::checkpoint {
 
 /// The code that becomes of each e4m3 code, from one scale to a larger one, both as fp32 bits: code and scale are multiplied in fp16, the product is
 /// divided by the new scale as a product with its fp32 reciprocal, held within 448, and rounded to nearest even. NaN becomes 448, as its clamp has
@@ -36,4 +36,4 @@ RequantizedCount count_requantized(const Requantized& half, std::span<const std:
 /// In place.
 void requantize(const Requantized& half, std::span<std::uint8_t> codes);
 
-}  // namespace mx::sim
+}  // namespace mx::checkpoint

@@ -20,7 +20,7 @@
 #include "support/quote.hpp"
 #include "support/tensor_reads.hpp"
 
-namespace mx::sim {
+namespace mx::checkpoint {
 namespace {
 
 using layout::Role;
@@ -30,8 +30,8 @@ constexpr std::size_t kPiece = std::size_t{4} << 20;
 
 [[noreturn]] void fail(const std::string& where, const std::string& message) { throw Error(ErrorCode::input, message, where); }
 
-std::string tensor_place(const SafetensorsFile& file, std::string_view name) {
-  return fmt::format("{}: tensor {}", file.path().string(), in_quotes(name));
+std::string tensor_place(const support::SafetensorsFile& file, std::string_view name) {
+  return fmt::format("{}: tensor {}", file.path().string(), support::in_quotes(name));
 }
 
 /// Sizes of the checkpoint that one of `tp` ranks was cut from.
@@ -59,15 +59,15 @@ class Restoration {
   RestoreReport run() {
     try {
       restore_files();
-    } catch (const Stopped&) {
+    } catch (const support::Stopped&) {
       return report_;
     }
     for (const ConvertedDirectory& rank : ranks_) {
-      for (const SafetensorsFile& file : rank.files) file.check_unchanged();
+      for (const support::SafetensorsFile& file : rank.files) file.check_unchanged();
     }
     report_.shards = static_cast<int>(first().shards.size());
     report_.left = copy_companions(first().path, staged_->path());
-    if (is_there(first().path / kSourceIndexName)) copy_plain(first().path / kSourceIndexName, staged_->path() / kIndexName);
+    if (support::is_there(first().path / kSourceIndexName)) copy_plain(first().path / kSourceIndexName, staged_->path() / kIndexName);
     staged_->commit();
     report_.finished = true;
     return report_;
@@ -76,7 +76,7 @@ class Restoration {
  private:
   const ConvertedDirectory& first() const { return ranks_.front(); }
 
-  using Writers = std::map<std::string, SafetensorsWriter>;
+  using Writers = std::map<std::string, support::SafetensorsWriter>;
 
   /// A tensor of the checkpoint and its bytes that have not come.
   struct Pending {
@@ -94,7 +94,7 @@ class Restoration {
     for (const auto& [name, shard] : first().shards) {
       std::map<std::string, std::string> metadata = shard.file->metadata();
       metadata.erase(std::string(kShardTagsKey));
-      SafetensorsWriter& writer = writers.try_emplace(name, staged_->path() / name, entries_.at(name), metadata, false).first->second;
+      support::SafetensorsWriter& writer = writers.try_emplace(name, staged_->path() / name, entries_.at(name), metadata, false).first->second;
       for (const auto& [tensor, view] : shard.file->tensors()) writer.copy(tensor, *shard.file, view, stop_);
     }
     return writers;
@@ -104,7 +104,7 @@ class Restoration {
     return {source.entry, source.role, whole_sizes(tags), tags.setting.form, source.input_major};
   }
 
-  static void append(Pending& tensor, std::span<const std::uint8_t> canonical, SafetensorsWriter& writer) {
+  static void append(Pending& tensor, std::span<const std::uint8_t> canonical, support::SafetensorsWriter& writer) {
     const std::string& name = tensor.source->entry.name;
     if (tensor.memory.is_plain()) return writer.append(name, canonical);
     tensor.held.insert(tensor.held.end(), canonical.begin(), canonical.end());
@@ -136,8 +136,8 @@ class Restoration {
   }
 
   /// Takes out the shards that are whole.
-  static std::vector<SafetensorsWriter> whole_ones(Writers& writers) {
-    std::vector<SafetensorsWriter> whole;
+  static std::vector<support::SafetensorsWriter> whole_ones(Writers& writers) {
+    std::vector<support::SafetensorsWriter> whole;
     for (auto writer = writers.begin(); writer != writers.end();) {
       const bool is_whole = writer->second.is_whole();
       if (is_whole) whole.push_back(std::move(writer->second));
@@ -146,16 +146,16 @@ class Restoration {
     return whole;
   }
 
-  static void commit(std::vector<SafetensorsWriter> writers) {
-    for (SafetensorsWriter& writer : writers) writer.commit();
+  static void commit(std::vector<support::SafetensorsWriter> writers) {
+    for (support::SafetensorsWriter& writer : writers) writer.commit();
   }
 
   /// While one layer is restored, shards that are whole come to the disk, and the system reads the next layer.
   void restore_files() {
     Writers writers = begun_shards();
     const std::uint64_t total = source_bytes();
-    ReadAhead ahead;
-    OneBehind committing;
+    support::ReadAhead ahead;
+    support::OneBehind committing;
     const auto commit_whole = [&] { committing.run([whole = whole_ones(writers)]() mutable { commit(std::move(whole)); }); };
     commit_whole();
     for (auto layer = first().layers.begin(); layer != first().layers.end(); ++layer) {
@@ -165,7 +165,7 @@ class Restoration {
       if (std::next(layer) != first().layers.end()) ahead.start(tensors_of(std::next(layer)->first));
       restore_layer(key, writers);
       commit_whole();
-      for (const SourceTensor& source : converted.tags.source) report_.bytes += bytes_of(source.entry);
+      for (const SourceTensor& source : converted.tags.source) report_.bytes += support::bytes_of(source.entry);
       ++std::ranges::find(report_.families, key.further, &RestoredFamily::further)->layers;
     }
     committing.wait();
@@ -174,10 +174,10 @@ class Restoration {
   }
 
   /// A layer's tensors of all ranks.
-  std::vector<TensorPlace> tensors_of(const LayerKey& key) const {
-    std::vector<TensorPlace> tensors;
+  std::vector<support::TensorPlace> tensors_of(const LayerKey& key) const {
+    std::vector<support::TensorPlace> tensors;
     for (const ConvertedDirectory& rank : ranks_) {
-      const SafetensorsFile& file = *rank.layers.at(key).file;
+      const support::SafetensorsFile& file = *rank.layers.at(key).file;
       for (const auto& [name, view] : file.tensors()) tensors.push_back({&file, &view});
     }
     return tensors;
@@ -186,7 +186,7 @@ class Restoration {
   std::uint64_t source_bytes() const {
     std::uint64_t total = 0;
     for (const auto& [key, layer] : first().layers) {
-      for (const SourceTensor& source : layer.tags.source) total += bytes_of(source.entry);
+      for (const SourceTensor& source : layer.tags.source) total += support::bytes_of(source.entry);
     }
     return total;
   }
@@ -214,9 +214,9 @@ class Restoration {
   }
 
   /// The header of a shard: what is left of it, and what went into the layers.
-  std::vector<TensorEntry> entries_of(const std::string& shard_name, const ConvertedShard& shard) const {
-    std::map<std::string, TensorEntry> known;
-    for (const auto& [name, view] : shard.file->tensors()) known.emplace(name, TensorEntry{name, std::string(view.dtype->name), view.shape});
+  std::vector<support::TensorEntry> entries_of(const std::string& shard_name, const ConvertedShard& shard) const {
+    std::map<std::string, support::TensorEntry> known;
+    for (const auto& [name, view] : shard.file->tensors()) known.emplace(name, support::TensorEntry{name, std::string(view.dtype->name), view.shape});
     for (const auto& [key, layer] : first().layers) {
       for (const SourceTensor& source : layer.tags.source) {
         if (source.shard != shard_name) continue;
@@ -225,7 +225,7 @@ class Restoration {
           fail(tensor_place(*layer.file, source.entry.name), fmt::format("came from {}, which has another tensor of this name", shard_name));
       }
     }
-    std::vector<TensorEntry> entries;
+    std::vector<support::TensorEntry> entries;
     for (const std::string& name : shard.order) {
       const auto found = known.find(name);
       if (found == known.end()) fail(tensor_place(*shard.file, name), "is in the order of the shard, but neither there nor in a layer, or twice");
@@ -253,7 +253,7 @@ class Restoration {
             static_cast<std::uint64_t>(memory.bytes()) / part_of(source.expert, source.half, tags.setting.sizes.experts).count;
         if (bytes == expected) continue;
         fail(where, fmt::format("the tags call it {} {}, {} bytes, but their sizes make {} of {} bytes", source.entry.dtype,
-                                shape_text(source.entry.shape), bytes, layout::name_of(source.role), expected));
+                                support::shape_text(source.entry.shape), bytes, layout::name_of(source.role), expected));
       }
     }
   }
@@ -261,7 +261,7 @@ class Restoration {
   void restore_layer(const LayerKey& key, Writers& writers) const {
     std::vector<const ConvertedLayer*> layers;
     for (const ConvertedDirectory& rank : ranks_) layers.push_back(&rank.layers.at(key));
-    LayerUnpacker layer(layers, options_.accept_losses ? layout::OnLoss::mark : layout::OnLoss::refuse, options_.by, stop_);
+    LayerUnpacker layer(layers, options_.accept_losses ? families::OnLoss::mark : families::OnLoss::refuse, options_.by, stop_);
     check_roles(layer, *layers.front());
     write_layer(layer, layers.front()->tags, writers);
   }
@@ -288,9 +288,9 @@ class Restoration {
   }
 
   const RestoreOptions& options_;
-  const StopPoint stop_;
+  const support::StopPoint stop_;
   const std::vector<ConvertedDirectory> ranks_;
-  std::map<std::string, std::vector<TensorEntry>> entries_;
+  std::map<std::string, std::vector<support::TensorEntry>> entries_;
   std::optional<StagedDirectory> staged_;
   RestoreReport report_;
 };
@@ -302,4 +302,4 @@ RestoreReport restore_checkpoint(const std::vector<std::filesystem::path>& direc
   return Restoration(directories, output, options).run();
 }
 
-}  // namespace mx::sim
+}  // namespace mx::checkpoint

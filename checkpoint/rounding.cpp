@@ -3,26 +3,26 @@
 #include "model/engine/vllm/rounding.hpp"
 #include "model/stand_in.hpp"
 
-namespace mx::sim {
+namespace mx::checkpoint {
 
-layout::Sizes rounded_up(std::string_view backend, const layout::Setting& setting) {
-  require_tables(setting.engine, layout::kConversionEngines, "conversions");
+layout::Sizes rounded_up(std::string_view backend, const families::Setting& setting) {
+  deployment::require_tables(setting.engine, families::kConversionEngines, "conversions");
   return rounded_up(backend, setting, setting.engine);
 }
 
-layout::Sizes rounded_up(std::string_view backend, const layout::Setting& setting, Engine engine) {
+layout::Sizes rounded_up(std::string_view backend, const families::Setting& setting, deployment::Engine engine) {
   layout::check(setting.sizes);
   layout::Sizes padded = setting.sizes;
   if (setting.form.format != layout::WeightFormat::mxfp4) return padded;
-  const auto rows = fault::rows_of(fault::Table::roundings, oracle::rounding_rows());
-  const oracle::RoundedSizes sizes = oracle::rounded_up(rows, {.engine = engine,
+  const auto rows = fault::rows_of(fault::Table::roundings, engine::rounding_rows());
+  const engine::RoundedSizes sizes = engine::rounded_up(rows, {.engine = engine,
                                                                .backend = backend,
-                                                               .platform = layout::platform_of(setting.arch),
-                                                               .silu_or_situ = setting.activation != layout::ConverterActivation::swigluoai,
+                                                               .platform = families::platform_of(setting.arch),
+                                                               .silu_or_situ = setting.activation != families::ConverterActivation::swigluoai,
                                                                .sizes = {padded.hidden, padded.intermediate}});
   padded.hidden = sizes.hidden;
   padded.intermediate = sizes.intermediate;
   return padded;
 }
 
-}  // namespace mx::sim
+}  // namespace mx::checkpoint

@@ -5,12 +5,12 @@
 
 #include "model/families/setting.hpp"
 
-namespace mx::sim {
+namespace mx::checkpoint {
 
 /// `setting.sizes` rounded up for a backend as its engine rounds them before loading: MXFP4 by the engine's table, other formats not at all. Throws
 /// Error(usage) as layout::check(sizes) does, Error(unsupported) for a version whose rounding is not known.
-layout::Sizes rounded_up(std::string_view backend, const layout::Setting& setting);
+layout::Sizes rounded_up(std::string_view backend, const families::Setting& setting);
 /// The same as another version rounds them, whose conversion the setting's version stands for.
-layout::Sizes rounded_up(std::string_view backend, const layout::Setting& setting, Engine engine);
+layout::Sizes rounded_up(std::string_view backend, const families::Setting& setting, deployment::Engine engine);
 
-}  // namespace mx::sim
+}  // namespace mx::checkpoint

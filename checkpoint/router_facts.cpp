@@ -9,7 +9,7 @@
 #include "model/error.hpp"
 #include "support/quote.hpp"
 
-namespace mx::sim {
+namespace mx::checkpoint {
 namespace {
 
 using Text = std::string_view;
@@ -178,9 +178,9 @@ RouterFacts router_facts(const CheckpointConfig& config, bool correction, std::i
   return facts;
 }
 
-std::string_view routing_method(const RouterFacts& facts, std::int64_t top_k, Engine engine) {
+std::string_view routing_method(const RouterFacts& facts, std::int64_t top_k, deployment::Engine engine) {
   if (!facts.custom.empty()) return facts.custom;
-  const bool first = engine == kVllm2026_05;
+  const bool first = engine == deployment::kVllm2026_05;
   if (facts.scoring == "sqrtsoftplus") return facts.renormalises ? "DeepseekV4" : "Unspecified";
   if (facts.correction) {
     if (facts.scoring != "sigmoid" || (!first && !facts.renormalises)) return "Unspecified";
@@ -195,4 +195,4 @@ std::string_view routing_method(const RouterFacts& facts, std::int64_t top_k, En
   return "Unspecified";
 }
 
-}  // namespace mx::sim
+}  // namespace mx::checkpoint

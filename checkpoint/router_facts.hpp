@@ -10,7 +10,7 @@
 #include "model/deployment/version.hpp"
 #include "model/moe/routing.hpp"
 
-namespace mx::sim {
+namespace mx::checkpoint {
 
 /// A router's way.
 struct RouterFacts {
@@ -34,6 +34,6 @@ bool declares_correction(const CheckpointConfig& config);
 RouterFacts router_facts(const CheckpointConfig& config, bool correction, std::int64_t experts);
 
 /// The engine's name of the method: DeepSeekV3, RenormalizeNaive, Unspecified.
-std::string_view routing_method(const RouterFacts& facts, std::int64_t top_k, Engine engine);
+std::string_view routing_method(const RouterFacts& facts, std::int64_t top_k, deployment::Engine engine);
 
-}  // namespace mx::sim
+}  // namespace mx::checkpoint

@@ -6,7 +6,7 @@
 
 #include "checkpoint/form_search.hpp"
 
-namespace mx::sim {
+namespace mx::checkpoint {
 namespace {
 
 std::int64_t count_of(const FoundTensor& scale) {
@@ -15,7 +15,7 @@ std::int64_t count_of(const FoundTensor& scale) {
 }
 
 /// A square of a matrix as it lies in the file, whichever of its axes are its rows; experts are the outermost axis.
-std::vector<CodeRun> square(std::int64_t at, const TensorView& weight) {
+std::vector<CodeRun> square(std::int64_t at, const support::TensorView& weight) {
   constexpr std::int64_t kSquare = 128;
   const std::size_t axes = weight.shape.size();
   const std::int64_t rows = weight.shape[axes - 2], columns = weight.shape[axes - 1];
@@ -28,7 +28,7 @@ std::vector<CodeRun> square(std::int64_t at, const TensorView& weight) {
 }
 
 /// A column of a group of rows, which are inputs.
-std::vector<CodeRun> column(std::int64_t at, std::int64_t scales, const TensorView& weight) {
+std::vector<CodeRun> column(std::int64_t at, std::int64_t scales, const support::TensorView& weight) {
   const std::int64_t rows = weight.shape[1], across = weight.shape[2], groups = scales / (weight.shape[0] * across), run = rows / groups;
   const std::int64_t first = at / across / groups * rows + at / across % groups * run;
   std::vector<CodeRun> runs;
@@ -39,11 +39,11 @@ std::vector<CodeRun> column(std::int64_t at, std::int64_t scales, const TensorVi
 }  // namespace
 
 std::vector<CodeRun> covered_runs(const SourceForm& form, const FoundTensor& scale, std::int64_t at, const FoundTensor& weight) {
-  const TensorView& view = *weight.at->view;
+  const support::TensorView& view = *weight.at->view;
   if (in_squares(*scale.row)) return square(at, view);
   if (form.input_major && !scale.row->shapes.empty()) return column(at, count_of(scale), view);
   const std::int64_t run = static_cast<std::int64_t>(view.bytes.size()) / count_of(scale);
   return {{at * run, run}};
 }
 
-}  // namespace mx::sim
+}  // namespace mx::checkpoint

@@ -6,7 +6,7 @@
 
 #include "checkpoint/expert_tensors.hpp"
 
-namespace mx::sim {
+namespace mx::checkpoint {
 
 /// Bytes of a weight's tensor, one behind the other.
 struct CodeRun {
@@ -16,4 +16,4 @@ struct CodeRun {
 /// Those that number `at` of a scale's tensor counts for.
 std::vector<CodeRun> covered_runs(const SourceForm& form, const FoundTensor& scale, std::int64_t at, const FoundTensor& weight);
 
-}  // namespace mx::sim
+}  // namespace mx::checkpoint

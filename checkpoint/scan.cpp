@@ -17,7 +17,7 @@
 #include "support/quote.hpp"
 #include "support/rescue.hpp"
 
-namespace mx::sim {
+namespace mx::checkpoint {
 namespace {
 
 using layout::WeightFormat;
@@ -113,8 +113,8 @@ class Pieces {
   }
 
  private:
-  const SafetensorsFile& file_;
-  const TensorView& view_;
+  const support::SafetensorsFile& file_;
+  const support::TensorView& view_;
   std::vector<std::uint8_t> held_;
   std::uint64_t begin_ = 0;
 };
@@ -172,7 +172,7 @@ class LayerScan {
     for (const FoundTensor& tensor : layer_.experts) tensors.push_back(&tensor);
     for (const FoundTensor& tensor : layer_.aside) tensors.push_back(&tensor);
     std::vector<std::vector<ScannedFault>> found(tensors.size());
-    Rescue rescue;
+    support::Rescue rescue;
 #pragma omp parallel for schedule(dynamic)
     for (std::size_t i = 0; i < tensors.size(); ++i) rescue.run([&] { found[i] = scan(*tensors[i]); });
     rescue.rethrow();
@@ -384,10 +384,10 @@ bool spoils(ValueFault fault) { return row_of(fault).spoils; }
 
 std::string ScannedFault::text() const {
   std::string words(row_of(fault).text);
-  if (!first.empty()) return fmt::format("{}: {}, {} in all, the first at {}", in_quotes(tensor), words, count, first);
-  return count == 1 ? fmt::format("{}: {}", in_quotes(tensor), words) : fmt::format("{}: {}; {} tensors in all", in_quotes(tensor), words, count);
+  if (!first.empty()) return fmt::format("{}: {}, {} in all, the first at {}", support::in_quotes(tensor), words, count, first);
+  return count == 1 ? fmt::format("{}: {}", support::in_quotes(tensor), words) : fmt::format("{}: {}; {} tensors in all", support::in_quotes(tensor), words, count);
 }
 
 std::vector<ScannedFault> scan_layer(const FoundFamily& family, const FoundLayer& layer) { return LayerScan(family, layer).run(); }
 
-}  // namespace mx::sim
+}  // namespace mx::checkpoint

@@ -10,7 +10,7 @@
 
 #include "checkpoint/expert_tensors.hpp"
 
-namespace mx::sim {
+namespace mx::checkpoint {
 
 /// What is wrong with a number.
 enum class ValueFault : std::uint8_t {
@@ -50,4 +50,4 @@ struct LayerValues {
 /// when a file is no longer what was opened.
 std::vector<ScannedFault> scan_layer(const FoundFamily& family, const FoundLayer& layer);
 
-}  // namespace mx::sim
+}  // namespace mx::checkpoint

@@ -9,17 +9,17 @@
 #include "support/json_fields.hpp"
 #include "support/quote.hpp"
 
-namespace mx::sim {
+namespace mx::checkpoint {
 namespace {
 
-using layout::Setting;
+using families::Setting;
 using layout::Sizes;
 
 [[noreturn]] void fail(const std::string& where, const std::string& message) { throw Error(ErrorCode::input, message, where); }
 
 /// A word as the model reads it; that it is unknown is the file's fault.
 template <class Read>
-auto word(JsonFields& fields, const std::string& key, Read read) {
+auto word(support::JsonFields& fields, const std::string& key, Read read) {
   const std::string text = fields.text(key);
   try {
     return read(text);
@@ -28,13 +28,13 @@ auto word(JsonFields& fields, const std::string& key, Read read) {
   }
 }
 
-Json sizes_json(const Sizes& sizes) {
+support::Json sizes_json(const Sizes& sizes) {
   return {{"experts", sizes.experts}, {"intermediate", sizes.intermediate}, {"hidden", sizes.hidden}, {"group", sizes.group}};
 }
 
-Sizes read_sizes(const Json& json, const std::string& where) {
+Sizes read_sizes(const support::Json& json, const std::string& where) {
   constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
-  JsonFields fields(json, where);
+  support::JsonFields fields(json, where);
   const Sizes sizes{fields.integer("experts", 1, kLargest), fields.integer("intermediate", 1, kLargest), fields.integer("hidden", 1, kLargest),
                     fields.integer("group", 1, kLargest)};
   fields.finish();
@@ -61,19 +61,19 @@ Sizes read_sizes(const Json& json, const std::string& where) {
 
 }  // namespace
 
-Json setting_json(const Setting& setting) {
-  Json json{{"sizes", sizes_json(setting.sizes)}, {"padded", sizes_json(setting.padded)}, {"weight-format", layout::name_of(setting.form.format)}};
-  for (const layout::SettingKey& row : layout::setting_keys()) json[std::string(row.key)] = row.get(setting);
+support::Json setting_json(const Setting& setting) {
+  support::Json json{{"sizes", sizes_json(setting.sizes)}, {"padded", sizes_json(setting.padded)}, {"weight-format", layout::name_of(setting.form.format)}};
+  for (const families::SettingKey& row : families::setting_keys()) json[std::string(row.key)] = row.get(setting);
   return json;
 }
 
-Setting read_setting(const Json& json, const std::string& where) {
+Setting read_setting(const support::Json& json, const std::string& where) {
   Setting setting{};
-  JsonFields fields(json, where);
+  support::JsonFields fields(json, where);
   setting.sizes = read_sizes(fields.at("sizes"), where + ": sizes");
   setting.padded = read_sizes(fields.at("padded"), where + ": padded");
   setting.form.format = word(fields, "weight-format", layout::weight_format_named);
-  for (const layout::SettingKey& row : layout::setting_keys()) {
+  for (const families::SettingKey& row : families::setting_keys()) {
     word(fields, std::string(row.key), [&](const std::string& text) { row.set(setting, text); });
   }
   fields.finish();
@@ -85,8 +85,8 @@ Setting read_setting(const Json& json, const std::string& where) {
   return setting;
 }
 
-Json values_json(const std::vector<LayerValues>& values) {
-  Json json = Json::array();
+support::Json values_json(const std::vector<LayerValues>& values) {
+  support::Json json = support::Json::array();
   for (const auto& [layer, fault] : values) {
     json.push_back({{"layer", layer},
                     {"fault", name_of(fault.fault)},
@@ -98,16 +98,16 @@ Json values_json(const std::vector<LayerValues>& values) {
   return json;
 }
 
-LayerValues read_values(const Json& json, const std::string& where) {
-  JsonFields fields(json, where + ": values");
+LayerValues read_values(const support::Json& json, const std::string& where) {
+  support::JsonFields fields(json, where + ": values");
   LayerValues value{static_cast<int>(fields.integer("layer", 0, INT32_MAX)), {}};
   const std::string fault = fields.text("fault");
   const std::optional<ValueFault> known = fault_named(fault);
-  if (!known) fail(where, fmt::format("values: {} is no fault of a number", in_quotes(fault)));
+  if (!known) fail(where, fmt::format("values: {} is no fault of a number", support::in_quotes(fault)));
   value.fault = {*known, static_cast<Piece>(fields.integer("piece", 0, static_cast<int>(Piece::aside))), fields.text("tensor"),
                  fields.integer("count", 1, std::numeric_limits<std::int64_t>::max()), fields.text("first")};
   fields.finish();
   return value;
 }
 
-}  // namespace mx::sim
+}  // namespace mx::checkpoint

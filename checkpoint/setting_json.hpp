@@ -8,14 +8,14 @@
 #include "model/families/setting.hpp"
 #include "support/json.hpp"
 
-namespace mx::sim {
+namespace mx::checkpoint {
 
 /// Every field of a setting: sizes, and one word per row of setting_keys(). Reading throws Error(input) naming `where` and the key.
-Json setting_json(const layout::Setting& setting);
-layout::Setting read_setting(const Json& json, const std::string& where);
+support::Json setting_json(const families::Setting& setting);
+families::Setting read_setting(const support::Json& json, const std::string& where);
 
 /// Faults of the numbers of layers, and one of them back.
-Json values_json(const std::vector<LayerValues>& values);
-LayerValues read_values(const Json& json, const std::string& where);
+support::Json values_json(const std::vector<LayerValues>& values);
+LayerValues read_values(const support::Json& json, const std::string& where);
 
-}  // namespace mx::sim
+}  // namespace mx::checkpoint

@@ -11,7 +11,7 @@
 
 #include "model/error.hpp"
 
-namespace mx::sim {
+namespace mx::checkpoint {
 namespace {
 
 using layout::CanonicalLayer;
@@ -130,4 +130,4 @@ CanonicalLayer join(std::vector<CanonicalLayer> ranks, const layout::Mover& move
   return layer;
 }
 
-}  // namespace mx::sim
+}  // namespace mx::checkpoint

@@ -6,7 +6,7 @@
 
 #include "model/layout/packed.hpp"
 
-namespace mx::sim {
+namespace mx::checkpoint {
 
 /// Throws Error(usage) when I / tp is not a whole number of scale groups, or of scale blocks.
 void check_cut(const layout::Sizes& sizes, layout::WeightFormat format, int tp);
@@ -24,4 +24,4 @@ layout::CanonicalLayer shard(const layout::CanonicalLayer& layer, int rank, int 
 /// on every rank differs between them.
 layout::CanonicalLayer join(std::vector<layout::CanonicalLayer> ranks, const layout::Mover& mover = layout::kMoveByUnits);
 
-}  // namespace mx::sim
+}  // namespace mx::checkpoint

@@ -2,7 +2,7 @@
 
 #include "checkpoint/source_tensors.hpp"
 
-namespace mx::sim {
+namespace mx::checkpoint {
 namespace {
 
 using namespace rows;
@@ -151,4 +151,4 @@ constexpr SourceForm kForms[] = {
 
 std::span<const SourceForm> source_forms() { return kForms; }
 
-}  // namespace mx::sim
+}  // namespace mx::checkpoint

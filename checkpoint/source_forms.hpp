@@ -9,7 +9,7 @@
 #include "model/layout/source.hpp"
 #include "model/layout/tensor.hpp"
 
-namespace mx::sim {
+namespace mx::checkpoint {
 
 /// Extents of a tensor, in terms of one matrix of N rows (output features) and K columns, and of the number of experts.
 enum class Extent : std::uint8_t {
@@ -89,11 +89,11 @@ struct ConfigFact {
   bool is_none = false;  ///< it says none of them
 };
 
-/// What the engine makes of such a checkpoint: the row of oracle::schemes(), and what its layers are.
+/// What the engine makes of such a checkpoint: the row of deployment::schemes(), and what its layers are.
 struct EngineUse {
   std::string_view scheme;        ///< empty: such experts are read and counted, and not converted
   bool rounds;                    ///< buffers are rounded up for the backend before loading
-  std::string_view quant_method;  ///< of oracle::Deployment
+  std::string_view quant_method;  ///< of deployment::Deployment
   std::string_view activation;
   std::string_view routing;
   std::string_view missing = {};  ///< of what is not converted: what mxact lacks
@@ -116,4 +116,4 @@ struct SourceForm {
 
 std::span<const SourceForm> source_forms();
 
-}  // namespace mx::sim
+}  // namespace mx::checkpoint

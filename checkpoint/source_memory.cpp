@@ -10,7 +10,7 @@
 #include "model/error.hpp"
 #include "model/numerics/convert.hpp"
 
-namespace mx::sim {
+namespace mx::checkpoint {
 namespace {
 
 std::uint32_t bf16_wide(std::uint32_t code) { return code << 16U; }
@@ -64,7 +64,7 @@ const Widening* widening_of(std::string_view dtype, int canonical_bits) {
   return row == kWidenings.end() ? nullptr : row;
 }
 
-std::vector<std::uint32_t> f32_numbers(const SafetensorsFile& file, const TensorView& view) {
+std::vector<std::uint32_t> f32_numbers(const support::SafetensorsFile& file, const support::TensorView& view) {
   const std::vector<std::uint8_t> bytes = file.read(view);
   const Widening* const widening = widening_of(view.dtype->name, 32);
   const auto width = static_cast<std::size_t>(view.dtype->bits) / 8;
@@ -77,9 +77,9 @@ std::vector<std::uint32_t> f32_numbers(const SafetensorsFile& file, const Tensor
   return numbers;
 }
 
-SourceMemory::SourceMemory(const TensorEntry& entry, layout::Role role, const layout::Sizes& sizes, const layout::Form& form, bool input_major)
+SourceMemory::SourceMemory(const support::TensorEntry& entry, layout::Role role, const layout::Sizes& sizes, const layout::Form& form, bool input_major)
     : widening_(widening_of(entry.dtype, layout::unit_bits(role, form.format))) {
-  size_ = widening_ != nullptr ? product(entry.shape) * 4 : bytes_of(entry);
+  size_ = widening_ != nullptr ? product(entry.shape) * 4 : support::bytes_of(entry);
   if (!input_major || entry.shape.size() != 3) return;
   // [E, columns, rows] in the file; a byte may hold two columns.
   rows_ = static_cast<std::uint64_t>(entry.shape[2]);
@@ -87,7 +87,7 @@ SourceMemory::SourceMemory(const TensorEntry& entry, layout::Role role, const la
   unit_ = size_ / std::max<std::uint64_t>(static_cast<std::uint64_t>(sizes.experts) * rows_ * columns_, 1);
 }
 
-void SourceMemory::read(const SafetensorsFile& file, const TensorView& view, std::uint64_t begin, std::span<std::uint8_t> out) const {
+void SourceMemory::read(const support::SafetensorsFile& file, const support::TensorView& view, std::uint64_t begin, std::span<std::uint8_t> out) const {
   if (is_plain()) return file.read(view, begin, out);
   if (rows_ == 0) {
     std::vector<std::uint8_t> codes(out.size() / 4 * width());
@@ -147,4 +147,4 @@ std::vector<std::uint8_t> SourceMemory::narrowed(std::span<const std::uint8_t> c
   return bytes;
 }
 
-}  // namespace mx::sim
+}  // namespace mx::checkpoint

@@ -9,7 +9,7 @@
 #include "model/layout/tensor.hpp"
 #include "support/safetensors.hpp"
 
-namespace mx::sim {
+namespace mx::checkpoint {
 
 /// Numbers that a file holds in fewer bits than the canonical memory, exactly: BF16, F16 and exponent bytes as fp32.
 struct Widening {
@@ -23,20 +23,20 @@ struct Widening {
 const Widening* widening_of(std::string_view dtype, int canonical_bits);
 
 /// Numbers of a tensor of BF16, F16, F32 or exponent bytes, as fp32 bits, exactly. Throws as SafetensorsFile::read does.
-std::vector<std::uint32_t> f32_numbers(const SafetensorsFile& file, const TensorView& view);
+std::vector<std::uint32_t> f32_numbers(const support::SafetensorsFile& file, const support::TensorView& view);
 
 /// One tensor against the memory of its role.
 class SourceMemory {
  public:
   /// `input_major`: of every expert, the matrix is transposed in the file. `parts` of the role's memory as big as the tensor's.
-  SourceMemory(const TensorEntry& entry, layout::Role role, const layout::Sizes& sizes, const layout::Form& form, bool input_major);
+  SourceMemory(const support::TensorEntry& entry, layout::Role role, const layout::Sizes& sizes, const layout::Form& form, bool input_major);
 
   /// The bytes are those of the file.
   bool is_plain() const { return widening_ == nullptr && rows_ == 0; }
   /// Bytes of canonical memory that the tensor is.
   std::uint64_t size() const { return size_; }
   /// Canonical bytes from `begin` on, into `out`. Throws as SafetensorsFile::read does.
-  void read(const SafetensorsFile& file, const TensorView& view, std::uint64_t begin, std::span<std::uint8_t> out) const;
+  void read(const support::SafetensorsFile& file, const support::TensorView& view, std::uint64_t begin, std::span<std::uint8_t> out) const;
 
   /// Bytes of canonical memory that become bytes of the file together: of a transposed tensor a whole expert.
   std::uint64_t turn() const { return rows_ == 0 ? 4 : rows_ * columns_ * unit_; }
@@ -55,4 +55,4 @@ class SourceMemory {
   std::uint64_t columns_ = 0;  ///< units of a row
 };
 
-}  // namespace mx::sim
+}  // namespace mx::checkpoint

@@ -4,7 +4,7 @@
 
 #include "checkpoint/form_search.hpp"
 
-namespace mx::sim {
+namespace mx::checkpoint {
 namespace {
 
 /// As many rows or columns as a matrix of these sizes has on an axis; elements of fewer than 8 bits are counted in the shape, or their bytes are.
@@ -35,7 +35,7 @@ std::vector<std::int64_t> shape_of(const ShapeRow& row, const MatrixSizes& sizes
   return shape;
 }
 
-std::optional<MatrixSizes> matrix_of(const TensorRow& row, const TensorView& view, std::int64_t group) {
+std::optional<MatrixSizes> matrix_of(const TensorRow& row, const support::TensorView& view, std::int64_t group) {
   const std::int64_t packed = view.dtype->bits < 8 ? 1 : 2;
   for (const ShapeRow& shape : row.shapes) {
     if (shape.extents.size() != view.shape.size() || std::ranges::any_of(view.shape, [](std::int64_t extent) { return extent <= 0; })) continue;
@@ -58,7 +58,7 @@ std::optional<MatrixSizes> matrix_of(const TensorRow& row, const TensorView& vie
   return std::nullopt;
 }
 
-bool is_number(const TensorView& view, std::int64_t experts) {
+bool is_number(const support::TensorView& view, std::int64_t experts) {
   const auto is_one = [](std::int64_t extent) { return extent == 1; };
   if (view.shape.size() <= 2 && std::ranges::all_of(view.shape, is_one)) return true;
   return !view.shape.empty() && view.shape.size() <= 3 && view.shape.front() == experts &&
@@ -78,4 +78,4 @@ const TensorRow* find_row(const SourceForm& form, std::string_view suffix) {
 
 std::int64_t group_of(const SourceForm& form) { return form.converts() ? std::max<std::int64_t>(layout::group_of(form.form.format), 1) : 1; }
 
-}  // namespace mx::sim
+}  // namespace mx::checkpoint

@@ -5,7 +5,7 @@
 
 #include "checkpoint/source_forms.hpp"
 
-namespace mx::sim::rows {
+namespace mx::checkpoint::rows {
 
 using Text = std::string_view;
 
@@ -209,4 +209,4 @@ inline constexpr std::array<TensorRow, 3> kInt4{{
     {Piece::aside, kWeightShape, kI64, kShapeShapes},
 }};
 
-}  // namespace mx::sim::rows
+}  // namespace mx::checkpoint::rows

@@ -16,7 +16,7 @@
 #include "model/error.hpp"
 #include "support/file.hpp"
 
-namespace mx::sim {
+namespace mx::checkpoint {
 namespace {
 
 namespace fs = std::filesystem;
@@ -57,7 +57,7 @@ fs::path resolved(const fs::path& target) {
 
 bool is_new_or_empty(const fs::path& target) {
   std::error_code error;
-  if (!is_there(target)) return true;
+  if (!support::is_there(target)) return true;
   if (!fs::is_directory(target, error)) throw Error(ErrorCode::input, "is there already and is no directory", target.string());
   const bool empty = fs::is_empty(target, error);
   check_system(error, "cannot be listed", target);
@@ -74,7 +74,7 @@ bool link_others(const fs::path& target, const fs::path& staging) {
   for (const fs::directory_entry& entry : fs::directory_iterator(target)) {
     const fs::path name = staging / entry.path().filename();
     std::error_code error;
-    if (is_there(name)) continue;
+    if (support::is_there(name)) continue;
     if (!fs::is_regular_file(entry.symlink_status(error))) return false;
     fs::create_hard_link(entry.path(), name, error);
     if (is_one_of(error, {std::errc::operation_not_permitted, std::errc::operation_not_supported, std::errc::too_many_links})) return false;
@@ -104,7 +104,7 @@ StagedDirectory::StagedDirectory(const fs::path& target, std::span<const fs::pat
   std::error_code error;
   for (const fs::path& source : sources) {
     const fs::path read_from = fs::is_directory(source, error) ? source : fs::absolute(source).parent_path();
-    if (is_there(target_) && fs::equivalent(target_, read_from, error)) {
+    if (support::is_there(target_) && fs::equivalent(target_, read_from, error)) {
       throw Error(ErrorCode::usage, "is what is read: name another directory for the output", target.string());
     }
     // A file alone is read, not what stands beside it.
@@ -119,7 +119,7 @@ StagedDirectory::StagedDirectory(const fs::path& target, std::span<const fs::pat
   fs::create_directories(target_.parent_path(), error);
   check_system(error, "cannot be created", target_.parent_path());
   const fs::path staging = target_.parent_path() / fmt::format(".{}.{}.tmp", target_.filename().string(), ::getpid());
-  if (is_there(staging)) throw Error(ErrorCode::resource, "is left of another run: remove it", staging.string());
+  if (support::is_there(staging)) throw Error(ErrorCode::resource, "is left of another run: remove it", staging.string());
   leftover_.emplace(staging);
   fs::create_directory(staging, error);
   check_system(error, "cannot be created", target_);
@@ -133,8 +133,8 @@ StagedDirectory::~StagedDirectory() {
 
 void StagedDirectory::commit() {
   std::error_code error;
-  sync_directory(staging_);
-  auto in_place = hold_leftovers();
+  support::sync_directory(staging_);
+  auto in_place = support::hold_leftovers();
   if (is_new_or_empty(target_)) {
     fs::rename(staging_, target_, error);
     check_system(error, "cannot be renamed into place", target_);
@@ -142,7 +142,7 @@ void StagedDirectory::commit() {
     replace_files();
   }
   in_place.unlock();
-  sync_directory(target_.parent_path());
+  support::sync_directory(target_.parent_path());
   fs::remove_all(staging_, error);
 }
 
@@ -152,7 +152,7 @@ void StagedDirectory::replace_files() {
   for (const fs::path& name : names) {
     std::error_code error;
     const fs::path old = target_ / name;
-    if (is_there(old) && !fs::is_regular_file(fs::symlink_status(old, error))) {
+    if (support::is_there(old) && !fs::is_regular_file(fs::symlink_status(old, error))) {
       throw Error(ErrorCode::input, "only a regular file is replaced", old.string());
     }
   }
@@ -164,7 +164,7 @@ bool StagedDirectory::replace_at_once() {
   std::error_code error;
   fs::permissions(staging_, fs::status(target_, error).permissions(), error);
   check_system(error, "cannot be given the permissions of the old one", target_);
-  sync_directory(staging_);
+  support::sync_directory(staging_);
   return exchange(target_, staging_);
 }
 
@@ -178,7 +178,7 @@ void StagedDirectory::replace_one_by_one(std::vector<fs::path> names) {
     fs::rename(staging_ / name, target_ / name, error);
     check_system(error, "cannot be renamed into place", target_ / name);
   }
-  sync_directory(target_);
+  support::sync_directory(target_);
 }
 
 std::vector<LeftOut> copy_companions(const fs::path& from, const fs::path& to, bool copy_all) {
@@ -223,4 +223,4 @@ void copy_plain(const fs::path& from, const fs::path& to) {
   check_system(error, "cannot be copied to " + to.string(), from);
 }
 
-}  // namespace mx::sim
+}  // namespace mx::checkpoint

@@ -10,7 +10,7 @@
 
 #include "support/leftovers.hpp"
 
-namespace mx::sim {
+namespace mx::checkpoint {
 
 /// Files are written into a directory beside the target, which takes its name when all of them are there. Whatever ends the work before that removes
 /// them; only a process that is killed leaves its directory, ".NAME.PID.tmp".
@@ -41,7 +41,7 @@ class StagedDirectory {
 
   std::filesystem::path target_;
   std::filesystem::path staging_;
-  std::optional<Leftover> leftover_;
+  std::optional<support::Leftover> leftover_;
 };
 
 /// What was not copied, and its size.
@@ -57,4 +57,4 @@ std::vector<LeftOut> copy_companions(const std::filesystem::path& from, const st
 /// Copies one file. Throws Error(resource) when the system refuses.
 void copy_plain(const std::filesystem::path& from, const std::filesystem::path& to);
 
-}  // namespace mx::sim
+}  // namespace mx::checkpoint

@@ -16,7 +16,7 @@
 #include "support/random.hpp"
 #include "support/safetensors.hpp"
 
-namespace mx::sim {
+namespace mx::checkpoint {
 namespace {
 
 constexpr std::int64_t kVocabulary = 64;
@@ -53,12 +53,12 @@ std::uint16_t random_bf16(std::uint64_t random) {
   return static_cast<std::uint16_t>((random >> 63) << 15 | exponent << 7 | (random & 0x7F));
 }
 
-TensorData make_tensor(std::uint64_t seed, const std::string& name, std::vector<std::int64_t> shape, Fill fill) {
+support::TensorData make_tensor(std::uint64_t seed, const std::string& name, std::vector<std::int64_t> shape, Fill fill) {
   const bool is_byte = fill == Fill::codes || fill == Fill::scales;
-  TensorData tensor{name, is_byte ? "U8" : "BF16", std::move(shape), {}};
+  support::TensorData tensor{name, is_byte ? "U8" : "BF16", std::move(shape), {}};
   const auto elements = static_cast<std::size_t>(product(tensor.shape));
   tensor.bytes.reserve(elements * (is_byte ? 1 : 2));
-  SplitMix64 random(seed_of(seed, name));
+  support::SplitMix64 random(seed_of(seed, name));
   for (std::size_t i = 0; i < elements; ++i) {
     if (is_byte) {
       tensor.bytes.push_back(fill == Fill::codes ? random_codes(random.next()) : random_scale(random.next()));
@@ -124,11 +124,11 @@ std::vector<TensorPlan> plan_shard(const SyntheticShape& shape, int shard) {
 }
 
 /// Keys and constants of a gpt-oss config. Source: openai/gpt-oss-20b config.json; transformers GptOssConfig.
-Json config_of(const SyntheticShape& shape) {
+support::Json config_of(const SyntheticShape& shape) {
   std::vector<std::string> layer_types;
   for (int layer = 0; layer < shape.layers; ++layer) layer_types.emplace_back(layer % 2 == 0 ? "sliding_attention" : "full_attention");
   return {
-      {"architectures", Json::array({"GptOssForCausalLM"})},
+      {"architectures", support::Json::array({"GptOssForCausalLM"})},
       {"model_type", "gpt_oss"},
       {"attention_bias", true},
       {"attention_dropout", 0.0},
@@ -146,7 +146,7 @@ Json config_of(const SyntheticShape& shape) {
       {"num_local_experts", shape.experts},
       {"output_router_logits", false},
       {"quantization_config",
-       {{"modules_to_not_convert", Json::array({"model.layers.*.self_attn", "model.layers.*.mlp.router", "model.embed_tokens", "lm_head"})},
+       {{"modules_to_not_convert", support::Json::array({"model.layers.*.self_attn", "model.layers.*.mlp.router", "model.embed_tokens", "lm_head"})},
         {"quant_method", "mxfp4"}}},
       {"rms_norm_eps", 1e-05},
       {"rope_scaling",
@@ -197,9 +197,9 @@ void make_empty_directory(const std::filesystem::path& directory) {
   if (!empty) throw Error(ErrorCode::input, "is not empty; a checkpoint is written into an empty directory", directory.string());
 }
 
-void write_json(const std::filesystem::path& path, const Json& json) {
+void write_json(const std::filesystem::path& path, const support::Json& json) {
   const std::string text = json.dump(2) + "\n";
-  write_file(path, std::vector<std::uint8_t>(text.begin(), text.end()), false);
+  support::write_file(path, std::vector<std::uint8_t>(text.begin(), text.end()), false);
 }
 
 }  // namespace
@@ -211,17 +211,17 @@ void write_synthetic_checkpoint(const std::filesystem::path& directory, const Sy
   std::uint64_t total = 0;
   for (int shard = 0; shard < 2; ++shard) {
     const std::string file = fmt::format("model-{:05}-of-00002.safetensors", shard + 1);
-    std::vector<TensorData> tensors;
+    std::vector<support::TensorData> tensors;
     for (const TensorPlan& plan : plan_shard(shape, shard)) {
       tensors.push_back(make_tensor(shape.seed, plan.name, plan.shape, plan.fill));
       weight_map[plan.name] = file;
       total += tensors.back().bytes.size();
     }
-    write_file(directory / file, safetensors_bytes(tensors, {{"format", "pt"}}), false);
+    support::write_file(directory / file, support::safetensors_bytes(tensors, {{"format", "pt"}}), false);
   }
   write_json(directory / "config.json", config_of(shape));
   // Last: a directory that was left half written has no index.
   write_json(directory / "model.safetensors.index.json", {{"metadata", {{"total_size", total}}}, {"weight_map", weight_map}});
 }
 
-}  // namespace mx::sim
+}  // namespace mx::checkpoint

@@ -15,42 +15,42 @@
 #include "support/json_fields.hpp"
 #include "support/quote.hpp"
 
-namespace mx::sim {
+namespace mx::checkpoint {
 namespace {
 
 constexpr std::string_view kPlanSchema = "mxact-plan/1";
 constexpr std::string_view kUnitSchema = "mxact-unit/1";
-constexpr JsonLimits kLimits{.bytes = std::uint64_t{64} << 20, .depth = 8, .memory = std::uint64_t{256} << 20};
+constexpr support::JsonLimits kLimits{.bytes = std::uint64_t{64} << 20, .depth = 8, .memory = std::uint64_t{256} << 20};
 constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
 
 [[noreturn]] void fail(const std::string& where, const std::string& message) { throw Error(ErrorCode::input, message, where); }
 
-Json read_json(const std::filesystem::path& path) { return parse_json(read_file(path, kLimits.bytes), kLimits, path.string()); }
+support::Json read_json(const std::filesystem::path& path) { return support::parse_json(support::read_file(path, kLimits.bytes), kLimits, path.string()); }
 
-void check_schema(JsonFields& fields, std::string_view wanted) {
+void check_schema(support::JsonFields& fields, std::string_view wanted) {
   const std::string schema = fields.text("schema");
-  if (schema != wanted) fail(fields.where(), fmt::format("its schema is {}, not {}", in_quotes(schema), wanted));
+  if (schema != wanted) fail(fields.where(), fmt::format("its schema is {}, not {}", support::in_quotes(schema), wanted));
 }
 
-std::uint64_t size_field(JsonFields& fields, const std::string& key) { return static_cast<std::uint64_t>(fields.integer(key, 0, kLargest)); }
+std::uint64_t size_field(support::JsonFields& fields, const std::string& key) { return static_cast<std::uint64_t>(fields.integer(key, 0, kLargest)); }
 
 /// Everything of a weight file that its header says.
-std::string header_digest(const SafetensorsFile& file) {
-  DigestStream digest;
+std::string header_digest(const support::SafetensorsFile& file) {
+  support::DigestStream digest;
   for (const auto& [name, view] : file.tensors()) {
-    const std::string line = fmt::format("{} {} {} {}\n", name, view.dtype->name, shape_text(view.shape), view.file_offset);
+    const std::string line = fmt::format("{} {} {} {}\n", name, view.dtype->name, support::shape_text(view.shape), view.file_offset);
     digest.add(std::span(reinterpret_cast<const std::uint8_t*>(line.data()), line.size()));
   }
   return digest.text();
 }
 
 /// All of a plan but its id.
-Json plan_json(const UnitPlan& plan) {
+support::Json plan_json(const UnitPlan& plan) {
   const auto written = [&](const std::filesystem::path& path) { return (plan.base ? path.lexically_relative(*plan.base) : path).string(); };
   const PlannedFamily& first = plan.families.front();
-  Json json{{"schema", kPlanSchema},    {"program", plan.program}, {"checkpoint", written(plan.checkpoint)}, {"output", written(plan.output)},
-            {"backend", first.backend}, {"rank", plan.rank},       {"setting", setting_json(first.setting)}, {"files", Json::array()},
-            {"units", Json::array()}};
+  support::Json json{{"schema", kPlanSchema},    {"program", plan.program}, {"checkpoint", written(plan.checkpoint)}, {"output", written(plan.output)},
+            {"backend", first.backend}, {"rank", plan.rank},       {"setting", setting_json(first.setting)}, {"files", support::Json::array()},
+            {"units", support::Json::array()}};
   if (plan.base) json["relative"] = 1;
   if (first.family > 0) json["family"] = first.family;
   for (std::size_t i = 1; i < plan.families.size(); ++i) {
@@ -64,24 +64,24 @@ Json plan_json(const UnitPlan& plan) {
   return json;
 }
 
-std::string id_of(const UnitPlan& plan) { return digest_of(plan_json(plan).dump()); }
+std::string id_of(const UnitPlan& plan) { return support::digest_of(plan_json(plan).dump()); }
 
 /// Of the first family, the number 0 is not written.
-PlannedFamily read_family(JsonFields& fields, const Json& json, const std::string& where) {
+PlannedFamily read_family(support::JsonFields& fields, const support::Json& json, const std::string& where) {
   const int family = json.contains("family") ? static_cast<int>(fields.integer("family", 0, INT32_MAX)) : 0;
   return {family, fields.text("backend"), read_setting(fields.at("setting"), where + ": setting")};
 }
 
-PlannedUnit read_unit(const Json& json, const std::string& where, std::size_t place) {
-  JsonFields fields(json, where + ": units");
+PlannedUnit read_unit(const support::Json& json, const std::string& where, std::size_t place) {
+  support::JsonFields fields(json, where + ": units");
   const auto number = static_cast<std::int64_t>(place);
   PlannedUnit unit{static_cast<int>(fields.integer("unit", number, number)), fields.text("what"), fields.text("file"), size_field(fields, "bytes")};
   fields.finish();
   return unit;
 }
 
-Json losses_json(const std::vector<LayerLoss>& losses) {
-  Json json = Json::array();
+support::Json losses_json(const std::vector<LayerLoss>& losses) {
+  support::Json json = support::Json::array();
   for (const LayerLoss& entry : losses) {
     json.push_back({{"layer", entry.layer}});
     if (entry.further > 0) json.back()["family"] = entry.further;
@@ -90,11 +90,11 @@ Json losses_json(const std::vector<LayerLoss>& losses) {
   return json;
 }
 
-LayerLoss read_layer_loss(const Json& json, const std::string& where) {
-  JsonFields fields(json, where);
+LayerLoss read_layer_loss(const support::Json& json, const std::string& where) {
+  support::JsonFields fields(json, where);
   const int layer = static_cast<int>(fields.integer("layer", 0, INT32_MAX));
   const int further = json.contains("family") ? static_cast<int>(fields.integer("family", 1, INT32_MAX)) : 0;
-  Json loss = json;
+  support::Json loss = json;
   for (const char* const key : {"layer", "family"}) loss.erase(key);
   return {layer, read_loss(loss, where), further};
 }
@@ -108,7 +108,7 @@ std::filesystem::path absolute_of(const std::filesystem::path& path) {
 
 std::vector<PlannedFile> files_of(const Checkpoint& checkpoint) {
   std::vector<PlannedFile> files;
-  for (const SafetensorsFile& file : checkpoint.contents().files) {
+  for (const support::SafetensorsFile& file : checkpoint.contents().files) {
     files.push_back({file.path().filename().string(), file.size(), header_digest(file)});
   }
   return files;
@@ -141,15 +141,15 @@ UnitPlan make_plan(const std::filesystem::path& checkpoint, const std::filesyste
 }
 
 std::string text_of(const UnitPlan& plan) {
-  Json json = plan_json(plan);
+  support::Json json = plan_json(plan);
   json["id"] = plan.id;
   return json.dump(1) + "\n";
 }
 
 UnitPlan read_plan(const std::filesystem::path& path) {
   const std::string where = path.string();
-  const Json json = read_json(path);
-  JsonFields fields(json, where);
+  const support::Json json = read_json(path);
+  support::JsonFields fields(json, where);
   check_schema(fields, kPlanSchema);
   UnitPlan plan{fields.text("id"),
                 fields.text("program"),
@@ -162,8 +162,8 @@ UnitPlan read_plan(const std::filesystem::path& path) {
                 {}};
   plan.families.push_back(read_family(fields, json, where));
   if (json.contains("further")) {
-    for (const Json& entry : fields.array("further")) {
-      JsonFields further(entry, where + ": further");
+    for (const support::Json& entry : fields.array("further")) {
+      support::JsonFields further(entry, where + ": further");
       plan.families.push_back(read_family(further, entry, further.where()));
       further.finish();
     }
@@ -172,15 +172,15 @@ UnitPlan read_plan(const std::filesystem::path& path) {
     plan.base = absolute_of(path).parent_path();
     for (std::filesystem::path* const of : {&plan.checkpoint, &plan.output}) *of = (*plan.base / *of).lexically_normal();
   }
-  for (const Json& entry : fields.array("files")) {
-    JsonFields file(entry, where + ": files");
+  for (const support::Json& entry : fields.array("files")) {
+    support::JsonFields file(entry, where + ": files");
     plan.files.push_back({file.text("name"), size_field(file, "size"), file.text("header")});
     file.finish();
   }
-  for (const Json& entry : fields.array("units")) plan.units.push_back(read_unit(entry, where, plan.units.size()));
+  for (const support::Json& entry : fields.array("units")) plan.units.push_back(read_unit(entry, where, plan.units.size()));
   fields.finish();
   if (const std::string id = id_of(plan); id != plan.id) {
-    fail(where, fmt::format("says that it is plan {}, but its contents are those of {}: it was changed", in_quotes(plan.id), id));
+    fail(where, fmt::format("says that it is plan {}, but its contents are those of {}: it was changed", support::in_quotes(plan.id), id));
   }
   return plan;
 }
@@ -206,7 +206,7 @@ bool is_record_name(const std::string& name) { return name.starts_with("unit-") 
 
 std::string text_of(const UnitRecord& record) {
   const UnitResult& result = record.result;
-  const Json json{{"schema", kUnitSchema},
+  const support::Json json{{"schema", kUnitSchema},
                   {"plan", record.plan},
                   {"unit", record.unit},
                   {"file", result.file},
@@ -226,13 +226,13 @@ std::string text_of(const UnitRecord& record) {
 
 UnitRecord read_record(const std::filesystem::path& path) {
   const std::string where = path.string();
-  const Json json = read_json(path);
-  JsonFields fields(json, where);
+  const support::Json json = read_json(path);
+  support::JsonFields fields(json, where);
   check_schema(fields, kUnitSchema);
   UnitRecord record{fields.text("plan"), static_cast<int>(fields.integer("unit", 0, INT32_MAX)), {}};
   UnitResult& result = record.result;
   result.file = fields.text("file");
-  if (!is_shard_name(result.file)) fail(where, fmt::format("names the file {}, which is not a plain file name", in_quotes(result.file)));
+  if (!is_shard_name(result.file)) fail(where, fmt::format("names the file {}, which is not a plain file name", support::in_quotes(result.file)));
   result.size = size_field(fields, "size");
   result.digest = fields.text("digest");
   result.layers = fields.integer("layers", 0, 1);
@@ -241,13 +241,13 @@ UnitRecord read_record(const std::filesystem::path& path) {
   result.bytes_out = size_field(fields, "bytes_out");
   result.up_scales_dropped = fields.integer("up_scales_dropped", 0, kLargest);
   result.largest_scale_byte = static_cast<int>(fields.integer("largest_scale_byte", 0, 255));
-  for (const Json& loss : fields.array("losses")) result.losses.push_back(read_layer_loss(loss, where + ": losses"));
-  for (const Json& value : fields.array("values")) result.values.push_back(read_values(value, where));
-  const Json& tensors = fields.at("tensors");
-  JsonFields sizes(tensors, where + ": tensors");
+  for (const support::Json& loss : fields.array("losses")) result.losses.push_back(read_layer_loss(loss, where + ": losses"));
+  for (const support::Json& value : fields.array("values")) result.values.push_back(read_values(value, where));
+  const support::Json& tensors = fields.at("tensors");
+  support::JsonFields sizes(tensors, where + ": tensors");
   for (const auto& [name, value] : tensors.items()) result.tensors.emplace(name, size_field(sizes, name));
   fields.finish();
   return record;
 }
 
-}  // namespace mx::sim
+}  // namespace mx::checkpoint

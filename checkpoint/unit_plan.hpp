@@ -9,7 +9,7 @@
 
 #include "checkpoint/conversion_job.hpp"
 
-namespace mx::sim {
+namespace mx::checkpoint {
 
 /// A weight file as it was when the plan was made.
 struct PlannedFile {
@@ -33,7 +33,7 @@ struct PlannedUnit {
 struct PlannedFamily {
   int family;  ///< of the checkpoint, from 0
   std::string backend;
-  layout::Setting setting;  ///< sizes and form of the checkpoint included
+  families::Setting setting;  ///< sizes and form of the checkpoint included
 };
 
 struct UnitPlan {
@@ -75,4 +75,4 @@ std::string text_of(const UnitRecord& record);
 /// Throws Error(input) as read_plan does.
 UnitRecord read_record(const std::filesystem::path& path);
 
-}  // namespace mx::sim
+}  // namespace mx::checkpoint

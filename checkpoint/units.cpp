@@ -13,7 +13,7 @@
 #include "support/digest.hpp"
 #include "support/rescue.hpp"
 
-namespace mx::sim {
+namespace mx::checkpoint {
 namespace {
 
 namespace fs = std::filesystem;
@@ -99,7 +99,7 @@ bool check_files(const std::vector<HeldUnit>& units, const MergeOptions& options
   std::uint64_t total = 0, done = 0;
   for (const HeldUnit& unit : units) total += unit.record.result.size;
   bool stopped = false;
-  Rescue rescue;
+  support::Rescue rescue;
 #pragma omp parallel for schedule(dynamic)
   for (std::size_t i = 0; i < units.size(); ++i) {
     rescue.run([&] {
@@ -114,10 +114,10 @@ bool check_files(const std::vector<HeldUnit>& units, const MergeOptions& options
       }
       if (stop) return;
       const std::string where = units[i].file.string();
-      if (!is_there(units[i].file)) fail(where, fmt::format("is missing, though {} speaks of it", units[i].path.filename().string()));
-      const std::uint64_t size = sim::file_size(units[i].file);
+      if (!support::is_there(units[i].file)) fail(where, fmt::format("is missing, though {} speaks of it", units[i].path.filename().string()));
+      const std::uint64_t size = support::file_size(units[i].file);
       if (size != result.size) fail(where, fmt::format("has {} bytes, but {} were written", size, result.size));
-      const std::string digest = digest_of_file(units[i].file);
+      const std::string digest = support::digest_of_file(units[i].file);
       if (digest != result.digest) fail(where, fmt::format("has the digest {}, but was written with {}", digest, result.digest));
     });
   }
@@ -159,11 +159,11 @@ std::vector<UnitStatus> status_of(const UnitPlan& plan, const fs::path& director
     const fs::path path = directory / record_name(unit.unit);
     UnitStatus status{unit.unit, UnitOutcome::left};
     status.result.file = unit.file;
-    if (is_there(path)) {
+    if (support::is_there(path)) {
       UnitRecord record = read_record(path);
       check_plan_of(record, plan, path);
       const fs::path file = directory / record.result.file;
-      if (is_there(file) && sim::file_size(file) == record.result.size) status = {unit.unit, UnitOutcome::there_already, std::move(record.result)};
+      if (support::is_there(file) && support::file_size(file) == record.result.size) status = {unit.unit, UnitOutcome::there_already, std::move(record.result)};
     }
     all.push_back(std::move(status));
   }
@@ -188,11 +188,11 @@ UnitOutcome UnitRunner::run(int unit) {
     throw Error(ErrorCode::usage, fmt::format("unit {} is not in 0..{}", unit, plan_.units.size() - 1), "plan " + plan_.id);
   }
   const fs::path path = options_.directory / record_name(unit);
-  if (is_there(path)) {
+  if (support::is_there(path)) {
     UnitRecord record = read_record(path);
     check_plan_of(record, plan_, path);
     const fs::path file = options_.directory / record.result.file;
-    if (!options_.again && is_there(file) && sim::file_size(file) == record.result.size) {
+    if (!options_.again && support::is_there(file) && support::file_size(file) == record.result.size) {
       result_ = std::move(record.result);
       return UnitOutcome::there_already;
     }
@@ -207,11 +207,11 @@ UnitOutcome UnitRunner::run(int unit) {
     job_.checkpoint().check_unchanged();
     advance(": writing", bytes);
     result_ = job_.commit(std::move(written));
-  } catch (const Stopped&) {
+  } catch (const support::Stopped&) {
     return UnitOutcome::stopped;
   }
   const std::string text = text_of(UnitRecord{plan_.id, unit, result_});
-  write_file(path, std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()), true);
+  support::write_file(path, std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()), true);
   return UnitOutcome::written;
 }
 
@@ -241,4 +241,4 @@ ConvertReport merge_units(const UnitPlan& plan, const MergeOptions& options) {
   return report;
 }
 
-}  // namespace mx::sim
+}  // namespace mx::checkpoint

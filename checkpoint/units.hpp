@@ -9,7 +9,7 @@
 
 #include "checkpoint/unit_plan.hpp"
 
-namespace mx::sim {
+namespace mx::checkpoint {
 
 /// Where a plan's units are put unless another directory is named: "OUTPUT.units".
 std::filesystem::path units_directory(const UnitPlan& plan);
@@ -33,8 +33,8 @@ struct UnitOptions {
   std::filesystem::path directory;  ///< where units are put
   std::string program;              ///< must be the plan's
   bool again = false;               ///< also what is there already is done again
-  Progress progress = {};           ///< of the unit in hand
-  Stop stop = {};
+  support::Progress progress = {};           ///< of the unit in hand
+  support::Stop stop = {};
 };
 
 /// Does units of one plan. The file of a unit, then its record: whoever looks sees both whole, or the record is not there.
@@ -60,8 +60,8 @@ struct MergeOptions {
   std::vector<std::filesystem::path> directories;  ///< that hold the units, all of them together
   std::string program;                             ///< must be the plan's
   bool force = false;                              ///< files of the same names in the output directory are replaced
-  Progress progress = {};
-  Stop stop = {};
+  support::Progress progress = {};
+  support::Stop stop = {};
 };
 
 /// Puts the units of a plan in place, as `convert` would have written them, byte for byte, and removes the records and files that it took, with
@@ -70,4 +70,4 @@ struct MergeOptions {
 /// Whatever stops it before the end leaves the units as they are.
 ConvertReport merge_units(const UnitPlan& plan, const MergeOptions& options);
 
-}  // namespace mx::sim
+}  // namespace mx::checkpoint

@@ -13,8 +13,8 @@ namespace mx::cli {
 std::string build_name() {
   constexpr std::uint64_t kLargestProgram = std::uint64_t{1} << 30;
   // It tells builds apart, it guards against nobody.
-  sim::Fnv1a digest;
-  digest.add_bytes(sim::read_file("/proc/self/exe", kLargestProgram));
+  support::Fnv1a digest;
+  digest.add_bytes(support::read_file("/proc/self/exe", kLargestProgram));
   return fmt::format("build={:016x} commit={}", digest.value(), MXACT_COMMIT);
 }
 

@@ -5,7 +5,7 @@
 
 namespace mx::cli {
 
-/// "build=0123456789abcdef commit=COMMIT": a digest over the program's own bytes, and the commit. Throws Error as sim::read_file does.
+/// "build=0123456789abcdef commit=COMMIT": a digest over the program's own bytes, and the commit. Throws Error as support::read_file does.
 std::string build_name();
 
 }  // namespace mx::cli

@@ -20,7 +20,7 @@ std::chrono::system_clock::time_point& started() {
 void remember_command_line(int argc, char** argv) {
   started() = std::chrono::system_clock::now();
   remembered() = "mxact";
-  for (int i = 1; i < argc; ++i) remembered() += " " + sim::shell_word(argv[i]);
+  for (int i = 1; i < argc; ++i) remembered() += " " + support::shell_word(argv[i]);
 }
 
 const std::string& command_line() { return remembered(); }

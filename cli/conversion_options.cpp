@@ -20,16 +20,16 @@ namespace {
 /// Fields of a setting that the checkpoint decides, or that are not for whole conversions.
 constexpr std::array<std::string_view, 5> kNotAsked{"source-order", "not-gated", "has-bias", "largest-scale-byte", "before-swizzle"};
 
-std::vector<const layout::SettingKey*> asked_keys() {
-  std::vector<const layout::SettingKey*> keys;
-  for (const layout::SettingKey& key : layout::setting_keys()) {
-    if (std::ranges::find(kNotAsked, key.key) == kNotAsked.end() && !layout::is_of_library(key.key)) keys.push_back(&key);
+std::vector<const families::SettingKey*> asked_keys() {
+  std::vector<const families::SettingKey*> keys;
+  for (const families::SettingKey& key : families::setting_keys()) {
+    if (std::ranges::find(kNotAsked, key.key) == kNotAsked.end() && !families::is_of_library(key.key)) keys.push_back(&key);
   }
   return keys;
 }
 
 /// "NAME" for all families, "2=NAME" or "fp8_block=NAME" for some.
-void add_backend(sim::ConvertOptions& options, const std::string& word) {
+void add_backend(checkpoint::ConvertOptions& options, const std::string& word) {
   const auto refuse = [&](const std::string& rule) { throw Error(ErrorCode::usage, fmt::format("'{}' {}", word, rule), "--backend"); };
   const std::size_t equals = word.find('=');
   const std::string which = word.substr(0, equals);
@@ -38,7 +38,7 @@ void add_backend(sim::ConvertOptions& options, const std::string& word) {
     options.backend = word;
     return;
   }
-  sim::NamedBackend named{.backend = word.substr(equals + 1)};
+  checkpoint::NamedBackend named{.backend = word.substr(equals + 1)};
   if (which.empty() || named.backend.empty()) refuse("is not WHICH=NAME: WHICH is a family's number, from 1, or a weight format");
   if (std::ranges::all_of(which, [](char c) { return c >= '0' && c <= '9'; })) {
     int number = 0;
@@ -49,7 +49,7 @@ void add_backend(sim::ConvertOptions& options, const std::string& word) {
     named.format = layout::weight_format_named(which);
   }
   const bool is_known = std::ranges::any_of(
-      options.named, [&](const sim::NamedBackend& other) { return other.family == named.family && other.format == named.format; });
+      options.named, [&](const checkpoint::NamedBackend& other) { return other.family == named.family && other.format == named.format; });
   if (is_known) refuse(fmt::format("is the second backend for {}", which));
   options.named.push_back(std::move(named));
 }
@@ -64,7 +64,7 @@ void add_conversion_options(Verb verb, ConversionChoice& choice) {
           "weight format such as fp8_block; several with commas")
       .listed()
       .required();
-  const std::vector<const layout::SettingKey*> keys = asked_keys();
+  const std::vector<const families::SettingKey*> keys = asked_keys();
   choice.values.resize(keys.size());
   for (std::size_t i = 0; i < keys.size(); ++i) {
     add_setting_option(verb, *keys[i], choice.values[i]).required(keys[i]->key == "platform");
@@ -80,31 +80,31 @@ void add_conversion_options(Verb verb, ConversionChoice& choice) {
 }
 
 std::string engine_of(const ConversionChoice& choice) {
-  const std::vector<const layout::SettingKey*> keys = asked_keys();
+  const std::vector<const families::SettingKey*> keys = asked_keys();
   for (std::size_t i = 0; i < keys.size(); ++i) {
     if (keys[i]->key == "engine") return choice.values[i];
   }
   return {};
 }
 
-sim::MoveBy moved_by(bool reference) { return reference ? sim::MoveBy::model : sim::MoveBy::plans; }
+kernels::relayout::MoveBy moved_by(bool reference) { return reference ? kernels::relayout::MoveBy::model : kernels::relayout::MoveBy::plans; }
 
-sim::ConvertOptions options_of(const ConversionChoice& choice) {
-  sim::ConvertOptions options{};
+checkpoint::ConvertOptions options_of(const ConversionChoice& choice) {
+  checkpoint::ConvertOptions options{};
   for (const std::string& word : choice.backends) add_backend(options, word);
   if (choice.family > 0 && !options.named.empty())
     throw Error(ErrorCode::usage, fmt::format("is one family alone, by one backend, and '{}' names one for others", choice.backends.front()),
                 "--family");
   options.asks_activation = false;
   options.program = program_text();
-  const std::vector<const layout::SettingKey*> keys = asked_keys();
+  const std::vector<const families::SettingKey*> keys = asked_keys();
   for (std::size_t i = 0; i < keys.size(); ++i) {
     if (choice.values[i].empty()) continue;
     keys[i]->set(options.setting, choice.values[i]);
     options.asks_activation = options.asks_activation || keys[i]->key == "activation";
   }
-  layout::choose_libraries(options.setting, choice.libraries);
-  layout::set_by_variables(options.setting, variables_of(choice.variables));
+  families::choose_libraries(options.setting, choice.libraries);
+  families::set_by_variables(options.setting, variables_of(choice.variables));
   if (choice.rank < 0 && options.setting.tp_size > 1) {
     throw Error(ErrorCode::usage, fmt::format("which of the {} ranks is converted?", options.setting.tp_size), "--rank");
   }

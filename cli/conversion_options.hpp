@@ -22,14 +22,14 @@ struct ConversionChoice {
   bool reference = false;
 };
 /// What moves bytes: the fast twin, or the model where it is asked for.
-sim::MoveBy moved_by(bool reference);
+kernels::relayout::MoveBy moved_by(bool reference);
 
 /// The version as it was typed; empty: it was not.
 std::string engine_of(const ConversionChoice& choice);
 
 void add_conversion_options(Verb verb, ConversionChoice& choice);
 /// Throws Error(usage) naming the option.
-sim::ConvertOptions options_of(const ConversionChoice& choice);
+checkpoint::ConvertOptions options_of(const ConversionChoice& choice);
 
 /// "mxact 0.1.0 (COMMIT)"
 std::string program_text();

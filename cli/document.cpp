@@ -51,7 +51,7 @@ std::size_t terminal_width() {
 }
 
 void write(const std::string& path, const std::string& text, bool force) {
-  if (!path.empty()) sim::write_file(path, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, force);
+  if (!path.empty()) support::write_file(path, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, force);
 }
 
 }  // namespace
@@ -74,7 +74,7 @@ void require_outputs(const DocumentOptions& options) {
   if (!options.picture.empty() && std::filesystem::path(options.picture).extension() != ".svg")
     throw Error(ErrorCode::usage, fmt::format("-o takes a file that ends in .svg, not '{}'", options.picture));
   for (const std::string* path : {&options.picture, &options.junit, &options.markdown}) {
-    if (!path->empty()) sim::require_writable(*path, options.force);
+    if (!path->empty()) support::require_writable(*path, options.force);
   }
 }
 
@@ -82,12 +82,12 @@ int show(const verbs::Document& document, const DocumentOptions& options, bool t
   const verbs::Head by = head();
   // Invalid UTF-8 (a file name, say) is replaced rather than refused: the report must come out.
   if (options.json) {
-    fmt::print("{}", verbs::to_json(document, by).dump(2, sim::Json::BadText::replaced) + "\n");
+    fmt::print("{}", verbs::to_json(document, by).dump(2, support::Json::BadText::replaced) + "\n");
   } else if (text && (options.picture.empty() || !options.picture_alone)) {
     fmt::print("{}", verbs::to_text(document, terminal_width()));
   }
   if (!options.picture.empty())
-    write(options.picture, golden::as_file(golden::picture_of(golden::run_of(options.picture, verbs::to_json(document, by)))), options.force);
+    write(options.picture, verbs::as_file(verbs::picture_of(verbs::run_of(options.picture, verbs::to_json(document, by)))), options.force);
   if (!options.junit.empty()) write(options.junit, verbs::to_junit(document, by), options.force);
   if (!options.markdown.empty()) write(options.markdown, verbs::to_markdown(document, by), options.force);
   return document.exit_code;

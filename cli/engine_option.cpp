@@ -5,7 +5,7 @@
 namespace mx::cli {
 
 Option add_engine_option(Verb verb, std::string& engine) {
-  engine = name_of(kDefaultEngine);
+  engine = deployment::name_of(deployment::kDefaultEngine);
   return verb.add_option("--engine", engine,
                          "version of the engine: a month (2026-05), a release (vllm==0.22.1) or a commit (default " + engine + ")");
 }

@@ -15,7 +15,7 @@ Option add_env_option(Verb verb, std::vector<std::string>& settings) {
 }
 
 std::map<std::string, std::string> variables_of(const std::vector<std::string>& settings) {
-  const auto known = oracle::env_names();
+  const auto known = engine::env_names();
   std::map<std::string, std::string> env;
   for (const std::string& setting : settings) {
     const std::size_t equals = setting.find('=');

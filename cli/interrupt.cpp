@@ -66,7 +66,7 @@ void InterruptWatch::keep_time() {
     if (wake_.wait_for(lock, kLook, [this] { return ended_; })) return;
   }
   if (wake_.wait_for(lock, kMoment, [this] { return ended_; })) return;
-  sim::abandon_leftovers();
+  support::abandon_leftovers();
   quit(signalled);
 }
 

@@ -29,7 +29,7 @@ void add_names(Words& words, const Rows& rows) {
 }
 
 void add_backends(Words& words) {
-  for (const layout::BackendLayout& row : layout::all_backend_layouts()) words.emplace(row.backend);
+  for (const families::BackendLayout& row : families::all_backend_layouts()) words.emplace(row.backend);
 }
 
 void add_operations(Words& words) {
@@ -49,14 +49,14 @@ void add_weight_formats(Words& words) {
 
 void add_layouts(Words& words) {
   add_backends(words);
-  add_names(words, layout::all_stage_layouts());
+  add_names(words, families::all_stage_layouts());
 }
 
-void add_platforms(Words& words) { add_names(words, oracle::all_platforms()); }
+void add_platforms(Words& words) { add_names(words, deployment::all_platforms()); }
 
 /// Converters' settings spell devices in small letters.
 void add_devices(Words& words) {
-  for (const oracle::PlatformPreset& platform : oracle::all_platforms()) {
+  for (const deployment::PlatformPreset& platform : deployment::all_platforms()) {
     std::string word(platform.name);
     std::transform(word.begin(), word.end(), word.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     words.insert(word);
@@ -64,11 +64,11 @@ void add_devices(Words& words) {
 }
 
 void add_oracles(Words& words) {
-  for (std::string_view oracle : oracle::oracle_names()) words.emplace(oracle);
+  for (std::string_view oracle : engine::oracle_names()) words.emplace(oracle);
 }
 
 void add_engines(Words& words) {
-  for (Engine engine : known_engines()) words.emplace(name_of(engine));
+  for (deployment::Engine engine : deployment::known_engines()) words.emplace(deployment::name_of(engine));
 }
 
 void add_profiles(Words& words) { add_names(words, all_profiles()); }

@@ -33,27 +33,27 @@ constexpr std::array<Choice, 6> kChoices{{
 }};
 
 /// The fields of a setting that have an option of their own: releases of libraries are --library's.
-std::vector<const layout::SettingKey*> own_keys() {
-  std::vector<const layout::SettingKey*> keys;
-  for (const layout::SettingKey& key : layout::setting_keys()) {
-    if (!layout::is_of_library(key.key)) keys.push_back(&key);
+std::vector<const families::SettingKey*> own_keys() {
+  std::vector<const families::SettingKey*> keys;
+  for (const families::SettingKey& key : families::setting_keys()) {
+    if (!families::is_of_library(key.key)) keys.push_back(&key);
   }
   return keys;
 }
 
-bool is_flag(const layout::SettingKey& key) { return key.trials.size() == 2 && key.trials.front() == "no"; }
+bool is_flag(const families::SettingKey& key) { return key.trials.size() == 2 && key.trials.front() == "no"; }
 
 }  // namespace
 
-std::vector<golden::KeyValue> LayoutOptions::fields() const {
-  std::vector<golden::KeyValue> fields;
+std::vector<verbs::KeyValue> LayoutOptions::fields() const {
+  std::vector<verbs::KeyValue> fields;
   std::size_t i = 0;
   const auto add = [&](std::string_view key) {
     if (!values[i].empty()) fields.push_back({std::string(key), values[i]});
     ++i;
   };
   for (const Choice& choice : kChoices) add(choice.key);
-  for (const layout::SettingKey* key : own_keys()) add(key->key);
+  for (const families::SettingKey* key : own_keys()) add(key->key);
   for (const std::string& library : libraries) fields.push_back({"library", library});
   for (const auto& [name, value] : variables_of(variables)) fields.push_back({"env", fmt::format("{}={}", name, value)});
   for (const std::string& word : sets) {
@@ -66,7 +66,7 @@ std::vector<golden::KeyValue> LayoutOptions::fields() const {
 
 void add_library_option(Verb verb, std::vector<std::string>& libraries) {
   std::string names;
-  for (const layout::Library& library : layout::libraries()) names += (names.empty() ? "" : ", ") + std::string(library.name);
+  for (const families::Library& library : families::libraries()) names += (names.empty() ? "" : ", ") + std::string(library.name);
   verb.add_option(
           "--library", libraries,
           fmt::format("NAME=RELEASE: a library's release other than the one that the engine asks for, as flashinfer=0.6.18; repeat for several "
@@ -76,10 +76,10 @@ void add_library_option(Verb verb, std::vector<std::string>& libraries) {
 }
 
 std::vector<std::string> libraries_of(const std::string& engine, const std::vector<std::string>& typed) {
-  std::vector<std::string> libraries = layout::libraries_asked_by(release_named(engine));
+  std::vector<std::string> libraries = families::libraries_asked_by(deployment::release_named(engine));
   libraries.insert(libraries.end(), typed.begin(), typed.end());
-  layout::Setting tried{.sizes = {}, .padded = {}, .form = {}, .engine = engine_named(engine)};
-  layout::choose_libraries(tried, libraries);
+  families::Setting tried{.sizes = {}, .padded = {}, .form = {}, .engine = deployment::engine_named(engine)};
+  families::choose_libraries(tried, libraries);
   return libraries;
 }
 
@@ -87,48 +87,48 @@ void require_layout(std::string_view engine, std::string_view word) {
   if (engine.empty()) return;
   const std::string_view backend = word.substr(word.find_last_of('=') + 1);
   const auto is_it = [&](const auto& row) { return same_name(row.backend, backend); };
-  if (std::ranges::any_of(layout::all_backend_layouts(), is_it)) return;
-  const Engine version = sim::asked_engine(engine).engine;
-  for (const std::string_view oracle : oracle::oracle_names(version)) {
-    for (const oracle::BackendRow& row : oracle::tables_of(version, oracle).backends) {
+  if (std::ranges::any_of(families::all_backend_layouts(), is_it)) return;
+  const deployment::Engine version = verbs::asked_engine(engine).engine;
+  for (const std::string_view oracle : engine::oracle_names(version)) {
+    for (const engine::BackendRow& row : engine::tables_of(version, oracle).backends) {
       if (row.versions.has(version) && same_name(row.name, backend))
-        throw Error(ErrorCode::unsupported, fmt::format("{} of {} (oracle {}): no layout", row.name, name_of(version), oracle));
+        throw Error(ErrorCode::unsupported, fmt::format("{} of {} (oracle {}): no layout", row.name, deployment::name_of(version), oracle));
     }
   }
 }
 
 void note_conversion(verbs::Document& document, std::string_view engine, std::string_view backend, layout::WeightFormat format) {
   if (engine.empty()) return;
-  const sim::AskedEngine asked = sim::asked_engine(engine);
-  sim::EngineNotes notes(document, asked);
+  const verbs::AskedEngine asked = verbs::asked_engine(engine);
+  verbs::EngineNotes notes(document, asked);
   notes.libraries();
-  notes.conversion(backend, layout::standing_text(layout::conversion_at(backend, format, asked.engine), asked.engine));
+  notes.conversion(backend, families::standing_text(families::conversion_at(backend, format, asked.engine), asked.engine));
 }
 
-void note_conversion(verbs::Document& document, std::string_view engine, const golden::Subject& subject) {
-  if (const auto* choice = std::get_if<golden::BackendChoice>(&subject.choice))
+void note_conversion(verbs::Document& document, std::string_view engine, const verbs::Subject& subject) {
+  if (const auto* choice = std::get_if<verbs::BackendChoice>(&subject.choice))
     note_conversion(document, engine, choice->row->backend, choice->row->format);
 }
 
 std::string LayoutOptions::engine() const {
-  for (const golden::KeyValue& field : fields()) {
+  for (const verbs::KeyValue& field : fields()) {
     if (field.key == "engine") return field.value;
   }
   return {};
 }
 
-Option add_setting_option(Verb verb, const layout::SettingKey& key, std::string& value) {
+Option add_setting_option(Verb verb, const families::SettingKey& key, std::string& value) {
   const std::string meaning = fmt::format("{}: {}", key.meaning, key.takes);
   if (is_flag(key)) return verb.add_flag(fmt::format("--{}{{yes}}", key.key), value, meaning);
   return verb.add_option("--" + std::string(key.key), value, meaning);
 }
 
 void add_layout_options(Verb verb, LayoutOptions& options) {
-  const std::vector<const layout::SettingKey*> keys = own_keys();
+  const std::vector<const families::SettingKey*> keys = own_keys();
   options.values.resize(kChoices.size() + keys.size());
   std::size_t i = 0;
   for (const Choice& choice : kChoices) verb.add_option("--" + std::string(choice.key), options.values[i++], std::string(choice.meaning));
-  for (const layout::SettingKey* key : keys) add_setting_option(verb, *key, options.values[i++]);
+  for (const families::SettingKey* key : keys) add_setting_option(verb, *key, options.values[i++]);
   add_library_option(verb, options.libraries);
   add_env_option(verb, options.variables);
   verb.add_option("--set", options.sets,

@@ -21,16 +21,16 @@ struct LayoutOptions {
   DocumentOptions out;
 
   /// Throws Error(usage) on a --set without "=".
-  std::vector<golden::KeyValue> fields() const;
+  std::vector<verbs::KeyValue> fields() const;
   /// As typed; empty: it was not.
   std::string engine() const;
 };
 
-/// Adds --library, for layout::choose_libraries; `libraries` is empty until it is given.
+/// Adds --library, for families::choose_libraries; `libraries` is empty until it is given.
 void add_library_option(Verb verb, std::vector<std::string>& libraries);
 
 /// Releases as typed, behind those that the engine's own release asks for where it is not the one of its month. Throws as
-/// layout::choose_libraries does.
+/// families::choose_libraries does.
 std::vector<std::string> libraries_of(const std::string& engine, const std::vector<std::string>& typed);
 
 /// Throws Error(unsupported) where the version has a backend of this name, which WHICH= may come before, and no version has a layout of it. `engine`
@@ -42,10 +42,10 @@ void require_layout(std::string_view engine, std::string_view backend);
 void note_conversion(verbs::Document& document, std::string_view engine, std::string_view backend, layout::WeightFormat format);
 
 /// The same of a backend's conversion; nothing of a building block.
-void note_conversion(verbs::Document& document, std::string_view engine, const golden::Subject& subject);
+void note_conversion(verbs::Document& document, std::string_view engine, const verbs::Subject& subject);
 
 /// Adds the option of one field of a setting; `value` is "" until it is given.
-Option add_setting_option(Verb verb, const layout::SettingKey& key, std::string& value);
+Option add_setting_option(Verb verb, const families::SettingKey& key, std::string& value);
 
 /// Adds --shape, --tensor, --engine and all the others, --set and --json.
 void add_layout_options(Verb verb, LayoutOptions& options);

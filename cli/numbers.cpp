@@ -18,14 +18,14 @@ std::function<std::string(const std::string&)> whole_number_in(std::int64_t low,
     std::int64_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error == std::errc() && end == text.data() + text.size() && value >= low && value <= high) return {};
-    return fmt::format("{} is not a whole number in {}..{}", sim::in_quotes(text), low, high);
+    return fmt::format("{} is not a whole number in {}..{}", support::in_quotes(text), low, high);
   };
 }
 
 std::vector<int> numbers_and_ranges(const std::vector<std::string>& words, const std::string& thing, int last, const std::string& option) {
   std::vector<int> numbers;
   for (const std::string& word : words) {
-    const auto refuse = [&](const std::string& rule) { throw Error(ErrorCode::usage, fmt::format("{} {}", sim::in_quotes(word), rule), option); };
+    const auto refuse = [&](const std::string& rule) { throw Error(ErrorCode::usage, fmt::format("{} {}", support::in_quotes(word), rule), option); };
     const auto number_of = [&](std::string_view text) {
       int number = 0;
       const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);

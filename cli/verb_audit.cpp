@@ -34,12 +34,12 @@ struct AuditOptions {
 };
 
 /// One oracle after the other, which is also the order of the whole audit.
-oracle::AuditReport audited(Engine engine, std::span<const std::string_view> oracles) {
+audit::AuditReport audited(deployment::Engine engine, std::span<const std::string_view> oracles) {
   ProgressLine line;
-  oracle::AuditReport all{engine, 0, 0, 0, {}};
+  audit::AuditReport all{engine, 0, 0, 0, {}};
   for (std::size_t i = 0; i < oracles.size(); ++i) {
     line.show(fmt::format("oracle {}", oracles[i]), static_cast<double>(i) / static_cast<double>(oracles.size()));
-    oracle::AuditReport one = oracle::audit(engine, oracles.subspan(i, 1));
+    audit::AuditReport one = audit::audit(engine, oracles.subspan(i, 1));
     all.deployments += one.deployments;
     all.choices += one.choices;
     all.checks += one.checks;
@@ -51,22 +51,22 @@ oracle::AuditReport audited(Engine engine, std::span<const std::string_view> ora
 int run_audit(const AuditOptions& options) {
   require_outputs(options.out);
   if (options.ledger) {
-    fmt::print("{}", oracle::findings_markdown(sim::known_findings(), sim::known_places()));
+    fmt::print("{}", audit::findings_markdown(support::known_findings(), support::known_places()));
     return 0;
   }
   if (!options.file.empty()) {
-    sim::DeploymentFile file = sim::load_deployment_file(options.file, options.oracle, engine_named(options.engine));
-    file.release = release_named(options.engine);
+    support::DeploymentFile file = support::load_deployment_file(options.file, options.oracle, deployment::engine_named(options.engine));
+    file.release = deployment::release_named(options.engine);
     set_variables(file.deployment.env, options.variables);
-    return show(sim::deployment_audit_document(file), options.out);
+    return show(verbs::deployment_audit_document(file), options.out);
   }
   if (!options.variables.empty()) throw Error(ErrorCode::usage, "--env is for one deployment: name its file");
   const std::vector<std::string_view> one = {options.oracle};
-  const sim::AskedEngine asked = sim::asked_engine(options.engine);
-  const Engine engine = asked.engine;
-  const std::span<const std::string_view> oracles = options.oracle.empty() ? oracle::oracle_names(engine) : std::span<const std::string_view>(one);
+  const verbs::AskedEngine asked = verbs::asked_engine(options.engine);
+  const deployment::Engine engine = asked.engine;
+  const std::span<const std::string_view> oracles = options.oracle.empty() ? engine::oracle_names(engine) : std::span<const std::string_view>(one);
   if (options.needs) return show(verbs::needs_document(asked, oracles), options.out);
-  return show(verbs::audit_document(audited(engine, oracles), asked, oracles, sim::known_findings()), options.out);
+  return show(verbs::audit_document(audited(engine, oracles), asked, oracles, support::known_findings()), options.out);
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ bool means_blocks(const Options& options) {
 }
 
 /// Shows how far the comparison is, until it is interrupted.
-golden::Progress shown_by(ProgressLine& line, const InterruptWatch& watch, const Options& options) {
+verbs::Progress shown_by(ProgressLine& line, const InterruptWatch& watch, const Options& options) {
   return [&line, &watch, &options](double fraction) {
     line.show(fmt::format("{}, {}: {}", options.first, options.second, options.format), fraction);
     return !watch.interrupted();
@@ -77,11 +77,11 @@ int compare_formats(const Options& options) {
   const Profile& second = profile_named(options.second);
   const Conversion& how = conversion(first, from, to);
   const Conversion& other = conversion(second, from, to);
-  golden::ConversionComparison result;
+  verbs::ConversionComparison result;
   {
     ProgressLine line;
     const InterruptWatch watch;
-    result = golden::compare_conversions(how, other, from, to, shown_by(line, watch, options));
+    result = verbs::compare_conversions(how, other, from, to, shown_by(line, watch, options));
   }
   if (result.interrupted) return say_interrupted();
   return show(verbs::conversions_document({&first, &second, &from}, to, result), options.out);
@@ -96,12 +96,12 @@ std::optional<std::uint32_t> side_scale(const std::vector<std::string>& words, s
   return verbs::parse_code(word, kF32);
 }
 
-golden::RecipeSide side_of(const Options& options, std::size_t side, const BlockFormat& format, const Format& from) {
+verbs::RecipeSide side_of(const Options& options, std::size_t side, const BlockFormat& format, const Format& from) {
   const Profile& profile = profile_named(side == 0 ? options.first : options.second);
   TensorScale tensor;
   tensor.encode = side_scale(options.global_scale, side, "--global-scale");
   tensor.decode = side_scale(options.scale, side, "--scale");
-  const golden::RecipeSide made{&recipe(profile, format, from), tensor};
+  const verbs::RecipeSide made{&recipe(profile, format, from), tensor};
   require_tensor_scales(profile, *made.recipe, tensor);
   return made;
 }
@@ -109,14 +109,14 @@ golden::RecipeSide side_of(const Options& options, std::size_t side, const Block
 int compare_blocks(const Options& options) {
   const Format& from = format_named(options.source);
   const BlockFormat& format = block_format_named(options.format);
-  const golden::RecipeSide first = side_of(options, 0, format, from);
-  const golden::RecipeSide second = side_of(options, 1, format, from);
-  const golden::BlockPattern pattern{verbs::parse_code(options.rest, from)};
-  golden::RecipeComparison result;
+  const verbs::RecipeSide first = side_of(options, 0, format, from);
+  const verbs::RecipeSide second = side_of(options, 1, format, from);
+  const verbs::BlockPattern pattern{verbs::parse_code(options.rest, from)};
+  verbs::RecipeComparison result;
   {
     ProgressLine line;
     const InterruptWatch watch;
-    result = golden::compare_recipes(first, second, from, pattern, shown_by(line, watch, options));
+    result = verbs::compare_recipes(first, second, from, pattern, shown_by(line, watch, options));
   }
   if (result.interrupted) return say_interrupted();
   return show(verbs::recipes_document({&profile_named(options.first), &profile_named(options.second), &from}, first, second, pattern, result),
@@ -137,14 +137,14 @@ int compare_checkpoints(const Options& options) {
                 fmt::format("'{}' is no file or directory: two arguments are checkpoints, two profiles want a FORMAT behind them", path));
   }
   const std::vector<int> layers = numbers_and_ranges(options.layers, "layer", kLastLayer, "--layer");
-  sim::CheckpointComparison result;
+  checkpoint::CheckpointComparison result;
   {
     const InterruptWatch watch;
     ProgressLine line(options.progress);
-    sim::CompareOptions how{.layers = layers, .tensors = options.tensors};
+    checkpoint::CompareOptions how{.layers = layers, .tensors = options.tensors};
     how.progress = [&line](const std::string& what, std::uint64_t done, std::uint64_t total) { line.show(what, done, total); };
     how.stop = [&watch] { return watch.interrupted(); };
-    result = sim::compare_checkpoints(options.first, options.second, how);
+    result = checkpoint::compare_checkpoints(options.first, options.second, how);
   }
   if (!result.finished) return say_interrupted();
   return show(verbs::checkpoints_document(result, options.first, options.second), options.out);

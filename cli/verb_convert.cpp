@@ -42,33 +42,33 @@ int interrupted() {
 
 int convert(const ConvertCommand& command) {
   for (const std::string& backend : command.choice.backends) require_layout(engine_of(command.choice), backend);
-  sim::ConvertOptions options = options_of(command.choice);
+  checkpoint::ConvertOptions options = options_of(command.choice);
   options.force = command.out.force;
   options.copy_all = command.copy_all;
-  sim::ConvertReport report;
+  checkpoint::ConvertReport report;
   {
     const InterruptWatch watch;
     ProgressLine line(command.progress);
     options.progress = [&line](const std::string& what, std::uint64_t done, std::uint64_t total) { line.show(what, done, total); };
     options.stop = [&watch] { return watch.interrupted(); };
-    report = sim::convert_checkpoint(command.choice.checkpoint, command.output, options);
+    report = checkpoint::convert_checkpoint(command.choice.checkpoint, command.output, options);
   }
   if (!report.finished) return interrupted();
   verbs::Document document = verbs::convert_document(report, command.choice.checkpoint, command.output, options.rank, command.fail_on_warning);
-  for (const sim::ConvertedFamily& family : report.converted)
+  for (const checkpoint::ConvertedFamily& family : report.converted)
     note_conversion(document, engine_of(command.choice), family.backend, family.setting.form.format);
   return show(document, command.out);
 }
 
 int restore(const RestoreCommand& command) {
-  sim::RestoreOptions options{.accept_losses = command.accept_losses, .by = moved_by(command.reference), .force = command.out.force};
-  sim::RestoreReport report;
+  checkpoint::RestoreOptions options{.accept_losses = command.accept_losses, .by = moved_by(command.reference), .force = command.out.force};
+  checkpoint::RestoreReport report;
   {
     const InterruptWatch watch;
     ProgressLine line(command.progress);
     options.progress = [&line](const std::string& what, std::uint64_t done, std::uint64_t total) { line.show(what, done, total); };
     options.stop = [&watch] { return watch.interrupted(); };
-    report = sim::restore_checkpoint({command.directories.begin(), command.directories.end()}, command.output, options);
+    report = checkpoint::restore_checkpoint({command.directories.begin(), command.directories.end()}, command.output, options);
   }
   if (!report.finished) return interrupted();
   return show(verbs::restore_document(report, command.directories, command.output), command.out);

@@ -22,14 +22,14 @@ struct MergeOptions {
 };
 
 void write_text(const std::string& path, const std::string& text, bool force) {
-  sim::write_file(path, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, force);
+  support::write_file(path, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, force);
 }
 
 int merge(const MergeOptions& options) {
   if (!options.output.empty() && !options.output.ends_with(".html"))
     throw Error(ErrorCode::usage, "-o takes a file that ends in .html, not '" + options.output + "'");
   for (const std::string& path : {options.output, options.coverage_out}) {
-    if (!path.empty()) sim::require_writable(path, options.out.force);
+    if (!path.empty()) support::require_writable(path, options.out.force);
   }
   require_outputs(options.out);
   const golden::CoverageRecord record = golden::merge_coverage_files({options.files.begin(), options.files.end()});

@@ -20,14 +20,14 @@ struct DiffOptions {
 };
 
 /// A release comes with the libraries that it asks for.
-sim::ComparedEngine compared(const std::string& name) { return {engine_named(name), libraries_of(name, {})}; }
+verbs::ComparedEngine compared(const std::string& name) { return {deployment::engine_named(name), libraries_of(name, {})}; }
 
-sim::EngineDiff diff_of(const DiffOptions& options) {
-  const sim::ComparedEngine before = compared(options.before);
-  const sim::ComparedEngine after = compared(options.after);
-  if (options.file.empty()) return sim::engine_diff(before, after);
-  const sim::DeploymentFile file = sim::load_deployment_file(options.file, {}, before.engine);
-  return sim::engine_diff(before, after, file.oracle, file.deployment);
+verbs::EngineDiff diff_of(const DiffOptions& options) {
+  const verbs::ComparedEngine before = compared(options.before);
+  const verbs::ComparedEngine after = compared(options.after);
+  if (options.file.empty()) return verbs::engine_diff(before, after);
+  const support::DeploymentFile file = support::load_deployment_file(options.file, {}, before.engine);
+  return verbs::engine_diff(before, after, file.oracle, file.deployment);
 }
 
 void add_list(Verb engine, Action& action) {

@@ -22,7 +22,7 @@ namespace mx::cli {
 namespace {
 
 /// Of the helper's answer, which lists every law and change.
-constexpr sim::JsonLimits kAnswer{.bytes = std::uint64_t{256} << 20, .depth = 16, .memory = std::uint64_t{4} << 30};
+constexpr support::JsonLimits kAnswer{.bytes = std::uint64_t{256} << 20, .depth = 16, .memory = std::uint64_t{4} << 30};
 
 struct FaultsOptions {
   std::vector<std::string> names;
@@ -37,19 +37,19 @@ struct FaultsOptions {
 };
 
 /// The helper's answer; its errors are those of this verb.
-sim::Json ask_helper(std::vector<std::string> words) {
+support::Json ask_helper(std::vector<std::string> words) {
   const auto helper = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "mxact_faults";
   if (!std::filesystem::exists(helper))
     throw Error(ErrorCode::unsupported,
                 "no model that can be made wrong stands beside this program: `./harness test` builds it, and so does the target mxact_faults of a "
                 "build with tests");
   words.insert(words.begin(), helper.string());
-  const sim::ChildAnswer answer = sim::ask_child(words, kAnswer.bytes, {});
+  const support::ChildAnswer answer = support::ask_child(words, kAnswer.bytes, {});
   if (answer.status != 0)
     throw Error(
         answer.status == static_cast<int>(ErrorCode::usage) ? ErrorCode::usage : ErrorCode::resource,
         answer.output.empty() ? fmt::format("mxact_faults ended with status {}", answer.status) : answer.output.substr(0, answer.output.find('\n')));
-  return sim::parse_json(answer.output, kAnswer, "mxact_faults");
+  return support::parse_json(answer.output, kAnswer, "mxact_faults");
 }
 
 /// The helper's word for what is asked.
@@ -69,7 +69,7 @@ int faults(const FaultsOptions& options) {
   std::vector<std::string> words{work_of(options), std::to_string(jobs)};
   words.insert(words.end(), options.names.begin(), options.names.end());
   if (options.tables && !options.out.picture.empty()) throw Error(ErrorCode::usage, "changes of tables are not drawn", "--output");
-  const sim::Json run = [&] {
+  const support::Json run = [&] {
     ProgressLine line;
     line.show("laws under faults");
     return ask_helper(words);

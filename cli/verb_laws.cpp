@@ -18,7 +18,7 @@
 namespace mx::cli {
 namespace {
 
-constexpr sim::JsonLimits kAnswer{.bytes = std::uint64_t{16} << 20, .depth = 8, .memory = std::uint64_t{256} << 20};
+constexpr support::JsonLimits kAnswer{.bytes = std::uint64_t{16} << 20, .depth = 8, .memory = std::uint64_t{256} << 20};
 
 /// Statuses of the package beside 0, with which its answer is a document.
 constexpr int kUsage = 2;
@@ -56,10 +56,10 @@ int laws(const std::string& subject, const LawsOptions& options) {
   words.insert(words.end(), options.command.begin(), options.command.end());
   const InterruptWatch watch;
   try {
-    const sim::ChildAnswer answer = [&] {
+    const support::ChildAnswer answer = [&] {
       ProgressLine line;
       line.show("holding " + options.command.front() + " to the law");
-      return sim::ask_child(words, kAnswer.bytes, [&] { return watch.interrupted(); });
+      return support::ask_child(words, kAnswer.bytes, [&] { return watch.interrupted(); });
     }();
     if (answer.status == kUsage) throw Error(ErrorCode::usage, first_line(answer.output));
     if (answer.status == kLacks) {
@@ -70,8 +70,8 @@ int laws(const std::string& subject, const LawsOptions& options) {
     }
     if (watch.interrupted()) return interrupted_status();
     if (answer.status != 0) throw Error(ErrorCode::resource, "the package for Python ended with status " + std::to_string(answer.status), words[0]);
-    return show(verbs::laws_document(sim::parse_json(answer.output, kAnswer, "the package for Python")), options.out);
-  } catch (const sim::Stopped&) {
+    return show(verbs::laws_document(support::parse_json(answer.output, kAnswer, "the package for Python")), options.out);
+  } catch (const support::Stopped&) {
     return interrupted_status();
   }
 }

@@ -25,14 +25,14 @@ constexpr std::int64_t kMostShown = 1 << 20;
 
 int diff(const Arguments& arguments) {
   require_outputs(arguments.options.out);
-  const std::vector<golden::KeyValue> common = arguments.options.fields();
-  const golden::Subject a = golden::resolve(golden::query_from(arguments.a, common));
-  const golden::Subject b = golden::resolve(golden::query_from(arguments.b, common));
-  const golden::LayoutDifference found = golden::difference(a, b, static_cast<std::size_t>(arguments.most));
+  const std::vector<verbs::KeyValue> common = arguments.options.fields();
+  const verbs::Subject a = verbs::resolve(verbs::query_from(arguments.a, common));
+  const verbs::Subject b = verbs::resolve(verbs::query_from(arguments.b, common));
+  const verbs::LayoutDifference found = verbs::difference(a, b, static_cast<std::size_t>(arguments.most));
   DocumentOptions out = arguments.options.out;
   if (!out.picture.empty()) {
-    const std::string picture = golden::as_file(golden::draw_difference(a, b));
-    sim::write_file(out.picture, {reinterpret_cast<const std::uint8_t*>(picture.data()), picture.size()}, out.force);
+    const std::string picture = verbs::as_file(verbs::draw_difference(a, b));
+    support::write_file(out.picture, {reinterpret_cast<const std::uint8_t*>(picture.data()), picture.size()}, out.force);
   }
   const bool drawn = !std::exchange(out.picture, {}).empty();
   return show(verbs::layout_diff_document(a, b, found), out, !drawn);

@@ -27,19 +27,19 @@ struct Arguments {
 };
 
 int draw(const Arguments& arguments) {
-  const golden::PictureOptions options{.panels = golden::panels_named(arguments.by), .line = arguments.line};
+  const verbs::PictureOptions options{.panels = verbs::panels_named(arguments.by), .line = arguments.line};
   const bool to_stdout = arguments.output == "-";
   if (to_stdout && arguments.options.out.json) throw Error(ErrorCode::usage, "--json and a picture on stdout exclude each other", "layout draw");
   if (!to_stdout && std::filesystem::path(arguments.output).extension() != ".svg")
     throw Error(ErrorCode::usage, fmt::format("-o takes a file that ends in .svg, or -, not '{}'", arguments.output), "layout draw");
-  if (!to_stdout) sim::require_writable(arguments.output, arguments.force);
-  const golden::Subject subject = golden::resolve(golden::query_from(arguments.name, arguments.options.fields()));
-  const std::string picture = golden::as_file(golden::draw(subject, options));
+  if (!to_stdout) support::require_writable(arguments.output, arguments.force);
+  const verbs::Subject subject = verbs::resolve(verbs::query_from(arguments.name, arguments.options.fields()));
+  const std::string picture = verbs::as_file(verbs::draw(subject, options));
   if (to_stdout) {
     fmt::print("{}", picture);
     return 0;
   }
-  sim::write_file(arguments.output, std::span(reinterpret_cast<const std::uint8_t*>(picture.data()), picture.size()), arguments.force);
+  support::write_file(arguments.output, std::span(reinterpret_cast<const std::uint8_t*>(picture.data()), picture.size()), arguments.force);
   return show(verbs::layout_draw_document(subject, arguments.output, picture.size()), arguments.options.out);
 }
 

@@ -22,13 +22,13 @@ struct Arguments {
 };
 
 int identify(const Arguments& arguments) {
-  const golden::TensorFile canonical = golden::open_tensor(arguments.canonical);
-  const golden::TensorFile packed = golden::open_tensor(arguments.packed);
-  const std::vector<golden::MatrixShape> matrices =
-      golden::matrices_of(canonical.shape, canonical.element_bits, canonical.bytes.size(), arguments.shape, arguments.unit_bits);
-  const golden::Identification found = [&] {
+  const verbs::TensorFile canonical = verbs::open_tensor(arguments.canonical);
+  const verbs::TensorFile packed = verbs::open_tensor(arguments.packed);
+  const std::vector<verbs::MatrixShape> matrices =
+      verbs::matrices_of(canonical.shape, canonical.element_bits, canonical.bytes.size(), arguments.shape, arguments.unit_bits);
+  const verbs::Identification found = [&] {
     ProgressLine progress;
-    return golden::identify(canonical.bytes, matrices, packed.bytes, [&](double share) { progress.show("layouts tried", share); });
+    return verbs::identify(canonical.bytes, matrices, packed.bytes, [&](double share) { progress.show("layouts tried", share); });
   }();
   return show(verbs::layout_identify_document(found), arguments.out);
 }

@@ -18,9 +18,9 @@ struct Arguments {
 /// Without a shape there is no program: what the tables say.
 int show_layout(const Arguments& arguments) {
   require_layout(arguments.options.engine(), arguments.name);
-  const golden::LayoutQuery query = golden::query_from(arguments.name, arguments.options.fields());
+  const verbs::LayoutQuery query = verbs::query_from(arguments.name, arguments.options.fields());
   if (query.fields.empty()) return show(verbs::layout_rows_document(arguments.name), arguments.options.out);
-  const golden::Subject subject = golden::resolve(query);
+  const verbs::Subject subject = verbs::resolve(query);
   verbs::Document document = verbs::layout_show_document(subject);
   note_conversion(document, arguments.options.engine(), subject);
   return show(document, arguments.options.out);

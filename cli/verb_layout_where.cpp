@@ -24,7 +24,7 @@ int where(const Arguments& arguments) {
   if (places != 1) throw Error(ErrorCode::usage, "say one of --coord, --address, --byte", "layout where");
   if (!asked.memory.empty() && asked.coord.empty()) throw Error(ErrorCode::usage, "--in reads the element of --coord", "layout where");
   require_layout(arguments.options.engine(), arguments.name);
-  const golden::Subject subject = golden::resolve(golden::query_from(arguments.name, arguments.options.fields()));
+  const verbs::Subject subject = verbs::resolve(verbs::query_from(arguments.name, arguments.options.fields()));
   verbs::Document document = verbs::layout_where_document(subject, asked);
   note_conversion(document, arguments.options.engine(), subject);
   return show(document, arguments.options.out);

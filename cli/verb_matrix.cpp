@@ -33,23 +33,23 @@ struct MatrixOptions {
 /// The picture that the ending of the file's name asks for.
 std::string picture_of(const verbs::Matrix& matrix, const std::filesystem::path& path) {
   const std::string ending = path.extension().string();
-  if (ending == ".svg") return golden::matrix_svg(matrix);
-  if (ending == ".html") return golden::matrix_html(matrix);
+  if (ending == ".svg") return verbs::matrix_svg(matrix);
+  if (ending == ".html") return verbs::matrix_html(matrix);
   throw Error(ErrorCode::usage, fmt::format("-o takes a file that ends in .svg or .html, not '{}'", path.string()));
 }
 
 int run(const MatrixOptions& given) {
   MatrixOptions options = given;
   options.request.env = variables_of(given.variables);
-  options.request.engine = engine_named(given.engine);
-  options.request.release = release_named(given.engine);
-  if (!options.output.empty()) sim::require_writable(options.output, options.out.force);
-  const sim::Stopwatch watch;
-  const verbs::Matrix matrix = verbs::run_matrix(options.request, options.explain ? oracle::Detail::texts : oracle::Detail::codes);
+  options.request.engine = deployment::engine_named(given.engine);
+  options.request.release = deployment::release_named(given.engine);
+  if (!options.output.empty()) support::require_writable(options.output, options.out.force);
+  const support::Stopwatch watch;
+  const verbs::Matrix matrix = verbs::run_matrix(options.request, options.explain ? engine::Detail::texts : engine::Detail::codes);
   const double seconds = watch.seconds();
   if (!options.output.empty()) {
     const std::string picture = picture_of(matrix, options.output);
-    sim::write_file(options.output, {reinterpret_cast<const std::uint8_t*>(picture.data()), picture.size()}, options.out.force);
+    support::write_file(options.output, {reinterpret_cast<const std::uint8_t*>(picture.data()), picture.size()}, options.out.force);
   }
   if (!options.count) return show(verbs::matrix_document(matrix, options.request.env, options.explain), options.out, options.output.empty());
   if (!options.out.json) fmt::print(stderr, "{} deployments in {:.3f} s\n", matrix.deployments(), seconds);

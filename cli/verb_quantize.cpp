@@ -58,12 +58,12 @@ std::optional<std::uint32_t> scale_of(const std::string& text) {
 
 int quantize_values(const QuantizeOptions& options) {
   require_outputs(options.out);
-  golden::QuantizeRequest request;
+  verbs::QuantizeRequest request;
   request.format = &block_format_named(options.format);
   request.profile = &profile_named(options.profile);
   request.source = &format_named(options.source);
   const Recipe& how = recipe(*request.profile, *request.format, *request.source);
-  const golden::ScaleLayout& layout = golden::scale_layout_named(options.layout);
+  const verbs::ScaleLayout& layout = verbs::scale_layout_named(options.layout);
   request.rows = options.rows;
   request.block = options.block;
   request.tensor.encode = scale_of(options.global_scale);

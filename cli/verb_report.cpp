@@ -39,21 +39,21 @@ Form form_of(const std::filesystem::path& path) {
   throw Error(ErrorCode::usage, fmt::format("-o takes a file that ends in .html, .svg or .xml, not '{}'", path.string()));
 }
 
-std::vector<golden::Run> read_runs(const std::vector<std::string>& paths) {
-  std::vector<golden::Run> runs;
+std::vector<verbs::Run> read_runs(const std::vector<std::string>& paths) {
+  std::vector<verbs::Run> runs;
   for (const std::string& path : paths) {
-    const auto same = [&](const golden::Run& run) { return run.name == path; };
+    const auto same = [&](const verbs::Run& run) { return run.name == path; };
     if (std::ranges::any_of(runs, same)) throw Error(ErrorCode::usage, fmt::format("{} is given twice", path));
-    runs.push_back(golden::read_run(path));
+    runs.push_back(verbs::read_run(path));
   }
   return runs;
 }
 
-std::string text_of(Form form, const std::string& picture, std::span<const golden::Run> runs) {
+std::string text_of(Form form, const std::string& picture, std::span<const verbs::Run> runs) {
   switch (form) {
-    case Form::picture: return golden::as_file(golden::picture_of(runs.front(), picture));
-    case Form::junit: return sim::junit_xml({"mxact report"}, golden::checks_of(runs));
-    default: return golden::report_html(runs);
+    case Form::picture: return verbs::as_file(verbs::picture_of(runs.front(), picture));
+    case Form::junit: return support::junit_xml({"mxact report"}, verbs::checks_of(runs));
+    default: return verbs::report_html(runs);
   }
 }
 
@@ -66,14 +66,14 @@ int report(const ReportOptions& options) {
     throw Error(ErrorCode::usage, fmt::format("a picture is that of one run, not of {}; a page ends in .html", options.runs.size()));
   }
   if (!options.picture.empty() && form != Form::picture) throw Error(ErrorCode::usage, "--picture goes with -o FILE.svg", options.output);
-  sim::require_writable(options.output, options.out.force);
-  const std::vector<golden::Run> runs = read_runs(options.runs);
-  const std::vector<golden::Outcome> outcomes = golden::outcomes_of(runs);
+  support::require_writable(options.output, options.out.force);
+  const std::vector<verbs::Run> runs = read_runs(options.runs);
+  const std::vector<verbs::Outcome> outcomes = verbs::outcomes_of(runs);
   const std::string text = text_of(form, options.picture, runs);
-  sim::write_file(options.output, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, options.out.force);
+  support::write_file(options.output, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, options.out.force);
   if (!options.annotate.empty()) {
-    fmt::print("{}", sim::github_annotations(golden::checks_of(runs)));
-    return golden::exit_code(golden::worst(outcomes));
+    fmt::print("{}", support::github_annotations(verbs::checks_of(runs)));
+    return verbs::exit_code(verbs::worst(outcomes));
   }
   return show(verbs::report_document(runs, outcomes, options.output, text.size()), options.out);
 }

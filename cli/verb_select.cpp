@@ -31,15 +31,15 @@ int select(const SelectOptions& options) {
   if (options.files.size() != (options.diff ? 2 : 1)) {
     throw Error(ErrorCode::usage, options.diff ? "--diff takes two files" : "DEPLOYMENT is given twice; two files are for --diff");
   }
-  const Engine engine = engine_named(options.engine);
+  const deployment::Engine engine = deployment::engine_named(options.engine);
   if (options.diff) {
-    const sim::AskedDeployment a = sim::asked_deployment(options.files[0], options.oracle, engine);
-    return show(sim::deployment_diff_document(a, sim::asked_deployment(options.files[1], options.oracle, engine)), options.out);
+    const verbs::AskedDeployment a = verbs::asked_deployment(options.files[0], options.oracle, engine);
+    return show(verbs::deployment_diff_document(a, verbs::asked_deployment(options.files[1], options.oracle, engine)), options.out);
   }
-  sim::DeploymentFile file = sim::load_deployment_file(options.files[0], options.oracle, engine);
-  file.release = release_named(options.engine);
+  support::DeploymentFile file = support::load_deployment_file(options.files[0], options.oracle, engine);
+  file.release = deployment::release_named(options.engine);
   set_variables(file.deployment.env, options.variables);
-  return show(sim::select_document(file, sim::ask(file, options.strict), options.strict, options.explain), options.out);
+  return show(verbs::select_document(file, verbs::ask(file, options.strict), options.strict, options.explain), options.out);
 }
 
 }  // namespace

@@ -53,8 +53,8 @@ void require_one_process(const sim::Transport& transport) {
 }
 
 sim::Scenario scenario_of(const SimOptions& options) {
-  sim::DeploymentFile file = sim::load_deployment_file(options.file, options.oracle, engine_named(options.engine));
-  file.release = release_named(options.engine);
+  support::DeploymentFile file = support::load_deployment_file(options.file, options.oracle, deployment::engine_named(options.engine));
+  file.release = deployment::release_named(options.engine);
   set_variables(file.deployment.env, options.variables);
   const std::vector<std::string> libraries = libraries_of(options.engine, options.libraries);
   sim::Scenario scenario =
@@ -76,24 +76,24 @@ int compare(const SimOptions& options) {
 
 /// The engine's own choice, and what keeps it from being simulated.
 void take_choice(const sim::Scenario& scenario, verbs::SimAnswer& answer) {
-  const oracle::Resolution resolution = oracle::resolve(scenario.engine, scenario.deployment, {scenario.oracle, scenario.deployment.layer});
+  const audit::Resolution resolution = audit::resolve(scenario.engine, scenario.deployment, {scenario.oracle, scenario.deployment.layer});
   answer.broken = resolution.broken;
   if (resolution.decision.choice) {
-    const oracle::Choice& choice = *resolution.decision.choice;
+    const engine::Choice& choice = *resolution.decision.choice;
     answer.backend = choice.backend;
-    answer.selected = {oracle::CellState::chosen, choice.kernel_class, {}};
-    if (choice.backend == oracle::kNotAsked)
+    answer.selected = {audit::CellState::chosen, choice.kernel_class, {}};
+    if (choice.backend == engine::kNotAsked)
       answer.unmodelled = fmt::format("the engine takes {} and asks no oracle; its arithmetic is not in mxact yet", choice.kernel_class);
   }
   if (!resolution.failure) return;
-  const oracle::Failure& failure = *resolution.failure;
+  const audit::Failure& failure = *resolution.failure;
   const std::string text = failure.refusal.error_type + ": " + failure.refusal.text;
   answer.refusal = resolution.decision.choice ? fmt::format("{}: {}", failure.stage, text) : text;
 }
 
 /// A backend that was asked for in the engine's place.
 void take_backend(const sim::Scenario& scenario, const std::string& wanted, verbs::SimAnswer& answer) {
-  answer.backend = std::string(sim::execution_of(scenario.layer.experts.form.format, wanted).backend);
+  answer.backend = std::string(families::execution_of(scenario.layer.experts.form.format, wanted).backend);
   verbs::SimAnswer choice{};
   take_choice(scenario, choice);
   if (choice.backend == answer.backend) {
@@ -101,7 +101,7 @@ void take_backend(const sim::Scenario& scenario, const std::string& wanted, verb
     return;
   }
   answer.selected = sim::selected(scenario.engine, scenario.oracle, scenario.deployment, answer.backend);
-  if (answer.selected.answer == oracle::CellState::refused) answer.refusal = "no class of the backend accepts it: " + answer.selected.reason;
+  if (answer.selected.answer == audit::CellState::refused) answer.refusal = "no class of the backend accepts it: " + answer.selected.reason;
 }
 
 /// What the oracle's choice leads to, or the backend that was asked for.
@@ -115,21 +115,21 @@ sim::SimulationRequest oracle_request(const sim::Scenario& scenario, const SimOp
 }
 
 sim::SimulationRequest legacy_request(const sim::Scenario& scenario, const SimOptions& options, verbs::SimAnswer& answer) {
-  const oracle::Answer<sim::LegacyRun> run = sim::legacy_run(scenario, options.torch);
-  if (const auto* refusal = std::get_if<oracle::Refusal>(&run)) {
+  const engine::Answer<sim::LegacyRun> run = sim::legacy_run(scenario, options.torch);
+  if (const auto* refusal = std::get_if<engine::Refusal>(&run)) {
     answer.refusal = refusal->error_type + ": " + refusal->text;
     return {};
   }
   const auto& legacy = std::get<sim::LegacyRun>(run);
   answer.backend = legacy.request.backend;
-  answer.selected = {oracle::CellState::chosen, legacy.request.kernel_class, {}};
+  answer.selected = {audit::CellState::chosen, legacy.request.kernel_class, {}};
   answer.legacy = fmt::format("legacy method: path {}, tile_tokens_dim {}, routing {}", legacy.path, legacy.tile_tokens_dim, legacy.routing);
   return legacy.request;
 }
 
 int simulate(const SimOptions& options, sim::Transport& transport) {
   const sim::Scenario scenario = scenario_of(options);
-  const oracle::ParallelRequest& parallel = scenario.deployment.parallel;
+  const deployment::ParallelRequest& parallel = scenario.deployment.parallel;
   static_cast<void>(transport.ranks_here(parallel.dp * parallel.tp));
   verbs::SimAnswer answer;
   const sim::SimulationRequest request = options.legacy ? legacy_request(scenario, options, answer) : oracle_request(scenario, options, answer);

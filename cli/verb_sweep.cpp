@@ -39,57 +39,57 @@ struct SweepOptions {
 int show_and_write(verbs::Document document, const verbs::Swept& swept, const OutputOptions& options, bool interrupted = false) {
   if (interrupted) document.exit_code = interrupted_status();
   const int status = show(document, options.document);
-  if (!interrupted && !options.out.empty()) golden::write_sweep(options.out, swept.digests, options.document.force);
+  if (!interrupted && !options.out.empty()) verbs::write_sweep(options.out, swept.digests, options.document.force);
   return status;
 }
 
-std::optional<golden::RecordedSweep> recorded_of(const OutputOptions& options, const Format& to) {
+std::optional<verbs::RecordedSweep> recorded_of(const OutputOptions& options, const Format& to) {
   if (options.against.empty()) return std::nullopt;
-  return golden::recorded_sweep(options.against, to);
+  return verbs::recorded_sweep(options.against, to);
 }
 
 /// Only a whole sweep is written, and never over another file by accident: said before the work begins.
 void check_out(const OutputOptions& options, bool whole) {
   if (options.out.empty()) return;
   if (!whole) throw Error(ErrorCode::usage, "--out writes all 256 digests: merge the states of the shards first");
-  if (!options.document.force && sim::is_there(options.out)) throw Error(ErrorCode::input, "exists already; --force overwrites it", options.out);
-  sim::require_writable(options.out, options.document.force);
+  if (!options.document.force && support::is_there(options.out)) throw Error(ErrorCode::input, "exists already; --force overwrites it", options.out);
+  support::require_writable(options.out, options.document.force);
 }
 
 /// The shard's chunks, those of the state file not again. False when it was interrupted.
-bool run_sweep(const golden::SweepSubject& subject, const SweepOptions& options, verbs::Swept& swept) {
-  golden::require_sweepable(subject);
-  std::optional<golden::SweepState> state;
+bool run_sweep(const sim::SweepSubject& subject, const SweepOptions& options, verbs::Swept& swept) {
+  sim::require_sweepable(subject);
+  std::optional<sim::SweepState> state;
   if (!options.state.empty()) {
     state.emplace(options.state, subject, build_name());
     swept.digests = state->known();
   }
-  const std::size_t total = golden::missing_chunks({}, swept.shard).size();
-  std::size_t done = total - golden::missing_chunks(swept.digests, swept.shard).size();
+  const std::size_t total = sim::missing_chunks({}, swept.shard).size();
+  std::size_t done = total - sim::missing_chunks(swept.digests, swept.shard).size();
   const InterruptWatch watch;
   ProgressLine line;
-  golden::SweepHooks hooks;
+  sim::SweepHooks hooks;
   hooks.stop = [&] { return watch.interrupted(); };
   hooks.finished = [&](int chunk, std::uint64_t digest) {
     if (state) state->add(chunk, digest);
     ++done;
     line.show(fmt::format("chunk {} of {}", done, total), static_cast<double>(done) / static_cast<double>(total));
   };
-  golden::sweep(subject, swept.shard, swept.digests, hooks);
-  return golden::missing_chunks(swept.digests, swept.shard).empty();
+  sim::sweep(subject, swept.shard, swept.digests, hooks);
+  return sim::missing_chunks(swept.digests, swept.shard).empty();
 }
 
 int sweep_profile(const SweepOptions& options) {
   if (options.format.empty()) throw Error(ErrorCode::usage, "FORMAT is required: the target format, or merge");
   const Format& to = format_named(options.format);
   const Profile& profile = profile_named(options.profile);
-  const golden::SweepSubject subject{&to, conversion(profile, kF32, to), options.reference ? golden::SweepBy::model : golden::SweepBy::twin};
-  verbs::Swept swept{{}, golden::shard_from(options.shard)};
+  const sim::SweepSubject subject{&to, conversion(profile, kF32, to), options.reference ? sim::SweepBy::model : sim::SweepBy::twin};
+  verbs::Swept swept{{}, sim::shard_from(options.shard)};
   check_out(options.output, swept.shard.count == 1);
   swept.recorded = recorded_of(options.output, to);
   const bool finished = run_sweep(subject, options, swept);
   if (!finished) {
-    const std::size_t left = golden::missing_chunks(swept.digests, swept.shard).size();
+    const std::size_t left = sim::missing_chunks(swept.digests, swept.shard).size();
     fmt::print(stderr, "mxact: interrupted, {} chunks left; {}\n", left,
                options.state.empty() ? "without --state they are lost" : "the same command goes on from " + options.state);
   }
@@ -103,11 +103,11 @@ struct MergeOptions {
 
 int merge_states(const MergeOptions& options) {
   const std::vector<std::filesystem::path> paths(options.states.begin(), options.states.end());
-  const golden::SweepRecord merged = golden::merge_sweep_states(paths);
-  const std::vector<int> missing = golden::missing_chunks(merged.digests);
-  if (!missing.empty()) throw Error(ErrorCode::input, "the states leave out chunks " + golden::chunks_text(missing));
+  const sim::SweepRecord merged = sim::merge_sweep_states(paths);
+  const std::vector<int> missing = sim::missing_chunks(merged.digests);
+  if (!missing.empty()) throw Error(ErrorCode::input, "the states leave out chunks " + sim::chunks_text(missing));
   check_out(options.output, true);
-  const verbs::Swept swept{merged.digests, {}, recorded_of(options.output, golden::target_of(merged))};
+  const verbs::Swept swept{merged.digests, {}, recorded_of(options.output, sim::target_of(merged))};
   return show_and_write(verbs::sweep_merge_document(merged, options.states, swept), swept, options.output);
 }
 

@@ -52,50 +52,50 @@ struct MergeCommand {
 };
 
 int plan(const PlanCommand& command) {
-  sim::require_writable(command.output, command.out.force);
-  const sim::UnitPlan made = sim::make_plan(command.choice.checkpoint, command.converted, options_of(command.choice),
+  support::require_writable(command.output, command.out.force);
+  const checkpoint::UnitPlan made = checkpoint::make_plan(command.choice.checkpoint, command.converted, options_of(command.choice),
                                             command.relative ? std::optional(std::filesystem::absolute(command.output).parent_path()) : std::nullopt);
-  const std::string text = sim::text_of(made);
-  sim::write_file(command.output, std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()), command.out.force);
+  const std::string text = checkpoint::text_of(made);
+  support::write_file(command.output, std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()), command.out.force);
   return show(verbs::plan_document(made), command.out);
 }
 
 /// Bytes that one unit of a plan reads; 0 for a unit that it has not, which the runner refuses.
-std::uint64_t bytes_of(const sim::UnitPlan& plan, int unit) {
-  const auto found = std::ranges::find(plan.units, unit, &sim::PlannedUnit::unit);
+std::uint64_t bytes_of(const checkpoint::UnitPlan& plan, int unit) {
+  const auto found = std::ranges::find(plan.units, unit, &checkpoint::PlannedUnit::unit);
   return found == plan.units.end() ? 0 : found->bytes;
 }
 
-std::filesystem::path directory_of(const sim::UnitPlan& planned, const RunCommand& command) {
-  return command.directory.empty() ? sim::units_directory(planned) : std::filesystem::path(command.directory);
+std::filesystem::path directory_of(const checkpoint::UnitPlan& planned, const RunCommand& command) {
+  return command.directory.empty() ? checkpoint::units_directory(planned) : std::filesystem::path(command.directory);
 }
 
 /// The units that were asked for; what is left where none was.
-std::vector<int> units_of(const sim::UnitPlan& planned, const RunCommand& command) {
+std::vector<int> units_of(const checkpoint::UnitPlan& planned, const RunCommand& command) {
   if (!command.units.empty()) return numbers_and_ranges(command.units, "unit", static_cast<int>(planned.units.size()) - 1, "--unit");
   std::vector<int> units;
-  for (const sim::UnitStatus& status : sim::status_of(planned, directory_of(planned, command))) {
-    if (command.again || status.outcome == sim::UnitOutcome::left) units.push_back(status.unit);
+  for (const checkpoint::UnitStatus& status : checkpoint::status_of(planned, directory_of(planned, command))) {
+    if (command.again || status.outcome == checkpoint::UnitOutcome::left) units.push_back(status.unit);
   }
   return units;
 }
 
 /// Units in their order, until one is stopped: false.
-bool run_each(const sim::UnitPlan& planned, const RunCommand& command, const std::vector<int>& asked, std::vector<verbs::UnitDone>& units) {
+bool run_each(const checkpoint::UnitPlan& planned, const RunCommand& command, const std::vector<int>& asked, std::vector<verbs::UnitDone>& units) {
   std::uint64_t done = 0, total = 0;
   for (const int unit : asked) total += bytes_of(planned, unit);
   ProgressLine line(command.progress);
   const InterruptWatch watch;
-  sim::UnitOptions options;
+  checkpoint::UnitOptions options;
   options.directory = directory_of(planned, command);
   options.program = program_text();
   options.again = command.again;
   options.progress = [&](const std::string& what, std::uint64_t part, std::uint64_t) { line.show(what, done + part, total); };
   options.stop = [&watch] { return watch.interrupted(); };
-  sim::UnitRunner runner(planned, options);
+  checkpoint::UnitRunner runner(planned, options);
   for (const int unit : asked) {
-    const sim::UnitOutcome outcome = runner.run(unit);
-    if (outcome == sim::UnitOutcome::stopped) return false;
+    const checkpoint::UnitOutcome outcome = runner.run(unit);
+    if (outcome == checkpoint::UnitOutcome::stopped) return false;
     done += bytes_of(planned, unit);
     units.push_back({unit, runner.result(), outcome});
   }
@@ -105,10 +105,10 @@ bool run_each(const sim::UnitPlan& planned, const RunCommand& command, const std
 int run_units(const RunCommand& command) {
   if (command.status && (command.again || !command.units.empty()))
     throw Error(ErrorCode::usage, "says what is done of all units, and does none: --unit and --again are not for it", "--status");
-  const sim::UnitPlan planned = sim::read_plan(command.plan);
+  const checkpoint::UnitPlan planned = checkpoint::read_plan(command.plan);
   std::vector<verbs::UnitDone> units;
   if (command.status) {
-    for (sim::UnitStatus& status : sim::status_of(planned, directory_of(planned, command)))
+    for (checkpoint::UnitStatus& status : checkpoint::status_of(planned, directory_of(planned, command)))
       units.push_back({status.unit, std::move(status.result), status.outcome});
     return show(verbs::run_document(planned, units), command.out);
   }
@@ -123,19 +123,19 @@ int run_units(const RunCommand& command) {
 }
 
 int merge(const MergeCommand& command) {
-  const sim::UnitPlan planned = sim::read_plan(command.plan);
-  sim::MergeOptions options;
+  const checkpoint::UnitPlan planned = checkpoint::read_plan(command.plan);
+  checkpoint::MergeOptions options;
   options.directories.assign(command.directories.begin(), command.directories.end());
-  if (options.directories.empty()) options.directories.push_back(sim::units_directory(planned));
+  if (options.directories.empty()) options.directories.push_back(checkpoint::units_directory(planned));
   options.program = program_text();
   options.force = command.out.force;
-  sim::ConvertReport report;
+  checkpoint::ConvertReport report;
   {
     const InterruptWatch watch;
     ProgressLine line(command.progress);
     options.progress = [&line](const std::string& what, std::uint64_t done, std::uint64_t total) { line.show(what, done, total); };
     options.stop = [&watch] { return watch.interrupted(); };
-    report = sim::merge_units(planned, options);
+    report = checkpoint::merge_units(planned, options);
   }
   if (!report.finished) {
     fmt::print(stderr, "mxact: interrupted; nothing was put in place, the units are as they were\n");

@@ -53,7 +53,7 @@ int show_coverage(const VectorsOptions& options, const golden::SetId& set) {
   if (!options.output.empty()) {
     if (!is_picture && !options.output.ends_with(".html"))
       throw Error(ErrorCode::usage, fmt::format("--coverage -o takes a file that ends in .html or .svg, not '{}'", options.output));
-    sim::require_writable(options.output, options.out.force);
+    support::require_writable(options.output, options.out.force);
   }
   std::vector<golden::TableRecord> records;
   {
@@ -64,7 +64,7 @@ int show_coverage(const VectorsOptions& options, const golden::SetId& set) {
   if (is_picture) out.picture = options.output;
   if (!options.output.empty() && !is_picture) {
     const std::string page = golden::coverage_html(set.edition, records);
-    sim::write_file(options.output, {reinterpret_cast<const std::uint8_t*>(page.data()), page.size()}, out.force);
+    support::write_file(options.output, {reinterpret_cast<const std::uint8_t*>(page.data()), page.size()}, out.force);
   }
   return show(verbs::set_coverage_document(set, records), out);
 }

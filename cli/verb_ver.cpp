@@ -51,13 +51,13 @@ golden::CheckReport check_stream(golden::StreamChecker& checker, const std::stri
 
 int verify_stream(const VerOptions& options) {
   require_outputs(options.out);
-  if (!options.coverage_out.empty()) sim::require_writable(options.coverage_out, options.out.force);
+  if (!options.coverage_out.empty()) support::require_writable(options.coverage_out, options.out.force);
   const std::shared_ptr<const golden::VectorOp> op = op_of(options.vectors);
   golden::StreamChecker checker(*op, golden::VectorSet(*op, set_of(options.vectors)), options.show, options.vectors.with_expected);
   const golden::CheckReport report = check_stream(checker, options.input);
   if (!options.coverage_out.empty()) {
     const std::string text = golden::coverage_file_text(golden::coverage_of(op, choices_of(options.vectors), set_of(options.vectors), report));
-    sim::write_file(options.coverage_out, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, options.out.force);
+    support::write_file(options.coverage_out, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, options.out.force);
   }
   return show(verbs::ver_document(*op, report, typed(options.vectors), options.coverage), options.out);
 }

@@ -67,12 +67,12 @@ class TemporaryDirectory {
 };
 
 /// Its files are gone once it is open: mapped, they stay readable, and an interrupted run leaves nothing behind.
-sim::Checkpoint generated_checkpoint(std::uint64_t seed) {
+checkpoint::Checkpoint generated_checkpoint(std::uint64_t seed) {
   const TemporaryDirectory temporary;
-  sim::SyntheticShape shape;
+  checkpoint::SyntheticShape shape;
   shape.seed = seed;
-  sim::write_synthetic_checkpoint(temporary.path() / "gpt-oss-generated", shape);
-  return sim::Checkpoint(temporary.path() / "gpt-oss-generated");
+  checkpoint::write_synthetic_checkpoint(temporary.path() / "gpt-oss-generated", shape);
+  return checkpoint::Checkpoint(temporary.path() / "gpt-oss-generated");
 }
 
 /// Memory that is freed stays with the process: fresh pages for every layer-sized buffer would cost as much as all comparisons.
@@ -84,10 +84,10 @@ void keep_memory() {
 #endif
 }
 
-sim::Checkpoint checkpoint_of(const sim::VerifyRequest& request) {
+checkpoint::Checkpoint checkpoint_of(const sim::VerifyRequest& request) {
   if (!request.checkpoint) return generated_checkpoint(static_cast<std::uint64_t>(request.seed));
   if (request.checkpoint->empty()) throw Error(ErrorCode::usage, "the path is empty", "CHECKPOINT");
-  return sim::Checkpoint(*request.checkpoint, std::max(request.family - 1, 0));
+  return checkpoint::Checkpoint(*request.checkpoint, std::max(request.family - 1, 0));
 }
 
 std::string generated_name(const sim::VerifyRequest& request) { return fmt::format("generated, seed {}", request.seed); }
@@ -95,14 +95,14 @@ std::string generated_name(const sim::VerifyRequest& request) { return fmt::form
 sim::VerifyShare share_of(const Options& options) {
   if (options.shard.empty() != options.part.empty()) throw Error(ErrorCode::usage, "--shard I/N and --part FILE go together");
   if (options.shard.empty()) return {};
-  sim::require_writable(options.part, options.out.force);
-  const golden::Shard shard = golden::shard_from(options.shard);
+  support::require_writable(options.part, options.out.force);
+  const sim::Shard shard = sim::shard_from(options.shard);
   return {shard.index, shard.count};
 }
 
 int write_part(const sim::VerifyPart& part, const Options& options) {
   const std::string text = sim::text_of(part);
-  sim::write_file(options.part, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, options.out.force);
+  support::write_file(options.part, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, options.out.force);
   return show(verbs::verify_part_document(part, options.part), options.out);
 }
 
@@ -114,7 +114,7 @@ int verify(const Options& options) {
   request.libraries = libraries_of(request.engine, options.libraries);
   sim::VerifyOptions how = sim::options_of(request);
   how.share = share_of(options);
-  const sim::Checkpoint checkpoint = checkpoint_of(request);
+  const checkpoint::Checkpoint checkpoint = checkpoint_of(request);
   sim::VerifyReport report;
   try {
     const InterruptWatch watch;
@@ -122,7 +122,7 @@ int verify(const Options& options) {
     how.progress = [&line](const std::string& text, std::uint64_t done, std::uint64_t total) { line.show(text, done, total); };
     how.stop = [&watch] { return watch.interrupted(); };
     report = sim::verify(checkpoint, how);
-  } catch (const sim::Stopped&) {
+  } catch (const support::Stopped&) {
     fmt::print(stderr, "mxact: interrupted; not every layer was verified, and no verdict stands\n");
     return interrupted_status();
   }

@@ -10,13 +10,13 @@
 namespace mx::props {
 namespace {
 
-using sim::Json;
+using support::Json;
 
 constexpr std::string_view kTry = "try: ";
 constexpr std::string_view kReplay = "replay: ";
 constexpr std::string_view kDeployment = "deployment.info:";
 constexpr std::string_view kReproduce = "reproduce=";
-constexpr sim::JsonLimits kLimits{.bytes = std::uint64_t{4} << 20, .depth = 2, .memory = std::uint64_t{16} << 20};
+constexpr support::JsonLimits kLimits{.bytes = std::uint64_t{4} << 20, .depth = 2, .memory = std::uint64_t{16} << 20};
 
 std::string text_in(const Json& json, const char* key, const std::filesystem::path& path) {
   if (!json.contains(key) || !json[key].is_string()) throw Error(ErrorCode::input, std::string("no text '") + key + "' in a failure of a law", path);
@@ -37,7 +37,7 @@ std::string stem_of(const FailureFile& failure) {
 }
 
 void write_text(const std::filesystem::path& path, const std::string& text) {
-  sim::write_file(path, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, true);
+  support::write_file(path, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, true);
 }
 
 std::vector<std::string> lines_in(const Json& json, const char* key, const std::filesystem::path& path) {
@@ -90,7 +90,7 @@ std::filesystem::path write_failure(const std::filesystem::path& directory, cons
 }
 
 FailureFile read_failure(const std::filesystem::path& path) {
-  const Json json = sim::parse_json(sim::read_file(path, kLimits.bytes), kLimits, path.string());
+  const Json json = support::parse_json(support::read_file(path, kLimits.bytes), kLimits, path.string());
   if (!json.is_object()) throw Error(ErrorCode::input, "no failure of a law: not a JSON object", path);
   return {.law = text_in(json, "law", path),
           .program = text_in(json, "program", path),

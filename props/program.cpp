@@ -73,8 +73,8 @@ void check_ids(const Asked& asked, std::span<const HeldLaw> laws) {
 }
 
 /// The lines of a failure's message: the first says what broke, the last begins with "replay: ", those between are the smallest case.
-sim::JunitCase check_of(const Outcome& outcome) {
-  sim::JunitCase check{{}, {}, outcome.held ? sim::CheckEnd::passed : sim::CheckEnd::failed, {}};
+support::JunitCase check_of(const Outcome& outcome) {
+  support::JunitCase check{{}, {}, outcome.held ? support::CheckEnd::passed : support::CheckEnd::failed, {}};
   if (outcome.held) return check;
   constexpr std::string_view kReplay = "replay: ";
   std::istringstream lines(outcome.message);
@@ -108,7 +108,7 @@ class Run {
   void write_checks() const {
     if (asked_.junit.empty()) return;
     std::ofstream file(asked_.junit);
-    file << sim::junit_xml({std::string(program_)}, checks_);
+    file << support::junit_xml({std::string(program_)}, checks_);
     if (!file.flush()) throw Error(ErrorCode::resource, "cannot be written", asked_.junit);
   }
 
@@ -129,7 +129,7 @@ class Run {
   }
 
   void tell(const HeldLaw& held, const std::string& how) {
-    const sim::Stopwatch watch;
+    const support::Stopwatch watch;
     const Outcome outcome = outcome_of(held);
     checks_.push_back(check_of(outcome));
     checks_.back().group = program_;
@@ -148,7 +148,7 @@ class Run {
   std::string_view program_;
   std::span<const HeldLaw> laws_;
   const Asked& asked_;
-  std::vector<sim::JunitCase> checks_;
+  std::vector<support::JunitCase> checks_;
   bool all_held_ = true;
 };
 

@@ -35,13 +35,13 @@ using LayerBytes = std::array<std::vector<std::uint8_t>, layout::kRoleCount>;
 /// A converter of a layer's tensors into what a backend reads.
 struct ConverterSubject {
   std::string name;
-  std::string backend;  ///< with format and engine a row of layout::all_backend_layouts()
+  std::string backend;  ///< with format and engine a row of families::all_backend_layouts()
   layout::WeightFormat format;
-  Engine engine;
+  deployment::Engine engine;
   /// Checkpoint bytes (layout::canonical of each role) -> packed bytes.
-  std::function<LayerBytes(const LayerBytes& source, const layout::Setting& setting)> convert;
+  std::function<LayerBytes(const LayerBytes& source, const families::Setting& setting)> convert;
   /// The way back; empty where there is none.
-  std::function<LayerBytes(const LayerBytes& packed, const layout::Setting& setting)> restore = nullptr;
+  std::function<LayerBytes(const LayerBytes& packed, const families::Setting& setting)> restore = nullptr;
 };
 /// L1: sizes are those of the documents. L2: every unit lies where the documents' formulas have it, and padding holds what they say; not for a
 /// backend that changes values across units. L4: what padding holds does not matter to `restore`. L7: restore(convert(x)) = x. A function that throws
@@ -56,8 +56,8 @@ struct OracleAnswer {
 /// An oracle.
 struct OracleSubject {
   std::string name;
-  std::string oracle;  ///< whose decisions it is meant to make: a name of oracle::oracle_names(mx::kVllm2026_05)
-  std::function<OracleAnswer(const oracle::Deployment& deployment)> choose;
+  std::string oracle;  ///< whose decisions it is meant to make: a name of engine::oracle_names(mx::kVllm2026_05)
+  std::function<OracleAnswer(const deployment::Deployment& deployment)> choose;
 };
 /// O4: every deployment has a backend of the oracle's or a refusal with a reason. O2: a wish is met or refused. O1: some class of what is chosen
 /// takes the layer. O3: the answer is that of the engine's search. A function that throws breaks the law. Throws Error(usage) for an unknown oracle.

@@ -15,7 +15,7 @@
 
 #include "model/error.hpp"
 
-namespace mx::sim {
+namespace mx::support {
 namespace {
 
 constexpr int kLookMilliseconds = 20;
@@ -116,4 +116,4 @@ ChildAnswer ask_child(const std::vector<std::string>& words, std::size_t most, c
   return answer;
 }
 
-}  // namespace mx::sim
+}  // namespace mx::support

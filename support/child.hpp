@@ -6,7 +6,7 @@
 
 #include "support/stop.hpp"
 
-namespace mx::sim {
+namespace mx::support {
 
 struct ChildAnswer {
   std::string output;  ///< its standard output
@@ -18,4 +18,4 @@ struct ChildAnswer {
 /// Error(unsupported) for a program that cannot be started, Error(resource) for one that prints more than `most` bytes.
 ChildAnswer ask_child(const std::vector<std::string>& words, std::size_t most, const Stop& stop);
 
-}  // namespace mx::sim
+}  // namespace mx::support

@@ -26,30 +26,30 @@
 #include "model/deployment/deployment.hpp"
 #include "model/deployment/version.hpp"
 
-namespace mx::sim {
+namespace mx::support {
 
 class InfoNode;
 class Json;
 
 /// What a file asks: which of an engine's oracles, and for what. Keys that it leaves out are those that callers of the oracle usually pass.
 struct DeploymentFile {
-  Engine engine;
+  deployment::Engine engine;
   std::string oracle;
-  oracle::Deployment deployment;
+  deployment::Deployment deployment;
   std::string release = {};  ///< by which the user named the engine; empty: by a month or a commit
 };
 
 /// Reads and checks a deployment file for an engine; a name in `oracle` replaces the file's. Throws Error(input) naming file, line, key, value and
 /// rule, and the nearest known name, also for a key that the oracle does not read; Error(usage) for an unknown name in `oracle`, Error(unsupported)
 /// for an engine that has no tables of the oracle.
-DeploymentFile load_deployment_file(const std::filesystem::path& path, std::string_view oracle = {}, Engine engine = kDefaultEngine);
-DeploymentFile parse_deployment_file(std::string_view text, const std::string& where, std::string_view oracle = {}, Engine engine = kDefaultEngine);
+DeploymentFile load_deployment_file(const std::filesystem::path& path, std::string_view oracle = {}, deployment::Engine engine = deployment::kDefaultEngine);
+DeploymentFile parse_deployment_file(std::string_view text, const std::string& where, std::string_view oracle = {}, deployment::Engine engine = deployment::kDefaultEngine);
 /// The same of a nested object with the keys of a file.
-DeploymentFile deployment_file_of(const Json& object, const std::string& where, std::string_view oracle = {}, Engine engine = kDefaultEngine);
+DeploymentFile deployment_file_of(const Json& object, const std::string& where, std::string_view oracle = {}, deployment::Engine engine = deployment::kDefaultEngine);
 /// A deployment for this oracle that is a block of another file, whose reader calls finish(). Throws in the same way.
-oracle::Deployment read_deployment(const InfoNode& block, std::string_view oracle, Engine engine);
+deployment::Deployment read_deployment(const InfoNode& block, std::string_view oracle, deployment::Engine engine);
 /// The deployment alone.
-oracle::Deployment load_deployment(const std::filesystem::path& path);
-oracle::Deployment parse_deployment(std::string_view text, const std::string& where);
+deployment::Deployment load_deployment(const std::filesystem::path& path);
+deployment::Deployment parse_deployment(std::string_view text, const std::string& where);
 
-}  // namespace mx::sim
+}  // namespace mx::support

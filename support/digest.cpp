@@ -11,7 +11,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-namespace mx::sim {
+namespace mx::support {
 namespace {
 
 std::string text_of(XXH64_hash_t hash) { return fmt::format("xxh3:{:016x}", hash); }
@@ -45,4 +45,4 @@ std::string digest_of_file(const std::filesystem::path& path) {
   return digest.text();
 }
 
-}  // namespace mx::sim
+}  // namespace mx::support

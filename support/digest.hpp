@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace mx::sim {
+namespace mx::support {
 
 /// "xxh3:0123456789abcdef"
 std::string digest_of(std::span<const std::uint8_t> bytes);
@@ -31,4 +31,4 @@ class DigestStream {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace mx::sim
+}  // namespace mx::support

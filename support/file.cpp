@@ -16,7 +16,7 @@
 
 #include "model/error.hpp"
 
-namespace mx::sim {
+namespace mx::support {
 namespace {
 
 constexpr std::size_t kChunk = std::size_t{1} << 30;  // the system takes no more than 2 GiB at once
@@ -295,4 +295,4 @@ void write_file(const std::filesystem::path& path, std::span<const std::uint8_t>
   file.commit();
 }
 
-}  // namespace mx::sim
+}  // namespace mx::support

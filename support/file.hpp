@@ -9,7 +9,7 @@
 
 #include "support/leftovers.hpp"
 
-namespace mx::sim {
+namespace mx::support {
 
 /// Whole content. Throws Error(input) when the file is missing, not a regular file, unreadable, shrinking or larger than `limit` bytes.
 std::vector<std::uint8_t> read_file(const std::filesystem::path& path, std::uint64_t limit);
@@ -96,4 +96,4 @@ class NewFile {
 /// killed in the middle leaves its temporary file, ".NAME.PID.COUNT.tmp".
 void write_file(const std::filesystem::path& path, std::span<const std::uint8_t> bytes, bool force);
 
-}  // namespace mx::sim
+}  // namespace mx::support

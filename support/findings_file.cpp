@@ -17,12 +17,12 @@ namespace mx::embedded {
 extern const std::span<const EmbeddedFile> findings, known_places;
 }  // namespace mx::embedded
 
-namespace mx::sim {
+namespace mx::support {
 namespace {
 
-using oracle::Finding;
-using oracle::FindingId;
-using oracle::KnownPlace;
+using audit::Finding;
+using audit::FindingId;
+using audit::KnownPlace;
 
 using Names = std::vector<std::string_view>;
 using Block = std::pair<std::string, InfoNode>;
@@ -42,26 +42,26 @@ std::vector<Block> members(const std::string& group, const InfoNode& node) {
 }
 
 Names backends_of(std::string_view oracle) {
-  Names names{oracle::kAnyBackend};
-  for (const oracle::BackendRow& row : oracle::tables_of(oracle::kLedgerEngine, oracle).backends) names.push_back(row.name);
-  names.push_back(oracle::kNotAsked);
+  Names names{audit::kAnyBackend};
+  for (const engine::BackendRow& row : engine::tables_of(audit::kLedgerEngine, oracle).backends) names.push_back(row.name);
+  names.push_back(engine::kNotAsked);
   return names;
 }
 
 /// A method that asks no oracle may take any class.
 Names classes_of(std::string_view oracle, std::string_view backend) {
-  for (const oracle::BackendRow& row : oracle::tables_of(oracle::kLedgerEngine, oracle).backends) {
+  for (const engine::BackendRow& row : engine::tables_of(audit::kLedgerEngine, oracle).backends) {
     if (row.name == backend) return {row.classes.begin(), row.classes.end()};
   }
   Names names;
-  for (const oracle::KernelClassFacts& row : oracle::kernel_class_facts()) names.emplace_back(row.name);
+  for (const families::KernelClassFacts& row : families::kernel_class_facts()) names.emplace_back(row.name);
   return names;
 }
 
 Names needs_of(const FindingId& id) {
   Names names;
-  for (const oracle::KernelNeed* need : oracle::needs_of(oracle::kLedgerEngine, id.oracle, id.backend, id.kernel_class)) names.push_back(need->id);
-  names.push_back(oracle::no_needless_refusal().id);
+  for (const families::KernelNeed* need : audit::needs_of(audit::kLedgerEngine, id.oracle, id.backend, id.kernel_class)) names.push_back(need->id);
+  names.push_back(audit::no_needless_refusal().id);
   return names;
 }
 
@@ -77,13 +77,13 @@ void visit_needs(FindingId id, const InfoNode& node, const Visit& visit) {
 
 /// Oracle, backend, class, need: calls visit for each need, in the order of the file.
 void visit_groups(const InfoNode& node, const Visit& visit) {
-  const std::span<const std::string_view> oracles = oracle::oracle_names(oracle::kLedgerEngine);
+  const std::span<const std::string_view> oracles = engine::oracle_names(audit::kLedgerEngine);
   for (const Block& oracle : members("the ledger", node)) {
     require_known("oracle", oracle, {oracles.begin(), oracles.end()});
     for (const Block& backend : members(oracle.first, oracle.second)) {
       require_known("backend of " + oracle.first, backend, backends_of(oracle.first));
       FindingId id{oracle.first, backend.first, {}, {}};
-      if (backend.first == oracle::kAnyBackend) {
+      if (backend.first == audit::kAnyBackend) {
         visit_needs(id, backend.second, visit);
         continue;
       }
@@ -122,7 +122,7 @@ std::vector<Finding> parse_findings(std::string_view text, const std::string& wh
   const InfoNode root = InfoNode::parse(text, where);
   std::vector<Finding> findings;
   visit_groups(root, [&](const FindingId& id, const InfoNode& block) {
-    findings.push_back({id, read_deployment(block, id.oracle, oracle::kLedgerEngine)});
+    findings.push_back({id, read_deployment(block, id.oracle, audit::kLedgerEngine)});
   });
   root.finish();
   return findings;
@@ -146,4 +146,4 @@ std::span<const KnownPlace> known_places() {
   return kPlaces;
 }
 
-}  // namespace mx::sim
+}  // namespace mx::support

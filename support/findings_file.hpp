@@ -28,19 +28,19 @@
 #include "model/audit/findings.hpp"
 #include "model/audit/known_places.hpp"
 
-namespace mx::sim {
+namespace mx::support {
 
 /// The ledger that is built in, model/audit/findings_*.info: every finding, in the order of the audit. Read at the first call.
-std::span<const oracle::Finding> known_findings();
+std::span<const audit::Finding> known_findings();
 
 /// The places that are built in, model/audit/known_places.info, numbered from 1. Read at the first call.
-std::span<const oracle::KnownPlace> known_places();
+std::span<const audit::KnownPlace> known_places();
 
 /// A part of the ledger. Names are spelt as in the tables. Throws Error(input) naming file, line, value and rule: what InfoNode and deployment files
 /// refuse, an oracle, backend, class or need that the tables have not, a block without a row.
-std::vector<oracle::Finding> parse_findings(std::string_view text, const std::string& where);
+std::vector<audit::Finding> parse_findings(std::string_view text, const std::string& where);
 
 /// The same for places: their numbers go up from 1, each is shown or says why it is not.
-std::vector<oracle::KnownPlace> parse_known_places(std::string_view text, const std::string& where);
+std::vector<audit::KnownPlace> parse_known_places(std::string_view text, const std::string& where);
 
-}  // namespace mx::sim
+}  // namespace mx::support

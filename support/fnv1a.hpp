@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-namespace mx::sim {
+namespace mx::support {
 
 class Fnv1a {
  public:
@@ -37,4 +37,4 @@ class Fnv1a {
   std::uint64_t value_ = 0xCBF29CE484222325U;
 };
 
-}  // namespace mx::sim
+}  // namespace mx::support

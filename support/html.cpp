@@ -12,7 +12,7 @@ namespace mx::embedded {
 extern const std::span<const EmbeddedFile> page_style;
 }  // namespace mx::embedded
 
-namespace mx::golden {
+namespace mx::support {
 namespace {
 
 std::string attribute(std::string_view name, std::string_view value) {
@@ -77,4 +77,4 @@ std::string html_wide(std::string_view label, std::string_view body) {
   return fmt::format("<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">{}</div>\n", escaped(label), body);
 }
 
-}  // namespace mx::golden
+}  // namespace mx::support

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace mx::golden {
+namespace mx::support {
 
 /// A page, with the style sheet of every page, support/page.css: colours for light and dark, tables that scroll within themselves. `style` is CSS
 /// beside it, `body` is HTML. Its policy forbids scripts and the network.
@@ -32,4 +32,4 @@ std::string html_details(std::string_view title, std::string_view note, std::str
 /// Something wide, in a box that scrolls; `body` is HTML.
 std::string html_wide(std::string_view label, std::string_view body);
 
-}  // namespace mx::golden
+}  // namespace mx::support

@@ -13,7 +13,7 @@
 #include "support/json.hpp"
 #include "support/quote.hpp"
 
-namespace mx::sim {
+namespace mx::support {
 namespace {
 
 [[noreturn]] void fail(const std::string& message, const std::string& where) { throw Error(ErrorCode::input, message, where); }
@@ -369,4 +369,4 @@ std::string InfoNode::where(std::string_view key) const {
 
 void InfoNode::finish() const { impl_->finish(*impl_->node); }
 
-}  // namespace mx::sim
+}  // namespace mx::support

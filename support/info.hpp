@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mx::sim {
+namespace mx::support {
 
 class Json;
 
@@ -57,4 +57,4 @@ class InfoNode {
   std::shared_ptr<const Impl> impl_;
 };
 
-}  // namespace mx::sim
+}  // namespace mx::support

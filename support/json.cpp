@@ -6,7 +6,7 @@
 #include "model/error.hpp"
 #include "support/quote.hpp"
 
-namespace mx::sim {
+namespace mx::support {
 
 Json::Json(std::string text) : kind_(Kind::text), payload_{.text = new std::string(std::move(text))} {}
 Json::Json(Array elements) : kind_(Kind::array), payload_{.array = new Array(std::move(elements))} {}
@@ -173,4 +173,4 @@ bool operator==(const Json& a, const Json& b) {
 
 std::ostream& operator<<(std::ostream& out, const Json& json) { return out << json.dump(-1, Json::BadText::replaced); }
 
-}  // namespace mx::sim
+}  // namespace mx::support

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-namespace mx::sim {
+namespace mx::support {
 
 struct JsonMember;
 /// Whatever stands in braces.
@@ -227,4 +227,4 @@ using JsonMemberTaker = std::function<bool(std::string&& key, Json&& value, std:
 void for_each_json_member(std::span<const std::uint8_t> text, const JsonLimits& limits, const std::string& where, std::uint64_t base,
                           const JsonMemberTaker& taker);
 
-}  // namespace mx::sim
+}  // namespace mx::support

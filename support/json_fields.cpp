@@ -5,7 +5,7 @@
 #include "model/error.hpp"
 #include "support/quote.hpp"
 
-namespace mx::sim {
+namespace mx::support {
 namespace {
 
 [[noreturn]] void fail(const std::string& where, const std::string& message) { throw Error(ErrorCode::input, message, where); }
@@ -69,4 +69,4 @@ void JsonFields::finish() const {
   }
 }
 
-}  // namespace mx::sim
+}  // namespace mx::support

@@ -8,7 +8,7 @@
 
 #include "support/json.hpp"
 
-namespace mx::sim {
+namespace mx::support {
 
 /// The members of one object, each to be taken once. Throws Error(input) that names the place and the key.
 class JsonFields {
@@ -32,4 +32,4 @@ class JsonFields {
   std::set<std::string> taken_;
 };
 
-}  // namespace mx::sim
+}  // namespace mx::support

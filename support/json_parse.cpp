@@ -13,7 +13,7 @@
 #include "model/error.hpp"
 #include "support/quote.hpp"
 
-namespace mx::sim {
+namespace mx::support {
 namespace {
 
 using Parser = nlohmann::json;
@@ -244,4 +244,4 @@ void for_each_json_member(std::span<const std::uint8_t> text, const JsonLimits& 
   parse(text, limits, where, base, &taker);
 }
 
-}  // namespace mx::sim
+}  // namespace mx::support

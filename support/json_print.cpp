@@ -3,7 +3,7 @@
 #include "model/error.hpp"
 #include "support/json.hpp"
 
-namespace mx::sim {
+namespace mx::support {
 namespace {
 
 using Printed = nlohmann::ordered_json;
@@ -39,4 +39,4 @@ std::string Json::dump(int indent, BadText bad_text) const {
   }
 }
 
-}  // namespace mx::sim
+}  // namespace mx::support

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace mx::sim {
+namespace mx::support {
 
 enum class CheckEnd {
   passed,
@@ -167,4 +167,4 @@ inline std::string github_annotations(std::span<const JunitCase> cases) {
   return text;
 }
 
-}  // namespace mx::sim
+}  // namespace mx::support

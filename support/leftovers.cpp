@@ -4,7 +4,7 @@
 #include <system_error>
 #include <utility>
 
-namespace mx::sim {
+namespace mx::support {
 namespace {
 
 struct Leftovers {
@@ -48,4 +48,4 @@ void abandon_leftovers() {
   }
 }
 
-}  // namespace mx::sim
+}  // namespace mx::support

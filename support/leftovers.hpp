@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <mutex>
 
-namespace mx::sim {
+namespace mx::support {
 
 /// A temporary file or directory while it lives, made or about to be made. Nothing is removed by the end of this object.
 class Leftover {
@@ -24,4 +24,4 @@ std::unique_lock<std::recursive_mutex> hold_leftovers();
 /// Removes every one of them, for a program that ends now: whoever makes another one, or brings one to its place, waits for that end.
 void abandon_leftovers();
 
-}  // namespace mx::sim
+}  // namespace mx::support

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
-namespace mx::sim {
+namespace mx::support {
 
 std::string lfs_pointer_text(std::span<const std::uint8_t> bytes) {
   constexpr std::string_view kBegin = "version https://git-lfs.github.com/spec/", kSize = "\nsize ";
@@ -19,4 +19,4 @@ std::string lfs_pointer_text(std::span<const std::uint8_t> bytes) {
                      size.empty() ? "" : fmt::format(" to a file of {} bytes", size));
 }
 
-}  // namespace mx::sim
+}  // namespace mx::support

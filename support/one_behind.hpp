@@ -4,7 +4,7 @@
 #include <future>
 #include <utility>
 
-namespace mx::sim {
+namespace mx::support {
 
 /// Runs tasks one after the other in a thread of their own: whoever brings the next waits for the one before, so that no more than one is ever held.
 /// What a task throws comes out at the next call.
@@ -23,4 +23,4 @@ class OneBehind {
   std::future<void> pending_;  // its destructor waits for the task
 };
 
-}  // namespace mx::sim
+}  // namespace mx::support

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace mx::sim {
+namespace mx::support {
 namespace {
 
 std::string escaped(std::string_view text, std::string_view also) {
@@ -28,4 +28,4 @@ std::string shell_word(std::string_view word) {
   return quoted + "'";
 }
 
-}  // namespace mx::sim
+}  // namespace mx::support

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace mx::sim {
+namespace mx::support {
 
 /// Control bytes and bytes beyond ASCII as \xNN, at most 120 bytes of the text, then "...".
 std::string printable(std::string_view text);
@@ -15,4 +15,4 @@ std::string in_quotes(std::string_view text);
 /// A word as a shell reads it back: in quotes where it would read it otherwise.
 std::string shell_word(std::string_view word);
 
-}  // namespace mx::sim
+}  // namespace mx::support

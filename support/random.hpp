@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace mx::sim {
+namespace mx::support {
 
 class SplitMix64 {
  public:
@@ -22,4 +22,4 @@ class SplitMix64 {
   std::uint64_t state_;
 };
 
-}  // namespace mx::sim
+}  // namespace mx::support

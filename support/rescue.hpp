@@ -7,7 +7,7 @@
 
 #include "model/ordinary_mode.hpp"
 
-namespace mx::sim {
+namespace mx::support {
 
 class Rescue {
  public:
@@ -33,4 +33,4 @@ class Rescue {
   std::atomic<bool> thrown_ = false;
 };
 
-}  // namespace mx::sim
+}  // namespace mx::support

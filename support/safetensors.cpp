@@ -15,7 +15,7 @@
 #include "support/lfs_pointer.hpp"
 #include "support/quote.hpp"
 
-namespace mx::sim {
+namespace mx::support {
 namespace {
 
 constexpr std::array<Dtype, 22> kDtypes{{
@@ -413,4 +413,4 @@ void SafetensorsWriter::commit() {
   file_.commit();
 }
 
-}  // namespace mx::sim
+}  // namespace mx::support

@@ -13,7 +13,7 @@
 #include "support/file.hpp"
 #include "support/stop.hpp"
 
-namespace mx::sim {
+namespace mx::support {
 
 /// One tensor type of the container.
 struct Dtype {
@@ -142,4 +142,4 @@ class SafetensorsWriter {
   std::size_t missing_;  ///< tensors that have not come
 };
 
-}  // namespace mx::sim
+}  // namespace mx::support

@@ -5,7 +5,7 @@
 #include <mutex>
 #include <utility>
 
-namespace mx::sim {
+namespace mx::support {
 
 /// Asked at each step: true ends the work in good order.
 using Stop = std::function<bool()>;
@@ -31,4 +31,4 @@ class StopPoint {
   mutable bool stopped_ = false;
 };
 
-}  // namespace mx::sim
+}  // namespace mx::support

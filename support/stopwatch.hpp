@@ -3,7 +3,7 @@
 
 #include <chrono>
 
-namespace mx::sim {
+namespace mx::support {
 
 /// Runs from its beginning on.
 class Stopwatch {
@@ -15,4 +15,4 @@ class Stopwatch {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-}  // namespace mx::sim
+}  // namespace mx::support

@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-namespace mx::golden {
+namespace mx::support {
 namespace {
 
 std::string fill_attribute(std::string_view fill) { return fill.empty() ? std::string() : fmt::format(" fill=\"{}\"", fill); }
@@ -61,4 +61,4 @@ void Svg::boxes(const Boxes& boxes, std::string_view style_class, std::string_vi
   if (!boxes.empty()) body_ += fmt::format("<path class=\"{}\"{} d=\"{}\"/>\n", style_class, fill_attribute(fill), boxes.path_);
 }
 
-}  // namespace mx::golden
+}  // namespace mx::support

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace mx::golden {
+namespace mx::support {
 
 /// In pixels.
 struct Box {
@@ -48,4 +48,4 @@ class Svg {
   std::string body_;
 };
 
-}  // namespace mx::golden
+}  // namespace mx::support

@@ -7,7 +7,7 @@
 
 #include "support/rescue.hpp"
 
-namespace mx::sim {
+namespace mx::support {
 namespace {
 
 /// Between two questions whether to go on.
@@ -62,4 +62,4 @@ void ReadAhead::stop() {
   if (thread_.joinable()) thread_.join();
 }
 
-}  // namespace mx::sim
+}  // namespace mx::support

@@ -9,7 +9,7 @@
 #include "support/safetensors.hpp"
 #include "support/stop.hpp"
 
-namespace mx::sim {
+namespace mx::support {
 
 /// A tensor of a file; both outlive whoever holds this.
 struct TensorPlace {
@@ -44,4 +44,4 @@ class ReadAhead {
   std::thread thread_;
 };
 
-}  // namespace mx::sim
+}  // namespace mx::support

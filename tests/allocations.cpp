@@ -48,7 +48,7 @@ void operator delete[](void* memory, std::size_t) noexcept { counted_release(mem
 void operator delete(void* memory, const std::nothrow_t&) noexcept { counted_release(memory); }
 void operator delete[](void* memory, const std::nothrow_t&) noexcept { counted_release(memory); }
 
-std::size_t mx::test::peak_of(const std::function<void()>& call) {
+std::size_t mx::tests::peak_of(const std::function<void()>& call) {
   const std::size_t before = live;
   peak = before;
   call();

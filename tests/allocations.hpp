@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <functional>
 
-namespace mx::test {
+namespace mx::tests {
 
 /// Most bytes that were allocated at one time during the call, beyond those before it.
 std::size_t peak_of(const std::function<void()>& call);
 
-}  // namespace mx::test
+}  // namespace mx::tests

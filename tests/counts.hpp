@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string_view>
 
-namespace mx::test {
+namespace mx::tests {
 
 inline bool full_counts() {
   static const bool full = [] {
@@ -29,4 +29,4 @@ class EveryNth {
   std::size_t at_ = 0;
 };
 
-}  // namespace mx::test
+}  // namespace mx::tests

@@ -11,12 +11,12 @@
 namespace mx {
 
 /// Bounds that no test reaches.
-inline constexpr sim::JsonLimits kTestLimits{.bytes = std::uint64_t{1} << 28, .depth = 32, .memory = std::uint64_t{1} << 32};
+inline constexpr support::JsonLimits kTestLimits{.bytes = std::uint64_t{1} << 28, .depth = 32, .memory = std::uint64_t{1} << 32};
 
-inline sim::Json parsed(std::string_view text) { return sim::parse_json(text, kTestLimits, "text of a test"); }
+inline support::Json parsed(std::string_view text) { return support::parse_json(text, kTestLimits, "text of a test"); }
 
-inline sim::Json parsed_file(const std::filesystem::path& file) {
-  return sim::parse_json(sim::read_file(file, kTestLimits.bytes), kTestLimits, file.string());
+inline support::Json parsed_file(const std::filesystem::path& file) {
+  return support::parse_json(support::read_file(file, kTestLimits.bytes), kTestLimits, file.string());
 }
 
 }  // namespace mx

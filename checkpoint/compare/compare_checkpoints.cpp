@@ -17,7 +17,7 @@
 #include "support/quote.hpp"
 #include "support/rescue.hpp"
 
-namespace mx::sim {
+namespace mx::checkpoint {
 namespace {
 
 /// Numbers of a matrix that are held at a time, of each side.
@@ -113,7 +113,7 @@ class Comparison {
       if (!options_.tensors.empty() && result_.tensors == 0 && result_.omitted.empty())
         throw Error(ErrorCode::usage, fmt::format("no tensor that is compared has '{}' in its name", options_.tensors.front()), "--tensor");
       result_.finished = true;
-    } catch (const Stopped&) {
+    } catch (const support::Stopped&) {
     }
     return std::move(result_);
   }
@@ -158,7 +158,7 @@ class Comparison {
     // A matrix is a small part of a layer.
     const std::uint64_t before = done_, bytes = bytes_of(layer);
     std::size_t compared = 0;
-    Rescue rescue;
+    support::Rescue rescue;
 #pragma omp parallel for schedule(dynamic) num_threads(std::min(omp_get_max_threads(), kThreads))
     for (std::size_t i = 0; i < pairs.size(); ++i) {
       rescue.run([&] {
@@ -273,7 +273,7 @@ class Comparison {
   }
 
   void compare_other(const std::string& name, const LocatedTensor& a, const LocatedTensor& b) {
-    if (a.view->shape != b.view->shape) return omit(name, fmt::format("{} and {}", shape_text(a.view->shape), shape_text(b.view->shape)), true);
+    if (a.view->shape != b.view->shape) return omit(name, fmt::format("{} and {}", support::shape_text(a.view->shape), support::shape_text(b.view->shape)), true);
     const bool same_dtype = a.view->dtype == b.view->dtype;
     if (!same_dtype && (!is_plain(a.view->dtype->name) || !is_plain(b.view->dtype->name)))
       return omit(name, fmt::format("{} and {}, and no expert's: its scales are not read", a.view->dtype->name, b.view->dtype->name), true);
@@ -312,7 +312,7 @@ class Comparison {
   }
 
   const CompareOptions& options_;
-  const StopPoint stop_;
+  const support::StopPoint stop_;
   const Side a_;
   const Side b_;
   CheckpointComparison result_;
@@ -330,4 +330,4 @@ CheckpointComparison compare_checkpoints(const std::filesystem::path& first, con
   return Comparison(first, second, options).run();
 }
 
-}  // namespace mx::sim
+}  // namespace mx::checkpoint

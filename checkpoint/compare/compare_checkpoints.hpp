@@ -11,7 +11,7 @@
 #include "support/progress.hpp"
 #include "support/stop.hpp"
 
-namespace mx::sim {
+namespace mx::checkpoint {
 
 /// One tensor that both have, and whose numbers are not the same.
 struct TensorDifference {
@@ -49,12 +49,12 @@ struct CheckpointComparison {
 struct CompareOptions {
   std::vector<int> layers;           ///< only their experts; empty: everything
   std::vector<std::string> tensors;  ///< only those whose names have one of these in them
-  Progress progress = {};            ///< in bytes of the first
-  Stop stop = {};
+  support::Progress progress = {};            ///< in bytes of the first
+  support::Stop stop = {};
 };
 
 /// Reads a few rows of a matrix at a time; of forms that lie input-major a whole one. Throws Error(input) where a checkpoint cannot be read or was
 /// converted, Error(usage) for a layer that has no experts in the first, and where no name has any of the parts in it.
 CheckpointComparison compare_checkpoints(const std::filesystem::path& first, const std::filesystem::path& second, const CompareOptions& options);
 
-}  // namespace mx::sim
+}  // namespace mx::checkpoint

@@ -6,7 +6,7 @@
 
 #include "checkpoint/nearest_even.hpp"
 
-namespace mx::sim {
+namespace mx::checkpoint {
 namespace {
 
 bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
@@ -72,4 +72,4 @@ void ValueDigest::add(std::span<const double> values) {
   }
 }
 
-}  // namespace mx::sim
+}  // namespace mx::checkpoint

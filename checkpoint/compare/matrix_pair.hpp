@@ -9,7 +9,7 @@
 
 #include "support/stop.hpp"
 
-namespace mx::sim {
+namespace mx::checkpoint {
 
 /// What is learned of two matrices as their numbers come, row by row.
 class MatrixPair {
@@ -60,4 +60,4 @@ class ValueDigest {
   std::uint64_t high_ = 0xC2B2AE3D27D4EB4FU;
 };
 
-}  // namespace mx::sim
+}  // namespace mx::checkpoint

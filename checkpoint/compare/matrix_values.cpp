@@ -10,7 +10,7 @@
 #include "checkpoint/source_memory.hpp"
 #include "model/numerics/convert.hpp"
 
-namespace mx::sim {
+namespace mx::checkpoint {
 namespace {
 
 /// Bytes of an input-major tensor that are held at a time.
@@ -131,7 +131,7 @@ std::int64_t MatrixValues::row_before() const { return kind_ == MatrixKind::up ?
 
 void MatrixValues::hold(Part& part, std::int64_t first, std::int64_t count, std::int64_t across) const {
   if (first >= part.held_first && first + count <= part.held_first + part.held_count) return;
-  const TensorView& view = *part.tensor->at->view;
+  const support::TensorView& view = *part.tensor->at->view;
   const std::uint64_t unit = width_of(*part.tensor);
   // One of each output is [E, 2I, 1] or [E, 1, 2I]: the same bytes.
   const std::uint64_t inputs = view.bytes.size() / (static_cast<std::uint64_t>(view.shape[0]) * static_cast<std::uint64_t>(across) * unit);
@@ -229,4 +229,4 @@ void MatrixValues::read(std::int64_t first, std::span<double> out) {
   for (double& value : out) value *= global_;
 }
 
-}  // namespace mx::sim
+}  // namespace mx::checkpoint

@@ -9,7 +9,7 @@
 
 #include "checkpoint/expert_tensors.hpp"
 
-namespace mx::sim {
+namespace mx::checkpoint {
 
 /// Which matrix of an expert.
 enum class MatrixKind : std::uint8_t { gate, up, down };
@@ -73,4 +73,4 @@ class MatrixValues {
   double global_ = 1;
 };
 
-}  // namespace mx::sim
+}  // namespace mx::checkpoint

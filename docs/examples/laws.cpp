@@ -12,7 +12,7 @@ namespace {
 
 using namespace mx::props;
 using mx::layout::Role;
-using mx::oracle::Deployment;
+using mx::deployment::Deployment;
 
 /// fp32 into E4M3 through the C library, ties to even, saturating. The mistake: ties away from zero.
 std::uint32_t to_e4m3(std::uint32_t bits, bool wrong) {
@@ -49,12 +49,12 @@ std::vector<std::uint8_t> transposed(const std::vector<std::uint8_t>& bytes, std
 }
 
 /// Rows of w13 and of w2.
-std::int64_t rows_of(Role role, const mx::layout::Setting& setting) {
+std::int64_t rows_of(Role role, const mx::families::Setting& setting) {
   return role == Role::w2_weight ? setting.sizes.hidden : (setting.form.gated ? 2 : 1) * setting.sizes.intermediate;
 }
 
 /// FP8 with a scale per expert for XPU: weights transposed, all else as it is. The mistake: w2 is not transposed.
-LayerBytes for_xpu(LayerBytes layer, const mx::layout::Setting& setting, bool wrong) {
+LayerBytes for_xpu(LayerBytes layer, const mx::families::Setting& setting, bool wrong) {
   for (const Role role : {Role::w13_weight, Role::w2_weight}) {
     std::vector<std::uint8_t>& bytes = layer[static_cast<std::size_t>(role)];
     if (!wrong || role == Role::w13_weight) bytes = transposed(bytes, setting.sizes.experts, rows_of(role, setting));
@@ -62,7 +62,7 @@ LayerBytes for_xpu(LayerBytes layer, const mx::layout::Setting& setting, bool wr
   return layer;
 }
 
-LayerBytes from_xpu(LayerBytes packed, const mx::layout::Setting& setting) {
+LayerBytes from_xpu(LayerBytes packed, const mx::families::Setting& setting) {
   for (const Role role : {Role::w13_weight, Role::w2_weight}) {
     std::vector<std::uint8_t>& bytes = packed[static_cast<std::size_t>(role)];
     const std::int64_t columns = static_cast<std::int64_t>(bytes.size()) / (setting.sizes.experts * rows_of(role, setting));
@@ -76,13 +76,13 @@ bool is_integer_zero(const std::string& text) { return text.find_first_not_of("0
 /// The w4a8 oracle: one backend, on Hopper and the first Blackwells. The mistake: LoRA is not asked about.
 OracleAnswer choose_w4a8(const Deployment& d, bool wrong) {
   const int capability = d.hardware.capability.value_or(0);
-  const bool cuda = d.hardware.platform == mx::oracle::PlatformKind::cuda;
+  const bool cuda = d.hardware.platform == mx::deployment::PlatformKind::cuda;
   const bool device = cuda && capability >= 90 && capability < 110 && d.software.cutlass_group_gemm_op;
   const bool activation = d.layer.activation == "SILU" || d.layer.activation == "GELU" || d.layer.activation == "SWIGLUOAI";
   const bool keys = d.weight_key == "kInt4Static" && d.activation_key == "kFp8DynamicTokenSym";
   const auto invariant = d.env.find("VLLM_BATCH_INVARIANT");
   const bool may_vary = invariant == d.env.end() || is_integer_zero(invariant->second);
-  const bool batched = mx::oracle::derive(d.parallel, mx::kVllm2026_05).use_batched_activation_format();
+  const bool batched = mx::deployment::derive(d.parallel, mx::deployment::kVllm2026_05).use_batched_activation_format();
   const bool lora = d.layer.is_lora_enabled && !wrong;
   if (device && d.layer.in_dtype == "bfloat16" && d.layer.is_act_and_mul && activation && keys && may_vary && !batched && !lora)
     return {"CUTLASS", ""};
@@ -109,8 +109,8 @@ int main(int argc, char** argv) {
   const ConverterSubject converter{.name = "my-xpu",
                                    .backend = "XPU",
                                    .format = mx::layout::WeightFormat::fp8_tensor,
-                                   .engine = mx::kVllm2026_08,
-                                   .convert = [wrong](const LayerBytes& layer, const mx::layout::Setting& s) { return for_xpu(layer, s, wrong); },
+                                   .engine = mx::deployment::kVllm2026_08,
+                                   .convert = [wrong](const LayerBytes& layer, const mx::families::Setting& s) { return for_xpu(layer, s, wrong); },
                                    .restore = from_xpu};
   const OracleSubject oracle{.name = "my-w4a8", .oracle = "w4a8", .choose = [wrong](const Deployment& d) { return choose_w4a8(d, wrong); }};
 

@@ -7,7 +7,7 @@
 
 namespace {
 
-using namespace mx::c_api;
+using namespace mx::golden::c_api;
 using Words = std::vector<std::uint32_t>;
 
 /// A matrix cut into blocks.

@@ -15,7 +15,7 @@
 #include "model/numerics/profile.hpp"
 #include "model/ordinary_mode.hpp"
 
-namespace mx::c_api {
+namespace mx::golden::c_api {
 
 /// Keeps a sentence for mxact_last_error, cut to what is kept without memory of its own.
 void keep_error(const char* sentence) noexcept;
@@ -101,4 +101,4 @@ inline moe::ActivationConstants constants_of(const mxact_constants* given, const
   return given == nullptr ? row.constants : moe::ActivationConstants{given->alpha, given->beta, given->limit, given->linear_beta};
 }
 
-}  // namespace mx::c_api
+}  // namespace mx::golden::c_api

@@ -5,7 +5,7 @@
 
 #include "golden/c/calls.hpp"
 
-namespace mx::c_api {
+namespace mx::golden::c_api {
 namespace {
 
 thread_local std::array<char, 2048> sentence{};
@@ -23,6 +23,6 @@ void keep_error(const char* text) noexcept {
   }
 }
 
-}  // namespace mx::c_api
+}  // namespace mx::golden::c_api
 
-extern "C" const char* mxact_last_error(void) { return mx::c_api::sentence.data(); }
+extern "C" const char* mxact_last_error(void) { return mx::golden::c_api::sentence.data(); }

@@ -26,7 +26,7 @@ struct mxact_layout {
 
 namespace {
 
-using namespace mx::c_api;
+using namespace mx::golden::c_api;
 using mx::layout::Layout;
 using Field = std::pair<std::string_view, std::string_view>;
 
@@ -55,26 +55,26 @@ mxact_layout opened(Layout before, mx::layout::TensorPlan plan) {
   return {std::move(before), std::move(plan), std::move(elements)};
 }
 
-mxact_layout opened_stage(const mx::layout::StageLayout& stage, const std::uint32_t* shape, const std::vector<Field>& fields) {
+mxact_layout opened_stage(const mx::families::StageLayout& stage, const std::uint32_t* shape, const std::vector<Field>& fields) {
   constexpr int kByte = 8;
-  mx::layout::StageRequest request{stage.versions.front(), shape[0], shape[1], shape[2], stage.unit_bits == 0 ? kByte : stage.unit_bits, {}};
+  mx::families::StageRequest request{stage.versions.front(), shape[0], shape[1], shape[2], stage.unit_bits == 0 ? kByte : stage.unit_bits, {}};
   for (const auto& [key, value] : fields) {
     const auto* const param = std::ranges::find_if(stage.params, [&key](const auto& row) { return mx::same_name(row.key, key); }).base();
     if (mx::same_name(key, "unit-bits")) {
-      request.unit_bits = static_cast<int>(mx::layout::whole_number(key, value, 1, 64));
+      request.unit_bits = static_cast<int>(mx::families::whole_number(key, value, 1, 64));
     } else if (mx::same_name(key, "version")) {
       const auto found = std::ranges::find_if(stage.versions, [&value](std::string_view version) { return mx::same_name(version, value); });
       if (found == stage.versions.end()) throw mx::Error(mx::ErrorCode::usage, mx::unknown_name("version", value, stage.versions), "parameters");
       request.version = *found;
     } else if (param != stage.params.data() + stage.params.size()) {
-      request.params[std::string(param->key)] = mx::layout::whole_number(key, value, param->low, param->high);
+      request.params[std::string(param->key)] = mx::families::whole_number(key, value, param->low, param->high);
     } else {
       std::vector<std::string_view> known{"unit-bits", "version"};
       for (const auto& row : stage.params) known.push_back(row.key);
       refuse_key(key, known);
     }
   }
-  Layout layout = mx::layout::stage_layout(stage, request);
+  Layout layout = mx::families::stage_layout(stage, request);
   Layout before(layout.axes_before(0), layout.unit_bits());
   return opened(std::move(before), {std::move(layout), &mx::layout::kKeep});
 }
@@ -83,17 +83,17 @@ mxact_layout opened_stage(const mx::layout::StageLayout& stage, const std::uint3
 std::array<std::int64_t, 2> padded_of(std::string_view text) {
   const std::size_t times = text.find('x');
   if (times == std::string_view::npos) throw mx::Error(mx::ErrorCode::usage, "padded is '" + std::string(text) + "', must be IxH", "parameters");
-  return {mx::layout::whole_number("padded", text.substr(0, times), 1, kMost), mx::layout::whole_number("padded", text.substr(times + 1), 1, kMost)};
+  return {mx::families::whole_number("padded", text.substr(0, times), 1, kMost), mx::families::whole_number("padded", text.substr(times + 1), 1, kMost)};
 }
 
 mxact_layout opened_backend(std::string_view name, const std::uint32_t* shape, const std::vector<Field>& fields, const char* engine) {
   std::optional<mx::layout::Role> role;
   std::optional<std::array<std::int64_t, 2>> padded;
-  mx::layout::Setting setting{.sizes = {}, .padded = {}, .form = {}};
+  mx::families::Setting setting{.sizes = {}, .padded = {}, .form = {}};
   bool has_order = false;
-  if (engine != nullptr) setting.engine = mx::layout::conversion_engine_named(engine);
+  if (engine != nullptr) setting.engine = mx::families::conversion_engine_named(engine);
   for (const auto& [key, value] : fields) {
-    const mx::layout::SettingKey* const known = mx::layout::find_setting_key(key);
+    const mx::families::SettingKey* const known = mx::families::find_setting_key(key);
     if (mx::same_name(key, "tensor")) {
       role = mx::layout::role_named(value);
     } else if (mx::same_name(key, "format")) {
@@ -105,7 +105,7 @@ mxact_layout opened_backend(std::string_view name, const std::uint32_t* shape, c
       has_order |= mx::same_name(key, "source-order");
     } else {
       std::vector<std::string_view> all{"tensor", "format", "padded"};
-      for (const mx::layout::SettingKey& row : mx::layout::setting_keys()) all.push_back(row.key);
+      for (const mx::families::SettingKey& row : mx::families::setting_keys()) all.push_back(row.key);
       refuse_key(key, all);
     }
   }
@@ -114,29 +114,29 @@ mxact_layout opened_backend(std::string_view name, const std::uint32_t* shape, c
   mx::layout::check(setting.sizes);
   setting.padded = setting.sizes;
   if (padded) setting.padded.intermediate = (*padded)[0], setting.padded.hidden = (*padded)[1];
-  const mx::layout::BackendLayout& row = mx::layout::backend_layout_named(name, setting.form.format, setting.engine);
+  const mx::families::BackendLayout& row = mx::families::backend_layout_named(name, setting.form.format, setting.engine);
   if (!has_order) setting.form.order = row.gpt_oss_order.has(setting.engine) ? mx::layout::SourceOrder::gpt_oss : mx::layout::SourceOrder::standard;
   require(row.converts(setting.form, setting.engine), "checkpoints of this form are not converted by this engine");
   require(mx::layout::has_role(row.format, *role) || row.values != nullptr, "the format has no such tensor");
   mx::layout::check_padded(setting.sizes, setting.padded);
-  mx::layout::check_needs(row, setting);
+  mx::families::check_needs(row, setting);
   Layout before(mx::layout::logical_axes(*role, setting.sizes, setting.form), mx::layout::unit_bits(*role, setting.form.format));
   return opened(std::move(before), row.build(*role, setting));
 }
 
 mxact_layout opened(std::string_view name, const std::uint32_t* shape, const std::vector<Field>& fields, const char* engine) {
   const auto is_it = [name](std::string_view other) { return mx::same_name(other, name); };
-  for (const mx::layout::StageLayout& stage : mx::layout::all_stage_layouts()) {
+  for (const mx::families::StageLayout& stage : mx::families::all_stage_layouts()) {
     if (!is_it(stage.name)) continue;
     require(engine == nullptr, "a building block asks no engine");
     return opened_stage(stage, shape, fields);
   }
-  const auto rows = mx::layout::all_backend_layouts();
-  const auto row = std::ranges::find_if(rows, is_it, &mx::layout::BackendLayout::backend);
+  const auto rows = mx::families::all_backend_layouts();
+  const auto row = std::ranges::find_if(rows, is_it, &mx::families::BackendLayout::backend);
   if (row != rows.end()) return opened_backend(row->backend, shape, fields, engine);
   std::vector<std::string_view> known;
-  for (const mx::layout::StageLayout& stage : mx::layout::all_stage_layouts()) known.push_back(stage.name);
-  for (const mx::layout::BackendLayout& backend : rows) known.push_back(backend.backend);
+  for (const mx::families::StageLayout& stage : mx::families::all_stage_layouts()) known.push_back(stage.name);
+  for (const mx::families::BackendLayout& backend : rows) known.push_back(backend.backend);
   throw mx::Error(mx::ErrorCode::usage, mx::unknown_name("layout", name, known));
 }
 

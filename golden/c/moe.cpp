@@ -15,7 +15,7 @@
 
 namespace {
 
-using namespace mx::c_api;
+using namespace mx::golden::c_api;
 using mx::Value;
 using mx::moe::Slot;
 

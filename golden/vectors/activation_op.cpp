@@ -68,7 +68,7 @@ class ActivationOp final : public VectorOp {
     sink(std::array{in_type(0x80000001), in_type(0x80000001)});
   }
 
-  void random(sim::SplitMix64& random, MutableLanes operands) const override {
+  void random(support::SplitMix64& random, MutableLanes operands) const override {
     for (std::uint32_t& lane : operands) {
       const std::uint64_t word = random.next();
       // Three of four within the range in which gates and ups live: 2^-8 to 2^5.

@@ -143,7 +143,7 @@ Codes amaxes_of_blocks(const BlockFormat& format, const Format& source, const Sc
   Codes amaxes;
   for (std::uint32_t code : chosen) {
     const std::uint32_t first = code >> source.mantissa_bits << source.mantissa_bits;
-    const auto drawn = static_cast<std::uint32_t>(sim::SplitMix64(code).next() & ((1U << source.mantissa_bits) - 1U));
+    const auto drawn = static_cast<std::uint32_t>(support::SplitMix64(code).next() & ((1U << source.mantissa_bits) - 1U));
     for (std::uint32_t amax : {code, code + 1U, first | drawn}) {
       if (amax > 0 && amax <= max_finite_code(source)) amaxes.push_back(amax);
     }

@@ -161,14 +161,14 @@ void StreamChecker::take_comment(std::string_view line) {
   line = trimmed(line.substr(kHead.size()));
   const std::size_t end = std::min(line.find(' '), line.size());
   if (line.substr(0, end) != header_version(op_->edition()) && !planted(Fault::checker_ignores_version))
-    refuse(fmt::format("vectors of version {}, this check is of {}", sim::in_quotes(line.substr(0, end)), header_version(op_->edition())));
+    refuse(fmt::format("vectors of version {}, this check is of {}", support::in_quotes(line.substr(0, end)), header_version(op_->edition())));
   take_facts(trimmed(line.substr(end)));
 }
 
 void StreamChecker::take_columns(std::string_view words) {
   const bool with_expected = words == columns_text(file_columns(*op_));
   if (!with_expected && words != columns_text(op_->operands())) {
-    refuse(fmt::format("the stream has columns {}, this check is of {}", sim::in_quotes(words), columns_text(op_->operands())));
+    refuse(fmt::format("the stream has columns {}, this check is of {}", support::in_quotes(words), columns_text(op_->operands())));
   }
   if (with_expected != with_expected_ && report_.checked > 0) refuse("the columns change in mid-stream");
   with_expected_ = with_expected;
@@ -180,10 +180,10 @@ void StreamChecker::take_facts(std::string_view words) {
     const std::string_view word = words.substr(0, end);
     const std::size_t equals = std::min(word.find('='), word.size());
     const auto fact = std::ranges::find(facts_, word.substr(0, equals), &OpSetting::key);
-    if (fact == facts_.end()) refuse(fmt::format("unknown fact {}", sim::in_quotes(word)));
+    if (fact == facts_.end()) refuse(fmt::format("unknown fact {}", support::in_quotes(word)));
     const std::string_view value = word.substr(std::min(equals + 1, word.size()));
     if (value != fact->value && !planted(Fault::checker_ignores_facts))
-      refuse(fmt::format("the stream has {}={}, this check is of {}={}", fact->key, sim::printable(value), fact->key, fact->value));
+      refuse(fmt::format("the stream has {}={}, this check is of {}={}", fact->key, support::printable(value), fact->key, fact->value));
     words = trimmed(words.substr(end));
   }
 }
@@ -194,7 +194,7 @@ void StreamChecker::parse(std::string_view line, bool is_cut_off, std::vector<st
   const std::size_t count = split_fields(line, fields_);
   // What is no row of hex at all is better shown than counted.
   const auto is_no_hex = [](char c) { return std::string_view("0123456789abcdefABCDEFxXzZ_ \t").find(c) == std::string_view::npos; };
-  const auto no_vector = [&] { return fmt::format("{} is no vector: expected {}", sim::in_quotes(line), columns_text(all, ", ")); };
+  const auto no_vector = [&] { return fmt::format("{} is no vector: expected {}", support::in_quotes(line), columns_text(all, ", ")); };
   if (count != all.size()) {
     // Left to the caller, who takes lines without lanes for chatter.
     if (planted(Fault::checker_passes_over_lines)) return lanes.clear();
@@ -208,7 +208,7 @@ void StreamChecker::parse(std::string_view line, bool is_cut_off, std::vector<st
     const auto width = static_cast<std::size_t>(all[i].lanes);
     const FieldFault fault = parse_field(fields_[i], all[i], rest.first(width));
     if (i == 0 && fault != FieldFault::none && std::ranges::any_of(fields_[0], is_no_hex)) refuse(no_vector());
-    if (fault != FieldFault::none) refuse(fmt::format("{}: {} {}", all[i].name, sim::in_quotes(fields_[i]), field_rule(fault, all[i])));
+    if (fault != FieldFault::none) refuse(fmt::format("{}: {} {}", all[i].name, support::in_quotes(fields_[i]), field_rule(fault, all[i])));
     rest = rest.subspan(width);
   }
   if (is_cut_off && !planted(Fault::checker_takes_cut_line) && fields_.back().size() < static_cast<std::size_t>(all.back().digits())) {

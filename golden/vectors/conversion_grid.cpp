@@ -129,7 +129,7 @@ std::vector<std::uint32_t> decision_codes(const Format& to) {
   std::vector<std::uint32_t> codes;
   const std::uint32_t mantissas = 1U << to.mantissa_bits;
   for (std::uint32_t first = 0; first <= last; first += mantissas) {
-    const auto drawn = static_cast<std::uint32_t>(sim::SplitMix64(first).next() % (mantissas - 2U));
+    const auto drawn = static_cast<std::uint32_t>(support::SplitMix64(first).next() % (mantissas - 2U));
     for (std::uint32_t mantissa : {0U, 1U + drawn, mantissas - 1U}) codes.push_back(first + mantissa);
   }
   return codes;
@@ -295,7 +295,7 @@ std::vector<std::uint32_t> deciding_codes(const Format& from, const Format& to, 
   // Some between the decisions, one in each quarter of a unit.
   for (std::uint32_t code : floor_codes(to)) {
     const auto [units, unit] = floor_of(code, to);
-    sim::SplitMix64 random(code);
+    support::SplitMix64 random(code);
     for (std::uint64_t quarter = 0; quarter < 4; ++quarter) {
       constexpr int kPlaces = 26;
       const std::uint64_t drawn = random.next() >> (64 - kPlaces + 2);

@@ -43,7 +43,7 @@ class ConversionOp final : public VectorOp {
   void bins(Lanes operands, Lanes results, std::span<std::uint8_t> bins) const override;
   std::string why_unreachable(std::size_t axis, std::size_t bin) const override;
   void directed(const std::function<void(Lanes)>& sink) const override;
-  void random(sim::SplitMix64& random, MutableLanes operands) const override;
+  void random(support::SplitMix64& random, MutableLanes operands) const override;
   std::string_view kind(Lanes operands, Lanes right) const override;
   std::vector<WrongRule> wrong_rules() const override;
 
@@ -208,7 +208,7 @@ void ConversionOp::directed(const std::function<void(Lanes)>& sink) const {
   }
 }
 
-void ConversionOp::random(sim::SplitMix64& random, MutableLanes operands) const {
+void ConversionOp::random(support::SplitMix64& random, MutableLanes operands) const {
   const Format& from = *subject_.from;
   const std::uint64_t word = random.next();
   auto code = static_cast<std::uint32_t>(word) & lane_mask(from.width);

@@ -126,7 +126,7 @@ class DequantizeOp final : public VectorOp {
     }
   }
 
-  void random(sim::SplitMix64& random, MutableLanes operands) const override {
+  void random(support::SplitMix64& random, MutableLanes operands) const override {
     const Format& scale = *subject_.format->scale;
     const std::uint64_t word = random.next();
     operands[0] = static_cast<std::uint32_t>(word >> (64 - scale.width));

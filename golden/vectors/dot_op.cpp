@@ -51,7 +51,7 @@ class DotOp final : public VectorOp {
   void bins(Lanes operands, Lanes results, std::span<std::uint8_t> bins) const override;
   std::string why_unreachable(std::size_t axis, std::size_t bin) const override;
   void directed(const std::function<void(Lanes)>& sink) const override;
-  void random(sim::SplitMix64& random, MutableLanes operands) const override;
+  void random(support::SplitMix64& random, MutableLanes operands) const override;
   std::string_view kind(Lanes operands, Lanes right) const override;
   std::vector<WrongRule> wrong_rules() const override;
 
@@ -265,7 +265,7 @@ void DotOp::directed_products(const std::function<void(Lanes)>& sink) const {
   if (edition() != Edition::v1) deciding_dots(subject_, sink);
 }
 
-void DotOp::random(sim::SplitMix64& random, MutableLanes operands) const {
+void DotOp::random(support::SplitMix64& random, MutableLanes operands) const {
   const auto draw = [&](const Format& format) { return static_cast<std::uint32_t>(random.next() >> (64 - format.width)); };
   const auto fill_side = [&](const SideFormat& side, MutableLanes scales, MutableLanes elements) {
     // Scales around 1: at both ends of their range sums are zero or infinite and tell nothing.

@@ -210,7 +210,7 @@ std::uint32_t c_beside(std::uint32_t sum, std::size_t turn) {
   }
 }
 
-std::uint32_t random_c(std::uint32_t sum, sim::SplitMix64& random) {
+std::uint32_t random_c(std::uint32_t sum, support::SplitMix64& random) {
   constexpr std::uint64_t kDistances = 65;
   const std::uint64_t word = random.next();
   if (word % 16U == 0) return c_beside(sum, static_cast<std::size_t>(word >> 8U) % 256U);

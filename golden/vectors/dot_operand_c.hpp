@@ -29,7 +29,7 @@ std::vector<WrongRule> operand_c_rules(const DotSubject& subject);
 /// The C for one of the other directed vectors: about its sum, far above it, far below it, and special ones, by turns.
 std::uint32_t c_beside(std::uint32_t sum, std::size_t turn);
 /// A random C about the sum.
-std::uint32_t random_c(std::uint32_t sum, sim::SplitMix64& random);
+std::uint32_t random_c(std::uint32_t sum, support::SplitMix64& random);
 /// Operands to add: every special C beside no product, one, and two that cancel; sums that show when C is added.
 void deciding_operand_c(const DotSubject& subject, const std::function<void(Lanes operands)>& sink);
 

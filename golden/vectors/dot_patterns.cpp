@@ -97,7 +97,7 @@ void piles(DotPatterns& patterns) {
 /// Blocks of unlike scale: what lies in the later ones is far smaller, at every distance; drawn codes of both signs.
 void unlike_scales(DotPatterns& patterns) {
   constexpr std::uint32_t kFarthest = 34;
-  sim::SplitMix64 random(16);
+  support::SplitMix64 random(16);
   const bool any = patterns.scales(false).size() > 1 || patterns.scales(true).size() > 1;
   // Two vectors for each distance.
   for (std::uint32_t step = 2 * 8; any && step < 2 * (kFarthest + 1); ++step) {
@@ -141,7 +141,7 @@ void tiny_scales(DotPatterns& patterns) {
   constexpr int kLastPlace = -149;
   const auto has_powers = [&](bool of_b) { return patterns.scale(of_b) != nullptr && patterns.scale(of_b)->encoding == Encoding::exponent_only; };
   if (!has_powers(false) || !has_powers(true)) return;
-  sim::SplitMix64 random(126);
+  support::SplitMix64 random(126);
   for (int above = -1; above <= 10; ++above) {
     patterns.clear();
     const int both = kLastPlace + above - patterns.top();
@@ -161,7 +161,7 @@ void tiny_scales(DotPatterns& patterns) {
 /// Finite codes of all kinds; in every other vector the second half is the first with the other sign but for its last bits, so that much cancels.
 void drawn(DotPatterns& patterns) {
   constexpr int kVectors = 24;
-  sim::SplitMix64 random(7);
+  support::SplitMix64 random(7);
   for (int i = 0; i < kVectors; ++i) {
     patterns.clear();
     for (const bool of_b : {false, true}) {
@@ -220,7 +220,7 @@ void specials(DotPatterns& patterns) {
 /// bf16: products about the last place of fp32's subnormals, where an alignment has its lower end.
 void tiny(DotPatterns& patterns) {
   constexpr int kVectors = 16;
-  sim::SplitMix64 random(149);
+  support::SplitMix64 random(149);
   for (int i = 0; i < kVectors; ++i) {
     patterns.clear();
     for (std::size_t k = 0; k < patterns.length(); ++k) {

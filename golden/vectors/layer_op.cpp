@@ -116,7 +116,7 @@ void run_into(Contract contract, Lanes operands, MutableLanes results) {
   std::ranges::copy(run.out, place);
 }
 
-std::uint32_t small_bf16(sim::SplitMix64& random) {
+std::uint32_t small_bf16(support::SplitMix64& random) {
   // Sign, one of eight exponents around 2^-4, seven bits of mantissa.
   const std::uint64_t word = random.next();
   return (static_cast<std::uint32_t>(word) & 0x807FU) | (120U + static_cast<std::uint32_t>(word >> 60U) % 8U) << 7U;
@@ -142,7 +142,7 @@ class LayerOp final : public VectorOp {
   }
   void directed(const std::function<void(Lanes)>& sink) const override;
 
-  void random(sim::SplitMix64& random, MutableLanes operands) const override {
+  void random(support::SplitMix64& random, MutableLanes operands) const override {
     for (const Part part : {kX, kRouter, kW13Bias, kW2Bias}) std::ranges::generate(part_of(operands, part), [&] { return small_bf16(random); });
     for (const Part part : {kW13, kW2})
       std::ranges::generate(part_of(operands, part), [&] { return static_cast<std::uint32_t>(random.next() >> 60U); });
@@ -183,7 +183,7 @@ void LayerOp::bins(Lanes operands, Lanes results, std::span<std::uint8_t> bins) 
 
 void LayerOp::directed(const std::function<void(Lanes)>& sink) const {
   constexpr std::uint64_t kSeed = 20260501;  // fixes the directed set, whatever --seed says
-  sim::SplitMix64 generator(kSeed);
+  support::SplitMix64 generator(kSeed);
   std::vector<std::uint32_t> operands(lane_count(operands_));
   const auto fresh = [&] { random(generator, operands); };
   const auto zero = [&](Part part) { std::ranges::fill(part_of(MutableLanes(operands), part), 0U); };

@@ -33,7 +33,7 @@ Shape shape_of(std::string_view text) {
     std::int64_t value = 0;
     const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
     if (error != std::errc() || end != part.data() + part.size() || value < 1 || value > kMostRows) {
-      throw Error(ErrorCode::usage, fmt::format("--shape: {} is not ROWSxCOLUMNS with 1 to {} each", sim::in_quotes(text), kMostRows));
+      throw Error(ErrorCode::usage, fmt::format("--shape: {} is not ROWSxCOLUMNS with 1 to {} each", support::in_quotes(text), kMostRows));
     }
     return value;
   };
@@ -124,7 +124,7 @@ class AddressOp final : public VectorOp {
     }
   }
 
-  void random(sim::SplitMix64& random, MutableLanes operands) const override { exhaustive(random.next() % exhaustive_count(), operands); }
+  void random(support::SplitMix64& random, MutableLanes operands) const override { exhaustive(random.next() % exhaustive_count(), operands); }
 
   std::string_view kind(Lanes operands, Lanes /*right*/) const override {
     if (operands[0] == 0 || operands[0] + 1 == subject_.shape.rows) return operands[0] == 0 ? "first row" : "last row";
@@ -158,12 +158,12 @@ std::vector<WrongRule> AddressOp::wrong_rules() const {
       [](const LayoutSubject& s, U32 row, U32 column, U32) { return s.address((row ^ 1U) % static_cast<U32>(s.shape.rows), column); });
   add("neighbouring columns swapped",
       [](const LayoutSubject& s, U32 row, U32 column, U32) { return s.address(row, (column ^ 1U) % static_cast<U32>(s.shape.columns)); });
-  for (const layout::StageLayout& stage : layout::all_stage_layouts()) {
+  for (const families::StageLayout& stage : families::all_stage_layouts()) {
     if (stage.name == subject_.name || (stage.unit_bits != 0 && stage.unit_bits != subject_.layout.unit_bits())) continue;
-    const layout::StageRequest request{{}, 1, subject_.shape.rows, subject_.shape.columns, subject_.layout.unit_bits(), {}};
+    const families::StageRequest request{{}, 1, subject_.shape.rows, subject_.shape.columns, subject_.layout.unit_bits(), {}};
     try {
       rules.push_back({FaultClass::address, fmt::format("layout {}", stage.name),
-                       [other = layout::stage_layout(stage, request)](Lanes operands, Lanes, MutableLanes answer) {
+                       [other = families::stage_layout(stage, request)](Lanes operands, Lanes, MutableLanes answer) {
                          answer[0] = static_cast<U32>(address_of(other, operands[0], operands[1]).value_or(0));
                        }});
     } catch (const Error&) {
@@ -209,7 +209,7 @@ class ElementOp final : public VectorOp {
     if ((count - 1U) % step != 0) sink(std::array{count - 1U});
   }
 
-  void random(sim::SplitMix64& random, MutableLanes operands) const override { exhaustive(random.next() % exhaustive_count(), operands); }
+  void random(support::SplitMix64& random, MutableLanes operands) const override { exhaustive(random.next() % exhaustive_count(), operands); }
   std::string_view kind(Lanes /*operands*/, Lanes right) const override { return right[2] != 0 ? "padding" : "element"; }
 
   std::vector<WrongRule> wrong_rules() const override {
@@ -239,7 +239,7 @@ class ElementOp final : public VectorOp {
 std::vector<std::string> layout_names() {
   std::vector<std::string> names;
   for (const std::string_view prefix : {kAddress, kElement}) {
-    for (const layout::StageLayout& stage : layout::all_stage_layouts()) names.push_back(fmt::format("{}{}", prefix, stage.name));
+    for (const families::StageLayout& stage : families::all_stage_layouts()) names.push_back(fmt::format("{}{}", prefix, stage.name));
   }
   return names;
 }
@@ -248,12 +248,12 @@ std::unique_ptr<VectorOp> make_layout(std::string_view name, const OpOptions& op
   const bool address = name.starts_with(kAddress);
   if (!address && !name.starts_with(kElement)) return nullptr;
   require_taken(name, options, kTaken);
-  const layout::StageLayout& stage = layout::stage_named(name.substr(kAddress.size()));
+  const families::StageLayout& stage = families::stage_named(name.substr(kAddress.size()));
   const std::string text = options.get_or("shape", "256x8");
   const Shape shape = shape_of(text);
   const std::string version = options.get_or("version", stage.versions.front());
   const int unit_bits = stage.unit_bits == 0 ? kByte : stage.unit_bits;
-  LayoutSubject subject{std::string(stage.name), layout::stage_layout(stage, {version, 1, shape.rows, shape.columns, unit_bits, {}}), shape};
+  LayoutSubject subject{std::string(stage.name), families::stage_layout(stage, {version, 1, shape.rows, shape.columns, unit_bits, {}}), shape};
   if (subject.layout.repeats()) throw Error(ErrorCode::usage, fmt::format("{} gives an element several addresses", stage.name));
   std::vector<OpSetting> settings{
       {"shape", text}, {"version", version}, {"unit-bits", std::to_string(unit_bits)}, {"grain-bits", std::to_string(subject.layout.grain_bits())}};

@@ -89,7 +89,7 @@ class VectorOp {
   /// The operands worth trying, each once: `sink` takes one vector at a time.
   virtual void directed(const std::function<void(Lanes)>& sink) const = 0;
   /// One random vector, weighted towards what decides something.
-  virtual void random(sim::SplitMix64& random, MutableLanes operands) const = 0;
+  virtual void random(support::SplitMix64& random, MutableLanes operands) const = 0;
   /// How many vectors there are in all; 0: more than anyone writes down.
   virtual std::uint64_t exhaustive_count() const;
   /// One of them.

@@ -50,7 +50,7 @@ std::int64_t OpOptions::number_or(std::string_view key, std::int64_t standard, s
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
   if (error == std::errc() && end == text->data() + text->size() && value >= low && value <= high) return value;
-  throw Error(ErrorCode::usage, fmt::format("--{}: {} is not a whole number in {}..{}", key, sim::in_quotes(*text), low, high));
+  throw Error(ErrorCode::usage, fmt::format("--{}: {} is not a whole number in {}..{}", key, support::in_quotes(*text), low, high));
 }
 
 void require_taken(std::string_view op, const OpOptions& options, std::span<const std::string_view> taken) {

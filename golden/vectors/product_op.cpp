@@ -84,7 +84,7 @@ class PairOp final : public VectorOp {
     }
   }
 
-  void random(sim::SplitMix64& random, MutableLanes operands) const override { exhaustive(random.next() % exhaustive_count(), operands); }
+  void random(support::SplitMix64& random, MutableLanes operands) const override { exhaustive(random.next() % exhaustive_count(), operands); }
 
   std::string_view kind(Lanes /*operands*/, Lanes right) const override {
     switch (decode(kF32, right[0]).cls) {

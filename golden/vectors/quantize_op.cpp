@@ -90,7 +90,7 @@ class QuantizeOp final : public VectorOp {
     }
   }
 
-  void random(sim::SplitMix64& random, MutableLanes operands) const override {
+  void random(support::SplitMix64& random, MutableLanes operands) const override {
     const Format& source = *subject_.source;
     const std::uint64_t word = random.next();
     // Elements of one block lie within sixteen binades, as in real tensors; where those lie is random.

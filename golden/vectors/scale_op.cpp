@@ -93,7 +93,7 @@ class ScaleOp final : public VectorOp {
     }
   }
 
-  void random(sim::SplitMix64& random, MutableLanes operands) const override {
+  void random(support::SplitMix64& random, MutableLanes operands) const override {
     const std::uint64_t word = random.next();
     operands[0] = static_cast<std::uint32_t>(word >> (64 - subject_.source->width));
     const auto choices = tensor_choices(subject_.needs);

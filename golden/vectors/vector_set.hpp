@@ -46,7 +46,7 @@ class VectorSet {
   std::uint64_t count_ = 0;
   std::uint64_t at_ = 0;
   std::vector<std::uint32_t> directed_;
-  sim::SplitMix64 random_;
+  support::SplitMix64 random_;
 };
 
 /// Bins of a column named "bins": eight bits for each axis, the first axis in the lowest ones.

@@ -48,7 +48,7 @@ std::string nan_words(const Conversion& how, const Format& to) {
 bool yes_or_no(std::string_view key, std::string_view word, std::string_view yes, std::string_view no) {
   if (word == yes) return true;
   if (word == no) return false;
-  throw Error(ErrorCode::usage, fmt::format("--{}: {} is neither {} nor {}", key, sim::in_quotes(word), yes, no));
+  throw Error(ErrorCode::usage, fmt::format("--{}: {} is neither {} nor {}", key, support::in_quotes(word), yes, no));
 }
 
 std::string fields_text(std::uint32_t code, const Format& format) {

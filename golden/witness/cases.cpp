@@ -28,7 +28,7 @@ struct Line {
   std::string where() const { return fmt::format("{}:{}", path->string(), number); }
 };
 
-std::vector<Line> lines_of(const sim::MappedFile& file) {
+std::vector<Line> lines_of(const support::MappedFile& file) {
   std::vector<Line> lines;
   const std::span<const std::uint8_t> all = file.bytes();
   for (std::size_t begin = 0; begin < all.size();) {
@@ -43,7 +43,7 @@ std::vector<Line> lines_of(const sim::MappedFile& file) {
   return lines;
 }
 
-Json parse(const Line& line) { return sim::parse_json(line.text, {kLineBytes, kLineDepth}, line.where(), line.offset); }
+Json parse(const Line& line) { return support::parse_json(line.text, {kLineBytes, kLineDepth}, line.where(), line.offset); }
 
 std::string text_of(const Json& json, const char* key, const std::string& where) {
   if (!json.is_object()) broken("a line must be an object", where);
@@ -125,7 +125,7 @@ std::filesystem::path cases_file(const std::filesystem::path& file) {
 
 SetResult run_cases(const std::filesystem::path& file, const WitnessOptions& options) {
   SetResult set{file, file.stem().string(), "oracle-cases", {}};
-  const sim::MappedFile mapped(file);
+  const support::MappedFile mapped(file);
   std::map<std::string, Line> by_id;
   Tally cases("oracle case", options);
   for (const Line& line : lines_of(mapped)) {
@@ -138,7 +138,7 @@ SetResult run_cases(const std::filesystem::path& file, const WitnessOptions& opt
 
   const std::filesystem::path support_file = file.parent_path() / (file.stem().string() + std::string(kSupport) + file.extension().string());
   if (!std::filesystem::exists(support_file)) return set;
-  const sim::MappedFile support(support_file);
+  const support::MappedFile support(support_file);
   std::map<std::string, bool> joined;
   Tally verdicts("oracle verdicts", options);
   for (const Line& line : lines_of(support)) {

@@ -14,7 +14,7 @@
 
 namespace mx::golden {
 
-using sim::Json;
+using support::Json;
 
 /// The entry says something that the model or this reader does not know: reported as unmodelled with this reason.
 class Unmodelled : public std::runtime_error {

@@ -9,9 +9,9 @@ namespace mx::golden {
 
 namespace {
 
-using layout::Arch;
-using layout::ConverterActivation;
-using layout::Setting;
+using families::Arch;
+using families::ConverterActivation;
+using families::Setting;
 using layout::SourceOrder;
 using layout::WeightFormat;
 
@@ -46,17 +46,17 @@ struct MatrixName {
   std::string_view layout;
   std::string_view version;
   WeightFormat format;
-  layout::InputDtype activations = layout::InputDtype::none;
+  families::InputDtype activations = families::InputDtype::none;
   bool group_128 = false;
 };
 constexpr std::string_view kHumming0119 = "humming-0.1.19";
 constexpr MatrixName kMatrixNames[] = {
     {"humming.mxfp4.a16", kHumming0119, WeightFormat::mxfp4},
-    {"humming.mxfp4.a8t", kHumming0119, WeightFormat::mxfp4, layout::InputDtype::float8_e4m3fn},
-    {"humming.mxfp4.a8b", kHumming0119, WeightFormat::mxfp4, layout::InputDtype::float8_e4m3fn, true},
+    {"humming.mxfp4.a8t", kHumming0119, WeightFormat::mxfp4, families::InputDtype::float8_e4m3fn},
+    {"humming.mxfp4.a8b", kHumming0119, WeightFormat::mxfp4, families::InputDtype::float8_e4m3fn, true},
     {"humming.nvfp4.a16", kHumming0119, WeightFormat::nvfp4},
     {"humming.fp8_block.a16", kHumming0119, WeightFormat::fp8_block},
-    {"humming.fp8_block.a8b", kHumming0119, WeightFormat::fp8_block, layout::InputDtype::float8_e4m3fn, true},
+    {"humming.fp8_block.a8b", kHumming0119, WeightFormat::fp8_block, families::InputDtype::float8_e4m3fn, true},
     {"humming.int4.a16", kHumming0119, WeightFormat::mxfp4},  // weights alone, which lie as any of 4 bits
 };
 
@@ -66,13 +66,13 @@ constexpr EnumWord<WeightFormat> kScaleModes[] = {
 /// A label, and the libraries that ran where they are not those that the engine asks for.
 struct EngineLabel {
   std::string_view word;
-  Engine engine;
+  deployment::Engine engine;
   std::string_view flashinfer = "engine";
 };
-constexpr EngineLabel kEngineLabels[] = {{"vllm-2026-05", kVllm2026_05}, {"vllm-2026-08", kVllm2026_08, "0.6.18"}, {"vllm-2026-08-22", kVllm2026_08}};
-constexpr EnumWord<layout::ParamsDtype> kParamsDtypes[] = {{"bf16", layout::ParamsDtype::bf16}, {"fp16", layout::ParamsDtype::fp16}};
-constexpr EnumWord<layout::InputDtype> kInputDtypes[] = {
-    {"none", layout::InputDtype::none}, {"float8_e4m3fn", layout::InputDtype::float8_e4m3fn}, {"int8", layout::InputDtype::int8}};
+constexpr EngineLabel kEngineLabels[] = {{"vllm-2026-05", deployment::kVllm2026_05}, {"vllm-2026-08", deployment::kVllm2026_08, "0.6.18"}, {"vllm-2026-08-22", deployment::kVllm2026_08}};
+constexpr EnumWord<families::ParamsDtype> kParamsDtypes[] = {{"bf16", families::ParamsDtype::bf16}, {"fp16", families::ParamsDtype::fp16}};
+constexpr EnumWord<families::InputDtype> kInputDtypes[] = {
+    {"none", families::InputDtype::none}, {"float8_e4m3fn", families::InputDtype::float8_e4m3fn}, {"int8", families::InputDtype::int8}};
 constexpr EnumWord<ConverterActivation> kActivations[] = {
     {"SILU", ConverterActivation::silu}, {"SWIGLUOAI", ConverterActivation::swigluoai}, {"SITU", ConverterActivation::situ}};
 // Where a word names several devices, conversions do not tell them apart.
@@ -142,8 +142,8 @@ WeightFormat format_of(const WholeName& name, Fields& params, const LayoutEntry&
 
 }  // namespace
 
-const layout::BackendLayout* BackendCall::row() const {
-  const layout::BackendLayout* found = layout::find_backend_layout(backend, setting.form.format, setting.engine);
+const families::BackendLayout* BackendCall::row() const {
+  const families::BackendLayout* found = families::find_backend_layout(backend, setting.form.format, setting.engine);
   return found != nullptr && found->converts(setting.form, setting.engine) ? found : nullptr;
 }
 
@@ -155,9 +155,9 @@ BackendCall matrix_call(const MatrixName& name, const LayoutEntry& entry) {
   call.backend = "HUMMING";
   if (entry.role == "weight") call.role = layout::Role::w2_weight;
   if (entry.role != "weight" && entry.role != "all") no_model(entry, " of role " + entry.role);
-  layout::Setting& setting = call.setting;
-  setting.engine = kVllm2026_08;
-  setting.humming = {layout::Humming::v0_1_19, name.group_128};
+  families::Setting& setting = call.setting;
+  setting.engine = deployment::kVllm2026_08;
+  setting.humming = {families::Humming::v0_1_19, name.group_128};
   setting.input_dtype = name.activations;
   setting.arch = row_named(kArchs, "arch", entry.arch).value;
   setting.form = {name.format, SourceOrder::standard};
@@ -167,7 +167,7 @@ BackendCall matrix_call(const MatrixName& name, const LayoutEntry& entry) {
   setting.sizes = {size("E"), size("K"), size("N"), std::max<std::int64_t>(1, layout::group_of(name.format))};
   setting.padded = setting.sizes;
   const auto up_to = [](std::int64_t extent, std::int64_t multiple) { return (extent + multiple - 1) / multiple * multiple; };
-  const bool is_8_bit = name.activations != layout::InputDtype::none;
+  const bool is_8_bit = name.activations != families::InputDtype::none;
   const bool is_mxfp4 = name.format == WeightFormat::mxfp4;
   const bool fits = size("padded_n") == up_to(setting.sizes.hidden, 256) && size("padded_k") == up_to(setting.sizes.intermediate, 128) &&
                     size("weight_bits") == layout::unit_bits(layout::Role::w2_weight, name.format) &&
@@ -193,7 +193,7 @@ BackendCall backend_call(const LayoutEntry& entry) {
   const auto label = std::ranges::find(kEngineLabels, std::string_view(entry.version), &EngineLabel::word);
   if (label == std::end(kEngineLabels)) no_model(entry, " at version " + entry.version);
   call.setting.engine = label->engine;
-  layout::find_setting_key("flashinfer")->set(call.setting, label->flashinfer);
+  families::find_setting_key("flashinfer")->set(call.setting, label->flashinfer);
   call.setting.arch = row_named(kArchs, "arch", entry.arch).value;
   call.setting.triton.before_swizzle = entry.stage == "before_swizzle";
   call.setting.activation = name.activation;

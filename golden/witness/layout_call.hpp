@@ -16,8 +16,8 @@ namespace mx::golden {
 
 /// One tensor through one building block.
 struct StageCall {
-  const layout::StageLayout* stage;
-  layout::StageRequest request;
+  const families::StageLayout* stage;
+  families::StageRequest request;
   std::int64_t rank;      ///< axes of the input as it was handed over
   std::string dtype;      ///< likewise
   int element_bits;       ///< of the dtype
@@ -26,9 +26,9 @@ struct StageCall {
 
 /// Tensors through one building block that changes values.
 struct ValueCall {
-  const layout::ValueStage* stage;
+  const families::ValueStage* stage;
   std::string version;
-  layout::StageParams params;
+  families::StageParams params;
   std::optional<std::uint8_t> byte;  ///< every byte of the tensor, where params state it
   ArrayShape input;                  ///< of the first tensor, in entries that have no literal bytes
   std::int64_t rank;                 ///< its axes as they were handed over
@@ -38,12 +38,12 @@ struct ValueCall {
 /// A layer through a backend's conversion.
 struct BackendCall {
   std::string backend;
-  layout::Setting setting;
+  families::Setting setting;
   std::optional<layout::Role> role;  ///< none: all tensors
   std::optional<std::uint8_t> byte;  ///< every byte of the tensor in `role`, where params state it
 
   /// None when the model has no such conversion, or the engine has none for this form.
-  const layout::BackendLayout* row() const;
+  const families::BackendLayout* row() const;
 };
 
 using LayoutCall = std::variant<StageCall, ValueCall, BackendCall>;

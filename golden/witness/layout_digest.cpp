@@ -75,8 +75,8 @@ HashFields read_hash(const LayoutEntry& entry) {
 void hash_value_stage(const ValueCall& call, const LayoutEntry& entry, const HashFields& hash, LayoutFindings& findings) {
   const std::string name(call.stage->inputs.front());
   if (call.stage->inputs.size() != 1) no_model(entry, " of one tensor");
-  const layout::StageTensors inputs{{name, {8 * entry.input.dtype->bytes, entry.input.extents, generated_bytes(hash.seed, entry.input.bytes())}}};
-  const layout::StageTensors outputs = layout::run_stage(*call.stage, inputs, call.params);
+  const families::StageTensors inputs{{name, {8 * entry.input.dtype->bytes, entry.input.extents, generated_bytes(hash.seed, entry.input.bytes())}}};
+  const families::StageTensors outputs = families::run_stage(*call.stage, inputs, call.params);
   const auto output = outputs.find(name);
   if (output == outputs.end()) no_model(entry, " with an output '" + name + "'");
   if (!same_size(hash.output_bytes, static_cast<std::int64_t>(output->second.bytes.size()), findings)) return;

@@ -53,9 +53,9 @@ IoTensors read_tensors(const LayoutEntry& entry, const char* group, const std::f
 using ModelTensors = std::map<std::string, std::vector<std::uint8_t>>;
 
 ModelTensors run_value_stage(const ValueCall& call, const IoTensors& inputs, LayoutFindings& findings) {
-  layout::StageTensors tensors;
+  families::StageTensors tensors;
   for (const auto& [name, tensor] : inputs) tensors[name] = {8 * tensor.shape.dtype->bytes, tensor.shape.extents, tensor.bytes};
-  layout::StageTensors results = layout::run_stage(*call.stage, tensors, call.params);
+  families::StageTensors results = families::run_stage(*call.stage, tensors, call.params);
   compare_undone(call, tensors, results, findings);
   ModelTensors outputs;
   for (auto& [name, tensor] : results) outputs[name] = std::move(tensor.bytes);
@@ -94,8 +94,8 @@ BackendCall with_form_of(BackendCall call, const IoTensors& inputs) {
 }
 
 /// Restores what was packed, and holds against the inputs the tensors that nothing was lost of.
-void compare_restored(const layout::PackedLayer& packed, const IoTensors& inputs, LayoutFindings& findings) {
-  const layout::CanonicalLayer restored = layout::restore(packed, layout::OnLoss::mark);
+void compare_restored(const families::PackedLayer& packed, const IoTensors& inputs, LayoutFindings& findings) {
+  const layout::CanonicalLayer restored = families::restore(packed, families::OnLoss::mark);
   for (const auto& [name, tensor] : inputs) {
     const Role role = row_named(kTensorNames, "tensor", name).value;
     if (std::ranges::any_of(packed.losses, [role](const layout::Loss& loss) { return loss.role == role; })) {
@@ -108,8 +108,8 @@ void compare_restored(const layout::PackedLayer& packed, const IoTensors& inputs
 }
 
 ModelTensors run_backend(const BackendCall& call, const layout::CanonicalLayer& layer, const IoTensors& inputs, LayoutFindings& findings) {
-  const layout::BackendLayout& row = *call.row();
-  const layout::PackedLayer packed = layout::convert(layer, row, call.setting);
+  const families::BackendLayout& row = *call.row();
+  const families::PackedLayer packed = families::convert(layer, row, call.setting);
   if (row.values == nullptr || row.undo_values != nullptr) compare_restored(packed, inputs, findings);
   ModelTensors outputs;
   for (const auto& name : kTensorNames) {
@@ -182,11 +182,11 @@ std::vector<ModelTensors> run_models(const LayoutEntry& entry, const IoTensors& 
 
 }  // namespace
 
-void compare_undone(const ValueCall& call, const layout::StageTensors& inputs, const layout::StageTensors& outputs, LayoutFindings& findings) {
+void compare_undone(const ValueCall& call, const families::StageTensors& inputs, const families::StageTensors& outputs, LayoutFindings& findings) {
   if (call.stage->undo == nullptr) return findings.skipped(static_cast<std::int64_t>(inputs.size()));
-  layout::StageParams params = call.params;
-  layout::complete_params(call.stage->name, call.stage->params, params);
-  const layout::StageTensors undone = call.stage->undo(outputs, params);
+  families::StageParams params = call.params;
+  families::complete_params(call.stage->name, call.stage->params, params);
+  const families::StageTensors undone = call.stage->undo(outputs, params);
   for (const auto& [name, tensor] : inputs) {
     const auto found = undone.find(name);
     findings.compared();

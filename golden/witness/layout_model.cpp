@@ -22,17 +22,17 @@ Layout with_grains_of(const Layout& packed, Layout source) {
 }
 
 LayoutModel stage_model(const StageCall& call) {
-  Layout packed = layout::stage_layout(*call.stage, call.request);
-  const layout::StageRequest& matrix = call.request;
+  Layout packed = families::stage_layout(*call.stage, call.request);
+  const families::StageRequest& matrix = call.request;
   Layout source({{"batch", matrix.batch}, {"rows", matrix.rows}, {"cols", matrix.cols}}, matrix.unit_bits);
   return {with_grains_of(packed, std::move(source)), packed, &layout::kKeep};
 }
 
 LayoutModel backend_model(const BackendCall& call, const LayoutEntry& entry) {
-  const layout::BackendLayout* row = call.row();
+  const families::BackendLayout* row = call.row();
   if (row == nullptr) no_model(entry);
   if (!call.role) no_model(entry, " of all tensors at once");
-  layout::check_needs(*row, call.setting);
+  families::check_needs(*row, call.setting);
   layout::TensorPlan plan = row->build(*call.role, call.setting);
   Layout source = layout::canonical(*call.role, call.setting.sizes, call.setting.form);
   return {with_grains_of(plan.layout, std::move(source)), std::move(plan.layout), plan.cast, row->values == nullptr ? nullptr : row};
@@ -92,7 +92,7 @@ std::vector<std::int64_t> source_grains(const LayoutModel& model) {
 }
 
 layout::CanonicalLayer layer_with(const BackendCall& call, std::span<const std::uint8_t> tensor) {
-  const layout::Setting& setting = call.setting;
+  const families::Setting& setting = call.setting;
   layout::CanonicalLayer layer{setting.sizes, setting.form, {}};
   for (const Role role : layout::kAllRoles) {
     if (!layout::has_role(setting.form.format, role) || (layout::is_bias(role) && !setting.has_bias)) continue;
@@ -105,7 +105,7 @@ layout::CanonicalLayer layer_with(const BackendCall& call, std::span<const std::
 PackedBytes packed_bytes(const LayoutCall& call, const LayoutModel& model, std::span<const std::uint8_t> input) {
   if (model.coupled != nullptr) {
     const auto& backend = std::get<BackendCall>(call);
-    layout::PackedLayer layer = layout::convert(layer_with(backend, input), *model.coupled, backend.setting);
+    families::PackedLayer layer = families::convert(layer_with(backend, input), *model.coupled, backend.setting);
     std::vector<std::uint8_t> bytes = layer.find(*backend.role)->bytes;
     return {std::move(bytes), std::move(layer)};
   }
@@ -118,7 +118,7 @@ RestoredBytes restored_bytes(const LayoutCall& call, const LayoutModel& model, c
     const Role role = *std::get<BackendCall>(call).role;
     const bool whole = model.coupled->undo_values != nullptr &&
                        std::ranges::none_of(output.layer->losses, [role](const layout::Loss& loss) { return loss.role == role; });
-    if (whole) restored.bytes = layout::restore(*output.layer, layout::OnLoss::mark)[role];
+    if (whole) restored.bytes = families::restore(*output.layer, families::OnLoss::mark)[role];
     restored.lost.assign(static_cast<std::size_t>(model.source.size()), !whole);
     return restored;
   }

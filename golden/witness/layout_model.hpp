@@ -20,7 +20,7 @@ struct LayoutModel {
   layout::Layout source;
   layout::Layout packed;
   const layout::Cast* cast;
-  const layout::BackendLayout* coupled = nullptr;  ///< a backend that changes values together, beside the cast
+  const families::BackendLayout* coupled = nullptr;  ///< a backend that changes values together, beside the cast
 };
 
 /// The memory of a call's tensor. Throws Error(usage) when the model refuses the call, Unmodelled when it has no layout for it.
@@ -32,7 +32,7 @@ std::vector<std::int64_t> source_grains(const LayoutModel& model);
 /// What the model makes of bytes.
 struct PackedBytes {
   std::vector<std::uint8_t> bytes;
-  std::optional<layout::PackedLayer> layer;  ///< of backends that change values together
+  std::optional<families::PackedLayer> layer;  ///< of backends that change values together
 };
 /// Throws Error(usage) when the model refuses.
 PackedBytes packed_bytes(const LayoutCall& call, const LayoutModel& model, std::span<const std::uint8_t> input);

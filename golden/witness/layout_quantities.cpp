@@ -27,8 +27,8 @@ Reason text_only(const Error& error) {
   return {"", text};
 }
 
-void add(std::vector<Reason>& reasons, std::span<const layout::StageNeed> broken) {
-  for (const layout::StageNeed& need : broken)
+void add(std::vector<Reason>& reasons, std::span<const families::StageNeed> broken) {
+  for (const families::StageNeed& need : broken)
     reasons.push_back({std::string(need.quantity), fmt::format("{} {} {}", need.quantity, need.multiple, need.why)});
 }
 
@@ -152,8 +152,8 @@ void set_rows(BackendCall& call, const Json& value, const Json& met) { (of_w13(c
 void set_columns(BackendCall& call, const Json& value, const Json& met) { (of_w13(call) ? set_hidden : set_intermediate)(call, value, met); }
 std::int64_t columns_of(const BackendCall& call) { return of_w13(call) ? call.setting.sizes.hidden : call.setting.sizes.intermediate; }
 
-constexpr EnumWord<layout::InputDtype> kActivationDtypes[] = {
-    {"none", layout::InputDtype::none}, {"float8_e4m3fn", layout::InputDtype::float8_e4m3fn}, {"int8", layout::InputDtype::int8}};
+constexpr EnumWord<families::InputDtype> kActivationDtypes[] = {
+    {"none", families::InputDtype::none}, {"float8_e4m3fn", families::InputDtype::float8_e4m3fn}, {"int8", families::InputDtype::int8}};
 
 constexpr Quantity<BackendCall> kBackendQuantities[] = {
     {"hidden", "hidden", [](const BackendCall& c) { return Values{Json(c.setting.sizes.hidden)}; }, set_hidden},
@@ -174,7 +174,7 @@ constexpr Quantity<BackendCall> kBackendQuantities[] = {
      [](BackendCall& c, const Json&, const Json& met) { c.setting.triton.num_warps = met.get<int>(); }},
     {"scale_byte", "scale_byte", [](const BackendCall& c) { return c.byte ? Values{Json(*c.byte)} : Values{}; },
      [](BackendCall& c, const Json&, const Json& met) { c.byte = met.get<std::uint8_t>(); }},
-    {"activation_dtype", "activation_dtype", [](const BackendCall& c) { return Values{Json(std::string(layout::name_of(c.setting.input_dtype)))}; },
+    {"activation_dtype", "activation_dtype", [](const BackendCall& c) { return Values{Json(std::string(families::name_of(c.setting.input_dtype)))}; },
      [](BackendCall& c, const Json&, const Json& met) {
        c.setting.input_dtype = row_named(kActivationDtypes, "dtype", met.get<std::string>()).value;
      }},
@@ -202,10 +202,10 @@ std::string_view subject_behind(const BackendCall& call, std::string_view subjec
 
 std::vector<Reason> reasons_against(const StageCall& call) {
   std::vector<Reason> reasons;
-  add(reasons, layout::broken_inputs(call.stage->name, call.request.version, call.rank, call.dtype));
+  add(reasons, families::broken_inputs(call.stage->name, call.request.version, call.rank, call.dtype));
   try {
-    add(reasons, layout::broken_needs(*call.stage, call.request));
-    if (reasons.empty()) layout::stage_layout(*call.stage, call.request);
+    add(reasons, families::broken_needs(*call.stage, call.request));
+    if (reasons.empty()) families::stage_layout(*call.stage, call.request);
   } catch (const Error& error) {
     reasons.push_back(text_only(error));
   }
@@ -214,13 +214,13 @@ std::vector<Reason> reasons_against(const StageCall& call) {
 
 std::vector<Reason> reasons_against(const ValueCall& call) {
   std::vector<Reason> reasons;
-  add(reasons, layout::broken_inputs(call.stage->name, call.version, call.rank, call.dtype));
-  layout::StageTensors inputs;
+  add(reasons, families::broken_inputs(call.stage->name, call.version, call.rank, call.dtype));
+  families::StageTensors inputs;
   for (const std::string_view name : call.stage->inputs) inputs[std::string(name)] = {32, {1}, std::vector<std::uint8_t>(4, 0)};
   inputs[std::string(call.stage->inputs.front())] = {8 * call.input.dtype->bytes, call.input.extents,
                                                      std::vector<std::uint8_t>(static_cast<std::size_t>(call.input.bytes()), call.byte.value_or(0))};
   try {
-    layout::run_stage(*call.stage, inputs, call.params);
+    families::run_stage(*call.stage, inputs, call.params);
   } catch (const Error& error) {
     reasons.push_back(text_only(error));
   }
@@ -228,15 +228,15 @@ std::vector<Reason> reasons_against(const ValueCall& call) {
 }
 
 std::vector<Reason> reasons_against(const BackendCall& call) {
-  const layout::BackendLayout* row = call.row();
+  const families::BackendLayout* row = call.row();
   if (row == nullptr) return {{"backend", "backend"}};
   std::vector<Reason> reasons;
-  layout::Setting setting = call.setting;
+  families::Setting setting = call.setting;
   if (call.byte && call.role && layout::is_scale(*call.role)) setting.marlin.largest_scale_byte = *call.byte;
   try {
-    for (const layout::BrokenNeed& broken : layout::broken_needs(*row, setting)) {
-      const layout::Need& need = broken.need;
-      const std::string_view word = layout::name_of(need.quantity);
+    for (const families::BrokenNeed& broken : families::broken_needs(*row, setting)) {
+      const families::Need& need = broken.need;
+      const std::string_view word = families::name_of(need.quantity);
       reasons.push_back({std::string(word), fmt::format("{} {} {} {}", word, static_cast<int>(need.rule), need.operand, need.why)});
     }
   } catch (const Error& error) {

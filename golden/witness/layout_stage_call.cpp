@@ -10,7 +10,7 @@ namespace mx::golden {
 
 namespace {
 
-using layout::StageParam;
+using families::StageParam;
 
 /// What a size in params counts.
 enum class Counts {
@@ -154,7 +154,7 @@ bool has_foreign_input(const LayoutEntry& entry) {
 
 /// Sizes that params state, checked against the input: rows of all experts, and what a row holds.
 void read_sizes(const LayoutEntry& entry, Fields& params, StageCall& call) {
-  layout::StageRequest& request = call.request;
+  families::StageRequest& request = call.request;
   const std::int64_t dtype_bits = call.element_bits;
   const auto bad_size = [&](std::string_view key) {
     broken(fmt::format("params '{}' does not fit an input of {} bytes", key, entry.input.bytes()), entry.where);
@@ -192,7 +192,7 @@ void read_sizes(const LayoutEntry& entry, Fields& params, StageCall& call) {
 }
 
 /// Parameters that the block declares, and those that its name implies.
-void read_params(const LayoutEntry& entry, std::span<const StageParam> known, Fields& params, layout::StageParams& out) {
+void read_params(const LayoutEntry& entry, std::span<const StageParam> known, Fields& params, families::StageParams& out) {
   for (const auto& [key, json] : entry.params->items()) {
     if (declared(known, key) != nullptr) {
       out[key] = number_of(key, params.at(key));
@@ -229,7 +229,7 @@ constexpr std::string_view kSwizzledFamily = "triton_kernels";  // of backends w
 void no_model(const LayoutEntry& entry, const std::string& why) { throw Unmodelled("no layout model for " + entry.layout + why); }
 
 std::optional<StageCall> stage_call(const LayoutEntry& entry) {
-  const layout::StageLayout* stage = known_row(layout::all_stage_layouts(), entry);
+  const families::StageLayout* stage = known_row(families::all_stage_layouts(), entry);
   if (stage == nullptr) return std::nullopt;
   row_named(kRoles, "role", entry.role);
   if (entry.input.dtype == nullptr) broken("entry has no 'input'", entry.where);
@@ -247,7 +247,7 @@ std::optional<StageCall> stage_call(const LayoutEntry& entry) {
 }
 
 std::optional<ValueCall> value_call(const LayoutEntry& entry) {
-  const layout::ValueStage* stage = known_row(layout::all_value_stages(), entry);
+  const families::ValueStage* stage = known_row(families::all_value_stages(), entry);
   if (stage == nullptr) return std::nullopt;
   row_named(kRoles, "role", entry.role);
   const bool has_input = entry.input.dtype != nullptr;
@@ -279,9 +279,9 @@ LayoutCall call_of(const LayoutEntry& entry) {
     no_model(entry);
   }
   BackendCall call = backend_call(entry);
-  const layout::BackendLayout* row = call.row();
+  const families::BackendLayout* row = call.row();
   // What triton reads on gfx1250 is what was there before its last layout.
-  const bool strided = call.setting.arch == layout::Arch::gfx1250 && call.setting.form.format == layout::WeightFormat::mxfp4;
+  const bool strided = call.setting.arch == families::Arch::gfx1250 && call.setting.form.format == layout::WeightFormat::mxfp4;
   if (call.setting.triton.before_swizzle && row != nullptr && row->family != kSwizzledFamily && !strided)
     throw Unmodelled("no layout model for stage " + entry.stage + " of " + entry.layout);
   return call;

@@ -190,7 +190,7 @@ SetResult run_layout_set(const std::filesystem::path& directory, const Json& man
     LayoutEntry entry = read_entry(json, file, ids.size() + 1);
     if (!ids.insert(entry.id).second) broken("two entries have the id '" + entry.id + "'", file);
     if (options.progress) options.progress({set.name, entry.id, static_cast<std::int64_t>(ids.size()), static_cast<std::int64_t>(entries.size())});
-    const sim::Stopwatch watch;
+    const support::Stopwatch watch;
     set.entries.push_back(run_one(entry, directory, options));
     set.entries.back().seconds = watch.seconds();
   }

@@ -93,7 +93,7 @@ Entry read_entry(const Json& json, const std::filesystem::path& directory, std::
 }
 
 std::vector<std::string> read_lines(const std::filesystem::path& file) {
-  const std::vector<std::uint8_t> bytes = sim::read_file(file, kRowNamesBytes);
+  const std::vector<std::uint8_t> bytes = support::read_file(file, kRowNamesBytes);
   std::istringstream text(std::string(bytes.begin(), bytes.end()));
   std::vector<std::string> lines;
   for (std::string line; std::getline(text, line);) lines.push_back(line);
@@ -114,8 +114,8 @@ void read_other_files(const Json& json, const std::string& where, Manifest& mani
 }  // namespace
 
 Json load_json(const std::filesystem::path& file) {
-  const std::vector<std::uint8_t> bytes = sim::read_file(file, kManifestBytes);
-  return sim::parse_json(bytes, {kManifestBytes, kManifestDepth}, file.string());
+  const std::vector<std::uint8_t> bytes = support::read_file(file, kManifestBytes);
+  return support::parse_json(bytes, {kManifestBytes, kManifestDepth}, file.string());
 }
 
 Manifest read_manifest(const std::filesystem::path& directory, const Json& json) {

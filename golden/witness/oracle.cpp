@@ -30,13 +30,13 @@ constexpr std::array kWordProbes = {
 };
 
 /// In 2026-05 every probe is listed; since then what is present.
-oracle::Software read_software(Engine engine, const Json& json, const std::string& where) {
+deployment::Software read_software(deployment::Engine engine, const Json& json, const std::string& where) {
   Values values(json, "software", where);
-  oracle::Software software;
-  for (const oracle::SoftwareRow& row : oracle::software_rows()) {
+  deployment::Software software;
+  for (const deployment::SoftwareRow& row : deployment::software_rows()) {
     const auto word = std::ranges::find(kWordProbes, row.name, &WordProbe::name);
     const std::string_view key = word == kWordProbes.end() ? row.name : word->key;
-    const bool required = engine < kVllm2026_08 && row.since == kVllm2026_05;
+    const bool required = engine < deployment::kVllm2026_08 && row.since == deployment::kVllm2026_05;
     if (!required && !values.has(key)) continue;
     if (word == kWordProbes.end()) {
       software.*row.answer = values.boolean(key);
@@ -51,10 +51,10 @@ oracle::Software read_software(Engine engine, const Json& json, const std::strin
 }
 
 /// What versions since 2026-08 say of a layer beside the rest: the intermediate size is the whole layer's.
-void read_later_layer(Values& values, oracle::LayerConfig& layer, const oracle::ParallelRequest& parallel) {
+void read_later_layer(Values& values, deployment::LayerConfig& layer, const deployment::ParallelRequest& parallel) {
   layer.intermediate = values.size("intermediate_size");
   values.ignore("intermediate_size_per_partition");
-  layer.intermediate_per_partition = std::max<std::int64_t>(layer.intermediate / oracle::tensor_ranks(parallel), 1);
+  layer.intermediate_per_partition = std::max<std::int64_t>(layer.intermediate / deployment::tensor_ranks(parallel), 1);
   values.ignore("is_act_and_mul");
   layer.router_logits_dtype = values.text("router_logits_dtype");
   if (layer.router_logits_dtype == "None") layer.router_logits_dtype.clear();
@@ -68,9 +68,9 @@ void read_later_layer(Values& values, oracle::LayerConfig& layer, const oracle::
   layer.skip_final_all_reduce = values.flag("skip_final_all_reduce");
 }
 
-oracle::LayerConfig read_layer(Engine engine, const Json& json, const oracle::ParallelRequest& parallel, const std::string& where) {
+deployment::LayerConfig read_layer(deployment::Engine engine, const Json& json, const deployment::ParallelRequest& parallel, const std::string& where) {
   Values values(json, "config", where);
-  oracle::LayerConfig layer{
+  deployment::LayerConfig layer{
       .num_experts = values.size("num_experts"),
       .experts_per_token = values.size("experts_per_token"),
       .hidden = values.size("hidden_dim"),
@@ -82,7 +82,7 @@ oracle::LayerConfig read_layer(Engine engine, const Json& json, const oracle::Pa
       .has_bias = values.boolean("has_bias"),
       .is_lora_enabled = values.boolean("is_lora_enabled"),
   };
-  if (engine >= kVllm2026_08) {
+  if (engine >= deployment::kVllm2026_08) {
     read_later_layer(values, layer, parallel);
   } else {
     values.ignore("router_logits_dtype");  // no class of this engine version looks at it
@@ -134,11 +134,11 @@ const SelectionRow& selection_named(std::string_view oracle) {
   throw Error(ErrorCode::usage, unknown_name("oracle", oracle, known));
 }
 
-oracle::WeightOnlyCall read_weight_only(Values& call) {
+deployment::WeightOnlyCall read_weight_only(Values& call) {
   Values config(call.at("quant_config"), "quant_config", "");
-  oracle::WeightOnlyCall read;
+  deployment::WeightOnlyCall read;
   read.kind = config.text("kind");
-  if (config.has("group_size")) read.group_size = config.integer("group_size", -1, oracle::kLargestSize);
+  if (config.has("group_size")) read.group_size = config.integer("group_size", -1, deployment::kLargestSize);
   read.desc_act = config.flag("desc_act");
   if (config.has("actorder")) read.actorder = config.text_or_null("actorder");
   if (config.has("strategy")) read.strategy = config.text("strategy");
@@ -149,7 +149,7 @@ oracle::WeightOnlyCall read_weight_only(Values& call) {
   return read;
 }
 
-void read_call(const SelectionRow& row, Values& call, oracle::Deployment& deployment) {
+void read_call(const SelectionRow& row, Values& call, deployment::Deployment& deployment) {
   if (row.weight_key == Argument::read) deployment.weight_key = call.text("weight_key");
   if (row.activation_key == Argument::read) deployment.activation_key = call.text("activation_key");
   if (row.quantization_config == Argument::read) deployment.quantization_override = call.text("quantization_config");
@@ -159,9 +159,9 @@ void read_call(const SelectionRow& row, Values& call, oracle::Deployment& deploy
   call.finish();
 }
 
-oracle::ModelFacts read_model(const Json& json, const std::string& where) {
+deployment::ModelFacts read_model(const Json& json, const std::string& where) {
   Values values(json, "model", where);
-  oracle::ModelFacts model;
+  deployment::ModelFacts model;
   if (values.has("model_type")) model.model_type = values.text("model_type");
   if (values.has("text_model_type")) model.text_model_type = values.text("text_model_type");
   model.weight_transfer = values.flag("weight_transfer");
@@ -170,10 +170,10 @@ oracle::ModelFacts read_model(const Json& json, const std::string& where) {
   return model;
 }
 
-oracle::Deployment read_deployment(Engine engine, const SelectionRow& row, const Json& inputs, const std::string& where) {
+deployment::Deployment read_deployment(deployment::Engine engine, const SelectionRow& row, const Json& inputs, const std::string& where) {
   Values values(inputs, "inputs", where);
   values.ignore("parallel_derived");
-  oracle::Deployment deployment;
+  deployment::Deployment deployment;
   deployment.hardware = read_hardware(values.at("hardware"), where);
   deployment.software = read_software(engine, values.at("software"), where);
   deployment.env = read_environment(values, where);
@@ -189,17 +189,17 @@ oracle::Deployment read_deployment(Engine engine, const SelectionRow& row, const
 }
 
 /// What read_software, read_layer, read_call and read_deployment read.
-Json software_json(const oracle::Software& software) {
+Json software_json(const deployment::Software& software) {
   Json json = Json::object();
-  for (const oracle::SoftwareRow& row : oracle::software_rows()) {
-    if (row.since != kVllm2026_05) continue;
+  for (const deployment::SoftwareRow& row : deployment::software_rows()) {
+    if (row.since != deployment::kVllm2026_05) continue;
     const bool answer = software.*row.answer;
     json[row.name] = row.name != "cutlass_group_gemm_op" ? Json(answer) : Json(answer ? "true" : "false");
   }
   return json;
 }
 
-Json layer_json(const oracle::LayerConfig& layer) {
+Json layer_json(const deployment::LayerConfig& layer) {
   return {{"num_experts", layer.num_experts},
           {"experts_per_token", layer.experts_per_token},
           {"hidden_dim", layer.hidden},
@@ -213,7 +213,7 @@ Json layer_json(const oracle::LayerConfig& layer) {
           {"is_lora_enabled", layer.is_lora_enabled}};
 }
 
-Json call_json(const SelectionRow& row, const oracle::Deployment& deployment) {
+Json call_json(const SelectionRow& row, const deployment::Deployment& deployment) {
   Json call = Json::object();
   if (row.weight_key == Argument::read) call["weight_key"] = deployment.weight_key;
   if (row.activation_key == Argument::read) call["activation_key"] = deployment.activation_key;
@@ -222,43 +222,43 @@ Json call_json(const SelectionRow& row, const oracle::Deployment& deployment) {
   return call;
 }
 
-Json inputs_json(const SelectionRow& row, const oracle::Deployment& deployment) {
+Json inputs_json(const SelectionRow& row, const deployment::Deployment& deployment) {
   Json env = Json::object();
   for (const auto& [name, value] : deployment.env) env[name] = value;
   return {{"hardware", hardware_json(deployment.hardware)},
           {"software", software_json(deployment.software)},
           {"env", env},
           {"parallel", parallel_json(deployment.parallel)},
-          {"parallel_derived", derived_json(deployment.parallel, kVllm2026_05)},
+          {"parallel_derived", derived_json(deployment.parallel, deployment::kVllm2026_05)},
           {"config", layer_json(deployment.layer)},
           {"call", call_json(row, deployment)}};
 }
 
 /// What the model says, with the keys of the recorded result.
-Json evaluate_selection(Engine engine, const SelectionRow& row, const oracle::Deployment& deployment) {
-  const oracle::Decision decision = oracle::select(engine, row.oracle, deployment);
+Json evaluate_selection(deployment::Engine engine, const SelectionRow& row, const deployment::Deployment& deployment) {
+  const engine::Decision decision = engine::select(engine, row.oracle, deployment);
   if (decision.refusal) {
     Json refused = {{"error_type", decision.refusal->error_type}};
     if (decision.refusal->by_config) refused["stage"] = "config";
     return refused;
   }
-  const oracle::Choice& choice = *decision.choice;
+  const engine::Choice& choice = *decision.choice;
   Json got = {{"backend", choice.backend}, {"kernel_class", choice.kernel_class.empty() ? Json() : Json(choice.kernel_class)}};
   if (row.says_rounded_sizes) {
     got["rounded_hidden"] = choice.rounded_hidden;
     got["rounded_intermediate"] = choice.rounded_intermediate;
   }
   if (row.says_global_sf)
-    got["global_sf_supported"] = oracle::backend_named(oracle::tables_of(engine, row.oracle), choice.backend).global_sf_supported;
+    got["global_sf_supported"] = engine::backend_named(engine::tables_of(engine, row.oracle), choice.backend).global_sf_supported;
   return got;
 }
 
 /// Every candidate's verdict, with the keys of the recorded support.
-Json evaluate_support(Engine engine, const SelectionRow& row, const oracle::Deployment& deployment) {
+Json evaluate_support(deployment::Engine engine, const SelectionRow& row, const deployment::Deployment& deployment) {
   Json got = Json::object();
-  for (const oracle::Candidate& candidate : oracle::support(engine, row.oracle, deployment)) {
+  for (const engine::Candidate& candidate : engine::support(engine, row.oracle, deployment)) {
     // No backend at all is no candidate.
-    if (oracle::backend_named(oracle::tables_of(engine, row.oracle), candidate.backend).classes.empty()) continue;
+    if (engine::backend_named(engine::tables_of(engine, row.oracle), candidate.backend).classes.empty()) continue;
     const bool supported = candidate.verdict.supported;
     const std::string key = candidate.kernel_class.empty() ? candidate.backend : candidate.backend + "/" + candidate.kernel_class;
     got[key] = Json::array({supported, supported ? Json() : Json(candidate.verdict.code)});
@@ -316,7 +316,7 @@ std::string place(const Json& one_case) {
 }
 
 /// The engine that a case was recorded from; without one it is that of the first recordings.
-Engine engine_of(Values& values) { return values.has("engine") ? engine_named(values.text("engine")) : kVllm2026_05; }
+deployment::Engine engine_of(Values& values) { return values.has("engine") ? deployment::engine_named(values.text("engine")) : deployment::kVllm2026_05; }
 
 CaseResult unmodelled(const std::string& why) { return {false, false, 0, "", "", why}; }
 
@@ -334,7 +334,7 @@ CaseResult guarded(const Evaluate& evaluate) {
 }
 
 /// The recorded derived configuration is held against the model's as well: it is an output of the same engine.
-void compare_derived(Engine engine, const Json& inputs, CaseResult& result) {
+void compare_derived(deployment::Engine engine, const Json& inputs, CaseResult& result) {
   const auto recorded = inputs.find("parallel_derived");
   if (recorded == nullptr || !result.equal) return;
   Values values(inputs.at("parallel"), "parallel", "");
@@ -346,19 +346,19 @@ void compare_derived(Engine engine, const Json& inputs, CaseResult& result) {
 
 }  // namespace
 
-CaseResult evaluate_oracle_case(const sim::Json& one_case) {
+CaseResult evaluate_oracle_case(const support::Json& one_case) {
   const std::string where = place(one_case);
   return guarded([&]() -> CaseResult {
     Values values(one_case, "case", where);
     values.ignore("id");
-    const Engine engine = engine_of(values);
+    const deployment::Engine engine = engine_of(values);
     const std::string name = values.text("oracle");
     const Json& inputs = values.at("inputs");
     Json expected = values.at("result");
     if (!expected.is_object()) values.wrong("result", "an object", expected);
     const FunctionRow* function = oracle_function(name);
     const SelectionRow* selection = selection_row(name);
-    if (function != nullptr && !function->versions.has(engine)) return unmodelled("no model for " + name + " of " + std::string(name_of(engine)));
+    if (function != nullptr && !function->versions.has(engine)) return unmodelled("no model for " + name + " of " + std::string(deployment::name_of(engine)));
     if (function == nullptr && selection == nullptr) return unmodelled("no model for oracle " + name);
     values.finish();
     expected.erase("error");  // the engine's text is for people; its type is the answer
@@ -370,14 +370,14 @@ CaseResult evaluate_oracle_case(const sim::Json& one_case) {
   });
 }
 
-CaseResult evaluate_support_case(const sim::Json& one_case, const sim::Json& support) {
+CaseResult evaluate_support_case(const support::Json& one_case, const support::Json& support) {
   const std::string where = place(one_case);
   if (place(support) != where) broken("joined with the support line of another case, " + shown(support.at("id")), where);
   return guarded([&]() -> CaseResult {
     Values line(support, "support line", where);
     line.ignore("id");
     Values values(one_case, "case", where);
-    const Engine engine = engine_of(values);
+    const deployment::Engine engine = engine_of(values);
     const std::string name = line.text("oracle");
     if (values.text("oracle") != name) line.wrong("oracle", "that of its case", name);
     const SelectionRow* selection = selection_row(name);
@@ -393,22 +393,22 @@ CaseResult evaluate_support_case(const sim::Json& one_case, const sim::Json& sup
   });
 }
 
-sim::Json oracle_case(const std::string& id, std::string_view oracle, const oracle::Deployment& deployment) {
+support::Json oracle_case(const std::string& id, std::string_view oracle, const deployment::Deployment& deployment) {
   const SelectionRow& row = selection_named(oracle);
-  return {{"id", id}, {"oracle", oracle}, {"inputs", inputs_json(row, deployment)}, {"result", evaluate_selection(kVllm2026_05, row, deployment)}};
+  return {{"id", id}, {"oracle", oracle}, {"inputs", inputs_json(row, deployment)}, {"result", evaluate_selection(deployment::kVllm2026_05, row, deployment)}};
 }
 
-sim::Json support_case(const std::string& id, std::string_view oracle, const oracle::Deployment& deployment) {
-  return {{"id", id}, {"oracle", oracle}, {"support", evaluate_support(kVllm2026_05, selection_named(oracle), deployment)}};
+support::Json support_case(const std::string& id, std::string_view oracle, const deployment::Deployment& deployment) {
+  return {{"id", id}, {"oracle", oracle}, {"support", evaluate_support(deployment::kVllm2026_05, selection_named(oracle), deployment)}};
 }
 
-std::optional<RecordedSelection> recorded_selection(const sim::Json& one_case) {
+std::optional<RecordedSelection> recorded_selection(const support::Json& one_case) {
   const std::string where = place(one_case);
   Values values(one_case, "case", where);
   const std::string name = values.text("oracle");
   const SelectionRow* selection = selection_row(name);
-  const Engine engine = engine_of(values);
-  if (selection == nullptr || engine != kVllm2026_05) return std::nullopt;
+  const deployment::Engine engine = engine_of(values);
+  if (selection == nullptr || engine != deployment::kVllm2026_05) return std::nullopt;
   return RecordedSelection{name, read_deployment(engine, *selection, values.at("inputs"), where)};
 }
 

@@ -18,59 +18,59 @@
 namespace mx::golden {
 namespace {
 
-Json refused(const oracle::Refusal& refusal) { return {{"error_type", refusal.error_type}}; }
+Json refused(const engine::Refusal& refusal) { return {{"error_type", refusal.error_type}}; }
 
-Json evaluate_round_up(Engine engine, const Json& inputs, const std::string& where) {
+Json evaluate_round_up(deployment::Engine engine, const Json& inputs, const std::string& where) {
   Values values(inputs, "inputs", where);
-  const oracle::Hardware hardware = read_hardware(values.at("hardware"), where);
-  const oracle::OracleTables& tables = oracle::mxfp4_tables(engine);
-  const oracle::BackendRow& backend = oracle::backend_named(tables, values.text("backend"));
-  const oracle::RoundedSizes given{values.size("hidden_size"), values.size("intermediate_size")};
-  const std::string activation = engine < kVllm2026_08 ? std::string() : values.text_or_null("activation");
+  const deployment::Hardware hardware = read_hardware(values.at("hardware"), where);
+  const engine::OracleTables& tables = engine::mxfp4_tables(engine);
+  const engine::BackendRow& backend = engine::backend_named(tables, values.text("backend"));
+  const engine::RoundedSizes given{values.size("hidden_size"), values.size("intermediate_size")};
+  const std::string activation = engine < deployment::kVllm2026_08 ? std::string() : values.text_or_null("activation");
   const bool silu_or_situ = activation == "SILU" || activation == "SITU";
-  const oracle::RoundedSizes sizes =
-      oracle::rounded_up(tables.roundings, {engine, backend.name, hardware.platform, silu_or_situ, given, hardware.gcn_arch});
+  const engine::RoundedSizes sizes =
+      engine::rounded_up(tables.roundings, {engine, backend.name, hardware.platform, silu_or_situ, given, hardware.gcn_arch});
   values.finish();
   return {{"hidden_size", sizes.hidden}, {"intermediate_size", sizes.intermediate}};
 }
 
-Json evaluate_activation_key(Engine engine, const Json& inputs, const std::string& where) {
+Json evaluate_activation_key(deployment::Engine engine, const Json& inputs, const std::string& where) {
   Values values(inputs, "inputs", where);
   const std::string backend = values.text("backend");
   values.finish();
-  return {{"activation_key", oracle::name_of(oracle::activation_key(oracle::mxfp4_tables(engine), backend))}};
+  return {{"activation_key", deployment::name_of(engine::activation_key(engine::mxfp4_tables(engine), backend))}};
 }
 
-Json evaluate_routing_method(Engine engine, const Json& inputs, const std::string& where) {
+Json evaluate_routing_method(deployment::Engine engine, const Json& inputs, const std::string& where) {
   Values values(inputs, "inputs", where);
   const std::string scoring = values.text("scoring_func");
-  if (engine >= kVllm2026_11) values.ignore("routed_scaling_factor");  // no longer looked at
-  const oracle::RoutingRequest request{
+  if (engine >= deployment::kVllm2026_11) values.ignore("routed_scaling_factor");  // no longer looked at
+  const engine::RoutingRequest request{
       .scoring = scoring,
-      .top_k = values.integer("top_k", 0, oracle::kLargestSize),
+      .top_k = values.integer("top_k", 0, deployment::kLargestSize),
       .renormalize = values.boolean("renormalize"),
-      .expert_groups = values.integer_or_null("num_expert_group", 0, oracle::kLargestSize),
+      .expert_groups = values.integer_or_null("num_expert_group", 0, deployment::kLargestSize),
       .has_score_bias = values.boolean("has_e_score_bias"),
-      .routed_scaling = engine == kVllm2026_08 ? values.number_or_null("routed_scaling_factor") : std::nullopt,
+      .routed_scaling = engine == deployment::kVllm2026_08 ? values.number_or_null("routed_scaling_factor") : std::nullopt,
   };
   values.finish();
-  return {{"routing_method", oracle::name_of(oracle::routing_method_of(engine, request))}};
+  return {{"routing_method", deployment::name_of(engine::routing_method_of(engine, request))}};
 }
 
-oracle::ParallelRequest parallel_of(Values& values, const std::string& where) {
+deployment::ParallelRequest parallel_of(Values& values, const std::string& where) {
   Values parallel(values.at("parallel"), "parallel", where);
-  const oracle::ParallelRequest request = read_parallel(parallel);
+  const deployment::ParallelRequest request = read_parallel(parallel);
   parallel.finish();
   return request;
 }
 
-Json evaluate_parallel(Engine engine, const Json& inputs, const std::string& where) {
+Json evaluate_parallel(deployment::Engine engine, const Json& inputs, const std::string& where) {
   Values values(inputs, "inputs", where);
-  const oracle::ParallelRequest request = engine < kVllm2026_08 ? read_parallel(values) : parallel_of(values, where);
+  const deployment::ParallelRequest request = engine < deployment::kVllm2026_08 ? read_parallel(values) : parallel_of(values, where);
   Json got = derived_json(request, engine);
-  if (engine < kVllm2026_08) {
-    const oracle::Ranks ranks =
-        oracle::derive_ranks(request, {values.small("tp_rank", 0), values.small("pcp_rank", 0), values.small("dp_rank", 0), 0});
+  if (engine < deployment::kVllm2026_08) {
+    const deployment::Ranks ranks =
+        deployment::derive_ranks(request, {values.small("tp_rank", 0), values.small("pcp_rank", 0), values.small("dp_rank", 0), 0});
     got["tp_rank"] = ranks.tp;
     got["pcp_rank"] = ranks.pcp;
     got["dp_rank"] = ranks.dp;
@@ -80,20 +80,20 @@ Json evaluate_parallel(Engine engine, const Json& inputs, const std::string& whe
   return got;
 }
 
-Json evaluate_exchange_hidden(Engine engine, const Json& inputs, const std::string& where) {
+Json evaluate_exchange_hidden(deployment::Engine engine, const Json& inputs, const std::string& where) {
   Values values(inputs, "inputs", where);
   const std::int64_t hidden = values.size("hidden_size");
   const std::string dtype = values.text("act_dtype");
-  const oracle::ParallelRequest request = parallel_of(values, where);
+  const deployment::ParallelRequest request = parallel_of(values, where);
   values.finish();
-  const auto answer = oracle::hidden_for_exchange(hidden, dtype, oracle::derive(request, engine));
-  if (const auto* refusal = std::get_if<oracle::Refusal>(&answer)) return refused(*refusal);
+  const auto answer = engine::hidden_for_exchange(hidden, dtype, deployment::derive(request, engine));
+  if (const auto* refusal = std::get_if<engine::Refusal>(&answer)) return refused(*refusal);
   return {{"hidden_size", std::get<std::int64_t>(answer)}};
 }
 
 /// A layer of which nothing but what the case says can matter.
-oracle::Deployment plain_deployment(const oracle::Hardware& hardware) {
-  oracle::Deployment deployment;
+deployment::Deployment plain_deployment(const deployment::Hardware& hardware) {
+  deployment::Deployment deployment;
   deployment.hardware = hardware;
   deployment.layer = {.num_experts = 8, .experts_per_token = 1, .hidden = 256, .intermediate_per_partition = 256, .activation = "SILU"};
   return deployment;
@@ -103,22 +103,22 @@ oracle::Deployment plain_deployment(const oracle::Hardware& hardware) {
 enum class OrderInput : std::uint8_t { nothing, parallel_and_keys, parallel_and_activation };
 
 /// The order of an oracle. That of fp8 was asked with the ranks of experts alone in 2026-05, that of mxfp4 without hardware in 2026-08.
-Json evaluate_order(Engine engine, std::string_view oracle, OrderInput input, const Json& inputs, const std::string& where) {
+Json evaluate_order(deployment::Engine engine, std::string_view oracle, OrderInput input, const Json& inputs, const std::string& where) {
   Values values(inputs, "inputs", where);
-  const bool no_hardware = oracle == "mxfp4" && engine == kVllm2026_08;
-  oracle::Deployment deployment = plain_deployment(no_hardware ? oracle::Hardware{} : read_hardware(values.at("hardware"), where));
-  if (input != OrderInput::nothing && engine >= kVllm2026_08) deployment.parallel = parallel_of(values, where);
+  const bool no_hardware = oracle == "mxfp4" && engine == deployment::kVllm2026_08;
+  deployment::Deployment deployment = plain_deployment(no_hardware ? deployment::Hardware{} : read_hardware(values.at("hardware"), where));
+  if (input != OrderInput::nothing && engine >= deployment::kVllm2026_08) deployment.parallel = parallel_of(values, where);
   if (input == OrderInput::parallel_and_keys) {
-    if (engine < kVllm2026_08) deployment.parallel = {.tp = values.small("ep_size", 1), .enable_expert_parallel = true};
+    if (engine < deployment::kVllm2026_08) deployment.parallel = {.tp = values.small("ep_size", 1), .enable_expert_parallel = true};
     deployment.weight_key = values.text("weight_key");
     deployment.activation_key = values.text("activation_key");
   }
   if (input == OrderInput::parallel_and_activation) deployment.layer.activation = values.text("activation");
   values.finish();
-  return {{"backends", oracle::order_of(oracle::tables_of(engine, oracle), deployment)}};
+  return {{"backends", engine::order_of(engine::tables_of(engine, oracle), deployment)}};
 }
 template <const char* oracle_name, OrderInput input = OrderInput::nothing>
-Json evaluate_order_of(Engine engine, const Json& inputs, const std::string& where) {
+Json evaluate_order_of(deployment::Engine engine, const Json& inputs, const std::string& where) {
   return evaluate_order(engine, oracle_name, input, inputs, where);
 }
 constexpr char kFp8[] = "fp8";
@@ -131,53 +131,53 @@ constexpr char kIntWna16[] = "int_wna16";
 constexpr char kInt8[] = "int8";
 constexpr char kW4a8Int8[] = "w4a8_int8";
 
-Json evaluate_map(Engine engine, const Json& inputs, const std::string& where) {
+Json evaluate_map(deployment::Engine engine, const Json& inputs, const std::string& where) {
   Values values(inputs, "inputs", where);
   const std::string oracle = values.text("oracle");
   const std::string wish = values.text("moe_backend");
   values.finish();
-  for (const oracle::UserNameRow& row : oracle::tables_of(engine, oracle).user_names) {
+  for (const engine::UserNameRow& row : engine::tables_of(engine, oracle).user_names) {
     if (row.name == wish) return {{"backends", row.backends}};
   }
   return {{"error_type", "ValueError"}};
 }
 
-Json evaluate_prefers_humming(Engine engine, const Json& inputs, const std::string& where) {
+Json evaluate_prefers_humming(deployment::Engine engine, const Json& inputs, const std::string& where) {
   Values values(inputs, "inputs", where);
-  const oracle::Deployment deployment = plain_deployment(read_hardware(values.at("hardware"), where));
+  const deployment::Deployment deployment = plain_deployment(read_hardware(values.at("hardware"), where));
   values.finish();
-  const auto order = oracle::order_of(oracle::tables_of(engine, "nvfp4"), deployment);
+  const auto order = engine::order_of(engine::tables_of(engine, "nvfp4"), deployment);
   return {{"prefers", std::ranges::find(order, "HUMMING") < std::ranges::find(order, "MARLIN")}};
 }
 
-Json evaluate_deep_gemm_off(Engine engine, const Json& inputs, const std::string& where) {
+Json evaluate_deep_gemm_off(deployment::Engine engine, const Json& inputs, const std::string& where) {
   Values values(inputs, "inputs", where);
-  const oracle::Hardware hardware = read_hardware(values.at("hardware"), where);
+  const deployment::Hardware hardware = read_hardware(values.at("hardware"), where);
   const std::string model = values.text_or_null("model_type");
   values.finish();
-  return {{"disabled", oracle::deep_gemm_auto_disabled(engine, hardware, model)}};
+  return {{"disabled", engine::deep_gemm_auto_disabled(engine, hardware, model)}};
 }
 
-Json evaluate_plain_round_up(Engine engine, const Json& inputs, const std::string& where) {
+Json evaluate_plain_round_up(deployment::Engine engine, const Json& inputs, const std::string& where) {
   Values values(inputs, "inputs", where);
   const std::string backend = values.text("backend");
-  const oracle::RoundedSizes given{values.size("hidden_size"), values.size("intermediate_size")};
+  const engine::RoundedSizes given{values.size("hidden_size"), values.size("intermediate_size")};
   values.finish();
-  const oracle::RoundedSizes sizes =
-      oracle::rounded_up(oracle::unquantized_tables(engine).roundings, {engine, backend, oracle::PlatformKind::cuda, false, given});
+  const engine::RoundedSizes sizes =
+      engine::rounded_up(engine::unquantized_tables(engine).roundings, {engine, backend, deployment::PlatformKind::cuda, false, given});
   return {{"hidden_size", sizes.hidden}, {"intermediate_size", sizes.intermediate}};
 }
 
-oracle::GroupShape group_of(const Json& json, const std::string& where) {
+engine::GroupShape group_of(const Json& json, const std::string& where) {
   if (!json.is_array() || json.size() != 2 || !json[0].is_int64() || !json[1].is_int64())
     broken("'weight_block_size' must be [rows, columns]", where);
   return {json[0].get<std::int64_t>(), json[1].get<std::int64_t>()};
 }
-Json json_of(const std::optional<oracle::GroupShape>& shape) { return shape ? Json::array({shape->row, shape->col}) : Json(); }
+Json json_of(const std::optional<engine::GroupShape>& shape) { return shape ? Json::array({shape->row, shape->col}) : Json(); }
 
-Json evaluate_block_shape(Engine engine, const Json& inputs, const std::string& where) {
+Json evaluate_block_shape(deployment::Engine engine, const Json& inputs, const std::string& where) {
   Values values(inputs, "inputs", where);
-  const oracle::BlockRequest request{
+  const engine::BlockRequest request{
       .engine = engine,
       .hardware = read_hardware(values.at("hardware"), where),
       .parallel = parallel_of(values, where),
@@ -190,9 +190,9 @@ Json evaluate_block_shape(Engine engine, const Json& inputs, const std::string& 
       .is_lora_enabled = values.boolean("is_lora_enabled"),
   };
   values.finish();
-  const auto answer = oracle::fp8_block_shape(request);
-  if (const auto* refusal = std::get_if<oracle::Refusal>(&answer)) return refused(*refusal);
-  const auto& shape = std::get<oracle::BlockShape>(answer);
+  const auto answer = engine::fp8_block_shape(request);
+  if (const auto* refusal = std::get_if<engine::Refusal>(&answer)) return refused(*refusal);
+  const auto& shape = std::get<engine::BlockShape>(answer);
   return {{"refined", json_of(shape.refined)},
           {"block", json_of(shape.block)},
           {"factor", json_of(shape.factor)},
@@ -200,20 +200,20 @@ Json evaluate_block_shape(Engine engine, const Json& inputs, const std::string& 
           {"shard_with_padding", shape.shard_with_padding}};
 }
 
-Json evaluate_flashinfer_variant(Engine /*engine*/, const Json& inputs, const std::string& where) {
+Json evaluate_flashinfer_variant(deployment::Engine /*engine*/, const Json& inputs, const std::string& where) {
   Values values(inputs, "inputs", where);
-  const oracle::Hardware hardware = read_hardware(values.at("hardware"), where);
-  const oracle::Environment environment = read_environment(values, where);
+  const deployment::Hardware hardware = read_hardware(values.at("hardware"), where);
+  const engine::Environment environment = read_environment(values, where);
   values.finish();
-  const auto answer = oracle::flashinfer_variant(hardware.capability, environment);
-  if (const auto* refusal = std::get_if<oracle::Refusal>(&answer)) return refused(*refusal);
-  return {{"flashinfer_moe_backend", oracle::name_of(std::get<oracle::FlashinferVariant>(answer))}};
+  const auto answer = engine::flashinfer_variant(hardware.capability, environment);
+  if (const auto* refusal = std::get_if<engine::Refusal>(&answer)) return refused(*refusal);
+  return {{"flashinfer_moe_backend", engine::name_of(std::get<engine::FlashinferVariant>(answer))}};
 }
 
-constexpr Versions kMay = before(kVllm2026_08);
-constexpr Versions kAlways = since(kVllm2026_05);
-constexpr Versions kSinceAugust = since(kVllm2026_08);
-constexpr Versions kSinceNovember = since(kVllm2026_11);
+constexpr deployment::Versions kMay = deployment::before(deployment::kVllm2026_08);
+constexpr deployment::Versions kAlways = deployment::since(deployment::kVllm2026_05);
+constexpr deployment::Versions kSinceAugust = deployment::since(deployment::kVllm2026_08);
+constexpr deployment::Versions kSinceNovember = deployment::since(deployment::kVllm2026_11);
 
 constexpr std::array kFunctions = {
     FunctionRow{"mxfp4_round_up", evaluate_round_up, kAlways},
@@ -250,7 +250,7 @@ constexpr std::array kFunctions = {
 
 }  // namespace
 
-std::vector<FunctionRow> oracle_functions(Engine engine) {
+std::vector<FunctionRow> oracle_functions(deployment::Engine engine) {
   std::vector<FunctionRow> rows;
   std::ranges::copy_if(kFunctions, std::back_inserter(rows), [&](const FunctionRow& row) { return row.versions.has(engine); });
   return rows;

@@ -16,12 +16,12 @@ struct FunctionRow {
   std::string_view oracle;  ///< as the case names it: "mxfp4_round_up"
   /// What the model says, with the keys of the recorded result; {"error_type"} where the engine raises. Throws Error(input) for a line that breaks
   /// its form, Unmodelled and Error(usage) for a word that the model does not know.
-  sim::Json (*evaluate)(Engine engine, const sim::Json& inputs, const std::string& where);
-  Versions versions;  ///< whose answers have a model
+  support::Json (*evaluate)(deployment::Engine engine, const support::Json& inputs, const std::string& where);
+  deployment::Versions versions;  ///< whose answers have a model
 };
 
 /// Every function of a version that has a model.
-std::vector<FunctionRow> oracle_functions(Engine engine);
+std::vector<FunctionRow> oracle_functions(deployment::Engine engine);
 /// The row of a name, or null.
 const FunctionRow* oracle_function(std::string_view oracle);
 

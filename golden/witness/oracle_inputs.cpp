@@ -15,23 +15,23 @@ constexpr std::array<std::string_view, 13> kDerivedHardwareKeys = {"device_name"
 
 struct FlagRow {
   std::string_view name;
-  bool (oracle::Parallel::*holds)() const;
+  bool (deployment::Parallel::*holds)() const;
 };
 // In the order in which sorted names are recorded.
 constexpr std::array kFlags = {
-    FlagRow{"is_sequence_parallel", &oracle::Parallel::is_sequence_parallel},
-    FlagRow{"use_ag_rs_all2all_kernels", &oracle::Parallel::use_ag_rs_all2all_kernels},
-    FlagRow{"use_all2all_kernels", &oracle::Parallel::use_all2all_kernels},
-    FlagRow{"use_batched_activation_format", &oracle::Parallel::use_batched_activation_format},
-    FlagRow{"use_deepep_ht_kernels", &oracle::Parallel::use_deepep_ht_kernels},
-    FlagRow{"use_deepep_ll_kernels", &oracle::Parallel::use_deepep_ll_kernels},
-    FlagRow{"use_deepep_v2_kernels", &oracle::Parallel::use_deepep_v2_kernels},
-    FlagRow{"use_fi_nvl_one_sided_kernels", &oracle::Parallel::use_fi_nvl_one_sided_kernels},
-    FlagRow{"use_fi_nvl_two_sided_kernels", &oracle::Parallel::use_fi_nvl_two_sided_kernels},
-    FlagRow{"use_moonep_kernels", &oracle::Parallel::use_moonep_kernels},
-    FlagRow{"use_mori_kernels", &oracle::Parallel::use_mori_kernels},
-    FlagRow{"use_nixl_ep_kernels", &oracle::Parallel::use_nixl_ep_kernels},
-    FlagRow{"use_passthrough_all2all", &oracle::Parallel::use_passthrough_all2all},
+    FlagRow{"is_sequence_parallel", &deployment::Parallel::is_sequence_parallel},
+    FlagRow{"use_ag_rs_all2all_kernels", &deployment::Parallel::use_ag_rs_all2all_kernels},
+    FlagRow{"use_all2all_kernels", &deployment::Parallel::use_all2all_kernels},
+    FlagRow{"use_batched_activation_format", &deployment::Parallel::use_batched_activation_format},
+    FlagRow{"use_deepep_ht_kernels", &deployment::Parallel::use_deepep_ht_kernels},
+    FlagRow{"use_deepep_ll_kernels", &deployment::Parallel::use_deepep_ll_kernels},
+    FlagRow{"use_deepep_v2_kernels", &deployment::Parallel::use_deepep_v2_kernels},
+    FlagRow{"use_fi_nvl_one_sided_kernels", &deployment::Parallel::use_fi_nvl_one_sided_kernels},
+    FlagRow{"use_fi_nvl_two_sided_kernels", &deployment::Parallel::use_fi_nvl_two_sided_kernels},
+    FlagRow{"use_moonep_kernels", &deployment::Parallel::use_moonep_kernels},
+    FlagRow{"use_mori_kernels", &deployment::Parallel::use_mori_kernels},
+    FlagRow{"use_nixl_ep_kernels", &deployment::Parallel::use_nixl_ep_kernels},
+    FlagRow{"use_passthrough_all2all", &deployment::Parallel::use_passthrough_all2all},
 };
 
 }  // namespace
@@ -79,15 +79,15 @@ void Values::wrong(std::string_view key, const std::string& rule, const Json& va
   broken(what_ + " '" + std::string(key) + "' must be " + rule + ", not " + shown(value), fields_.where());
 }
 
-oracle::Hardware read_hardware(const Json& json, const std::string& where) {
+deployment::Hardware read_hardware(const Json& json, const std::string& where) {
   Values values(json, "hardware", where);
   for (std::string_view key : kDerivedHardwareKeys) values.ignore(key);
-  oracle::Hardware hardware{};
+  deployment::Hardware hardware{};
   const std::string platform = values.text("platform");
-  const auto kinds = oracle::platform_kind_names();
+  const auto kinds = deployment::platform_kind_names();
   const auto kind = std::find(kinds.begin(), kinds.end(), platform);
   if (kind == kinds.end()) throw Unmodelled(unknown_name("platform", platform, kinds));
-  hardware.platform = static_cast<oracle::PlatformKind>(kind - kinds.begin());
+  hardware.platform = static_cast<deployment::PlatformKind>(kind - kinds.begin());
   if (const Json& capability = values.at("capability"); !capability.is_null()) {
     if (!capability.is_array() || capability.size() != 2) values.wrong("capability", "null or [major, minor]", capability);
     hardware.capability =
@@ -102,23 +102,23 @@ oracle::Hardware read_hardware(const Json& json, const std::string& where) {
   return hardware;
 }
 
-Json hardware_json(const oracle::Hardware& hardware) {
-  Json json = {{"platform", oracle::name_of(hardware.platform)}, {"capability", nullptr}};
+Json hardware_json(const deployment::Hardware& hardware) {
+  Json json = {{"platform", deployment::name_of(hardware.platform)}, {"capability", nullptr}};
   if (hardware.capability) json["capability"] = Json::array({*hardware.capability / 10, *hardware.capability % 10});
   if (!hardware.gcn_arch.empty()) json["gcn_arch"] = hardware.gcn_arch;
   return json;
 }
 
-oracle::Environment read_environment(Values& values, const std::string& where) {
+engine::Environment read_environment(Values& values, const std::string& where) {
   const Json& env = values.at("env");
   if (!env.is_object()) values.wrong("env", "an object", env);
-  oracle::Environment environment;
+  engine::Environment environment;
   Values variables(env, "env", where);
   for (const auto& [name, value] : env.items()) environment[name] = variables.text(name);
   return environment;
 }
 
-oracle::ParallelRequest read_parallel(Values& values) {
+deployment::ParallelRequest read_parallel(Values& values) {
   return {
       .tp = values.small("tp_size", 1),
       .pcp = values.small("pcp_size", 1),
@@ -130,7 +130,7 @@ oracle::ParallelRequest read_parallel(Values& values) {
   };
 }
 
-Json parallel_json(const oracle::ParallelRequest& request) {
+Json parallel_json(const deployment::ParallelRequest& request) {
   return {{"tp_size", request.tp},
           {"pcp_size", request.pcp},
           {"dp_size", request.dp},
@@ -140,8 +140,8 @@ Json parallel_json(const oracle::ParallelRequest& request) {
           {"enable_eplb", request.enable_eplb}};
 }
 
-Json derived_json(const oracle::ParallelRequest& request, Engine engine) {
-  const oracle::Parallel parallel = oracle::derive(request, engine);
+Json derived_json(const deployment::ParallelRequest& request, deployment::Engine engine) {
+  const deployment::Parallel parallel = deployment::derive(request, engine);
   Json flags = Json::array();
   for (const FlagRow& row : kFlags) {
     if ((parallel.*row.holds)()) flags.push_back(row.name);

@@ -23,8 +23,8 @@ class Values {
   bool boolean(std::string_view key);
   bool flag(std::string_view key) { return has(key) && boolean(key); }  ///< absent is false
   std::int64_t integer(std::string_view key, std::int64_t low, std::int64_t high) { return checked(key, at(key), low, high); }
-  int small(std::string_view key, int low) { return static_cast<int>(integer(key, low, oracle::kLargestGroup)); }
-  std::int64_t size(std::string_view key) { return integer(key, 1, oracle::kLargestSize); }
+  int small(std::string_view key, int low) { return static_cast<int>(integer(key, low, deployment::kLargestGroup)); }
+  std::int64_t size(std::string_view key) { return integer(key, 1, deployment::kLargestSize); }
   /// null is none.
   std::optional<std::int64_t> integer_or_null(std::string_view key, std::int64_t low, std::int64_t high);
   std::optional<double> number_or_null(std::string_view key);
@@ -44,14 +44,14 @@ class Values {
 };
 
 /// Written as it is read, without what follows from the rest.
-Json hardware_json(const oracle::Hardware& hardware);
-oracle::Hardware read_hardware(const Json& json, const std::string& where);
+Json hardware_json(const deployment::Hardware& hardware);
+deployment::Hardware read_hardware(const Json& json, const std::string& where);
 /// `values` holds the object's fields, which `where` names in messages.
-oracle::Environment read_environment(Values& values, const std::string& where);
+engine::Environment read_environment(Values& values, const std::string& where);
 /// The seven keys of `parallel`, written and read.
-Json parallel_json(const oracle::ParallelRequest& request);
-oracle::ParallelRequest read_parallel(Values& values);
+Json parallel_json(const deployment::ParallelRequest& request);
+deployment::ParallelRequest read_parallel(Values& values);
 /// What the model derives of it, with the keys of `parallel_derived`.
-Json derived_json(const oracle::ParallelRequest& request, Engine engine);
+Json derived_json(const deployment::ParallelRequest& request, deployment::Engine engine);
 
 }  // namespace mx::golden

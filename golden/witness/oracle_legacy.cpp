@@ -12,15 +12,15 @@ namespace {
 /// `torch_at_least_2_8_0` is the answer of the engine's own comparison of the version; a line whose two statements disagree is broken.
 constexpr std::array<int, 3> kRecordedTorchTest = {2, 8, 0};
 
-oracle::LegacyMachine read_machine(Values& values, const std::string& where) {
-  oracle::LegacyMachine machine;
+engine::LegacyMachine read_machine(Values& values, const std::string& where) {
+  engine::LegacyMachine machine;
   machine.hardware = read_hardware(values.at("hardware"), where);
   Values software(values.at("software"), "software", where);
   machine.has_flashinfer = software.boolean("has_flashinfer");
   machine.has_triton_kernels = software.boolean("has_triton_kernels");
   const std::string torch = software.text("torch_version");
-  machine.torch = oracle::torch_version_of(torch);
-  if (software.boolean("torch_at_least_2_8_0") != oracle::at_least(machine.torch, kRecordedTorchTest)) {
+  machine.torch = engine::torch_version_of(torch);
+  if (software.boolean("torch_at_least_2_8_0") != engine::at_least(machine.torch, kRecordedTorchTest)) {
     software.wrong("torch_at_least_2_8_0", "what follows from torch_version " + torch, software.at("torch_at_least_2_8_0"));
   }
   software.finish();
@@ -28,47 +28,47 @@ oracle::LegacyMachine read_machine(Values& values, const std::string& where) {
   return machine;
 }
 
-Json shapes_json(const oracle::LegacyShapes& shapes) {
+Json shapes_json(const engine::LegacyShapes& shapes) {
   return {{"w13_weight", shapes.w13_weight}, {"w13_weight_scale", shapes.w13_weight_scale}, {"w13_bias", shapes.w13_bias},
           {"w2_weight", shapes.w2_weight},   {"w2_weight_scale", shapes.w2_weight_scale},   {"w2_bias", shapes.w2_bias}};
 }
 
 }  // namespace
 
-Json evaluate_legacy_mxfp4(Engine /*engine*/, const Json& inputs, const std::string& where) {
+Json evaluate_legacy_mxfp4(deployment::Engine /*engine*/, const Json& inputs, const std::string& where) {
   Values values(inputs, "inputs", where);
-  const oracle::LegacyMachine machine = read_machine(values, where);
+  const engine::LegacyMachine machine = read_machine(values, where);
   const std::int64_t experts = values.size("num_experts");
-  const oracle::LegacySizes sizes{values.size("hidden_size"), values.size("intermediate_size_per_partition")};
+  const engine::LegacySizes sizes{values.size("hidden_size"), values.size("intermediate_size_per_partition")};
   values.finish();
-  const auto answer = oracle::legacy_choice(machine);
-  if (const auto* refusal = std::get_if<oracle::Refusal>(&answer)) return {{"error_type", refusal->error_type}};
-  const auto& choice = std::get<oracle::LegacyChoice>(answer);
-  const oracle::LegacySizes padded = oracle::legacy_padding(choice, machine.hardware.platform, sizes);
+  const auto answer = engine::legacy_choice(machine);
+  if (const auto* refusal = std::get_if<engine::Refusal>(&answer)) return {{"error_type", refusal->error_type}};
+  const auto& choice = std::get<engine::LegacyChoice>(answer);
+  const engine::LegacySizes padded = engine::legacy_padding(choice, machine.hardware.platform, sizes);
   return {{"use_marlin", choice.use_marlin},
           {"should_use_flashinfer_mxfp4", choice.use_flashinfer()},
           {"use_flashinfer_bf16", choice.flashinfer_bf16},
           {"use_flashinfer_mxfp8", choice.flashinfer_mxfp8},
           {"padded_hidden", padded.hidden},
           {"padded_intermediate", padded.intermediate},
-          {"shapes", shapes_json(oracle::legacy_shapes(experts, padded))}};
+          {"shapes", shapes_json(engine::legacy_shapes(experts, padded))}};
 }
 
-Json evaluate_legacy_tile_tokens_dim(Engine /*engine*/, const Json& inputs, const std::string& where) {
+Json evaluate_legacy_tile_tokens_dim(deployment::Engine /*engine*/, const Json& inputs, const std::string& where) {
   Values values(inputs, "inputs", where);
-  const std::int64_t tokens = values.integer("num_tokens", 0, oracle::kLargestSize);
-  const std::int64_t top_k = values.integer("top_k", 0, oracle::kLargestTopK);
+  const std::int64_t tokens = values.integer("num_tokens", 0, deployment::kLargestSize);
+  const std::int64_t top_k = values.integer("top_k", 0, engine::kLargestTopK);
   const std::int64_t experts = values.size("num_experts");
   values.finish();
-  return {{"tile_tokens_dim", oracle::legacy_tile_tokens_dim(tokens, top_k, experts)}};
+  return {{"tile_tokens_dim", engine::legacy_tile_tokens_dim(tokens, top_k, experts)}};
 }
 
-Json evaluate_legacy_can_support(Engine /*engine*/, const Json& inputs, const std::string& where) {
+Json evaluate_legacy_can_support(deployment::Engine /*engine*/, const Json& inputs, const std::string& where) {
   Values values(inputs, "inputs", where);
-  const oracle::LegacyLayer layer{
+  const engine::LegacyLayer layer{
       .use_grouped_topk = values.boolean("use_grouped_topk"),
-      .topk_group = values.integer_or_null("topk_group", 0, oracle::kLargestSize),
-      .num_expert_group = values.integer_or_null("num_expert_group", 0, oracle::kLargestSize),
+      .topk_group = values.integer_or_null("topk_group", 0, deployment::kLargestSize),
+      .num_expert_group = values.integer_or_null("num_expert_group", 0, deployment::kLargestSize),
       .expert_map = values.presence("expert_map"),
       .custom_routing_function = values.presence("custom_routing_function"),
       .e_score_correction_bias = values.presence("e_score_correction_bias"),
@@ -80,7 +80,7 @@ Json evaluate_legacy_can_support(Engine /*engine*/, const Json& inputs, const st
       .logical_replica_count = values.presence("logical_replica_count"),
   };
   values.finish();
-  return {{"supported", oracle::legacy_can_support(layer)}};
+  return {{"supported", engine::legacy_can_support(layer)}};
 }
 
 }  // namespace mx::golden

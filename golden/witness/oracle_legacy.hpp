@@ -8,8 +8,8 @@
 
 namespace mx::golden {
 
-sim::Json evaluate_legacy_mxfp4(Engine engine, const sim::Json& inputs, const std::string& where);
-sim::Json evaluate_legacy_tile_tokens_dim(Engine engine, const sim::Json& inputs, const std::string& where);
-sim::Json evaluate_legacy_can_support(Engine engine, const sim::Json& inputs, const std::string& where);
+support::Json evaluate_legacy_mxfp4(deployment::Engine engine, const support::Json& inputs, const std::string& where);
+support::Json evaluate_legacy_tile_tokens_dim(deployment::Engine engine, const support::Json& inputs, const std::string& where);
+support::Json evaluate_legacy_can_support(deployment::Engine engine, const support::Json& inputs, const std::string& where);
 
 }  // namespace mx::golden

@@ -8,12 +8,12 @@
 
 namespace mx::golden {
 
-sim::Json evaluate_mxfp4_quant_config(Engine engine, const sim::Json& inputs, const std::string& where);
-sim::Json evaluate_fp8_quant_config(Engine engine, const sim::Json& inputs, const std::string& where);
-sim::Json evaluate_nvfp4_quant_config(Engine engine, const sim::Json& inputs, const std::string& where);
-sim::Json evaluate_w4a8_quant_config(Engine engine, const sim::Json& inputs, const std::string& where);
-sim::Json evaluate_int8_quant_config(Engine engine, const sim::Json& inputs, const std::string& where);
-sim::Json evaluate_int_wna16_quant_config(Engine engine, const sim::Json& inputs, const std::string& where);
-sim::Json evaluate_w4a8_int8_quant_config(Engine engine, const sim::Json& inputs, const std::string& where);
+support::Json evaluate_mxfp4_quant_config(deployment::Engine engine, const support::Json& inputs, const std::string& where);
+support::Json evaluate_fp8_quant_config(deployment::Engine engine, const support::Json& inputs, const std::string& where);
+support::Json evaluate_nvfp4_quant_config(deployment::Engine engine, const support::Json& inputs, const std::string& where);
+support::Json evaluate_w4a8_quant_config(deployment::Engine engine, const support::Json& inputs, const std::string& where);
+support::Json evaluate_int8_quant_config(deployment::Engine engine, const support::Json& inputs, const std::string& where);
+support::Json evaluate_int_wna16_quant_config(deployment::Engine engine, const support::Json& inputs, const std::string& where);
+support::Json evaluate_w4a8_int8_quant_config(deployment::Engine engine, const support::Json& inputs, const std::string& where);
 
 }  // namespace mx::golden

@@ -38,7 +38,7 @@ SetResult run_numerics_set(const fs::path& directory, const Json& json, const Wi
   SetResult set{directory, manifest.set, json.at("format").get<std::string>(), {}};
   if (!manifest.unmodelled.empty()) set.entries.push_back(manifest_unmodelled(manifest.unmodelled));
   for (const Entry& entry : manifest.entries) {
-    const sim::Stopwatch watch;
+    const support::Stopwatch watch;
     set.entries.push_back(run_entry(manifest, entry, options, sweeps));
     set.entries.back().seconds = watch.seconds();
   }

@@ -34,7 +34,7 @@ constexpr Generator kGenerators[] = {
 
 void check_delta(const std::filesystem::path& file, const TensorSpec& spec, const std::string& where) {
   require_size(file, spec.delta_count * kDeltaPairBytes, where);
-  const std::vector<std::uint8_t> bytes = sim::read_file(file, static_cast<std::uint64_t>(spec.delta_count * kDeltaPairBytes));
+  const std::vector<std::uint8_t> bytes = support::read_file(file, static_cast<std::uint64_t>(spec.delta_count * kDeltaPairBytes));
   const Tensor pairs{&dtype_named("u32"), {}, bytes};
   for (std::int64_t i = 0; i < spec.delta_count; ++i) {
     const auto index = static_cast<std::int64_t>(pairs.word(2 * i));
@@ -71,7 +71,7 @@ std::filesystem::path data_file(const std::filesystem::path& directory, const st
 void require_size(const std::filesystem::path& file, std::int64_t bytes, const std::string& where) {
   std::error_code failure;
   if (!std::filesystem::is_regular_file(file, failure)) broken("no file '" + file.filename().string() + "'", where);
-  const std::uint64_t size = sim::file_size(file);
+  const std::uint64_t size = support::file_size(file);
   if (size != static_cast<std::uint64_t>(bytes)) {
     broken(fmt::format("'{}' has {} bytes, its description says {}", file.filename().string(), size, bytes), where);
   }
@@ -125,11 +125,11 @@ Tensor load(const TensorSpec& spec, const std::filesystem::path& directory, cons
     for (std::int64_t i = 0; i < spec.elements; ++i) tensor.set_word(i, generator.element(static_cast<std::uint64_t>(i)));
     return tensor;
   }
-  tensor.bytes = sim::read_file(data_file(directory, spec.file, where), static_cast<std::uint64_t>(size));
+  tensor.bytes = support::read_file(data_file(directory, spec.file, where), static_cast<std::uint64_t>(size));
   if (tensor.bytes.size() != static_cast<std::size_t>(size)) broken("'" + spec.file + "' changed while it was read", where);
   if (spec.delta_count > 0) {
     const auto delta_bytes = static_cast<std::uint64_t>(spec.delta_count * kDeltaPairBytes);
-    const Tensor pairs{&dtype_named("u32"), {}, sim::read_file(data_file(directory, spec.delta_file, where), delta_bytes)};
+    const Tensor pairs{&dtype_named("u32"), {}, support::read_file(data_file(directory, spec.delta_file, where), delta_bytes)};
     for (std::int64_t i = 0; i < spec.delta_count; ++i) {
       const auto index = static_cast<std::int64_t>(pairs.word(2 * i));
       if (index >= spec.elements) broken("delta '" + spec.delta_file + "' changed while it was read", where);

@@ -216,7 +216,7 @@ PanelMatrix matrix_of(const Roles& roles, const layout::Sizes& sizes, const layo
 }
 
 /// True when the backend only moves a tensor's values.
-bool keeps_values(const layout::BackendLayout& backend, const layout::PackedLayer& layer) {
+bool keeps_values(const families::BackendLayout& backend, const families::PackedLayer& layer) {
   return backend.values == nullptr &&
          std::ranges::all_of(layer.tensors, [](const layout::PackedTensor& tensor) { return tensor.cast->keeps() || layout::is_bias(tensor.role); });
 }
@@ -307,10 +307,10 @@ PanelLayer pack(const layout::CanonicalLayer& layer) {
   return {matrix_of(kW13, layer.sizes, layer.form, find), matrix_of(kW2, layer.sizes, layer.form, find)};
 }
 
-PanelLayer pack(const layout::PackedLayer& layer) {
-  const layout::BackendLayout& backend = layout::backend_layout_named(layer.backend, layer.setting.form.format, layer.setting.engine);
-  if (!keeps_values(backend, layer)) return pack(layout::restore(layer, layout::OnLoss::refuse, relayout::kMoveByPlans));
-  layout::Setting kernel_view = layer.setting;
+PanelLayer pack(const families::PackedLayer& layer) {
+  const families::BackendLayout& backend = families::backend_layout_named(layer.backend, layer.setting.form.format, layer.setting.engine);
+  if (!keeps_values(backend, layer)) return pack(families::restore(layer, families::OnLoss::refuse, relayout::kMoveByPlans));
+  families::Setting kernel_view = layer.setting;
   kernel_view.sizes = layer.setting.padded;
   const auto find = [&](Role role) -> std::optional<Source> {
     const layout::PackedTensor* const tensor = layer.find(role);

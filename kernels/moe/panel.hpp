@@ -84,6 +84,6 @@ PanelLayer pack(const layout::CanonicalLayer& layer);
 /// A backend's form into panels at its padded sizes, each tensor in one gather. Where the backend has changed values, the layer is restored first,
 /// which refuses what cannot be, and packed at the checkpoint's sizes. Throws Error(usage) when the backend is not modelled, a tensor is missing,
 /// does not fit its layout or has lost values, Error(unsupported) for int4.
-PanelLayer pack(const layout::PackedLayer& layer);
+PanelLayer pack(const families::PackedLayer& layer);
 
 }  // namespace mx::kernels::moe

@@ -2,8 +2,8 @@
 
 #include "kernels/relayout/tensor.hpp"
 
-namespace mx::sim {
+namespace mx::kernels::relayout {
 
 const layout::Mover& mover_of(MoveBy by) { return by == MoveBy::plans ? kernels::relayout::kMoveByPlans : layout::kMoveByUnits; }
 
-}  // namespace mx::sim
+}  // namespace mx::kernels::relayout

@@ -3,7 +3,7 @@
 
 #include "model/layout/packed.hpp"
 
-namespace mx::sim {
+namespace mx::kernels::relayout {
 
 enum class MoveBy {
   plans,  ///< the fast twin
@@ -11,4 +11,4 @@ enum class MoveBy {
 };
 const layout::Mover& mover_of(MoveBy by);  ///< lives as long as the program
 
-}  // namespace mx::sim
+}  // namespace mx::kernels::relayout

@@ -58,7 +58,7 @@ std::pair<Layout, Layout> matched(const Layout& from, const Layout& to) {
   const Layout source = exploded_like(from, to).value_or(from);
   const Layout target = exploded_like(to, from).value_or(to);
   if (source.logical() != target.logical() || source.grain_bits() != target.grain_bits()) {
-    refuse("the layouts speak of different tensors: " + one_line(from) + ", and " + one_line(to));
+    refuse("the layouts speak of different tensors: " + layout::one_line(from) + ", and " + layout::one_line(to));
   }
   return {source, target};
 }

@@ -14,14 +14,14 @@
 #include "model/engine/vllm/select.hpp"
 #include "model/error.hpp"
 
-namespace mx::oracle {
+namespace mx::audit {
 namespace {
 
-constexpr KernelNeed kNoNeedlessRefusal{"refused",
+constexpr families::KernelNeed kNoNeedlessRefusal{"refused",
                                         {},
                                         {},
-                                        NeedOf::kernel_class,
-                                        Effect::slow,
+                                        families::NeedOf::kernel_class,
+                                        families::Effect::slow,
                                         Grounds::read,
                                         "a device that the kernel takes is not refused",
                                         "the class is refused as for another device, and a slower backend or none is taken",
@@ -37,37 +37,37 @@ using Pair = std::pair<const char*, const char*>;
 struct Subject {
   std::string_view backend;
   std::string_view kernel_class;
-  const KernelNeed* need;
+  const families::KernelNeed* need;
 };
 struct Found {
-  const KernelNeed* need;
+  const families::KernelNeed* need;
   std::size_t rank;  ///< lower is plainer: whether a method alters the choice, needs that the deployment breaks, whether it wishes for a backend
-  Deployment deployment;
+  deployment::Deployment deployment;
   std::uint64_t times;
 };
 struct Entry {
   std::string_view backend;
   std::string_view kernel_class;
-  std::vector<const KernelNeed*> needs;
-  std::map<const KernelNeed*, Found> found;
+  std::vector<const families::KernelNeed*> needs;
+  std::map<const families::KernelNeed*, Found> found;
 };
 
-std::vector<const KernelNeed*> broken_of(const std::vector<const KernelNeed*>& needs, const Placement& placement) {
-  std::vector<const KernelNeed*> broken;
-  for (const KernelNeed* need : needs) {
-    if (is_broken(*need, placement)) broken.push_back(need);
+std::vector<const families::KernelNeed*> broken_of(const std::vector<const families::KernelNeed*>& needs, const families::Placement& placement) {
+  std::vector<const families::KernelNeed*> broken;
+  for (const families::KernelNeed* need : needs) {
+    if (families::is_broken(*need, placement)) broken.push_back(need);
   }
   return broken;
 }
 
 /// Everything that the engine installs there and nothing switched: a refusal of the device is about the hardware.
-bool is_plain_cuda(const Deployment& deployment) {
-  return deployment.hardware.platform == PlatformKind::cuda && deployment.env.empty() && deployment.software == software_on(PlatformKind::cuda);
+bool is_plain_cuda(const deployment::Deployment& deployment) {
+  return deployment.hardware.platform == deployment::PlatformKind::cuda && deployment.env.empty() && deployment.software == deployment::software_on(deployment::PlatformKind::cuda);
 }
 
-bool knows_devices(const std::vector<const KernelNeed*>& needs) {
+bool knows_devices(const std::vector<const families::KernelNeed*>& needs) {
   const auto has = [&](std::string_view id) {
-    return std::any_of(needs.begin(), needs.end(), [&](const KernelNeed* need) { return need->id == id; });
+    return std::any_of(needs.begin(), needs.end(), [&](const families::KernelNeed* need) { return need->id == id; });
   };
   return has(kDeviceNeed) && !has(kUnknownDevices);
 }
@@ -75,10 +75,10 @@ bool knows_devices(const std::vector<const KernelNeed*>& needs) {
 /// One oracle's part of the audit.
 class Auditor {
  public:
-  explicit Auditor(const OracleTables& tables) : tables_(tables) {}
+  explicit Auditor(const engine::OracleTables& tables) : tables_(tables) {}
 
   void run(AuditReport& report) {
-    for_each_deployment(tables_, [&](const Deployment& deployment) {
+    for_each_deployment(tables_, [&](const deployment::Deployment& deployment) {
       ++report.deployments;
       look_at_choice(deployment, report);
       if (is_plain_cuda(deployment)) look_at_refusals(deployment);
@@ -87,12 +87,12 @@ class Auditor {
   }
 
   /// The needs that the answer to the deployment breaks for one pair; nothing when another pair is chosen.
-  std::vector<const KernelNeed*> broken_by(const Subject& violation, const Deployment& deployment) {
+  std::vector<const families::KernelNeed*> broken_by(const Subject& violation, const deployment::Deployment& deployment) {
     if (violation.need == &kNoNeedlessRefusal) {
       const bool refused = is_plain_cuda(deployment) && refuses_needlessly(violation.backend, violation.kernel_class, deployment);
-      return refused ? std::vector<const KernelNeed*>{&kNoNeedlessRefusal} : std::vector<const KernelNeed*>{};
+      return refused ? std::vector<const families::KernelNeed*>{&kNoNeedlessRefusal} : std::vector<const families::KernelNeed*>{};
     }
-    const auto placement = place(tables_, deployment, select(tables_, deployment));
+    const auto placement = place(tables_, deployment, engine::select(tables_, deployment));
     if (!placement) return {};
     const bool chosen = placement->backend == violation.backend && placement->kernel_class == violation.kernel_class;
     if (!chosen && violation.backend != kAnyBackend) return {};
@@ -100,7 +100,7 @@ class Auditor {
   }
 
  private:
-  Entry& entry(const Placement& placement) {
+  Entry& entry(const families::Placement& placement) {
     Entry& entry = entries_[{placement.backend.data(), placement.kernel_class.data()}];
     if (entry.backend.empty()) {
       entry = {placement.backend, placement.kernel_class, needs_of(tables_.engine, tables_.name, placement.backend, placement.kernel_class), {}};
@@ -109,7 +109,7 @@ class Auditor {
   }
 
   /// Of the deployments that break a need the first of the lowest rank is kept.
-  static void note(Entry& entry, const KernelNeed* need, std::size_t broken, const Deployment& deployment) {
+  static void note(Entry& entry, const families::KernelNeed* need, std::size_t broken, const deployment::Deployment& deployment) {
     constexpr std::size_t kOtherMethod = 1000;
     const std::size_t rank = (deployment.quant_method == "own" ? 0 : kOtherMethod) + 2 * broken + (deployment.layer.moe_backend == "auto" ? 0 : 1);
     const auto [at, is_new] = entry.found.try_emplace(need, Found{need, rank, deployment, 0});
@@ -120,31 +120,31 @@ class Auditor {
     found.deployment = deployment;
   }
 
-  void look_at_choice(const Deployment& deployment, AuditReport& report) {
-    const auto placement = place(tables_, deployment, select(tables_, deployment));
+  void look_at_choice(const deployment::Deployment& deployment, AuditReport& report) {
+    const auto placement = place(tables_, deployment, engine::select(tables_, deployment));
     if (!placement) return;
     ++report.choices;
     Entry& pair = entry(*placement);
     report.checks += pair.needs.size();
-    const std::vector<const KernelNeed*> broken = broken_of(pair.needs, *placement);
-    for (const KernelNeed* need : broken) note(pair, need, broken.size(), deployment);
+    const std::vector<const families::KernelNeed*> broken = broken_of(pair.needs, *placement);
+    for (const families::KernelNeed* need : broken) note(pair, need, broken.size(), deployment);
   }
 
   /// Refused for its device although every need holds.
-  bool refuses_needlessly(std::string_view backend, std::string_view kernel_class, const Deployment& deployment) {
-    const Placement placement = place(tables_, deployment, backend, kernel_class);
+  bool refuses_needlessly(std::string_view backend, std::string_view kernel_class, const deployment::Deployment& deployment) {
+    const families::Placement placement = place(tables_, deployment, backend, kernel_class);
     Entry& pair = entry(placement);
     if (!knows_devices(pair.needs) || !broken_of(pair.needs, placement).empty()) return false;
-    const std::vector<Candidate> verdicts = support(tables_, deployment);
-    return std::any_of(verdicts.begin(), verdicts.end(), [&](const Candidate& candidate) {
+    const std::vector<engine::Candidate> verdicts = engine::support(tables_, deployment);
+    return std::any_of(verdicts.begin(), verdicts.end(), [&](const engine::Candidate& candidate) {
       return candidate.backend == backend && candidate.kernel_class == kernel_class && candidate.verdict.code == "device";
     });
   }
 
-  void look_at_refusals(const Deployment& deployment) {
+  void look_at_refusals(const deployment::Deployment& deployment) {
     // Devices do not depend on the rest: one rank and no wish are enough.
     if (deployment.layer.moe_backend != "auto" || deployment.parallel.tp * deployment.parallel.dp != 1) return;
-    for (const BackendRow& row : tables_.backends) {
+    for (const engine::BackendRow& row : tables_.backends) {
       for (std::string_view kernel_class : row.classes) {
         if (!refuses_needlessly(row.name, kernel_class, deployment)) continue;
         note(entry(place(tables_, deployment, row.name, kernel_class)), &kNoNeedlessRefusal, 1, deployment);
@@ -160,7 +160,7 @@ class Auditor {
       }
     }
     std::sort(all.begin(), all.end(), [&](const auto& a, const auto& b) { return order_of(a.first) < order_of(b.first); });
-    std::map<const KernelNeed*, std::pair<std::size_t, std::size_t>> around;  // where it is in the report, rank there
+    std::map<const families::KernelNeed*, std::pair<std::size_t, std::size_t>> around;  // where it is in the report, rank there
     for (auto& [violation, rank] : all) {
       if (!is_around(*violation.need)) {
         violation.smallest = smallest(violation);
@@ -196,28 +196,28 @@ class Auditor {
   }
 
   /// Shrinks as long as the need is broken and none that was not broken at the start.
-  Deployment smallest(const Violation& violation) {
+  deployment::Deployment smallest(const Violation& violation) {
     const Subject subject{violation.backend, violation.kernel_class, violation.need};
-    const std::vector<const KernelNeed*> at_start = broken_by(subject, violation.smallest);
-    const std::set<const KernelNeed*> allowed(at_start.begin(), at_start.end());
-    return shrink(tables_, violation.smallest, [&](const Deployment& deployment) {
-      const std::vector<const KernelNeed*> broken = broken_by(subject, deployment);
+    const std::vector<const families::KernelNeed*> at_start = broken_by(subject, violation.smallest);
+    const std::set<const families::KernelNeed*> allowed(at_start.begin(), at_start.end());
+    return shrink(tables_, violation.smallest, [&](const deployment::Deployment& deployment) {
+      const std::vector<const families::KernelNeed*> broken = broken_by(subject, deployment);
       return std::find(broken.begin(), broken.end(), violation.need) != broken.end() &&
-             std::all_of(broken.begin(), broken.end(), [&](const KernelNeed* need) { return allowed.contains(need); });
+             std::all_of(broken.begin(), broken.end(), [&](const families::KernelNeed* need) { return allowed.contains(need); });
     });
   }
 
-  const OracleTables& tables_;
+  const engine::OracleTables& tables_;
   std::map<Pair, Entry> entries_;
 };
 
 }  // namespace
 
-const KernelNeed& no_needless_refusal() { return kNoNeedlessRefusal; }
+const families::KernelNeed& no_needless_refusal() { return kNoNeedlessRefusal; }
 
-AuditReport audit(Engine engine, std::span<const std::string_view> oracles) {
+AuditReport audit(deployment::Engine engine, std::span<const std::string_view> oracles) {
   AuditReport report{engine, 0, 0, 0, {}};
-  for (std::string_view oracle : oracles) Auditor(tables_of(engine, oracle)).run(report);
+  for (std::string_view oracle : oracles) Auditor(engine::tables_of(engine, oracle)).run(report);
   return report;
 }
 
@@ -226,16 +226,16 @@ std::string_view name_of(LaterAnswer answer) {
   return kNames[static_cast<std::size_t>(answer)];
 }
 
-std::optional<LaterAnswer> answer_at(Engine later, const Violation& violation) {
-  const OracleTables* tables = find_tables(later, violation.oracle);
+std::optional<LaterAnswer> answer_at(deployment::Engine later, const Violation& violation) {
+  const engine::OracleTables* tables = engine::find_tables(later, violation.oracle);
   if (tables == nullptr || violation.need == &kNoNeedlessRefusal) return std::nullopt;
-  Deployment deployment = violation.smallest;
-  deployment.parallel.all2all_backend = all2all_of(later, deployment.parallel.all2all_backend);
+  deployment::Deployment deployment = violation.smallest;
+  deployment.parallel.all2all_backend = deployment::all2all_of(later, deployment.parallel.all2all_backend);
   try {
-    const auto placement = place(*tables, deployment, select(*tables, deployment));
+    const auto placement = place(*tables, deployment, engine::select(*tables, deployment));
     if (!placement) return LaterAnswer::refused;
-    const std::vector<const KernelNeed*> broken = broken_needs(*placement);
-    if (std::ranges::any_of(broken, [&](const KernelNeed* need) { return need->id == violation.need->id; })) return LaterAnswer::shown;
+    const std::vector<const families::KernelNeed*> broken = broken_needs(*placement);
+    if (std::ranges::any_of(broken, [&](const families::KernelNeed* need) { return need->id == violation.need->id; })) return LaterAnswer::shown;
     const bool same =
         violation.backend == kAnyBackend || (placement->backend == violation.backend && placement->kernel_class == violation.kernel_class);
     return same ? LaterAnswer::mended : LaterAnswer::other_choice;
@@ -244,10 +244,10 @@ std::optional<LaterAnswer> answer_at(Engine later, const Violation& violation) {
   }
 }
 
-bool shows(Engine engine, std::string_view oracle, std::string_view backend, std::string_view kernel_class, const KernelNeed& need,
-           const Deployment& deployment) {
-  const std::vector<const KernelNeed*> broken = Auditor(tables_of(engine, oracle)).broken_by({backend, kernel_class, &need}, deployment);
+bool shows(deployment::Engine engine, std::string_view oracle, std::string_view backend, std::string_view kernel_class, const families::KernelNeed& need,
+           const deployment::Deployment& deployment) {
+  const std::vector<const families::KernelNeed*> broken = Auditor(engine::tables_of(engine, oracle)).broken_by({backend, kernel_class, &need}, deployment);
   return std::find(broken.begin(), broken.end(), &need) != broken.end();
 }
 
-}  // namespace mx::oracle
+}  // namespace mx::audit

@@ -10,7 +10,7 @@
 #include "model/audit/needs.hpp"
 #include "model/deployment/deployment.hpp"
 
-namespace mx::oracle {
+namespace mx::audit {
 
 inline constexpr std::string_view kAnyBackend = "any";
 
@@ -19,13 +19,13 @@ struct Violation {
   std::string_view oracle;
   std::string_view backend;       ///< kAnyBackend for a need around the kernel
   std::string_view kernel_class;  ///< empty then
-  const KernelNeed* need;
+  const families::KernelNeed* need;
   std::uint64_t times;  ///< deployments of the product that show it
-  Deployment smallest;
+  deployment::Deployment smallest;
 };
 
 struct AuditReport {
-  Engine engine;
+  deployment::Engine engine;
   std::uint64_t deployments;
   std::uint64_t choices;
   std::uint64_t checks;               ///< of a need of a choice
@@ -34,10 +34,10 @@ struct AuditReport {
 
 /// The other direction, as a need of every class: a device that the kernel takes is not refused. Checked on cuda with everything installed and no
 /// variable set, for classes whose devices are known.
-const KernelNeed& no_needless_refusal();
+const families::KernelNeed& no_needless_refusal();
 
 /// Every violation class of these oracles, each with its smallest deployment. Throws as tables_of does.
-AuditReport audit(Engine engine, std::span<const std::string_view> oracles);
+AuditReport audit(deployment::Engine engine, std::span<const std::string_view> oracles);
 
 /// What a later version makes of a finding's deployment.
 enum class LaterAnswer : std::uint8_t {
@@ -49,10 +49,10 @@ enum class LaterAnswer : std::uint8_t {
 std::string_view name_of(LaterAnswer answer);  ///< "shown", "mended", "another choice", "refused"
 
 /// Nothing for a version without tables of the oracle, for one that lacks a word of the deployment, and for devices that are refused needlessly.
-std::optional<LaterAnswer> answer_at(Engine later, const Violation& violation);
+std::optional<LaterAnswer> answer_at(deployment::Engine later, const Violation& violation);
 
 /// True when the oracle's answer to the deployment is this (backend, class) and breaks this need; with kAnyBackend, whatever the answer is.
-bool shows(Engine engine, std::string_view oracle, std::string_view backend, std::string_view kernel_class, const KernelNeed& need,
-           const Deployment& deployment);
+bool shows(deployment::Engine engine, std::string_view oracle, std::string_view backend, std::string_view kernel_class, const families::KernelNeed& need,
+           const deployment::Deployment& deployment);
 
-}  // namespace mx::oracle
+}  // namespace mx::audit

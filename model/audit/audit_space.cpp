@@ -5,7 +5,7 @@
 
 #include "model/deployment/models.hpp"
 
-namespace mx::oracle {
+namespace mx::audit {
 namespace {
 
 using Names = std::string_view;
@@ -16,15 +16,15 @@ constexpr std::array<Names, 9> kPublished = {"gpt-oss-20b",  "gpt-oss-120b",  "D
 
 /// Sizes that no model has.
 constexpr std::array kOdd = {
-    Model{.name = "odd experts", .experts = 6, .top_k = 3, .hidden = 2048, .intermediate = 1024, .routing = "Renormalize"},
-    Model{.name = "odd sizes",
+    deployment::Model{.name = "odd experts", .experts = 6, .top_k = 3, .hidden = 2048, .intermediate = 1024, .routing = "Renormalize"},
+    deployment::Model{.name = "odd sizes",
           .experts = 640,
           .top_k = 12,
           .hidden = 1000,
           .intermediate = 120,
           .activation = "SWIGLUOAI",
           .routing = "RenormalizeNaive"},
-    Model{.name = "odd groups",
+    deployment::Model{.name = "odd groups",
           .experts = 64,
           .top_k = 12,
           .hidden = 9000,
@@ -33,22 +33,22 @@ constexpr std::array kOdd = {
           .expert_groups = 8,
           .topk_group = 3,
           .routed_scaling = true},
-    Model{.name = "odd activation",
+    deployment::Model{.name = "odd activation",
           .experts = 64,
           .top_k = 4,
           .hidden = 2048,
           .intermediate = 1408,
           .activation = "SWIGLUSTEP",
           .routing = "Renormalize"},
-    Model{.name = "odd gelu", .experts = 128, .top_k = 8, .hidden = 2816, .intermediate = 704, .activation = "GELU", .routing = "Renormalize"},
+    deployment::Model{.name = "odd gelu", .experts = 128, .top_k = 8, .hidden = 2816, .intermediate = 704, .activation = "GELU", .routing = "Renormalize"},
 };
 
-ParallelRequest spread(int tp, int dp, bool experts, Names all2all = "allgather_reducescatter") {
+deployment::ParallelRequest spread(int tp, int dp, bool experts, Names all2all = "allgather_reducescatter") {
   return {.tp = tp, .dp = dp, .enable_expert_parallel = experts, .all2all_backend = std::string(all2all)};
 }
 
-std::vector<ParallelRequest> parallelisms() {
-  std::vector<ParallelRequest> all = {spread(1, 1, false), spread(2, 1, false), spread(4, 1, false), spread(8, 1, false),
+std::vector<deployment::ParallelRequest> parallelisms() {
+  std::vector<deployment::ParallelRequest> all = {spread(1, 1, false), spread(2, 1, false), spread(4, 1, false), spread(8, 1, false),
                                       spread(3, 1, false), spread(1, 2, false), spread(2, 1, true),  spread(8, 1, true),
                                       spread(3, 1, true),  spread(2, 2, true),  spread(1, 3, true)};
   for (Names all2all : {"allgather_reducescatter", "naive", "pplx", "deepep_high_throughput", "deepep_low_latency", "mori", "nixl_ep",
@@ -56,9 +56,9 @@ std::vector<ParallelRequest> parallelisms() {
     all.push_back(spread(1, 2, true, all2all));
   }
   for (Names all2all : {"deepep_low_latency", "nixl_ep", "mori", "deepep_high_throughput"}) all.push_back(spread(1, 3, true, all2all));
-  ParallelRequest balanced = spread(2, 1, true);
+  deployment::ParallelRequest balanced = spread(2, 1, true);
   balanced.enable_eplb = true;
-  ParallelRequest in_turn = spread(2, 1, true);
+  deployment::ParallelRequest in_turn = spread(2, 1, true);
   in_turn.round_robin = true;
   all.push_back(balanced);
   all.push_back(in_turn);
@@ -68,18 +68,18 @@ std::vector<ParallelRequest> parallelisms() {
 /// Something else than usual, on one rank and on two that share the experts.
 struct VariationRow {
   Names name;
-  void (*apply)(Deployment&);
+  void (*apply)(deployment::Deployment&);
 };
 
 /// That many groups, or two where the experts cannot be dealt out to so many.
-void set_groups(LayerConfig& layer, int groups, int chosen) {
+void set_groups(deployment::LayerConfig& layer, int groups, int chosen) {
   const bool fit = layer.num_experts % groups == 0;
   layer.expert_groups = fit ? groups : 2;
   layer.topk_group = fit ? chosen : 1;
 }
 
 template <Names const& Name, Names const& Value>
-void set_variable(Deployment& d) {
+void set_variable(deployment::Deployment& d) {
   d.env[std::string(Name)] = std::string(Value);
 }
 constexpr Names kOn = "1";
@@ -113,73 +113,73 @@ constexpr std::array kVariations = {
     VariationRow{"no AITER", set_variable<kAiter, kOff>},
     VariationRow{"Humming grouped", set_variable<kHummingGemm, kGrouped>},
     VariationRow{"Humming with FP8 activations", set_variable<kHummingInputs, kFp8Inputs>},
-    VariationRow{"float16", [](Deployment& d) { d.layer.in_dtype = "float16"; }},
-    VariationRow{"float32", [](Deployment& d) { d.layer.in_dtype = "float32"; }},
+    VariationRow{"float16", [](deployment::Deployment& d) { d.layer.in_dtype = "float16"; }},
+    VariationRow{"float32", [](deployment::Deployment& d) { d.layer.in_dtype = "float32"; }},
     VariationRow{"float16 through DeepEP",
-                 [](Deployment& d) {
+                 [](deployment::Deployment& d) {
                    d.layer.in_dtype = "float16";
                    d.parallel = spread(1, 2, true, "deepep_high_throughput");
                  }},
     // Batched classes with what their standard ones are asked above and below.
     VariationRow{"biases through DeepEP low latency",
-                 [](Deployment& d) {
+                 [](deployment::Deployment& d) {
                    d.layer.has_bias = true;
                    d.parallel = spread(1, 2, true, "deepep_low_latency");
                  }},
     VariationRow{"float32 through DeepEP low latency",
-                 [](Deployment& d) {
+                 [](deployment::Deployment& d) {
                    d.layer.in_dtype = "float32";
                    d.parallel = spread(1, 2, true, "deepep_low_latency");
                  }},
     VariationRow{"SILU through DeepEP low latency",
-                 [](Deployment& d) {
+                 [](deployment::Deployment& d) {
                    d.layer.activation = "SILU";
                    d.parallel = spread(1, 2, true, "deepep_low_latency");
                  }},
-    VariationRow{"biases", [](Deployment& d) { d.layer.has_bias = !d.layer.has_bias; }},
-    VariationRow{"not gated", [](Deployment& d) { d.layer.is_act_and_mul = false; }},
-    VariationRow{"LoRA", [](Deployment& d) { d.layer.is_lora_enabled = true; }},
-    VariationRow{"weight on the input", [](Deployment& d) { d.layer.router_weight_on_input = true; }},
+    VariationRow{"biases", [](deployment::Deployment& d) { d.layer.has_bias = !d.layer.has_bias; }},
+    VariationRow{"not gated", [](deployment::Deployment& d) { d.layer.is_act_and_mul = false; }},
+    VariationRow{"LoRA", [](deployment::Deployment& d) { d.layer.is_lora_enabled = true; }},
+    VariationRow{"weight on the input", [](deployment::Deployment& d) { d.layer.router_weight_on_input = true; }},
     VariationRow{"weight on the input of one expert through mori",
-                 [](Deployment& d) {
+                 [](deployment::Deployment& d) {
                    d.layer.router_weight_on_input = true;
                    d.layer.experts_per_token = 1;
                    d.parallel = spread(1, 2, true, "mori");
                  }},
-    VariationRow{"other constants", [](Deployment& d) { d.layer.has_swiglu_alpha = d.layer.has_swiglu_limit = true; }},
+    VariationRow{"other constants", [](deployment::Deployment& d) { d.layer.has_swiglu_alpha = d.layer.has_swiglu_limit = true; }},
     VariationRow{"groups, scaled",
-                 [](Deployment& d) {
+                 [](deployment::Deployment& d) {
                    set_groups(d.layer, 4, 2);
                    d.layer.has_routed_scaling = true;
                  }},
     VariationRow{"every expert",
-                 [](Deployment& d) {
+                 [](deployment::Deployment& d) {
                    d.layer.num_experts = d.layer.experts_per_token = 4;
                    d.layer.expert_groups = d.layer.topk_group = 0;
                  }},
-    VariationRow{"correction bias", [](Deployment& d) { d.layer.has_correction_bias = true; }},
-    VariationRow{"simulated routing", [](Deployment& d) { d.layer.routing_method = "Simulated"; }},
-    VariationRow{"Llama-4 routing", [](Deployment& d) { d.layer.routing_method = "Llama4"; }},
-    VariationRow{"SWIGLUOAI", [](Deployment& d) { d.layer.activation = "SWIGLUOAI"; }},
+    VariationRow{"correction bias", [](deployment::Deployment& d) { d.layer.has_correction_bias = true; }},
+    VariationRow{"simulated routing", [](deployment::Deployment& d) { d.layer.routing_method = "Simulated"; }},
+    VariationRow{"Llama-4 routing", [](deployment::Deployment& d) { d.layer.routing_method = "Llama4"; }},
+    VariationRow{"SWIGLUOAI", [](deployment::Deployment& d) { d.layer.activation = "SWIGLUOAI"; }},
     VariationRow{"DeepSeek-V3 routing with one group for all",
-                 [](Deployment& d) {
+                 [](deployment::Deployment& d) {
                    d.layer.routing_method = "DeepSeekV3";
                    set_groups(d.layer, 16, 8);
                  }},
-    VariationRow{"Humming everywhere", [](Deployment& d) { d.software.humming_installed = true; }},
-    VariationRow{"no AMX", [](Deployment& d) { d.hardware.amx = false; }},
-    VariationRow{"Quark", [](Deployment& d) { d.quant_method = "quark"; }},
+    VariationRow{"Humming everywhere", [](deployment::Deployment& d) { d.software.humming_installed = true; }},
+    VariationRow{"no AMX", [](deployment::Deployment& d) { d.hardware.amx = false; }},
+    VariationRow{"Quark", [](deployment::Deployment& d) { d.quant_method = "quark"; }},
     VariationRow{"Quark, experts exchanged",
-                 [](Deployment& d) {
+                 [](deployment::Deployment& d) {
                    d.quant_method = "quark";
                    d.parallel = spread(1, 2, true, "deepep_high_throughput");
                  }},
     VariationRow{"Quark, four ranks",
-                 [](Deployment& d) {
+                 [](deployment::Deployment& d) {
                    d.quant_method = "quark";
                    d.parallel = spread(4, 1, false);
                  }},
-    VariationRow{"compressed tensors", [](Deployment& d) { d.quant_method = "compressed_tensors"; }},
+    VariationRow{"compressed tensors", [](deployment::Deployment& d) { d.quant_method = "compressed_tensors"; }},
 };
 
 struct KeyRow {
@@ -206,15 +206,15 @@ constexpr std::array kKeys = {
 };
 
 /// One rank's share, rounded up.
-void share(Deployment& deployment, std::int64_t whole) {
-  const std::int64_t ranks = tensor_ranks(deployment.parallel);
+void share(deployment::Deployment& deployment, std::int64_t whole) {
+  const std::int64_t ranks = deployment::tensor_ranks(deployment.parallel);
   deployment.layer.intermediate_per_partition = (whole + ranks - 1) / ranks;
 }
 
-void visit_model(const Deployment& usual, const std::vector<ParallelRequest>& parallel, const std::function<void(const Deployment&)>& visit) {
+void visit_model(const deployment::Deployment& usual, const std::vector<deployment::ParallelRequest>& parallel, const std::function<void(const deployment::Deployment&)>& visit) {
   const std::int64_t whole = usual.layer.intermediate_per_partition;
-  Deployment deployment = usual;
-  for (const ParallelRequest& request : parallel) {
+  deployment::Deployment deployment = usual;
+  for (const deployment::ParallelRequest& request : parallel) {
     deployment.parallel = request;
     share(deployment, whole);
     visit(deployment);
@@ -235,29 +235,29 @@ void visit_model(const Deployment& usual, const std::vector<ParallelRequest>& pa
 std::span<const ModelRow> audit_models() {
   static const std::vector<ModelRow> kModels = [] {
     std::vector<ModelRow> rows;
-    for (Names name : kPublished) rows.push_back({name, layer_of(model_named(name), {})});
-    for (const Model& odd : kOdd) rows.push_back({odd.name, layer_of(odd, {})});
+    for (Names name : kPublished) rows.push_back({name, deployment::layer_of(deployment::model_named(name), {})});
+    for (const deployment::Model& odd : kOdd) rows.push_back({odd.name, deployment::layer_of(odd, {})});
     return rows;
   }();
   return kModels;
 }
 
-void for_each_deployment(const OracleTables& tables, const std::function<void(const Deployment&)>& with) {
-  const auto visit = [&](const Deployment& deployment) {
-    const std::string_view all2all = all2all_of(tables.engine, deployment.parallel.all2all_backend);
+void for_each_deployment(const engine::OracleTables& tables, const std::function<void(const deployment::Deployment&)>& with) {
+  const auto visit = [&](const deployment::Deployment& deployment) {
+    const std::string_view all2all = deployment::all2all_of(tables.engine, deployment.parallel.all2all_backend);
     if (all2all == deployment.parallel.all2all_backend) return with(deployment);
-    Deployment renamed = deployment;
+    deployment::Deployment renamed = deployment;
     renamed.parallel.all2all_backend = all2all;
     with(renamed);
   };
-  const std::vector<ParallelRequest> parallel = parallelisms();
+  const std::vector<deployment::ParallelRequest> parallel = parallelisms();
   std::vector<Names> wishes = {"auto"};
-  for (const UserNameRow& row : tables.user_names) wishes.push_back(row.name);
-  for (const PlatformPreset& preset : all_platforms()) {
+  for (const engine::UserNameRow& row : tables.user_names) wishes.push_back(row.name);
+  for (const deployment::PlatformPreset& preset : deployment::all_platforms()) {
     for (const ModelRow& row : audit_models()) {
-      Deployment usual = deployment_on(preset, {}, row.layer);
+      deployment::Deployment usual = deployment::deployment_on(preset, {}, row.layer);
       // AITER is off unless asked for.
-      if (preset.platform == PlatformKind::rocm) usual.env[std::string(kAiter)] = "1";
+      if (preset.platform == deployment::PlatformKind::rocm) usual.env[std::string(kAiter)] = "1";
       for (const KeyRow& keys : kKeys) {
         if (keys.oracle != tables.name) continue;
         usual.weight_key = keys.weights;
@@ -272,4 +272,4 @@ void for_each_deployment(const OracleTables& tables, const std::function<void(co
   }
 }
 
-}  // namespace mx::oracle
+}  // namespace mx::audit

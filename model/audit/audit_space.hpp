@@ -10,17 +10,17 @@
 #include "model/deployment/deployment.hpp"
 #include "model/engine/vllm/tables.hpp"
 
-namespace mx::oracle {
+namespace mx::audit {
 
 /// The expert layer of a published model, or of one with odd sizes. Sizes in elements, `intermediate` of the whole layer.
 struct ModelRow {
   std::string_view name;
-  LayerConfig layer;  ///< intermediate_per_partition holds the whole intermediate size
+  deployment::LayerConfig layer;  ///< intermediate_per_partition holds the whole intermediate size
 };
 std::span<const ModelRow> audit_models();
 
 /// Calls `visit` for each deployment of one oracle; the deployment lives for the call only. Ranks that cannot share a model's intermediate size get
 /// the next larger share, as the engine's loaders would pad it.
-void for_each_deployment(const OracleTables& tables, const std::function<void(const Deployment&)>& visit);
+void for_each_deployment(const engine::OracleTables& tables, const std::function<void(const deployment::Deployment&)>& visit);
 
-}  // namespace mx::oracle
+}  // namespace mx::audit

@@ -10,7 +10,7 @@
 #include "model/engine/vllm/select.hpp"
 #include "model/engine/vllm/tables.hpp"
 
-namespace mx::oracle {
+namespace mx::audit {
 
 /// One backend for one deployment.
 enum class CellState : std::uint8_t {
@@ -34,6 +34,6 @@ struct BackendCells {
 };
 
 /// Throws as select does.
-BackendCells backend_cells(const OracleTables& tables, const Deployment& deployment, Detail detail);
+BackendCells backend_cells(const engine::OracleTables& tables, const deployment::Deployment& deployment, engine::Detail detail);
 
-}  // namespace mx::oracle
+}  // namespace mx::audit

@@ -7,7 +7,7 @@
 #include "model/deployment/vocabulary.hpp"
 #include "model/engine/vllm/tables.hpp"
 
-namespace mx::oracle {
+namespace mx::audit {
 namespace {
 
 /// Collects "key value" pairs that differ from their default.
@@ -51,8 +51,8 @@ std::string shortest(double value) {
 }
 
 /// The preset of that hardware, or null.
-const PlatformPreset* preset_of(const Hardware& hardware) {
-  for (const PlatformPreset& preset : all_platforms()) {
+const deployment::PlatformPreset* preset_of(const deployment::Hardware& hardware) {
+  for (const deployment::PlatformPreset& preset : deployment::all_platforms()) {
     if (preset.platform == hardware.platform && preset.capability == hardware.capability.value_or(0) && preset.gcn_arch == hardware.gcn_arch) {
       return &preset;
     }
@@ -60,15 +60,15 @@ const PlatformPreset* preset_of(const Hardware& hardware) {
   return nullptr;
 }
 
-void add_hardware(Block& root, const Hardware& hardware) {
-  const PlatformPreset* preset = preset_of(hardware);
-  const Hardware plain{};
-  const bool is_processor = hardware.platform == PlatformKind::cpu;
+void add_hardware(Block& root, const deployment::Hardware& hardware) {
+  const deployment::PlatformPreset* preset = preset_of(hardware);
+  const deployment::Hardware plain{};
+  const bool is_processor = hardware.platform == deployment::PlatformKind::cpu;
   const bool usual_processor = !is_processor || (hardware.amx && hardware.cpu_arch == plain.cpu_arch && !hardware.zen_cpu && !hardware.amx_fp8);
   if (preset != nullptr && usual_processor) return root.add("platform", preset->name);
   Block block;
-  block.add("platform", name_of(hardware.platform));
-  if (hardware.platform == PlatformKind::cuda) block.add("capability", hardware.capability.value_or(0));
+  block.add("platform", deployment::name_of(hardware.platform));
+  if (hardware.platform == deployment::PlatformKind::cuda) block.add("capability", hardware.capability.value_or(0));
   if (!hardware.gcn_arch.empty()) block.add("gcn_arch", hardware.gcn_arch);
   if (is_processor) {
     block.add_if_other("amx", hardware.amx, true);
@@ -79,8 +79,8 @@ void add_hardware(Block& root, const Hardware& hardware) {
   root.add_block("hardware", block);
 }
 
-Block parallel_block(const ParallelRequest& request) {
-  const ParallelRequest usual;
+Block parallel_block(const deployment::ParallelRequest& request) {
+  const deployment::ParallelRequest usual;
   Block block;
   block.add_if_other("tp", std::int64_t{request.tp}, usual.tp);
   block.add_if_other("pcp", std::int64_t{request.pcp}, usual.pcp);
@@ -94,7 +94,7 @@ Block parallel_block(const ParallelRequest& request) {
 }
 
 /// Values where the layer gives them, else whether they are other than the usual ones.
-void add_constants(Block& block, const LayerConfig& layer) {
+void add_constants(Block& block, const deployment::LayerConfig& layer) {
   if (!layer.constants) {
     block.add_if_other("swiglu_alpha", layer.has_swiglu_alpha, false);
     block.add_if_other("swiglu_limit", layer.has_swiglu_limit, false);
@@ -109,8 +109,8 @@ void add_constants(Block& block, const LayerConfig& layer) {
 }
 
 /// What the int_wna16 oracle is handed beside the keys.
-Block weight_only_block(const WeightOnlyCall& call) {
-  const WeightOnlyCall usual;
+Block weight_only_block(const deployment::WeightOnlyCall& call) {
+  const deployment::WeightOnlyCall usual;
   Block block;
   block.add_if_other("kind", call.kind, usual.kind);
   block.add_if_other("group_size", call.group_size, usual.group_size);
@@ -123,8 +123,8 @@ Block weight_only_block(const WeightOnlyCall& call) {
   return block;
 }
 
-Block model_block(const ModelFacts& model) {
-  const ModelFacts usual;
+Block model_block(const deployment::ModelFacts& model) {
+  const deployment::ModelFacts usual;
   Block block;
   block.add_if_other("type", model.model_type, usual.model_type);
   block.add_if_other("text_type", model.text_model_type, usual.text_model_type);
@@ -133,8 +133,8 @@ Block model_block(const ModelFacts& model) {
   return block;
 }
 
-Block layer_block(const LayerConfig& layer, std::int64_t shards) {
-  const LayerConfig usual{};
+Block layer_block(const deployment::LayerConfig& layer, std::int64_t shards) {
+  const deployment::LayerConfig usual{};
   Block block;
   block.add("experts", layer.num_experts);
   block.add("top_k", layer.experts_per_token);
@@ -161,29 +161,29 @@ Block layer_block(const LayerConfig& layer, std::int64_t shards) {
 
 }  // namespace
 
-std::string info_text(Engine engine, std::string_view oracle, const Deployment& deployment) {
-  const OracleTables& tables = tables_of(engine, oracle);
+std::string info_text(deployment::Engine engine, std::string_view oracle, const deployment::Deployment& deployment) {
+  const engine::OracleTables& tables = engine::tables_of(engine, oracle);
   Block root;
   root.add_if_other("oracle", oracle, "mxfp4");
   add_hardware(root, deployment.hardware);
   root.add_if_other("backend", deployment.layer.moe_backend, "auto");
-  root.add_if_other("weight_key", deployment.weight_key, name_of(tables.usual_weight_key));
-  root.add_if_other("activation_key", deployment.activation_key, name_of(tables.usual_activation_key));
+  root.add_if_other("weight_key", deployment.weight_key, deployment::name_of(tables.usual_weight_key));
+  root.add_if_other("activation_key", deployment.activation_key, deployment::name_of(tables.usual_activation_key));
   root.add_if_other("quantization_override", deployment.quantization_override, "unset");
   root.add_if_other("allow_vllm_cutlass", deployment.allow_vllm_cutlass, false);
   root.add_if_other("quant_method", deployment.quant_method, "own");
   root.add_block("parallel", parallel_block(deployment.parallel));
-  root.add_block("layer", layer_block(deployment.layer, tensor_ranks(deployment.parallel)));
+  root.add_block("layer", layer_block(deployment.layer, deployment::tensor_ranks(deployment.parallel)));
   root.add_block("weight_only", weight_only_block(deployment.weight_only));
   root.add_block("model", model_block(deployment.model));
   Block env;
   for (const auto& [name, value] : deployment.env) env.add(name, value);
   root.add_block("env", env);
   Block software;
-  const Software installed = software_on(deployment.hardware.platform);
-  for (const SoftwareRow& row : software_rows()) software.add_if_other(row.name, deployment.software.*row.answer, installed.*row.answer);
+  const deployment::Software installed = deployment::software_on(deployment.hardware.platform);
+  for (const deployment::SoftwareRow& row : deployment::software_rows()) software.add_if_other(row.name, deployment.software.*row.answer, installed.*row.answer);
   root.add_block("software", software);
   return root.text();
 }
 
-}  // namespace mx::oracle
+}  // namespace mx::audit

@@ -7,10 +7,10 @@
 #include "model/deployment/deployment.hpp"
 #include "model/deployment/version.hpp"
 
-namespace mx::oracle {
+namespace mx::audit {
 
 /// One line, with what differs from the reader's defaults and what it requires; hardware by the name of its preset where there is one.
 /// Reading it gives the deployment again.
-std::string info_text(Engine engine, std::string_view oracle, const Deployment& deployment);
+std::string info_text(deployment::Engine engine, std::string_view oracle, const deployment::Deployment& deployment);
 
-}  // namespace mx::oracle
+}  // namespace mx::audit

@@ -5,7 +5,7 @@
 #include "model/audit/deployment_text.hpp"
 #include "model/error.hpp"
 
-namespace mx::oracle {
+namespace mx::audit {
 namespace {
 
 std::string name_of(std::string_view oracle, std::string_view backend, std::string_view kernel_class, std::string_view need) {
@@ -29,7 +29,7 @@ const Finding* find_finding(std::span<const Finding> ledger, std::string_view or
   return nullptr;
 }
 
-const Finding* find_finding(std::span<const Finding> ledger, const Placement& placement, const KernelNeed& need) {
+const Finding* find_finding(std::span<const Finding> ledger, const families::Placement& placement, const families::KernelNeed& need) {
   const bool around = is_around(need);
   const Finding* finding =
       find_finding(ledger, placement.oracle, around ? kAnyBackend : placement.backend, around ? std::string_view() : placement.kernel_class, need.id);
@@ -37,14 +37,14 @@ const Finding* find_finding(std::span<const Finding> ledger, const Placement& pl
   return finding->smallest.quant_method == placement.deployment.quant_method ? finding : nullptr;
 }
 
-bool shows(const FindingId& finding, const Deployment& deployment) {
+bool shows(const FindingId& finding, const deployment::Deployment& deployment) {
   return shows(kLedgerEngine, finding.oracle, finding.backend, finding.kernel_class, need_of(finding), deployment);
 }
 
-const KernelNeed& need_of(const FindingId& finding) {
+const families::KernelNeed& need_of(const FindingId& finding) {
   if (finding.need == no_needless_refusal().id) return no_needless_refusal();
   // "any" is in no list of backends: the needs around the kernel are left.
-  for (const KernelNeed* need : needs_of(kLedgerEngine, finding.oracle, finding.backend, finding.kernel_class)) {
+  for (const families::KernelNeed* need : needs_of(kLedgerEngine, finding.oracle, finding.backend, finding.kernel_class)) {
     if (need->id == finding.need) return *need;
   }
   throw Error(ErrorCode::usage, "no need " + name_of(finding));
@@ -72,4 +72,4 @@ std::vector<std::string> differences(const AuditReport& report, std::span<const 
   return lines;
 }
 
-}  // namespace mx::oracle
+}  // namespace mx::audit

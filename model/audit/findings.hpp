@@ -9,10 +9,10 @@
 
 #include "model/audit/audit.hpp"
 
-namespace mx::oracle {
+namespace mx::audit {
 
 /// Whose choices the ledger is about.
-inline constexpr Engine kLedgerEngine = kVllm2026_05;
+inline constexpr deployment::Engine kLedgerEngine = deployment::kVllm2026_05;
 
 /// Which class of violations. Effect, grounds, consequence and reference are those of the need.
 struct FindingId {
@@ -23,22 +23,22 @@ struct FindingId {
 };
 
 struct Finding : FindingId {
-  Deployment smallest;  ///< that shows it
+  deployment::Deployment smallest;  ///< that shows it
 };
 
 /// The ledger's row of this violation, or null.
 const Finding* find_finding(std::span<const Finding> ledger, std::string_view oracle, std::string_view backend, std::string_view kernel_class,
                             std::string_view need);
 /// The row that knows that a placement breaks a need, or null. A row that takes a quantization method to show excuses no other one.
-const Finding* find_finding(std::span<const Finding> ledger, const Placement& placement, const KernelNeed& need);
+const Finding* find_finding(std::span<const Finding> ledger, const families::Placement& placement, const families::KernelNeed& need);
 
 /// The need that a finding is about. Throws Error(usage) when the tables have none of that id.
-const KernelNeed& need_of(const FindingId& finding);
+const families::KernelNeed& need_of(const FindingId& finding);
 
 /// True when the engine's answer to the deployment shows the finding.
-bool shows(const FindingId& finding, const Deployment& deployment);
+bool shows(const FindingId& finding, const deployment::Deployment& deployment);
 
 /// What an audit of these oracles and the ledger disagree about, one line each; empty when they agree.
 std::vector<std::string> differences(const AuditReport& report, std::span<const std::string_view> oracles, std::span<const Finding> ledger);
 
-}  // namespace mx::oracle
+}  // namespace mx::audit

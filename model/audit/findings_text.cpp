@@ -9,10 +9,10 @@
 #include "model/audit/deployment_text.hpp"
 #include "model/engine/vllm/tables.hpp"
 
-namespace mx::oracle {
+namespace mx::audit {
 namespace {
 
-constexpr std::array kEffects = {Effect::silent, Effect::error, Effect::slow};
+constexpr std::array kEffects = {families::Effect::silent, families::Effect::error, families::Effect::slow};
 
 std::string text(std::string_view part) { return std::string(part); }
 
@@ -23,12 +23,12 @@ std::string subject(const Finding& finding) {
 
 /// A need and the findings about it, in the order of the ledger.
 struct Group {
-  const KernelNeed* need;
+  const families::KernelNeed* need;
   std::vector<const Finding*> findings;
 };
 
 /// Families state some needs in the same words: one group.
-bool says_the_same(const KernelNeed& a, const KernelNeed& b) {
+bool says_the_same(const families::KernelNeed& a, const families::KernelNeed& b) {
   return a.id == b.id && a.of == b.of && a.effect == b.effect && a.grounds == b.grounds && a.statement == b.statement &&
          a.consequence == b.consequence && a.source == b.source && a.reference == b.reference && a.versions.until == b.versions.until;
 }
@@ -36,7 +36,7 @@ bool says_the_same(const KernelNeed& a, const KernelNeed& b) {
 std::vector<Group> groups(std::span<const Finding> ledger) {
   std::vector<Group> all;
   for (const Finding& finding : ledger) {
-    const KernelNeed* need = &need_of(finding);
+    const families::KernelNeed* need = &need_of(finding);
     auto group = std::find_if(all.begin(), all.end(), [&](const Group& g) { return says_the_same(*g.need, *need); });
     if (group == all.end()) group = all.insert(all.end(), {need, {}});
     group->findings.push_back(&finding);
@@ -55,9 +55,9 @@ std::string plainest(const Group& group) {
 }
 
 std::string group_text(const Group& group) {
-  const KernelNeed& need = *group.need;
+  const families::KernelNeed& need = *group.need;
   std::string out = "* **" + text(need.id) + "**: " + text(need.statement) + ". Otherwise: " + text(need.consequence) + ". ";
-  out += "Grounds: " + text(name_of(need.grounds)) + ", " + source_text(need) + ".\n";
+  out += "Grounds: " + text(name_of(need.grounds)) + ", " + families::source_text(need) + ".\n";
   out += "  Seen in: ";
   for (const Finding* finding : group.findings) out += (finding == group.findings.front() ? "" : ", ") + subject(*finding);
   return out + ".\n  Smallest deployment: `" + plainest(group) + "`\n";
@@ -78,8 +78,8 @@ std::string place_text(const KnownPlace& place) {
 std::string unjudged_text(bool unknown) {
   std::string out;
   std::set<std::pair<std::string_view, std::string_view>> said;
-  for (const NeedTable& table : need_tables()) {
-    for (const KernelNeed& need : table.rows) {
+  for (const families::NeedTable& table : need_tables()) {
+    for (const families::KernelNeed& need : table.rows) {
       if (need.holds != nullptr || (need.grounds == Grounds::assumed) != unknown) continue;
       const std::vector<std::string_view> classes = classes_of(need);
       const std::string_view of = classes.empty() ? std::string_view("every class") : classes.front();
@@ -97,8 +97,8 @@ std::string findings_markdown(std::span<const Finding> ledger, std::span<const K
   out += "`mxact audit` finds what follows: choices of the engine's oracles that break a need of what they choose. " + std::to_string(ledger.size()) +
          " findings, one for each (oracle, backend, class, need), grouped by the need.\n";
   const std::vector<Group> all = groups(ledger);
-  for (Effect effect : kEffects) {
-    out += "\n### " + std::string(effect == Effect::silent ? "Silent corruption" : effect == Effect::error ? "Errors" : "Slow paths") + "\n\n";
+  for (families::Effect effect : kEffects) {
+    out += "\n### " + std::string(effect == families::Effect::silent ? "Silent corruption" : effect == families::Effect::error ? "Errors" : "Slow paths") + "\n\n";
     for (const Group& group : all) {
       if (group.need->effect == effect) out += group_text(group);
     }
@@ -111,4 +111,4 @@ std::string findings_markdown(std::span<const Finding> ledger, std::span<const K
   return out;
 }
 
-}  // namespace mx::oracle
+}  // namespace mx::audit

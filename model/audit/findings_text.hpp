@@ -7,10 +7,10 @@
 #include "model/audit/findings.hpp"
 #include "model/audit/known_places.hpp"
 
-namespace mx::oracle {
+namespace mx::audit {
 
 /// Markdown: every finding, grouped by the need that is broken; the places known beforehand and where they are; what is not known. The oracles' part
 /// of docs/findings.md is this text.
 std::string findings_markdown(std::span<const Finding> ledger, std::span<const KnownPlace> places);
 
-}  // namespace mx::oracle
+}  // namespace mx::audit

@@ -7,7 +7,7 @@
 
 #include "model/audit/findings.hpp"
 
-namespace mx::oracle {
+namespace mx::audit {
 
 struct KnownPlace {
   int number;  ///< from 1
@@ -16,4 +16,4 @@ struct KnownPlace {
   std::string why_unseen;        ///< empty: shown
 };
 
-}  // namespace mx::oracle
+}  // namespace mx::audit

@@ -7,21 +7,21 @@
 #include "model/engine/vllm/method.hpp"
 #include "model/fault.hpp"
 
-namespace mx::oracle {
+namespace mx::audit {
 namespace {
 
 /// Backend rows whose lists of classes can be shortened.
 class Strikable {
  public:
-  explicit Strikable(const OracleTables& tables) : tables_(tables), rows_(tables.backends.begin(), tables.backends.end()) {
-    for (const BackendRow& row : rows_) classes_.emplace_back(row.classes.begin(), row.classes.end());
+  explicit Strikable(const engine::OracleTables& tables) : tables_(tables), rows_(tables.backends.begin(), tables.backends.end()) {
+    for (const engine::BackendRow& row : rows_) classes_.emplace_back(row.classes.begin(), row.classes.end());
     for (std::size_t i = 0; i < rows_.size(); ++i) rows_[i].classes = classes_[i];
     tables_.backends = rows_;
   }
   Strikable(const Strikable&) = delete;
   Strikable& operator=(const Strikable&) = delete;
 
-  const OracleTables& tables() const { return tables_; }
+  const engine::OracleTables& tables() const { return tables_; }
 
   void strike(std::string_view backend, std::string_view kernel_class) {
     for (std::size_t i = 0; i < rows_.size(); ++i) {
@@ -32,25 +32,25 @@ class Strikable {
   }
 
  private:
-  OracleTables tables_;
-  std::vector<BackendRow> rows_;
+  engine::OracleTables tables_;
+  std::vector<engine::BackendRow> rows_;
   std::vector<std::vector<std::string_view>> classes_;
 };
 
 /// The name of moe_backend under which the engine itself takes this choice; empty where none does.
-std::string name_that_leads_to(const OracleTables& tables, const Deployment& deployment, const Choice& choice) {
-  Deployment asked = deployment;
-  for (const std::string_view name : user_names(tables)) {
+std::string name_that_leads_to(const engine::OracleTables& tables, const deployment::Deployment& deployment, const engine::Choice& choice) {
+  deployment::Deployment asked = deployment;
+  for (const std::string_view name : engine::user_names(tables)) {
     asked.layer.moe_backend = name;
-    const Decision decision = decide(tables, asked);
+    const engine::Decision decision = engine::decide(tables, asked);
     if (decision.choice && *decision.choice == choice) return "moe_backend " + std::string(name);
   }
   return {};
 }
 
 /// What the engine raises whatever is chosen, else the first choice and the need that it breaks.
-Refusal why_nothing(const OracleTables& tables, const Deployment& deployment, const StrictDecision& strict) {
-  if (const auto raised = method_refusal(tables, deployment)) return *raised;
+engine::Refusal why_nothing(const engine::OracleTables& tables, const deployment::Deployment& deployment, const StrictDecision& strict) {
+  if (const auto raised = engine::method_refusal(tables, deployment)) return *raised;
   const Skipped& first = strict.skipped.front();
   return {strict.decision.refusal->error_type, "every class that the engine would take breaks a need; " + std::string(first.backend) + " (" +
                                                    std::string(first.kernel_class) + ") " + broken_text(*first.need)};
@@ -58,19 +58,19 @@ Refusal why_nothing(const OracleTables& tables, const Deployment& deployment, co
 
 }  // namespace
 
-StrictDecision select_strict(Engine engine, std::string_view oracle, const Deployment& deployment, Detail detail) {
-  const OracleTables& whole = tables_of(engine, oracle);
+StrictDecision select_strict(deployment::Engine engine, std::string_view oracle, const deployment::Deployment& deployment, engine::Detail detail) {
+  const engine::OracleTables& whole = engine::tables_of(engine, oracle);
   Strikable left(whole);
-  Deployment asked = deployment;
+  deployment::Deployment asked = deployment;
   StrictDecision strict;
   while (true) {
-    strict.decision = select(left.tables(), asked, detail);
+    strict.decision = engine::select(left.tables(), asked, detail);
     // Placed by the whole tables: a method that takes a backend's first class takes the engine's first.
     const auto placement = place(whole, asked, strict.decision);
-    const KernelNeed* broken = placement ? first_broken_need(*placement) : nullptr;
-    const bool not_asked = placement && own_choice(whole, asked).taken();
+    const families::KernelNeed* broken = placement ? first_broken_need(*placement) : nullptr;
+    const bool not_asked = placement && engine::own_choice(whole, asked).taken();
     if (broken == nullptr) {
-      strict.decision = after_method(whole, asked, std::move(strict.decision));
+      strict.decision = engine::after_method(whole, asked, std::move(strict.decision));
       strict.asked = asked;
       if (strict.decision.choice) strict.reached_by = name_that_leads_to(whole, deployment, *strict.decision.choice);
       if (strict.decision.refusal && !strict.skipped.empty()) strict.decision.refusal = why_nothing(whole, deployment, strict);
@@ -81,11 +81,11 @@ StrictDecision select_strict(Engine engine, std::string_view oracle, const Deplo
     if (not_asked) {
       // The method's own class cannot do the work: ask the oracle after all.
       asked.quant_method = "own";
-      if (own_choice(whole, asked).taken()) asked.layer.moe_backend = "auto";
+      if (engine::own_choice(whole, asked).taken()) asked.layer.moe_backend = "auto";
     } else {
       left.strike(strict.decision.choice->backend, strict.decision.choice->kernel_class);
     }
   }
 }
 
-}  // namespace mx::oracle
+}  // namespace mx::audit

@@ -8,7 +8,7 @@
 #include "model/fault.hpp"
 #include "model/names.hpp"
 
-namespace mx::oracle {
+namespace mx::deployment {
 namespace {
 
 constexpr std::array<std::string_view, 4> kPlatformKinds = {"cuda", "rocm", "xpu", "cpu"};
@@ -122,4 +122,4 @@ bool Parallel::use_passthrough_all2all() const { return all2all_backend == "pass
 bool Parallel::use_nixl_ep_kernels() const { return use_all2all_kernels() && all2all_backend == "nixl_ep"; }
 bool Parallel::use_batched_activation_format() const { return use_deepep_ll_kernels() || use_nixl_ep_kernels(); }
 
-}  // namespace mx::oracle
+}  // namespace mx::deployment

@@ -10,7 +10,7 @@
 
 #include "model/deployment/version.hpp"
 
-namespace mx::oracle {
+namespace mx::deployment {
 
 enum class PlatformKind { cuda, rocm, xpu, cpu };
 std::string_view name_of(PlatformKind kind);
@@ -253,4 +253,4 @@ Software software_on(PlatformKind platform);
 /// Hardware of the preset, every optional package of that platform installed, no variable set, everything else as given.
 Deployment deployment_on(const PlatformPreset& preset, const ParallelRequest& parallel, const LayerConfig& layer);
 
-}  // namespace mx::oracle
+}  // namespace mx::deployment

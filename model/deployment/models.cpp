@@ -7,7 +7,7 @@
 #include "model/error.hpp"
 #include "model/names.hpp"
 
-namespace mx::oracle {
+namespace mx::deployment {
 namespace {
 
 using Names = std::string_view;
@@ -272,4 +272,4 @@ Deployment deployment_of(const Model& model, const Scheme& scheme, const Platfor
   return deployment;
 }
 
-}  // namespace mx::oracle
+}  // namespace mx::deployment

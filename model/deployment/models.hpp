@@ -7,7 +7,7 @@
 
 #include "model/deployment/deployment.hpp"
 
-namespace mx::oracle {
+namespace mx::deployment {
 
 /// What a checkpoint hands to an oracle.
 struct Scheme {
@@ -55,4 +55,4 @@ LayerConfig layer_of(const Model& model, const ParallelRequest& parallel);
 /// Model, scheme and preset put together; nothing else is asked for and no variable is set.
 Deployment deployment_of(const Model& model, const Scheme& scheme, const PlatformPreset& preset, const ParallelRequest& parallel);
 
-}  // namespace mx::oracle
+}  // namespace mx::deployment

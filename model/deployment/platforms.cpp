@@ -6,7 +6,7 @@
 #include "model/error.hpp"
 #include "model/names.hpp"
 
-namespace mx::oracle {
+namespace mx::deployment {
 namespace {
 
 // Capabilities: NVIDIA "CUDA GPU Compute Capability"; rocm: the digits after "gfx", as the engine's rocm.py reads them.
@@ -129,4 +129,4 @@ Deployment deployment_on(const PlatformPreset& preset, const ParallelRequest& pa
   return deployment;
 }
 
-}  // namespace mx::oracle
+}  // namespace mx::deployment

@@ -9,7 +9,7 @@
 #include "model/error.hpp"
 #include "model/names.hpp"
 
-namespace mx {
+namespace mx::deployment {
 namespace {
 
 struct EngineRow {
@@ -167,4 +167,4 @@ std::vector<std::string_view> commits_of(Engine engine) {
   return commits;
 }
 
-}  // namespace mx
+}  // namespace mx::deployment

@@ -8,7 +8,7 @@
 #include <span>
 #include <string_view>
 
-namespace mx {
+namespace mx::deployment {
 
 enum class Project : std::uint8_t { vllm };
 
@@ -61,4 +61,4 @@ std::string_view release_named(std::string_view name);
 /// The same unless `engine` is one of `with`.
 void require_tables(Engine engine, std::span<const Engine> with, std::string_view what);
 
-}  // namespace mx
+}  // namespace mx::deployment

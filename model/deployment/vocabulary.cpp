@@ -11,7 +11,7 @@
 #include "model/error.hpp"
 #include "model/names.hpp"
 
-namespace mx::oracle {
+namespace mx::deployment {
 namespace {
 
 // In the order of the enumerators.
@@ -380,4 +380,4 @@ std::span<const std::string_view> dtype_names() { return kDtypes; }
 std::span<const std::string_view> all2all_names() { return kAll2all; }
 std::span<const std::string_view> moe_backend_names() { return kMoeBackends; }
 
-}  // namespace mx::oracle
+}  // namespace mx::deployment

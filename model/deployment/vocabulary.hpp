@@ -8,7 +8,7 @@
 
 #include "model/deployment/version.hpp"
 
-namespace mx::oracle {
+namespace mx::deployment {
 
 /// vllm fused_moe/activation.py MoEActivation, in the order in which versions brought them.
 enum class Activation : std::uint8_t {
@@ -150,4 +150,4 @@ std::span<const std::string_view> all2all_names();
 /// Values of moe_backend: those that the engine's command line admits, then those that only the config field reaches. Each oracle knows some.
 std::span<const std::string_view> moe_backend_names();
 
-}  // namespace mx::oracle
+}  // namespace mx::deployment

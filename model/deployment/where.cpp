@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-namespace mx::oracle {
+namespace mx::deployment {
 namespace {
 
 std::string range_text(const CapRange& range) {
@@ -43,4 +43,4 @@ std::string text_of(const Where& where) {
   return text;
 }
 
-}  // namespace mx::oracle
+}  // namespace mx::deployment

@@ -10,7 +10,7 @@
 #include "model/deployment/deployment.hpp"
 #include "model/deployment/vocabulary.hpp"
 
-namespace mx::oracle {
+namespace mx::deployment {
 
 /// Capabilities (10 * major + minor) in [low, below). An absent capability is in no range but `kAnyCapability`.
 struct CapRange {
@@ -46,4 +46,4 @@ bool holds(const Where& where, const Hardware& hardware);  ///< true on a device
 /// "cuda capability >= 90 and < 110", "rocm gfx942|gfx950", "any platform".
 std::string text_of(const Where& where);
 
-}  // namespace mx::oracle
+}  // namespace mx::deployment

@@ -8,10 +8,10 @@
 #include "model/numerics/rows.hpp"
 #include "model/stand_in.hpp"
 
-namespace mx::sim {
+namespace mx::families {
 namespace {
 
-using layout::Arch;
+using mx::families::Arch;
 
 constexpr std::string_view kRecorded = "outputs of an H200, reproduced bit for bit";
 constexpr std::string_view kLikeHopper = "taken as the H200's; other tensor cores have no recorded outputs";
@@ -113,7 +113,7 @@ constexpr rows::Word<SlotSum> kSums[] = {{SlotSum::f32, "fp32"}, {SlotSum::bf16,
 constexpr rows::Word<SlotOrder> kOrders[] = {{SlotOrder::position, "by slot"}, {SlotOrder::expert, "by expert"}};
 
 /// Adds those of a row that are seen on the device, each once.
-void add_differences(std::vector<KnownDifference>& to, std::span<const KnownDifference> rows, Arch arch, Engine engine) {
+void add_differences(std::vector<KnownDifference>& to, std::span<const KnownDifference> rows, Arch arch, deployment::Engine engine) {
   for (const KnownDifference& row : rows) {
     if ((row.on != nullptr && !row.on(arch)) || !row.engines.has(engine)) continue;
     if (std::ranges::find(to, row.where, &KnownDifference::where) == to.end()) to.push_back(row);
@@ -170,7 +170,7 @@ Grounds grounds_of(const ExecutionRow& row, Arch arch, const Quantizer& first, c
   return weaker(weaker(row.grounds, unit_on(row.unit, arch).grounds), weaker(first.grounds, second.grounds));
 }
 
-std::vector<KnownDifference> differences_of(const ExecutionRow& row, Arch arch, Engine engine, const Quantizer& first, const Quantizer& second) {
+std::vector<KnownDifference> differences_of(const ExecutionRow& row, Arch arch, deployment::Engine engine, const Quantizer& first, const Quantizer& second) {
   std::vector<KnownDifference> differences;
   for (const auto rows : {row.differences, first.differences, second.differences}) add_differences(differences, rows, arch, engine);
   const UnitRow& unit = unit_on(row.unit, arch);
@@ -181,7 +181,7 @@ std::vector<KnownDifference> differences_of(const ExecutionRow& row, Arch arch, 
 
 std::string where_text(const KnownDifference& difference) {
   const std::string where(difference.where);
-  return difference.engines.since == kVllm2026_05 ? where : where + ", since " + std::string(name_of(difference.engines.since));
+  return difference.engines.since == deployment::kVllm2026_05 ? where : where + ", since " + std::string(deployment::name_of(difference.engines.since));
 }
 
 std::string grounds_text(Grounds grounds, std::span<const KnownDifference> differences) {
@@ -197,4 +197,4 @@ std::string_view name_of(SlotRule rule) { return rows::word_of<SlotRule>(kSlotRu
 std::string_view name_of(SlotSum sum) { return rows::word_of<SlotSum>(kSums, sum); }
 std::string_view name_of(SlotOrder order) { return rows::word_of<SlotOrder>(kOrders, order); }
 
-}  // namespace mx::sim
+}  // namespace mx::families

@@ -15,7 +15,7 @@
 #include "model/numerics/block.hpp"
 #include "model/numerics/contract.hpp"
 
-namespace mx::sim {
+namespace mx::families {
 
 /// What multiplies. A device's row (unit_on) says under which contract.
 enum class MatrixUnit : std::uint8_t {
@@ -29,23 +29,23 @@ enum class MatrixUnit : std::uint8_t {
 
 /// Where a real kernel was seen to contradict a row.
 struct KnownDifference {
-  bool (*on)(layout::Arch arch);           ///< null: every device
+  bool (*on)(Arch arch);           ///< null: every device
   std::string_view where;                  ///< for people: which layers, and what the kernel does instead
   std::string_view source;                 ///< whose outputs showed it
-  Versions engines = since(kVllm2026_05);  ///< whose kernel does so
+  deployment::Versions engines = deployment::since(deployment::kVllm2026_05);  ///< whose kernel does so
 };
 
 /// A unit on some devices.
 struct UnitRow {
   MatrixUnit unit;
-  bool (*on)(layout::Arch arch);  ///< null: every device that no earlier row has
+  bool (*on)(Arch arch);  ///< null: every device that no earlier row has
   Contract contract;
   Grounds grounds;  ///< run: of the contract's recordings
   std::string_view source;
 };
 std::span<const UnitRow> unit_rows();
 /// First match.
-const UnitRow& unit_on(MatrixUnit unit, layout::Arch arch);
+const UnitRow& unit_on(MatrixUnit unit, Arch arch);
 
 /// What a quantizer's scale belongs to.
 enum class ScaleScope : std::uint8_t { none, block, token, tensor };
@@ -196,9 +196,9 @@ const ExecutionRow& execution_of(layout::WeightFormat format, std::string_view b
 const ExecutionRow* find_execution(layout::WeightFormat format, std::string_view backend);
 
 /// The weakest grounds of a row on a device: its own, its unit's and its quantizers'.
-Grounds grounds_of(const ExecutionRow& row, layout::Arch arch, const Quantizer& first, const Quantizer& second);
+Grounds grounds_of(const ExecutionRow& row, Arch arch, const Quantizer& first, const Quantizer& second);
 /// Where the row, its quantizers and its unit's contract are known to differ on a device from a version's kernel; each once.
-std::vector<KnownDifference> differences_of(const ExecutionRow& row, layout::Arch arch, Engine engine, const Quantizer& first,
+std::vector<KnownDifference> differences_of(const ExecutionRow& row, Arch arch, deployment::Engine engine, const Quantizer& first,
                                             const Quantizer& second);
 /// "tiles of 16 or 32 tokens: operands are exchanged, since vllm@2026-08": the place, and since when where an earlier version's kernel does not.
 std::string where_text(const KnownDifference& difference);
@@ -212,4 +212,4 @@ std::string_view name_of(SlotRule rule);
 std::string_view name_of(SlotSum sum);
 std::string_view name_of(SlotOrder order);
 
-}  // namespace mx::sim
+}  // namespace mx::families

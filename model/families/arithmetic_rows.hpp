@@ -5,7 +5,7 @@
 
 #include "model/families/arithmetic.hpp"
 
-namespace mx::sim {
+namespace mx::families {
 
 inline constexpr moe::ActivationConstants kOai{0x3FD9DB23U, 0x3F800000U, 0x40E00000U, 0};  // 1.702, 1, 7
 inline constexpr moe::ActivationConstants kNone{0, 0, 0, 0};
@@ -39,9 +39,9 @@ inline constexpr std::array kSquaredRelu{NamedActivation{"RELU2_NO_MUL", {"relu2
 inline constexpr std::array kCubins{NamedActivation{"GELU_TANH", {"gelu_tanh_and_mul", kNone, false, false, false}},
                                     NamedActivation{"RELU2_NO_MUL", {"relu2_no_mul", kNone, false, false, false}}};
 
-inline bool on_sm90(layout::Arch arch) { return arch == layout::Arch::sm90; }
-inline bool on_nvidia(layout::Arch arch) { return layout::platform_of(arch) == oracle::PlatformKind::cuda; }
-inline bool on_cpu(layout::Arch arch) { return arch == layout::Arch::cpu; }
+inline bool on_sm90(Arch arch) { return arch == Arch::sm90; }
+inline bool on_nvidia(Arch arch) { return platform_of(arch) == deployment::PlatformKind::cuda; }
+inline bool on_cpu(Arch arch) { return arch == Arch::cpu; }
 
 /// Whose outputs showed a known difference.
 inline constexpr std::string_view kH100 = "outputs of an H100, vllm at 7e1b45a09, not recorded here";
@@ -50,9 +50,9 @@ inline constexpr std::string_view kWholeLayers = "ordinary layers; where in the 
 
 /// The engine's sum of slots, of rows that add in bf16.
 inline constexpr KnownDifference kSlotSum{on_nvidia, "top_k other than 2, 3 and 4: slots are summed in four fp32 accumulators and rounded once",
-                                          kH100, before(kVllm2026_08)};
+                                          kH100, deployment::before(deployment::kVllm2026_08)};
 inline constexpr KnownDifference kSlotSumInOrder{on_nvidia, "every top_k: slots are summed in fp32, by position, and rounded once", kH100,
-                                                 since(kVllm2026_08)};
+                                                 deployment::since(deployment::kVllm2026_08)};
 
 /// A row with the places where a real kernel contradicts it; nothing else changes.
 constexpr ExecutionRow with_differences(ExecutionRow row, std::span<const KnownDifference> differences) {
@@ -161,4 +161,4 @@ constexpr ExecutionRow fp8_row(layout::WeightFormat format, std::string_view bac
           .source = source};
 }
 
-}  // namespace mx::sim
+}  // namespace mx::families

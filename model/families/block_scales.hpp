@@ -5,12 +5,12 @@
 
 #include "model/families/memory.hpp"
 
-namespace mx::layout {
+namespace mx::families {
 
 /// fp32 scales below 1e-10 become 1e-10, which is reported as a loss.
-void raise_block_scales(LayerUnits& units, const Setting& setting, std::vector<Loss>& losses);
+void raise_block_scales(layout::LayerUnits& units, const Setting& setting, std::vector<layout::Loss>& losses);
 /// The way back: scales that were not raised are those of the checkpoint.
-void keep_block_scales(LayerUnits& units, const Setting& setting);
+void keep_block_scales(layout::LayerUnits& units, const Setting& setting);
 
 /// The row with that transform.
 constexpr BackendLayout with_raised_scales(BackendLayout row) {
@@ -19,4 +19,4 @@ constexpr BackendLayout with_raised_scales(BackendLayout row) {
   return row;
 }
 
-}  // namespace mx::layout
+}  // namespace mx::families

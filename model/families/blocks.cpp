@@ -6,7 +6,7 @@
 #include "model/families/stage.hpp"
 #include "model/fault.hpp"
 
-namespace mx::layout {
+namespace mx::families {
 namespace {
 
 using fault::Fault;
@@ -15,7 +15,7 @@ using fault::planted;
 using blocks::rearrange;
 
 /// Within blocks of `block` rows the row block/8*j + i moves to 8*i + j.
-Layout& shuffle_rows(Layout& layout, std::string_view rows, std::int64_t block) {
+layout::Layout& shuffle_rows(layout::Layout& layout, std::string_view rows, std::int64_t block) {
   const std::string name(rows);
   const std::string inner = name + ".inner";
   const std::string i = name + ".i";
@@ -31,22 +31,22 @@ Layout& shuffle_rows(Layout& layout, std::string_view rows, std::int64_t block) 
 
 namespace blocks {
 
-std::int64_t extent_of(const Layout& layout, std::string_view name) {
-  for (const Axis& axis : layout.view()) {
+std::int64_t extent_of(const layout::Layout& layout, std::string_view name) {
+  for (const layout::Axis& axis : layout.view()) {
     if (axis.name == name) return axis.extent;
   }
   throw Error(ErrorCode::usage, "no axis " + std::string(name), "layout");
 }
 
-Layout& pad_to_multiple(Layout& layout, std::string_view axis, std::int64_t multiple, PadContent content) {
+layout::Layout& pad_to_multiple(layout::Layout& layout, std::string_view axis, std::int64_t multiple, layout::PadContent content) {
   const std::int64_t extent = extent_of(layout, axis);
   const std::int64_t padded = (extent + multiple - 1) / multiple * multiple;
   return padded == extent ? layout : layout.pad(axis, padded, content);
 }
 
-void rearrange(Layout& layout, std::span<const std::string> from, std::span<const std::string> to) {
+void rearrange(layout::Layout& layout, std::span<const std::string> from, std::span<const std::string> to) {
   std::vector<std::string> names;
-  for (const Axis& axis : layout.view()) names.push_back(axis.name);
+  for (const layout::Axis& axis : layout.view()) names.push_back(axis.name);
   std::vector<std::string_view> order;
   std::size_t next = 0;
   for (const std::string& name : names) {
@@ -56,24 +56,24 @@ void rearrange(Layout& layout, std::span<const std::string> from, std::span<cons
   layout.permute(order);
 }
 
-Layout& split_off(Layout& layout, std::string_view axis, std::span<const Axis> parts) {
+layout::Layout& split_off(layout::Layout& layout, std::string_view axis, std::span<const layout::Axis> parts) {
   const std::string name(axis);
   for (std::size_t i = parts.size(); i-- > 0;) layout.split(name, parts[i].extent, name, parts[i].name);
   return layout;
 }
 
-Layout& split_off(Layout& layout, std::string_view axis, std::initializer_list<Axis> parts) {
+layout::Layout& split_off(layout::Layout& layout, std::string_view axis, std::initializer_list<layout::Axis> parts) {
   return split_off(layout, axis, std::span(parts.begin(), parts.size()));
 }
 
-Layout& order(Layout& layout, std::initializer_list<std::string_view> axes) {
+layout::Layout& order(layout::Layout& layout, std::initializer_list<std::string_view> axes) {
   const std::vector<std::string> names(axes.begin(), axes.end());
   rearrange(layout, names, names);
   return layout;
 }
 
-std::string merge_rows(Layout& layout) {
-  const std::vector<Axis>& view = layout.view();
+std::string merge_rows(layout::Layout& layout) {
+  const std::vector<layout::Axis>& view = layout.view();
   if (view.size() == 4) {
     const std::array<std::string, 2> rows{view[1].name, view[2].name};
     layout.merge({rows[0], rows[1]}, "rows");
@@ -81,22 +81,22 @@ std::string merge_rows(Layout& layout) {
   return layout.view()[1].name;
 }
 
-Layout& up_gate_interleaved(Layout& layout) {
+layout::Layout& up_gate_interleaved(layout::Layout& layout) {
   if (!planted(Fault::gate_up_not_flipped)) layout.flip("half");
   rearrange(layout, std::array<std::string, 2>{"half", "I"}, std::array<std::string, 2>{"I", "half"});
   return layout.merge({"I", "half"}, "rows");
 }
 
-Layout& up_before_gate(Layout& layout) {
+layout::Layout& up_before_gate(layout::Layout& layout) {
   if (!planted(Fault::gate_up_not_flipped)) layout.flip("half");
   return layout.merge({"half", "I"}, "rows");
 }
 
-Layout& shuffle_a128(Layout& layout, std::string_view rows) { return shuffle_rows(layout, rows, 32); }
+layout::Layout& shuffle_a128(layout::Layout& layout, std::string_view rows) { return shuffle_rows(layout, rows, 32); }
 
-Layout& shuffle_a64(Layout& layout, std::string_view rows) { return shuffle_rows(layout, rows, 16); }
+layout::Layout& shuffle_a64(layout::Layout& layout, std::string_view rows) { return shuffle_rows(layout, rows, 16); }
 
-Layout& sf128x4(Layout& layout, std::string_view rows, std::string_view cols) {
+layout::Layout& sf128x4(layout::Layout& layout, std::string_view rows, std::string_view cols) {
   const std::string row(rows);
   const std::string col(cols);
   const std::string row_tile = row + ".tile";
@@ -104,8 +104,8 @@ Layout& sf128x4(Layout& layout, std::string_view rows, std::string_view cols) {
   const std::string lane = row + ".lane";
   const std::string col_tile = col + ".tile";
   const std::string byte = col + ".byte";
-  pad_to_multiple(layout, row, planted(Fault::sf128x4_pads_to_lanes) && extent_of(layout, row) < 128 ? 32 : 128, PadContent::zero);
-  pad_to_multiple(layout, col, 4, PadContent::zero);
+  pad_to_multiple(layout, row, planted(Fault::sf128x4_pads_to_lanes) && extent_of(layout, row) < 128 ? 32 : 128, layout::PadContent::zero);
+  pad_to_multiple(layout, col, 4, layout::PadContent::zero);
   if (planted(Fault::sf128x4_only_padded)) return layout;
   layout.split(row, std::min<std::int64_t>(128, extent_of(layout, row)), row_tile, row);
   if (planted(Fault::sf128x4_rows_mixed)) {
@@ -115,7 +115,7 @@ Layout& sf128x4(Layout& layout, std::string_view rows, std::string_view cols) {
   }
   layout.split(col, 4, col_tile, byte);
   std::vector<std::string> from;
-  for (const Axis& axis : layout.view()) from.push_back(axis.name);
+  for (const layout::Axis& axis : layout.view()) from.push_back(axis.name);
   from.erase(from.begin(), from.end() - 5);
   if (planted(Fault::sf128x4_columns_swapped)) {
     rearrange(layout, from, std::array{row_tile, col_tile, lane, byte, quarter});
@@ -125,11 +125,11 @@ Layout& sf128x4(Layout& layout, std::string_view rows, std::string_view cols) {
   return layout;
 }
 
-Layout& sf8x4(Layout& layout, std::string_view rows, std::string_view cols) {
+layout::Layout& sf8x4(layout::Layout& layout, std::string_view rows, std::string_view cols) {
   const std::string row(rows);
   const std::string col(cols);
-  pad_to_multiple(layout, row, 8, PadContent::zero);
-  pad_to_multiple(layout, col, 4, PadContent::zero);
+  pad_to_multiple(layout, row, 8, layout::PadContent::zero);
+  pad_to_multiple(layout, col, 4, layout::PadContent::zero);
   const std::string row_tile = row + ".tile";
   const std::string lane = row + ".lane";
   const std::string col_tile = col + ".tile";
@@ -147,4 +147,4 @@ Layout& sf8x4(Layout& layout, std::string_view rows, std::string_view cols) {
 
 }  // namespace blocks
 
-}  // namespace mx::layout
+}  // namespace mx::families

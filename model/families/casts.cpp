@@ -7,7 +7,7 @@
 #include "model/fault.hpp"
 #include "model/numerics/rows.hpp"
 
-namespace mx::layout {
+namespace mx::families {
 namespace {
 
 using fault::Fault;
@@ -18,9 +18,9 @@ std::uint8_t via_fp16(std::uint64_t unit) { return marlin::e8m0_through(static_c
 
 }  // namespace
 
-std::span<const Cast> all_casts() {
-  static const std::array<Cast, 9> casts{{
-      kKeep,
+std::span<const layout::Cast> all_casts() {
+  static const std::array<layout::Cast, 9> casts{{
+      layout::kKeep,
       {"bf16_to_f32", 16, 32, [](std::uint64_t unit) { return planted(Fault::bias_cast_to_low_half) ? unit : unit << 16; },
        "bf16 widened to fp32, exact"},
       {"e8m0_to_f32_shift", 8, 32, [](std::uint64_t unit) { return unit << 23; },
@@ -40,6 +40,6 @@ std::span<const Cast> all_casts() {
   return casts;
 }
 
-const Cast& cast_named(std::string_view name) { return rows::named(all_casts(), "cast", name); }
+const layout::Cast& cast_named(std::string_view name) { return rows::named(all_casts(), "cast", name); }
 
-}  // namespace mx::layout
+}  // namespace mx::families

@@ -6,11 +6,11 @@
 
 #include "model/layout/cast.hpp"
 
-namespace mx::layout {
+namespace mx::families {
 
 /// Every transform, the identity first.
-std::span<const Cast> all_casts();
+std::span<const layout::Cast> all_casts();
 /// Throws Error(usage) with the nearest name.
-const Cast& cast_named(std::string_view name);
+const layout::Cast& cast_named(std::string_view name);
 
-}  // namespace mx::layout
+}  // namespace mx::families

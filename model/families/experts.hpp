@@ -6,10 +6,10 @@
 #include "model/families/convert.hpp"
 #include "model/moe/layer.hpp"
 
-namespace mx::moe {
+namespace mx::families {
 
 /// Reads a backend's packed form where its layout says, at its padded sizes: what a kernel that trusts the layout would read. Throws Error(usage)
 /// when the backend is not modelled or a tensor is missing.
-std::unique_ptr<Experts> packed_experts(const layout::PackedLayer& layer);
+std::unique_ptr<moe::Experts> packed_experts(const PackedLayer& layer);
 
-}  // namespace mx::moe
+}  // namespace mx::families

@@ -11,14 +11,14 @@
 
 #include "model/families/needs.hpp"
 
-namespace mx::oracle::facts {
+namespace mx::families::facts {
 
 using Names = std::string_view;
 
 /// A row of a table, in the order of KernelNeed's fields.
 constexpr KernelNeed need(Names id, std::span<const Names> classes, std::span<const Names> backends, NeedOf of, Effect effect, Grounds grounds,
                           Names statement, Names consequence, bool (*holds)(const Placement&), Names source, Names reference = {},
-                          Versions versions = since(kVllm2026_05)) {
+                          deployment::Versions versions = deployment::since(deployment::kVllm2026_05)) {
   return {id, classes, backends, of, effect, grounds, statement, consequence, holds, source, reference, versions};
 }
 
@@ -35,7 +35,7 @@ inline bool is_one_of(Names name, std::span<const Names> names) { return std::fi
 inline bool is_one_of(Names name, std::initializer_list<Names> names) { return std::find(names.begin(), names.end(), name) != names.end(); }
 
 inline std::int64_t ranks(const Placement& p) {  ///< that share the layer: tensor, prefill context and data parallel
-  const ParallelRequest& parallel = p.deployment.parallel;
+  const deployment::ParallelRequest& parallel = p.deployment.parallel;
   return std::int64_t{parallel.tp} * parallel.pcp * parallel.dp;
 }
 inline bool has_ep(const Placement& p) { return p.deployment.parallel.enable_expert_parallel && ranks(p) > 1; }
@@ -43,8 +43,8 @@ inline bool has_dp(const Placement& p) { return p.deployment.parallel.dp > 1; }
 /// Tokens travel between ranks to their experts. Source: vllm fused_moe/config.py use_all2all_kernels: data parallel ranks, since 2026-08 those of
 /// prefill context and of sequences, too.
 inline bool exchanges(const Placement& p) {
-  const ParallelRequest& parallel = p.deployment.parallel;
-  return has_ep(p) && (has_dp(p) || (p.engine >= kVllm2026_08 && (parallel.pcp > 1 || parallel.sp > 1)));
+  const deployment::ParallelRequest& parallel = p.deployment.parallel;
+  return has_ep(p) && (has_dp(p) || (p.engine >= deployment::kVllm2026_08 && (parallel.pcp > 1 || parallel.sp > 1)));
 }
 inline bool exchange_is(const Placement& p, std::initializer_list<Names> names) {
   return exchanges(p) && is_one_of(p.deployment.parallel.all2all_backend, names);
@@ -54,17 +54,17 @@ inline bool has_batched_exchange(const Placement& p) { return exchange_is(p, {"d
 inline bool is_uneven(const Placement& p) { return has_ep(p) && p.deployment.layer.num_experts % ranks(p) != 0; }
 /// The wish for it is heeded under these conditions alone. Source: vllm fused_moe/expert_map_manager.py.
 inline bool is_round_robin(const Placement& p) {
-  const Deployment& d = p.deployment;
+  const deployment::Deployment& d = p.deployment;
   return has_ep(p) && d.parallel.round_robin && d.layer.expert_groups > 1 && !d.parallel.enable_eplb && (!exchanges(p) || has_batched_exchange(p));
 }
 
-inline bool is_on(const Placement& p, PlatformKind kind) { return p.deployment.hardware.platform == kind; }
+inline bool is_on(const Placement& p, deployment::PlatformKind kind) { return p.deployment.hardware.platform == kind; }
 inline bool cuda_in(const Placement& p, int low, int high) {  ///< capability within [low, high]
   const std::optional<int>& capability = p.deployment.hardware.capability;
-  return is_on(p, PlatformKind::cuda) && capability && *capability >= low && *capability <= high;
+  return is_on(p, deployment::PlatformKind::cuda) && capability && *capability >= low && *capability <= high;
 }
 inline bool arch_is(const Placement& p, std::initializer_list<Names> parts) {  ///< a ROCm architecture whose name holds a part
-  return is_on(p, PlatformKind::rocm) &&
+  return is_on(p, deployment::PlatformKind::rocm) &&
          std::any_of(parts.begin(), parts.end(), [&](Names part) { return p.deployment.hardware.gcn_arch.find(part) != std::string::npos; });
 }
 
@@ -82,8 +82,8 @@ inline bool is_per_tensor(const Placement& p) { return weights_are(p, {"kFp8Stat
 
 /// Whether the engine makes gate and up. Source: vllm fused_moe/config.py FusedMoEConfig.is_act_and_mul: a field, since 2026-08 the activation's own.
 inline bool is_gated(const Placement& p) {
-  const LayerConfig& layer = p.deployment.layer;
-  return p.engine >= kVllm2026_08 ? !layer.activation.ends_with("_NO_MUL") : layer.is_act_and_mul;
+  const deployment::LayerConfig& layer = p.deployment.layer;
+  return p.engine >= deployment::kVllm2026_08 ? !layer.activation.ends_with("_NO_MUL") : layer.is_act_and_mul;
 }
 /// Rows of w13.
 inline std::int64_t w13_rows(const Placement& p) { return (is_gated(p) ? 2 : 1) * p.intermediate; }
@@ -108,9 +108,9 @@ inline bool marlin_takes(std::int64_t n, std::int64_t k) { return (n % 64 == 0 &
 inline bool marlin_takes_both(const Placement& p) { return marlin_takes(w13_rows(p), p.hidden) && marlin_takes(p.hidden, p.intermediate); }
 inline bool marlin_takes_dtype(const Placement& p) { return dtype_is(p, {"float16"}) || (dtype_is(p, {"bfloat16"}) && !cuda_in(p, 75, 75)); }
 
-}  // namespace mx::oracle::facts
+}  // namespace mx::families::facts
 
-namespace mx::oracle {
+namespace mx::families {
 
 /// Of each format.
 std::span<const NeedTable> format_needs();
@@ -133,4 +133,4 @@ std::span<const NeedTable> cutlass_w4a8_needs();
 std::span<const NeedTable> hpc_needs();
 std::span<const NeedTable> moonep_needs();
 
-}  // namespace mx::oracle
+}  // namespace mx::families

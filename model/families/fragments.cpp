@@ -11,7 +11,7 @@
 #include "model/families/stage.hpp"
 #include "model/fault.hpp"
 
-namespace mx::layout {
+namespace mx::families {
 namespace blocks {
 namespace {
 
@@ -22,18 +22,18 @@ std::size_t interleaved_axes(const Fragments& fragments) {
 }
 
 /// Splits `axis` by `inner` and leaves the inner part the axis's name.
-void split_off(Layout& layout, const std::string& axis, std::int64_t inner, const std::string& outer) { layout.split(axis, inner, outer, axis); }
+void split_off(layout::Layout& layout, const std::string& axis, std::int64_t inner, const std::string& outer) { layout.split(axis, inner, outer, axis); }
 
 }  // namespace
 
 std::int64_t fragment_columns(const Fragments& fragments) { return 256 / fragments.activation_bits; }
 
-Layout& fragment_order(Layout& layout, std::string_view rows, std::string_view cols, const Fragments& fragments) {
+layout::Layout& fragment_order(layout::Layout& layout, std::string_view rows, std::string_view cols, const Fragments& fragments) {
   const std::string n(rows);
   const std::string k(cols);
   const int bits = fragments.activation_bits;
   std::vector<std::string> order;
-  for (const Axis& axis : layout.view()) {
+  for (const layout::Axis& axis : layout.view()) {
     if (axis.name != n && axis.name != k) order.push_back(axis.name);
   }
   split_off(layout, n, kFragmentRows, n + ".tile");
@@ -54,7 +54,7 @@ Layout& fragment_order(Layout& layout, std::string_view rows, std::string_view c
   return layout.permute(std::vector<std::string_view>(order.begin(), order.end()));
 }
 
-Layout& scale_blocks_of_64(Layout& layout, std::string_view axis) {
+layout::Layout& scale_blocks_of_64(layout::Layout& layout, std::string_view axis) {
   const std::string name(axis);
   layout.split(name, 64, name + ".block", name).split(name, 8, name + ".eighth", name);
   const std::array from{name + ".eighth", name};
@@ -63,7 +63,7 @@ Layout& scale_blocks_of_64(Layout& layout, std::string_view axis) {
   return layout.merge({block, from[1], from[0]}, name);
 }
 
-Layout& scale_blocks_of_32(Layout& layout, std::string_view axis) {
+layout::Layout& scale_blocks_of_32(layout::Layout& layout, std::string_view axis) {
   const std::string name(axis);
   layout.split(name, 32, name + ".block", name).split(name, 8, name + ".quarter", name).split(name, 2, name + ".pair", name);
   const std::array from{name + ".quarter", name + ".pair"};
@@ -72,7 +72,7 @@ Layout& scale_blocks_of_32(Layout& layout, std::string_view axis) {
   return layout.merge({block, from[1], from[0], name}, name);
 }
 
-Layout& swap_middle_of_four(Layout& layout, std::string_view axis) {
+layout::Layout& swap_middle_of_four(layout::Layout& layout, std::string_view axis) {
   if (fault::planted(fault::Fault::scale_fours_kept)) return layout;
   const std::string name(axis);
   layout.split(name, 4, name + ".four", name).split(name, 2, name + ".high", name);
@@ -100,4 +100,4 @@ MatrixSize marlin_padded_nk(const MatrixSize& size, std::int64_t group) {
   return cost(wide) < cost(deep) ? wide : deep;
 }
 
-}  // namespace mx::layout
+}  // namespace mx::families

@@ -7,7 +7,7 @@
 #include "model/families/setting.hpp"
 #include "model/layout/layout.hpp"
 
-namespace mx::layout::blocks {
+namespace mx::families::blocks {
 
 /// How a kernel multiplies; every combination has an order of its own.
 struct Fragments {
@@ -21,18 +21,18 @@ std::int64_t fragment_columns(const Fragments& fragments);
 
 /// [.., rows, cols] -> the order of 32-bit words as lanes read them, tiles of K slowest. Rows must be multiples of 64, columns of fragment_columns.
 /// Source: spec layouts 8.3 (the formula) and 6.1 (Marlin's four tables, which are its cases); vllm-project/vllm gptq_marlin_repack_kernel.
-Layout& fragment_order(Layout& layout, std::string_view rows, std::string_view cols, const Fragments& fragments);
+layout::Layout& fragment_order(layout::Layout& layout, std::string_view rows, std::string_view cols, const Fragments& fragments);
 
 /// Blocks of 64: dst 8i + j <- src i + 8j. The axis must be a multiple of 64. Source: vllm-project/vllm, get_scale_perms, scale_perm.
-Layout& scale_blocks_of_64(Layout& layout, std::string_view axis);
+layout::Layout& scale_blocks_of_64(layout::Layout& layout, std::string_view axis);
 /// Blocks of 32: dst 8i + m <- src 2i + {0,1,8,9,16,17,24,25}[m]. The axis must be a multiple of 32. Source: get_scale_perms, scale_perm_single.
-Layout& scale_blocks_of_32(Layout& layout, std::string_view axis);
+layout::Layout& scale_blocks_of_32(layout::Layout& layout, std::string_view axis);
 /// Within every four neighbours the order 0, 2, 1, 3. Source: vllm-project/vllm, mxfp4_marlin_process_scales.
-Layout& swap_middle_of_four(Layout& layout, std::string_view axis);
+layout::Layout& swap_middle_of_four(layout::Layout& layout, std::string_view axis);
 
-}  // namespace mx::layout::blocks
+}  // namespace mx::families::blocks
 
-namespace mx::layout {
+namespace mx::families {
 
 /// Rows and columns of a weight.
 struct MatrixSize {
@@ -46,4 +46,4 @@ struct MatrixSize {
 /// marlin_padded_nk; the engine of 2026-05 pads nothing.
 MatrixSize marlin_padded_nk(const MatrixSize& size, std::int64_t group);
 
-}  // namespace mx::layout
+}  // namespace mx::families

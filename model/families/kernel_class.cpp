@@ -4,7 +4,7 @@
 #include <array>
 #include <vector>
 
-namespace mx::oracle {
+namespace mx::families {
 namespace {
 
 constexpr std::array<std::string_view, 3> kKinds = {"plain", "monolithic", "batched"};
@@ -33,4 +33,4 @@ const KernelClassFacts* find_class_facts(std::string_view name) {
   return found != all.end() ? &*found : nullptr;
 }
 
-}  // namespace mx::oracle
+}  // namespace mx::families

@@ -5,7 +5,7 @@
 #include <span>
 #include <string_view>
 
-namespace mx::oracle {
+namespace mx::families {
 
 /// What a class is given. Source: its base class, vllm fused_moe/experts/.
 enum class ClassKind : std::uint8_t {
@@ -63,4 +63,4 @@ std::span<const KernelClassFacts> cutlass_w4a8_classes();
 std::span<const KernelClassFacts> hpc_classes();
 std::span<const KernelClassFacts> moonep_classes();
 
-}  // namespace mx::oracle
+}  // namespace mx::families

@@ -9,7 +9,7 @@
 #include "model/families/setting_keys.hpp"
 #include "model/names.hpp"
 
-namespace mx::layout {
+namespace mx::families {
 namespace {
 
 using Text = std::string_view;
@@ -23,11 +23,11 @@ constexpr Text kTritonCmake = "vllm-project/vllm cmake/external_projects/triton_
 constexpr Text kTritonCmakeAugust = "vllm-project/vllm cmake/external_projects/triton_kernels.cmake, of CUDA";
 
 constexpr std::array<AskedRelease, 3> kFlashinfer{
-    {{kVllm2026_05, "0.6.11.post2", kCuda}, {kVllm2026_08, "0.6.17", kCuda}, {kVllm2026_11, "0.7.2.post1", kWheel}}};
-constexpr std::array<AskedRelease, 3> kHumming{{{kVllm2026_05, "0.1.0", kCuda}, {kVllm2026_08, "0.1.12", kCuda}, {kVllm2026_11, "0.1.19", kWheel}}};
-constexpr std::array<AskedRelease, 2> kAiter{{{kVllm2026_05, "0.1.13", kRocm}, {kVllm2026_08, "0.1.19", kRocm}}};
-constexpr std::array<AskedRelease, 2> kDeepGemm{{{kVllm2026_05, "891d57b4", kDeepGemmCmake}, {kVllm2026_08, "8b1392b9", kDeepGemmCmake}}};
-constexpr std::array<AskedRelease, 2> kTriton{{{kVllm2026_05, "3.5", kTritonCmake}, {kVllm2026_08, "3.5", kTritonCmakeAugust}}};
+    {{deployment::kVllm2026_05, "0.6.11.post2", kCuda}, {deployment::kVllm2026_08, "0.6.17", kCuda}, {deployment::kVllm2026_11, "0.7.2.post1", kWheel}}};
+constexpr std::array<AskedRelease, 3> kHumming{{{deployment::kVllm2026_05, "0.1.0", kCuda}, {deployment::kVllm2026_08, "0.1.12", kCuda}, {deployment::kVllm2026_11, "0.1.19", kWheel}}};
+constexpr std::array<AskedRelease, 2> kAiter{{{deployment::kVllm2026_05, "0.1.13", kRocm}, {deployment::kVllm2026_08, "0.1.19", kRocm}}};
+constexpr std::array<AskedRelease, 2> kDeepGemm{{{deployment::kVllm2026_05, "891d57b4", kDeepGemmCmake}, {deployment::kVllm2026_08, "8b1392b9", kDeepGemmCmake}}};
+constexpr std::array<AskedRelease, 2> kTriton{{{deployment::kVllm2026_05, "3.5", kTritonCmake}, {deployment::kVllm2026_08, "3.5", kTritonCmakeAugust}}};
 
 constexpr std::array<Library, 5> kLibraries{{
     {"flashinfer", "flashinfer", kFlashinfer},
@@ -52,7 +52,7 @@ const Library& library_named(Text name) {
   throw Error(ErrorCode::usage, unknown_name("library", name, known), "--library");
 }
 
-Text asked_release(const Library& library, Engine engine) {
+Text asked_release(const Library& library, deployment::Engine engine) {
   const auto row = std::ranges::find(library.asked, engine, &AskedRelease::engine);
   return row == library.asked.end() ? Text() : row->release;
 }
@@ -74,7 +74,7 @@ void choose_library(Setting& setting, Text name_and_release) {
   if (without_v(release) != asked) {
     throw Error(ErrorCode::unsupported,
                 "release " + std::string(release) + " of " + std::string(library.name) + " is not known with " +
-                    std::string(name_of(setting.engine)) + ": " + std::string(asked) + " is, which it asks for",
+                    std::string(deployment::name_of(setting.engine)) + ": " + std::string(asked) + " is, which it asks for",
                 "--library");
   }
 }
@@ -85,4 +85,4 @@ void choose_libraries(Setting& setting, std::span<const std::string> names_and_r
 
 bool is_of_library(Text key) { return !key.empty() && std::ranges::find(kLibraries, key, &Library::key) != kLibraries.end(); }
 
-}  // namespace mx::layout
+}  // namespace mx::families

@@ -8,11 +8,11 @@
 
 #include "model/families/setting.hpp"
 
-namespace mx::layout {
+namespace mx::families {
 
 /// The release that a version of the engine asks for.
 struct AskedRelease {
-  Engine engine;
+  deployment::Engine engine;
   std::string_view release;
   std::string_view source;
 };
@@ -27,7 +27,7 @@ std::span<const Library> libraries();
 const Library& library_named(std::string_view name);
 
 /// The release that the engine's version asks for, empty where that is not known.
-std::string_view asked_release(const Library& library, Engine engine);
+std::string_view asked_release(const Library& library, deployment::Engine engine);
 
 /// For choose_libraries: what a release of the engine asks for where that is not what its version does. Empty for no release.
 std::vector<std::string> libraries_asked_by(std::string_view engine_release);
@@ -40,4 +40,4 @@ void choose_libraries(Setting& setting, std::span<const std::string> names_and_r
 /// Whether a key of the setting says a library's release, and nothing else.
 bool is_of_library(std::string_view key);
 
-}  // namespace mx::layout
+}  // namespace mx::families

@@ -9,7 +9,7 @@
 #include "model/names.hpp"
 #include "model/stand_in.hpp"
 
-namespace mx::layout {
+namespace mx::families {
 namespace {
 
 struct QuantityRow {
@@ -136,13 +136,13 @@ std::string BrokenNeed::text() const {
   return (is_size(need.quantity) ? found + " " + broken_text(need, value) : found) + ": " + std::string(need.why);
 }
 
-bool BackendLayout::converts(const Form& form, Engine engine) const {
+bool BackendLayout::converts(const layout::Form& form, deployment::Engine engine) const {
   if (form.format != format || !has_conversions(engine) || !engines.has(engine) || (!form.gated && !takes_not_gated)) return false;
-  return (form.order == SourceOrder::standard ? standard_order : gpt_oss_order).has(engine);
+  return (form.order == layout::SourceOrder::standard ? standard_order : gpt_oss_order).has(engine);
 }
 
-Grounds grounds_of(const BackendLayout& row, const Form& form, Engine engine) {
-  const bool standard = form.order == SourceOrder::standard;
+Grounds grounds_of(const BackendLayout& row, const layout::Form& form, deployment::Engine engine) {
+  const bool standard = form.order == layout::SourceOrder::standard;
   const bool was_run = (standard ? row.ran.standard : row.ran.gpt_oss) && (form.gated || (standard && row.ran.not_gated)) && engine < row.ran.until;
   return was_run ? row.ran.grounds : Grounds::read;
 }
@@ -150,31 +150,31 @@ Grounds grounds_of(const BackendLayout& row, const Form& form, Engine engine) {
 namespace {
 
 struct FormWord {
-  SourceOrder order;
+  layout::SourceOrder order;
   bool gated;
   std::string_view name;
 };
-constexpr std::array<FormWord, 4> kFormWords{{{SourceOrder::standard, true, "standard order"},
-                                              {SourceOrder::gpt_oss, true, "gpt-oss order"},
-                                              {SourceOrder::standard, false, "one matrix in w13"},
-                                              {SourceOrder::gpt_oss, false, "one matrix in w13, gpt-oss order"}}};
+constexpr std::array<FormWord, 4> kFormWords{{{layout::SourceOrder::standard, true, "standard order"},
+                                              {layout::SourceOrder::gpt_oss, true, "gpt-oss order"},
+                                              {layout::SourceOrder::standard, false, "one matrix in w13"},
+                                              {layout::SourceOrder::gpt_oss, false, "one matrix in w13, gpt-oss order"}}};
 
 }  // namespace
 
-Grounds grounds_of(const BackendLayout& row, Engine engine) {
+Grounds grounds_of(const BackendLayout& row, deployment::Engine engine) {
   Grounds strongest = Grounds::read;
   for (const FormWord& word : kFormWords) {
-    const Form form(row.format, word.order, word.gated);
+    const layout::Form form(row.format, word.order, word.gated);
     if (row.converts(form, engine)) strongest = std::min(strongest, grounds_of(row, form, engine));
   }
   return strongest;
 }
 
-std::string forms_read(const BackendLayout& row, Engine engine) {
+std::string forms_read(const BackendLayout& row, deployment::Engine engine) {
   std::string forms;
   if (!needs_recording(grounds_of(row, engine))) return forms;
   for (const FormWord& word : kFormWords) {
-    const Form form(row.format, word.order, word.gated);
+    const layout::Form form(row.format, word.order, word.gated);
     if (row.converts(form, engine) && !needs_recording(grounds_of(row, form, engine))) forms.append(forms.empty() ? "" : "; ").append(word.name);
   }
   return forms;
@@ -186,7 +186,7 @@ std::span<const BackendLayout> all_backend_layouts() {
   return all.subspan(fault::planted(fault::Fault::layout_table_loses_row) ? 1 : 0);
 }
 
-const BackendLayout* find_backend_layout(std::string_view backend, WeightFormat format, Engine engine) {
+const BackendLayout* find_backend_layout(std::string_view backend, layout::WeightFormat format, deployment::Engine engine) {
   if (!has_conversions(engine)) return nullptr;
   for (const BackendLayout& row : all_backend_layouts()) {
     if (row.format == format && row.engines.has(engine) && same_name(row.backend, backend)) return &row;
@@ -194,51 +194,51 @@ const BackendLayout* find_backend_layout(std::string_view backend, WeightFormat 
   return nullptr;
 }
 
-std::vector<Role> tensors_of(const BackendLayout& row, bool has_bias) {
-  std::vector<Role> roles;
-  for (const Role role : kAllRoles) {
-    const bool is_of_form = is_bias(role) ? has_bias : has_role(row.format, role);
+std::vector<layout::Role> tensors_of(const BackendLayout& row, bool has_bias) {
+  std::vector<layout::Role> roles;
+  for (const layout::Role role : layout::kAllRoles) {
+    const bool is_of_form = layout::is_bias(role) ? has_bias : layout::has_role(row.format, role);
     if (is_of_form || std::ranges::find(row.adds, role) != row.adds.end()) roles.push_back(role);
   }
   return roles;
 }
 
-std::optional<Engine> engine_for(const BackendLayout& row, const Form& form) {
-  if (row.converts(form, kDefaultEngine)) return kDefaultEngine;
-  const auto found = std::ranges::find_if(kConversionEngines, [&](Engine engine) { return row.converts(form, engine); });
+std::optional<deployment::Engine> engine_for(const BackendLayout& row, const layout::Form& form) {
+  if (row.converts(form, deployment::kDefaultEngine)) return deployment::kDefaultEngine;
+  const auto found = std::ranges::find_if(kConversionEngines, [&](deployment::Engine engine) { return row.converts(form, engine); });
   return found == kConversionEngines.end() ? std::nullopt : std::optional(*found);
 }
 
-const BackendLayout& backend_layout_named(std::string_view backend, WeightFormat format, Engine engine) {
-  require_tables(engine, kConversionEngines, "conversions");
+const BackendLayout& backend_layout_named(std::string_view backend, layout::WeightFormat format, deployment::Engine engine) {
+  deployment::require_tables(engine, kConversionEngines, "conversions");
   if (const BackendLayout* row = find_backend_layout(backend, format, engine)) return *row;
   std::vector<std::string_view> of_format;
   std::string elsewhere;
   for (const BackendLayout& row : all_backend_layouts()) {
     if (row.format == format && row.engines.has(engine)) of_format.push_back(row.backend);
     if (!same_name(row.backend, backend)) continue;
-    elsewhere += (elsewhere.empty() ? "" : ", ") + std::string(name_of(row.format)) + " of engine " +
-                 std::string(name_of(row.engines.has(kVllm2026_05) ? kVllm2026_05 : kVllm2026_08));
+    elsewhere += (elsewhere.empty() ? "" : ", ") + std::string(layout::name_of(row.format)) + " of engine " +
+                 std::string(deployment::name_of(row.engines.has(deployment::kVllm2026_05) ? deployment::kVllm2026_05 : deployment::kVllm2026_08));
   }
-  const std::string where = std::string(name_of(format)) + ", engine " + std::string(name_of(engine));
+  const std::string where = std::string(layout::name_of(format)) + ", engine " + std::string(deployment::name_of(engine));
   if (elsewhere.empty()) throw Error(ErrorCode::usage, unknown_name("backend", backend, of_format), where);
   throw Error(ErrorCode::usage, std::string(backend) + " converts " + elsewhere, where);
 }
 
-Sizes padded_by(const ConverterPadding& padding, const Setting& setting) {
-  Sizes sizes = setting.padded;
+layout::Sizes padded_by(const ConverterPadding& padding, const Setting& setting) {
+  layout::Sizes sizes = setting.padded;
   const bool is_wide = sizes.hidden % padding.wide == 0;
   sizes.intermediate = next_multiple(sizes.intermediate, !is_wide ? padding.narrow : setting.form.gated ? padding.gated : padding.not_gated);
   sizes.hidden = next_multiple(sizes.hidden, padding.hidden);
   return sizes;
 }
 
-Sizes padded_by(const BackendLayout& row, const Setting& setting) {
+layout::Sizes padded_by(const BackendLayout& row, const Setting& setting) {
   return padded_by(fault::planted(fault::Fault::padding_of_other_engine) ? of_other_engine(row).padding : row.padding, setting);
 }
 
 std::vector<BrokenNeed> broken_needs(const BackendLayout& row, const Setting& setting) {
-  check_padded(setting.sizes, setting.padded);
+  layout::check_padded(setting.sizes, setting.padded);
   std::vector<BrokenNeed> broken;
   for (const Need& need : row.needs) {
     if (fault::planted(fault::Fault::need_forgotten) && &need == &row.needs.back()) continue;
@@ -252,4 +252,4 @@ void check_needs(const BackendLayout& row, const Setting& setting) {
   if (!broken.empty()) throw Error(ErrorCode::usage, broken.front().text(), std::string(row.backend));
 }
 
-}  // namespace mx::layout
+}  // namespace mx::families

@@ -16,7 +16,7 @@
 #include "model/layout/source.hpp"
 #include "model/layout/tensor.hpp"
 
-namespace mx::layout {
+namespace mx::families {
 
 /// What a converter's preconditions speak of; each is a number of a Setting's padded sizes or of its options.
 enum class Quantity {
@@ -87,67 +87,67 @@ struct Ran {
   bool standard = true;             ///< of the forms that the row converts, those that were run
   bool gpt_oss = true;
   bool not_gated = true;        ///< in standard order; in gpt-oss order none was
-  Engine until = kVllm2026_11;  ///< the first version of the engine of which nothing was run
+  deployment::Engine until = deployment::kVllm2026_11;  ///< the first version of the engine of which nothing was run
 };
 
 /// What a version of the engine does otherwise in a conversion, by its source; nothing of it was run.
 struct ChangedConversion {
   std::string_view what = {};  ///< empty: no version whose conversions are not known is known to differ
   std::string_view source = {};
-  Engine since = kVllm2026_11;
+  deployment::Engine since = deployment::kVllm2026_11;
 };
 
 /// One backend's conversion of a layer's tensors.
 struct BackendLayout {
-  WeightFormat format;
+  layout::WeightFormat format;
   std::string_view backend;  ///< the oracle's name: FLASHINFER_TRTLLM_MXFP4_BF16
   std::string_view family;   ///< the folder's name; laws and lists go by it
   std::string_view summary;  ///< one line: row order, weight, scale, bias
-  Versions engines;          ///< versions of the engine that this row describes
-  Versions standard_order;   ///< those of them that convert checkpoints in standard order for it
-  Versions gpt_oss_order;    ///< likewise for gpt-oss order
+  deployment::Versions engines;          ///< versions of the engine that this row describes
+  deployment::Versions standard_order;   ///< those of them that convert checkpoints in standard order for it
+  deployment::Versions gpt_oss_order;    ///< likewise for gpt-oss order
   bool takes_not_gated;      ///< whether w13 may have a single shard
   std::span<const Need> needs;
   ConverterPadding padding = {};
   /// The packed memory of a tensor, for a setting that breaks no need. Where `values` is given, of the units that it leaves.
-  TensorPlan (*build)(Role role, const Setting& setting);
+  layout::TensorPlan (*build)(layout::Role role, const Setting& setting);
   /// Transforms that couple units or tensors (a factor over a whole tensor, scales that alter codes), before the units are placed; also adds and
   /// removes tensors. Null: there are none. Reports what it loses.
-  void (*values)(LayerUnits& units, const Setting& setting, std::vector<Loss>& losses);
+  void (*values)(layout::LayerUnits& units, const Setting& setting, std::vector<layout::Loss>& losses);
   /// Undoes `values`. Null with `values` given: what is packed does not determine the checkpoint, and restore refuses.
-  void (*undo_values)(LayerUnits& units, const Setting& setting);
-  Source source;
+  void (*undo_values)(layout::LayerUnits& units, const Setting& setting);
+  layout::Source source;
   Ran ran = {};
-  std::span<const Role> adds = {};      ///< tensors that `values` makes beside those of the form
+  std::span<const layout::Role> adds = {};      ///< tensors that `values` makes beside those of the form
   std::string_view calls_library = {};  ///< whose converter the engine calls: a name of libraries(); empty: its own code alone
   ChangedConversion changed = {};
 
-  bool converts(const Form& form, Engine engine) const;
+  bool converts(const layout::Form& form, deployment::Engine engine) const;
 };
 
 /// What a row stands on for a form and a version that it converts: what was run, else that it was read in its source.
-Grounds grounds_of(const BackendLayout& row, const Form& form, Engine engine);
+Grounds grounds_of(const BackendLayout& row, const layout::Form& form, deployment::Engine engine);
 /// The strongest over the forms that it converts: what the row's tables were held to.
-Grounds grounds_of(const BackendLayout& row, Engine engine);
+Grounds grounds_of(const BackendLayout& row, deployment::Engine engine);
 /// "layers without gate and up", "gpt-oss order": the forms of a version that were read where others were run; empty: none.
-std::string forms_read(const BackendLayout& row, Engine engine);
+std::string forms_read(const BackendLayout& row, deployment::Engine engine);
 
 /// The tensors of a converted layer, in the order of roles. Biases where the layer has them.
-std::vector<Role> tensors_of(const BackendLayout& row, bool has_bias);
+std::vector<layout::Role> tensors_of(const BackendLayout& row, bool has_bias);
 
 /// The version that is meant where none is named, if it converts the form, else the first that does; none where none does.
-std::optional<Engine> engine_for(const BackendLayout& row, const Form& form);
+std::optional<deployment::Engine> engine_for(const BackendLayout& row, const layout::Form& form);
 
 /// Every modelled backend, each engine version a row of its own where they differ.
 std::span<const BackendLayout> all_backend_layouts();
 /// The row of a backend, or null when its converter is not modelled.
-const BackendLayout* find_backend_layout(std::string_view backend, WeightFormat format = WeightFormat::mxfp4, Engine engine = kDefaultEngine);
+const BackendLayout* find_backend_layout(std::string_view backend, layout::WeightFormat format = layout::WeightFormat::mxfp4, deployment::Engine engine = deployment::kDefaultEngine);
 /// The same; throws Error(usage) with the nearest name, or with the formats that the backend is known for.
-const BackendLayout& backend_layout_named(std::string_view backend, WeightFormat format, Engine engine);
+const BackendLayout& backend_layout_named(std::string_view backend, layout::WeightFormat format, deployment::Engine engine);
 
 /// Sizes of the matrices that a converter makes, which its kernel works with: a setting's padded ones, padded once more.
-Sizes padded_by(const BackendLayout& row, const Setting& setting);
-Sizes padded_by(const ConverterPadding& padding, const Setting& setting);
+layout::Sizes padded_by(const BackendLayout& row, const Setting& setting);
+layout::Sizes padded_by(const ConverterPadding& padding, const Setting& setting);
 
 /// Every rule that a setting breaks, in the converter's order of checking; empty when the backend converts such a layer.
 std::vector<BrokenNeed> broken_needs(const BackendLayout& row, const Setting& setting);
@@ -171,4 +171,4 @@ std::span<const BackendLayout> aiter_layouts();
 std::span<const BackendLayout> cpu_layouts();
 std::span<const BackendLayout> cutlass_w4a8_layouts();
 
-}  // namespace mx::layout
+}  // namespace mx::families

@@ -10,34 +10,34 @@
 #include "model/families/memory.hpp"
 #include "model/families/ran.hpp"
 
-namespace mx::layout {
+namespace mx::families {
 
 inline constexpr std::string_view kCommit2026_05 = "7e1b45a09252a5b513cd83116aa7a2f310220c34";
 inline constexpr std::string_view kCommit2026_08 = "017e9f4448b700e85ee16023287b025693c72b9e";
 inline constexpr std::string_view kCommit2026_08_22 = "7ca49fbe4bab019e55d57cdc4b7fd3d55c67c1a6";  // what is not yet in the one above
 
 /// MXFP4: one converter for each order of the checkpoint's rows.
-inline constexpr Source kMxfp4Converter{"vllm-project/vllm", "vllm/model_executor/layers/fused_moe/oracle/mxfp4.py",
+inline constexpr layout::Source kMxfp4Converter{"vllm-project/vllm", "vllm/model_executor/layers/fused_moe/oracle/mxfp4.py",
                                         "convert_gpt_oss_weight_to_mxfp4_moe_kernel_format, convert_weight_to_mxfp4_moe_kernel_format",
                                         kCommit2026_08};
-inline constexpr Source kNvfp4Converter{"vllm-project/vllm", "vllm/model_executor/layers/quantization/utils/flashinfer_fp4_moe.py",
+inline constexpr layout::Source kNvfp4Converter{"vllm-project/vllm", "vllm/model_executor/layers/quantization/utils/flashinfer_fp4_moe.py",
                                         "prepare_nvfp4_moe_layer_for_fi_or_cutlass", kCommit2026_08};
 /// FP8 for FlashInfer's kernels.
-inline constexpr Source kFp8Converter{"vllm-project/vllm", "vllm/model_executor/layers/quantization/utils/flashinfer_utils.py",
+inline constexpr layout::Source kFp8Converter{"vllm-project/vllm", "vllm/model_executor/layers/quantization/utils/flashinfer_utils.py",
                                       "prepare_fp8_moe_layer_for_fi", kCommit2026_08};
 
-using Build = TensorPlan (*)(Role role, const Setting& setting);
+using Build = layout::TensorPlan (*)(layout::Role role, const Setting& setting);
 
 /// Of both versions of the engine and both orders of rows, gated alone.
 constexpr BackendLayout mxfp4_row(std::string_view family, std::string_view backend, std::string_view summary, std::span<const Need> needs,
                                   Build build) {
-  return {.format = WeightFormat::mxfp4,
+  return {.format = layout::WeightFormat::mxfp4,
           .backend = backend,
           .family = family,
           .summary = summary,
-          .engines = since(kVllm2026_05),
-          .standard_order = since(kVllm2026_05),
-          .gpt_oss_order = since(kVllm2026_05),
+          .engines = deployment::since(deployment::kVllm2026_05),
+          .standard_order = deployment::since(deployment::kVllm2026_05),
+          .gpt_oss_order = deployment::since(deployment::kVllm2026_05),
           .takes_not_gated = false,
           .needs = needs,
           .build = build,
@@ -47,35 +47,35 @@ constexpr BackendLayout mxfp4_row(std::string_view family, std::string_view back
 }
 
 /// Of standard order, gated or not.
-constexpr BackendLayout nvfp4_row(std::string_view family, std::string_view backend, std::string_view summary, Versions engines,
+constexpr BackendLayout nvfp4_row(std::string_view family, std::string_view backend, std::string_view summary, deployment::Versions engines,
                                   std::span<const Need> needs, Build build) {
-  BackendLayout row{.format = WeightFormat::nvfp4,
+  BackendLayout row{.format = layout::WeightFormat::nvfp4,
                     .backend = backend,
                     .family = family,
                     .summary = summary,
                     .engines = engines,
                     .standard_order = engines,
-                    .gpt_oss_order = kNever,
+                    .gpt_oss_order = deployment::kNever,
                     .takes_not_gated = true,
                     .needs = needs,
                     .build = build,
                     .values = nullptr,
                     .undo_values = nullptr,
                     .source = kNvfp4Converter};
-  if (!engines.has(kVllm2026_08)) row.source.commit = kCommit2026_05;
+  if (!engines.has(deployment::kVllm2026_08)) row.source.commit = kCommit2026_05;
   return row;
 }
 
 /// FP8 and MXFP8: of both versions of the engine and of standard order, gated or not.
-constexpr BackendLayout fp8_row(std::string_view family, WeightFormat format, std::string_view backend, std::string_view summary,
+constexpr BackendLayout fp8_row(std::string_view family, layout::WeightFormat format, std::string_view backend, std::string_view summary,
                                 std::span<const Need> needs, Build build) {
   return {.format = format,
           .backend = backend,
           .family = family,
           .summary = summary,
-          .engines = since(kVllm2026_05),
-          .standard_order = since(kVllm2026_05),
-          .gpt_oss_order = kNever,
+          .engines = deployment::since(deployment::kVllm2026_05),
+          .standard_order = deployment::since(deployment::kVllm2026_05),
+          .gpt_oss_order = deployment::kNever,
           .takes_not_gated = true,
           .needs = needs,
           .build = build,
@@ -96,23 +96,23 @@ constexpr BackendLayout gated_only(BackendLayout row) {
 }
 /// Checkpoints in standard order are converted by the engine's later version alone.
 constexpr BackendLayout standard_since_2026_08(BackendLayout row) {
-  row.standard_order = since(kVllm2026_08);
+  row.standard_order = deployment::since(deployment::kVllm2026_08);
   return row;
 }
 
 /// Of these versions alone.
-constexpr BackendLayout in_versions(BackendLayout row, Versions engines) {
+constexpr BackendLayout in_versions(BackendLayout row, deployment::Versions engines) {
   row.engines = row.standard_order = engines;
-  if (!engines.has(kVllm2026_08)) row.source.commit = kCommit2026_05;
+  if (!engines.has(deployment::kVllm2026_08)) row.source.commit = kCommit2026_05;
   return row;
 }
 
-inline constexpr Source kFp8Oracle{"vllm-project/vllm", "vllm/model_executor/layers/fused_moe/oracle/fp8.py", "convert_to_fp8_moe_kernel_format",
+inline constexpr layout::Source kFp8Oracle{"vllm-project/vllm", "vllm/model_executor/layers/fused_moe/oracle/fp8.py", "convert_to_fp8_moe_kernel_format",
                                    kCommit2026_08};
 
 /// FP8 and MXFP8 for what computes from the loaded buffers.
-constexpr BackendLayout fp8_as_loaded_row(std::string_view family, WeightFormat format, std::string_view backend,
-                                          Versions engines = since(kVllm2026_05)) {
+constexpr BackendLayout fp8_as_loaded_row(std::string_view family, layout::WeightFormat format, std::string_view backend,
+                                          deployment::Versions engines = deployment::since(deployment::kVllm2026_05)) {
   BackendLayout row = in_versions(fp8_row(family, format, backend, "weights and scales as loaded", {}, as_loaded), engines);
   row.ran.not_gated = false;
   row.source = kFp8Oracle;
@@ -126,7 +126,7 @@ constexpr BackendLayout as_loaded_row(std::string_view family, std::string_view 
 }
 
 inline bool is_gated(const Setting& setting) { return setting.form.gated; }
-inline bool from_gpt_oss(const Setting& setting) { return setting.form.order == SourceOrder::gpt_oss; }
+inline bool from_gpt_oss(const Setting& setting) { return setting.form.order == layout::SourceOrder::gpt_oss; }
 
 inline constexpr Need kBiasesOfGptOss{Quantity::has_bias, Rule::equals, 1, "both must exist in gpt-oss order", from_gpt_oss};
 /// The 128x4 tile of scales, where it must not pad columns.
@@ -137,11 +137,11 @@ inline constexpr std::array<Need, 1> kNvfp4TileNeeds{
     {{Quantity::w13_rows, Rule::multiple_of, 128, "gate and up together are not padded", is_gated, "NotImplementedError"}}};
 
 /// NVFP4 whose scales lie in that tile, as nvfp4_tiled makes it.
-constexpr BackendLayout nvfp4_tiled_row(std::string_view family, std::string_view backend, std::string_view summary, Versions engines, Build build) {
+constexpr BackendLayout nvfp4_tiled_row(std::string_view family, std::string_view backend, std::string_view summary, deployment::Versions engines, Build build) {
   return with_padding(nvfp4_row(family, backend, summary, engines, kNvfp4TileNeeds, build), kNvfp4TilePadding);
 }
 
 inline constexpr std::string_view kNvfp4UpFirst = "w13 rows up then gate; scales in the 128x4 tile";
 inline constexpr std::string_view kNvfp4Kept = "weights as loaded; scales in the 128x4 tile";
 
-}  // namespace mx::layout
+}  // namespace mx::families

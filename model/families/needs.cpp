@@ -4,7 +4,7 @@
 
 #include "model/families/facts.hpp"
 
-namespace mx::oracle {
+namespace mx::families {
 namespace {
 
 using facts::Names;
@@ -20,8 +20,8 @@ std::string_view name_of(NeedOf of) { return kOwners[static_cast<std::size_t>(of
 std::string source_text(const KernelNeed& need) {
   std::string text(need.source);
   if (!need.reference.empty()) text.append("; ").append(need.reference);
-  if (need.versions.until) text.append("; until ").append(mx::name_of(*need.versions.until));
+  if (need.versions.until) text.append("; until ").append(mx::deployment::name_of(*need.versions.until));
   return text;
 }
 
-}  // namespace mx::oracle
+}  // namespace mx::families

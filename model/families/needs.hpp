@@ -13,12 +13,12 @@
 #include "model/families/kernel_class.hpp"
 #include "model/grounds.hpp"
 
-namespace mx::oracle {
+namespace mx::families {
 
 /// A choice in its surroundings, with the sizes that the kernel will see.
 struct Placement {
-  const Deployment& deployment;
-  Engine engine;
+  const deployment::Deployment& deployment;
+  deployment::Engine engine;
   std::string_view oracle;
   std::string_view backend;
   std::string_view kernel_class;
@@ -54,11 +54,11 @@ struct KernelNeed {
   bool (*holds)(const Placement& placement);
   std::string_view source;
   std::string_view reference = {};          ///< upstream issues and pull requests
-  Versions versions = since(kVllm2026_05);  ///< of the engine, with what it is built against
+  deployment::Versions versions = deployment::since(deployment::kVllm2026_05);  ///< of the engine, with what it is built against
   /// Null: the classes named. Else those, of whatever family, for which it is true.
   bool (*of_classes)(const KernelClassFacts& facts) = nullptr;
   /// Null: every choice of these classes. Else those for which it is true.
-  bool (*of_choice)(Engine engine, std::string_view oracle, std::string_view backend, std::string_view kernel_class) = nullptr;
+  bool (*of_choice)(deployment::Engine engine, std::string_view oracle, std::string_view backend, std::string_view kernel_class) = nullptr;
 };
 
 /// The source, upstream issues and the version whose source says otherwise: "E/marlin_moe.py; vllm issue 49747; until vllm@2026-08".
@@ -75,4 +75,4 @@ struct NeedTable {
 
 inline bool is_broken(const KernelNeed& need, const Placement& placement) { return need.holds != nullptr && !need.holds(placement); }
 
-}  // namespace mx::oracle
+}  // namespace mx::families

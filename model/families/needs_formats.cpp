@@ -4,7 +4,7 @@
 
 #include "model/families/facts.hpp"
 
-namespace mx::oracle {
+namespace mx::families {
 namespace {
 
 using namespace facts;
@@ -58,4 +58,4 @@ constexpr std::array kFormats = {NeedTable{kMxfp4Oracles, false, kMxfp4}, NeedTa
 
 std::span<const NeedTable> format_needs() { return kFormats; }
 
-}  // namespace mx::oracle
+}  // namespace mx::families

@@ -6,7 +6,7 @@
 
 #include "model/families/memory.hpp"
 
-namespace mx::layout {
+namespace mx::families {
 
 /// The row whose conversion was run with stand-ins for a device's own code, or without some of its tensors.
 constexpr BackendLayout by_parts(BackendLayout row, std::string_view stand_ins) {
@@ -41,7 +41,7 @@ constexpr BackendLayout of_library(BackendLayout row, std::string_view library) 
 
 /// The row whose conversion vllm 0.33.0 (2026-11) has otherwise. Q/ is vllm/model_executor/layers/quantization/utils/.
 constexpr BackendLayout changed_in_november(BackendLayout row, std::string_view what, std::string_view source) {
-  row.changed = {what, source, kVllm2026_11};
+  row.changed = {what, source, deployment::kVllm2026_11};
   return row;
 }
 
@@ -55,4 +55,4 @@ inline constexpr std::string_view kMarlinStandIn = "gptq_marlin_repack";
 inline constexpr std::string_view kDeepGemmStandIn = "DeepGEMM's transform of the scales";
 inline constexpr std::string_view kLastLayoutStandIn = "the last layout of triton_kernels";
 
-}  // namespace mx::layout
+}  // namespace mx::families

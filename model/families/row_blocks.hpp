@@ -7,21 +7,21 @@
 #include "model/families/setting.hpp"
 #include "model/families/stage.hpp"
 
-namespace mx::layout {
+namespace mx::families {
 
 /// The buffer that an engine loads a tensor into, its rows as one axis named `rows` wherever it has any. Axes [E, rows] or [E, rows, columns], or
 /// [E] of scales per expert; of scales of a pair the halves are the rows of w13. Throws Error(usage) as loaded() does.
-Layout loaded_rows(Role role, const Setting& setting, int bits);
+layout::Layout loaded_rows(layout::Role role, const Setting& setting, int bits);
 
 namespace blocks {
 
 /// The lower half of the rows before the upper one; their number must be even.
-Layout& swap_halves(Layout& layout, std::string_view rows);
+layout::Layout& swap_halves(layout::Layout& layout, std::string_view rows);
 /// Groups of `group` rows of the upper half and of the lower half alternate; the rows must be a multiple of 2 * group.
-Layout& alternate_halves(Layout& layout, std::string_view rows, std::int64_t group);
+layout::Layout& alternate_halves(layout::Layout& layout, std::string_view rows, std::int64_t group);
 /// All even rows before all odd ones; their number must be even.
-Layout& separate_pairs(Layout& layout, std::string_view rows);
+layout::Layout& separate_pairs(layout::Layout& layout, std::string_view rows);
 
 }  // namespace blocks
 
-}  // namespace mx::layout
+}  // namespace mx::families

@@ -9,7 +9,7 @@
 #include "model/names.hpp"
 #include "model/numerics/rows.hpp"
 
-namespace mx::layout {
+namespace mx::families {
 namespace {
 
 using rows::Word;
@@ -38,14 +38,14 @@ constexpr std::array<Word<Arch>, 15> kArchWords{{
 }};
 
 /// Keys of the engine. Source: vllm quantization/utils/quant_utils.py.
-constexpr std::array<Word<WeightFormat>, 7> kKeyWords{{
-    {WeightFormat::mxfp4, "kMxfp4Static"},
-    {WeightFormat::nvfp4, "kNvfp4Static"},
-    {WeightFormat::mxfp8, "kMxfp8Static"},
-    {WeightFormat::fp8_tensor, "kFp8StaticTensorSym"},
-    {WeightFormat::fp8_channel, "kFp8StaticChannelSym"},
-    {WeightFormat::fp8_block, "kFp8Static128BlockSym"},
-    {WeightFormat::int4, "kInt4Static"},
+constexpr std::array<Word<layout::WeightFormat>, 7> kKeyWords{{
+    {layout::WeightFormat::mxfp4, "kMxfp4Static"},
+    {layout::WeightFormat::nvfp4, "kNvfp4Static"},
+    {layout::WeightFormat::mxfp8, "kMxfp8Static"},
+    {layout::WeightFormat::fp8_tensor, "kFp8StaticTensorSym"},
+    {layout::WeightFormat::fp8_channel, "kFp8StaticChannelSym"},
+    {layout::WeightFormat::fp8_block, "kFp8Static128BlockSym"},
+    {layout::WeightFormat::int4, "kInt4Static"},
 }};
 
 /// Devices whose names stand for a row above.
@@ -65,14 +65,14 @@ constexpr std::array<Alias, 7> kAliases{{
 
 }  // namespace
 
-std::optional<WeightFormat> format_of_key(std::string_view weight_key) {
-  const auto found = std::ranges::find(kKeyWords, weight_key, &Word<WeightFormat>::name);
+std::optional<layout::WeightFormat> format_of_key(std::string_view weight_key) {
+  const auto found = std::ranges::find(kKeyWords, weight_key, &Word<layout::WeightFormat>::name);
   return found != kKeyWords.end() ? std::optional(found->value) : std::nullopt;
 }
 
-bool has_conversions(Engine engine) { return std::ranges::find(kConversionEngines, engine) != kConversionEngines.end(); }
+bool has_conversions(deployment::Engine engine) { return std::ranges::find(kConversionEngines, engine) != kConversionEngines.end(); }
 
-Engine conversion_engine_named(std::string_view name) { return standing_engine(engine_named(name)); }
+deployment::Engine conversion_engine_named(std::string_view name) { return standing_engine(deployment::engine_named(name)); }
 std::string_view name_of(Arch arch) { return rows::word_of<Arch>(kArchWords, arch); }
 std::string_view name_of(ParamsDtype dtype) { return rows::word_of<ParamsDtype>(kParamsWords, dtype); }
 ParamsDtype params_dtype_named(std::string_view name) { return rows::named(kParamsWords, "parameter dtype", name).value; }
@@ -88,20 +88,20 @@ Arch arch_named(std::string_view platform) {
   return rows::named(kArchWords, "platform", platform).value;
 }
 
-oracle::PlatformKind platform_of(Arch arch) {
-  if (arch == Arch::xpu) return oracle::PlatformKind::xpu;
-  if (arch == Arch::cpu) return oracle::PlatformKind::cpu;
-  return arch >= Arch::gfx90a && arch <= Arch::gfx1250 ? oracle::PlatformKind::rocm : oracle::PlatformKind::cuda;
+deployment::PlatformKind platform_of(Arch arch) {
+  if (arch == Arch::xpu) return deployment::PlatformKind::xpu;
+  if (arch == Arch::cpu) return deployment::PlatformKind::cpu;
+  return arch >= Arch::gfx90a && arch <= Arch::gfx1250 ? deployment::PlatformKind::rocm : deployment::PlatformKind::cuda;
 }
 
-Setting rounded_setting(WeightFormat format, bool gated, Sizes sizes, Engine engine) {
-  sizes.group = std::max<std::int64_t>(1, group_of(format));
-  return {.sizes = sizes, .padded = sizes, .form = {format, SourceOrder::standard, gated}, .engine = engine};
+Setting rounded_setting(layout::WeightFormat format, bool gated, layout::Sizes sizes, deployment::Engine engine) {
+  sizes.group = std::max<std::int64_t>(1, layout::group_of(format));
+  return {.sizes = sizes, .padded = sizes, .form = {format, layout::SourceOrder::standard, gated}, .engine = engine};
 }
 
 TritonKernels triton_kernels_of(const Setting& setting) {
   if (setting.triton.release) return *setting.triton.release;
-  return platform_of(setting.arch) == oracle::PlatformKind::rocm && setting.engine >= kVllm2026_08 ? TritonKernels::v3_7 : TritonKernels::v3_5;
+  return platform_of(setting.arch) == deployment::PlatformKind::rocm && setting.engine >= deployment::kVllm2026_08 ? TritonKernels::v3_7 : TritonKernels::v3_5;
 }
 
-}  // namespace mx::layout
+}  // namespace mx::families

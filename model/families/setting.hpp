@@ -19,23 +19,23 @@
 #include "model/families/triton_kernels/parameters.hpp"
 #include "model/layout/tensor.hpp"
 
-namespace mx::layout {
+namespace mx::families {
 
 /// Versions of the engine whose conversions are known. Source: vllm-project/vllm at the commits of engine_named.
-inline constexpr std::array<Engine, 2> kConversionEngines{kVllm2026_05, kVllm2026_08};
-bool has_conversions(Engine engine);
+inline constexpr std::array<deployment::Engine, 2> kConversionEngines{deployment::kVllm2026_05, deployment::kVllm2026_08};
+bool has_conversions(deployment::Engine engine);
 /// One of them, as engine_named reads it and throws; for a version whose conversions are not known the newest before it (carried.hpp).
-Engine conversion_engine_named(std::string_view name);
+deployment::Engine conversion_engine_named(std::string_view name);
 
 /// The format of weights with a quantization key of the engine; none for keys of other formats.
-std::optional<WeightFormat> format_of_key(std::string_view weight_key);
+std::optional<layout::WeightFormat> format_of_key(std::string_view weight_key);
 
 /// The devices that conversions tell apart.
 enum class Arch { sm75, sm80, sm89, sm90, sm100, sm110, sm120, gfx90a, gfx942, gfx950, gfx11, gfx12, gfx1250, xpu, cpu };
 std::string_view name_of(Arch arch);  ///< "sm100"
 /// The nearest row at or below a platform's name: SM103 is sm100, SM121 sm120, gfx1201 gfx12. Throws Error(usage) on an unknown name.
 Arch arch_named(std::string_view platform);
-oracle::PlatformKind platform_of(Arch arch);
+deployment::PlatformKind platform_of(Arch arch);
 
 /// The dtype of the layer's parameters.
 enum class ParamsDtype { bf16, fp16 };
@@ -55,10 +55,10 @@ ConverterActivation converter_activation_named(std::string_view name);
 /// One conversion's surroundings. `sizes` are the checkpoint's (this rank's), `padded` what the engine rounded its buffers up to. Behind what every
 /// converter sees stands what one family looks at.
 struct Setting {
-  Sizes sizes;
-  Sizes padded;
-  Form form;
-  Engine engine = kDefaultEngine;
+  layout::Sizes sizes;
+  layout::Sizes padded;
+  layout::Form form;
+  deployment::Engine engine = deployment::kDefaultEngine;
   Arch arch = Arch::sm100;
   int tp_size = 1;
   ParamsDtype params_dtype = ParamsDtype::bf16;
@@ -77,10 +77,10 @@ struct Setting {
 
 /// The setting of a layer whose sizes the engine has rounded already, with the groups of its format and its rows in the standard order. What else a
 /// converter looks at has its default, which breaks no precondition.
-Setting rounded_setting(WeightFormat format, bool gated, Sizes sizes, Engine engine);
+Setting rounded_setting(layout::WeightFormat format, bool gated, layout::Sizes sizes, deployment::Engine engine);
 
 /// The release of triton_kernels that applies: the one asked for, else the engine's own for the device.
 /// Source: vllm requirements and cmake/external_projects: v3.5.1 on cuda for both engines; on ROCm v3.5.1, later a branch of 3.6.
 TritonKernels triton_kernels_of(const Setting& setting);
 
-}  // namespace mx::layout
+}  // namespace mx::families

@@ -7,7 +7,7 @@
 
 #include "model/families/setting_keys.hpp"
 
-namespace mx::layout {
+namespace mx::families {
 
 inline constexpr std::string_view kYesNo = "yes or no";
 inline constexpr std::array<std::string_view, 2> kBools{"no", "yes"};
@@ -16,4 +16,4 @@ inline constexpr std::array<std::string_view, 2> kBools{"no", "yes"};
 bool yes_or_no(std::string_view key, std::string_view value);
 inline std::string word_of(bool value) { return value ? "yes" : "no"; }
 
-}  // namespace mx::layout
+}  // namespace mx::families

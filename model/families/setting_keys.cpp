@@ -9,7 +9,7 @@
 #include "model/families/setting_key_rows.hpp"
 #include "model/names.hpp"
 
-namespace mx::layout {
+namespace mx::families {
 namespace {
 
 using Text = std::string_view;
@@ -27,23 +27,23 @@ constexpr std::array<Text, 3> kActivations{"SILU", "SWIGLUOAI", "SITU"};
 
 /// With the releases of libraries that the version or the release asks for, where another version's conversions are not called with them.
 void set_engine(Setting& setting, Text name) {
-  const Engine asked = engine_named(name);
+  const deployment::Engine asked = deployment::engine_named(name);
   setting.engine = conversion_engine_named(name);
   for (const Library& library : libraries()) {
     const Text release = asked_release(library, asked);
     if (asked == setting.engine || library.key.empty() || release.empty()) continue;
     choose_library(setting, std::string(library.name) + "=" + std::string(release));
   }
-  choose_libraries(setting, libraries_asked_by(release_named(name)));
+  choose_libraries(setting, libraries_asked_by(deployment::release_named(name)));
 }
 
 constexpr std::array<SettingKey, 10> kEveryConverter{{
     {"source-order", "gpt_oss or standard", "row order of w13 in the checkpoint", kOrders,
-     [](Setting& s, Text v) { s.form.order = source_order_named(v); }, [](const Setting& s) { return std::string(name_of(s.form.order)); }},
+     [](Setting& s, Text v) { s.form.order = layout::source_order_named(v); }, [](const Setting& s) { return std::string(layout::name_of(s.form.order)); }},
     {"not-gated", kYesNo, "w13 is one matrix, without gate and up", kBools, [](Setting& s, Text v) { s.form.gated = !yes_or_no("not-gated", v); },
      [](const Setting& s) { return word_of(!s.form.gated); }},
     {"engine", "vllm@2026-05, vllm@2026-08 or a later one, by month, release or commit", "version of the engine", kEngineTrials, set_engine,
-     [](const Setting& s) { return std::string(mx::name_of(s.engine)); }},
+     [](const Setting& s) { return std::string(mx::deployment::name_of(s.engine)); }},
     {"platform", "sm75 .. sm120, gfx90a .. gfx1250, xpu, cpu", "device", kPlatforms, [](Setting& s, Text v) { s.arch = arch_named(v); },
      [](const Setting& s) { return std::string(name_of(s.arch)); }},
     {"tp", "1 or more", "tensor parallel size", kRanks,
@@ -123,4 +123,4 @@ std::int64_t whole_number(Text what, Text text, std::int64_t low, std::int64_t h
               std::string(what));
 }
 
-}  // namespace mx::layout
+}  // namespace mx::families

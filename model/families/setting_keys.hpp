@@ -10,7 +10,7 @@
 
 #include "model/families/setting.hpp"
 
-namespace mx::layout {
+namespace mx::families {
 
 struct SettingKey {
   std::string_view key;    ///< "params-dtype"
@@ -57,4 +57,4 @@ std::span<const SettingKey> b12x_setting_keys();
 std::span<const SettingKey> humming_setting_keys();
 std::span<const SettingVariable> deepgemm_setting_variables();
 
-}  // namespace mx::layout
+}  // namespace mx::families

@@ -4,7 +4,7 @@
 #include "model/names.hpp"
 #include "model/numerics/rows.hpp"
 
-namespace mx::layout {
+namespace mx::families {
 namespace {
 
 std::vector<StageLayout> joined() {
@@ -65,14 +65,14 @@ std::vector<StageNeed> broken_needs(const StageLayout& stage, StageRequest reque
   return stage.broken == nullptr ? std::vector<StageNeed>{} : stage.broken(request);
 }
 
-Layout stage_layout(const StageLayout& stage, StageRequest request) {
+layout::Layout stage_layout(const StageLayout& stage, StageRequest request) {
   complete(stage, request);
   const std::vector<StageNeed> broken = stage.broken == nullptr ? std::vector<StageNeed>{} : stage.broken(request);
   if (!broken.empty()) refuse(stage, text_of(broken.front()));
   return stage.build(request);
 }
 
-Layout stage_layout(std::string_view name, std::int64_t batch, std::int64_t rows, std::int64_t cols, int unit_bits, StageParams params) {
+layout::Layout stage_layout(std::string_view name, std::int64_t batch, std::int64_t rows, std::int64_t cols, int unit_bits, StageParams params) {
   return stage_layout(stage_named(name),
                       {.version = {}, .batch = batch, .rows = rows, .cols = cols, .unit_bits = unit_bits, .params = std::move(params)});
 }
@@ -81,4 +81,4 @@ void need_multiple(std::vector<StageNeed>& broken, std::string_view quantity, st
   if (value % multiple != 0) broken.push_back({quantity, value, multiple, why});
 }
 
-}  // namespace mx::layout
+}  // namespace mx::families

@@ -13,7 +13,7 @@
 #include "model/layout/layout.hpp"
 #include "model/layout/source.hpp"
 
-namespace mx::layout {
+namespace mx::families {
 
 /// A parameter of a block beyond the matrix.
 struct StageParam {
@@ -58,8 +58,8 @@ struct StageLayout {
   /// The rules that a request breaks, in the converter's order of checking; empty: it is laid out. Null: it refuses nothing.
   std::vector<StageNeed> (*broken)(const StageRequest& request);
   /// The program, on the logical axes [batch, rows, cols] (and those that Explode adds).
-  Layout (*build)(const StageRequest& request);
-  Source source;
+  layout::Layout (*build)(const StageRequest& request);
+  layout::Source source;
 };
 
 /// Every modelled block.
@@ -69,9 +69,9 @@ const StageLayout& stage_named(std::string_view name);
 
 /// The row's layout of a request: fills in the standard parameters, checks version, parameters, unit and needs. Throws Error(usage) naming the
 /// parameter or quantity, its value and the rule.
-Layout stage_layout(const StageLayout& stage, StageRequest request);
+layout::Layout stage_layout(const StageLayout& stage, StageRequest request);
 /// The same by name, at the row's first version.
-Layout stage_layout(std::string_view name, std::int64_t batch, std::int64_t rows, std::int64_t cols, int unit_bits, StageParams params = {});
+layout::Layout stage_layout(std::string_view name, std::int64_t batch, std::int64_t rows, std::int64_t cols, int unit_bits, StageParams params = {});
 /// Every rule that a request breaks; other errors are thrown as by stage_layout.
 std::vector<StageNeed> broken_needs(const StageLayout& stage, StageRequest request);
 
@@ -97,40 +97,40 @@ void need_multiple(std::vector<StageNeed>& broken, std::string_view quantity, st
 namespace blocks {
 
 /// Merges [half, I] into the axis `rows` with up and gate rows alternating, up first: row 2i up i, row 2i+1 gate i.
-Layout& up_gate_interleaved(Layout& layout);
+layout::Layout& up_gate_interleaved(layout::Layout& layout);
 /// Merges [half, I] into the axis `rows`, all up rows before all gate rows.
-Layout& up_before_gate(Layout& layout);
+layout::Layout& up_before_gate(layout::Layout& layout);
 /// dst row r <- src 32*(r/32) + 4*(r%8) + (r%32)/8 (epilogue tile 128). Source: FlashInfer shuffle_matrix_a.
-Layout& shuffle_a128(Layout& layout, std::string_view rows);
+layout::Layout& shuffle_a128(layout::Layout& layout, std::string_view rows);
 /// dst row r <- src 16*(r/16) + 2*(r%8) + (r%16)/8 (epilogue tile 64).
-Layout& shuffle_a64(Layout& layout, std::string_view rows);
+layout::Layout& shuffle_a64(layout::Layout& layout, std::string_view rows);
 /// The 128x4 scale tile of cuBLASLt and CUTLASS; pads rows to 128 and columns to 4 with zero. The view must end in [rows, cols].
-Layout& sf128x4(Layout& layout, std::string_view rows, std::string_view cols);
+layout::Layout& sf128x4(layout::Layout& layout, std::string_view rows, std::string_view cols);
 /// The 8x4 tile of activation block scales; pads rows to 8 and columns to 4 with zero.
-Layout& sf8x4(Layout& layout, std::string_view rows, std::string_view cols);
+layout::Layout& sf8x4(layout::Layout& layout, std::string_view rows, std::string_view cols);
 
 /// Extent of an axis of the view. Throws Error(usage) when there is none of that name.
-std::int64_t extent_of(const Layout& layout, std::string_view axis);
+std::int64_t extent_of(const layout::Layout& layout, std::string_view axis);
 /// Pads an axis to the next multiple; nothing is appended when it is one already.
-Layout& pad_to_multiple(Layout& layout, std::string_view axis, std::int64_t multiple, PadContent content);
+layout::Layout& pad_to_multiple(layout::Layout& layout, std::string_view axis, std::int64_t multiple, layout::PadContent content);
 /// Permutes such that the axes of `from` are replaced, in place, by those of `to`, a rearrangement of the same axes.
-void rearrange(Layout& layout, std::span<const std::string> from, std::span<const std::string> to);
+void rearrange(layout::Layout& layout, std::span<const std::string> from, std::span<const std::string> to);
 
 /// Takes parts off the low end of an axis: index = (.. (axis * parts[0].extent + parts[0]) ..) * parts[n].extent + parts[n]. The axis keeps its name
 /// for what is left, the parts follow it.
-Layout& split_off(Layout& layout, std::string_view axis, std::span<const Axis> parts);
-Layout& split_off(Layout& layout, std::string_view axis, std::initializer_list<Axis> parts);
+layout::Layout& split_off(layout::Layout& layout, std::string_view axis, std::span<const layout::Axis> parts);
+layout::Layout& split_off(layout::Layout& layout, std::string_view axis, std::initializer_list<layout::Axis> parts);
 /// Puts the named axes, which are those that the named positions hold already in another order, into this order; other axes stay.
-Layout& order(Layout& layout, std::initializer_list<std::string_view> axes);
+layout::Layout& order(layout::Layout& layout, std::initializer_list<std::string_view> axes);
 /// The row axes of a loaded buffer as one: w13's two become `rows`. Returns the name of the row axis.
-std::string merge_rows(Layout& layout);
+std::string merge_rows(layout::Layout& layout);
 
 /// Appends the axes `nibble` (2) and `bit` (4): whether the units are bytes or 4-bit elements, `cols` counts bytes afterwards.
 /// Throws Error(usage) on other units.
-Layout& explode_bytes(Layout& layout, std::string_view cols);
+layout::Layout& explode_bytes(layout::Layout& layout, std::string_view cols);
 /// Scatters the bits of 4 bytes over a 32-bit word. The view must end in axes of 4 bytes in all, `nibble` and `bit`; these become one axis of 32.
-Layout& fp4word(Layout& layout);
+layout::Layout& fp4word(layout::Layout& layout);
 
 }  // namespace blocks
 
-}  // namespace mx::layout
+}  // namespace mx::families

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-namespace mx::layout {
+namespace mx::families {
 namespace {
 
 constexpr std::array<std::int64_t, 1> kMatrix{2};
@@ -22,13 +22,13 @@ constexpr std::string_view kRepack = "csrc/libtorch_stable/quantization/marlin/g
 constexpr std::string_view kGrouped = "csrc/libtorch_stable/quantization/cutlass_w4a8/w4a8_grouped_mm_entry.cu";
 constexpr std::string_view kMixed = "csrc/nv_internal/tensorrt_llm/kernels/cutlass_kernels/moe_gemm/moe_gemm_mixed_utils.cu";
 
-constexpr Source vllm(std::string_view path, std::string_view symbol) {
+constexpr layout::Source vllm(std::string_view path, std::string_view symbol) {
   return {"vllm-project/vllm", path, symbol, "017e9f4448b700e85ee16023287b025693c72b9e"};
 }
-constexpr Source flashinfer(std::string_view path, std::string_view symbol) {
+constexpr layout::Source flashinfer(std::string_view path, std::string_view symbol) {
   return {"flashinfer-ai/flashinfer", path, symbol, "fb28d7242b3506a2348265962041acc1fb56cca4"};
 }
-constexpr Source aiter(std::string_view symbol) { return {"ROCm/aiter", "aiter/ops/shuffle.py", symbol, "e4048607a535ace3a2b51ded31b1c8c2d45c0879"}; }
+constexpr layout::Source aiter(std::string_view symbol) { return {"ROCm/aiter", "aiter/ops/shuffle.py", symbol, "e4048607a535ace3a2b51ded31b1c8c2d45c0879"}; }
 
 constexpr StageInput kInputs[] = {
     {"sf_128x4",
@@ -100,4 +100,4 @@ std::vector<StageNeed> broken_inputs(std::string_view stage, std::string_view ve
   return broken;
 }
 
-}  // namespace mx::layout
+}  // namespace mx::families

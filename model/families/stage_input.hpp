@@ -10,7 +10,7 @@
 #include "model/families/stage.hpp"
 #include "model/layout/source.hpp"
 
-namespace mx::layout {
+namespace mx::families {
 
 /// One converter's rule; an empty list allows everything.
 struct StageInput {
@@ -19,7 +19,7 @@ struct StageInput {
   std::span<const std::int64_t> ranks;       ///< numbers of axes that it takes
   std::span<const std::string_view> dtypes;  ///< names of the tensor library: "uint8", "float8_e4m3fn"
   std::string_view why;
-  Source source;
+  layout::Source source;
 };
 
 /// Every rule.
@@ -28,4 +28,4 @@ std::span<const StageInput> all_stage_inputs();
 /// The rules that a tensor breaks, in the converter's order of checking: quantities "rank" and "dtype".
 std::vector<StageNeed> broken_inputs(std::string_view stage, std::string_view version, std::int64_t rank, std::string_view dtype);
 
-}  // namespace mx::layout
+}  // namespace mx::families

@@ -3,7 +3,7 @@
 #include "model/error.hpp"
 #include "model/numerics/rows.hpp"
 
-namespace mx::layout {
+namespace mx::families {
 namespace {
 
 std::vector<ValueStage> joined() {
@@ -36,4 +36,4 @@ StageTensors run_stage(const ValueStage& stage, const StageTensors& inputs, Stag
   return stage.run(inputs, params);
 }
 
-}  // namespace mx::layout
+}  // namespace mx::families

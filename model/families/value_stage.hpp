@@ -12,7 +12,7 @@
 #include "model/families/stage.hpp"
 #include "model/layout/source.hpp"
 
-namespace mx::layout {
+namespace mx::families {
 
 /// A tensor by its bytes: elements row-major, little endian, 4-bit elements two a byte with the even one in the low nibble.
 struct StageTensor {
@@ -33,7 +33,7 @@ struct ValueStage {
   std::span<const StageParam> params;
   /// Throws Error(usage) naming the quantity, its value and the rule when the converter refuses.
   StageTensors (*run)(const StageTensors& inputs, const StageParams& params);
-  Source source;
+  layout::Source source;
   /// The inputs again from the outputs, where those determine them; null: they do not.
   StageTensors (*undo)(const StageTensors& outputs, const StageParams& params) = nullptr;
 };
@@ -52,4 +52,4 @@ std::span<const ValueStage> marlin_value_stages();
 std::span<const ValueStage> humming_value_stages();
 std::span<const ValueStage> cutlass_w4a8_value_stages();
 
-}  // namespace mx::layout
+}  // namespace mx::families

@@ -9,7 +9,7 @@
 #include "model/families/stage.hpp"
 #include "model/fault.hpp"
 
-namespace mx::layout::blocks {
+namespace mx::families::blocks {
 namespace {
 
 constexpr int kWordBits = 32;
@@ -20,7 +20,7 @@ constexpr std::array<std::array<std::int64_t, 4>, 4> kFp4Word{{{6, 7, 8, 15}, {3
 
 }  // namespace
 
-Layout& explode_bytes(Layout& layout, std::string_view cols) {
+layout::Layout& explode_bytes(layout::Layout& layout, std::string_view cols) {
   const std::string name(cols);
   if (layout.grain_bits() == 8) return layout.explode(1, "bit").split("bit", 4, "nibble", "bit");
   if (layout.grain_bits() != 4) {
@@ -29,7 +29,7 @@ Layout& explode_bytes(Layout& layout, std::string_view cols) {
   return layout.split(name, 2, name, "nibble").explode(1, "bit");
 }
 
-Layout& fp4word(Layout& layout) {
+layout::Layout& fp4word(layout::Layout& layout) {
   std::vector<std::string> names;
   std::int64_t bits = 1;
   for (std::size_t i = layout.view().size(); i-- > 0 && bits < kWordBits;) {
@@ -49,4 +49,4 @@ Layout& fp4word(Layout& layout) {
   return layout.table("word_bit", std::move(source));
 }
 
-}  // namespace mx::layout::blocks
+}  // namespace mx::families::blocks

@@ -14,7 +14,7 @@ namespace {
 
 using layout::CanonicalLayer;
 using layout::Role;
-using layout::Setting;
+using families::Setting;
 using layout::Sizes;
 using layout::WeightFormat;
 
@@ -93,7 +93,7 @@ BackendCase rank_case(const BackendCase& c) {
   Setting& setting = rank.setting;
   if (in_blocks(setting.form.format)) setting.padded.intermediate = round_up(setting.padded.intermediate, 128);
   setting.sizes = setting.padded;
-  RC_PRE(layout::broken_needs(c.row, setting).empty());
+  RC_PRE(families::broken_needs(c.row, setting).empty());
   return rank;
 }
 
@@ -107,11 +107,11 @@ void check_rank(const BackendCase& rank, const CanonicalLayer& loaded, const Can
   for (Role role : layout::kAllRoles) {
     if (loaded[role] != expected[role]) RC_FAIL(std::string(layout::name_of(role)) + " is loaded otherwise");
   }
-  const layout::PackedLayer packed = layout::convert(loaded, rank.row, rank.setting);
+  const families::PackedLayer packed = families::convert(loaded, rank.row, rank.setting);
   if (rank.row.values == nullptr) {
     for (const layout::PackedTensor& tensor : packed.tensors) check_bytes(rank, expected, tensor, expected_memory(rank, tensor.role));
   } else if (rank.row.undo_values != nullptr && packed.losses.empty()) {
-    const CanonicalLayer back = layout::restore(packed);
+    const CanonicalLayer back = families::restore(packed);
     for (Role role : layout::kAllRoles) {
       if (back[role] != expected[role]) RC_FAIL(std::string(layout::name_of(role)) + " is restored otherwise");
     }
@@ -129,14 +129,14 @@ Outcome law_ranks_cut(const Law& law) {
         Setting whole = rank.setting;
         whole.sizes = whole.padded = {rank.setting.sizes.experts, whole_intermediate(c, rank, tp), c.setting.sizes.hidden, c.setting.sizes.group};
         const CanonicalLayer layer = c.row.values == nullptr ? wild_layer(c.row, whole) : tame_layer(whole);
-        oracle::ParallelRequest parallel;
+        deployment::ParallelRequest parallel;
         parallel.tp = tp;
         const sim::Plan plan = sim::make_plan({.parallel = parallel,
                                                .form = whole.form,
                                                .whole = whole.sizes,
                                                .allocated_hidden = rank.setting.padded.hidden,
                                                .allocated_intermediate = rank.setting.padded.intermediate,
-                                               .address = sim::ExpertAddress::map});
+                                               .address = families::ExpertAddress::map});
         std::int64_t next = 0;
         for (int index = 0; index < tp; ++index) {
           const Part part = part_of(rank.setting, whole.sizes.intermediate, index, tp);

@@ -9,7 +9,7 @@ namespace {
 
 using layout::CanonicalLayer;
 using layout::Layout;
-using layout::PackedLayer;
+using families::PackedLayer;
 using layout::PackedTensor;
 using layout::Role;
 
@@ -108,7 +108,7 @@ bool same_number(double a, double b) { return a == b || (a != a && b != b); }
 
 /// The checkpoint's number of a weight with its scales.
 double checkpoint_number(const BackendCase& c, const CanonicalLayer& layer, const WeightRoles& roles, std::int64_t unit) {
-  const layout::Setting& s = c.setting;
+  const families::Setting& s = c.setting;
   const std::int64_t cols = layout::is_w13(roles.weight) ? s.sizes.hidden : s.sizes.intermediate;
   const std::int64_t rows = layout::is_w13(roles.weight) ? s.sizes.intermediate : s.sizes.hidden;
   const std::int64_t shards = layout::is_w13(roles.weight) ? shard_count(s) : 1;
@@ -149,7 +149,7 @@ std::int64_t row_read(const KernelView& view, std::int64_t expert, std::int64_t 
 
 /// Grain of the checkpoint's memory that holds a logical unit: rows of w13 alternate in gpt-oss order.
 std::int64_t checkpoint_unit(const BackendCase& c, Role role, std::int64_t unit) {
-  const layout::Setting& s = c.setting;
+  const families::Setting& s = c.setting;
   const bool has_rows = layout::is_weight(role) || layout::is_bias(role) || layout::is_scale(role);
   if (!layout::is_w13(role) || !has_rows || is_standard(s) || !s.form.gated) return unit;
   const std::vector<layout::Axis> axes = layout::logical_axes(role, s.sizes, s.form);

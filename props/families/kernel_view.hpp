@@ -20,7 +20,7 @@ inline constexpr std::array<WeightRoles, 2> kWeights{
 
 /// How many elements of a weight a kernel dequantizes to another number than the checkpoint's. Fails the running property when it does not find them
 /// all.
-std::int64_t count_misread(const BackendCase& c, const layout::CanonicalLayer& layer, const layout::PackedLayer& packed, const WeightRoles& roles);
+std::int64_t count_misread(const BackendCase& c, const layout::CanonicalLayer& layer, const families::PackedLayer& packed, const WeightRoles& roles);
 
 /// How many pairs of rows of a tensor of w13 are not gate i and up i.
 std::int64_t count_mispaired(const BackendCase& c, layout::Role role);

@@ -10,7 +10,7 @@ namespace {
 
 using layout::CanonicalLayer;
 using layout::Role;
-using layout::Setting;
+using families::Setting;
 using layout::WeightFormat;
 using Random = std::mt19937;
 
@@ -85,8 +85,8 @@ std::uint64_t tame_bias(Random& random) {
 
 /// The largest scale byte that the conversion takes: 6 is added for 8-bit activations, with fp16 parameters to what fp16 holds.
 int largest_byte(const Setting& setting) {
-  if (setting.input_dtype == layout::InputDtype::none) return 255;
-  return setting.params_dtype == layout::ParamsDtype::fp16 ? 142 : 249;
+  if (setting.input_dtype == families::InputDtype::none) return 255;
+  return setting.params_dtype == families::ParamsDtype::fp16 ? 142 : 249;
 }
 
 }  // namespace
@@ -128,7 +128,7 @@ CanonicalLayer tame_layer(const Setting& setting) {
   return layer;
 }
 
-CanonicalLayer wild_layer(const layout::BackendLayout& row, const Setting& setting) {
+CanonicalLayer wild_layer(const families::BackendLayout& row, const Setting& setting) {
   CanonicalLayer layer = tame_layer(setting);
   Random random = seeded();
   for (Role role : layout::kAllRoles) {

@@ -4,7 +4,7 @@ namespace mx::props {
 namespace {
 
 using layout::Role;
-using layout::Setting;
+using families::Setting;
 
 std::int64_t fp8_padded_i(const Setting& setting) { return round_up(setting.padded.intermediate, setting.form.gated ? 16 : 128); }
 

@@ -13,15 +13,15 @@
 namespace mx::props {
 namespace {
 
-using layout::BackendLayout;
+using families::BackendLayout;
 using layout::Form;
 using layout::Role;
-using layout::Setting;
+using families::Setting;
 using layout::Sizes;
 using layout::SourceOrder;
 using layout::WeightFormat;
 
-Form random_form(const BackendLayout& row, Engine engine) {
+Form random_form(const BackendLayout& row, deployment::Engine engine) {
   std::vector<Form> forms;
   for (SourceOrder order : {SourceOrder::gpt_oss, SourceOrder::standard}) {
     for (bool gated : {true, false}) {
@@ -33,8 +33,8 @@ Form random_form(const BackendLayout& row, Engine engine) {
 }
 
 bool needs_bias(const BackendLayout& row, const Setting& setting) {
-  return std::ranges::any_of(row.needs, [&](const layout::Need& need) {
-    return need.quantity == layout::Quantity::has_bias && (need.applies == nullptr || need.applies(setting));
+  return std::ranges::any_of(row.needs, [&](const families::Need& need) {
+    return need.quantity == families::Quantity::has_bias && (need.applies == nullptr || need.applies(setting));
   });
 }
 
@@ -71,21 +71,21 @@ Sizes random_padding(const BackendLayout& row, const Setting& setting) {
   if (setting.form.format != WeightFormat::mxfp4) return setting.sizes;
   const std::int64_t kind = pick(0, 2);
   if (kind == 0) return setting.sizes;
-  const Sizes rounded = sim::rounded_up(row.backend, setting);
+  const Sizes rounded = checkpoint::rounded_up(row.backend, setting);
   return kind == 1 && rounded != setting.sizes ? rounded : up_to(setting.sizes, 128);
 }
 
 void make_acceptable(const BackendLayout& row, Setting& setting) {
-  if (layout::broken_needs(row, setting).empty()) return;
-  RC_ASSERT_THROWS_AS(layout::check_needs(row, setting), Error);
+  if (families::broken_needs(row, setting).empty()) return;
+  RC_ASSERT_THROWS_AS(families::check_needs(row, setting), Error);
   const Sizes drawn = setting.padded;
   const bool pads = setting.form.format == WeightFormat::mxfp4 && pick(0, 1) == 1;
   for (std::int64_t multiple : {16, 32, 64, 128, 256}) {
     setting.padded = up_to(drawn, multiple);
     if (!pads) setting.sizes = setting.padded;
-    if (layout::broken_needs(row, setting).empty()) return;
+    if (families::broken_needs(row, setting).empty()) return;
   }
-  RC_FAIL(std::string(row.backend) + " refuses " + text_of(setting) + ": " + layout::broken_needs(row, setting).front().text());
+  RC_FAIL(std::string(row.backend) + " refuses " + text_of(setting) + ": " + families::broken_needs(row, setting).front().text());
 }
 
 std::string sizes_text(const Sizes& sizes) { return std::to_string(sizes.intermediate) + "x" + std::to_string(sizes.hidden); }
@@ -101,21 +101,21 @@ std::string show_command(const BackendLayout& row, const Setting& s) {
   const auto flag = [](bool set, const char* option) { return set ? " --" + std::string(option) : std::string(); };
   return "mxact layout show " + std::string(row.backend) + " --format " + std::string(layout::name_of(s.form.format)) + " --shape " +
          std::to_string(s.sizes.experts) + "x" + sizes_text(s.sizes) + " --padded " + sizes_text(s.padded) + " --source-order " +
-         std::string(layout::name_of(s.form.order)) + flag(!s.form.gated, "not-gated") + " --engine " + std::string(name_of(s.engine)) +
-         " --platform " + std::string(layout::name_of(s.arch)) +
-         " --library triton_kernels=" + std::string(layout::name_of(layout::triton_kernels_of(s))) +
+         std::string(layout::name_of(s.form.order)) + flag(!s.form.gated, "not-gated") + " --engine " + std::string(deployment::name_of(s.engine)) +
+         " --platform " + std::string(families::name_of(s.arch)) +
+         " --library triton_kernels=" + std::string(families::name_of(families::triton_kernels_of(s))) +
          flag(s.triton.torch_before_2_8_1, "torch-before-2-8-1") + " --tp " + std::to_string(s.tp_size) + " --num-warps " +
-         std::to_string(s.triton.num_warps) + " --params-dtype " + std::string(layout::name_of(s.params_dtype)) + " --input-dtype " +
-         std::string(layout::name_of(s.input_dtype)) + " --activation " + std::string(layout::name_of(s.activation)) + flag(s.aiter.a8w4, "a8w4") +
+         std::to_string(s.triton.num_warps) + " --params-dtype " + std::string(families::name_of(s.params_dtype)) + " --input-dtype " +
+         std::string(families::name_of(s.input_dtype)) + " --activation " + std::string(families::name_of(s.activation)) + flag(s.aiter.a8w4, "a8w4") +
          flag(s.triton.before_swizzle, "before-swizzle") + flag(s.b12x.a16, "a16") + (s.deepgemm.e8m0 ? "" : " --deep-gemm-e8m0 no") +
-         (s.flashinfer.release ? " --library flashinfer=" + std::string(layout::name_of(*s.flashinfer.release)) : "") +
-         (s.humming.release ? " --library humming=" + std::string(layout::name_of(*s.humming.release)) : "") +
+         (s.flashinfer.release ? " --library flashinfer=" + std::string(families::name_of(*s.flashinfer.release)) : "") +
+         (s.humming.release ? " --library humming=" + std::string(families::name_of(*s.humming.release)) : "") +
          flag(s.humming.group_128, "humming-group-128") + (s.has_bias ? "" : " --set has-bias=no");
 }
 
 }  // namespace
 
-BackendCase random_case(const BackendLayout& row, Engine engine) {
+BackendCase random_case(const BackendLayout& row, deployment::Engine engine) {
   const BackendFormula& formula = backend_formula(row.backend, row.format, engine);
   Setting setting{.sizes = random_sizes(formula), .padded = {}, .form = random_form(row, engine), .engine = engine};
   setting.b12x.a16 = setting.sizes.experts % 2 == 0;  // what one family looks at changes no other's memory
@@ -128,13 +128,13 @@ BackendCase random_case(const BackendLayout& row, Engine engine) {
 }
 
 std::string text_of(const Setting& s) {
-  return shape_text(s) + " " + std::string(layout::name_of(s.arch)) + " " + std::string(layout::name_of(layout::triton_kernels_of(s))) + " tp " +
-         std::to_string(s.tp_size) + " warps " + std::to_string(s.triton.num_warps) + " " + std::string(layout::name_of(s.params_dtype)) + " " +
-         std::string(layout::name_of(s.input_dtype)) + " " + std::string(layout::name_of(s.activation)) + (s.aiter.a8w4 ? " a8w4" : "") +
+  return shape_text(s) + " " + std::string(families::name_of(s.arch)) + " " + std::string(families::name_of(families::triton_kernels_of(s))) + " tp " +
+         std::to_string(s.tp_size) + " warps " + std::to_string(s.triton.num_warps) + " " + std::string(families::name_of(s.params_dtype)) + " " +
+         std::string(families::name_of(s.input_dtype)) + " " + std::string(families::name_of(s.activation)) + (s.aiter.a8w4 ? " a8w4" : "") +
          (s.triton.torch_before_2_8_1 ? " older torch" : "") + (s.triton.before_swizzle ? " before the swizzle" : "") + (s.b12x.a16 ? " a16" : "") +
          (s.deepgemm.e8m0 ? "" : " without e8m0") +
-         (s.flashinfer.release ? " FlashInfer " + std::string(layout::name_of(*s.flashinfer.release)) : "") +
-         (s.humming.release ? " Humming " + std::string(layout::name_of(*s.humming.release)) : "") + (s.humming.group_128 ? " in groups of 128" : "");
+         (s.flashinfer.release ? " FlashInfer " + std::string(families::name_of(*s.flashinfer.release)) : "") +
+         (s.humming.release ? " Humming " + std::string(families::name_of(*s.humming.release)) : "") + (s.humming.group_128 ? " in groups of 128" : "");
 }
 
 bool has_tensor(Role role, const Setting& setting) {
@@ -154,7 +154,7 @@ Memory expected_memory(const BackendCase& c, Role role) {
   return composed(c.formula.place(role, c.setting, matrix), matrix);
 }
 
-RowProperty row_property(const BackendLayout& row, Engine engine, std::size_t before, const std::function<void(const BackendCase& c)>& check) {
+RowProperty row_property(const BackendLayout& row, deployment::Engine engine, std::size_t before, const std::function<void(const BackendCase& c)>& check) {
   const auto tally = std::make_shared<Tally>();
   const auto property = [&row, engine, tally, check, before] {
     skip_draws(before);
@@ -165,16 +165,16 @@ RowProperty row_property(const BackendLayout& row, Engine engine, std::size_t be
     tally->add(shape, element_count(c.setting));
   };
   // Recorded failures replay under this name.
-  const std::string_view month = name_of(engine).substr(name_of(engine).find('@') + 1);
+  const std::string_view month = deployment::name_of(engine).substr(deployment::name_of(engine).find('@') + 1);
   return {std::string(row.backend) + " " + std::string(layout::name_of(row.format)) + " " + std::string(month), property,
           [tally] { return tally->text(); }};
 }
 
 Outcome check_backends(const Law& law, std::string_view family, const std::function<void(const BackendCase& c)>& check, int usual_cases) {
   std::vector<RowProperty> rows;
-  for (const BackendLayout& row : layout::all_backend_layouts()) {
+  for (const BackendLayout& row : families::all_backend_layouts()) {
     if (!family.empty() && row.family != family) continue;
-    for (Engine engine : layout::kConversionEngines) {
+    for (deployment::Engine engine : families::kConversionEngines) {
       if (row.engines.has(engine)) rows.push_back(row_property(row, engine, rows.size(), check));
     }
   }

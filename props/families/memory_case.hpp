@@ -12,28 +12,28 @@
 namespace mx::props {
 
 struct BackendCase {
-  const layout::BackendLayout& row;
+  const families::BackendLayout& row;
   const BackendFormula& formula;
-  layout::Setting setting;
+  families::Setting setting;
 };
 
 /// A setting that the row converts. One that it refuses at first, which it must by name, is rounded up until it does not.
-BackendCase random_case(const layout::BackendLayout& row, Engine engine);
+BackendCase random_case(const families::BackendLayout& row, deployment::Engine engine);
 
 /// Sizes, form and options in one line.
-std::string text_of(const layout::Setting& setting);
+std::string text_of(const families::Setting& setting);
 
 /// Elements of the tensors that a layer of the setting has.
-std::int64_t element_count(const layout::Setting& setting);
+std::int64_t element_count(const families::Setting& setting);
 
 /// Whether a layer of that setting has the tensor.
-bool has_tensor(layout::Role role, const layout::Setting& setting);
+bool has_tensor(layout::Role role, const families::Setting& setting);
 
 /// The memory that the documents give a tensor.
 Memory expected_memory(const BackendCase& c, layout::Role role);
 
 /// One case after another of a row and an engine, each of another shape; so many rows came before it in the law.
-RowProperty row_property(const layout::BackendLayout& row, Engine engine, std::size_t before, const std::function<void(const BackendCase& c)>& check);
+RowProperty row_property(const families::BackendLayout& row, deployment::Engine engine, std::size_t before, const std::function<void(const BackendCase& c)>& check);
 
 /// A law over the rows of a family, or over all rows without a name, one of their engines after the other.
 Outcome check_backends(const Law& law, std::string_view family, const std::function<void(const BackendCase& c)>& check, int usual_cases);

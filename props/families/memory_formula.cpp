@@ -12,7 +12,7 @@ namespace {
 
 using layout::Layout;
 using layout::Role;
-using layout::Setting;
+using families::Setting;
 using layout::Sizes;
 using layout::WeightFormat;
 
@@ -48,7 +48,7 @@ Extent extent_of(Role role, const Setting& setting, const Sizes& sizes) {
   return {1, 1, 1};
 }
 
-const BackendFormula& backend_formula(std::string_view backend, WeightFormat format, Engine engine) {
+const BackendFormula& backend_formula(std::string_view backend, WeightFormat format, deployment::Engine engine) {
   for (const auto family :
        {trtllm_backend_formulas, flashinfer_cutlass_backend_formulas, b12x_backend_formulas, vllm_cutlass_backend_formulas, cutedsl_backend_formulas,
         xpu_backend_formulas, emulation_backend_formulas, triton_kernels_backend_formulas, deepgemm_backend_formulas, marlin_backend_formulas,
@@ -134,7 +134,7 @@ Memory kept(const Matrix& sizes) {
   return memory;
 }
 
-Memory stage_memory(std::string_view stage, const Matrix& sizes, int unit_bits, const layout::StageParams& params, std::string_view version) {
+Memory stage_memory(std::string_view stage, const Matrix& sizes, int unit_bits, const families::StageParams& params, std::string_view version) {
   return stage_formula(stage).memory({.version = version,
                                       .batch = sizes.experts,
                                       .rows = sizes.rows,
@@ -144,7 +144,7 @@ Memory stage_memory(std::string_view stage, const Matrix& sizes, int unit_bits, 
 }
 
 Memory transposed(const Matrix& sizes) {
-  const layout::StageRequest request{
+  const families::StageRequest request{
       .version = {}, .batch = sizes.experts, .rows = sizes.rows, .cols = sizes.cols, .unit_bits = sizes.bits, .params = {}};
   return gathered(request, sizes.bits, sizes.rows * sizes.cols, Layout::kPadZero, [&](std::int64_t p) {
     return Spot{p % sizes.rows, p / sizes.rows};

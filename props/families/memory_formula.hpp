@@ -32,9 +32,9 @@ struct RowPair {
 
 /// How a kernel understands units of memory, as numbers: products of weights and scales fit a double exactly.
 struct Reading {
-  double (*weight)(const layout::Setting& setting, std::uint64_t unit);
+  double (*weight)(const families::Setting& setting, std::uint64_t unit);
   /// `second` is the fp32 number of the expert or row where there is one, else 1.
-  double (*scale)(const layout::Setting& setting, std::uint64_t unit, double second);
+  double (*scale)(const families::Setting& setting, std::uint64_t unit, double second);
 };
 /// How the checkpoint's own units are understood. Source: spec layouts 0.1 and numerics.
 Reading checkpoint_reading(layout::WeightFormat format);
@@ -43,32 +43,32 @@ Reading checkpoint_reading(layout::WeightFormat format);
 struct BackendFormula {
   layout::WeightFormat format;
   std::string_view backend;
-  Versions engines;
+  deployment::Versions engines;
   /// Sizes are drawn around the edges of these tiles, of I and of H.
   std::int64_t tile_i;
   std::int64_t tile_h;
   /// Draws the options that the conversion looks at, none that it refuses; null: it looks at none.
-  void (*draw)(layout::Setting& setting);
-  Matrix (*matrix)(layout::Role role, const layout::Setting& setting);
+  void (*draw)(families::Setting& setting);
+  Matrix (*matrix)(layout::Role role, const families::Setting& setting);
   /// Where a kernel finds the elements of a matrix of those sizes: memory, by number of the element.
-  Memory (*place)(layout::Role role, const layout::Setting& setting, const Matrix& sizes);
-  RowPair (*rows)(std::int64_t i, std::int64_t row_count, const layout::Setting& setting);
+  Memory (*place)(layout::Role role, const families::Setting& setting, const Matrix& sizes);
+  RowPair (*rows)(std::int64_t i, std::int64_t row_count, const families::Setting& setting);
   /// Whether each weight of w13 finds its own scale, and each gate row its up row: not with the hazards of spec layouts 13. Null: always.
-  bool (*scales_follow)(const layout::Setting& setting);
-  bool (*halves_meet)(const layout::Setting& setting);
+  bool (*scales_follow)(const families::Setting& setting);
+  bool (*halves_meet)(const families::Setting& setting);
   /// What becomes of a unit's bits; null: nothing.
-  std::uint64_t (*cast)(layout::Role role, const layout::Setting& setting, std::uint64_t unit);
+  std::uint64_t (*cast)(layout::Role role, const families::Setting& setting, std::uint64_t unit);
   /// Null: as the checkpoint's.
-  Reading (*reading)(const layout::Setting& setting) = nullptr;
+  Reading (*reading)(const families::Setting& setting) = nullptr;
   /// Whether all experts' matrices of a tensor are one; null: never.
-  bool (*stacks)(layout::Role role, const layout::Setting& setting) = nullptr;
+  bool (*stacks)(layout::Role role, const families::Setting& setting) = nullptr;
   /// The rows and columns of each matrix are filled up to multiples of these, which a kernel that knows the layer's sizes passes over.
   std::int64_t block_rows = 1;
   std::int64_t block_cols = 1;
 };
 
 /// The formula of a backend. Throws Error(usage) where there is none.
-const BackendFormula& backend_formula(std::string_view backend, layout::WeightFormat format, Engine engine);
+const BackendFormula& backend_formula(std::string_view backend, layout::WeightFormat format, deployment::Engine engine);
 
 /// Memory of a matrix that lies at these places, in grains of at most its units.
 Memory composed(const Memory& place, const Matrix& matrix);
@@ -84,16 +84,16 @@ struct Extent {
   std::int64_t rows;
   std::int64_t cols;
 };
-Extent extent_of(layout::Role role, const layout::Setting& setting, const layout::Sizes& sizes);
+Extent extent_of(layout::Role role, const families::Setting& setting, const layout::Sizes& sizes);
 
 /// The buffer that the engine loads into: sizes rounded up, rows in the checkpoint's order. Source: spec layouts 0.1.
-Matrix loaded_matrix(layout::Role role, const layout::Setting& setting, int bits);
+Matrix loaded_matrix(layout::Role role, const families::Setting& setting, int bits);
 /// The same with the checkpoint's bits; biases widened to fp32.
-Matrix loaded_matrix(layout::Role role, const layout::Setting& setting);
-Matrix loaded_with_f32_bias(layout::Role role, const layout::Setting& setting);
+Matrix loaded_matrix(layout::Role role, const families::Setting& setting);
+Matrix loaded_with_f32_bias(layout::Role role, const families::Setting& setting);
 
-std::int64_t shard_count(const layout::Setting& setting);
-bool is_standard(const layout::Setting& setting);
+std::int64_t shard_count(const families::Setting& setting);
+bool is_standard(const families::Setting& setting);
 
 /// Row r of the result is row source(r) of `from`; behind its rows lies `outside`.
 template <class Source>
@@ -128,23 +128,23 @@ Matrix pairs_separated(const Matrix& from);                                  ///
 /// Row-major memory.
 Memory kept(const Matrix& sizes);
 /// The memory of a building block by its formula; `unit_bits` 8 takes two 4-bit elements as one unit.
-Memory stage_memory(std::string_view stage, const Matrix& sizes, int unit_bits, const layout::StageParams& params = {},
+Memory stage_memory(std::string_view stage, const Matrix& sizes, int unit_bits, const families::StageParams& params = {},
                     std::string_view version = {});
 /// Row-major memory of the transposed matrices.
 Memory transposed(const Matrix& sizes);
 
 // How kernels take the rows of w13.
-RowPair gate_then_up(std::int64_t i, std::int64_t rows, const layout::Setting&);    ///< [gate; up]
-RowPair up_then_gate(std::int64_t i, std::int64_t rows, const layout::Setting&);    ///< [up; gate]
-RowPair up_first_pairs(std::int64_t i, std::int64_t rows, const layout::Setting&);  ///< up 0, gate 0, up 1, ..
-RowPair as_loaded(std::int64_t i, std::int64_t rows, const layout::Setting&);       ///< pairs with gate first, or halves, as the checkpoint has them
+RowPair gate_then_up(std::int64_t i, std::int64_t rows, const families::Setting&);    ///< [gate; up]
+RowPair up_then_gate(std::int64_t i, std::int64_t rows, const families::Setting&);    ///< [up; gate]
+RowPair up_first_pairs(std::int64_t i, std::int64_t rows, const families::Setting&);  ///< up 0, gate 0, up 1, ..
+RowPair as_loaded(std::int64_t i, std::int64_t rows, const families::Setting&);       ///< pairs with gate first, or halves, as the checkpoint has them
 
 // Numbers that families share.
 double f32_number(std::uint64_t bits);
 double e4m3_number(std::uint64_t code);  ///< a NaN for 0x7F and 0xFF
 double e8m0_number(std::uint64_t code);  ///< a NaN for 255
 // Casts that families share.
-std::uint64_t f32_bias(layout::Role role, const layout::Setting&, std::uint64_t unit);  ///< bf16 biases as fp32
+std::uint64_t f32_bias(layout::Role role, const families::Setting&, std::uint64_t unit);  ///< bf16 biases as fp32
 
 std::span<const BackendFormula> trtllm_backend_formulas();
 std::span<const BackendFormula> flashinfer_cutlass_backend_formulas();

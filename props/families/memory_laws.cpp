@@ -18,7 +18,7 @@ namespace {
 
 using layout::CanonicalLayer;
 using layout::Layout;
-using layout::PackedLayer;
+using families::PackedLayer;
 using layout::PackedTensor;
 using layout::Role;
 
@@ -26,14 +26,14 @@ using layout::Role;
 static_assert(!std::convertible_to<PackedLayer, CanonicalLayer>);
 static_assert(!std::constructible_from<CanonicalLayer, PackedLayer>);
 
-bool holds(bool (*predicate)(const layout::Setting&), const BackendCase& c) { return predicate == nullptr || predicate(c.setting); }
+bool holds(bool (*predicate)(const families::Setting&), const BackendCase& c) { return predicate == nullptr || predicate(c.setting); }
 
-PackedLayer converted(const BackendCase& c, const CanonicalLayer& layer) { return layout::convert(layer, c.row, c.setting); }
+PackedLayer converted(const BackendCase& c, const CanonicalLayer& layer) { return families::convert(layer, c.row, c.setting); }
 
 /// The units that the model places, for compare.
 layout::LayerUnits placed(const BackendCase& c, const CanonicalLayer& layer) {
   std::vector<layout::Loss> losses;
-  return layout::placed_units(layer, c.row, c.setting, losses);
+  return families::placed_units(layer, c.row, c.setting, losses);
 }
 
 /// A prime number of bytes, so that they repeat out of step with rows and tiles.
@@ -70,9 +70,9 @@ std::int64_t differing_units(const BackendCase& c, Role role, const CanonicalLay
 }
 
 /// The checkpoint again; a refusal fails the running property.
-CanonicalLayer restored(const PackedLayer& packed, layout::OnLoss on_loss) {
+CanonicalLayer restored(const PackedLayer& packed, families::OnLoss on_loss) {
   try {
-    return layout::restore(packed, on_loss);
+    return families::restore(packed, on_loss);
   } catch (const Error& error) {
     RC_FAIL(std::string("restoring refuses: ") + error.what());
   }
@@ -81,12 +81,12 @@ CanonicalLayer restored(const PackedLayer& packed, layout::OnLoss on_loss) {
 /// What any layer loses: no more than is reported, and nothing silently.
 void check_losses(const BackendCase& c, const CanonicalLayer& layer) {
   const PackedLayer packed = converted(c, layer);
-  if (!packed.losses.empty()) RC_ASSERT_THROWS_AS(layout::restore(packed), Error);
+  if (!packed.losses.empty()) RC_ASSERT_THROWS_AS(families::restore(packed), Error);
   if (c.row.values != nullptr && c.row.undo_values == nullptr) {
-    RC_ASSERT_THROWS_AS(layout::restore(packed, layout::OnLoss::mark), Error);
+    RC_ASSERT_THROWS_AS(families::restore(packed, families::OnLoss::mark), Error);
     return;
   }
-  const CanonicalLayer back = restored(packed, layout::OnLoss::mark);
+  const CanonicalLayer back = restored(packed, families::OnLoss::mark);
   for (Role role : layout::kAllRoles) {
     const std::int64_t differing = differing_units(c, role, back, layer);
     if (differing > lost_units(packed.losses, role)) {
@@ -101,7 +101,7 @@ void check_restored(const BackendCase& c, const CanonicalLayer& layer) {
   // Repeated scales of blocks that are not whole are cut off: the one loss of a tame layer.
   RC_ASSERT(packed.losses.empty() || !holds(c.formula.scales_follow, c));
   if (!packed.losses.empty()) return check_losses(c, layer);
-  const CanonicalLayer back = restored(packed, layout::OnLoss::refuse);
+  const CanonicalLayer back = restored(packed, families::OnLoss::refuse);
   RC_ASSERT(back.sizes == layer.sizes);
   RC_ASSERT(back.form == layer.form);
   for (Role role : layout::kAllRoles) {
@@ -130,7 +130,7 @@ void check_has_no_padding(const BackendCase& c) {
 /// A kernel that knows a row's padded sizes alone reads the matrices of the documents, and as much memory as was made.
 void check_sizes(const BackendCase& c) {
   BackendCase kernel = c;
-  kernel.setting.sizes = kernel.setting.padded = layout::padded_by(c.row, c.setting);
+  kernel.setting.sizes = kernel.setting.padded = families::padded_by(c.row, c.setting);
   const layout::Sizes& sizes = kernel.setting.sizes;
   // A kernel that passes over what fills its blocks works with the layer's sizes: the blocks are none of the row's.
   if (c.formula.block_rows > 1) RC_ASSERT(sizes == c.setting.padded);
@@ -219,7 +219,7 @@ Outcome law_padding_is_ignored(const Law& law) {
         if (c.row.values != nullptr && c.row.undo_values == nullptr) return check_has_no_padding(c);
         const CanonicalLayer layer = tame_layer(c.setting);
         PackedLayer packed = converted(c, layer);
-        const CanonicalLayer first = restored(packed, layout::OnLoss::mark);
+        const CanonicalLayer first = restored(packed, families::OnLoss::mark);
         const std::array<std::vector<std::uint8_t>, 4> contents{{{0x00}, {0x7F}, {0xFF}, random_bytes(kRandomContent)}};
         std::vector<Memory> expected;
         for (const PackedTensor& tensor : packed.tensors) {
@@ -228,7 +228,7 @@ Outcome law_padding_is_ignored(const Law& law) {
         }
         for (const std::vector<std::uint8_t>& content : contents) {
           for (std::size_t t = 0; t < packed.tensors.size(); ++t) fill_padding(packed.tensors[t], expected[t], content);
-          const CanonicalLayer back = restored(packed, layout::OnLoss::mark);
+          const CanonicalLayer back = restored(packed, families::OnLoss::mark);
           for (Role role : layout::kAllRoles) {
             if (back[role] != first[role]) {
               RC_FAIL(std::string(layout::name_of(role)) + " is restored otherwise when its padding holds " + content_text(content));
@@ -275,7 +275,7 @@ Outcome law_restore_converts_back(const Law& law) {
         check_compare_agrees(c, tame, packed);
         if (c.row.values == nullptr || c.row.undo_values != nullptr) check_restored(c, tame);
         packed.require(c.row.backend);
-        for (const layout::BackendLayout& other : layout::all_backend_layouts()) {
+        for (const families::BackendLayout& other : families::all_backend_layouts()) {
           if (other.backend != c.row.backend) RC_ASSERT_THROWS_AS(packed.require(other.backend), Error);
         }
       },

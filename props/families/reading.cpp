@@ -10,7 +10,7 @@
 namespace mx::props {
 namespace {
 
-using layout::Setting;
+using families::Setting;
 using layout::WeightFormat;
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();

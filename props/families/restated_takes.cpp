@@ -5,12 +5,12 @@
 namespace mx::props {
 namespace {
 
-using layout::Arch;
-using layout::InputDtype;
-using layout::Quantity;
-using layout::Setting;
+using families::Arch;
+using families::InputDtype;
+using families::Quantity;
+using families::Setting;
 using layout::SourceOrder;
-using layout::TritonKernels;
+using families::TritonKernels;
 using layout::WeightFormat;
 using Answer = std::optional<Refusal>;
 
@@ -48,14 +48,14 @@ Answer cutlass_tiles(const Setting& s) { return trtllm(s); }
 // On sm90 scales are folded in blocks of 64 rows since FlashInfer 0.6.18; before, rows are interleaved in blocks of 16.
 Answer cutlass_mixed(const Setting& s) {
   if (!is_standard(s) && !s.has_bias) return Refusal{Quantity::has_bias, 1};
-  if (s.flashinfer.release != layout::Flashinfer::v0_6_18) return first_broken({rows13(s, 16), rows2(s, 16), groups13(s, 4), groups2(s, 4)});
+  if (s.flashinfer.release != families::Flashinfer::v0_6_18) return first_broken({rows13(s, 16), rows2(s, 16), groups13(s, 4), groups2(s, 4)});
   return first_broken({rows13(s, 64), groups13(s, 4), rows2(s, 64), groups2(s, 4)});
 }
 
 TritonKernels release_of(const Setting& s) {
   const bool rocm = s.arch == Arch::gfx90a || s.arch == Arch::gfx942 || s.arch == Arch::gfx950 || s.arch == Arch::gfx11 || s.arch == Arch::gfx12 ||
                     s.arch == Arch::gfx1250;
-  return s.triton.release.value_or(rocm && s.engine == kVllm2026_08 ? TritonKernels::v3_7 : TritonKernels::v3_5);
+  return s.triton.release.value_or(rocm && s.engine == deployment::kVllm2026_08 ? TritonKernels::v3_7 : TritonKernels::v3_5);
 }
 /// 2: what the layouts of triton_kernels assert.
 Answer triton_swizzles(const Setting& s) {
@@ -63,7 +63,7 @@ Answer triton_swizzles(const Setting& s) {
   if (s.arch == Arch::sm90 && !s.triton.torch_before_2_8_1 && s.triton.num_warps != 1 && s.triton.num_warps != 2 && s.triton.num_warps != 4 &&
       s.triton.num_warps != 8)
     return Refusal{Quantity::num_warps, 0};
-  const bool cdna4 = s.arch == Arch::gfx950 && (s.engine == kVllm2026_05 || s.tp_size <= 2);
+  const bool cdna4 = s.arch == Arch::gfx950 && (s.engine == deployment::kVllm2026_05 || s.tp_size <= 2);
   if (cdna4 && release_of(s) == TritonKernels::v3_5) return first_broken({groups13(s, 8), groups2(s, 8)});
   return std::nullopt;
 }
@@ -78,7 +78,7 @@ Answer aiter_fp8(const Setting& s) { return s.has_input_scale ? triton_swizzles(
 Answer marlin_mxfp4(const Setting& s) {
   if (s.input_dtype == InputDtype::int8) return Refusal{Quantity::activation_dtype, static_cast<std::int64_t>(InputDtype::float8_e4m3fn)};
   if (s.padded.hidden % 64 != 0) return Refusal{Quantity::w2_rows, 64};
-  const std::int64_t most = s.params_dtype == layout::ParamsDtype::bf16 ? 249 : 142;
+  const std::int64_t most = s.params_dtype == families::ParamsDtype::bf16 ? 249 : 142;
   if (s.input_dtype != InputDtype::none && s.marlin.largest_scale_byte > most) return Refusal{Quantity::scale_byte, most};
   return std::nullopt;
 }
@@ -145,7 +145,7 @@ Answer deepgemm_mxfp8(const Setting& s) { return s.arch == Arch::sm100 ? std::nu
 Answer humming_formats(const Setting& s) { return sixteen_bits(s, std::nullopt); }
 /// hardware 14.7: release 0.1.19 also has kernels for e4m3 activations in groups of 128.
 Answer humming_blocks(const Setting& s) {
-  const bool groups = s.humming.release == layout::Humming::v0_1_19 && s.humming.group_128 && s.input_dtype == InputDtype::float8_e4m3fn;
+  const bool groups = s.humming.release == families::Humming::v0_1_19 && s.humming.group_128 && s.input_dtype == InputDtype::float8_e4m3fn;
   const Answer sizes = first_broken({intermediate(s, 128)});
   return groups ? sizes : sixteen_bits(s, sizes);
 }
@@ -157,10 +157,10 @@ Answer w4a8(const Setting& s) {
   return s.padded == s.sizes ? std::nullopt : Answer(Refusal{Quantity::padding, 0});
 }
 
-constexpr Versions kBoth = since(kVllm2026_05);
-constexpr Versions kOld = before(kVllm2026_08);
-constexpr Versions kNew = since(kVllm2026_08);
-constexpr Versions kNo = kNever;
+constexpr deployment::Versions kBoth = deployment::since(deployment::kVllm2026_05);
+constexpr deployment::Versions kOld = deployment::before(deployment::kVllm2026_08);
+constexpr deployment::Versions kNew = deployment::since(deployment::kVllm2026_08);
+constexpr deployment::Versions kNo = deployment::kNever;
 constexpr WeightFormat kMxfp4 = WeightFormat::mxfp4;
 constexpr WeightFormat kNvfp4 = WeightFormat::nvfp4;
 constexpr WeightFormat kMxfp8 = WeightFormat::mxfp8;

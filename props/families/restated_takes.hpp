@@ -12,7 +12,7 @@ namespace mx::props {
 
 /// The check that fails first: what it looks at, and the number that it asks for.
 struct Refusal {
-  layout::Quantity quantity;
+  families::Quantity quantity;
   std::int64_t operand;
 
   friend bool operator==(const Refusal&, const Refusal&) = default;
@@ -21,12 +21,12 @@ struct Refusal {
 struct Takes {
   layout::WeightFormat format;
   std::string_view backend;
-  Versions engines;
-  Versions standard_order;
-  Versions gpt_oss_order;
+  deployment::Versions engines;
+  deployment::Versions standard_order;
+  deployment::Versions gpt_oss_order;
   bool not_gated;
   bool restores;  ///< whether the checkpoint can be had back from what is packed
-  std::optional<Refusal> (*refuses)(const layout::Setting& setting);
+  std::optional<Refusal> (*refuses)(const families::Setting& setting);
 };
 
 std::span<const Takes> all_takes();

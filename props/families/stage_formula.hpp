@@ -32,7 +32,7 @@ std::int64_t round_up(std::int64_t size, std::int64_t multiple);
 /// Memory of `grains` grains for each matrix of the batch, matrix after matrix: address p holds the spot place(p), and `outside` where the matrix has
 /// no such row or column.
 template <class Place>
-Memory gathered(const layout::StageRequest& request, int grain_bits, std::int64_t grains, std::int64_t outside, Place place) {
+Memory gathered(const families::StageRequest& request, int grain_bits, std::int64_t grains, std::int64_t outside, Place place) {
   Memory memory{grain_bits, std::vector<std::int64_t>(static_cast<std::size_t>(request.batch * grains), outside)};
   const std::int64_t parts = request.unit_bits / grain_bits;
   for (std::int64_t b = 0; b < request.batch; ++b) {
@@ -49,10 +49,10 @@ Memory gathered(const layout::StageRequest& request, int grain_bits, std::int64_
 struct StageFormula {
   std::string_view stage;
   /// Draws unit, sizes and parameters that the block takes, around the edges of its tiles; batch and version stand already.
-  void (*draw)(layout::StageRequest& request);
+  void (*draw)(families::StageRequest& request);
   /// Whether the block takes the request, by its document.
-  bool (*takes)(const layout::StageRequest& request);
-  Memory (*memory)(const layout::StageRequest& request);
+  bool (*takes)(const families::StageRequest& request);
+  Memory (*memory)(const families::StageRequest& request);
 };
 
 /// The formula of a block. Throws Error(usage) where there is none.
@@ -78,8 +78,8 @@ std::int64_t pick_of(std::initializer_list<std::int64_t> numbers);
 std::int64_t scattered_bit(std::int64_t word_bit);
 
 /// Formulas that several libraries share.
-Memory tiled_scales(const layout::StageRequest& request, std::int64_t group_multiple);  ///< the 128x4 tile; spec layouts 1.2 and 5.4
-Memory cdna4_scales(const layout::StageRequest& request, std::int64_t rows, std::int64_t cols, std::int64_t outside);  ///< spec layouts 5.6
+Memory tiled_scales(const families::StageRequest& request, std::int64_t group_multiple);  ///< the 128x4 tile; spec layouts 1.2 and 5.4
+Memory cdna4_scales(const families::StageRequest& request, std::int64_t rows, std::int64_t cols, std::int64_t outside);  ///< spec layouts 5.6
 std::int64_t block_of_32(std::int64_t p);  ///< Marlin's single order; spec layouts 6.2
 std::int64_t block_of_64(std::int64_t p);
 

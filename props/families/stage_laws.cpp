@@ -12,8 +12,8 @@ namespace mx::props {
 namespace {
 
 using layout::Layout;
-using layout::StageLayout;
-using layout::StageRequest;
+using families::StageLayout;
+using families::StageRequest;
 
 std::string shape_text(const StageRequest& request) {
   return std::to_string(request.batch) + "x" + std::to_string(request.rows) + "x" + std::to_string(request.cols) + " of " +
@@ -29,7 +29,7 @@ std::string text_of(const StageRequest& request) {
 /// A request that the formula's document allows.
 StageRequest drawn_request(const StageLayout& stage, std::string_view version, const StageFormula& formula) {
   StageRequest request{.version = version, .batch = pick(1, 4), .rows = 1, .cols = 1, .unit_bits = 8, .params = {}};
-  for (const layout::StageParam& param : stage.params) request.params[std::string(param.key)] = param.standard;
+  for (const families::StageParam& param : stage.params) request.params[std::string(param.key)] = param.standard;
   formula.draw(request);
   RC_LOG() << stage.name << " " << version << " " << text_of(request) << "\n";
   return request;
@@ -40,7 +40,7 @@ using Check = void (*)(const StageLayout& stage, const StageFormula& formula, co
 Outcome check_stages(const Law& law, Check check, int usual_cases) {
   const std::string_view library = law.id.substr(law.id.rfind('/') + 1);
   std::vector<RowProperty> rows;
-  for (const StageLayout& stage : layout::all_stage_layouts()) {
+  for (const StageLayout& stage : families::all_stage_layouts()) {
     if (stage_library(stage.name) != library) continue;
     for (std::string_view version : stage.versions) {
       const auto tally = std::make_shared<Tally>();
@@ -60,7 +60,7 @@ Outcome check_stages(const Law& law, Check check, int usual_cases) {
 }
 
 void check_places(const StageLayout& stage, const StageFormula&, const StageRequest& request) {
-  const Layout layout = layout::stage_layout(stage, request);
+  const Layout layout = families::stage_layout(stage, request);
   RC_ASSERT(layout.cosize() * layout.grain_bits() == layout.bytes() * 8);
   check_addresses(layout);
   check_digits(layout);
@@ -80,13 +80,13 @@ std::string first_difference(const std::vector<std::int64_t>& found, const std::
 
 /// A request that is perhaps refused: the row says so exactly when the document does.
 void check_refusal(const StageLayout& stage, const StageFormula& formula, const StageRequest& request) {
-  const bool refused = !layout::broken_needs(stage, request).empty();
+  const bool refused = !families::broken_needs(stage, request).empty();
   if (refused == formula.takes(request)) RC_FAIL("refusal and document differ for " + text_of(request));
-  if (refused) RC_ASSERT_THROWS_AS(layout::stage_layout(stage, request), Error);
+  if (refused) RC_ASSERT_THROWS_AS(families::stage_layout(stage, request), Error);
 }
 
 void check_formula(const StageLayout& stage, const StageFormula& formula, const StageRequest& request) {
-  const Layout layout = layout::stage_layout(stage, request);
+  const Layout layout = families::stage_layout(stage, request);
   const Memory expected = formula.memory(request);
   RC_ASSERT(layout.grain_bits() == expected.grain_bits);
   const std::vector<std::int64_t> found = layout.gather();
@@ -97,7 +97,7 @@ void check_formula(const StageLayout& stage, const StageFormula& formula, const 
   other = request;
   other.cols += pick(1, 16);
   check_refusal(stage, formula, other);
-  for (const layout::StageParam& param : stage.params) {
+  for (const families::StageParam& param : stage.params) {
     other = request;
     other.params[std::string(param.key)] = std::min(param.high, std::max(param.low, request.param(param.key) + 1));
     check_refusal(stage, formula, other);

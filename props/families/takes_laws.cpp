@@ -11,27 +11,27 @@
 namespace mx::props {
 namespace {
 
-using layout::BackendLayout;
+using families::BackendLayout;
 using layout::Form;
-using layout::Setting;
+using families::Setting;
 using layout::SourceOrder;
 
 std::optional<Refusal> refusal_of(const BackendLayout& row, const Setting& setting) {
-  const std::vector<layout::BrokenNeed> broken = layout::broken_needs(row, setting);
+  const std::vector<families::BrokenNeed> broken = families::broken_needs(row, setting);
   if (broken.empty()) return std::nullopt;
   return Refusal{broken.front().need.quantity, broken.front().need.operand};
 }
 
 std::string text_of(const std::optional<Refusal>& refusal) {
   if (!refusal) return "it is taken";
-  return "refused for " + std::string(layout::symbol_of(refusal->quantity)) + " and " + std::to_string(refusal->operand);
+  return "refused for " + std::string(families::symbol_of(refusal->quantity)) + " and " + std::to_string(refusal->operand);
 }
 
-std::string text_of(const Form& form, Engine engine) {
-  return std::string(layout::name_of(form.order)) + (form.gated ? "" : " not gated") + " of engine " + std::string(name_of(engine));
+std::string text_of(const Form& form, deployment::Engine engine) {
+  return std::string(layout::name_of(form.order)) + (form.gated ? "" : " not gated") + " of engine " + std::string(deployment::name_of(engine));
 }
 
-bool same(const Versions& a, const Versions& b) { return a.has(kVllm2026_05) == b.has(kVllm2026_05) && a.has(kVllm2026_08) == b.has(kVllm2026_08); }
+bool same(const deployment::Versions& a, const deployment::Versions& b) { return a.has(deployment::kVllm2026_05) == b.has(deployment::kVllm2026_05) && a.has(deployment::kVllm2026_08) == b.has(deployment::kVllm2026_08); }
 
 const Takes* takes_of(const BackendLayout& row) {
   const auto found = std::ranges::find_if(all_takes(), [&](const Takes& takes) {
@@ -63,22 +63,22 @@ std::vector<Setting> settings_of(layout::WeightFormat format) {
       return unit * one_of({1, 2, 3, 4, 6, 8, 12, 16});
     };
     const Form form = forms_of(format)[random() % 4];
-    Setting s{.sizes = {one_of({1, 2, 3, 5}), size(), size(), group}, .padded = {}, .form = form, .engine = layout::kConversionEngines[random() % 2]};
+    Setting s{.sizes = {one_of({1, 2, 3, 5}), size(), size(), group}, .padded = {}, .form = form, .engine = families::kConversionEngines[random() % 2]};
     s.padded = s.sizes;
     if (random() % 8 == 0) s.padded.intermediate += 256;
     if (random() % 8 == 0) s.padded.hidden += 256;
-    s.arch = static_cast<layout::Arch>(random() % 2 == 0 ? one_of({3, 4, 9, 12}) : static_cast<int>(random() % 15));
-    if (random() % 2 == 0) s.triton.release = static_cast<layout::TritonKernels>(random() % 3);
+    s.arch = static_cast<families::Arch>(random() % 2 == 0 ? one_of({3, 4, 9, 12}) : static_cast<int>(random() % 15));
+    if (random() % 2 == 0) s.triton.release = static_cast<families::TritonKernels>(random() % 3);
     s.triton.torch_before_2_8_1 = random() % 4 == 0;
     s.tp_size = one_of({1, 2, 3, 4, 8});
     s.triton.num_warps = one_of({1, 2, 3, 4, 6, 8});
-    s.params_dtype = static_cast<layout::ParamsDtype>(random() % 2);
-    s.input_dtype = static_cast<layout::InputDtype>(random() % 2 == 0 ? 0 : one_of({1, 2}));
-    s.activation = static_cast<layout::ConverterActivation>(random() % 3);
+    s.params_dtype = static_cast<families::ParamsDtype>(random() % 2);
+    s.input_dtype = static_cast<families::InputDtype>(random() % 2 == 0 ? 0 : one_of({1, 2}));
+    s.activation = static_cast<families::ConverterActivation>(random() % 3);
     s.aiter.a8w4 = random() % 2 == 0;
     s.deepgemm.e8m0 = random() % 4 != 0;
     s.b12x.a16 = random() % 2 == 0;
-    if (random() % 2 == 0) s.flashinfer.release = static_cast<layout::Flashinfer>(random() % 2);
+    if (random() % 2 == 0) s.flashinfer.release = static_cast<families::Flashinfer>(random() % 2);
     s.has_bias = random() % 4 != 0;
     s.has_input_scale = random() % 4 != 0;
     s.marlin.largest_scale_byte = one_of({0, 127, 141, 142, 143, 144, 248, 249, 250, 251, 254});
@@ -90,12 +90,12 @@ std::vector<Setting> settings_of(layout::WeightFormat format) {
 
 Outcome law_takes(const Law& law) {
   Exhaustive exhaustive(law);
-  for (const BackendLayout& row : layout::all_backend_layouts()) {
+  for (const BackendLayout& row : families::all_backend_layouts()) {
     const std::string name = std::string(row.backend) + " " + std::string(layout::name_of(row.format));
     const Takes* takes = takes_of(row);
     exhaustive.expect(takes != nullptr, [&] { return name + " of these engines is in no document"; });
     if (takes == nullptr) continue;
-    for (const Engine engine : layout::kConversionEngines) {
+    for (const deployment::Engine engine : families::kConversionEngines) {
       for (const Form& form : forms_of(row.format)) {
         const bool standard = form.order == SourceOrder::standard;
         const bool taken = (standard ? takes->standard_order : takes->gpt_oss_order).has(engine) && (form.gated || takes->not_gated);
@@ -111,12 +111,12 @@ Outcome law_takes(const Law& law) {
       exhaustive.expect(got == expected, [&] {
         return name + " E " + std::to_string(setting.sizes.experts) + " IxH " + std::to_string(setting.padded.intermediate) + "x" +
                std::to_string(setting.padded.hidden) + " " + text_of(setting.form, setting.engine) + " " +
-               std::string(layout::name_of(setting.arch)) + ": " + text_of(got) + ", where the documents say " + text_of(expected);
+               std::string(families::name_of(setting.arch)) + ": " + text_of(got) + ", where the documents say " + text_of(expected);
       });
     }
   }
   for (const Takes& takes : all_takes()) {
-    exhaustive.expect(std::ranges::any_of(layout::all_backend_layouts(), [&](const BackendLayout& row) { return takes_of(row) == &takes; }),
+    exhaustive.expect(std::ranges::any_of(families::all_backend_layouts(), [&](const BackendLayout& row) { return takes_of(row) == &takes; }),
                       [&] { return std::string(takes.backend) + " " + std::string(layout::name_of(takes.format)) + " is in no row"; });
   }
   return exhaustive.outcome();

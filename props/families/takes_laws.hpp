@@ -11,6 +11,6 @@ namespace mx::props {
 std::vector<layout::Form> forms_of(layout::WeightFormat format);
 
 /// Thousands of settings, the same on every machine: sizes around every tile, devices, releases and options that any converter looks at.
-std::vector<layout::Setting> settings_of(layout::WeightFormat format);
+std::vector<families::Setting> settings_of(layout::WeightFormat format);
 
 }  // namespace mx::props

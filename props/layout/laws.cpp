@@ -64,9 +64,9 @@ std::vector<Law> joined() {
     laws.push_back({ids.emplace_back(std::string(law.number) + std::string(name)), law.statement, law.run});
   };
   std::set<std::string_view> libraries;
-  for (const layout::StageLayout& stage : layout::all_stage_layouts()) libraries.insert(stage_library(stage.name));
+  for (const families::StageLayout& stage : families::all_stage_layouts()) libraries.insert(stage_library(stage.name));
   std::set<std::string_view> families;
-  for (const layout::BackendLayout& row : layout::all_backend_layouts()) families.insert(row.family);
+  for (const families::BackendLayout& row : families::all_backend_layouts()) families.insert(row.family);
   for (const LawOfMany& law : kOfLibraries) {
     for (std::string_view library : libraries) add(law, library);
   }

@@ -34,7 +34,7 @@ bool clamps(const Activation& row) { return row.gate_clamp != Clamp::none || row
 
 /// One constant: how to change it, and whether a row's text says that it is used.
 struct Constant {
-  std::uint32_t ActivationConstants::*field;
+  std::uint32_t moe::ActivationConstants::*field;
   float other;
   bool (*used)(const Activation&);
   bool (*wired)(const Activation&);

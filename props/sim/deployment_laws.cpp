@@ -28,7 +28,7 @@ struct Case {
   const char* platform;
   const char* backend;
   const char* kernel_class;
-  oracle::ParallelRequest parallel;
+  deployment::ParallelRequest parallel;
   layout::Sizes sizes;
   moe::ActivationConstants constants = kOai;
 };
@@ -50,14 +50,14 @@ double signal_over_noise(const Case& test) {
   enlarge_biases(layer.experts);
   constexpr std::int64_t kTokens = 3;
   const sim::SampleTokens tokens{random_tokens(kTokens * test.sizes.hidden), random_slots(kTokens, test.sizes.experts, 2)};
-  oracle::LayerConfig config{};
+  deployment::LayerConfig config{};
   config.num_experts = test.sizes.experts;
   config.experts_per_token = 2;
   config.hidden = test.sizes.hidden;
-  config.intermediate_per_partition = test.sizes.intermediate / oracle::tensor_ranks(test.parallel);
+  config.intermediate_per_partition = test.sizes.intermediate / deployment::tensor_ranks(test.parallel);
   config.routing_method = "RenormalizeNaive";
-  const sim::SimulationRequest request{"mxfp4", oracle::deployment_on(oracle::platform_named(test.platform), test.parallel, config), test.backend,
-                                       test.kernel_class, kVllm2026_05};
+  const sim::SimulationRequest request{"mxfp4", deployment::deployment_on(deployment::platform_named(test.platform), test.parallel, config), test.backend,
+                                       test.kernel_class, deployment::kVllm2026_05};
   const sim::Simulation simulation = sim::simulate(request, layer, tokens, sim::run_reference(request, layer, tokens, {}), sim::in_process());
   RC_ASSERT(simulation.result.has_value());
   const moe::RunConfig exact{Contract::exact, {test.constants.alpha, test.constants.beta, test.constants.limit}, true};
@@ -80,7 +80,7 @@ Outcome law_shards(const Law& law) {
       law,
       [] {
         const auto ranks = static_cast<int>(pick(2, 3));
-        oracle::ParallelRequest parallel;
+        deployment::ParallelRequest parallel;
         (pick(0, 1) == 0 ? parallel.tp : parallel.dp) = ranks;
         // A rank's part is no multiple of what its buffer is rounded up to.
         const std::int64_t intermediate = std::int64_t{ranks} * 32 * (2 * pick(0, 1) + 1);
@@ -93,7 +93,7 @@ Outcome law_expert_ranks(const Law& law) {
   return check_property(
       law,
       [] {
-        oracle::ParallelRequest parallel;
+        deployment::ParallelRequest parallel;
         (pick(0, 1) == 0 ? parallel.tp : parallel.dp) = 2;
         parallel.enable_expert_parallel = true;
         const layout::Sizes sizes{2 * pick(1, 2), 64, 64};
@@ -106,7 +106,7 @@ Outcome law_dispatched_scales(const Law& law) {
   return check_property(
       law,
       [] {
-        oracle::ParallelRequest parallel;
+        deployment::ParallelRequest parallel;
         parallel.tp = static_cast<int>(pick(1, 2));
         RC_ASSERT(signal_over_noise({"SM100", "FLASHINFER_CUTLASS_MXFP4_MXFP8", "FlashInferExperts", parallel, {2, 64, 64 * pick(1, 2)}}) > kMxfp8);
       },

@@ -113,7 +113,7 @@ using Check = void (*)(const ConverterSubject& subject, const BackendCase& c);
 
 HeldLaw law(const char* number, const char* statement, const Held& subject, Check check) {
   const auto run = [subject, check](const Law& law) {
-    const layout::BackendLayout& row = layout::backend_layout_named(subject->backend, subject->format, subject->engine);
+    const families::BackendLayout& row = families::backend_layout_named(subject->backend, subject->format, subject->engine);
     const std::array<RowProperty, 1> rows{row_property(row, subject->engine, 0, [&](const BackendCase& c) { check(*subject, c); })};
     return check_rows(law, rows, kCases);
   };
@@ -124,7 +124,7 @@ HeldLaw law(const char* number, const char* statement, const Held& subject, Chec
 
 std::vector<HeldLaw> laws_of(const ConverterSubject& given) {
   const auto subject = std::make_shared<const ConverterSubject>(given);
-  const layout::BackendLayout& row = layout::backend_layout_named(subject->backend, subject->format, subject->engine);
+  const families::BackendLayout& row = families::backend_layout_named(subject->backend, subject->format, subject->engine);
   std::vector<HeldLaw> laws{law("L1", "packed tensors have the sizes of the documents", subject, check_sizes)};
   if (row.values == nullptr) {
     laws.push_back(

@@ -16,7 +16,7 @@
 namespace mx::props {
 namespace {
 
-using oracle::Deployment;
+using deployment::Deployment;
 
 using Held = std::shared_ptr<const OracleSubject>;
 
@@ -46,11 +46,11 @@ std::string met_or_refused(const OracleSubject& subject, const Deployment& deplo
 std::string takes(const OracleSubject& subject, const Deployment& deployment, const OracleAnswer& answer) {
   const RestatedBackend* const backend = restated_backend(subject.oracle, answer.backend);
   if (backend == nullptr || backend->classes.empty()) return {};
-  const auto override_key = oracle::override_key_named(deployment.quantization_override);
+  const auto override_key = deployment::override_key_named(deployment.quantization_override);
   for (std::string_view key : {std::string_view(deployment.activation_key), backend->own_key, std::string_view("None"),
-                               std::string_view("kMxfp8Dynamic"), override_key ? name_of(*override_key) : std::string_view("None")}) {
+                               std::string_view("kMxfp8Dynamic"), override_key ? deployment::name_of(*override_key) : std::string_view("None")}) {
     Facts facts(deployment);
-    if (const auto weights = oracle::tables_of(kVllm2026_05, subject.oracle).weight_key) facts.weight = name_of(*weights);
+    if (const auto weights = engine::tables_of(deployment::kVllm2026_05, subject.oracle).weight_key) facts.weight = deployment::name_of(*weights);
     facts.activation = key;
     for (std::string_view name : words_of(backend->classes)) {
       if (restated_verdict(name, facts).empty()) return {};
@@ -72,11 +72,11 @@ HeldLaw law(const char* number, const char* statement, const Held& subject, Chec
 }  // namespace
 
 std::vector<HeldLaw> laws_of(const OracleSubject& given) {
-  oracle::tables_of(kVllm2026_05, given.oracle);  // refuses unknown names
+  engine::tables_of(deployment::kVllm2026_05, given.oracle);  // refuses unknown names
   const auto subject = std::make_shared<const OracleSubject>(given);
   std::vector<HeldLaw> laws{law("O4", "every deployment has a backend of the oracle's or a refusal with a reason", subject, total)};
   // An oracle without names for its backends reads no wish.
-  if (oracle::user_names(oracle::tables_of(kVllm2026_05, given.oracle)).size() > 1)
+  if (engine::user_names(engine::tables_of(deployment::kVllm2026_05, given.oracle)).size() > 1)
     laws.push_back(law("O2", "a wish is met or refused", subject, met_or_refused));
   laws.push_back(law("O1", "some class of the backend takes the layer", subject, takes));
   laws.push_back(law("O3", "the answer is that of the engine's search", subject, as_restated));

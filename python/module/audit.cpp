@@ -13,13 +13,13 @@ namespace {
 /// The document of `make`, worked out without the lock of the interpreter.
 template <class Make>
 nb::dict document_of(const std::optional<std::string>& engine, const std::optional<std::string>& oracle, const Make& make) {
-  sim::Json body;
+  support::Json body;
   {
     const nb::gil_scoped_release unlocked;
-    const sim::AskedEngine asked = sim::asked_engine(engine.value_or(std::string(name_of(kDefaultEngine))));
+    const verbs::AskedEngine asked = verbs::asked_engine(engine.value_or(std::string(deployment::name_of(deployment::kDefaultEngine))));
     std::vector<std::string_view> oracles;
     if (oracle) oracles = {*oracle};
-    body = verbs::body_json(make(asked, oracle ? std::span<const std::string_view>(oracles) : oracle::oracle_names(asked.engine)));
+    body = verbs::body_json(make(asked, oracle ? std::span<const std::string_view>(oracles) : engine::oracle_names(asked.engine)));
   }
   return nb::borrow<nb::dict>(to_python(body));
 }
@@ -29,8 +29,8 @@ nb::dict needs(const std::optional<std::string>& engine, const std::optional<std
 }
 
 nb::dict audit(const std::optional<std::string>& engine, const std::optional<std::string>& oracle) {
-  return document_of(engine, oracle, [](const sim::AskedEngine& asked, std::span<const std::string_view> oracles) {
-    return verbs::audit_document(oracle::audit(asked.engine, oracles), asked, oracles, sim::known_findings());
+  return document_of(engine, oracle, [](const verbs::AskedEngine& asked, std::span<const std::string_view> oracles) {
+    return verbs::audit_document(audit::audit(asked.engine, oracles), asked, oracles, support::known_findings());
   });
 }
 

@@ -45,8 +45,8 @@ const Found& known(const std::string& first, const std::string& second, const st
 Dequantizer dequantizer_of(const std::optional<std::string>& profile, const BlockFormat& format, const Format& target);
 
 /// What Python has for a JSON value, and the reverse: Error(input) for what JSON has not, naming the key.
-nb::object to_python(const sim::Json& json);
-sim::Json to_json(nb::handle value, const std::string& where, const std::string& key = {}, int depth = 0);
+nb::object to_python(const support::Json& json);
+support::Json to_json(nb::handle value, const std::string& where, const std::string& key = {}, int depth = 0);
 
 void bind_call_cache(nb::module_& module);
 void bind_audit(nb::module_& module);

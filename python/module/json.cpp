@@ -6,7 +6,7 @@
 namespace mx::python {
 namespace {
 
-using sim::Json;
+using support::Json;
 
 [[noreturn]] void refuse(const std::string& key, const std::string& rest, const std::string& where) {
   throw Error(ErrorCode::input, (key.empty() ? "" : key + " ") + rest, where);

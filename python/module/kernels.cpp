@@ -67,8 +67,8 @@ std::pair<nb::object, std::string> run_kernel(const std::string& spec, const Nam
                                               const std::string& activation_key, std::size_t tokens, const Bytes& x, const Bytes& ids,
                                               const Bytes& weights) {
   const ActivationRow& gated = activation_of(activation);
-  const golden::BackendChoice choice = backend_choice(golden::query_from(spec, {}));
-  const layout::PackedLayer packed = packed_of(choice, tensors);
+  const verbs::BackendChoice choice = backend_choice(verbs::query_from(spec, {}));
+  const families::PackedLayer packed = packed_of(choice, tensors);
   const Input input(tokens, x, ids, weights);
   sim::KernelOutputs made;
   {

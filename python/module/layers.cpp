@@ -37,33 +37,33 @@ std::vector<Loss> losses_of(const std::vector<layout::Loss>& losses) {
 /// The choices that packed a layer, as "NAME,key=value,...", its tensors, what it lost.
 using PackedParts = std::tuple<std::string, std::vector<Tensor>, std::vector<Loss>>;
 
-PackedParts parts_of(const golden::BackendChoice& choice, std::vector<layout::PackedTensor>&& tensors, const std::vector<layout::Loss>& losses) {
+PackedParts parts_of(const verbs::BackendChoice& choice, std::vector<layout::PackedTensor>&& tensors, const std::vector<layout::Loss>& losses) {
   std::vector<Tensor> made;
   for (layout::PackedTensor& tensor : tensors) {
-    const sim::TensorEntry entry = sim::packed_entry("", tensor);
+    const support::TensorEntry entry = checkpoint::packed_entry("", tensor);
     made.emplace_back(layout::name_of(tensor.role), entry.dtype, std::vector<std::int64_t>(entry.shape.begin(), entry.shape.end()),
                       bytes_of(std::move(tensor.bytes)));
   }
-  return {golden::spec_of(choice), std::move(made), losses_of(losses)};
+  return {verbs::spec_of(choice), std::move(made), losses_of(losses)};
 }
 
 PackedParts pack(const std::string& backend, const Fields& fields, const NamedBytes& tensors) {
-  golden::BackendChoice choice = choice_of(backend, fields);
-  layout::PackedLayer packed;
+  verbs::BackendChoice choice = choice_of(backend, fields);
+  families::PackedLayer packed;
   {
     layout::CanonicalLayer layer = layer_of(choice.setting.form, choice.setting.sizes, tensors);
     const nb::gil_scoped_release unlocked;
     const OrdinaryMode mode;
     const Team team;
-    packed = layout::convert(std::move(layer), *choice.row, choice.setting, kernels::relayout::kMoveByPlans);
+    packed = families::convert(std::move(layer), *choice.row, choice.setting, kernels::relayout::kMoveByPlans);
   }
   choice.setting = packed.setting;
   return parts_of(choice, std::move(packed.tensors), packed.losses);
 }
 
 /// The place of the layer whose tensors' names have this number.
-int place_of(const sim::ConversionJob& job, int layer) {
-  const sim::Checkpoint& checkpoint = job.checkpoint();
+int place_of(const checkpoint::ConversionJob& job, int layer) {
+  const checkpoint::Checkpoint& checkpoint = job.checkpoint();
   for (int i = 0; i < checkpoint.layer_count(); ++i) {
     if (checkpoint.layer_index(i) == layer) return i;
   }
@@ -77,31 +77,31 @@ int place_of(const sim::ConversionJob& job, int layer) {
 /// `family`: counted from 1; none: the first that the backend converts.
 PackedParts pack_checkpoint(const std::string& path, int layer, int rank, std::optional<int> family, const std::string& backend,
                             const Fields& fields) {
-  sim::ConvertOptions options{.backend = backend, .setting = {}, .rank = rank};
+  checkpoint::ConvertOptions options{.backend = backend, .setting = {}, .rank = rank};
   for (const auto& [key, value] : fields) {
-    const layout::SettingKey* const known = layout::find_setting_key(key);
+    const families::SettingKey* const known = families::find_setting_key(key);
     if (known == nullptr) throw Error(ErrorCode::usage, "'" + key + "' is no choice of a checkpoint's conversion", backend);
     known->set(options.setting, value);
   }
   if (family) options.family = *family - 1;
-  layout::PackedLayer packed;
-  const layout::BackendLayout* row = nullptr;
+  families::PackedLayer packed;
+  const families::BackendLayout* row = nullptr;
   {
     const nb::gil_scoped_release unlocked;
     const OrdinaryMode mode;
     const Team team;
-    const sim::ConversionJob job(path, options);
+    const checkpoint::ConversionJob job(path, options);
     layout::CanonicalLayer experts = job.checkpoint().layer(place_of(job, layer)).experts;
-    const layout::Setting& setting = job.setting();
-    if (setting.tp_size > 1) experts = sim::shard(experts, rank, setting.tp_size, kernels::relayout::kMoveByPlans);
-    row = &layout::backend_layout_named(job.backend(), setting.form.format, setting.engine);
-    packed = layout::convert(std::move(experts), *row, setting, kernels::relayout::kMoveByPlans);
+    const families::Setting& setting = job.setting();
+    if (setting.tp_size > 1) experts = checkpoint::shard(experts, rank, setting.tp_size, kernels::relayout::kMoveByPlans);
+    row = &families::backend_layout_named(job.backend(), setting.form.format, setting.engine);
+    packed = families::convert(std::move(experts), *row, setting, kernels::relayout::kMoveByPlans);
   }
   return parts_of({row, layout::Role::w13_weight, packed.setting}, std::move(packed.tensors), packed.losses);
 }
 
 /// A tensor's dtype and shape in a checkpoint: experts, rows with gate and up in one axis, and bytes or numbers of a row.
-std::pair<std::string, std::vector<std::int64_t>> checkpoint_form(layout::Role role, const layout::Setting& setting) {
+std::pair<std::string, std::vector<std::int64_t>> checkpoint_form(layout::Role role, const families::Setting& setting) {
   const int bits = layout::unit_bits(role, setting.form.format);
   std::vector<std::int64_t> shape;
   for (const layout::Axis& axis : layout::logical_axes(role, setting.sizes, setting.form)) {
@@ -113,13 +113,13 @@ std::pair<std::string, std::vector<std::int64_t>> checkpoint_form(layout::Role r
   }
   if (bits == 4) shape.back() /= 2;
   if (bits == 32) return {"F32", shape};
-  if (bits == 16) return {layout::is_bias(role) && setting.params_dtype == layout::ParamsDtype::fp16 ? "F16" : "BF16", shape};
+  if (bits == 16) return {layout::is_bias(role) && setting.params_dtype == families::ParamsDtype::fp16 ? "F16" : "BF16", shape};
   return {"U8", shape};
 }
 
 using TensorForms = std::vector<std::tuple<std::string, std::string, std::vector<std::int64_t>>>;
 
-TensorForms forms_of(const layout::Setting& setting) {
+TensorForms forms_of(const families::Setting& setting) {
   TensorForms tensors;
   for (const layout::Role role : layout::kAllRoles) {
     if (!layout::has_role(setting.form.format, role) || (layout::is_bias(role) && !setting.has_bias)) continue;
@@ -131,7 +131,7 @@ TensorForms forms_of(const layout::Setting& setting) {
 
 /// The tensors of a layer in a checkpoint's form, whoever reads it.
 TensorForms plain_form(const std::string& format, const std::string& order, const Extents& extents, bool bias) {
-  layout::Setting setting{.sizes = sizes_of(format, extents), .padded = {}, .form = form_of(format, order)};
+  families::Setting setting{.sizes = sizes_of(format, extents), .padded = {}, .form = form_of(format, order)};
   layout::check(setting.sizes);
   setting.padded = setting.sizes;
   setting.has_bias = bias;
@@ -141,26 +141,26 @@ TensorForms plain_form(const std::string& format, const std::string& order, cons
 /// A layer that the backend takes, as near to the sizes of the fields as there is one, without padding: experts, I and H, and each tensor's name,
 /// dtype and shape.
 std::pair<Extents, TensorForms> layer_form(const std::string& backend, const Fields& fields) {
-  golden::BackendChoice choice = choice_of(backend, fields);
-  if (const auto taken = golden::next_taken(choice)) choice = *taken;
+  verbs::BackendChoice choice = choice_of(backend, fields);
+  if (const auto taken = verbs::next_taken(choice)) choice = *taken;
   choice.setting.sizes = choice.setting.padded;
-  layout::check_needs(*choice.row, choice.setting);
+  families::check_needs(*choice.row, choice.setting);
   const layout::Sizes& sizes = choice.setting.sizes;
   return {{sizes.experts, sizes.intermediate, sizes.hidden}, forms_of(choice.setting)};
 }
 
 /// What lies at a byte of a packed tensor, in words.
 std::string content_at(const std::string& spec, const std::string& tensor, std::int64_t byte) {
-  golden::BackendChoice choice = backend_choice(golden::query_from(spec, {}));
+  verbs::BackendChoice choice = backend_choice(verbs::query_from(spec, {}));
   const layout::TensorPlan plan = choice.row->build(layout::role_named(tensor), choice.setting);
-  return golden::content_text(plan.layout, byte * 8 / plan.layout.grain_bits());
+  return verbs::content_text(plan.layout, byte * 8 / plan.layout.grain_bits());
 }
 
 /// The formats that a version of the engine converts for a backend.
 std::vector<std::string> layer_formats(const std::string& backend, const std::optional<std::string>& engine) {
-  const Engine version = engine ? layout::conversion_engine_named(*engine) : kDefaultEngine;
+  const deployment::Engine version = engine ? families::conversion_engine_named(*engine) : deployment::kDefaultEngine;
   std::vector<std::string> formats;
-  for (const layout::BackendLayout* row : golden::layout_named(backend).backends) {
+  for (const families::BackendLayout* row : verbs::layout_named(backend).backends) {
     if (row->engines.has(version)) formats.emplace_back(layout::name_of(row->format));
   }
   return formats;
@@ -168,13 +168,13 @@ std::vector<std::string> layer_formats(const std::string& backend, const std::op
 
 /// What holds of the conversion of a spec for the version that was asked: whose it is, what changed since, the libraries of a release.
 std::vector<std::string> conversion_notes(const std::string& spec, const std::string& engine) {
-  const golden::BackendChoice choice = backend_choice(golden::query_from(spec, {}));
-  const sim::AskedEngine asked = sim::asked_engine(engine);
+  const verbs::BackendChoice choice = backend_choice(verbs::query_from(spec, {}));
+  const verbs::AskedEngine asked = verbs::asked_engine(engine);
   verbs::Document document{"pack"};
-  sim::EngineNotes notes(document, asked);
+  verbs::EngineNotes notes(document, asked);
   notes.libraries();
   notes.conversion(choice.row->backend,
-                   layout::standing_text(layout::conversion_at(choice.row->backend, choice.row->format, asked.engine), asked.engine));
+                   families::standing_text(families::conversion_at(choice.row->backend, choice.row->format, asked.engine), asked.engine));
   std::vector<std::string> texts;
   for (const verbs::Entry& entry : document.entries) {
     if (const auto* note = std::get_if<verbs::Note>(&entry)) texts.push_back(note->text);
@@ -183,15 +183,15 @@ std::vector<std::string> conversion_notes(const std::string& spec, const std::st
 }
 
 std::vector<Tensor> unpack(const std::string& spec, const NamedBytes& tensors, const std::vector<Loss>& losses, bool accept_losses) {
-  const golden::BackendChoice choice = backend_choice(golden::query_from(spec, {}));
-  layout::PackedLayer packed = packed_of(choice, tensors);
+  const verbs::BackendChoice choice = backend_choice(verbs::query_from(spec, {}));
+  families::PackedLayer packed = packed_of(choice, tensors);
   for (const auto& [name, what, units, kept] : losses) packed.losses.push_back({layout::role_named(name), what, units, kept});
   layout::CanonicalLayer layer;
   {
     const nb::gil_scoped_release unlocked;
     const OrdinaryMode mode;
     const Team team;
-    layer = layout::restore(std::move(packed), accept_losses ? layout::OnLoss::mark : layout::OnLoss::refuse, kernels::relayout::kMoveByPlans);
+    layer = families::restore(std::move(packed), accept_losses ? families::OnLoss::mark : families::OnLoss::refuse, kernels::relayout::kMoveByPlans);
   }
   std::vector<Tensor> restored;
   for (const layout::Role role : layout::kAllRoles) {

@@ -27,15 +27,15 @@ Axes axes_of(const std::vector<layout::Axis>& axes) {
 /// A tensor's way into memory, opened once for any number of questions. It never changes: any thread may ask.
 class Handle {
  public:
-  Handle(const std::string& name, const Fields& fields) : subject_(golden::resolve(query_of(name, fields))), elements_(subject_.layout) {
+  Handle(const std::string& name, const Fields& fields) : subject_(verbs::resolve(query_of(name, fields))), elements_(subject_.layout) {
     const layout::Layout& of = subject_.layout;
-    const auto* backend = std::get_if<golden::BackendChoice>(&subject_.choice);
+    const auto* backend = std::get_if<verbs::BackendChoice>(&subject_.choice);
     tensor_bits_ = backend != nullptr ? layout::unit_bits(backend->role, backend->setting.form.format) : of.unit_bits();
     before_ = layout::Layout(
         backend != nullptr ? layout::logical_axes(backend->role, backend->setting.sizes, backend->setting.form) : of.axes_before(0), tensor_bits_);
   }
 
-  std::string spec() const { return golden::spec_of(subject_.choice); }
+  std::string spec() const { return verbs::spec_of(subject_.choice); }
   Axes axes() const { return axes_of(elements_.layout().logical()); }
   Axes memory_axes() const { return axes_of(elements_.layout().view()); }
   std::int64_t size() const { return subject_.layout.cosize(); }
@@ -69,7 +69,7 @@ class Handle {
     }
   }
 
-  std::string content(std::int64_t address) const { return golden::content_text(elements_.layout(), address); }
+  std::string content(std::int64_t address) const { return verbs::content_text(elements_.layout(), address); }
 
   nb::object apply(const Bytes& tensor) const {
     return moved([&] { return kernels::relayout::kMoveByPlans.place(before_, span_of(tensor), plan()); });
@@ -98,7 +98,7 @@ class Handle {
     return bytes_of(std::move(bytes));
   }
 
-  golden::Subject subject_;
+  verbs::Subject subject_;
   layout::ElementMap elements_;
   mutable std::once_flag mapped_;
   mutable std::optional<layout::AddressMap> addresses_;

@@ -10,20 +10,20 @@
 
 namespace mx::python {
 
-golden::LayoutQuery query_of(const std::string& name, const Fields& fields) {
-  golden::LayoutQuery query{name, {}};
+verbs::LayoutQuery query_of(const std::string& name, const Fields& fields) {
+  verbs::LayoutQuery query{name, {}};
   for (const auto& [key, value] : fields) query.fields.push_back({key, value});
   return query;
 }
 
-golden::BackendChoice backend_choice(const golden::LayoutQuery& query) {
-  if (golden::layout_named(query.name).backends.empty()) {
+verbs::BackendChoice backend_choice(const verbs::LayoutQuery& query) {
+  if (verbs::layout_named(query.name).backends.empty()) {
     throw Error(ErrorCode::usage, "'" + query.name + "' is a building block and no backend");
   }
-  return std::get<golden::BackendChoice>(golden::choice_of(query));
+  return std::get<verbs::BackendChoice>(verbs::choice_of(query));
 }
 
-golden::BackendChoice choice_of(const std::string& backend, const Fields& fields) { return backend_choice(query_of(backend, fields)); }
+verbs::BackendChoice choice_of(const std::string& backend, const Fields& fields) { return backend_choice(query_of(backend, fields)); }
 
 layout::Form form_of(const std::string& format, const std::string& order) {
   return {layout::weight_format_named(format), layout::source_order_named(order)};
@@ -46,8 +46,8 @@ layout::CanonicalLayer layer_of(const layout::Form& form, const layout::Sizes& s
   return layer;
 }
 
-layout::PackedLayer packed_of(const golden::BackendChoice& choice, const NamedBytes& tensors) {
-  layout::PackedLayer packed{std::string(choice.row->backend), choice.setting, {}, {}};
+families::PackedLayer packed_of(const verbs::BackendChoice& choice, const NamedBytes& tensors) {
+  families::PackedLayer packed{std::string(choice.row->backend), choice.setting, {}, {}};
   for (const auto& [name, bytes] : tensors) {
     const layout::Role role = layout::role_named(name);
     layout::TensorPlan plan = choice.row->build(role, choice.setting);

@@ -15,11 +15,11 @@
 namespace mx::python {
 
 using Fields = std::vector<std::pair<std::string, std::string>>;
-golden::LayoutQuery query_of(const std::string& name, const Fields& fields);
+verbs::LayoutQuery query_of(const std::string& name, const Fields& fields);
 
-/// A backend with its choices. Throws Error(usage) as golden::choice_of does, and for a building block.
-golden::BackendChoice backend_choice(const golden::LayoutQuery& query);
-golden::BackendChoice choice_of(const std::string& backend, const Fields& fields);
+/// A backend with its choices. Throws Error(usage) as verbs::choice_of does, and for a building block.
+verbs::BackendChoice backend_choice(const verbs::LayoutQuery& query);
+verbs::BackendChoice choice_of(const std::string& backend, const Fields& fields);
 
 /// Tensors of a layer by the names of their roles.
 using NamedBytes = std::vector<std::pair<std::string, Bytes>>;
@@ -30,7 +30,7 @@ using Extents = std::array<std::int64_t, 3>;
 layout::Form form_of(const std::string& format, const std::string& order);
 layout::Sizes sizes_of(const std::string& format, const Extents& extents);
 /// In the backend's form, without losses.
-layout::PackedLayer packed_of(const golden::BackendChoice& choice, const NamedBytes& tensors);
+families::PackedLayer packed_of(const verbs::BackendChoice& choice, const NamedBytes& tensors);
 
 /// An array of bytes that owns them.
 nb::object bytes_of(std::vector<std::uint8_t>&& bytes);

@@ -20,10 +20,10 @@
 namespace mx::python {
 namespace {
 
-using sim::DeploymentFile;
-using sim::Json;
+using support::DeploymentFile;
+using support::Json;
 
-Engine engine_of(const std::optional<std::string>& name) { return name ? engine_named(*name) : kDefaultEngine; }
+deployment::Engine engine_of(const std::optional<std::string>& name) { return name ? deployment::engine_named(*name) : deployment::kDefaultEngine; }
 
 /// What `read` reads, asked without the lock of the interpreter.
 template <class Read>
@@ -32,61 +32,61 @@ nb::dict answer_of(const Read& read, const std::optional<std::string>& engine, b
   {
     const nb::gil_scoped_release unlocked;
     DeploymentFile file = read();
-    if (engine) file.release = release_named(*engine);
-    answer = sim::answer_json(file, sim::ask(file, strict), strict);
+    if (engine) file.release = deployment::release_named(*engine);
+    answer = verbs::answer_json(file, verbs::ask(file, strict), strict);
   }
   return nb::borrow<nb::dict>(to_python(answer));
 }
 
 nb::dict select_file(const std::string& path, const std::optional<std::string>& engine, const std::string& oracle, bool strict) {
-  return answer_of([&] { return sim::load_deployment_file(std::filesystem::path(path), oracle, engine_of(engine)); }, engine, strict);
+  return answer_of([&] { return support::load_deployment_file(std::filesystem::path(path), oracle, engine_of(engine)); }, engine, strict);
 }
 
 nb::dict select_text(const std::string& text, const std::optional<std::string>& engine, const std::string& oracle, bool strict) {
-  return answer_of([&] { return sim::parse_deployment_file(text, "deployment", oracle, engine_of(engine)); }, engine, strict);
+  return answer_of([&] { return support::parse_deployment_file(text, "deployment", oracle, engine_of(engine)); }, engine, strict);
 }
 
 nb::dict select_dict(const nb::dict& deployment, const std::optional<std::string>& engine, const std::string& oracle, bool strict) {
   const Json object = to_json(deployment, "deployment");
-  return answer_of([&] { return sim::deployment_file_of(object, "deployment", oracle, engine_of(engine)); }, engine, strict);
+  return answer_of([&] { return support::deployment_file_of(object, "deployment", oracle, engine_of(engine)); }, engine, strict);
 }
 
 /// The names that a deployment is made of; of the oracle's own, "oracles" has the names of `backend` for each.
 nb::dict deployment_words(const std::optional<std::string>& engine) {
   Json platforms = Json::array();
-  for (const oracle::PlatformPreset& preset : oracle::all_platforms()) platforms.push_back(preset.name);
+  for (const deployment::PlatformPreset& preset : deployment::all_platforms()) platforms.push_back(preset.name);
   Json software = Json::array();
-  for (const oracle::SoftwareRow& row : oracle::software_rows()) software.push_back(row.name);
+  for (const deployment::SoftwareRow& row : deployment::software_rows()) software.push_back(row.name);
   Json oracles = Json::object();
-  for (const std::string_view name : oracle::oracle_names()) {
-    const oracle::OracleTables* const tables = oracle::find_tables(engine_of(engine), name);
-    if (tables != nullptr) oracles[std::string(name)] = oracle::user_names(*tables);
+  for (const std::string_view name : engine::oracle_names()) {
+    const engine::OracleTables* const tables = engine::find_tables(engine_of(engine), name);
+    if (tables != nullptr) oracles[std::string(name)] = engine::user_names(*tables);
   }
   return nb::borrow<nb::dict>(to_python({{"platform", platforms},
                                          {"software", software},
                                          {"oracles", oracles},
-                                         {"activation", oracle::activation_names()},
-                                         {"routing", oracle::routing_names()},
-                                         {"dtype", oracle::dtype_names()},
-                                         {"all2all", oracle::all2all_names()},
-                                         {"key", oracle::quant_key_names()},
-                                         {"quantization_override", oracle::override_names()},
-                                         {"quant_method", oracle::quant_method_names()},
-                                         {"env", oracle::env_names()}}));
+                                         {"activation", deployment::activation_names()},
+                                         {"routing", deployment::routing_names()},
+                                         {"dtype", deployment::dtype_names()},
+                                         {"all2all", deployment::all2all_names()},
+                                         {"key", deployment::quant_key_names()},
+                                         {"quantization_override", deployment::override_names()},
+                                         {"quant_method", deployment::quant_method_names()},
+                                         {"env", engine::env_names()}}));
 }
 
 /// The deployment as a line that `mxact select` reads.
 std::string deployment_line(const nb::dict& deployment, const std::optional<std::string>& engine, const std::string& oracle) {
-  const DeploymentFile file = sim::deployment_file_of(to_json(deployment, "deployment"), "deployment", oracle, engine_of(engine));
-  return oracle::info_text(file.engine, file.oracle, file.deployment);
+  const DeploymentFile file = support::deployment_file_of(to_json(deployment, "deployment"), "deployment", oracle, engine_of(engine));
+  return audit::info_text(file.engine, file.oracle, file.deployment);
 }
 
 /// Class, need, statement and consequence of what a choice of the backend breaks whatever class of it runs.
 std::optional<std::tuple<std::string, std::string, std::string, std::string>> broken_need(const nb::dict& deployment,
                                                                                           const std::optional<std::string>& engine,
                                                                                           const std::string& oracle, const std::string& backend) {
-  const DeploymentFile file = sim::deployment_file_of(to_json(deployment, "deployment"), "deployment", oracle, engine_of(engine));
-  const std::optional<sim::BrokenNeed> broken = sim::broken_by(file, backend);
+  const DeploymentFile file = support::deployment_file_of(to_json(deployment, "deployment"), "deployment", oracle, engine_of(engine));
+  const std::optional<verbs::BrokenNeed> broken = verbs::broken_by(file, backend);
   if (!broken) return std::nullopt;
   return std::tuple(std::string(broken->kernel_class), std::string(broken->need->id), std::string(broken->need->statement),
                     std::string(broken->need->consequence));

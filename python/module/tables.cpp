@@ -28,14 +28,14 @@ Names names_of(const Rows& rows) {
 
 Names engines() {
   Names names;
-  for (const Engine engine : known_engines()) names.emplace_back(name_of(engine));
+  for (const deployment::Engine engine : deployment::known_engines()) names.emplace_back(deployment::name_of(engine));
   return names;
 }
 
 Names backends(const std::optional<std::string>& engine) {
-  const std::optional<Engine> asked = engine ? std::optional(layout::conversion_engine_named(*engine)) : std::nullopt;
+  const std::optional<deployment::Engine> asked = engine ? std::optional(families::conversion_engine_named(*engine)) : std::nullopt;
   Names names;
-  for (const layout::BackendLayout& row : layout::all_backend_layouts()) {
+  for (const families::BackendLayout& row : families::all_backend_layouts()) {
     if (asked && !row.engines.has(*asked)) continue;
     if (std::ranges::find(names, row.backend) == names.end()) names.emplace_back(row.backend);
   }
@@ -66,7 +66,7 @@ void bind_tables(nb::module_& module) {
   module.def(
       "takes_up", [](const std::string& name) { return moe::activation_named(name).pairing != moe::Pairing::single; }, nb::arg("name"));
   module.def("routers", [] { return names_of(moe::all_routers()); });
-  module.def("layouts", [] { return names_of(layout::all_stage_layouts()); });
+  module.def("layouts", [] { return names_of(families::all_stage_layouts()); });
   module.def("engines", engines);
   module.def("backends", backends, nb::arg("engine").none());
   module.def(

@@ -20,20 +20,20 @@ std::int64_t up_to(std::int64_t value, std::int64_t multiple) { return (value + 
 bool is_positive(std::uint32_t f32) { return f32 > 0 && f32 < 0x7F800000U; }
 
 /// The number of the tensor as the quantizer takes it.
-TensorScale tensor_scale(const Quantizer& quantizer, std::uint32_t scale) {
+TensorScale tensor_scale(const families::Quantizer& quantizer, std::uint32_t scale) {
   TensorScale tensor;
-  if (quantizer.tensor == TensorNumber::none) return tensor;
+  if (quantizer.tensor == families::TensorNumber::none) return tensor;
   if (!is_positive(scale))
     throw Error(ErrorCode::usage, "the scale of the activations is " + f32::text(scale) + ", must be a positive finite number",
                 std::string(quantizer.name));
-  if (quantizer.tensor == TensorNumber::decode) tensor.decode = scale;
-  if (quantizer.tensor == TensorNumber::encode) tensor.encode = f32::div(f32::kOne, scale);
+  if (quantizer.tensor == families::TensorNumber::decode) tensor.decode = scale;
+  if (quantizer.tensor == families::TensorNumber::encode) tensor.encode = f32::div(f32::kOne, scale);
   return tensor;
 }
 
 /// The length of what shares a scale in a row of that many columns.
-std::int64_t block_length(const Quantizer& quantizer, std::int64_t columns) {
-  return quantizer.scope == ScaleScope::block ? quantizer.format->block : columns;
+std::int64_t block_length(const families::Quantizer& quantizer, std::int64_t columns) {
+  return quantizer.scope == families::ScaleScope::block ? quantizer.format->block : columns;
 }
 
 /// Codes and scales of one block into the result.
@@ -60,8 +60,8 @@ class Writer {
 };
 
 /// A row's scale as a number: that of its token or tensor, or the reciprocal of the encode scale beside its blocks.
-std::uint32_t scale_beside_blocks(const Quantizer& quantizer, std::uint32_t scale) {
-  return quantizer.tensor == TensorNumber::encode && !quantizer.back_to_bf16 ? scale : f32::kOne;
+std::uint32_t scale_beside_blocks(const families::Quantizer& quantizer, std::uint32_t scale) {
+  return quantizer.tensor == families::TensorNumber::encode && !quantizer.back_to_bf16 ? scale : f32::kOne;
 }
 
 void quantize_blocks(Activations& out, Writer& writer, std::span<const std::uint32_t> x, std::int64_t columns) {
@@ -79,11 +79,11 @@ void quantize_blocks(Activations& out, Writer& writer, std::span<const std::uint
 }
 
 bool has_block_scales(const Activations& activations) {
-  return activations.quantizer->scope == ScaleScope::block && !activations.quantizer->back_to_bf16;
+  return activations.quantizer->scope == families::ScaleScope::block && !activations.quantizer->back_to_bf16;
 }
 
 /// Block scales of a row as the kernel finds them.
-std::vector<Value> scales_of_row(const Activations& activations, std::int64_t row, ScaleMemory read_as) {
+std::vector<Value> scales_of_row(const Activations& activations, std::int64_t row, families::ScaleMemory read_as) {
   std::vector<Value> scales;
   for (std::int64_t group = 0; group < activations.groups(); ++group) {
     const auto at = static_cast<std::size_t>(scale_address(read_as, activations.groups(), row, group));
@@ -94,8 +94,8 @@ std::vector<Value> scales_of_row(const Activations& activations, std::int64_t ro
 }
 
 const Format& element_format(const Activations& activations) {
-  const Quantizer& quantizer = *activations.quantizer;
-  return quantizer.scope == ScaleScope::none || quantizer.back_to_bf16 ? kBf16 : *quantizer.format->element;
+  const families::Quantizer& quantizer = *activations.quantizer;
+  return quantizer.scope == families::ScaleScope::none || quantizer.back_to_bf16 ? kBf16 : *quantizer.format->element;
 }
 
 std::vector<Value> elements_of_row(const Activations& activations, std::int64_t row) {
@@ -108,22 +108,22 @@ std::vector<Value> elements_of_row(const Activations& activations, std::int64_t 
 
 }  // namespace
 
-std::int64_t Activations::groups() const { return quantizer->scope == ScaleScope::block ? columns / quantizer->format->block : 0; }
+std::int64_t Activations::groups() const { return quantizer->scope == families::ScaleScope::block ? columns / quantizer->format->block : 0; }
 
-std::int64_t scale_address(ScaleMemory memory, std::int64_t groups, std::int64_t row, std::int64_t group) {
-  if (memory == ScaleMemory::row_major) return row * groups + group;
+std::int64_t scale_address(families::ScaleMemory memory, std::int64_t groups, std::int64_t row, std::int64_t group) {
+  if (memory == families::ScaleMemory::row_major) return row * groups + group;
   // Source: spec layouts 1.2, the 128x4 tile.
   const std::int64_t tile = row / kTileRows * (up_to(groups, kTileColumns) / kTileColumns) + group / kTileColumns;
   return tile * kTileRows * kTileColumns + row % 32 * 16 + row % kTileRows / 32 * kTileColumns + group % kTileColumns;
 }
 
-Activations quantized(const Quantizer& quantizer, std::span<const std::uint32_t> x_bf16, std::int64_t columns, std::uint32_t scale) {
+Activations quantized(const families::Quantizer& quantizer, std::span<const std::uint32_t> x_bf16, std::int64_t columns, std::uint32_t scale) {
   if (columns < 1 || x_bf16.size() % static_cast<std::size_t>(columns) != 0) {
     throw Error(ErrorCode::usage, "activations have " + std::to_string(x_bf16.size()) + " values, not rows of " + std::to_string(columns));
   }
-  Activations out{&quantizer, static_cast<std::int64_t>(x_bf16.size()) / columns, columns, {}, {}, ScaleMemory::row_major, {}};
+  Activations out{&quantizer, static_cast<std::int64_t>(x_bf16.size()) / columns, columns, {}, {}, families::ScaleMemory::row_major, {}};
   out.row_scale.assign(static_cast<std::size_t>(out.rows), f32::kOne);
-  if (quantizer.scope == ScaleScope::none) {
+  if (quantizer.scope == families::ScaleScope::none) {
     out.codes.assign(x_bf16.begin(), x_bf16.end());
     return out;
   }
@@ -131,12 +131,12 @@ Activations quantized(const Quantizer& quantizer, std::span<const std::uint32_t>
   const Recipe& how = recipe(profile_named(quantizer.profile), *quantizer.format, kBf16);
   Writer writer(out, how, tensor);
   switch (quantizer.scope) {
-    case ScaleScope::block:
+    case families::ScaleScope::block:
       out.columns = up_to(columns, block_length(quantizer, columns));
       quantize_blocks(out, writer, x_bf16, columns);
       out.row_scale.assign(static_cast<std::size_t>(out.rows), scale_beside_blocks(quantizer, scale));
       break;
-    case ScaleScope::token:
+    case families::ScaleScope::token:
       for (std::size_t row = 0; row < out.row_scale.size(); ++row) {
         const auto width = static_cast<std::size_t>(columns);
         out.row_scale[row] = writer.block(x_bf16.subspan(row * width, width));
@@ -155,23 +155,23 @@ Activations swizzled(Activations activations) {
   std::vector<std::uint32_t> tiles(static_cast<std::size_t>(up_to(activations.rows, kTileRows) * up_to(groups, kTileColumns)));
   for (std::int64_t row = 0; row < activations.rows; ++row) {
     for (std::int64_t group = 0; group < groups; ++group) {
-      const auto to = static_cast<std::size_t>(scale_address(ScaleMemory::tile_128x4, groups, row, group));
+      const auto to = static_cast<std::size_t>(scale_address(families::ScaleMemory::tile_128x4, groups, row, group));
       tiles[to] = activations.blocks[static_cast<std::size_t>(row * groups + group)];
     }
   }
   activations.blocks = std::move(tiles);
-  activations.memory = ScaleMemory::tile_128x4;
+  activations.memory = families::ScaleMemory::tile_128x4;
   return activations;
 }
 
-PreparedOperand prepared_row(const ContractRow& contract, const Activations& activations, std::int64_t row, ScaleMemory read_as) {
+PreparedOperand prepared_row(const ContractRow& contract, const Activations& activations, std::int64_t row, families::ScaleMemory read_as) {
   const std::vector<Value> elements = elements_of_row(activations, row);
   if (!has_block_scales(activations)) return prepare(contract, Side::a, {elements, &element_format(activations)});
   const std::vector<Value> scales = scales_of_row(activations, row, read_as);
   return prepare(contract, Side::a, {elements, &element_format(activations), scales, activations.quantizer->format->block});
 }
 
-std::vector<Value> values_of_row(const Activations& activations, std::int64_t row, ScaleMemory read_as) {
+std::vector<Value> values_of_row(const Activations& activations, std::int64_t row, families::ScaleMemory read_as) {
   std::vector<Value> values = elements_of_row(activations, row);
   if (has_block_scales(activations)) {
     const std::vector<Value> scales = scales_of_row(activations, row, read_as);

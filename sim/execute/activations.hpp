@@ -13,12 +13,12 @@ namespace mx::sim {
 
 /// Rows that enter a product.
 struct Activations {
-  const Quantizer* quantizer;
+  const families::Quantizer* quantizer;
   std::int64_t rows;
   std::int64_t columns;
   std::vector<std::uint32_t> codes;      ///< [rows, columns], bf16 codes where nothing is quantized or it is dequantized again
   std::vector<std::uint32_t> blocks;     ///< memory of the block scales, codes of the format's scale; may be larger than rows * groups
-  ScaleMemory memory;                    ///< how that memory was written
+  families::ScaleMemory memory;                    ///< how that memory was written
   std::vector<std::uint32_t> row_scale;  ///< fp32 bits [rows]: of the token or tensor, 1 where there is none
 
   std::int64_t groups() const;
@@ -30,18 +30,18 @@ inline constexpr std::uint32_t kUnwrittenScale = 0xFF;
 /// Quantizes rows of bf16 codes [rows, columns], scales row-major. `scale` is the calibrated fp32 scale of the tensor, read where the quantizer needs
 /// one. A row is padded with zeros to whole blocks first. Throws Error(usage) when the codes are not rows of that width, and for a scale that is no
 /// positive finite number.
-Activations quantized(const Quantizer& quantizer, std::span<const std::uint32_t> x_bf16, std::int64_t columns, std::uint32_t scale);
+Activations quantized(const families::Quantizer& quantizer, std::span<const std::uint32_t> x_bf16, std::int64_t columns, std::uint32_t scale);
 
 /// The block scales moved into the 128x4 tile, padding zero. Without block scales nothing happens.
 Activations swizzled(Activations activations);
 
 /// One row ready for dot products under a contract, its block scales read as the kernel reads them.
-PreparedOperand prepared_row(const ContractRow& contract, const Activations& activations, std::int64_t row, ScaleMemory read_as);
+PreparedOperand prepared_row(const ContractRow& contract, const Activations& activations, std::int64_t row, families::ScaleMemory read_as);
 
 /// The exact values of a row as the kernel reads it, without the row's own scale.
-std::vector<Value> values_of_row(const Activations& activations, std::int64_t row, ScaleMemory read_as);
+std::vector<Value> values_of_row(const Activations& activations, std::int64_t row, families::ScaleMemory read_as);
 
 /// Address of a row's block scale.
-std::int64_t scale_address(ScaleMemory memory, std::int64_t groups, std::int64_t row, std::int64_t group);
+std::int64_t scale_address(families::ScaleMemory memory, std::int64_t groups, std::int64_t row, std::int64_t group);
 
 }  // namespace mx::sim

@@ -179,9 +179,9 @@ class SlotProduct {
   }
 
  private:
-  static ScaleMemory read_as(const Execution& execution, Matrix matrix, const Activations& input) {
-    if (matrix == Matrix::w2) return ScaleMemory::row_major;
-    return execution.row->by == QuantizedBy::kernel ? input.memory : execution.row->scales;
+  static families::ScaleMemory read_as(const Execution& execution, Matrix matrix, const Activations& input) {
+    if (matrix == Matrix::w2) return families::ScaleMemory::row_major;
+    return execution.row->by == families::QuantizedBy::kernel ? input.memory : execution.row->scales;
   }
   static ByExpert grouped(const std::vector<std::int64_t>& experts) {
     ByExpert groups;

@@ -22,19 +22,19 @@ using fault::planted;
 /// What a name of the engine means in a row.
 struct ActivationName {
   std::string_view name;
-  ActivationUse ExecutionRow::*use;
-  layout::SourceOrder ExecutionRow::*order;
+  families::ActivationUse families::ExecutionRow::*use;
+  layout::SourceOrder families::ExecutionRow::*order;
 };
 constexpr std::array kActivationNames{
-    ActivationName{"SWIGLUOAI", &ExecutionRow::swiglu_oai, &ExecutionRow::oai_order},
-    ActivationName{"SILU", &ExecutionRow::silu, &ExecutionRow::silu_order},
+    ActivationName{"SWIGLUOAI", &families::ExecutionRow::swiglu_oai, &families::ExecutionRow::oai_order},
+    ActivationName{"SILU", &families::ExecutionRow::silu, &families::ExecutionRow::silu_order},
 };
 
 /// What the kernel makes of the model's activation.
-const ActivationUse& use_of(const ExecutionRow& row, const ModelActivation& model) {
+const families::ActivationUse& use_of(const families::ExecutionRow& row, const ModelActivation& model) {
   const auto* const own = std::ranges::find(kActivationNames, model.name, &ActivationName::name);
   if (own != kActivationNames.end() && !(row.*own->use).row.empty()) return row.*own->use;
-  const auto other = std::ranges::find(row.others, model.name, &NamedActivation::name);
+  const auto other = std::ranges::find(row.others, model.name, &families::NamedActivation::name);
   if (own == kActivationNames.end() && other != row.others.end()) return other->use;
   throw Error(ErrorCode::unsupported, "activation " + model.name + " is not one that the kernel takes", std::string(row.backend));
 }
@@ -65,7 +65,7 @@ void for_rows(const ByExpert& groups, std::int64_t rows, std::int64_t length, co
     slots += static_cast<std::int64_t>(group.second.size());
   }
   const std::int64_t jobs = static_cast<std::int64_t>(experts.size()) * rows;
-  Rescue rescue;
+  support::Rescue rescue;
 #pragma omp parallel for schedule(dynamic, 8) if (slots * rows * length > kWorthThreads)
   for (std::int64_t job = 0; job < jobs; ++job) {
     const ByExpert::value_type& group = *experts[static_cast<std::size_t>(job / rows)];
@@ -76,10 +76,10 @@ void for_rows(const ByExpert& groups, std::int64_t rows, std::int64_t length, co
 
 void first_product(const Execution& execution, const Weights& weights, const Activations& input, std::span<const SlotWork> slots,
                    const ByExpert& groups, std::span<const std::int64_t> wanted, std::vector<SlotStages>& stages) {
-  const ExecutionRow& row = *execution.row;
+  const families::ExecutionRow& row = *execution.row;
   std::vector<std::int64_t> row_of;
   for (const SlotWork& slot : slots) row_of.push_back(slot.row);
-  const Product product(execution, weights, Matrix::w13, input, row.by == QuantizedBy::kernel ? input.memory : row.scales, groups, row_of);
+  const Product product(execution, weights, Matrix::w13, input, row.by == families::QuantizedBy::kernel ? input.memory : row.scales, groups, row_of);
   const UsedActivation used = used_activation(row, execution.activation);
   const bool gated = weights.halves(Matrix::w13) == 2;
   if (gated == (used.row->pairing == moe::Pairing::single))
@@ -116,7 +116,7 @@ void second_product(const Execution& execution, const Weights& weights, const By
   const Activations input = quantized(*execution.second, x, weights.sizes().intermediate, execution.scales.second);
   std::vector<std::int64_t> row_of(stages.size());
   std::iota(row_of.begin(), row_of.end(), 0);
-  const Product product(execution, weights, Matrix::w2, input, ScaleMemory::row_major, groups, row_of);
+  const Product product(execution, weights, Matrix::w2, input, families::ScaleMemory::row_major, groups, row_of);
   for (SlotStages& slot : stages) slot.down.resize(columns.size());
   for_rows(groups, static_cast<std::int64_t>(columns.size()), weights.sizes().intermediate,
            [&](std::int64_t expert, const std::vector<std::size_t>& positions, std::int64_t c) {
@@ -126,15 +126,15 @@ void second_product(const Execution& execution, const Weights& weights, const By
            });
 }
 
-std::uint32_t slot_share(const ExecutionRow& row, std::uint32_t sum, std::uint32_t down, std::uint32_t weight) {
+std::uint32_t slot_share(const families::ExecutionRow& row, std::uint32_t sum, std::uint32_t down, std::uint32_t weight) {
   const auto added = [&](std::uint32_t share) {
     const std::uint32_t next = f32::add(sum, share);
-    return row.sum == SlotSum::bf16 ? to_bf16(next) : next;
+    return row.sum == families::SlotSum::bf16 ? to_bf16(next) : next;
   };
   switch (row.slot) {
-    case SlotRule::weighted_rounded: return added(to_bf16(f32::mul(down, weight)));
-    case SlotRule::rounded_weighted_again: return added(to_bf16(f32::mul(to_bf16(down), to_bf16(weight))));
-    case SlotRule::rounded: break;
+    case families::SlotRule::weighted_rounded: return added(to_bf16(f32::mul(down, weight)));
+    case families::SlotRule::rounded_weighted_again: return added(to_bf16(f32::mul(to_bf16(down), to_bf16(weight))));
+    case families::SlotRule::rounded: break;
   }
   return f32::fma(to_bf16(down), weight, sum);
 }
@@ -146,17 +146,17 @@ std::uint32_t to_bf16(std::uint32_t f32) {
   return convert(f32, kF32, kBf16, kNearest) << 16U;
 }
 
-Execution execution_on(const ExecutionRow& row, layout::Arch arch, std::string_view activation_key, ModelActivation activation, StaticScales scales) {
-  const Quantizer* first = &quantizer_named(row.first);
-  const Quantizer* second = &quantizer_named(row.second);
+Execution execution_on(const families::ExecutionRow& row, families::Arch arch, std::string_view activation_key, ModelActivation activation, StaticScales scales) {
+  const families::Quantizer* first = &families::quantizer_named(row.first);
+  const families::Quantizer* second = &families::quantizer_named(row.second);
   if (row.keyed) {
-    if (const Quantizer* keyed = quantizer_of_key(activation_key)) first = second = keyed;
+    if (const families::Quantizer* keyed = families::quantizer_of_key(activation_key)) first = second = keyed;
   }
-  return {&row, &unit_on(row.unit, arch), first, second, std::move(activation), scales};
+  return {&row, &families::unit_on(row.unit, arch), first, second, std::move(activation), scales};
 }
 
-UsedActivation used_activation(const ExecutionRow& row, const ModelActivation& model) {
-  const ActivationUse& use = use_of(row, model);
+UsedActivation used_activation(const families::ExecutionRow& row, const ModelActivation& model) {
+  const families::ActivationUse& use = use_of(row, model);
   moe::ActivationConstants constants = use.constants;
   const bool limited = use.takes_limit && model.constants.limit != 0 && !planted(Fault::sim_ignores_limit);
   if (use.takes_alpha && !planted(Fault::sim_drops_alpha)) constants.alpha = model.constants.alpha;
@@ -168,7 +168,7 @@ UsedActivation used_activation(const ExecutionRow& row, const ModelActivation& m
   return {&moe::activation_named(limited && !use.limited_row.empty() ? use.limited_row : use.row), constants};
 }
 
-std::vector<std::string> ignored_constants(const ExecutionRow& row, const ModelActivation& model) {
+std::vector<std::string> ignored_constants(const families::ExecutionRow& row, const ModelActivation& model) {
   const UsedActivation used = used_activation(row, model);
   std::vector<std::string> ignored;
   const auto compare = [&](std::string_view name, std::uint32_t asked, std::uint32_t found) {
@@ -182,7 +182,7 @@ std::vector<std::string> ignored_constants(const ExecutionRow& row, const ModelA
   return ignored;
 }
 
-layout::SourceOrder kernel_order(const ExecutionRow& row, const ModelActivation& model) {
+layout::SourceOrder kernel_order(const families::ExecutionRow& row, const ModelActivation& model) {
   const auto* const own = std::ranges::find(kActivationNames, model.name, &ActivationName::name);
   return own == kActivationNames.end() ? row.silu_order : row.*own->order;
 }
@@ -206,8 +206,8 @@ std::vector<SlotStages> run_slots(const Execution& execution, const Weights& wei
   return stages;
 }
 
-std::vector<std::uint32_t> combined(const ExecutionRow& row, std::vector<WeighedSlot> slots, std::size_t columns) {
-  if (row.order == SlotOrder::expert) std::ranges::stable_sort(slots, {}, &WeighedSlot::expert);
+std::vector<std::uint32_t> combined(const families::ExecutionRow& row, std::vector<WeighedSlot> slots, std::size_t columns) {
+  if (row.order == families::SlotOrder::expert) std::ranges::stable_sort(slots, {}, &WeighedSlot::expert);
   std::vector<std::uint32_t> sums(columns, 0);
   for (const WeighedSlot& slot : slots) {
     const std::uint32_t weight = row.bf16_weights ? to_bf16(slot.weight) : slot.weight;

@@ -28,10 +28,10 @@ struct StaticScales {
 
 /// A row of the execution table on a device.
 struct Execution {
-  const ExecutionRow* row;
-  const UnitRow* unit;
-  const Quantizer* first;
-  const Quantizer* second;
+  const families::ExecutionRow* row;
+  const families::UnitRow* unit;
+  const families::Quantizer* first;
+  const families::Quantizer* second;
   ModelActivation activation;
   StaticScales scales;
   SumsBy sums = SumsBy::model;
@@ -41,18 +41,18 @@ struct Execution {
 std::string_view twin_of(const Execution& execution);
 
 /// Throws Error(usage) when the activation key is none that the row takes.
-Execution execution_on(const ExecutionRow& row, layout::Arch arch, std::string_view activation_key, ModelActivation activation, StaticScales scales);
+Execution execution_on(const families::ExecutionRow& row, families::Arch arch, std::string_view activation_key, ModelActivation activation, StaticScales scales);
 
 /// The activation that the backend computes, with the constants that it uses. Throws Error(unsupported) when it takes none of that name.
 struct UsedActivation {
   const moe::Activation* row;
   moe::ActivationConstants constants;
 };
-UsedActivation used_activation(const ExecutionRow& row, const ModelActivation& model);
+UsedActivation used_activation(const families::ExecutionRow& row, const ModelActivation& model);
 /// Constants of the model that the backend does not use: "limit 0x40a00000 of the model, 0x40e00000 in the kernel". Empty: none.
-std::vector<std::string> ignored_constants(const ExecutionRow& row, const ModelActivation& model);
+std::vector<std::string> ignored_constants(const families::ExecutionRow& row, const ModelActivation& model);
 /// The row order of w13 that the kernel expects its layout to start from.
-layout::SourceOrder kernel_order(const ExecutionRow& row, const ModelActivation& model);
+layout::SourceOrder kernel_order(const families::ExecutionRow& row, const ModelActivation& model);
 
 /// One (row of the activations, slot) pair that a rank computes.
 struct SlotWork {
@@ -90,7 +90,7 @@ struct WeighedSlot {
   std::span<const std::uint32_t> down;
 };
 /// bf16 numbers as fp32 bits, one per column: the sum over a token's slots on one rank, without slots +0.
-std::vector<std::uint32_t> combined(const ExecutionRow& row, std::vector<WeighedSlot> slots, std::size_t columns);
+std::vector<std::uint32_t> combined(const families::ExecutionRow& row, std::vector<WeighedSlot> slots, std::size_t columns);
 
 /// A slot alone after the slot rule, weight 1: what batched experts hand back to the exchange.
 std::vector<std::uint32_t> unweighted(std::span<const std::uint32_t> down);

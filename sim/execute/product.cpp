@@ -14,26 +14,26 @@ namespace {
 
 namespace panels = kernels::moe;
 
-std::uint32_t scaled(EpilogueScale order, std::uint32_t sum, std::uint32_t activations, std::uint32_t weights) {
+std::uint32_t scaled(families::EpilogueScale order, std::uint32_t sum, std::uint32_t activations, std::uint32_t weights) {
   switch (order) {
-    case EpilogueScale::product: return f32::mul(sum, f32::mul(activations, weights));
-    case EpilogueScale::weight_first: return f32::mul(f32::mul(sum, weights), activations);
-    case EpilogueScale::activation_first: break;
+    case families::EpilogueScale::product: return f32::mul(sum, f32::mul(activations, weights));
+    case families::EpilogueScale::weight_first: return f32::mul(f32::mul(sum, weights), activations);
+    case families::EpilogueScale::activation_first: break;
   }
   return f32::mul(f32::mul(sum, activations), weights);
 }
 
-std::uint32_t with_bias(BiasEntry entry, std::uint32_t sum, std::uint32_t bias) {
+std::uint32_t with_bias(families::BiasEntry entry, std::uint32_t sum, std::uint32_t bias) {
   switch (entry) {
-    case BiasEntry::dropped: return sum;
-    case BiasEntry::f32: return f32::add(sum, bias);
-    case BiasEntry::after_bf16: break;
+    case families::BiasEntry::dropped: return sum;
+    case families::BiasEntry::f32: return f32::add(sum, bias);
+    case families::BiasEntry::after_bf16: break;
   }
   return to_bf16(f32::add(to_bf16(sum), to_bf16(bias)));
 }
 
 /// Rows of 16-bit activations are what panels take.
-bool is_bf16(const Quantizer& quantizer) { return quantizer.scope == ScaleScope::none || quantizer.back_to_bf16; }
+bool is_bf16(const families::Quantizer& quantizer) { return quantizer.scope == families::ScaleScope::none || quantizer.back_to_bf16; }
 
 bool has_panels(Contract contract, layout::WeightFormat format) {
   const auto known = std::ranges::find(panels::panel_formats(), format, &panels::PanelFormat::format);
@@ -53,7 +53,7 @@ std::string_view twin_of(const Execution& execution) {
   return {};
 }
 
-Product::Product(const Execution& execution, const Weights& weights, Matrix matrix, const Activations& input, ScaleMemory read_as,
+Product::Product(const Execution& execution, const Weights& weights, Matrix matrix, const Activations& input, families::ScaleMemory read_as,
                  const ByExpert& groups, std::span<const std::int64_t> row_of)
     : row_(*execution.row),
       contract_(mx::row_of(execution.unit->contract)),
@@ -75,7 +75,7 @@ Product::Product(const Execution& execution, const Weights& weights, Matrix matr
   }
 }
 
-void Product::prepare_rows(ScaleMemory read_as, std::int64_t length) {
+void Product::prepare_rows(families::ScaleMemory read_as, std::int64_t length) {
   factors_.resize(static_cast<std::size_t>(input_.rows));
   for (std::size_t row = 0; row < factors_.size(); ++row)
     factors_[row] = sums_.factors(widened(prepared_row(contract_, input_, static_cast<std::int64_t>(row), read_as), length));

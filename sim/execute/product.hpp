@@ -18,7 +18,7 @@ using ByExpert = std::map<std::int64_t, std::vector<std::size_t>>;
 class Product {
  public:
   /// `row_of` has the row of `input` of each slot. All must outlive this.
-  Product(const Execution& execution, const Weights& weights, Matrix matrix, const Activations& input, ScaleMemory read_as, const ByExpert& groups,
+  Product(const Execution& execution, const Weights& weights, Matrix matrix, const Activations& input, families::ScaleMemory read_as, const ByExpert& groups,
           std::span<const std::int64_t> row_of);
 
   /// Results of one row of an expert's matrix for each slot of the expert, scales and bias applied. Threads may call it at the same time.
@@ -32,11 +32,11 @@ class Product {
     std::vector<float> sums;        ///< [slot][half][row of the matrix], where panels computed them
   };
   void run_panels();
-  void prepare_rows(ScaleMemory read_as, std::int64_t length);
+  void prepare_rows(families::ScaleMemory read_as, std::int64_t length);
   /// Zeros behind a row that is shorter than the kernel's size.
   PreparedOperand widened(PreparedOperand operand, std::int64_t length) const;
 
-  const ExecutionRow& row_;
+  const families::ExecutionRow& row_;
   const ContractRow& contract_;
   const Weights& weights_;
   Matrix matrix_;

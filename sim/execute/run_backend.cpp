@@ -15,7 +15,7 @@ namespace mx::sim {
 namespace {
 
 using layout::CanonicalLayer;
-using layout::PackedLayer;
+using families::PackedLayer;
 
 constexpr std::uint32_t kExponent = 0x7F800000U;  // all ones: Inf or NaN
 
@@ -27,24 +27,24 @@ std::vector<std::int64_t> computed(std::int64_t count) {
   return rows;
 }
 
-std::string how_text(const Execution& execution, layout::Arch arch, Engine engine, bool is_asked) {
-  const ExecutionRow& row = *execution.row;
-  const Quantizer &first = *execution.first, &second = *execution.second;
-  const std::string grounds = grounds_text(grounds_of(row, arch, first, second), differences_of(row, arch, engine, first, second));
+std::string how_text(const Execution& execution, families::Arch arch, deployment::Engine engine, bool is_asked) {
+  const families::ExecutionRow& row = *execution.row;
+  const families::Quantizer &first = *execution.first, &second = *execution.second;
+  const std::string grounds = families::grounds_text(families::grounds_of(row, arch, first, second), families::differences_of(row, arch, engine, first, second));
   return fmt::format("{}{} x {}, {}", first.name, first.name == second.name ? "" : fmt::format(" and {}", second.name),
                      name_of(execution.unit->contract), is_asked ? "as asked" : grounds);
 }
 
 /// What the kernel computes from: the checkpoint's numbers, or what is left of them where the conversion says that it loses something.
-Weights wanted_weights(const BackendSource& source, const PackedLayer& packed, const ExecutionRow& row) {
-  const layout::BackendLayout& backend = layout::backend_layout_named(packed.backend, packed.setting.form.format, packed.setting.engine);
+Weights wanted_weights(const BackendSource& source, const PackedLayer& packed, const families::ExecutionRow& row) {
+  const families::BackendLayout& backend = families::backend_layout_named(packed.backend, packed.setting.form.format, packed.setting.engine);
   const bool lossy = !packed.losses.empty() && backend.undo_values != nullptr;
   if (!lossy) return Weights::of_checkpoint(source.layer.sizes, source.layer.form, source.units, row);
-  return Weights::of_checkpoint(layout::restore(packed, layout::OnLoss::mark, mover_of(MoveBy::plans)), row);
+  return Weights::of_checkpoint(families::restore(packed, families::OnLoss::mark, kernels::relayout::mover_of(kernels::relayout::MoveBy::plans)), row);
 }
 
 /// The quick sums where they have an answer: panels would read whole matrices for the few rows that are computed.
-SumsBy sums_of(const BackendSource& source, const UnitRow& unit) { return kernels::dot::takes(row_of(unit.contract)) ? source.sums : SumsBy::model; }
+SumsBy sums_of(const BackendSource& source, const families::UnitRow& unit) { return kernels::dot::takes(row_of(unit.contract)) ? source.sums : SumsBy::model; }
 
 /// One stage of a slot. Sizes differ where the kernel's are padded: what is computed lies in front.
 struct Stage {
@@ -77,13 +77,13 @@ StaticScales usual_scales(layout::WeightFormat format) {
   return {power_of_two(-6), power_of_two(-4)};
 }
 
-std::optional<BackendRun> run_backend(const BackendSource& source, const PackedLayer& packed, layout::Arch arch, const BackendInput& input) {
+std::optional<BackendRun> run_backend(const BackendSource& source, const PackedLayer& packed, families::Arch arch, const BackendInput& input) {
   const CanonicalLayer& layer = source.layer;
-  const ExecutionRow* const row = find_execution(layer.form.format, packed.backend);
+  const families::ExecutionRow* const row = families::find_execution(layer.form.format, packed.backend);
   if (row == nullptr) return std::nullopt;
   Execution execution =
       execution_on(*row, arch, input.activation_key, {std::string(input.activation), input.constants}, usual_scales(layer.form.format));
-  UnitRow unit = *execution.unit;
+  families::UnitRow unit = *execution.unit;
   unit.contract = source.contract.value_or(unit.contract);
   execution.unit = &unit;
   execution.sums = sums_of(source, unit);
@@ -95,8 +95,8 @@ std::optional<BackendRun> run_backend(const BackendSource& source, const PackedL
   BackendRun run;
   run.how = how_text(execution, arch, packed.setting.engine, source.contract.has_value());
   if (!source.contract) {
-    run.grounds = grounds_of(*row, arch, *execution.first, *execution.second);
-    run.known = differences_of(*row, arch, packed.setting.engine, *execution.first, *execution.second);
+    run.grounds = families::grounds_of(*row, arch, *execution.first, *execution.second);
+    run.known = families::differences_of(*row, arch, packed.setting.engine, *execution.first, *execution.second);
   }
   run.all_equal = true;
   std::vector<SlotWork> slots;
@@ -110,7 +110,7 @@ std::optional<BackendRun> run_backend(const BackendSource& source, const PackedL
   std::optional<Activations> x;
   try {
     x = quantized(*execution.first, input.x, layer.sizes.hidden, execution.scales.first);
-    if (row->scales == ScaleMemory::tile_128x4) x = swizzled(*std::move(x));
+    if (row->scales == families::ScaleMemory::tile_128x4) x = swizzled(*std::move(x));
     got = run_slots(execution, weights, *x, slots, outputs);
     want = run_slots(execution, wanted, *x, slots, outputs);
   } catch (const Error& error) {
@@ -128,7 +128,7 @@ std::optional<BackendRun> run_backend(const BackendSource& source, const PackedL
 
 KernelOutputs run_kernel(const PackedLayer& packed, const BackendInput& input) {
   const layout::WeightFormat format = packed.setting.form.format;
-  const ExecutionRow* const row = find_execution(format, packed.backend);
+  const families::ExecutionRow* const row = families::find_execution(format, packed.backend);
   if (row == nullptr) {
     throw Error(ErrorCode::unsupported, fmt::format("how its kernels compute {} is not known", layout::name_of(format)), packed.backend);
   }
@@ -137,7 +137,7 @@ KernelOutputs run_kernel(const PackedLayer& packed, const BackendInput& input) {
   execution.sums = SumsBy::twins;
   const std::int64_t hidden = packed.setting.sizes.hidden;
   Activations x = quantized(*execution.first, input.x, hidden, execution.scales.first);
-  if (row->scales == ScaleMemory::tile_128x4) x = swizzled(std::move(x));
+  if (row->scales == families::ScaleMemory::tile_128x4) x = swizzled(std::move(x));
   std::vector<SlotWork> work;
   for (std::size_t token = 0; token < input.slots.size(); ++token) {
     for (const moe::Slot& slot : input.slots[token]) work.push_back({static_cast<std::int64_t>(token), slot.expert});
@@ -158,8 +158,8 @@ KernelOutputs run_kernel(const PackedLayer& packed, const BackendInput& input) {
 }
 
 bool quantizes_activations(layout::WeightFormat format, std::string_view backend) {
-  const ExecutionRow* const row = find_execution(format, backend);
-  return row == nullptr || row->keyed || quantizer_named(row->first).scope != ScaleScope::none;
+  const families::ExecutionRow* const row = families::find_execution(format, backend);
+  return row == nullptr || row->keyed || families::quantizer_named(row->first).scope != families::ScaleScope::none;
 }
 
 }  // namespace mx::sim

@@ -42,7 +42,7 @@ inline constexpr std::int64_t kComputedRows = 128;
 struct BackendRun {
   std::string how;                          ///< "fp8-group128 x hopper-fp8-promoted, read": quantizers, contract, grounds
   std::optional<Grounds> grounds = {};      ///< of the backend's arithmetic; none under a contract that was asked for
-  std::vector<KnownDifference> known = {};  ///< likewise: where a real kernel was seen to contradict it
+  std::vector<families::KnownDifference> known = {};  ///< likewise: where a real kernel was seen to contradict it
   std::int64_t compared = 0;
   std::int64_t differing = 0;
   std::string first;                ///< of the differences
@@ -54,7 +54,7 @@ struct BackendRun {
 
 /// Executes `packed` and, in the checkpoint's form, the layer it was made from. `arch` is the device. None when the backend has no row in the table
 /// of executions, or takes no such activation. Throws Error as Weights::of_packed does.
-std::optional<BackendRun> run_backend(const BackendSource& source, const layout::PackedLayer& packed, layout::Arch arch, const BackendInput& input);
+std::optional<BackendRun> run_backend(const BackendSource& source, const families::PackedLayer& packed, families::Arch arch, const BackendInput& input);
 
 struct KernelOutputs {
   std::vector<std::uint16_t> out;  ///< bf16 codes [tokens, hidden of the checkpoint]
@@ -63,7 +63,7 @@ struct KernelOutputs {
 
 /// What the backend's kernels make of packed tensors, whoever packed them, on one rank with every expert. Throws
 /// Error(unsupported) where its arithmetic is not known or takes no such activation, Error as Weights::of_packed and run_slots do.
-KernelOutputs run_kernel(const layout::PackedLayer& packed, const BackendInput& input);
+KernelOutputs run_kernel(const families::PackedLayer& packed, const BackendInput& input);
 
 /// Whether the backend quantizes what enters its products; true where that is not known.
 bool quantizes_activations(layout::WeightFormat format, std::string_view backend);

@@ -61,7 +61,7 @@ layout::CanonicalLayer sample_layer(const layout::Sizes& sizes, const layout::Fo
   for (Role role : layout::kAllRoles) {
     if (!layout::has_role(form.format, role) || (layout::is_bias(role) && !with_bias)) continue;
     const layout::Layout memory = layout::canonical(role, sizes, form);
-    SplitMix64 random(seed * layout::kRoleCount + static_cast<std::uint64_t>(role));
+    support::SplitMix64 random(seed * layout::kRoleCount + static_cast<std::uint64_t>(role));
     layer[role].resize(static_cast<std::size_t>(memory.bytes()));
     const Make make = maker(sample, role);
     for (std::int64_t i = 0; i < memory.cosize(); ++i) layout::set_grain(layer[role], i, memory.grain_bits(), make(random.next()));
@@ -71,7 +71,7 @@ layout::CanonicalLayer sample_layer(const layout::Sizes& sizes, const layout::Fo
 
 SampleTokens sample_tokens(std::int64_t tokens, std::int64_t hidden, std::int64_t experts, std::int64_t top_k, std::uint64_t seed) {
   SampleTokens sample;
-  SplitMix64 random(seed ^ 0x746F6B656E73ULL);  // "tokens": another stream than the weights of the same seed
+  support::SplitMix64 random(seed ^ 0x746F6B656E73ULL);  // "tokens": another stream than the weights of the same seed
   for (std::int64_t i = 0; i < tokens * hidden; ++i) sample.x.push_back(random_bf16(random.next(), 123, 6));
   for (std::int64_t token = 0; token < tokens; ++token) {
     std::vector<std::uint32_t> logits;

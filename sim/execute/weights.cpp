@@ -35,7 +35,7 @@ const MatrixRoles& roles_of(Matrix matrix) { return kRolesOf[static_cast<std::si
 std::vector<std::uint8_t> row_major(const Layout& memory, std::span<const std::uint8_t> bytes) {
   const bool slices = std::ranges::any_of(memory.steps(), [](const layout::Step& step) { return std::holds_alternative<layout::Slice>(step); });
   if (slices || memory.repeats()) return layout::held_row_major(memory, bytes).bytes;
-  return mover_of(MoveBy::plans).place(memory, bytes, {Layout(memory.logical(), memory.grain_bits()), &layout::kKeep});
+  return kernels::relayout::mover_of(kernels::relayout::MoveBy::plans).place(memory, bytes, {Layout(memory.logical(), memory.grain_bits()), &layout::kKeep});
 }
 
 /// Memory read in logical order; a cast that can be undone is undone, a bias is read in the type that it was widened to.
@@ -110,11 +110,11 @@ SharedUnits logical_units(const layout::CanonicalLayer& layer) {
   return std::make_shared<const layout::LayerUnits>(std::move(units));
 }
 
-Weights Weights::of_checkpoint(const layout::CanonicalLayer& layer, const ExecutionRow& row) {
+Weights Weights::of_checkpoint(const layout::CanonicalLayer& layer, const families::ExecutionRow& row) {
   return of_checkpoint(layer.sizes, layer.form, logical_units(layer), row);
 }
 
-Weights Weights::of_checkpoint(const Sizes& sizes, const layout::Form& form, SharedUnits units, const ExecutionRow& row) {
+Weights Weights::of_checkpoint(const Sizes& sizes, const layout::Form& form, SharedUnits units, const families::ExecutionRow& row) {
   Weights weights(sizes, form, row);
   weights.units_ = std::move(units);
   weights.require_weights();
@@ -125,14 +125,14 @@ Weights Weights::of_checkpoint(const Sizes& sizes, const layout::Form& form, Sha
   return weights;
 }
 
-Weights Weights::of_packed(const layout::PackedLayer& packed, const ExecutionRow& row, layout::SourceOrder order) {
-  const layout::BackendLayout& backend = layout::backend_layout_named(packed.backend, packed.setting.form.format, packed.setting.engine);
+Weights Weights::of_packed(const families::PackedLayer& packed, const families::ExecutionRow& row, layout::SourceOrder order) {
+  const families::BackendLayout& backend = families::backend_layout_named(packed.backend, packed.setting.form.format, packed.setting.engine);
   // A kernel does not know where the checkpoint ended: it reads the padded sizes. Where the conversion changes values tensor by tensor, its inverse
   // speaks of the checkpoint's sizes.
-  layout::Setting view = packed.setting;
+  families::Setting view = packed.setting;
   const bool changes_values = backend.undo_values != nullptr && packed.setting.form.format != WeightFormat::mxfp4;
-  if (!changes_values) view.sizes = view.padded = layout::padded_by(backend, packed.setting);
-  view.form.order = planted(fault::Fault::sim_swaps_gate_and_up) && order == layout::SourceOrder::gpt_oss ? layout::SourceOrder::standard : order;
+  if (!changes_values) view.sizes = view.padded = families::padded_by(backend, packed.setting);
+  view.form.order = fault::planted(fault::Fault::sim_swaps_gate_and_up) && order == layout::SourceOrder::gpt_oss ? layout::SourceOrder::standard : order;
   Weights weights(view.sizes, view.form, row);
   layout::LayerUnits units;
   for (const layout::PackedTensor& tensor : packed.tensors) {
@@ -210,7 +210,7 @@ const Format* Weights::scale_format() const {
 bool Weights::is_coded() const {
   const moe::WeightFacts& facts = moe::weight_facts(form_.format);
   if (facts.chosen || facts.coverage == moe::Coverage::square) return false;
-  return !layout::has_role(form_.format, Role::w13_global_scale) || row_->global == GlobalScale::epilogue;
+  return !layout::has_role(form_.format, Role::w13_global_scale) || row_->global == families::GlobalScale::epilogue;
 }
 
 void Weights::read_coded(Matrix matrix, std::int64_t expert, std::int64_t half, std::int64_t n, CodedRow& into) const {
@@ -232,12 +232,12 @@ const Units& Weights::scales_of(Matrix matrix) const { return units_of(roles_of(
 
 void Weights::fold_global_scales(Matrix matrix, std::int64_t expert, WeightRow& into) const {
   const auto global = static_cast<std::uint32_t>(unit(roles_of(matrix).global, expert));
-  if (row_->global == GlobalScale::epilogue) {
+  if (row_->global == families::GlobalScale::epilogue) {
     into.total = global;
     return;
   }
   const Value factor = decode(kF32, global);
-  for (Value& scale : into.scales) scale = row_->global == GlobalScale::operand ? exact_product(scale, factor) : refolded(scale, factor);
+  for (Value& scale : into.scales) scale = row_->global == families::GlobalScale::operand ? exact_product(scale, factor) : refolded(scale, factor);
 }
 
 std::uint32_t Weights::bias(Matrix matrix, std::int64_t expert, std::int64_t half, std::int64_t n) const {

@@ -43,12 +43,12 @@ SharedUnits logical_units(const layout::CanonicalLayer& layer);
 class Weights {
  public:
   /// The checkpoint's own form. Throws Error(usage) when a weight or scale is missing or of another size.
-  static Weights of_checkpoint(const layout::CanonicalLayer& layer, const ExecutionRow& row);
+  static Weights of_checkpoint(const layout::CanonicalLayer& layer, const families::ExecutionRow& row);
   /// The same from logical_units() of a layer of these sizes and form.
-  static Weights of_checkpoint(const layout::Sizes& sizes, const layout::Form& form, SharedUnits units, const ExecutionRow& row);
+  static Weights of_checkpoint(const layout::Sizes& sizes, const layout::Form& form, SharedUnits units, const families::ExecutionRow& row);
   /// A backend's packed tensors, read where the kernel looks for them: at its padded sizes, and in the row order that its activation expects. Throws
   /// Error(usage) when a tensor is missing, is of another size than the kernel's layout or holds what no conversion makes.
-  static Weights of_packed(const layout::PackedLayer& packed, const ExecutionRow& row, layout::SourceOrder order);
+  static Weights of_packed(const families::PackedLayer& packed, const families::ExecutionRow& row, layout::SourceOrder order);
 
   const layout::Sizes& sizes() const { return sizes_; }
   std::int64_t halves(Matrix matrix) const { return matrix == Matrix::w13 && form_.gated ? 2 : 1; }
@@ -76,7 +76,7 @@ class Weights {
   std::uint32_t bias(Matrix matrix, std::int64_t expert, std::int64_t half, std::int64_t n) const;
 
  private:
-  Weights(const layout::Sizes& sizes, const layout::Form& form, const ExecutionRow& row) : sizes_(sizes), form_(form), row_(&row) {}
+  Weights(const layout::Sizes& sizes, const layout::Form& form, const families::ExecutionRow& row) : sizes_(sizes), form_(form), row_(&row) {}
   const layout::Units& units_of(layout::Role role) const { return (*units_)[static_cast<std::size_t>(role)]; }
   std::uint64_t unit(layout::Role role, std::int64_t index) const;
   void require_weights() const;
@@ -88,7 +88,7 @@ class Weights {
 
   layout::Sizes sizes_;
   layout::Form form_;
-  const ExecutionRow* row_;
+  const families::ExecutionRow* row_;
   SharedUnits units_;
 };
 

@@ -75,7 +75,7 @@ class Yardstick {
     // Small layers are not worth a thread.
     constexpr std::int64_t kWorthThreads = std::int64_t{1} << 20;
     const std::int64_t weights_read = static_cast<std::int64_t>(jobs.size()) * weights_.sizes().hidden;
-    Rescue rescue;
+    support::Rescue rescue;
 #pragma omp parallel for schedule(dynamic, 8) if (weights_read > kWorthThreads)
     for (std::size_t job = 0; job < jobs.size(); ++job) {
       rescue.run([&] { visit(jobs[job].first, pairs_.of_expert.at(jobs[job].first), jobs[job].second); });

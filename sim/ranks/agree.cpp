@@ -12,8 +12,8 @@ namespace mx::sim {
 using layout::Role;
 
 void require_same_deployment(const SimulationRequest& request, const ModelLayer& layer, const SampleTokens& tokens, Transport& transport) {
-  const oracle::ParallelRequest& parallel = request.deployment.parallel;
-  Fnv1a digest;
+  const deployment::ParallelRequest& parallel = request.deployment.parallel;
+  support::Fnv1a digest;
   for (const std::string& word : {request.backend, request.kernel_class, parallel.all2all_backend}) digest.add_all(word);
   digest.add_all(std::vector{parallel.tp, parallel.dp, static_cast<int>(parallel.enable_expert_parallel), request.engine.month});
   for (Role role : layout::kAllRoles) digest.add_bytes(layer.experts[role]);

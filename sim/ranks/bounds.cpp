@@ -31,7 +31,7 @@ std::vector<double> activation_magnitudes(const LinkInputs& inputs, std::size_t 
   for (const std::uint32_t bits : row) largest = std::max(largest, std::abs(number(bits)));
   const double least =
       std::max(largest * kSmallestShare,
-               inputs.execution.second->tensor == TensorNumber::decode ? number(inputs.execution.scales.second) * kSmallestNormal : 0);
+               inputs.execution.second->tensor == families::TensorNumber::decode ? number(inputs.execution.scales.second) * kSmallestNormal : 0);
   std::vector<double> magnitudes;
   for (const std::uint32_t bits : row) magnitudes.push_back(std::max(kGrowth * std::abs(number(bits)), least));
   return magnitudes;
@@ -116,7 +116,7 @@ std::vector<double> product_magnitudes(const LinkInputs& inputs) {
   for (const auto& entry : groups) {
     const std::int64_t expert = entry.first;
     const SlotGroup& group = entry.second;
-    Rescue rescue;
+    support::Rescue rescue;
 #pragma omp parallel for schedule(dynamic, 8) if (columns > kWorthThreads)
     for (std::size_t c = 0; c < columns; ++c) {
       rescue.run([&] {

@@ -49,8 +49,8 @@ constexpr std::array kReported{
     failed(90, 90, "TRITON", "DP=2+EP", "fails", {}),
 };
 
-const ReportedRow* reported_of(const oracle::Hardware& hardware, std::string_view backend, std::string_view spread) {
-  const int capability = hardware.platform == oracle::PlatformKind::cuda ? hardware.capability.value_or(0) : 0;
+const ReportedRow* reported_of(const deployment::Hardware& hardware, std::string_view backend, std::string_view spread) {
+  const int capability = hardware.platform == deployment::PlatformKind::cuda ? hardware.capability.value_or(0) : 0;
   const auto* row = std::ranges::find_if(kReported, [&](const ReportedRow& report) {
     return report.backend == backend && report.spread == spread && capability >= report.capability_low && capability <= report.capability_high;
   });
@@ -62,19 +62,19 @@ std::vector<ComparedCell> cells_of(const Scenario& scenario, const std::string& 
   std::vector<ComparedCell> cells;
   std::optional<Reference> reference;
   for (const Spread& spread : kSpreads) {
-    oracle::ParallelRequest parallel{.tp = spread.tp, .dp = spread.dp, .enable_expert_parallel = spread.expert_parallel};
+    deployment::ParallelRequest parallel{.tp = spread.tp, .dp = spread.dp, .enable_expert_parallel = spread.expert_parallel};
     parallel.all2all_backend = scenario.deployment.parallel.all2all_backend;
-    ComparedCell cell{backend, &spread, oracle::CellState::refused, {}, {}, {}, reported_of(scenario.deployment.hardware, backend, spread.name)};
+    ComparedCell cell{backend, &spread, audit::CellState::refused, {}, {}, {}, reported_of(scenario.deployment.hardware, backend, spread.name)};
     try {
-      const oracle::Deployment deployment = respread(scenario.deployment, parallel);
+      const deployment::Deployment deployment = respread(scenario.deployment, parallel);
       const Selected choice = selected(scenario.engine, scenario.oracle, deployment, backend);
       cell.answer = choice.answer;
       cell.kernel_class = choice.kernel_class;
       cell.reason = choice.reason;
-      if (cell.answer != oracle::CellState::refused) {
+      if (cell.answer != audit::CellState::refused) {
         const SimulationRequest request = request_of(scenario, deployment, backend, choice.kernel_class);
         if (!reference) reference = run_reference(request, scenario.layer, scenario.tokens, scenario.sample, exact);
-        const Stopwatch watch;
+        const support::Stopwatch watch;
         cell.simulation = simulate(request, scenario.layer, scenario.tokens, *reference, in_process());
         cell.seconds = watch.seconds();
       }
@@ -108,30 +108,30 @@ int Comparison::exit_code() const {
   if (!any) return 5;
   bool refused = false;
   for (const ComparedCell& cell : cells) {
-    if (cell.answer != oracle::CellState::chosen || cell.works()) continue;
+    if (cell.answer != audit::CellState::chosen || cell.works()) continue;
     if (cell.simulation.result) return 1;
     refused = true;
   }
   if (refused) return static_cast<int>(ErrorCode::unsupported);
-  const auto blind = [](const ComparedCell& cell) { return cell.answer == oracle::CellState::chosen && cell.is_mistrusted(); };
+  const auto blind = [](const ComparedCell& cell) { return cell.answer == audit::CellState::chosen && cell.is_mistrusted(); };
   return std::ranges::any_of(cells, blind) ? 5 : 0;
 }
 
-Selected selected(Engine engine, const std::string& oracle, const oracle::Deployment& deployment, std::string_view backend) {
-  const oracle::OracleTables& tables = oracle::tables_of(engine, oracle);
-  const oracle::BackendCells cells = oracle::backend_cells(tables, deployment, oracle::Detail::codes);
-  const auto row = std::ranges::find(tables.backends, backend, &oracle::BackendRow::name);
-  if (row == tables.backends.end()) return {oracle::CellState::refused, {}, "no backend of the oracle"};
-  const oracle::BackendCell& cell = cells.cells[static_cast<std::size_t>(row - tables.backends.begin())];
-  if (cell.state != oracle::CellState::refused) return {cell.state, std::string(cell.kernel_class), {}};
+Selected selected(deployment::Engine engine, const std::string& oracle, const deployment::Deployment& deployment, std::string_view backend) {
+  const engine::OracleTables& tables = engine::tables_of(engine, oracle);
+  const audit::BackendCells cells = audit::backend_cells(tables, deployment, engine::Detail::codes);
+  const auto row = std::ranges::find(tables.backends, backend, &engine::BackendRow::name);
+  if (row == tables.backends.end()) return {audit::CellState::refused, {}, "no backend of the oracle"};
+  const audit::BackendCell& cell = cells.cells[static_cast<std::size_t>(row - tables.backends.begin())];
+  if (cell.state != audit::CellState::refused) return {cell.state, std::string(cell.kernel_class), {}};
   return {cell.state, {}, cell.code.empty() ? "no class" : std::string(cell.code)};
 }
 
 Comparison compare_backends(const Scenario& scenario, const CompareProgress& progress) {
   Comparison comparison;
   std::vector<std::string> backends;
-  for (const oracle::BackendRow& row : oracle::tables_of(scenario.engine, scenario.oracle).backends) {
-    if (find_execution(scenario.layer.experts.form.format, row.name) != nullptr) backends.emplace_back(row.name);
+  for (const engine::BackendRow& row : engine::tables_of(scenario.engine, scenario.oracle).backends) {
+    if (families::find_execution(scenario.layer.experts.form.format, row.name) != nullptr) backends.emplace_back(row.name);
   }
   ExactOutputs exact(scenario.layer, scenario.tokens);
   for (std::size_t i = 0; i < backends.size(); ++i) {

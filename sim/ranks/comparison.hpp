@@ -39,7 +39,7 @@ std::span<const ReportedRow> reported_rows();
 struct ComparedCell {
   std::string backend;
   const Spread* spread;
-  oracle::CellState answer;
+  audit::CellState answer;
   std::string kernel_class;  ///< empty when refused
   std::string reason;        ///< of a refusal
   Simulation simulation;     ///< empty when refused
@@ -72,10 +72,10 @@ Comparison compare_backends(const Scenario& scenario, const CompareProgress& pro
 /// The decision for one deployment, with the class that runs: the engine's own, or the first class of a backend that accepts it. None and a reason
 /// when there is none.
 struct Selected {
-  oracle::CellState answer = oracle::CellState::refused;
+  audit::CellState answer = audit::CellState::refused;
   std::string kernel_class;
   std::string reason;
 };
-Selected selected(Engine engine, const std::string& oracle, const oracle::Deployment& deployment, std::string_view backend);
+Selected selected(deployment::Engine engine, const std::string& oracle, const deployment::Deployment& deployment, std::string_view backend);
 
 }  // namespace mx::sim

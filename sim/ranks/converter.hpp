@@ -10,22 +10,22 @@
 namespace mx::sim {
 
 /// The form that a checkpoint of such a layer has: rows of gate and up alternate in MXFP4 with SWIGLUOAI.
-layout::Form checkpoint_form(const oracle::LayerConfig& layer, layout::WeightFormat format);
+layout::Form checkpoint_form(const deployment::LayerConfig& layer, layout::WeightFormat format);
 
 /// What a converter sees of the deployment: sizes of one rank's experts as the engine allocates them. Throws as arch_of and choose_libraries do.
-layout::Setting converter_setting(const oracle::Deployment& deployment, Engine engine, const layout::Form& form, const layout::Sizes& sizes,
+families::Setting converter_setting(const deployment::Deployment& deployment, deployment::Engine engine, const layout::Form& form, const layout::Sizes& sizes,
                                   std::span<const std::string> libraries);
 
 /// A name of the layout table for the deployment's hardware. Throws Error(unsupported) for hardware that it has no row for.
-layout::Arch arch_of(const oracle::Hardware& hardware);
+families::Arch arch_of(const deployment::Hardware& hardware);
 
 /// The conversion that a row's kernel reads from, of the version or carried over to it; without a row weights stay as they were loaded. Throws
 /// Error(usage) where no such conversion is known, Error(unsupported) where the version changed it.
-layout::StandingConversion conversion_for(const ExecutionRow& row, Engine engine);
+families::StandingConversion conversion_for(const families::ExecutionRow& row, deployment::Engine engine);
 
 /// What that conversion sees of the request's layer.
-layout::Setting setting_for(const SimulationRequest& request, const ModelLayer& layer, const layout::Sizes& sizes,
-                            const layout::StandingConversion& conversion);
+families::Setting setting_for(const SimulationRequest& request, const ModelLayer& layer, const layout::Sizes& sizes,
+                            const families::StandingConversion& conversion);
 
 /// Why the conversion of an earlier version does not stand for the request's: "the conversion was run at vllm@2026-08, changed since: .."; empty
 /// where one does, or none is known at all.

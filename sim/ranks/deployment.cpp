@@ -51,10 +51,10 @@ CanonicalLayer padded_layer(const CanonicalLayer& layer, const layout::Sizes& pa
 }
 
 /// What is left of a layer's values by a conversion that says what it loses.
-CanonicalLayer after_losses(const CanonicalLayer& layer, const layout::BackendLayout* backend, const layout::Setting& setting) {
+CanonicalLayer after_losses(const CanonicalLayer& layer, const families::BackendLayout* backend, const families::Setting& setting) {
   if (backend == nullptr || backend->values == nullptr || backend->undo_values == nullptr) return layer;
-  const layout::PackedLayer packed = layout::convert(layer, *backend, setting, mover_of(MoveBy::plans));
-  return packed.losses.empty() ? layer : layout::restore(packed, layout::OnLoss::mark, mover_of(MoveBy::plans));
+  const families::PackedLayer packed = families::convert(layer, *backend, setting, kernels::relayout::mover_of(kernels::relayout::MoveBy::plans));
+  return packed.losses.empty() ? layer : families::restore(packed, families::OnLoss::mark, kernels::relayout::mover_of(kernels::relayout::MoveBy::plans));
 }
 
 /// Tokens as wide as the kernel's hidden size.
@@ -97,7 +97,7 @@ class Run {
         columns_(or_all(reference.outputs.columns, layer.experts.sizes.hidden)),
         transport_(transport),
         row_(row_handed_on(request, layer)),
-        parallel_(oracle::derive(request.deployment.parallel, request.engine)) {}
+        parallel_(deployment::derive(request.deployment.parallel, request.engine)) {}
 
   Simulation run() {
     Simulation simulation;
@@ -125,8 +125,8 @@ class Run {
     SimulationResult result{
         .plan = plan,
         .execution = execution,
-        .grounds = grounds_of(row_, arch_of(request_.deployment.hardware), *execution.first, *execution.second),
-        .differences = differences_of(row_, arch_of(request_.deployment.hardware), request_.engine, *execution.first, *execution.second),
+        .grounds = families::grounds_of(row_, arch_of(request_.deployment.hardware), *execution.first, *execution.second),
+        .differences = families::differences_of(row_, arch_of(request_.deployment.hardware), request_.engine, *execution.first, *execution.second),
         .assembly = assembly,
         .exchange = &exchange_of(assembly.prepare_class),
         .links = {},
@@ -148,40 +148,40 @@ class Run {
 
   struct Assembled {
     Allocation sizes;
-    oracle::Assembly assembly;
+    engine::Assembly assembly;
   };
 
   Assembled fixed_setup() const {
     return {{request_.fixed->hidden, request_.fixed->intermediate},
-            {request_.fixed->prepare_class, oracle::ActivationFormat::standard, false, request_.fixed->hidden, {}, {}, false, false}};
+            {request_.fixed->prepare_class, engine::ActivationFormat::standard, false, request_.fixed->hidden, {}, {}, false, false}};
   }
 
   Assembled engine_setup() {
-    const oracle::Choice choice{request_.backend, request_.kernel_class, request_.deployment.layer.hidden,
+    const engine::Choice choice{request_.backend, request_.kernel_class, request_.deployment.layer.hidden,
                                 request_.deployment.layer.intermediate_per_partition};
-    const oracle::Setup setup = oracle::set_up(oracle::tables_of(request_.engine, request_.oracle), request_.deployment, choice);
+    const engine::Setup setup = engine::set_up(engine::tables_of(request_.engine, request_.oracle), request_.deployment, choice);
     stage_ = "allocate";
     const Allocation sizes = allocation(setup);
     stage_ = "assemble";
     return {sizes, assembly_of(setup, sizes.hidden)};
   }
 
-  static Allocation allocation(const oracle::Setup& setup) {
-    const oracle::RoundedSizes& sizes = value_of(setup.allocated);
+  static Allocation allocation(const engine::Setup& setup) {
+    const engine::RoundedSizes& sizes = value_of(setup.allocated);
     return {sizes.hidden, sizes.intermediate};
   }
 
   template <class T>
-  static const T& value_of(const oracle::Answer<T>& answer) {
+  static const T& value_of(const engine::Answer<T>& answer) {
     if (const T* value = std::get_if<T>(&answer)) return *value;
-    const oracle::Refusal& refusal = std::get<oracle::Refusal>(answer);
+    const engine::Refusal& refusal = std::get<engine::Refusal>(answer);
     throw Error(ErrorCode::usage, refusal.error_type + ": " + refusal.text);
   }
 
   /// HUMMING's config comes from the layer's own schemas: 16-bit activations here, as the rest of its row.
-  oracle::Assembly assembly_of(const oracle::Setup& setup, std::int64_t hidden) const {
+  engine::Assembly assembly_of(const engine::Setup& setup, std::int64_t hidden) const {
     if (setup.assembly) return value_of(*setup.assembly);
-    const oracle::AssemblyRequest request{.oracle = request_.oracle,
+    const engine::AssemblyRequest request{.oracle = request_.oracle,
                                           .backend = request_.backend,
                                           .kernel_class = request_.kernel_class,
                                           .parallel = parallel_,
@@ -190,18 +190,18 @@ class Run {
                                           .hidden = hidden,
                                           .max_num_tokens = 0,
                                           .disable_inplace = true};
-    return value_of(oracle::assemble(request));
+    return value_of(engine::assemble(request));
   }
 
   std::vector<RankRun> prepared_ranks(const Plan& plan, std::vector<layout::Loss>& losses) const {
     std::vector<RankRun> ranks;
-    const layout::StandingConversion conversion = conversion_for(row_, request_.engine);
-    const layout::BackendLayout* const backend = conversion.row;
+    const families::StandingConversion conversion = conversion_for(row_, request_.engine);
+    const families::BackendLayout* const backend = conversion.row;
     const layout::SourceOrder order = kernel_order(row_, layer_.activation);
     for (const int here : here_) {
       const RankPlan& rank = plan.ranks[static_cast<std::size_t>(here)];
       RankRun run{loaded_layer(layer_.experts, plan, rank), {}, {}};
-      const layout::Setting setting = setting_for(request_, layer_, run.loaded.sizes, conversion);
+      const families::Setting setting = setting_for(request_, layer_, run.loaded.sizes, conversion);
       if (backend == nullptr) {
         CanonicalLayer view = run.loaded;
         view.form.order = order;
@@ -209,7 +209,7 @@ class Run {
         run.kernel = Weights::of_checkpoint(view, row_);
       } else {
         run.before = Weights::of_checkpoint(after_losses(run.loaded, backend, setting), row_);
-        const layout::PackedLayer packed = layout::convert(run.loaded, *backend, setting, mover_of(MoveBy::plans));
+        const families::PackedLayer packed = families::convert(run.loaded, *backend, setting, kernels::relayout::mover_of(kernels::relayout::MoveBy::plans));
         if (losses.empty()) losses = packed.losses;
         run.kernel = Weights::of_packed(packed, row_, order);
       }
@@ -297,8 +297,8 @@ class Run {
   std::optional<std::vector<std::int64_t>> rows_;
   std::vector<std::int64_t> columns_;
   Transport& transport_;
-  const ExecutionRow& row_;
-  oracle::Parallel parallel_;
+  const families::ExecutionRow& row_;
+  deployment::Parallel parallel_;
   std::vector<int> here_;  ///< ranks of this process
   std::string stage_;      ///< of what may be refused; empty: an error is ours
 };
@@ -309,7 +309,7 @@ std::string_view name_of(Link link) { return rows::word_of<Link>(kLinks, link); 
 std::string_view name_of(LinkState state) { return rows::word_of<LinkState>(kStates, state); }
 
 std::string SimulationResult::digest() const {
-  Fnv1a digest;
+  support::Fnv1a digest;
   digest.add_all(out);
   return digest.text();
 }
@@ -321,9 +321,9 @@ const LinkCheck* SimulationResult::broken() const {
 
 int SimulationResult::exit_code() const { return broken() != nullptr ? 1 : mistrusted.empty() ? 0 : 5; }
 
-const std::vector<std::uint32_t>& ExactOutputs::of(const ExecutionRow& row, const Outputs& outputs, SumsBy by) {
+const std::vector<std::uint32_t>& ExactOutputs::of(const families::ExecutionRow& row, const Outputs& outputs, SumsBy by) {
   const bool has_global = layout::has_role(layer_.experts.form.format, Role::w13_global_scale);
-  const std::optional<GlobalScale> global = has_global ? std::optional(row.global) : std::nullopt;
+  const std::optional<families::GlobalScale> global = has_global ? std::optional(row.global) : std::nullopt;
   for (const Known& known : known_) {
     if (known.global == global && known.outputs == outputs) return known.bits;
   }
@@ -339,14 +339,14 @@ Reference run_reference(const SimulationRequest& request, const ModelLayer& laye
 
 Reference run_reference(const SimulationRequest& request, const ModelLayer& layer, const SampleTokens& tokens, const Outputs& sample,
                         ExactOutputs& exact) {
-  const ExecutionRow& row = row_handed_on(request, layer);
+  const families::ExecutionRow& row = row_handed_on(request, layer);
   const layout::Sizes& whole = layer.experts.sizes;
-  const layout::StandingConversion conversion = conversion_for(row, request.engine);
-  const layout::BackendLayout* const backend = conversion.row;
-  layout::Setting setting = setting_for(request, layer, whole, conversion);
+  const families::StandingConversion conversion = conversion_for(row, request.engine);
+  const families::BackendLayout* const backend = conversion.row;
+  families::Setting setting = setting_for(request, layer, whole, conversion);
   setting.tp_size = 1;
-  setting.padded = sim::rounded_up(request.backend, setting, request.engine);
-  const layout::Sizes padded = backend == nullptr ? setting.padded : layout::padded_by(*backend, setting);
+  setting.padded = checkpoint::rounded_up(request.backend, setting, request.engine);
+  const layout::Sizes padded = backend == nullptr ? setting.padded : families::padded_by(*backend, setting);
   const CanonicalLayer wide = padded_layer(layer.experts, padded);
   setting.sizes = setting.padded = padded;
   const Weights weights = Weights::of_checkpoint(after_losses(wide, backend, setting), row);
@@ -362,7 +362,7 @@ Reference run_reference(const SimulationRequest& request, const ModelLayer& laye
     for (const moe::Slot& slot : tokens.slots[token]) work.push_back({static_cast<std::int64_t>(token), slot.expert});
   }
   // The kernel reads its own memory here: whatever it expects is what it gets.
-  const bool tile = row.scales == ScaleMemory::tile_128x4;
+  const bool tile = row.scales == families::ScaleMemory::tile_128x4;
   reference.stages = run_slots(reference.execution, weights, tile ? swizzled(reference.input) : reference.input, work, wanted);
   std::size_t slot = 0;
   for (const auto& slots : tokens.slots) {

@@ -29,11 +29,11 @@ class ExactOutputs {
   ExactOutputs(const ModelLayer& layer, const SampleTokens& tokens) : layer_(layer), tokens_(tokens) {}
 
   /// As exact_output gives them; valid as long as this.
-  const std::vector<std::uint32_t>& of(const ExecutionRow& row, const Outputs& outputs, SumsBy by);
+  const std::vector<std::uint32_t>& of(const families::ExecutionRow& row, const Outputs& outputs, SumsBy by);
 
  private:
   struct Known {
-    std::optional<GlobalScale> global;  ///< none: the format has no such scales
+    std::optional<families::GlobalScale> global;  ///< none: the format has no such scales
     Outputs outputs;
     std::vector<std::uint32_t> bits;
   };
@@ -54,13 +54,13 @@ struct FixedSetup {
 /// What is simulated.
 struct SimulationRequest {
   std::string oracle;
-  oracle::Deployment deployment;
+  deployment::Deployment deployment;
   std::string backend;
   std::string kernel_class;
-  Engine engine = kDefaultEngine;
+  deployment::Engine engine = deployment::kDefaultEngine;
   std::optional<FixedSetup> fixed = std::nullopt;  ///< instead of what follows from the oracle's choice
   SumsBy sums = SumsBy::model;
-  std::vector<std::string> libraries = {};  ///< for layout::choose_libraries
+  std::vector<std::string> libraries = {};  ///< for families::choose_libraries
 };
 
 /// One rank that executes the checkpoint's own form: what every deployment of the same backend is held against.
@@ -98,8 +98,8 @@ struct SimulationResult {
   Plan plan;
   Execution execution;
   Grounds grounds;
-  std::vector<KnownDifference> differences;  ///< of the row, its quantizers and its unit, on this device
-  oracle::Assembly assembly;
+  std::vector<families::KnownDifference> differences;  ///< of the row, its quantizers and its unit, on this device
+  engine::Assembly assembly;
   const ExchangeRow* exchange;
   std::vector<LinkCheck> links;
   std::vector<layout::Loss> losses;  ///< of the conversion, of the first rank that has any

@@ -33,17 +33,17 @@ constexpr std::array kExchanges{
 };
 
 /// Scales of a token or of 128 columns: what DeepEP and mori dispatch in fp8.
-bool is_fp8_group(const Quantizer& quantizer) {
-  return quantizer.format != nullptr && quantizer.format->scale == &kF32 && quantizer.scope != ScaleScope::tensor;
+bool is_fp8_group(const families::Quantizer& quantizer) {
+  return quantizer.format != nullptr && quantizer.format->scale == &kF32 && quantizer.scope != families::ScaleScope::tensor;
 }
 
-bool quantizes_before(const ExchangeRow& exchange, const Quantizer& quantizer) {
+bool quantizes_before(const ExchangeRow& exchange, const families::Quantizer& quantizer) {
   return exchange.quantize == QuantizeTime::before || (exchange.quantize == QuantizeTime::blocks_before && is_fp8_group(quantizer));
 }
 
-bool swizzles(const ExchangeRow& exchange, const Quantizer& quantizer, bool moved) {
-  if (planted(fault::Fault::sim_scales_stay_linear)) return false;
-  if (planted(fault::Fault::sim_flag_says_linear) && !moved) return false;
+bool swizzles(const ExchangeRow& exchange, const families::Quantizer& quantizer, bool moved) {
+  if (fault::planted(fault::Fault::sim_scales_stay_linear)) return false;
+  if (fault::planted(fault::Fault::sim_flag_says_linear) && !moved) return false;
   switch (exchange.swizzle) {
     case SwizzleRule::configured: return true;
     case SwizzleRule::nvfp4_alone:
@@ -66,7 +66,7 @@ void append(Activations& to, const Activations& from) {
 
 /// Chosen rows of row-major activations; a row of -1 is one that nobody wrote: zero codes, unwritten scales.
 Activations chosen_rows(const Activations& all, std::span<const std::int64_t> rows) {
-  Activations chosen{all.quantizer, static_cast<std::int64_t>(rows.size()), all.columns, {}, {}, ScaleMemory::row_major, {}};
+  Activations chosen{all.quantizer, static_cast<std::int64_t>(rows.size()), all.columns, {}, {}, families::ScaleMemory::row_major, {}};
   const auto width = static_cast<std::size_t>(all.columns);
   const std::size_t groups = all.blocks.empty() ? 0 : static_cast<std::size_t>(all.groups());
   for (const std::int64_t row : rows) {
@@ -80,7 +80,7 @@ Activations chosen_rows(const Activations& all, std::span<const std::int64_t> ro
 
 /// True when codes and scales move, not 16-bit rows.
 bool moves_codes(const ExchangeRow& exchange, const Execution& execution) {
-  return exchange.reach != Reach::own && execution.row->by != QuantizedBy::kernel && quantizes_before(exchange, *execution.first);
+  return exchange.reach != Reach::own && execution.row->by != families::QuantizedBy::kernel && quantizes_before(exchange, *execution.first);
 }
 
 Words packed(const Activations& activations) {
@@ -157,7 +157,7 @@ void choose_rows(const ExchangeRow& exchange, const RankPlan& rank, const Sample
 }
 
 /// One rank's sum for each of its tokens; tokens without slots there are +0.
-std::vector<std::uint32_t> rank_sums(const ExecutionRow& row, const Received& received, const std::vector<SlotStages>& stages,
+std::vector<std::uint32_t> rank_sums(const families::ExecutionRow& row, const Received& received, const std::vector<SlotStages>& stages,
                                      const SampleTokens& tokens, std::size_t columns) {
   std::vector<std::uint32_t> sums(tokens.slots.size() * columns, 0);
   std::vector<std::vector<WeighedSlot>> of_token(tokens.slots.size());
@@ -260,8 +260,8 @@ Received routed(const ExchangeRow& exchange, const RankPlan& rank, const SampleT
 Received dispatched(const ExchangeRow& exchange, const Execution& execution, const Plan& plan, const RankPlan& rank, std::span<const Words> sent,
                     const SampleTokens& tokens, std::int64_t hidden) {
   Received received = routed(exchange, rank, tokens);
-  const Quantizer& quantizer = *execution.first;
-  const bool by_kernel = execution.row->by == QuantizedBy::kernel;
+  const families::Quantizer& quantizer = *execution.first;
+  const bool by_kernel = execution.row->by == families::QuantizedBy::kernel;
   const bool moved = moves_codes(exchange, execution);
   if (moved) {
     const auto count = static_cast<std::int64_t>(tokens.slots.size());
@@ -270,12 +270,12 @@ Received dispatched(const ExchangeRow& exchange, const Execution& execution, con
     received.input = quantized(quantizer, sent_rows(sent, received.token_of_row, hidden), hidden, execution.scales.first);
   }
   // A kernel that quantizes writes the memory that it reads; a prepare step follows its own rule.
-  const bool wanted = execution.row->scales == ScaleMemory::tile_128x4;
+  const bool wanted = execution.row->scales == families::ScaleMemory::tile_128x4;
   if (wanted && (by_kernel || swizzles(exchange, quantizer, moved))) received.input = swizzled(std::move(received.input));
   return received;
 }
 
-std::vector<std::uint32_t> combined_ranks(const ExchangeRow& exchange, const ExecutionRow& row, const Plan& plan,
+std::vector<std::uint32_t> combined_ranks(const ExchangeRow& exchange, const families::ExecutionRow& row, const Plan& plan,
                                           const std::vector<Received>& received, const RankStages& stages, const SampleTokens& tokens,
                                           std::size_t columns) {
   if (exchange.sum == RankSum::slots_in_f32) return summed_slots(received, stages, tokens, columns);
@@ -284,8 +284,8 @@ std::vector<std::uint32_t> combined_ranks(const ExchangeRow& exchange, const Exe
     const auto at = static_cast<std::size_t>(rank.rank);
     of_rank.push_back(rank_sums(row, received[at], stages[at], tokens, columns));
   }
-  if (of_rank.size() > 1 && planted(fault::Fault::sim_drops_rank_sum)) std::ranges::fill(of_rank.back(), 0U);
-  if (of_rank.size() > 1 && planted(fault::Fault::sim_adds_rank_sum_twice)) add_bf16(of_rank.back(), of_rank.back());
+  if (of_rank.size() > 1 && fault::planted(fault::Fault::sim_drops_rank_sum)) std::ranges::fill(of_rank.back(), 0U);
+  if (of_rank.size() > 1 && fault::planted(fault::Fault::sim_adds_rank_sum_twice)) add_bf16(of_rank.back(), of_rank.back());
   return exchange.sum == RankSum::bf16 ? summed_in_bf16(plan, of_rank) : summed_in_f32(of_rank);
 }
 

@@ -12,6 +12,6 @@ std::string raised_for(const SimulationRequest& request, const ModelLayer& layer
 
 /// The row of the request's backend without what does not reach its kernel. Throws Error(unsupported) where a constant that the layer has makes the
 /// engine raise, and as execution_of does.
-const ExecutionRow& row_handed_on(const SimulationRequest& request, const ModelLayer& layer);
+const families::ExecutionRow& row_handed_on(const SimulationRequest& request, const ModelLayer& layer);
 
 }  // namespace mx::sim

@@ -28,8 +28,8 @@ void check(const Scenario& scenario) {
                 "the legacy method over " + std::to_string(scenario.deployment.parallel.dp) + " data parallel ranks is not simulated");
 }
 
-oracle::LegacyLayer layer_of(const oracle::Deployment& deployment, bool use_ep) {
-  oracle::LegacyLayer layer;
+engine::LegacyLayer layer_of(const deployment::Deployment& deployment, bool use_ep) {
+  engine::LegacyLayer layer;
   layer.expert_map = use_ep;
   layer.use_grouped_topk = deployment.layer.expert_groups > 0;
   layer.num_expert_group = deployment.layer.expert_groups;
@@ -42,30 +42,30 @@ oracle::LegacyLayer layer_of(const oracle::Deployment& deployment, bool use_ep) 
 
 }  // namespace
 
-oracle::Answer<LegacyRun> legacy_run(const Scenario& scenario, std::string_view torch) {
+engine::Answer<LegacyRun> legacy_run(const Scenario& scenario, std::string_view torch) {
   check(scenario);
-  const oracle::Deployment& deployment = scenario.deployment;
-  const oracle::Parallel parallel = oracle::derive(deployment.parallel, scenario.engine);
-  const oracle::TorchVersion version = oracle::torch_version_of(torch);
-  const oracle::Answer<oracle::LegacyChoice> chosen = oracle::legacy_choice(
+  const deployment::Deployment& deployment = scenario.deployment;
+  const deployment::Parallel parallel = deployment::derive(deployment.parallel, scenario.engine);
+  const engine::TorchVersion version = engine::torch_version_of(torch);
+  const engine::Answer<engine::LegacyChoice> chosen = engine::legacy_choice(
       {deployment.hardware, deployment.software.has_flashinfer, deployment.software.has_triton_kernels, version, deployment.env});
-  if (const auto* refusal = std::get_if<oracle::Refusal>(&chosen)) return *refusal;
-  const auto& choice = std::get<oracle::LegacyChoice>(chosen);
-  const oracle::Answer<oracle::LegacyPath> taken =
-      oracle::legacy_path(choice, parallel.enable_eplb, parallel.use_ep, layer_of(deployment, parallel.use_ep));
-  if (const auto* refusal = std::get_if<oracle::Refusal>(&taken)) return *refusal;
-  const oracle::LegacyPath path = std::get<oracle::LegacyPath>(taken);
-  const oracle::LegacySizes padded =
-      oracle::legacy_padding(choice, deployment.hardware.platform, {deployment.layer.hidden, deployment.layer.intermediate_per_partition});
-  const FixedSetup fixed{padded.hidden, padded.intermediate, kNoExchange, oracle::legacy_num_warps(parallel.use_ep),
-                         !oracle::at_least(version, kTorchWithSwizzle)};
+  if (const auto* refusal = std::get_if<engine::Refusal>(&chosen)) return *refusal;
+  const auto& choice = std::get<engine::LegacyChoice>(chosen);
+  const engine::Answer<engine::LegacyPath> taken =
+      engine::legacy_path(choice, parallel.enable_eplb, parallel.use_ep, layer_of(deployment, parallel.use_ep));
+  if (const auto* refusal = std::get_if<engine::Refusal>(&taken)) return *refusal;
+  const engine::LegacyPath path = std::get<engine::LegacyPath>(taken);
+  const engine::LegacySizes padded =
+      engine::legacy_padding(choice, deployment.hardware.platform, {deployment.layer.hidden, deployment.layer.intermediate_per_partition});
+  const FixedSetup fixed{padded.hidden, padded.intermediate, kNoExchange, engine::legacy_num_warps(parallel.use_ep),
+                         !engine::at_least(version, kTorchWithSwizzle)};
   const bool renormalizes = deployment.layer.routing_method.starts_with("Renormalize");
   const auto tokens = static_cast<std::int64_t>(scenario.tokens.slots.size());
   return LegacyRun{
-      oracle::name_of(path),
-      {scenario.oracle, deployment, std::string(oracle::legacy_backend(path, choice)), "Mxfp4MoEMethod", scenario.engine, fixed, scenario.sums},
-      oracle::legacy_tile_tokens_dim(tokens, deployment.layer.experts_per_token, deployment.layer.num_experts),
-      oracle::name_of(oracle::legacy_flashinfer_routing(renormalizes))};
+      engine::name_of(path),
+      {scenario.oracle, deployment, std::string(engine::legacy_backend(path, choice)), "Mxfp4MoEMethod", scenario.engine, fixed, scenario.sums},
+      engine::legacy_tile_tokens_dim(tokens, deployment.layer.experts_per_token, deployment.layer.num_experts),
+      deployment::name_of(engine::legacy_flashinfer_routing(renormalizes))};
 }
 
 }  // namespace mx::sim

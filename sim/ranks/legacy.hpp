@@ -22,6 +22,6 @@ struct LegacyRun {
 /// The run, or the exception that the method raises. `torch` is the installed version ("2.8.0"). Throws Error(unsupported) for weights that are not
 /// MXFP4 in gpt-oss order and for more than one data parallel rank, whose exchange the method does not know; Error(usage) for a text that is no
 /// version.
-oracle::Answer<LegacyRun> legacy_run(const Scenario& scenario, std::string_view torch);
+engine::Answer<LegacyRun> legacy_run(const Scenario& scenario, std::string_view torch);
 
 }  // namespace mx::sim

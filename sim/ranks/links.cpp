@@ -147,7 +147,7 @@ LinkCheck check_converted(const LinkInputs& inputs, std::size_t at) {
   const Weights& loaded = *inputs.runs[at].before;
   const Weights& kernel = *inputs.runs[at].kernel;
   const layout::Sizes& sizes = loaded.sizes();
-  const bool reads_bias = inputs.execution.row->bias != BiasEntry::dropped;
+  const bool reads_bias = inputs.execution.row->bias != families::BiasEntry::dropped;
   for (const MatrixSides& side :
        {MatrixSides{Matrix::w13, 2, sizes.intermediate, sizes.hidden, "w13"}, MatrixSides{Matrix::w2, 1, sizes.hidden, sizes.intermediate, "w2"}}) {
     const std::int64_t rows = sizes.experts * side.halves * side.rows;
@@ -174,19 +174,19 @@ LinkCheck check_convert(const LinkInputs& inputs) {
 }
 
 /// How the kernel reads the scales of what it receives.
-ScaleMemory memory_read(const Execution& execution, const Activations& input) {
-  return execution.row->by == QuantizedBy::kernel ? input.memory : execution.row->scales;
+families::ScaleMemory memory_read(const Execution& execution, const Activations& input) {
+  return execution.row->by == families::QuantizedBy::kernel ? input.memory : execution.row->scales;
 }
 
 /// The first row of one rank that is not what was sent.
 LinkCheck check_received(const LinkInputs& inputs, std::size_t rank) {
   std::int64_t compared = 0;
   const Received& received = inputs.received[rank];
-  const ScaleMemory read_as = memory_read(inputs.execution, received.input);
+  const families::ScaleMemory read_as = memory_read(inputs.execution, received.input);
   for (std::size_t row = 0; row < received.token_of_row.size(); ++row) {
     const std::int64_t token = received.token_of_row[row];
     std::vector<Value> got = values_of_row(received.input, static_cast<std::int64_t>(row), read_as);
-    std::vector<Value> want = values_of_row(inputs.reference.input, token, ScaleMemory::row_major);
+    std::vector<Value> want = values_of_row(inputs.reference.input, token, families::ScaleMemory::row_major);
     got.resize(std::min(got.size(), want.size()));
     want.resize(got.size());
     compared += static_cast<std::int64_t>(got.size());
@@ -194,7 +194,7 @@ LinkCheck check_received(const LinkInputs& inputs, std::size_t rank) {
     if (got == want && same_scale) continue;
     std::string text = rank_text(rank) + ": the kernel reads other numbers than were sent for token " + std::to_string(token);
     if (received.input.memory != read_as && !received.input.blocks.empty()) {
-      text += ": scales arrive " + std::string(name_of(received.input.memory)) + ", the kernel reads the " + std::string(name_of(read_as));
+      text += ": scales arrive " + std::string(families::name_of(received.input.memory)) + ", the kernel reads the " + std::string(families::name_of(read_as));
     }
     return broken_link(Link::dispatch, std::move(text));
   }
@@ -202,8 +202,8 @@ LinkCheck check_received(const LinkInputs& inputs, std::size_t rank) {
 }
 
 LinkCheck check_dispatch(const LinkInputs& inputs) {
-  const Quantizer& quantizer = *inputs.execution.first;
-  if (quantizer.scope == ScaleScope::tensor && quantizer.tensor == TensorNumber::none && inputs.plan.ranks.size() > 1)
+  const families::Quantizer& quantizer = *inputs.execution.first;
+  if (quantizer.scope == families::ScaleScope::tensor && quantizer.tensor == families::TensorNumber::none && inputs.plan.ranks.size() > 1)
     return {Link::dispatch, LinkState::skipped, 0, "a scale of all tokens that are quantized together differs from rank to rank"};
   return of_each_rank(inputs, Link::dispatch, [&](std::size_t at) { return check_received(inputs, rank_at(inputs, at)); });
 }
@@ -253,7 +253,7 @@ LinkCheck check_stage(const LinkInputs& inputs, Link link, StageList stages) {
 }
 
 LinkCheck check_first(const LinkInputs& inputs) {
-  if (inputs.layer.experts.has_bias() && inputs.execution.row->bias == BiasEntry::dropped) {
+  if (inputs.layer.experts.has_bias() && inputs.execution.row->bias == families::BiasEntry::dropped) {
     return broken_link(Link::first_product, "the biases of the model are left out");
   }
   constexpr std::vector<std::uint32_t> SlotStages::*kStages[] = {&SlotStages::gate, &SlotStages::up};
@@ -325,7 +325,7 @@ std::vector<LinkCheck> check_links(const LinkInputs& inputs, std::span<const std
       links.push_back({static_cast<Link>(links.size()), LinkState::skipped, 0, {}});
       continue;
     }
-    const Stopwatch watch;
+    const support::Stopwatch watch;
     links.push_back(check());
     links.back().seconds = watch.seconds();
   }

@@ -38,7 +38,7 @@ constexpr std::array kLoaders{
     LoaderRow{"standard", nullptr, cut_by_buffer, false, "vllm fused_moe/layer.py _load_w13, _load_w2"},
 };
 
-void check(const PlanRequest& request, const oracle::Parallel& parallel, int ranks) {
+void check(const PlanRequest& request, const deployment::Parallel& parallel, int ranks) {
   if (parallel.pcp_size > 1 || parallel.sp_size > 1) {
     throw Error(ErrorCode::unsupported, "pcp " + std::to_string(parallel.pcp_size) + " and sp " + std::to_string(parallel.sp_size) +
                                             ": ranks of context and sequence parallelism are not simulated");
@@ -53,7 +53,7 @@ void check(const PlanRequest& request, const oracle::Parallel& parallel, int ran
     throw Error(ErrorCode::usage,
                 std::to_string(parallel.ep_size) + " expert parallel ranks share " + std::to_string(request.whole.experts) + " experts");
   }
-  if (parallel.ep_size > 1 && request.address == ExpertAddress::refused)
+  if (parallel.ep_size > 1 && request.address == families::ExpertAddress::refused)
     throw Error(ErrorCode::usage,
                 "the kernel asserts that a rank has all experts: expert parallelism over " + std::to_string(parallel.ep_size) + " ranks");
   if (request.allocated_intermediate % request.whole.group != 0) {
@@ -62,7 +62,7 @@ void check(const PlanRequest& request, const oracle::Parallel& parallel, int ran
   }
 }
 
-std::vector<std::int64_t> loaded_experts(const LoaderRow& loader, const oracle::ExpertMap& map, std::int64_t experts, int ep_size, int ep_rank) {
+std::vector<std::int64_t> loaded_experts(const LoaderRow& loader, const engine::ExpertMap& map, std::int64_t experts, int ep_size, int ep_rank) {
   std::vector<std::int64_t> loaded(static_cast<std::size_t>(map.local_experts), -1);
   const std::int64_t each = experts / ep_size;
   for (std::int64_t expert = 0; expert < experts; ++expert) {
@@ -76,15 +76,15 @@ std::vector<std::int64_t> loaded_experts(const LoaderRow& loader, const oracle::
   return loaded;
 }
 
-std::int64_t looked_for(ExpertAddress address, const oracle::ExpertMap& map, std::int64_t expert, int ep_rank) {
+std::int64_t looked_for(families::ExpertAddress address, const engine::ExpertMap& map, std::int64_t expert, int ep_rank) {
   if (map.map.empty()) return expert;
   const std::int64_t first = ep_rank * map.local_experts;
   switch (address) {
-    case ExpertAddress::offset: {
+    case families::ExpertAddress::offset: {
       const std::int64_t local = expert - first - (planted(Fault::sim_expert_offset_twice) ? first : 0);
       return local >= 0 && local < map.local_experts ? local : -1;
     }
-    case ExpertAddress::ignored: return expert;
+    case families::ExpertAddress::ignored: return expert;
     default: break;
   }
   return map.map[static_cast<std::size_t>(expert)];
@@ -164,18 +164,18 @@ const LoaderRow& loader_of(const layout::Form& form) {
 }
 
 Plan make_plan(const PlanRequest& request) {
-  const oracle::Parallel parallel = oracle::derive(request.parallel, request.engine);
+  const deployment::Parallel parallel = deployment::derive(request.parallel, request.engine);
   const int per_dp = request.parallel.tp;
   const int ranks = request.parallel.dp * per_dp;
   check(request, parallel, ranks);
-  const auto wanted = request.parallel.round_robin ? oracle::ExpertPlacement::round_robin : oracle::ExpertPlacement::linear;
+  const auto wanted = request.parallel.round_robin ? engine::ExpertPlacement::round_robin : engine::ExpertPlacement::linear;
   const std::optional<std::int64_t> groups = request.expert_groups > 0 ? std::optional(request.expert_groups) : std::nullopt;
-  Plan plan{parallel, &loader_of(request.form), request.whole, request.whole, oracle::granted_placement({wanted, groups, 0}, parallel), {}};
+  Plan plan{parallel, &loader_of(request.form), request.whole, request.whole, engine::granted_placement({wanted, groups, 0}, parallel), {}};
   plan.allocated.hidden = request.allocated_hidden;
   plan.allocated.intermediate = request.allocated_intermediate;
   for (int rank = 0; rank < ranks; ++rank) {
-    const oracle::Ranks derived = oracle::derive_ranks(request.parallel, {.tp = rank % per_dp, .pcp = 0, .dp = rank / per_dp, .ep = 0});
-    const oracle::ExpertMap map = oracle::determine_expert_map(parallel.ep_size, derived.ep, request.whole.experts, plan.placement);
+    const deployment::Ranks derived = deployment::derive_ranks(request.parallel, {.tp = rank % per_dp, .pcp = 0, .dp = rank / per_dp, .ep = 0});
+    const engine::ExpertMap map = engine::determine_expert_map(parallel.ep_size, derived.ep, request.whole.experts, plan.placement);
     RankPlan part{rank, rank / per_dp, rank % per_dp, derived.tp, derived.ep, {}, {}, {}, true};
     part.intermediate = plan.loader->cut(request.whole.intermediate, request.allocated_intermediate, derived.tp, parallel.tp_size);
     part.loaded = loaded_experts(*plan.loader, map, request.whole.experts, parallel.ep_size, derived.ep);

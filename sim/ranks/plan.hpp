@@ -48,24 +48,24 @@ struct RankPlan {
 };
 
 struct Plan {
-  oracle::Parallel parallel;
+  deployment::Parallel parallel;
   const LoaderRow* loader;
   layout::Sizes whole;      ///< of the checkpoint
   layout::Sizes allocated;  ///< of one rank: its local experts, rounded sizes
-  oracle::ExpertPlacement placement;
+  engine::ExpertPlacement placement;
   std::vector<RankPlan> ranks;
 };
 
 /// What a plan is made from: the checkpoint's sizes, the sizes that the engine allocates on a rank, and how the kernel addresses experts.
 struct PlanRequest {
-  oracle::ParallelRequest parallel;
+  deployment::ParallelRequest parallel;
   layout::Form form;
   layout::Sizes whole;
   std::int64_t allocated_hidden;
   std::int64_t allocated_intermediate;
-  ExpertAddress address;
+  families::ExpertAddress address;
   std::int64_t expert_groups = 0;
-  Engine engine = kDefaultEngine;
+  deployment::Engine engine = deployment::kDefaultEngine;
 };
 
 /// Most ranks that are simulated in one process.

@@ -19,7 +19,7 @@ constexpr std::uint32_t kSeven = 0x40E00000U;
 constexpr std::uint32_t kFive = 0x40A00000U;
 constexpr std::uint32_t kTen = 0x41200000U;
 
-ModelActivation activation_of(const oracle::LayerConfig& layer) {
+ModelActivation activation_of(const deployment::LayerConfig& layer) {
   if (layer.activation == "SILU") return {"SILU", {0, 0, layer.has_swiglu_limit ? kTen : 0, 0}};
   if (layer.activation == "SWIGLUOAI")
     return {"SWIGLUOAI", {layer.has_swiglu_alpha ? kOtherAlpha : kAlpha, kOne, layer.has_swiglu_limit ? kFive : kSeven, 0}};
@@ -40,24 +40,24 @@ std::optional<std::vector<std::int64_t>> spread_over(std::int64_t count, std::in
 }  // namespace
 
 WeightFormat format_of(std::string_view oracle, std::string_view weight_key) {
-  if (const auto format = layout::format_of_key(weight_key)) return *format;
+  if (const auto format = families::format_of_key(weight_key)) return *format;
   throw Error(ErrorCode::unsupported, "weights of key " + std::string(weight_key) + " are not simulated", "oracle " + std::string(oracle));
 }
 
-SimulationRequest request_of(const Scenario& scenario, const oracle::Deployment& deployment, const std::string& backend,
+SimulationRequest request_of(const Scenario& scenario, const deployment::Deployment& deployment, const std::string& backend,
                              const std::string& kernel_class) {
   return {scenario.oracle, deployment, backend, kernel_class, scenario.engine, std::nullopt, scenario.sums, scenario.libraries};
 }
 
-std::int64_t whole_intermediate(const oracle::Deployment& deployment) {
-  return deployment.layer.intermediate_per_partition * oracle::tensor_ranks(deployment.parallel);
+std::int64_t whole_intermediate(const deployment::Deployment& deployment) {
+  return deployment.layer.intermediate_per_partition * deployment::tensor_ranks(deployment.parallel);
 }
 
-oracle::Deployment respread(const oracle::Deployment& deployment, const oracle::ParallelRequest& parallel) {
-  oracle::Deployment other = deployment;
+deployment::Deployment respread(const deployment::Deployment& deployment, const deployment::ParallelRequest& parallel) {
+  deployment::Deployment other = deployment;
   const std::int64_t intermediate = whole_intermediate(deployment);
   other.parallel = parallel;
-  const int tp = oracle::tensor_ranks(parallel);
+  const int tp = deployment::tensor_ranks(parallel);
   if (intermediate % tp != 0) {
     throw Error(ErrorCode::usage,
                 "intermediate size " + std::to_string(intermediate) + " is not divisible by " + std::to_string(tp) + " tensor parallel ranks");
@@ -66,10 +66,10 @@ oracle::Deployment respread(const oracle::Deployment& deployment, const oracle::
   return other;
 }
 
-Scenario make_scenario(const DeploymentFile& file, const ScenarioOptions& options) {
+Scenario make_scenario(const support::DeploymentFile& file, const ScenarioOptions& options) {
   Scenario scenario{file.oracle, file.deployment, file.engine, {}, {}, {}, SumsBy::model};
   scenario.release = file.release;
-  oracle::LayerConfig& layer = scenario.deployment.layer;
+  deployment::LayerConfig& layer = scenario.deployment.layer;
   if (!layer.is_act_and_mul) throw Error(ErrorCode::unsupported, "a layer without gate (act_and_mul false) is not simulated");
   if (options.experts > 0) layer.num_experts = options.experts;
   if (layer.experts_per_token > layer.num_experts) {
@@ -77,7 +77,7 @@ Scenario make_scenario(const DeploymentFile& file, const ScenarioOptions& option
                 "a token goes to " + std::to_string(layer.experts_per_token) + " experts, there are " + std::to_string(layer.num_experts));
   }
   const WeightFormat format = format_of(file.oracle, file.deployment.weight_key);
-  if (!options.backend.empty()) static_cast<void>(execution_of(format, options.backend));
+  if (!options.backend.empty()) static_cast<void>(families::execution_of(format, options.backend));
   const std::int64_t intermediate = whole_intermediate(scenario.deployment);
   const layout::Sizes sizes{layer.num_experts, intermediate, layer.hidden, std::max<std::int64_t>(layout::group_of(format), 1)};
   layout::check(sizes);

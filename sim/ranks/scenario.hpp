@@ -17,13 +17,13 @@ struct ScenarioOptions {
 /// A deployment with what it runs on.
 struct Scenario {
   std::string oracle;
-  oracle::Deployment deployment;
-  Engine engine;
+  deployment::Deployment deployment;
+  deployment::Engine engine;
   ModelLayer layer;
   SampleTokens tokens;
   Outputs sample;                           ///< of what the model sums
   SumsBy sums;                              ///< the twins, unless the layer is so small that the model does as well
-  std::vector<std::string> libraries = {};  ///< for layout::choose_libraries
+  std::vector<std::string> libraries = {};  ///< for families::choose_libraries
   std::string release = {};                 ///< of DeploymentFile
 };
 
@@ -31,7 +31,7 @@ struct Scenario {
 inline constexpr std::int64_t kMostWeights = std::int64_t{1} << 30;
 
 /// The scenario on a backend's class.
-SimulationRequest request_of(const Scenario& scenario, const oracle::Deployment& deployment, const std::string& backend,
+SimulationRequest request_of(const Scenario& scenario, const deployment::Deployment& deployment, const std::string& backend,
                              const std::string& kernel_class);
 
 /// The weight format of an oracle's weight key. Throws Error(unsupported) for a key without one.
@@ -39,12 +39,12 @@ layout::WeightFormat format_of(std::string_view oracle, std::string_view weight_
 
 /// Constants that the file only says differ from the usual ones are alpha 1.5 and limit 5 (10 with SILU). Throws Error(usage) for sizes that no
 /// layer can have, Error(unsupported) for an activation that is not simulated or a layer without gate, Error(resource) above kMostWeights.
-Scenario make_scenario(const DeploymentFile& file, const ScenarioOptions& options);
+Scenario make_scenario(const support::DeploymentFile& file, const ScenarioOptions& options);
 
 /// The size of the whole layer that a deployment's rank holds a part of.
-std::int64_t whole_intermediate(const oracle::Deployment& deployment);
+std::int64_t whole_intermediate(const deployment::Deployment& deployment);
 
 /// The deployment spread otherwise: the layer stays, each rank's part follows. Throws Error(usage) when it cannot be cut.
-oracle::Deployment respread(const oracle::Deployment& deployment, const oracle::ParallelRequest& parallel);
+deployment::Deployment respread(const deployment::Deployment& deployment, const deployment::ParallelRequest& parallel);
 
 }  // namespace mx::sim

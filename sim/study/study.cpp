@@ -29,12 +29,12 @@ std::uint32_t bf16_of(std::int64_t integer, int exponent) {
 constexpr int kUniformBits = 24;
 
 /// -2^23 .. 2^23 - 1.
-std::int64_t uniform(SplitMix64& random) {
+std::int64_t uniform(support::SplitMix64& random) {
   return static_cast<std::int64_t>(random.next() >> (64 - kUniformBits)) - (std::int64_t{1} << (kUniformBits - 1));
 }
 
 /// The sum of twelve uniform numbers: standard deviation 2^24, in these units.
-std::int64_t bell(SplitMix64& random) {
+std::int64_t bell(support::SplitMix64& random) {
   std::int64_t sum = 0;
   for (int i = 0; i < 12; ++i) sum += uniform(random);
   return sum;
@@ -42,21 +42,21 @@ std::int64_t bell(SplitMix64& random) {
 
 template <class Make>
 std::vector<std::uint32_t> values_of(std::int64_t count, std::uint64_t seed, Make make) {
-  SplitMix64 random(seed);
+  support::SplitMix64 random(seed);
   std::vector<std::uint32_t> codes;
   for (std::int64_t i = 0; i < count; ++i) codes.push_back(make(random, i));
   return codes;
 }
 
 std::vector<std::uint32_t> make_uniform(std::int64_t count, std::uint64_t seed) {
-  return values_of(count, seed, [](SplitMix64& random, std::int64_t) { return bf16_of(uniform(random), 1 - kUniformBits); });
+  return values_of(count, seed, [](support::SplitMix64& random, std::int64_t) { return bf16_of(uniform(random), 1 - kUniformBits); });
 }
 std::vector<std::uint32_t> make_normal(std::int64_t count, std::uint64_t seed) {
-  return values_of(count, seed, [](SplitMix64& random, std::int64_t) { return bf16_of(bell(random), -kUniformBits); });
+  return values_of(count, seed, [](support::SplitMix64& random, std::int64_t) { return bf16_of(bell(random), -kUniformBits); });
 }
 /// Each further binade half as likely.
 std::vector<std::uint32_t> make_heavy(std::int64_t count, std::uint64_t seed) {
-  return values_of(count, seed, [](SplitMix64& random, std::int64_t) {
+  return values_of(count, seed, [](support::SplitMix64& random, std::int64_t) {
     const int binades = std::min(std::countr_zero(random.next() | std::uint64_t{1} << 16U), 16);
     return bf16_of(bell(random), -kUniformBits + binades);
   });
@@ -64,19 +64,19 @@ std::vector<std::uint32_t> make_heavy(std::int64_t count, std::uint64_t seed) {
 constexpr std::int64_t kOutlierEvery = 128;
 constexpr int kOutlierBinades = 6;
 std::vector<std::uint32_t> make_outliers(std::int64_t count, std::uint64_t seed) {
-  return values_of(count, seed, [](SplitMix64& random, std::int64_t i) {
+  return values_of(count, seed, [](support::SplitMix64& random, std::int64_t i) {
     return bf16_of(bell(random), -kUniformBits + (i % kOutlierEvery == kOutlierEvery / 2 ? kOutlierBinades : 0));
   });
 }
 /// As behind SiLU: mostly small and negative, some large and positive.
 std::vector<std::uint32_t> make_gated(std::int64_t count, std::uint64_t seed) {
-  return values_of(count, seed, [](SplitMix64& random, std::int64_t) {
+  return values_of(count, seed, [](support::SplitMix64& random, std::int64_t) {
     const std::int64_t value = bell(random);
     return bf16_of(value, -kUniformBits - (value < 0 ? 4 : 0));
   });
 }
 std::vector<std::uint32_t> make_tiny(std::int64_t count, std::uint64_t seed) {
-  return values_of(count, seed, [](SplitMix64& random, std::int64_t) { return bf16_of(bell(random), -kUniformBits - 120); });
+  return values_of(count, seed, [](support::SplitMix64& random, std::int64_t) { return bf16_of(bell(random), -kUniformBits - 120); });
 }
 
 constexpr std::array kDistributions{

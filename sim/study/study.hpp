@@ -45,7 +45,7 @@ struct StudyOptions {
   std::vector<std::string> distributions = {};  ///< empty: all
   std::int64_t values = 1 << 14;                ///< whole tiles of every format
   std::uint64_t seed = 1;
-  Progress progress = {};  ///< in profiles
+  support::Progress progress = {};  ///< in profiles
 };
 
 struct Study {

@@ -15,7 +15,7 @@
 #include "support/file.hpp"
 #include "support/quote.hpp"
 
-namespace mx::golden {
+namespace mx::sim {
 namespace {
 
 constexpr std::string_view kHead = "mxact-sweep/2 ";
@@ -32,7 +32,7 @@ constexpr std::uint64_t kLargestState = std::uint64_t{1} << 20;  ///< bytes; a w
 }
 
 std::string content_of(const std::filesystem::path& path) {
-  const std::vector<std::uint8_t> bytes = sim::read_file(path, kLargestState);
+  const std::vector<std::uint8_t> bytes = support::read_file(path, kLargestState);
   return {bytes.begin(), bytes.end()};
 }
 
@@ -63,7 +63,7 @@ std::string head_line(const std::string& build, const std::string& identity) { r
 void read_head(std::string_view line, const std::filesystem::path& path, SweepRecord& record) {
   const std::size_t identity = line.find(kIdentity);
   if (!line.starts_with(kHead) || identity == std::string_view::npos || identity <= kHead.size()) {
-    broken(path, 1, fmt::format("{} is not the head of a sweep's state", sim::in_quotes(line)));
+    broken(path, 1, fmt::format("{} is not the head of a sweep's state", support::in_quotes(line)));
   }
   record.build = line.substr(kHead.size(), identity - kHead.size());
   record.identity = line.substr(identity + 1);
@@ -82,15 +82,15 @@ SweepRecord parse_state(std::string_view text, const std::filesystem::path& path
     }
     int chunk = 0;
     std::uint64_t digest = 0;
-    if (!read_chunk_line(line, chunk, digest)) broken(path, line_number, fmt::format("{} is not 'chunk C 0xDIGEST'", sim::in_quotes(line)));
+    if (!read_chunk_line(line, chunk, digest)) broken(path, line_number, fmt::format("{} is not 'chunk C 0xDIGEST'", support::in_quotes(line)));
     set_digest(record.digests, chunk, digest, path, line_number);
   }
   return record;
 }
 
 void require_same(const SweepRecord& found, const std::string& build, const std::string& wanted, const std::filesystem::path& path) {
-  if (found.identity != wanted) broken(path, 1, fmt::format("is a sweep of another conversion: {}, not {}", sim::printable(found.identity), wanted));
-  if (found.build != build) broken(path, 1, fmt::format("is a sweep by another build: {}, not {}", sim::printable(found.build), build));
+  if (found.identity != wanted) broken(path, 1, fmt::format("is a sweep of another conversion: {}, not {}", support::printable(found.identity), wanted));
+  if (found.build != build) broken(path, 1, fmt::format("is a sweep by another build: {}, not {}", support::printable(found.build), build));
 }
 
 bool is_of(const SweepRecord& record, const Format& to, const Conversion& how) {
@@ -114,7 +114,7 @@ const Format& target_of(const SweepRecord& record) {
       if (how != nullptr && is_of(record, format, *how)) return format;
     }
   }
-  throw Error(ErrorCode::input, fmt::format("{} is the conversion of no profile", sim::in_quotes(record.identity)));
+  throw Error(ErrorCode::input, fmt::format("{} is the conversion of no profile", support::in_quotes(record.identity)));
 }
 
 SweepRecord merge_sweep_states(std::span<const std::filesystem::path> paths) {
@@ -144,7 +144,7 @@ SweepState::SweepState(const std::filesystem::path& path, const SweepSubject& su
     const std::string head = head_line(build, identity(subject));
     std::size_t size = 0;
     record_ = parse_state(text, path, size);
-    if (size == 0 && !head.starts_with(text)) broken(path, 1, fmt::format("{} is not the head of a sweep's state", sim::in_quotes(text)));
+    if (size == 0 && !head.starts_with(text)) broken(path, 1, fmt::format("{} is not the head of a sweep's state", support::in_quotes(text)));
     if (size != 0) require_same(record_, build, identity(subject), path);
     if (size != text.size() && ::ftruncate(file_, static_cast<off_t>(size)) != 0) refused(path, "cannot be shortened to its whole lines");
     if (size == 0) append(head);
@@ -171,4 +171,4 @@ void SweepState::append(const std::string& line) {
   if (::fdatasync(file_) != 0) refused(path_, "cannot be written");
 }
 
-}  // namespace mx::golden
+}  // namespace mx::sim

@@ -8,7 +8,7 @@
 
 #include "sim/sweep/sweep.hpp"
 
-namespace mx::golden {
+namespace mx::sim {
 
 /// What a state file holds.
 struct SweepRecord {
@@ -51,4 +51,4 @@ class SweepState {
   int file_ = -1;
 };
 
-}  // namespace mx::golden
+}  // namespace mx::sim

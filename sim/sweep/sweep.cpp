@@ -11,7 +11,7 @@
 #include "model/ordinary_mode.hpp"
 #include "support/quote.hpp"
 
-namespace mx::golden {
+namespace mx::sim {
 namespace {
 
 /// SplitMix64's output function over i + its increment (golden/witness/FORMAT.md, "mix64_sum").
@@ -58,7 +58,7 @@ int shard_number(std::string_view text, const std::string& whole) {
   int value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error == std::errc() && end == text.data() + text.size() && value >= 1 && value <= kSweepChunks) return value;
-  throw Error(ErrorCode::usage, fmt::format("{} is not a shard: give I/N with 1 <= I <= N <= {}", sim::in_quotes(whole), kSweepChunks));
+  throw Error(ErrorCode::usage, fmt::format("{} is not a shard: give I/N with 1 <= I <= N <= {}", support::in_quotes(whole), kSweepChunks));
 }
 
 std::uint64_t first_pattern(int chunk) { return static_cast<std::uint64_t>(chunk) * kSweepChunkInputs; }
@@ -169,4 +169,4 @@ std::string chunks_text(const std::vector<int>& chunks) {
 
 std::string patterns_text(int chunk) { return fmt::format("0x{:08x}-0x{:08x}", first_pattern(chunk), first_pattern(chunk + 1) - 1); }
 
-}  // namespace mx::golden
+}  // namespace mx::sim

@@ -11,7 +11,7 @@
 
 #include "model/numerics/convert.hpp"
 
-namespace mx::golden {
+namespace mx::sim {
 
 inline constexpr int kSweepChunks = 256;
 inline constexpr std::uint64_t kSweepChunkInputs = std::uint64_t{1} << 24;
@@ -70,4 +70,4 @@ std::string chunks_text(const std::vector<int>& chunks);
 /// "0x03000000-0x03ffffff"
 std::string patterns_text(int chunk);
 
-}  // namespace mx::golden
+}  // namespace mx::sim

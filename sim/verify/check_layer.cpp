@@ -21,35 +21,35 @@
 
 namespace mx::sim {
 
-const layout::BackendLayout* backend_of(const ConversionResult& result) {
-  return layout::find_backend_layout(result.backend, result.form.format, result.engine);
+const families::BackendLayout* backend_of(const ConversionResult& result) {
+  return families::find_backend_layout(result.backend, result.form.format, result.engine);
 }
 
 bool is_modelled(const ConversionResult& result) {
-  const layout::BackendLayout* const backend = backend_of(result);
+  const families::BackendLayout* const backend = backend_of(result);
   return backend != nullptr && (result.form.gated || backend->takes_not_gated);
 }
 
-layout::Setting setting_of(const ConversionResult& result) {
-  layout::Setting setting{
+families::Setting setting_of(const ConversionResult& result) {
+  families::Setting setting{
       .sizes = result.sizes,
       .padded = result.padded,
       .form = result.form,
       .engine = result.engine,
       .arch = result.arch,
       .tp_size = result.tp,
-      .activation = result.form.order == layout::SourceOrder::gpt_oss ? layout::ConverterActivation::swigluoai : layout::ConverterActivation::silu,
+      .activation = result.form.order == layout::SourceOrder::gpt_oss ? families::ConverterActivation::swigluoai : families::ConverterActivation::silu,
       .has_bias = result.form.order == layout::SourceOrder::gpt_oss};
-  layout::choose_libraries(setting, result.libraries);
-  layout::set_by_variables(setting, result.env);
+  families::choose_libraries(setting, result.libraries);
+  families::set_by_variables(setting, result.env);
   return setting;
 }
 
 std::string programs_of(const ConversionResult& result) {
-  const layout::BackendLayout* backend = backend_of(result);
+  const families::BackendLayout* backend = backend_of(result);
   if (backend == nullptr || result.sizes.intermediate % result.sizes.group != 0) return {};
-  const layout::Setting setting = setting_of(result);
-  if (!layout::broken_needs(*backend, setting).empty()) return {};
+  const families::Setting setting = setting_of(result);
+  if (!families::broken_needs(*backend, setting).empty()) return {};
   std::string text;
   for (layout::Role role : layout::kAllRoles) {
     if (layout::has_role(result.form.format, role)) text += backend->build(role, setting).layout.describe() + "\n";
@@ -83,7 +83,7 @@ void add_losses(std::vector<layout::Loss>& sums, const std::vector<layout::Loss>
 namespace {
 
 using layout::CanonicalLayer;
-using layout::PackedLayer;
+using families::PackedLayer;
 using layout::PackedTensor;
 using layout::Role;
 using Slots = std::vector<std::vector<moe::Slot>>;  // of every token
@@ -91,7 +91,7 @@ using Slots = std::vector<std::vector<moe::Slot>>;  // of every token
 /// Slots of every token: from the checkpoint's router, or in rotation when it has none.
 Slots route_tokens(const LayerInput& input, Contract contract) {
   const layout::Sizes& sizes = input.layer.experts.sizes;
-  const Router& router = input.layer.router;
+  const checkpoint::Router& router = input.layer.router;
   if (router.present()) {
     moe::Router values{sizes.experts, sizes.hidden, {}, {}};
     for (std::uint32_t code : router.weight) values.weight.push_back(decode(kBf16, code));
@@ -127,7 +127,7 @@ layout::Comparison compared(const PackedTensor& tensor, const layout::Units& exp
   const std::int64_t every = compared_every(tensor.layout.cosize());
   const int threads = omp_get_max_threads();
   std::vector<layout::Comparison> parts(static_cast<std::size_t>(threads));
-  Rescue rescue;
+  support::Rescue rescue;
 #pragma omp parallel for schedule(static, 1)
   for (int i = 0; i < threads; ++i) {
     rescue.run([&] { parts[static_cast<std::size_t>(i)] = layout::compare(tensor, expected, {every * threads, every * i}); });
@@ -177,15 +177,15 @@ std::string losses_text(const std::vector<layout::Loss>& losses) {
 class RankCheck {
  public:
   RankCheck(const RankReference& reference, const Slots& slots, const LayerInput& input, const VerifyOptions& options, int rank,
-            const StopPoint& stop)
+            const support::StopPoint& stop)
       : reference_(reference), slots_(slots), input_(input), options_(options), rank_(rank), stop_(stop) {}
 
   /// Adds this rank's counts to `result`; the first trouble decides verdict and detail.
   void run(ConversionResult& result) {
-    const layout::BackendLayout& backend = *backend_of(result);
+    const families::BackendLayout& backend = *backend_of(result);
     PackedLayer packed;
     try {
-      packed = layout::convert(reference_.shard, backend, setting_of(result), mover_of(options_.by));
+      packed = families::convert(reference_.shard, backend, setting_of(result), kernels::relayout::mover_of(options_.by));
     } catch (const Error& error) {
       settle(result, Verdict::refused, error.what());
       return;
@@ -212,11 +212,11 @@ class RankCheck {
     result.detail = input_.layer.prefix + (result.tp > 1 ? ", rank " + std::to_string(rank_) : "") + ": " + detail;
   }
 
-  void compare_bytes(const PackedLayer& packed, const layout::BackendLayout& backend, ConversionResult& result) const {
+  void compare_bytes(const PackedLayer& packed, const families::BackendLayout& backend, ConversionResult& result) const {
     // Where a conversion couples values, what it makes of them is held; where to is what the comparison shows.
     layout::LayerUnits placed;
     std::vector<layout::Loss> losses;
-    if (backend.values != nullptr) placed = layout::placed_units(reference_.shard, backend, packed.setting, losses, mover_of(options_.by));
+    if (backend.values != nullptr) placed = families::placed_units(reference_.shard, backend, packed.setting, losses, kernels::relayout::mover_of(options_.by));
     const layout::LayerUnits& expected = backend.values != nullptr ? placed : *reference_.units;
     for (const PackedTensor& tensor : packed.tensors) {
       const layout::Units& units = expected[static_cast<std::size_t>(tensor.role)];
@@ -236,13 +236,13 @@ class RankCheck {
     if (options_.executes && input_.top_k < 2) add_new(result.not_asked, {"routing: two of a token's experts: a token has one expert"});
   }
 
-  void restore(PackedLayer packed, const layout::BackendLayout& backend, ConversionResult& result) const {
+  void restore(PackedLayer packed, const families::BackendLayout& backend, ConversionResult& result) const {
     add_losses(result.losses, packed.losses);
     if (!packed.losses.empty() || (backend.values != nullptr && backend.undo_values == nullptr)) {
       if (result.verdict == Verdict::passed) result.detail = "not restored: " + losses_text(packed.losses);
       return;
     }
-    const CanonicalLayer restored = layout::restore(std::move(packed), layout::OnLoss::refuse, mover_of(options_.by));
+    const CanonicalLayer restored = families::restore(std::move(packed), families::OnLoss::refuse, kernels::relayout::mover_of(options_.by));
     for (Role role : layout::kAllRoles) {
       if (equal(restored[role], reference_.shard[role])) continue;
       settle(result, Verdict::failed, "restoring " + std::string(layout::name_of(role)) + " does not give the checkpoint's bytes back");
@@ -256,7 +256,7 @@ class RankCheck {
   }
 
   void execute(const PackedLayer& packed, std::optional<Contract> contract, ConversionResult& result) const {
-    const SumsBy sums = options_.by == MoveBy::model ? SumsBy::model : SumsBy::twins;
+    const SumsBy sums = options_.by == kernels::relayout::MoveBy::model ? SumsBy::model : SumsBy::twins;
     const std::optional<BackendRun> run = run_backend({reference_.shard, reference_.units, sums, contract}, packed, result.arch,
                                                       {input_.activation.name, input_.activation_key, input_.x, slots_, input_.activation.bits()});
     if (!run) {
@@ -266,7 +266,7 @@ class RankCheck {
     }
     if (result.execution.find(run->how) == std::string::npos) result.execution += (result.execution.empty() ? "" : "; ") + run->how;
     if (run->grounds) add_new(result.grounds, {*run->grounds});
-    for (const KnownDifference& known : run->known) add_new(result.known_to_differ, {{where_text(known), std::string(known.source)}});
+    for (const families::KnownDifference& known : run->known) add_new(result.known_to_differ, {{families::where_text(known), std::string(known.source)}});
     if (!run->refused.empty()) return settle(result, Verdict::refused, "the kernel's products take whole groups alone: " + run->refused);
     result.outputs_compared += run->compared;
     if (run->not_finite > 0)
@@ -282,12 +282,12 @@ class RankCheck {
   const LayerInput& input_;
   const VerifyOptions& options_;
   int rank_;
-  const StopPoint& stop_;
+  const support::StopPoint& stop_;
 };
 
 /// References of every rank that some modelled conversion needs, by tensor parallel size. A size that cannot be cut has none.
 std::map<int, std::vector<RankReference>> references(const LayerInput& input, const VerifyOptions& options, std::span<ConversionResult> conversions,
-                                                     const StopPoint& stop) {
+                                                     const support::StopPoint& stop) {
   std::map<int, std::vector<RankReference>> by_tp;
   for (ConversionResult& result : conversions) {
     if (result.verdict == Verdict::not_modelled || by_tp.count(result.tp) != 0) continue;
@@ -295,7 +295,7 @@ std::map<int, std::vector<RankReference>> references(const LayerInput& input, co
     for (int rank = 0; rank < result.tp; ++rank) {
       stop.check();
       try {
-        ranks.push_back({shard(input.layer.experts, rank, result.tp, mover_of(options.by)), {}, {}});
+        ranks.push_back({checkpoint::shard(input.layer.experts, rank, result.tp, kernels::relayout::mover_of(options.by)), {}, {}});
         RankReference& rank_reference = ranks.back();
         rank_reference.units = logical_units(rank_reference.shard);
         rank_reference.exchanges = exchanged_data(rank_reference.shard.sizes, rank_reference.shard.form, *rank_reference.units);
@@ -338,7 +338,7 @@ std::vector<std::uint32_t> run_canonical(const LayerInput& input, Contract contr
 }
 
 void check_layer(const LayerInput& input, const VerifyOptions& options, std::span<ConversionResult> conversions, const Advance& advance,
-                 const StopPoint& stop) {
+                 const support::StopPoint& stop) {
   const Slots slots = route_tokens(input, Contract::exact);
   advance("the checkpoint's form", 0);
   const std::map<int, std::vector<RankReference>> by_tp = references(input, options, conversions, stop);
@@ -347,7 +347,7 @@ void check_layer(const LayerInput& input, const VerifyOptions& options, std::spa
     stop.check();
     ConversionResult& result = conversions[i];
     const auto reference = by_tp.find(result.tp);
-    const Stopwatch watch;
+    const support::Stopwatch watch;
     if (result.verdict != Verdict::not_modelled && reference != by_tp.end()) {
       for (std::size_t rank = 0; rank < reference->second.size(); ++rank) {
         RankCheck(reference->second[rank], slots, input, options, static_cast<int>(rank), stop).run(result);
@@ -362,7 +362,7 @@ void check_layer(const LayerInput& input, const VerifyOptions& options, std::spa
     for (std::size_t i = 0; i < conversions.size(); ++i) check(i);
     return;
   }
-  Rescue rescue;
+  support::Rescue rescue;
 #pragma omp parallel for schedule(dynamic)
   for (std::size_t i = 0; i < conversions.size(); ++i) rescue.run([&] { check(i); });
   rescue.rethrow();

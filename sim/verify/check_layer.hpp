@@ -14,10 +14,10 @@ namespace mx::sim {
 
 /// A layer with the tokens it is run on.
 struct LayerInput {
-  const MoeLayer& layer;
+  const checkpoint::MoeLayer& layer;
   std::vector<std::uint32_t> x;  ///< bf16 codes [tokens, hidden]
   int top_k;
-  LayerActivation activation;
+  checkpoint::LayerActivation activation;
   std::string_view activation_key;  ///< of the oracles
 };
 
@@ -32,7 +32,7 @@ bool decided_by_library(const ConversionResult& result);
 /// Converts, restores, compares and executes the layer for every conversion that is modelled, on all threads; adds to the results. Throws Stopped
 /// when that is asked for.
 void check_layer(const LayerInput& input, const VerifyOptions& options, std::span<ConversionResult> conversions, const Advance& advance,
-                 const StopPoint& stop);
+                 const support::StopPoint& stop);
 
 /// Whether one verdict outweighs another: failed, refused, mistrusted, not modelled.
 bool worse(Verdict verdict, Verdict than);

@@ -9,11 +9,11 @@ namespace mx::sim {
 namespace {
 
 /// The routing of the layer as the engine calls it, and what else of it kernels depend on.
-void set_routing(const Checkpoint& checkpoint, Engine engine, oracle::LayerConfig& config) {
+void set_routing(const checkpoint::Checkpoint& checkpoint, deployment::Engine engine, deployment::LayerConfig& config) {
   config.routing_method = checkpoint.source_form().use.routing;
-  const std::optional<RouterFacts> router = checkpoint.router();
+  const std::optional<checkpoint::RouterFacts> router = checkpoint.router();
   if (!router) return;
-  config.routing_method = routing_method(*router, config.experts_per_token, engine);
+  config.routing_method = checkpoint::routing_method(*router, config.experts_per_token, engine);
   config.expert_groups = router->grouped ? static_cast<int>(router->groups) : 0;
   config.topk_group = router->grouped ? static_cast<int>(router->topk_groups) : 0;
   config.has_correction_bias = router->correction;
@@ -22,11 +22,11 @@ void set_routing(const Checkpoint& checkpoint, Engine engine, oracle::LayerConfi
 }
 
 /// Constants as the engine is told of them.
-void set_activation(const LayerActivation& activation, oracle::LayerConfig& config) {
+void set_activation(const checkpoint::LayerActivation& activation, deployment::LayerConfig& config) {
   constexpr double kAlpha = 1.702, kBeta = 1, kLimit = 7;
-  const oracle::ActivationConstants& constants = activation.constants;
+  const deployment::ActivationConstants& constants = activation.constants;
   config.activation = activation.name;
-  if (constants == oracle::ActivationConstants{}) return;
+  if (constants == deployment::ActivationConstants{}) return;
   config.constants = constants;
   config.has_swiglu_alpha = constants.swiglu_alpha && (constants.swiglu_alpha != kAlpha || constants.swiglu_beta != kBeta);
   config.has_swiglu_limit = constants.swiglu_limit && (!activation.name.starts_with("SWIGLUOAI") || constants.swiglu_limit != kLimit);
@@ -34,10 +34,10 @@ void set_activation(const LayerActivation& activation, oracle::LayerConfig& conf
 
 }  // namespace
 
-LayerActivation common_activation(const Checkpoint& checkpoint, int layers) {
-  const LayerActivation first = checkpoint.activation(0);
+checkpoint::LayerActivation common_activation(const checkpoint::Checkpoint& checkpoint, int layers) {
+  const checkpoint::LayerActivation first = checkpoint.activation(0);
   for (int layer = 1; layer < layers; ++layer) {
-    const LayerActivation other = checkpoint.activation(layer);
+    const checkpoint::LayerActivation other = checkpoint.activation(layer);
     if (other == first) continue;
     throw Error(ErrorCode::unsupported,
                 "layer " + std::to_string(checkpoint.layer_index(layer)) + " has the activation " + other.text() + ", layer " +
@@ -48,9 +48,9 @@ LayerActivation common_activation(const Checkpoint& checkpoint, int layers) {
   return first;
 }
 
-oracle::LayerConfig layer_config(const Checkpoint& checkpoint, const LayerActivation& activation, Engine engine) {
+deployment::LayerConfig layer_config(const checkpoint::Checkpoint& checkpoint, const checkpoint::LayerActivation& activation, deployment::Engine engine) {
   const layout::Sizes sizes = checkpoint.sizes(0);
-  oracle::LayerConfig config;
+  deployment::LayerConfig config;
   config.num_experts = sizes.experts;
   config.experts_per_token = checkpoint.top_k();
   config.hidden = sizes.hidden;

@@ -8,9 +8,9 @@ namespace mx::sim {
 
 /// The activation of the first so many layers: the engine is asked once. Throws Error(unsupported) where they have unlike ones, and as
 /// Checkpoint::activation() does.
-LayerActivation common_activation(const Checkpoint& checkpoint, int layers);
+checkpoint::LayerActivation common_activation(const checkpoint::Checkpoint& checkpoint, int layers);
 
 /// The whole layer on one rank. Reads the layer's router. Throws as Checkpoint::router() does.
-oracle::LayerConfig layer_config(const Checkpoint& checkpoint, const LayerActivation& activation, Engine engine);
+deployment::LayerConfig layer_config(const checkpoint::Checkpoint& checkpoint, const checkpoint::LayerActivation& activation, deployment::Engine engine);
 
 }  // namespace mx::sim

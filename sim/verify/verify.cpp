@@ -25,46 +25,46 @@ namespace {
 using layout::Sizes;
 
 /// The oracle that the engine asks about such a checkpoint.
-const oracle::OracleTables& oracle_of(const Checkpoint& checkpoint, Engine engine) {
-  return oracle::tables_of(engine, oracle::scheme_named(checkpoint.source_form().use.scheme).oracle);
+const engine::OracleTables& oracle_of(const checkpoint::Checkpoint& checkpoint, deployment::Engine engine) {
+  return engine::tables_of(engine, deployment::scheme_named(checkpoint.source_form().use.scheme).oracle);
 }
 
 /// Cells of one platform and tensor parallel size: the automatic choice, then every backend that answers to a name of its own.
 class CellPlanner {
  public:
-  CellPlanner(const Checkpoint& checkpoint, const VerifyOptions& options, VerifyReport& report)
+  CellPlanner(const checkpoint::Checkpoint& checkpoint, const VerifyOptions& options, VerifyReport& report)
       : checkpoint_(checkpoint),
         options_(options),
         report_(report),
         layer_(layer_config(checkpoint, common_activation(checkpoint, report.layers_verified), options.engine)) {}
 
-  void plan(const oracle::PlatformPreset& platform, int tp) {
+  void plan(const deployment::PlatformPreset& platform, int tp) {
     std::set<std::string> seen;
     if (report_.sizes.intermediate % tp != 0) {
       report_.cells.push_back({.platform = std::string(platform.name),
                                .tp = tp,
                                .request = "auto",
-                               .refusal = oracle::Refusal{"AssertionError", "intermediate size " + std::to_string(report_.sizes.intermediate) +
+                               .refusal = engine::Refusal{"AssertionError", "intermediate size " + std::to_string(report_.sizes.intermediate) +
                                                                                 " is not divisible by " + std::to_string(tp)},
                                .decides = !options_.tp.empty()});
       return;
     }
     add(platform, tp, "auto", seen);
-    for (std::string_view name : oracle::user_names(oracle_of(checkpoint_, options_.engine))) {
+    for (std::string_view name : engine::user_names(oracle_of(checkpoint_, options_.engine))) {
       if (name != "auto") add(platform, tp, std::string(name), seen);
     }
     for (const std::string& backend : options_.backends) add_unreached(platform, tp, backend, seen);
   }
 
  private:
-  oracle::Deployment deployment_of(const oracle::PlatformPreset& platform, int tp, const std::string& request) const {
-    oracle::LayerConfig config = layer_;
+  deployment::Deployment deployment_of(const deployment::PlatformPreset& platform, int tp, const std::string& request) const {
+    deployment::LayerConfig config = layer_;
     config.intermediate_per_partition = report_.sizes.intermediate / tp;
     config.moe_backend = request;
-    oracle::ParallelRequest parallel;
+    deployment::ParallelRequest parallel;
     parallel.tp = tp;
-    oracle::Deployment deployment = oracle::deployment_on(platform, parallel, config);
-    const oracle::Scheme& scheme = oracle::scheme_named(checkpoint_.source_form().use.scheme);
+    deployment::Deployment deployment = deployment::deployment_on(platform, parallel, config);
+    const deployment::Scheme& scheme = deployment::scheme_named(checkpoint_.source_form().use.scheme);
     deployment.weight_key = scheme.weight_key;
     deployment.activation_key = scheme.activation_key;
     deployment.allow_vllm_cutlass = scheme.allow_vllm_cutlass;
@@ -73,17 +73,17 @@ class CellPlanner {
     return deployment;
   }
 
-  void add(const oracle::PlatformPreset& platform, int tp, const std::string& request, std::set<std::string>& seen) {
-    const oracle::OracleTables& tables = oracle_of(checkpoint_, options_.engine);
-    oracle::Deployment deployment = deployment_of(platform, tp, request);
+  void add(const deployment::PlatformPreset& platform, int tp, const std::string& request, std::set<std::string>& seen) {
+    const engine::OracleTables& tables = oracle_of(checkpoint_, options_.engine);
+    deployment::Deployment deployment = deployment_of(platform, tp, request);
     Cell cell{.platform = std::string(platform.name), .tp = tp, .request = request};
     // A method that takes a class by the device does not hear the request; what the backend would do is shown all the same.
-    cell.heard = request == "auto" || !oracle::own_choice(tables, deployment).taken();
+    cell.heard = request == "auto" || !engine::own_choice(tables, deployment).taken();
     if (!cell.heard) deployment.quant_method = "own";
-    add(platform, std::move(cell), oracle::resolve(tables, deployment, oracle::decide(tables, deployment, oracle::Detail::texts)), seen);
+    add(platform, std::move(cell), audit::resolve(tables, deployment, engine::decide(tables, deployment, engine::Detail::texts)), seen);
   }
 
-  void add(const oracle::PlatformPreset& platform, Cell cell, const oracle::Resolution& resolution, std::set<std::string>& seen) {
+  void add(const deployment::PlatformPreset& platform, Cell cell, const audit::Resolution& resolution, std::set<std::string>& seen) {
     const bool is_auto = cell.request == "auto";
     if (!resolution.decision.choice) {
       if (!is_auto) return;  // a name that the platform cannot serve is no cell
@@ -92,7 +92,7 @@ class CellPlanner {
       report_.cells.push_back(std::move(cell));
       return;
     }
-    const oracle::Choice& choice = *resolution.decision.choice;
+    const engine::Choice& choice = *resolution.decision.choice;
     if (!wanted(choice.backend) || !seen.insert(choice.backend).second) return;
     cell.backend = choice.backend;
     cell.kernel_class = choice.kernel_class;
@@ -106,16 +106,16 @@ class CellPlanner {
   }
 
   /// A backend that was asked for by --backend and that no name of the engine's leads to on this platform.
-  void add_unreached(const oracle::PlatformPreset& platform, int tp, const std::string& backend, std::set<std::string>& seen) {
+  void add_unreached(const deployment::PlatformPreset& platform, int tp, const std::string& backend, std::set<std::string>& seen) {
     const bool is_known = std::ranges::any_of(seen, [&](const std::string& name) { return same_name(name, backend); });
     if (is_known || options_.platforms.empty()) return;
-    const oracle::OracleTables& tables = oracle_of(checkpoint_, options_.engine);
-    const auto row = std::ranges::find_if(tables.backends, [&](const oracle::BackendRow& one) { return same_name(one.name, backend); });
+    const engine::OracleTables& tables = oracle_of(checkpoint_, options_.engine);
+    const auto row = std::ranges::find_if(tables.backends, [&](const engine::BackendRow& one) { return same_name(one.name, backend); });
     report_.cells.push_back({.platform = std::string(platform.name),
                              .tp = tp,
                              .request = backend,
                              .backend = std::string(row->name),
-                             .refusal = oracle::Refusal{"ValueError", oracle::why_not(tables, deployment_of(platform, tp, "auto"), row->name)}});
+                             .refusal = engine::Refusal{"ValueError", engine::why_not(tables, deployment_of(platform, tp, "auto"), row->name)}});
   }
 
   bool wanted(std::string_view backend) const {
@@ -123,7 +123,7 @@ class CellPlanner {
            std::any_of(options_.backends.begin(), options_.backends.end(), [&](const std::string& name) { return same_name(name, backend); });
   }
 
-  std::size_t conversion_of(const oracle::PlatformPreset& platform, const oracle::Choice& choice, int tp) {
+  std::size_t conversion_of(const deployment::PlatformPreset& platform, const engine::Choice& choice, int tp) {
     ConversionResult result{};
     result.backend = choice.backend;
     result.tp = tp;
@@ -136,14 +136,14 @@ class CellPlanner {
       result.padded.intermediate = choice.rounded_intermediate;
     }
     result.form = checkpoint_.layout_form();
-    const layout::StandingConversion conversion = layout::conversion_at(choice.backend, result.form.format, options_.engine);
+    const families::StandingConversion conversion = families::conversion_at(choice.backend, result.form.format, options_.engine);
     result.engine = conversion.stands() ? conversion.of : options_.engine;
-    result.libraries = layout::carried_libraries(conversion, options_.engine);
+    result.libraries = families::carried_libraries(conversion, options_.engine);
     result.libraries.insert(result.libraries.end(), options_.libraries.begin(), options_.libraries.end());
-    if (conversion.row != nullptr) result.standing = layout::standing_text(conversion, options_.engine);
+    if (conversion.row != nullptr) result.standing = families::standing_text(conversion, options_.engine);
     if (conversion.is_own(options_.engine) && decided_by_library(result)) result.standing = "as " + result.libraries.front() + " has it";
     result.env = options_.env;
-    result.arch = layout::arch_named(platform.name);
+    result.arch = families::arch_named(platform.name);
     std::string programs;
     try {
       programs = programs_of(result);
@@ -165,51 +165,51 @@ class CellPlanner {
   }
 
   /// What mxact lacks of the conversion; empty where it has all.
-  static std::string missing_of(const ConversionResult& result, const oracle::Choice& choice) {
-    const layout::BackendLayout* backend = backend_of(result);
+  static std::string missing_of(const ConversionResult& result, const engine::Choice& choice) {
+    const families::BackendLayout* backend = backend_of(result);
     if (choice.kernel_class.empty()) return "the engine goes on without a kernel class; what it computes is not in mxact yet";
     if (backend == nullptr) {
-      const std::string whose = choice.backend == oracle::kNotAsked ? choice.kernel_class : choice.backend;
+      const std::string whose = choice.backend == engine::kNotAsked ? choice.kernel_class : choice.backend;
       return whose + (result.standing.empty() ? ": its memory is not in mxact yet" : ": its conversion was " + result.standing);
     }
     if (!is_modelled(result)) return choice.backend + ": its memory of experts without a gate is not in mxact yet";
     if (result.sizes.intermediate % result.sizes.group != 0) return {};
-    for (const layout::BrokenNeed& broken : layout::broken_needs(*backend, setting_of(result))) {
+    for (const families::BrokenNeed& broken : families::broken_needs(*backend, setting_of(result))) {
       if (broken.need.is_ours) return choice.backend + ": " + std::string(broken.need.why);
     }
     return {};
   }
 
-  const Checkpoint& checkpoint_;
+  const checkpoint::Checkpoint& checkpoint_;
   const VerifyOptions& options_;
   VerifyReport& report_;
-  oracle::LayerConfig layer_;
+  deployment::LayerConfig layer_;
 };
 
-std::vector<const oracle::PlatformPreset*> chosen_platforms(const std::vector<std::string>& names) {
-  std::vector<const oracle::PlatformPreset*> platforms;
+std::vector<const deployment::PlatformPreset*> chosen_platforms(const std::vector<std::string>& names) {
+  std::vector<const deployment::PlatformPreset*> platforms;
   if (names.empty()) {
-    for (const oracle::PlatformPreset& preset : oracle::all_platforms()) platforms.push_back(&preset);
+    for (const deployment::PlatformPreset& preset : deployment::all_platforms()) platforms.push_back(&preset);
   }
-  for (const std::string& name : names) platforms.push_back(&oracle::platform_named(name));
+  for (const std::string& name : names) platforms.push_back(&deployment::platform_named(name));
   return platforms;
 }
 
 /// Where else a backend of that name is: " (oracle mxfp4 has it; this checkpoint asks oracle fp8)".
-std::string elsewhere(Engine engine, const oracle::OracleTables& asked, const std::string& name) {
-  for (const std::string_view other : oracle::oracle_names(engine)) {
+std::string elsewhere(deployment::Engine engine, const engine::OracleTables& asked, const std::string& name) {
+  for (const std::string_view other : engine::oracle_names(engine)) {
     if (other == asked.name) continue;
-    const oracle::OracleTables& tables = oracle::tables_of(engine, other);
-    if (std::ranges::any_of(tables.backends, [&](const oracle::BackendRow& row) { return same_name(row.name, name); }))
+    const engine::OracleTables& tables = engine::tables_of(engine, other);
+    if (std::ranges::any_of(tables.backends, [&](const engine::BackendRow& row) { return same_name(row.name, name); }))
       return " (oracle " + std::string(other) + " has it; this checkpoint asks oracle " + std::string(asked.name) + ")";
   }
   return {};
 }
 
-void check_options(const Checkpoint& checkpoint, const VerifyOptions& options) {
+void check_options(const checkpoint::Checkpoint& checkpoint, const VerifyOptions& options) {
   std::vector<std::string_view> known;
-  const oracle::OracleTables& tables = oracle_of(checkpoint, options.engine);
-  for (const oracle::BackendRow& row : tables.backends) {
+  const engine::OracleTables& tables = oracle_of(checkpoint, options.engine);
+  for (const engine::BackendRow& row : tables.backends) {
     if (!row.classes.empty()) known.push_back(row.name);
   }
   for (const std::string& name : options.backends) {
@@ -228,7 +228,7 @@ void check_options(const Checkpoint& checkpoint, const VerifyOptions& options) {
 /// bf16 codes of about unit size: sign, exponents 2^-4 to 2^1, random mantissa.
 std::vector<std::uint32_t> generated_tokens(std::uint64_t seed, int layer, std::int64_t count) {
   constexpr std::uint64_t kTokens = 0x746F6B656E73;  // "tokens": another stream than the weights of the same seed
-  SplitMix64 random(seed ^ (kTokens + static_cast<std::uint64_t>(layer)));
+  support::SplitMix64 random(seed ^ (kTokens + static_cast<std::uint64_t>(layer)));
   std::vector<std::uint32_t> codes;
   for (std::int64_t i = 0; i < count; ++i) {
     const std::uint64_t word = random.next();
@@ -240,7 +240,7 @@ std::vector<std::uint32_t> generated_tokens(std::uint64_t seed, int layer, std::
 }
 
 /// The distance of fp32 results from a float64 reference, in units of the last fp32 place of each row's largest reference.
-ExpectedResult measure(int layer, std::span<const std::uint32_t> got, const Expected& expected) {
+ExpectedResult measure(int layer, std::span<const std::uint32_t> got, const checkpoint::Expected& expected) {
   ExpectedResult result;
   result.layer = layer;
   bool all_zero = true;
@@ -267,18 +267,18 @@ ExpectedResult measure(int layer, std::span<const std::uint32_t> got, const Expe
 }
 
 /// No conversion that reads a spoilt number passes. Scales of activations are read where activations are quantized.
-void distrust(const ScannedFault& fault, std::span<ConversionResult> conversions) {
-  if (!spoils(fault.fault)) return;
+void distrust(const checkpoint::ScannedFault& fault, std::span<ConversionResult> conversions) {
+  if (!checkpoint::spoils(fault.fault)) return;
   for (ConversionResult& result : conversions) {
     if (result.verdict != Verdict::passed) continue;
-    if (fault.piece == Piece::aside && !quantizes_activations(result.form.format, result.backend)) continue;
+    if (fault.piece == checkpoint::Piece::aside && !quantizes_activations(result.form.format, result.backend)) continue;
     result.verdict = Verdict::mistrusted;
     result.detail = fault.text();
   }
 }
 
 /// The layer as if it had no more experts. They are the outermost axis of every tensor.
-MoeLayer first_experts(MoeLayer layer, std::int64_t count) {
+checkpoint::MoeLayer first_experts(checkpoint::MoeLayer layer, std::int64_t count) {
   const auto all = static_cast<std::size_t>(layer.experts.sizes.experts), kept = static_cast<std::size_t>(count);
   const auto cut = [&](auto& values) { values.resize(values.size() / all * kept); };
   for (std::vector<std::uint8_t>& tensor : layer.experts.tensors) cut(tensor);
@@ -305,7 +305,7 @@ struct LayerShare {
 };
 
 /// Layers of which a share has nothing are not even read. Where nothing is converted each layer is still a piece of work: it is read.
-std::vector<LayerShare> shares_of(const Checkpoint& checkpoint, VerifyShare share, const VerifyReport& report) {
+std::vector<LayerShare> shares_of(const checkpoint::Checkpoint& checkpoint, VerifyShare share, const VerifyReport& report) {
   const std::size_t each = std::max<std::size_t>(report.conversions.size(), 1);
   const std::size_t all = each * static_cast<std::size_t>(report.layers_verified);
   const auto end_of = [&](int index) { return all * static_cast<std::size_t>(index) / static_cast<std::size_t>(share.count); };
@@ -314,7 +314,7 @@ std::vector<LayerShare> shares_of(const Checkpoint& checkpoint, VerifyShare shar
   for (std::size_t at = begin; at < end;) {
     const std::size_t layer = at / each, next = std::min((layer + 1) * each, end);
     std::uint64_t bytes = 0;
-    for (const ExpertTensor& tensor : checkpoint.expert_tensors(static_cast<int>(layer))) bytes += tensor.at.view->bytes.size();
+    for (const checkpoint::ExpertTensor& tensor : checkpoint.expert_tensors(static_cast<int>(layer))) bytes += tensor.at.view->bytes.size();
     shares.push_back({static_cast<int>(layer), at % each, std::min(next - at, report.conversions.size()), bytes * (next - at) / each});
     at = next;
   }
@@ -323,7 +323,7 @@ std::vector<LayerShare> shares_of(const Checkpoint& checkpoint, VerifyShare shar
 
 }  // namespace
 
-VerifyReport planned_report(const Checkpoint& checkpoint, const VerifyOptions& options) {
+VerifyReport planned_report(const checkpoint::Checkpoint& checkpoint, const VerifyOptions& options) {
   checkpoint.require_convertible();
   check_options(checkpoint, options);
   VerifyReport report{};
@@ -342,16 +342,16 @@ VerifyReport planned_report(const Checkpoint& checkpoint, const VerifyOptions& o
   report.contracts = options.contracts;
   report.router_source = "checkpoint";
   CellPlanner planner(checkpoint, options, report);
-  for (const oracle::PlatformPreset* platform : chosen_platforms(options.platforms)) {
+  for (const deployment::PlatformPreset* platform : chosen_platforms(options.platforms)) {
     for (int tp : options.tp.empty() ? std::vector<int>{1, 2} : options.tp) planner.plan(*platform, tp);
   }
   return report;
 }
 
-VerifyReport verify(const Checkpoint& checkpoint, const VerifyOptions& options) {
+VerifyReport verify(const checkpoint::Checkpoint& checkpoint, const VerifyOptions& options) {
   VerifyReport report = planned_report(checkpoint, options);
-  const SourceForm& form = checkpoint.source_form();
-  const StopPoint stop(options.stop);
+  const checkpoint::SourceForm& form = checkpoint.source_form();
+  const support::StopPoint stop(options.stop);
   const std::vector<LayerShare> shares = shares_of(checkpoint, options.share, report);
   std::uint64_t before = 0, total = 0;
   for (const LayerShare& share : shares) total += share.bytes;
@@ -359,14 +359,14 @@ VerifyReport verify(const Checkpoint& checkpoint, const VerifyOptions& options) 
     const int index = share.layer;
     const std::span<ConversionResult> conversions = std::span(report.conversions).subspan(share.first, share.count);
     // Before anything is made of them: whatever they come to, results of numbers that are none are no evidence.
-    for (ScannedFault& fault : checkpoint.scan(index)) {
+    for (checkpoint::ScannedFault& fault : checkpoint.scan(index)) {
       distrust(fault, conversions);
       if (share.first == 0) report.values.push_back({checkpoint.layer_index(index), std::move(fault)});
     }
-    const MoeLayer layer = first_experts(checkpoint.layer(index, stop), report.experts_verified);
+    const checkpoint::MoeLayer layer = first_experts(checkpoint.layer(index, stop), report.experts_verified);
     // Recorded outputs are of all experts.
     const bool whole = report.experts_verified == report.sizes.experts;
-    const std::optional<Expected> expected = whole ? load_expected(checkpoint, index) : std::nullopt;
+    const std::optional<checkpoint::Expected> expected = whole ? checkpoint::load_expected(checkpoint, index) : std::nullopt;
     const std::int64_t tokens = expected ? expected->tokens : options.tokens;
     report.tokens = tokens;
     report.token_source = expected ? "expected.safetensors" : "generated, seed " + std::to_string(options.seed);
@@ -378,7 +378,7 @@ VerifyReport verify(const Checkpoint& checkpoint, const VerifyOptions& options) 
       if (expected) report.router_source += "; the recorded outputs, which need one, are not compared";
     }
     const LayerInput input{layer, expected ? expected->x : generated_tokens(options.seed, index, tokens * report.sizes.hidden), report.top_k,
-                           checkpoint.activation(index), oracle::scheme_named(form.use.scheme).activation_key};
+                           checkpoint.activation(index), deployment::scheme_named(form.use.scheme).activation_key};
     const auto advance = [&](const std::string& what, double part) {
       if (!options.progress) return;
       options.progress("layer " + std::to_string(index) + ": " + what, before + static_cast<std::uint64_t>(part * static_cast<double>(share.bytes)),

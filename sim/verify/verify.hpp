@@ -43,14 +43,14 @@ struct ConversionResult {
   int tp;
   layout::Sizes sizes;   ///< of one rank, before rounding
   layout::Sizes padded;  ///< after rounding
-  layout::Arch arch;     ///< of the first platform that needs it; those on which the backend packs alike share it
+  families::Arch arch;     ///< of the first platform that needs it; those on which the backend packs alike share it
   layout::Form form;     ///< of the checkpoint
-  Engine engine;         ///< whose conversion it is: an earlier version's where that one's stands
+  deployment::Engine engine;         ///< whose conversion it is: an earlier version's where that one's stands
   Verdict verdict;
   std::string detail;  ///< first difference, or why it is refused, mistrusted or not modelled; of what passed, why nothing was restored, else empty
   std::vector<std::string> not_asked = {};      ///< exchanges that the form or the sizes leave no pair for
   std::vector<std::string> libraries = {};      ///< of VerifyOptions, and what the version asks for beside an earlier one's conversion
-  std::string standing = {};                    ///< layout::standing_text: what an earlier version's conversion is to the version
+  std::string standing = {};                    ///< families::standing_text: what an earlier version's conversion is to the version
   std::map<std::string, std::string> env = {};  ///< likewise
   std::string execution = {};                   ///< how it was executed: quantizers x contract, and on what grounds
   std::vector<Grounds> grounds = {};            ///< that its arithmetic stands on, as met; none where it was not executed as the backend computes
@@ -66,13 +66,13 @@ struct ConversionResult {
 };
 
 /// The row that a conversion follows, or null.
-const layout::BackendLayout* backend_of(const ConversionResult& result);
+const families::BackendLayout* backend_of(const ConversionResult& result);
 
 /// Whether that row is there and is one of such experts, with a gate or without.
 bool is_modelled(const ConversionResult& result);
 
 /// What a conversion sees besides the tensors; biases as checkpoints of gpt-oss have them.
-layout::Setting setting_of(const ConversionResult& result);
+families::Setting setting_of(const ConversionResult& result);
 
 /// One cell of the table: what the engine makes of a platform and what the conversion behind it showed.
 struct Cell {
@@ -81,9 +81,9 @@ struct Cell {
   std::string request;                                   ///< "auto", the name of moe_backend asked for, or a backend that no name leads to here
   std::string backend = {};                              ///< empty: none
   std::string kernel_class = {};                         ///< empty: none
-  std::optional<oracle::Refusal> refusal = {};           ///< why the engine does not run it; then there is no conversion
+  std::optional<engine::Refusal> refusal = {};           ///< why the engine does not run it; then there is no conversion
   bool heard = true;                                     ///< false: the method takes a class by the device, and the name leads nowhere
-  std::vector<const oracle::KernelNeed*> broken = {};    ///< needs that the choice does not meet
+  std::vector<const families::KernelNeed*> broken = {};    ///< needs that the choice does not meet
   std::optional<std::size_t> conversion = std::nullopt;  ///< index into VerifyReport::conversions
   /// The run stands for it: the engine's own choice on a platform and a size that were asked for, or a backend that was.
   bool decides = false;
@@ -100,10 +100,10 @@ struct ExpectedResult {
 };
 
 struct VerifyReport {
-  Engine engine;
+  deployment::Engine engine;
   std::string checkpoint;
   std::string form;
-  std::vector<Family> families;  ///< of the checkpoint; one is verified
+  std::vector<checkpoint::Family> families;  ///< of the checkpoint; one is verified
   int family;                    ///< that one
   layout::Sizes sizes;
   int layers;
@@ -117,7 +117,7 @@ struct VerifyReport {
   std::vector<Contract> contracts;  ///< that were asked for; empty: each backend's own, which ConversionResult::execution names
   std::vector<ConversionResult> conversions;
   std::vector<Cell> cells;
-  std::vector<LayerValues> values;  ///< of the verified layers
+  std::vector<checkpoint::LayerValues> values;  ///< of the verified layers
   std::vector<ExpectedResult> expected;
 
   std::int64_t compared_every;  ///< the largest of all conversions
@@ -142,13 +142,13 @@ struct VerifyShare {
 };
 
 struct VerifyOptions {
-  Engine engine = kDefaultEngine;            ///< whose choices, sizes and conversions are verified
-  std::vector<std::string> libraries;        ///< for layout::choose_libraries: releases that the engine does not ask for
+  deployment::Engine engine = deployment::kDefaultEngine;            ///< whose choices, sizes and conversions are verified
+  std::vector<std::string> libraries;        ///< for families::choose_libraries: releases that the engine does not ask for
   std::vector<std::string> platforms;        ///< preset names; empty: all
   std::vector<std::string> backends;         ///< only cells of these backends; empty: all
   std::vector<int> tp;                       ///< empty: 1 and 2, where they are possible
   std::map<std::string, std::string> env{};  ///< variables that are set, as text
-  MoveBy by = MoveBy::plans;                 ///< converts; results are compared by the model
+  kernels::relayout::MoveBy by = kernels::relayout::MoveBy::plans;                 ///< converts; results are compared by the model
   bool executes = true;                      ///< else the bytes alone are compared
   std::vector<Contract> contracts{};         ///< of the products; empty: each backend's own
   std::optional<int> max_layers;
@@ -156,21 +156,21 @@ struct VerifyOptions {
   std::int64_t tokens = 4;                  ///< generated when the checkpoint brings none
   std::uint64_t seed = 1;
   VerifyShare share = {};  ///< the results of all others are those of a run that did nothing
-  Progress progress;       ///< in bytes of the verified layers' experts
-  Stop stop = {};
+  support::Progress progress;       ///< in bytes of the verified layers' experts
+  support::Stop stop = {};
   /// Called with every converted layer before it is checked: a test flips bytes here, and the run must notice.
-  std::function<void(layout::PackedLayer&)> tamper;
+  std::function<void(families::PackedLayer&)> tamper;
 };
 
 /// A run before its first layer: its cells and conversions. Throws Error(usage) on an unknown platform, backend or size.
-VerifyReport planned_report(const Checkpoint& checkpoint, const VerifyOptions& options);
+VerifyReport planned_report(const checkpoint::Checkpoint& checkpoint, const VerifyOptions& options);
 
 /// Adds what a later part of the same run showed of a conversion.
 void add_later(ConversionResult& result, const ConversionResult& later);
 
 /// Throws Error(input) when the checkpoint cannot be read, Error(usage) on an unknown platform or backend, Stopped when `options.stop` says so on the
 /// way.
-VerifyReport verify(const Checkpoint& checkpoint, const VerifyOptions& options);
+VerifyReport verify(const checkpoint::Checkpoint& checkpoint, const VerifyOptions& options);
 
 /// Largest tolerated distance of `exact` execution from a float64 reference, in fp32 ulps of the row's largest output.
 inline constexpr double kExpectedUlps = 4;

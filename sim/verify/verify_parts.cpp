@@ -22,27 +22,27 @@ namespace mx::sim {
 namespace {
 
 constexpr std::string_view kSchema = "mxact-verify-part/1";
-constexpr JsonLimits kLimits{.bytes = std::uint64_t{64} << 20, .depth = 8, .memory = std::uint64_t{256} << 20};
+constexpr support::JsonLimits kLimits{.bytes = std::uint64_t{64} << 20, .depth = 8, .memory = std::uint64_t{256} << 20};
 constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
 constexpr std::array kVerdicts{Verdict::passed, Verdict::failed, Verdict::mistrusted, Verdict::not_modelled, Verdict::refused};
 
 [[noreturn]] void fail(const std::string& where, const std::string& message) { throw Error(ErrorCode::input, message, where); }
 
-Verdict read_verdict(JsonFields& fields) {
+Verdict read_verdict(support::JsonFields& fields) {
   const std::string name = fields.text("verdict");
   const auto found = std::ranges::find(kVerdicts, name, [](Verdict verdict) { return name_of(verdict); });
-  if (found == kVerdicts.end()) fail(fields.where(), fmt::format("'verdict' is {}, which is none", in_quotes(name)));
+  if (found == kVerdicts.end()) fail(fields.where(), fmt::format("'verdict' is {}, which is none", support::in_quotes(name)));
   return *found;
 }
 
-bool read_flag(JsonFields& fields, const std::string& key) { return fields.integer(key, 0, 1) == 1; }
+bool read_flag(support::JsonFields& fields, const std::string& key) { return fields.integer(key, 0, 1) == 1; }
 
 /// Bits, since no rounding may touch what is compared with a limit.
-double read_double(JsonFields& fields, const std::string& key) { return std::bit_cast<double>(fields.integer(key, 0, kLargest)); }
+double read_double(support::JsonFields& fields, const std::string& key) { return std::bit_cast<double>(fields.integer(key, 0, kLargest)); }
 std::int64_t bits_of(double value) { return std::bit_cast<std::int64_t>(value); }
 
-Json request_json(const VerifyRequest& request) {
-  Json json{{"platforms", request.platforms},
+support::Json request_json(const VerifyRequest& request) {
+  support::Json json{{"platforms", request.platforms},
             {"backends", request.backends},
             {"engine", request.engine},
             {"env", request.env},
@@ -61,14 +61,14 @@ Json request_json(const VerifyRequest& request) {
   return json;
 }
 
-VerifyRequest read_request(const Json& json, const std::string& where) {
-  JsonFields fields(json, where + ": request");
+VerifyRequest read_request(const support::Json& json, const std::string& where) {
+  support::JsonFields fields(json, where + ": request");
   VerifyRequest request;
   request.platforms = fields.texts("platforms");
   request.backends = fields.texts("backends");
   request.engine = fields.text("engine");
   for (const auto& [name, value] : fields.at("env").items()) {
-    if (!value.is_string()) fail(fields.where(), fmt::format("'env' has no text for {}", in_quotes(name)));
+    if (!value.is_string()) fail(fields.where(), fmt::format("'env' has no text for {}", support::in_quotes(name)));
     request.env[name] = value.get<std::string>();
   }
   request.libraries = fields.texts("libraries");
@@ -87,31 +87,31 @@ VerifyRequest read_request(const Json& json, const std::string& where) {
   return request;
 }
 
-Json losses_json(const std::vector<layout::Loss>& losses) {
-  Json json = Json::array();
-  for (const layout::Loss& loss : losses) json.push_back(loss_json(loss));
+support::Json losses_json(const std::vector<layout::Loss>& losses) {
+  support::Json json = support::Json::array();
+  for (const layout::Loss& loss : losses) json.push_back(checkpoint::loss_json(loss));
   return json;
 }
 
-std::vector<Grounds> read_grounds(JsonFields& fields) {
+std::vector<Grounds> read_grounds(support::JsonFields& fields) {
   std::vector<Grounds> grounds;
   for (const std::string& name : fields.texts("grounds")) {
     const auto legend = grounds_legend();
     const auto row = std::ranges::find(legend, name, &GroundsWord::name);
-    if (row == legend.end()) fail(fields.where(), fmt::format("'grounds' holds {}, which is no word of the legend", in_quotes(name)));
+    if (row == legend.end()) fail(fields.where(), fmt::format("'grounds' holds {}, which is no word of the legend", support::in_quotes(name)));
     grounds.push_back(row->grounds);
   }
   return grounds;
 }
 
-KnownPlace read_place(const Json& json, const std::string& where) {
-  JsonFields fields(json, where + ": known_to_differ");
+KnownPlace read_place(const support::Json& json, const std::string& where) {
+  support::JsonFields fields(json, where + ": known_to_differ");
   KnownPlace place{fields.text("where"), fields.text("source")};
   fields.finish();
   return place;
 }
 
-Json result_json(const ConversionResult& result) {
+support::Json result_json(const ConversionResult& result) {
   return {{"verdict", name_of(result.verdict)},
           {"detail", result.detail},
           {"not_asked", result.not_asked},
@@ -128,16 +128,16 @@ Json result_json(const ConversionResult& result) {
           {"seconds", bits_of(result.seconds)}};
 }
 
-ConversionResult read_result(const Json& json, const std::string& where) {
-  JsonFields fields(json, where + ": results");
+ConversionResult read_result(const support::Json& json, const std::string& where) {
+  support::JsonFields fields(json, where + ": results");
   ConversionResult result{};
   result.verdict = read_verdict(fields);
   result.detail = fields.text("detail");
   result.not_asked = fields.texts("not_asked");
   result.execution = fields.text("execution");
   result.grounds = read_grounds(fields);
-  for (const Json& place : fields.array("known_to_differ")) result.known_to_differ.push_back(read_place(place, where));
-  for (const Json& loss : fields.array("losses")) result.losses.push_back(read_loss(loss, where + ": losses"));
+  for (const support::Json& place : fields.array("known_to_differ")) result.known_to_differ.push_back(read_place(place, where));
+  for (const support::Json& loss : fields.array("losses")) result.losses.push_back(checkpoint::read_loss(loss, where + ": losses"));
   result.units = fields.integer("units", 0, kLargest);
   result.units_compared = fields.integer("units_compared", 0, kLargest);
   result.compared_every = fields.integer("compared_every", 1, kLargest);
@@ -149,13 +149,13 @@ ConversionResult read_result(const Json& json, const std::string& where) {
   return result;
 }
 
-Json expected_json(const ExpectedResult& expected) {
+support::Json expected_json(const ExpectedResult& expected) {
   return {{"layer", expected.layer}, {"values", expected.values}, {"worst_ulp", bits_of(expected.worst_ulp)},
           {"token", expected.token}, {"column", expected.column}, {"verdict", name_of(expected.verdict)}};
 }
 
-ExpectedResult read_expected(const Json& json, const std::string& where) {
-  JsonFields fields(json, where + ": expected");
+ExpectedResult read_expected(const support::Json& json, const std::string& where) {
+  support::JsonFields fields(json, where + ": expected");
   ExpectedResult expected;
   expected.layer = static_cast<int>(fields.integer("layer", 0, INT32_MAX));
   expected.values = fields.integer("values", 0, kLargest);
@@ -168,33 +168,33 @@ ExpectedResult read_expected(const Json& json, const std::string& where) {
 }
 
 /// All of a part but its id.
-Json part_json(const VerifyPart& part) {
+support::Json part_json(const VerifyPart& part) {
   const VerifyReport& report = part.report;
-  Json json{{"schema", kSchema},
+  support::Json json{{"schema", kSchema},
             {"program", part.program},
             {"request", request_json(part.request)},
-            {"share", Json::array({part.share.index, part.share.count})},
+            {"share", support::Json::array({part.share.index, part.share.count})},
             {"run", part.run},
             {"tokens", report.tokens},
             {"token_source", report.token_source},
             {"router_source", report.router_source},
-            {"values", values_json(report.values)},
-            {"results", Json::array()},
-            {"expected", Json::array()}};
+            {"values", checkpoint::values_json(report.values)},
+            {"results", support::Json::array()},
+            {"expected", support::Json::array()}};
   for (const ConversionResult& result : report.conversions) json["results"].push_back(result_json(result));
   for (const ExpectedResult& expected : report.expected) json["expected"].push_back(expected_json(expected));
   return json;
 }
 
 /// What every part of a run must agree in.
-std::string run_digest(const Checkpoint& checkpoint, const VerifyRequest& request, const VerifyReport& report, const std::string& program) {
-  Json json{{"program", program}, {"request", request_json(request)}, {"files", Json::array()}, {"conversions", Json::array()}};
-  for (const PlannedFile& file : files_of(checkpoint)) json["files"].push_back(Json::array({file.name, file.size, file.header}));
+std::string run_digest(const checkpoint::Checkpoint& checkpoint, const VerifyRequest& request, const VerifyReport& report, const std::string& program) {
+  support::Json json{{"program", program}, {"request", request_json(request)}, {"files", support::Json::array()}, {"conversions", support::Json::array()}};
+  for (const checkpoint::PlannedFile& file : checkpoint::files_of(checkpoint)) json["files"].push_back(support::Json::array({file.name, file.size, file.header}));
   for (const ConversionResult& result : report.conversions) {
     json["conversions"].push_back(
-        Json::array({result.backend, result.tp, result.padded.hidden, result.padded.intermediate, layout::name_of(result.arch)}));
+        support::Json::array({result.backend, result.tp, result.padded.hidden, result.padded.intermediate, families::name_of(result.arch)}));
   }
-  return digest_of(json.dump());
+  return support::digest_of(json.dump());
 }
 
 /// Parts in the order of their shares, every share once.
@@ -220,27 +220,27 @@ std::vector<const ReadVerifyPart*> in_order(const std::vector<ReadVerifyPart>& p
 
 }  // namespace
 
-Json grounds_json(const std::vector<Grounds>& grounds) {
-  Json json = Json::array();
+support::Json grounds_json(const std::vector<Grounds>& grounds) {
+  support::Json json = support::Json::array();
   for (const Grounds one : grounds) json.push_back(name_of(one));
   return json;
 }
 
-Json places_json(const std::vector<KnownPlace>& places) {
-  Json json = Json::array();
+support::Json places_json(const std::vector<KnownPlace>& places) {
+  support::Json json = support::Json::array();
   for (const KnownPlace& place : places) json.push_back({{"where", place.where}, {"source", place.source}});
   return json;
 }
 
 VerifyOptions options_of(const VerifyRequest& request) {
   VerifyOptions options;
-  options.engine = engine_named(request.engine);
+  options.engine = deployment::engine_named(request.engine);
   options.platforms = request.platforms;
   options.backends = request.backends;
   options.env = request.env;
   options.libraries = request.libraries;
   options.tp = request.tp;
-  options.by = request.reference ? MoveBy::model : MoveBy::plans;
+  options.by = request.reference ? kernels::relayout::MoveBy::model : kernels::relayout::MoveBy::plans;
   options.executes = !request.no_execute;
   for (const std::string& name : request.contracts) options.contracts.push_back(contract_named(name));
   if (request.layers > 0) options.max_layers = request.layers;
@@ -250,23 +250,23 @@ VerifyOptions options_of(const VerifyRequest& request) {
   return options;
 }
 
-VerifyPart part_of(const Checkpoint& checkpoint, const VerifyRequest& request, VerifyShare share, const std::string& program, VerifyReport report) {
+VerifyPart part_of(const checkpoint::Checkpoint& checkpoint, const VerifyRequest& request, VerifyShare share, const std::string& program, VerifyReport report) {
   std::string run = run_digest(checkpoint, request, report, program);
   return {program, request, share, std::move(run), std::move(report)};
 }
 
 std::string text_of(const VerifyPart& part) {
-  Json json = part_json(part);
-  json["id"] = digest_of(json.dump());
+  support::Json json = part_json(part);
+  json["id"] = support::digest_of(json.dump());
   return json.dump(1) + "\n";
 }
 
 VerifyPart read_verify_part(const std::filesystem::path& path) {
   const std::string where = path.string();
-  const Json json = parse_json(read_file(path, kLimits.bytes), kLimits, where);
-  JsonFields fields(json, where);
+  const support::Json json = support::parse_json(support::read_file(path, kLimits.bytes), kLimits, where);
+  support::JsonFields fields(json, where);
   if (const std::string schema = fields.text("schema"); schema != kSchema) {
-    fail(where, fmt::format("its schema is {}, not {}", in_quotes(schema), kSchema));
+    fail(where, fmt::format("its schema is {}, not {}", support::in_quotes(schema), kSchema));
   }
   VerifyPart part{fields.text("program"), read_request(fields.at("request"), where), {}, fields.text("run"), {}};
   const std::vector<std::int64_t> share = fields.integers("share");
@@ -275,18 +275,18 @@ VerifyPart read_verify_part(const std::filesystem::path& path) {
   part.report.tokens = fields.integer("tokens", 0, kLargest);
   part.report.token_source = fields.text("token_source");
   part.report.router_source = fields.text("router_source");
-  for (const Json& entry : fields.array("values")) part.report.values.push_back(read_values(entry, where));
-  for (const Json& entry : fields.array("results")) part.report.conversions.push_back(read_result(entry, where));
-  for (const Json& entry : fields.array("expected")) part.report.expected.push_back(read_expected(entry, where));
+  for (const support::Json& entry : fields.array("values")) part.report.values.push_back(checkpoint::read_values(entry, where));
+  for (const support::Json& entry : fields.array("results")) part.report.conversions.push_back(read_result(entry, where));
+  for (const support::Json& entry : fields.array("expected")) part.report.expected.push_back(read_expected(entry, where));
   const std::string id = fields.text("id");
   fields.finish();
-  if (const std::string found = digest_of(part_json(part).dump()); found != id) {
-    fail(where, fmt::format("says that it is part {}, but its contents are those of {}: it was changed", in_quotes(id), found));
+  if (const std::string found = support::digest_of(part_json(part).dump()); found != id) {
+    fail(where, fmt::format("says that it is part {}, but its contents are those of {}: it was changed", support::in_quotes(id), found));
   }
   return part;
 }
 
-VerifyReport merged_report(const Checkpoint& checkpoint, const std::vector<ReadVerifyPart>& parts, const std::string& program) {
+VerifyReport merged_report(const checkpoint::Checkpoint& checkpoint, const std::vector<ReadVerifyPart>& parts, const std::string& program) {
   const std::vector<const ReadVerifyPart*> ordered = in_order(parts);
   const VerifyRequest& request = ordered.front()->part.request;
   VerifyReport report = planned_report(checkpoint, options_of(request));

@@ -20,7 +20,7 @@ struct VerifyRequest {
   std::vector<std::string> backends;
   std::string engine;                           ///< of engine_named
   std::map<std::string, std::string> env = {};  ///< the engine's variables that are set
-  std::vector<std::string> libraries = {};      ///< for layout::choose_libraries
+  std::vector<std::string> libraries = {};      ///< for families::choose_libraries
   std::vector<int> tp;                          ///< empty: 1 and 2, where they are possible
   std::vector<std::string> contracts;
   int layers = 0;            ///< 0: all
@@ -34,8 +34,8 @@ struct VerifyRequest {
 };
 
 /// Words of the legend, and places with "where" and "source", as every document has them.
-Json grounds_json(const std::vector<Grounds>& grounds);
-Json places_json(const std::vector<KnownPlace>& places);
+support::Json grounds_json(const std::vector<Grounds>& grounds);
+support::Json places_json(const std::vector<KnownPlace>& places);
 
 /// The options that a request stands for. Throws Error(usage) on an unknown engine or contract.
 VerifyOptions options_of(const VerifyRequest& request);
@@ -50,7 +50,7 @@ struct VerifyPart {
 };
 
 /// The share of a run that `report` is of.
-VerifyPart part_of(const Checkpoint& checkpoint, const VerifyRequest& request, VerifyShare share, const std::string& program, VerifyReport report);
+VerifyPart part_of(const checkpoint::Checkpoint& checkpoint, const VerifyRequest& request, VerifyShare share, const std::string& program, VerifyReport report);
 
 /// As JSON text, and back. Reading throws Error(input): no part, another version, a value that cannot be, or a part that was changed by hand.
 std::string text_of(const VerifyPart& part);
@@ -64,6 +64,6 @@ struct ReadVerifyPart {
 
 /// The report of the whole run, as one process would have made it but for the time. Throws Error(input) naming the file: a share that is missing or
 /// there twice, a part of another run, a checkpoint that is not the one that was verified; Error(usage) for a part that another program made.
-VerifyReport merged_report(const Checkpoint& checkpoint, const std::vector<ReadVerifyPart>& parts, const std::string& program);
+VerifyReport merged_report(const checkpoint::Checkpoint& checkpoint, const std::vector<ReadVerifyPart>& parts, const std::string& program);
 
 }  // namespace mx::sim

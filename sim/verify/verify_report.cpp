@@ -28,7 +28,7 @@ std::int64_t VerifyReport::count(Verdict wanted) const {
 }
 
 std::int64_t VerifyReport::warnings() const {
-  return std::ranges::count_if(values, [](const LayerValues& remark) { return !spoils(remark.fault.fault); });
+  return std::ranges::count_if(values, [](const checkpoint::LayerValues& remark) { return !checkpoint::spoils(remark.fault.fault); });
 }
 
 std::int64_t VerifyReport::broken_choices() const {

@@ -21,10 +21,13 @@
 #include "tests/catch.hpp"
 #include "tests/engine/vllm/expect_error.hpp"
 
-using namespace mx::oracle;
-using mx::sim::known_findings;
-using mx::sim::known_places;
-using mx::sim::parse_deployment_file;
+using namespace mx::audit;
+using namespace mx::deployment;
+using namespace mx::engine;
+using namespace mx::families;
+using mx::support::known_findings;
+using mx::support::known_places;
+using mx::support::parse_deployment_file;
 
 namespace {
 
@@ -35,23 +38,23 @@ std::string answer(const StrictDecision& strict) {
 }
 
 std::string strict(const std::string& info) {
-  const mx::sim::DeploymentFile file = parse_deployment_file(info, "f.info");
-  return answer(select_strict(mx::kVllm2026_05, file.oracle, file.deployment));
+  const mx::support::DeploymentFile file = parse_deployment_file(info, "f.info");
+  return answer(select_strict(mx::deployment::kVllm2026_05, file.oracle, file.deployment));
 }
 
 }  // namespace
 
 TEST_CASE("the audit finds what the ledger lists") {
-  const AuditReport report = audit(mx::kVllm2026_05, oracle_names(mx::kVllm2026_05));
+  const AuditReport report = audit(mx::deployment::kVllm2026_05, oracle_names(mx::deployment::kVllm2026_05));
   CHECK(report.deployments > 1000000);
   CHECK(report.choices > 100000);
   CHECK(report.violations.size() == known_findings().size());
-  for (const std::string& line : differences(report, oracle_names(mx::kVllm2026_05), known_findings())) FAIL_CHECK(line);
+  for (const std::string& line : differences(report, oracle_names(mx::deployment::kVllm2026_05), known_findings())) FAIL_CHECK(line);
 }
 
 TEST_CASE("an unexpected, a vanished and a changed finding are differences") {
   const std::string_view oracles[] = {"w4a8"};
-  AuditReport report = audit(mx::kVllm2026_05, oracles);
+  AuditReport report = audit(mx::deployment::kVllm2026_05, oracles);
   REQUIRE(differences(report, oracles, known_findings()).empty());
   const Violation first = report.violations.front();
   report.violations.erase(report.violations.begin());
@@ -70,14 +73,14 @@ TEST_CASE("an unexpected, a vanished and a changed finding are differences") {
 
 TEST_CASE("a row too few, one too many and a changed one are differences") {
   const std::string_view oracles[] = {"w4a8"};
-  const AuditReport report = audit(mx::kVllm2026_05, oracles);
+  const AuditReport report = audit(mx::deployment::kVllm2026_05, oracles);
   std::vector<Finding> ledger(known_findings().begin(), known_findings().end());
   const Finding last = ledger.back();
   REQUIRE(last.oracle == "w4a8");
   const std::string name = "w4a8 " + last.backend + "/" + last.kernel_class + " " + last.need;
   ledger.pop_back();
   REQUIRE(differences(report, oracles, ledger).size() == 1);
-  CHECK(differences(report, oracles, ledger)[0] == "new: " + name + ": " + info_text(mx::kVllm2026_05, "w4a8", last.smallest));
+  CHECK(differences(report, oracles, ledger)[0] == "new: " + name + ": " + info_text(mx::deployment::kVllm2026_05, "w4a8", last.smallest));
   ledger.push_back(last);
   ledger.back().smallest.layer.hidden += 256;
   REQUIRE(differences(report, oracles, ledger).size() == 1);
@@ -91,10 +94,10 @@ TEST_CASE("a row too few, one too many and a changed one are differences") {
 
 TEST_CASE("every smallest deployment shows its finding, and its text is read back") {
   for (const Finding& finding : known_findings()) {
-    const std::string text = info_text(mx::kVllm2026_05, finding.oracle, finding.smallest);
+    const std::string text = info_text(mx::deployment::kVllm2026_05, finding.oracle, finding.smallest);
     INFO(finding.oracle << " " << finding.backend << " " << finding.kernel_class << " " << finding.need << ": " << text);
     CHECK(shows(finding, finding.smallest));
-    const mx::sim::DeploymentFile file = parse_deployment_file(text, "ledger");
+    const mx::support::DeploymentFile file = parse_deployment_file(text, "ledger");
     CHECK(file.oracle == finding.oracle);
     CHECK(file.deployment == finding.smallest);
   }
@@ -107,7 +110,7 @@ TEST_CASE("a placement that shows a finding leads to its row, one by another met
     if (&need == &no_needless_refusal()) continue;  // shown by a refusal, which is placed nowhere
     INFO(finding.oracle << " " << finding.backend << " " << finding.kernel_class << " " << finding.need);
     const Deployment& deployment = finding.smallest;
-    const OracleTables& tables = tables_of(mx::kVllm2026_05, finding.oracle);
+    const OracleTables& tables = tables_of(mx::deployment::kVllm2026_05, finding.oracle);
     const auto placement = place(tables, deployment, select(tables, deployment));
     REQUIRE(placement);
     CHECK(find_finding(known_findings(), *placement, need) == &finding);
@@ -129,8 +132,8 @@ TEST_CASE("a placement that shows a finding leads to its row, one by another met
 }
 
 TEST_CASE("needs, schemes and models that the tables lack are refused by name") {
-  using mx::test::message_of;
-  using mx::test::says;
+  using mx::tests::message_of;
+  using mx::tests::says;
   Finding unknown = known_findings().front();
   unknown.need = "no_such_need";
   CHECK(says(message_of(mx::ErrorCode::usage, [&] { need_of(unknown); }), "no need " + unknown.oracle));
@@ -145,7 +148,7 @@ TEST_CASE("hardware that no preset has, and empty variables, are written so that
   for (const char* hardware : {"platform cuda capability 101", "platform rocm gcn_arch gfx1103", "platform cpu amx false"}) {
     const std::string text = "hardware { " + std::string(hardware) + " }" + layer + " env { VLLM_BATCH_INVARIANT \"\" }";
     const Deployment deployment = parse_deployment_file(text, "f.info").deployment;
-    CHECK(info_text(mx::kVllm2026_05, "mxfp4", deployment) == text);
+    CHECK(info_text(mx::deployment::kVllm2026_05, "mxfp4", deployment) == text);
   }
 }
 
@@ -192,22 +195,22 @@ TEST_CASE("strict selection skips what cannot do the work and says why") {
 TEST_CASE("strict selection never breaks a need and changes nothing that works") {
   constexpr std::uint64_t kStride = 211;  // prime, so that every dimension of the product is met
   std::uint64_t index = 0, skipping = 0;
-  for (std::string_view oracle : oracle_names(mx::kVllm2026_05)) {
-    const OracleTables& tables = tables_of(mx::kVllm2026_05, oracle);
+  for (std::string_view oracle : oracle_names(mx::deployment::kVllm2026_05)) {
+    const OracleTables& tables = tables_of(mx::deployment::kVllm2026_05, oracle);
     for_each_deployment(tables, [&](const Deployment& deployment) {
       if (index++ % kStride != 0) return;
-      const StrictDecision decision = select_strict(mx::kVllm2026_05, oracle, deployment);
+      const StrictDecision decision = select_strict(mx::deployment::kVllm2026_05, oracle, deployment);
       const Decision plain = decide(tables, deployment);
       if (!decision.skipped.empty()) ++skipping;
       if (decision.decision.choice) {
         const auto placement = place(tables, decision.asked, decision.decision);
         const bool clean = !placement || first_broken_need(*placement) == nullptr;
-        if (!clean) FAIL_CHECK(info_text(mx::kVllm2026_05, oracle, deployment));
+        if (!clean) FAIL_CHECK(info_text(mx::deployment::kVllm2026_05, oracle, deployment));
       }
       const auto placement = place(tables, deployment, plain);
       const bool works = placement && first_broken_need(*placement) == nullptr;
       if (works && (!decision.decision.choice || decision.decision.choice->backend != plain.choice->backend))
-        FAIL_CHECK(info_text(mx::kVllm2026_05, oracle, deployment));
+        FAIL_CHECK(info_text(mx::deployment::kVllm2026_05, oracle, deployment));
     });
   }
   CHECK(skipping > 100);
@@ -222,7 +225,7 @@ TEST_CASE("the document holds the ledger") {
 }
 
 TEST_CASE("what later versions make of a finding: mended, refused, chosen otherwise or still shown") {
-  const auto answer = [](const char* oracle, const char* backend, const char* kernel_class, const char* need, mx::Engine later) {
+  const auto answer = [](const char* oracle, const char* backend, const char* kernel_class, const char* need, mx::deployment::Engine later) {
     const Finding* row = find_finding(known_findings(), oracle, backend, kernel_class, need);
     REQUIRE(row != nullptr);
     const KernelNeed& of = need_of(*row);
@@ -231,9 +234,9 @@ TEST_CASE("what later versions make of a finding: mended, refused, chosen otherw
   using enum LaterAnswer;
   // vllm pull request 45836: NVFP4's MARLIN clamps since June; 42209: CUTEDSL_BATCHED is refused with a limit; fp8 blocks without a limit of SILU
   // are computed on gfx942 without it until November.
-  CHECK(answer("nvfp4", "FLASHINFER_CUTLASS", "FlashInferExperts", "silu_limit", mx::kVllm2026_08) == mended);
-  CHECK(answer("nvfp4", "FLASHINFER_TRTLLM", "TrtLlmNvFp4ExpertsModular", "silu_limit", mx::kVllm2026_11) == mended);
-  CHECK(answer("nvfp4", "FLASHINFER_B12X", "FlashInferB12xExperts", "silu_limit", mx::kVllm2026_08) == refused);
-  CHECK(answer("fp8", "TRITON", "TritonExperts", "silu_limit", mx::kVllm2026_08) == shown);
-  CHECK(answer("fp8", "TRITON", "TritonExperts", "silu_limit", mx::kVllm2026_11) == mended);
+  CHECK(answer("nvfp4", "FLASHINFER_CUTLASS", "FlashInferExperts", "silu_limit", mx::deployment::kVllm2026_08) == mended);
+  CHECK(answer("nvfp4", "FLASHINFER_TRTLLM", "TrtLlmNvFp4ExpertsModular", "silu_limit", mx::deployment::kVllm2026_11) == mended);
+  CHECK(answer("nvfp4", "FLASHINFER_B12X", "FlashInferB12xExperts", "silu_limit", mx::deployment::kVllm2026_08) == refused);
+  CHECK(answer("fp8", "TRITON", "TritonExperts", "silu_limit", mx::deployment::kVllm2026_08) == shown);
+  CHECK(answer("fp8", "TRITON", "TritonExperts", "silu_limit", mx::deployment::kVllm2026_11) == mended);
 }

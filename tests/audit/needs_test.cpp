@@ -13,7 +13,10 @@
 #include "model/engine/vllm/tables.hpp"
 #include "tests/catch.hpp"
 
-using namespace mx::oracle;
+using namespace mx::audit;
+using namespace mx::deployment;
+using namespace mx::families;
+using namespace mx::engine;
 
 namespace {
 
@@ -37,7 +40,7 @@ std::string broken(const Placement& placement) {
 TEST_CASE("needs of MXFP4 classes name what is broken") {
   const Deployment deployment = on("SM100");
   const auto broken_at = [&](std::string_view backend, std::string_view kernel_class, std::int64_t hidden, std::int64_t intermediate) {
-    return broken({deployment, mx::kVllm2026_05, "mxfp4", backend, kernel_class, hidden, intermediate, "kMxfp4Static"});
+    return broken({deployment, mx::deployment::kVllm2026_05, "mxfp4", backend, kernel_class, hidden, intermediate, "kMxfp4Static"});
   };
   CHECK(broken_at("FLASHINFER_TRTLLM_MXFP4_BF16", "TrtLlmMxfp4ExpertsModular", 3072, 3072).empty());
   CHECK(broken_at("FLASHINFER_TRTLLM_MXFP4_BF16", "TrtLlmMxfp4ExpertsModular", 2880, 2880) == "sizes");
@@ -60,7 +63,7 @@ TEST_CASE("needs of FP8 classes follow the launcher's limits") {
   layer.expert_groups = 8;
   layer.topk_group = 4;
   const auto broken_now = [&](std::string_view key) {
-    return broken({deployment, mx::kVllm2026_05, "fp8", "FLASHINFER_TRTLLM", "TrtLlmFp8ExpertsMonolithic", layer.hidden,
+    return broken({deployment, mx::deployment::kVllm2026_05, "fp8", "FLASHINFER_TRTLLM", "TrtLlmFp8ExpertsMonolithic", layer.hidden,
                    layer.intermediate_per_partition, key});
   };
   const std::string_view block = "kFp8Static128BlockSym";
@@ -87,7 +90,7 @@ TEST_CASE("needs of FP8 classes follow the launcher's limits") {
 TEST_CASE("sizes are rounded as the exchange and the method do before the kernel sees them") {
   Deployment deployment = on("SM100");
   const auto sizes = [&](std::string_view oracle, std::string_view backend, std::string_view kernel_class) {
-    const Placement placement = place(tables_of(mx::kVllm2026_05, oracle), deployment, backend, kernel_class);
+    const Placement placement = place(tables_of(mx::deployment::kVllm2026_05, oracle), deployment, backend, kernel_class);
     return std::to_string(placement.hidden) + "x" + std::to_string(placement.intermediate);
   };
   CHECK(sizes("mxfp4", "TRITON", "OAITritonExperts") == "2880x2880");
@@ -96,7 +99,7 @@ TEST_CASE("sizes are rounded as the exchange and the method do before the kernel
   CHECK(sizes("mxfp4", "EMULATION", "OCP_MXQuantizationEmulationTritonExperts") == "2880x768");
   deployment.quant_method = "quark";
   CHECK(sizes("mxfp4", "EMULATION", "OCP_MXQuantizationEmulationTritonExperts") == "2880x720");
-  CHECK(place(tables_of(mx::kVllm2026_05, "mxfp4"), deployment, "TRITON", "OAITritonExperts").kernel_class == "OAITritonMxfp4ExpertsMonolithic");
+  CHECK(place(tables_of(mx::deployment::kVllm2026_05, "mxfp4"), deployment, "TRITON", "OAITritonExperts").kernel_class == "OAITritonMxfp4ExpertsMonolithic");
   deployment.quant_method = "own";
   deployment.parallel = {.dp = 2, .enable_expert_parallel = true, .all2all_backend = "deepep_low_latency"};
   CHECK(sizes("mxfp4", "BATCHED_MARLIN", "BatchedMarlinExperts") == "3072x768");
@@ -112,7 +115,7 @@ TEST_CASE("sizes are rounded as the exchange and the method do before the kernel
 TEST_CASE("a method that asks no oracle is placed whatever the oracle says") {
   Deployment deployment = on("SM100");
   deployment.quant_method = "compressed_tensors";
-  const auto placement = place(tables_of(mx::kVllm2026_05, "mxfp4"), deployment, Decision{{}, Refusal{"ValueError", ""}, {}});
+  const auto placement = place(tables_of(mx::deployment::kVllm2026_05, "mxfp4"), deployment, Decision{{}, Refusal{"ValueError", ""}, {}});
   REQUIRE(placement);
   CHECK(placement->backend == kNotAsked);
   CHECK(placement->kernel_class == "CutlassExpertsMxfp4");
@@ -122,7 +125,7 @@ TEST_CASE("a method that asks no oracle is placed whatever the oracle says") {
   deployment.quant_method = "compressed_tensors";
   deployment.layer.moe_backend = "triton";
   deployment.layer.intermediate_per_partition = 720;
-  const auto marlin = place(tables_of(mx::kVllm2026_05, "mxfp4"), deployment, Decision{{}, Refusal{"ValueError", ""}, {}});
+  const auto marlin = place(tables_of(mx::deployment::kVllm2026_05, "mxfp4"), deployment, Decision{{}, Refusal{"ValueError", ""}, {}});
   REQUIRE(marlin);
   CHECK(marlin->backend == "MARLIN");
   CHECK(marlin->intermediate == 720);
@@ -131,63 +134,63 @@ TEST_CASE("a method that asks no oracle is placed whatever the oracle says") {
 
 TEST_CASE("a need of a converter is what the converter of that version takes") {
   const Deployment deployment = on("SM100");
-  const auto broken_at = [&](mx::Engine engine, std::int64_t intermediate) {
+  const auto broken_at = [&](mx::deployment::Engine engine, std::int64_t intermediate) {
     return broken({deployment, engine, "nvfp4", "FLASHINFER_TRTLLM", "TrtLlmNvFp4ExpertsModular", 3072, intermediate, "kNvfp4Static"});
   };
-  CHECK(broken_at(mx::kVllm2026_05, 704) == "activation");
-  CHECK(broken_at(mx::kVllm2026_05, 720) == "scale_rows activation");
-  CHECK(broken_at(mx::kVllm2026_08, 720) == "activation");  // pads it
+  CHECK(broken_at(mx::deployment::kVllm2026_05, 704) == "activation");
+  CHECK(broken_at(mx::deployment::kVllm2026_05, 720) == "scale_rows activation");
+  CHECK(broken_at(mx::deployment::kVllm2026_08, 720) == "activation");  // pads it
 }
 
 TEST_CASE("a need ends with the version whose source says otherwise, and says so") {
-  const auto need_at = [](mx::Engine engine, std::string_view id) -> const KernelNeed* {
+  const auto need_at = [](mx::deployment::Engine engine, std::string_view id) -> const KernelNeed* {
     for (const KernelNeed* need : needs_of(engine, "fp8", "FLASHINFER_TRTLLM", "TrtLlmFp8ExpertsMonolithic")) {
       if (need->id == id) return need;
     }
     return nullptr;
   };
-  const KernelNeed* bias = need_at(mx::kVllm2026_05, "correction_bias");
+  const KernelNeed* bias = need_at(mx::deployment::kVllm2026_05, "correction_bias");
   REQUIRE(bias != nullptr);
   CHECK(source_text(*bias) == "E/trtllm_fp8_moe.py apply; flashinfer issue 2909; until vllm@2026-08");
-  CHECK(need_at(mx::kVllm2026_08, "correction_bias") == nullptr);
+  CHECK(need_at(mx::deployment::kVllm2026_08, "correction_bias") == nullptr);
   // Of all three versions the class's apply keeps it from the call of scales of a tensor.
-  for (const mx::Engine engine : {mx::kVllm2026_05, mx::kVllm2026_08, mx::kVllm2026_11}) CHECK(need_at(engine, "topk_group") != nullptr);
+  for (const mx::deployment::Engine engine : {mx::deployment::kVllm2026_05, mx::deployment::kVllm2026_08, mx::deployment::kVllm2026_11}) CHECK(need_at(engine, "topk_group") != nullptr);
 }
 
 TEST_CASE("what a later version's converters of DeepSeek-V4 take breaks no need") {
-  const auto broken_at = [](mx::Engine engine, std::string_view platform, std::string_view backend, std::string_view kernel_class) {
+  const auto broken_at = [](mx::deployment::Engine engine, std::string_view platform, std::string_view backend, std::string_view kernel_class) {
     Deployment deployment = on(platform);
     deployment.layer.activation = "SILU";
     return broken({deployment, engine, "mxfp4_deepseek_v4", backend, kernel_class, 3072, 3072, "kMxfp4Static"});
   };
-  CHECK(broken_at(mx::kVllm2026_05, "gfx950", "AITER_MXFP4_BF16", "AiterExperts") == "row_order");
-  CHECK(broken_at(mx::kVllm2026_08, "gfx950", "AITER_MXFP4_BF16", "AiterExperts").empty());
-  CHECK(broken_at(mx::kVllm2026_05, "gfx950", "EMULATION", "OCP_MXQuantizationEmulationTritonExperts") == "converter");
-  CHECK(broken_at(mx::kVllm2026_08, "gfx950", "EMULATION", "OCP_MXQuantizationEmulationTritonExperts").empty());
-  CHECK(broken_at(mx::kVllm2026_08, "XPU", "XPU", "XPUExpertsMxFp4").empty());
-  CHECK(broken_at(mx::kVllm2026_08, "SM90", "FLASHINFER_CUTLASS_MXFP4_BF16", "FlashInferExperts").empty());
-  CHECK(broken_at(mx::kVllm2026_08, "CPU", "CPU", "CPUExpertsMxfp4") == "converter");
-  CHECK(broken_at(mx::kVllm2026_11, "CPU", "CPU", "CPUExpertsMxfp4").empty());
+  CHECK(broken_at(mx::deployment::kVllm2026_05, "gfx950", "AITER_MXFP4_BF16", "AiterExperts") == "row_order");
+  CHECK(broken_at(mx::deployment::kVllm2026_08, "gfx950", "AITER_MXFP4_BF16", "AiterExperts").empty());
+  CHECK(broken_at(mx::deployment::kVllm2026_05, "gfx950", "EMULATION", "OCP_MXQuantizationEmulationTritonExperts") == "converter");
+  CHECK(broken_at(mx::deployment::kVllm2026_08, "gfx950", "EMULATION", "OCP_MXQuantizationEmulationTritonExperts").empty());
+  CHECK(broken_at(mx::deployment::kVllm2026_08, "XPU", "XPU", "XPUExpertsMxFp4").empty());
+  CHECK(broken_at(mx::deployment::kVllm2026_08, "SM90", "FLASHINFER_CUTLASS_MXFP4_BF16", "FlashInferExperts").empty());
+  CHECK(broken_at(mx::deployment::kVllm2026_08, "CPU", "CPU", "CPUExpertsMxfp4") == "converter");
+  CHECK(broken_at(mx::deployment::kVllm2026_11, "CPU", "CPU", "CPUExpertsMxfp4").empty());
   // The packed axis of w13 is interleaved to this day.
-  CHECK(broken_at(mx::kVllm2026_11, "SM90", "TRITON", "OAITritonExperts") == "activation row_order");
+  CHECK(broken_at(mx::deployment::kVllm2026_11, "SM90", "TRITON", "OAITritonExperts") == "activation row_order");
 }
 
 TEST_CASE("Marlin's converters pad I since 2026-08, and never H") {
   Deployment deployment = on("SM90");
   deployment.layer.activation = "SILU";
-  const auto broken_at = [&](mx::Engine engine, std::string_view oracle, std::string_view key, std::int64_t hidden, std::int64_t intermediate) {
+  const auto broken_at = [&](mx::deployment::Engine engine, std::string_view oracle, std::string_view key, std::int64_t hidden, std::int64_t intermediate) {
     return broken({deployment, engine, oracle, "MARLIN", "MarlinExperts", hidden, intermediate, key});
   };
   for (const auto& [oracle, key] : {std::pair{"nvfp4", "kNvfp4Static"}, {"fp8", "kFp8StaticTensorSym"}, {"mxfp8", "kMxfp8Static"}}) {
     INFO(oracle);
-    CHECK(broken_at(mx::kVllm2026_05, oracle, key, 2048, 96) == "sizes");
-    CHECK(broken_at(mx::kVllm2026_08, oracle, key, 2048, 96).empty());
-    CHECK(broken_at(mx::kVllm2026_08, oracle, key, 2080, 96) == "sizes");
+    CHECK(broken_at(mx::deployment::kVllm2026_05, oracle, key, 2048, 96) == "sizes");
+    CHECK(broken_at(mx::deployment::kVllm2026_08, oracle, key, 2048, 96).empty());
+    CHECK(broken_at(mx::deployment::kVllm2026_08, oracle, key, 2080, 96) == "sizes");
   }
   // NVFP4 alone is padded further where H asks for it.
-  CHECK(broken_at(mx::kVllm2026_08, "nvfp4", "kNvfp4Static", 2112, 192).empty());
-  CHECK(broken_at(mx::kVllm2026_08, "fp8", "kFp8StaticTensorSym", 2112, 192) == "sizes");
-  CHECK(broken_at(mx::kVllm2026_08, "fp8", "kFp8StaticTensorSym", 2112, 256).empty());
+  CHECK(broken_at(mx::deployment::kVllm2026_08, "nvfp4", "kNvfp4Static", 2112, 192).empty());
+  CHECK(broken_at(mx::deployment::kVllm2026_08, "fp8", "kFp8StaticTensorSym", 2112, 192) == "sizes");
+  CHECK(broken_at(mx::deployment::kVllm2026_08, "fp8", "kFp8StaticTensorSym", 2112, 256).empty());
 }
 
 TEST_CASE("since 2026-08 every class gets the map of experts that it reads, and ranks of prefill context exchange") {
@@ -195,43 +198,43 @@ TEST_CASE("since 2026-08 every class gets the map of experts that it reads, and 
   deployment.parallel = {.tp = 8, .enable_expert_parallel = true};
   deployment.env = {{"VLLM_ROCM_USE_AITER", "1"}};
   deployment.layer.activation = "SILU";
-  const auto broken_at = [&](mx::Engine engine) {
+  const auto broken_at = [&](mx::deployment::Engine engine) {
     return broken({deployment, engine, "fp8", "TRITON", "TritonExperts", 2048, 2048, "kFp8Static128BlockSym"});
   };
-  CHECK(broken_at(mx::kVllm2026_05) == "expert_mask");
-  CHECK(broken_at(mx::kVllm2026_08).empty());
+  CHECK(broken_at(mx::deployment::kVllm2026_05) == "expert_mask");
+  CHECK(broken_at(mx::deployment::kVllm2026_08).empty());
 
   deployment = on("SM100");
   deployment.layer.num_experts = 130;
   deployment.parallel = {.pcp = 4, .enable_expert_parallel = true, .all2all_backend = "nixl_ep"};
-  const auto of_ranks = [&](mx::Engine engine, std::string_view all2all) {
+  const auto of_ranks = [&](mx::deployment::Engine engine, std::string_view all2all) {
     deployment.parallel.all2all_backend = all2all;
     return broken({deployment, engine, "nvfp4", "MARLIN", "MarlinExperts", 3072, 3072, "kNvfp4Static"});
   };
-  CHECK(of_ranks(mx::kVllm2026_05, "nixl_ep").empty());
-  CHECK(of_ranks(mx::kVllm2026_08, "nixl_ep") == "even_exchange format");
-  CHECK(of_ranks(mx::kVllm2026_08, "mori_low_latency") == "even_exchange");
+  CHECK(of_ranks(mx::deployment::kVllm2026_05, "nixl_ep").empty());
+  CHECK(of_ranks(mx::deployment::kVllm2026_08, "nixl_ep") == "even_exchange format");
+  CHECK(of_ranks(mx::deployment::kVllm2026_08, "mori_low_latency") == "even_exchange");
 }
 
 TEST_CASE("AITER's classes of 2026-11 keep the needs of the one that they were") {
   Deployment deployment = on("gfx942");
   deployment.layer.activation = "SWIGLUSTEP";
-  const auto broken_at = [&](mx::Engine engine, std::string_view kernel_class, std::string_view key) {
+  const auto broken_at = [&](mx::deployment::Engine engine, std::string_view kernel_class, std::string_view key) {
     return broken({deployment, engine, "fp8", "AITER", kernel_class, 2048, 2048, key});
   };
-  CHECK(broken_at(mx::kVllm2026_08, "AiterExperts", "kFp8Static128BlockSym") == "activation");
-  CHECK(broken_at(mx::kVllm2026_11, "AiterFp8BlockExperts", "kFp8Static128BlockSym") == "activation");
-  CHECK(broken_at(mx::kVllm2026_11, "AiterFp8TensorExperts", "kFp8StaticTensorSym") == "activation");
-  const auto of_mxfp4 = [&](mx::Engine engine, std::string_view backend, std::string_view kernel_class) {
+  CHECK(broken_at(mx::deployment::kVllm2026_08, "AiterExperts", "kFp8Static128BlockSym") == "activation");
+  CHECK(broken_at(mx::deployment::kVllm2026_11, "AiterFp8BlockExperts", "kFp8Static128BlockSym") == "activation");
+  CHECK(broken_at(mx::deployment::kVllm2026_11, "AiterFp8TensorExperts", "kFp8StaticTensorSym") == "activation");
+  const auto of_mxfp4 = [&](mx::deployment::Engine engine, std::string_view backend, std::string_view kernel_class) {
     return broken({deployment, engine, "mxfp4", backend, kernel_class, 2048, 384, "kMxfp4Static"});
   };
   deployment = on("gfx950");
   deployment.layer.intermediate_per_partition = 384;
-  CHECK(of_mxfp4(mx::kVllm2026_08, "AITER_MXFP4_MXFP4", "AiterExperts") == "sizes");
-  CHECK(of_mxfp4(mx::kVllm2026_11, "AITER_MXFP4_MXFP4", "AiterMxfp4Experts").empty());
-  CHECK(of_mxfp4(mx::kVllm2026_11, "AITER_MXFP4_BF16", "AiterMxfp4Experts") == "sizes");
+  CHECK(of_mxfp4(mx::deployment::kVllm2026_08, "AITER_MXFP4_MXFP4", "AiterExperts") == "sizes");
+  CHECK(of_mxfp4(mx::deployment::kVllm2026_11, "AITER_MXFP4_MXFP4", "AiterMxfp4Experts").empty());
+  CHECK(of_mxfp4(mx::deployment::kVllm2026_11, "AITER_MXFP4_BF16", "AiterMxfp4Experts") == "sizes");
   deployment.layer.activation = "SITU";
-  CHECK(of_mxfp4(mx::kVllm2026_11, "AITER_MXFP4_BF16", "AiterMxfp4Experts").empty());
+  CHECK(of_mxfp4(mx::deployment::kVllm2026_11, "AITER_MXFP4_BF16", "AiterMxfp4Experts").empty());
 }
 
 TEST_CASE("TRT-LLM's FP8 class behind the router asserts nothing, and its launcher does") {
@@ -239,7 +242,7 @@ TEST_CASE("TRT-LLM's FP8 class behind the router asserts nothing, and its launch
   LayerConfig& layer = deployment.layer;
   layer.activation = "SILU";
   const auto broken_now = [&](std::string_view kernel_class) {
-    return broken({deployment, mx::kVllm2026_05, "fp8", "FLASHINFER_TRTLLM", kernel_class, 2048, 2048, "kFp8Static128BlockSym"});
+    return broken({deployment, mx::deployment::kVllm2026_05, "fp8", "FLASHINFER_TRTLLM", kernel_class, 2048, 2048, "kFp8Static128BlockSym"});
   };
   layer.experts_per_token = 12;
   CHECK(broken_now("TrtLlmFp8ExpertsMonolithic") == "top_k");
@@ -257,28 +260,28 @@ TEST_CASE("TRT-LLM's FP8 class behind the router asserts nothing, and its launch
 TEST_CASE("TRT-LLM's router of 2026-08 reads groups and scaling for DeepSeekV3 alone") {
   Deployment deployment = on("SM100");
   LayerConfig& layer = deployment.layer;
-  const auto broken_now = [&](mx::Engine engine) {
+  const auto broken_now = [&](mx::deployment::Engine engine) {
     return broken({deployment, engine, "mxfp4", "FLASHINFER_TRTLLM_MXFP4_BF16", "TrtLlmMxfp4ExpertsMonolithic", 3072, 3072, "kMxfp4Static"});
   };
   layer.expert_groups = 8;
   layer.topk_group = 4;
   layer.has_routed_scaling = true;
-  CHECK(broken_now(mx::kVllm2026_05) == "expert_groups routed_scaling");
-  CHECK(broken_now(mx::kVllm2026_08) == "expert_groups routed_scaling");
+  CHECK(broken_now(mx::deployment::kVllm2026_05) == "expert_groups routed_scaling");
+  CHECK(broken_now(mx::deployment::kVllm2026_08) == "expert_groups routed_scaling");
   layer.routing_method = "DeepSeekV3";
-  CHECK(broken_now(mx::kVllm2026_05) == "expert_groups routed_scaling");
-  CHECK(broken_now(mx::kVllm2026_08).empty());
+  CHECK(broken_now(mx::deployment::kVllm2026_05) == "expert_groups routed_scaling");
+  CHECK(broken_now(mx::deployment::kVllm2026_08).empty());
   layer.topk_group = 5;
-  CHECK(broken_now(mx::kVllm2026_08) == "router_limits");
+  CHECK(broken_now(mx::deployment::kVllm2026_08) == "router_limits");
   layer.expert_groups = 1;
   layer.topk_group = 1;
   layer.activation = "SITU";
-  CHECK(broken_now(mx::kVllm2026_08).empty());
+  CHECK(broken_now(mx::deployment::kVllm2026_08).empty());
   layer.constants.emplace();
   layer.constants->situ_beta = 4.0;
-  CHECK(broken_now(mx::kVllm2026_08) == "situ_betas");
+  CHECK(broken_now(mx::deployment::kVllm2026_08) == "situ_betas");
   deployment.software.flashinfer_situ = false;
-  CHECK(broken_now(mx::kVllm2026_08) == "activation situ_betas");
+  CHECK(broken_now(mx::deployment::kVllm2026_08) == "activation situ_betas");
 }
 
 TEST_CASE("what a later version's class takes, device and activation, no need forbids that an earlier source says") {
@@ -292,7 +295,7 @@ TEST_CASE("what a later version's class takes, device and activation, no need fo
     return need.id.find("activation") != std::string_view::npos || need.id == "oai_constants" || need.id == "no_constants" || need.id == "device";
   };
   const auto is_stale = [&](const KernelNeed& need, const Placement& placement) {
-    if (need.versions.since == mx::kVllm2026_08 && placement.engine == mx::kVllm2026_11 && reads_the_same(need)) return false;
+    if (need.versions.since == mx::deployment::kVllm2026_08 && placement.engine == mx::deployment::kVllm2026_11 && reads_the_same(need)) return false;
     return need.grounds == mx::Grounds::read && is_judged(need) && is_broken(need, placement) && need.versions.since != placement.engine;
   };
   int asked = 0;
@@ -319,7 +322,7 @@ TEST_CASE("what a later version's class takes, device and activation, no need fo
                                 Keys{"fp8", "kFp8StaticTensorSym", "kFp8StaticTensorSym"},
                                 Keys{"mxfp8", "kMxfp8Static", "kMxfp8Dynamic"},
                                 Keys{"w4a8", "kInt4Static", "kFp8DynamicTokenSym"}};
-  for (const mx::Engine engine : {mx::kVllm2026_08, mx::kVllm2026_11}) {
+  for (const mx::deployment::Engine engine : {mx::deployment::kVllm2026_08, mx::deployment::kVllm2026_11}) {
     for (const Keys& keys : kKeys) {
       const OracleTables& tables = tables_of(engine, keys.oracle);
       for (const PlatformPreset& platform : all_platforms()) {
@@ -345,8 +348,8 @@ TEST_CASE("what a later version's class takes, device and activation, no need fo
     of_gelu.layer.activation = "GELU_TANH";
     return of_gelu;
   }();
-  const Placement later{deployment, mx::kVllm2026_08, "nvfp4", "FLASHINFER_B12X", "FlashInferB12xExperts", 2048, 2048, "kNvfp4Static"};
-  const std::vector<const KernelNeed*> early = needs_of(mx::kVllm2026_05, "nvfp4", "FLASHINFER_B12X", "FlashInferB12xExperts");
+  const Placement later{deployment, mx::deployment::kVllm2026_08, "nvfp4", "FLASHINFER_B12X", "FlashInferB12xExperts", 2048, 2048, "kNvfp4Static"};
+  const std::vector<const KernelNeed*> early = needs_of(mx::deployment::kVllm2026_05, "nvfp4", "FLASHINFER_B12X", "FlashInferB12xExperts");
   CHECK(std::ranges::any_of(early, [&](const KernelNeed* need) { return is_stale(*need, later); }));
 }
 

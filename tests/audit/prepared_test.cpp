@@ -6,7 +6,9 @@
 #include "model/audit/placement.hpp"
 #include "tests/catch.hpp"
 
-using namespace mx::oracle;
+using namespace mx::audit;
+using namespace mx::deployment;
+using namespace mx::engine;
 
 namespace {
 
@@ -26,7 +28,7 @@ std::string prepared(const Weights& weights, const char* backend, const RoundedS
   layer.is_act_and_mul = weights.gated;
   Deployment deployment = deployment_on(platform_named("SM100"), {}, layer);
   deployment.weight_key = weights.key;
-  const Answer<RoundedSizes> answer = prepared_sizes(tables_of(mx::kVllm2026_05, weights.oracle), deployment, backend, sizes);
+  const Answer<RoundedSizes> answer = prepared_sizes(tables_of(mx::deployment::kVllm2026_05, weights.oracle), deployment, backend, sizes);
   if (const auto* refusal = std::get_if<Refusal>(&answer)) return refusal->error_type + ": " + refusal->text;
   const auto& padded = std::get<RoundedSizes>(answer);
   return std::to_string(padded.hidden) + " x " + std::to_string(padded.intermediate);

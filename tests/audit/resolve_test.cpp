@@ -12,18 +12,21 @@
 #include "tests/catch.hpp"
 #include "tests/engine/vllm/expect_error.hpp"
 
-using namespace mx::oracle;
-using mx::test::message_of;
-using mx::test::says;
+using namespace mx::audit;
+using namespace mx::deployment;
+using namespace mx::engine;
+using namespace mx::families;
+using mx::tests::message_of;
+using mx::tests::says;
 
 namespace {
 
-mx::sim::DeploymentFile example(const std::string& name) {
-  return mx::sim::load_deployment_file(std::string(MXACT_SOURCE_DIR) + "/docs/examples/" + name + ".info");
+mx::support::DeploymentFile example(const std::string& name) {
+  return mx::support::load_deployment_file(std::string(MXACT_SOURCE_DIR) + "/docs/examples/" + name + ".info");
 }
 
-Resolution resolved(const mx::sim::DeploymentFile& file, const LayerConfig& layer) {
-  return resolve(mx::kVllm2026_05, file.deployment, {file.oracle, layer});
+Resolution resolved(const mx::support::DeploymentFile& file, const LayerConfig& layer) {
+  return resolve(mx::deployment::kVllm2026_05, file.deployment, {file.oracle, layer});
 }
 
 }  // namespace
@@ -31,7 +34,7 @@ Resolution resolved(const mx::sim::DeploymentFile& file, const LayerConfig& laye
 TEST_CASE("a deployment that runs goes through every stage") {
   const auto file = example("gpt-oss-b200-deepep");
   const Resolution resolution = resolved(file, file.deployment.layer);
-  CHECK(resolution.engine == mx::kVllm2026_05);
+  CHECK(resolution.engine == mx::deployment::kVllm2026_05);
   CHECK(resolution.asked == "auto");
   REQUIRE(resolution.decision.choice);
   REQUIRE(resolution.setup);
@@ -92,21 +95,21 @@ TEST_CASE("each layer of a deployment gets its own answer") {
 TEST_CASE("no version's tables answer for another") {
   const auto file = example("gpt-oss-b200");
   const std::string refusal = message_of(mx::ErrorCode::unsupported, [&] {
-    resolve(mx::kVllm2026_05, file.deployment, {"unquantized", file.deployment.layer});
+    resolve(mx::deployment::kVllm2026_05, file.deployment, {"unquantized", file.deployment.layer});
   });
   CHECK(says(refusal, "vllm@2026-05 has no tables of oracle unquantized; vllm@2026-08, vllm@2026-11 have"));
 }
 
 TEST_CASE("what a strict search skips is what the answer breaks, and an answer that breaks nothing is the strict one") {
-  for (const std::string_view name : oracle_names(mx::kVllm2026_05)) {
-    const OracleTables& tables = tables_of(mx::kVllm2026_05, name);
+  for (const std::string_view name : oracle_names(mx::deployment::kVllm2026_05)) {
+    const OracleTables& tables = tables_of(mx::deployment::kVllm2026_05, name);
     std::uint64_t at = 0;
     for_each_deployment(tables, [&](const Deployment& deployment) {
       constexpr std::uint64_t kEvery = 1009;
       if (at++ % kEvery != 0) return;
-      const Resolution plain = resolve(mx::kVllm2026_05, deployment, {name, deployment.layer});
-      const StrictDecision strict = select_strict(mx::kVllm2026_05, name, deployment);
-      INFO(name << ": " << info_text(mx::kVllm2026_05, name, deployment));
+      const Resolution plain = resolve(mx::deployment::kVllm2026_05, deployment, {name, deployment.layer});
+      const StrictDecision strict = select_strict(mx::deployment::kVllm2026_05, name, deployment);
+      INFO(name << ": " << info_text(mx::deployment::kVllm2026_05, name, deployment));
       CHECK(plain.broken.empty() == strict.skipped.empty());
       if (!plain.decision.choice) {
         CHECK(strict.decision.refusal);
@@ -144,9 +147,9 @@ TEST_CASE("a method that asks nobody is answered by its class everywhere") {
 }
 
 /// What a layer of hidden 128 gets under a method: "CLASS of BACKEND COLUMNS", and what the engine raises.
-std::string taken(mx::Engine engine, const std::string& method, const std::string& oracle, const std::string& more, int columns = 96) {
-  const mx::sim::DeploymentFile file =
-      mx::sim::parse_deployment_file("quant_method " + method + " layer { experts 8 top_k 2 hidden 128 intermediate " + std::to_string(columns) +
+std::string taken(mx::deployment::Engine engine, const std::string& method, const std::string& oracle, const std::string& more, int columns = 96) {
+  const mx::support::DeploymentFile file =
+      mx::support::parse_deployment_file("quant_method " + method + " layer { experts 8 top_k 2 hidden 128 intermediate " + std::to_string(columns) +
                                          " activation SILU bias false } " + more,
                                      "drawn", oracle, engine);
   const Resolution resolution = resolve(engine, file.deployment, {file.oracle, file.deployment.layer});
@@ -158,7 +161,7 @@ std::string taken(mx::Engine engine, const std::string& method, const std::strin
 
 TEST_CASE("a method that takes a class by the device does so on every device") {
   struct Row {
-    mx::Engine engine;
+    mx::deployment::Engine engine;
     const char* method;
     const char* oracle;
     const char* more;
@@ -169,61 +172,61 @@ TEST_CASE("a method that takes a class by the device does so on every device") {
   // vllm compressed_tensors_moe_w4a4_mxfp4.py __init__ and process_weights_after_loading; quark/quark_moe.py QuarkW8A8Fp8MoEMethod at 7e1b45a09;
   // csrc gptq_marlin_repack.cu is compiled for CUDA alone; sizes are allocated as they are.
   for (const Row& row : {
-           Row{mx::kVllm2026_05, "compressed_tensors", "mxfp4", "platform SM90", "MarlinExperts of MARLIN 96"},
-           Row{mx::kVllm2026_05, "compressed_tensors", "mxfp4", "platform SM103", "CutlassExpertsMxfp4 of NOT_ASKED 96"},
-           Row{mx::kVllm2026_05, "compressed_tensors", "mxfp4", "platform SM120", "MarlinExperts of MARLIN 96"},
-           Row{mx::kVllm2026_05, "compressed_tensors", "mxfp4", "platform SM90 backend triton", "MarlinExperts of MARLIN 96"},
-           Row{mx::kVllm2026_05, "compressed_tensors", "mxfp4", "platform SM90 parallel { dp 2 expert_parallel true }",
+           Row{mx::deployment::kVllm2026_05, "compressed_tensors", "mxfp4", "platform SM90", "MarlinExperts of MARLIN 96"},
+           Row{mx::deployment::kVllm2026_05, "compressed_tensors", "mxfp4", "platform SM103", "CutlassExpertsMxfp4 of NOT_ASKED 96"},
+           Row{mx::deployment::kVllm2026_05, "compressed_tensors", "mxfp4", "platform SM120", "MarlinExperts of MARLIN 96"},
+           Row{mx::deployment::kVllm2026_05, "compressed_tensors", "mxfp4", "platform SM90 backend triton", "MarlinExperts of MARLIN 96"},
+           Row{mx::deployment::kVllm2026_05, "compressed_tensors", "mxfp4", "platform SM90 parallel { dp 2 expert_parallel true }",
                "MarlinExperts of MARLIN 96 AssertionError"},
-           Row{mx::kVllm2026_08, "compressed_tensors", "mxfp4", "platform SM90 parallel { dp 2 expert_parallel true }", "MarlinExperts of MARLIN 96"},
-           Row{mx::kVllm2026_05, "compressed_tensors", "mxfp4", "platform gfx942", "MarlinExperts of MARLIN 96 AttributeError"},
-           Row{mx::kVllm2026_05, "compressed_tensors", "mxfp4", "platform xpu", "MarlinExperts of MARLIN 96 AttributeError"},
-           Row{mx::kVllm2026_08, "compressed_tensors", "mxfp4", "platform SM80", "MarlinExperts of MARLIN 96"},
-           Row{mx::kVllm2026_08, "compressed_tensors", "mxfp4", "platform SM100", "CutlassExpertsMxfp4 of NOT_ASKED 96"},
-           Row{mx::kVllm2026_08, "compressed_tensors", "mxfp4", "platform xpu", "XPUExpertsMxFp4 of XPU 96"},
-           Row{mx::kVllm2026_08, "compressed_tensors", "mxfp4", "platform cpu", "MarlinExperts of MARLIN 96 AttributeError"},
-           Row{mx::kVllm2026_11, "compressed_tensors", "mxfp4", "platform SM90 backend marlin", "MarlinExperts of MARLIN 96"},
+           Row{mx::deployment::kVllm2026_08, "compressed_tensors", "mxfp4", "platform SM90 parallel { dp 2 expert_parallel true }", "MarlinExperts of MARLIN 96"},
+           Row{mx::deployment::kVllm2026_05, "compressed_tensors", "mxfp4", "platform gfx942", "MarlinExperts of MARLIN 96 AttributeError"},
+           Row{mx::deployment::kVllm2026_05, "compressed_tensors", "mxfp4", "platform xpu", "MarlinExperts of MARLIN 96 AttributeError"},
+           Row{mx::deployment::kVllm2026_08, "compressed_tensors", "mxfp4", "platform SM80", "MarlinExperts of MARLIN 96"},
+           Row{mx::deployment::kVllm2026_08, "compressed_tensors", "mxfp4", "platform SM100", "CutlassExpertsMxfp4 of NOT_ASKED 96"},
+           Row{mx::deployment::kVllm2026_08, "compressed_tensors", "mxfp4", "platform xpu", "XPUExpertsMxFp4 of XPU 96"},
+           Row{mx::deployment::kVllm2026_08, "compressed_tensors", "mxfp4", "platform cpu", "MarlinExperts of MARLIN 96 AttributeError"},
+           Row{mx::deployment::kVllm2026_11, "compressed_tensors", "mxfp4", "platform SM90 backend marlin", "MarlinExperts of MARLIN 96"},
            // Since 2026-11 the class is asked after all (oracle/mxfp4.py _validate_mxfp4_experts_config): no adapters, no DeepEP high throughput.
-           Row{mx::kVllm2026_11, "compressed_tensors", "mxfp4", "platform SM100", "CutlassExpertsMxfp4 of NOT_ASKED 96"},
-           Row{mx::kVllm2026_11, "compressed_tensors", "mxfp4",
+           Row{mx::deployment::kVllm2026_11, "compressed_tensors", "mxfp4", "platform SM100", "CutlassExpertsMxfp4 of NOT_ASKED 96"},
+           Row{mx::deployment::kVllm2026_11, "compressed_tensors", "mxfp4",
                "platform SM100 parallel { dp 2 expert_parallel true all2all deepep_high_throughput }",
                "CutlassExpertsMxfp4 of NOT_ASKED 96 ValueError"},
-           Row{mx::kVllm2026_08, "compressed_tensors", "mxfp4",
+           Row{mx::deployment::kVllm2026_08, "compressed_tensors", "mxfp4",
                "platform SM100 parallel { dp 2 expert_parallel true all2all deepep_high_throughput }", "CutlassExpertsMxfp4 of NOT_ASKED 96"},
-           Row{mx::kVllm2026_05, "quark", "fp8", "platform SM90", "TritonExperts of TRITON 96"},
-           Row{mx::kVllm2026_05, "quark", "fp8", "platform SM80", "MarlinExperts of MARLIN 96"},
-           Row{mx::kVllm2026_05, "quark", "fp8", "platform SM90 env { VLLM_TEST_FORCE_FP8_MARLIN 1 }", "MarlinExperts of MARLIN 96"},
-           Row{mx::kVllm2026_05, "quark", "fp8", "platform gfx950", "TritonExperts of TRITON 96"},
-           Row{mx::kVllm2026_05, "quark", "fp8", aiter.c_str(), "AiterExperts of AITER 96"},
-           Row{mx::kVllm2026_05, "quark", "fp8", "platform cpu", "MarlinExperts of MARLIN 96 AttributeError"},
+           Row{mx::deployment::kVllm2026_05, "quark", "fp8", "platform SM90", "TritonExperts of TRITON 96"},
+           Row{mx::deployment::kVllm2026_05, "quark", "fp8", "platform SM80", "MarlinExperts of MARLIN 96"},
+           Row{mx::deployment::kVllm2026_05, "quark", "fp8", "platform SM90 env { VLLM_TEST_FORCE_FP8_MARLIN 1 }", "MarlinExperts of MARLIN 96"},
+           Row{mx::deployment::kVllm2026_05, "quark", "fp8", "platform gfx950", "TritonExperts of TRITON 96"},
+           Row{mx::deployment::kVllm2026_05, "quark", "fp8", aiter.c_str(), "AiterExperts of AITER 96"},
+           Row{mx::deployment::kVllm2026_05, "quark", "fp8", "platform cpu", "MarlinExperts of MARLIN 96 AttributeError"},
        }) {
     INFO(name_of(row.engine) << " " << row.method << " " << row.more);
     const bool is_fp8 = std::string_view(row.oracle) == "fp8";
     CHECK(taken(row.engine, row.method, row.oracle, (is_fp8 ? tensors : std::string()) + row.more) == row.right);
   }
   // The oracle is asked for b12x alone, since 2026-08, and for FP8 under Quark since then.
-  CHECK(taken(mx::kVllm2026_08, "compressed_tensors", "mxfp4", "platform SM120 backend b12x") !=
-        taken(mx::kVllm2026_08, "compressed_tensors", "mxfp4", "platform SM120"));
-  CHECK(taken(mx::kVllm2026_08, "quark", "fp8", tensors + "platform SM90") == taken(mx::kVllm2026_08, "own", "fp8", tensors + "platform SM90"));
+  CHECK(taken(mx::deployment::kVllm2026_08, "compressed_tensors", "mxfp4", "platform SM120 backend b12x") !=
+        taken(mx::deployment::kVllm2026_08, "compressed_tensors", "mxfp4", "platform SM120"));
+  CHECK(taken(mx::deployment::kVllm2026_08, "quark", "fp8", tensors + "platform SM90") == taken(mx::deployment::kVllm2026_08, "own", "fp8", tensors + "platform SM90"));
 }
 
 TEST_CASE("Quark's emulation is rounded since 2026-08") {
   // quark/quark_moe.py maybe_roundup_sizes; oracle/mxfp4.py mxfp4_round_up_hidden_size_and_intermediate_size at 7ca49fbe4: to OCP_MX_BLOCK_SIZE.
   const std::string more = "platform SM100 backend emulation activation_key kMxfp4Dynamic software { has_quark true }";
-  CHECK(taken(mx::kVllm2026_05, "quark", "mxfp4", more, 80) == "OCP_MXQuantizationEmulationTritonExperts of EMULATION 80");
-  CHECK(taken(mx::kVllm2026_08, "quark", "mxfp4", more, 80) == "OCP_MXQuantizationEmulationTritonExperts of EMULATION 96");
+  CHECK(taken(mx::deployment::kVllm2026_05, "quark", "mxfp4", more, 80) == "OCP_MXQuantizationEmulationTritonExperts of EMULATION 80");
+  CHECK(taken(mx::deployment::kVllm2026_08, "quark", "mxfp4", more, 80) == "OCP_MXQuantizationEmulationTritonExperts of EMULATION 96");
 }
 
 TEST_CASE("strict answers for the deployment that it asked in the method's place") {
-  const mx::sim::DeploymentFile file = mx::sim::parse_deployment_file(
+  const mx::support::DeploymentFile file = mx::support::parse_deployment_file(
       "platform SM90 quant_method compressed_tensors layer { experts 8 top_k 2 hidden 512 intermediate 96 activation SILU bias false }", "drawn",
-      "mxfp4", mx::kVllm2026_08);
-  const StrictDecision strict = select_strict(mx::kVllm2026_08, file.oracle, file.deployment);
+      "mxfp4", mx::deployment::kVllm2026_08);
+  const StrictDecision strict = select_strict(mx::deployment::kVllm2026_08, file.oracle, file.deployment);
   REQUIRE(strict.decision.choice);
   REQUIRE(!strict.skipped.empty());
   CHECK(strict.skipped.front().backend == "MARLIN");
   CHECK(strict.asked.quant_method == "own");
-  CHECK(resolve(tables_of(mx::kVllm2026_08, file.oracle), strict.asked, strict.decision).broken.empty());
+  CHECK(resolve(tables_of(mx::deployment::kVllm2026_08, file.oracle), strict.asked, strict.decision).broken.empty());
   // The method hears no name, so that none leads there.
   CHECK(strict.reached_by.empty());
 }
@@ -231,15 +234,15 @@ TEST_CASE("strict answers for the deployment that it asked in the method's place
 TEST_CASE("Quark's experts of FP8 blocks are refused until the version that took them in") {
   auto file = example("deepseek-v3-h200");
   file.deployment.quant_method = "quark";
-  const auto raised = [&](mx::Engine engine) {
+  const auto raised = [&](mx::deployment::Engine engine) {
     const Resolution resolution = resolve(engine, file.deployment, {file.oracle, file.deployment.layer});
     return resolution.failure ? std::string(resolution.failure->stage) + " " + resolution.failure->refusal.error_type : std::string();
   };
-  CHECK(raised(mx::kVllm2026_05) == "allocation RuntimeError");
-  CHECK(raised(mx::kVllm2026_08) == "allocation ValueError");
-  CHECK(raised(mx::kVllm2026_11).empty());
+  CHECK(raised(mx::deployment::kVllm2026_05) == "allocation RuntimeError");
+  CHECK(raised(mx::deployment::kVllm2026_08) == "allocation ValueError");
+  CHECK(raised(mx::deployment::kVllm2026_11).empty());
   file.deployment.quant_method = "own";
-  CHECK(raised(mx::kVllm2026_05).empty());
+  CHECK(raised(mx::deployment::kVllm2026_05).empty());
 }
 
 TEST_CASE("what a method asserts before it makes weights is the engine's failure, whatever the backend") {
@@ -260,11 +263,11 @@ TEST_CASE("what a method asserts before it makes weights is the engine's failure
 
 TEST_CASE("DeepSeek-V4 builds experts of its own for mega MoE and asks no oracle") {
   // vllm models/deepseek_v4/nvidia/model.py, xpu/model.py at 7ca49fbe4, amd/model.py of 0.33.0: what is asked, in that order, each broken alone.
-  const auto said = [](mx::Engine engine, const std::string& platform, const std::string& backend, const std::string& parallel,
+  const auto said = [](mx::deployment::Engine engine, const std::string& platform, const std::string& backend, const std::string& parallel,
                        const std::string& layer, const std::string& more = "") {
     const std::string text = "platform " + platform + "\noracle mxfp4_deepseek_v4\nbackend " + backend + "\nparallel { " + parallel +
                              " }\nlayer { bias false activation SILU " + layer + " }\n" + more;
-    const auto file = mx::sim::parse_deployment_file(text, "test", {}, engine);
+    const auto file = mx::support::parse_deployment_file(text, "test", {}, engine);
     const Resolution resolution = resolve(engine, file.deployment, {file.oracle, file.deployment.layer});
     REQUIRE(resolution.decision.choice);
     CHECK(resolution.decision.choice->backend == kNotAsked);
@@ -272,7 +275,7 @@ TEST_CASE("DeepSeek-V4 builds experts of its own for mega MoE and asks no oracle
     return resolution.failure ? resolution.failure->refusal.error_type + ": " + resolution.failure->refusal.text : std::string();
   };
   const std::string ep = "dp 4 expert_parallel true", sizes = "experts 256 top_k 6 hidden 4096 intermediate 2048 routing DeepseekV4";
-  for (const mx::Engine engine : {mx::kVllm2026_05, mx::kVllm2026_08, mx::kVllm2026_11}) {
+  for (const mx::deployment::Engine engine : {mx::deployment::kVllm2026_05, mx::deployment::kVllm2026_08, mx::deployment::kVllm2026_11}) {
     CHECK(said(engine, "SM100", "deep_gemm_mega_moe", ep, sizes).empty());
     CHECK(says(said(engine, "SM100", "deep_gemm_mega_moe", "dp 4", sizes), "NotImplementedError: mega MoE needs expert parallelism"));
     CHECK(says(said(engine, "SM100", "deep_gemm_mega_moe", ep, "experts 256 top_k 6 hidden 4096 intermediate 2048 routing DeepSeekV3"),
@@ -282,23 +285,23 @@ TEST_CASE("DeepSeek-V4 builds experts of its own for mega MoE and asks no oracle
     CHECK(says(said(engine, "SM100", "deep_gemm_mega_moe", ep, "experts 256 top_k 6 hidden 4096 intermediate 2016 routing DeepseekV4"),
                "ValueError: "));
   }
-  CHECK(says(said(mx::kVllm2026_08, "XPU", "deep_gemm_mega_moe", ep, sizes), "NotImplementedError: DeepGEMM's mega MoE is not there on XPU"));
+  CHECK(says(said(mx::deployment::kVllm2026_08, "XPU", "deep_gemm_mega_moe", ep, sizes), "NotImplementedError: DeepGEMM's mega MoE is not there on XPU"));
   const std::string mori = "dp 4 expert_parallel true all2all mori_high_throughput", on = "env { VLLM_ROCM_USE_AITER 1 }\n";
-  CHECK(said(mx::kVllm2026_11, "gfx950", "aiter_mega_moe", mori, sizes, on).empty());
-  CHECK(says(said(mx::kVllm2026_11, "gfx950", "aiter_mega_moe", mori, sizes), "ValueError: AITER's mega MoE needs VLLM_ROCM_USE_AITER"));
-  CHECK(says(said(mx::kVllm2026_11, "gfx942", "aiter_mega_moe", mori, sizes, on), "NotImplementedError: AITER's mega MoE needs gfx950"));
-  CHECK(says(said(mx::kVllm2026_11, "gfx950", "aiter_mega_moe", "tp 2 dp 2 expert_parallel true all2all mori_high_throughput", sizes, on), "TP 1"));
-  CHECK(says(said(mx::kVllm2026_11, "gfx950", "aiter_mega_moe", ep, sizes, on), "ValueError: AITER's mega MoE needs MoRI's exchange"));
+  CHECK(said(mx::deployment::kVllm2026_11, "gfx950", "aiter_mega_moe", mori, sizes, on).empty());
+  CHECK(says(said(mx::deployment::kVllm2026_11, "gfx950", "aiter_mega_moe", mori, sizes), "ValueError: AITER's mega MoE needs VLLM_ROCM_USE_AITER"));
+  CHECK(says(said(mx::deployment::kVllm2026_11, "gfx942", "aiter_mega_moe", mori, sizes, on), "NotImplementedError: AITER's mega MoE needs gfx950"));
+  CHECK(says(said(mx::deployment::kVllm2026_11, "gfx950", "aiter_mega_moe", "tp 2 dp 2 expert_parallel true all2all mori_high_throughput", sizes, on), "TP 1"));
+  CHECK(says(said(mx::deployment::kVllm2026_11, "gfx950", "aiter_mega_moe", ep, sizes, on), "ValueError: AITER's mega MoE needs MoRI's exchange"));
 }
 
 TEST_CASE("strict asks the oracle where the model's own experts break a need") {
   // H of 48 holds no whole blocks of 32, whoever computes.
-  const auto file = mx::sim::parse_deployment_file(
+  const auto file = mx::support::parse_deployment_file(
       "platform SM100\noracle mxfp4_deepseek_v4\nbackend deep_gemm_mega_moe\n"
       "parallel { dp 4 expert_parallel true }\n"
       "layer { experts 256 top_k 6 hidden 48 intermediate 2048 activation SILU routing DeepseekV4 bias false }\n",
-      "test", {}, mx::kVllm2026_08);
-  const StrictDecision strict = select_strict(mx::kVllm2026_08, file.oracle, file.deployment);
+      "test", {}, mx::deployment::kVllm2026_08);
+  const StrictDecision strict = select_strict(mx::deployment::kVllm2026_08, file.oracle, file.deployment);
   REQUIRE(strict.skipped.size() > 1);
   CHECK(strict.skipped[0].kernel_class == "DeepseekV4MegaMoEExperts");
   CHECK(strict.skipped[0].need->id == "hidden_blocks");

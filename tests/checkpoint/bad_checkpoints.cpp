@@ -8,7 +8,7 @@
 #include "tests/catch.hpp"
 #include "tests/checkpoint/draft.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 namespace {
 
 struct Row {
@@ -23,7 +23,7 @@ const std::string kIndex = "model.safetensors.index.json";
 const std::string kDown0 = kHf0 + "experts.down_proj_blocks";
 const std::string kGate0 = kHf0 + "experts.gate_up_proj_blocks";
 
-sim::TensorData extra(const std::string& name) { return {name, "U8", {4}, {1, 2, 3, 4}}; }
+support::TensorData extra(const std::string& name) { return {name, "U8", {4}, {1, 2, 3, 4}}; }
 
 std::function<void(Draft&)> reshape(const std::string& name, const std::vector<std::int64_t>& shape) {
   return [=](Draft& draft) { draft.reshape(name, shape); };
@@ -134,7 +134,7 @@ std::vector<Row> name_rows() {
       {"routers alone",
        [](Draft& d) {
          for (auto& [file, tensors] : d.shards)
-           std::erase_if(tensors, [](const sim::TensorData& t) { return t.name.find("experts") != std::string::npos; });
+           std::erase_if(tensors, [](const support::TensorData& t) { return t.name.find("experts") != std::string::npos; });
        },
        {"holds no experts of a known form"}},
       {"both forms",
@@ -167,7 +167,7 @@ std::vector<Row> name_rows() {
       {"a hole between layers",
        [](Draft& d) {
          d = good_draft(Names::hugging_face, 3);
-         for (auto& [file, tensors] : d.shards) std::erase_if(tensors, [](const sim::TensorData& t) { return t.name.starts_with(kHf1); });
+         for (auto& [file, tensors] : d.shards) std::erase_if(tensors, [](const support::TensorData& t) { return t.name.starts_with(kHf1); });
        },
        {"layer 1 is missing", "up to 2"}},
       {"the first layer missing",
@@ -252,14 +252,14 @@ void check_rows(const std::vector<Row>& rows) {
     {
       const TemporaryDirectory good;
       draft.write(good.path());
-      CHECK_NOTHROW(sim::Checkpoint{good.path()});
+      CHECK_NOTHROW(checkpoint::Checkpoint{good.path()});
     }
     const TemporaryDirectory bad;
     row.change(draft);
     draft.write(bad.path());
     std::vector<std::string> parts = row.parts;
     parts.push_back(bad.path().string());
-    CHECK(input_error_defect(error_of([&] { sim::Checkpoint{bad.path()}; }), parts) == "");
+    CHECK(input_error_defect(error_of([&] { checkpoint::Checkpoint{bad.path()}; }), parts) == "");
   }
 }
 
@@ -274,10 +274,10 @@ TEST_CASE("checkpoints with a wrong config are refused") { check_rows(config_row
 TEST_CASE("a checkpoint that is not there, a pipe and a directory in place of a file are refused") {
   const TemporaryDirectory directory;
   const std::filesystem::path absent = directory.path() / "absent";
-  CHECK(input_error_defect(error_of([&] { sim::Checkpoint{absent}; }), {absent.string(), "no such file"}) == "");
+  CHECK(input_error_defect(error_of([&] { checkpoint::Checkpoint{absent}; }), {absent.string(), "no such file"}) == "");
   std::filesystem::create_directory(directory.path() / "model.safetensors");
-  CHECK(input_error_defect(error_of([&] { sim::Checkpoint{directory.path()}; }), {"model.safetensors", "is a directory"}) == "");
-  CHECK(input_error_defect(error_of([&] { sim::Checkpoint{"/dev/null"}; }), {"/dev/null", "is a device"}) == "");
+  CHECK(input_error_defect(error_of([&] { checkpoint::Checkpoint{directory.path()}; }), {"model.safetensors", "is a directory"}) == "");
+  CHECK(input_error_defect(error_of([&] { checkpoint::Checkpoint{"/dev/null"}; }), {"/dev/null", "is a device"}) == "");
 }
 
 TEST_CASE("changes that do not concern the experts are accepted") {
@@ -313,8 +313,8 @@ TEST_CASE("changes that do not concern the experts are accepted") {
     Draft draft = good_draft();
     row.change(draft);
     draft.write(directory.path());
-    CHECK_NOTHROW(sim::Checkpoint{directory.path()});
+    CHECK_NOTHROW(checkpoint::Checkpoint{directory.path()});
   }
 }
 
-}  // namespace mx::test
+}  // namespace mx::tests

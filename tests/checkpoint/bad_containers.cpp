@@ -7,7 +7,7 @@
 #include "tests/catch.hpp"
 #include "tests/checkpoint/draft.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 namespace {
 
 struct Row {
@@ -211,9 +211,9 @@ void check_rows(const std::vector<Row>& rows) {
     write_bytes(file, row.bad);
     std::vector<std::string> parts = row.parts;
     parts.push_back(file.string());
-    CHECK(input_error_defect(error_of([&] { sim::SafetensorsFile{file}; }), parts) == "");
+    CHECK(input_error_defect(error_of([&] { support::SafetensorsFile{file}; }), parts) == "");
     write_bytes(file, row.good);
-    CHECK_NOTHROW(sim::SafetensorsFile{file});
+    CHECK_NOTHROW(support::SafetensorsFile{file});
   }
 }
 
@@ -234,11 +234,11 @@ TEST_CASE("every truncation of a container is refused, and no change of one byte
   const std::string good =
       container(R"({"__metadata__":{"k":"v"},)" + bytes("a", "[4]", "[0,4]") + "," + bytes("b\\u00e9", "[2,1]", "[4,6]") + "}  ", 6);
   write_bytes(file, good);
-  REQUIRE_NOTHROW(sim::SafetensorsFile{file});
+  REQUIRE_NOTHROW(support::SafetensorsFile{file});
   for (std::size_t size = 0; size < good.size(); ++size) {
     INFO(size);
     write_bytes(file, good.substr(0, size));
-    REQUIRE(input_error_defect(error_of([&] { sim::SafetensorsFile{file}; }), {file.string(), "byte"}).empty());
+    REQUIRE(input_error_defect(error_of([&] { support::SafetensorsFile{file}; }), {file.string(), "byte"}).empty());
   }
   std::size_t refused = 0;
   for (std::size_t at = 0; at + 6 < good.size(); ++at) {
@@ -247,7 +247,7 @@ TEST_CASE("every truncation of a container is refused, and no change of one byte
       std::string changed = good;
       changed[at] = byte;
       write_bytes(file, changed);
-      const std::optional<Error> error = error_of([&] { sim::SafetensorsFile{file}; });
+      const std::optional<Error> error = error_of([&] { support::SafetensorsFile{file}; });
       if (error) REQUIRE(input_error_defect(error, {file.string()}).empty());
       refused += error ? 1U : 0U;
     }
@@ -255,4 +255,4 @@ TEST_CASE("every truncation of a container is refused, and no change of one byte
   CHECK(refused > 1000);
 }
 
-}  // namespace mx::test
+}  // namespace mx::tests

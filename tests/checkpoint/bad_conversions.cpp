@@ -11,11 +11,11 @@
 #include "tests/catch.hpp"
 #include "tests/checkpoint/convert_files.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 namespace {
 
 namespace fs = std::filesystem;
-using sim::Json;
+using support::Json;
 
 /// A small checkpoint and its conversion.
 struct Converted {
@@ -25,8 +25,8 @@ struct Converted {
   fs::path restored = directory.path() / "restored";
 
   Converted() {
-    sim::write_synthetic_checkpoint(source, {.layers = 2, .experts = 2, .hidden = 64, .intermediate = 64, .top_k = 2});
-    sim::convert_checkpoint(source, packed, triton());
+    checkpoint::write_synthetic_checkpoint(source, {.layers = 2, .experts = 2, .hidden = 64, .intermediate = 64, .top_k = 2});
+    checkpoint::convert_checkpoint(source, packed, triton());
   }
 
   /// Defect of the refusal to restore; what was begun must be gone.
@@ -124,7 +124,7 @@ TEST_CASE("tags that contradict their tensors, or themselves, are refused") {
 }
 
 TEST_CASE("tensors that contradict their tags are refused") {
-  using Tensors = std::vector<sim::TensorData>;
+  using Tensors = std::vector<support::TensorData>;
   using Metadata = std::map<std::string, std::string>;
   struct Row {
     std::string id;
@@ -149,7 +149,7 @@ TEST_CASE("tensors that contradict their tags are refused") {
        {"'x'", "not in the tags"}},
       {"a tensor too few", [](Tensors& t, Metadata&) { t.pop_back(); }, {"w2_bias"}},
       {"no tags", [](Tensors&, Metadata& m) { m.clear(); }, {"holds no layout tags"}},
-      {"tags that are no JSON", [](Tensors&, Metadata& m) { m[std::string(sim::kLayerTagsKey)] = "{"; }, {"mxact.layer", "not valid JSON"}},
+      {"tags that are no JSON", [](Tensors&, Metadata& m) { m[std::string(checkpoint::kLayerTagsKey)] = "{"; }, {"mxact.layer", "not valid JSON"}},
       {"a bias that bf16 cannot be", [](Tensors& t, Metadata&) { t[2].bytes[0] = 1; }, {"w13_bias", "bf16_to_f32 never makes"}},
   };
   for (const Row& row : rows) {
@@ -166,7 +166,7 @@ TEST_CASE("what is left of a shard must be in its order") {
        {R"({"version":2,"order":[]})", R"({"version":2,"order":["x"]})", R"({"version":1,"order":[]})", R"({"order":[]})", "[]"}) {
     INFO(order);
     const Converted converted;
-    rewrite(converted.packed / kFirstShard, [&](auto&, auto& metadata) { metadata[std::string(sim::kShardTagsKey)] = order; });
+    rewrite(converted.packed / kFirstShard, [&](auto&, auto& metadata) { metadata[std::string(checkpoint::kShardTagsKey)] = order; });
     CHECK(converted.refusal({kFirstShard}) == "");
   }
 }
@@ -189,8 +189,8 @@ TEST_CASE("a second conversion is refused, and so is everything else that wants 
   const std::vector<fs::path> sources{converted.packed, converted.packed / kFirstLayer, converted.packed / kFirstShard};
   for (const fs::path& source : sources) {
     INFO(source);
-    CHECK(input_error_defect(error_of([&] { sim::convert_checkpoint(source, converted.restored, triton()); }), {"is converted already"}) == "");
-    CHECK(input_error_defect(error_of([&] { sim::Checkpoint{source}; }), {"is converted already"}) == "");
+    CHECK(input_error_defect(error_of([&] { checkpoint::convert_checkpoint(source, converted.restored, triton()); }), {"is converted already"}) == "");
+    CHECK(input_error_defect(error_of([&] { checkpoint::Checkpoint{source}; }), {"is converted already"}) == "");
   }
   CHECK_FALSE(fs::exists(converted.restored));
 }
@@ -199,9 +199,9 @@ TEST_CASE("the output is a directory of its own, and what is in it stays unless 
   const Converted converted;
   const auto convert_into = [&](const fs::path& output, bool force) {
     return error_of([&] {
-      sim::ConvertOptions options = triton();
+      checkpoint::ConvertOptions options = triton();
       options.force = force;
-      sim::convert_checkpoint(converted.source, output, options);
+      checkpoint::convert_checkpoint(converted.source, output, options);
     });
   };
   const std::set<std::string> before = entries_of(converted.source);
@@ -213,7 +213,7 @@ TEST_CASE("the output is a directory of its own, and what is in it stays unless 
     CHECK(usage_defect(convert_into(converted.source / "..", force), "") != "");
     CHECK(usage_defect(convert_into(link, force), "is what is read") == "");
     CHECK(usage_defect(convert_into("", force), "the path is empty") == "");
-    CHECK(usage_defect(error_of([&] { sim::restore_checkpoint({converted.packed}, converted.packed, {.force = force}); }), "is what is read") == "");
+    CHECK(usage_defect(error_of([&] { checkpoint::restore_checkpoint({converted.packed}, converted.packed, {.force = force}); }), "is what is read") == "");
   }
   CHECK(entries_of(converted.source) == before);
   fs::remove(link);
@@ -241,7 +241,7 @@ TEST_CASE("a shard that breaks off is refused before anything is written") {
   for (const std::size_t bytes : {std::size_t{0}, std::size_t{7}, std::size_t{100}, whole.size() / 2, whole.size() - 1}) {
     INFO(bytes);
     write_bytes(converted.source / kSecondShard, std::string_view(whole).substr(0, bytes));
-    CHECK(input_error_defect(error_of([&] { sim::convert_checkpoint(converted.source, output, triton()); }), {kSecondShard}) == "");
+    CHECK(input_error_defect(error_of([&] { checkpoint::convert_checkpoint(converted.source, output, triton()); }), {kSecondShard}) == "");
   }
   const std::string layer = read_bytes(converted.packed / kFirstLayer);
   for (const std::size_t bytes : {std::size_t{0}, std::size_t{100}, layer.size() / 2, layer.size() - 1}) {
@@ -255,23 +255,23 @@ TEST_CASE("a shard that breaks off is refused before anything is written") {
 TEST_CASE("what a converter or an option refuses is said before anything is written") {
   const Converted converted;
   const fs::path output = converted.directory.path() / "output";
-  const auto refused = [&](const std::string& backend, const layout::Setting& setting, int rank, const std::string& part) {
+  const auto refused = [&](const std::string& backend, const families::Setting& setting, int rank, const std::string& part) {
     const std::optional<Error> error =
-        error_of([&] { sim::convert_checkpoint(converted.source, output, {.backend = backend, .setting = setting, .rank = rank}); });
+        error_of([&] { checkpoint::convert_checkpoint(converted.source, output, {.backend = backend, .setting = setting, .rank = rank}); });
     return fs::exists(output) ? "something was written" : usage_defect(error, part);
   };
   CHECK(refused("TRITOM", {}, 0, "did you mean TRITON") == "");
-  layout::Setting ranks{};
+  families::Setting ranks{};
   ranks.tp_size = 2;
   CHECK(refused("TRITON", ranks, 2, "rank 2 is not in 0..1") == "");
   CHECK(refused("TRITON", ranks, -1, "rank -1 is not in 0..1") == "");
   ranks.tp_size = 4;
   CHECK(refused("TRITON", ranks, 0, "intermediate size 64 over TP=4") == "");
-  layout::Setting int8{};
-  int8.input_dtype = layout::InputDtype::int8;
+  families::Setting int8{};
+  int8.input_dtype = families::InputDtype::int8;
   CHECK(refused("MARLIN", int8, 0, "activation dtype int8") == "");
-  layout::Setting hopper{};
-  hopper.arch = layout::Arch::sm90;
+  families::Setting hopper{};
+  hopper.arch = families::Arch::sm90;
   hopper.triton.num_warps = 3;
   CHECK(refused("TRITON", hopper, 0, "num_warps = 3 is not a power of two") == "");
   CHECK(refused("AITER_MXFP4_FP8", {.sizes = {}, .padded = {}, .form = {}, .has_input_scale = false}, 0, "input scales are missing") == "");
@@ -300,20 +300,20 @@ TEST_CASE("platforms that have a kernel of a backend") {
   };
   for (const auto& [backend, platforms] : expected) {
     INFO(backend);
-    CHECK(sim::kernel_platforms(backend, kVllm2026_05) == platforms);
+    CHECK(checkpoint::kernel_platforms(backend, deployment::kVllm2026_05) == platforms);
   }
   // Each version is asked for itself. Source: vllm utils/deep_gemm.py, is_deep_gemm_supported: Hopper and Blackwell of data centers.
   const std::optional<Error> later = error_of(
-      [] { sim::check_has_kernel("deepgemm_mxfp4", {.sizes = {}, .padded = {}, .form = {}, .engine = kVllm2026_08, .arch = layout::Arch::sm89}); });
+      [] { checkpoint::check_has_kernel("deepgemm_mxfp4", {.sizes = {}, .padded = {}, .form = {}, .engine = deployment::kVllm2026_08, .arch = families::Arch::sm89}); });
   REQUIRE(later);
   CHECK(later->code() == ErrorCode::unsupported);
   CHECK(std::string(later->what()).find("engine vllm@2026-08 has no kernel of DEEPGEMM_MXFP4 on sm89") != std::string::npos);
-  CHECK(sim::kernel_platforms("EMULATION", kVllm2026_05).size() == 17);  // all but the CPU
-  const layout::Setting lovelace{.sizes = {}, .padded = {}, .form = {}, .arch = layout::Arch::sm89};
-  const std::optional<Error> error = error_of([&] { sim::check_has_kernel("triton", lovelace); });
+  CHECK(checkpoint::kernel_platforms("EMULATION", deployment::kVllm2026_05).size() == 17);  // all but the CPU
+  const families::Setting lovelace{.sizes = {}, .padded = {}, .form = {}, .arch = families::Arch::sm89};
+  const std::optional<Error> error = error_of([&] { checkpoint::check_has_kernel("triton", lovelace); });
   REQUIRE(error);
   CHECK(error->code() == ErrorCode::unsupported);
   CHECK(std::string(error->what()).find("has no kernel of TRITON on sm89; it has on SM90, SM100") != std::string::npos);
 }
 
-}  // namespace mx::test
+}  // namespace mx::tests

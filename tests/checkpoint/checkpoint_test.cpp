@@ -12,7 +12,7 @@
 #include "tests/checkpoint/draft.hpp"
 #include "tests/json_text.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 namespace {
 
 const std::filesystem::path kTiny = std::filesystem::path(WITNESS_DIRECTORY) / "checkpoints" / "tiny-gpt-oss";
@@ -24,10 +24,10 @@ std::vector<std::uint32_t> codes_of(const std::vector<std::uint8_t>& bytes) {
 }
 
 /// Every tensor of every layer equals the draft's.
-void check_layers(const sim::Checkpoint& checkpoint, Draft draft, Names names, int first = 0) {
+void check_layers(const checkpoint::Checkpoint& checkpoint, Draft draft, Names names, int first = 0) {
   for (int i = 0; i < checkpoint.layer_count(); ++i) {
     const int layer = first + i;
-    const sim::MoeLayer found = checkpoint.layer(i);
+    const checkpoint::MoeLayer found = checkpoint.layer(i);
     CHECK(found.index == layer);
     CHECK(checkpoint.layer_index(i) == layer);
     CHECK(found.prefix == (names == Names::original ? "block." : "model.layers.") + std::to_string(layer) + ".mlp");
@@ -56,7 +56,7 @@ TEST_CASE("both naming forms give the same layers") {
     const TemporaryDirectory directory;
     const Draft draft = good_draft(names);
     draft.write(directory.path());
-    const sim::Checkpoint checkpoint(directory.path());
+    const checkpoint::Checkpoint checkpoint(directory.path());
     CHECK(checkpoint.form() == (names == Names::original ? "gpt-oss (original names)" : "gpt-oss (Hugging Face names)"));
     CHECK(checkpoint.path() == directory.path());
     CHECK(checkpoint.layer_count() == 2);
@@ -79,24 +79,24 @@ TEST_CASE("shards with an index, shards without, one file and a file by its path
   other.write(dashed.path());
   other.shards.clear();
   for (const auto& [file, tensors] : draft.shards) {
-    for (const sim::TensorData& tensor : tensors) other.shards["model.safetensors"].push_back(tensor);
+    for (const support::TensorData& tensor : tensors) other.shards["model.safetensors"].push_back(tensor);
   }
   other.write(single.path());
   for (const auto& path : {indexed.path(), numbered.path(), dashed.path(), single.path(), single.path() / "model.safetensors"}) {
     INFO(path.string());
-    const sim::Checkpoint checkpoint(path);
+    const checkpoint::Checkpoint checkpoint(path);
     CHECK(checkpoint.layer_count() == 2);
     check_layers(checkpoint, draft, Names::hugging_face);
   }
-  CHECK(sim::Checkpoint(indexed.path()).files() == std::vector{indexed.path() / kFirstShard, indexed.path() / kSecondShard});
-  CHECK(sim::Checkpoint(single.path()).files() == std::vector{single.path() / "model.safetensors"});
+  CHECK(checkpoint::Checkpoint(indexed.path()).files() == std::vector{indexed.path() / kFirstShard, indexed.path() / kSecondShard});
+  CHECK(checkpoint::Checkpoint(single.path()).files() == std::vector{single.path() / "model.safetensors"});
 }
 
 TEST_CASE("one shard alone is a checkpoint of its layers") {
   const TemporaryDirectory directory;
   const Draft draft = good_draft();
   draft.write(directory.path());
-  const sim::Checkpoint checkpoint(directory.path() / kSecondShard);
+  const checkpoint::Checkpoint checkpoint(directory.path() / kSecondShard);
   CHECK(checkpoint.layer_count() == 1);
   CHECK(checkpoint.top_k() == 1);
   check_layers(checkpoint, draft, Names::hugging_face, 1);
@@ -108,7 +108,7 @@ TEST_CASE("the index decides which of several files are the weights") {
   draft.raw["model.safetensors"] = "not weights";
   draft.raw["model-00001-of-00009.safetensors"] = "not weights";
   draft.write(directory.path());
-  check_layers(sim::Checkpoint(directory.path()), draft, Names::hugging_face);
+  check_layers(checkpoint::Checkpoint(directory.path()), draft, Names::hugging_face);
 }
 
 TEST_CASE("biases and routers may be absent") {
@@ -119,7 +119,7 @@ TEST_CASE("biases and routers may be absent") {
     for (const std::size_t part : {2U, 5U, 6U, 7U}) draft.remove(tensor_name(Names::hugging_face, layer, part));
   }
   draft.write(directory.path());
-  const sim::Checkpoint checkpoint(directory.path());
+  const checkpoint::Checkpoint checkpoint(directory.path());
   CHECK_FALSE(checkpoint.layer(1).experts.has_bias());
   CHECK_FALSE(checkpoint.layer(1).router.present());
   CHECK(checkpoint.layer(1).experts.tensors[3] == draft.tensor(tensor_name(Names::hugging_face, 1, 3)).bytes);
@@ -129,7 +129,7 @@ TEST_CASE("biases and routers may be absent") {
 TEST_CASE("a layer that does not exist is the caller's mistake") {
   const TemporaryDirectory directory;
   good_draft().write(directory.path());
-  const sim::Checkpoint checkpoint(directory.path());
+  const checkpoint::Checkpoint checkpoint(directory.path());
   for (const int layer : {-1, 2}) {
     const std::optional<Error> error = error_of([&] { static_cast<void>(checkpoint.layer(layer)); });
     REQUIRE(error);
@@ -141,19 +141,19 @@ TEST_CASE("a checkpoint can be moved") {
   const TemporaryDirectory directory;
   const Draft draft = good_draft();
   draft.write(directory.path());
-  sim::Checkpoint first(directory.path());
-  const sim::Checkpoint second(std::move(first));
+  checkpoint::Checkpoint first(directory.path());
+  const checkpoint::Checkpoint second(std::move(first));
   check_layers(second, draft, Names::hugging_face);
 }
 
 TEST_CASE("the recorded checkpoint has the sizes that its README states") {
-  const sim::Checkpoint checkpoint(kTiny);
+  const checkpoint::Checkpoint checkpoint(kTiny);
   CHECK(checkpoint.form() == "gpt-oss (Hugging Face names)");
   CHECK(checkpoint.files().size() == 2);
   CHECK(checkpoint.top_k() == 4);
   REQUIRE(checkpoint.layer_count() == 2);
   for (const int index : {0, 1}) {
-    const sim::MoeLayer layer = checkpoint.layer(index);
+    const checkpoint::MoeLayer layer = checkpoint.layer(index);
     CHECK(layer.experts.sizes == layout::Sizes{8, 256, 256, 32});
     CHECK(layer.experts.has_bias());
     CHECK(layer.router.weight.size() == 8 * 256);
@@ -163,43 +163,43 @@ TEST_CASE("the recorded checkpoint has the sizes that its README states") {
       CHECK(static_cast<int>(*low) == 117);
       CHECK(static_cast<int>(*high) == 123);
     }
-    const std::optional<sim::Expected> expected = sim::load_expected(checkpoint, index);
+    const std::optional<checkpoint::Expected> expected = checkpoint::load_expected(checkpoint, index);
     REQUIRE(expected);
     CHECK(expected->tokens == 9);
     CHECK(expected->x.size() == 9 * 256);
     CHECK(expected->out_f64.size() == 9 * 256);
   }
   // Bytes at the offsets that the headers give, read with od: layer 0 x at 8+800+59904, out.f64 at 8+800.
-  const std::optional<sim::Expected> first = sim::load_expected(checkpoint, 0);
+  const std::optional<checkpoint::Expected> first = checkpoint::load_expected(checkpoint, 0);
   CHECK(first->x.front() == 0x3F21);
   CHECK(first->out_f64.front() == 0x3FF15C8CB35E5B00U);
 }
 
 TEST_CASE("the writer repeats the recorded shards byte for byte") {
   for (const std::string& shard : {kFirstShard, kSecondShard}) {
-    const sim::SafetensorsFile file(kTiny / shard);
-    std::vector<sim::TensorData> tensors;
+    const support::SafetensorsFile file(kTiny / shard);
+    std::vector<support::TensorData> tensors;
     for (const auto& [name, view] : file.tensors()) {
       tensors.push_back({name, std::string(view.dtype->name), view.shape, {view.bytes.begin(), view.bytes.end()}});
     }
     std::sort(tensors.begin(), tensors.end(),
               [&](const auto& a, const auto& b) { return file.find(a.name)->file_offset < file.find(b.name)->file_offset; });
-    const std::vector<std::uint8_t> written = sim::safetensors_bytes(tensors, file.metadata());
+    const std::vector<std::uint8_t> written = support::safetensors_bytes(tensors, file.metadata());
     CHECK((std::string(written.begin(), written.end()) == read_bytes(kTiny / shard)));
   }
 }
 
 TEST_CASE("expected outputs that do not fit are refused") {
   const auto f64 = [](const std::string& name, std::vector<std::int64_t> shape) {
-    return sim::TensorData{name, "F64", shape, std::vector<std::uint8_t>(static_cast<std::size_t>(8 * shape[0] * (shape.size() > 1 ? shape[1] : 1)))};
+    return support::TensorData{name, "F64", shape, std::vector<std::uint8_t>(static_cast<std::size_t>(8 * shape[0] * (shape.size() > 1 ? shape[1] : 1)))};
   };
   const auto bf16 = [](const std::string& name, std::vector<std::int64_t> shape) {
-    return sim::TensorData{name, "BF16", shape,
+    return support::TensorData{name, "BF16", shape,
                            std::vector<std::uint8_t>(static_cast<std::size_t>(2 * shape[0] * (shape.size() > 1 ? shape[1] : 1)))};
   };
   const std::string x = "layers.1.mlp.x", out = "layers.1.mlp.out.f64";
   struct Row {
-    std::vector<sim::TensorData> tensors;
+    std::vector<support::TensorData> tensors;
     std::vector<std::string> parts;
   };
   const std::vector<Row> rows{
@@ -215,34 +215,34 @@ TEST_CASE("expected outputs that do not fit are refused") {
   };
   const TemporaryDirectory directory;
   good_draft().write(directory.path());
-  const sim::Checkpoint checkpoint(directory.path());
-  CHECK_FALSE(sim::load_expected(checkpoint, 1));
+  const checkpoint::Checkpoint checkpoint(directory.path());
+  CHECK_FALSE(checkpoint::load_expected(checkpoint, 1));
   const std::filesystem::path file = directory.path() / "expected.safetensors";
-  const auto write = [&](const std::vector<sim::TensorData>& tensors) {
-    const std::vector<std::uint8_t> bytes = sim::safetensors_bytes(tensors, {});
+  const auto write = [&](const std::vector<support::TensorData>& tensors) {
+    const std::vector<std::uint8_t> bytes = support::safetensors_bytes(tensors, {});
     write_bytes(file, std::string(bytes.begin(), bytes.end()));
   };
   for (const Row& row : rows) {
     write(row.tensors);
     std::vector<std::string> parts = row.parts;
     parts.push_back(file.string());
-    CHECK(input_error_defect(error_of([&] { sim::load_expected(checkpoint, 1); }), parts) == "");
+    CHECK(input_error_defect(error_of([&] { checkpoint::load_expected(checkpoint, 1); }), parts) == "");
   }
   write({bf16(x, {3, 64}), f64(out, {3, 64})});
-  CHECK(sim::load_expected(checkpoint, 1)->tokens == 3);
-  CHECK(sim::load_expected(sim::Checkpoint(directory.path() / kSecondShard), 0)->tokens == 3);
+  CHECK(checkpoint::load_expected(checkpoint, 1)->tokens == 3);
+  CHECK(checkpoint::load_expected(checkpoint::Checkpoint(directory.path() / kSecondShard), 0)->tokens == 3);
   write_bytes(file, "cut");
-  CHECK(input_error_defect(error_of([&] { sim::load_expected(checkpoint, 1); }), {file.string(), "3 bytes"}) == "");
+  CHECK(input_error_defect(error_of([&] { checkpoint::load_expected(checkpoint, 1); }), {file.string(), "3 bytes"}) == "");
 }
 
 TEST_CASE("the synthetic checkpoint has the shape, names and files of the recorded one") {
   const TemporaryDirectory directory;
-  sim::write_synthetic_checkpoint(directory.path() / "new", {});
-  const sim::Checkpoint synthetic(directory.path() / "new"), recorded(kTiny);
+  checkpoint::write_synthetic_checkpoint(directory.path() / "new", {});
+  const checkpoint::Checkpoint synthetic(directory.path() / "new"), recorded(kTiny);
   REQUIRE(synthetic.files().size() == recorded.files().size());
   for (std::size_t i = 0; i < synthetic.files().size(); ++i) {
     CHECK(synthetic.files()[i].filename() == recorded.files()[i].filename());
-    const sim::SafetensorsFile ours(synthetic.files()[i]), theirs(recorded.files()[i]);
+    const support::SafetensorsFile ours(synthetic.files()[i]), theirs(recorded.files()[i]);
     CHECK(ours.metadata() == theirs.metadata());
     REQUIRE(ours.tensors().size() == theirs.tensors().size());
     for (const auto& [name, view] : theirs.tensors()) {
@@ -256,7 +256,7 @@ TEST_CASE("the synthetic checkpoint has the shape, names and files of the record
   const auto read_json = [](const std::filesystem::path& file) { return parsed(read_bytes(file)); };
   const std::string index = "model.safetensors.index.json";
   CHECK(read_json(directory.path() / "new" / index) == read_json(kTiny / index));
-  const sim::Json ours = read_json(directory.path() / "new" / "config.json"), theirs = read_json(kTiny / "config.json");
+  const support::Json ours = read_json(directory.path() / "new" / "config.json"), theirs = read_json(kTiny / "config.json");
   for (const char* const key :
        {"architectures", "model_type", "head_dim", "hidden_size", "intermediate_size", "num_attention_heads", "num_experts_per_tok",
         "num_hidden_layers", "num_key_value_heads", "num_local_experts", "quantization_config", "vocab_size"}) {
@@ -271,9 +271,9 @@ TEST_CASE("the synthetic checkpoint follows from its seed alone") {
   for (const std::uint64_t value : published) REQUIRE(splitmix64(state) == value);
 
   const TemporaryDirectory directory;
-  sim::SyntheticShape shape{.layers = 3, .experts = 3, .hidden = 96, .intermediate = 64, .top_k = 2, .seed = 42};
+  checkpoint::SyntheticShape shape{.layers = 3, .experts = 3, .hidden = 96, .intermediate = 64, .top_k = 2, .seed = 42};
   const auto write = [&](const std::string& name) {
-    sim::write_synthetic_checkpoint(directory.path() / name, shape);
+    checkpoint::write_synthetic_checkpoint(directory.path() / name, shape);
     return read_bytes(directory.path() / name / kFirstShard) + read_bytes(directory.path() / name / kSecondShard);
   };
   const std::string first = write("a"), same = write("b");
@@ -282,14 +282,14 @@ TEST_CASE("the synthetic checkpoint follows from its seed alone") {
   const std::string other = write("c");
   CHECK((first != other));
 
-  const sim::Checkpoint checkpoint(directory.path() / "a");
+  const checkpoint::Checkpoint checkpoint(directory.path() / "a");
   CHECK(checkpoint.layer_count() == 3);
   CHECK(checkpoint.top_k() == 2);
   CHECK(checkpoint.sizes(2) == layout::Sizes{3, 64, 96, 32});
   std::uint64_t hash = 0xCBF29CE484222325U;
   for (const char c : std::string("model.layers.2.mlp.experts.gate_up_proj_scales")) hash = (hash ^ static_cast<std::uint64_t>(c)) * 0x100000001B3U;
   state = 42 ^ hash;
-  const sim::MoeLayer layer = checkpoint.layer(2);
+  const checkpoint::MoeLayer layer = checkpoint.layer(2);
   for (const std::uint8_t scale : layer.experts[layout::Role::w13_weight_scale])
     REQUIRE(static_cast<unsigned>(scale) == 117 + (splitmix64(state) >> 32) % 7);
   // Modest values: bf16 exponents 118 to 123, both signs.
@@ -307,8 +307,8 @@ TEST_CASE("the synthetic checkpoint follows from its seed alone") {
 
 TEST_CASE("the synthetic checkpoint refuses impossible shapes and directories in use") {
   const TemporaryDirectory directory;
-  const auto code_of = [&](const sim::SyntheticShape& shape) {
-    const std::optional<Error> error = error_of([&] { sim::write_synthetic_checkpoint(directory.path() / "new", shape); });
+  const auto code_of = [&](const checkpoint::SyntheticShape& shape) {
+    const std::optional<Error> error = error_of([&] { checkpoint::write_synthetic_checkpoint(directory.path() / "new", shape); });
     return error ? static_cast<int>(error->code()) : 0;
   };
   CHECK(code_of({.layers = 0}) == 2);
@@ -319,8 +319,8 @@ TEST_CASE("the synthetic checkpoint refuses impossible shapes and directories in
   CHECK(code_of({.layers = 1024, .experts = 4096, .hidden = 1 << 16, .intermediate = 1 << 16}) == 2);
   CHECK_FALSE(std::filesystem::exists(directory.path() / "new"));
   CHECK(code_of({.layers = 1, .experts = 1, .hidden = 32, .intermediate = 32, .top_k = 1}) == 0);
-  CHECK(sim::Checkpoint(directory.path() / "new").layer_count() == 1);
+  CHECK(checkpoint::Checkpoint(directory.path() / "new").layer_count() == 1);
   CHECK(code_of({}) == 3);
 }
 
-}  // namespace mx::test
+}  // namespace mx::tests

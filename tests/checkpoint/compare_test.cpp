@@ -10,7 +10,7 @@
 #include "tests/catch.hpp"
 #include "tests/checkpoint/published_forms.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 namespace {
 
 namespace fs = std::filesystem;
@@ -64,7 +64,7 @@ WrittenOut written_out(const PublishedForm& form) {
   for (std::size_t expert = 0; expert < kPublishedExperts; ++expert) {
     for (std::size_t half = layer.form.gated ? 0 : 1; half < 3; ++half) {
       const std::size_t rows = half < 2 ? kPublishedIntermediate : kPublishedHidden, columns = half < 2 ? kPublishedHidden : kPublishedIntermediate;
-      sim::TensorData tensor{form.before + "0" + form.after + std::to_string(expert) + "." +
+      support::TensorData tensor{form.before + "0" + form.after + std::to_string(expert) + "." +
                                  std::vector<std::string>{"gate_proj", "up_proj", "down_proj"}[half] + ".weight",
                              "F32",
                              {static_cast<std::int64_t>(rows), static_cast<std::int64_t>(columns)},
@@ -85,11 +85,11 @@ WrittenOut written_out(const PublishedForm& form) {
   return written;
 }
 
-sim::CheckpointComparison compared(const Draft& a, const Draft& b, const sim::CompareOptions& options = {}) {
+checkpoint::CheckpointComparison compared(const Draft& a, const Draft& b, const checkpoint::CompareOptions& options = {}) {
   const TemporaryDirectory first, second;
   a.write(first.path());
   b.write(second.path());
-  return sim::compare_checkpoints(first.path(), second.path(), options);
+  return checkpoint::compare_checkpoints(first.path(), second.path(), options);
 }
 
 }  // namespace
@@ -98,15 +98,15 @@ TEST_CASE("every form is its own numbers, written out") {
   bool rounds = false, exact = false;  // there are forms of both kinds
   for (const PublishedForm& form : published_forms()) {
     INFO(form.id);
-    const sim::CheckpointComparison itself = compared(published_draft(form), published_draft(form));
+    const checkpoint::CheckpointComparison itself = compared(published_draft(form), published_draft(form));
     CHECK(itself.same());
     CHECK(itself.equal == (form.gated() ? 6 : 4));
     const WrittenOut written = written_out(form);
-    const sim::CheckpointComparison other = compared(published_draft(form), written.draft);
+    const checkpoint::CheckpointComparison other = compared(published_draft(form), written.draft);
     CHECK(other.tensors == itself.tensors);
     // Products of more than 24 bits are rounded in the file of fp32: those differ, and nothing else.
     std::vector<std::int64_t> differing, expected = written.rounded;
-    for (const sim::TensorDifference& difference : other.differences) {
+    for (const checkpoint::TensorDifference& difference : other.differences) {
       differing.push_back(difference.differing);
       CHECK(difference.b == static_cast<double>(static_cast<float>(difference.a)));
     }
@@ -151,7 +151,7 @@ TEST_CASE("what one thing makes of a checkpoint is named") {
     INFO(row.id);
     Draft changed = published_draft(form);
     row.change(changed);
-    const sim::CheckpointComparison result = compared(published_draft(form), changed);
+    const checkpoint::CheckpointComparison result = compared(published_draft(form), changed);
     REQUIRE(result.differences.size() == row.tensors);
     CHECK(result.same() == (row.tensors == 0));
     if (row.tensors == 0) continue;
@@ -169,7 +169,7 @@ TEST_CASE("the same numbers by other scales are equal, a lost global scale is na
   const auto with_scale = [](const char* const id, const std::string& end, std::uint8_t high) {
     Draft draft = published_draft(published_form(id));
     for (auto& [file, tensors] : draft.shards) {
-      for (sim::TensorData& tensor : tensors) {
+      for (support::TensorData& tensor : tensors) {
         if (tensor.name.ends_with(end)) tensor.bytes = {0, 0, 0, high};
       }
     }
@@ -179,7 +179,7 @@ TEST_CASE("the same numbers by other scales are equal, a lost global scale is na
   const Draft multiplied = with_scale("modelopt-w4a16-nvfp4", ".weight_scale_2", 0x3C);  // 2^-7
   CHECK(compared(divided, multiplied).same());
   const Draft other = with_scale("modelopt-w4a16-nvfp4", ".weight_scale_2", 0x3F);  // 0.5
-  const sim::CheckpointComparison result = compared(divided, other);
+  const checkpoint::CheckpointComparison result = compared(divided, other);
   REQUIRE(result.differences.size() == 6);
   CHECK(result.differences[0].ratio == 64);
   CHECK(result.differences[0].cause == "every number of the second is 64 times that of the first");
@@ -192,12 +192,12 @@ TEST_CASE("a lost global scale is named, whatever number it is") {
     const auto with = [](float number) {
       Draft draft = published_draft(published_form("modelopt-w4a16-nvfp4"));
       const auto bits = std::bit_cast<std::uint32_t>(number);
-      for (sim::TensorData& tensor : draft.shards["model.safetensors"]) {
+      for (support::TensorData& tensor : draft.shards["model.safetensors"]) {
         for (std::size_t b = 0; b < 4 && tensor.name.ends_with(".weight_scale_2"); ++b) tensor.bytes[b] = static_cast<std::uint8_t>(bits >> 8 * b);
       }
       return draft;
     };
-    const sim::CheckpointComparison second = compared(with(scale), with(1)), first = compared(with(1), with(scale));
+    const checkpoint::CheckpointComparison second = compared(with(scale), with(1)), first = compared(with(1), with(scale));
     REQUIRE(second.differences.size() == 6);
     REQUIRE(first.differences.size() == 6);
     for (std::size_t i = 0; i < 6; ++i) {
@@ -212,7 +212,7 @@ TEST_CASE("a comparison says how far it is, matrix by matrix, and stops when it 
   draft.shards["model.safetensors"].push_back({"model.norm.weight", "F32", {2}, std::vector<std::uint8_t>(8)});
   std::vector<std::uint64_t> done;
   std::uint64_t whole = 0;
-  sim::CompareOptions options;
+  checkpoint::CompareOptions options;
   options.progress = [&](const std::string&, std::uint64_t bytes, std::uint64_t total) {
     done.push_back(bytes);
     whole = total;
@@ -234,7 +234,7 @@ TEST_CASE("other tensors are compared under their names and what only one has is
   b.shards["model.safetensors"].push_back({"model.norm.weight", "BF16", {2}, {0x80, 0x3F, 0x80, 0x3F}});
   b.shards["model.safetensors"].push_back({"lm_head.weight", "BF16", {1}, {0, 0}});
   b.shards["model.safetensors"].push_back({"model.layers.0.self_attn.q_proj.weight_scale", "BF16", {1}, {0, 0}});
-  const sim::CheckpointComparison result = compared(a, b);
+  const checkpoint::CheckpointComparison result = compared(a, b);
   REQUIRE(result.differences.size() == 1);
   CHECK(result.differences[0].name == "model.norm.weight");
   CHECK(result.differences[0].differing == 1);
@@ -243,7 +243,7 @@ TEST_CASE("other tensors are compared under their names and what only one has is
   CHECK(result.omitted[0].name == "lm_head.weight");
   CHECK(result.omitted[0].differs);
   CHECK_FALSE(result.omitted[1].differs);
-  sim::CompareOptions options;
+  checkpoint::CompareOptions options;
   options.layers = {0};
   options.tensors = {"experts.0"};
   CHECK(compared(a, b, options).tensors == 3);
@@ -254,4 +254,4 @@ TEST_CASE("other tensors are compared under their names and what only one has is
   CHECK_THROWS_WITH(compared(a, b, options), Catch::Contains("no tensor that is compared has 'nowhere' in its name"));
 }
 
-}  // namespace mx::test
+}  // namespace mx::tests

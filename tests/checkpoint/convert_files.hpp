@@ -15,12 +15,12 @@
 #include "tests/checkpoint/draft.hpp"
 #include "tests/json_text.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 
 inline const std::string kFirstLayer = "mxact-layer-00000.safetensors";
 
 /// A conversion that takes any sizes.
-inline sim::ConvertOptions triton() { return {.backend = "TRITON", .setting = {}}; }
+inline checkpoint::ConvertOptions triton() { return {.backend = "TRITON", .setting = {}}; }
 
 /// Names in a directory.
 inline std::set<std::string> entries_of(const std::filesystem::path& directory) {
@@ -41,27 +41,27 @@ inline std::string file_differences(const std::filesystem::path& a, const std::f
 
 /// Restores without losses; gives `output` back.
 inline const std::filesystem::path& restored_from(const std::vector<std::filesystem::path>& directories, const std::filesystem::path& output) {
-  sim::restore_checkpoint(directories, output, {});
+  checkpoint::restore_checkpoint(directories, output, {});
   return output;
 }
 
 /// Converts for each of `tp` ranks and restores from all of them, below `directory`; empty when the source's files come back.
-inline std::string rank_differences(const std::filesystem::path& source, sim::ConvertOptions options, int tp,
+inline std::string rank_differences(const std::filesystem::path& source, checkpoint::ConvertOptions options, int tp,
                                     const std::filesystem::path& directory) {
   std::vector<std::filesystem::path> ranks;
   options.setting.tp_size = tp;
   for (options.rank = 0; options.rank < tp; ++options.rank) {
     ranks.push_back(directory / std::to_string(options.rank));
-    sim::convert_checkpoint(source, ranks.back(), options);
+    checkpoint::convert_checkpoint(source, ranks.back(), options);
   }
   return file_differences(source, restored_from(ranks, directory / "restored"));
 }
 
 /// Empty when a layer's file holds what the model's conversion makes of the canonical layer; else the role that differs.
 inline std::string packed_difference(const std::filesystem::path& file, const layout::CanonicalLayer& layer, const std::string& backend,
-                                     const layout::Setting& setting) {
-  const sim::SafetensorsFile packed(file);
-  const layout::PackedLayer expected = layout::convert(layer, layout::backend_layout_named(backend, layer.form.format, setting.engine), setting);
+                                     const families::Setting& setting) {
+  const support::SafetensorsFile packed(file);
+  const families::PackedLayer expected = families::convert(layer, families::backend_layout_named(backend, layer.form.format, setting.engine), setting);
   if (packed.tensors().size() != expected.tensors.size()) return "other tensors";
   for (const layout::PackedTensor& tensor : expected.tensors) {
     const std::string role(layout::name_of(tensor.role));
@@ -72,35 +72,35 @@ inline std::string packed_difference(const std::filesystem::path& file, const la
 }
 
 /// The tags of a layer's file.
-inline sim::Json tags_of(const std::filesystem::path& file) {
-  return parsed(sim::SafetensorsFile(file).metadata().at(std::string(sim::kLayerTagsKey)));
+inline support::Json tags_of(const std::filesystem::path& file) {
+  return parsed(support::SafetensorsFile(file).metadata().at(std::string(checkpoint::kLayerTagsKey)));
 }
 
 /// Writes a safetensors file again, its tensors and metadata changed.
 inline void rewrite(const std::filesystem::path& file,
-                    const std::function<void(std::vector<sim::TensorData>&, std::map<std::string, std::string>&)>& change) {
-  std::vector<sim::TensorData> tensors;
+                    const std::function<void(std::vector<support::TensorData>&, std::map<std::string, std::string>&)>& change) {
+  std::vector<support::TensorData> tensors;
   std::map<std::string, std::string> metadata;
   {
-    const sim::SafetensorsFile from(file);
+    const support::SafetensorsFile from(file);
     metadata = from.metadata();
-    for (const std::string& name : sim::names_in_order(from)) {
-      const sim::TensorView& view = *from.find(name);
+    for (const std::string& name : support::names_in_order(from)) {
+      const support::TensorView& view = *from.find(name);
       tensors.push_back({name, std::string(view.dtype->name), view.shape, {view.bytes.begin(), view.bytes.end()}});
     }
   }
   change(tensors, metadata);
-  const std::vector<std::uint8_t> bytes = sim::safetensors_bytes(tensors, metadata);
+  const std::vector<std::uint8_t> bytes = support::safetensors_bytes(tensors, metadata);
   write_bytes(file, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
 /// Changes the tags of a layer's file.
-inline void retag(const std::filesystem::path& file, const std::function<void(sim::Json&)>& change) {
-  rewrite(file, [&](std::vector<sim::TensorData>&, std::map<std::string, std::string>& metadata) {
-    sim::Json tags = parsed(metadata.at(std::string(sim::kLayerTagsKey)));
+inline void retag(const std::filesystem::path& file, const std::function<void(support::Json&)>& change) {
+  rewrite(file, [&](std::vector<support::TensorData>&, std::map<std::string, std::string>& metadata) {
+    support::Json tags = parsed(metadata.at(std::string(checkpoint::kLayerTagsKey)));
     change(tags);
-    metadata[std::string(sim::kLayerTagsKey)] = tags.dump();
+    metadata[std::string(checkpoint::kLayerTagsKey)] = tags.dump();
   });
 }
 
-}  // namespace mx::test
+}  // namespace mx::tests

@@ -18,18 +18,18 @@
 #include "tests/catch.hpp"
 #include "tests/checkpoint/convert_files.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 namespace {
 
 namespace fs = std::filesystem;
 
-using layout::Setting;
+using families::Setting;
 
 /// A device that each backend runs on; TRITON's layouts differ between devices.
-std::vector<layout::Arch> archs_of(std::string_view family) {
-  if (family == "triton_kernels") return {layout::Arch::sm90, layout::Arch::sm100, layout::Arch::gfx950, layout::Arch::gfx942};
-  if (family == "aiter") return {layout::Arch::gfx950, layout::Arch::gfx1250};
-  return {layout::Arch::sm100};
+std::vector<families::Arch> archs_of(std::string_view family) {
+  if (family == "triton_kernels") return {families::Arch::sm90, families::Arch::sm100, families::Arch::gfx950, families::Arch::gfx942};
+  if (family == "aiter") return {families::Arch::gfx950, families::Arch::gfx1250};
+  return {families::Arch::sm100};
 }
 
 struct Case {
@@ -40,10 +40,10 @@ struct Case {
 /// Every MXFP4 backend that converts gpt-oss checkpoints, under both engines, on its devices, with the options that its converter looks at.
 std::vector<Case> every_case() {
   std::vector<Case> cases;
-  for (const layout::BackendLayout& row : layout::all_backend_layouts()) {
-    for (const Engine engine : layout::kConversionEngines) {
+  for (const families::BackendLayout& row : families::all_backend_layouts()) {
+    for (const deployment::Engine engine : families::kConversionEngines) {
       if (!row.converts(layout::SourceOrder::gpt_oss, engine)) continue;
-      for (const layout::Arch arch : archs_of(row.family)) {
+      for (const families::Arch arch : archs_of(row.family)) {
         cases.push_back({std::string(row.backend), {.sizes = {}, .padded = {}, .form = {}, .engine = engine, .arch = arch}});
       }
     }
@@ -52,22 +52,22 @@ std::vector<Case> every_case() {
 }
 
 std::string name_of(const Case& c) {
-  return c.backend + " " + std::string(name_of(c.setting.engine)) + " " + std::string(layout::name_of(c.setting.arch));
+  return c.backend + " " + std::string(deployment::name_of(c.setting.engine)) + " " + std::string(families::name_of(c.setting.arch));
 }
 
-sim::ConvertOptions options_of(const Case& c) { return {.backend = c.backend, .setting = c.setting}; }
+checkpoint::ConvertOptions options_of(const Case& c) { return {.backend = c.backend, .setting = c.setting}; }
 
 }  // namespace
 
 TEST_CASE("every backend that takes the rounded sizes gives the same files back") {
   const TemporaryDirectory directory;
   const fs::path source = directory.path() / "source";
-  sim::write_synthetic_checkpoint(source, {.layers = 3, .experts = 2, .hidden = 96, .intermediate = 160, .top_k = 2});
+  checkpoint::write_synthetic_checkpoint(source, {.layers = 3, .experts = 2, .hidden = 96, .intermediate = 160, .top_k = 2});
   std::set<std::string> backends;
   for (const Case& c : every_case()) {
     INFO(name_of(c));
     const fs::path packed = directory.path() / "packed", restored = directory.path() / "restored";
-    const sim::ConvertReport report = sim::convert_checkpoint(source, packed, options_of(c));
+    const checkpoint::ConvertReport report = checkpoint::convert_checkpoint(source, packed, options_of(c));
     CHECK(report.finished);
     CHECK(report.layers == 3);
     CHECK(report.losses.empty());
@@ -106,7 +106,7 @@ TEST_CASE("any bytes come back, under either naming, with or without index, bias
       draft.write(source);
       const fs::path packed = directory.path() / "packed", restored = directory.path() / "restored";
       const fs::path from = variant == 4 ? source / kSecondShard : source;
-      const sim::ConvertReport report = sim::convert_checkpoint(from, packed, triton());
+      const checkpoint::ConvertReport report = checkpoint::convert_checkpoint(from, packed, triton());
       CHECK(report.finished);
       restored_from({packed}, restored);
       if (variant == 4) {
@@ -125,19 +125,19 @@ TEST_CASE("any bytes come back, under either naming, with or without index, bias
 TEST_CASE("a converted tensor lies as the backend's kernel reads it") {
   const TemporaryDirectory directory;
   const fs::path source = directory.path() / "source";
-  sim::write_synthetic_checkpoint(source, {.layers = 1, .experts = 1, .hidden = 256, .intermediate = 256, .top_k = 1});
-  sim::convert_checkpoint(source, directory.path() / "packed", {.backend = "FLASHINFER_TRTLLM_MXFP4_BF16", .setting = {}});
-  const sim::SafetensorsFile packed(directory.path() / "packed" / kFirstLayer);
-  const sim::MoeLayer layer = sim::Checkpoint(source).layer(0);
+  checkpoint::write_synthetic_checkpoint(source, {.layers = 1, .experts = 1, .hidden = 256, .intermediate = 256, .top_k = 1});
+  checkpoint::convert_checkpoint(source, directory.path() / "packed", {.backend = "FLASHINFER_TRTLLM_MXFP4_BF16", .setting = {}});
+  const support::SafetensorsFile packed(directory.path() / "packed" / kFirstLayer);
+  const checkpoint::MoeLayer layer = checkpoint::Checkpoint(source).layer(0);
   // layouts.md, section 2: destination row 0 is source row 1 (up 0), row 1 is 5 (up 2), row 8 is 0 (gate 0), row 9 is 4.
-  const sim::TensorView& weight = *packed.find("model.layers.0.mlp.experts.w13_weight");
+  const support::TensorView& weight = *packed.find("model.layers.0.mlp.experts.w13_weight");
   CHECK(weight.dtype->name == "U8");
   REQUIRE(weight.bytes.size() == 512 * 128);
   const std::vector<std::uint8_t>& from = layer.experts[layout::Role::w13_weight];
   for (const auto& [row, source_row] : std::vector<std::pair<int, int>>{{0, 1}, {1, 5}, {8, 0}, {9, 4}}) {
     CHECK(std::equal(weight.bytes.begin() + row * 128, weight.bytes.begin() + (row + 1) * 128, from.begin() + source_row * 128));
   }
-  const sim::TensorView& bias = *packed.find("model.layers.0.mlp.experts.w13_bias");
+  const support::TensorView& bias = *packed.find("model.layers.0.mlp.experts.w13_bias");
   CHECK(bias.dtype->name == "F32");
   CHECK(bias.bytes.size() == 512 * 4);
   // bf16 in the upper half of fp32, low byte first: source row 1.
@@ -148,12 +148,12 @@ TEST_CASE("a converted tensor lies as the backend's kernel reads it") {
 TEST_CASE("the tags say what was done") {
   const TemporaryDirectory directory;
   const fs::path source = directory.path() / "source";
-  sim::write_synthetic_checkpoint(source, {.layers = 2, .experts = 2, .hidden = 96, .intermediate = 160, .top_k = 2});
+  checkpoint::write_synthetic_checkpoint(source, {.layers = 2, .experts = 2, .hidden = 96, .intermediate = 160, .top_k = 2});
   Setting setting{};
-  setting.arch = layout::Arch::sm90;
-  setting.engine = kVllm2026_08;
-  sim::convert_checkpoint(source, directory.path() / "packed", {.backend = "triton", .setting = setting});
-  const sim::Json tags = tags_of(directory.path() / "packed" / "mxact-layer-00001.safetensors");
+  setting.arch = families::Arch::sm90;
+  setting.engine = deployment::kVllm2026_08;
+  checkpoint::convert_checkpoint(source, directory.path() / "packed", {.backend = "triton", .setting = setting});
+  const support::Json tags = tags_of(directory.path() / "packed" / "mxact-layer-00001.safetensors");
   CHECK(tags["version"] == 2);
   CHECK(tags["backend"] == "TRITON");
   CHECK(tags["prefix"] == "model.layers.1.mlp");
@@ -164,25 +164,25 @@ TEST_CASE("the tags say what was done") {
   CHECK(tags["setting"]["platform"] == "sm90");
   CHECK(tags["setting"]["weight-format"] == "mxfp4");
   CHECK(tags["setting"]["source-order"] == "gpt_oss");
-  CHECK(tags["setting"]["sizes"] == sim::Json{{"experts", 2}, {"intermediate", 160}, {"hidden", 96}, {"group", 32}});
-  CHECK(tags["setting"]["padded"] == sim::Json{{"experts", 2}, {"intermediate", 192}, {"hidden", 96}, {"group", 32}});
+  CHECK(tags["setting"]["sizes"] == support::Json{{"experts", 2}, {"intermediate", 160}, {"hidden", 96}, {"group", 32}});
+  CHECK(tags["setting"]["padded"] == support::Json{{"experts", 2}, {"intermediate", 192}, {"hidden", 96}, {"group", 32}});
   REQUIRE(tags["tensors"].size() == 6);
   CHECK(tags["tensors"][0]["role"] == "w13_weight");
   CHECK(tags["tensors"][0]["name"] == "model.layers.1.mlp.experts.w13_weight");
   CHECK(tags["tensors"][0]["cast"] == "keep");
   CHECK(tags["tensors"][2]["cast"] == "bf16_to_f32");
   REQUIRE(tags["source"].size() == 6);
-  CHECK(tags["source"][4] == sim::Json{{"role", "w2_weight_scale"},
+  CHECK(tags["source"][4] == support::Json{{"role", "w2_weight_scale"},
                                        {"name", "model.layers.1.mlp.experts.down_proj_scales"},
                                        {"dtype", "U8"},
-                                       {"shape", sim::Json::array({2, 96, 5})},
+                                       {"shape", support::Json::array({2, 96, 5})},
                                        {"shard", kSecondShard}});
 }
 
 TEST_CASE("the ranks of a conversion are the checkpoint together, in any order, and only together") {
   const TemporaryDirectory directory;
   const fs::path source = directory.path() / "source", restored = directory.path() / "restored";
-  sim::write_synthetic_checkpoint(source, {.layers = 2, .experts = 2, .hidden = 128, .intermediate = 192, .top_k = 2});
+  checkpoint::write_synthetic_checkpoint(source, {.layers = 2, .experts = 2, .hidden = 128, .intermediate = 192, .top_k = 2});
   for (const char* backend : {"TRITON", "MARLIN", "FLASHINFER_TRTLLM_MXFP4_BF16"}) {
     INFO(backend);
     std::vector<fs::path> ranks;
@@ -190,7 +190,7 @@ TEST_CASE("the ranks of a conversion are the checkpoint together, in any order, 
       Setting setting{};
       setting.tp_size = 3;
       ranks.push_back(directory.path() / (std::string(backend) + std::to_string(rank)));
-      sim::convert_checkpoint(source, ranks.back(), {.backend = backend, .setting = setting, .rank = rank});
+      checkpoint::convert_checkpoint(source, ranks.back(), {.backend = backend, .setting = setting, .rank = rank});
     }
     std::swap(ranks[0], ranks[2]);
     CHECK(file_differences(source, restored_from(ranks, restored)) == "");
@@ -200,8 +200,8 @@ TEST_CASE("the ranks of a conversion are the checkpoint together, in any order, 
     const fs::path other = directory.path() / "other";
     Setting setting{};
     setting.tp_size = 3;
-    setting.engine = kVllm2026_05;
-    sim::convert_checkpoint(source, other, {.backend = backend, .setting = setting, .rank = 2});
+    setting.engine = deployment::kVllm2026_05;
+    checkpoint::convert_checkpoint(source, other, {.backend = backend, .setting = setting, .rank = 2});
     CHECK(input_error_defect(error_of([&] { restored_from({ranks[2], ranks[1], other}, restored); }), {other.string(), "another conversion"}) == "");
     fs::remove_all(other);
     CHECK_FALSE(fs::exists(restored));
@@ -215,18 +215,18 @@ TEST_CASE("what a conversion lost is reported, refused, and marked when it is ac
   Draft draft = good_draft();
   // Every scale byte from 0 on: 1..102 and 143..254 do not survive fp16 (layouts.md, section 6.3).
   for (const int layer : {0, 1}) {
-    sim::TensorData& scales = draft.tensor(tensor_name(Names::hugging_face, layer, 1));
+    support::TensorData& scales = draft.tensor(tensor_name(Names::hugging_face, layer, 1));
     for (std::size_t i = 0; i < scales.bytes.size(); ++i) scales.bytes[i] = static_cast<std::uint8_t>(i);
     for (const std::size_t part : {2U, 5U}) std::ranges::fill(draft.tensor(tensor_name(Names::hugging_face, layer, part)).bytes, std::uint8_t{0});
     std::ranges::fill(draft.tensor(tensor_name(Names::hugging_face, layer, 4)).bytes, std::uint8_t{120});
   }
   draft.write(source);
   Setting setting{};
-  setting.params_dtype = layout::ParamsDtype::fp16;
-  const sim::ConvertReport report = sim::convert_checkpoint(source, packed, {.backend = "MARLIN", .setting = setting});
+  setting.params_dtype = families::ParamsDtype::fp16;
+  const checkpoint::ConvertReport report = checkpoint::convert_checkpoint(source, packed, {.backend = "MARLIN", .setting = setting});
   // 0 and 1..102 become one code, 255 and 143..254 another: all of them cannot be told apart. Zero biases can, from each other.
   std::int64_t lost = 0;
-  for (const sim::LayerLoss& loss : report.losses) {
+  for (const checkpoint::LayerLoss& loss : report.losses) {
     if (loss.loss.role == layout::Role::w13_weight_scale) lost += loss.loss.units;
   }
   CHECK(lost == 2 * (103 + 113));
@@ -235,10 +235,10 @@ TEST_CASE("what a conversion lost is reported, refused, and marked when it is ac
   CHECK(refused->code() == ErrorCode::usage);
   CHECK(std::string(refused->what()).find("--accept-losses") != std::string::npos);
   CHECK_FALSE(fs::exists(restored));
-  const sim::RestoreReport accepted = sim::restore_checkpoint({packed}, restored, {.accept_losses = true});
+  const checkpoint::RestoreReport accepted = checkpoint::restore_checkpoint({packed}, restored, {.accept_losses = true});
   CHECK(accepted.finished);
   CHECK(accepted.losses.size() == report.losses.size());
-  const layout::CanonicalLayer before = sim::Checkpoint(source).layer(1).experts, after = sim::Checkpoint(restored).layer(1).experts;
+  const layout::CanonicalLayer before = checkpoint::Checkpoint(source).layer(1).experts, after = checkpoint::Checkpoint(restored).layer(1).experts;
   CHECK(after[layout::Role::w13_weight] == before[layout::Role::w13_weight]);
   const std::vector<std::uint8_t>& scales = after[layout::Role::w13_weight_scale];
   for (std::size_t i = 0; i < scales.size(); ++i) {
@@ -250,12 +250,12 @@ TEST_CASE("what a conversion lost is reported, refused, and marked when it is ac
 TEST_CASE("a conversion that is killed leaves no directory, or a whole one") {
   const TemporaryDirectory directory;
   const fs::path source = directory.path() / "source", packed = directory.path() / "packed";
-  sim::write_synthetic_checkpoint(source, {.layers = 2, .experts = 2, .hidden = 64, .intermediate = 64, .top_k = 2});
+  checkpoint::write_synthetic_checkpoint(source, {.layers = 2, .experts = 2, .hidden = 64, .intermediate = 64, .top_k = 2});
   for (int delay = 0; delay < 12; ++delay) {
     const pid_t child = ::fork();
     REQUIRE(child >= 0);
     if (child == 0) {
-      sim::convert_checkpoint(source, packed, triton());
+      checkpoint::convert_checkpoint(source, packed, triton());
       ::_exit(0);
     }
     ::usleep(static_cast<useconds_t>(1500 * delay));
@@ -271,8 +271,8 @@ TEST_CASE("a conversion that is killed leaves no directory, or a whole one") {
 TEST_CASE("a file that cannot grow ends the work, and leaves nothing") {
   const TemporaryDirectory directory;
   const fs::path source = directory.path() / "source", packed = directory.path() / "packed", restored = directory.path() / "restored";
-  sim::write_synthetic_checkpoint(source, {.layers = 1, .experts = 2, .hidden = 128, .intermediate = 128, .top_k = 2});
-  sim::convert_checkpoint(source, packed, triton());
+  checkpoint::write_synthetic_checkpoint(source, {.layers = 1, .experts = 2, .hidden = 128, .intermediate = 128, .top_k = 2});
+  checkpoint::convert_checkpoint(source, packed, triton());
   struct rlimit before {};
   REQUIRE(::getrlimit(RLIMIT_FSIZE, &before) == 0);
   const auto handler = std::signal(SIGXFSZ, SIG_IGN);
@@ -280,8 +280,8 @@ TEST_CASE("a file that cannot grow ends the work, and leaves nothing") {
     40'000, before.rlim_max
   };
   REQUIRE(::setrlimit(RLIMIT_FSIZE, &small) == 0);
-  const std::optional<Error> there = error_of([&] { sim::convert_checkpoint(source, directory.path() / "other", triton()); });
-  const std::optional<Error> back = error_of([&] { sim::restore_checkpoint({packed}, restored, {}); });
+  const std::optional<Error> there = error_of([&] { checkpoint::convert_checkpoint(source, directory.path() / "other", triton()); });
+  const std::optional<Error> back = error_of([&] { checkpoint::restore_checkpoint({packed}, restored, {}); });
   REQUIRE(::setrlimit(RLIMIT_FSIZE, &before) == 0);
   std::signal(SIGXFSZ, handler);
   for (const std::optional<Error>& error : {there, back}) {
@@ -295,20 +295,20 @@ TEST_CASE("a file that cannot grow ends the work, and leaves nothing") {
 TEST_CASE("stopped work leaves nothing") {
   const TemporaryDirectory directory;
   const fs::path source = directory.path() / "source", packed = directory.path() / "packed", restored = directory.path() / "restored";
-  sim::write_synthetic_checkpoint(source, {.layers = 3, .experts = 2, .hidden = 64, .intermediate = 64, .top_k = 2});
+  checkpoint::write_synthetic_checkpoint(source, {.layers = 3, .experts = 2, .hidden = 64, .intermediate = 64, .top_k = 2});
   for (const int after : {0, 2, 4}) {
     int asked = 0;
-    sim::ConvertOptions options = triton();
+    checkpoint::ConvertOptions options = triton();
     options.stop = [&] { return asked++ == after; };
-    CHECK_FALSE(sim::convert_checkpoint(source, packed, options).finished);
+    CHECK_FALSE(checkpoint::convert_checkpoint(source, packed, options).finished);
     CHECK(entries_of(directory.path()) == std::set<std::string>{"source"});
   }
-  sim::convert_checkpoint(source, packed, triton());
+  checkpoint::convert_checkpoint(source, packed, triton());
   int asked = 0;
-  sim::RestoreOptions options;
+  checkpoint::RestoreOptions options;
   options.stop = [&] { return asked++ == 1; };
-  CHECK_FALSE(sim::restore_checkpoint({packed}, restored, options).finished);
+  CHECK_FALSE(checkpoint::restore_checkpoint({packed}, restored, options).finished);
   CHECK(entries_of(directory.path()) == std::set<std::string>{"packed", "source"});
 }
 
-}  // namespace mx::test
+}  // namespace mx::tests

@@ -10,7 +10,7 @@
 
 #include "support/json.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 namespace {
 
 struct Part {
@@ -76,9 +76,9 @@ std::string tensor_name(Names names, int layer, std::size_t part) {
          std::string(hugging_face ? parts()[part].hugging_face : parts()[part].original);
 }
 
-sim::TensorData& Draft::tensor(const std::string& name) {
+support::TensorData& Draft::tensor(const std::string& name) {
   for (auto& [file, tensors] : shards) {
-    for (sim::TensorData& tensor : tensors) {
+    for (support::TensorData& tensor : tensors) {
       if (tensor.name == name) return tensor;
     }
   }
@@ -87,19 +87,19 @@ sim::TensorData& Draft::tensor(const std::string& name) {
 
 void Draft::remove(const std::string& name) {
   for (auto& [file, tensors] : shards) {
-    if (std::erase_if(tensors, [&](const sim::TensorData& tensor) { return tensor.name == name; }) > 0) return;
+    if (std::erase_if(tensors, [&](const support::TensorData& tensor) { return tensor.name == name; }) > 0) return;
   }
   throw std::logic_error("the draft has no tensor " + name);
 }
 
 void Draft::reshape(const std::string& name, std::vector<std::int64_t> shape) {
-  sim::TensorData& changed = tensor(name);
+  support::TensorData& changed = tensor(name);
   changed.shape = std::move(shape);
   changed.bytes.resize(bytes_of(changed.dtype, changed.shape));
 }
 
 void Draft::retype(const std::string& name, const std::string& dtype) {
-  sim::TensorData& changed = tensor(name);
+  support::TensorData& changed = tensor(name);
   changed.dtype = dtype;
   changed.bytes.resize(bytes_of(dtype, changed.shape));
 }
@@ -109,9 +109,9 @@ void Draft::rename(const std::string& from, const std::string& to) { tensor(from
 void Draft::write(const std::filesystem::path& directory) const {
   std::map<std::string, std::string> weight_map;
   for (const auto& [file, tensors] : shards) {
-    const std::vector<std::uint8_t> bytes = sim::safetensors_bytes(tensors, {});
+    const std::vector<std::uint8_t> bytes = support::safetensors_bytes(tensors, {});
     write_bytes(directory / file, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-    for (const sim::TensorData& tensor : tensors) weight_map[tensor.name] = file;
+    for (const support::TensorData& tensor : tensors) weight_map[tensor.name] = file;
   }
   for (const auto& [name, shard] : index_edits) {
     if (shard.empty()) {
@@ -121,16 +121,16 @@ void Draft::write(const std::filesystem::path& directory) const {
     }
   }
   if (config) write_bytes(directory / "config.json", *config);
-  if (has_index) write_bytes(directory / "model.safetensors.index.json", sim::Json{{"metadata", {}}, {"weight_map", weight_map}}.dump());
+  if (has_index) write_bytes(directory / "model.safetensors.index.json", support::Json{{"metadata", {}}, {"weight_map", weight_map}}.dump());
   for (const auto& [file, bytes] : raw) write_bytes(directory / file, bytes);
 }
 
 Draft good_draft(Names names, int layers) {
   Draft draft;
   for (int layer = 0; layer < layers; ++layer) {
-    std::vector<sim::TensorData>& shard = draft.shards[layer < (layers + 1) / 2 ? kFirstShard : kSecondShard];
+    std::vector<support::TensorData>& shard = draft.shards[layer < (layers + 1) / 2 ? kFirstShard : kSecondShard];
     for (std::size_t part = 0; part < parts().size(); ++part) {
-      sim::TensorData tensor{tensor_name(names, layer, part), std::string(parts()[part].dtype), parts()[part].shape, {}};
+      support::TensorData tensor{tensor_name(names, layer, part), std::string(parts()[part].dtype), parts()[part].shape, {}};
       tensor.bytes.resize(bytes_of(tensor.dtype, tensor.shape));
       for (std::size_t i = 0; i < tensor.bytes.size(); ++i) {
         tensor.bytes[i] = static_cast<std::uint8_t>(37 * part + 11 * static_cast<std::size_t>(layer) + 7 * i + i / 256);
@@ -164,4 +164,4 @@ std::string input_error_defect(const std::optional<Error>& error, const std::vec
   return {};
 }
 
-}  // namespace mx::test
+}  // namespace mx::tests

@@ -13,7 +13,7 @@
 #include "model/error.hpp"
 #include "support/safetensors.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 
 /// A new empty directory, removed with everything in it at the end.
 class TemporaryDirectory {
@@ -42,14 +42,14 @@ std::string tensor_name(Names names, int layer, std::size_t part);
 
 /// A checkpoint directory before it is written. The default one is good: 2 layers in 2 shards with index and config, E=2, I=32, H=64, top-1.
 struct Draft {
-  std::map<std::string, std::vector<sim::TensorData>> shards;  ///< by file name
+  std::map<std::string, std::vector<support::TensorData>> shards;  ///< by file name
   std::optional<std::string> config;                           ///< text of config.json
   bool has_index = true;
   std::map<std::string, std::string> index_edits;  ///< weight_map entries to change; "" removes one
   std::map<std::string, std::string> raw;          ///< other files, written last
 
   /// The tensor of that name; it must be there.
-  sim::TensorData& tensor(const std::string& name);
+  support::TensorData& tensor(const std::string& name);
   void remove(const std::string& name);
   /// Gives a tensor another shape, its bytes cut or extended to fit.
   void reshape(const std::string& name, std::vector<std::int64_t> shape);
@@ -67,4 +67,4 @@ std::optional<Error> error_of(const std::function<void()>& call);
 /// Checks that an error is one printable line about bad input that holds all parts. The result names what is wrong, or is empty.
 std::string input_error_defect(const std::optional<Error>& error, const std::vector<std::string>& parts);
 
-}  // namespace mx::test
+}  // namespace mx::tests

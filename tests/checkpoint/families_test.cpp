@@ -11,7 +11,7 @@
 #include "tests/checkpoint/convert_files.hpp"
 #include "tests/checkpoint/published_forms.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 namespace {
 
 namespace fs = std::filesystem;
@@ -22,19 +22,19 @@ constexpr const char* kFurtherLayer = "mxact-family-2-layer-00000.safetensors";
 /// The block of two_families_draft() in the form of the first family.
 Draft one_form() {
   Draft draft = published_draft(published_form("mixtral"));
-  for (sim::TensorData& tensor : published_tensors(published_form("mixtral"), "mtp.layers.", 0))
+  for (support::TensorData& tensor : published_tensors(published_form("mixtral"), "mtp.layers.", 0))
     draft.shards["model.safetensors"].push_back(std::move(tensor));
   // Other codes than the first family's, so that one in the other's place would be seen.
-  for (sim::TensorData& tensor : draft.shards["model.safetensors"]) {
+  for (support::TensorData& tensor : draft.shards["model.safetensors"]) {
     if (tensor.name.starts_with("mtp.") && tensor.dtype == "U8") std::ranges::reverse(tensor.bytes);
   }
   return draft;
 }
 
-sim::ConvertOptions by(const std::string& backend, std::vector<sim::NamedBackend> named = {}) {
-  layout::Setting setting{};
-  setting.engine = kVllm2026_05;
-  sim::ConvertOptions options{.backend = backend, .setting = setting};
+checkpoint::ConvertOptions by(const std::string& backend, std::vector<checkpoint::NamedBackend> named = {}) {
+  families::Setting setting{};
+  setting.engine = deployment::kVllm2026_05;
+  checkpoint::ConvertOptions options{.backend = backend, .setting = setting};
   options.named = std::move(named);
   options.program = "test 1";
   return options;
@@ -45,26 +45,26 @@ struct Converted {
   TemporaryDirectory directory;
   fs::path source = directory.path() / "source";
   fs::path packed = directory.path() / "packed";
-  sim::ConvertReport report;
+  checkpoint::ConvertReport report;
 
   explicit Converted(const Draft& draft) {
     fs::create_directory(source);
     draft.write(source);
   }
-  Converted(const Draft& draft, const sim::ConvertOptions& options) : Converted(draft) { report = sim::convert_checkpoint(source, packed, options); }
+  Converted(const Draft& draft, const checkpoint::ConvertOptions& options) : Converted(draft) { report = checkpoint::convert_checkpoint(source, packed, options); }
 
   std::string restored_differences() const { return file_differences(source, restored_from({packed}, directory.path() / "restored")); }
   /// Of the layer of a family, from its file.
   std::string packed_differences(std::size_t place, const std::string& file) const {
-    const sim::ConvertedFamily& family = report.converted.at(place);
-    const layout::CanonicalLayer experts = sim::Checkpoint(source, family.family).layer(0).experts;
+    const checkpoint::ConvertedFamily& family = report.converted.at(place);
+    const layout::CanonicalLayer experts = checkpoint::Checkpoint(source, family.family).layer(0).experts;
     return packed_difference(packed / file, experts, family.backend, family.setting);
   }
 };
 
-std::string usage_text(const Draft& draft, const sim::ConvertOptions& options) {
+std::string usage_text(const Draft& draft, const checkpoint::ConvertOptions& options) {
   const Converted made(draft);
-  const std::optional<Error> error = error_of([&] { sim::convert_checkpoint(made.source, made.packed, options); });
+  const std::optional<Error> error = error_of([&] { checkpoint::convert_checkpoint(made.source, made.packed, options); });
   if (fs::exists(made.packed)) return "something was written";
   if (!error || error->code() != ErrorCode::usage) return "was not refused as usage";
   return error->what();
@@ -76,7 +76,7 @@ TEST_CASE("families are converted in one run and come back to the same files") {
   struct Row {
     std::string id;
     Draft draft;
-    sim::ConvertOptions options;
+    checkpoint::ConvertOptions options;
     std::vector<std::string> backends;  ///< by which the families are converted
   };
   const std::vector<Row> rows{
@@ -101,7 +101,7 @@ TEST_CASE("families are converted in one run and come back to the same files") {
     REQUIRE(made.report.converted.size() == 2);
     CHECK(made.report.layers == 2);
     std::vector<std::string> backends;
-    for (const sim::ConvertedFamily& family : made.report.converted) {
+    for (const checkpoint::ConvertedFamily& family : made.report.converted) {
       backends.push_back(family.backend);
       CHECK(family.layers == 1);
     }
@@ -123,7 +123,7 @@ TEST_CASE("a family that is not asked for, or that the backend refuses, is left 
   CHECK(fs::exists(other.packed / kFirstLayer));
   CHECK(other.report.other_tensors == 24);
   // Half of the intermediate size is half a block.
-  sim::ConvertOptions halves = by("FLASHINFER_TRTLLM");
+  checkpoint::ConvertOptions halves = by("FLASHINFER_TRTLLM");
   halves.setting.tp_size = 2;
   const Converted made(two_families_draft(), halves);
   REQUIRE(made.report.converted.size() == 1);
@@ -156,31 +156,31 @@ TEST_CASE("ranks of several families are the checkpoint together") {
   CHECK(rank_differences(made.source, by("FLASHINFER_TRTLLM"), 2, made.directory.path()) == "");
   // A rank that has left a family is not of the same conversion.
   std::vector<fs::path> ranks;
-  sim::ConvertOptions options = by("FLASHINFER_TRTLLM");
+  checkpoint::ConvertOptions options = by("FLASHINFER_TRTLLM");
   options.setting.tp_size = 2;
   for (options.rank = 0; options.rank < 2; ++options.rank) {
     if (options.rank == 1) options.family = 0;
     ranks.push_back(made.directory.path() / ("of" + std::to_string(options.rank)));
-    sim::convert_checkpoint(made.source, ranks.back(), options);
+    checkpoint::convert_checkpoint(made.source, ranks.back(), options);
   }
   CHECK(input_error_defect(error_of([&] { restored_from(ranks, made.directory.path() / "never"); }), {"has not the layers of"}) == "");
 }
 
 TEST_CASE("units of several families are the conversion byte for byte") {
-  const sim::ConvertOptions options = by("FLASHINFER_CUTLASS", {{.backend = "FLASHINFER_TRTLLM", .format = WeightFormat::fp8_block}});
+  const checkpoint::ConvertOptions options = by("FLASHINFER_CUTLASS", {{.backend = "FLASHINFER_TRTLLM", .format = WeightFormat::fp8_block}});
   const Converted made(two_families_draft(), options);
   const fs::path file = made.directory.path() / "plan.json", output = made.directory.path() / "merged";
-  write_bytes(file, sim::text_of(sim::make_plan(made.source, output, options)));
-  const sim::UnitPlan plan = sim::read_plan(file);
-  CHECK(sim::text_of(plan) == read_bytes(file));
+  write_bytes(file, checkpoint::text_of(checkpoint::make_plan(made.source, output, options)));
+  const checkpoint::UnitPlan plan = checkpoint::read_plan(file);
+  CHECK(checkpoint::text_of(plan) == read_bytes(file));
   REQUIRE(plan.families.size() == 2);
   CHECK(plan.families[1].backend == "FLASHINFER_TRTLLM");
   REQUIRE(plan.units.size() == 3);
   CHECK(plan.units[1].what == "layer 0 of family 2");
   CHECK(plan.units[1].file == kFurtherLayer);
-  sim::UnitRunner runner(plan, {.directory = sim::units_directory(plan), .program = "test 1"});
-  for (const int unit : {2, 1, 0}) CHECK(runner.run(unit) == sim::UnitOutcome::written);
-  const sim::ConvertReport report = sim::merge_units(plan, {.directories = {sim::units_directory(plan)}, .program = "test 1"});
+  checkpoint::UnitRunner runner(plan, {.directory = checkpoint::units_directory(plan), .program = "test 1"});
+  for (const int unit : {2, 1, 0}) CHECK(runner.run(unit) == checkpoint::UnitOutcome::written);
+  const checkpoint::ConvertReport report = checkpoint::merge_units(plan, {.directories = {checkpoint::units_directory(plan)}, .program = "test 1"});
   CHECK(report.finished);
   CHECK(report.digest == made.report.digest);
   REQUIRE(report.converted.size() == 2);
@@ -192,13 +192,13 @@ TEST_CASE("what a further family lost is told of that family, in units too") {
   // Global scales of gate and up that are unlike are requantized away in FP8 with one scale: of the second family alone.
   Draft draft = one_form();
   const PublishedForm& fp8 = published_form("modelopt-fp8-bf16");
-  std::erase_if(draft.shards["model.safetensors"], [](const sim::TensorData& tensor) { return tensor.name.starts_with("mtp."); });
-  for (sim::TensorData& tensor : published_tensors(fp8, "mtp.layers.", 0)) draft.shards["model.safetensors"].push_back(std::move(tensor));
+  std::erase_if(draft.shards["model.safetensors"], [](const support::TensorData& tensor) { return tensor.name.starts_with("mtp."); });
+  for (support::TensorData& tensor : published_tensors(fp8, "mtp.layers.", 0)) draft.shards["model.safetensors"].push_back(std::move(tensor));
   draft.tensor("mtp.layers.0.mlp.experts.1.gate_proj.weight_scale").bytes = {0, 0x3C};
   draft.tensor("mtp.layers.0.mlp.experts.1.up_proj.weight_scale").bytes = {0x80, 0x3C};
   draft.config = R"({"hidden_act": "silu", "quantization_config": {"quant_method": "modelopt", "quant_algo": "MIXED_PRECISION", "quantized_layers": {
       "model.layers.0.block_sparse_moe.experts": {"quant_algo": "NVFP4", "group_size": 16}, "mtp.layers.0.mlp.experts": {"quant_algo": "FP8"}}}})";
-  const sim::ConvertOptions options = by("FLASHINFER_CUTLASS");
+  const checkpoint::ConvertOptions options = by("FLASHINFER_CUTLASS");
   const Converted made(draft, options);
   REQUIRE(made.report.losses.size() == 1);
   CHECK(made.report.losses[0].layer == 0);
@@ -206,10 +206,10 @@ TEST_CASE("what a further family lost is told of that family, in units too") {
   const std::optional<Error> error = error_of([&] { restored_from({made.packed}, made.directory.path() / "never"); });
   REQUIRE(error);
   CHECK(std::string(error->what()).find("w13_weight of layer 0 of family 2") != std::string::npos);
-  const sim::UnitPlan plan = sim::make_plan(made.source, made.directory.path() / "merged", options);
-  sim::UnitRunner runner(plan, {.directory = sim::units_directory(plan), .program = "test 1"});
-  for (const sim::PlannedUnit& unit : plan.units) runner.run(unit.unit);
-  const sim::ConvertReport report = sim::merge_units(plan, {.directories = {sim::units_directory(plan)}, .program = "test 1"});
+  const checkpoint::UnitPlan plan = checkpoint::make_plan(made.source, made.directory.path() / "merged", options);
+  checkpoint::UnitRunner runner(plan, {.directory = checkpoint::units_directory(plan), .program = "test 1"});
+  for (const checkpoint::PlannedUnit& unit : plan.units) runner.run(unit.unit);
+  const checkpoint::ConvertReport report = checkpoint::merge_units(plan, {.directories = {checkpoint::units_directory(plan)}, .program = "test 1"});
   REQUIRE(report.losses.size() == 1);
   CHECK(report.losses[0].further == 2);
 }
@@ -217,14 +217,14 @@ TEST_CASE("what a further family lost is told of that family, in units too") {
 TEST_CASE("a layer that says another family, or none, does not belong") {
   struct Row {
     std::string id;
-    std::function<void(sim::Json&)> change;
+    std::function<void(support::Json&)> change;
     std::vector<std::string> parts;
   };
   const std::vector<Row> rows{
-      {"no family", [](sim::Json& tags) { tags.erase("family"); }, {"is of another conversion than"}},
-      {"family 0", [](sim::Json& tags) { tags["family"] = 0; }, {"'family' is '0'"}},
-      {"another engine", [](sim::Json& tags) { tags["setting"]["engine"] = "2026-08"; }, {"is of another conversion than"}},
-      {"another rank", [](sim::Json& tags) { tags["rank"] = 1; }, {"rank 1 of 1"}},
+      {"no family", [](support::Json& tags) { tags.erase("family"); }, {"is of another conversion than"}},
+      {"family 0", [](support::Json& tags) { tags["family"] = 0; }, {"'family' is '0'"}},
+      {"another engine", [](support::Json& tags) { tags["setting"]["engine"] = "2026-08"; }, {"is of another conversion than"}},
+      {"another rank", [](support::Json& tags) { tags["rank"] = 1; }, {"rank 1 of 1"}},
   };
   for (const Row& row : rows) {
     INFO(row.id);
@@ -234,7 +234,7 @@ TEST_CASE("a layer that says another family, or none, does not belong") {
   }
   // Of one form and one backend nothing but the number tells them apart.
   const Converted made(one_form(), by("FLASHINFER_CUTLASS"));
-  retag(made.packed / kFurtherLayer, [](sim::Json& tags) { tags.erase("family"); });
+  retag(made.packed / kFurtherLayer, [](support::Json& tags) { tags.erase("family"); });
   CHECK(input_error_defect(error_of([&] { made.restored_differences(); }), {"is layer 0, and so is"}) == "");
 }
 
@@ -246,4 +246,4 @@ TEST_CASE("a shard with the name of a further family's layer is refused") {
   CHECK(usage_text(draft, by("FLASHINFER_CUTLASS")).find("this name is kept for a converted layer") != std::string::npos);
 }
 
-}  // namespace mx::test
+}  // namespace mx::tests

@@ -5,7 +5,7 @@
 
 #include "sim/execute/sample_layer.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 namespace {
 
 using Kind = FormTensor::Kind;
@@ -49,7 +49,7 @@ const std::vector<FormCase>& form_cases() {
           {"num_bits": 4, "type": "float", "strategy": "group", "group_size": 32, "symmetric": true, "scale_dtype": null}}}})",
        false,
        "FLASHINFER_TRTLLM_MXFP4_BF16",
-       kVllm2026_08},
+       deployment::kVllm2026_08},
       {"compressed-tensors NVFP4",
        WeightFormat::nvfp4,
        kNames,
@@ -61,7 +61,7 @@ const std::vector<FormCase>& form_cases() {
           {"num_bits": 4, "type": "float", "strategy": "tensor_group", "group_size": 16, "symmetric": true}}}})",
        true,
        "FLASHINFER_CUTLASS",
-       kVllm2026_05},
+       deployment::kVllm2026_05},
       {"ModelOpt NVFP4",
        WeightFormat::nvfp4,
        kNames,
@@ -72,7 +72,7 @@ const std::vector<FormCase>& form_cases() {
        R"("quantization_config": {"quant_method": "modelopt", "quant_algo": "NVFP4"})",
        false,
        "FLASHINFER_TRTLLM",
-       kVllm2026_05},
+       deployment::kVllm2026_05},
       {"ModelOpt FP8",
        WeightFormat::fp8_tensor,
        kNames,
@@ -80,7 +80,7 @@ const std::vector<FormCase>& form_cases() {
        R"("quantization_config": {"quant_method": "modelopt", "quant_algo": "FP8"})",
        false,
        "FLASHINFER_CUTLASS",
-       kVllm2026_05},
+       deployment::kVllm2026_05},
       {"ModelOpt MXFP8",
        WeightFormat::mxfp8,
        kNames,
@@ -88,7 +88,7 @@ const std::vector<FormCase>& form_cases() {
        R"("quantization_config": {"quant_method": "modelopt", "quant_algo": "MXFP8"})",
        false,
        "FLASHINFER_TRTLLM",
-       kVllm2026_05},
+       deployment::kVllm2026_05},
       {"FP8 block",
        WeightFormat::fp8_block,
        kNames,
@@ -96,7 +96,7 @@ const std::vector<FormCase>& form_cases() {
        R"("quantization_config": {"quant_method": "fp8", "activation_scheme": "dynamic", "weight_block_size": [128, 128]})",
        false,
        "FLASHINFER_TRTLLM",
-       kVllm2026_05},
+       deployment::kVllm2026_05},
       {"DeepSeek-V4 MXFP4",
        WeightFormat::mxfp4,
        kNumbers,
@@ -104,7 +104,7 @@ const std::vector<FormCase>& form_cases() {
        R"("model_type": "deepseek_v4", "expert_dtype": "fp4", "quantization_config": {"quant_method": "fp8", "weight_block_size": [128, 128]})",
        false,
        "FLASHINFER_TRTLLM_MXFP4_MXFP8",
-       kVllm2026_08},
+       deployment::kVllm2026_08},
       {"Quark MXFP4",
        WeightFormat::mxfp4,
        kNumbers,
@@ -113,7 +113,7 @@ const std::vector<FormCase>& form_cases() {
           {"dtype": "fp4", "qscheme": "per_group", "group_size": 32, "scale_format": "e8m0"}}})",
        false,
        "MARLIN",
-       kVllm2026_08},
+       deployment::kVllm2026_08},
   };
   return cases;
 }
@@ -139,12 +139,12 @@ Draft form_draft(const FormCase& form, int layers) {
   for (int layer = 0; layer < layers; ++layer) {
     const layout::CanonicalLayer canonical = form_layer(form, layer);
     for (int expert = 0; expert < kFormExperts; ++expert) {
-      std::vector<sim::TensorData>& shard = draft.shards[layer + 1 == layers && expert > 0 ? kSecondShard : kFirstShard];
+      std::vector<support::TensorData>& shard = draft.shards[layer + 1 == layers && expert > 0 ? kSecondShard : kFirstShard];
       for (int projection = 0; projection < 3; ++projection) {
         const bool w13 = projection < 2;
         const std::int64_t rows = w13 ? kFormIntermediate : kFormHidden, columns = w13 ? kFormHidden : kFormIntermediate;
         for (const FormTensor& row : form.tensors) {
-          sim::TensorData tensor{form_tensor_name(form, layer, expert, projection, row.suffix), row.dtype, row.shape(rows, columns), {}};
+          support::TensorData tensor{form_tensor_name(form, layer, expert, projection, row.suffix), row.dtype, row.shape(rows, columns), {}};
           const bool is_number = tensor.shape.size() < 2;
           if (row.kind == Kind::input) {
             tensor.bytes = {0, 0, static_cast<std::uint8_t>(expert), 0x3C};
@@ -170,4 +170,4 @@ Draft form_draft(const FormCase& form, int layers) {
   return draft;
 }
 
-}  // namespace mx::test
+}  // namespace mx::tests

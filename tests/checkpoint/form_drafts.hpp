@@ -10,7 +10,7 @@
 #include "model/layout/packed.hpp"
 #include "tests/checkpoint/draft.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 
 /// One tensor of a projection as the form's documents give it: spec of the quantizers, said a second time.
 struct FormTensor {
@@ -28,7 +28,7 @@ struct FormCase {
   std::string quantization;  ///< quantization_config of config.json, and further keys
   bool inverse;              ///< the global scale in the file is the inverse of the factor
   std::string backend;
-  Engine engine;
+  deployment::Engine engine;
 };
 const std::vector<FormCase>& form_cases();
 const FormCase& form_case(const std::string& title);
@@ -45,4 +45,4 @@ Draft form_draft(const FormCase& form, int layers = 2);
 /// "model.layers.0.mlp.experts.1.gate_proj.weight"
 std::string form_tensor_name(const FormCase& form, int layer, int expert, int projection, const std::string& suffix);
 
-}  // namespace mx::test
+}  // namespace mx::tests

@@ -20,12 +20,12 @@
 #include "tests/catch.hpp"
 #include "tests/checkpoint/convert_files.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 namespace {
 
 namespace fs = std::filesystem;
-using layout::Arch;
-using layout::Setting;
+using families::Arch;
+using families::Setting;
 
 constexpr std::array<Arch, 15> kArchs{Arch::sm75,   Arch::sm80,   Arch::sm89,  Arch::sm90,  Arch::sm100,   Arch::sm110, Arch::sm120, Arch::gfx90a,
                                       Arch::gfx942, Arch::gfx950, Arch::gfx11, Arch::gfx12, Arch::gfx1250, Arch::xpu,   Arch::cpu};
@@ -34,7 +34,7 @@ bool is_cuda(Arch arch) { return arch <= Arch::sm120; }
 bool is_cuda_or_xpu(Arch arch) { return is_cuda(arch) || arch == Arch::xpu; }
 bool is_cpu(Arch arch) { return arch == Arch::cpu; }
 bool is_xpu(Arch arch) { return arch == Arch::xpu; }
-bool is_rocm(Arch arch) { return layout::platform_of(arch) == oracle::PlatformKind::rocm; }
+bool is_rocm(Arch arch) { return families::platform_of(arch) == deployment::PlatformKind::rocm; }
 bool is_any(Arch) { return true; }
 
 /// Makers whose devices a backend has kernels for, by the beginning of its name; the first row that fits.
@@ -73,20 +73,20 @@ void add_once(std::vector<std::string>& names, std::string_view name) {
 
 std::vector<Case> cases_of(const layout::Sizes& sizes) {
   std::vector<Case> cases;
-  for (const layout::BackendLayout& row : layout::all_backend_layouts()) {
-    for (const Engine engine : layout::kConversionEngines) {
+  for (const families::BackendLayout& row : families::all_backend_layouts()) {
+    for (const deployment::Engine engine : families::kConversionEngines) {
       if (!row.converts(layout::SourceOrder::gpt_oss, engine)) continue;
       for (const Arch arch : kArchs) {
         if (!runs_on(row.backend, arch)) continue;
         Setting setting{.sizes = sizes, .padded = {}, .form = {}, .engine = engine, .arch = arch};
-        setting.padded = sim::rounded_up(row.backend, setting);
-        if (!layout::broken_needs(row, setting).empty()) continue;
+        setting.padded = checkpoint::rounded_up(row.backend, setting);
+        if (!families::broken_needs(row, setting).empty()) continue;
         std::string programs;
-        for (const layout::Role role : layout::kRoles) programs += sim::program_digest(row.build(role, setting).layout);
+        for (const layout::Role role : layout::kRoles) programs += checkpoint::program_digest(row.build(role, setting).layout);
         auto same = std::ranges::find_if(cases, [&](const Case& c) { return c.backend == row.backend && c.programs == programs; });
         if (same == cases.end()) same = cases.insert(same, {std::string(row.backend), setting, programs, {}, {}});
-        add_once(same->platforms, layout::name_of(arch));
-        add_once(same->engines, name_of(engine));
+        add_once(same->platforms, families::name_of(arch));
+        add_once(same->engines, deployment::name_of(engine));
       }
     }
   }
@@ -97,7 +97,7 @@ std::vector<Case> cases_of(const layout::Sizes& sizes) {
 void write_random_layer(const fs::path& directory, const layout::Sizes& sizes) {
   const std::string prefix = "model.layers.0.mlp.experts.";
   const std::int64_t e = sizes.experts, i = sizes.intermediate, h = sizes.hidden, g = sizes.group;
-  const std::vector<sim::TensorEntry> entries{
+  const std::vector<support::TensorEntry> entries{
       {prefix + "down_proj_bias", "BF16", {e, h}},
       {prefix + "gate_up_proj_bias", "BF16", {e, 2 * i}},
       {prefix + "down_proj_blocks", "U8", {e, h, i / g, g / 2}},
@@ -106,10 +106,10 @@ void write_random_layer(const fs::path& directory, const layout::Sizes& sizes) {
       {prefix + "gate_up_proj_scales", "U8", {e, 2 * i, h / g}},
   };
   fs::create_directory(directory);
-  sim::SafetensorsWriter writer(directory / "model.safetensors", entries, {{"format", "pt"}}, false);
-  sim::SplitMix64 random(20);
-  for (const sim::TensorEntry& entry : entries) {
-    std::vector<std::uint8_t> bytes(static_cast<std::size_t>(sim::bytes_of(entry)));
+  support::SafetensorsWriter writer(directory / "model.safetensors", entries, {{"format", "pt"}}, false);
+  support::SplitMix64 random(20);
+  for (const support::TensorEntry& entry : entries) {
+    std::vector<std::uint8_t> bytes(static_cast<std::size_t>(support::bytes_of(entry)));
     for (std::size_t at = 0; at < bytes.size(); ++at) bytes[at] = static_cast<std::uint8_t>(random.next() >> 56);
     writer.put(entry.name, bytes);
   }
@@ -154,7 +154,7 @@ void convert_every_way(const layout::Sizes& sizes) {
   const TemporaryDirectory directory;
   const fs::path source = directory.path() / "source", packed = directory.path() / "packed", restored = directory.path() / "restored";
   write_random_layer(source, sizes);
-  const auto before = std::make_unique<sim::MappedFile>(source / "model.safetensors");
+  const auto before = std::make_unique<support::MappedFile>(source / "model.safetensors");
   fmt::print("{} experts, intermediate {}, hidden {}: {:.0f} MiB\n", sizes.experts, sizes.intermediate, sizes.hidden,
              static_cast<double>(before->bytes().size()) / (1 << 20));
   fmt::print("| backend | platforms | engines | rounded I x H | convert, CPU s | peak MiB | restore, CPU s | peak MiB | the same bytes |\n");
@@ -162,12 +162,12 @@ void convert_every_way(const layout::Sizes& sizes) {
   int identical = 0;
   const std::vector<Case> cases = cases_of(sizes);
   for (const Case& c : cases) {
-    INFO(c.backend << " on " << layout::name_of(c.setting.arch) << ", engine " << name_of(c.setting.engine));
-    const Run there = run([&] { return sim::convert_checkpoint(source, packed, {.backend = c.backend, .setting = c.setting}).losses.empty(); });
+    INFO(c.backend << " on " << families::name_of(c.setting.arch) << ", engine " << deployment::name_of(c.setting.engine));
+    const Run there = run([&] { return checkpoint::convert_checkpoint(source, packed, {.backend = c.backend, .setting = c.setting}).losses.empty(); });
     CHECK(there.good);
-    const Run back = run([&] { return sim::restore_checkpoint({packed}, restored, {}).finished; });
+    const Run back = run([&] { return checkpoint::restore_checkpoint({packed}, restored, {}).finished; });
     CHECK(back.good);
-    const sim::MappedFile after(restored / "model.safetensors");
+    const support::MappedFile after(restored / "model.safetensors");
     const bool same = std::ranges::equal(before->bytes(), after.bytes());
     before->release(before->bytes());
     CHECK(same);
@@ -190,4 +190,4 @@ TEST_CASE("a layer of gpt-oss-20b comes back from every conversion", "[.exhausti
 
 TEST_CASE("a layer of gpt-oss-120b comes back from every conversion", "[.exhaustive][120b]") { convert_every_way({128, 2880, 2880, 32}); }
 
-}  // namespace mx::test
+}  // namespace mx::tests

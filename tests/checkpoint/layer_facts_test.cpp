@@ -8,14 +8,14 @@
 #include "tests/catch.hpp"
 #include "tests/checkpoint/published_forms.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 namespace {
 
 /// Two layers of a published form whose configuration has these members at the top.
 Draft two_layers(const std::string& id, const std::string& members) {
   const PublishedForm& form = published_form(id);
   Draft draft = published_draft(form);
-  for (sim::TensorData& tensor : published_tensors(form, form.before, 1)) draft.shards["model.safetensors"].push_back(std::move(tensor));
+  for (support::TensorData& tensor : published_tensors(form, form.before, 1)) draft.shards["model.safetensors"].push_back(std::move(tensor));
   draft.config->insert(1, members + ", ");
   return draft;
 }
@@ -53,19 +53,19 @@ TEST_CASE("an activation and its limit are read for each layer") {
     INFO(row.members);
     const TemporaryDirectory directory;
     two_layers(row.id, row.members).write(directory.path());
-    const sim::Checkpoint checkpoint(directory.path());
+    const checkpoint::Checkpoint checkpoint(directory.path());
     for (int layer = 0; layer < 2; ++layer) CHECK(checkpoint.activation(layer).text() == row.texts[static_cast<std::size_t>(layer)]);
   }
   const TemporaryDirectory directory;
   two_layers("fp8-static", R"("hidden_act": "swigluoai", "swiglu_alpha": 1.5, "swiglu_limit": 9)").write(directory.path());
   // 1.5, 1, 9
-  CHECK(sim::Checkpoint(directory.path()).activation(1).bits() == moe::ActivationConstants{0x3FC00000U, 0x3F800000U, 0x41100000U, 0});
+  CHECK(checkpoint::Checkpoint(directory.path()).activation(1).bits() == moe::ActivationConstants{0x3FC00000U, 0x3F800000U, 0x41100000U, 0});
 }
 
 TEST_CASE("limits that the engine has no kernel for are refused by name and layers of unlike ones are not verified as alike") {
   const TemporaryDirectory directory;
   two_layers("fp8-static", R"("model_type": "step3p5", "swiglu_limits": [0, 5])").write(directory.path());
-  const sim::Checkpoint five(directory.path());
+  const checkpoint::Checkpoint five(directory.path());
   CHECK(five.activation(0).text() == "SILU");
   const std::optional<Error> wrong = error_of([&] { static_cast<void>(five.activation(1)); });
   REQUIRE(wrong);
@@ -74,7 +74,7 @@ TEST_CASE("limits that the engine has no kernel for are refused by name and laye
 
   const TemporaryDirectory other;
   two_layers("fp8-static", R"("model_type": "step3p5", "swiglu_limits": [0, 7])").write(other.path());
-  const sim::Checkpoint checkpoint(other.path());
+  const checkpoint::Checkpoint checkpoint(other.path());
   const std::optional<Error> unlike = error_of([&] { static_cast<void>(sim::verify(checkpoint, on("SM90"))); });
   REQUIRE(unlike);
   CHECK(unlike->code() == ErrorCode::unsupported);
@@ -91,7 +91,7 @@ TEST_CASE("no cell passes on its bytes alone") {
       INFO(id << " " << platform);
       const TemporaryDirectory directory;
       published_draft(published_form(id)).write(directory.path());
-      const sim::VerifyReport report = sim::verify(sim::Checkpoint(directory.path()), on(platform));
+      const sim::VerifyReport report = sim::verify(checkpoint::Checkpoint(directory.path()), on(platform));
       for (const sim::Cell& cell : report.cells) {
         if (!cell.conversion || report.verdict(cell) != sim::Verdict::passed) continue;
         INFO(cell.backend);
@@ -103,7 +103,7 @@ TEST_CASE("no cell passes on its bytes alone") {
   }
   const TemporaryDirectory directory;
   published_draft(published_form("modelopt-mxfp8-e8m0")).write(directory.path());
-  const sim::VerifyReport report = sim::verify(sim::Checkpoint(directory.path()), on("gfx950"));
+  const sim::VerifyReport report = sim::verify(checkpoint::Checkpoint(directory.path()), on("gfx950"));
   CHECK(report.cells.front().backend == "TRITON_MXFP8");
   CHECK(report.verdict(report.cells.front()) == sim::Verdict::not_modelled);
   CHECK(report.exit_code() == 5);
@@ -118,7 +118,7 @@ TEST_CASE("the router of fused experts needs no bias where the model has none") 
                                                std::vector<std::uint8_t>(2 * kPublishedExperts * kPublishedHidden)});
   const TemporaryDirectory directory;
   draft.write(directory.path());
-  const sim::VerifyReport report = sim::verify(sim::Checkpoint(directory.path()), on("SM100"));
+  const sim::VerifyReport report = sim::verify(checkpoint::Checkpoint(directory.path()), on("SM100"));
   CHECK(report.router_source == "checkpoint: llama4");
   CHECK(report.count(sim::Verdict::passed) > 0);
 }
@@ -129,7 +129,7 @@ TEST_CASE("experts that work on a projection of the hidden states have its size"
   draft.config->replace(draft.config->find(R"("hidden_size": 256)"), 18, R"("hidden_size": 1024, "moe_latent_size": 256)");
   const TemporaryDirectory directory;
   draft.write(directory.path());
-  CHECK(sim::Checkpoint(directory.path()).sizes(0).hidden == kPublishedHidden);
+  CHECK(checkpoint::Checkpoint(directory.path()).sizes(0).hidden == kPublishedHidden);
 }
 
 // Source: vllm at 7ca49fbe4 layers/quantization/auto_gptq.py (qweight), auto_awq.py, torchao.py, fbgemm_fp8.py (linear layers alone);
@@ -138,10 +138,10 @@ TEST_CASE("quantizers that are no form here are named") {
   const auto refusal = [](Draft draft) {
     const TemporaryDirectory directory;
     draft.write(directory.path());
-    const std::optional<Error> error = error_of([&] { sim::Checkpoint(directory.path()).require_convertible(); });
+    const std::optional<Error> error = error_of([&] { checkpoint::Checkpoint(directory.path()).require_convertible(); });
     return error ? std::string(error->what()) : "";
   };
-  const auto with = [](const std::string& config, std::vector<sim::TensorData> tensors) {
+  const auto with = [](const std::string& config, std::vector<support::TensorData> tensors) {
     Draft draft;
     draft.has_index = false;
     draft.config = config;
@@ -176,4 +176,4 @@ TEST_CASE("quantizers that are no form here are named") {
   CHECK(refusal(fused).find("model_type is not given") != std::string::npos);
 }
 
-}  // namespace mx::test
+}  // namespace mx::tests

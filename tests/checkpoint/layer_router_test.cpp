@@ -9,7 +9,7 @@
 #include "tests/catch.hpp"
 #include "tests/checkpoint/draft.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 namespace {
 
 constexpr std::int64_t kExperts = 4, kHidden = 8;
@@ -31,7 +31,7 @@ std::vector<std::uint8_t> bytes_of(const RouterTensor& tensor) {
   return ones;
 }
 
-std::optional<sim::LayerRouter> router_of(const std::vector<RouterTensor>& tensors, const std::string& config) {
+std::optional<checkpoint::LayerRouter> router_of(const std::vector<RouterTensor>& tensors, const std::string& config) {
   Draft draft;
   draft.has_index = false;
   draft.config = config;
@@ -40,7 +40,7 @@ std::optional<sim::LayerRouter> router_of(const std::vector<RouterTensor>& tenso
     draft.shards["model.safetensors"].push_back({"model.layers.0.mlp" + tensor.suffix, tensor.dtype, tensor.shape, bytes_of(tensor)});
   const TemporaryDirectory directory;
   draft.write(directory.path());
-  return sim::read_router(sim::open_checkpoint_files(directory.path()), sim::read_checkpoint_config(directory.path()), "model.layers.0.mlp", kExperts,
+  return checkpoint::read_router(checkpoint::open_checkpoint_files(directory.path()), checkpoint::read_checkpoint_config(directory.path()), "model.layers.0.mlp", kExperts,
                           kHidden);
 }
 
@@ -169,7 +169,7 @@ TEST_CASE("a router goes the way that names and configuration stand for") {
   };
   for (const Row& row : rows) {
     INFO(row.id);
-    const std::optional<sim::LayerRouter> router = router_of(row.tensors, row.config);
+    const std::optional<checkpoint::LayerRouter> router = router_of(row.tensors, row.config);
     REQUIRE(router);
     CHECK(router->is_known() == !row.recipe.empty());
     if (router->is_known()) {
@@ -177,17 +177,17 @@ TEST_CASE("a router goes the way that names and configuration stand for") {
       CHECK(router->weight == std::vector<std::uint32_t>(kExperts * kHidden, 0x3F800000U));
     }
     CHECK(router->text().starts_with("not known here") == row.recipe.empty());
-    CHECK(sim::routing_method(router->facts, 2, kVllm2026_08) == row.method);
-    CHECK(sim::routing_method(router->facts, 2, kVllm2026_05) == (row.method_of_may.empty() ? row.method : row.method_of_may));
+    CHECK(checkpoint::routing_method(router->facts, 2, deployment::kVllm2026_08) == row.method);
+    CHECK(checkpoint::routing_method(router->facts, 2, deployment::kVllm2026_05) == (row.method_of_may.empty() ? row.method : row.method_of_may));
   }
   CHECK_FALSE(router_of({}, "{}"));
-  const std::optional<sim::LayerRouter> scaled = router_of({kGate}, R"({"routed_scaling_factor": 2.5, "n_group": null})");
+  const std::optional<checkpoint::LayerRouter> scaled = router_of({kGate}, R"({"routed_scaling_factor": 2.5, "n_group": null})");
   REQUIRE(scaled);
   CHECK(scaled->facts.factor == 2.5);
   CHECK(scaled->facts.groups == 1);
   CHECK_FALSE(scaled->facts.grouped);
   // Softmax of one token over one expert is 1 under every method: sigmoid of the engine of May was Llama4's.
-  CHECK(sim::routing_method(router_of({kGate}, R"({"scoring_func": "sigmoid"})")->facts, 1, kVllm2026_05) == "Llama4");
+  CHECK(checkpoint::routing_method(router_of({kGate}, R"({"scoring_func": "sigmoid"})")->facts, 1, deployment::kVllm2026_05) == "Llama4");
 }
 
 // Logits of a weight of zeros are 0 and all scores alike: of equal ones the lower expert comes first, by the table those of the token's id, in its
@@ -208,7 +208,7 @@ TEST_CASE("layers of DeepSeek-V4 without a correction take the experts that a ta
   }
   const RouterTensor table{".gate.tid2eid", {2, 2}, "I64", wide};
   CHECK(slots_of({zeros, table}) == by_table);
-  const std::optional<sim::LayerRouter> router = router_of({zeros, table}, config);
+  const std::optional<checkpoint::LayerRouter> router = router_of({zeros, table}, config);
   CHECK(router->text() == "deepseek-v4, experts by a table, token t with id t");
   CHECK(router->first(2, kExperts).text() == "deepseek-v4");
   CHECK_THROWS_AS(router->route(x, kHidden, 3), Error);
@@ -246,9 +246,9 @@ TEST_CASE("a router that the configuration contradicts is refused with the value
     INFO(row.config);
     CHECK(input_error_defect(error_of([&] { static_cast<void>(router_of(row.tensors, row.config)); }), row.parts) == "");
   }
-  const std::optional<sim::LayerRouter> unknown = router_of({kGate}, R"({"scoring_func": "entmax"})");
+  const std::optional<checkpoint::LayerRouter> unknown = router_of({kGate}, R"({"scoring_func": "entmax"})");
   REQUIRE(unknown);
   CHECK(unknown->text() == "not known here: entmax scores without a correction, no groups, weights normalized");
 }
 
-}  // namespace mx::test
+}  // namespace mx::tests

@@ -15,7 +15,7 @@
 #include "tests/catch.hpp"
 #include "tests/checkpoint/draft.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 namespace {
 
 constexpr std::size_t kMiB = std::size_t{1} << 20;
@@ -89,11 +89,11 @@ TEST_CASE("a claim of 90 MB in 100 bytes allocates nothing of that size") {
   const std::filesystem::path file = directory.path() / "claim.safetensors";
   for (const std::uint64_t claim : {std::uint64_t{90'000'000}, std::uint64_t{100'000'000}, std::uint64_t{1} << 40, ~std::uint64_t{0}}) {
     write_bytes(file, container_claiming(claim, "{}", 90));
-    CHECK(peak_of([&] { CHECK(input_error_defect(error_of([&] { sim::SafetensorsFile{file}; }), {file.string(), "byte 0"}) == ""); }) < 64 * 1024);
+    CHECK(peak_of([&] { CHECK(input_error_defect(error_of([&] { support::SafetensorsFile{file}; }), {file.string(), "byte 0"}) == ""); }) < 64 * 1024);
   }
   const std::string huge = R"({"a":{"dtype":"F64","shape":[1000000000000],"data_offsets":[0,8000000000000]}})";
   write_bytes(file, container(huge, 20));
-  CHECK(peak_of([&] { CHECK(input_error_defect(error_of([&] { sim::SafetensorsFile{file}; }), {"'a'", "8000000000000"}) == ""); }) < 64 * 1024);
+  CHECK(peak_of([&] { CHECK(input_error_defect(error_of([&] { support::SafetensorsFile{file}; }), {"'a'", "8000000000000"}) == ""); }) < 64 * 1024);
 }
 
 TEST_CASE("no header takes more memory than twice the file and 4 MiB") {
@@ -103,7 +103,7 @@ TEST_CASE("no header takes more memory than twice the file and 4 MiB") {
     INFO(row.id);
     write_bytes(file, container(row.header));
     std::optional<Error> error;
-    const std::size_t memory = peak_of([&] { error = error_of([&] { sim::SafetensorsFile{file}; }); });
+    const std::size_t memory = peak_of([&] { error = error_of([&] { support::SafetensorsFile{file}; }); });
     CHECK(memory <= 2 * row.header.size() + 4 * kMiB);
     if (row.accepted) {
       CHECK_FALSE(error);
@@ -115,13 +115,13 @@ TEST_CASE("no header takes more memory than twice the file and 4 MiB") {
 
 TEST_CASE("data stay mapped until a layer is asked for") {
   const TemporaryDirectory directory;
-  sim::write_synthetic_checkpoint(directory.path() / "new", {.layers = 2, .experts = 16, .hidden = 512, .intermediate = 512, .top_k = 4});
+  checkpoint::write_synthetic_checkpoint(directory.path() / "new", {.layers = 2, .experts = 16, .hidden = 512, .intermediate = 512, .top_k = 4});
   const std::filesystem::path path = directory.path() / "new";
   CHECK(peak_of([&] {
-          const sim::Checkpoint checkpoint(path);
+          const checkpoint::Checkpoint checkpoint(path);
           CHECK(checkpoint.bytes() > 12 * kMiB);
         }) < kMiB);
-  const sim::Checkpoint checkpoint(path);
+  const checkpoint::Checkpoint checkpoint(path);
   CHECK(peak_of([&] { static_cast<void>(checkpoint.layer(0)); }) < 2 * checkpoint.bytes() / 2);
 }
 
@@ -129,9 +129,9 @@ TEST_CASE("conversions both ways hold a few parts of a tensor, however large lay
   const auto peaks = [](int layers, int experts) {
     const TemporaryDirectory directory;
     const std::filesystem::path source = directory.path() / "source", packed = directory.path() / "packed", restored = directory.path() / "restored";
-    sim::write_synthetic_checkpoint(source, {.layers = layers, .experts = experts, .hidden = 1024, .intermediate = 1024, .top_k = 4});
-    const std::size_t convert = peak_of([&] { sim::convert_checkpoint(source, packed, {.backend = "FLASHINFER_TRTLLM_MXFP4_BF16", .setting = {}}); });
-    const std::size_t restore = peak_of([&] { sim::restore_checkpoint({packed}, restored, {}); });
+    checkpoint::write_synthetic_checkpoint(source, {.layers = layers, .experts = experts, .hidden = 1024, .intermediate = 1024, .top_k = 4});
+    const std::size_t convert = peak_of([&] { checkpoint::convert_checkpoint(source, packed, {.backend = "FLASHINFER_TRTLLM_MXFP4_BF16", .setting = {}}); });
+    const std::size_t restore = peak_of([&] { checkpoint::restore_checkpoint({packed}, restored, {}); });
     return std::pair(convert, restore);
   };
   // A turn takes 4 MiB of a tensor: read, made, and made before. A layer of 32 experts has 50 MiB, its gate and up 32.
@@ -156,7 +156,7 @@ TEST_CASE("a comparison holds a part of each matrix, however it lies in its file
   const TemporaryDirectory directory;
   draft.write(directory.path());
   // Of each of three matrices two slabs of 2 MiB, and 2^16 numbers of both sides with the bytes that they come from.
-  CHECK(peak_of([&] { CHECK(sim::compare_checkpoints(directory.path(), directory.path(), {}).equal == 3); }) < 3 * 6 * kMiB);
+  CHECK(peak_of([&] { CHECK(checkpoint::compare_checkpoints(directory.path(), directory.path(), {}).equal == 3); }) < 3 * 6 * kMiB);
 }
 
 TEST_CASE("a hostile index or config takes bounded memory") {
@@ -165,7 +165,7 @@ TEST_CASE("a hostile index or config takes bounded memory") {
   const std::filesystem::path index = directory.path() / "model.safetensors.index.json", config = directory.path() / "config.json";
   const std::string good_index = read_bytes(index);
   const auto checkpoint_peak = [&] {
-    return peak_of([&] { CHECK(input_error_defect(error_of([&] { sim::Checkpoint{directory.path()}; }), {directory.path().string()}) == ""); });
+    return peak_of([&] { CHECK(input_error_defect(error_of([&] { checkpoint::Checkpoint{directory.path()}; }), {directory.path().string()}) == ""); });
   };
   const std::vector<std::string> texts{
       R"({"weight_map":{)" + many(15 * kMiB, [](std::size_t i) { return "\"" + std::to_string(i) + R"(":".safetensors",)"; }) + "}}",
@@ -181,4 +181,4 @@ TEST_CASE("a hostile index or config takes bounded memory") {
   CHECK(checkpoint_peak() <= 20 * kMiB);
 }
 
-}  // namespace mx::test
+}  // namespace mx::tests

@@ -8,10 +8,10 @@
 #include "tests/catch.hpp"
 #include "tests/checkpoint/draft.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 
 TEST_CASE("patterns name modules as configurations mean them") {
-  using sim::Match;
+  using checkpoint::Match;
   struct Row {
     std::string pattern, module;
     Match match;
@@ -39,23 +39,23 @@ TEST_CASE("patterns name modules as configurations mean them") {
   };
   for (const Row& row : rows) {
     INFO(row.pattern);
-    CHECK(sim::match_module(row.pattern, row.module, "here") == row.match);
+    CHECK(checkpoint::match_module(row.pattern, row.module, "here") == row.match);
   }
   for (const char* const bad : {"re:(", "re:a)", "re:*", "re:[a", "re:a{1", "re:\\q", "re:(?<a>b)", "re:\\"}) {
     INFO(bad);
-    CHECK(input_error_defect(error_of([&] { static_cast<void>(sim::match_module(bad, module, "here")); }), {"here", "the expression"}) == "");
+    CHECK(input_error_defect(error_of([&] { static_cast<void>(checkpoint::match_module(bad, module, "here")); }), {"here", "the expression"}) == "");
   }
-  CHECK(input_error_defect(error_of([&] { static_cast<void>(sim::match_module("re:(a*)*(a*)*(a*)*b", std::string(60, 'a'), "here")); }), {"steps"}) ==
+  CHECK(input_error_defect(error_of([&] { static_cast<void>(checkpoint::match_module("re:(a*)*(a*)*(a*)*b", std::string(60, 'a'), "here")); }), {"steps"}) ==
         "");
   // What waits for the rest of an expression lies on the stack: a long name, and repetitions of nothing.
-  CHECK(input_error_defect(error_of([&] { static_cast<void>(sim::match_module("re:.*", std::string(1'000'000, 'a'), "here")); }),
+  CHECK(input_error_defect(error_of([&] { static_cast<void>(checkpoint::match_module("re:.*", std::string(1'000'000, 'a'), "here")); }),
                            {"1000000 characters"}) == "");
-  CHECK(input_error_defect(error_of([&] { static_cast<void>(sim::match_module("re:((){1000}){1000}", module, "here")); }), {"2048 at once"}) == "");
-  CHECK(sim::match_module("re:.*a$", std::string(1000, 'a'), "here") == Match::expression);
-  CHECK(input_error_defect(error_of([&] { static_cast<void>(sim::match_module("re:" + std::string(2000, '('), module, "here")); }),
+  CHECK(input_error_defect(error_of([&] { static_cast<void>(checkpoint::match_module("re:((){1000}){1000}", module, "here")); }), {"2048 at once"}) == "");
+  CHECK(checkpoint::match_module("re:.*a$", std::string(1000, 'a'), "here") == Match::expression);
+  CHECK(input_error_defect(error_of([&] { static_cast<void>(checkpoint::match_module("re:" + std::string(2000, '('), module, "here")); }),
                            {"2000 characters"}) == "");
-  CHECK(input_error_defect(error_of([&] { static_cast<void>(sim::match_module("re:" + std::string(100, '('), module, "here")); }),
+  CHECK(input_error_defect(error_of([&] { static_cast<void>(checkpoint::match_module("re:" + std::string(100, '('), module, "here")); }),
                            {"deeper than 32"}) == "");
 }
 
-}  // namespace mx::test
+}  // namespace mx::tests

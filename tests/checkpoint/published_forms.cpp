@@ -7,7 +7,7 @@
 
 #include "sim/execute/sample_layer.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 namespace {
 
 using Holds = PublishedTensor::Holds;
@@ -363,9 +363,9 @@ layout::CanonicalLayer published_layer(const PublishedForm& form) {
   return layer;
 }
 
-std::vector<sim::TensorData> published_tensors(const PublishedForm& form, const std::string& before, int layer) {
+std::vector<support::TensorData> published_tensors(const PublishedForm& form, const std::string& before, int layer) {
   const layout::CanonicalLayer canonical = layer_in_file(form);
-  std::vector<sim::TensorData> tensors;
+  std::vector<support::TensorData> tensors;
   const std::string prefix = before + std::to_string(layer) + form.after;
   const std::size_t copies = form.lies == Lies::each ? kPublishedExperts : 1;
   for (std::size_t expert = 0; expert < copies; ++expert) {
@@ -374,7 +374,7 @@ std::vector<sim::TensorData> published_tensors(const PublishedForm& form, const 
       const std::int64_t n = rows_of(form, p), k = columns_of(form, p);
       for (const PublishedTensor& row : form.tensors) {
         const std::string name = prefix + (form.lies == Lies::each ? std::to_string(expert) + "." : "") + form.projections[p] + row.suffix;
-        sim::TensorData tensor{name, row.dtype, shape_of(form, row.shape, n, k), {}};
+        support::TensorData tensor{name, row.dtype, shape_of(form, row.shape, n, k), {}};
         const Bytes& role = canonical[role_of(row.holds, w13)];
         const bool wide = row.holds != Holds::input && layout::unit_bits(role_of(row.holds, w13), form.format) == 32;
         Bytes bytes;
@@ -409,11 +409,11 @@ Draft published_draft(const PublishedForm& form, int layer) {
 
 Draft two_families_draft() {
   Draft draft = published_draft(published_form("mixtral"));
-  for (sim::TensorData& tensor : published_tensors(published_form("modelopt-pb-wo"), "mtp.layers.", 0))
+  for (support::TensorData& tensor : published_tensors(published_form("modelopt-pb-wo"), "mtp.layers.", 0))
     draft.shards["model.safetensors"].push_back(std::move(tensor));
   draft.config = R"({"hidden_act": "silu", "quantization_config": {"quant_method": "modelopt", "quant_algo": "MIXED_PRECISION", "quantized_layers": {
       "model.layers.0.block_sparse_moe.experts": {"quant_algo": "NVFP4", "group_size": 16}, "mtp.layers.0.mlp.experts": {"quant_algo": "FP8_PB_WO"}}}})";
   return draft;
 }
 
-}  // namespace mx::test
+}  // namespace mx::tests

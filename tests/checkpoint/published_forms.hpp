@@ -7,7 +7,7 @@
 #include "model/layout/packed.hpp"
 #include "tests/checkpoint/draft.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 
 /// What one tensor of a projection holds, and in which shape it lies in the file.
 struct PublishedTensor {
@@ -63,8 +63,8 @@ layout::CanonicalLayer published_layer(const PublishedForm& form);
 /// A checkpoint of one layer, number `layer`, in one file.
 Draft published_draft(const PublishedForm& form, int layer = 0);
 /// Its tensors.
-std::vector<sim::TensorData> published_tensors(const PublishedForm& form, const std::string& before, int layer);
+std::vector<support::TensorData> published_tensors(const PublishedForm& form, const std::string& before, int layer);
 /// NVFP4 of layer 0 (the form "mixtral"), and a block for further tokens whose layer has the number 0 too, in FP8 blocks (the form "modelopt-pb-wo").
 Draft two_families_draft();
 
-}  // namespace mx::test
+}  // namespace mx::tests

@@ -16,15 +16,15 @@
 #include "tests/checkpoint/convert_files.hpp"
 #include "tests/checkpoint/form_drafts.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 namespace {
 
 namespace fs = std::filesystem;
 using layout::Role;
 
-sim::ConvertOptions options_of(const PublishedForm& form) {
-  layout::Setting setting{};
-  setting.engine = form.format == layout::WeightFormat::mxfp4 ? kVllm2026_08 : kVllm2026_05;
+checkpoint::ConvertOptions options_of(const PublishedForm& form) {
+  families::Setting setting{};
+  setting.engine = form.format == layout::WeightFormat::mxfp4 ? deployment::kVllm2026_08 : deployment::kVllm2026_05;
   return {.backend = form.backend, .setting = setting};
 }
 
@@ -32,7 +32,7 @@ sim::ConvertOptions options_of(const PublishedForm& form) {
 std::string refusal_of(const Draft& draft) {
   const TemporaryDirectory directory;
   draft.write(directory.path());
-  const std::optional<Error> error = error_of([&] { sim::Checkpoint(directory.path()).require_convertible(); });
+  const std::optional<Error> error = error_of([&] { checkpoint::Checkpoint(directory.path()).require_convertible(); });
   return error ? std::string(error->what()) : "";
 }
 
@@ -48,12 +48,12 @@ void add_plain(Draft& draft, const std::string& prefix) {
 }
 
 void add_tensors(Draft& draft, const std::string& id, const std::string& before, int layer) {
-  for (sim::TensorData& tensor : published_tensors(published_form(id), before, layer)) draft.shards["model.safetensors"].push_back(std::move(tensor));
+  for (support::TensorData& tensor : published_tensors(published_form(id), before, layer)) draft.shards["model.safetensors"].push_back(std::move(tensor));
 }
 
-std::vector<std::string> texts_of(const std::vector<sim::Family>& families) {
+std::vector<std::string> texts_of(const std::vector<checkpoint::Family>& families) {
   std::vector<std::string> texts;
-  for (const sim::Family& family : families) texts.push_back(family.text());
+  for (const checkpoint::Family& family : families) texts.push_back(family.text());
   return texts;
 }
 
@@ -63,7 +63,7 @@ TEST_CASE("every form is written by a test") {
   std::set<std::string> tested{"gpt-oss (Hugging Face names)", "gpt-oss (original names)"};
   for (const FormCase& form : form_cases()) tested.insert(form.title);
   for (const PublishedForm& form : published_forms()) tested.insert(form.title);
-  for (const sim::SourceForm& form : sim::source_forms()) {
+  for (const checkpoint::SourceForm& form : checkpoint::source_forms()) {
     INFO(form.title);
     CHECK(tested.contains(std::string(form.title)) == form.converts());
   }
@@ -74,9 +74,9 @@ TEST_CASE("every published form gives the canonical experts") {
     INFO(form.id);
     const TemporaryDirectory directory;
     published_draft(form).write(directory.path());
-    const sim::Checkpoint checkpoint(directory.path());
+    const checkpoint::Checkpoint checkpoint(directory.path());
     CHECK(checkpoint.form() == form.title);
-    const sim::MoeLayer read = checkpoint.layer(0);
+    const checkpoint::MoeLayer read = checkpoint.layer(0);
     const layout::CanonicalLayer expected = published_layer(form);
     CHECK(read.experts.form == expected.form);
     CHECK(read.experts.sizes == expected.sizes);
@@ -95,7 +95,7 @@ TEST_CASE("every published form is converted and restored to the same file") {
     const fs::path source = directory.path() / "source", packed = directory.path() / "packed";
     fs::create_directory(source);
     published_draft(form).write(source);
-    const sim::ConvertReport report = sim::convert_checkpoint(source, packed, options_of(form));
+    const checkpoint::ConvertReport report = checkpoint::convert_checkpoint(source, packed, options_of(form));
     CHECK(report.layers == 1);
     CHECK(report.losses.empty());
     CHECK(file_differences(source, restored_from({packed}, directory.path() / "restored")) == "");
@@ -114,7 +114,7 @@ TEST_CASE("files that Mistral names are found and keep their names") {
     Draft draft = published_draft(form);
     draft.shards = {{name, draft.shards.at("model.safetensors")}};
     draft.write(source);
-    CHECK(sim::convert_checkpoint(source, packed, options_of(form)).layers == 1);
+    CHECK(checkpoint::convert_checkpoint(source, packed, options_of(form)).layers == 1);
     CHECK(file_differences(source, restored_from({packed}, directory.path() / "restored")) == "");
     CHECK(fs::exists(directory.path() / "restored" / name));
   }
@@ -129,7 +129,7 @@ TEST_CASE("every published form is verified, by the scheme that its configuratio
     options.platforms = {"SM100"};
     options.tp = {1};
     options.tokens = 1;
-    const sim::VerifyReport report = sim::verify(sim::Checkpoint(directory.path()), options);
+    const sim::VerifyReport report = sim::verify(checkpoint::Checkpoint(directory.path()), options);
     CHECK(report.form == form.title);
     CHECK(report.count(sim::Verdict::failed) == 0);
     if (form.id == "ct-mxfp4-w4a4") {
@@ -151,7 +151,7 @@ TEST_CASE("every published form is verified, by the scheme that its configuratio
     sim::VerifyOptions options;
     options.platforms = {"SM100"};
     options.tp = {1};
-    return sim::planned_report(sim::Checkpoint(directory.path()), options).cells.front().backend;
+    return sim::planned_report(checkpoint::Checkpoint(directory.path()), options).cells.front().backend;
   };
   CHECK(chosen("ct-nvfp4") == "FLASHINFER_TRTLLM");
   CHECK(chosen("ct-nvfp4a16") == "MARLIN");
@@ -197,11 +197,11 @@ TEST_CASE("layers of another kind are families of their own: what is not convert
     row.add(draft);
     draft.config->replace(draft.config->find("\"NVFP4\""), 7, "\"NVFP4\"" + row.ignore);
     draft.write(source);
-    const sim::Checkpoint checkpoint(source);
+    const checkpoint::Checkpoint checkpoint(source);
     CHECK(checkpoint.form() == "ModelOpt NVFP4");
     REQUIRE(checkpoint.families().size() == 2);
     CHECK(checkpoint.families()[1].text() == row.text);
-    const sim::ConvertReport report = sim::convert_checkpoint(source, packed, options_of(nvfp4));
+    const checkpoint::ConvertReport report = checkpoint::convert_checkpoint(source, packed, options_of(nvfp4));
     CHECK(report.layers == row.layers);
     // Scales of one number stay in their shards.
     CHECK(report.other_tensors == row.tensors + 12);
@@ -215,12 +215,12 @@ TEST_CASE("a layer behind the hidden ones is no ordinary layer") {
   draft.config->insert(1, R"("num_hidden_layers": 1, "num_nextn_predict_layers": 1, )");
   const TemporaryDirectory directory;
   draft.write(directory.path());
-  const sim::Checkpoint checkpoint(directory.path());
+  const checkpoint::Checkpoint checkpoint(directory.path());
   CHECK(texts_of(checkpoint.families()) ==
         std::vector<std::string>{"2 experts in 1 layer (model.layers.N.block_sparse_moe): ModelOpt NVFP4",
                                  "2 experts in 1 layer (model.layers.N.block_sparse_moe): ModelOpt NVFP4, for further tokens"});
-  CHECK(sim::Checkpoint(directory.path(), 1).layer_index(0) == 1);
-  CHECK_THROWS_AS(sim::Checkpoint(directory.path(), 2), Error);
+  CHECK(checkpoint::Checkpoint(directory.path(), 1).layer_index(0) == 1);
+  CHECK_THROWS_AS(checkpoint::Checkpoint(directory.path(), 2), Error);
 }
 
 TEST_CASE("the configuration is read for each layer: names before expressions, tables by layer") {
@@ -235,14 +235,14 @@ TEST_CASE("the configuration is read for each layer: names before expressions, t
                   "input_activations": {"num_bits": 4, "type": "float", "strategy": "tensor_group"}}}}})";
   const TemporaryDirectory first;
   groups.write(first.path());
-  CHECK(texts_of(sim::Checkpoint(first.path()).families()) ==
+  CHECK(texts_of(checkpoint::Checkpoint(first.path()).families()) ==
         std::vector<std::string>{"2 experts in 1 layer (model.layers.N.mlp): compressed-tensors NVFP4",
                                  "2 experts in 1 layer (model.layers.N.mlp): compressed-tensors FP8 channel"});
   // A backend of the second form converts the second family.
-  sim::ConvertOptions options = options_of(published_form("ct-fp8-channel"));
+  checkpoint::ConvertOptions options = options_of(published_form("ct-fp8-channel"));
   options.backend = "VLLM_CUTLASS";
   options.family = 1;
-  CHECK(sim::convert_checkpoint(first.path(), first.path().string() + ".packed", options).converted.front().family == 1);
+  CHECK(checkpoint::convert_checkpoint(first.path(), first.path().string() + ".packed", options).converted.front().family == 1);
   fs::remove_all(first.path().string() + ".packed");
 
   Draft table = published_draft(published_form("nemotron"));
@@ -303,7 +303,7 @@ TEST_CASE("refusals say what is so") {
   act.config->insert(1, R"("hidden_act": "mish", )");
   const TemporaryDirectory directory;
   act.write(directory.path());
-  const std::optional<Error> error = error_of([&] { static_cast<void>(sim::Checkpoint(directory.path()).activation(0)); });
+  const std::optional<Error> error = error_of([&] { static_cast<void>(checkpoint::Checkpoint(directory.path()).activation(0)); });
   REQUIRE(error);
   CHECK(error->code() == ErrorCode::unsupported);
 
@@ -322,7 +322,7 @@ TEST_CASE("FP8 codes whose gate and up have unlike scales are quantized again wi
   const fs::path source = directory.path() / "source", packed = directory.path() / "packed";
   fs::create_directory(source);
   draft.write(source);
-  const sim::MoeLayer layer = sim::Checkpoint(source).layer(0);
+  const checkpoint::MoeLayer layer = checkpoint::Checkpoint(source).layer(0);
   CHECK(std::vector<std::uint8_t>(layer.experts[Role::w13_weight_scale].begin() + 4, layer.experts[Role::w13_weight_scale].end()) ==
         draft.tensor(up).bytes);
   // Normal numbers of magnitude 2^-4 to 4: half of each has its code 8 lower; up stays.
@@ -331,14 +331,14 @@ TEST_CASE("FP8 codes whose gate and up have unlike scales are quantized again wi
   REQUIRE(layer.losses.size() == 1);
   CHECK(layer.losses[0].units == static_cast<std::int64_t>(codes.size()));
   CHECK(layer.losses[0].destroyed() == 0);
-  const sim::ConvertReport report = sim::convert_checkpoint(source, packed, options_of(published_form("fp8-static")));
+  const checkpoint::ConvertReport report = checkpoint::convert_checkpoint(source, packed, options_of(published_form("fp8-static")));
   REQUIRE(report.losses.size() == 1);
   CHECK(report.losses[0].loss.units == static_cast<std::int64_t>(codes.size()));
   CHECK(report.losses[0].loss.replaced);
   for (const bool accept : {false, true}) {
-    sim::RestoreOptions options;
+    checkpoint::RestoreOptions options;
     options.accept_losses = accept;
-    const std::optional<Error> error = error_of([&] { sim::restore_checkpoint({packed}, directory.path() / "restored", options); });
+    const std::optional<Error> error = error_of([&] { checkpoint::restore_checkpoint({packed}, directory.path() / "restored", options); });
     REQUIRE(error);
     CHECK((std::string(error->what()).find("does not determine the checkpoint") != std::string::npos) == accept);
   }
@@ -350,7 +350,7 @@ TEST_CASE("codes that are quantized again are the nearest ones") {
     return (code >> 3) == 0 ? std::int64_t{code & 7} : std::int64_t{8 + (code & 7)} << ((code >> 3) - 1);
   };  // in 2^-9
   const auto bits = [](float value) { return std::bit_cast<std::uint32_t>(value); };
-  const std::array<std::uint8_t, 256> four_fifths = sim::requantized_codes(bits(0.0078125F), bits(0.009765625F));
+  const std::array<std::uint8_t, 256> four_fifths = checkpoint::requantized_codes(bits(0.0078125F), bits(0.009765625F));
   for (int code = 0; code < 0x7F; ++code) {
     // Distances times 5, to 4 * number.
     int best = 0;
@@ -365,10 +365,10 @@ TEST_CASE("codes that are quantized again are the nearest ones") {
   // NaN is clamped to the largest number; 2^-26 is below half of fp16's smallest one, so that the engine's product is 0.
   CHECK(int{four_fifths[0x7F]} == 0x7E);
   // No number stays of NaN, though 448 * 15 is 480 * 14, and 480 what its bits would be.
-  const sim::RequantizedCount count = sim::count_requantized({0, 0, bits(14 * 0x1p-10F), bits(15 * 0x1p-10F)}, std::vector<std::uint8_t>{0x7F, 0});
+  const checkpoint::RequantizedCount count = checkpoint::count_requantized({0, 0, bits(14 * 0x1p-10F), bits(15 * 0x1p-10F)}, std::vector<std::uint8_t>{0x7F, 0});
   CHECK(count.changed == 1);
   CHECK(count.kept == 0);
-  CHECK(int{sim::requantized_codes(bits(0x1p-26F), bits(0x1p-20F))[0x40]} == 0);
+  CHECK(int{checkpoint::requantized_codes(bits(0x1p-26F), bits(0x1p-20F))[0x40]} == 0);
 }
 
-}  // namespace mx::test
+}  // namespace mx::tests

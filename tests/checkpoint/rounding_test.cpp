@@ -12,16 +12,17 @@
 #include "tests/catch.hpp"
 #include "tests/layout/errors.hpp"
 
+using namespace mx::families;
 using namespace mx::layout;
 
 namespace {
 
 struct Device {
   Arch arch;
-  mx::oracle::PlatformKind kind;
+  mx::deployment::PlatformKind kind;
 };
 
-Setting setting_of(mx::Engine engine, Arch arch, std::int64_t intermediate, std::int64_t hidden) {
+Setting setting_of(mx::deployment::Engine engine, Arch arch, std::int64_t intermediate, std::int64_t hidden) {
   Setting setting;
   setting.sizes = {1, intermediate, hidden, 32};
   setting.engine = engine;
@@ -34,17 +35,17 @@ std::string text(const Sizes& sizes) { return std::to_string(sizes.intermediate)
 }  // namespace
 
 TEST_CASE("the rounding of 2026-05 is the oracle's, for every backend on every kind of device") {
-  const std::vector<Device> devices{{Arch::sm100, mx::oracle::PlatformKind::cuda},
-                                    {Arch::gfx950, mx::oracle::PlatformKind::rocm},
-                                    {Arch::xpu, mx::oracle::PlatformKind::xpu},
-                                    {Arch::cpu, mx::oracle::PlatformKind::cpu}};
-  for (const auto& row : mx::oracle::mxfp4_tables(mx::kVllm2026_05).backends) {
+  const std::vector<Device> devices{{Arch::sm100, mx::deployment::PlatformKind::cuda},
+                                    {Arch::gfx950, mx::deployment::PlatformKind::rocm},
+                                    {Arch::xpu, mx::deployment::PlatformKind::xpu},
+                                    {Arch::cpu, mx::deployment::PlatformKind::cpu}};
+  for (const auto& row : mx::engine::mxfp4_tables(mx::deployment::kVllm2026_05).backends) {
     for (const Device& device : devices) {
       for (const std::int64_t size : {32, 64, 96, 128, 160, 256, 288, 1440, 2880, 4096}) {
-        mx::oracle::Deployment deployment{};
+        mx::deployment::Deployment deployment{};
         deployment.hardware.platform = device.kind;
-        const auto want = mx::oracle::round_up(mx::oracle::mxfp4_tables(mx::kVllm2026_05), row.name, deployment, {size, 4128 - size});
-        const Sizes got = mx::sim::rounded_up(row.name, setting_of(mx::kVllm2026_05, device.arch, 4128 - size, size));
+        const auto want = mx::engine::round_up(mx::engine::mxfp4_tables(mx::deployment::kVllm2026_05), row.name, deployment, {size, 4128 - size});
+        const Sizes got = mx::checkpoint::rounded_up(row.name, setting_of(mx::deployment::kVllm2026_05, device.arch, 4128 - size, size));
         INFO(row.name << " " << name_of(device.arch) << " " << size);
         CHECK(got.hidden == want.hidden);
         CHECK(got.intermediate == want.intermediate);
@@ -82,22 +83,22 @@ TEST_CASE("the rounding of 2026-08 differs for TRT-LLM, EMULATION and AITER's bf
   };
   for (const Row& row : rows) {
     INFO(row.backend);
-    Setting setting = setting_of(mx::kVllm2026_05, row.arch, 2880, 2912);
+    Setting setting = setting_of(mx::deployment::kVllm2026_05, row.arch, 2880, 2912);
     setting.activation = row.activation;
-    CHECK(text(mx::sim::rounded_up(row.backend, setting)) == row.older);
-    setting.engine = mx::kVllm2026_08;
-    CHECK(text(mx::sim::rounded_up(row.backend, setting)) == row.newer);
+    CHECK(text(mx::checkpoint::rounded_up(row.backend, setting)) == row.older);
+    setting.engine = mx::deployment::kVllm2026_08;
+    CHECK(text(mx::checkpoint::rounded_up(row.backend, setting)) == row.newer);
   }
   // EMULATION of 2026-05 rounds I to 64, of 2026-08 both to 32.
-  CHECK(text(mx::sim::rounded_up("EMULATION", setting_of(mx::kVllm2026_05, Arch::sm90, 96, 96))) == "128 x 96");
-  CHECK(text(mx::sim::rounded_up("EMULATION", setting_of(mx::kVllm2026_08, Arch::sm90, 96, 96))) == "96 x 96");
+  CHECK(text(mx::checkpoint::rounded_up("EMULATION", setting_of(mx::deployment::kVllm2026_05, Arch::sm90, 96, 96))) == "128 x 96");
+  CHECK(text(mx::checkpoint::rounded_up("EMULATION", setting_of(mx::deployment::kVllm2026_08, Arch::sm90, 96, 96))) == "96 x 96");
 }
 
 TEST_CASE("formats that are not rounded keep their sizes, and impossible sizes are refused") {
-  Setting setting = setting_of(mx::kVllm2026_05, Arch::sm90, 96, 96);
+  Setting setting = setting_of(mx::deployment::kVllm2026_05, Arch::sm90, 96, 96);
   setting.form = {WeightFormat::nvfp4, SourceOrder::standard};
   setting.sizes.group = 16;
-  CHECK(text(mx::sim::rounded_up("MARLIN", setting)) == "96 x 96");
+  CHECK(text(mx::checkpoint::rounded_up("MARLIN", setting)) == "96 x 96");
   setting.sizes.hidden = 0;
-  CHECK(mx::test::refuses(mx::ErrorCode::usage, "must be positive", [&] { mx::sim::rounded_up("MARLIN", setting); }));
+  CHECK(mx::tests::refuses(mx::ErrorCode::usage, "must be positive", [&] { mx::checkpoint::rounded_up("MARLIN", setting); }));
 }

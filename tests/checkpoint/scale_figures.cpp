@@ -23,7 +23,7 @@
 #include "tests/catch.hpp"
 #include "tests/checkpoint/convert_files.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 namespace {
 
 namespace fs = std::filesystem;
@@ -40,23 +40,23 @@ double seconds_of(const std::function<void()>& work) {
 /// Layers of random bytes, one to a file, as gpt-oss has them.
 void write_checkpoint(const fs::path& directory, int layers) {
   fs::create_directories(directory);
-  sim::Json map;
+  support::Json map;
   std::uint64_t total = 0;
   std::vector<std::uint8_t> random(std::size_t{1} << 22);
-  sim::SplitMix64 source(1);
+  support::SplitMix64 source(1);
   for (std::uint8_t& byte : random) byte = static_cast<std::uint8_t>(source.next() >> 56);
   const std::int64_t e = kSizes.experts, i = kSizes.intermediate, h = kSizes.hidden;
   for (int layer = 0; layer < layers; ++layer) {
     const std::string prefix = "model.layers." + std::to_string(layer) + ".mlp.experts.", file = fmt::format("model-{:05}.safetensors", layer);
-    const std::vector<sim::TensorEntry> entries{{prefix + "gate_up_proj_blocks", "U8", {e, 2 * i, h / 32, 16}},
+    const std::vector<support::TensorEntry> entries{{prefix + "gate_up_proj_blocks", "U8", {e, 2 * i, h / 32, 16}},
                                                 {prefix + "gate_up_proj_scales", "U8", {e, 2 * i, h / 32}},
                                                 {prefix + "gate_up_proj_bias", "BF16", {e, 2 * i}},
                                                 {prefix + "down_proj_blocks", "U8", {e, h, i / 32, 16}},
                                                 {prefix + "down_proj_scales", "U8", {e, h, i / 32}},
                                                 {prefix + "down_proj_bias", "BF16", {e, h}}};
-    sim::SafetensorsWriter writer(directory / file, entries, {}, false);
-    for (const sim::TensorEntry& entry : entries) {
-      const std::uint64_t bytes = sim::bytes_of(entry);
+    support::SafetensorsWriter writer(directory / file, entries, {}, false);
+    for (const support::TensorEntry& entry : entries) {
+      const std::uint64_t bytes = support::bytes_of(entry);
       std::vector<std::uint8_t> data(bytes);
       for (std::size_t at = 0; at < bytes; at += random.size()) {
         std::copy_n(random.begin(), std::min<std::size_t>(random.size(), bytes - at), data.begin() + static_cast<std::ptrdiff_t>(at));
@@ -67,7 +67,7 @@ void write_checkpoint(const fs::path& directory, int layers) {
     }
     writer.commit();
   }
-  write_bytes(directory / "model.safetensors.index.json", sim::Json{{"metadata", {{"total_size", total}}}, {"weight_map", map}}.dump());
+  write_bytes(directory / "model.safetensors.index.json", support::Json{{"metadata", {{"total_size", total}}}, {"weight_map", map}}.dump());
 }
 
 /// Takes a directory's files out of the page cache, so that they are read from the disk.
@@ -118,16 +118,16 @@ Cost cost_of(const std::function<void()>& work) {
 }
 
 /// Median seconds of converting one layer in memory.
-double seconds_of_kernels(const fs::path& source, const sim::ConvertOptions& options) {
-  const layout::CanonicalLayer layer = sim::Checkpoint(source).layer(0).experts;
-  layout::Setting setting{};
+double seconds_of_kernels(const fs::path& source, const checkpoint::ConvertOptions& options) {
+  const layout::CanonicalLayer layer = checkpoint::Checkpoint(source).layer(0).experts;
+  families::Setting setting{};
   setting.sizes = setting.padded = kSizes;
-  setting.padded = sim::rounded_up(options.backend, setting);
-  const layout::BackendLayout& backend = *layout::find_backend_layout(options.backend);
+  setting.padded = checkpoint::rounded_up(options.backend, setting);
+  const families::BackendLayout& backend = *families::find_backend_layout(options.backend);
   std::vector<double> times;
   for (int i = 0; i < 3; ++i) {
     layout::CanonicalLayer taken = layer;
-    times.push_back(seconds_of([&] { layout::convert(std::move(taken), backend, setting, sim::mover_of(sim::MoveBy::plans)); }));
+    times.push_back(seconds_of([&] { families::convert(std::move(taken), backend, setting, kernels::relayout::mover_of(kernels::relayout::MoveBy::plans)); }));
   }
   std::ranges::sort(times);
   return times[1];
@@ -140,7 +140,7 @@ void show_figures(int layers, int rounds) {
   write_checkpoint(source, layers);
   std::uint64_t bytes = 0;
   for (const fs::directory_entry& entry : fs::directory_iterator(source)) bytes += entry.file_size();
-  const sim::ConvertOptions options{.backend = "FLASHINFER_TRTLLM_MXFP4_BF16", .setting = {}};
+  const checkpoint::ConvertOptions options{.backend = "FLASHINFER_TRTLLM_MXFP4_BF16", .setting = {}};
   for (int round = 0; round < rounds; ++round) {
     const Cost in_memory = cost_of([&] { write_bytes(directory.path() / "kernels", std::to_string(seconds_of_kernels(source, options) * layers)); });
     const double kernels = std::stod(read_bytes(directory.path() / "kernels"));
@@ -148,9 +148,9 @@ void show_figures(int layers, int rounds) {
     const Cost copy = cost_of([&] { copy_files(source, copied); });
     fs::remove_all(copied);
     forget(source);
-    const Cost there = cost_of([&] { sim::convert_checkpoint(source, packed, options); });
+    const Cost there = cost_of([&] { checkpoint::convert_checkpoint(source, packed, options); });
     forget(packed);
-    const Cost back = cost_of([&] { sim::restore_checkpoint({packed}, restored, {}); });
+    const Cost back = cost_of([&] { checkpoint::restore_checkpoint({packed}, restored, {}); });
     if (round == 0) CHECK(file_differences(source, restored) == "");
     fs::remove_all(packed);
     fs::remove_all(restored);
@@ -176,4 +176,4 @@ TEST_CASE("figures of conversions of gigabytes", "[.scale]") {
   show(24);
 }
 
-}  // namespace mx::test
+}  // namespace mx::tests

@@ -17,7 +17,7 @@
 #include "tests/checkpoint/convert_files.hpp"
 #include "tests/checkpoint/form_drafts.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 namespace {
 
 namespace fs = std::filesystem;
@@ -35,8 +35,8 @@ std::vector<std::uint8_t> inverses(const std::vector<std::uint8_t>& scales) {
   return bytes;
 }
 
-sim::ConvertOptions options_of(const FormCase& form) {
-  layout::Setting setting{};
+checkpoint::ConvertOptions options_of(const FormCase& form) {
+  families::Setting setting{};
   setting.engine = form.engine;
   return {.backend = form.backend, .setting = setting};
 }
@@ -44,7 +44,7 @@ sim::ConvertOptions options_of(const FormCase& form) {
 std::string draft_defect(const Draft& draft, const std::vector<std::string>& parts) {
   const TemporaryDirectory directory;
   draft.write(directory.path());
-  return input_error_defect(error_of([&] { sim::Checkpoint{directory.path()}; }), parts);
+  return input_error_defect(error_of([&] { checkpoint::Checkpoint{directory.path()}; }), parts);
 }
 
 }  // namespace
@@ -57,12 +57,12 @@ TEST_CASE("every form gives the canonical experts, with and without its configur
       Draft draft = form_draft(form);
       if (!with_config) draft.config.reset();
       draft.write(directory.path());
-      const sim::Checkpoint checkpoint(directory.path());
+      const checkpoint::Checkpoint checkpoint(directory.path());
       CHECK(checkpoint.form() == form.title);
       CHECK(checkpoint.layer_count() == 2);
       CHECK_FALSE(checkpoint.has_bias());
       for (const int layer : {0, 1}) {
-        const sim::MoeLayer read = checkpoint.layer(layer);
+        const checkpoint::MoeLayer read = checkpoint.layer(layer);
         layout::CanonicalLayer expected = form_layer(form, layer);
         if (form.inverse) {
           for (const Role role : {Role::w13_global_scale, Role::w2_global_scale}) expected[role] = inverses(expected[role]);
@@ -87,13 +87,13 @@ TEST_CASE("every form is converted and restored to the same files") {
     const fs::path source = directory.path() / "source", packed = directory.path() / "packed", restored = directory.path() / "restored";
     fs::create_directory(source);
     form_draft(form).write(source);
-    const sim::ConvertReport report = sim::convert_checkpoint(source, packed, options_of(form));
+    const checkpoint::ConvertReport report = checkpoint::convert_checkpoint(source, packed, options_of(form));
     CHECK(report.finished);
     CHECK(report.layers == 2);
     CHECK(report.losses.empty());
     CHECK(file_differences(source, restored_from({packed}, restored)) == "");
     // What is packed is what the model's conversion of the canonical layer makes.
-    CHECK(packed_difference(packed / kFirstLayer, sim::Checkpoint(source).layer(0).experts, form.backend, report.converted.front().setting) == "");
+    CHECK(packed_difference(packed / kFirstLayer, checkpoint::Checkpoint(source).layer(0).experts, form.backend, report.converted.front().setting) == "");
   }
 }
 
@@ -109,9 +109,9 @@ TEST_CASE("ranks of block and group scales are cut and joined") {
   }
   const TemporaryDirectory directory;
   form_draft(form_case("FP8 block")).write(directory.path());
-  sim::ConvertOptions options = options_of(form_case("FP8 block"));
+  checkpoint::ConvertOptions options = options_of(form_case("FP8 block"));
   options.setting.tp_size = 2;
-  const std::optional<Error> error = error_of([&] { sim::convert_checkpoint(directory.path(), directory.path() / "out", options); });
+  const std::optional<Error> error = error_of([&] { checkpoint::convert_checkpoint(directory.path(), directory.path() / "out", options); });
   REQUIRE(error);
   CHECK(std::string(error->what()).find("not a whole number of scale groups of 128") != std::string::npos);
 }
@@ -121,10 +121,10 @@ TEST_CASE("every form is verified, and a flipped bit is found") {
     INFO(form.title);
     const TemporaryDirectory directory;
     form_draft(form, 1).write(directory.path());
-    const sim::Checkpoint checkpoint(directory.path());
+    const checkpoint::Checkpoint checkpoint(directory.path());
     sim::VerifyOptions options;
     // May's choices are executed, all of them.
-    options.engine = mx::kVllm2026_05;
+    options.engine = mx::deployment::kVllm2026_05;
     options.platforms = {"SM100"};
     options.tp = {1};
     options.tokens = 1;
@@ -146,7 +146,7 @@ TEST_CASE("every form is verified, and a flipped bit is found") {
     for (const sim::ConversionResult& result : sequential.conversions) {
       if (result.verdict == sim::Verdict::passed) CHECK(result.execution.ends_with(" x f32-sequential, as asked"));
     }
-    options.tamper = [](layout::PackedLayer& packed) { packed.tensors.front().bytes[5] ^= 0x10; };
+    options.tamper = [](families::PackedLayer& packed) { packed.tensors.front().bytes[5] ^= 0x10; };
     const sim::VerifyReport tampered = sim::verify(checkpoint, options);
     CHECK(tampered.count(sim::Verdict::passed) == 0);
     // The byte is one of the first expert's, which the token goes to: execution notices it too.
@@ -159,7 +159,7 @@ TEST_CASE("FP8 blocks on DEEPGEMM pass with what their new scales lose, by tenso
   const FormCase& form = form_case("FP8 block");
   const TemporaryDirectory directory;
   form_draft(form, 1).write(directory.path());
-  const sim::Checkpoint checkpoint(directory.path());
+  const checkpoint::Checkpoint checkpoint(directory.path());
   for (const std::string platform : {"SM90", "SM100"}) {
     INFO(platform);
     sim::VerifyOptions options;
@@ -184,13 +184,13 @@ TEST_CASE("FP8 blocks on DEEPGEMM pass with what their new scales lose, by tenso
 
 TEST_CASE("a model's first layers may have no experts") {
   Draft draft = form_draft(form_case("FP8 block"), 3);
-  const auto is_first = [](const sim::TensorData& tensor) { return tensor.name.starts_with("model.layers.0.mlp."); };
+  const auto is_first = [](const support::TensorData& tensor) { return tensor.name.starts_with("model.layers.0.mlp."); };
   std::erase_if(draft.shards[kFirstShard], is_first);
   CHECK(draft_defect(draft, {"layer 0 is missing"}) == "");
   draft.shards[kFirstShard].push_back({"model.layers.0.mlp.gate_proj.weight", "BF16", {1, 1}, {0, 0}});
   const TemporaryDirectory directory;
   draft.write(directory.path());
-  const sim::Checkpoint checkpoint(directory.path());
+  const checkpoint::Checkpoint checkpoint(directory.path());
   CHECK(checkpoint.layer_count() == 2);
   CHECK(checkpoint.layer_index(0) == 1);
   draft.config->replace(draft.config->find("\"num_hidden_layers\": 3"), 22, "\"num_hidden_layers\": 4");
@@ -205,10 +205,10 @@ TEST_CASE("global scales of gate and up that differ are told") {
   const fs::path source = directory.path() / "source", packed = directory.path() / "packed";
   fs::create_directory(source);
   draft.write(source);
-  const sim::MoeLayer layer = sim::Checkpoint(source).layer(0);
+  const checkpoint::MoeLayer layer = checkpoint::Checkpoint(source).layer(0);
   CHECK(layer.up_scales_dropped == 1);
   CHECK((layer.experts[Role::w13_global_scale] == form_layer(nvfp4, 0)[Role::w13_global_scale]));
-  CHECK(sim::convert_checkpoint(source, packed, options_of(nvfp4)).up_scales_dropped == 1);
+  CHECK(checkpoint::convert_checkpoint(source, packed, options_of(nvfp4)).up_scales_dropped == 1);
   CHECK(file_differences(source, restored_from({packed}, directory.path() / "restored")) == "");
 }
 
@@ -223,7 +223,7 @@ TEST_CASE("forms that are mixed, ambiguous or contradicted are refused") {
     std::vector<std::string> parts;
   };
   const auto without = [](Draft& draft, const std::string& suffix) {
-    for (auto& [file, tensors] : draft.shards) std::erase_if(tensors, [&](const sim::TensorData& t) { return t.name.ends_with(suffix); });
+    for (auto& [file, tensors] : draft.shards) std::erase_if(tensors, [&](const support::TensorData& t) { return t.name.ends_with(suffix); });
   };
   const auto name = [&](const FormCase& form, int expert, int projection, const std::string& suffix) {
     return form_tensor_name(form, 0, expert, projection, suffix);
@@ -242,7 +242,7 @@ TEST_CASE("forms that are mixed, ambiguous or contradicted are refused") {
        &block,
        [&](Draft& d) {
          Draft other = form_draft(packed, 1);
-         for (sim::TensorData& t : other.shards[kSecondShard]) {
+         for (support::TensorData& t : other.shards[kSecondShard]) {
            t.name.replace(0, 15, "model.layers.9.");
            d.shards[kSecondShard].push_back(t);
          }
@@ -341,14 +341,14 @@ TEST_CASE("a checkpoint that changes while it is read is refused, also when it i
     INFO(row.id);
     const TemporaryDirectory directory;
     const fs::path source = directory.path() / "source", packed = directory.path() / "packed";
-    sim::write_synthetic_checkpoint(source, {.layers = 2, .experts = 2, .hidden = 64, .intermediate = 64, .top_k = 2});
-    sim::ConvertOptions options = triton();
+    checkpoint::write_synthetic_checkpoint(source, {.layers = 2, .experts = 2, .hidden = 64, .intermediate = 64, .top_k = 2});
+    checkpoint::ConvertOptions options = triton();
     options.progress = [&](const std::string& what, std::uint64_t, std::uint64_t) {
       if (what == "layer 1") row.change(source / kSecondShard);
     };
-    CHECK(input_error_defect(error_of([&] { sim::convert_checkpoint(source, packed, options); }), {kSecondShard, row.part}) == "");
+    CHECK(input_error_defect(error_of([&] { checkpoint::convert_checkpoint(source, packed, options); }), {kSecondShard, row.part}) == "");
     CHECK(entries_of(directory.path()) == std::set<std::string>{"source"});
   }
 }
 
-}  // namespace mx::test
+}  // namespace mx::tests

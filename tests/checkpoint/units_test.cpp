@@ -19,16 +19,16 @@
 #include "tests/checkpoint/convert_files.hpp"
 #include "tests/json_text.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 namespace {
 
 namespace fs = std::filesystem;
-using sim::UnitOutcome;
+using checkpoint::UnitOutcome;
 
 constexpr const char* kProgram = "test 1";
 
-sim::ConvertOptions planned_options() {
-  sim::ConvertOptions options{.backend = "FLASHINFER_TRTLLM_MXFP4_BF16", .setting = {}};
+checkpoint::ConvertOptions planned_options() {
+  checkpoint::ConvertOptions options{.backend = "FLASHINFER_TRTLLM_MXFP4_BF16", .setting = {}};
   options.program = kProgram;
   return options;
 }
@@ -39,21 +39,21 @@ struct Planned {
   fs::path source = directory.path() / "source";
   fs::path output = directory.path() / "packed";
   fs::path plan_file = directory.path() / "plan.json";
-  sim::UnitPlan plan;
+  checkpoint::UnitPlan plan;
 
   Planned() {
-    sim::write_synthetic_checkpoint(source, {.layers = 3, .experts = 2, .hidden = 64, .intermediate = 64, .top_k = 2});
-    plan = sim::make_plan(source, output, planned_options());
-    write_bytes(plan_file, sim::text_of(plan));
+    checkpoint::write_synthetic_checkpoint(source, {.layers = 3, .experts = 2, .hidden = 64, .intermediate = 64, .top_k = 2});
+    plan = checkpoint::make_plan(source, output, planned_options());
+    write_bytes(plan_file, checkpoint::text_of(plan));
   }
 
-  fs::path units() const { return sim::units_directory(plan); }
-  sim::UnitOptions unit_options() const { return {.directory = units(), .program = kProgram}; }
+  fs::path units() const { return checkpoint::units_directory(plan); }
+  checkpoint::UnitOptions unit_options() const { return {.directory = units(), .program = kProgram}; }
   void run(const std::vector<int>& numbers) const {
-    sim::UnitRunner runner(plan, unit_options());
+    checkpoint::UnitRunner runner(plan, unit_options());
     for (const int unit : numbers) runner.run(unit);
   }
-  sim::ConvertReport merge() const { return sim::merge_units(plan, {.directories = {units()}, .program = kProgram}); }
+  checkpoint::ConvertReport merge() const { return checkpoint::merge_units(plan, {.directories = {units()}, .program = kProgram}); }
   std::string merge_defect(const std::vector<std::string>& parts) const {
     const std::string defect = input_error_defect(error_of([&] { merge(); }), parts);
     return fs::exists(output) ? "something was put in place; " + defect : defect;
@@ -61,8 +61,8 @@ struct Planned {
 };
 
 /// Changes the JSON of a file.
-void edit(const fs::path& file, const std::function<void(sim::Json&)>& change) {
-  sim::Json json = parsed(read_bytes(file));
+void edit(const fs::path& file, const std::function<void(support::Json&)>& change) {
+  support::Json json = parsed(read_bytes(file));
   change(json);
   write_bytes(file, json.dump(1) + "\n");
 }
@@ -72,18 +72,18 @@ void edit(const fs::path& file, const std::function<void(sim::Json&)>& change) {
 TEST_CASE("the units of a plan, in any order and from several directories, are the conversion byte for byte") {
   const Planned planned;
   const fs::path whole = planned.directory.path() / "whole", elsewhere = planned.directory.path() / "elsewhere";
-  const sim::ConvertReport expected = sim::convert_checkpoint(planned.source, whole, planned_options());
-  const sim::UnitPlan plan = sim::read_plan(planned.plan_file);
-  CHECK(sim::text_of(plan) == sim::text_of(planned.plan));
+  const checkpoint::ConvertReport expected = checkpoint::convert_checkpoint(planned.source, whole, planned_options());
+  const checkpoint::UnitPlan plan = checkpoint::read_plan(planned.plan_file);
+  CHECK(checkpoint::text_of(plan) == checkpoint::text_of(planned.plan));
   REQUIRE(plan.units.size() == 5);
   CHECK(plan.units[2].what == "layer 2");
   CHECK(plan.units[4].what == "shard " + kSecondShard);
   planned.run({4, 1});
-  sim::UnitOptions other = planned.unit_options();
+  checkpoint::UnitOptions other = planned.unit_options();
   other.directory = elsewhere;
-  sim::UnitRunner runner(plan, other);
+  checkpoint::UnitRunner runner(plan, other);
   for (const int unit : {3, 0, 2}) CHECK(runner.run(unit) == UnitOutcome::written);
-  const sim::ConvertReport report = sim::merge_units(plan, {.directories = {planned.units(), elsewhere}, .program = kProgram});
+  const checkpoint::ConvertReport report = checkpoint::merge_units(plan, {.directories = {planned.units(), elsewhere}, .program = kProgram});
   CHECK(report.finished);
   CHECK(report.digest == expected.digest);
   CHECK(report.layers == expected.layers);
@@ -91,7 +91,7 @@ TEST_CASE("the units of a plan, in any order and from several directories, are t
   CHECK(report.bytes_out == expected.bytes_out);
   CHECK(report.other_tensors == expected.other_tensors);
   // Buffers are rounded up: more is written than is read, and room is asked for what is written.
-  const sim::ConversionJob job(planned.source, planned_options());
+  const checkpoint::ConversionJob job(planned.source, planned_options());
   CHECK(job.written_bytes() > job.total_bytes());
   CHECK(job.written_bytes() - job.total_bytes() == expected.bytes_out - expected.bytes_in);
   CHECK(file_differences(whole, planned.output) == "");
@@ -102,8 +102,8 @@ TEST_CASE("the units of a plan, in any order and from several directories, are t
 
 TEST_CASE("a unit that is done is left alone, and done again gives the same digest") {
   const Planned planned;
-  sim::UnitOptions options = planned.unit_options();
-  sim::UnitRunner runner(planned.plan, options);
+  checkpoint::UnitOptions options = planned.unit_options();
+  checkpoint::UnitRunner runner(planned.plan, options);
   CHECK(runner.run(1) == UnitOutcome::written);
   const std::string digest = runner.result().digest;
   const fs::path file = planned.units() / runner.result().file;
@@ -112,7 +112,7 @@ TEST_CASE("a unit that is done is left alone, and done again gives the same dige
   CHECK(runner.result().digest == digest);
   CHECK(fs::last_write_time(file) == written);
   options.again = true;
-  sim::UnitRunner again(planned.plan, options);
+  checkpoint::UnitRunner again(planned.plan, options);
   CHECK(again.run(1) == UnitOutcome::written);
   CHECK(again.result().digest == digest);
   // Half a file is no unit.
@@ -130,14 +130,14 @@ TEST_CASE("a job that is killed anywhere resumes and gives the same bytes") {
     REQUIRE(child >= 0);
     if (child == 0) {
       omp_set_num_threads(1);  // the parent's other threads are not here
-      sim::UnitOptions options = planned.unit_options();
+      checkpoint::UnitOptions options = planned.unit_options();
       int asked = 0;
       options.stop = [&] {
         if (asked++ == after) ::kill(::getpid(), SIGKILL);
         return false;
       };
-      sim::UnitRunner runner(planned.plan, options);
-      for (const sim::PlannedUnit& unit : planned.plan.units) runner.run(unit.unit);
+      checkpoint::UnitRunner runner(planned.plan, options);
+      for (const checkpoint::PlannedUnit& unit : planned.plan.units) runner.run(unit.unit);
       ::_exit(0);
     }
     int status = 0;
@@ -145,7 +145,7 @@ TEST_CASE("a job that is killed anywhere resumes and gives the same bytes") {
     if (WIFEXITED(status)) break;
     ++kills;
     for (const std::string& name : entries_of(planned.units())) {
-      if (sim::is_record_name(name)) CHECK(fs::exists(planned.units() / sim::read_record(planned.units() / name).result.file));
+      if (checkpoint::is_record_name(name)) CHECK(fs::exists(planned.units() / checkpoint::read_record(planned.units() / name).result.file));
     }
   }
   CHECK(kills > 3);
@@ -153,7 +153,7 @@ TEST_CASE("a job that is killed anywhere resumes and gives the same bytes") {
   // Nor does what the killed ones left stay behind.
   CHECK_FALSE(fs::exists(planned.units()));
   const fs::path whole = planned.directory.path() / "whole";
-  sim::convert_checkpoint(planned.source, whole, planned_options());
+  checkpoint::convert_checkpoint(planned.source, whole, planned_options());
   CHECK(file_differences(whole, planned.output) == "");
 }
 
@@ -161,18 +161,18 @@ TEST_CASE("what is stopped leaves the units as they are") {
   const Planned planned;
   planned.run({0, 1, 3, 4});
   for (int after = 0; after < 2; ++after) {
-    sim::UnitOptions options = planned.unit_options();
+    checkpoint::UnitOptions options = planned.unit_options();
     int asked = 0;
     options.stop = [&] { return asked++ == after; };
-    sim::UnitRunner runner(planned.plan, options);
+    checkpoint::UnitRunner runner(planned.plan, options);
     CHECK(runner.run(2) == UnitOutcome::stopped);
-    CHECK_FALSE(fs::exists(planned.units() / sim::record_name(2)));
+    CHECK_FALSE(fs::exists(planned.units() / checkpoint::record_name(2)));
   }
   planned.run({2});
   const std::set<std::string> before = entries_of(planned.units());
-  sim::MergeOptions options{.directories = {planned.units()}, .program = kProgram};
+  checkpoint::MergeOptions options{.directories = {planned.units()}, .program = kProgram};
   options.stop = [] { return true; };
-  CHECK_FALSE(sim::merge_units(planned.plan, options).finished);
+  CHECK_FALSE(checkpoint::merge_units(planned.plan, options).finished);
   CHECK(entries_of(planned.units()) == before);
   CHECK(entries_of(planned.directory.path()) == std::set<std::string>{"packed.units", "plan.json", "source"});
   CHECK(planned.merge().finished);
@@ -185,30 +185,30 @@ TEST_CASE("merge refuses units that are missing, there twice, of another plan or
     std::vector<std::string> parts;
   };
   const std::vector<Row> rows{
-      {"one missing", [](const Planned& p) { fs::remove(p.units() / sim::record_name(3)); }, {"unit 3 of 5 is missing"}},
+      {"one missing", [](const Planned& p) { fs::remove(p.units() / checkpoint::record_name(3)); }, {"unit 3 of 5 is missing"}},
       {"several missing",
        [](const Planned& p) {
-         for (const int unit : {0, 2, 3}) fs::remove(p.units() / sim::record_name(unit));
+         for (const int unit : {0, 2, 3}) fs::remove(p.units() / checkpoint::record_name(unit));
        },
        {"units 0, 2..3 of 5 are missing"}},
       {"none there", [](const Planned& p) { fs::remove_all(p.units()); }, {"packed.units", "no directory of units"}},
       {"one twice",
-       [](const Planned& p) { fs::copy_file(p.units() / sim::record_name(1), p.units() / "unit-1-copy.json"); },
+       [](const Planned& p) { fs::copy_file(p.units() / checkpoint::record_name(1), p.units() / "unit-1-copy.json"); },
        {"is unit 1, and so is"}},
       {"of another plan",
-       [](const Planned& p) { edit(p.units() / sim::record_name(1), [](auto& json) { json["plan"] = "xxh3:0000000000000000"; }); },
+       [](const Planned& p) { edit(p.units() / checkpoint::record_name(1), [](auto& json) { json["plan"] = "xxh3:0000000000000000"; }); },
        {"unit-00001.json", "is a unit of plan xxh3:0000000000000000"}},
       {"beyond the plan",
-       [](const Planned& p) { edit(p.units() / sim::record_name(4), [](auto& json) { json["unit"] = 5; }); },
+       [](const Planned& p) { edit(p.units() / checkpoint::record_name(4), [](auto& json) { json["unit"] = 5; }); },
        {"is unit 5", "0..4"}},
       {"another file",
-       [](const Planned& p) { edit(p.units() / sim::record_name(4), [](auto& json) { json["file"] = "x.safetensors"; }); },
+       [](const Planned& p) { edit(p.units() / checkpoint::record_name(4), [](auto& json) { json["file"] = "x.safetensors"; }); },
        {"x.safetensors", "planned was"}},
       {"a file elsewhere",
-       [](const Planned& p) { edit(p.units() / sim::record_name(4), [](auto& json) { json["file"] = "../x.safetensors"; }); },
+       [](const Planned& p) { edit(p.units() / checkpoint::record_name(4), [](auto& json) { json["file"] = "../x.safetensors"; }); },
        {"'../x.safetensors'", "plain"}},
-      {"half a record", [](const Planned& p) { fs::resize_file(p.units() / sim::record_name(4), 50); }, {"unit-00004.json: byte", "not valid JSON"}},
-      {"no record", [](const Planned& p) { write_bytes(p.units() / sim::record_name(4), "{}"); }, {"unit-00004.json", "'schema' is missing"}},
+      {"half a record", [](const Planned& p) { fs::resize_file(p.units() / checkpoint::record_name(4), 50); }, {"unit-00004.json: byte", "not valid JSON"}},
+      {"no record", [](const Planned& p) { write_bytes(p.units() / checkpoint::record_name(4), "{}"); }, {"unit-00004.json", "'schema' is missing"}},
       {"file gone", [](const Planned& p) { fs::remove(p.units() / kFirstLayer); }, {kFirstLayer, "is missing", "unit-00000.json"}},
       {"file cut short", [](const Planned& p) { fs::resize_file(p.units() / kFirstLayer, 1000); }, {kFirstLayer, "1000 bytes"}},
       {"a bit flipped",
@@ -221,7 +221,7 @@ TEST_CASE("merge refuses units that are missing, there twice, of another plan or
       {"another checkpoint",
        [](const Planned& p) {
          fs::remove_all(p.source),
-             sim::write_synthetic_checkpoint(p.source, {.layers = 3, .experts = 2, .hidden = 128, .intermediate = 64, .top_k = 2});
+             checkpoint::write_synthetic_checkpoint(p.source, {.layers = 3, .experts = 2, .hidden = 128, .intermediate = 64, .top_k = 2});
        },
        {kFirstShard, "when the conversion was planned"}},
   };
@@ -238,10 +238,10 @@ TEST_CASE("a plan that was changed, another program's and units of another plan 
   const Planned planned;
   planned.run({0});
   edit(planned.plan_file, [](auto& json) { json["backend"] = "TRITON"; });
-  CHECK(input_error_defect(error_of([&] { sim::read_plan(planned.plan_file); }), {"plan.json", "it was changed"}) == "");
+  CHECK(input_error_defect(error_of([&] { checkpoint::read_plan(planned.plan_file); }), {"plan.json", "it was changed"}) == "");
   write_bytes(planned.plan_file, "{\"schema\": \"mxact-unit/1\"}");
-  CHECK(input_error_defect(error_of([&] { sim::read_plan(planned.plan_file); }), {"schema is 'mxact-unit/1', not mxact-plan/1"}) == "");
-  const std::optional<Error> program = error_of([&] { sim::UnitRunner(planned.plan, {.directory = planned.units(), .program = "test 2"}); });
+  CHECK(input_error_defect(error_of([&] { checkpoint::read_plan(planned.plan_file); }), {"schema is 'mxact-unit/1', not mxact-plan/1"}) == "");
+  const std::optional<Error> program = error_of([&] { checkpoint::UnitRunner(planned.plan, {.directory = planned.units(), .program = "test 2"}); });
   REQUIRE(program);
   CHECK(program->code() == ErrorCode::usage);
   CHECK(std::string(program->what()).find("planned by test 1, this is test 2") != std::string::npos);
@@ -249,7 +249,7 @@ TEST_CASE("a plan that was changed, another program's and units of another plan 
   REQUIRE(beyond);
   CHECK(beyond->code() == ErrorCode::usage);
   CHECK(std::string(beyond->what()).find("unit 5 is not in 0..4") != std::string::npos);
-  edit(planned.units() / sim::record_name(0), [](auto& json) { json["plan"] = "xxh3:0000000000000000"; });
+  edit(planned.units() / checkpoint::record_name(0), [](auto& json) { json["plan"] = "xxh3:0000000000000000"; });
   // Also for a unit that is not there yet: its file might have the name of another unit's of the other plan.
   for (const int unit : {0, 1}) {
     CHECK(input_error_defect(error_of([&] { planned.run({unit}); }), {"is a unit of plan xxh3:0000000000000000", "name another directory"}) == "");
@@ -274,4 +274,4 @@ TEST_CASE("a full disk ends a unit without half a file") {
   CHECK(entries_of(planned.units()).empty());
 }
 
-}  // namespace mx::test
+}  // namespace mx::tests

@@ -8,7 +8,7 @@
 
 namespace {
 
-using mx::sim::Json;
+using mx::support::Json;
 using mx::tests::quoted;
 using mx::tests::Run;
 using mx::tests::run_mxact;
@@ -46,17 +46,17 @@ void copy_with_a_fault(const std::filesystem::path& from, const std::filesystem:
 }  // namespace
 
 TEST_CASE("text of any kind is well-formed in XML and in annotations") {
-  CHECK(mx::sim::xml_text("a<b>&\"c\"\n\x01") == "a&lt;b&gt;&amp;&quot;c&quot;&#10;\xEF\xBF\xBD");
+  CHECK(mx::support::xml_text("a<b>&\"c\"\n\x01") == "a&lt;b&gt;&amp;&quot;c&quot;&#10;\xEF\xBF\xBD");
   // What is no UTF-8 (a byte alone, one too many for its code, half a surrogate pair) and what XML forbids (U+FFFE); what is neither stays.
-  CHECK(mx::sim::xml_text("\xFFz\xC0\xAF") == "\xEF\xBF\xBDz\xEF\xBF\xBD\xEF\xBF\xBD");
-  CHECK(mx::sim::xml_text("\xED\xA0\x80").find('\xED') == std::string::npos);
-  CHECK(mx::sim::xml_text("\xEF\xBF\xBE").find("\xEF\xBF\xBE") == std::string::npos);
-  CHECK(mx::sim::xml_text("\xC3\xA9 \xE2\x88\x9E \xF0\x9F\x99\x82") == "\xC3\xA9 \xE2\x88\x9E \xF0\x9F\x99\x82");
-  const std::vector<mx::sim::JunitCase> cases{{"g", "a", mx::sim::CheckEnd::passed, "not shown"},
-                                              {"g,h", "b:c", mx::sim::CheckEnd::failed, "100 %\nnext"},
-                                              {"g", "d", mx::sim::CheckEnd::skipped, "why"}};
-  CHECK(mx::sim::github_annotations(cases) == "::error title=g%2Ch b%3Ac::100 %25%0Anext\n");
-  const std::string xml = mx::sim::junit_xml({"s"}, cases);
+  CHECK(mx::support::xml_text("\xFFz\xC0\xAF") == "\xEF\xBF\xBDz\xEF\xBF\xBD\xEF\xBF\xBD");
+  CHECK(mx::support::xml_text("\xED\xA0\x80").find('\xED') == std::string::npos);
+  CHECK(mx::support::xml_text("\xEF\xBF\xBE").find("\xEF\xBF\xBE") == std::string::npos);
+  CHECK(mx::support::xml_text("\xC3\xA9 \xE2\x88\x9E \xF0\x9F\x99\x82") == "\xC3\xA9 \xE2\x88\x9E \xF0\x9F\x99\x82");
+  const std::vector<mx::support::JunitCase> cases{{"g", "a", mx::support::CheckEnd::passed, "not shown"},
+                                              {"g,h", "b:c", mx::support::CheckEnd::failed, "100 %\nnext"},
+                                              {"g", "d", mx::support::CheckEnd::skipped, "why"}};
+  CHECK(mx::support::github_annotations(cases) == "::error title=g%2Ch b%3Ac::100 %25%0Anext\n");
+  const std::string xml = mx::support::junit_xml({"s"}, cases);
   CHECK(xml.find("tests=\"3\" failures=\"1\" errors=\"0\" skipped=\"1\"") != std::string::npos);
   CHECK(xml.find("<failure message=\"100 %&#10;next\" type=\"FAILED\"/>") != std::string::npos);
   CHECK(xml.find("<skipped message=\"why\"/>") != std::string::npos);

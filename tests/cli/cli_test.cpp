@@ -136,12 +136,12 @@ TEST_CASE("misuse gets one line, exit 2, and nothing on stdout") {
 }
 
 TEST_CASE("witness shows the ledger without a set") {
-  const mx::sim::Json json = run_json("witness --ledger");
+  const mx::support::Json json = run_json("witness --ledger");
   const Run text = run_mxact("witness --ledger");
   CHECK(text.status == 0);
   REQUIRE_FALSE(json["ledger"].empty());
   std::size_t hip = 0;
-  for (const mx::sim::Json& row : json["ledger"]) {
+  for (const mx::support::Json& row : json["ledger"]) {
     for (const char* key : {"implementation", "device", "build", "op", "condition", "reason"}) {
       INFO(key);
       CHECK(text.out.find(row[key].get<std::string>()) != std::string::npos);
@@ -152,7 +152,7 @@ TEST_CASE("witness shows the ledger without a set") {
 }
 
 TEST_CASE("encode and decode speak the format's codes") {
-  const mx::sim::Json encoded = run_json("encode e4m3fn 448 1000 -0.001 0x7fc00000 0x00000001");
+  const mx::support::Json encoded = run_json("encode e4m3fn 448 1000 -0.001 0x7fc00000 0x00000001");
   CHECK(encoded["schema"] == "mxact-encode/1");
   CHECK(encoded["profile"] == "ocp");
   const std::vector<std::string> codes{"0x7e", "0x7e", "0x81", "0x7f", "0x00"};
@@ -162,12 +162,12 @@ TEST_CASE("encode and decode speak the format's codes") {
   CHECK(encoded["results"][2]["flags"].get<std::string>().find("inexact") != std::string::npos);
   CHECK(run_json("encode e2m1 0x3f80 --from bf16")["results"][0]["code"] == "0x2");
   CHECK(run_json("encode e2m1 -6.0")["results"][0]["code"] == "0xf");
-  const mx::sim::Json infinity = run_json("encode e4m3fn -inf");
+  const mx::support::Json infinity = run_json("encode e4m3fn -inf");
   CHECK(infinity["results"][0]["input"] == "-inf");
   CHECK(infinity["results"][0]["code"] == "0xfe");
   CHECK(run_json("encode e4m3fn -.5 -infinity")["results"][0]["code"] == "0xb0");
 
-  const mx::sim::Json decoded = run_json("decode e8m0 0 127 254 255");
+  const mx::support::Json decoded = run_json("decode e8m0 0 127 254 255");
   CHECK(decoded["results"][0]["f32"] == "0x00400000");
   CHECK(decoded["results"][1]["value"] == "1");
   CHECK(decoded["results"][2]["f32"] == "0x7f000000");
@@ -181,7 +181,7 @@ std::string zeros(int count) {
 }
 
 TEST_CASE("quantize reads arguments or standard input") {
-  const mx::sim::Json block = run_json("quantize mxfp4 12 -3 0.5 0" + zeros(28));
+  const mx::support::Json block = run_json("quantize mxfp4 12 -3 0.5 0" + zeros(28));
   CHECK(block["scale_rule"] == "floor");
   REQUIRE(block["blocks"].size() == 1);
   // amax 12 = 1.5 * 2^3, emax 2: scale 2^1.
@@ -213,7 +213,7 @@ TEST_CASE("quantize refuses what is not a number, also behind a zero byte") {
 }
 
 TEST_CASE("formats lists every format with its limits") {
-  const mx::sim::Json formats = run_json("formats");
+  const mx::support::Json formats = run_json("formats");
   std::vector<std::pair<std::string, std::string>> largest;
   for (const auto& format : formats["formats"]) largest.emplace_back(format["name"].text(), format["max_finite"].text());
   for (const auto& [name, value] : std::vector<std::pair<std::string, std::string>>{{"e4m3fn", "448"},
@@ -232,14 +232,14 @@ TEST_CASE("formats lists every format with its limits") {
 }
 
 TEST_CASE("doctor finds floating point as the model needs it") {
-  const mx::sim::Json doctor = run_json("doctor");
+  const mx::support::Json doctor = run_json("doctor");
   CHECK(doctor["healthy"] == true);
   CHECK(doctor["checks"].size() == 4);
 }
 
 TEST_CASE("select names the choice and every rejection") {
   const std::string example = std::string("'") + MXACT_SOURCE_DIR + "/docs/examples/gpt-oss-b200.info'";
-  const mx::sim::Json chosen = run_json("select " + example);
+  const mx::support::Json chosen = run_json("select " + example);
   CHECK(chosen["choice"]["backend"] == "FLASHINFER_TRTLLM_MXFP4_BF16");
   CHECK(chosen["choice"]["rounded_hidden"] == 3072);
   CHECK(chosen["trace"].size() >= 1);

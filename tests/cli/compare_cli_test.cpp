@@ -24,7 +24,7 @@ TEST_CASE("two checkpoints are compared as typed, with the exit status of what i
   const ScratchDirectory scratch;
   const std::string changed = quoted(scratch.path() / "changed"), compare = "compare " + tiny() + " ";
   REQUIRE(std::system(("cp -r " + tiny() + " " + changed).c_str()) == 0);
-  const mx::sim::Json same = run_json(compare + changed);
+  const mx::support::Json same = run_json(compare + changed);
   CHECK(same["schema"] == "mxact-compare-checkpoints/1");
   CHECK(same["differences"].empty());
   CHECK(same["tensors"]["compared"] == same["tensors"]["equal"]);
@@ -37,7 +37,7 @@ TEST_CASE("two checkpoints are compared as typed, with the exit status of what i
     stream.seekp(-1, std::ios::end);
     stream.put(byte);
   }
-  const mx::sim::Json json = run_json(compare + changed, 1);
+  const mx::support::Json json = run_json(compare + changed, 1);
   REQUIRE(json["differences"].size() == 1);
   CHECK(json["differences"][0]["differing"] == 28);
   CHECK(json["differences"][0]["ratio"] == 65536.0);

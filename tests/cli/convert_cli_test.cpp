@@ -48,7 +48,7 @@ TEST_CASE("convert and restore print what they did, and cmp finds nothing") {
 
 TEST_CASE("convert lays out for a platform without a kernel when told to") {
   const ScratchDirectory scratch;
-  const mx::sim::Json json =
+  const mx::support::Json json =
       run_json("convert " + tiny() + " --backend DEEPGEMM_MXFP4 --platform gfx950 --any-platform -o " + quoted(scratch.path() / "packed"));
   CHECK(json["setting"]["platform"] == "gfx950");
   CHECK(json["losses"].empty());
@@ -58,7 +58,7 @@ TEST_CASE("convert and restore as JSON, by rank") {
   const ScratchDirectory scratch;
   const auto rank = [&](int i) { return quoted(scratch.path() / std::to_string(i)); };
   for (const int i : {0, 1}) {
-    const mx::sim::Json json =
+    const mx::support::Json json =
         run_json("convert " + tiny() + " --backend TRITON --platform gfx950 --engine 2026-08 --tp 2 --rank " + std::to_string(i) + " -o " + rank(i));
     CHECK(json["schema"] == "mxact-convert/1");
     CHECK(json["backend"] == "TRITON");
@@ -69,7 +69,7 @@ TEST_CASE("convert and restore as JSON, by rank") {
     CHECK(json["layers"] == 2);
     CHECK(json["losses"].empty());
   }
-  const mx::sim::Json json = run_json("restore " + rank(1) + " " + rank(0) + " -o " + quoted(scratch.path() / "restored"));
+  const mx::support::Json json = run_json("restore " + rank(1) + " " + rank(0) + " -o " + quoted(scratch.path() / "restored"));
   CHECK(json["schema"] == "mxact-restore/1");
   CHECK(json["layers"] == 2);
   CHECK(json["bytes"] == 1695744);
@@ -132,25 +132,25 @@ TEST_CASE("a plan is run and merged as typed, and resumed") {
   const std::filesystem::path& at = scratch.path();
   const std::string how = tiny() + " --backend TRITON --platform SM100";
   const std::string plan = quoted(at / "plan.json"), run = "run " + plan;
-  const mx::sim::Json whole = run_json("convert " + how + " -o " + quoted(at / "whole"));
-  const mx::sim::Json planned = run_json("plan " + how + " --converted " + quoted(at / "packed") + " -o " + plan);
+  const mx::support::Json whole = run_json("convert " + how + " -o " + quoted(at / "whole"));
+  const mx::support::Json planned = run_json("plan " + how + " --converted " + quoted(at / "packed") + " -o " + plan);
   CHECK(planned["schema"] == "mxact-plan/1");
   REQUIRE(planned["units"].size() == 4);
   CHECK(planned["units"][3]["what"] == "shard model-00002-of-00002.safetensors");
   // Only the plan is there: overwriting it is asked for.
   CHECK(run_mxact("plan " + how + " --converted " + quoted(at / "packed") + " -o " + plan).status == 3);
-  const mx::sim::Json first = run_json(run + " --unit 2,0");
+  const mx::support::Json first = run_json(run + " --unit 2,0");
   CHECK(first["units"][1]["outcome"] == "written");
   const Run missing = run_mxact("merge " + plan);
   CHECK(missing.status == 3);
   CHECK(missing.err.find("units 1, 3 of 4 are missing") != std::string::npos);
   CHECK_FALSE(std::filesystem::exists(at / "packed"));
-  const mx::sim::Json second = run_json(run + " --unit 0,1,3");
+  const mx::support::Json second = run_json(run + " --unit 0,1,3");
   CHECK(second["units"][0]["outcome"] == "there already");
   CHECK(second["units"][0]["digest"] == first["units"][1]["digest"]);
   CHECK(run_mxact(run + " --unit 4").status == 2);
   CHECK(run_mxact("run " + tiny() + "/config.json --unit 0").status == 3);
-  const mx::sim::Json merged = run_json("merge " + plan);
+  const mx::support::Json merged = run_json("merge " + plan);
   CHECK(merged["schema"] == "mxact-merge/1");
   CHECK(merged["digest"] == whole["digest"]);
   CHECK(merged["bytes_out"] == whole["bytes_out"]);
@@ -163,9 +163,9 @@ TEST_CASE("a run without units does what is left, takes ranges, and says what is
   const std::filesystem::path& at = scratch.path();
   const std::string plan = quoted(at / "plan.json"), run = "run " + plan;
   REQUIRE(run_mxact("plan " + tiny() + " --backend TRITON --platform SM100 --converted " + quoted(at / "packed") + " -o " + plan).status == 0);
-  const auto outcomes = [](const mx::sim::Json& json) {
+  const auto outcomes = [](const mx::support::Json& json) {
     std::vector<std::string> words;
-    for (const mx::sim::Json& unit : json["units"]) words.push_back(std::to_string(unit["unit"].get<int>()) + " " + unit["outcome"].text());
+    for (const mx::support::Json& unit : json["units"]) words.push_back(std::to_string(unit["unit"].get<int>()) + " " + unit["outcome"].text());
     return words;
   };
   using Words = std::vector<std::string>;
@@ -179,7 +179,7 @@ TEST_CASE("a run without units does what is left, takes ranges, and says what is
   CHECK_FALSE(run_json(run + " --status").contains("notes"));
   // Nothing but the directory of the output tells that units are merged.
   CHECK(run_mxact("merge " + plan).status == 0);
-  const mx::sim::Json merged = run_json(run + " --status");
+  const mx::support::Json merged = run_json(run + " --status");
   CHECK(outcomes(merged) == Words{"0 left", "1 left", "2 left", "3 left"});
   REQUIRE(merged["notes"].size() == 1);
   CHECK(merged["notes"][0].text().find("packed is there already") != std::string::npos);

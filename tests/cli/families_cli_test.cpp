@@ -11,7 +11,7 @@
 
 namespace {
 
-using mx::sim::Json;
+using mx::support::Json;
 using mx::tests::quoted;
 using mx::tests::Run;
 using mx::tests::run_json;
@@ -20,7 +20,7 @@ using mx::tests::ScratchDirectory;
 
 void write_two_families(const std::filesystem::path& directory) {
   std::filesystem::create_directory(directory);
-  mx::test::two_families_draft().write(directory);
+  mx::tests::two_families_draft().write(directory);
 }
 
 }  // namespace

@@ -11,7 +11,7 @@
 
 namespace {
 
-using mx::sim::Json;
+using mx::support::Json;
 using mx::tests::Run;
 using mx::tests::run_json;
 using mx::tests::run_mxact;

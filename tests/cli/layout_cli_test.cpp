@@ -32,9 +32,9 @@ TEST_CASE("layout list names every modelled backend with its tensors, and every 
     INFO(name);
     CHECK(out.find(name) != std::string::npos);
   }
-  const mx::sim::Json all = run_json("layout list");
+  const mx::support::Json all = run_json("layout list");
   CHECK(all["backends"].size() >= 5);
-  for (const mx::sim::Json& backend : all["backends"]) {
+  for (const mx::support::Json& backend : all["backends"]) {
     CHECK_FALSE(backend["tensors"].empty());
     CHECK(backend["source"]["commit"].get<std::string>().size() == 40);
   }
@@ -42,33 +42,33 @@ TEST_CASE("layout list names every modelled backend with its tensors, and every 
 }
 
 TEST_CASE("layout list is filtered, and an empty list is not a success") {
-  const mx::sim::Json one = run_json("layout list --backend xpu");
+  const mx::support::Json one = run_json("layout list --backend xpu");
   REQUIRE_FALSE(one["backends"].empty());
-  for (const mx::sim::Json& backend : one["backends"]) CHECK(backend["backend"] == "XPU");
+  for (const mx::support::Json& backend : one["backends"]) CHECK(backend["backend"] == "XPU");
   CHECK_FALSE(one.contains("building_blocks"));
-  const mx::sim::Json of_format = run_json("layout list --format mxfp4 --engine 2026-08");
+  const mx::support::Json of_format = run_json("layout list --format mxfp4 --engine 2026-08");
   REQUIRE_FALSE(of_format["backends"].empty());
-  for (const mx::sim::Json& backend : of_format["backends"]) CHECK(backend["format"] == "mxfp4");
+  for (const mx::support::Json& backend : of_format["backends"]) CHECK(backend["format"] == "mxfp4");
   CHECK(run_mxact("layout list --backend XPU --format nvfp4").status == 5);
 }
 
 TEST_CASE("layout where answers with the recorded formulas") {
   // 128x4 tile: scale (row, group) of w2 after the row shuffle. Destination row 1 holds source row 4; row 1, group 2 of a tile is at 1 * 16 + 2.
-  const mx::sim::Json scale = run_json("layout where" + kTrtllm + "--tensor w2_weight_scale --coord N=4,G=2");
+  const mx::support::Json scale = run_json("layout where" + kTrtllm + "--tensor w2_weight_scale --coord N=4,G=2");
   CHECK(scale["places"][0]["byte"] == 18);
   // Gate row 0 of a gpt-oss checkpoint goes to destination row 8 (byte 8 * 128); element 3 is the high nibble of its second byte.
-  const mx::sim::Json weight = run_json("layout where" + kTrtllm + "--tensor w13_weight --coord half=gate,I=0,K=3");
+  const mx::support::Json weight = run_json("layout where" + kTrtllm + "--tensor w13_weight --coord half=gate,I=0,K=3");
   CHECK(weight["places"][0]["byte"] == 8 * 128 + 1);
   CHECK(weight["places"][0]["bit"] == 4);
-  const mx::sim::Json address = weight["places"][0]["address"];
+  const mx::support::Json address = weight["places"][0]["address"];
   // And back, by byte and by address.
-  const mx::sim::Json back = run_json("layout where" + kTrtllm + "--tensor w13_weight --byte 1025");
+  const mx::support::Json back = run_json("layout where" + kTrtllm + "--tensor w13_weight --byte 1025");
   REQUIRE(back["holds"].size() == 2);
   CHECK(back["holds"][1]["is"] == "E=0 half=gate I=0 K=3");
   CHECK(back["holds"][1]["address"] == address);
   CHECK(run_json("layout where" + kTrtllm + "--tensor w13_weight --address " + address.dump())["holds"][0]["is"] == "E=0 half=gate I=0 K=3");
   // Intermediate 128 was padded to 256: the last row of w13 is padding.
-  const mx::sim::Json padding =
+  const mx::support::Json padding =
       run_json("layout where FLASHINFER_TRTLLM_MXFP4_BF16 --engine 2026-05 --shape I=128,H=256 --tensor w13_weight --byte 65535");
   CHECK(padding["holds"][0]["is"] == "padding, zero");
   // A bias is widened to fp32: 4 bytes a unit.
@@ -131,7 +131,7 @@ TEST_CASE("the picture in the documents is the one that its command draws") {
 
 TEST_CASE("layout diff ends with 0 for equal layouts and with 1 for others") {
   CHECK(run_json("layout diff sf_128x4 sf_128x4.cutlass_atom --shape 100x6")["equal"] == true);
-  const mx::sim::Json versions =
+  const mx::support::Json versions =
       run_json("layout diff XPU,source-order=gpt_oss XPU,source-order=standard,engine=2026-08 --format mxfp4 --tensor w13_weight --shape 64x64", 1);
   CHECK(versions["differing"].get<int>() > 0);
   CHECK(versions["a"].get<std::string>().find("gpt_oss") != std::string::npos);
@@ -151,15 +151,15 @@ TEST_CASE("layout identify names the layout, says what it cannot tell, and what 
   write(canonical, bytes);
   write(packed, tiled);
   const std::string identify = "layout identify '" + canonical + "' '" + packed + "' --shape 128x8";
-  const mx::sim::Json found = run_json(identify);
+  const mx::support::Json found = run_json(identify);
   REQUIRE(found["groups"].size() == 1);
-  CHECK(std::ranges::any_of(found["groups"][0], [](const mx::sim::Json& match) { return match["name"] == "sf_128x4"; }));
+  CHECK(std::ranges::any_of(found["groups"][0], [](const mx::support::Json& match) { return match["name"] == "sf_128x4"; }));
   const Run text = run_mxact(identify);
   CHECK(text.out.starts_with("exact match"));
 
   tiled[0] = static_cast<char>(tiled[0] + 1);
   write(packed, tiled);
-  const mx::sim::Json partial = run_json(identify, 1);
+  const mx::support::Json partial = run_json(identify, 1);
   CHECK(partial["groups"].empty());
   CHECK(partial["partial"][0]["equal"] == 1023);
 

@@ -50,12 +50,12 @@ TEST_CASE("matrix as a table: a line for each backend, a column for each platfor
 }
 
 TEST_CASE("matrix as JSON") {
-  const mx::sim::Json json = run_json(kSmall);
+  const mx::support::Json json = run_json(kSmall);
   CHECK(json["schema"] == "mxact-matrix/1");
   CHECK(json["counts"]["deployments"] == 6);
   CHECK(json["counts"]["choices"] == 5);
   REQUIRE(json["sections"].size() == 1);
-  const mx::sim::Json& first = json["sections"][0]["deployments"][0];
+  const mx::support::Json& first = json["sections"][0]["deployments"][0];
   CHECK(first["parallel"] == "tp8");
   CHECK(first["platform"] == "SM90");
   CHECK(first["chosen"] == "TRITON");
@@ -64,7 +64,7 @@ TEST_CASE("matrix as JSON") {
   CHECK(first["backends"]["XPU"]["state"] == "refused");
   CHECK(first["backends"]["XPU"]["code"] == "device");
   CHECK_FALSE(first["backends"]["XPU"].contains("text"));
-  const mx::sim::Json explained = run_json(kSmall + " --explain");
+  const mx::support::Json explained = run_json(kSmall + " --explain");
   CHECK(explained["sections"][0]["deployments"][0]["backends"]["XPU"]["text"] == "cuda capability 90; the class needs xpu");
   // A CPU takes no batched activations.
   CHECK(json["sections"][0]["deployments"][5]["chosen"].is_null());
@@ -72,7 +72,7 @@ TEST_CASE("matrix as JSON") {
 }
 
 TEST_CASE("the full matrix has at least 20,000 deployments, and every deployment one answer") {
-  const mx::sim::Json json = run_json("matrix --full --count");
+  const mx::support::Json json = run_json("matrix --full --count");
   CHECK(json["counts"]["deployments"].get<int>() >= 20000);
   CHECK(json["counts"]["chosen"] == json["counts"]["choices"]);
   CHECK(json["counts"]["choices"].get<int>() + json["counts"]["refusals"].get<int>() == json["counts"]["deployments"]);

@@ -29,7 +29,7 @@ std::string repeated(const std::string& word, int count) {
 }
 
 /// The class of that name.
-mx::sim::Json class_of(const mx::sim::Json& compared, const std::string& name) {
+mx::support::Json class_of(const mx::support::Json& compared, const std::string& name) {
   for (const auto& row : compared["classes"]) {
     if (row["class"] == name) return row;
   }
@@ -140,7 +140,7 @@ TEST_CASE("encode speaks the profile that was asked for") {
   CHECK(code("e4m3fn -431.999999999568 --from f64") == "0xfd");
   CHECK(code("e4m3fn -431.999999999568 --from f64 --profile torch-cpu") == "0xfe");
   CHECK(code("e8m0 1610612735 --from i64 --profile ml_dtypes") == "0x9e");  // 2^31, though 2^30 is nearer
-  const mx::sim::Json nan = run_json("encode e4m3fn nan --profile ml_dtypes --rounding nearest_even --overflow nan");
+  const mx::support::Json nan = run_json("encode e4m3fn nan --profile ml_dtypes --rounding nearest_even --overflow nan");
   CHECK(nan["nan_negative"] == "0xff");
   CHECK(nan["results"][0]["flags"] == "nan");
 }
@@ -148,11 +148,11 @@ TEST_CASE("encode speaks the profile that was asked for") {
 TEST_CASE("a stochastic rounding takes its bits from --random") {
   // 1.25 lies half way from 1 (0x2) to 1.5 (0x3): f = 0.5, up iff 128 + r >= 256.
   const std::string stochastic = "encode e2m1 1.25 1.25 --profile gfloat-stochastic-fastest --random ";
-  const mx::sim::Json two = run_json(stochastic + "0x7f,128");
+  const mx::support::Json two = run_json(stochastic + "0x7f,128");
   CHECK(two["results"][0]["code"] == "0x2");
   CHECK(two["results"][1]["code"] == "0x3");
   CHECK(two["random_bits"] == 8);
-  const mx::sim::Json one = run_json(stochastic + "255");
+  const mx::support::Json one = run_json(stochastic + "255");
   CHECK(one["results"][0]["code"] == "0x3");
   CHECK(one["results"][1]["code"] == "0x3");
 }
@@ -179,7 +179,7 @@ TEST_CASE("decode takes fp32 scales as quantize does: decimal values or bits") {
 }
 
 TEST_CASE("formats shows one profile whole") {
-  const mx::sim::Json profile = run_json("formats --profile ml_dtypes")["profile"];
+  const mx::support::Json profile = run_json("formats --profile ml_dtypes")["profile"];
   CHECK(profile["implementation"] == "ml_dtypes");
   CHECK(profile["device"] == "cpu");
   int found = 0;
@@ -190,7 +190,7 @@ TEST_CASE("formats shows one profile whole") {
     CHECK(row["nan_positive"] == "0x7e");
   }
   CHECK(found >= 1);
-  const mx::sim::Json all = run_json("formats");
+  const mx::support::Json all = run_json("formats");
   CHECK(all["profiles"].size() > 30);
   CHECK(all["contracts"].size() >= 2);
   for (const auto& block : all["block_formats"]) {
@@ -210,9 +210,9 @@ TEST_CASE("quantize takes rows, tensor scales and scale layouts") {
   // Two rows of 64 values, amax 6, 12, 24 and 48: floor scales 2^0 to 2^3.
   const std::string rows =
       "quantize mxfp4 --rows 2 6" + repeated("0", 31) + " 12" + repeated("0", 31) + " 24" + repeated("0", 31) + " 48" + repeated("0", 31);
-  CHECK(run_json(rows)["scales"]["memory"] == mx::sim::Json::array({"0x7f", "0x80", "0x81", "0x82"}));
+  CHECK(run_json(rows)["scales"]["memory"] == mx::support::Json::array({"0x7f", "0x80", "0x81", "0x82"}));
   CHECK(run_json(rows + " --scale-layout 8x4")["scales"]["memory"].size() == 32);
-  const mx::sim::Json tiled = run_json(rows + " --scale-layout 128x4");
+  const mx::support::Json tiled = run_json(rows + " --scale-layout 128x4");
   CHECK(tiled["blocks"].size() == 4);
   CHECK(tiled["scales"]["memory"].size() == 512);
   // Element (r, c) of the tile goes to (r % 32) * 16 + r / 32 * 4 + c.
@@ -241,10 +241,10 @@ TEST_CASE("quantize cuts a matrix into tiles of 128x128, each under one scale") 
   const Run run = run_mxact(command + " --json", input.string());
   INFO(run.err);
   REQUIRE(run.status == 0);
-  const mx::sim::Json tiles = mx::parsed(run.out);
+  const mx::support::Json tiles = mx::parsed(run.out);
   REQUIRE(tiles["blocks"].size() == 2);
   CHECK(tiles["block_rows"] == 128);
-  CHECK(tiles["scales"]["memory"] == mx::sim::Json::array({"0x3f800000", "0x40000000"}));
+  CHECK(tiles["scales"]["memory"] == mx::support::Json::array({"0x3f800000", "0x40000000"}));
   std::vector<int> seen(128 * 256, 0);
   for (int b = 0; b < 2; ++b) {
     for (const auto& element : tiles["blocks"][static_cast<std::size_t>(b)]["elements"]) {
@@ -274,26 +274,26 @@ TEST_CASE("quantize shows special blocks as each implementation makes them") {
   CHECK(scale("mxfp8_e4m3 --profile triton-kernels-rceil", "nan", 31) == "0x00");
   CHECK(scale("nvfp4 --profile torchao-nvfp4-single", "0", 15) == "0x08");
   CHECK(scale("nvfp4 --profile vllm-nvfp4 --global-scale 336", "0", 15) == "0x00");
-  const mx::sim::Json scales_alone = run_json("quantize mxfp4 --profile aiter-floor 6" + repeated("0", 31));
+  const mx::support::Json scales_alone = run_json("quantize mxfp4 --profile aiter-floor 6" + repeated("0", 31));
   CHECK(scales_alone["blocks"][0]["scale"] == "0x7f");
   CHECK(scales_alone["blocks"][0]["elements"].empty());
-  const mx::sim::Json row = run_json("quantize fp8_e4m3 --profile torchao-fp8 --rows 2 --block 2 448 1 896 1 1 1 2 2");
+  const mx::support::Json row = run_json("quantize fp8_e4m3 --profile torchao-fp8 --rows 2 --block 2 448 1 896 1 1 1 2 2");
   REQUIRE(row["blocks"].size() == 4);
   CHECK(row["blocks"][0]["scale"] == "0x3f800000");
   CHECK(row["blocks"][1]["scale"] == "0x40000000");
 }
 
 TEST_CASE("compare says how many inputs differ, by class, and exits as cmp does") {
-  const mx::sim::Json nans = run_json("compare ml_dtypes torch-cpu e5m2 --from bf16", 1);
+  const mx::support::Json nans = run_json("compare ml_dtypes torch-cpu e5m2 --from bf16", 1);
   CHECK(nans["inputs"] == 65536);
   CHECK(nans["differing"] == 254);
-  const mx::sim::Json codes = class_of(nans, "NaN code");
+  const mx::support::Json codes = class_of(nans, "NaN code");
   CHECK(codes["inputs"] == 254);
   CHECK(codes["example"]["input"]["code"] == "0x7f81");
   CHECK(codes["example"]["first"]["code"] == "0x7e");
   CHECK(codes["example"]["second"]["code"] == "0x7f");
 
-  const mx::sim::Json same = run_json("compare torch-cpu@2.11 ml_dtypes e4m3fn --from fp16");
+  const mx::support::Json same = run_json("compare torch-cpu@2.11 ml_dtypes e4m3fn --from fp16");
   CHECK(same["differing"] == 0);
   const auto itself = run_mxact("compare triton triton e4m3fn --from bf16");
   CHECK(itself.status == 5);
@@ -304,11 +304,11 @@ TEST_CASE("compare says how many inputs differ, by class, and exits as cmp does"
 
 TEST_CASE("compare takes block formats") {
   // Alone in its block, x has the scale byte of its exponent less 8, or one more where RCEIL finds its mantissa above 1.75: 31 of 128 mantissas.
-  const mx::sim::Json rules = run_json("compare torchao-floor@36027d8 torchao-rceil@36027d8 mxfp8_e4m3 --from bf16", 1);
+  const mx::support::Json rules = run_json("compare torchao-floor@36027d8 torchao-rceil@36027d8 mxfp8_e4m3 --from bf16", 1);
   CHECK(rules["kind"] == "recipe");
   CHECK(class_of(rules, "scale one step apart")["example"]["input"]["code"].get<std::string>() != "");
   CHECK(class_of(rules, "NaN block")["blocks"] == 0);
-  const mx::sim::Json scales = run_json("compare torchao-rceil@36027d8 aiter-rceil mxfp4 --from bf16", 1);
+  const mx::support::Json scales = run_json("compare torchao-rceil@36027d8 aiter-rceil mxfp4 --from bf16", 1);
   CHECK(scales["codes_compared"] == false);
   CHECK(scales["codes_differing"] == 0);
   const Run two_level = run_mxact("compare vllm-nvfp4 torchao-nvfp4 nvfp4 --from bf16 --global-scale 336,none --scale none,0x3b430c31");

@@ -14,7 +14,7 @@
 
 namespace {
 
-using mx::sim::Json;
+using mx::support::Json;
 using mx::tests::Page;
 using mx::tests::Run;
 using mx::tests::run_program;

@@ -110,7 +110,7 @@ TEST_CASE("convert ends with the signal's status when it is interrupted, and lea
   const ScratchDirectory scratch;
   const std::filesystem::path source = scratch.path() / "source", output = scratch.path() / "out";
   std::filesystem::create_directory(output);
-  mx::sim::write_synthetic_checkpoint(source, {.layers = 1, .experts = 8, .hidden = 1024, .intermediate = 1024, .top_k = 2});
+  mx::checkpoint::write_synthetic_checkpoint(source, {.layers = 1, .experts = 8, .hidden = 1024, .intermediate = 1024, .top_k = 2});
   // The model moves bit by bit and is asked nothing meanwhile: a second is over before a tensor is.
   const Run run = interrupted_at_work("convert " + quoted(source) + " --backend MARLIN --platform SM90 --reference -o " + quoted(output / "packed"),
                                       signal, scratch.path());

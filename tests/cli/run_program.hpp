@@ -20,18 +20,18 @@ inline std::string quoted(const std::filesystem::path& path) { return "'" + path
 inline std::string tiny() { return quoted(std::filesystem::path(MXACT_SOURCE_DIR) / "golden/witness/checkpoints/tiny-gpt-oss"); }
 
 /// What is wrong with a document that a verb printed, by docs/schema/mxact.json; empty when nothing is.
-inline std::string schema_problem(const sim::Json& document) {
-  static const sim::Json schema = parsed_file(MXACT_SOURCE_DIR "/docs/schema/mxact.json");
+inline std::string schema_problem(const support::Json& document) {
+  static const support::Json schema = parsed_file(MXACT_SOURCE_DIR "/docs/schema/mxact.json");
   return JsonSchema(schema).problem(document);
 }
 
 /// stdout as JSON, which follows its schema; the run must have ended with `status`, which the document says, and said nothing on stderr.
-inline sim::Json run_json(const std::string& arguments, int status = 0) {
+inline support::Json run_json(const std::string& arguments, int status = 0) {
   const Run run = run_mxact(arguments + " --json");
   INFO(arguments << "\n" << run.out << run.err);
   REQUIRE(run.status == status);
   REQUIRE(run.err.empty());
-  sim::Json document = parsed(run.out);
+  support::Json document = parsed(run.out);
   CHECK(schema_problem(document) == "");
   CHECK(document["exit_code"] == status);
   return document;

@@ -28,10 +28,10 @@ const std::string kLayer = "layer { experts 8 top_k 2 hidden 64 intermediate 64 
 }  // namespace
 
 TEST_CASE("select --diff says what differs, where the searches part, and both answers") {
-  const mx::sim::Json json = run_json("select --diff " + example("gpt-oss-h100") + " " + example("gpt-oss-mi300x"));
+  const mx::support::Json json = run_json("select --diff " + example("gpt-oss-h100") + " " + example("gpt-oss-mi300x"));
   CHECK(json["schema"] == "mxact-select-diff/1");
   std::vector<std::string> keys;
-  for (const mx::sim::Json& input : json["inputs"]) keys.push_back(input["key"].text());
+  for (const mx::support::Json& input : json["inputs"]) keys.push_back(input["key"].text());
   for (const char* key : {"hardware.platform", "hardware.capability", "hardware.gcn_arch", "parallel.tp", "software.has_flashinfer"}) {
     INFO(key);
     CHECK(std::find(keys.begin(), keys.end(), key) != keys.end());
@@ -40,7 +40,7 @@ TEST_CASE("select --diff says what differs, where the searches part, and both an
   CHECK(json["parting"].is_null());
   CHECK(json["a"]["backend"] == "TRITON");
   CHECK(json["b"]["backend"] == "TRITON");
-  const mx::sim::Json parted = run_json("select --diff " + example("gpt-oss-h100") + " " + example("gpt-oss-b200"));
+  const mx::support::Json parted = run_json("select --diff " + example("gpt-oss-h100") + " " + example("gpt-oss-b200"));
   CHECK(parted["parting"] == 5);
   CHECK(parted["a"]["step"].get<std::string>().find("FLASHINFER_TRTLLM_MXFP4_BF16 (TrtLlmMxfp4ExpertsMonolithic): device: ") == 0);
   CHECK(parted["b"]["step"] == "FLASHINFER_TRTLLM_MXFP4_BF16 (TrtLlmMxfp4ExpertsMonolithic): supported");
@@ -68,7 +68,7 @@ TEST_CASE("select --explain and --json answer for every oracle") {
     const Run run = run_mxact("select " + example(file) + " --engine 2026-05 --explain --oracle " + oracle);
     CHECK(run.status == status);
     CHECK(run.out.find("in the order in which the engine looks:") != std::string::npos);
-    const mx::sim::Json json = run_json("select " + example(file) + " --engine 2026-05 --oracle " + oracle, status);
+    const mx::support::Json json = run_json("select " + example(file) + " --engine 2026-05 --oracle " + oracle, status);
     CHECK(json["oracle"] == oracle);
     CHECK_FALSE(json["trace"].empty());
     CHECK(json.contains(chosen ? "choice" : "refusal"));
@@ -76,8 +76,8 @@ TEST_CASE("select --explain and --json answer for every oracle") {
 }
 
 TEST_CASE("select --strict leaves out what cannot do the work and says so") {
-  const mx::sim::Json loose = run_json("select " + example("qwen3-mxfp4-b200"));
-  const mx::sim::Json strict = run_json("select --strict " + example("qwen3-mxfp4-b200"));
+  const mx::support::Json loose = run_json("select " + example("qwen3-mxfp4-b200"));
+  const mx::support::Json strict = run_json("select --strict " + example("qwen3-mxfp4-b200"));
   CHECK(loose["choice"]["backend"] == "FLASHINFER_TRTLLM_MXFP4_BF16");
   REQUIRE_FALSE(strict["skipped"].empty());
   CHECK(strict["skipped"][0]["backend"] == "FLASHINFER_TRTLLM_MXFP4_BF16");

@@ -34,7 +34,7 @@ TEST_CASE("sim as text: the choice, every link, the verdict") {
 }
 
 TEST_CASE("sim as JSON, on two ranks") {
-  const mx::sim::Json json = run_json(kTwo);
+  const mx::support::Json json = run_json(kTwo);
   CHECK(json["schema"] == "mxact-sim/1");
   CHECK(json["backend"] == "FLASHINFER_TRTLLM_MXFP4_BF16");
   CHECK(json["result"]["ranks"] == 2);
@@ -129,7 +129,7 @@ TEST_CASE("a study as text, JSON and picture") {
   const ScratchDirectory scratch;
   const std::string study = "study --profile torchao-rceil --format mxfp4 --data normal";
   CHECK(run_mxact(study).out.starts_with("format  profile"));
-  const mx::sim::Json json = run_json(study);
+  const mx::support::Json json = run_json(study);
   CHECK(json["rows"][0]["rule"] == "rceil_log2");
   CHECK(json["rows"][0]["cells"][0]["saturated"] == 0);
   const std::string picture = (scratch.path() / "study.svg").string();

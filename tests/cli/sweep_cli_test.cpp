@@ -27,7 +27,7 @@ std::string read(const std::filesystem::path& path) {
 
 TEST_CASE("sweep prints the digests that hardware gave, in shards") {
   const std::string sweep = "sweep e4m3fn --profile ptx-satfinite --shard 68/256 --against " + quoted(kSweeps / kEntry);
-  const mx::sim::Json shard = run_json(sweep);
+  const mx::support::Json shard = run_json(sweep);
   CHECK(shard["complete"] == true);
   CHECK(shard["computed_by"] == "twin");
   REQUIRE(shard["chunks"].size() == 1);

@@ -59,16 +59,16 @@ TEST_CASE("streams that check too little end with 5, broken ones with 3") {
 }
 
 TEST_CASE("gen and ver as JSON") {
-  const mx::sim::Json set = run_json("gen f32_to_e4m3 --set random --seed 7 --count 100");
+  const mx::support::Json set = run_json("gen f32_to_e4m3 --set random --seed 7 --count 100");
   CHECK(set["schema"] == "mxact-gen/1");
   CHECK(set["facts"]["op"] == "f32_to_e4m3fn");
   CHECK(set["facts"]["seed"] == "7");
   CHECK(set["columns"][0]["bits"] == 32);
-  const mx::sim::Json families = run_json("gen --list");
+  const mx::support::Json families = run_json("gen --list");
   CHECK(families["families"].size() == 9);
   const Run run = through("e2m1_to_bf16", kDecoder, "--json");
   CHECK(run.status == 0);
-  const mx::sim::Json report = mx::parsed(run.out);
+  const mx::support::Json report = mx::parsed(run.out);
   CHECK(report["schema"] == "mxact-ver/1");
   CHECK(report["verdict"] == "PASSED");
   CHECK(report["checked"] == 16);
@@ -82,19 +82,19 @@ TEST_CASE("the coverage of the core set as text, JSON and a page") {
   const std::string page = (scratch.path() / "coverage.html").string();
   const Run text = run_mxact("vectors --core --coverage -o '" + page + "'");
   CHECK(text.status == 0);
-  const mx::sim::Json coverage = run_json("vectors --core --coverage")["coverage"];
+  const mx::support::Json coverage = run_json("vectors --core --coverage")["coverage"];
   CHECK(coverage["tables"].size() == 71);
   CHECK(coverage["hit"] == coverage["reachable"]);
   CHECK(coverage["hit"].get<int>() > 3000);
   CHECK(text.out.starts_with("71 tables: " + coverage["hit"].dump() + " of " + coverage["reachable"].dump() + " reachable bins, "));
   std::ifstream stream(page);
   const std::string html{std::istreambuf_iterator<char>(stream), {}};
-  for (const mx::sim::Json& table : coverage["tables"]) {
+  for (const mx::support::Json& table : coverage["tables"]) {
     INFO(table["table"]);
     CHECK(html.find(table["table"].get<std::string>()) != std::string::npos);
-    for (const mx::sim::Json& axis : table["axes"]) {
+    for (const mx::support::Json& axis : table["axes"]) {
       std::size_t unreachable = 0;
-      for (const mx::sim::Json& reason : axis["unreachable"]) {
+      for (const mx::support::Json& reason : axis["unreachable"]) {
         CHECK_FALSE(reason["reason"].get<std::string>().empty());
         unreachable += reason["bins"].size();
       }
@@ -127,7 +127,7 @@ TEST_CASE("answers from a file, and what several runs covered together") {
   INFO(text.out << text.err);
   CHECK(text.status == 0);
   CHECK(text.out.find("random, seed 2, 3 vectors") != std::string::npos);
-  const mx::sim::Json merged = run_json(both);
+  const mx::support::Json merged = run_json(both);
   CHECK(merged["runs"].size() == 2);
   CHECK(merged["coverage"]["hit"] == merged["coverage"]["reachable"]);
   CHECK(merged["wrong_bins"].empty());
@@ -190,9 +190,9 @@ TEST_CASE("what each table grew by is said, and none grew to more than three tim
   CHECK(text.status == 0);
   CHECK(text.out.find("\ncast/f32_to_e4m3fn.ocp.directed: 4624, in v1 2554: 1.81\n") != std::string::npos);
   CHECK(text.out.find("\ndot/dot_mxfp4_mxfp4.exact-32-operand-c-yes.directed: 445, not in v1\n") != std::string::npos);
-  const mx::sim::Json tables = run_json("vectors --core --growth")["growth"];
+  const mx::support::Json tables = run_json("vectors --core --growth")["growth"];
   CHECK(tables.size() == 71);
-  for (const mx::sim::Json& table : tables) CHECK(table["count"].integer() >= table["before"].integer());
+  for (const mx::support::Json& table : tables) CHECK(table["count"].integer() >= table["before"].integer());
 }
 
 TEST_CASE("the core set is written, checked, and a changed file found") {

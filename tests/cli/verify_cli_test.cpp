@@ -35,7 +35,7 @@ TEST_CASE("verify says what it leaves out: experts, execution, contracts that ar
     CHECK(run.status == 0);
     return mx::parsed(run.out);
   };
-  const mx::sim::Json whole = answer(""), few = answer(" --experts 2"), bytes = answer(" --no-execute"), asked = answer(" --contract exact");
+  const mx::support::Json whole = answer(""), few = answer(" --experts 2"), bytes = answer(" --no-execute"), asked = answer(" --contract exact");
   CHECK(whole["checkpoint"]["experts_verified"] == 8);
   CHECK(whole["conversions"][0]["execution"] == "none x hopper-bf16, assumed");
   CHECK(few["checkpoint"]["experts_verified"] == 2);
@@ -59,7 +59,7 @@ TEST_CASE("verify without a checkpoint makes one from the seed and leaves nothin
   std::string out;
   for (int c = 0; (c = std::fgetc(pipe)) != EOF;) out += static_cast<char>(c);
   CHECK(pclose(pipe) == 0);
-  const mx::sim::Json report = mx::parsed(out);
+  const mx::support::Json report = mx::parsed(out);
   CHECK(report["schema"] == "mxact-verify/1");
   CHECK(report["checkpoint"]["path"] == "generated, seed 1");
   CHECK(report["totals"]["passed"].get<int>() > 0);
@@ -68,7 +68,7 @@ TEST_CASE("verify without a checkpoint makes one from the seed and leaves nothin
 }
 
 TEST_CASE("verify's cells add up, in JSON as in the table") {
-  const mx::sim::Json report = run_json("verify " + tiny() + " --platform SM100 --platform gfx950 --layers 1");
+  const mx::support::Json report = run_json("verify " + tiny() + " --platform SM100 --platform gfx950 --layers 1");
   const auto& totals = report["totals"];
   CHECK(totals["cells"] == report["cells"].size());
   CHECK(totals["passed"].get<int>() + totals["failed"].get<int>() + totals["mistrusted"].get<int>() + totals["refused"].get<int>() +
@@ -121,21 +121,21 @@ TEST_CASE("verify refuses a directory without weights") {
 // TRITON's stages on SM90 are recorded (golden/witness/numerics/moe_0); Marlin's kernel was read, and an H100 showed where both part from the rows.
 TEST_CASE("verify says what each result stands on, and where real kernels differ") {
   const std::string cells = "verify " + tiny() + " --platform SM90 --backend TRITON,MARLIN --tp 1 --layers 1";
-  const mx::sim::Json json = run_json(cells);
+  const mx::support::Json json = run_json(cells);
   REQUIRE(json["conversions"].size() == 2);
-  for (const mx::sim::Json& one : json["conversions"]) {
+  for (const mx::support::Json& one : json["conversions"]) {
     INFO(one.dump());
-    CHECK(one["grounds"] == mx::sim::Json::array({one["backend"] == "TRITON" ? "run" : "read"}));
+    CHECK(one["grounds"] == mx::support::Json::array({one["backend"] == "TRITON" ? "run" : "read"}));
     std::size_t extremes = 0;
-    for (const mx::sim::Json& place : one["known_to_differ"])
+    for (const mx::support::Json& place : one["known_to_differ"])
       extremes += place["where"].text().starts_with("scale bytes 0 and 255") && place["source"].text().find("H100") != std::string::npos ? 1U : 0U;
     CHECK(extremes == 1);
   }
   const Run run = run_mxact(cells);
   CHECK(run.out.find("\n  TRITON, MARLIN: scale bytes 0 and 255: ") != std::string::npos);
   // Under a contract that was asked for, nothing is said of the backend's own arithmetic.
-  const mx::sim::Json asked = run_json(cells + " --contract exact");
-  for (const mx::sim::Json& one : asked["conversions"]) {
+  const mx::support::Json asked = run_json(cells + " --contract exact");
+  for (const mx::support::Json& one : asked["conversions"]) {
     CHECK(one["grounds"].empty());
     CHECK(one["known_to_differ"].empty());
   }

@@ -14,7 +14,7 @@
 #include "tests/cli/run.hpp"
 #include "tests/corrupt/readers.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 namespace {
 
 namespace fs = std::filesystem;
@@ -129,4 +129,4 @@ TEST_CASE("the program ends with status 3 and one line for bad files, and writes
   CHECK(runs > 40);
 }
 
-}  // namespace mx::test
+}  // namespace mx::tests

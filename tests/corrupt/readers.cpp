@@ -25,7 +25,7 @@
 #include "verbs/report/report.hpp"
 #include "verbs/sweep/recorded.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 namespace {
 
 namespace fs = std::filesystem;
@@ -62,16 +62,16 @@ void write_declared(const fs::path& folder) {
 }
 
 bool read_checkpoint(const fs::path& folder) {
-  sim::Checkpoint{folder};
+  checkpoint::Checkpoint{folder};
   return true;
 }
 
-sim::ConvertOptions conversion() { return {.backend = "TRITON", .setting = {}, .program = "test 1"}; }
+checkpoint::ConvertOptions conversion() { return {.backend = "TRITON", .setting = {}, .program = "test 1"}; }
 
 void write_plan(const fs::path& folder) {
   fs::create_directory(folder / "source");
   write_checkpoint(folder / "source");
-  write_bytes(folder / "plan.json", sim::text_of(sim::make_plan(folder / "source", folder / "packed", conversion())));
+  write_bytes(folder / "plan.json", checkpoint::text_of(checkpoint::make_plan(folder / "source", folder / "packed", conversion())));
 }
 
 void write_two_families(const fs::path& folder) {
@@ -79,37 +79,37 @@ void write_two_families(const fs::path& folder) {
   two_families_draft().write(folder / "source");
 }
 
-sim::ConvertOptions conversion_of_two() {
-  sim::ConvertOptions options{.backend = "FLASHINFER_TRTLLM", .setting = {}, .program = "test 1"};
-  options.setting.arch = layout::Arch::sm100;
+checkpoint::ConvertOptions conversion_of_two() {
+  checkpoint::ConvertOptions options{.backend = "FLASHINFER_TRTLLM", .setting = {}, .program = "test 1"};
+  options.setting.arch = families::Arch::sm100;
   return options;
 }
 
 /// With paths as seen from the plan.
 void write_plan_of_two(const fs::path& folder) {
   write_two_families(folder);
-  write_bytes(folder / "plan.json", sim::text_of(sim::make_plan(folder / "source", folder / "packed", conversion_of_two(), folder)));
+  write_bytes(folder / "plan.json", checkpoint::text_of(checkpoint::make_plan(folder / "source", folder / "packed", conversion_of_two(), folder)));
 }
 
 void write_converted_two(const fs::path& folder) {
   write_two_families(folder);
-  sim::convert_checkpoint(folder / "source", folder / "packed", conversion_of_two());
+  checkpoint::convert_checkpoint(folder / "source", folder / "packed", conversion_of_two());
   fs::remove_all(folder / "source");
 }
 
 void write_unit(const fs::path& folder) {
   write_plan(folder);
-  const sim::UnitPlan plan = sim::read_plan(folder / "plan.json");
-  sim::UnitRunner(plan, {.directory = folder / "units", .program = "test 1"}).run(0);
+  const checkpoint::UnitPlan plan = checkpoint::read_plan(folder / "plan.json");
+  checkpoint::UnitRunner(plan, {.directory = folder / "units", .program = "test 1"}).run(0);
 }
 
 void write_part(const fs::path& folder) {
   fs::create_directory(folder / "source");
   write_checkpoint(folder / "source");
-  const sim::Checkpoint checkpoint(folder / "source");
+  const checkpoint::Checkpoint checkpoint(folder / "source");
   sim::VerifyRequest request;
   request.checkpoint = (folder / "source").string();
-  request.engine = name_of(kDefaultEngine);
+  request.engine = deployment::name_of(deployment::kDefaultEngine);
   request.platforms = {"SM90"};
   request.tp = {1};
   request.no_execute = true;
@@ -121,20 +121,20 @@ void write_part(const fs::path& folder) {
 void write_converted(const fs::path& folder) {
   const TemporaryDirectory source;
   write_checkpoint(source.path());
-  sim::convert_checkpoint(source.path(), folder / "packed", conversion());
+  checkpoint::convert_checkpoint(source.path(), folder / "packed", conversion());
 }
 
 /// Opened, and restored: nothing may come of a bad one.
 bool restore(const fs::path& folder) {
   const TemporaryDirectory elsewhere;
-  sim::restore_checkpoint({folder / "packed"}, elsewhere.path() / "restored", {});
+  checkpoint::restore_checkpoint({folder / "packed"}, elsewhere.path() / "restored", {});
   return true;
 }
 
 void add_checkpoints(std::vector<Reader>& readers) {
   const std::string convert = "convert '{}' --backend TRITON --platform SM90 -o '{}/out'";
   readers.push_back({"safetensors", "two.safetensors", from_seed("two.safetensors", "safetensors/two"),
-                     [](const fs::path& folder) { return sim::SafetensorsFile(folder / "two.safetensors").size() > 0; }, bad_container});
+                     [](const fs::path& folder) { return support::SafetensorsFile(folder / "two.safetensors").size() > 0; }, bad_container});
   readers.push_back({"shard of a checkpoint", kFirstShard, write_checkpoint, read_checkpoint, bad_container, false, "verify '{}'"});
   readers.push_back({"index of a checkpoint", "model.safetensors.index.json", write_checkpoint, read_checkpoint, bad_json, false, convert});
   readers.push_back({"config.json", "config.json", write_checkpoint, read_checkpoint, bad_json, false, convert});
@@ -147,13 +147,13 @@ void add_checkpoints(std::vector<Reader>& readers) {
                      read_checkpoint, bad_json, false, convert});
   readers.push_back({"plan of a conversion", "plan.json", write_plan,
                      [](const fs::path& folder) {
-                       sim::read_plan(folder / "plan.json");
+                       checkpoint::read_plan(folder / "plan.json");
                        return true;
                      },
                      bad_json, true, "run '{}/plan.json' --unit 0"});
   readers.push_back({"relative plan of two families", "plan.json", write_plan_of_two,
                      [](const fs::path& folder) {
-                       sim::read_plan(folder / "plan.json");
+                       checkpoint::read_plan(folder / "plan.json");
                        return true;
                      },
                      bad_json, true, "run '{}/plan.json' --status"});
@@ -161,11 +161,11 @@ void add_checkpoints(std::vector<Reader>& readers) {
                      [](const fs::path& folder) { return read_checkpoint(folder / "source"); }, bad_json, false,
                      "verify '{}/source' --platform SM100 --no-execute"});
   readers.push_back({"checkpoint that is compared", "source/model.safetensors", write_two_families,
-                     [](const fs::path& folder) { return sim::compare_checkpoints(folder / "source", folder / "source", {}).finished; },
+                     [](const fs::path& folder) { return checkpoint::compare_checkpoints(folder / "source", folder / "source", {}).finished; },
                      bad_container, false, "compare '{}/source' '{}/source'"});
   readers.push_back({"record of a unit", "units/unit-00000.json", write_unit,
                      [](const fs::path& folder) {
-                       sim::read_record(folder / "units" / "unit-00000.json");
+                       checkpoint::read_record(folder / "units" / "unit-00000.json");
                        return true;
                      },
                      bad_json, false, "merge '{}/plan.json' '{}/units'"});
@@ -187,7 +187,7 @@ void add_checkpoints(std::vector<Reader>& readers) {
 
 void add_deployments(std::vector<Reader>& readers) {
   const auto read = [](const fs::path& folder) {
-    sim::load_deployment_file(folder / "deployment.info");
+    support::load_deployment_file(folder / "deployment.info");
     return true;
   };
   for (const char* name : {"deepseek-v3-h200", "sim-b200-dp2"})
@@ -205,13 +205,13 @@ void add_ledger(std::vector<Reader>& readers) {
   readers.push_back({"ledger of findings", "findings_w4a8.info", from_ledger("findings_w4a8.info"),
                      [](const fs::path& folder) {
                        const fs::path path = folder / "findings_w4a8.info";
-                       return !sim::parse_findings(read_bytes(path), path.string()).empty();
+                       return !support::parse_findings(read_bytes(path), path.string()).empty();
                      },
                      bad_info});
   readers.push_back({"known places", "known_places.info", from_ledger("known_places.info"),
                      [](const fs::path& folder) {
                        const fs::path path = folder / "known_places.info";
-                       return !sim::parse_known_places(read_bytes(path), path.string()).empty();
+                       return !support::parse_known_places(read_bytes(path), path.string()).empty();
                      },
                      bad_info});
 }
@@ -258,18 +258,18 @@ void add_witnesses(std::vector<Reader>& readers) {
                                    "mxact-sweep/2 build-1 from=f32 to=e4m3fn\nchunk 3 0x0123456789abcdef\nchunk 17 0x00000000deadbeef\n");
                      },
                      [](const fs::path& folder) {
-                       golden::read_sweep_state(folder / "sweep.state");
+                       sim::read_sweep_state(folder / "sweep.state");
                        return true;
                      },
                      bad_state, false, "sweep merge '{}/sweep.state'"});
   readers.push_back({"digests of a sweep", "digests.bin", [](const fs::path& folder) { write_bytes(folder / "digests.bin", std::string(2048, 'd')); },
                      [](const fs::path& folder) {
-                       golden::recorded_sweep(folder / "digests.bin", target());
+                       verbs::recorded_sweep(folder / "digests.bin", target());
                        return true;
                      },
                      bad_size});
   readers.push_back({"container with a tensor", "tensor.safetensors", from_seed("tensor.safetensors", "safetensors/two"),
-                     [](const fs::path& folder) { return !golden::open_tensor((folder / "tensor.safetensors").string() + ":a").bytes.empty(); },
+                     [](const fs::path& folder) { return !verbs::open_tensor((folder / "tensor.safetensors").string() + ":a").bytes.empty(); },
                      bad_container});
 }
 
@@ -277,8 +277,8 @@ void add_witnesses(std::vector<Reader>& readers) {
 
 void add_reports(std::vector<Reader>& readers) {
   const auto read = [](const fs::path& folder) {
-    const golden::Run run = golden::read_run(folder / "run.json");
-    golden::report_html({&run, 1});
+    const verbs::Run run = verbs::read_run(folder / "run.json");
+    verbs::report_html({&run, 1});
     return true;
   };
   for (const char* name : {"verify", "select", "witness"})
@@ -334,7 +334,7 @@ void add_vectors(std::vector<Reader>& readers) {
     };
     const auto read = [=, &view](const fs::path& folder) {
       const fs::path path = folder / file;
-      view.read(sim::read_file(path, std::uint64_t{1} << 30), columns(), path.string());
+      view.read(support::read_file(path, std::uint64_t{1} << 30), columns(), path.string());
       return true;
     };
     auto* const rules = is_json ? bad_json : is_container ? bad_container : is_array ? bad_size : bad_table;
@@ -356,4 +356,4 @@ std::vector<Reader> all_readers() {
   return readers;
 }
 
-}  // namespace mx::test
+}  // namespace mx::tests

@@ -8,7 +8,7 @@
 
 #include "tests/corrupt/rules.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 
 struct Reader {
   std::string name;
@@ -23,4 +23,4 @@ struct Reader {
 
 std::vector<Reader> all_readers();
 
-}  // namespace mx::test
+}  // namespace mx::tests

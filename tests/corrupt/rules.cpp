@@ -8,7 +8,7 @@
 #include <span>
 #include <utility>
 
-namespace mx::test {
+namespace mx::tests {
 namespace {
 
 enum class TokenKind { key, text, number, mark };
@@ -333,4 +333,4 @@ std::vector<BadFile> bad_size(const std::string& good) {
   return files.take();
 }
 
-}  // namespace mx::test
+}  // namespace mx::tests

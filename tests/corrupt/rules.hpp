@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mx::test {
+namespace mx::tests {
 
 /// What a changed file may be.
 enum class Fate {
@@ -42,4 +42,4 @@ std::vector<BadFile> bad_size(const std::string& good);
 std::string with_header(const std::string& good, std::string header);
 std::string_view header_of(const std::string& container);
 
-}  // namespace mx::test
+}  // namespace mx::tests

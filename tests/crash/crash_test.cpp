@@ -12,7 +12,7 @@
 #include "tests/checkpoint/draft.hpp"
 #include "tests/cli/run.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 namespace {
 
 namespace fs = std::filesystem;
@@ -61,8 +61,8 @@ bool is_temporary(const std::string& name) {
 class Bench {
  public:
   Bench() {
-    sim::write_synthetic_checkpoint(folder() / "source", {.layers = 1, .experts = 2, .hidden = 64, .intermediate = 64, .top_k = 2});
-    sim::write_synthetic_checkpoint(folder() / "other", {.layers = 2, .experts = 2, .hidden = 64, .intermediate = 64, .top_k = 2});
+    checkpoint::write_synthetic_checkpoint(folder() / "source", {.layers = 1, .experts = 2, .hidden = 64, .intermediate = 64, .top_k = 2});
+    checkpoint::write_synthetic_checkpoint(folder() / "other", {.layers = 2, .experts = 2, .hidden = 64, .intermediate = 64, .top_k = 2});
   }
 
   fs::path folder() const { return directory_.path() / "work"; }
@@ -214,4 +214,4 @@ TEST_CASE("writes that are interrupted or stop short are taken up again") {
   CHECK(tries > 6);
 }
 
-}  // namespace mx::test
+}  // namespace mx::tests

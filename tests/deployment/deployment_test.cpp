@@ -10,9 +10,13 @@
 #include "tests/catch.hpp"
 #include "tests/engine/vllm/expect_error.hpp"
 
-using namespace mx::oracle;
-using mx::test::message_of;
-using mx::test::says;
+using namespace mx::audit;
+using namespace mx::deployment;
+using namespace mx::engine;
+using namespace mx::families;
+
+using mx::tests::message_of;
+using mx::tests::says;
 
 TEST_CASE("platforms: names are unique, found in any case, and carry the right hardware") {
   std::set<std::string_view> names;
@@ -36,7 +40,7 @@ TEST_CASE("platforms: names are unique, found in any case, and carry the right h
 }
 
 TEST_CASE("parallelism that cannot exist is refused") {
-  const auto message = [](ParallelRequest request) { return message_of(mx::ErrorCode::usage, [&] { derive(request, mx::kVllm2026_05); }); };
+  const auto message = [](ParallelRequest request) { return message_of(mx::ErrorCode::usage, [&] { derive(request, mx::deployment::kVllm2026_05); }); };
   CHECK(says(message({.tp = 0}), "tp size is 0"));
   CHECK(says(message({.pcp = -1}), "pcp size is -1"));
   CHECK(says(message({.dp = 0}), "dp size is 0"));

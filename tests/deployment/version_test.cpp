@@ -13,13 +13,13 @@
 
 namespace {
 
-using mx::Engine;
-using mx::engine_named;
+using mx::deployment::Engine;
+using mx::deployment::engine_named;
 using mx::Error;
 using mx::ErrorCode;
-using mx::kVllm2026_05;
-using mx::kVllm2026_08;
-using mx::kVllm2026_11;
+using mx::deployment::kVllm2026_05;
+using mx::deployment::kVllm2026_08;
+using mx::deployment::kVllm2026_11;
 
 std::string refusal(ErrorCode code, const std::function<void()>& call) {
   try {
@@ -33,23 +33,23 @@ std::string refusal(ErrorCode code, const std::function<void()>& call) {
 }  // namespace
 
 TEST_CASE("versions are ordered by time and named by month") {
-  const auto known = mx::known_engines();
+  const auto known = mx::deployment::known_engines();
   CHECK(std::ranges::is_sorted(known));
   CHECK(std::ranges::adjacent_find(known) == known.end());
   CHECK(kVllm2026_05 < kVllm2026_08);
   CHECK(kVllm2026_08 < kVllm2026_11);
   CHECK(mx::name_of(kVllm2026_05) == "vllm@2026-05");
   for (Engine engine : known) CHECK(engine_named(mx::name_of(engine)) == engine);
-  CHECK(std::ranges::find(known, mx::kDefaultEngine) != known.end());
+  CHECK(std::ranges::find(known, mx::deployment::kDefaultEngine) != known.end());
 }
 
 TEST_CASE("a row holds from its first version on, up to its last and not with it") {
-  const mx::Versions older = mx::before(kVllm2026_08);
-  const mx::Versions newer = mx::since(kVllm2026_08);
-  for (Engine engine : mx::known_engines()) {
-    CHECK(mx::since(kVllm2026_05).has(engine));
+  const mx::deployment::Versions older = mx::deployment::before(kVllm2026_08);
+  const mx::deployment::Versions newer = mx::deployment::since(kVllm2026_08);
+  for (Engine engine : mx::deployment::known_engines()) {
+    CHECK(mx::deployment::since(kVllm2026_05).has(engine));
     CHECK(older.has(engine) != newer.has(engine));
-    CHECK_FALSE(mx::kNever.has(engine));
+    CHECK_FALSE(mx::deployment::kNever.has(engine));
   }
   CHECK(older.has(kVllm2026_05));
   CHECK(newer.has(kVllm2026_08));
@@ -91,7 +91,7 @@ TEST_CASE("what is not mapped is refused by name, with what is") {
 
 TEST_CASE("a version without tables names those that have them") {
   const std::vector<Engine> with{kVllm2026_05, kVllm2026_08};
-  mx::require_tables(kVllm2026_08, with, "conversions");
-  CHECK(refusal(ErrorCode::unsupported, [&] { mx::require_tables(kVllm2026_11, with, "conversions"); }) ==
+  mx::deployment::require_tables(kVllm2026_08, with, "conversions");
+  CHECK(refusal(ErrorCode::unsupported, [&] { mx::deployment::require_tables(kVllm2026_11, with, "conversions"); }) ==
         "vllm@2026-11 has no tables of conversions; vllm@2026-05, vllm@2026-08 have");
 }

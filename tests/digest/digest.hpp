@@ -9,7 +9,7 @@
 
 #include "kernels/isa.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 
 /// FNV-1a of 64 bits (Fowler, Noll, Vo) over the bytes of numbers, lowest first, with the count of what went in.
 class Digest {
@@ -59,4 +59,4 @@ struct KernelPart {
 };
 std::span<const KernelPart> kernel_parts();
 
-}  // namespace mx::test
+}  // namespace mx::tests

@@ -12,7 +12,7 @@
 #include "tests/kernels/moe_cases.hpp"
 #include "tests/kernels/relayout_cases.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 namespace {
 
 using kernels::IsaTier;
@@ -159,4 +159,4 @@ constexpr std::array kParts{
 
 std::span<const KernelPart> kernel_parts() { return kParts; }
 
-}  // namespace mx::test
+}  // namespace mx::tests

@@ -17,7 +17,7 @@
 #include "model/ordinary_mode.hpp"
 #include "tests/digest/digest.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 namespace {
 
 constexpr int kWrong = 1;
@@ -107,16 +107,16 @@ int run(const std::vector<std::string>& words) {
 }
 
 }  // namespace
-}  // namespace mx::test
+}  // namespace mx::tests
 
 int main(int argc, char** argv) {
   try {
-    return mx::test::run(std::vector<std::string>(argv + 1, argv + argc));
+    return mx::tests::run(std::vector<std::string>(argv + 1, argv + argc));
   } catch (const mx::Error& error) {
     std::fprintf(stderr, "mxact_digest: error: %s\n", error.what());
     return static_cast<int>(error.code());
   } catch (const std::exception& error) {
     std::fprintf(stderr, "mxact_digest: error: internal: %s\n", error.what());
-    return mx::test::kInternal;
+    return mx::tests::kInternal;
   }
 }

@@ -13,7 +13,7 @@
 #include "tests/kernels/moe_cases.hpp"
 #include "tests/kernels/relayout_cases.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 namespace {
 
 /// What a call gives, or the code of its refusal.
@@ -159,12 +159,12 @@ void place_tensors(Digest& digest) {
 void choose_backends(Digest& digest) {
   constexpr std::uint64_t kEvery = 4001;
   std::uint64_t deployments = 0;
-  for (const std::string_view name : oracle::oracle_names(mx::kVllm2026_05)) {
-    const oracle::OracleTables& tables = oracle::tables_of(kVllm2026_05, name);
-    oracle::for_each_deployment(tables, [&](const oracle::Deployment& deployment) {
+  for (const std::string_view name : engine::oracle_names(mx::deployment::kVllm2026_05)) {
+    const engine::OracleTables& tables = engine::tables_of(deployment::kVllm2026_05, name);
+    audit::for_each_deployment(tables, [&](const deployment::Deployment& deployment) {
       if (++deployments % kEvery != 0) return;
-      const oracle::Decision decision = oracle::select(tables, deployment, oracle::Detail::texts);
-      for (const oracle::Candidate& candidate : decision.trace) {
+      const engine::Decision decision = engine::select(tables, deployment, engine::Detail::texts);
+      for (const engine::Candidate& candidate : decision.trace) {
         digest.add_text(candidate.backend);
         digest.add_text(candidate.kernel_class);
         digest.add_text(candidate.verdict.code);
@@ -189,4 +189,4 @@ constexpr std::array kParts{
 
 std::span<const ModelPart> model_parts() { return kParts; }
 
-}  // namespace mx::test
+}  // namespace mx::tests

@@ -9,6 +9,8 @@
 
 using namespace mx;
 using namespace mx::layout;
+using namespace mx::deployment;
+using namespace mx::families;
 
 namespace {
 

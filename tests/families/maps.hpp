@@ -7,14 +7,14 @@
 
 #include "model/families/memory.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 
 using Map = std::vector<std::int64_t>;
 
 inline constexpr std::int64_t kUnwritten = layout::Layout::kPadUnwritten;
 
 /// For every packed address the address in the checkpoint's own memory, or the kind of padding.
-inline Map checkpoint_addresses(const layout::BackendLayout& row, layout::Role role, const layout::Setting& setting) {
+inline Map checkpoint_addresses(const families::BackendLayout& row, layout::Role role, const families::Setting& setting) {
   Map packed = row.build(role, setting).layout.gather();
   const Map source = layout::canonical(role, setting.sizes, setting.form).gather();
   Map address_of(source.size());
@@ -28,12 +28,12 @@ inline Map checkpoint_addresses(const layout::BackendLayout& row, layout::Role r
 /// An MXFP4 backend's layout of a tensor whose sizes nothing rounds up.
 inline layout::Layout built(std::string_view backend, layout::Role role, const layout::Sizes& sizes,
                             layout::SourceOrder order = layout::SourceOrder::gpt_oss) {
-  return layout::find_backend_layout(backend)->build(role, {.sizes = sizes, .padded = sizes, .form = order}).layout;
+  return families::find_backend_layout(backend)->build(role, {.sizes = sizes, .padded = sizes, .form = order}).layout;
 }
 
 /// A layer in the standard order for the engine of 2026-08.
-inline layout::Setting standard_setting(layout::WeightFormat format, const layout::Sizes& sizes, bool gated = true) {
-  return {.sizes = sizes, .padded = sizes, .form = layout::Form(format, layout::SourceOrder::standard, gated), .engine = mx::kVllm2026_08};
+inline families::Setting standard_setting(layout::WeightFormat format, const layout::Sizes& sizes, bool gated = true) {
+  return {.sizes = sizes, .padded = sizes, .form = layout::Form(format, layout::SourceOrder::standard, gated), .engine = mx::deployment::kVllm2026_08};
 }
 
-}  // namespace mx::test
+}  // namespace mx::tests

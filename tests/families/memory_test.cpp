@@ -7,22 +7,22 @@
 namespace {
 
 using mx::ErrorCode;
-using mx::layout::BackendLayout;
+using mx::families::BackendLayout;
 using mx::layout::Coord;
-using mx::layout::find_backend_layout;
+using mx::families::find_backend_layout;
 using mx::layout::Layout;
 using mx::layout::Role;
 using mx::layout::Sizes;
 using mx::layout::SourceOrder;
-using mx::test::refuses;
+using mx::tests::refuses;
 
 TEST_CASE("the table of backends") {
   // The engine's own names, for MXFP4; each engine version finds its own row, and no row is out of reach.
-  for (const BackendLayout& row : mx::layout::all_backend_layouts()) {
+  for (const BackendLayout& row : mx::families::all_backend_layouts()) {
     INFO(row.backend << " " << mx::layout::name_of(row.format));
     CHECK(row.source.commit.size() == 40U);
-    CHECK((row.engines.has(mx::kVllm2026_05) || row.engines.has(mx::kVllm2026_08)));
-    for (mx::Engine engine : mx::layout::kConversionEngines) {
+    CHECK((row.engines.has(mx::deployment::kVllm2026_05) || row.engines.has(mx::deployment::kVllm2026_08)));
+    for (mx::deployment::Engine engine : mx::families::kConversionEngines) {
       CHECK((find_backend_layout(row.backend, row.format, engine) == &row) == row.engines.has(engine));
     }
   }
@@ -35,12 +35,12 @@ TEST_CASE("the table of backends") {
 
 TEST_CASE("no row answers for a version whose conversions are not known, however open its end") {
   using mx::layout::WeightFormat;
-  for (const BackendLayout& row : mx::layout::all_backend_layouts()) {
+  for (const BackendLayout& row : mx::families::all_backend_layouts()) {
     INFO(row.backend << " " << mx::layout::name_of(row.format));
-    CHECK(find_backend_layout(row.backend, row.format, mx::kVllm2026_11) == nullptr);
-    CHECK_FALSE(row.converts({row.format, SourceOrder::standard}, mx::kVllm2026_11));
+    CHECK(find_backend_layout(row.backend, row.format, mx::deployment::kVllm2026_11) == nullptr);
+    CHECK_FALSE(row.converts({row.format, SourceOrder::standard}, mx::deployment::kVllm2026_11));
     CHECK(refuses(ErrorCode::unsupported, "vllm@2026-11 has no tables of conversions; vllm@2026-05, vllm@2026-08 have",
-                  [&] { mx::layout::backend_layout_named(row.backend, row.format, mx::kVllm2026_11); }));
+                  [&] { mx::families::backend_layout_named(row.backend, row.format, mx::deployment::kVllm2026_11); }));
   }
 }
 
@@ -83,26 +83,26 @@ TEST_CASE("converters refuse what their source refuses") {
   for (const Row& row : rows) {
     INFO(row.backend << " I " << row.sizes.intermediate << " H " << row.sizes.hidden);
     const BackendLayout& backend = *find_backend_layout(row.backend);
-    const auto broken = mx::layout::broken_needs(backend, {.sizes = row.sizes, .padded = row.sizes, .form = SourceOrder::gpt_oss});
-    CHECK((broken.empty() ? "" : symbol_of(broken.front().need.quantity)) == row.quantity);
-    const auto check = [&] { mx::layout::check_needs(backend, {.sizes = row.sizes, .padded = row.sizes, .form = SourceOrder::gpt_oss}); };
-    CHECK(mx::test::thrown_by(check).has_value() != row.quantity.empty());
+    const auto broken = mx::families::broken_needs(backend, {.sizes = row.sizes, .padded = row.sizes, .form = SourceOrder::gpt_oss});
+    CHECK((broken.empty() ? "" : mx::families::symbol_of(broken.front().need.quantity)) == row.quantity);
+    const auto check = [&] { mx::families::check_needs(backend, {.sizes = row.sizes, .padded = row.sizes, .form = SourceOrder::gpt_oss}); };
+    CHECK(mx::tests::thrown_by(check).has_value() != row.quantity.empty());
     if (!row.quantity.empty()) CHECK(refuses(ErrorCode::usage, std::string(row.quantity) + " = ", check));
   }
 }
 
 TEST_CASE("biases are demanded of gpt-oss checkpoints where the converter asserts them") {
   const Sizes sizes{1, 256, 256};
-  for (const BackendLayout& row : mx::layout::all_backend_layouts()) {
+  for (const BackendLayout& row : mx::families::all_backend_layouts()) {
     INFO(row.backend);
     if (row.format != mx::layout::WeightFormat::mxfp4) continue;
     const bool demanded = row.family == "trtllm" || row.family == "flashinfer_cutlass";
-    mx::layout::Setting setting{.sizes = sizes, .padded = sizes, .form = SourceOrder::gpt_oss};
-    CHECK_NOTHROW(mx::layout::check_needs(row, setting));
+    mx::families::Setting setting{.sizes = sizes, .padded = sizes, .form = SourceOrder::gpt_oss};
+    CHECK_NOTHROW(mx::families::check_needs(row, setting));
     setting.has_bias = false;
-    CHECK(refuses(ErrorCode::usage, "biases are missing", [&] { mx::layout::check_needs(row, setting); }) == demanded);
+    CHECK(refuses(ErrorCode::usage, "biases are missing", [&] { mx::families::check_needs(row, setting); }) == demanded);
     setting.form = SourceOrder::standard;
-    CHECK_NOTHROW(mx::layout::check_needs(row, setting));
+    CHECK_NOTHROW(mx::families::check_needs(row, setting));
   }
 }
 
@@ -121,11 +121,11 @@ TEST_CASE("roles, orders and sizes by name and number") {
   }));
   CHECK(refuses(ErrorCode::usage, "must be positive", [] {
     const Sizes none{1, 128, 128, 0};
-    broken_needs(*find_backend_layout("FLASHINFER_TRTLLM_MXFP4_BF16"), {.sizes = none, .padded = none, .form = SourceOrder::gpt_oss});
+    mx::families::broken_needs(*find_backend_layout("FLASHINFER_TRTLLM_MXFP4_BF16"), {.sizes = none, .padded = none, .form = SourceOrder::gpt_oss});
   }));
   CHECK(refuses(ErrorCode::usage, "without axes", [] { mx::layout::Layout({}, 8); }));
   CHECK(refuses(ErrorCode::usage, "epilogue_tile_m = 0 is not in", [] {
-    mx::layout::stage_layout("trtllm.shuffle_matrix_a", 1, 32, 4, 8, {{"epilogue_tile_m", 0}});
+    mx::families::stage_layout("trtllm.shuffle_matrix_a", 1, 32, 4, 8, {{"epilogue_tile_m", 0}});
   }));
   CHECK(refuses(ErrorCode::usage, "multiples of the group of 32", [] { mx::layout::logical_axes(Role::w2_bias, {1, 40, 32}); }));
   CHECK(refuses(ErrorCode::usage, "multiples of the group of 32", [] { mx::layout::logical_axes(Role::w2_bias, {1, 32, 40}); }));
@@ -145,9 +145,9 @@ TEST_CASE("canonical memory") {
 }
 
 TEST_CASE("preconditions read as text") {
-  using mx::layout::Need;
-  using mx::layout::Quantity;
-  using mx::layout::Rule;
+  using mx::families::Need;
+  using mx::families::Quantity;
+  using mx::families::Rule;
   struct Row {
     Need need;
     std::string_view text;
@@ -163,26 +163,26 @@ TEST_CASE("preconditions read as text") {
       {{Quantity::deepgemm_device, Rule::equals, 1, "why"}, "device: why"},
       {{Quantity::num_warps, Rule::power_of_two, 0, "why"}, "num_warps a power of two: why"},
   };
-  for (const Row& row : rows) CHECK(text_of(row.need) == row.text);
+  for (const Row& row : rows) CHECK(mx::families::text_of(row.need) == row.text);
   // No power of two is zero or negative.
-  mx::layout::Setting setting{.sizes = {1, 64, 64}, .padded = {1, 64, 64}, .form = SourceOrder::gpt_oss};
+  mx::families::Setting setting{.sizes = {1, 64, 64}, .padded = {1, 64, 64}, .form = SourceOrder::gpt_oss};
   const Need& warps = rows.back().need;
   for (const int count : {-4, 0, 6}) {
     setting.triton.num_warps = count;
-    CHECK_FALSE(holds(warps, setting));
-    CHECK(mx::layout::BrokenNeed{warps, count}.text() == "num_warps = " + std::to_string(count) + " is not a power of two: why");
+    CHECK_FALSE(mx::families::holds(warps, setting));
+    CHECK(mx::families::BrokenNeed{warps, count}.text() == "num_warps = " + std::to_string(count) + " is not a power of two: why");
   }
   setting.triton.num_warps = 4;
-  CHECK(holds(warps, setting));
+  CHECK(mx::families::holds(warps, setting));
 }
 
 TEST_CASE("a backend of another format or version says what it converts") {
-  using mx::Engine;
-  using mx::layout::backend_layout_named;
+  using mx::deployment::Engine;
+  using mx::families::backend_layout_named;
   using mx::layout::WeightFormat;
-  CHECK(refuses(ErrorCode::usage, "XPU converts mxfp4 of engine", [] { backend_layout_named("XPU", WeightFormat::int4, mx::kVllm2026_08); }));
-  CHECK(refuses(ErrorCode::usage, "int4, engine vllm@2026-08", [] { backend_layout_named("xpu", WeightFormat::int4, mx::kVllm2026_08); }));
-  CHECK(refuses(ErrorCode::usage, "unknown backend", [] { backend_layout_named("XPUU", WeightFormat::mxfp4, mx::kVllm2026_05); }));
+  CHECK(refuses(ErrorCode::usage, "XPU converts mxfp4 of engine", [] { backend_layout_named("XPU", WeightFormat::int4, mx::deployment::kVllm2026_08); }));
+  CHECK(refuses(ErrorCode::usage, "int4, engine vllm@2026-08", [] { backend_layout_named("xpu", WeightFormat::int4, mx::deployment::kVllm2026_08); }));
+  CHECK(refuses(ErrorCode::usage, "unknown backend", [] { backend_layout_named("XPUU", WeightFormat::mxfp4, mx::deployment::kVllm2026_05); }));
 }
 
 }  // namespace

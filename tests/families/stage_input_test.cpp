@@ -11,11 +11,11 @@
 
 namespace {
 
-using mx::layout::broken_inputs;
+using mx::families::broken_inputs;
 
 std::string quantities(std::string_view stage, std::string_view version, std::int64_t rank, std::string_view dtype) {
   std::string text;
-  for (const mx::layout::StageNeed& need : broken_inputs(stage, version, rank, dtype)) text += (text.empty() ? "" : " ") + std::string(need.quantity);
+  for (const mx::families::StageNeed& need : broken_inputs(stage, version, rank, dtype)) text += (text.empty() ? "" : " ") + std::string(need.quantity);
   return text;
 }
 
@@ -44,7 +44,7 @@ TEST_CASE("axes and dtypes that converters refuse", "[layout]") {
 }
 
 TEST_CASE("rules of inputs belong to known blocks and say something", "[layout]") {
-  for (const mx::layout::StageInput& row : mx::layout::all_stage_inputs()) {
+  for (const mx::families::StageInput& row : mx::families::all_stage_inputs()) {
     INFO(row.stage);
     const auto versions_of = [&](const auto& rows) {
       std::vector<std::string_view> versions;
@@ -53,8 +53,8 @@ TEST_CASE("rules of inputs belong to known blocks and say something", "[layout]"
       }
       return versions;
     };
-    std::vector<std::string_view> versions = versions_of(mx::layout::all_stage_layouts());
-    const std::vector<std::string_view> of_values = versions_of(mx::layout::all_value_stages());
+    std::vector<std::string_view> versions = versions_of(mx::families::all_stage_layouts());
+    const std::vector<std::string_view> of_values = versions_of(mx::families::all_value_stages());
     versions.insert(versions.end(), of_values.begin(), of_values.end());
     CHECK_FALSE(versions.empty());
     CHECK((row.version.empty() || std::ranges::find(versions, row.version) != versions.end()));

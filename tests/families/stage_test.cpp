@@ -8,8 +8,8 @@ namespace {
 
 using mx::ErrorCode;
 using mx::layout::Layout;
-using mx::layout::stage_layout;
-using mx::test::refuses;
+using mx::families::stage_layout;
+using mx::tests::refuses;
 
 using Map = std::vector<std::int64_t>;
 
@@ -88,8 +88,8 @@ TEST_CASE("stages refuse sizes that their converters refuse") {
 }
 
 TEST_CASE("every stage names its source") {
-  REQUIRE(mx::layout::all_stage_layouts().size() >= 7U);
-  for (const mx::layout::StageLayout& stage : mx::layout::all_stage_layouts()) {
+  REQUIRE(mx::families::all_stage_layouts().size() >= 7U);
+  for (const mx::families::StageLayout& stage : mx::families::all_stage_layouts()) {
     INFO(stage.name);
     // A package that is no repository's commit is named by its release.
     CHECK((stage.source.commit.size() == 40U || stage.source.repository.ends_with("(PyPI)")));

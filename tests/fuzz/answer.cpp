@@ -3,7 +3,7 @@
 
 #include "tests/fuzz/target.hpp"
 
-namespace mx::fuzz {
+namespace mx::tests {
 
 const char* defect_of(const Error& error, std::string_view input) {
   constexpr std::array kCodes{ErrorCode::usage, ErrorCode::input, ErrorCode::unsupported, ErrorCode::resource};
@@ -20,4 +20,4 @@ const char* defect_of(const Error& error, std::string_view input) {
   return nullptr;
 }
 
-}  // namespace mx::fuzz
+}  // namespace mx::tests

@@ -9,14 +9,14 @@
 
 namespace {
 
-using mx::fuzz::require;
+using mx::tests::require;
 
 bool is_answer(std::int32_t status) {
   return status == MXACT_OK ||
          ((status == MXACT_USAGE || status == MXACT_UNSUPPORTED || status == MXACT_RESOURCE || status == 3) && *mxact_last_error() != 0);
 }
 
-void ask(const mxact_layout* layout, mx::fuzz::Bytes& bytes) {
+void ask(const mxact_layout* layout, mx::tests::Bytes& bytes) {
   constexpr std::int64_t kSmall = 1 << 14;
   mxact_layout_facts facts{};
   require(mxact_layout_facts_of(layout, &facts) == MXACT_OK && facts.axes > 0 && facts.axes <= MXACT_MOST_AXES, "an opened layout has axes");
@@ -49,7 +49,7 @@ void ask(const mxact_layout* layout, mx::fuzz::Bytes& bytes) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   // "NAME;key=value,...;ENGINE;I J K" and any bytes behind.
-  std::string text(mx::fuzz::text_of(data, size));
+  std::string text(mx::tests::text_of(data, size));
   std::array<std::string, 4> parts;
   std::size_t at = 0;
   for (std::string& part : parts) {
@@ -57,7 +57,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     part = text.substr(at, end - at);
     at = std::min(end + 1, text.size());
   }
-  mx::fuzz::Bytes bytes(data + at, size - at);
+  mx::tests::Bytes bytes(data + at, size - at);
   std::array<std::uint32_t, 3> shape{};
   for (std::size_t i = 0, digit = 0; i < parts[3].size() && digit < shape.size(); ++i) {
     if (parts[3][i] == ' ') {

@@ -12,22 +12,22 @@
 
 namespace {
 
-void use_layer(const mx::sim::Checkpoint& checkpoint, int layer) {
+void use_layer(const mx::checkpoint::Checkpoint& checkpoint, int layer) {
   const mx::layout::Sizes sizes = checkpoint.sizes(layer);
-  for (const mx::sim::ExpertTensor& tensor : checkpoint.expert_tensors(layer)) {
+  for (const mx::checkpoint::ExpertTensor& tensor : checkpoint.expert_tensors(layer)) {
     const auto memory = static_cast<std::uint64_t>(mx::layout::canonical(tensor.role, sizes, checkpoint.layout_form()).bytes());
-    mx::fuzz::require(tensor.offset <= memory && (tensor.stays || tensor.memory.size() <= memory - tensor.offset),
+    mx::tests::require(tensor.offset <= memory && (tensor.stays || tensor.memory.size() <= memory - tensor.offset),
                       "a tensor lies in its role's memory");
   }
-  for (const mx::sim::ScannedFault& fault : checkpoint.scan(layer)) mx::fuzz::require(fault.count > 0, "a fault is somewhere");
+  for (const mx::checkpoint::ScannedFault& fault : checkpoint.scan(layer)) mx::tests::require(fault.count > 0, "a fault is somewhere");
   static_cast<void>(checkpoint.layer(layer));
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const mx::fuzz::ScratchFolder folder;
-  const std::string_view text = mx::fuzz::text_of(data, size);
+  static const mx::tests::ScratchFolder folder;
+  const std::string_view text = mx::tests::text_of(data, size);
   const std::size_t first = std::min(text.find('\n'), text.size()), second = std::min(text.find('\n', std::min(first + 1, text.size())), text.size());
   folder.write("config.json", data, first);
   const std::string_view header = text.substr(std::min(first + 1, second), second - std::min(first + 1, second));
@@ -36,15 +36,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   container += header;
   container += text.substr(std::min(second + 1, text.size()));
   folder.write("model.safetensors", reinterpret_cast<const std::uint8_t*>(container.data()), container.size());
-  mx::fuzz::expect_answer(text, [&] {
-    const mx::sim::Checkpoint opened(folder.path());
+  mx::tests::expect_answer(text, [&] {
+    const mx::checkpoint::Checkpoint opened(folder.path());
     for (std::size_t family = 0; family < opened.families().size(); ++family) {
-      mx::fuzz::require(!opened.families()[family].layers.empty(), "a family has layers");
-      const mx::sim::Checkpoint one = opened.of_family(static_cast<int>(family));
+      mx::tests::require(!opened.families()[family].layers.empty(), "a family has layers");
+      const mx::checkpoint::Checkpoint one = opened.of_family(static_cast<int>(family));
       if (!opened.families()[family].converts) continue;
-      for (int layer = 0; layer < one.layer_count(); ++layer) mx::fuzz::expect_answer(text, [&] { use_layer(one, layer); });
+      for (int layer = 0; layer < one.layer_count(); ++layer) mx::tests::expect_answer(text, [&] { use_layer(one, layer); });
     }
-    mx::fuzz::require(mx::sim::compare_checkpoints(folder.path(), folder.path(), {}).same(), "a checkpoint is the same numbers as itself");
+    mx::tests::require(mx::checkpoint::compare_checkpoints(folder.path(), folder.path(), {}).same(), "a checkpoint is the same numbers as itself");
   });
   return 0;
 }

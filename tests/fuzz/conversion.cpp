@@ -13,7 +13,7 @@
 
 namespace {
 
-using mx::fuzz::ScratchFolder;
+using mx::tests::ScratchFolder;
 
 const ScratchFolder& folder() {
   static const ScratchFolder made;
@@ -25,10 +25,10 @@ std::filesystem::path file_with(std::string_view text) {
 }
 
 /// What is written of what was read.
-std::string plan_again(const std::string& text) { return mx::sim::text_of(mx::sim::read_plan(file_with(text))); }
-std::string unit_again(const std::string& text) { return mx::sim::text_of(mx::sim::read_record(file_with(text))); }
-std::string layer_again(const std::string& text) { return mx::sim::text_of(mx::sim::read_layer_tags(text, "input")); }
-std::string shard_again(const std::string& text) { return mx::sim::shard_tags_text(mx::sim::read_shard_tags(text, "input")); }
+std::string plan_again(const std::string& text) { return mx::checkpoint::text_of(mx::checkpoint::read_plan(file_with(text))); }
+std::string unit_again(const std::string& text) { return mx::checkpoint::text_of(mx::checkpoint::read_record(file_with(text))); }
+std::string layer_again(const std::string& text) { return mx::checkpoint::text_of(mx::checkpoint::read_layer_tags(text, "input")); }
+std::string shard_again(const std::string& text) { return mx::checkpoint::shard_tags_text(mx::checkpoint::read_shard_tags(text, "input")); }
 
 struct Kind {
   std::string_view name;
@@ -39,13 +39,13 @@ constexpr std::array<Kind, 4> kKinds{{{"plan", plan_again}, {"unit", unit_again}
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const std::string_view text = mx::fuzz::text_of(data, size);
+  const std::string_view text = mx::tests::text_of(data, size);
   const std::size_t end = std::min(text.find('\n'), text.size());
   const auto* const kind = std::ranges::find(kKinds, text.substr(0, end), &Kind::name);
   if (kind == kKinds.end()) return 0;
-  mx::fuzz::expect_answer(text, [&] {
+  mx::tests::expect_answer(text, [&] {
     const std::string written = kind->again(std::string(text.substr(std::min(end + 1, size))));
-    mx::fuzz::require(kind->again(written) == written, "what is taken is written and read again as the same");
+    mx::tests::require(kind->again(written) == written, "what is taken is written and read again as the same");
   });
   return 0;
 }

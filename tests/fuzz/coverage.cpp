@@ -5,13 +5,13 @@
 #include "tests/fuzz/target.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const mx::fuzz::ScratchFolder folder;
+  static const mx::tests::ScratchFolder folder;
   folder.write("coverage.json", data, size);
-  mx::fuzz::expect_answer(mx::fuzz::text_of(data, size), [&] {
+  mx::tests::expect_answer(mx::tests::text_of(data, size), [&] {
     const std::string text = mx::golden::coverage_file_text(mx::golden::read_coverage_file(folder.path() / "coverage.json"));
     folder.write("again.json", reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
     const std::string again = mx::golden::coverage_file_text(mx::golden::read_coverage_file(folder.path() / "again.json"));
-    mx::fuzz::require(text == again, "what was written is read as the same");
+    mx::tests::require(text == again, "what was written is read as the same");
   });
   return 0;
 }

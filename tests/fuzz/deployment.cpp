@@ -5,9 +5,9 @@
 #include "tests/fuzz/target.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  mx::fuzz::expect_answer(mx::fuzz::text_of(data, size), [&] {
-    const mx::sim::DeploymentFile file = mx::sim::parse_deployment_file(mx::fuzz::text_of(data, size), "input.info");
-    mx::oracle::select(mx::kVllm2026_05, file.oracle, file.deployment);
+  mx::tests::expect_answer(mx::tests::text_of(data, size), [&] {
+    const mx::support::DeploymentFile file = mx::support::parse_deployment_file(mx::tests::text_of(data, size), "input.info");
+    mx::engine::select(mx::deployment::kVllm2026_05, file.oracle, file.deployment);
   });
   return 0;
 }

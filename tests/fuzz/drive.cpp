@@ -62,7 +62,7 @@ Input read(const std::filesystem::path& path) {
 }
 
 /// One small change: a bit, a byte, a piece cut, doubled, moved, or taken from another seed.
-void change(Input& input, const Input& other, mx::sim::SplitMix64& random) {
+void change(Input& input, const Input& other, mx::support::SplitMix64& random) {
   constexpr std::uint8_t kTelling[] = {0x00, 0x01, 0x7F, 0x80, 0xFF, '0', '9', '"', '{', '}', '[', ']', ',', ':', '-', '=', ' ', '\n'};
   const auto pick = [&](std::size_t count) { return count == 0 ? 0 : static_cast<std::size_t>(random.next() % count); };
   const std::size_t at = pick(input.size());
@@ -117,11 +117,11 @@ int drive(const Options& options) {
   std::uint64_t runs = 0;
   const auto run = [&](const Input& input) {
     in_hand = &input;
-    mx::fuzz::LLVMFuzzerTestOneInput(input.data(), input.size());
+    mx::tests::LLVMFuzzerTestOneInput(input.data(), input.size());
     ++runs;
   };
   for (const Input& input : seeds) run(input);
-  mx::sim::SplitMix64 random(options.seed);
+  mx::support::SplitMix64 random(options.seed);
   while (runs < options.runs) {
     Input input = seeds[random.next() % seeds.size()];
     for (std::uint64_t changes = 1 + random.next() % 6; changes > 0; --changes) change(input, seeds[random.next() % seeds.size()], random);

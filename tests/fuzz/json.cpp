@@ -6,12 +6,12 @@
 #include "verbs/report/report.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  mx::fuzz::expect_answer(mx::fuzz::text_of(data, size), [&] {
-    mx::golden::Json json = mx::sim::parse_json({data, size}, {.bytes = std::uint64_t{1} << 20}, "input");
-    const mx::golden::Run run = mx::golden::run_of("input", std::move(json));
-    const std::string page = mx::golden::report_html({&run, 1});
-    mx::fuzz::require(page.ends_with("</html>\n"), "a page is whole");
-    mx::golden::checks_of({&run, 1});
+  mx::tests::expect_answer(mx::tests::text_of(data, size), [&] {
+    mx::support::Json json = mx::support::parse_json({data, size}, {.bytes = std::uint64_t{1} << 20}, "input");
+    const mx::verbs::Run run = mx::verbs::run_of("input", std::move(json));
+    const std::string page = mx::verbs::report_html({&run, 1});
+    mx::tests::require(page.ends_with("</html>\n"), "a page is whole");
+    mx::verbs::checks_of({&run, 1});
   });
   return 0;
 }

@@ -8,8 +8,8 @@
 namespace {
 
 /// Arrays that a manifest may name: a.bin to d.bin, of 16, 64, 256 and 1024 bytes.
-const mx::fuzz::ScratchFolder& folder_with_arrays() {
-  static const mx::fuzz::ScratchFolder folder;
+const mx::tests::ScratchFolder& folder_with_arrays() {
+  static const mx::tests::ScratchFolder folder;
   static const bool written = [] {
     std::array<std::uint8_t, 1024> bytes{};
     for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::uint8_t>(i * 37);
@@ -20,18 +20,18 @@ const mx::fuzz::ScratchFolder& folder_with_arrays() {
     }
     return true;
   }();
-  mx::fuzz::require(written, "arrays are there");
+  mx::tests::require(written, "arrays are there");
   return folder;
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const mx::fuzz::ScratchFolder& folder = folder_with_arrays();
+  const mx::tests::ScratchFolder& folder = folder_with_arrays();
   folder.write("manifest.json", data, size);
-  mx::fuzz::expect_answer(mx::fuzz::text_of(data, size), [&] {
+  mx::tests::expect_answer(mx::tests::text_of(data, size), [&] {
     const std::vector<mx::golden::SetResult> results = mx::golden::run_witness(folder.path(), {.sweeps = false, .progress = {}});
-    mx::fuzz::require(!results.empty(), "a set that is run has a result");
+    mx::tests::require(!results.empty(), "a set that is run has a result");
   });
   return 0;
 }

@@ -12,27 +12,27 @@ void hold(const Layout& layout) {
   const auto digits = layout.digits();
   if (layout.cosize() > kSmall || layout.size() > kSmall) return;
   const std::vector<std::int64_t> gather = layout.gather();
-  mx::fuzz::require(static_cast<std::int64_t>(gather.size()) == layout.cosize(), "the map is whole");
+  mx::tests::require(static_cast<std::int64_t>(gather.size()) == layout.cosize(), "the map is whole");
   for (std::int64_t address = 0; address < layout.cosize(); ++address) {
     const mx::layout::Place place = layout.inverse(address);
-    mx::fuzz::require(place.coord.has_value() == (gather[static_cast<std::size_t>(address)] >= 0), "map and inverse agree on padding");
+    mx::tests::require(place.coord.has_value() == (gather[static_cast<std::size_t>(address)] >= 0), "map and inverse agree on padding");
     if (!place.coord) continue;
     const auto at = layout.at(*place.coord);
     if (layout.repeats()) {
-      mx::fuzz::require(!at || (*at >= 0 && *at < layout.cosize()), "an address lies in memory");
-      mx::fuzz::require(!at || gather[static_cast<std::size_t>(*at)] == gather[static_cast<std::size_t>(address)],
+      mx::tests::require(!at || (*at >= 0 && *at < layout.cosize()), "an address lies in memory");
+      mx::tests::require(!at || gather[static_cast<std::size_t>(*at)] == gather[static_cast<std::size_t>(address)],
                         "a repeated element is at its first place");
     } else {
-      mx::fuzz::require(at == address, "an element is where it is found");
+      mx::tests::require(at == address, "an element is where it is found");
     }
   }
-  if (digits) mx::fuzz::require(!digits->empty() || layout.size() == 1, "a normal form has digits");
+  if (digits) mx::tests::require(!digits->empty() || layout.size() == 1, "a normal form has digits");
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  mx::fuzz::Bytes bytes(data, size);
-  mx::fuzz::expect_answer([&] { hold(mx::fuzz::drawn_layout(bytes)); });
+  mx::tests::Bytes bytes(data, size);
+  mx::tests::expect_answer([&] { hold(mx::tests::drawn_layout(bytes)); });
   return 0;
 }

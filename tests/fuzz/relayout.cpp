@@ -20,11 +20,11 @@ struct Wanted {
 };
 
 /// None for a program that is refused, that is too large to try, or whose memory ends inside a byte.
-std::optional<Wanted> wanted_from(mx::fuzz::Bytes& bytes) {
+std::optional<Wanted> wanted_from(mx::tests::Bytes& bytes) {
   constexpr std::int64_t kSmall = 1 << 12;
   std::optional<Wanted> wanted;
-  mx::fuzz::expect_answer([&] {
-    const Layout to = mx::fuzz::drawn_layout(bytes);
+  mx::tests::expect_answer([&] {
+    const Layout to = mx::tests::drawn_layout(bytes);
     const Layout from(to.axes_before(0), to.unit_bits());
     if (to.cosize() > kSmall || to.size() > kSmall || to.cosize() * to.grain_bits() % 8 != 0 || from.size() * from.unit_bits() % 8 != 0) return;
     Memory source(static_cast<std::size_t>(from.bytes()));
@@ -42,7 +42,7 @@ bool drops_elements(const Layout& layout) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  mx::fuzz::Bytes bytes(data, size);
+  mx::tests::Bytes bytes(data, size);
   const int threads = 1 + static_cast<int>(bytes.pick(3));
   const std::optional<Wanted> wanted = wanted_from(bytes);
   if (!wanted) return 0;
@@ -51,12 +51,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (!mx::kernels::runs_here(tier)) continue;
     const mx::kernels::relayout::Plan plan(wanted->from, wanted->to, tier);
     Memory target(wanted->target.size(), 0xA5);
-    apply(plan, wanted->source, target, threads);
-    mx::fuzz::require(target == wanted->target, "every tier has the model's bytes");
+    mx::kernels::relayout::apply(plan, wanted->source, target, threads);
+    mx::tests::require(target == wanted->target, "every tier has the model's bytes");
     if (drops_elements(wanted->to)) continue;
     Memory back(wanted->source.size(), 0xA5);
-    undo(plan, target, back, threads);
-    mx::fuzz::require(back == wanted->source, "undoing gives the tensor back");
+    mx::kernels::relayout::undo(plan, target, back, threads);
+    mx::tests::require(back == wanted->source, "undoing gives the tensor back");
   }
   return 0;
 }

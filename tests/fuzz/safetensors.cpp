@@ -5,17 +5,17 @@
 #include "tests/fuzz/target.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const mx::fuzz::ScratchFolder folder;
+  static const mx::tests::ScratchFolder folder;
   const std::filesystem::path path = folder.write("input.safetensors", data, size);
-  mx::fuzz::expect_answer(mx::fuzz::text_of(data, size), [&] {
-    const mx::sim::SafetensorsFile file(path);
+  mx::tests::expect_answer(mx::tests::text_of(data, size), [&] {
+    const mx::support::SafetensorsFile file(path);
     std::uint64_t covered = 0;
     for (const auto& [name, tensor] : file.tensors()) {
-      mx::fuzz::require(tensor.file_offset + tensor.bytes.size() <= size, "a tensor lies inside its file");
-      mx::fuzz::require(file.read(tensor).size() == tensor.bytes.size(), "a tensor is read whole");
+      mx::tests::require(tensor.file_offset + tensor.bytes.size() <= size, "a tensor lies inside its file");
+      mx::tests::require(file.read(tensor).size() == tensor.bytes.size(), "a tensor is read whole");
       covered += tensor.bytes.size();
     }
-    mx::fuzz::require(covered <= size, "tensors do not overlap");
+    mx::tests::require(covered <= size, "tensors do not overlap");
   });
   return 0;
 }

@@ -3,7 +3,7 @@
 
 #include "tests/fuzz/target.hpp"
 
-namespace mx::fuzz {
+namespace mx::tests {
 
 ScratchFolder::ScratchFolder() {
   const std::filesystem::path memory = "/dev/shm";
@@ -24,4 +24,4 @@ std::filesystem::path ScratchFolder::write(std::string_view name, const std::uin
   return path;
 }
 
-}  // namespace mx::fuzz
+}  // namespace mx::tests

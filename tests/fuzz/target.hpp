@@ -13,7 +13,7 @@
 
 #include "model/error.hpp"
 
-namespace mx::fuzz {
+namespace mx::tests {
 
 /// The name that libFuzzer calls; each target's file defines it.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
@@ -85,4 +85,4 @@ class ScratchFolder {
   std::filesystem::path path_;
 };
 
-}  // namespace mx::fuzz
+}  // namespace mx::tests

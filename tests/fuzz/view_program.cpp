@@ -1,6 +1,6 @@
 #include "tests/fuzz/view_program.hpp"
 
-namespace mx::fuzz {
+namespace mx::tests {
 namespace {
 
 using layout::Layout;
@@ -56,4 +56,4 @@ Layout drawn_layout(Bytes& bytes) {
   return layout;
 }
 
-}  // namespace mx::fuzz
+}  // namespace mx::tests

@@ -11,10 +11,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::span<const mx::golden::VectorView> views = mx::golden::all_vector_views();
   const mx::golden::VectorView& view = views[data[0] % views.size()];
   const std::span<const std::uint8_t> bytes(data + 1, size - 1);
-  mx::fuzz::expect_answer([&] {
+  mx::tests::expect_answer([&] {
     const mx::golden::VectorTable table{{}, columns, view.read(bytes, columns, "input")};
-    mx::fuzz::require(table.lanes.size() % table.row_lanes() == 0, "rows are whole");
-    mx::fuzz::require(view.read(view.write(table), columns, "again") == table.lanes, "what is written is read back");
+    mx::tests::require(table.lanes.size() % table.row_lanes() == 0, "rows are whole");
+    mx::tests::require(view.read(view.write(table), columns, "again") == table.lanes, "what is written is read back");
   });
   return 0;
 }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-namespace mx::test {
+namespace mx::tests {
 namespace {
 
 using kernels::Shape;
@@ -199,4 +199,4 @@ std::vector<const kernels::IsaTier*> tiers_here() {
   return out;
 }
 
-}  // namespace mx::test
+}  // namespace mx::tests

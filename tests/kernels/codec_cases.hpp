@@ -7,7 +7,7 @@
 
 #include "kernels/codec/codec.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 
 /// Random words of 32 bits, the same for the same seed (SplitMix64: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014).
 class Words {
@@ -73,4 +73,4 @@ std::vector<std::uint32_t> dequantized_by_kernel(const Packed& blocks, const ker
 /// The tiers that run here.
 std::vector<const kernels::IsaTier*> tiers_here();
 
-}  // namespace mx::test
+}  // namespace mx::tests

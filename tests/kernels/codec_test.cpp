@@ -10,7 +10,8 @@
 #include "tests/kernels/codec_cases.hpp"
 
 using namespace mx;
-using namespace mx::test;
+using namespace mx::tests;
+using namespace mx::deployment;
 using kernels::ScaleLayout;
 using kernels::Shape;
 using kernels::Workers;
@@ -134,7 +135,7 @@ TEST_CASE("scales go into the tiles of the layout model, with zeros around them"
       const auto elements = drawn_elements(shape.rows * shape.cols, 32, kBf16, random);
       const Packed rows = quantized_by_model(elements, shape, the, {});
       const auto cols = static_cast<std::int64_t>(shape.cols / 32);
-      const layout::Layout program = layout::stage_layout(stage, 1, static_cast<std::int64_t>(shape.rows), cols, 8);
+      const layout::Layout program = families::stage_layout(stage, 1, static_cast<std::int64_t>(shape.rows), cols, 8);
       std::vector<std::uint8_t> want(static_cast<std::size_t>(program.cosize()), 0);
       for (std::int64_t r = 0; r < static_cast<std::int64_t>(shape.rows); ++r) {
         for (std::int64_t c = 0; c < cols; ++c) {

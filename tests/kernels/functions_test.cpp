@@ -10,7 +10,7 @@
 #include "tests/kernels/codec_cases.hpp"
 
 using namespace mx;
-using namespace mx::test;
+using namespace mx::tests;
 
 namespace {
 

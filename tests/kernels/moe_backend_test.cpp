@@ -11,9 +11,10 @@
 #include "tests/kernels/moe_cases.hpp"
 
 using namespace mx;
+using namespace mx::deployment;
 using namespace mx::kernels;
 using namespace mx::kernels::moe;
-using namespace mx::test;
+using namespace mx::tests;
 
 namespace {
 
@@ -71,12 +72,12 @@ struct Packed {
   std::size_t padded = 0;
 };
 
-void hold(const layout::BackendLayout& backend, Engine engine, const Reference& reference, Packed& packed) {
+void hold(const families::BackendLayout& backend, Engine engine, const Reference& reference, Packed& packed) {
   const CanonicalLayer& layer = reference.layer;
-  layout::PackedLayer converted;
+  families::PackedLayer converted;
   try {
-    converted = layout::convert(layer, backend, {.sizes = layer.sizes, .padded = reference.padded, .form = layer.form, .engine = engine},
-                                relayout::kMoveByPlans);
+    converted = families::convert(layer, backend, {.sizes = layer.sizes, .padded = reference.padded, .form = layer.form, .engine = engine},
+                                kernels::relayout::kMoveByPlans);
   } catch (const Error&) {
     return;  // does not convert such a layer, which is the converter's business
   }
@@ -106,12 +107,12 @@ void hold(const layout::BackendLayout& backend, Engine engine, const Reference& 
 Packed hold_all(Engine engine, const Sized& sized) {
   std::mt19937 random(17);
   Packed packed;
-  for (const WeightFormat format : test::kFormats) {
+  for (const WeightFormat format : tests::kFormats) {
     for (const SourceOrder order : {SourceOrder::standard, SourceOrder::gpt_oss}) {
       // Only MXFP4 comes in the other order, and gated.
       if (order == SourceOrder::gpt_oss && (format != WeightFormat::mxfp4 || !sized.gated)) continue;
       const Reference reference(format, order, sized, random);
-      for (const layout::BackendLayout& backend : layout::all_backend_layouts()) {
+      for (const families::BackendLayout& backend : families::all_backend_layouts()) {
         if (backend.format == format) hold(backend, engine, reference, packed);
       }
     }

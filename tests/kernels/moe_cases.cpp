@@ -9,7 +9,7 @@
 #include "model/numerics/profile.hpp"
 #include "tests/kernels/moe_draws.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 
 using kernels::IsaTier;
 using kernels::moe::FusedLayer;
@@ -186,4 +186,4 @@ std::vector<std::uint32_t> run_split(const PanelLayer& panels, const Case& c, co
   return bits_of(out);
 }
 
-}  // namespace mx::test
+}  // namespace mx::tests

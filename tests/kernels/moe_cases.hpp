@@ -9,7 +9,7 @@
 #include "kernels/moe/layer.hpp"
 #include "tests/moe/any_layer.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 
 /// A layer, its tokens, and what to do with them.
 struct Case {
@@ -60,4 +60,4 @@ std::vector<std::uint32_t> bits_of(std::span<const float> values);
 /// Where the first difference is, for people; empty when there is none.
 std::string difference(const std::vector<std::uint32_t>& found, const std::vector<std::uint32_t>& expected);
 
-}  // namespace mx::test
+}  // namespace mx::tests

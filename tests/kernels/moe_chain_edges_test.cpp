@@ -9,14 +9,14 @@
 #include "tests/kernels/moe_edges.hpp"
 
 using namespace mx;
-using namespace mx::test::edges;
+using namespace mx::tests::edges;
 
 TEST_CASE("bf16-chain of blocks whose scales lie far apart is the contract's at both ends of fp32") {
   std::mt19937 random(5);
   std::size_t finite = 0;
   std::size_t infinite = 0;
   std::size_t zero = 0;
-  mx::test::EveryNth picked(5);
+  mx::tests::EveryNth picked(5);
   for (const WeightFacts& format : kFormats) {
     if (format.scale != &kE8m0) continue;
     for (const int exponent : {20, 60, 127, 200, 240}) {
@@ -38,7 +38,7 @@ TEST_CASE("bf16-chain of blocks whose scales lie far apart is the contract's at 
       }
     }
   }
-  const auto least = static_cast<std::size_t>(mx::test::counted(18, 100));
+  const auto least = static_cast<std::size_t>(mx::tests::counted(18, 100));
   CHECK(finite > least);
   CHECK(infinite > least);
   CHECK(zero > least);
@@ -48,7 +48,7 @@ TEST_CASE("sums of bf16-chain that come down to the smallest normal number, or u
   std::size_t finite = 0;
   std::size_t infinite = 0;
   std::size_t zero = 0;
-  mx::test::EveryNth picked(3);
+  mx::tests::EveryNth picked(3);
   // The sum of the first block lies `apart` powers of two from the scale of the second: as it is, or in that block's units, it is next to either end.
   for (const WeightFacts& format : kFormats) {
     if (format.scale != &kE8m0) continue;
@@ -74,7 +74,7 @@ TEST_CASE("sums of bf16-chain that come down to the smallest normal number, or u
       }
     }
   }
-  const auto least = static_cast<std::size_t>(mx::test::counted(1, 5));
+  const auto least = static_cast<std::size_t>(mx::tests::counted(1, 5));
   CHECK(finite > 10 * least);
   CHECK(infinite > least);
   CHECK(zero > least);

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <random>
 
-namespace mx::test {
+namespace mx::tests {
 
 /// What scale bytes and activations look like.
 enum class Kind { usual, any_scale, tiny_activations, special_activations, everything };
@@ -36,4 +36,4 @@ inline std::uint32_t any_f32_scale(Draws& random, Kind kind) {
   return fraction | (120 + (bits >> 24 & 15U)) << 23;
 }
 
-}  // namespace mx::test
+}  // namespace mx::tests

@@ -4,7 +4,7 @@
 #include "model/numerics/dot.hpp"
 #include "tests/catch.hpp"
 
-namespace mx::test::edges {
+namespace mx::tests::edges {
 
 using namespace kernels;
 using namespace kernels::moe;
@@ -99,4 +99,4 @@ bool hold(const EdgeCase& one, const WeightFacts& format, const std::string& wha
   return (expected & 0x7F800000U) == 0 && !is_zero(expected);
 }
 
-}  // namespace mx::test::edges
+}  // namespace mx::tests::edges

@@ -13,7 +13,7 @@
 #include "model/numerics/contract.hpp"
 #include "model/numerics/format.hpp"
 
-namespace mx::test::edges {
+namespace mx::tests::edges {
 
 inline constexpr std::size_t kRowBlock = 32;
 
@@ -55,4 +55,4 @@ std::uint32_t held(Contract contract, const EdgeCase& one, const WeightFacts& fo
 /// The same under bf16-block; returns whether the answer is subnormal.
 bool hold(const EdgeCase& one, const WeightFacts& format, const std::string& what);
 
-}  // namespace mx::test::edges
+}  // namespace mx::tests::edges

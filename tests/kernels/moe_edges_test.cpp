@@ -12,14 +12,14 @@
 #include "tests/counts.hpp"
 
 using namespace mx;
-using namespace mx::test::edges;
+using namespace mx::tests::edges;
 
 TEST_CASE("chains and their sums that come down to the subnormal numbers are the contract's") {
   std::mt19937 random(3);
   std::size_t subnormal = 0;
   std::size_t normal = 0;
   const auto count = [&](bool is_subnormal) { ++(is_subnormal ? subnormal : normal); };
-  mx::test::EveryNth picked(3);
+  mx::tests::EveryNth picked(3);
   for (const WeightFacts& format : kFormats) {
     // The exponent of one unit of the output: 2^-126 is the smallest normal number.
     for (int unit = -131; unit <= -122; ++unit) {
@@ -48,7 +48,7 @@ TEST_CASE("chains and their sums that come down to the subnormal numbers are the
       }
     }
   }
-  const auto least = static_cast<std::size_t>(mx::test::counted(16, 50));
+  const auto least = static_cast<std::size_t>(mx::tests::counted(16, 50));
   CHECK(subnormal > least);
   CHECK(normal > least);
 }

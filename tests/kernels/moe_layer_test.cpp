@@ -18,7 +18,8 @@
 using namespace mx;
 using namespace mx::kernels;
 using namespace mx::kernels::moe;
-using namespace mx::test;
+using namespace mx::deployment;
+using namespace mx::tests;
 using mx::moe::ScaledChoices;
 using mx::moe::WeightPlace;
 

@@ -18,7 +18,8 @@
 using namespace mx;
 using namespace mx::kernels;
 using namespace mx::kernels::moe;
-using namespace mx::test;
+using namespace mx::tests;
+using namespace mx::deployment;
 
 TEST_CASE("a weight times its scale is the exact product, rounded once to bf16") {
   Draws random(8);

@@ -14,7 +14,7 @@
 #include "model/error.hpp"
 #include "tests/kernels/moe_cases.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 namespace {
 
 constexpr int kWrong = 1;
@@ -117,11 +117,11 @@ int prove(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace mx::test
+}  // namespace mx::tests
 
 int main(int argc, char** argv) {
   try {
-    const int status = mx::test::prove(argc, argv);
+    const int status = mx::tests::prove(argc, argv);
     return std::fflush(stdout) == 0 ? status : static_cast<int>(mx::ErrorCode::resource);
   } catch (const mx::Error& error) {
     std::fprintf(stderr, "mxact_moe_proof: error: %s\n", error.what());

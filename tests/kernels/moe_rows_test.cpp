@@ -14,7 +14,8 @@
 using namespace mx;
 using namespace mx::kernels;
 using namespace mx::kernels::moe;
-using namespace mx::test;
+using namespace mx::tests;
+using namespace mx::deployment;
 using mx::moe::ScaledChoices;
 
 namespace {

@@ -13,7 +13,7 @@
 #include "model/error.hpp"
 #include "tests/kernels/proof_rows.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 namespace {
 
 constexpr int kWrong = 1;
@@ -206,17 +206,17 @@ int run(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace mx::test
+}  // namespace mx::tests
 
 int main(int argc, char** argv) {
   try {
-    const int status = mx::test::run(argc, argv);
+    const int status = mx::tests::run(argc, argv);
     return std::fflush(stdout) == 0 ? status : static_cast<int>(mx::ErrorCode::resource);
   } catch (const mx::Error& error) {
     std::fprintf(stderr, "mxact_kernels_proof: error: %s\n", error.what());
     return static_cast<int>(error.code());
   } catch (const std::exception& error) {
     std::fprintf(stderr, "mxact_kernels_proof: error: internal: %s\n", error.what());
-    return mx::test::kInternal;
+    return mx::tests::kInternal;
   }
 }

@@ -4,7 +4,7 @@
 
 #include "kernels/functions/functions.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 namespace {
 
 /// Blocks that are drawn together, fewer of squares; what has no block length is drawn in pieces of 64.
@@ -96,4 +96,4 @@ std::vector<ProofRow> function_proofs(const Tiers& tiers, const Wanted& wanted) 
   return rows;
 }
 
-}  // namespace mx::test
+}  // namespace mx::tests

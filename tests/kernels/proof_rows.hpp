@@ -10,7 +10,7 @@
 #include "tests/kernels/codec_cases.hpp"
 #include "tests/proof/work.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 
 using Tiers = std::vector<const kernels::IsaTier*>;
 using Wanted = std::function<bool(const std::string&)>;
@@ -30,4 +30,4 @@ std::vector<QuantizerProof> quantizer_proofs(std::uint64_t blocks, const Tiers& 
 /// shares nothing with the model.
 std::vector<ProofRow> function_proofs(const Tiers& tiers, const Wanted& wanted);
 
-}  // namespace mx::test
+}  // namespace mx::tests

@@ -5,15 +5,15 @@
 
 #include "model/layout/grains.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 namespace {
 
-using layout::BackendLayout;
+using families::BackendLayout;
 using layout::Layout;
 using layout::Role;
-using layout::Setting;
+using families::Setting;
 using layout::Sizes;
-using layout::StageLayout;
+using families::StageLayout;
 
 /// Sizes of a checkpoint and of the buffers: whole tiles, padding on either axis, several experts.
 struct SizeRow {
@@ -35,18 +35,18 @@ constexpr std::array<SizeRow, 9> kSizes{{
 /// What else converters look at, one variation each.
 std::vector<Setting> settings(const BackendLayout& row, const SizeRow& sizes) {
   std::vector<Setting> out;
-  for (Engine engine : layout::kConversionEngines) {
+  for (deployment::Engine engine : families::kConversionEngines) {
     if (!row.engines.has(engine)) continue;
     for (layout::SourceOrder order : {layout::SourceOrder::gpt_oss, layout::SourceOrder::standard}) {
       Setting setting{.sizes = sizes.sizes, .padded = sizes.padded, .form = layout::Form(row.format, order), .engine = engine};
       setting.sizes.group = setting.padded.group = std::max<std::int64_t>(1, layout::group_of(row.format));
       const bool fits = setting.sizes.intermediate % setting.sizes.group == 0 && setting.sizes.hidden % setting.sizes.group == 0;
       if (!fits || !row.converts(setting.form, engine)) continue;
-      for (layout::Arch arch : {layout::Arch::sm100, layout::Arch::sm90, layout::Arch::gfx942, layout::Arch::gfx950, layout::Arch::gfx1250}) {
+      for (families::Arch arch : {families::Arch::sm100, families::Arch::sm90, families::Arch::gfx942, families::Arch::gfx950, families::Arch::gfx1250}) {
         setting.arch = arch;
         out.push_back(setting);
       }
-      setting.input_dtype = layout::InputDtype::float8_e4m3fn;
+      setting.input_dtype = families::InputDtype::float8_e4m3fn;
       out.push_back(setting);
     }
   }
@@ -73,24 +73,24 @@ void visit_tensors(const BackendLayout& row, const Setting& setting, std::vector
 }  // namespace
 
 void for_each_backend_case(const std::function<void(const RelayoutCase&)>& visit) {
-  for (const BackendLayout& row : layout::all_backend_layouts()) {
+  for (const BackendLayout& row : families::all_backend_layouts()) {
     std::vector<std::string> seen;
     for (const SizeRow& sizes : kSizes) {
       for (const Setting& setting : settings(row, sizes)) {
-        if (layout::broken_needs(row, setting).empty()) visit_tensors(row, setting, seen, visit);
+        if (families::broken_needs(row, setting).empty()) visit_tensors(row, setting, seen, visit);
       }
     }
   }
 }
 
 void for_each_value_case(const std::function<void(const ValueCase&)>& visit) {
-  for (const BackendLayout& row : layout::all_backend_layouts()) {
+  for (const BackendLayout& row : families::all_backend_layouts()) {
     std::vector<std::string> seen;
     for (const SizeRow& sizes : kSizes) {
       for (Setting setting : settings(row, sizes)) {
-        for (const auto params : {layout::ParamsDtype::bf16, layout::ParamsDtype::fp16}) {
+        for (const auto params : {families::ParamsDtype::bf16, families::ParamsDtype::fp16}) {
           setting.params_dtype = params;
-          if (!layout::broken_needs(row, setting).empty()) continue;
+          if (!families::broken_needs(row, setting).empty()) continue;
           for (Role role : layout::kAllRoles) {
             if (!layout::has_role(row.format, role)) continue;
             const layout::TensorPlan plan = row.build(role, setting);
@@ -108,15 +108,15 @@ void for_each_value_case(const std::function<void(const ValueCase&)>& visit) {
 }
 
 void for_each_stage_case(const std::function<void(const RelayoutCase&)>& visit) {
-  for (const StageLayout& row : layout::all_stage_layouts()) {
+  for (const StageLayout& row : families::all_stage_layouts()) {
     for (std::string_view version : row.versions) {
       for (const auto& [batch, rows, cols] : std::vector<std::array<std::int64_t, 3>>{
                {1, 128, 128}, {2, 256, 64}, {1, 64, 512}, {3, 96, 90}, {2, 100, 10}, {1, 300, 33}, {2, 32, 256}, {1, 48, 96}, {5, 130, 70}}) {
         const std::vector<int> widths = row.unit_bits != 0 ? std::vector<int>{row.unit_bits} : std::vector<int>{4, 8, 16};
         for (int bits : widths) {
-          layout::StageRequest request{version, batch, rows, cols, bits, {}};
-          if (!layout::broken_needs(row, request).empty()) continue;
-          const Layout to = layout::stage_layout(row, request);
+          families::StageRequest request{version, batch, rows, cols, bits, {}};
+          if (!families::broken_needs(row, request).empty()) continue;
+          const Layout to = families::stage_layout(row, request);
           if (to.cosize() * to.grain_bits() % 8 != 0 || to.size() * to.grain_bits() % 8 != 0) continue;
           visit({std::string(row.name) + " " + std::string(version) + "\n" + to.describe(), Layout(to.axes_before(0), to.unit_bits()), to});
         }
@@ -136,4 +136,4 @@ std::vector<std::uint8_t> by_model(const Layout& from, const std::vector<std::ui
   return layout::from_row_major(to, layout::held_row_major(from, source).bytes, 0);
 }
 
-}  // namespace mx::test
+}  // namespace mx::tests

@@ -11,7 +11,7 @@
 #include "model/families/memory.hpp"
 #include "model/families/stage.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 
 struct RelayoutCase {
   std::string name;
@@ -36,4 +36,4 @@ std::vector<std::uint8_t> random_bytes(std::int64_t count, std::uint32_t seed);
 /// What the model makes of a source: the target's memory.
 std::vector<std::uint8_t> by_model(const layout::Layout& from, const std::vector<std::uint8_t>& source, const layout::Layout& to);
 
-}  // namespace mx::test
+}  // namespace mx::tests

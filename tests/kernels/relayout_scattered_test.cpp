@@ -12,7 +12,7 @@ namespace {
 
 using mx::kernels::IsaTier;
 using mx::kernels::relayout::Plan;
-using mx::layout::Arch;
+using mx::families::Arch;
 using mx::layout::Layout;
 using mx::layout::Role;
 using mx::layout::Sizes;
@@ -62,13 +62,13 @@ TEST_CASE("rows of any length come back from scattered layouts, wherever in a li
   std::size_t cases = 0;
   for (const Row& row : kRows) {
     for (const Sizes& sizes : kSizes) {
-      mx::layout::Setting setting{.sizes = sizes, .padded = sizes, .form = mx::layout::SourceOrder::gpt_oss, .arch = row.arch};
-      setting.padded = mx::sim::rounded_up(row.backend, setting);
+      mx::families::Setting setting{.sizes = sizes, .padded = sizes, .form = mx::layout::SourceOrder::gpt_oss, .arch = row.arch};
+      setting.padded = mx::checkpoint::rounded_up(row.backend, setting);
       const Layout from = mx::layout::canonical(row.role, sizes, setting.form);
-      const Layout to = mx::layout::find_backend_layout(row.backend)->build(row.role, setting).layout;
+      const Layout to = mx::families::find_backend_layout(row.backend)->build(row.role, setting).layout;
       INFO(row.backend << " " << sizes.experts << " " << sizes.intermediate << " " << sizes.hidden);
-      const Bytes wanted = mx::test::random_bytes(from.bytes(), static_cast<std::uint32_t>(cases));
-      const Bytes source = mx::test::by_model(from, wanted, to);
+      const Bytes wanted = mx::tests::random_bytes(from.bytes(), static_cast<std::uint32_t>(cases));
+      const Bytes source = mx::tests::by_model(from, wanted, to);
       for (const IsaTier& tier : mx::kernels::isa_tiers()) {
         if (!mx::kernels::runs_here(tier)) continue;
         INFO(tier.name);

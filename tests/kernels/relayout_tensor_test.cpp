@@ -22,7 +22,7 @@ using mx::kernels::relayout::TensorMove;
 using mx::layout::Cast;
 using mx::layout::kMoveByUnits;
 using mx::layout::Layout;
-using mx::test::ValueCase;
+using mx::tests::ValueCase;
 
 using Bytes = std::vector<std::uint8_t>;
 
@@ -48,7 +48,7 @@ std::string refusal(Work work) {
 }  // namespace
 
 TEST_CASE("every cast by table is the model's for every unit, both ways") {
-  for (const Cast& cast : mx::layout::all_casts()) {
+  for (const Cast& cast : mx::families::all_casts()) {
     if (cast.keeps()) continue;
     INFO(cast.name);
     const std::int64_t count = std::int64_t{1} << cast.from_bits;
@@ -77,7 +77,7 @@ TEST_CASE("every cast by table is the model's for every unit, both ways") {
       Bytes values = wanted;
       mx::layout::set_grain(values, 5, cast.to_bits, value);
       Bytes back(units.size());
-      CHECK(mx::test::refuses(ErrorCode::input, "element 5 is ", [&] { mx::kernels::relayout::take_values_back(cast, values, back, 3); }));
+      CHECK(mx::tests::refuses(ErrorCode::input, "element 5 is ", [&] { mx::kernels::relayout::take_values_back(cast, values, back, 3); }));
     }
   }
 }
@@ -85,10 +85,10 @@ TEST_CASE("every cast by table is the model's for every unit, both ways") {
 TEST_CASE("tensors whose values change go and come back as the model's") {
   std::size_t cases = 0;
   std::set<std::string_view> casts;
-  mx::test::for_each_value_case([&](const ValueCase& c) {
+  mx::tests::for_each_value_case([&](const ValueCase& c) {
     INFO(c.name);
     casts.insert(c.to.cast->name);
-    const Bytes source = mx::test::random_bytes(c.from.bytes(), static_cast<std::uint32_t>(cases));
+    const Bytes source = mx::tests::random_bytes(c.from.bytes(), static_cast<std::uint32_t>(cases));
     const Bytes packed = kMoveByUnits.place(c.from, source, c.to);
     const Bytes restored = kMoveByUnits.take(c.to, packed, c.from);
     // Tiers by turns: plans take time to make, and the moves themselves are tried on every one elsewhere.
@@ -102,7 +102,7 @@ TEST_CASE("tensors whose values change go and come back as the model's") {
     ++cases;
   });
   CHECK(cases > 50U);
-  for (const Cast& cast : mx::layout::all_casts()) {
+  for (const Cast& cast : mx::families::all_casts()) {
     INFO(cast.name);
     CHECK((cast.keeps() || casts.contains(cast.name)));
   }
@@ -110,27 +110,27 @@ TEST_CASE("tensors whose values change go and come back as the model's") {
 
 TEST_CASE("converters give the same with plans as with the model, and refuse the same") {
   std::size_t converted = 0;
-  for (const mx::layout::BackendLayout& row : mx::layout::all_backend_layouts()) {
+  for (const mx::families::BackendLayout& row : mx::families::all_backend_layouts()) {
     for (const mx::layout::SourceOrder order : {mx::layout::SourceOrder::gpt_oss, mx::layout::SourceOrder::standard}) {
-      const mx::Engine engine = row.engines.has(mx::kVllm2026_05) ? mx::kVllm2026_05 : mx::kVllm2026_08;
+      const mx::deployment::Engine engine = row.engines.has(mx::deployment::kVllm2026_05) ? mx::deployment::kVllm2026_05 : mx::deployment::kVllm2026_08;
       const mx::layout::Form form(row.format, order);
       if (!row.converts(form, engine)) continue;
       mx::layout::Sizes sizes{2, 96, 160};
       sizes.group = std::max<std::int64_t>(1, mx::layout::group_of(row.format));
       if (sizes.group > 32) sizes = {2, 128, 256, sizes.group};
-      mx::layout::Setting setting{.sizes = sizes, .padded = {2, 256, 256, sizes.group}, .form = form, .engine = engine};
-      if (!mx::layout::broken_needs(row, setting).empty()) setting.padded = sizes;
-      if (!mx::layout::broken_needs(row, setting).empty()) continue;
+      mx::families::Setting setting{.sizes = sizes, .padded = {2, 256, 256, sizes.group}, .form = form, .engine = engine};
+      if (!mx::families::broken_needs(row, setting).empty()) setting.padded = sizes;
+      if (!mx::families::broken_needs(row, setting).empty()) continue;
       INFO(row.backend << " " << mx::layout::name_of(row.format) << " " << mx::layout::name_of(order));
       mx::layout::CanonicalLayer layer{sizes, form, {}};
       for (mx::layout::Role role : mx::layout::kAllRoles) {
         if (!mx::layout::has_role(row.format, role)) continue;
-        layer[role] = mx::test::random_bytes(mx::layout::canonical(role, sizes, form).bytes(), static_cast<std::uint32_t>(role));
+        layer[role] = mx::tests::random_bytes(mx::layout::canonical(role, sizes, form).bytes(), static_cast<std::uint32_t>(role));
       }
-      mx::layout::PackedLayer fast;
-      mx::layout::PackedLayer model;
-      const std::string trouble = refusal([&] { model = mx::layout::convert(layer, row, setting); });
-      CHECK(refusal([&] { fast = mx::layout::convert(layer, row, setting, kMoveByPlans); }) == trouble);
+      mx::families::PackedLayer fast;
+      mx::families::PackedLayer model;
+      const std::string trouble = refusal([&] { model = mx::families::convert(layer, row, setting); });
+      CHECK(refusal([&] { fast = mx::families::convert(layer, row, setting, kMoveByPlans); }) == trouble);
       if (!trouble.empty()) continue;
       ++converted;
       REQUIRE(fast.tensors.size() == model.tensors.size());
@@ -139,8 +139,8 @@ TEST_CASE("converters give the same with plans as with the model, and refuse the
       for (std::size_t i = 0; i < fast.losses.size(); ++i) CHECK(fast.losses[i].units == model.losses[i].units);
       mx::layout::CanonicalLayer by_plans;
       mx::layout::CanonicalLayer by_units;
-      const std::string refused = refusal([&] { by_units = mx::layout::restore(model, mx::layout::OnLoss::mark); });
-      CHECK(refusal([&] { by_plans = mx::layout::restore(fast, mx::layout::OnLoss::mark, kMoveByPlans); }) == refused);
+      const std::string refused = refusal([&] { by_units = mx::families::restore(model, mx::families::OnLoss::mark); });
+      CHECK(refusal([&] { by_plans = mx::families::restore(fast, mx::families::OnLoss::mark, kMoveByPlans); }) == refused);
       CHECK(by_plans.tensors == by_units.tensors);
     }
   }
@@ -151,7 +151,7 @@ TEST_CASE("a tensor's move refuses what does not fit before anything is written"
   const Layout from({{"rows", 8}, {"cols", 16}}, 8);
   Layout to({{"rows", 8}, {"cols", 16}}, 32);
   to.permute({"cols", "rows"});
-  const mx::layout::TensorPlan plan{to, &mx::layout::cast_named("e8m0_to_f32_shift")};
+  const mx::layout::TensorPlan plan{to, &mx::families::cast_named("e8m0_to_f32_shift")};
   const TensorMove place = TensorMove::place(from, plan);
   const TensorMove take = TensorMove::take(plan, from);
   alignas(8) std::array<std::uint8_t, 1024> memory{};
@@ -162,7 +162,7 @@ TEST_CASE("a tensor's move refuses what does not fit before anything is written"
   const auto check = [&](std::string_view message, ErrorCode code, const TensorMove& move, std::span<const std::uint8_t> in,
                          std::span<std::uint8_t> out, int threads) {
     INFO(message);
-    CHECK(mx::test::refuses(code, std::string(message), [&] { move.run(in, out, threads); }));
+    CHECK(mx::tests::refuses(code, std::string(message), [&] { move.run(in, out, threads); }));
     CHECK(untouched());
   };
   check("the source has 127 bytes where its layout has 128", ErrorCode::usage, place, all.first(127), std::span(room).first(512), 1);
@@ -173,5 +173,5 @@ TEST_CASE("a tensor's move refuses what does not fit before anything is written"
   check("0 threads, allowed are 1 to 1024", ErrorCode::usage, take, all.first(512), std::span(room).first(128), 0);
   memory[0] = 1;
   check("element 0 is 0x1, which e8m0_to_f32_shift never makes", ErrorCode::input, take, all.first(512), std::span(room).first(128), 2);
-  CHECK(mx::test::refuses(ErrorCode::usage, "speak of different tensors", [&] { TensorMove::place(Layout({{"rows", 8}}, 8), plan); }));
+  CHECK(mx::tests::refuses(ErrorCode::usage, "speak of different tensors", [&] { TensorMove::place(Layout({{"rows", 8}}, 8), plan); }));
 }

@@ -10,7 +10,7 @@
 #include "tests/kernels/codec_cases.hpp"
 
 using namespace mx;
-using namespace mx::test;
+using namespace mx::tests;
 using Catch::Contains;
 using kernels::Shape;
 using kernels::Workers;
@@ -32,10 +32,10 @@ Packed whole_bytes_of(const std::vector<std::uint32_t>& elements, const Shape& s
   const kernels::QuantizedSizes sizes = kernels::whole_byte_sizes(shape, *the.recipe->format);
   Packed out{std::vector<std::uint8_t>(sizes.codes), std::vector<std::uint8_t>(sizes.scales)};
   if (*the.source == kF32) {
-    quantize_whole_bytes(kernels::f32_bits(elements), shape, *the.recipe, tensor, {out.codes, out.scales}, workers);
+    kernels::quantize_whole_bytes(kernels::f32_bits(elements), shape, *the.recipe, tensor, {out.codes, out.scales}, workers);
   } else {
     const std::vector<std::uint16_t> words(elements.begin(), elements.end());
-    quantize_whole_bytes({the.source, std::as_bytes(std::span(words))}, shape, *the.recipe, tensor, {out.codes, out.scales}, workers);
+    kernels::quantize_whole_bytes({the.source, std::as_bytes(std::span(words))}, shape, *the.recipe, tensor, {out.codes, out.scales}, workers);
   }
   return out;
 }

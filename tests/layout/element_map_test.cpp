@@ -17,7 +17,7 @@ using mx::layout::Coord;
 using mx::layout::ElementMap;
 using mx::layout::Layout;
 using mx::layout::PadContent;
-using mx::test::refuses;
+using mx::tests::refuses;
 
 /// Every element's address by the tables is that of the layout; returns how many elements there were.
 std::int64_t check_all(const Layout& layout) {
@@ -77,24 +77,24 @@ TEST_CASE("an element map says what the layout says, step by step") {
 
 TEST_CASE("an element map says what every building block and every backend's tensor says") {
   std::int64_t elements = 0;
-  for (const mx::layout::StageLayout& stage : mx::layout::all_stage_layouts()) {
+  for (const mx::families::StageLayout& stage : mx::families::all_stage_layouts()) {
     for (const auto& [rows, columns] : {std::pair{128, 64}, std::pair{96, 20}, std::pair{256, 128}}) {
-      const mx::layout::StageRequest request{stage.versions.front(), 2, rows, columns, stage.unit_bits == 0 ? 8 : stage.unit_bits, {}};
+      const mx::families::StageRequest request{stage.versions.front(), 2, rows, columns, stage.unit_bits == 0 ? 8 : stage.unit_bits, {}};
       try {
-        elements += check_all(mx::layout::stage_layout(stage, request));
+        elements += check_all(mx::families::stage_layout(stage, request));
       } catch (const mx::Error&) {
       }
     }
   }
   CHECK(elements > 500'000);
   std::int64_t of_backends = 0;
-  for (const mx::layout::BackendLayout& row : mx::layout::all_backend_layouts()) {
+  for (const mx::families::BackendLayout& row : mx::families::all_backend_layouts()) {
     const mx::layout::Sizes sizes{1, 256, 128, std::max<std::int64_t>(mx::layout::group_of(row.format), 1)};
-    for (const mx::Engine engine : mx::known_engines()) {
+    for (const mx::deployment::Engine engine : mx::deployment::known_engines()) {
       for (const auto order : {mx::layout::SourceOrder::gpt_oss, mx::layout::SourceOrder::standard}) {
-        mx::layout::Setting setting{.sizes = sizes, .padded = sizes, .form = {row.format, order}};
+        mx::families::Setting setting{.sizes = sizes, .padded = sizes, .form = {row.format, order}};
         setting.engine = engine;
-        if (!row.engines.has(engine) || !row.converts(setting.form, engine) || !mx::layout::broken_needs(row, setting).empty()) continue;
+        if (!row.engines.has(engine) || !row.converts(setting.form, engine) || !mx::families::broken_needs(row, setting).empty()) continue;
         for (const mx::layout::Role role : {mx::layout::Role::w13_weight, mx::layout::Role::w13_weight_scale, mx::layout::Role::w2_weight_scale}) {
           if (mx::layout::has_role(row.format, role)) of_backends += check_all(row.build(role, setting).layout);
         }

@@ -7,7 +7,7 @@
 
 #include "model/error.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 
 struct Thrown {
   ErrorCode code;
@@ -30,4 +30,4 @@ inline bool refuses(ErrorCode code, const std::string& part, const std::function
   return thrown.has_value() && thrown->code == code && thrown->text.find(part) != std::string::npos;
 }
 
-}  // namespace mx::test
+}  // namespace mx::tests

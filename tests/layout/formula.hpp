@@ -7,7 +7,7 @@
 
 #include "model/layout/layout.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 
 using Map = std::vector<std::int64_t>;
 
@@ -20,4 +20,4 @@ inline Map mapped(std::int64_t count, const std::function<std::int64_t(std::int6
   return map;
 }
 
-}  // namespace mx::test
+}  // namespace mx::tests

@@ -11,17 +11,17 @@
 namespace {
 
 using mx::ErrorCode;
-using mx::layout::BackendLayout;
+using mx::families::BackendLayout;
 using mx::layout::CanonicalLayer;
 using mx::layout::Comparison;
 using mx::layout::Coord;
-using mx::layout::find_backend_layout;
-using mx::layout::PackedLayer;
+using mx::families::find_backend_layout;
+using mx::families::PackedLayer;
 using mx::layout::PackedTensor;
 using mx::layout::Role;
 using mx::layout::Sizes;
 using mx::layout::SourceOrder;
-using mx::test::refuses;
+using mx::tests::refuses;
 
 CanonicalLayer filled(const Sizes& sizes, SourceOrder order) {
   CanonicalLayer layer{sizes, order, {}};
@@ -49,7 +49,7 @@ const std::vector<FlipRow> kFlips{
 };
 
 PackedLayer converted(const FlipRow& row, const CanonicalLayer& layer) {
-  return mx::layout::convert(layer, *find_backend_layout(row.backend), row.padded);
+  return mx::families::convert(layer, *find_backend_layout(row.backend), row.padded);
 }
 
 /// How many bytes of a tensor can be changed without compare reporting the unit that holds them.
@@ -57,7 +57,7 @@ std::size_t unreported_bytes(PackedTensor tensor, const CanonicalLayer& layer) {
   const std::int64_t unit_bits = tensor.layout.grain_bits();
   std::size_t unreported = 0;
   // An odd step: bytes of every place in a word and in a row of whole words.
-  mx::test::EveryNth picked(7);
+  mx::tests::EveryNth picked(7);
   for (std::size_t b = 0; b < tensor.bytes.size(); ++b) {
     if (!picked()) continue;
     tensor.bytes[b] ^= 0xFF;
@@ -105,7 +105,7 @@ TEST_CASE("compare counts every changed bit of every tensor") {
 
 TEST_CASE("a part of memory: pieces at equal distances are compared, their parts together are the whole") {
   const CanonicalLayer layer = filled({2, 128, 128}, SourceOrder::gpt_oss);
-  const PackedLayer packed = mx::layout::convert(layer, *find_backend_layout("FLASHINFER_TRTLLM_MXFP4_BF16"), Sizes{2, 128, 128});
+  const PackedLayer packed = mx::families::convert(layer, *find_backend_layout("FLASHINFER_TRTLLM_MXFP4_BF16"), Sizes{2, 128, 128});
   PackedTensor tensor = *packed.find(Role::w13_weight);
   const mx::layout::Layout memory = mx::layout::canonical(Role::w13_weight, layer.sizes, layer.form);
   const mx::layout::Units units{4, mx::layout::to_row_major(memory, layer[Role::w13_weight])};
@@ -127,13 +127,13 @@ TEST_CASE("a part of memory: pieces at equal distances are compared, their parts
 
 TEST_CASE("what a backend leaves unwritten is counted and not compared") {
   // triton_kernels 3.7 pads sm100's rows of values from 160 to 256 elements, which nobody writes.
-  mx::layout::Setting setting{.sizes = {2, 160, 96}, .padded = {2, 160, 96}, .form = SourceOrder::gpt_oss};
-  setting.engine = mx::kVllm2026_08;
-  setting.arch = mx::layout::Arch::sm100;
-  setting.triton.release = mx::layout::TritonKernels::v3_7;
+  mx::families::Setting setting{.sizes = {2, 160, 96}, .padded = {2, 160, 96}, .form = SourceOrder::gpt_oss};
+  setting.engine = mx::deployment::kVllm2026_08;
+  setting.arch = mx::families::Arch::sm100;
+  setting.triton.release = mx::families::TritonKernels::v3_7;
   const CanonicalLayer layer = filled(setting.sizes, SourceOrder::gpt_oss);
-  const BackendLayout& row = mx::layout::backend_layout_named("TRITON", mx::layout::WeightFormat::mxfp4, setting.engine);
-  PackedTensor tensor = *mx::layout::convert(layer, row, setting).find(Role::w2_weight);
+  const BackendLayout& row = mx::families::backend_layout_named("TRITON", mx::layout::WeightFormat::mxfp4, setting.engine);
+  PackedTensor tensor = *mx::families::convert(layer, row, setting).find(Role::w2_weight);
   for (const bool changed : {false, true}) {
     if (changed) tensor.bytes.back() ^= 0xFF;
     const Comparison result = mx::layout::compare(tensor, layer);
@@ -180,7 +180,7 @@ TEST_CASE("biases widen exactly where the engine casts them") {
   layer[Role::w13_bias][2] = 0xF7;
   layer[Role::w13_bias][3] = 0xC2;
   const auto head = [&](std::string_view backend, std::size_t count) {
-    const PackedLayer packed = mx::layout::convert(layer, *find_backend_layout(backend), layer.sizes);
+    const PackedLayer packed = mx::families::convert(layer, *find_backend_layout(backend), layer.sizes);
     const std::vector<std::uint8_t>& bytes = packed.find(Role::w13_bias)->bytes;
     return std::vector<std::uint8_t>(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(count));
   };
@@ -192,7 +192,7 @@ TEST_CASE("restore is the inverse of convert") {
   for (const FlipRow& row : kFlips) {
     INFO(row.backend);
     const CanonicalLayer layer = filled(row.sizes, row.order);
-    const CanonicalLayer back = mx::layout::restore(converted(row, layer));
+    const CanonicalLayer back = mx::families::restore(converted(row, layer));
     CHECK(back.tensors == layer.tensors);
     CHECK(back.sizes == layer.sizes);
     CHECK(back.form.order == layer.form.order);
@@ -203,16 +203,16 @@ TEST_CASE("convert refuses what the backend refuses") {
   const BackendLayout& trtllm = *find_backend_layout("FLASHINFER_TRTLLM_MXFP4_BF16");
   const Sizes sizes{1, 128, 128};
   CanonicalLayer layer = filled(sizes, SourceOrder::gpt_oss);
-  CHECK(refuses(ErrorCode::usage, "H = 96", [&] { mx::layout::convert(filled({1, 128, 96}, SourceOrder::gpt_oss), trtllm, Sizes{1, 128, 96}); }));
-  CHECK(refuses(ErrorCode::usage, "do not hold", [&] { mx::layout::convert(layer, trtllm, Sizes{1, 128, 64}); }));
+  CHECK(refuses(ErrorCode::usage, "H = 96", [&] { mx::families::convert(filled({1, 128, 96}, SourceOrder::gpt_oss), trtllm, Sizes{1, 128, 96}); }));
+  CHECK(refuses(ErrorCode::usage, "do not hold", [&] { mx::families::convert(layer, trtllm, Sizes{1, 128, 64}); }));
   layer[Role::w2_weight].pop_back();
-  CHECK(refuses(ErrorCode::input, "8191 bytes where the layout has 8192", [&] { mx::layout::convert(layer, trtllm, sizes); }));
-  CHECK(refuses(ErrorCode::input, "w2_weight", [&] { mx::layout::convert(layer, trtllm, sizes); }));
+  CHECK(refuses(ErrorCode::input, "8191 bytes where the layout has 8192", [&] { mx::families::convert(layer, trtllm, sizes); }));
+  CHECK(refuses(ErrorCode::input, "w2_weight", [&] { mx::families::convert(layer, trtllm, sizes); }));
 
   SECTION("a missing weight") {
     CanonicalLayer without = filled(sizes, SourceOrder::gpt_oss);
     without[Role::w2_weight_scale].clear();
-    CHECK(refuses(ErrorCode::input, "w2_weight_scale: missing from the layer", [&] { mx::layout::convert(without, trtllm, sizes); }));
+    CHECK(refuses(ErrorCode::input, "w2_weight_scale: missing from the layer", [&] { mx::families::convert(without, trtllm, sizes); }));
   }
   SECTION("a form that no version of the engine converts for it") {
     using mx::layout::Form;
@@ -220,21 +220,21 @@ TEST_CASE("convert refuses what the backend refuses") {
     CanonicalLayer other = filled(sizes, SourceOrder::standard);
     other.form = Form(WeightFormat::mxfp4, SourceOrder::standard, false);
     CHECK(refuses(ErrorCode::usage, "checkpoints of mxfp4 in standard order, not gated, are not converted by engine vllm@2026-08",
-                  [&] { mx::layout::convert(other, trtllm, sizes); }));
+                  [&] { mx::families::convert(other, trtllm, sizes); }));
     other.form = Form(WeightFormat::mxfp8, SourceOrder::gpt_oss);
-    CHECK(refuses(ErrorCode::usage, "checkpoints of mxfp8 in gpt_oss order are not converted", [&] { mx::layout::convert(other, trtllm, sizes); }));
+    CHECK(refuses(ErrorCode::usage, "checkpoints of mxfp8 in gpt_oss order are not converted", [&] { mx::families::convert(other, trtllm, sizes); }));
   }
   SECTION("a missing bias") {
     for (SourceOrder order : {SourceOrder::gpt_oss, SourceOrder::standard}) {
       CanonicalLayer without = filled(sizes, order);
       without[Role::w2_bias].clear();
-      const bool refused = refuses(ErrorCode::usage, "biases are missing", [&] { mx::layout::convert(without, trtllm, sizes); });
+      const bool refused = refuses(ErrorCode::usage, "biases are missing", [&] { mx::families::convert(without, trtllm, sizes); });
       CHECK(refused == (order == SourceOrder::gpt_oss));
       if (refused) continue;
-      const PackedLayer packed = mx::layout::convert(without, trtllm, sizes);
+      const PackedLayer packed = mx::families::convert(without, trtllm, sizes);
       CHECK(packed.tensors.size() == 5U);
       CHECK(packed.find(Role::w2_bias) == nullptr);
-      CHECK(mx::layout::restore(packed).tensors == without.tensors);
+      CHECK(mx::families::restore(packed).tensors == without.tensors);
     }
   }
 }
@@ -246,22 +246,22 @@ TEST_CASE("packed bytes that no conversion makes are refused") {
 
   SECTION("too few bytes") {
     packed.tensors[1].bytes.pop_back();
-    CHECK(refuses(ErrorCode::input, "w13_weight_scale", [&] { mx::layout::restore(packed); }));
+    CHECK(refuses(ErrorCode::input, "w13_weight_scale", [&] { mx::families::restore(packed); }));
     CHECK(refuses(ErrorCode::input, "1023 bytes", [&] { mx::layout::compare(packed.tensors[1], layer); }));
   }
   SECTION("a missing weight") {
     packed.tensors.erase(packed.tensors.begin());
-    CHECK(refuses(ErrorCode::input, "w13_weight: missing", [&] { mx::layout::restore(packed); }));
+    CHECK(refuses(ErrorCode::input, "w13_weight: missing", [&] { mx::families::restore(packed); }));
   }
   SECTION("a bias that is no bf16 value") {
     packed.tensors[2].bytes[0] = 1;
-    CHECK(refuses(ErrorCode::input, "which bf16_to_f32 never makes", [&] { mx::layout::restore(packed); }));
+    CHECK(refuses(ErrorCode::input, "which bf16_to_f32 never makes", [&] { mx::families::restore(packed); }));
   }
   SECTION("sizes of another layer") {
     const CanonicalLayer other = filled({1, 64, 64}, row.order);
     CHECK(refuses(ErrorCode::usage, "not one of these sizes", [&] { mx::layout::compare(packed.tensors[0], other); }));
     packed.setting.sizes = other.sizes;
-    CHECK(refuses(ErrorCode::usage, "not one of these sizes", [&] { mx::layout::restore(packed); }));
+    CHECK(refuses(ErrorCode::usage, "not one of these sizes", [&] { mx::families::restore(packed); }));
   }
   SECTION("another backend's layout") {
     CHECK_NOTHROW(packed.require(row.backend));

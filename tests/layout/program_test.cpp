@@ -16,7 +16,7 @@ using mx::layout::Coord;
 using mx::layout::Digit;
 using mx::layout::Layout;
 using mx::layout::PadContent;
-using mx::test::refuses;
+using mx::tests::refuses;
 
 using Map = std::vector<std::int64_t>;
 
@@ -268,14 +268,14 @@ TEST_CASE("steps refuse what is outside their domain") {
   CHECK(refuses(ErrorCode::usage, "address -1", [&] { layout.inverse(-1); }));
   CHECK(refuses(ErrorCode::usage, "units of 0 bits", [] { Layout({{"a", 1}}, 0); }));
   CHECK(refuses(ErrorCode::usage, "2^60 bytes", [] { Layout({{"a", std::int64_t{1} << 60}}, 64).bytes(); }));
-  CHECK(refuses(ErrorCode::usage, "no axis c", [&] { mx::layout::blocks::extent_of(layout, "c"); }));
+  CHECK(refuses(ErrorCode::usage, "no axis c", [&] { mx::families::blocks::extent_of(layout, "c"); }));
   CHECK(refuses(ErrorCode::usage, "units of 16 bits, 4-bit elements", [] {
     Layout words({{"a", 4}}, 16);
-    mx::layout::blocks::explode_bytes(words, "a");
+    mx::families::blocks::explode_bytes(words, "a");
   }));
   CHECK(refuses(ErrorCode::usage, "32 entries for axis word_bit of 8", [] {
     Layout bits({{"a", 2}, {"b", 4}}, 1);
-    mx::layout::blocks::fp4word(bits);
+    mx::families::blocks::fp4word(bits);
   }));
   // A step that was refused leaves the layout as it was.
   CHECK(layout.steps().empty());
@@ -335,9 +335,9 @@ TEST_CASE("an address map refuses what is not there") {
 }
 
 TEST_CASE("the way back through a cast finds the smallest unit, and says which units are alone") {
-  for (const mx::layout::Cast& cast : mx::layout::all_casts()) {
+  for (const mx::layout::Cast& cast : mx::families::all_casts()) {
     INFO(cast.name);
-    CHECK(&mx::layout::cast_named(cast.name) == &cast);
+    CHECK(&mx::families::cast_named(cast.name) == &cast);
     const mx::layout::Uncast back(cast);
     if (cast.keeps()) {
       CHECK(back(0x12345678U) == 0x12345678U);

@@ -1,6 +1,6 @@
 #include "tests/moe/activation_formulas.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 
 Single sg(Single x) { return Single(1) / (Single(1) + exp(-x)); }
 Single silu_of(Single x) { return x / (Single(1) + exp(-x)); }
@@ -86,4 +86,4 @@ const std::map<std::string_view, Formula>& activation_formulas() {
   return kFormulas;
 }
 
-}  // namespace mx::test
+}  // namespace mx::tests

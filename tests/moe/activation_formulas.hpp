@@ -10,7 +10,7 @@
 
 #include "tests/numerics/mpfr_number.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 
 inline constexpr IeeeRange kFp16Range{11, -23, 16};
 
@@ -87,4 +87,4 @@ using Formula = Single (*)(Single gate, Single up, const FormulaSetting& c);
 /// The rows of activations once more, by name.
 const std::map<std::string_view, Formula>& activation_formulas();
 
-}  // namespace mx::test
+}  // namespace mx::tests

@@ -19,13 +19,13 @@ namespace {
 
 using namespace mx::moe;
 using mx::Error;
-using mx::test::activation_formulas;
-using mx::test::FormulaSetting;
-using mx::test::IeeeRange;
-using mx::test::kBf16Range;
-using mx::test::kF32Range;
-using mx::test::kFp16Range;
-using mx::test::Single;
+using mx::tests::activation_formulas;
+using mx::tests::FormulaSetting;
+using mx::tests::IeeeRange;
+using mx::tests::kBf16Range;
+using mx::tests::kF32Range;
+using mx::tests::kFp16Range;
+using mx::tests::Single;
 
 std::uint32_t bits(float value) { return std::bit_cast<std::uint32_t>(value); }
 float number(std::uint32_t pattern) { return std::bit_cast<float>(pattern); }
@@ -62,7 +62,7 @@ TEST_CASE("every activation equals its declared operations in MPFR, bit for bit"
   for (const Activation& row : all_activations()) {
     INFO(row.name);
     REQUIRE(activation_formulas().contains(row.name));
-    const mx::test::Formula formula = activation_formulas().at(row.name);
+    const mx::tests::Formula formula = activation_formulas().at(row.name);
     for (const Type& type : types()) {
       const FormulaSetting setting = setting_of(row.constants, type.range);
       const auto check = [&](std::uint32_t gate, std::uint32_t up) {

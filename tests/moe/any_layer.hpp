@@ -5,7 +5,7 @@
 
 #include "tests/moe/small_layer.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 
 using layout::WeightFormat;
 
@@ -43,4 +43,4 @@ inline CanonicalLayer any_layer(WeightFormat format, std::int64_t experts, std::
   return layer;
 }
 
-}  // namespace mx::test
+}  // namespace mx::tests

@@ -17,7 +17,7 @@
 
 namespace {
 
-using namespace mx::test;
+using namespace mx::tests;
 using mx::Contract;
 using mx::moe::Slot;
 
@@ -261,14 +261,14 @@ TEST_CASE("a NaN of x makes every output the one NaN, whatever its sign and payl
 TEST_CASE("a packed tensor of another length, or of what its cast never makes, is refused") {
   const CanonicalLayer layer = random_layer({1, 32, 32}, SourceOrder::gpt_oss, 10);
   // DeepGEMM's scales are fp32 there: 2^(code - 127), made by shifting the code.
-  const mx::layout::PackedLayer packed =
-      mx::layout::convert(layer, mx::layout::backend_layout_named("DEEPGEMM_MXFP4", mx::layout::WeightFormat::mxfp4, mx::kVllm2026_05), layer.sizes);
-  REQUIRE(mx::moe::packed_experts(packed) != nullptr);
+  const mx::families::PackedLayer packed =
+      mx::families::convert(layer, mx::families::backend_layout_named("DEEPGEMM_MXFP4", mx::layout::WeightFormat::mxfp4, mx::deployment::kVllm2026_05), layer.sizes);
+  REQUIRE(mx::families::packed_experts(packed) != nullptr);
   const auto refused = [&](Role role, const auto& spoil) {
-    mx::layout::PackedLayer spoilt = packed;
+    mx::families::PackedLayer spoilt = packed;
     for (mx::layout::PackedTensor& tensor : spoilt.tensors)
       if (tensor.role == role) spoil(tensor.bytes);
-    return message_of(mx::ErrorCode::usage, [&] { mx::moe::packed_experts(spoilt); });
+    return message_of(mx::ErrorCode::usage, [&] { mx::families::packed_experts(spoilt); });
   };
   CHECK(says(refused(Role::w2_weight, [](auto& bytes) { bytes.pop_back(); }), "w2_weight: holds 511 bytes, its layout needs 512"));
   CHECK(says(refused(Role::w2_weight_scale, [](auto& bytes) { bytes[5] = 0x12; }), "element 1 is nothing that e8m0_to_f32_shift makes"));

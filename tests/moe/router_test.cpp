@@ -232,7 +232,7 @@ TEST_CASE("the square root of softplus in 64-bit and in bf16 arithmetic") {
   for (const auto& slot : mx::moe::route_logits<WideArithmetic>(plain, all, wide, no_bias)) {
     INFO("expert " << slot.expert);
     const float logit = logits[static_cast<std::size_t>(slot.expert)];
-    mx::test::MpfrNumber x(200);
+    mx::tests::MpfrNumber x(200);
     mpfr_set_flt(x.get(), logit, MPFR_RNDN);
     if (logit <= 20) {
       mpfr_exp(x.get(), x.get(), MPFR_RNDN);
@@ -241,11 +241,11 @@ TEST_CASE("the square root of softplus in 64-bit and in bf16 arithmetic") {
     mpfr_sqrt(x.get(), x.get(), MPFR_RNDN);
     CHECK(mx::wide::to_f64(slot.weight) == std::bit_cast<std::uint64_t>(mpfr_get_d(x.get(), MPFR_RNDN)));
   }
-  constexpr mx::test::IeeeRange kBf16Range{8, -133, 128};
+  constexpr mx::tests::IeeeRange kBf16Range{8, -133, 128};
   for (const Slot& slot : mx::moe::route_logits<mx::moe::Bf16Arithmetic>(plain, all, bits(logits), bits(std::vector<float>(5, 0.0F)))) {
     INFO("expert " << slot.expert);
-    const mx::test::Single logit(logits[static_cast<std::size_t>(slot.expert)]);
-    const mx::test::Single soft = mx::test::Single(20) < logit ? logit : log1p(exp(logit).in(kBf16Range)).in(kBf16Range);
+    const mx::tests::Single logit(logits[static_cast<std::size_t>(slot.expert)]);
+    const mx::tests::Single soft = mx::tests::Single(20) < logit ? logit : log1p(exp(logit).in(kBf16Range)).in(kBf16Range);
     CHECK(slot.weight == sqrt(soft).in(kBf16Range).pattern());
   }
 }

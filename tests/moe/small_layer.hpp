@@ -7,7 +7,7 @@
 
 #include "model/layout/packed.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 
 using layout::CanonicalLayer;
 using layout::Role;
@@ -65,4 +65,4 @@ inline std::int64_t w13_row(const CanonicalLayer& layer, std::int64_t expert, st
   return expert * 2 * rows + (layer.form.order == SourceOrder::gpt_oss ? 2 * i + half : half * rows + i);
 }
 
-}  // namespace mx::test
+}  // namespace mx::tests

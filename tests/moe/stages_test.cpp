@@ -18,7 +18,7 @@
 
 namespace {
 
-using namespace mx::test;
+using namespace mx::tests;
 using mx::Value;
 using mx::moe::GatedKind;
 using mx::moe::LayerChoices;

@@ -16,7 +16,7 @@
 #endif
 
 using namespace mx;
-using namespace mx::test;
+using namespace mx::tests;
 
 namespace {
 

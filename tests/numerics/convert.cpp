@@ -11,7 +11,7 @@
 #include "tests/numerics/search_encoder.hpp"
 
 using namespace mx;
-using namespace mx::test;
+using namespace mx::tests;
 
 namespace {
 
@@ -217,7 +217,7 @@ TEST_CASE("the ocp profiles round in every direction, saturating or not, from ev
                                                                  {"-ru", Rounding::toward_positive},
                                                                  {"-rd", Rounding::toward_negative}};
   Comparison comparison;
-  mx::test::EveryNth picked(3);
+  mx::tests::EveryNth picked(3);
   for (const auto& [suffix, rounding] : directions) {
     for (const bool saturates : {true, false}) {
       const Profile& profile = profile_named("ocp" + suffix + (saturates ? "" : "-nosat"));

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-namespace mx::test {
+namespace mx::tests {
 
 const std::vector<FormatFacts>& all_facts() {
   // The columns of the format table of OFP8 1.0 and MX 1.0 as published: extremes are typed in as powers of two, not computed.
@@ -74,4 +74,4 @@ double value_of(const FormatFacts& facts, std::uint32_t code) {
   return sign * std::ldexp(1.0 + static_cast<double>(mantissa) / radix, field - facts.bias);
 }
 
-}  // namespace mx::test
+}  // namespace mx::tests

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mx::test {
+namespace mx::tests {
 
 /// A row of the table of formats (OFP8 1.0 table 1, MX 1.0 table 1, IEEE 754).
 struct FormatFacts {
@@ -35,4 +35,4 @@ std::uint32_t overflow_nan_by_facts(const FormatFacts& facts, bool negative);
 /// Code of a magnitude's code with a sign. Formats without a sign take the magnitude.
 std::uint32_t signed_code(const FormatFacts& facts, std::uint32_t magnitude, bool negative);
 
-}  // namespace mx::test
+}  // namespace mx::tests

@@ -15,7 +15,7 @@
 #include "tests/numerics/search_encoder.hpp"
 
 using namespace mx;
-using namespace mx::test;
+using namespace mx::tests;
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <bit>
 #include <cstdint>
 
-namespace mx::test {
+namespace mx::tests {
 
 class MpfrNumber {
  public:
@@ -45,4 +45,4 @@ inline std::uint32_t rounded_bits(mpfr_srcptr exact, const IeeeRange& range) {
   return std::bit_cast<std::uint32_t>(value);
 }
 
-}  // namespace mx::test
+}  // namespace mx::tests

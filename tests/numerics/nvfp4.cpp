@@ -8,7 +8,7 @@
 #include "tests/numerics/scaled_cases.hpp"
 
 using namespace mx;
-using namespace mx::test;
+using namespace mx::tests;
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include "model/numerics/profile.hpp"
 #include "tests/catch.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 namespace {
 
 std::string refusal(std::string_view name) {
@@ -71,4 +71,4 @@ TEST_CASE("versions of a profile do not overlap, and every name that has several
 }
 
 }  // namespace
-}  // namespace mx::test
+}  // namespace mx::tests

@@ -13,7 +13,7 @@
 #include "tests/numerics/search_encoder.hpp"
 
 using namespace mx;
-using namespace mx::test;
+using namespace mx::tests;
 using mx::props::numerics::all_scale_facts;
 using mx::props::numerics::ElementFacts;
 using mx::props::numerics::first_reaching;

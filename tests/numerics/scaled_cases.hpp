@@ -9,7 +9,7 @@
 
 #include "tests/numerics/search_encoder.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 
 inline std::uint32_t bits_of(float number) { return std::bit_cast<std::uint32_t>(number); }
 inline float float_of(std::uint32_t bits) { return std::bit_cast<float>(bits); }
@@ -36,4 +36,4 @@ inline std::vector<std::uint32_t> random_numbers(std::mt19937& random, std::size
   return block;
 }
 
-}  // namespace mx::test
+}  // namespace mx::tests

@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <stdexcept>
 
-namespace mx::test {
+namespace mx::tests {
 namespace {
 
 constexpr std::array kRoundings{Rounding::nearest_even, Rounding::nearest_away,    Rounding::nearest_toward_zero,
@@ -142,4 +142,4 @@ std::string hex(std::uint64_t bits) {
 
 std::string text_of(const Conversion& how) { return std::string(name_of(how.rounding)) + "/" + std::string(name_of(how.overflow)); }
 
-}  // namespace mx::test
+}  // namespace mx::tests

@@ -9,7 +9,7 @@
 #include "model/numerics/convert.hpp"
 #include "tests/numerics/facts.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 
 const FormatFacts& facts_of(const Format& format);
 
@@ -54,4 +54,4 @@ class Comparison {
 std::string hex(std::uint64_t bits);
 std::string text_of(const Conversion& how);
 
-}  // namespace mx::test
+}  // namespace mx::tests

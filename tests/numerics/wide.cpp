@@ -16,7 +16,8 @@
 #include "tests/numerics/search_encoder.hpp"
 
 using namespace mx;
-using namespace mx::test;
+using namespace mx::tests;
+using namespace mx::deployment;
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <vector>
 
-namespace mx::test {
+namespace mx::tests {
 namespace {
 
 constexpr std::size_t kBlock = 4096;
@@ -69,4 +69,4 @@ ChunkResult check_around(std::span<const Step> steps, const Encoder& encode) {
   return result;
 }
 
-}  // namespace mx::test
+}  // namespace mx::tests

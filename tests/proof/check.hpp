@@ -8,7 +8,7 @@
 #include "tests/proof/functions.hpp"
 #include "tests/proof/thresholds.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 
 /// Chunks are the unit of work: 2^24 consecutive fp32 patterns.
 inline constexpr std::uint32_t kChunkInputs = 1U << 24;
@@ -23,4 +23,4 @@ ChunkResult check_chunk(std::span<const Step> steps, std::uint32_t chunk, const 
 /// Each threshold and the patterns right below and right above it.
 ChunkResult check_around(std::span<const Step> steps, const Encoder& encode);
 
-}  // namespace mx::test
+}  // namespace mx::tests

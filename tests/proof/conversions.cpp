@@ -4,7 +4,7 @@
 
 #include "tests/proof/exact.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 namespace {
 
 /// A direction in both vocabularies.
@@ -215,4 +215,4 @@ std::vector<std::uint32_t> wrong_decodes(const FormatFacts& facts) {
   return wrong;
 }
 
-}  // namespace mx::test
+}  // namespace mx::tests

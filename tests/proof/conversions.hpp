@@ -7,7 +7,7 @@
 #include "model/numerics/convert.hpp"
 #include "tests/proof/check.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 
 /// One row of the proof: the same conversion in the judge's words and in the model's.
 struct ConversionProof {
@@ -33,4 +33,4 @@ Encoder model_encoder(const ConversionProof& proof);
 /// Codes of the format whose decoded value, or whose NaN, differs from the one that the documents define (held in MPFR).
 std::vector<std::uint32_t> wrong_decodes(const FormatFacts& facts);
 
-}  // namespace mx::test
+}  // namespace mx::tests

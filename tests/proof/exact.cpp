@@ -2,7 +2,7 @@
 
 #include <stdexcept>
 
-namespace mx::test {
+namespace mx::tests {
 namespace {
 
 void require_exact(int ternary) {
@@ -50,4 +50,4 @@ void set_between(mpfr_ptr number, mpfr_srcptr a, mpfr_srcptr b, std::uint64_t nu
   require_exact(mpfr_add(number, number, a, MPFR_RNDN));
 }
 
-}  // namespace mx::test
+}  // namespace mx::tests

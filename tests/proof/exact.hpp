@@ -6,7 +6,7 @@
 #include "tests/numerics/facts.hpp"
 #include "tests/numerics/mpfr_number.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 
 /// Bits that hold every value and every point between two of them that the proofs form.
 inline constexpr long kExactBits = 64;
@@ -23,4 +23,4 @@ void set_f32(mpfr_ptr number, std::uint32_t pattern);
 /// The point numerator / 2^bits of the way from a to b.
 void set_between(mpfr_ptr number, mpfr_srcptr a, mpfr_srcptr b, std::uint64_t numerator, int bits);
 
-}  // namespace mx::test
+}  // namespace mx::tests

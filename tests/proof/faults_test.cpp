@@ -5,7 +5,7 @@
 #include "tests/proof/conversions.hpp"
 
 using namespace mx;
-using namespace mx::test;
+using namespace mx::tests;
 using fault::Fault;
 
 namespace {

@@ -16,7 +16,7 @@
 #include "tests/numerics/search_encoder.hpp"
 #include "tests/proof/check.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 namespace {
 
 /// The model's function, the C library's in double, MPFR's.
@@ -122,4 +122,4 @@ ChunkResult check_function_chunk(std::string_view function, std::uint32_t chunk,
   return result;
 }
 
-}  // namespace mx::test
+}  // namespace mx::tests

@@ -6,7 +6,7 @@
 #include <span>
 #include <string_view>
 
-namespace mx::test {
+namespace mx::tests {
 
 /// What 2^24 inputs gave.
 struct ChunkResult {
@@ -26,4 +26,4 @@ using ManyResults = std::function<void(std::span<const std::uint32_t>, std::span
 /// The same for several implementations of the function at once: an input is wrong when any of them is.
 ChunkResult check_function_chunk(std::string_view function, std::uint32_t chunk, std::span<const ManyResults> implementations);
 
-}  // namespace mx::test
+}  // namespace mx::tests

@@ -10,7 +10,8 @@
 #include "tests/engine/vllm/expect_error.hpp"
 #include "tests/proof/work.hpp"
 
-using namespace mx::test;
+using namespace mx::tests;
+
 using mx::tests::Run;
 using mx::tests::ScratchDirectory;
 

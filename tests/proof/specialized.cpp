@@ -41,7 +41,7 @@ bool less(std::uint32_t a, std::uint32_t b) { return mx::f32::less(a, b); }
 }  // namespace f32
 }  // namespace mx_specialized
 
-namespace mx::test {
+namespace mx::tests {
 namespace {
 
 namespace model = mx_specialized;
@@ -74,4 +74,4 @@ SpecializedConvert find(std::string_view format, std::index_sequence<Rows...> /*
 
 SpecializedConvert specialized_convert(std::string_view format) { return find(format, std::make_index_sequence<model::kFormats.size()>{}); }
 
-}  // namespace mx::test
+}  // namespace mx::tests

@@ -7,7 +7,7 @@
 #include <span>
 #include <string_view>
 
-namespace mx::test {
+namespace mx::tests {
 
 /// mx::Conversion and mx::Random in plain words; enumerators by their value.
 struct PlainConversion {
@@ -29,4 +29,4 @@ using SpecializedConvert = void (*)(const PlainConversion&, std::span<const std:
 /// The conversion into the format of that name; null where there is none.
 SpecializedConvert specialized_convert(std::string_view format);
 
-}  // namespace mx::test
+}  // namespace mx::tests

@@ -4,7 +4,7 @@
 #include "tests/proof/conversions.hpp"
 #include "tests/proof/specialized.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 
 inline Encoder specialized_encoder(const ConversionProof& proof) {
   const Conversion& how = proof.how;
@@ -23,4 +23,4 @@ inline Encoder specialized_encoder(const ConversionProof& proof) {
   };
 }
 
-}  // namespace mx::test
+}  // namespace mx::tests

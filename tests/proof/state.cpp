@@ -20,7 +20,7 @@
 #include "tests/proof/check.hpp"
 #include "tests/proof/work.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 namespace {
 
 constexpr std::string_view kMagic = "mxact_proof-state-1";
@@ -187,4 +187,4 @@ void StateFile::write_line(const std::string& line) {
   if (written != static_cast<ssize_t>(line.size())) refused_by_system(path_, "a line could not be written");
 }
 
-}  // namespace mx::test
+}  // namespace mx::tests

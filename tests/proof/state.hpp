@@ -9,7 +9,7 @@
 
 #include "tests/proof/functions.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 
 /// Which program a result belongs to: results of different programs are never mixed.
 struct Build {
@@ -69,4 +69,4 @@ class StateFile {
   Results results_;
 };
 
-}  // namespace mx::test
+}  // namespace mx::tests

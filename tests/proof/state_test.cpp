@@ -12,7 +12,7 @@
 #include "tests/sim/verify/scratch.hpp"
 
 using namespace mx;
-using namespace mx::test;
+using namespace mx::tests;
 
 namespace {
 

@@ -12,7 +12,7 @@
 #include "model/error.hpp"
 #include "tests/proof/check.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 namespace {
 
 constexpr std::uint64_t kAllInputs = std::uint64_t{kChunks} * kChunkInputs;
@@ -157,4 +157,4 @@ void write_into_document(const std::string& path, const std::string& text, const
   if (!out || error) throw Error(ErrorCode::resource, "cannot be replaced", path);
 }
 
-}  // namespace mx::test
+}  // namespace mx::tests

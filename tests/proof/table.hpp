@@ -6,7 +6,7 @@
 
 #include "tests/proof/work.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 
 struct ProofTable {
   std::string text;
@@ -25,4 +25,4 @@ ProofTable proof_table(const std::vector<ProofRow>& rows, const State& state, co
 /// "<!-- end of the table -->". Throws Error(input) when they are missing or out of order, Error(resource) when the file cannot be read or replaced.
 void write_into_document(const std::string& path, const std::string& text, const Kinds& kinds = {});
 
-}  // namespace mx::test
+}  // namespace mx::tests

@@ -4,7 +4,7 @@
 
 #include "tests/proof/exact.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 namespace {
 
 constexpr std::uint32_t kInfinity = 0x7F800000U;
@@ -172,4 +172,4 @@ std::uint32_t code_at(std::span<const Step> steps, std::uint32_t pattern) {
   return (after - 1)->code;
 }
 
-}  // namespace mx::test
+}  // namespace mx::tests

@@ -7,7 +7,7 @@
 
 #include "tests/numerics/facts.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 
 /// Direction of rounding, in words of its own.
 enum class Direction {
@@ -71,4 +71,4 @@ std::vector<Step> thresholds(const FormatFacts& facts, const Mode& mode);
 /// The code that a table of steps gives for a pattern.
 std::uint32_t code_at(std::span<const Step> steps, std::uint32_t pattern);
 
-}  // namespace mx::test
+}  // namespace mx::tests

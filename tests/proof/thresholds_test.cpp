@@ -9,7 +9,7 @@
 #include "tests/catch.hpp"
 #include "tests/proof/exact.hpp"
 
-using namespace mx::test;
+using namespace mx::tests;
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include "kernels/sweep/encode.hpp"
 #include "tests/proof/conversions.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 
 inline bool has_twin(const ConversionProof& proof) { return !proof.random && kernels::has_encode(*proof.to, proof.how); }
 
@@ -15,4 +15,4 @@ inline Encoder twin_encoder(const ConversionProof& proof, const kernels::IsaTier
   };
 }
 
-}  // namespace mx::test
+}  // namespace mx::tests

@@ -11,7 +11,7 @@
 #include "tests/proof/specialized_encoder.hpp"
 #include "tests/proof/twin.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 namespace {
 
 constexpr std::array<std::string_view, 6> kFunctionNames{"exp", "exp2", "log2", "log1p", "tanh", "erf"};
@@ -25,7 +25,7 @@ class Table {
  public:
   explicit Table(const ConversionProof& proof) : proof_(proof) {}
   const std::vector<Step>& steps() {
-    std::call_once(once_, [this] { steps_ = mx::test::thresholds(*proof_.facts, proof_.mode); });
+    std::call_once(once_, [this] { steps_ = mx::tests::thresholds(*proof_.facts, proof_.mode); });
     return steps_;
   }
 
@@ -127,4 +127,4 @@ Outcome run_rows(const std::vector<ProofRow>& rows, const Shard& shard, const Re
   return outcome;
 }
 
-}  // namespace mx::test
+}  // namespace mx::tests

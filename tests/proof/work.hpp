@@ -10,7 +10,7 @@
 #include "tests/proof/check.hpp"
 #include "tests/proof/state.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 
 inline constexpr std::string_view kConversions = "conversions";  ///< the model's conversions against the thresholds
 inline constexpr std::string_view kFurther = "further";  ///< the same for rarer ways: ties toward zero, HIP overflow, flushing, payloads, random bits
@@ -55,4 +55,4 @@ struct Outcome {
 Outcome run_rows(const std::vector<ProofRow>& rows, const Shard& shard, const Results& known,
                  const std::function<void(const ChunkKey&, const ChunkResult&)>& done);
 
-}  // namespace mx::test
+}  // namespace mx::tests

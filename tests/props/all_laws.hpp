@@ -6,13 +6,13 @@
 #include "props/law.hpp"
 #include "props/vectors/laws.hpp"
 
-namespace mx::props {
+namespace mx::tests {
 
-inline std::vector<Law> all_laws() {
-  std::vector<Law> laws;
-  for (std::span<const Law> part : {numeric_laws(), layout_laws(), moe_laws(), oracle_laws(), sim_laws(), checker_laws()})
+inline std::vector<props::Law> all_laws() {
+  std::vector<props::Law> laws;
+  for (std::span<const props::Law> part : {props::numeric_laws(), props::layout_laws(), props::moe_laws(), props::oracle_laws(), props::sim_laws(), props::checker_laws()})
     laws.insert(laws.end(), part.begin(), part.end());
   return laws;
 }
 
-}  // namespace mx::props
+}  // namespace mx::tests

@@ -14,11 +14,11 @@
 #include "sim/execute/sample_layer.hpp"
 #include "tests/props/normal.hpp"
 
-namespace mx::props {
+namespace mx::tests {
 namespace {
 
 using fault::Fault;
-using layout::Arch;
+using families::Arch;
 using layout::CanonicalLayer;
 using layout::Role;
 using layout::WeightFormat;
@@ -79,7 +79,7 @@ layout::Form form_of(const BackendRow& backend) {
 
 /// "nvfp4 MARLIN sm90"
 std::string name_of(const BackendRow& backend) {
-  return std::string(layout::name_of(backend.format)) + " " + std::string(backend.backend) + " " + std::string(layout::name_of(backend.arch));
+  return std::string(layout::name_of(backend.format)) + " " + std::string(backend.backend) + " " + std::string(families::name_of(backend.arch));
 }
 
 void put(CanonicalLayer& layer, Role role, const std::vector<std::uint8_t>& row_major) {
@@ -141,25 +141,25 @@ Tokens routed_tokens() {
   return tokens;
 }
 
-layout::PackedLayer packed_for(const BackendRow& backend, CanonicalLayer layer) {
-  const layout::BackendLayout& layout = layout::backend_layout_named(backend.backend, backend.format, kVllm2026_05);
+families::PackedLayer packed_for(const BackendRow& backend, CanonicalLayer layer) {
+  const families::BackendLayout& layout = families::backend_layout_named(backend.backend, backend.format, deployment::kVllm2026_05);
   const layout::Sizes sizes = sizes_of(backend);
-  layout::Setting setting{.sizes = sizes, .padded = sizes, .form = form_of(backend), .engine = kVllm2026_05};
+  families::Setting setting{.sizes = sizes, .padded = sizes, .form = form_of(backend), .engine = deployment::kVllm2026_05};
   setting.arch = backend.arch;
-  return layout::convert(std::move(layer), layout, setting);
+  return families::convert(std::move(layer), layout, setting);
 }
 
-std::vector<float> executed(const BackendRow& backend, const layout::PackedLayer& packed) {
+std::vector<float> executed(const BackendRow& backend, const families::PackedLayer& packed) {
   // No kernel has these for its own: what is not passed on is missed.
   constexpr moe::ActivationConstants kOai{0x3FA00000U, f32::kOne, 0x40A00000U, 0};  // alpha 1.25, beta 1, limit 5
-  const sim::ExecutionRow& row = sim::execution_of(backend.format, backend.backend);
+  const families::ExecutionRow& row = families::execution_of(backend.format, backend.backend);
   const moe::ActivationConstants constants = backend.activation == "SILU" ? moe::ActivationConstants{} : kOai;
   const sim::Execution execution =
       sim::execution_on(row, packed.setting.arch, {}, {std::string(backend.activation), constants}, {f32::kOne, f32::kOne});
   const sim::Weights weights = sim::Weights::of_packed(packed, row, sim::kernel_order(row, execution.activation));
   const Tokens tokens = routed_tokens();
   sim::Activations input = sim::quantized(*execution.first, tokens.x, kSize, execution.scales.first);
-  if (row.by == sim::QuantizedBy::prepare && row.scales == sim::ScaleMemory::tile_128x4) input = sim::swizzled(std::move(input));
+  if (row.by == families::QuantizedBy::prepare && row.scales == families::ScaleMemory::tile_128x4) input = sim::swizzled(std::move(input));
   std::vector<sim::SlotWork> work;
   for (std::int64_t token = 0; token < kTokens; ++token) {
     for (const moe::Slot& slot : tokens.slots[static_cast<std::size_t>(token)]) work.push_back({token, slot.expert});
@@ -190,7 +190,7 @@ std::vector<Outputs> layer_outputs(Fault fault, FaultySide side) {
       CanonicalLayer layer = layer_of(backend, data);
       try {
         fault::set_active(side == FaultySide::conversion ? fault : Fault::none);
-        const layout::PackedLayer packed = packed_for(backend, std::move(layer));
+        const families::PackedLayer packed = packed_for(backend, std::move(layer));
         fault::set_active(side == FaultySide::execution ? fault : Fault::none);
         all.push_back({name_of(backend), std::string(data.name), executed(backend, packed)});
       } catch (const std::exception&) {
@@ -202,4 +202,4 @@ std::vector<Outputs> layer_outputs(Fault fault, FaultySide side) {
   return all;
 }
 
-}  // namespace mx::props
+}  // namespace mx::tests

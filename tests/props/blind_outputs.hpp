@@ -8,7 +8,7 @@
 
 #include "model/fault.hpp"
 
-namespace mx::props {
+namespace mx::tests {
 
 /// Where the numbers come from. Weights, biases and tokens are normal with these deviations, weights in MXFP4 by the floor rule; a deviation of 0 for
 /// weights: random codes with scale bytes 118 to 122.
@@ -41,4 +41,4 @@ std::vector<Outputs> layer_outputs(fault::Fault fault, FaultySide side);
 /// switched on. Rows behind one that throws are left out.
 std::vector<Outputs> part_outputs();
 
-}  // namespace mx::props
+}  // namespace mx::tests

@@ -17,7 +17,7 @@
 #include "tests/props/blind_outputs.hpp"
 #include "tests/props/normal.hpp"
 
-namespace mx::props {
+namespace mx::tests {
 namespace {
 
 float number(std::uint32_t f32) { return std::bit_cast<float>(f32); }
@@ -237,4 +237,4 @@ std::vector<Outputs> part_outputs() {
   return all;
 }
 
-}  // namespace mx::props
+}  // namespace mx::tests

@@ -6,7 +6,7 @@
 #include "tests/props/blind_runs.hpp"
 #include "tests/props/fault_runs.hpp"
 
-namespace mx::props {
+namespace mx::tests {
 namespace {
 
 struct Reason {
@@ -21,9 +21,9 @@ constexpr std::array kReasons{
 
 }  // namespace
 
-std::string_view why_no_numbers(const FaultRow& row) {
+std::string_view why_no_numbers(const props::FaultRow& row) {
   const auto reason = std::ranges::find_if(kReasons, [&](const Reason& r) { return r.what == row.id || r.what == area_of(row); });
   return reason == kReasons.end() ? std::string_view() : reason->why;
 }
 
-}  // namespace mx::props
+}  // namespace mx::tests

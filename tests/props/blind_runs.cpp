@@ -12,10 +12,10 @@
 #include "tests/props/fault_runs.hpp"
 #include "tests/props/processes.hpp"
 
-namespace mx::props {
+namespace mx::tests {
 namespace {
 
-FaultySide side_of(const FaultRow& row) { return area_of(row) == "layouts" ? FaultySide::conversion : FaultySide::execution; }
+FaultySide side_of(const props::FaultRow& row) { return area_of(row) == "layouts" ? FaultySide::conversion : FaultySide::execution; }
 
 /// Where outputs come from.
 enum class Source { layers, parts };
@@ -47,7 +47,7 @@ Compared compared(const std::vector<float>& expected, const std::vector<float>& 
 }
 
 /// A line for each of the clean outputs that the fault has too: its number, elements, elements that differ, a digit for each tolerance.
-void try_outputs(const FaultRow& row, std::span<const Outputs> clean, unsigned limit_seconds, const Say& say) {
+void try_outputs(const props::FaultRow& row, std::span<const Outputs> clean, unsigned limit_seconds, const Say& say) {
   for (const Source source : kSources) {
     alarm(limit_seconds);
     const std::vector<Outputs> faulty = outputs_of(source, row.fault, side_of(row));
@@ -59,13 +59,13 @@ void try_outputs(const FaultRow& row, std::span<const Outputs> clean, unsigned l
       if (both.expected.empty()) continue;
       std::ostringstream line;
       line << right - clean.begin() << ' ' << both.expected.size() << ' ' << both.differ << ' ';
-      for (const Tolerance& tolerance : all_tolerances()) line << (tolerance.accepts(both.expected, both.actual) ? '1' : '0');
+      for (const props::Tolerance& tolerance : props::all_tolerances()) line << (tolerance.accepts(both.expected, both.actual) ? '1' : '0');
       say(line.str());
     }
   }
 }
 
-BlindFault fault_of(const FaultRow& row, std::span<const Outputs> clean, const Said& said) {
+BlindFault fault_of(const props::FaultRow& row, std::span<const Outputs> clean, const Said& said) {
   BlindFault fault{&row, {}, 0, why_no_numbers(row)};
   for (const std::string& line : said.lines) {
     std::istringstream words(line);
@@ -85,7 +85,7 @@ BlindFault fault_of(const FaultRow& row, std::span<const Outputs> clean, const S
 
 }  // namespace
 
-std::vector<BlindFault> run_blind(std::span<const FaultRow> faults, int jobs, unsigned limit_seconds, const std::function<void(std::size_t)>& done) {
+std::vector<BlindFault> run_blind(std::span<const props::FaultRow> faults, int jobs, unsigned limit_seconds, const std::function<void(std::size_t)>& done) {
   // Processes work side by side, and a child would wait for ever for the threads that its parent had: there are to be none.
   omp_set_num_threads(1);
   std::vector<Outputs> clean;
@@ -101,4 +101,4 @@ std::vector<BlindFault> run_blind(std::span<const FaultRow> faults, int jobs, un
   return all;
 }
 
-}  // namespace mx::props
+}  // namespace mx::tests

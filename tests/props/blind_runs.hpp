@@ -11,7 +11,7 @@
 #include "props/tolerances.hpp"
 #include "tests/props/blind_outputs.hpp"
 
-namespace mx::props {
+namespace mx::tests {
 
 /// One backend or part, and one kind of data.
 struct BlindRun {
@@ -23,15 +23,15 @@ struct BlindRun {
 };
 
 struct BlindFault {
-  const FaultRow* fault;
+  const props::FaultRow* fault;
   std::vector<BlindRun> runs;  ///< without those that threw or crashed: nobody overlooks them
   int threw;
   std::string_view no_numbers;  ///< why no tolerance applies, where none does
 };
 
 /// Why no rule for outputs applies to what the fault breaks: an answer that is no number, or a tool that compares. "" where one does.
-std::string_view why_no_numbers(const FaultRow& row);
+std::string_view why_no_numbers(const props::FaultRow& row);
 
-std::vector<BlindFault> run_blind(std::span<const FaultRow> faults, int jobs, unsigned limit_seconds, const std::function<void(std::size_t)>& done);
+std::vector<BlindFault> run_blind(std::span<const props::FaultRow> faults, int jobs, unsigned limit_seconds, const std::function<void(std::size_t)>& done);
 
-}  // namespace mx::props
+}  // namespace mx::tests

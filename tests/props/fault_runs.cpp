@@ -10,7 +10,7 @@
 #include "model/error.hpp"
 #include "tests/props/processes.hpp"
 
-namespace mx::props {
+namespace mx::tests {
 namespace {
 
 constexpr std::array<std::string_view, 5> kFates{"held", "broken", "error", "crash", "hang"};
@@ -31,17 +31,17 @@ constexpr auto kAreaNames = [] {
   return names;
 }();
 
-bool names(const FaultRow& row, std::string_view law) {
+bool names(const props::FaultRow& row, std::string_view law) {
   return (' ' + std::string(row.laws) + ' ').find(' ' + std::string(law) + ' ') != std::string::npos;
 }
 
-Fate fate_of(const Outcome& outcome) {
+Fate fate_of(const props::Outcome& outcome) {
   if (outcome.held) return Fate::held;
   return outcome.message.find("Exception thrown with message") == std::string::npos ? Fate::broken : Fate::error;
 }
 
 /// Exceptions that leave an exhaustive law are failures that the law did not see.
-Outcome outcome_of(const Law& law) {
+props::Outcome outcome_of(const props::Law& law) {
   try {
     return law.run(law);
   } catch (const std::exception& error) {
@@ -52,13 +52,13 @@ Outcome outcome_of(const Law& law) {
 // What a process says: a line before each law with the law's place in the list, and one after it with its fate and the failure's first line.
 constexpr char kBegins = '?';
 
-void try_laws(const FaultRow& row, std::span<const Law> laws, Extent extent, unsigned limit_seconds, const Say& say) {
+void try_laws(const props::FaultRow& row, std::span<const props::Law> laws, Extent extent, unsigned limit_seconds, const Say& say) {
   fault::set_active(row.fault);
   for (std::size_t i = 0; i < laws.size(); ++i) {
     if (extent == Extent::named && !names(row, laws[i].id)) continue;
     say(kBegins + std::to_string(i));
     alarm(limit_seconds);
-    const Outcome outcome = outcome_of(laws[i]);
+    const props::Outcome outcome = outcome_of(laws[i]);
     alarm(0);
     const Fate fate = fate_of(outcome);
     say(std::to_string(static_cast<int>(fate)) + outcome.message.substr(0, outcome.message.find('\n')));
@@ -67,13 +67,13 @@ void try_laws(const FaultRow& row, std::span<const Law> laws, Extent extent, uns
 }
 
 /// The law that had begun when the process ended.
-LawFate last_fate(const Law& law, const Said& said) {
+LawFate last_fate(const props::Law& law, const Said& said) {
   if (said.signal == SIGALRM) return {law.id, Fate::hang, std::string(law.id) + ": no answer"};
   const std::string how = said.signal != 0 ? strsignal(said.signal) : "exit " + std::to_string(said.status);
   return {law.id, Fate::crash, std::string(law.id) + ": " + how};
 }
 
-FaultRun run_of(const FaultRow& row, std::span<const Law> laws, const Said& said) {
+FaultRun run_of(const props::FaultRow& row, std::span<const props::Law> laws, const Said& said) {
   FaultRun run{&row, {}};
   std::size_t law = laws.size();  ///< the one that has begun
   for (const std::string& line : said.lines) {
@@ -101,7 +101,7 @@ const LawFate* FaultRun::first() const {
   return found == fates.end() ? nullptr : &*found;
 }
 
-std::vector<FaultRun> run_faults(std::span<const FaultRow> faults, std::span<const Law> laws, Extent extent, int jobs, unsigned limit_seconds,
+std::vector<FaultRun> run_faults(std::span<const props::FaultRow> faults, std::span<const props::Law> laws, Extent extent, int jobs, unsigned limit_seconds,
                                  const std::function<void(std::size_t)>& done) {
   const auto work = [&](std::size_t i, const Say& say) { try_laws(faults[i], laws, extent, limit_seconds, say); };
   const std::vector<Said> said = in_processes(faults.size(), jobs, work, done);
@@ -110,7 +110,7 @@ std::vector<FaultRun> run_faults(std::span<const FaultRow> faults, std::span<con
   return runs;
 }
 
-std::string_view area_of(const FaultRow& row) {
+std::string_view area_of(const props::FaultRow& row) {
   for (const AreaRow& area : kAreas) {
     if (row.place.starts_with(area.begin)) return area.area;
   }
@@ -119,4 +119,4 @@ std::string_view area_of(const FaultRow& row) {
 
 std::span<const std::string_view> areas() { return kAreaNames; }
 
-}  // namespace mx::props
+}  // namespace mx::tests

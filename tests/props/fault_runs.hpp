@@ -11,7 +11,7 @@
 #include "props/faults.hpp"
 #include "props/law.hpp"
 
-namespace mx::props {
+namespace mx::tests {
 
 /// How a law fared under a fault.
 enum class Fate {
@@ -30,7 +30,7 @@ struct LawFate {
 };
 
 struct FaultRun {
-  const FaultRow* fault;
+  const props::FaultRow* fault;
   std::vector<LawFate> fates;  ///< in the order in which the laws were run
 
   bool killed() const;           ///< a law is broken by what it asserts
@@ -45,11 +45,11 @@ enum class Extent {
 
 /// Runs every fault against the laws; `jobs` processes at a time; `done` is told after each fault how many are finished. A law gets
 /// `limit_seconds`. Throws Error(resource) when a process cannot be made.
-std::vector<FaultRun> run_faults(std::span<const FaultRow> faults, std::span<const Law> laws, Extent extent, int jobs, unsigned limit_seconds,
+std::vector<FaultRun> run_faults(std::span<const props::FaultRow> faults, std::span<const props::Law> laws, Extent extent, int jobs, unsigned limit_seconds,
                                  const std::function<void(std::size_t)>& done);
 
 /// The part of the house in which the fault's place lies: "numerics", "kernels", "layouts", "moe", "oracle" or "simulator".
-std::string_view area_of(const FaultRow& row);
+std::string_view area_of(const props::FaultRow& row);
 std::span<const std::string_view> areas();
 
-}  // namespace mx::props
+}  // namespace mx::tests

@@ -23,7 +23,8 @@
 namespace {
 
 using namespace mx::props;
-using mx::sim::Json;
+using namespace mx::tests;
+using mx::support::Json;
 
 constexpr unsigned kLimitSeconds = 300;
 /// "tables", or "tables:200" for a sample.

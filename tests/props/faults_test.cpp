@@ -33,7 +33,7 @@ std::vector<std::string> ids_of(const FaultRow& row) {
 
 std::map<std::string, Law, std::less<>> laws_by_id() {
   std::map<std::string, Law, std::less<>> laws;
-  for (const Law& law : mx::props::all_laws()) laws.emplace(law.id, law);
+  for (const Law& law : mx::tests::all_laws()) laws.emplace(law.id, law);
   return laws;
 }
 
@@ -80,7 +80,7 @@ TEST_CASE("every law is broken by a planted fault") {
 }
 
 TEST_CASE("with no fault switched on the laws hold on the same build") {
-  mx::test::EveryNth picked(8);
+  mx::tests::EveryNth picked(8);
   for (const Law& law : mx::props::all_laws()) {
     if (!picked()) continue;
     const Outcome outcome = law.run(law);

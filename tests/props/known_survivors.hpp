@@ -4,7 +4,7 @@
 #include <span>
 #include <string_view>
 
-namespace mx::props {
+namespace mx::tests {
 
 struct KnownSurvivor {
   std::string_view id;  ///< TableMutant::id, whole
@@ -12,4 +12,4 @@ struct KnownSurvivor {
 };
 std::span<const KnownSurvivor> known_survivors();
 
-}  // namespace mx::props
+}  // namespace mx::tests

@@ -28,7 +28,7 @@ constexpr std::string_view kDemo = "demo/failure";
 int main(int argc, char** argv) {
   const std::span<char* const> arguments(argv + 1, static_cast<std::size_t>(argc - 1));
   std::vector<mx::props::HeldLaw> laws;
-  for (const mx::props::Law& law : mx::props::all_laws()) laws.push_back({std::string(law.id), std::string(law.statement), law.run});
+  for (const mx::props::Law& law : mx::tests::all_laws()) laws.push_back({std::string(law.id), std::string(law.statement), law.run});
   bool demo = false;
   for (const std::string_view word : arguments) demo = demo || word == kDemo;
   if (demo) laws.push_back({std::string(kDemo), "fails on purpose: a sum of bytes is below 100", run_demo});

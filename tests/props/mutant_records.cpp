@@ -13,7 +13,7 @@
 #include "model/numerics/profile.hpp"
 #include "support/json.hpp"
 
-namespace mx::props {
+namespace mx::tests {
 namespace {
 
 const std::filesystem::path kRecords = std::filesystem::path(MXACT_SOURCE_DIR) / "golden" / "witness";
@@ -53,7 +53,7 @@ constexpr std::array kAccumulations{
 
 bool executes(const golden::Entry& entry, std::string_view contract) {
   const auto says = [&](const char* key, std::string_view word) {
-    const golden::Json* const found = entry.params.find(key);
+    const support::Json* const found = entry.params.find(key);
     return found != nullptr && found->text() == word;
   };
   return std::ranges::any_of(kAccumulations, [&](const Accumulation& row) {
@@ -75,7 +75,7 @@ bool is_wrong(const golden::EntryResult& result) { return result.level == "must"
 
 struct Records::Sets {
   std::vector<golden::Manifest> manifests;
-  golden::Json layouts;
+  support::Json layouts;
 };
 
 Records::Records() : sets_(std::make_unique<Sets>()) {
@@ -100,10 +100,10 @@ std::string Records::noticed(const TableMutant& mutant) const {
     }
   }
   if (mutant.table != "layouts") return {};
-  golden::Json some = sets_->layouts;
-  some["entries"] = golden::Json::array();
+  support::Json some = sets_->layouts;
+  some["entries"] = support::Json::array();
   const std::string backend = "." + mutant.row.substr(0, mutant.row.find(' '));
-  for (const golden::Json& entry : sets_->layouts["entries"]) {
+  for (const support::Json& entry : sets_->layouts["entries"]) {
     const std::string layout = entry.at("layout").text() + ".";
     if (layout.find(backend + ".") != std::string::npos) some["entries"].push_back(entry);
   }
@@ -114,4 +114,4 @@ std::string Records::noticed(const TableMutant& mutant) const {
   return {};
 }
 
-}  // namespace mx::props
+}  // namespace mx::tests

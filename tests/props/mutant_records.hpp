@@ -6,7 +6,7 @@
 
 #include "tests/props/table_mutants.hpp"
 
-namespace mx::props {
+namespace mx::tests {
 
 class Records {
  public:
@@ -21,4 +21,4 @@ class Records {
   std::unique_ptr<Sets> sets_;
 };
 
-}  // namespace mx::props
+}  // namespace mx::tests

@@ -14,7 +14,7 @@
 #include "tests/props/restated_answers.hpp"
 #include "tests/props/restated_deployments.hpp"
 
-namespace mx::props {
+namespace mx::tests {
 namespace {
 
 constexpr std::array<std::string_view, 6> kJudgements{"law", "restated", "record", "equivalent", "survives", "crash"};
@@ -75,14 +75,14 @@ void stand_in(const TableMutant& mutant, bool alone) {
 /// What the laws over all profiles of an implementation (N4/program, N6/program) say of the changed one alone.
 std::string broken_program(const TableMutant& mutant) {
   std::uint64_t cases = 0;
-  if (mutant.table == "recipes" && !numerics::program_mistake(mutant.subject, cases).empty()) return "N6/program";
-  if (mutant.table == "dequantizers" && !numerics::back_program_mistake(mutant.subject, cases).empty()) return "N4/program";
+  if (mutant.table == "recipes" && !props::numerics::program_mistake(mutant.subject, cases).empty()) return "N6/program";
+  if (mutant.table == "dequantizers" && !props::numerics::back_program_mistake(mutant.subject, cases).empty()) return "N4/program";
   return {};
 }
 
-std::string broken_law(const TableMutant& mutant, std::span<const Law> laws) {
+std::string broken_law(const TableMutant& mutant, std::span<const props::Law> laws) {
   if (std::string law = broken_program(mutant); !law.empty()) return law;
-  for (const Law& law : laws) {
+  for (const props::Law& law : laws) {
     if (!watches(law.id, mutant)) continue;
     stand_in(mutant, law.id != kOfWholeTables);
     try {
@@ -104,7 +104,7 @@ std::string wrong_answer(const TableMutant& mutant) {
   return mutant.table == "routers" ? wrong_weight_place() : std::string();
 }
 
-MutantRun tried(const TableMutant& mutant, std::span<const Law> laws, const Records& records) {
+MutantRun tried(const TableMutant& mutant, std::span<const props::Law> laws, const Records& records) {
   stand_in(mutant, true);
   if (std::string law = broken_law(mutant, laws); !law.empty()) return {&mutant, Judgement::law, law};
   stand_in(mutant, false);
@@ -130,7 +130,7 @@ bool is_noticed(Judgement judgement) { return judgement != Judgement::equivalent
 
 std::vector<MutantRun> run_mutants(std::span<const TableMutant> mutants, const Records& records, int jobs, unsigned limit_seconds,
                                    const std::function<void(std::size_t)>& done) {
-  const std::vector<Law> laws = all_laws();
+  const std::vector<props::Law> laws = all_laws();
   const auto work = [&](std::size_t i, const Say& say) {
     alarm(limit_seconds);
     const MutantRun run = tried(mutants[i], laws, records);
@@ -142,4 +142,4 @@ std::vector<MutantRun> run_mutants(std::span<const TableMutant> mutants, const R
   return runs;
 }
 
-}  // namespace mx::props
+}  // namespace mx::tests

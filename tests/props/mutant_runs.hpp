@@ -8,7 +8,7 @@
 
 #include "tests/props/table_mutants.hpp"
 
-namespace mx::props {
+namespace mx::tests {
 
 class Records;
 
@@ -35,4 +35,4 @@ struct MutantRun {
 std::vector<MutantRun> run_mutants(std::span<const TableMutant> mutants, const Records& records, int jobs, unsigned limit_seconds,
                                    const std::function<void(std::size_t)>& done);
 
-}  // namespace mx::props
+}  // namespace mx::tests

@@ -7,7 +7,7 @@
 #include "sim/execute/kernel.hpp"
 #include "support/random.hpp"
 
-namespace mx::props {
+namespace mx::tests {
 
 /// A sum of twelve uniform numbers is normal enough, and the same on every machine.
 class Normal {
@@ -22,7 +22,7 @@ class Normal {
   std::uint64_t word() { return random_.next() >> 20U; }
 
  private:
-  sim::SplitMix64 random_;
+  support::SplitMix64 random_;
 };
 
-}  // namespace mx::props
+}  // namespace mx::tests

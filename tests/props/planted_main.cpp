@@ -25,7 +25,8 @@
 namespace {
 
 using namespace mx;
-using sim::Json;
+using namespace mx::deployment;
+using support::Json;
 
 struct Answer {
   Json head = Json::object();
@@ -86,8 +87,8 @@ Answer quantize(const Json& request, const std::vector<std::uint8_t>& elements) 
 }
 
 Answer select(const Json& request) {
-  const sim::DeploymentFile file = sim::deployment_file_of(request["deployment"], "deployment", request["oracle"].text(), kVllm2026_05);
-  const oracle::Decision decision = oracle::select(file.engine, file.oracle, file.deployment);
+  const support::DeploymentFile file = support::deployment_file_of(request["deployment"], "deployment", request["oracle"].text(), kVllm2026_05);
+  const engine::Decision decision = engine::select(file.engine, file.oracle, file.deployment);
   Answer answer;
   if (decision.choice) answer.head["backend"] = decision.choice->backend;
   return answer;
@@ -95,9 +96,9 @@ Answer select(const Json& request) {
 
 /// A layer into a backend's memory, unit by unit: the model's own way.
 Answer convert(const Json& request, const std::vector<std::uint8_t>& bytes) {
-  golden::LayoutQuery query{request["backend"].text(), {}};
+  verbs::LayoutQuery query{request["backend"].text(), {}};
   for (const Json& field : request["fields"]) query.fields.push_back({field[0].text(), field[1].text()});
-  const auto choice = std::get<golden::BackendChoice>(golden::choice_of(query));
+  const auto choice = std::get<verbs::BackendChoice>(verbs::choice_of(query));
   layout::CanonicalLayer layer{choice.setting.sizes, choice.setting.form, {}};
   auto at = bytes.begin();
   for (const Json& tensor : request["tensors"]) {
@@ -107,7 +108,7 @@ Answer convert(const Json& request, const std::vector<std::uint8_t>& bytes) {
   }
   Answer answer;
   answer.head["tensors"] = Json::array();
-  for (const layout::PackedTensor& tensor : layout::convert(layer, *choice.row, choice.setting).tensors) {
+  for (const layout::PackedTensor& tensor : families::convert(layer, *choice.row, choice.setting).tensors) {
     answer.head["tensors"].push_back(Json::array({layout::name_of(tensor.role), tensor.bytes.size()}));
     answer.bytes.insert(answer.bytes.end(), tensor.bytes.begin(), tensor.bytes.end());
   }
@@ -167,9 +168,9 @@ Answer run_layer(const Json& request, const std::vector<std::uint8_t>& bytes) {
 
 /// Packed tensors computed as the backend's kernels do.
 Answer run_kernel(const Json& request, const std::vector<std::uint8_t>& bytes) {
-  const auto choice = std::get<golden::BackendChoice>(golden::choice_of(golden::query_from(request["spec"].text(), {})));
+  const auto choice = std::get<verbs::BackendChoice>(verbs::choice_of(verbs::query_from(request["spec"].text(), {})));
   Reader reader(bytes);
-  layout::PackedLayer packed{std::string(choice.row->backend), choice.setting, {}, {}};
+  families::PackedLayer packed{std::string(choice.row->backend), choice.setting, {}, {}};
   for (const Json& tensor : request["tensors"]) {
     const layout::Role role = layout::role_named(tensor[0].text());
     layout::TensorPlan plan = choice.row->build(role, choice.setting);
@@ -211,7 +212,7 @@ int main(int argc, char** argv) {
   try {
     plant(argc == 2 ? argv[1] : "");
     for (std::string line; std::getline(std::cin, line);) {
-      const Json request = sim::parse_json(line, {.bytes = std::uint64_t{1} << 20, .depth = 8}, "request");
+      const Json request = support::parse_json(line, {.bytes = std::uint64_t{1} << 20, .depth = 8}, "request");
       std::vector<std::uint8_t> bytes(request["bytes"].get<std::size_t>());
       std::cin.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
       Answer answer = answer_to(request, bytes);

@@ -14,7 +14,7 @@
 
 #include "model/error.hpp"
 
-namespace mx::props {
+namespace mx::tests {
 namespace {
 
 using Work = std::function<void(std::size_t, const Say&)>;
@@ -109,4 +109,4 @@ std::vector<Said> in_processes(std::size_t count, int jobs, const Work& work, co
   return all;
 }
 
-}  // namespace mx::props
+}  // namespace mx::tests

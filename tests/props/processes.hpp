@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace mx::props {
+namespace mx::tests {
 
 /// What a process said, and how it ended.
 struct Said {
@@ -21,4 +21,4 @@ using Say = std::function<void(const std::string& line)>;
 std::vector<Said> in_processes(std::size_t count, int jobs, const std::function<void(std::size_t, const Say&)>& work,
                                const std::function<void(std::size_t)>& done);
 
-}  // namespace mx::props
+}  // namespace mx::tests

@@ -20,7 +20,7 @@ using mx::props::Outcome;
 const std::filesystem::path kFolder = std::filesystem::path(MXACT_SOURCE_DIR) / "tests" / "props" / "regressions";
 
 Law law_named(std::string_view id) {
-  for (const Law& law : mx::props::all_laws()) {
+  for (const Law& law : mx::tests::all_laws()) {
     if (law.id == id) return law;
   }
   FAIL("no law " << id);

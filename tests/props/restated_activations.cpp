@@ -11,13 +11,13 @@
 #include "model/moe/activation.hpp"
 #include "tests/moe/activation_formulas.hpp"
 
-namespace mx::props {
+namespace mx::tests {
 namespace {
 
 using moe::Activation;
 using moe::ActivationConstants;
 using moe::Pairing;
-using test::Single;
+using mx::tests::Single;
 
 constexpr std::uint32_t kOne = 0x3F800000U;
 constexpr std::uint32_t kInfinity = 0x7F800000U;
@@ -68,12 +68,12 @@ bool refused(const Facts& facts, const ActivationConstants& constants) {
          (compiled_in(facts, "limit") && constants.limit != facts.constants.limit);
 }
 
-std::uint32_t expected(const Facts& facts, std::uint32_t gate, std::uint32_t up, const ActivationConstants& constants, const test::IeeeRange& range) {
+std::uint32_t expected(const Facts& facts, std::uint32_t gate, std::uint32_t up, const ActivationConstants& constants, const IeeeRange& range) {
   // A limit that bounds nothing is as one that nothing reaches.
   const bool unbounded = facts.limit_is_optional && !(std::bit_cast<float>(constants.limit) > 0);
-  const test::FormulaSetting setting{Single::of(constants.alpha), Single::of(constants.beta), Single::of(unbounded ? kInfinity : constants.limit),
+  const FormulaSetting setting{Single::of(constants.alpha), Single::of(constants.beta), Single::of(unbounded ? kInfinity : constants.limit),
                                      Single::of(constants.linear_beta), range};
-  return test::activation_formulas().at(facts.name)(Single::of(gate), Single::of(up), setting).pattern();
+  return activation_formulas().at(facts.name)(Single::of(gate), Single::of(up), setting).pattern();
 }
 
 std::optional<std::uint32_t> made(const Activation& row, const Format& type, std::uint32_t gate, std::uint32_t up,
@@ -116,8 +116,8 @@ std::string wrong_activation(std::string_view name) {
                                                         {kOne, kOne, 0xBF800000U, 0},
                                                         {kOne, kOne, 0x7FC00000U, 0},
                                                         {kOne, 0x7FC00000U, 0x7FC00000U, 0}}};
-  const std::array<std::pair<const Format*, test::IeeeRange>, 3> kTypes{
-      {{&kF32, test::kF32Range}, {&kBf16, test::kBf16Range}, {&kFp16, test::kFp16Range}}};
+  const std::array<std::pair<const Format*, IeeeRange>, 3> kTypes{
+      {{&kF32, kF32Range}, {&kBf16, kBf16Range}, {&kFp16, kFp16Range}}};
   for (const ActivationConstants& constants : kConstants) {
     const bool no = refused(*facts, constants);
     for (const auto& [type, range] : kTypes) {
@@ -134,4 +134,4 @@ std::string wrong_activation(std::string_view name) {
   return {};
 }
 
-}  // namespace mx::props
+}  // namespace mx::tests

@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
-namespace mx::props {
+namespace mx::tests {
 
 /// The first thing in which the row of that name differs from its restatement; "" where it does not.
 std::string wrong_activation(std::string_view name);
 
-}  // namespace mx::props
+}  // namespace mx::tests

@@ -13,12 +13,12 @@
 #include "model/moe/routing.hpp"
 #include "model/stand_in.hpp"
 
-namespace mx::props {
+namespace mx::tests {
 namespace {
 
-using layout::Arch;
-using layout::ConverterActivation;
-using layout::Setting;
+using families::Arch;
+using families::ConverterActivation;
+using families::Setting;
 using layout::Sizes;
 
 constexpr std::array<std::string_view, 17> kBackends{"DEEPGEMM_MXFP4",
@@ -43,7 +43,7 @@ constexpr std::array<ConverterActivation, 3> kActivations{ConverterActivation::s
 
 /// The first case for which `differs`, as text.
 std::string first_case(const std::function<bool(std::string_view backend, const Setting& setting)>& differs) {
-  for (const Engine engine : layout::kConversionEngines) {
+  for (const deployment::Engine engine : families::kConversionEngines) {
     for (const std::string_view backend : kBackends) {
       for (const Arch arch : kArchs) {
         for (const ConverterActivation activation : kActivations) {
@@ -54,8 +54,8 @@ std::string first_case(const std::function<bool(std::string_view backend, const 
             setting.arch = arch;
             setting.activation = activation;
             if (differs(backend, setting))
-              return std::string(backend) + " " + std::string(name_of(engine)) + " " + std::string(layout::name_of(arch)) + " " +
-                     std::string(layout::name_of(activation)) + " " + std::to_string(setting.sizes.intermediate) + " x " +
+              return std::string(backend) + " " + std::string(deployment::name_of(engine)) + " " + std::string(families::name_of(arch)) + " " +
+                     std::string(families::name_of(activation)) + " " + std::to_string(setting.sizes.intermediate) + " x " +
                      std::to_string(setting.sizes.hidden);
           }
         }
@@ -76,7 +76,7 @@ std::int64_t up(std::int64_t size, std::int64_t multiple) { return size % multip
 }  // namespace
 
 Multiples restated_rounding(std::string_view backend, const Setting& setting) {
-  const bool newer = setting.engine == kVllm2026_08;
+  const bool newer = setting.engine == deployment::kVllm2026_08;
   const bool rocm = setting.arch == Arch::gfx942 || setting.arch == Arch::gfx950;
   if (newer && backend == "EMULATION") return {32, 32};
   if (backend == "DEEPGEMM_MXFP4") return {128, 128};
@@ -94,7 +94,7 @@ Multiples restated_rounding(std::string_view backend, const Setting& setting) {
 std::string wrong_rounding() {
   return first_case([](std::string_view backend, const Setting& setting) {
     const Multiples to = restated_rounding(backend, setting);
-    const Sizes got = sim::rounded_up(backend, setting);
+    const Sizes got = checkpoint::rounded_up(backend, setting);
     return got.hidden != up(setting.sizes.hidden, to.hidden) || got.intermediate != up(setting.sizes.intermediate, to.intermediate);
   });
 }
@@ -110,14 +110,14 @@ std::string wrong_weight_place() {
 std::string wrong_block_scales() {
   const auto smallest = std::bit_cast<std::uint32_t>(1e-10F);
   const std::array<std::uint32_t, 8> kScales{0, 1, smallest - 1, smallest, smallest + 1, 0x3F800000U, 0x3A123456U, 0x00800000U};
-  for (const layout::BackendLayout& row : layout::all_backend_layouts()) {
+  for (const families::BackendLayout& row : families::all_backend_layouts()) {
     const bool raises = row.backend.starts_with("FLASHINFER");
     // XPU's kernel takes them as they are; other rows make other numbers of theirs.
     if (row.format != layout::WeightFormat::fp8_block || (!raises && row.backend != "XPU")) continue;
     Setting setting;
     setting.sizes = setting.padded = {1, 256, 512, 128};
     setting.form = layout::Form(row.format, layout::SourceOrder::standard);
-    setting.engine = row.engines.has(kVllm2026_08) ? kVllm2026_08 : kVllm2026_05;
+    setting.engine = row.engines.has(deployment::kVllm2026_08) ? deployment::kVllm2026_08 : deployment::kVllm2026_05;
     setting.has_bias = false;
     layout::CanonicalLayer layer{setting.sizes, setting.form, {}};
     for (const layout::Role role : layout::kAllRoles) {
@@ -125,7 +125,7 @@ std::string wrong_block_scales() {
       layer[role].resize(static_cast<std::size_t>(layout::canonical(role, setting.sizes, setting.form).bytes()));
       for (std::size_t i = 0; layout::is_scale(role) && i < layer[role].size() / 4; ++i) std::memcpy(&layer[role][4 * i], &kScales[i % 8], 4);
     }
-    const layout::PackedLayer packed = layout::convert(layer, row, setting);
+    const families::PackedLayer packed = families::convert(layer, row, setting);
     for (const layout::Role role : {layout::Role::w13_weight_scale, layout::Role::w2_weight_scale}) {
       std::vector<std::uint32_t> wanted = words_of(layer[role]);
       if (raises) std::ranges::transform(wanted, wanted.begin(), [&](std::uint32_t scale) { return std::max(scale, smallest); });
@@ -138,14 +138,14 @@ std::string wrong_block_scales() {
   return {};
 }
 
-std::string different_rounding(std::span<const oracle::RoundingRow> rows) {
+std::string different_rounding(std::span<const engine::RoundingRow> rows) {
   return first_case([rows](std::string_view backend, const Setting& setting) {
-    const Sizes own = sim::rounded_up(backend, setting);
+    const Sizes own = checkpoint::rounded_up(backend, setting);
     fault::set_stand_in(fault::Table::roundings, {rows.data(), rows.size()});
-    const Sizes other = sim::rounded_up(backend, setting);
+    const Sizes other = checkpoint::rounded_up(backend, setting);
     fault::set_stand_in(fault::Table::roundings, {});
     return !(own == other);
   });
 }
 
-}  // namespace mx::props
+}  // namespace mx::tests

@@ -9,13 +9,13 @@
 #include "model/engine/vllm/rounding.hpp"
 #include "model/families/setting.hpp"
 
-namespace mx::props {
+namespace mx::tests {
 
 struct Multiples {
   std::int64_t hidden;
   std::int64_t intermediate;
 };
-Multiples restated_rounding(std::string_view backend, const layout::Setting& setting);
+Multiples restated_rounding(std::string_view backend, const families::Setting& setting);
 
 /// The first of every backend, engine, device and activation for which the model's table (or what stands in for it) rounds a size otherwise than the
 /// restatement; "" where none does.
@@ -30,6 +30,6 @@ std::string wrong_weight_place();
 std::string wrong_block_scales();
 
 /// The first for which these rows round otherwise than the table's own; "" where none does.
-std::string different_rounding(std::span<const oracle::RoundingRow> rows);
+std::string different_rounding(std::span<const engine::RoundingRow> rows);
 
-}  // namespace mx::props
+}  // namespace mx::tests

@@ -8,14 +8,14 @@
 #include "model/error.hpp"
 #include "model/stand_in.hpp"
 
-namespace mx::props {
+namespace mx::tests {
 namespace {
 
-using layout::Arch;
+using families::Arch;
 using layout::Form;
 using layout::SourceOrder;
 using layout::WeightFormat;
-using sim::MatrixUnit;
+using families::MatrixUnit;
 
 // Exchanges. The words are those of the answers below.
 
@@ -131,7 +131,7 @@ std::string first_load(const std::function<bool(const LoadQuestion& asked)>& dif
 
 Contract restated_contract(MatrixUnit unit, Arch arch) {
   const bool hopper = arch == Arch::sm90;
-  const bool no_tensor_cores = arch == Arch::xpu || layout::platform_of(arch) == oracle::PlatformKind::rocm;
+  const bool no_tensor_cores = arch == Arch::xpu || families::platform_of(arch) == deployment::PlatformKind::rocm;
   switch (unit) {
     case MatrixUnit::bf16: return arch == Arch::cpu ? Contract::bf16_chain : no_tensor_cores ? Contract::f32_sequential : Contract::hopper_bf16;
     case MatrixUnit::bf16_blocks: return Contract::bf16_block;
@@ -147,17 +147,17 @@ constexpr std::array kUnitsAsked{MatrixUnit::bf16,       MatrixUnit::bf16_blocks
                                  MatrixUnit::fp8_blocks, MatrixUnit::fp8_blocks_in_order, MatrixUnit::block_scaled};
 
 std::optional<Contract> modelled_contract(MatrixUnit unit, Arch arch) {
-  const std::span<const sim::UnitRow> rows = sim::unit_rows();
-  if (std::ranges::none_of(rows, [&](const sim::UnitRow& row) { return row.unit == unit && (row.on == nullptr || row.on(arch)); }))
+  const std::span<const families::UnitRow> rows = families::unit_rows();
+  if (std::ranges::none_of(rows, [&](const families::UnitRow& row) { return row.unit == unit && (row.on == nullptr || row.on(arch)); }))
     return std::nullopt;
-  return sim::unit_on(unit, arch).contract;
+  return families::unit_on(unit, arch).contract;
 }
 
 std::string first_unit(const std::function<bool(MatrixUnit unit, Arch arch)>& differs) {
   for (const MatrixUnit unit : kUnitsAsked) {
     for (int arch = 0; arch <= static_cast<int>(Arch::cpu); ++arch) {
       if (differs(unit, static_cast<Arch>(arch)))
-        return std::string(sim::name_of(unit)) + " on " + std::string(layout::name_of(static_cast<Arch>(arch)));
+        return std::string(families::name_of(unit)) + " on " + std::string(families::name_of(static_cast<Arch>(arch)));
     }
   }
   return {};
@@ -203,10 +203,10 @@ std::string different_loader(std::span<const sim::LoaderRow> rows) {
   });
 }
 
-std::string different_unit(std::span<const sim::UnitRow> rows) {
+std::string different_unit(std::span<const families::UnitRow> rows) {
   return first_unit([rows](MatrixUnit unit, Arch arch) {
     return modelled_contract(unit, arch) != answered_with(fault::Table::units, rows, [&] { return modelled_contract(unit, arch); });
   });
 }
 
-}  // namespace mx::props
+}  // namespace mx::tests

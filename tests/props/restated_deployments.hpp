@@ -8,7 +8,7 @@
 #include "sim/ranks/exchange.hpp"
 #include "sim/ranks/plan.hpp"
 
-namespace mx::props {
+namespace mx::tests {
 
 /// The first question that the model's table (or what stands in for it) answers otherwise than the restatement; "" where none. Prepare classes; forms
 /// of weights with sizes and ranks; units with devices.
@@ -19,6 +19,6 @@ std::string wrong_unit();
 /// The first question whose answer these rows change; "" where none.
 std::string different_exchange(std::span<const sim::ExchangeRow> rows);
 std::string different_loader(std::span<const sim::LoaderRow> rows);
-std::string different_unit(std::span<const sim::UnitRow> rows);
+std::string different_unit(std::span<const families::UnitRow> rows);
 
-}  // namespace mx::props
+}  // namespace mx::tests

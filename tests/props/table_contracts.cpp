@@ -6,7 +6,7 @@
 #include "model/numerics/dot.hpp"
 #include "tests/props/table_mutants.hpp"
 
-namespace mx::props {
+namespace mx::tests {
 namespace {
 
 using Random = Draws;
@@ -135,4 +135,4 @@ std::vector<TableMutant> contract_mutants() {
   return all;
 }
 
-}  // namespace mx::props
+}  // namespace mx::tests

@@ -12,7 +12,7 @@
 #include "tests/props/restated_answers.hpp"
 #include "tests/props/table_mutants.hpp"
 
-namespace mx::props {
+namespace mx::tests {
 namespace {
 
 using Random = Draws;
@@ -77,28 +77,28 @@ std::string different_activation(const moe::Activation& own, const moe::Activati
   return {};
 }
 
-using layout::BackendLayout;
+using families::BackendLayout;
 
 std::string versions_of(const BackendLayout& row) {
-  if (row.engines.has(kVllm2026_05) && row.engines.has(kVllm2026_08)) return "both";
-  return row.engines.has(kVllm2026_05) ? "2026-05" : "2026-08";
+  if (row.engines.has(deployment::kVllm2026_05) && row.engines.has(deployment::kVllm2026_08)) return "both";
+  return row.engines.has(deployment::kVllm2026_05) ? "2026-05" : "2026-08";
 }
 
 /// The check that a setting fails first, as it is told.
-std::string refusal_of(const BackendLayout& row, const layout::Setting& setting) {
-  const std::vector<layout::BrokenNeed> broken = layout::broken_needs(row, setting);
+std::string refusal_of(const BackendLayout& row, const families::Setting& setting) {
+  const std::vector<families::BrokenNeed> broken = families::broken_needs(row, setting);
   return broken.empty() ? std::string() : broken.front().text();
 }
 
 /// How a tensor is made, for settings that the row takes.
-std::string made_by(const BackendLayout& row, layout::Role role, const layout::Setting& setting) {
+std::string made_by(const BackendLayout& row, layout::Role role, const families::Setting& setting) {
   return told([&](std::ostream& out) {
     const layout::TensorPlan plan = row.build(role, setting);
     out << plan.layout.describe() << plan.cast->name;
   });
 }
 
-bool takes(const BackendLayout& row, const layout::Setting& setting) {
+bool takes(const BackendLayout& row, const families::Setting& setting) {
   return row.engines.has(setting.engine) && row.converts(setting.form, setting.engine) && refusal_of(row, setting).empty();
 }
 
@@ -106,20 +106,20 @@ bool takes(const BackendLayout& row, const layout::Setting& setting) {
 std::string different_layout(const BackendLayout& own, const BackendLayout& changed) {
   for (const layout::SourceOrder order : {layout::SourceOrder::gpt_oss, layout::SourceOrder::standard}) {
     for (const bool gated : {true, false}) {
-      for (const Engine engine : layout::kConversionEngines) {
+      for (const deployment::Engine engine : families::kConversionEngines) {
         const layout::Form form(own.format, order, gated);
         if (own.converts(form, engine) != changed.converts(form, engine))
-          return std::string(layout::name_of(order)) + (gated ? "" : " not gated") + " of engine " + std::string(name_of(engine));
+          return std::string(layout::name_of(order)) + (gated ? "" : " not gated") + " of engine " + std::string(deployment::name_of(engine));
       }
     }
   }
-  for (const layout::Setting& setting : settings_of(own.format)) {
+  for (const families::Setting& setting : props::settings_of(own.format)) {
     if (own.engines.has(setting.engine) && refusal_of(own, setting) != refusal_of(changed, setting)) return "refuses: " + refusal_of(own, setting);
   }
   if (own.values != changed.values || own.undo_values != changed.undo_values) return "values on their way";
-  for (const layout::Setting& setting : settings_of(own.format)) {
+  for (const families::Setting& setting : props::settings_of(own.format)) {
     if (!takes(own, setting)) continue;
-    if (layout::padded_by(own, setting) != layout::padded_by(changed, setting)) return "the sizes that a kernel works with";
+    if (families::padded_by(own, setting) != families::padded_by(changed, setting)) return "the sizes that a kernel works with";
     if (own.build == changed.build) continue;
     for (const layout::Role role : layout::kAllRoles) {
       if (!layout::has_role(own.format, role) || (layout::is_bias(role) && !setting.has_bias)) continue;
@@ -129,25 +129,25 @@ std::string different_layout(const BackendLayout& own, const BackendLayout& chan
   return {};
 }
 
-std::vector<std::pair<std::string, std::vector<layout::Need>>> need_changes(std::span<const layout::Need> own) {
-  std::vector<std::pair<std::string, std::vector<layout::Need>>> all;
+std::vector<std::pair<std::string, std::vector<families::Need>>> need_changes(std::span<const families::Need> own) {
+  std::vector<std::pair<std::string, std::vector<families::Need>>> all;
   for (std::size_t i = 0; i < own.size(); ++i) {
     const std::string name = "needs#" + std::to_string(i);
-    const auto add = [&](const std::string& what, const layout::Need& need) {
-      std::vector<layout::Need> changed(own.begin(), own.end());
+    const auto add = [&](const std::string& what, const families::Need& need) {
+      std::vector<families::Need> changed(own.begin(), own.end());
       changed[i] = need;
       all.push_back({name + " " + what, std::move(changed)});
     };
-    std::vector<layout::Need> fewer(own.begin(), own.end());
+    std::vector<families::Need> fewer(own.begin(), own.end());
     fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
     all.push_back({name + " left out", std::move(fewer)});
-    layout::Need need = own[i];
-    if (need.rule == layout::Rule::multiple_of) {
+    families::Need need = own[i];
+    if (need.rule == families::Rule::multiple_of) {
       need.operand = own[i].operand * 2;
       add("twice", need);
       need.operand = own[i].operand / 2;
       if (need.operand > 0) add("half", need);
-    } else if (need.rule != layout::Rule::power_of_two) {
+    } else if (need.rule != families::Rule::power_of_two) {
       need.operand = own[i].operand + 1;
       add("+ 1", need);
     }
@@ -162,15 +162,15 @@ std::vector<std::pair<std::string, std::vector<layout::Need>>> need_changes(std:
 
 /// A range of versions becomes each other one that there is.
 template <class Row, class Member>
-void add_versions(Changes<Row>& changes, const std::string& name, const Versions& own, Member member) {
+void add_versions(Changes<Row>& changes, const std::string& name, const deployment::Versions& own, Member member) {
   struct Range {
     std::string_view name;
-    Versions versions;
+    deployment::Versions versions;
   };
   const std::array<Range, 4> ranges{
-      {{"all", since(kVllm2026_05)}, {"the older", before(kVllm2026_08)}, {"the newer", since(kVllm2026_08)}, {"none", kNever}}};
-  const auto same = [&](const Versions& other) {
-    return std::ranges::all_of(layout::kConversionEngines, [&](Engine engine) { return own.has(engine) == other.has(engine); });
+      {{"all", deployment::since(deployment::kVllm2026_05)}, {"the older", deployment::before(deployment::kVllm2026_08)}, {"the newer", deployment::since(deployment::kVllm2026_08)}, {"none", deployment::kNever}}};
+  const auto same = [&](const deployment::Versions& other) {
+    return std::ranges::all_of(families::kConversionEngines, [&](deployment::Engine engine) { return own.has(engine) == other.has(engine); });
   };
   for (const Range& range : ranges) {
     if (!same(range.versions)) changes.add(name + " " + std::string(range.name), member, range.versions);
@@ -183,8 +183,8 @@ bool are_mistaken(const BackendLayout& a, const BackendLayout& b) {
 }
 
 /// Each number of a converter's padding doubled; where there is no padding, one to whole tiles.
-void add_padding(Changes<BackendLayout>& changes, const layout::ConverterPadding& own) {
-  using Padding = layout::ConverterPadding;
+void add_padding(Changes<BackendLayout>& changes, const families::ConverterPadding& own) {
+  using Padding = families::ConverterPadding;
   struct Number {
     const char* name;
     std::int64_t Padding::*member;
@@ -202,9 +202,9 @@ void add_padding(Changes<BackendLayout>& changes, const layout::ConverterPadding
 
 std::vector<Changes<BackendLayout>::Change> changes_of(const BackendLayout& row, std::span<const BackendLayout> all) {
   Changes<BackendLayout> changes(row);
-  add_versions(changes, "engines", row.engines, [](BackendLayout& r) -> Versions& { return r.engines; });
-  add_versions(changes, "standard order", row.standard_order, [](BackendLayout& r) -> Versions& { return r.standard_order; });
-  add_versions(changes, "gpt-oss order", row.gpt_oss_order, [](BackendLayout& r) -> Versions& { return r.gpt_oss_order; });
+  add_versions(changes, "engines", row.engines, [](BackendLayout& r) -> deployment::Versions& { return r.engines; });
+  add_versions(changes, "standard order", row.standard_order, [](BackendLayout& r) -> deployment::Versions& { return r.standard_order; });
+  add_versions(changes, "gpt-oss order", row.gpt_oss_order, [](BackendLayout& r) -> deployment::Versions& { return r.gpt_oss_order; });
   changes.flag("takes not gated", [](BackendLayout& r) -> bool& { return r.takes_not_gated; });
   add_padding(changes, row.padding);
   for (const BackendLayout& other : all) {
@@ -226,12 +226,12 @@ std::vector<Changes<BackendLayout>::Change> changes_of(const BackendLayout& row,
 }
 
 struct LayoutRows {
-  std::vector<layout::Need> needs;
+  std::vector<families::Need> needs;
   std::vector<BackendLayout> rows;
 };
 
-TableMutant layout_mutant(std::size_t at, const std::string& change, const BackendLayout& changed, std::vector<layout::Need> needs, bool has_needs) {
-  const std::span<const BackendLayout> all = layout::all_backend_layouts();
+TableMutant layout_mutant(std::size_t at, const std::string& change, const BackendLayout& changed, std::vector<families::Need> needs, bool has_needs) {
+  const std::span<const BackendLayout> all = families::all_backend_layouts();
   const BackendLayout own = all[at];
   const auto rows = std::make_shared<LayoutRows>(LayoutRows{std::move(needs), {all.begin(), all.end()}});
   rows->rows[at] = changed;
@@ -327,7 +327,7 @@ std::vector<TableMutant> activation_mutants() {
 
 std::vector<TableMutant> layout_mutants() {
   std::vector<TableMutant> all;
-  const std::span<const BackendLayout> rows = layout::all_backend_layouts();
+  const std::span<const BackendLayout> rows = families::all_backend_layouts();
   for (std::size_t r = 0; r < rows.size(); ++r) {
     for (const auto& change : changes_of(rows[r], rows)) all.push_back(layout_mutant(r, change.name, change.row, {}, false));
     for (auto& [name, needs] : need_changes(rows[r].needs)) all.push_back(layout_mutant(r, name, rows[r], std::move(needs), true));
@@ -337,17 +337,17 @@ std::vector<TableMutant> layout_mutants() {
 
 std::vector<TableMutant> rounding_mutants() {
   std::vector<TableMutant> all;
-  const std::span<const oracle::RoundingRow> own = oracle::rounding_rows();
-  const auto add = [&](std::size_t r, const std::string& change, std::vector<oracle::RoundingRow> changed) {
-    const auto rows = std::make_shared<std::vector<oracle::RoundingRow>>(std::move(changed));
+  const std::span<const engine::RoundingRow> own = engine::rounding_rows();
+  const auto add = [&](std::size_t r, const std::string& change, std::vector<engine::RoundingRow> changed) {
+    const auto rows = std::make_shared<std::vector<engine::RoundingRow>>(std::move(changed));
     all.push_back({"roundings", "row " + std::to_string(r), change, "", fault::Table::roundings, {rows, rows->data()}, rows->size(), [rows] {
                      return different_rounding(*rows);
                    }});
   };
   for (std::size_t r = 0; r < own.size(); ++r) {
-    using Row = oracle::RoundingRow;
+    using Row = engine::RoundingRow;
     Changes<Row> changes(own[r]);
-    add_versions(changes, "versions", own[r].versions, [](Row& row) -> Versions& { return row.versions; });
+    add_versions(changes, "versions", own[r].versions, [](Row& row) -> deployment::Versions& { return row.versions; });
     for (const std::int64_t factor : {2, 4}) {
       changes.add(
           "hidden * " + std::to_string(factor), [](Row& row) -> std::int64_t& { return row.hidden; }, own[r].hidden* factor);
@@ -361,7 +361,7 @@ std::vector<TableMutant> rounding_mutants() {
         "intermediate / 2", [](Row& row) -> std::int64_t& { return row.intermediate; }, own[r].intermediate / 2);
     if (own[r].platform)
       changes.add(
-          "every platform", [](Row& row) -> auto& { return row.platform; }, std::optional<oracle::PlatformKind>());
+          "every platform", [](Row& row) -> auto& { return row.platform; }, std::optional<deployment::PlatformKind>());
     changes.flag("activations", [](Row& row) -> bool& { return row.silu_or_situ; });
     if (!own[r].backends.empty()) {
       changes.add(
@@ -398,4 +398,4 @@ std::vector<TableMutant> sample_of(std::vector<TableMutant> mutants, std::size_t
   return mutants;
 }
 
-}  // namespace mx::props
+}  // namespace mx::tests

@@ -14,7 +14,7 @@
 #include "model/error.hpp"
 #include "model/stand_in.hpp"
 
-namespace mx::props {
+namespace mx::tests {
 
 /// One change.
 struct TableMutant {
@@ -134,4 +134,4 @@ class Changes {
   std::vector<Change> all_;
 };
 
-}  // namespace mx::props
+}  // namespace mx::tests

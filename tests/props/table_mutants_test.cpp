@@ -19,14 +19,14 @@
 
 namespace {
 
-using mx::props::Judgement;
-using mx::props::TableMutant;
+using mx::tests::Judgement;
+using mx::tests::TableMutant;
 
 constexpr std::size_t kSample = 24;
 constexpr unsigned kLimitSeconds = 300;
 
 bool is_known(const std::string& id) {
-  return std::ranges::find(mx::props::known_survivors(), id, &mx::props::KnownSurvivor::id) != mx::props::known_survivors().end();
+  return std::ranges::find(mx::tests::known_survivors(), id, &mx::tests::KnownSurvivor::id) != mx::tests::known_survivors().end();
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include "model/numerics/profile.hpp"
 #include "tests/props/table_mutants.hpp"
 
-namespace mx::props {
+namespace mx::tests {
 namespace {
 
 using Random = Draws;
@@ -354,4 +354,4 @@ std::vector<TableMutant> dequantizer_mutants() {
   return all;
 }
 
-}  // namespace mx::props
+}  // namespace mx::tests

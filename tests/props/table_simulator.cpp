@@ -5,12 +5,12 @@
 #include "tests/props/restated_deployments.hpp"
 #include "tests/props/table_mutants.hpp"
 
-namespace mx::props {
+namespace mx::tests {
 namespace {
 
 using sim::ExchangeRow;
 using sim::LoaderRow;
-using sim::UnitRow;
+using families::UnitRow;
 
 /// Collects the changes of one table.
 template <typename Row>
@@ -87,11 +87,11 @@ std::vector<TableMutant> loader_mutants() {
 }
 
 std::vector<TableMutant> unit_mutants() {
-  TableOf<UnitRow> table("units", fault::Table::units, sim::unit_rows(), different_unit);
+  TableOf<UnitRow> table("units", fault::Table::units, families::unit_rows(), different_unit);
   for (std::size_t r = 0; r < table.own().size(); ++r) {
     Changes<UnitRow> changes(table.own()[r]);
     changes.choice(
-        "unit", [](UnitRow& row) -> sim::MatrixUnit& { return row.unit; }, 6);
+        "unit", [](UnitRow& row) -> families::MatrixUnit& { return row.unit; }, 6);
     changes.choice(
         "contract", [](UnitRow& row) -> Contract& { return row.contract; }, static_cast<int>(Contract::hopper_mma_fp8) + 1);
     for (std::size_t other = 0; other < table.own().size(); ++other) {
@@ -118,4 +118,4 @@ std::vector<TableMutant> simulator_mutants() {
   return all;
 }
 
-}  // namespace mx::props
+}  // namespace mx::tests

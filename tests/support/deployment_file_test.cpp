@@ -9,10 +9,12 @@
 #include "tests/catch.hpp"
 #include "tests/engine/vllm/expect_error.hpp"
 
-using namespace mx::oracle;
-using mx::sim::parse_deployment;
-using mx::test::message_of;
-using mx::test::says;
+using namespace mx::deployment;
+using namespace mx::engine;
+
+using mx::support::parse_deployment;
+using mx::tests::message_of;
+using mx::tests::says;
 
 namespace {
 
@@ -25,10 +27,10 @@ std::string with_layer_key(const std::string& key) {
 }  // namespace
 
 TEST_CASE("the example works and chooses what it says") {
-  const Deployment deployment = mx::sim::load_deployment(std::string(MXACT_SOURCE_DIR) + "/docs/examples/gpt-oss-b200.info");
+  const Deployment deployment = mx::support::load_deployment(std::string(MXACT_SOURCE_DIR) + "/docs/examples/gpt-oss-b200.info");
   CHECK(deployment.layer.intermediate_per_partition == 1440);
   CHECK(deployment.hardware.capability == 100);
-  const Decision decision = select(mx::kVllm2026_05, "mxfp4", deployment);
+  const Decision decision = select(mx::deployment::kVllm2026_05, "mxfp4", deployment);
   REQUIRE(decision.choice);
   CHECK(decision.choice->backend == "FLASHINFER_TRTLLM_MXFP4_BF16");
   CHECK(decision.choice->rounded_intermediate == 1536);
@@ -74,12 +76,12 @@ TEST_CASE("every key reaches its field") {
 
 TEST_CASE("a file says which oracle it asks, and the caller may say another") {
   const auto file =
-      mx::sim::parse_deployment_file("platform SM90\noracle fp8\nallow_vllm_cutlass true\nweight_key kFp8StaticTensorSym\n" + kLayer, "f.info");
+      mx::support::parse_deployment_file("platform SM90\noracle fp8\nallow_vllm_cutlass true\nweight_key kFp8StaticTensorSym\n" + kLayer, "f.info");
   CHECK(file.oracle == "fp8");
   CHECK(file.deployment.allow_vllm_cutlass);
   CHECK(file.deployment.weight_key == "kFp8StaticTensorSym");
   CHECK(file.deployment.activation_key == "kFp8Dynamic128Sym");
-  CHECK(mx::sim::parse_deployment_file("platform SM90\n" + kLayer, "f.info").oracle == "mxfp4");
+  CHECK(mx::support::parse_deployment_file("platform SM90\n" + kLayer, "f.info").oracle == "mxfp4");
   struct Row {
     const char* oracle;
     const char* weights;
@@ -89,13 +91,13 @@ TEST_CASE("a file says which oracle it asks, and the caller may say another") {
                       {"nvfp4", "kNvfp4Static", "kNvfp4Dynamic"}, {"fp8", "kFp8Static128BlockSym", "kFp8Dynamic128Sym"},
                       {"mxfp8", "kMxfp8Static", "None"},          {"w4a8", "kInt4Static", "kFp8DynamicTokenSym"}};
   for (const Row& row : rows) {
-    const auto asked = mx::sim::parse_deployment_file("platform SM90\noracle nvfp4\n" + kLayer, "f.info", row.oracle);
+    const auto asked = mx::support::parse_deployment_file("platform SM90\noracle nvfp4\n" + kLayer, "f.info", row.oracle);
     INFO(row.oracle);
     CHECK(asked.oracle == row.oracle);
     CHECK(asked.deployment.weight_key == row.weights);
     CHECK(asked.deployment.activation_key == row.activations);
   }
-  CHECK(says(message_of(mx::ErrorCode::usage, [] { mx::sim::parse_deployment_file("platform SM90\n" + kLayer, "f.info", "fp9"); }),
+  CHECK(says(message_of(mx::ErrorCode::usage, [] { mx::support::parse_deployment_file("platform SM90\n" + kLayer, "f.info", "fp9"); }),
              "did you mean fp8?"));
 }
 
@@ -187,18 +189,18 @@ TEST_CASE("mistakes in a deployment file") {
 }
 
 TEST_CASE("a nested object is a deployment as a file is") {
-  using mx::sim::Json;
+  using mx::support::Json;
   const Json object{{"platform", "SM100"},
                     {"oracle", "nvfp4"},
                     {"layer", {{"experts", 128}, {"top_k", 4}, {"hidden", 2880}, {"intermediate", 2880}, {"bias", false}}},
                     {"parallel", {{"tp", 2}}}};
-  const mx::sim::DeploymentFile file = mx::sim::deployment_file_of(object, "deployment");
+  const mx::support::DeploymentFile file = mx::support::deployment_file_of(object, "deployment");
   CHECK(file.oracle == "nvfp4");
   CHECK(file.deployment.layer.intermediate_per_partition == 1440);
   CHECK_FALSE(file.deployment.layer.has_bias);
-  CHECK(mx::sim::deployment_file_of(object, "deployment", "mxfp4").oracle == "mxfp4");
+  CHECK(mx::support::deployment_file_of(object, "deployment", "mxfp4").oracle == "mxfp4");
   Json wrong = object;
   wrong["layer"]["hidn"] = 1;
-  CHECK(message_of(mx::ErrorCode::input, [&] { mx::sim::deployment_file_of(wrong, "deployment"); }) ==
+  CHECK(message_of(mx::ErrorCode::input, [&] { mx::support::deployment_file_of(wrong, "deployment"); }) ==
         "deployment: unknown key of layer 'hidn' (did you mean hidden?)");
 }

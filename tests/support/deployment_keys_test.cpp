@@ -21,7 +21,7 @@ const std::string kSizes = "experts 8 top_k 2 hidden 64 intermediate 64";
 
 /// The names in "(known: a b c)".
 Words known_in(const std::string& text) {
-  const std::string message = mx::test::message_of(mx::ErrorCode::input, [&] { mx::sim::parse_deployment(text, "f.info"); });
+  const std::string message = mx::tests::message_of(mx::ErrorCode::input, [&] { mx::support::parse_deployment(text, "f.info"); });
   INFO(message);
   const std::string mark = "(known: ";
   const std::size_t start = message.find(mark);
@@ -90,6 +90,6 @@ TEST_CASE("the page lists every package probe and every variable") {
   // Written as "the same with `_CUTLASS`" beside the one that it prolongs.
   REQUIRE(variables.erase("_CUTLASS") == 1);
   variables.insert("VLLM_USE_FLASHINFER_MOE_MXFP4_MXFP8_CUTLASS");
-  const auto known = mx::oracle::env_names();
+  const auto known = mx::engine::env_names();
   CHECK(variables == Words(known.begin(), known.end()));
 }

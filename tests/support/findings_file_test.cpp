@@ -10,10 +10,11 @@
 #include "tests/catch.hpp"
 #include "tests/engine/vllm/expect_error.hpp"
 
-using namespace mx::oracle;
-using mx::sim::parse_findings;
-using mx::sim::parse_known_places;
-using mx::test::message_of;
+using namespace mx::audit;
+
+using mx::support::parse_findings;
+using mx::support::parse_known_places;
+using mx::tests::message_of;
 
 namespace {
 
@@ -121,7 +122,7 @@ TEST_CASE("places are numbered, and each is shown or says why it is not") {
 
 TEST_CASE("what is built in is what the files say, each finding once") {
   std::set<std::tuple<std::string, std::string, std::string, std::string>> seen;
-  for (const Finding& finding : mx::sim::known_findings()) {
+  for (const Finding& finding : mx::support::known_findings()) {
     INFO(finding.oracle << " " << finding.backend << " " << finding.kernel_class << " " << finding.need);
     CHECK(seen.insert({finding.oracle, finding.backend, finding.kernel_class, finding.need}).second);
   }
@@ -129,16 +130,16 @@ TEST_CASE("what is built in is what the files say, each finding once") {
   std::size_t next = 0;
   for (const char* oracle : {"mxfp4", "mxfp4_deepseek_v4", "nvfp4", "fp8", "mxfp8", "w4a8"}) {
     const std::string path = folder + "findings_" + oracle + ".info";
-    const auto bytes = mx::sim::read_file(path, 1 << 20);
+    const auto bytes = mx::support::read_file(path, 1 << 20);
     for (const Finding& finding : parse_findings({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path)) {
       INFO(finding.backend << " " << finding.kernel_class << " " << finding.need);
       CHECK(finding.oracle == oracle);
-      REQUIRE(next < mx::sim::known_findings().size());
-      const Finding& known = mx::sim::known_findings()[next++];
+      REQUIRE(next < mx::support::known_findings().size());
+      const Finding& known = mx::support::known_findings()[next++];
       CHECK(std::tie(finding.oracle, finding.backend, finding.kernel_class, finding.need) ==
             std::tie(known.oracle, known.backend, known.kernel_class, known.need));
       CHECK(finding.smallest == known.smallest);
     }
   }
-  CHECK(next == mx::sim::known_findings().size());
+  CHECK(next == mx::support::known_findings().size());
 }

@@ -8,9 +8,9 @@
 #include "tests/catch.hpp"
 #include "tests/engine/vllm/expect_error.hpp"
 
-using mx::sim::InfoNode;
-using mx::test::message_of;
-using mx::test::says;
+using mx::support::InfoNode;
+using mx::tests::message_of;
+using mx::tests::says;
 
 namespace {
 
@@ -145,7 +145,7 @@ TEST_CASE("a key that nobody asked for is an error with the nearest one that som
 }
 
 TEST_CASE("a nested object is read as a file is, and wrong ones are refused in its words") {
-  using mx::sim::Json;
+  using mx::support::Json;
   const InfoNode root = InfoNode::of(Json{{"a", 1}, {"b", {{"c", "two words ; { }"}, {"f", true}}}, {"env", {{"X", -3}}}, {"i", "x"}}, "object");
   CHECK(root.integer("A", 0, 5) == 1);
   const auto b = root.child("b");

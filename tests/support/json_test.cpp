@@ -12,10 +12,10 @@
 #include "tests/json_text.hpp"
 #include "tests/layout/errors.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 namespace {
 
-using sim::Json;
+using support::Json;
 
 constexpr std::int64_t kLowest = std::numeric_limits<std::int64_t>::min();
 constexpr std::uint64_t kLargest = std::numeric_limits<std::uint64_t>::max();
@@ -146,4 +146,4 @@ TEST_CASE("the text of JSON, in one line and indented, is read back as the same 
   CHECK(stream.str() == R"([1,"x"])");
 }
 
-}  // namespace mx::test
+}  // namespace mx::tests

@@ -26,30 +26,29 @@
 
 namespace {
 
-namespace oracle = mx::oracle;
 namespace sim = mx::sim;
-using mx::Engine;
-using sim::Json;
+using mx::deployment::Engine;
+using support::Json;
 
 /// What each verb says of one deployment.
 struct Told {
   int select_exit, audit_exit;
   Json select, audit;
-  oracle::BackendCells matrix;
+  audit::BackendCells matrix;
   std::vector<sim::Selected> sim;  ///< of each backend of the oracle's table
 };
 
-Told told(const sim::DeploymentFile& file) {
-  const mx::verbs::Document select = sim::select_document(file, sim::ask(file, false), false, false);
-  const mx::verbs::Document audit = sim::deployment_audit_document(file);
-  const oracle::OracleTables& tables = oracle::tables_of(file.engine, file.oracle);
+Told told(const support::DeploymentFile& file) {
+  const mx::verbs::Document select = verbs::select_document(file, verbs::ask(file, false), false, false);
+  const mx::verbs::Document audit = verbs::deployment_audit_document(file);
+  const engine::OracleTables& tables = engine::tables_of(file.engine, file.oracle);
   Told all{select.exit_code,
            audit.exit_code,
            mx::verbs::body_json(select),
            mx::verbs::body_json(audit),
-           oracle::backend_cells(tables, file.deployment, oracle::Detail::codes),
+           audit::backend_cells(tables, file.deployment, engine::Detail::codes),
            {}};
-  for (const oracle::BackendRow& row : tables.backends) all.sim.push_back(sim::selected(file.engine, file.oracle, file.deployment, row.name));
+  for (const engine::BackendRow& row : tables.backends) all.sim.push_back(sim::selected(file.engine, file.oracle, file.deployment, row.name));
   return all;
 }
 
@@ -60,12 +59,12 @@ void add_contradictions(Contradictions& found, const Told& told, std::size_t at,
   const auto expect = [&](bool holds, const char* what) {
     if (!holds) found.push_back(backend + ": " + what);
   };
-  const oracle::BackendCell& cell = told.matrix.cells[at];
+  const audit::BackendCell& cell = told.matrix.cells[at];
   const sim::Selected& simulated = told.sim[at];
   const bool raises = !told.select["failure"].is_null();
   const bool is_choice = told.select.contains("choice") && told.select["choice"]["backend"].text() == backend;
   expect(simulated.answer == cell.state, "sim and matrix answer otherwise");
-  expect((cell.state == oracle::CellState::chosen) == (is_choice && !raises), "matrix calls chosen what select does not");
+  expect((cell.state == audit::CellState::chosen) == (is_choice && !raises), "matrix calls chosen what select does not");
   if (!is_choice) return;
   const Json& named = told.select["choice"]["kernel_class"];
   const std::string kernel_class = named.is_null() ? "" : named.text();
@@ -78,7 +77,7 @@ void add_contradictions(Contradictions& found, const Told& told, std::size_t at,
   }
 }
 
-Contradictions contradictions(const oracle::OracleTables& tables, const Told& told) {
+Contradictions contradictions(const engine::OracleTables& tables, const Told& told) {
   Contradictions found;
   const auto expect = [&](bool holds, const char* what) {
     if (!holds) found.emplace_back(what);
@@ -98,7 +97,7 @@ Contradictions contradictions(const oracle::OracleTables& tables, const Told& to
 
 /// The place of the cell that is the choice; none where the choice is no backend of the table.
 std::optional<std::size_t> chosen_at(const Told& told) {
-  const auto cell = std::ranges::find(told.matrix.cells, oracle::CellState::chosen, &oracle::BackendCell::state);
+  const auto cell = std::ranges::find(told.matrix.cells, audit::CellState::chosen, &audit::BackendCell::state);
   return cell == told.matrix.cells.end() ? std::nullopt : std::optional(static_cast<std::size_t>(cell - told.matrix.cells.begin()));
 }
 
@@ -107,7 +106,7 @@ struct Planted {
   const char* what;
   bool (*plant)(Told& told);
 };
-bool at_choice(Told& told, void (*change)(oracle::BackendCell& cell, sim::Selected& simulated)) {
+bool at_choice(Told& told, void (*change)(audit::BackendCell& cell, sim::Selected& simulated)) {
   const auto at = chosen_at(told);
   if (at) change(told.matrix.cells[*at], told.sim[*at]);
   return at.has_value();
@@ -130,18 +129,18 @@ constexpr std::array kPlanted{
               return applies;
             }},
     Planted{"matrix has another class",
-            [](Told& t) { return at_choice(t, [](oracle::BackendCell& cell, sim::Selected&) { cell.kernel_class = "OtherExperts"; }); }},
+            [](Told& t) { return at_choice(t, [](audit::BackendCell& cell, sim::Selected&) { cell.kernel_class = "OtherExperts"; }); }},
     Planted{"sim has another class",
-            [](Told& t) { return at_choice(t, [](oracle::BackendCell&, sim::Selected& simulated) { simulated.kernel_class = "OtherExperts"; }); }},
+            [](Told& t) { return at_choice(t, [](audit::BackendCell&, sim::Selected& simulated) { simulated.kernel_class = "OtherExperts"; }); }},
     Planted{"matrix calls the choice possible",
-            [](Told& t) { return at_choice(t, [](oracle::BackendCell& cell, sim::Selected&) { cell.state = oracle::CellState::possible; }); }},
+            [](Told& t) { return at_choice(t, [](audit::BackendCell& cell, sim::Selected&) { cell.state = audit::CellState::possible; }); }},
     Planted{
         "sim refuses the choice",
-        [](Told& t) { return at_choice(t, [](oracle::BackendCell&, sim::Selected& simulated) { simulated.answer = oracle::CellState::refused; }); }},
+        [](Told& t) { return at_choice(t, [](audit::BackendCell&, sim::Selected& simulated) { simulated.answer = audit::CellState::refused; }); }},
     Planted{"sim and matrix choose every backend",
             [](Told& t) {
-              for (oracle::BackendCell& cell : t.matrix.cells) cell.state = oracle::CellState::chosen;
-              for (sim::Selected& simulated : t.sim) simulated.answer = oracle::CellState::chosen;
+              for (audit::BackendCell& cell : t.matrix.cells) cell.state = audit::CellState::chosen;
+              for (sim::Selected& simulated : t.sim) simulated.answer = audit::CellState::chosen;
               return t.matrix.cells.size() > 1;
             }},
     Planted{"select has another choice",
@@ -153,7 +152,7 @@ constexpr std::array kPlanted{
 };
 
 /// What verify says of a cell otherwise than a resolution of the same deployment.
-Contradictions contradictions(const sim::Cell& cell, const oracle::Resolution& resolution) {
+Contradictions contradictions(const sim::Cell& cell, const audit::Resolution& resolution) {
   Contradictions found;
   const auto& choice = resolution.decision.choice;
   const auto& failure = resolution.failure;
@@ -177,16 +176,16 @@ sim::VerifyOptions options_of(Engine engine, std::vector<std::string> platforms,
 TEST_CASE("every verb that answers for a deployment says the same of it") {
   std::uint64_t checked = 0;
   std::array<int, kPlanted.size()> planted{};
-  for (const Engine engine : mx::known_engines()) {
-    for (const std::string_view name : oracle::oracle_names(engine)) {
+  for (const Engine engine : mx::deployment::known_engines()) {
+    for (const std::string_view name : engine::oracle_names(engine)) {
       std::uint64_t at = 0;
-      oracle::for_each_deployment(oracle::tables_of(engine, name), [&](const oracle::Deployment& deployment) {
+      audit::for_each_deployment(engine::tables_of(engine, name), [&](const deployment::Deployment& deployment) {
         constexpr std::uint64_t kEvery = 2003;
         if (at++ % kEvery != 0) return;
-        const std::string text = oracle::info_text(engine, name, deployment);
+        const std::string text = audit::info_text(engine, name, deployment);
         INFO(text);
-        const oracle::OracleTables& tables = oracle::tables_of(engine, name);
-        const Told all = told(sim::parse_deployment_file(text, "drawn", {}, engine));
+        const engine::OracleTables& tables = engine::tables_of(engine, name);
+        const Told all = told(support::parse_deployment_file(text, "drawn", {}, engine));
         for (const std::string& one : contradictions(tables, all)) FAIL_CHECK(one);
         ++checked;
         for (std::size_t i = 0; i < kPlanted.size(); ++i) {
@@ -208,7 +207,7 @@ TEST_CASE("every verb that answers for a deployment says the same of it") {
 
 TEST_CASE("the matrix has what select says of the same model, scheme, platform and spread") {
   std::mt19937_64 random(5);
-  for (const Engine engine : mx::known_engines()) {
+  for (const Engine engine : mx::deployment::known_engines()) {
     mx::verbs::MatrixRequest request;
     request.engine = engine;
     const mx::verbs::Matrix matrix = mx::verbs::run_matrix(request);
@@ -216,17 +215,17 @@ TEST_CASE("the matrix has what select says of the same model, scheme, platform a
       const mx::verbs::MatrixSection& section = matrix.sections[random() % matrix.sections.size()];
       const std::size_t spread = random() % matrix.spreads.size();
       const std::size_t platform = random() % matrix.platforms.size();
-      oracle::Deployment deployment =
-          oracle::deployment_of(*section.model, *section.scheme, *matrix.platforms[platform], matrix.spreads[spread]->request);
-      deployment.parallel.all2all_backend = oracle::all2all_of(engine, deployment.parallel.all2all_backend);
-      const std::string text = oracle::info_text(engine, section.tables->name, deployment);
+      deployment::Deployment deployment =
+          deployment::deployment_of(*section.model, *section.scheme, *matrix.platforms[platform], matrix.spreads[spread]->request);
+      deployment.parallel.all2all_backend = deployment::all2all_of(engine, deployment.parallel.all2all_backend);
+      const std::string text = audit::info_text(engine, section.tables->name, deployment);
       INFO(text);
-      const sim::DeploymentFile file = sim::parse_deployment_file(text, "drawn", {}, engine);
-      const sim::SelectAnswer answer = sim::ask(file, false);
+      const support::DeploymentFile file = support::parse_deployment_file(text, "drawn", {}, engine);
+      const verbs::SelectAnswer answer = verbs::ask(file, false);
       const mx::verbs::MatrixAnswer& cell = matrix.answer(section, spread, platform);
       CHECK(cell.refusal.empty() != answer.resolution.failure.has_value());
       const auto& choice = answer.resolution.decision.choice;
-      const bool runs = choice && !answer.resolution.failure && choice->backend != oracle::kNotAsked;
+      const bool runs = choice && !answer.resolution.failure && choice->backend != engine::kNotAsked;
       REQUIRE(cell.chosen.has_value() == runs);
       if (!runs) continue;
       CHECK(section.tables->backends[*cell.chosen].name == choice->backend);
@@ -236,8 +235,8 @@ TEST_CASE("the matrix has what select says of the same model, scheme, platform a
 }
 
 TEST_CASE("verify's cells are what select says of the checkpoint's layer on each platform") {
-  const sim::Checkpoint checkpoint(std::filesystem::path(MXACT_SOURCE_DIR) / "golden/witness/checkpoints/tiny-gpt-oss");
-  for (const Engine engine : {mx::kVllm2026_05, mx::kVllm2026_08}) {
+  const checkpoint::Checkpoint checkpoint(std::filesystem::path(MXACT_SOURCE_DIR) / "golden/witness/checkpoints/tiny-gpt-oss");
+  for (const Engine engine : {mx::deployment::kVllm2026_05, mx::deployment::kVllm2026_08}) {
     const sim::VerifyReport report = sim::planned_report(checkpoint, options_of(engine, {}, {1, 2, 3}));
     std::size_t compared = 0;
     for (const sim::Cell& cell : report.cells) {
@@ -246,12 +245,12 @@ TEST_CASE("verify's cells are what select says of the checkpoint's layer on each
       const std::string text =
           "platform " + cell.platform + "\nparallel { tp " + std::to_string(cell.tp) +
           " }\nlayer { experts 8  top_k 4  hidden 256  intermediate 256  activation SWIGLUOAI  routing Renormalize  bias true }\n";
-      const sim::DeploymentFile file = sim::parse_deployment_file(text, "tiny", "mxfp4", engine);
-      const oracle::Resolution resolution = sim::ask(file, false).resolution;
+      const support::DeploymentFile file = support::parse_deployment_file(text, "tiny", "mxfp4", engine);
+      const audit::Resolution resolution = verbs::ask(file, false).resolution;
       for (const std::string& one : contradictions(cell, resolution)) FAIL_CHECK(one);
       for (void (*change)(sim::Cell&) : {+[](sim::Cell& one) { one.backend += "?"; }, +[](sim::Cell& one) { one.kernel_class += "?"; },
                                          +[](sim::Cell& one) {
-                                           one.refusal = one.refusal ? std::nullopt : std::optional<oracle::Refusal>({"ValueError", "?"});
+                                           one.refusal = one.refusal ? std::nullopt : std::optional<engine::Refusal>({"ValueError", "?"});
                                          }}) {
         sim::Cell wrong = cell;
         change(wrong);
@@ -264,13 +263,13 @@ TEST_CASE("verify's cells are what select says of the checkpoint's layer on each
 }
 
 TEST_CASE("a deciding cell without verdict never ends with 0, whatever the others say") {
-  const sim::Checkpoint checkpoint(std::filesystem::path(MXACT_SOURCE_DIR) / "golden/witness/checkpoints/tiny-gpt-oss");
+  const checkpoint::Checkpoint checkpoint(std::filesystem::path(MXACT_SOURCE_DIR) / "golden/witness/checkpoints/tiny-gpt-oss");
   constexpr std::array kVerdicts{sim::Verdict::passed, sim::Verdict::failed, sim::Verdict::mistrusted, sim::Verdict::not_modelled,
                                  sim::Verdict::refused};
   std::mt19937_64 random(7);
   int clean = 0;
   for (int i = 0; i < 2000; ++i) {
-    sim::VerifyReport report = sim::planned_report(checkpoint, options_of(mx::kVllm2026_05, {i % 2 == 0 ? "SM90" : "SM100"}, {1}));
+    sim::VerifyReport report = sim::planned_report(checkpoint, options_of(mx::deployment::kVllm2026_05, {i % 2 == 0 ? "SM90" : "SM100"}, {1}));
     // Most pass, so that one of the others is seen alone.
     for (sim::ConversionResult& result : report.conversions) result.verdict = kVerdicts[random() % 4 == 0 ? random() % kVerdicts.size() : 0];
     const auto passed = [&](const sim::Cell& cell) { return report.verdict(cell) == sim::Verdict::passed; };

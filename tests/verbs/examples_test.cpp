@@ -55,9 +55,9 @@ std::filesystem::path examples() { return std::filesystem::path(MXACT_SOURCE_DIR
 TEST_CASE("every example deployment chooses what is said of it") {
   for (const Example& example : kExamples) {
     INFO(example.file);
-    const mx::sim::DeploymentFile file = mx::sim::load_deployment_file(examples() / (std::string(example.file) + ".info"));
+    const mx::support::DeploymentFile file = mx::support::load_deployment_file(examples() / (std::string(example.file) + ".info"));
     CHECK(file.oracle == example.oracle);
-    const mx::oracle::Decision decision = mx::oracle::select(mx::kVllm2026_05, file.oracle, file.deployment);
+    const mx::engine::Decision decision = mx::engine::select(mx::deployment::kVllm2026_05, file.oracle, file.deployment);
     REQUIRE(decision.choice);
     CHECK(decision.choice->backend == example.backend);
     CHECK(decision.choice->kernel_class == example.kernel_class);

@@ -21,7 +21,7 @@ Cell number_of(double value) {
   return {word, word};
 }
 
-Table differences_of(const sim::CheckpointComparison& result, std::size_t rows) {
+Table differences_of(const checkpoint::CheckpointComparison& result, std::size_t rows) {
   Table table{"differences",
               {{"tensor", "tensor"},
                in_json("layer"),
@@ -33,7 +33,7 @@ Table differences_of(const sim::CheckpointComparison& result, std::size_t rows) 
                {"b", "and"},
                {"cause", "what explains it"}}};
   for (std::size_t i = 0; i < std::min(rows, result.differences.size()); ++i) {
-    const sim::TensorDifference& one = result.differences[i];
+    const checkpoint::TensorDifference& one = result.differences[i];
     table.add({one.name,
                one.layer,
                one.differing,
@@ -47,10 +47,10 @@ Table differences_of(const sim::CheckpointComparison& result, std::size_t rows) 
   return table;
 }
 
-sim::JunitCase case_of(const sim::TensorDifference& one, const std::string& replay, const std::string& file) {
+support::JunitCase case_of(const checkpoint::TensorDifference& one, const std::string& replay, const std::string& file) {
   return {"mxact.compare",
           one.name,
-          sim::CheckEnd::failed,
+          support::CheckEnd::failed,
           fmt::format("{} of {} values differ, by a factor of at most {}{}{}", one.differing, one.values, one.ratio, one.cause.empty() ? "" : ": ",
                       one.cause),
           fmt::format("[{}]: {} and {}", fmt::join(one.first, ", "), one.a, one.b),
@@ -60,7 +60,7 @@ sim::JunitCase case_of(const sim::TensorDifference& one, const std::string& repl
 
 }  // namespace
 
-Document checkpoints_document(const sim::CheckpointComparison& result, const std::string& first, const std::string& second) {
+Document checkpoints_document(const checkpoint::CheckpointComparison& result, const std::string& first, const std::string& second) {
   Document document{"compare-checkpoints"};
   document.field("first", "first", {{"path", first}, {"form", result.first_form}}, fmt::format("{} ({})", first, result.first_form));
   document.field("second", "second", {{"path", second}, {"form", result.second_form}}, fmt::format("{} ({})", second, result.second_form));
@@ -72,19 +72,19 @@ Document checkpoints_document(const sim::CheckpointComparison& result, const std
     document.table(text_alone(differences_of(result, kShown)));
     if (result.differences.size() > kShown) document.line(fmt::format("and {} tensors more; --json has all", result.differences.size() - kShown));
   }
-  const std::string replay = fmt::format("mxact compare {} {}", sim::shell_word(first), sim::shell_word(second));
+  const std::string replay = fmt::format("mxact compare {} {}", support::shell_word(first), support::shell_word(second));
   Table omitted{"omitted", {in_json("name"), in_json("why"), in_json("differs")}};
   std::size_t shown = 0;
-  for (const sim::TensorOmitted& one : result.omitted) {
+  for (const checkpoint::TensorOmitted& one : result.omitted) {
     omitted.add({one.name, one.why, one.differs});
     if (one.differs && shown++ < kShown) document.line(fmt::format("not compared: {}: {}", one.name, one.why));
-    if (one.differs) document.cases.push_back({"mxact.compare", one.name, sim::CheckEnd::failed, one.why, {}, replay, second});
+    if (one.differs) document.cases.push_back({"mxact.compare", one.name, support::CheckEnd::failed, one.why, {}, replay, second});
   }
   if (shown > kShown) document.line(fmt::format("and {} more; --json has all", shown - kShown));
   document.value("omitted", omitted.json());
-  for (const sim::TensorDifference& one : result.differences) document.cases.push_back(case_of(one, replay, second));
+  for (const checkpoint::TensorDifference& one : result.differences) document.cases.push_back(case_of(one, replay, second));
   if (result.equal > 0)
-    document.cases.push_back({"mxact.compare", fmt::format("{} tensors", result.equal), sim::CheckEnd::passed, {}, {}, {}, second});
+    document.cases.push_back({"mxact.compare", fmt::format("{} tensors", result.equal), support::CheckEnd::passed, {}, {}, {}, second});
   constexpr int kNothing = 5;
   document.ended(!result.same() ? 1 : result.tensors == 0 ? kNothing : 0);
   return document;

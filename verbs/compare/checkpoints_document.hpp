@@ -9,6 +9,6 @@
 namespace mx::verbs {
 
 /// Exit code 0: the same numbers; 1: they differ, or one has what the other lacks; 5: nothing was compared.
-Document checkpoints_document(const sim::CheckpointComparison& result, const std::string& first, const std::string& second);
+Document checkpoints_document(const checkpoint::CheckpointComparison& result, const std::string& first, const std::string& second);
 
 }  // namespace mx::verbs

@@ -10,7 +10,7 @@
 
 #include "model/numerics/recipe.hpp"
 
-namespace mx::golden {
+namespace mx::verbs {
 
 /// A kind of difference. Classes are rows of a table, tried in its order: a difference belongs to the first class that takes it, the last takes all.
 struct DifferenceClass {
@@ -101,4 +101,4 @@ std::vector<DifferenceClass> recipe_classes();
 RecipeComparison compare_recipes(const RecipeSide& first, const RecipeSide& second, const Format& from, const BlockPattern& pattern,
                                  const Progress& progress = {});
 
-}  // namespace mx::golden
+}  // namespace mx::verbs

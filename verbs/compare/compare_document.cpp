@@ -18,7 +18,7 @@ Cell code_of(std::uint32_t code, const Format& format) {
   return {code_json(code, format), fmt::format("{} = {}", hex(code, format), decimal(decode(format, code)))};
 }
 
-Cell outcome_of(const golden::Outcome& outcome, const Format& format) { return outcome ? code_of(*outcome, format) : Cell("refused"); }
+Cell outcome_of(const Outcome& outcome, const Format& format) { return outcome ? code_of(*outcome, format) : Cell("refused"); }
 
 /// Texts of an example's input and of both sides, and all of it as a value.
 struct Example {
@@ -29,7 +29,7 @@ struct Example {
 };
 
 /// A class with its counts and, where there is one, its example: the text has only those.
-void add_class(Table& all, Table& shown, const golden::DifferenceClass& difference, std::vector<Cell> counts, const std::optional<Example>& example) {
+void add_class(Table& all, Table& shown, const DifferenceClass& difference, std::vector<Cell> counts, const std::optional<Example>& example) {
   std::vector<Cell> row{difference.name};
   row.insert(row.end(), counts.begin(), counts.end());
   const Cell none = Cell::none();
@@ -64,7 +64,7 @@ void finish(Document& document, Table all, Table shown, std::uint64_t differing,
   if (document.exit_code == kMistrusted) document.note("MISTRUSTED: a profile was compared with itself; nothing could have differed");
 }
 
-Cell block_of(const golden::BlockExample::Side& side, const BlockFormat& format, bool scales_alone) {
+Cell block_of(const BlockExample::Side& side, const BlockFormat& format, bool scales_alone) {
   const std::string scale = hex(side.scale, *format.scale);
   Json json = {{"scale", code_json(side.scale, *format.scale)},
                {"code", code_json(side.code, *format.element)},
@@ -75,7 +75,7 @@ Cell block_of(const golden::BlockExample::Side& side, const BlockFormat& format,
 
 }  // namespace
 
-Document conversions_document(const Compared& compared, const Format& to, const golden::ConversionComparison& result) {
+Document conversions_document(const Compared& compared, const Format& to, const ConversionComparison& result) {
   const Format& from = *compared.from;
   const Conversion& how = conversion(*compared.first, from, to);
   const Conversion& other = conversion(*compared.second, from, to);
@@ -100,7 +100,7 @@ Document conversions_document(const Compared& compared, const Format& to, const 
              {"meaning", "meaning"},
              in_json("example")}};
   Table shown = all;
-  for (const golden::ConversionClassCount& row : result.classes) {
+  for (const ConversionClassCount& row : result.classes) {
     std::optional<Example> example;
     if (row.example) example = {code_of(row.example->input, from), outcome_of(row.example->first, to), outcome_of(row.example->second, to)};
     add_class(all, shown, row.difference, {row.count}, example);
@@ -109,8 +109,8 @@ Document conversions_document(const Compared& compared, const Format& to, const 
   return document;
 }
 
-Document recipes_document(const Compared& compared, const golden::RecipeSide& first, const golden::RecipeSide& second,
-                          const golden::BlockPattern& pattern, const golden::RecipeComparison& result) {
+Document recipes_document(const Compared& compared, const RecipeSide& first, const RecipeSide& second,
+                          const BlockPattern& pattern, const RecipeComparison& result) {
   const Format& from = *compared.from;
   const BlockFormat& format = *first.recipe->format;
   const std::string_view first_rule = scale_rule_name(*first.recipe);
@@ -143,7 +143,7 @@ Document recipes_document(const Compared& compared, const golden::RecipeSide& fi
              {"meaning", "meaning"},
              in_json("example")}};
   Table shown = all;
-  for (const golden::BlockClassCount& row : result.classes) {
+  for (const BlockClassCount& row : result.classes) {
     std::optional<Example> example;
     if (row.example)
       example = {code_of(row.example->input, from), block_of(row.example->first, format, result.scales_alone),

@@ -16,10 +16,10 @@ struct Compared {
   const Format* from;
 };
 
-Document conversions_document(const Compared& compared, const Format& to, const golden::ConversionComparison& result);
+Document conversions_document(const Compared& compared, const Format& to, const ConversionComparison& result);
 
 /// `first` and `second` are what was compared, of the same block format.
-Document recipes_document(const Compared& compared, const golden::RecipeSide& first, const golden::RecipeSide& second,
-                          const golden::BlockPattern& pattern, const golden::RecipeComparison& result);
+Document recipes_document(const Compared& compared, const RecipeSide& first, const RecipeSide& second,
+                          const BlockPattern& pattern, const RecipeComparison& result);
 
 }  // namespace mx::verbs

@@ -9,7 +9,7 @@
 #include "verbs/compare/compare.hpp"
 #include "verbs/compare/pieces.hpp"
 
-namespace mx::golden {
+namespace mx::verbs {
 namespace {
 
 constexpr std::uint32_t kMagnitude = 0x7FFFFFFFU;
@@ -201,4 +201,4 @@ ConversionComparison compare_conversions(const Conversion& first, const Conversi
   return result;
 }
 
-}  // namespace mx::golden
+}  // namespace mx::verbs

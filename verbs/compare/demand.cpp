@@ -6,7 +6,7 @@
 
 #include "model/error.hpp"
 
-namespace mx::golden {
+namespace mx::verbs {
 namespace {
 
 bool meets(const Conversion& how, const ConversionDemand& demand) {
@@ -35,4 +35,4 @@ const Conversion& demanded_conversion(const Profile& profile, const Format& from
                                             rounding ? "rounding" : "overflow", has, wanted, those_that_meet(from, to, demand)));
 }
 
-}  // namespace mx::golden
+}  // namespace mx::verbs

@@ -5,7 +5,7 @@
 
 #include "model/numerics/profile.hpp"
 
-namespace mx::golden {
+namespace mx::verbs {
 
 /// Nothing is demanded of what is not set.
 struct ConversionDemand {
@@ -17,4 +17,4 @@ struct ConversionDemand {
 /// way, naming those that do as demanded.
 const Conversion& demanded_conversion(const Profile& profile, const Format& from, const Format& to, const ConversionDemand& demand);
 
-}  // namespace mx::golden
+}  // namespace mx::verbs

@@ -11,7 +11,7 @@
 #include "model/ordinary_mode.hpp"
 #include "verbs/compare/compare.hpp"
 
-namespace mx::golden {
+namespace mx::verbs {
 
 /// Number of codes of a format.
 inline std::uint64_t pattern_count(const Format& format) { return std::uint64_t{1} << static_cast<unsigned>(format.width); }
@@ -54,4 +54,4 @@ auto in_pieces(std::uint64_t total, const Progress& progress, const Run& run) {
   return done == pieces ? std::optional(std::move(results)) : std::nullopt;
 }
 
-}  // namespace mx::golden
+}  // namespace mx::verbs

@@ -9,7 +9,7 @@
 #include "verbs/compare/compare.hpp"
 #include "verbs/compare/pieces.hpp"
 
-namespace mx::golden {
+namespace mx::verbs {
 namespace {
 
 constexpr std::uint32_t kMagnitude = 0x7FFFFFFFU;
@@ -218,4 +218,4 @@ RecipeComparison compare_recipes(const RecipeSide& first, const RecipeSide& seco
   return result;
 }
 
-}  // namespace mx::golden
+}  // namespace mx::verbs

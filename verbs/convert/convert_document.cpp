@@ -15,8 +15,8 @@
 namespace mx::verbs {
 namespace {
 
-using layout::Setting;
-using sim::LayerLoss;
+using families::Setting;
+using checkpoint::LayerLoss;
 
 /// What was lost of one tensor in one way, over all layers.
 struct LossLine {
@@ -60,13 +60,13 @@ void add_losses(Document& document, const std::vector<LayerLoss>& losses) {
 
 std::string sizes_text(std::int64_t from, std::int64_t to) { return from == to ? std::to_string(from) : fmt::format("{} -> {}", from, to); }
 
-Document begun(std::string verb, const Setting& setting) { return {std::move(verb), std::string(name_of(setting.engine))}; }
+Document begun(std::string verb, const Setting& setting) { return {std::move(verb), std::string(deployment::name_of(setting.engine))}; }
 
 /// ", flashinfer 0.6.18": releases of libraries that the engine's version does not ask for.
 std::string libraries_text(const Setting& setting) {
   std::string text;
-  for (const layout::SettingKey& key : layout::setting_keys()) {
-    if (!layout::is_of_library(key.key) || key.get(setting) == "engine") continue;
+  for (const families::SettingKey& key : families::setting_keys()) {
+    if (!families::is_of_library(key.key) || key.get(setting) == "engine") continue;
     text += fmt::format(", {} {}", key.key, key.get(setting));
   }
   return text;
@@ -74,7 +74,7 @@ std::string libraries_text(const Setting& setting) {
 
 void add_backend(Document& document, const std::string& backend, const Setting& setting, const std::string& rank = {}) {
   document.field("backend", "backend", backend,
-                 fmt::format("{} on {}, engine {}{}{}", backend, layout::name_of(setting.arch), document.engine, libraries_text(setting), rank));
+                 fmt::format("{} on {}, engine {}{}{}", backend, families::name_of(setting.arch), document.engine, libraries_text(setting), rank));
 }
 
 std::string sizes_text(const Setting& setting) {
@@ -89,7 +89,7 @@ Json json_of(const Setting& setting) {
             {"rounded_hidden", setting.padded.hidden},
             {"intermediate", setting.sizes.intermediate},
             {"rounded_intermediate", setting.padded.intermediate}};
-  for (const layout::SettingKey& key : layout::setting_keys()) json[std::string(key.key)] = key.get(setting);
+  for (const families::SettingKey& key : families::setting_keys()) json[std::string(key.key)] = key.get(setting);
   return json;
 }
 
@@ -97,8 +97,8 @@ void add_setting(Document& document, const Setting& setting) { document.field("s
 
 /// The backend computes with the weights as they were loaded: the conversion stacks the experts' tensors and moves nothing in them.
 bool reads_as_stored(const std::string& backend, const Setting& setting) {
-  const layout::BackendLayout* const row = layout::find_backend_layout(backend, setting.form.format, setting.engine);
-  return row != nullptr && row->build == layout::as_loaded && setting.sizes == setting.padded;
+  const families::BackendLayout* const row = families::find_backend_layout(backend, setting.form.format, setting.engine);
+  return row != nullptr && row->build == families::as_loaded && setting.sizes == setting.padded;
 }
 
 /// A family beside the first.
@@ -110,9 +110,9 @@ std::string further_text(int number, const std::string& backend, const Setting& 
 }
 
 /// What stands beside the weights and was not copied.
-void add_left(Document& document, const std::vector<sim::LeftOut>& left) {
+void add_left(Document& document, const std::vector<checkpoint::LeftOut>& left) {
   Table table{"left", {in_json("name"), in_json("bytes")}};
-  for (const sim::LeftOut& one : left) {
+  for (const checkpoint::LeftOut& one : left) {
     table.add({one.name, one.bytes});
     document.line(fmt::format("left {}: {} bytes, weights of another form or hidden; convert --copy-all takes it", one.name, one.bytes));
   }
@@ -120,9 +120,9 @@ void add_left(Document& document, const std::vector<sim::LeftOut>& left) {
 }
 
 /// All families; in the text those that are left, each with the reason or with what would convert it.
-void add_left_families(Document& document, const sim::ConvertReport& report) {
+void add_left_families(Document& document, const checkpoint::ConvertReport& report) {
   std::vector<int> converted;
-  for (const sim::ConvertedFamily& family : report.converted) converted.push_back(family.family);
+  for (const checkpoint::ConvertedFamily& family : report.converted) converted.push_back(family.family);
   document.value("families", families_json(report.families, converted));
   for (std::size_t i = 0; i < report.families.size(); ++i) {
     if (std::ranges::find(converted, static_cast<int>(i)) != converted.end()) continue;
@@ -136,15 +136,15 @@ void add_left_families(Document& document, const sim::ConvertReport& report) {
   }
 }
 
-void add_conversion(Document& document, const sim::ConvertReport& report, int rank) {
-  const sim::ConvertedFamily& first = report.converted.front();
+void add_conversion(Document& document, const checkpoint::ConvertReport& report, int rank) {
+  const checkpoint::ConvertedFamily& first = report.converted.front();
   const Setting& setting = first.setting;
   add_backend(document, first.backend, setting, setting.tp_size == 1 ? "" : fmt::format(", rank {} of {}", rank, setting.tp_size));
   add_setting(document, setting);
   if (reads_as_stored(first.backend, setting))
     document.note(fmt::format("nothing to convert: {} reads {} as it is stored, all experts in one tensor", first.backend, layout::name_of(setting.form.format)));
   Json further = Json::array();
-  for (const sim::ConvertedFamily& family : std::span(report.converted).subspan(1)) {
+  for (const checkpoint::ConvertedFamily& family : std::span(report.converted).subspan(1)) {
     Json json = further_json(family.family + 1, family.backend, family.setting);
     json.update({{"layers", family.layers}, {"bytes_in", family.bytes_in}, {"bytes_out", family.bytes_out}});
     further.push_back(std::move(json));
@@ -177,19 +177,19 @@ void add_conversion(Document& document, const sim::ConvertReport& report, int ra
 
 }  // namespace
 
-Json families_json(const std::vector<sim::Family>& families, std::span<const int> chosen) {
+Json families_json(const std::vector<checkpoint::Family>& families, std::span<const int> chosen) {
   Table table{"families",
               {in_json("form"), in_json("place"), in_json("layers"), in_json("experts"), in_json("bytes"), in_json("converts"), in_json("further"),
                in_json("named_in"), in_json("chosen")}};
   for (std::size_t i = 0; i < families.size(); ++i) {
-    const sim::Family& family = families[i];
+    const checkpoint::Family& family = families[i];
     table.add({family.form, family.place, Cell(Json(family.layers)), family.experts, family.bytes, family.converts, family.further, family.left,
                std::ranges::find(chosen, static_cast<int>(i)) != chosen.end()});
   }
   return table.json();
 }
 
-void add_families(Document& document, const std::vector<sim::Family>& families, int chosen, const std::string& left) {
+void add_families(Document& document, const std::vector<checkpoint::Family>& families, int chosen, const std::string& left) {
   document.value("families", families_json(families, std::span(&chosen, 1)));
   for (std::size_t i = 0; i < families.size(); ++i) {
     if (static_cast<int>(i) == chosen) continue;
@@ -197,16 +197,16 @@ void add_families(Document& document, const std::vector<sim::Family>& families, 
   }
 }
 
-void add_values(Document& document, const std::vector<sim::LayerValues>& values) {
+void add_values(Document& document, const std::vector<checkpoint::LayerValues>& values) {
   Table table{"values", {in_json("layer"), in_json("fault"), in_json("spoils"), in_json("tensor"), in_json("count"), in_json("first")}};
   for (const auto& [layer, fault] : values) {
-    table.add({layer, sim::name_of(fault.fault), sim::spoils(fault.fault), fault.tensor, fault.count, fault.first});
-    document.line(fmt::format("{}: {}", sim::spoils(fault.fault) ? "no numbers" : "warning", fault.text()));
+    table.add({layer, checkpoint::name_of(fault.fault), checkpoint::spoils(fault.fault), fault.tensor, fault.count, fault.first});
+    document.line(fmt::format("{}: {}", checkpoint::spoils(fault.fault) ? "no numbers" : "warning", fault.text()));
   }
   document.value(table.key, table.json());
 }
 
-Document convert_document(const sim::ConvertReport& report, const std::string& checkpoint, const std::string& output, int rank,
+Document convert_document(const checkpoint::ConvertReport& report, const std::string& checkpoint, const std::string& output, int rank,
                           bool fail_on_warning) {
   Document document = begun("convert", report.converted.front().setting);
   document.value("checkpoint", checkpoint);
@@ -216,8 +216,8 @@ Document convert_document(const sim::ConvertReport& report, const std::string& c
   return document;
 }
 
-Document restore_document(const sim::RestoreReport& report, const std::vector<std::string>& directories, const std::string& output) {
-  const sim::RestoredFamily& first = report.families.front();
+Document restore_document(const checkpoint::RestoreReport& report, const std::vector<std::string>& directories, const std::string& output) {
+  const checkpoint::RestoredFamily& first = report.families.front();
   Document document = begun("restore", first.setting);
   document.value("directories", directories);
   document.value("output", output);
@@ -225,7 +225,7 @@ Document restore_document(const sim::RestoreReport& report, const std::vector<st
   add_setting(document, first.setting);
   int layers = first.layers;
   Json further = Json::array();
-  for (const sim::RestoredFamily& family : std::span(report.families).subspan(1)) {
+  for (const checkpoint::RestoredFamily& family : std::span(report.families).subspan(1)) {
     layers += family.layers;
     further.push_back(further_json(family.further, family.backend, family.setting));
     further.back()["layers"] = family.layers;
@@ -242,21 +242,21 @@ Document restore_document(const sim::RestoreReport& report, const std::vector<st
   return document;
 }
 
-Document plan_document(const sim::UnitPlan& plan) {
-  const sim::PlannedFamily& first = plan.families.front();
+Document plan_document(const checkpoint::UnitPlan& plan) {
+  const checkpoint::PlannedFamily& first = plan.families.front();
   Document document = begun("plan", first.setting);
   document.value("plan", plan.id);
   add_backend(document, first.backend, first.setting);
   add_setting(document, first.setting);
   Json further = Json::array();
-  for (const sim::PlannedFamily& family : std::span(plan.families).subspan(1)) {
+  for (const checkpoint::PlannedFamily& family : std::span(plan.families).subspan(1)) {
     further.push_back(further_json(family.family + 1, family.backend, family.setting));
     document.field("further", {}, {}, further_text(family.family + 1, family.backend, family.setting));
   }
   if (!further.empty()) document.value("further", std::move(further));
   Table units{{}, {in_json("unit"), in_json("what"), in_json("file"), in_json("bytes")}};
   std::uint64_t bytes = 0;
-  for (const sim::PlannedUnit& unit : plan.units) {
+  for (const checkpoint::PlannedUnit& unit : plan.units) {
     units.add({unit.unit, unit.what, unit.file, unit.bytes});
     bytes += unit.bytes;
   }
@@ -265,13 +265,13 @@ Document plan_document(const sim::UnitPlan& plan) {
   return document;
 }
 
-Document run_document(const sim::UnitPlan& plan, const std::vector<UnitDone>& units) {
+Document run_document(const checkpoint::UnitPlan& plan, const std::vector<UnitDone>& units) {
   Document document = begun("run", plan.families.front().setting);
   document.value("plan", plan.id);
   Table table{"units", {in_json("unit"), in_json("file"), in_json("size"), in_json("digest"), in_json("outcome")}};
   for (const UnitDone& done : units) {
-    const std::string_view word = done.outcome == sim::UnitOutcome::written ? "written"
-                                  : done.outcome == sim::UnitOutcome::left  ? "left"
+    const std::string_view word = done.outcome == checkpoint::UnitOutcome::written ? "written"
+                                  : done.outcome == checkpoint::UnitOutcome::left  ? "left"
                                                                             : "there already";
     table.add({done.unit, done.result.file, done.result.size, done.result.digest, word});
     const std::string digest = done.result.digest.empty() ? "" : done.result.digest + "  ";
@@ -284,7 +284,7 @@ Document run_document(const sim::UnitPlan& plan, const std::vector<UnitDone>& un
   return document;
 }
 
-Document merge_document(const sim::ConvertReport& report, const sim::UnitPlan& plan) {
+Document merge_document(const checkpoint::ConvertReport& report, const checkpoint::UnitPlan& plan) {
   Document document = begun("merge", report.converted.front().setting);
   document.value("plan", plan.id);
   document.value("checkpoint", plan.checkpoint.string());

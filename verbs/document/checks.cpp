@@ -8,8 +8,8 @@
 namespace mx::verbs {
 namespace {
 
-using sim::CheckEnd;
-using sim::JunitCase;
+using support::CheckEnd;
+using support::JunitCase;
 
 /// The cases with their times. Those that were checked along with others, like the bins of one stream, share equally what the run took besides the
 /// cases that were timed alone.
@@ -107,11 +107,11 @@ std::string cases_markdown(const std::vector<JunitCase>& cases) {
 }  // namespace
 
 std::string to_junit(const Document& document, const Head& head) {
-  sim::JunitRun run{"mxact " + document.verb, head.started, head.seconds, {}};
+  support::JunitRun run{"mxact " + document.verb, head.started, head.seconds, {}};
   run.properties = {{"version", head.version}, {"commit", head.commit}, {"command", head.command}, {"processor", head.processor}};
   if (!document.engine.empty()) run.properties.emplace_back("engine", document.engine);
   if (!document.verdict.empty()) run.properties.emplace_back("verdict", document.verdict);
-  return sim::junit_xml(run, all_cases(document, head));
+  return support::junit_xml(run, all_cases(document, head));
 }
 
 std::string to_markdown(const Document& document, const Head& head) {

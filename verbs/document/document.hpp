@@ -16,7 +16,7 @@
 
 namespace mx::verbs {
 
-using sim::Json;
+using support::Json;
 
 /// What people read of a value that has no text of its own: a string as it is, a number in digits, yes or no, "-" for null, an array with commas.
 std::string default_text(const Json& value);
@@ -95,7 +95,7 @@ struct Document {
   std::vector<Entry> entries = {};
   std::string verdict = {};  ///< "PASSED", ...; empty: nothing was checked by design
   int exit_code = 0;
-  std::vector<sim::JunitCase> cases = {};
+  std::vector<support::JunitCase> cases = {};
 
   void value(std::string key, Json json) { entries.push_back(Member{std::move(key), std::move(json)}); }
   void line(std::string text = {}) { entries.push_back(Line{std::move(text)}); }
@@ -104,7 +104,7 @@ struct Document {
   void table(Table rows) { entries.push_back(std::move(rows)); }
   /// The file that the checks are about, for those that name none.
   void about(const std::string& file) {
-    for (sim::JunitCase& one : cases) one.file = one.file.empty() ? file : one.file;
+    for (support::JunitCase& one : cases) one.file = one.file.empty() ? file : one.file;
   }
   void note(std::string text) { entries.push_back(Note{std::move(text)}); }
   /// Of a verb that checks something: its exit code, and the verdict that this stands for. 0 PASSED, 1 FAILED, 4 REFUSED, 5 MISTRUSTED.

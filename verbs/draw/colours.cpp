@@ -4,7 +4,7 @@
 
 #include <array>
 
-namespace mx::golden {
+namespace mx::verbs {
 namespace {
 
 using Colour = std::array<int, 3>;
@@ -42,4 +42,4 @@ bool is_light(int shade) {
   return 299 * colour[0] + 587 * colour[1] + 114 * colour[2] > 118'000;
 }
 
-}  // namespace mx::golden
+}  // namespace mx::verbs

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-namespace mx::golden {
+namespace mx::verbs {
 
 /// Shades in all: neighbours in memory share one in large pictures.
 inline constexpr int kShades = 256;
@@ -16,4 +16,4 @@ std::string colour_of(int shade);
 /// Whether black, not white, can be read on it.
 bool is_light(int shade);
 
-}  // namespace mx::golden
+}  // namespace mx::verbs

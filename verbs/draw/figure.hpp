@@ -6,10 +6,10 @@
 #include "support/svg.hpp"
 #include "verbs/draw/style.hpp"
 
-namespace mx::golden {
+namespace mx::verbs {
 
 struct Figure {
-  Svg svg;
+  support::Svg svg;
   int width = 0;  ///< in pixels
   int height = 0;
   std::string title;
@@ -22,4 +22,4 @@ std::string as_file(const Figure& figure);
 /// An element for a page, which has css(look->rules, ".NAME") in its style sheet and the look's patterns in a picture of their own.
 std::string as_part(const Figure& figure);
 
-}  // namespace mx::golden
+}  // namespace mx::verbs

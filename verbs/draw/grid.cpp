@@ -7,7 +7,7 @@
 #include "model/error.hpp"
 #include "verbs/layout/where.hpp"
 
-namespace mx::golden {
+namespace mx::verbs {
 namespace {
 
 using layout::Axis;
@@ -203,4 +203,4 @@ Grid memory_grid(const Subject& subject, const std::optional<Tiles>& tiles, std:
   return grid;
 }
 
-}  // namespace mx::golden
+}  // namespace mx::verbs

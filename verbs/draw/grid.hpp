@@ -9,7 +9,7 @@
 
 #include "verbs/layout/subject.hpp"
 
-namespace mx::golden {
+namespace mx::verbs {
 
 enum class CellKind {
   element,
@@ -65,4 +65,4 @@ Grid logical_grid(const Subject& subject, const std::optional<Tiles>& tiles, boo
 /// Memory in lines of `width` addresses, 0 for a width at which memory is neither very wide nor very tall. Throws as logical_grid does.
 Grid memory_grid(const Subject& subject, const std::optional<Tiles>& tiles, std::int64_t width, bool labelled);
 
-}  // namespace mx::golden
+}  // namespace mx::verbs

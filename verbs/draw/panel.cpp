@@ -8,7 +8,7 @@
 
 #include "verbs/draw/colours.hpp"
 
-namespace mx::golden {
+namespace mx::verbs {
 namespace {
 
 constexpr int kTickRoom = 64;  // beside the rows
@@ -53,7 +53,7 @@ bool labels_fit(const Grid& grid, int cell) {
 /// The rows first .. first + rows - 1 of a grid.
 class Strip {
  public:
-  Strip(Svg& svg, const Grid& grid, const PanelShape& shape, std::int64_t first, int x, int y)
+  Strip(support::Svg& svg, const Grid& grid, const PanelShape& shape, std::int64_t first, int x, int y)
       : svg_(svg),
         grid_(grid),
         cell_(shape.cell),
@@ -111,7 +111,7 @@ class Strip {
 
   /// All cells of one fill as one shape, neighbours in a row as one box of it.
   void joined_cells() {
-    std::array<Svg::Boxes, kShades + kCellKinds> fills;
+    std::array<support::Svg::Boxes, kShades + kCellKinds> fills;
     for (std::int64_t row = first_; row < first_ + rows_; ++row) {
       for (std::int64_t begin = 0, end = 0; begin < grid_.columns; begin = end) {
         const std::size_t fill = fill_of(cell_at(row, begin));
@@ -175,7 +175,7 @@ class Strip {
     }
   }
 
-  Svg& svg_;
+  support::Svg& svg_;
   const Grid& grid_;
   int cell_;
   std::int64_t first_;
@@ -195,11 +195,11 @@ PanelShape shape_of(const Grid& grid) {
   return best;
 }
 
-void draw_panel(Svg& svg, const Grid& grid, int x, int y) {
+void draw_panel(support::Svg& svg, const Grid& grid, int x, int y) {
   const PanelShape shape = shape_of(grid);
   constexpr int kHeadLine = 14;
   svg.text(x + kTickRoom, y + kHeadLine, "head", grid.title);
   for (int strip = 0; strip < shape.strips; ++strip) Strip(svg, grid, shape, strip * shape.strip_rows, x + strip * shape.strip_width, y).draw();
 }
 
-}  // namespace mx::golden
+}  // namespace mx::verbs

@@ -7,7 +7,7 @@
 #include "support/svg.hpp"
 #include "verbs/draw/grid.hpp"
 
-namespace mx::golden {
+namespace mx::verbs {
 
 /// How a cell without an element is filled, and what the legend says of it.
 struct KindRow {
@@ -35,6 +35,6 @@ struct PanelShape {
 /// The fewest strips whose cells are large enough for numbers, else those with the largest cells.
 PanelShape shape_of(const Grid& grid);
 
-void draw_panel(Svg& svg, const Grid& grid, int x, int y);
+void draw_panel(support::Svg& svg, const Grid& grid, int x, int y);
 
-}  // namespace mx::golden
+}  // namespace mx::verbs

@@ -14,7 +14,7 @@
 #include "verbs/draw/panel.hpp"
 #include "verbs/layout/difference.hpp"
 
-namespace mx::golden {
+namespace mx::verbs {
 namespace {
 
 constexpr int kMargin = 28;
@@ -85,7 +85,7 @@ class Page {
     }
   }
 
-  Svg svg;
+  support::Svg svg;
   int y = kMargin;
 
  private:
@@ -202,4 +202,4 @@ Figure draw_difference(const Subject& a, const Subject& b) {
   return {std::move(page.svg), room.picture(), page.y + kMargin, "mxact layout diff", counted, &kLayoutLook};
 }
 
-}  // namespace mx::golden
+}  // namespace mx::verbs

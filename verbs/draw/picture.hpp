@@ -7,7 +7,7 @@
 #include "verbs/draw/figure.hpp"
 #include "verbs/layout/subject.hpp"
 
-namespace mx::golden {
+namespace mx::verbs {
 
 /// Which grids a picture shows.
 enum class Panels {
@@ -31,4 +31,4 @@ Figure draw_difference(const Subject& a, const Subject& b);
 /// The picture. Throws Error(usage) when the layout has too many addresses to be seen (kMostCells).
 Figure draw(const Subject& subject, const PictureOptions& options);
 
-}  // namespace mx::golden
+}  // namespace mx::verbs

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-namespace mx::golden {
+namespace mx::verbs {
 namespace {
 
 constexpr std::array kLayoutRules{
@@ -104,4 +104,4 @@ std::string css(std::span<const StyleRule> rules, std::string_view scope) {
   return text + "}";
 }
 
-}  // namespace mx::golden
+}  // namespace mx::verbs

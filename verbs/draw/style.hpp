@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace mx::golden {
+namespace mx::verbs {
 
 /// One rule. Classes rather than variables: not every viewer knows CSS variables.
 struct StyleRule {
@@ -29,4 +29,4 @@ extern const Look kLayoutLook;
 /// Charts: verdicts, number lines, blocks, rates, heat maps.
 extern const Look kChartLook;
 
-}  // namespace mx::golden
+}  // namespace mx::verbs

@@ -5,19 +5,19 @@
 #include "model/families/arithmetic.hpp"
 #include "sim/ranks/converter.hpp"
 
-namespace mx::sim {
+namespace mx::verbs {
 
-void ArithmeticChanges::add(std::string_view oracle, const oracle::Hardware& hardware, const WeightsMemory& before, const WeightsMemory& after,
+void ArithmeticChanges::add(std::string_view oracle, const deployment::Hardware& hardware, const sim::WeightsMemory& before, const sim::WeightsMemory& after,
                             const std::function<std::string()>& deployment) {
   if (before.backend != after.backend || !after.format) return;
-  const ExecutionRow* const row = find_execution(*after.format, after.backend);
+  const families::ExecutionRow* const row = families::find_execution(*after.format, after.backend);
   if (row == nullptr) return;
-  const layout::Arch arch = arch_of(hardware);
-  for (const KnownDifference& difference : row->differences) {
+  const families::Arch arch = sim::arch_of(hardware);
+  for (const families::KnownDifference& difference : row->differences) {
     if ((difference.on != nullptr && !difference.on(arch)) || difference.engines.has(before_) || !difference.engines.has(after_)) continue;
     auto [at, is_new] =
         found_.try_emplace(Key{std::string(oracle), after.backend, std::string(difference.where)},
-                           ArithmeticChange{std::string(oracle), after.backend, where_text(difference), std::string(difference.source), 0, {}});
+                           ArithmeticChange{std::string(oracle), after.backend, families::where_text(difference), std::string(difference.source), 0, {}});
     if (is_new) at->second.smallest = deployment();
     ++at->second.deployments;
   }
@@ -30,4 +30,4 @@ std::vector<ArithmeticChange> ArithmeticChanges::all() const {
   return changes;
 }
 
-}  // namespace mx::sim
+}  // namespace mx::verbs

@@ -12,7 +12,7 @@
 #include "model/deployment/version.hpp"
 #include "sim/ranks/weights_memory.hpp"
 
-namespace mx::sim {
+namespace mx::verbs {
 
 /// Deployments of one oracle whose backend computes otherwise at one place.
 struct ArithmeticChange {
@@ -27,10 +27,10 @@ struct ArithmeticChange {
 /// What came between two versions, in deployments for which both choose the same backend.
 class ArithmeticChanges {
  public:
-  ArithmeticChanges(Engine before, Engine after) : before_(before), after_(after) {}
+  ArithmeticChanges(deployment::Engine before, deployment::Engine after) : before_(before), after_(after) {}
 
   /// A deployment's choice, by its weights' memory at both versions. `deployment` is asked for the first of a kind alone.
-  void add(std::string_view oracle, const oracle::Hardware& hardware, const WeightsMemory& before, const WeightsMemory& after,
+  void add(std::string_view oracle, const deployment::Hardware& hardware, const sim::WeightsMemory& before, const sim::WeightsMemory& after,
            const std::function<std::string()>& deployment);
   /// Most deployments first.
   std::vector<ArithmeticChange> all() const;
@@ -38,9 +38,9 @@ class ArithmeticChanges {
  private:
   using Key = std::tuple<std::string, std::string, std::string>;
 
-  Engine before_;
-  Engine after_;
+  deployment::Engine before_;
+  deployment::Engine after_;
   std::map<Key, ArithmeticChange> found_;
 };
 
-}  // namespace mx::sim
+}  // namespace mx::verbs

@@ -15,11 +15,11 @@
 #include "model/engine/vllm/select.hpp"
 #include "verbs/matrix/matrix.hpp"
 
-namespace mx::sim {
+namespace mx::verbs {
 namespace {
 
-using oracle::Decision;
-using oracle::Deployment;
+using engine::Decision;
+using deployment::Deployment;
 
 constexpr std::array<std::string_view, 4> kKinds = {"choice", "refusal", "class", "sizes"};
 
@@ -31,16 +31,16 @@ struct Asked {
 
 Asked asked(const ComparedEngine& version, std::string_view oracle, const Deployment& deployment) {
   Asked one{deployment, {}};
-  one.deployment.parallel.all2all_backend = oracle::all2all_of(version.engine, deployment.parallel.all2all_backend);
-  one.decision = oracle::select(version.engine, oracle, one.deployment);
+  one.deployment.parallel.all2all_backend = deployment::all2all_of(version.engine, deployment.parallel.all2all_backend);
+  one.decision = engine::select(version.engine, oracle, one.deployment);
   return one;
 }
 
 std::optional<ChangeKind> change_of(const Decision& before, const Decision& after) {
   if (before.choice.has_value() != after.choice.has_value()) return ChangeKind::choice;
   if (!before.choice) return before.refusal->error_type == after.refusal->error_type ? std::nullopt : std::optional(ChangeKind::refusal);
-  const oracle::Choice& a = *before.choice;
-  const oracle::Choice& b = *after.choice;
+  const engine::Choice& a = *before.choice;
+  const engine::Choice& b = *after.choice;
   if (a.backend != b.backend) return ChangeKind::choice;
   if (a.kernel_class != b.kernel_class) return ChangeKind::kernel;
   if (a.rounded_hidden != b.rounded_hidden || a.rounded_intermediate != b.rounded_intermediate) return ChangeKind::sizes;
@@ -60,7 +60,7 @@ std::string cause_of(const Decision& before, const Decision& after, ChangeKind k
   if (kind == ChangeKind::sizes) return "sizes are rounded otherwise";
   if (!before.choice) return after.choice ? after.choice->backend + " takes it now" : "";
   std::string codes;
-  for (const oracle::Candidate& candidate : after.trace) {
+  for (const engine::Candidate& candidate : after.trace) {
     if (candidate.backend != before.choice->backend || candidate.verdict.supported) continue;
     if (kind == ChangeKind::kernel && candidate.kernel_class != before.choice->kernel_class) continue;
     codes = candidate.verdict.code;
@@ -82,9 +82,9 @@ class Changes {
     ++compared_;
     add_decision(oracle, before, after);
     if (!before.decision.choice || !after.decision.choice) return;
-    WeightsMemory old = weights_memory(before_.engine, oracle, before.deployment, *before.decision.choice, before_.libraries);
-    WeightsMemory now = weights_memory(after_.engine, oracle, after.deployment, *after.decision.choice, after_.libraries);
-    const auto text = [&] { return oracle::info_text(after_.engine, oracle, after.deployment); };
+    sim::WeightsMemory old = sim::weights_memory(before_.engine, oracle, before.deployment, *before.decision.choice, before_.libraries);
+    sim::WeightsMemory now = sim::weights_memory(after_.engine, oracle, after.deployment, *after.decision.choice, after_.libraries);
+    const auto text = [&] { return audit::info_text(after_.engine, oracle, after.deployment); };
     arithmetic_.add(oracle, after.deployment.hardware, old, now, text);
     memory_.add(oracle, std::move(old), std::move(now), text);
   }
@@ -104,7 +104,7 @@ class Changes {
                   cause_of(before.decision, after.decision, *kind)};
     auto [at, is_new] = found_.try_emplace(key);
     ++at->second.deployments;
-    if (is_new) at->second.smallest = oracle::info_text(after_.engine, oracle, after.deployment);
+    if (is_new) at->second.smallest = audit::info_text(after_.engine, oracle, after.deployment);
   }
 
   std::vector<EngineChange> sorted() const {
@@ -125,7 +125,7 @@ class Changes {
   ArithmeticChanges arithmetic_;
 };
 
-bool is_published(const oracle::Model& model, const oracle::Scheme& scheme) {
+bool is_published(const deployment::Model& model, const deployment::Scheme& scheme) {
   return std::ranges::find(model.published, scheme.name) != model.published.end();
 }
 
@@ -142,11 +142,11 @@ std::size_t EngineDiff::count(ChangeKind kind) const {
 EngineDiff engine_diff(const ComparedEngine& before, const ComparedEngine& after) {
   Changes changes(before, after);
   for (const verbs::Spread& spread : verbs::spreads()) {
-    for (const oracle::Model& model : oracle::models()) {
-      for (const oracle::Scheme& scheme : oracle::schemes()) {
+    for (const deployment::Model& model : deployment::models()) {
+      for (const deployment::Scheme& scheme : deployment::schemes()) {
         if (!is_published(model, scheme)) continue;
-        for (const oracle::PlatformPreset& platform : oracle::all_platforms()) {
-          changes.add(scheme.oracle, oracle::deployment_of(model, scheme, platform, spread.request));
+        for (const deployment::PlatformPreset& platform : deployment::all_platforms()) {
+          changes.add(scheme.oracle, deployment::deployment_of(model, scheme, platform, spread.request));
         }
       }
     }
@@ -160,4 +160,4 @@ EngineDiff engine_diff(const ComparedEngine& before, const ComparedEngine& after
   return changes.all();
 }
 
-}  // namespace mx::sim
+}  // namespace mx::verbs

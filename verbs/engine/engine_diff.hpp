@@ -13,7 +13,7 @@
 #include "verbs/engine/arithmetic_diff.hpp"
 #include "verbs/engine/memory_diff.hpp"
 
-namespace mx::sim {
+namespace mx::verbs {
 
 /// What differs, the most of it.
 enum class ChangeKind : std::uint8_t {
@@ -36,8 +36,8 @@ struct EngineChange {
 };
 
 struct EngineDiff {
-  Engine before;
-  Engine after;
+  deployment::Engine before;
+  deployment::Engine after;
   std::size_t deployments;  ///< compared
   std::vector<EngineChange> changes;
   MemoryDiff memory;                         ///< of those for which both choose
@@ -46,9 +46,9 @@ struct EngineDiff {
   std::size_t count(ChangeKind kind) const;
 };
 
-/// A version to compare, with releases of libraries other than those that it asks for, as layout::choose_libraries takes them.
+/// A version to compare, with releases of libraries other than those that it asks for, as families::choose_libraries takes them.
 struct ComparedEngine {
-  Engine engine;
+  deployment::Engine engine;
   std::vector<std::string> libraries = {};
 };
 
@@ -56,7 +56,7 @@ struct ComparedEngine {
 /// that a version calls otherwise is asked by that version's name. Throws Error(unsupported) for a version without choices.
 EngineDiff engine_diff(const ComparedEngine& before, const ComparedEngine& after);
 
-/// One deployment put to both. Throws as oracle::select does.
-EngineDiff engine_diff(const ComparedEngine& before, const ComparedEngine& after, std::string_view oracle, const oracle::Deployment& deployment);
+/// One deployment put to both. Throws as engine::select does.
+EngineDiff engine_diff(const ComparedEngine& before, const ComparedEngine& after, std::string_view oracle, const deployment::Deployment& deployment);
 
-}  // namespace mx::sim
+}  // namespace mx::verbs

@@ -10,6 +10,6 @@ namespace mx::verbs {
 Document engine_list_document();
 
 /// What changes, most deployments first, grouped by cause, each with its smallest deployment.
-Document engine_diff_document(const sim::EngineDiff& diff);
+Document engine_diff_document(const EngineDiff& diff);
 
 }  // namespace mx::verbs

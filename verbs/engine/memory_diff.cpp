@@ -6,15 +6,15 @@
 #include <algorithm>
 #include <utility>
 
-namespace mx::sim {
+namespace mx::verbs {
 namespace {
 
 /// The first kind of difference in the order of what weighs most: a tensor that one side lacks, dtype, shape, steps.
-std::string first_difference(const WeightsMemory& before, const WeightsMemory& after) {
+std::string first_difference(const sim::WeightsMemory& before, const sim::WeightsMemory& after) {
   if (before.tensors.size() != after.tensors.size()) return "other tensors";
   for (const std::string_view kind : {"dtype", "shape", "steps"}) {
-    for (const TensorMemory& tensor : after.tensors) {
-      const TensorMemory* const other = find_tensor(before, tensor.tensor);
+    for (const sim::TensorMemory& tensor : after.tensors) {
+      const sim::TensorMemory* const other = find_tensor(before, tensor.tensor);
       if (other == nullptr) return "other tensors";
       if (difference_of(*other, tensor) == kind) return fmt::format("other {} of {}", kind, tensor.tensor);
     }
@@ -22,7 +22,7 @@ std::string first_difference(const WeightsMemory& before, const WeightsMemory& a
   return {};
 }
 
-std::string cause_of(const WeightsMemory& before, const WeightsMemory& after) {
+std::string cause_of(const sim::WeightsMemory& before, const sim::WeightsMemory& after) {
   if (!after.is_known()) return after.missing;
   if (!before.is_known()) return before.missing;
   if (before.backend != after.backend) return "another backend";
@@ -35,30 +35,30 @@ std::string cause_of(const WeightsMemory& before, const WeightsMemory& after) {
 
 }  // namespace
 
-const TensorMemory* find_tensor(const WeightsMemory& memory, std::string_view name) {
-  const auto at = std::ranges::find(memory.tensors, name, &TensorMemory::tensor);
+const sim::TensorMemory* find_tensor(const sim::WeightsMemory& memory, std::string_view name) {
+  const auto at = std::ranges::find(memory.tensors, name, &sim::TensorMemory::tensor);
   return at == memory.tensors.end() ? nullptr : &*at;
 }
 
-std::string layout_text(const WeightsMemory& memory) {
-  const layout::BackendLayout* const row = memory.conversion.row;
+std::string layout_text(const sim::WeightsMemory& memory) {
+  const families::BackendLayout* const row = memory.conversion.row;
   if (row == nullptr) return memory.missing;
-  const Versions& engines = row->engines;
+  const deployment::Versions& engines = row->engines;
   std::string text = fmt::format("{} {}", row->backend, layout::name_of(row->format));
-  if (engines.since != kVllm2026_05) text += fmt::format(", since {}", name_of(engines.since));
-  if (engines.until) text += fmt::format(", until {}", name_of(*engines.until));
+  if (engines.since != deployment::kVllm2026_05) text += fmt::format(", since {}", deployment::name_of(engines.since));
+  if (engines.until) text += fmt::format(", until {}", deployment::name_of(*engines.until));
   return text;
 }
 
-std::string tensor_text(const TensorMemory& tensor) { return fmt::format("{}[{}]", tensor.dtype, fmt::join(tensor.shape, ", ")); }
+std::string tensor_text(const sim::TensorMemory& tensor) { return fmt::format("{}[{}]", tensor.dtype, fmt::join(tensor.shape, ", ")); }
 
-std::string_view difference_of(const TensorMemory& before, const TensorMemory& after) {
+std::string_view difference_of(const sim::TensorMemory& before, const sim::TensorMemory& after) {
   if (before.dtype != after.dtype) return "dtype";
   if (before.shape != after.shape) return "shape";
   return before.program != after.program ? "steps" : "";
 }
 
-void MemoryChanges::add(std::string_view oracle, WeightsMemory before, WeightsMemory after, const std::function<std::string()>& deployment) {
+void MemoryChanges::add(std::string_view oracle, sim::WeightsMemory before, sim::WeightsMemory after, const std::function<std::string()>& deployment) {
   ++counts_.compared;
   const bool is_known = before.is_known() && after.is_known();
   if (is_known && before.tensors == after.tensors) return;
@@ -84,4 +84,4 @@ MemoryDiff MemoryChanges::all() const {
   return diff;
 }
 
-}  // namespace mx::sim
+}  // namespace mx::verbs

@@ -11,14 +11,14 @@
 
 #include "sim/ranks/weights_memory.hpp"
 
-namespace mx::sim {
+namespace mx::verbs {
 
 /// Deployments of one oracle whose weights changed alike.
 struct MemoryChange {
   std::string oracle;
   std::string cause;
-  WeightsMemory before;  ///< of the smallest deployment
-  WeightsMemory after;
+  sim::WeightsMemory before;  ///< of the smallest deployment
+  sim::WeightsMemory after;
   std::size_t deployments;
   std::string smallest;  ///< as a line that `mxact select` reads
 
@@ -35,20 +35,20 @@ struct MemoryDiff {
 };
 
 /// The tensor of that name; null where there is none.
-const TensorMemory* find_tensor(const WeightsMemory& memory, std::string_view name);
+const sim::TensorMemory* find_tensor(const sim::WeightsMemory& memory, std::string_view name);
 /// The row of the layouts that a memory follows: "MARLIN nvfp4, until vllm@2026-08", "MARLIN mxfp4"; where there is none, why.
-std::string layout_text(const WeightsMemory& memory);
+std::string layout_text(const sim::WeightsMemory& memory);
 
 /// "U8[32, 90, 5760, 16]"
-std::string tensor_text(const TensorMemory& tensor);
+std::string tensor_text(const sim::TensorMemory& tensor);
 
 /// Of two tensors of one name: "dtype", "shape", "steps"; empty where they are equal.
-std::string_view difference_of(const TensorMemory& before, const TensorMemory& after);
+std::string_view difference_of(const sim::TensorMemory& before, const sim::TensorMemory& after);
 
 class MemoryChanges {
  public:
   /// `deployment` is asked where the change is a new one.
-  void add(std::string_view oracle, WeightsMemory before, WeightsMemory after, const std::function<std::string()>& deployment);
+  void add(std::string_view oracle, sim::WeightsMemory before, sim::WeightsMemory after, const std::function<std::string()>& deployment);
   MemoryDiff all() const;
 
  private:
@@ -57,4 +57,4 @@ class MemoryChanges {
   MemoryDiff counts_;
 };
 
-}  // namespace mx::sim
+}  // namespace mx::verbs

@@ -103,7 +103,7 @@ Json tables_of(const Json& changes) {
 /// A document that says what the program answered.
 Document begun(const char* verb, const Json& run) {
   Document document{verb};
-  for (const sim::JsonMember& member : run.items()) document.value(member.key, member.value);
+  for (const support::JsonMember& member : run.items()) document.value(member.key, member.value);
   return document;
 }
 

@@ -27,9 +27,9 @@ Document laws_document(const Json& run) {
   const std::string replay = run.at("replay").text();
   document.cases.push_back({.group = "mxact.laws." + run.at("subject").text(),
                             .name = run.at("held").text(),
-                            .end = failure.empty() ? sim::CheckEnd::passed
-                                   : answered      ? sim::CheckEnd::failed
-                                                   : sim::CheckEnd::mistrusted,
+                            .end = failure.empty() ? support::CheckEnd::passed
+                                   : answered      ? support::CheckEnd::failed
+                                                   : support::CheckEnd::mistrusted,
                             .message = failure.empty() ? "" : why.substr(0, why.find('\n')),
                             .replay = replay});
   if (!failure.empty()) {

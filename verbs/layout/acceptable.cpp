@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace mx::golden {
+namespace mx::verbs {
 namespace {
 
 using Sizes = std::array<std::int64_t, 2>;
@@ -39,4 +39,4 @@ std::optional<Sizes> next_acceptable(Sizes sizes, std::int64_t step, const Broke
   return std::nullopt;
 }
 
-}  // namespace mx::golden
+}  // namespace mx::verbs

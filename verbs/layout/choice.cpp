@@ -13,11 +13,11 @@
 #include "verbs/layout/shape.hpp"
 #include "verbs/layout/subject.hpp"
 
-namespace mx::golden {
+namespace mx::verbs {
 namespace {
 
-using layout::BackendLayout;
-using layout::Setting;
+using families::BackendLayout;
+using families::Setting;
 using layout::Sizes;
 using layout::WeightFormat;
 
@@ -38,9 +38,9 @@ void check_keys(const LayoutQuery& query, const std::vector<std::string_view>& k
   }
 }
 
-StageChoice stage_choice(const layout::StageLayout& stage, const LayoutQuery& query) {
+StageChoice stage_choice(const families::StageLayout& stage, const LayoutQuery& query) {
   std::vector<std::string_view> known(kStageKeys.begin(), kStageKeys.end());
-  for (const layout::StageParam& param : stage.params) known.push_back(param.key);
+  for (const families::StageParam& param : stage.params) known.push_back(param.key);
   check_keys(query, known);
   const auto [batch, rows, cols] = shape_from(needed(query, "shape", "128x64"), kMatrixShape);
   const std::string bits = value_of(query, "unit-bits");
@@ -52,16 +52,16 @@ StageChoice stage_choice(const layout::StageLayout& stage, const LayoutQuery& qu
                       .batch = batch,
                       .rows = rows,
                       .cols = cols,
-                      .unit_bits = bits.empty() ? standard_bits : static_cast<int>(layout::whole_number("unit-bits", bits, 1, 64)),
+                      .unit_bits = bits.empty() ? standard_bits : static_cast<int>(families::whole_number("unit-bits", bits, 1, 64)),
                       .params = {}}};
   if (!version.empty()) {
     const auto found = std::ranges::find_if(stage.versions, [&](std::string_view label) { return same_name(label, version); });
     if (found == stage.versions.end()) throw Error(ErrorCode::usage, unknown_name("version", version, stage.versions), query.name);
     choice.request.version = *found;
   }
-  for (const layout::StageParam& param : stage.params) {
+  for (const families::StageParam& param : stage.params) {
     const std::string value = value_of(query, param.key);
-    choice.request.params[std::string(param.key)] = value.empty() ? param.standard : layout::whole_number(param.key, value, param.low, param.high);
+    choice.request.params[std::string(param.key)] = value.empty() ? param.standard : families::whole_number(param.key, value, param.low, param.high);
   }
   return choice;
 }
@@ -89,7 +89,7 @@ layout::SourceOrder order_of(const BackendLayout& row, const Setting& setting, c
 void check_form(const BackendLayout& row, const Setting& setting) {
   if (row.converts(setting.form, setting.engine)) return;
   const std::string order = fmt::format("{} order{}", layout::name_of(setting.form.order), setting.form.gated ? "" : ", not gated,");
-  throw Error(ErrorCode::usage, fmt::format("checkpoints in {} are not converted by engine {}", order, name_of(setting.engine)),
+  throw Error(ErrorCode::usage, fmt::format("checkpoints in {} are not converted by engine {}", order, deployment::name_of(setting.engine)),
               std::string(row.backend));
 }
 
@@ -112,7 +112,7 @@ void check_groups(const Sizes& sizes) {
 
 BackendChoice backend_choice(const Named& named, const LayoutQuery& query) {
   std::vector<std::string_view> known(kBackendKeys.begin(), kBackendKeys.end());
-  for (const layout::SettingKey& key : layout::setting_keys()) known.push_back(key.key);
+  for (const families::SettingKey& key : families::setting_keys()) known.push_back(key.key);
   check_keys(query, known);
   const layout::Role role = layout::role_named(needed(query, "tensor", "w13_weight"));
   const auto [experts, intermediate, hidden] = shape_from(needed(query, "shape", "128x256, intermediate x hidden"), kLayerShape);
@@ -121,21 +121,21 @@ BackendChoice backend_choice(const Named& named, const LayoutQuery& query) {
   check_groups(sizes);
   Setting setting{.sizes = sizes, .padded = sizes, .form = {format, layout::SourceOrder::gpt_oss}};
   for (const KeyValue& field : query.fields) {
-    if (const layout::SettingKey* key = layout::find_setting_key(field.key)) key->set(setting, field.value);
+    if (const families::SettingKey* key = families::find_setting_key(field.key)) key->set(setting, field.value);
   }
   for (const KeyValue& field : query.fields) {
-    if (same_name(field.key, "library")) layout::choose_library(setting, field.value);
+    if (same_name(field.key, "library")) families::choose_library(setting, field.value);
     const std::size_t equals = field.value.find('=');
     if (!same_name(field.key, "env")) continue;
     if (equals == std::string::npos) throw Error(ErrorCode::usage, fmt::format("'{}' is not NAME=VALUE", field.value), "env");
-    layout::set_by_variable(setting, std::string_view(field.value).substr(0, equals), std::string_view(field.value).substr(equals + 1));
+    families::set_by_variable(setting, std::string_view(field.value).substr(0, equals), std::string_view(field.value).substr(equals + 1));
   }
-  const BackendLayout& row = layout::backend_layout_named(query.name, format, setting.engine);
+  const BackendLayout& row = families::backend_layout_named(query.name, format, setting.engine);
   check_role(row, role);
   setting.form.order = order_of(row, setting, query);
   check_form(row, setting);
   const std::string padded = value_of(query, "padded");
-  setting.padded = sim::rounded_up(row.backend, setting);
+  setting.padded = checkpoint::rounded_up(row.backend, setting);
   if (!padded.empty()) {
     const auto [one, padded_intermediate, padded_hidden] = shape_from(padded, kLayerShape);
     setting.padded = {one == 1 ? experts : one, padded_intermediate, padded_hidden, sizes.group};
@@ -180,13 +180,13 @@ Named layout_named(std::string_view name) {
     if (std::ranges::find(known, other) == known.end()) known.push_back(other);
     return same_name(other, name);
   };
-  for (const layout::StageLayout& stage : layout::all_stage_layouts()) {
+  for (const families::StageLayout& stage : families::all_stage_layouts()) {
     if (is_it(stage.name)) named.stage = &stage;
   }
-  for (const layout::ValueStage& stage : layout::all_value_stages()) {
+  for (const families::ValueStage& stage : families::all_value_stages()) {
     if (is_it(stage.name)) named.value_stage = &stage;
   }
-  for (const BackendLayout& row : layout::all_backend_layouts()) {
+  for (const BackendLayout& row : families::all_backend_layouts()) {
     if (is_it(row.backend)) named.backends.push_back(&row);
   }
   if (named.stage == nullptr && named.value_stage == nullptr && named.backends.empty()) {
@@ -203,4 +203,4 @@ Choice choice_of(const LayoutQuery& query) {
               std::string(named.value_stage->name));
 }
 
-}  // namespace mx::golden
+}  // namespace mx::verbs

@@ -12,7 +12,7 @@
 #include "model/layout/address_map.hpp"
 #include "verbs/layout/where.hpp"
 
-namespace mx::golden {
+namespace mx::verbs {
 namespace {
 
 using layout::AddressMap;
@@ -211,4 +211,4 @@ LayoutDifference difference(const Subject& a, const Subject& b, std::size_t most
   return result;
 }
 
-}  // namespace mx::golden
+}  // namespace mx::verbs

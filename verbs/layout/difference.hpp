@@ -7,7 +7,7 @@
 
 #include "verbs/layout/subject.hpp"
 
-namespace mx::golden {
+namespace mx::verbs {
 
 /// Neighbouring addresses at which they hold different things: neighbours in both, or padding in both.
 struct Difference {
@@ -32,4 +32,4 @@ struct LayoutDifference {
 /// Holds the maps of two layouts against each other. Throws Error(usage) unless both take tensors of the same extents.
 LayoutDifference difference(const Subject& a, const Subject& b, std::size_t most);
 
-}  // namespace mx::golden
+}  // namespace mx::verbs

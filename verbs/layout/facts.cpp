@@ -8,12 +8,12 @@
 #include "model/error.hpp"
 #include "verbs/layout/where.hpp"
 
-namespace mx::golden {
+namespace mx::verbs {
 namespace {
 
-using layout::BackendLayout;
+using families::BackendLayout;
 using layout::Role;
-using layout::Setting;
+using families::Setting;
 using layout::Sizes;
 
 // No multiple of a tile: whatever pads shows it.
@@ -47,10 +47,10 @@ LayoutFacts facts_of(const Subject& subject) {
   return {subject.layout.unit_bits(), subject.layout.grain_bits(), padding_of(subject.layout), way_back_of(subject)};
 }
 
-std::optional<Subject> awkward(const BackendLayout& row, Role role, layout::Arch arch) {
+std::optional<Subject> awkward(const BackendLayout& row, Role role, families::Arch arch) {
   const std::int64_t group = std::max<std::int64_t>(layout::group_of(row.format), 1);
   const std::int64_t size = kAwkwardGroups * std::max(group, kLargestGroup);
-  const Engine engine = row.engines.has(kDefaultEngine) ? kDefaultEngine : row.engines.since;
+  const deployment::Engine engine = row.engines.has(deployment::kDefaultEngine) ? deployment::kDefaultEngine : row.engines.since;
   const layout::SourceOrder order = row.gpt_oss_order.has(engine) ? layout::SourceOrder::gpt_oss : layout::SourceOrder::standard;
   const Sizes sizes{1, size, size, group};
   const std::optional<BackendChoice> choice =
@@ -65,7 +65,7 @@ std::optional<Subject> awkward(const BackendLayout& row, Role role, layout::Arch
 
 }  // namespace
 
-LayoutFacts facts_of(const layout::StageLayout& stage) {
+LayoutFacts facts_of(const families::StageLayout& stage) {
   constexpr int kByte = 8;
   const std::optional<StageChoice> choice = next_taken(StageChoice{&stage,
                                                                    {.version = stage.versions.front(),
@@ -82,7 +82,7 @@ LayoutFacts facts_of(const layout::StageLayout& stage) {
 
 LayoutFacts facts_of(const BackendLayout& row, Role role) {
   std::optional<Subject> subject = awkward(row, role, Setting{}.arch);
-  for (layout::Arch arch = layout::Arch::sm75; !subject && arch <= layout::Arch::cpu; arch = static_cast<layout::Arch>(static_cast<int>(arch) + 1)) {
+  for (families::Arch arch = families::Arch::sm75; !subject && arch <= families::Arch::cpu; arch = static_cast<families::Arch>(static_cast<int>(arch) + 1)) {
     subject = awkward(row, role, arch);
   }
   const int bits = layout::unit_bits(role, row.format);
@@ -99,12 +99,12 @@ std::vector<Role> roles_of(const BackendLayout& row) {
   return roles;
 }
 
-std::string engines_text(const Versions& engines) {
+std::string engines_text(const deployment::Versions& engines) {
   std::string text;
-  for (Engine engine : layout::kConversionEngines) {
-    if (engines.has(engine)) text += (text.empty() ? "" : ", ") + std::string(name_of(engine));
+  for (deployment::Engine engine : families::kConversionEngines) {
+    if (engines.has(engine)) text += (text.empty() ? "" : ", ") + std::string(deployment::name_of(engine));
   }
   return text;
 }
 
-}  // namespace mx::golden
+}  // namespace mx::verbs

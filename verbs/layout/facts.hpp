@@ -6,7 +6,7 @@
 
 #include "verbs/layout/subject.hpp"
 
-namespace mx::golden {
+namespace mx::verbs {
 
 struct LayoutFacts {
   int unit_bits = 0;     ///< of an element
@@ -16,14 +16,14 @@ struct LayoutFacts {
 };
 
 /// Of a building block, by laying out awkward sizes that it takes.
-LayoutFacts facts_of(const layout::StageLayout& stage);
+LayoutFacts facts_of(const families::StageLayout& stage);
 /// Of a backend's tensor, likewise, on the first device that its converter takes.
-LayoutFacts facts_of(const layout::BackendLayout& row, layout::Role role);
+LayoutFacts facts_of(const families::BackendLayout& row, layout::Role role);
 
 /// Tensors that a backend's conversion of its format has.
-std::vector<layout::Role> roles_of(const layout::BackendLayout& row);
+std::vector<layout::Role> roles_of(const families::BackendLayout& row);
 
 /// "2026-05, 2026-08"
-std::string engines_text(const Versions& engines);
+std::string engines_text(const deployment::Versions& engines);
 
-}  // namespace mx::golden
+}  // namespace mx::verbs

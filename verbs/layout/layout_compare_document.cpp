@@ -8,20 +8,20 @@
 namespace mx::verbs {
 namespace {
 
-Table matches_of(const std::vector<golden::Match>& matches) {
+Table matches_of(const std::vector<Match>& matches) {
   Table table{{}, {in_json("name"), {"equal", "equal"}, {"compared", "of"}, in_text("share"), {"layout", "layout"}, in_json("version")}};
-  for (const golden::Match& match : matches)
-    table.add({golden::name_of(match.choice), match.equal, match.compared, fmt::format("{:.4g} %", 100 * match.share()),
-               golden::spec_of(match.choice), golden::version_of(match.choice)});
+  for (const Match& match : matches)
+    table.add({name_of(match.choice), match.equal, match.compared, fmt::format("{:.4g} %", 100 * match.share()),
+               spec_of(match.choice), version_of(match.choice)});
   return table;
 }
 
-void add_group(Document& document, const std::vector<golden::Match>& group) {
-  for (const golden::Match& match : group) document.line(fmt::format("  {} ({})", golden::spec_of(match.choice), golden::version_of(match.choice)));
+void add_group(Document& document, const std::vector<Match>& group) {
+  for (const Match& match : group) document.line(fmt::format("  {} ({})", spec_of(match.choice), version_of(match.choice)));
 }
 
 /// What was found, in words.
-void add_finding(Document& document, const golden::Identification& found) {
+void add_finding(Document& document, const Identification& found) {
   if (found.is_exact() && !found.is_ambiguous()) {
     document.line(fmt::format("exact match{}:", found.groups.front().size() == 1 ? "" : ", the same layout under each of these names"));
     add_group(document, found.groups.front());
@@ -30,7 +30,7 @@ void add_finding(Document& document, const golden::Identification& found) {
   if (found.is_ambiguous()) {
     document.line(found.constant ? "every byte of the tensor is the same: any rearrangement would match, of the known ones"
                                  : fmt::format("the data cannot tell {} different layouts apart:", found.groups.size()));
-    for (const std::vector<golden::Match>& group : found.groups) {
+    for (const std::vector<Match>& group : found.groups) {
       add_group(document, group);
       document.line();
     }
@@ -42,17 +42,17 @@ void add_finding(Document& document, const golden::Identification& found) {
 
 }  // namespace
 
-Document layout_diff_document(const golden::Subject& a, const golden::Subject& b, const golden::LayoutDifference& found) {
+Document layout_diff_document(const Subject& a, const Subject& b, const LayoutDifference& found) {
   Document document{"layout-diff"};
   document.exit_code = found.equal() ? 0 : 1;
-  document.value("a", golden::spec_of(a.choice));
-  document.value("b", golden::spec_of(b.choice));
+  document.value("a", spec_of(a.choice));
+  document.value("b", spec_of(b.choice));
   document.value("equal", found.equal());
   if (!found.values.empty()) document.value("values", found.values);
   document.value("address_bits", found.grain_bits);
   document.value("addresses", found.addresses);
   document.value("differing", found.differing);
-  document.line(fmt::format("a: {}\nb: {}", golden::spec_of(a.choice), golden::spec_of(b.choice)));
+  document.line(fmt::format("a: {}\nb: {}", spec_of(a.choice), spec_of(b.choice)));
   if (!found.values.empty())
     document.line("they change values differently: " + found.values);
   else if (found.equal())
@@ -60,7 +60,7 @@ Document layout_diff_document(const golden::Subject& a, const golden::Subject& b
   else
     document.line(fmt::format("{} of {} addresses of {} bits differ", found.differing, found.addresses, found.grain_bits));
   Table first{"first", {{"address", "address"}, {"count", "count"}, {"a", "a"}, {"b", "b"}}};
-  for (const golden::Difference& one : found.first) first.add({one.address, one.count, one.a, one.b});
+  for (const Difference& one : found.first) first.add({one.address, one.count, one.a, one.b});
   document.table(std::move(first));
   document.value("digits_only_in_a", digits_json(a.layout, found.only_a));
   document.value("digits_only_in_b", digits_json(b.layout, found.only_b));
@@ -72,20 +72,20 @@ Document layout_diff_document(const golden::Subject& a, const golden::Subject& b
   return document;
 }
 
-Document layout_identify_document(const golden::Identification& found) {
+Document layout_identify_document(const Identification& found) {
   constexpr int kUnknown = 1;
   constexpr int kAmbiguous = 5;
   Document document{"layout-identify"};
   document.exit_code = !found.is_exact() ? kUnknown : found.is_ambiguous() ? kAmbiguous : 0;
   Table read{"read_as", {in_json("batch"), in_json("rows"), in_json("cols"), in_json("unit_bits")}};
-  for (const golden::MatrixShape& matrix : found.read_as) read.add({matrix.batch, matrix.rows, matrix.cols, matrix.unit_bits});
+  for (const MatrixShape& matrix : found.read_as) read.add({matrix.batch, matrix.rows, matrix.cols, matrix.unit_bits});
   document.value(read.key, read.json());
   document.value("known", found.known);
   document.value("tried", found.tried);
   document.value("ambiguous", found.is_ambiguous());
   document.value("constant", found.constant);
   Json groups = Json::array();
-  for (const std::vector<golden::Match>& group : found.groups) groups.push_back(matches_of(group).json());
+  for (const std::vector<Match>& group : found.groups) groups.push_back(matches_of(group).json());
   document.value("groups", std::move(groups));
   document.value("partial", matches_of(found.partial).json());
   add_finding(document, found);

@@ -26,7 +26,7 @@ Document layout_list_document(const LayoutFilters& filters);
 /// What the tables say of a name whatever the shape. Throws Error(usage) with the nearest name.
 Document layout_rows_document(const std::string& name);
 /// One layout: program, digits, example, losses, source.
-Document layout_show_document(const golden::Subject& subject);
+Document layout_show_document(const Subject& subject);
 
 /// Which place of a layout: exactly one of `coord`, `address` and `byte`.
 struct PlaceAsked {
@@ -36,15 +36,15 @@ struct PlaceAsked {
   std::optional<std::int64_t> byte;
 };
 /// From an element to its address, or from an address to its element. Throws Error(usage) for what is out of range, and as open_tensor does.
-Document layout_where_document(const golden::Subject& subject, const PlaceAsked& asked);
+Document layout_where_document(const Subject& subject, const PlaceAsked& asked);
 
 /// A picture of so many bytes that was written.
-Document layout_draw_document(const golden::Subject& subject, const std::string& file, std::size_t bytes);
+Document layout_draw_document(const Subject& subject, const std::string& file, std::size_t bytes);
 
 /// The exit code is 1 where they part.
-Document layout_diff_document(const golden::Subject& a, const golden::Subject& b, const golden::LayoutDifference& found);
+Document layout_diff_document(const Subject& a, const Subject& b, const LayoutDifference& found);
 
 /// The exit code: 0 one layout, 1 none, 5 several.
-Document layout_identify_document(const golden::Identification& found);
+Document layout_identify_document(const Identification& found);
 
 }  // namespace mx::verbs

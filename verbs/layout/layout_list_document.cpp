@@ -13,25 +13,25 @@
 namespace mx::verbs {
 namespace {
 
-using layout::BackendLayout;
+using families::BackendLayout;
 
 void check_backend(std::string_view name) {
   std::vector<std::string_view> known;
-  for (const BackendLayout& row : layout::all_backend_layouts()) {
+  for (const BackendLayout& row : families::all_backend_layouts()) {
     if (same_name(row.backend, name)) return;
     if (std::ranges::find(known, row.backend) == known.end()) known.push_back(row.backend);
   }
   const auto is_it = [&](const auto& block) { return same_name(block.name, name); };
-  if (std::ranges::any_of(layout::all_stage_layouts(), is_it) || std::ranges::any_of(layout::all_value_stages(), is_it))
+  if (std::ranges::any_of(families::all_stage_layouts(), is_it) || std::ranges::any_of(families::all_value_stages(), is_it))
     throw Error(ErrorCode::usage, fmt::format("{} is a building block, not a backend", name), "--backend");
   throw Error(ErrorCode::usage, unknown_name("backend", name, known), "--backend");
 }
 
 std::vector<const BackendLayout*> backends(const LayoutFilters& filters) {
   if (!filters.backend.empty()) check_backend(filters.backend);
-  const auto engine = filters.engine.empty() ? std::nullopt : std::optional(layout::conversion_engine_named(filters.engine));
+  const auto engine = filters.engine.empty() ? std::nullopt : std::optional(families::conversion_engine_named(filters.engine));
   std::vector<const BackendLayout*> rows;
-  for (const BackendLayout& row : layout::all_backend_layouts()) {
+  for (const BackendLayout& row : families::all_backend_layouts()) {
     if (!filters.backend.empty() && !same_name(filters.backend, row.backend)) continue;
     if (!filters.format.empty() && layout::weight_format_named(filters.format) != row.format) continue;
     if (engine && !row.engines.has(*engine)) continue;
@@ -42,7 +42,7 @@ std::vector<const BackendLayout*> backends(const LayoutFilters& filters) {
   return rows;
 }
 
-std::string bits_text(const golden::LayoutFacts& facts) {
+std::string bits_text(const LayoutFacts& facts) {
   const std::string unit = facts.unit_bits == 0 ? "any" : std::to_string(facts.unit_bits);
   return facts.unit_bits == 0 || facts.unit_bits == facts.memory_bits ? unit : fmt::format("{} in {}", unit, facts.memory_bits);
 }
@@ -51,7 +51,7 @@ Cell place_of(const layout::Source& source) { return {source_json(source), fmt::
 
 /// Units, padding and the way back: these columns, and their cells behind others.
 const std::vector<Column> kFacts{in_text("bits"), in_json("unit_bits"), in_json("address_bits"), {"padding", "padding"}, {"way_back", "way back"}};
-void add_facts(std::vector<Cell>& row, const golden::LayoutFacts& facts) {
+void add_facts(std::vector<Cell>& row, const LayoutFacts& facts) {
   for (Cell cell : {Cell(bits_text(facts)), Cell(facts.unit_bits), Cell(facts.memory_bits), Cell(facts.padding), Cell(facts.way_back)})
     row.push_back(std::move(cell));
 }
@@ -59,9 +59,9 @@ void add_facts(std::vector<Cell>& row, const golden::LayoutFacts& facts) {
 void add_columns(Table& table, const std::vector<Column>& columns) { table.columns.insert(table.columns.end(), columns.begin(), columns.end()); }
 
 /// Versions of the engine whose conversions are known and that the row describes.
-std::vector<Engine> engines_of(const BackendLayout& row) {
-  std::vector<Engine> engines;
-  for (const Engine engine : layout::kConversionEngines) {
+std::vector<deployment::Engine> engines_of(const BackendLayout& row) {
+  std::vector<deployment::Engine> engines;
+  for (const deployment::Engine engine : families::kConversionEngines) {
     if (row.engines.has(engine)) engines.push_back(engine);
   }
   return engines;
@@ -69,11 +69,11 @@ std::vector<Engine> engines_of(const BackendLayout& row) {
 
 Json grounds_json(const BackendLayout& row) {
   Json grounds = Json::array();
-  for (const Engine engine : engines_of(row)) {
-    const Grounds of_engine = layout::grounds_of(row, engine);
-    Json one{{"engine", name_of(engine)}, {"grounds", name_of(of_engine)}};
+  for (const deployment::Engine engine : engines_of(row)) {
+    const Grounds of_engine = families::grounds_of(row, engine);
+    Json one{{"engine", deployment::name_of(engine)}, {"grounds", name_of(of_engine)}};
     if (of_engine == Grounds::run_by_parts) one["stand_ins"] = row.ran.stand_ins;
-    const std::string read = layout::forms_read(row, engine);
+    const std::string read = families::forms_read(row, engine);
     if (!read.empty()) one["read"] = read;
     grounds.push_back(std::move(one));
   }
@@ -84,8 +84,8 @@ Json grounds_json(const BackendLayout& row) {
 std::string grounds_text(const BackendLayout& row) {
   std::string text;
   std::string_view last;
-  for (const Engine engine : engines_of(row)) {
-    const std::string_view word = name_of(layout::grounds_of(row, engine));
+  for (const deployment::Engine engine : engines_of(row)) {
+    const std::string_view word = name_of(families::grounds_of(row, engine));
     if (word != last) text += (text.empty() ? "" : ", ") + std::string(word);
     last = word;
   }
@@ -95,8 +95,8 @@ std::string grounds_text(const BackendLayout& row) {
 Json library_json(const BackendLayout& row) {
   if (row.calls_library.empty()) return nullptr;
   Json asked = Json::array();
-  for (const Engine engine : engines_of(row))
-    asked.push_back({{"engine", name_of(engine)}, {"release", layout::asked_release(layout::library_named(row.calls_library), engine)}});
+  for (const deployment::Engine engine : engines_of(row))
+    asked.push_back({{"engine", deployment::name_of(engine)}, {"release", families::asked_release(families::library_named(row.calls_library), engine)}});
   return {{"name", row.calls_library}, {"asked", std::move(asked)}};
 }
 
@@ -105,8 +105,8 @@ std::string library_text(const BackendLayout& row) {
   if (row.calls_library.empty()) return "-";
   std::string text;
   std::string_view last;
-  for (const Engine engine : engines_of(row)) {
-    const std::string_view release = layout::asked_release(layout::library_named(row.calls_library), engine);
+  for (const deployment::Engine engine : engines_of(row)) {
+    const std::string_view release = families::asked_release(families::library_named(row.calls_library), engine);
     if (release != last) text += (text.empty() ? "" : ", ") + std::string(release);
     last = release;
   }
@@ -116,9 +116,9 @@ std::string library_text(const BackendLayout& row) {
 Json backend_json(const BackendLayout& row, const Table& tensors) {
   return {{"backend", row.backend},
           {"format", layout::name_of(row.format)},
-          {"engines", golden::engines_text(row.engines)},
-          {"gpt_oss_order", golden::engines_text(row.gpt_oss_order)},
-          {"standard_order", golden::engines_text(row.standard_order)},
+          {"engines", engines_text(row.engines)},
+          {"gpt_oss_order", engines_text(row.gpt_oss_order)},
+          {"standard_order", engines_text(row.standard_order)},
           {"not_gated", row.takes_not_gated},
           {"family", row.family},
           {"grounds", grounds_json(row)},
@@ -137,9 +137,9 @@ void add_backends(Document& document, const std::vector<const BackendLayout*>& r
   Json backends = Json::array();
   for (const BackendLayout* row : rows) {
     Table tensors{{}, lines.columns};
-    for (layout::Role role : golden::roles_of(*row)) {
-      std::vector<Cell> cells{row->backend, layout::name_of(row->format), golden::engines_text(row->engines), layout::name_of(role)};
-      add_facts(cells, golden::facts_of(*row, role));
+    for (layout::Role role : roles_of(*row)) {
+      std::vector<Cell> cells{row->backend, layout::name_of(row->format), engines_text(row->engines), layout::name_of(role)};
+      add_facts(cells, facts_of(*row, role));
       cells.emplace_back(grounds_text(*row));
       cells.emplace_back(library_text(*row));
       cells.push_back(place_of(row->source));
@@ -161,9 +161,9 @@ void add_blocks(Document& document) {
   Table blocks{"building_blocks", {{"name", "building block"}, {"role", "of"}}};
   add_columns(blocks, kFacts);
   add_columns(blocks, {{"versions", "versions"}, {"source", "source"}, in_json("summary"), in_json("formula")});
-  for (const layout::StageLayout& stage : layout::all_stage_layouts()) {
+  for (const families::StageLayout& stage : families::all_stage_layouts()) {
     std::vector<Cell> cells{stage.name, stage.role};
-    add_facts(cells, golden::facts_of(stage));
+    add_facts(cells, facts_of(stage));
     for (Cell cell : {Cell(stage.versions), place_of(stage.source), Cell(stage.summary), Cell(stage.formula)}) cells.push_back(std::move(cell));
     blocks.add(std::move(cells));
   }
@@ -177,7 +177,7 @@ void add_blocks(Document& document) {
                 {"source", "source"},
                 in_json("summary"),
                 in_json("formula")}};
-  for (const layout::ValueStage& stage : layout::all_value_stages())
+  for (const families::ValueStage& stage : families::all_value_stages())
     values.add({stage.name, stage.inputs, stage.outputs, stage.versions, place_of(stage.source), stage.summary, stage.formula});
   document.line();
   document.table(std::move(values));

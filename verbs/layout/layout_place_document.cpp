@@ -8,19 +8,19 @@
 namespace mx::verbs {
 namespace {
 
-std::string bits_text(const golden::Piece& piece) {
+std::string bits_text(const Piece& piece) {
   return piece.bits == 1 ? fmt::format("bit {}", piece.from_bit) : fmt::format("bits {}..{}", piece.from_bit, piece.from_bit + piece.bits - 1);
 }
 
 /// The element's address, or those of its parts; and what the file `memory` holds there, if one is named.
 void find_element(Document& document, const layout::Layout& layout, const std::string& text, const std::string& memory) {
-  const golden::ElementPlace place = golden::where_is(layout, golden::coordinate_from(text, layout));
+  const ElementPlace place = where_is(layout, coordinate_from(text, layout));
   const std::string element = layout::coord_text(layout.axes_before(0), place.coord);
   const std::string held =
-      memory.empty() ? std::string() : fmt::format("0x{:x}", golden::read_element(layout, place, golden::open_tensor(memory).bytes, memory));
+      memory.empty() ? std::string() : fmt::format("0x{:x}", read_element(layout, place, open_tensor(memory).bytes, memory));
   document.value("coordinate", element);
   Table places{"places", {in_json("from_bit"), in_json("bits"), in_json("address"), in_json("byte"), in_json("bit")}};
-  for (const golden::Piece& piece : place.pieces) {
+  for (const Piece& piece : place.pieces) {
     places.add({piece.from_bit, piece.bits, piece.address, piece.byte, piece.bit});
     const std::string part = piece.bits == layout.unit_bits() ? element : fmt::format("{} {}", element, bits_text(piece));
     document.line(fmt::format("{} is at address {}: byte {}, bit {} ({} bit{})", part, piece.address, piece.byte, piece.bit, piece.bits,
@@ -37,7 +37,7 @@ void find_element(Document& document, const layout::Layout& layout, const std::s
 void read_addresses(Document& document, const layout::Layout& layout, std::int64_t first, std::int64_t last) {
   Table holds{"holds", {in_json("address"), in_json("byte"), in_json("bit"), in_json("is")}};
   for (std::int64_t address = first; address <= last; ++address) {
-    const std::string text = golden::content_text(layout, address);
+    const std::string text = content_text(layout, address);
     const std::int64_t bit = address * layout.grain_bits();
     holds.add({address, bit / 8, bit % 8, text});
     document.line(fmt::format("address {}, byte {}, bit {}: {}", address, bit / 8, bit % 8, text));
@@ -47,10 +47,10 @@ void read_addresses(Document& document, const layout::Layout& layout, std::int64
 
 }  // namespace
 
-Document layout_where_document(const golden::Subject& subject, const PlaceAsked& asked) {
+Document layout_where_document(const Subject& subject, const PlaceAsked& asked) {
   const layout::Layout& layout = subject.layout;
   Document document{"layout-where"};
-  document.value("layout", golden::spec_of(subject.choice));
+  document.value("layout", spec_of(subject.choice));
   if (!asked.coord.empty()) {
     find_element(document, layout, asked.coord, asked.memory);
   } else if (asked.address) {
@@ -63,14 +63,14 @@ Document layout_where_document(const golden::Subject& subject, const PlaceAsked&
   return document;
 }
 
-Document layout_draw_document(const golden::Subject& subject, const std::string& file, std::size_t bytes) {
+Document layout_draw_document(const Subject& subject, const std::string& file, std::size_t bytes) {
   Document document{"layout-draw"};
-  document.value("layout", golden::spec_of(subject.choice));
+  document.value("layout", spec_of(subject.choice));
   document.value("file", file);
   document.value("bytes", bytes);
   document.value("addresses", subject.layout.cosize());
   document.line(
-      fmt::format("{}: {}, {} addresses of {} bits", file, golden::name_of(subject.choice), subject.layout.cosize(), subject.layout.grain_bits()));
+      fmt::format("{}: {}, {} addresses of {} bits", file, name_of(subject.choice), subject.layout.cosize(), subject.layout.grain_bits()));
   return document;
 }
 

@@ -17,7 +17,7 @@ template <class Block>
 Json add_block(Document& document, const Block& block) {
   Table params{{}, {in_json("key"), in_json("standard"), in_json("low"), in_json("high"), in_json("meaning")}};
   document.line(fmt::format("{}: {}\nformula: {}\nversions: {}", block.name, block.summary, block.formula, joined(block.versions)));
-  for (const layout::StageParam& param : block.params) {
+  for (const families::StageParam& param : block.params) {
     params.add({param.key, param.standard, param.low, param.high, param.meaning});
     document.line(fmt::format("--set {}={}  {}..{}: {}", param.key, param.standard, param.low, param.high, param.meaning));
   }
@@ -25,30 +25,30 @@ Json add_block(Document& document, const Block& block) {
           {"versions", block.versions}, {"params", params.json()},  {"source", source_json(block.source)}};
 }
 
-Json add_backend(Document& document, const layout::BackendLayout& row) {
-  const auto engines = [](const Versions& set) {
-    const std::string text = golden::engines_text(set);
+Json add_backend(Document& document, const families::BackendLayout& row) {
+  const auto engines = [](const deployment::Versions& set) {
+    const std::string text = engines_text(set);
     return text.empty() ? std::string("not converted") : "engine " + text;
   };
-  document.line(fmt::format("{} for {}, engine {}: {}", row.backend, layout::name_of(row.format), golden::engines_text(row.engines), row.summary));
+  document.line(fmt::format("{} for {}, engine {}: {}", row.backend, layout::name_of(row.format), engines_text(row.engines), row.summary));
   document.line(fmt::format("checkpoints in gpt_oss order: {}; in standard order: {}{}", engines(row.gpt_oss_order), engines(row.standard_order),
                             row.takes_not_gated ? "; gated or not" : "; gated only"));
-  for (layout::Role role : golden::roles_of(row)) {
-    const golden::LayoutFacts facts = golden::facts_of(row, role);
+  for (layout::Role role : roles_of(row)) {
+    const LayoutFacts facts = facts_of(row, role);
     document.line(fmt::format("  {:<18} {:>2} bits, in memory {:>2}; padding {}; {}", layout::name_of(role), facts.unit_bits, facts.memory_bits,
                               facts.padding, facts.way_back));
   }
   Json needs = Json::array();
-  for (const layout::Need& need : row.needs) {
-    needs.push_back(layout::text_of(need));
+  for (const families::Need& need : row.needs) {
+    needs.push_back(families::text_of(need));
     document.line("needs " + needs.back().text());
   }
   return {{"backend", row.backend},
           {"format", layout::name_of(row.format)},
-          {"engines", golden::engines_text(row.engines)},
+          {"engines", engines_text(row.engines)},
           {"summary", row.summary},
-          {"gpt_oss_order", golden::engines_text(row.gpt_oss_order)},
-          {"standard_order", golden::engines_text(row.standard_order)},
+          {"gpt_oss_order", engines_text(row.gpt_oss_order)},
+          {"standard_order", engines_text(row.standard_order)},
           {"not_gated", row.takes_not_gated},
           {"needs", std::move(needs)},
           {"source", source_json(row.source)}};
@@ -65,7 +65,7 @@ std::vector<std::int64_t> example_addresses(const layout::Layout& layout) {
 }
 
 /// What becomes of the values, and what is lost.
-std::vector<std::string> losses_of(const golden::Subject& subject) {
+std::vector<std::string> losses_of(const Subject& subject) {
   std::vector<std::string> losses;
   const layout::Layout& program = subject.layout;
   if (std::ranges::any_of(program.steps(), [](const layout::Step& step) { return std::holds_alternative<layout::Slice>(step); })) {
@@ -75,7 +75,7 @@ std::vector<std::string> losses_of(const golden::Subject& subject) {
     losses.push_back(fmt::format("{}: {}{}", subject.cast->name, subject.cast->summary,
                                  layout::Uncast(*subject.cast).is_lossless() ? "; every code comes back" : "; some codes do not come back"));
   }
-  const auto* backend = std::get_if<golden::BackendChoice>(&subject.choice);
+  const auto* backend = std::get_if<BackendChoice>(&subject.choice);
   if (backend != nullptr && backend->row->values != nullptr) {
     losses.emplace_back(backend->row->undo_values != nullptr ? "values of several tensors change together, and come back"
                                                              : "values of several tensors change together and do not come back");
@@ -83,12 +83,12 @@ std::vector<std::string> losses_of(const golden::Subject& subject) {
   return losses;
 }
 
-void add_program(Document& document, const golden::Subject& subject) {
+void add_program(Document& document, const Subject& subject) {
   const layout::Layout& program = subject.layout;
-  const std::string spec = golden::spec_of(subject.choice);
-  document.value("name", golden::name_of(subject.choice));
+  const std::string spec = spec_of(subject.choice);
+  document.value("name", name_of(subject.choice));
   document.value("layout", spec);
-  document.value("version", golden::version_of(subject.choice));
+  document.value("version", version_of(subject.choice));
   Table axes{{}, {in_json("axis"), in_json("extent")}};
   for (const layout::Axis& axis : program.logical()) axes.add({axis.name, axis.extent});
   document.value("logical", axes.json());
@@ -104,7 +104,7 @@ void add_program(Document& document, const golden::Subject& subject) {
 }  // namespace
 
 Document layout_rows_document(const std::string& name) {
-  const golden::Named named = golden::layout_named(name);
+  const Named named = layout_named(name);
   Document document{"layout-show"};
   if (named.stage != nullptr) {
     document.value("building_block", add_block(document, *named.stage));
@@ -116,7 +116,7 @@ Document layout_rows_document(const std::string& name) {
                               source_text(named.value_stage->source)));
   }
   Json backends;
-  for (const layout::BackendLayout* row : named.backends) {
+  for (const families::BackendLayout* row : named.backends) {
     backends.push_back(add_backend(document, *row));
     document.line("source: " + source_text(row->source));
   }
@@ -124,16 +124,16 @@ Document layout_rows_document(const std::string& name) {
   return document;
 }
 
-Document layout_show_document(const golden::Subject& subject) {
+Document layout_show_document(const Subject& subject) {
   Document document{"layout-show"};
-  if (const auto* stage = std::get_if<golden::StageChoice>(&subject.choice)) {
+  if (const auto* stage = std::get_if<StageChoice>(&subject.choice)) {
     static_cast<void>(add_block(document, *stage->stage));
   } else {
-    static_cast<void>(add_backend(document, *std::get<golden::BackendChoice>(subject.choice).row));
+    static_cast<void>(add_backend(document, *std::get<BackendChoice>(subject.choice).row));
   }
   add_program(document, subject);
   const layout::Layout& program = subject.layout;
-  if (const std::optional<golden::Tiles> tiles = golden::tiles_of(subject)) {
+  if (const std::optional<Tiles> tiles = tiles_of(subject)) {
     document.value("digits", digits_json(program, tiles->digits));
     document.value("digits_of", tiles->of);
     document.line(fmt::format("\nas digits{} (slowest first):", tiles->of.empty() ? "" : " of " + tiles->of));
@@ -144,16 +144,16 @@ Document layout_show_document(const golden::Subject& subject) {
   document.line("\nfor example:");
   Table example{"example", {in_json("address"), in_json("holds")}};
   for (std::int64_t address : example_addresses(program)) {
-    const std::string holds = golden::content_text(program, address);
+    const std::string holds = content_text(program, address);
     example.add({address, holds});
-    document.line(fmt::format("  {}: {}", golden::address_text(program, address), holds));
+    document.line(fmt::format("  {}: {}", address_text(program, address), holds));
   }
   document.value(example.key, example.json());
   const std::vector<std::string> losses = losses_of(subject);
   for (const std::string& loss : losses) document.line("values: " + loss);
   document.value("losses", losses);
-  document.value("source", source_json(golden::source_of(subject.choice)));
-  document.line("source: " + source_text(golden::source_of(subject.choice)));
+  document.value("source", source_json(source_of(subject.choice)));
+  document.line("source: " + source_text(source_of(subject.choice)));
   return document;
 }
 

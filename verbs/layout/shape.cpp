@@ -8,7 +8,7 @@
 #include "model/families/setting_keys.hpp"
 #include "model/names.hpp"
 
-namespace mx::golden {
+namespace mx::verbs {
 namespace {
 
 // Far above any model, and small enough that no address overflows.
@@ -33,7 +33,7 @@ std::vector<std::string_view> cut(std::string_view text, char at) {
 }
 
 std::int64_t number(const ShapePart& part, std::string_view text) {
-  return layout::whole_number(fmt::format("shape {}", part.name), text, 1, part.most);
+  return families::whole_number(fmt::format("shape {}", part.name), text, 1, part.most);
 }
 
 std::array<std::int64_t, 3> by_names(std::string_view text, const ShapeParts& parts) {
@@ -73,4 +73,4 @@ std::array<std::int64_t, 3> shape_from(std::string_view text, const ShapeParts& 
   return shape;
 }
 
-}  // namespace mx::golden
+}  // namespace mx::verbs

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace mx::golden {
+namespace mx::verbs {
 
 /// A name of one of a shape's numbers, its other names, and its largest value; the first may be left out and is then 1.
 struct ShapePart {
@@ -23,4 +23,4 @@ extern const ShapeParts kMatrixShape;
 /// Throws Error(usage) naming the text, the part and the rule.
 std::array<std::int64_t, 3> shape_from(std::string_view text, const ShapeParts& parts);
 
-}  // namespace mx::golden
+}  // namespace mx::verbs

@@ -8,12 +8,12 @@
 #include "model/families/setting_keys.hpp"
 #include "verbs/layout/acceptable.hpp"
 
-namespace mx::golden {
+namespace mx::verbs {
 namespace {
 
 using layout::Layout;
-using layout::Setting;
-using layout::StageRequest;
+using families::Setting;
+using families::StageRequest;
 using Pair = std::array<std::int64_t, 2>;
 
 BackendChoice sized(BackendChoice choice, const Pair& padded) {
@@ -40,25 +40,25 @@ Pair sizes_of(const StageChoice& choice) { return {choice.request.rows, choice.r
 
 std::vector<std::string> broken_quantities(const BackendChoice& choice) {
   std::vector<std::string> quantities;
-  for (const layout::BrokenNeed& broken : layout::broken_needs(*choice.row, choice.setting)) {
-    quantities.emplace_back(layout::name_of(broken.need.quantity));
+  for (const families::BrokenNeed& broken : families::broken_needs(*choice.row, choice.setting)) {
+    quantities.emplace_back(families::name_of(broken.need.quantity));
   }
   return quantities;
 }
 
 std::vector<std::string> broken_quantities(const StageChoice& choice) {
   std::vector<std::string> quantities;
-  for (const layout::StageNeed& broken : layout::broken_needs(*choice.stage, choice.request)) quantities.emplace_back(broken.quantity);
+  for (const families::StageNeed& broken : families::broken_needs(*choice.stage, choice.request)) quantities.emplace_back(broken.quantity);
   return quantities;
 }
 
 Subject program_of(StageChoice choice) {
-  Layout program = layout::stage_layout(*choice.stage, choice.request);
+  Layout program = families::stage_layout(*choice.stage, choice.request);
   return {std::move(choice), std::move(program), &layout::kKeep};
 }
 
 Subject program_of(BackendChoice choice) {
-  layout::check_needs(*choice.row, choice.setting);
+  families::check_needs(*choice.row, choice.setting);
   layout::TensorPlan plan = choice.row->build(choice.role, choice.setting);
   return {choice, std::move(plan.layout), plan.cast};
 }
@@ -124,7 +124,7 @@ std::string choices_of(const Choice& choice) {
   const Setting base{.sizes = setting.sizes, .padded = setting.padded, .form = {setting.form.format, setting.form.order}};
   return fmt::format("tensor={},shape={}x{}x{},padded={}x{},format={},source-order={}{}", layout::name_of(backend.role), setting.sizes.experts,
                      setting.sizes.intermediate, setting.sizes.hidden, setting.padded.intermediate, setting.padded.hidden,
-                     layout::name_of(setting.form.format), layout::name_of(setting.form.order), layout::setting_text(setting, base));
+                     layout::name_of(setting.form.format), layout::name_of(setting.form.order), families::setting_text(setting, base));
 }
 
 std::string spec_of(const Choice& choice) {
@@ -140,7 +140,7 @@ const layout::Source& source_of(const Choice& choice) {
 
 std::string version_of(const Choice& choice) {
   if (const auto* stage = std::get_if<StageChoice>(&choice)) return std::string(stage->request.version);
-  return fmt::format("engine {}", mx::name_of(std::get<BackendChoice>(choice).setting.engine));
+  return fmt::format("engine {}", mx::deployment::name_of(std::get<BackendChoice>(choice).setting.engine));
 }
 
-}  // namespace mx::golden
+}  // namespace mx::verbs

@@ -11,7 +11,7 @@
 #include "model/families/stage.hpp"
 #include "model/families/value_stage.hpp"
 
-namespace mx::golden {
+namespace mx::verbs {
 
 /// One choice: "engine" = "2026-08".
 struct KeyValue {
@@ -31,23 +31,23 @@ std::string value_of(const LayoutQuery& query, std::string_view key);
 
 /// What a name stands for in the tables: a building block, one that changes values, or a backend (a row per format and engine).
 struct Named {
-  const layout::StageLayout* stage = nullptr;
-  const layout::ValueStage* value_stage = nullptr;
-  std::vector<const layout::BackendLayout*> backends;
+  const families::StageLayout* stage = nullptr;
+  const families::ValueStage* value_stage = nullptr;
+  std::vector<const families::BackendLayout*> backends;
 };
 /// Throws Error(usage) with the nearest name.
 Named layout_named(std::string_view name);
 
 /// A tensor of a backend's layer, in one setting.
 struct BackendChoice {
-  const layout::BackendLayout* row;
+  const families::BackendLayout* row;
   layout::Role role;
-  layout::Setting setting;
+  families::Setting setting;
 };
 /// A building block and what it is asked to lay out.
 struct StageChoice {
-  const layout::StageLayout* stage;
-  layout::StageRequest request;
+  const families::StageLayout* stage;
+  families::StageRequest request;
 };
 using Choice = std::variant<StageChoice, BackendChoice>;
 
@@ -87,4 +87,4 @@ std::optional<Tiles> tiles_of(const Subject& subject);
 std::optional<BackendChoice> next_taken(const BackendChoice& choice);
 std::optional<StageChoice> next_taken(const StageChoice& choice);
 
-}  // namespace mx::golden
+}  // namespace mx::verbs

@@ -7,7 +7,7 @@
 #include "model/error.hpp"
 #include "verbs/layout/subject.hpp"
 
-namespace mx::golden {
+namespace mx::verbs {
 namespace {
 
 constexpr std::array<std::int64_t, 11> kMultiples{1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024};
@@ -27,11 +27,11 @@ BackendChoice sized(BackendChoice choice, std::int64_t intermediate, std::int64_
   return choice;
 }
 
-bool is_refused(const StageChoice& choice) { return !layout::broken_needs(*choice.stage, choice.request).empty(); }
+bool is_refused(const StageChoice& choice) { return !families::broken_needs(*choice.stage, choice.request).empty(); }
 bool is_refused(const BackendChoice& choice) {
   const layout::Sizes& sizes = choice.setting.sizes;
   if (sizes.intermediate % sizes.group != 0 || sizes.hidden % sizes.group != 0) return true;
-  return !layout::broken_needs(*choice.row, choice.setting).empty();
+  return !families::broken_needs(*choice.row, choice.setting).empty();
 }
 
 /// The smallest sizes, each raised to a multiple, whose program has digits.
@@ -64,4 +64,4 @@ std::optional<Tiles> tiles_of(const Subject& subject) {
   return larger_tiles(backend, backend.setting.padded.intermediate, backend.setting.padded.hidden);
 }
 
-}  // namespace mx::golden
+}  // namespace mx::verbs

@@ -10,7 +10,7 @@
 #include "model/layout/address_map.hpp"
 #include "model/names.hpp"
 
-namespace mx::golden {
+namespace mx::verbs {
 namespace {
 
 using layout::Axis;
@@ -46,7 +46,7 @@ std::int64_t index_from(std::string_view text, const Axis& axis) {
   // The axis of gate and up has words for its two indexes.
   if (axis.name == "half" && same_name(text, "gate")) return 0;
   if (axis.name == "half" && same_name(text, "up") && axis.extent == 2) return 1;
-  return layout::whole_number("axis " + axis.name, text, 0, axis.extent - 1);
+  return families::whole_number("axis " + axis.name, text, 0, axis.extent - 1);
 }
 
 }  // namespace
@@ -153,4 +153,4 @@ std::string content_text(const Layout& layout, std::int64_t address) {
   return element_text(layout, entry);
 }
 
-}  // namespace mx::golden
+}  // namespace mx::verbs

@@ -9,7 +9,7 @@
 
 #include "model/layout/layout.hpp"
 
-namespace mx::golden {
+namespace mx::verbs {
 
 /// A run of neighbouring bits of one element that are neighbours in memory too.
 struct Piece {
@@ -47,4 +47,4 @@ std::string padding_text(layout::PadContent content);
 /// What lies at an address: element_text or padding_text. Throws Error(usage) out of range.
 std::string content_text(const layout::Layout& layout, std::int64_t address);
 
-}  // namespace mx::golden
+}  // namespace mx::verbs

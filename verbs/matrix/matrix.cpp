@@ -11,7 +11,7 @@
 namespace mx::verbs {
 namespace {
 
-using oracle::ParallelRequest;
+using deployment::ParallelRequest;
 
 /// Eight ranks, or two times four: one machine of each of the common kinds.
 ParallelRequest spread(int tp, int dp, bool experts, std::string_view all2all = "allgather_reducescatter") {
@@ -63,22 +63,22 @@ std::vector<const Row*> rows_named(std::string_view what, const std::vector<std:
 bool listed(std::span<const std::string_view> names, std::string_view name) { return std::find(names.begin(), names.end(), name) != names.end(); }
 
 /// Oracles by name; an empty list is all of them.
-std::vector<const oracle::OracleTables*> oracles_of(const MatrixRequest& request) {
-  std::vector<const oracle::OracleTables*> tables;
-  for (const std::string& name : request.oracles) tables.push_back(&oracle::tables_of(request.engine, name));
+std::vector<const engine::OracleTables*> oracles_of(const MatrixRequest& request) {
+  std::vector<const engine::OracleTables*> tables;
+  for (const std::string& name : request.oracles) tables.push_back(&engine::tables_of(request.engine, name));
   if (request.oracles.empty()) {
-    for (std::string_view name : oracle::oracle_names(request.engine)) tables.push_back(&oracle::tables_of(request.engine, name));
+    for (std::string_view name : engine::oracle_names(request.engine)) tables.push_back(&engine::tables_of(request.engine, name));
   }
   return tables;
 }
 
 std::vector<MatrixSection> sections_of(const MatrixRequest& request) {
-  const auto schemes = rows_named("scheme", request.schemes, oracle::schemes());
+  const auto schemes = rows_named("scheme", request.schemes, deployment::schemes());
   const auto tables = oracles_of(request);
   const bool as_published = request.schemes.empty() && !request.every_scheme;
   std::vector<MatrixSection> sections;
-  for (const oracle::Model* model : rows_named("model", request.models, oracle::models())) {
-    for (const oracle::Scheme* scheme : schemes) {
+  for (const deployment::Model* model : rows_named("model", request.models, deployment::models())) {
+    for (const deployment::Scheme* scheme : schemes) {
       if (as_published && !listed(model->published, scheme->name)) continue;
       const auto asked = std::find_if(tables.begin(), tables.end(), [&](const auto* one) { return one->name == scheme->oracle; });
       if (asked != tables.end()) sections.push_back({model, scheme, *asked, {}});
@@ -89,7 +89,7 @@ std::vector<MatrixSection> sections_of(const MatrixRequest& request) {
 
 void require_variables(const std::map<std::string, std::string>& env) {
   for (const auto& [name, value] : env) {
-    if (!listed(oracle::env_names(), name)) throw Error(ErrorCode::usage, unknown_name("variable", name, oracle::env_names()));
+    if (!listed(engine::env_names(), name)) throw Error(ErrorCode::usage, unknown_name("variable", name, engine::env_names()));
   }
 }
 
@@ -100,24 +100,24 @@ std::span<const Spread> spreads() {
   return kSpreads;
 }
 
-Matrix run_matrix(const MatrixRequest& request, oracle::Detail detail) {
+Matrix run_matrix(const MatrixRequest& request, engine::Detail detail) {
   require_variables(request.env);
-  Matrix matrix{request.engine, request.release, rows_named("platform", request.platforms, oracle::all_platforms()),
+  Matrix matrix{request.engine, request.release, rows_named("platform", request.platforms, deployment::all_platforms()),
                 rows_named("parallelism", request.spreads, spreads()), sections_of(request)};
   if (matrix.sections.empty()) throw Error(ErrorCode::usage, "no checkpoint of these models comes in these schemes for these oracles");
   const std::size_t in_section = matrix.platforms.size() * matrix.spreads.size();
   for (MatrixSection& section : matrix.sections) section.answers.resize(in_section);
-  sim::Rescue rescue;
+  support::Rescue rescue;
 #pragma omp parallel for schedule(static, 16)
   for (std::size_t i = 0; i < matrix.deployments(); ++i) {
     rescue.run([&] {
       MatrixSection& section = matrix.sections[i / in_section];
-      const oracle::PlatformPreset& platform = *matrix.platforms[i % matrix.platforms.size()];
+      const deployment::PlatformPreset& platform = *matrix.platforms[i % matrix.platforms.size()];
       const Spread& spread = *matrix.spreads[i % in_section / matrix.platforms.size()];
-      oracle::Deployment deployment = oracle::deployment_of(*section.model, *section.scheme, platform, spread.request);
+      deployment::Deployment deployment = deployment::deployment_of(*section.model, *section.scheme, platform, spread.request);
       deployment.env = request.env;
-      deployment.parallel.all2all_backend = oracle::all2all_of(request.engine, deployment.parallel.all2all_backend);
-      section.answers[i % in_section] = oracle::backend_cells(*section.tables, deployment, detail);
+      deployment.parallel.all2all_backend = deployment::all2all_of(request.engine, deployment.parallel.all2all_backend);
+      section.answers[i % in_section] = audit::backend_cells(*section.tables, deployment, detail);
     });
   }
   rescue.rethrow();

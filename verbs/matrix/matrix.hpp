@@ -19,27 +19,27 @@ namespace mx::verbs {
 struct Spread {
   std::string_view name;   ///< for the command line: "tp8-ep"
   std::string_view title;  ///< for people
-  oracle::ParallelRequest request;
+  deployment::ParallelRequest request;
 };
 /// One rank, tensor parallel, data parallel, and every exchange of tokens that turns kernels on.
 std::span<const Spread> spreads();
 
-using oracle::CellState;
-using MatrixCell = oracle::BackendCell;
-using MatrixAnswer = oracle::BackendCells;
+using audit::CellState;
+using MatrixCell = audit::BackendCell;
+using MatrixAnswer = audit::BackendCells;
 
 /// One checkpoint on every platform with every parallelism.
 struct MatrixSection {
-  const oracle::Model* model;
-  const oracle::Scheme* scheme;
-  const oracle::OracleTables* tables;
+  const deployment::Model* model;
+  const deployment::Scheme* scheme;
+  const engine::OracleTables* tables;
   std::vector<MatrixAnswer> answers;  ///< [spread][platform]
 };
 
 /// The axes, each as names of the tables. An empty axis is all of its table; with `schemes` empty each model comes in the schemes of its published
 /// checkpoints, and with `oracles` not empty only in those that ask one of these oracles.
 struct MatrixRequest {
-  Engine engine = kDefaultEngine;
+  deployment::Engine engine = deployment::kDefaultEngine;
   std::string release = {};  ///< that named the engine; empty: a month or a commit did
   std::vector<std::string> models = {};
   std::vector<std::string> schemes = {};
@@ -51,9 +51,9 @@ struct MatrixRequest {
 };
 
 struct Matrix {
-  Engine engine;
+  deployment::Engine engine;
   std::string release;  ///< of MatrixRequest
-  std::vector<const oracle::PlatformPreset*> platforms;
+  std::vector<const deployment::PlatformPreset*> platforms;
   std::vector<const Spread*> spreads;
   std::vector<MatrixSection> sections;
 
@@ -66,6 +66,6 @@ struct Matrix {
 /// Asks the oracles; deployments are shared out over threads, the result is the same for any number of them. Throws Error(usage) for an unknown name
 /// (with the nearest), a name given twice, an unknown variable, a request that leaves no
 /// deployment, and as tables_of does.
-Matrix run_matrix(const MatrixRequest& request, oracle::Detail detail = oracle::Detail::codes);
+Matrix run_matrix(const MatrixRequest& request, engine::Detail detail = engine::Detail::codes);
 
 }  // namespace mx::verbs

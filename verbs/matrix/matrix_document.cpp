@@ -11,7 +11,7 @@
 namespace mx::verbs {
 namespace {
 
-using verbs::CellState;
+using audit::CellState;
 using verbs::Matrix;
 using verbs::MatrixAnswer;
 using verbs::MatrixGroup;
@@ -46,13 +46,13 @@ Json counts_json(const Counts& counts) {
 
 /// Where the release that was asked differs from its version and touches a deployment of the matrix, and its libraries.
 void note_release(Document& document, const Matrix& matrix, const std::map<std::string, std::string>& env) {
-  sim::EngineNotes notes(document, {matrix.engine, matrix.release});
+  EngineNotes notes(document, {matrix.engine, matrix.release});
   notes.libraries();
   if (matrix.release.empty()) return;
   for (const MatrixSection& section : matrix.sections) {
     for (const Spread* spread : matrix.spreads) {
-      for (const oracle::PlatformPreset* platform : matrix.platforms) {
-        oracle::Deployment deployment = oracle::deployment_of(*section.model, *section.scheme, *platform, spread->request);
+      for (const deployment::PlatformPreset* platform : matrix.platforms) {
+        deployment::Deployment deployment = deployment::deployment_of(*section.model, *section.scheme, *platform, spread->request);
         deployment.env = env;
         notes.about(section.scheme->oracle, deployment);
       }
@@ -62,7 +62,7 @@ void note_release(Document& document, const Matrix& matrix, const std::map<std::
 
 /// Axes, variables and sums: what every document of a matrix begins with.
 Document begun(const Matrix& matrix, const std::map<std::string, std::string>& env) {
-  Document document{"matrix", std::string(name_of(matrix.engine))};
+  Document document{"matrix", std::string(deployment::name_of(matrix.engine))};
   const auto names = [&](const char* key, const auto& axis) {
     Table table{key, {in_json("name"), in_json("title")}};
     for (const auto* one : axis) table.add({one->name, one->title});
@@ -82,7 +82,7 @@ Json backends_json(const MatrixSection& section, const MatrixAnswer& answer, boo
   Table table{{}, {in_json("backend"), in_json("state"), in_json("kernel_class"), in_json("code"), in_json("text")}};
   for (std::size_t i = 0; i < answer.cells.size(); ++i) {
     const verbs::MatrixCell& cell = answer.cells[i];
-    table.add({section.tables->backends[i].name, oracle::name_of(cell.state), cell.kernel_class,
+    table.add({section.tables->backends[i].name, audit::name_of(cell.state), cell.kernel_class,
                cell.state == CellState::refused ? Cell(cell.code) : Cell::none(), explain && !cell.text.empty() ? Cell(cell.text) : Cell::none()});
   }
   return table.json_by_name();
@@ -177,7 +177,7 @@ Document matrix_counts_document(const Matrix& matrix, const std::map<std::string
     table.add({name, c.deployments, c.choices, c.deployments - c.choices, c.cells[1], c.cells[2]});
   };
   Counts all;
-  for (std::string_view name : oracle::oracle_names()) {
+  for (std::string_view name : engine::oracle_names()) {
     Counts one;
     for (const MatrixSection& section : matrix.sections) {
       if (section.tables->name == name) one += count(section);

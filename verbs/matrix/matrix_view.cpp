@@ -78,7 +78,7 @@ constexpr LegendRow kPossible{"possible", "a kernel class takes the deployment, 
 constexpr LegendRow kRaises{"RAISES", "the engine raises an exception instead of choosing"};
 constexpr std::string_view kNoBackend = "no backend";
 
-MatrixWord word_of(const MatrixCell& cell, const oracle::PlatformPreset& platform) {
+MatrixWord word_of(const MatrixCell& cell, const deployment::PlatformPreset& platform) {
   const std::string in_class = cell.kernel_class.empty() ? std::string() : fmt::format(" ({})", cell.kernel_class);
   if (cell.state == CellState::chosen) return {kChosen.word, cell.state, "chosen" + in_class};
   if (cell.state == CellState::possible) return {kPossible.word, cell.state, "possible"};
@@ -142,14 +142,14 @@ std::string spread_names(const Matrix& matrix, const MatrixGroup& group) {
 
 std::vector<MatrixLine> lines_of(const Matrix& matrix, const MatrixSection& section, std::size_t spread, std::span<const MatrixGroup> platforms) {
   std::vector<const MatrixAnswer*> columns;
-  std::vector<const oracle::PlatformPreset*> firsts;
+  std::vector<const deployment::PlatformPreset*> firsts;
   for (const MatrixGroup& group : platforms) {
     firsts.push_back(matrix.platforms[group.members.front()]);
     columns.push_back(&matrix.answer(section, spread, group.members.front()));
   }
   std::vector<MatrixLine> lines;
   for (std::size_t backend = 0; backend < section.tables->backends.size(); ++backend) {
-    const oracle::BackendRow& row = section.tables->backends[backend];
+    const engine::BackendRow& row = section.tables->backends[backend];
     const auto chosen = [&](const MatrixAnswer* answer) { return answer->chosen == backend; };
     if (row.classes.empty() && std::none_of(columns.begin(), columns.end(), chosen)) continue;
     lines.push_back({row.name, {}});

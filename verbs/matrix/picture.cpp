@@ -10,7 +10,7 @@
 #include "verbs/draw/figure.hpp"
 #include "verbs/matrix/matrix_view.hpp"
 
-namespace mx::golden {
+namespace mx::verbs {
 namespace {
 
 constexpr int kMargin = 24;
@@ -118,7 +118,7 @@ class Sheet {
     for (std::size_t column = 0; column < line.words.size(); ++column) {
       const verbs::MatrixWord& word = line.words[column];
       if (word.text.empty()) continue;
-      const auto state = static_cast<std::size_t>(word.state.value_or(verbs::CellState::refused));
+      const auto state = static_cast<std::size_t>(word.state.value_or(audit::CellState::refused));
       const std::string hover = fmt::format("{}: {}", line.name, word.hover);
       svg_.rect({column_x(column), y_, kCellWidth - 2, kLineHeight - 2}, word.state ? kCells.at(state) : "raises", {}, hover);
       svg_.text(column_x(column) + kCellWidth / 2 - 1, y_ + kTextDrop - 1, word.state ? kWords.at(state) : "on-raises", word.text);
@@ -127,7 +127,7 @@ class Sheet {
   }
 
   const verbs::Matrix& matrix_;
-  Svg svg_;
+  support::Svg svg_;
   int y_ = kMargin;
   int width_ = kNarrowest;
 };
@@ -136,4 +136,4 @@ class Sheet {
 
 std::string matrix_svg(const verbs::Matrix& matrix) { return Sheet(matrix).draw(); }
 
-}  // namespace mx::golden
+}  // namespace mx::verbs

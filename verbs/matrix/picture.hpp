@@ -5,7 +5,7 @@
 
 #include "verbs/matrix/matrix.hpp"
 
-namespace mx::golden {
+namespace mx::verbs {
 
 /// The tables of all checkpoints below each other, as SVG.
 std::string matrix_svg(const verbs::Matrix& matrix);
@@ -15,4 +15,4 @@ std::string matrix_html(const verbs::Matrix& matrix);
 /// What stands on that page below its title, as a part of another page.
 std::string matrix_part(const verbs::Matrix& matrix);
 
-}  // namespace mx::golden
+}  // namespace mx::verbs

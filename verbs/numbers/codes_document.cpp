@@ -27,8 +27,8 @@ std::string fields(std::uint32_t code, const Format& format) {
   return bits;
 }
 
-golden::ConversionDemand demand_of(const EncodeRequest& request) {
-  golden::ConversionDemand demand;
+ConversionDemand demand_of(const EncodeRequest& request) {
+  ConversionDemand demand;
   if (!request.rounding.empty()) demand.rounding = rounding_named(request.rounding);
   if (!request.overflow.empty()) demand.overflow = overflow_named(request.overflow);
   return demand;
@@ -132,7 +132,7 @@ Document encode_document(const EncodeRequest& request) {
   const Format& to = format_named(request.format);
   const Format& from = source_named(request.source);
   const Profile& profile = profile_named(request.profile);
-  const Conversion& how = golden::demanded_conversion(profile, from, to, demand_of(request));
+  const Conversion& how = demanded_conversion(profile, from, to, demand_of(request));
   if (how.random_bits != 0 && request.random.empty()) {
     throw Error(ErrorCode::usage, fmt::format("rounding {} of profile '{}' takes {} random bits: give them as --random", name_of(how.rounding),
                                               profile.name, how.random_bits));
@@ -142,7 +142,7 @@ Document encode_document(const EncodeRequest& request) {
   document.value("format", to.name);
   document.value("profile", profile.name);
   const Json how_json = conversion_json(how, to);
-  for (const sim::JsonMember& member : how_json.items()) document.value(member.key, member.value);
+  for (const support::JsonMember& member : how_json.items()) document.value(member.key, member.value);
   document.line(fmt::format("{} -> {}, profile {}: {}", from.name, to.name, profile.name, short_text(how)));
   Table results{
       "results",

@@ -9,7 +9,7 @@
 
 namespace mx::verbs {
 
-using sim::Json;
+using support::Json;
 
 /// "nearest_even, saturate"
 std::string short_text(const Conversion& how);

@@ -19,7 +19,7 @@ namespace mx::verbs {
 namespace {
 
 [[noreturn]] void refuse(const std::string& text, const std::string& rule) {
-  throw Error(ErrorCode::usage, fmt::format("{} {}", sim::in_quotes(text), rule));
+  throw Error(ErrorCode::usage, fmt::format("{} {}", support::in_quotes(text), rule));
 }
 
 std::optional<std::uint64_t> whole_number(const std::string& text, int base) {

@@ -10,7 +10,7 @@
 #include "model/families/stage.hpp"
 #include "model/names.hpp"
 
-namespace mx::golden {
+namespace mx::verbs {
 namespace {
 
 constexpr std::array<ScaleLayout, 3> kScaleLayouts{{{"linear", ""}, {"128x4", "sf_128x4"}, {"8x4", "sf_8x4"}}};
@@ -105,10 +105,10 @@ std::vector<std::uint32_t> scales_in(const ScaleLayout& layout, const QuantizedM
   if (layout.stage.empty()) return scales;
   std::vector<std::uint32_t> placed;
   for (const std::int64_t from :
-       layout::stage_layout(layout.stage, 1, matrix.rows_of_blocks(), matrix.blocks_of_a_row(), format.scale->width).gather()) {
+       families::stage_layout(layout.stage, 1, matrix.rows_of_blocks(), matrix.blocks_of_a_row(), format.scale->width).gather()) {
     placed.push_back(from < 0 ? 0 : scales[static_cast<std::size_t>(from)]);
   }
   return placed;
 }
 
-}  // namespace mx::golden
+}  // namespace mx::verbs

@@ -9,7 +9,7 @@
 
 #include "model/numerics/profile.hpp"
 
-namespace mx::golden {
+namespace mx::verbs {
 
 /// What is quantized, and how the caller cuts it up.
 struct QuantizeRequest {
@@ -59,4 +59,4 @@ const ScaleLayout& scale_layout_named(std::string_view name);
 /// The scale codes as they lie in memory, 0 where the layout pads.
 std::vector<std::uint32_t> scales_in(const ScaleLayout& layout, const QuantizedMatrix& matrix, const BlockFormat& format);
 
-}  // namespace mx::golden
+}  // namespace mx::verbs

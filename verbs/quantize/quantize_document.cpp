@@ -11,10 +11,10 @@
 namespace mx::verbs {
 namespace {
 
-using golden::QuantizedMatrix;
+using mx::verbs::QuantizedMatrix;
 
 /// Elements of one block; of a tile with their places.
-Table elements_of(const golden::QuantizeRequest& request, std::span<const std::uint32_t> values, const QuantizedMatrix& matrix, std::size_t b) {
+Table elements_of(const QuantizeRequest& request, std::span<const std::uint32_t> values, const QuantizedMatrix& matrix, std::size_t b) {
   const QuantizedBlock& block = matrix.blocks[b];
   const bool tile = matrix.block_rows > 1;
   Table table{{}, {{"input", "input"}, {"code", "code"}, {"dequantized", "dequantized"}}};
@@ -32,7 +32,7 @@ Table elements_of(const golden::QuantizeRequest& request, std::span<const std::u
   return table;
 }
 
-void add_memory(Document& document, const golden::ScaleLayout& layout, const std::vector<std::uint32_t>& scales, const Format& format) {
+void add_memory(Document& document, const ScaleLayout& layout, const std::vector<std::uint32_t>& scales, const Format& format) {
   Json memory = Json::array();
   for (std::uint32_t scale : scales) memory.push_back(hex(scale, format));
   if (!layout.stage.empty()) {
@@ -48,7 +48,7 @@ void add_memory(Document& document, const golden::ScaleLayout& layout, const std
 }
 
 /// Where most block scales are subnormal, the global scale leaves them no range: what would use it.
-std::string coarse_scales(const golden::QuantizeRequest& request, std::span<const std::uint32_t> values, const QuantizedMatrix& matrix) {
+std::string coarse_scales(const QuantizeRequest& request, std::span<const std::uint32_t> values, const QuantizedMatrix& matrix) {
   const Format& scale = *request.format->scale;
   if (!request.tensor.encode || scale != kE4m3fn) return {};
   std::size_t subnormal = 0, nonzero = 0;
@@ -70,7 +70,7 @@ std::string coarse_scales(const golden::QuantizeRequest& request, std::span<cons
 
 }  // namespace
 
-Document quantize_document(const golden::QuantizeRequest& request, std::span<const std::string> words, const golden::ScaleLayout& layout) {
+Document quantize_document(const QuantizeRequest& request, std::span<const std::string> words, const ScaleLayout& layout) {
   const BlockFormat& format = *request.format;
   const Recipe& how = recipe(*request.profile, format, *request.source);
   std::vector<std::uint32_t> values;
@@ -80,7 +80,7 @@ Document quantize_document(const golden::QuantizeRequest& request, std::span<con
     values.push_back(static_cast<std::uint32_t>(typed.code));
     if (typed.exact && rounded.empty()) rounded = fmt::format("{} is {}", word, decimal(decode(*request.source, values.back())));
   }
-  const QuantizedMatrix matrix = golden::quantize_matrix(values, request);
+  const QuantizedMatrix matrix = quantize_matrix(values, request);
   Document document{"quantize"};
   document.value("format", format.name);
   document.value("scale_rule", scale_rule_name(how));
@@ -108,7 +108,7 @@ Document quantize_document(const golden::QuantizeRequest& request, std::span<con
   if (!rounded.empty())
     document.note(fmt::format("a block has numbers of {}: {}, the nearest, as is every value that it does not hold", request.source->name, rounded));
   if (const std::string remark = coarse_scales(request, values, matrix); !remark.empty()) document.note(remark);
-  add_memory(document, layout, golden::scales_in(layout, matrix, format), *format.scale);
+  add_memory(document, layout, scales_in(layout, matrix, format), *format.scale);
   return document;
 }
 

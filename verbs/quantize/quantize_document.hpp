@@ -12,6 +12,6 @@ namespace mx::verbs {
 
 /// Blocks with their scales and codes, what these stand for, and the scales as they lie in `layout`. `words` are values as people type them; how many
 /// were rounded into the source first is a note. Throws as parse_typed and quantize_matrix do.
-Document quantize_document(const golden::QuantizeRequest& request, std::span<const std::string> words, const golden::ScaleLayout& layout);
+Document quantize_document(const QuantizeRequest& request, std::span<const std::string> words, const ScaleLayout& layout);
 
 }  // namespace mx::verbs

@@ -10,7 +10,7 @@
 #include "verbs/report/bench_runs.hpp"
 #include "verbs/report/parts.hpp"
 
-namespace mx::golden {
+namespace mx::verbs {
 namespace {
 
 std::string percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
@@ -34,11 +34,11 @@ Outcome bench_outcome(const Run& run) {
 
 std::string bench_html(const Run& run) {
   std::string html;
-  if (!with_limits(run).empty()) html += html_wide("kernels under their limits", as_part(bench_figure(run)));
-  if (has_speed(run)) html += html_wide("speed over the number of rows", as_part(speed_figure(run)));
-  std::vector<HtmlRow> rows;
+  if (!with_limits(run).empty()) html += support::html_wide("kernels under their limits", as_part(bench_figure(run)));
+  if (has_speed(run)) html += support::html_wide("speed over the number of rows", as_part(speed_figure(run)));
+  std::vector<support::HtmlRow> rows;
   for (const Kernel& kernel : kernels_of(run)) {
-    const auto cell = [](const std::optional<double>& value, auto text) { return HtmlCell{value ? text(*value) : "", "number", {}}; };
+    const auto cell = [](const std::optional<double>& value, auto text) { return support::HtmlCell{value ? text(*value) : "", "number", {}}; };
     rows.push_back({{kernel.name},
                     cell(kernel.rate, per_second),
                     cell(kernel.limit, per_second),
@@ -47,8 +47,8 @@ std::string bench_html(const Run& run) {
                     {std::to_string(kernel.repetitions), "number"},
                     {kernel.error, kernel.error.empty() ? "empty" : "failed"}});
   }
-  return html + html_details("Every benchmark", std::to_string(rows.size()),
-                             html_table("benchmarks", {"benchmark", "rate", "limit", "share", "spread", "repetitions", ""}, rows), rows.size() <= 24);
+  return html + support::html_details("Every benchmark", std::to_string(rows.size()),
+                             support::html_table("benchmarks", {"benchmark", "rate", "limit", "share", "spread", "repetitions", ""}, rows), rows.size() <= 24);
 }
 
 std::string bench_environment(const Run& run) {
@@ -59,7 +59,7 @@ std::string bench_environment(const Run& run) {
     if (key == "host_name" || key == "executable" || value.json().is_structured()) continue;
     terms.emplace_back(key, value.json().is_string() ? value.text() : value.json().dump());
   }
-  return html_terms(terms);
+  return support::html_terms(terms);
 }
 
 Figure bench_figure(const Run& run) {
@@ -71,7 +71,7 @@ Figure bench_figure(const Run& run) {
   constexpr double kMostShare = 1;
   const std::vector<Kernel> kernels = with_limits(run);
   if (kernels.empty()) run.root()["benchmarks"].fail("has no benchmark with the counters rate and limit, or share: there is nothing to draw");
-  Svg svg;
+  support::Svg svg;
   int y = kMargin + 8;
   svg.text(kMargin, y, "title", "Kernels under their limits");
   svg.text(kMargin, y += 20, "soft", "rate as a share of what this machine allows, measured in the same process; a longer bar is nearer to the roof");
@@ -86,7 +86,7 @@ Figure bench_figure(const Run& run) {
   }
   for (const Kernel& kernel : kernels) {
     const int length = static_cast<int>(std::lround(kFull * std::min(*kernel.share, kMostShare)));
-    svg.text(left - 8, y + 16, "code end", shortened(short_name(kernel.name), 46));
+    svg.text(left - 8, y + 16, "code end", support::shortened(short_name(kernel.name), 46));
     svg.rect({left, y + 4, std::max(length, 1), kLine - 8}, "first-fill", {}, fmt::format("{}: {}", kernel.name, percent(*kernel.share)));
     const std::string rate = kernel.rate && kernel.limit ? fmt::format(", {} of {}", per_second(*kernel.rate), per_second(*kernel.limit)) : "";
     svg.text(left + kFull + 14, y + 16, "text", percent(*kernel.share) + rate);
@@ -95,4 +95,4 @@ Figure bench_figure(const Run& run) {
   return {std::move(svg), kWidth, bottom + kMargin, "mxact bench", "share of the machine's limit that each kernel reaches", &kChartLook};
 }
 
-}  // namespace mx::golden
+}  // namespace mx::verbs

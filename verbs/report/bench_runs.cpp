@@ -8,7 +8,7 @@
 #include <span>
 #include <string_view>
 
-namespace mx::golden {
+namespace mx::verbs {
 namespace {
 
 std::optional<double> counter(const Node& node, std::string_view key) {
@@ -119,4 +119,4 @@ std::string short_name(std::string name) {
   return name;
 }
 
-}  // namespace mx::golden
+}  // namespace mx::verbs

@@ -8,7 +8,7 @@
 
 #include "verbs/report/run.hpp"
 
-namespace mx::golden {
+namespace mx::verbs {
 
 /// One kernel: the median of its repetitions where there is one, else the mean of its runs.
 struct Kernel {
@@ -30,4 +30,4 @@ std::string per_second(double rate);
 /// The name without how it was timed.
 std::string short_name(std::string name);
 
-}  // namespace mx::golden
+}  // namespace mx::verbs

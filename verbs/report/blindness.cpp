@@ -8,7 +8,7 @@
 #include "verbs/draw/colours.hpp"
 #include "verbs/report/parts.hpp"
 
-namespace mx::golden {
+namespace mx::verbs {
 namespace {
 
 constexpr int kMargin = 24;
@@ -58,7 +58,7 @@ Figure blindness_figure(const Run& run) {
   const std::vector<Node> rules = run.root()["tolerances"].items();
   if (rows.empty()) run.root()["faults"].fail("shows no fault: there is nothing to draw");
   const auto column = [](std::size_t i) { return kMargin + kNameWidth + static_cast<int>(i) * kCell; };
-  Svg svg;
+  support::Svg svg;
   int y = kMargin + 8;
   svg.text(kMargin, y, "title", "What public tolerances let pass");
   svg.text(kMargin, y += 20, "soft",
@@ -72,7 +72,7 @@ Figure blindness_figure(const Run& run) {
   }
   y += 20;
   for (const Row& row : rows) {
-    svg.text(kMargin, y + kDrop, "code", shortened(row.fault, 38));
+    svg.text(kMargin, y + kDrop, "code", support::shortened(row.fault, 38));
     for (std::size_t i = 0; i < rules.size(); ++i) {
       const std::size_t percent = 100 * row.accepted[i] / row.shown;
       const int shade = static_cast<int>(percent) * (kShades - 1) / 100;
@@ -91,12 +91,12 @@ Figure blindness_figure(const Run& run) {
 }
 
 std::string blindness_html(const Run& run) {
-  std::vector<HtmlRow> rows;
+  std::vector<support::HtmlRow> rows;
   for (const Node& rule : run.root()["tolerances"].items()) {
     rows.push_back({{rule["suite"].text()}, {rule["rule"].text(), "text"}, {rule["source"].text(), "text"}});
   }
-  const std::string rules = html_table("tolerances", {"suite", "rule", "source"}, rows);
-  return rows_of(run).empty() ? rules : rules + html_wide("what public tolerances let pass", as_part(blindness_figure(run)));
+  const std::string rules = support::html_table("tolerances", {"suite", "rule", "source"}, rows);
+  return rows_of(run).empty() ? rules : rules + support::html_wide("what public tolerances let pass", as_part(blindness_figure(run)));
 }
 
-}  // namespace mx::golden
+}  // namespace mx::verbs

@@ -9,7 +9,7 @@
 #include "support/html.hpp"
 #include "verbs/report/parts.hpp"
 
-namespace mx::golden {
+namespace mx::verbs {
 namespace {
 
 std::string number(const Node& node) { return std::to_string(node.count()); }
@@ -51,7 +51,7 @@ Outcome witness_outcome(const Run& run) {
 
 std::string witness_html(const Run& run) {
   if (run.root().find("ledger")) return any_html(run);
-  std::vector<HtmlRow> rows;
+  std::vector<support::HtmlRow> rows;
   for (const Node& set : run.root()["sets"].items()) {
     const bool differs = set["differing"].count() > 0;
     const bool empty = set["compared"].count() == 0;
@@ -72,12 +72,12 @@ std::string witness_html(const Run& run) {
                     {number(set["entries_equal"]), "number"},
                     {number(set["entries_unmodelled"]), "number"}});
   }
-  return html_table("recorded outputs", {"set", "", "values compared", "differ", "excused", "skipped", "entries equal", "not modelled"}, rows);
+  return support::html_table("recorded outputs", {"set", "", "values compared", "differ", "excused", "skipped", "entries equal", "not modelled"}, rows);
 }
 
 std::string witness_findings(const Run& run) {
   if (run.root().find("ledger")) return "";
-  std::vector<HtmlRow> rows;
+  std::vector<support::HtmlRow> rows;
   for (const Node& set : run.root()["sets"].items()) {
     for (const Node& entry : set["entries"].items()) {
       const auto differences = entry.find("differences");
@@ -94,7 +94,7 @@ std::string witness_findings(const Run& run) {
                       {fmt::format("{} on {}: {}", excuse["implementation"].text(), excuse["device"].text(), excuse["reason"].text()), "text"}});
     }
   }
-  return rows.empty() ? std::string() : html_table("differences from recorded outputs", {"where", "what", "why"}, rows);
+  return rows.empty() ? std::string() : support::html_table("differences from recorded outputs", {"where", "what", "why"}, rows);
 }
 
 /// Verdicts of `ver`, and how they stand in a report.
@@ -151,7 +151,7 @@ Figure vectors_figure(const Run& run) {
 }
 
 /// Differences are faults where the ledger is about the version that was audited.
-bool is_held(const Node& audit) { return audit["engine"].text() == name_of(oracle::kLedgerEngine); }
+bool is_held(const Node& audit) { return audit["engine"].text() == deployment::name_of(audit::kLedgerEngine); }
 
 Outcome audit_outcome(const Run& run) {
   const Node root = run.root();
@@ -160,7 +160,7 @@ Outcome audit_outcome(const Run& run) {
   const std::int64_t checks = root["checks"].count();
   const std::string counted = fmt::format("{} findings in {} deployments: {} choices, {} needs checked; {} differences from the ledger{}",
                                           root["findings"].items().size(), root["deployments"].count(), root["choices"].count(), checks, differences,
-                                          held ? "" : fmt::format(" of {}, which fail nothing", name_of(oracle::kLedgerEngine)));
+                                          held ? "" : fmt::format(" of {}, which fail nothing", deployment::name_of(audit::kLedgerEngine)));
   if (checks == 0) return {Standing::nothing, counted};
   if (!held) return {Standing::shown, counted};
   return {differences == 0 ? Standing::passed : Standing::failed, counted};
@@ -169,9 +169,9 @@ Outcome audit_outcome(const Run& run) {
 std::string audit_html(const Run& run) {
   std::string html;
   const bool held = is_held(run.root());
-  const std::string before = held ? "differs from the ledger: " : fmt::format("since {}: ", name_of(oracle::kLedgerEngine));
-  for (const Node& difference : run.root()["differences"].items()) html += html_paragraph(before + difference.text(), held ? "failed" : "");
-  std::map<std::string, std::vector<HtmlRow>> by_oracle;
+  const std::string before = held ? "differs from the ledger: " : fmt::format("since {}: ", deployment::name_of(audit::kLedgerEngine));
+  for (const Node& difference : run.root()["differences"].items()) html += support::html_paragraph(before + difference.text(), held ? "failed" : "");
+  std::map<std::string, std::vector<support::HtmlRow>> by_oracle;
   for (const Node& one : run.root()["findings"].items()) {
     const bool silent = one["effect"].text() == "silent corruption";
     by_oracle[one["oracle"].text()].push_back({{one["backend"].text(), {}, one["kernel_class"].text()},
@@ -184,7 +184,7 @@ std::string audit_html(const Run& run) {
   }
   const std::vector<std::string> heads{"backend", "effect", "need, and what follows", "grounds", "times", "smallest deployment", "source"};
   for (const auto& [oracle, rows] : by_oracle) {
-    html += html_details(oracle, fmt::format("{} findings", rows.size()), html_table("findings of " + oracle, heads, rows), false);
+    html += support::html_details(oracle, fmt::format("{} findings", rows.size()), support::html_table("findings of " + oracle, heads, rows), false);
   }
   return html;
 }
@@ -205,12 +205,12 @@ std::string sweep_html(const Run& run) {
   const Node root = run.root();
   std::string title = root["conversion"].json().is_string() ? root["conversion"].text() : "";
   if (const std::optional<Node> format = root.find("format")) title = fmt::format("f32 -> {}, profile {}", format->text(), root["profile"].text());
-  std::vector<HtmlRow> rows;
+  std::vector<support::HtmlRow> rows;
   for (const Node& chunk : root["chunks"].items()) {
     rows.push_back({{number(chunk["chunk"])}, {chunk["inputs"].text(), "code"}, {chunk["digest"].text(), "code"}});
   }
-  return html_paragraph(title) + html_details("Digests", fmt::format("{} of 256 chunks", rows.size()),
-                                              html_table("digests", {"chunk", "inputs", "digest"}, rows), rows.size() <= 16);
+  return support::html_paragraph(title) + support::html_details("Digests", fmt::format("{} of 256 chunks", rows.size()),
+                                              support::html_table("digests", {"chunk", "inputs", "digest"}, rows), rows.size() <= 16);
 }
 
 Outcome compare_outcome(const Run& run) {
@@ -224,14 +224,14 @@ Outcome compare_outcome(const Run& run) {
 
 std::string compare_html(const Run& run) {
   const Node root = run.root();
-  std::vector<HtmlRow> rows;
+  std::vector<support::HtmlRow> rows;
   for (const Node& one : root["classes"].items()) {
     const std::optional<Node> inputs = one.find("inputs") ? one.find("inputs") : one.find("blocks");
     rows.push_back({{one["class"].text()}, {inputs ? number(*inputs) : "", "number"}, {one["meaning"].text(), "text"}});
   }
-  return html_paragraph(fmt::format("{} \u2192 {}: {} and {}", root["from"].text(), root["format"].text(), root["first"]["profile"].text(),
+  return support::html_paragraph(fmt::format("{} \u2192 {}: {} and {}", root["from"].text(), root["format"].text(), root["first"]["profile"].text(),
                                     root["second"]["profile"].text())) +
-         html_table("differences by class", {"class", "inputs", "meaning"}, rows);
+         support::html_table("differences by class", {"class", "inputs", "meaning"}, rows);
 }
 
-}  // namespace mx::golden
+}  // namespace mx::verbs

@@ -6,11 +6,11 @@
 
 #include "verbs/report/report.hpp"
 
-namespace mx::golden {
+namespace mx::verbs {
 namespace {
 
-using sim::CheckEnd;
-using sim::JunitCase;
+using support::CheckEnd;
+using support::JunitCase;
 
 /// What an engine refuses by itself is no failure of what is checked.
 CheckEnd end_of(std::string_view word) {
@@ -74,7 +74,7 @@ CheckEnd end_of(Standing standing) {
 
 }  // namespace
 
-std::vector<sim::JunitCase> checks_of(std::span<const Run> runs) {
+std::vector<support::JunitCase> checks_of(std::span<const Run> runs) {
   std::vector<JunitCase> all;
   for (const Run& run : runs) {
     const Outcome outcome = run.kind->outcome(run);
@@ -86,4 +86,4 @@ std::vector<sim::JunitCase> checks_of(std::span<const Run> runs) {
   return all;
 }
 
-}  // namespace mx::golden
+}  // namespace mx::verbs

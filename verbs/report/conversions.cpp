@@ -8,7 +8,7 @@
 #include "support/html.hpp"
 #include "verbs/report/parts.hpp"
 
-namespace mx::golden {
+namespace mx::verbs {
 namespace {
 
 /// "2.17 MB", of powers of ten.
@@ -20,7 +20,7 @@ std::string bytes_text(std::int64_t bytes) {
   return fmt::format("{:.3g} {}B", value, kPrefixes.at(prefix));
 }
 
-HtmlCell number(const Node& node) { return {std::to_string(node.count()), "number"}; }
+support::HtmlCell number(const Node& node) { return {std::to_string(node.count()), "number"}; }
 
 /// "256", or "180 -> 256" where the engine rounds up.
 std::string size_text(const Node& setting, const char* name) {
@@ -51,13 +51,13 @@ void add_setting(Terms& terms, const Node& root) {
 }
 
 std::string losses_html(const Node& losses) {
-  std::vector<HtmlRow> rows;
+  std::vector<support::HtmlRow> rows;
   for (const Node& loss : losses.items()) {
     rows.push_back(
         {{loss["tensor"].text()}, number(loss["units"]), {std::to_string(loss["layers"].items().size()), "number"}, {loss["what"].text(), "text"}});
   }
-  return rows.empty() ? html_paragraph("Nothing was lost: restoring gives the same bytes.")
-                      : html_table("what was lost", {"tensor", "units", "layers", "what is lost"}, rows);
+  return rows.empty() ? support::html_paragraph("Nothing was lost: restoring gives the same bytes.")
+                      : support::html_table("what was lost", {"tensor", "units", "layers", "what is lost"}, rows);
 }
 
 std::int64_t layers_of(const Run& run) { return run.root()["layers"].count(); }
@@ -88,7 +88,7 @@ std::string conversion_html(const Run& run) {
     if (const std::optional<Node> count = root.find(key)) terms.emplace_back(name, std::to_string(count->count()));
   }
   add_words(terms, root, {"digest"});
-  return html_terms(terms) + losses_html(root["losses"]);
+  return support::html_terms(terms) + losses_html(root["losses"]);
 }
 
 Outcome plan_outcome(const Run& run) {
@@ -104,15 +104,15 @@ std::string plan_html(const Run& run) {
   Terms terms;
   add_words(terms, root, {"backend", "checkpoint", "output", "plan", "program"});
   add_setting(terms, root);
-  std::vector<HtmlRow> rows;
+  std::vector<support::HtmlRow> rows;
   for (const Node& unit : units) {
     rows.push_back({{std::to_string(unit["unit"].count())},
                     {unit["what"].text(), "text"},
                     {unit["file"].text(), "code"},
                     {std::to_string(unit["bytes"].count()), "number"}});
   }
-  return html_terms(terms) + html_details("Units", fmt::format("{}, {}", units.size(), bytes_text(total(units, "bytes"))),
-                                          html_table("units", {"unit", "what", "file", "bytes to read"}, rows), rows.size() <= 24);
+  return support::html_terms(terms) + support::html_details("Units", fmt::format("{}, {}", units.size(), bytes_text(total(units, "bytes"))),
+                                          support::html_table("units", {"unit", "what", "file", "bytes to read"}, rows), rows.size() <= 24);
 }
 
 Outcome units_outcome(const Run& run) {
@@ -126,7 +126,7 @@ Outcome units_outcome(const Run& run) {
 
 std::string units_html(const Run& run) {
   const Node root = run.root();
-  std::vector<HtmlRow> rows;
+  std::vector<support::HtmlRow> rows;
   for (const Node& unit : root["units"].items()) {
     const bool written = unit["outcome"].text() == "written";
     rows.push_back({{std::to_string(unit["unit"].count())},
@@ -138,8 +138,8 @@ std::string units_html(const Run& run) {
   const std::size_t count = rows.size();
   Terms terms;
   add_words(terms, root, {"plan"});
-  return html_terms(terms) +
-         html_details("Units", std::to_string(count), html_table("units", {"unit", "", "file", "bytes", "digest"}, rows), count <= 24);
+  return support::html_terms(terms) +
+         support::html_details("Units", std::to_string(count), support::html_table("units", {"unit", "", "file", "bytes", "digest"}, rows), count <= 24);
 }
 
-}  // namespace mx::golden
+}  // namespace mx::verbs

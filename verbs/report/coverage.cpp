@@ -7,7 +7,7 @@
 #include "support/html.hpp"
 #include "verbs/report/parts.hpp"
 
-namespace mx::golden {
+namespace mx::verbs {
 namespace {
 
 constexpr int kMargin = 24;
@@ -70,7 +70,7 @@ Outcome coverage_outcome(const Run& run) {
 Figure coverage_figure(const Run& run) {
   const std::vector<Axis> axes = axes_of(run.root()["coverage"]);
   if (axes.empty()) run.root()["coverage"].fail("has no table: there is nothing to draw");
-  Svg svg;
+  support::Svg svg;
   int y = kMargin + 8;
   svg.text(kMargin, y, "title", "Bins of the golden vectors");
   svg.text(kMargin, y += 20, "soft", coverage_outcome(run).counted);
@@ -95,7 +95,7 @@ Figure coverage_figure(const Run& run) {
     const int reachable = pixels(axis.reachable, axis.total);
     const std::string hover = fmt::format("{}/{}: {} tables, {} bins hit, {} missed, {} unreachable", axis.family, axis.name, axis.tables, axis.hit,
                                           axis.reachable - axis.hit, axis.total - axis.reachable);
-    svg.text(kMargin, y + kDrop, "code", shortened(axis.name, 26));
+    svg.text(kMargin, y + kDrop, "code", support::shortened(axis.name, 26));
     svg.rect({left, y + 3, kFull, kLine - 6}, "refused", {}, hover);
     svg.rect({left, y + 3, reachable, kLine - 6}, "second-fill", {}, hover);
     svg.rect({left, y + 3, hit, kLine - 6}, "first-fill", {}, hover);
@@ -108,7 +108,7 @@ Figure coverage_figure(const Run& run) {
 }
 
 std::string coverage_html(const Run& run) {
-  std::vector<HtmlRow> rows;
+  std::vector<support::HtmlRow> rows;
   for (const Node& table : run.root()["coverage"]["tables"].items()) {
     for (const Node& axis : table["axes"].items()) {
       const std::int64_t missed = axis["reachable"].count() - axis["hit"].count();
@@ -120,10 +120,10 @@ std::string coverage_html(const Run& run) {
     }
   }
   const std::size_t count = rows.size();
-  const std::string picture = axes_of(run.root()["coverage"]).empty() ? std::string() : html_wide("bins", as_part(coverage_figure(run)));
+  const std::string picture = axes_of(run.root()["coverage"]).empty() ? std::string() : support::html_wide("bins", as_part(coverage_figure(run)));
   return picture + (rows.empty() ? std::string()
-                                 : html_details("Reachable bins that are missed", std::to_string(count),
-                                                html_table("missed bins", {"table", "axis", "missed", "reachable"}, rows), count <= 24));
+                                 : support::html_details("Reachable bins that are missed", std::to_string(count),
+                                                support::html_table("missed bins", {"table", "axis", "missed", "reachable"}, rows), count <= 24));
 }
 
-}  // namespace mx::golden
+}  // namespace mx::verbs

@@ -9,7 +9,7 @@
 #include "support/html.hpp"
 #include "verbs/report/parts.hpp"
 
-namespace mx::golden {
+namespace mx::verbs {
 namespace {
 
 constexpr int kMargin = 24;
@@ -52,7 +52,7 @@ class RuleStrip {
 
   static int x_of(double magnitude) { return kLeft + static_cast<int>(std::lround((magnitude - 1) * kFull)); }
 
-  static void scale(Svg& svg, int y, int bottom) {
+  static void scale(support::Svg& svg, int y, int bottom) {
     for (int eighth = 0; eighth <= 8; ++eighth) {
       const double at = 1 + eighth / 8.0;
       svg.line(x_of(at), y, x_of(at), bottom, "grid");
@@ -60,20 +60,20 @@ class RuleStrip {
     }
   }
 
-  static void draw(Svg& svg, const Node& row, int y) {
+  static void draw(support::Svg& svg, const Node& row, int y) {
     const int below = power_of(row["below"]), above = power_of(row["above"]);
     const std::optional<Node> first = row.find("first");
     const double at = first ? magnitude_of(*first) : 2;
     const std::string hover = fmt::format("{}: {}", row["rule"].text(), profiles_text(row));
-    svg.text(kMargin, y + 15, "code", shortened(row["rule"].text(), 21));
+    svg.text(kMargin, y + 15, "code", support::shortened(row["rule"].text(), 21));
     piece(svg, y, 1, at, below, "first-fill", hover);
     if (first) piece(svg, y, at, 2, above, "second-fill", hover);
     svg.text(kLeft + kFull + 12, y + 15, "text", first ? fmt::format("from {:.9g}", at) : "all the way");
-    svg.text(kLeft, y + kBar + 12, "soft", shortened(profiles_text(row), 92));
+    svg.text(kLeft, y + kBar + 12, "soft", support::shortened(profiles_text(row), 92));
   }
 
  private:
-  static void piece(Svg& svg, int y, double from, double to, int power, std::string_view style, const std::string& hover) {
+  static void piece(support::Svg& svg, int y, double from, double to, int power, std::string_view style, const std::string& hover) {
     const int begin = x_of(from), width = std::max(x_of(to) - begin, 2);
     svg.rect({begin, y, width, kBar}, style, {}, hover);
     if (width > 40) svg.text(begin + width / 2, y + 14, "on-fill", fmt::format("2^{}", power));
@@ -90,7 +90,7 @@ class ErrorCurve {
   static constexpr int kLeft = kMargin + kNames;
   static constexpr int kDecades = 9;  // powers of two below an error of 1
 
-  ErrorCurve(Svg& svg, int lowest, int highest, int bins) : svg_(svg), lowest_(lowest), highest_(highest), bins_(bins) {}
+  ErrorCurve(support::Svg& svg, int lowest, int highest, int bins) : svg_(svg), lowest_(lowest), highest_(highest), bins_(bins) {}
 
   int right() const { return kLeft + (highest_ - lowest_) * kStep; }
 
@@ -103,7 +103,7 @@ class ErrorCurve {
   }
 
   void draw(const Node& format, int y) const {
-    svg_.text(kMargin, y + kHeight / 2 + 4, "code", shortened(format["name"].text(), 12));
+    svg_.text(kMargin, y + kHeight / 2 + 4, "code", support::shortened(format["name"].text(), 12));
     for (const auto& [error, text] : {std::pair{0, "100 %"}, {-3, "12.5 %"}, {-6, "1.6 %"}, {-9, "0.2 %"}}) {
       svg_.line(kLeft, y_of(error, y), right(), y_of(error, y), "grid");
       svg_.text(right() + 6, y_of(error, y) + 4, "soft", text);
@@ -142,7 +142,7 @@ class ErrorCurve {
     return y_of(std::clamp(share > 0 ? std::log2(share) : -kDecades, double{-kDecades}, 0.0), y);
   }
 
-  Svg& svg_;
+  support::Svg& svg_;
   int lowest_;
   int highest_;
   int bins_;
@@ -159,7 +159,7 @@ Outcome rules_outcome(const Run& run) {
 
 Figure rules_figure(const Run& run) {
   if (rules_outcome(run).standing == Standing::nothing) run.root()["formats"].fail("has no rule: there is nothing to draw");
-  Svg svg;
+  support::Svg svg;
   int y = kMargin + 8;
   svg.text(kMargin, y, "title", "Where scale rules part");
   svg.text(kMargin, y += 20, "soft",
@@ -183,7 +183,7 @@ Figure rules_figure(const Run& run) {
           &kChartLook};
 }
 
-std::string rules_html(const Run& run) { return html_wide("scale rules", as_part(rules_figure(run))); }
+std::string rules_html(const Run& run) { return support::html_wide("scale rules", as_part(rules_figure(run))); }
 
 Outcome line_outcome(const Run& run) {
   const std::size_t formats = run.root()["formats"].items().size();
@@ -198,7 +198,7 @@ Figure line_figure(const Run& run) {
   if (lowest < -200 || highest > 200 || highest <= lowest || bins < 1 || bins > 64) {
     root["lowest"].fail(fmt::format("is {}, to {} in {} bins a power of two, which no picture can show", lowest, highest, bins));
   }
-  Svg svg;
+  support::Svg svg;
   int y = kMargin + 8;
   svg.text(kMargin, y, "title", "The relative error of each format along the real line");
   svg.text(kMargin, y += 20, "soft",
@@ -218,6 +218,6 @@ Figure line_figure(const Run& run) {
           &kChartLook};
 }
 
-std::string line_html(const Run& run) { return html_wide("error along the real line", as_part(line_figure(run))); }
+std::string line_html(const Run& run) { return support::html_wide("error along the real line", as_part(line_figure(run))); }
 
-}  // namespace mx::golden
+}  // namespace mx::verbs

@@ -8,7 +8,7 @@
 #include "support/html.hpp"
 #include "verbs/report/parts.hpp"
 
-namespace mx::golden {
+namespace mx::verbs {
 namespace {
 
 constexpr int kMargin = 24;
@@ -71,7 +71,7 @@ Outcome faults_outcome(const Run& run) {
 Figure faults_figure(const Run& run) {
   const std::vector<std::string> numbers = numbers_of(run);
   const auto column = [](std::size_t i) { return kMargin + kNameWidth + static_cast<int>(i) * kCell; };
-  Svg svg;
+  support::Svg svg;
   int y = kMargin + 8;
   svg.text(kMargin, y, "title", "Planted faults and the laws that notice");
   svg.text(kMargin, y += 20, "soft", faults_outcome(run).counted);
@@ -90,7 +90,7 @@ Figure faults_figure(const Run& run) {
       for (std::size_t i = 0; i < numbers.size(); ++i) svg.text(column(i) + kCell / 2, y, "soft middle", numbers[i]);
       y += 6;
     }
-    svg.text(kMargin, y + kDrop, "code", shortened(fault["id"].text(), 36));
+    svg.text(kMargin, y + kDrop, "code", support::shortened(fault["id"].text(), 36));
     for (std::size_t i = 0; i < numbers.size(); ++i) {
       std::string laws;
       const Mark& mark = kMarks[mark_of(fault, numbers[i], laws)];
@@ -104,7 +104,7 @@ Figure faults_figure(const Run& run) {
 }
 
 std::string faults_html(const Run& run) {
-  std::vector<HtmlRow> rows;
+  std::vector<support::HtmlRow> rows;
   for (const Node& area : run.root()["areas"].items()) {
     const std::int64_t faults = area["faults"].count();
     const std::int64_t killed = area["killed"].count();
@@ -113,13 +113,13 @@ std::string faults_html(const Run& run) {
                     {std::to_string(killed), killed == faults ? "passed" : "failed"},
                     {std::to_string(area["named_rightly"].count()), "number"}});
   }
-  std::vector<HtmlRow> survivors;
+  std::vector<support::HtmlRow> survivors;
   for (const Node& fault : run.root()["faults"].items()) {
     if (!fault["killed"].flag()) survivors.push_back({{fault["id"].text()}, {fault["place"].text(), "text"}, {fault["breaks"].text(), "text"}});
   }
-  std::string html = html_table("planted faults", {"area", "faults", "noticed", "right law first"}, rows);
-  if (!survivors.empty()) html += html_table("survivors", {"fault", "place", "what goes wrong"}, survivors);
-  return html + html_wide("faults and laws", as_part(faults_figure(run)));
+  std::string html = support::html_table("planted faults", {"area", "faults", "noticed", "right law first"}, rows);
+  if (!survivors.empty()) html += support::html_table("survivors", {"fault", "place", "what goes wrong"}, survivors);
+  return html + support::html_wide("faults and laws", as_part(faults_figure(run)));
 }
 
 Outcome changes_outcome(const Run& run) {
@@ -132,24 +132,24 @@ Outcome changes_outcome(const Run& run) {
 }
 
 std::string changes_html(const Run& run) {
-  std::vector<HtmlRow> survivors;
+  std::vector<support::HtmlRow> survivors;
   for (const Node& change : run.root()["changes"].items()) {
     if (change["judgement"].text() != "survives") continue;
     survivors.push_back(
         {{change["table"].text()}, {change["row"].text(), "text"}, {change["change"].text(), "text"}, {change["text"].text(), "text"}});
   }
   std::vector<std::string> heads;
-  std::vector<HtmlRow> rows;
+  std::vector<support::HtmlRow> rows;
   for (const Node& table : run.root()["tables"].items()) {
     heads.clear();
     rows.emplace_back();
     for (const auto& [key, value] : table.members()) {
       heads.push_back(key);
-      rows.back().push_back(key == "table" ? HtmlCell{value.text()} : HtmlCell{std::to_string(value.count()), "number"});
+      rows.back().push_back(key == "table" ? support::HtmlCell{value.text()} : support::HtmlCell{std::to_string(value.count()), "number"});
     }
   }
-  const std::string html = html_table("changes by table", heads, rows);
-  return survivors.empty() ? html : html + html_table("survivors", {"table", "row", "change", "what it means"}, survivors);
+  const std::string html = support::html_table("changes by table", heads, rows);
+  return survivors.empty() ? html : html + support::html_table("survivors", {"table", "row", "change", "what it means"}, survivors);
 }
 
-}  // namespace mx::golden
+}  // namespace mx::verbs

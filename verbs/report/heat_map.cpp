@@ -6,7 +6,7 @@
 
 #include "verbs/draw/colours.hpp"
 
-namespace mx::golden {
+namespace mx::verbs {
 namespace {
 
 constexpr int kMargin = 24;
@@ -33,14 +33,14 @@ void HeatMap::add(const std::string& row, const std::string& column, double valu
 }
 
 Figure HeatMap::figure() const {
-  Svg svg;
+  support::Svg svg;
   int y = kMargin + 8;
   svg.text(kMargin, y, "title", title_);
   svg.text(kMargin, y += 20, "soft", note_);
   y += 28;
-  for (std::size_t i = 0; i < columns_.size(); ++i) svg.text(x_of(i) + kCell / 2, y, "soft middle", shortened(columns_[i], kLongestHead));
+  for (std::size_t i = 0; i < columns_.size(); ++i) svg.text(x_of(i) + kCell / 2, y, "soft middle", support::shortened(columns_[i], kLongestHead));
   y += 8;
-  for (std::size_t i = 0; i < rows_.size(); ++i) svg.text(kMargin, y + static_cast<int>(i) * kLine + 16, "code", shortened(rows_[i], kLongestName));
+  for (std::size_t i = 0; i < rows_.size(); ++i) svg.text(kMargin, y + static_cast<int>(i) * kLine + 16, "code", support::shortened(rows_[i], kLongestName));
   const auto [low, high] = std::ranges::minmax_element(cells_, {}, &Cell::value);
   for (const Cell& cell : cells_) {
     // Halves: the difference of two doubles may be beyond the largest one.
@@ -55,4 +55,4 @@ Figure HeatMap::figure() const {
   return {std::move(svg), std::max(kNarrowest, x_of(columns_.size()) + kMargin), height, title_, note_, &kChartLook};
 }
 
-}  // namespace mx::golden
+}  // namespace mx::verbs

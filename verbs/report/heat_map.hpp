@@ -7,7 +7,7 @@
 
 #include "verbs/draw/figure.hpp"
 
-namespace mx::golden {
+namespace mx::verbs {
 
 class HeatMap {
  public:
@@ -37,4 +37,4 @@ class HeatMap {
   std::vector<Cell> cells_;
 };
 
-}  // namespace mx::golden
+}  // namespace mx::verbs

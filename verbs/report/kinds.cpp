@@ -5,7 +5,7 @@
 #include "verbs/report/parts.hpp"
 #include "verbs/report/verdicts.hpp"
 
-namespace mx::golden {
+namespace mx::verbs {
 namespace {
 
 constexpr std::array kVerify{Contribution{Part::verdicts, verify_verdicts}, Contribution{Part::layouts, verify_layouts},
@@ -84,4 +84,4 @@ constexpr std::array kKinds{
 
 std::span<const Kind> kinds() { return kKinds; }
 
-}  // namespace mx::golden
+}  // namespace mx::verbs

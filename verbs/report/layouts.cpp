@@ -11,7 +11,7 @@
 #include "verbs/layout/subject.hpp"
 #include "verbs/report/parts.hpp"
 
-namespace mx::golden {
+namespace mx::verbs {
 namespace {
 
 /// Small layers, of which the first that a converter takes is drawn.
@@ -42,7 +42,7 @@ std::optional<Subject> small_subject(const Node& spec) {
 
 std::string part_of(const Subject& subject) {
   const std::string name = name_of(subject.choice);
-  return html_details(name, choices_of(subject.choice), html_wide(name, as_part(draw(subject, {}))), false);
+  return support::html_details(name, choices_of(subject.choice), support::html_wide(name, as_part(draw(subject, {}))), false);
 }
 
 }  // namespace
@@ -59,7 +59,7 @@ Figure layout_figure(const Run& run) {
 
 std::string layout_html(const Run& run) {
   const Figure figure = layout_figure(run);
-  return html_wide(figure.title, as_part(figure));
+  return support::html_wide(figure.title, as_part(figure));
 }
 
 Figure diff_figure(const Run& run) {
@@ -94,15 +94,15 @@ std::string diff_html(const Run& run) {
   constexpr std::int64_t kMostDrawn = 1 << 16;  // one cell each, in two pictures of memory
   if (root.find("values") || root["addresses"].count() > kMostDrawn) return any_html(run);
   const Figure figure = diff_figure(run);
-  std::vector<HtmlRow> rows;
+  std::vector<support::HtmlRow> rows;
   for (const Node& one : root["first"].items()) {
     rows.push_back({{std::to_string(one["address"].count())},
                     {std::to_string(one["count"].count()), "number"},
                     {one["a"].text(), "text"},
                     {one["b"].text(), "text"}});
   }
-  const std::string first = rows.empty() ? std::string() : html_table("the first addresses that differ", {"address", "count", "a", "b"}, rows);
-  return html_wide(figure.title, as_part(figure)) + first;
+  const std::string first = rows.empty() ? std::string() : support::html_table("the first addresses that differ", {"address", "count", "a", "b"}, rows);
+  return support::html_wide(figure.title, as_part(figure)) + first;
 }
 
 std::string verify_layouts(const Run& run) {
@@ -119,7 +119,7 @@ std::string verify_layouts(const Run& run) {
     if (const std::optional<Subject> subject = small_subject(*spec)) html += part_of(*subject);
   }
   if (html.empty()) return html;
-  return html_paragraph("Where the scales of w2 go, for each backend that the engine chooses, on a layer small enough to be seen.") + html;
+  return support::html_paragraph("Where the scales of w2 go, for each backend that the engine chooses, on a layer small enough to be seen.") + html;
 }
 
-}  // namespace mx::golden
+}  // namespace mx::verbs

@@ -10,7 +10,7 @@
 #include "support/html.hpp"
 #include "verbs/report/parts.hpp"
 
-namespace mx::golden {
+namespace mx::verbs {
 namespace {
 
 constexpr int kMargin = 24;
@@ -87,10 +87,10 @@ class NeedSheet {
     const std::vector<std::string> ids = columns_of(oracle);
     y_ += kHeadHeight + 16;
     svg_.text(kMargin, y_, "head", oracle["oracle"].text());
-    for (std::size_t i = 0; i < ids.size(); ++i) svg_.slanted(column(i) + kCell / 2, y_ - 4, "soft", shortened(ids[i], 22));
+    for (std::size_t i = 0; i < ids.size(); ++i) svg_.slanted(column(i) + kCell / 2, y_ - 4, "soft", support::shortened(ids[i], 22));
     y_ += 6;
     for (const Node& row : oracle["rows"].items()) {
-      svg_.text(kMargin, y_ + kDrop, "code", shortened(name_of_row(row), 66));
+      svg_.text(kMargin, y_ + kDrop, "code", support::shortened(name_of_row(row), 66));
       for (std::size_t i = 0; i < ids.size(); ++i) svg_.rect({column(i), y_, kCell - 2, kLine - 2}, "blank");
       for (const Node& need : row["needs"].items()) {
         const auto at = std::ranges::find(ids, need["id"].text());
@@ -103,7 +103,7 @@ class NeedSheet {
   }
 
   const Run& run_;
-  Svg svg_;
+  support::Svg svg_;
   int y_ = kMargin;
   int width_ = kNarrowest;
 };
@@ -139,9 +139,9 @@ Figure needs_figure(const Run& run) {
 }
 
 std::string needs_html(const Run& run) {
-  std::string html = html_wide("constraint matrix", as_part(needs_figure(run)));
+  std::string html = support::html_wide("constraint matrix", as_part(needs_figure(run)));
   for (const Node& oracle : run.root()["oracles"].items()) {
-    std::vector<HtmlRow> rows;
+    std::vector<support::HtmlRow> rows;
     for (const Node& row : oracle["rows"].items()) {
       for (const Node& need : row["needs"].items()) {
         const Mark& mark = mark_of(need);
@@ -155,12 +155,12 @@ std::string needs_html(const Run& run) {
       }
     }
     const std::string count = std::to_string(rows.size());
-    html += html_details(
+    html += support::html_details(
         "Needs of " + oracle["oracle"].text(), count,
-        html_table("needs of " + oracle["oracle"].text(), {"backend", "constraint", "", "what must hold", "otherwise", "grounds", "source"}, rows),
+        support::html_table("needs of " + oracle["oracle"].text(), {"backend", "constraint", "", "what must hold", "otherwise", "grounds", "source"}, rows),
         false);
   }
   return html;
 }
 
-}  // namespace mx::golden
+}  // namespace mx::verbs

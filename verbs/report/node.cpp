@@ -8,11 +8,11 @@
 #include "model/names.hpp"
 #include "support/quote.hpp"
 
-namespace mx::golden {
+namespace mx::verbs {
 namespace {
 
 /// A value in a message: shortened, without line breaks.
-std::string shown(const Json& json) { return json.is_string() ? sim::in_quotes(json.text()) : sim::printable(json.dump()); }
+std::string shown(const Json& json) { return json.is_string() ? support::in_quotes(json.text()) : support::printable(json.dump()); }
 
 }  // namespace
 
@@ -22,7 +22,7 @@ std::optional<Node> Node::find(std::string_view key) const {
   if (!json_->is_object()) fail(fmt::format("must be an object, not {}", json_->type_name()));
   const auto member = json_->find(key);
   if (member == nullptr || member->is_null()) return std::nullopt;
-  return Node(*member, fmt::format("{}{}{}", place_, place_.ends_with(": ") ? "" : ".", sim::printable(key)));
+  return Node(*member, fmt::format("{}{}{}", place_, place_.ends_with(": ") ? "" : ".", support::printable(key)));
 }
 
 Node Node::operator[](std::string_view key) const {
@@ -41,7 +41,7 @@ std::vector<Node> Node::items() const {
 std::vector<std::pair<std::string, Node>> Node::members() const {
   if (!json_->is_object()) fail(fmt::format("must be an object, not {}", json_->type_name()));
   std::vector<std::pair<std::string, Node>> nodes;
-  for (const auto& [key, value] : json_->items()) nodes.emplace_back(key, Node(value, fmt::format("{}.{}", place_, sim::printable(key))));
+  for (const auto& [key, value] : json_->items()) nodes.emplace_back(key, Node(value, fmt::format("{}.{}", place_, support::printable(key))));
   return nodes;
 }
 
@@ -85,4 +85,4 @@ std::int64_t total(std::span<const Node> nodes, std::string_view key) {
   return sum;
 }
 
-}  // namespace mx::golden
+}  // namespace mx::verbs

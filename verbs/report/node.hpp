@@ -11,9 +11,9 @@
 
 #include "support/json.hpp"
 
-namespace mx::golden {
+namespace mx::verbs {
 
-using sim::Json;
+using support::Json;
 
 /// One value of a document that lives longer than it. Every reader throws Error(input) with the place: "run.json: cells[3].verdict".
 class Node {
@@ -52,4 +52,4 @@ class Node {
 /// The sum of one count of each. Throws Error(input) where it is missing, no count, or the sum is beyond 2^63.
 std::int64_t total(std::span<const Node> nodes, std::string_view key);
 
-}  // namespace mx::golden
+}  // namespace mx::verbs

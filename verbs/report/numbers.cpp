@@ -13,7 +13,7 @@
 #include "verbs/draw/colours.hpp"
 #include "verbs/report/parts.hpp"
 
-namespace mx::golden {
+namespace mx::verbs {
 namespace {
 
 constexpr int kMargin = 24;
@@ -60,7 +60,7 @@ class NumberLine {
   static constexpr int kRight = kLeft + (kHighest - kLowest) * kStep;
   static constexpr int kLine = 44;
 
-  NumberLine(Svg& svg, int y) : svg_(svg), y_(y) {}
+  NumberLine(support::Svg& svg, int y) : svg_(svg), y_(y) {}
 
   void scale(int bottom) {
     for (int power = kLowest; power <= kHighest; ++power) {
@@ -112,7 +112,7 @@ class NumberLine {
     return fmt::format("{}, {}, {}", part(zeros, "zero", "zeros"), part(infinities, "Inf", "Inf"), part(nans, "NaN", "NaN"));
   }
 
-  Svg& svg_;
+  support::Svg& svg_;
   int y_;
 };
 
@@ -138,7 +138,7 @@ Figure code_map(const Format& format) {
   const auto values = positive_values(format);
   const double low = std::log2(values.front().second);
   const double high = std::log2(values.back().second);
-  Svg svg;
+  support::Svg svg;
   int y = kMargin + 8;
   svg.text(kMargin, y, "title", fmt::format("{}: every code", format.name));
   svg.text(kMargin, y += 20, "soft", fmt::format("{} bits; colour is magnitude; underlined: subnormal. {}", format.width, format.source));
@@ -172,7 +172,7 @@ Figure code_map(const Format& format) {
 }
 
 Figure number_lines(const std::vector<const Format*>& formats) {
-  Svg svg;
+  support::Svg svg;
   int y = kMargin + 8;
   svg.text(kMargin, y, "title", "The positive values of each format");
   svg.text(kMargin, y += 20, "soft", "one line for each value, on a logarithmic scale; the negative ones mirror them");
@@ -256,7 +256,7 @@ class BlockChart {
   static constexpr int kHeight = 180;
   static constexpr int kLeft = kMargin + 76;
 
-  BlockChart(Svg& svg, const Block& block, int y) : svg_(svg), block_(block), y_(y) {
+  BlockChart(support::Svg& svg, const Block& block, int y) : svg_(svg), block_(block), y_(y) {
     for (const Element& one : block.elements) top_ = std::max({top_, std::abs(one.input), std::abs(one.dequantized)});
     if (top_ == 0) top_ = 1;
   }
@@ -286,10 +286,10 @@ class BlockChart {
         fmt::format("element {}: {:.9g} becomes {} = {:.9g}, error {:.3g}", i, one.input, one.code, one.dequantized, one.dequantized - one.input);
     svg_.rect({x + 5, std::min(zero, end), kColumn - 10, std::max(std::abs(end - zero), 1)}, "first-fill", {}, hover);
     svg_.circle(x + kColumn / 2, y_of(one.input), 4, "second-fill", hover);
-    svg_.text(x + kColumn / 2, y_ + kHeight + 18, "soft middle", shortened(one.code.starts_with("0x") ? one.code.substr(2) : one.code, 3));
+    svg_.text(x + kColumn / 2, y_ + kHeight + 18, "soft middle", support::shortened(one.code.starts_with("0x") ? one.code.substr(2) : one.code, 3));
   }
 
-  Svg& svg_;
+  support::Svg& svg_;
   const Block& block_;
   int y_;
   double top_ = 0;
@@ -315,7 +315,7 @@ Figure formats_figure(const Run& run) {
 
 std::string formats_html(const Run& run) {
   // One profile has rows, no picture.
-  return run.root().find("profile") ? any_html(run) : html_wide("number formats", as_part(formats_figure(run)));
+  return run.root().find("profile") ? any_html(run) : support::html_wide("number formats", as_part(formats_figure(run)));
 }
 
 Figure quantize_figure(const Run& run) {
@@ -323,10 +323,10 @@ Figure quantize_figure(const Run& run) {
   const Node root = run.root();
   const std::vector<Block> blocks = blocks_of(run);
   if (!is_drawable(blocks)) root["blocks"].fail(fmt::format("a picture shows blocks with codes, of up to {} elements", kMostElements));
-  Svg svg;
+  support::Svg svg;
   int y = kMargin + 8;
   svg.text(kMargin, y, "title",
-           shortened(fmt::format("{}: scale rule {}, profile {}", root["format"].text(), root["scale_rule"].text(), root["profile"].text()), 60));
+           support::shortened(fmt::format("{}: scale rule {}, profile {}", root["format"].text(), root["scale_rule"].text(), root["profile"].text()), 60));
   svg.text(kMargin, y += 20, "soft",
            fmt::format("dots: input; bars: what its code stands for; below: the code{}",
                        blocks.size() > kMostBlocks ? fmt::format("; the first {} of {} blocks", kMostBlocks, blocks.size()) : ""));
@@ -341,7 +341,7 @@ Figure quantize_figure(const Run& run) {
 }
 
 std::string quantize_html(const Run& run) {
-  return is_drawable(blocks_of(run)) ? html_wide("quantized blocks", as_part(quantize_figure(run))) : any_html(run);
+  return is_drawable(blocks_of(run)) ? support::html_wide("quantized blocks", as_part(quantize_figure(run))) : any_html(run);
 }
 
-}  // namespace mx::golden
+}  // namespace mx::verbs

@@ -10,7 +10,7 @@
 #include "verbs/report/parts.hpp"
 #include "verbs/report/report.hpp"
 
-namespace mx::golden {
+namespace mx::verbs {
 namespace {
 
 struct PartRow {
@@ -58,7 +58,7 @@ std::string summary(std::span<const Run> runs, std::span<const Outcome> outcomes
   const Standing standing = worst(outcomes);
   std::string html =
       fmt::format("<p class=\"verdict {}\"><b>{}</b> {}</p>\n", style_of(standing).style, word_of(standing), style_of(standing).meaning);
-  std::vector<HtmlRow> rows;
+  std::vector<support::HtmlRow> rows;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     rows.push_back(
         {{runs[i].name},
@@ -66,7 +66,7 @@ std::string summary(std::span<const Run> runs, std::span<const Outcome> outcomes
          {std::string(runs[i].kind->title), "text"},
          {outcomes[i].counted, "text"}});
   }
-  return html + html_stack("runs", {"run", "verdict", "what", "counted"}, rows);
+  return html + support::html_stack("runs", {"run", "verdict", "what", "counted"}, rows);
 }
 
 /// What one part says, run by run; empty when no run has anything for it.
@@ -76,7 +76,7 @@ std::string part_html(Part part, std::span<const Run> runs) {
     for (const Contribution& contribution : run.kind->contributions) {
       if (contribution.part != part) continue;
       const std::string one = contribution.html(run);
-      if (!one.empty()) html += html_paragraph(fmt::format("from {}", run.name), "soft") + one;
+      if (!one.empty()) html += support::html_paragraph(fmt::format("from {}", run.name), "soft") + one;
     }
   }
   return html;
@@ -84,13 +84,13 @@ std::string part_html(Part part, std::span<const Run> runs) {
 
 /// Which mxact wrote each run.
 std::string versions(std::span<const Run> runs) {
-  std::vector<HtmlRow> rows;
+  std::vector<support::HtmlRow> rows;
   for (const Run& run : runs) {
     const std::optional<Node> mxact = run.root().find("mxact");
     rows.push_back(
         {{run.name}, {schema_of(run), "code"}, {mxact ? (*mxact)["version"].text() : "", "code"}, {mxact ? (*mxact)["commit"].text() : "", "code"}});
   }
-  return html_table("versions", {"run", "schema", "mxact", "commit"}, rows);
+  return support::html_table("versions", {"run", "schema", "mxact", "commit"}, rows);
 }
 
 /// The command that wrote a run, where the run says it.
@@ -99,11 +99,11 @@ std::string reproduce(std::span<const Run> runs) {
   for (const Run& run : runs) {
     const std::optional<Node> mxact = run.root().find("mxact");
     const std::optional<Node> command = mxact ? mxact->find("command") : std::nullopt;
-    if (command) commands += escaped(command->text()) + "\n";
+    if (command) commands += support::escaped(command->text()) + "\n";
   }
   const std::string html =
-      html_paragraph("Each run was written by one command. The same commit, inputs and seeds give the same bits on any machine.");
-  return commands.empty() ? html_paragraph("These runs do not say which commands wrote them.") : html + "<pre>" + commands + "</pre>\n";
+      support::html_paragraph("Each run was written by one command. The same commit, inputs and seeds give the same bits on any machine.");
+  return commands.empty() ? support::html_paragraph("These runs do not say which commands wrote them.") : html + "<pre>" + commands + "</pre>\n";
 }
 
 std::string heading(std::string_view id, std::string_view title) { return fmt::format("<h2 id=\"{}\">{}</h2>\n", id, title); }
@@ -146,7 +146,7 @@ std::string report_html(std::span<const Run> runs) {
   add("reproduce", "How to reproduce", reproduce(runs));
   const std::string body =
       patterns() + "<h1>mxact report</h1>\n" + links + "</nav>\n<h2 id=\"summary\">Summary</h2>\n" + summary(runs, outcomes) + parts;
-  return html_page(fmt::format("mxact report: {}", word_of(worst(outcomes))), picture_style(), body);
+  return support::html_page(fmt::format("mxact report: {}", word_of(worst(outcomes))), picture_style(), body);
 }
 
 namespace {
@@ -182,4 +182,4 @@ Figure picture_of(const Run& run, std::string_view name) {
   throw Error(ErrorCode::usage, fmt::format("a run of {} has no picture of its own (these have:{})", schema_of(run), known), run.name);
 }
 
-}  // namespace mx::golden
+}  // namespace mx::verbs

@@ -5,7 +5,7 @@
 
 #include "verbs/report/run.hpp"
 
-namespace mx::golden {
+namespace mx::verbs {
 
 /// Of runs that check nothing by design.
 Outcome shown_outcome(const Run& run);
@@ -127,4 +127,4 @@ Outcome study_outcome(const Run& run);
 std::string study_html(const Run& run);
 Figure study_figure(const Run& run);
 
-}  // namespace mx::golden
+}  // namespace mx::verbs

@@ -9,7 +9,7 @@
 #include "support/junit.hpp"
 #include "verbs/report/run.hpp"
 
-namespace mx::golden {
+namespace mx::verbs {
 
 /// Each run's outcome, in their order. Throws Error(input) when a run contradicts itself.
 std::vector<Outcome> outcomes_of(std::span<const Run> runs);
@@ -22,10 +22,10 @@ std::string report_html(std::span<const Run> runs);
 
 /// Every single check of the runs (a backend on a platform, an entry of a set), then each run as a whole: one that checked nothing has failed. Throws
 /// Error(input) as outcomes_of does.
-std::vector<sim::JunitCase> checks_of(std::span<const Run> runs);
+std::vector<support::JunitCase> checks_of(std::span<const Run> runs);
 
 /// The picture of a run, or of several that its kind has the one of that name. Throws Error(usage) when runs of its kind have none, naming the kinds
 /// that do, and for an unknown name.
 Figure picture_of(const Run& run, std::string_view name = {});
 
-}  // namespace mx::golden
+}  // namespace mx::verbs

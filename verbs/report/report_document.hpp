@@ -10,6 +10,6 @@
 namespace mx::verbs {
 
 /// The verdict of each run; the verdict and the exit code are those of the worst.
-Document report_document(std::span<const golden::Run> runs, std::span<const golden::Outcome> outcomes, const std::string& file, std::size_t bytes);
+Document report_document(std::span<const Run> runs, std::span<const Outcome> outcomes, const std::string& file, std::size_t bytes);
 
 }  // namespace mx::verbs

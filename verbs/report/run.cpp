@@ -12,7 +12,7 @@
 #include "support/json.hpp"
 #include "support/quote.hpp"
 
-namespace mx::golden {
+namespace mx::verbs {
 namespace {
 
 struct StandingRow {
@@ -39,13 +39,13 @@ const Kind& kind_named(const std::string& name, std::string_view schema) {
 /// "mxact-verify/1"
 const Kind& kind_of_schema(const std::string& name, const std::string& schema) {
   const std::size_t slash = schema.rfind('/');
-  if (slash == std::string::npos) fail(name, fmt::format("the schema {} has no version: NAME/1 is expected", sim::in_quotes(schema)));
+  if (slash == std::string::npos) fail(name, fmt::format("the schema {} has no version: NAME/1 is expected", support::in_quotes(schema)));
   const Kind& kind = kind_named(name, std::string_view(schema).substr(0, slash));
   int version = 0;
   const char* const end = schema.data() + schema.size();
   const auto [at, error] = std::from_chars(schema.data() + slash + 1, end, version);
   if (error != std::errc() || at != end || version != kind.version) {
-    fail(name, fmt::format("the schema {} is of another version: reports read {}/{}", sim::in_quotes(schema), kind.schema, kind.version));
+    fail(name, fmt::format("the schema {} is of another version: reports read {}/{}", support::in_quotes(schema), kind.schema, kind.version));
   }
   return kind;
 }
@@ -75,13 +75,13 @@ Run run_of(std::string name, Json json) {
 
 Run read_run(const std::filesystem::path& path) {
   // A matrix of every model in every scheme with its reasons is 60 MB of text.
-  constexpr sim::JsonLimits kLimits{.bytes = std::uint64_t{128} << 20, .depth = 16, .memory = std::uint64_t{2} << 30};
+  constexpr support::JsonLimits kLimits{.bytes = std::uint64_t{128} << 20, .depth = 16, .memory = std::uint64_t{2} << 30};
   const std::string name = path.string();
-  const std::vector<std::uint8_t> text = sim::read_file(path, kLimits.bytes);
+  const std::vector<std::uint8_t> text = support::read_file(path, kLimits.bytes);
   if (std::ranges::all_of(text, [](std::uint8_t byte) { return byte == ' ' || (byte >= '\t' && byte <= '\r'); })) {
     fail(name, "is empty: no JSON");
   }
-  return run_of(name, sim::parse_json(text, kLimits, name));
+  return run_of(name, support::parse_json(text, kLimits, name));
 }
 
-}  // namespace mx::golden
+}  // namespace mx::verbs

@@ -11,7 +11,7 @@
 #include "verbs/draw/figure.hpp"
 #include "verbs/report/node.hpp"
 
-namespace mx::golden {
+namespace mx::verbs {
 
 /// What a run says of whatever it checked, worst last.
 enum class Standing {
@@ -84,4 +84,4 @@ Run read_run(const std::filesystem::path& path);
 /// As read_run, for JSON that is here already.
 Run run_of(std::string name, Json json);
 
-}  // namespace mx::golden
+}  // namespace mx::verbs

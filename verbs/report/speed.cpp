@@ -11,7 +11,7 @@
 #include "verbs/report/bench_runs.hpp"
 #include "verbs/report/parts.hpp"
 
-namespace mx::golden {
+namespace mx::verbs {
 namespace {
 
 struct Bar {
@@ -89,7 +89,7 @@ class Sheet {
     width_ = std::max(width_, x + kMargin);
     for (const auto& [name, row] : panel.rows) {
       const int base = y_ += kLine;
-      svg_.text(kMargin, base, "code", shortened(name, 34));
+      svg_.text(kMargin, base, "code", support::shortened(name, 34));
       svg_.line(kMargin + kNames, base, x - kColumn / 4, base, "grid");
       for (const auto& [number, bar] : row) draw_bar(columns.at(number), base, fmt::format("{}, {}", name, number), bar, panel.fastest);
     }
@@ -115,7 +115,7 @@ class Sheet {
     svg_.text(x + 24, base - 4, "soft", per_second(bar.rate));
   }
 
-  Svg svg_;
+  support::Svg svg_;
   int y_ = kMargin + 8;
   int width_ = kNarrowest;
 };
@@ -134,4 +134,4 @@ Figure speed_figure(const Run& run) {
   return std::move(sheet).finish();
 }
 
-}  // namespace mx::golden
+}  // namespace mx::verbs

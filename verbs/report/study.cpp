@@ -8,7 +8,7 @@
 #include "verbs/report/heat_map.hpp"
 #include "verbs/report/parts.hpp"
 
-namespace mx::golden {
+namespace mx::verbs {
 namespace {
 
 constexpr std::string_view kNote = "signal to quantization noise in dB: more is better; blank: nothing was lost, or no number came out";
@@ -74,7 +74,7 @@ Outcome comparison_outcome(const std::vector<Node>& cells) {
 }
 
 std::string cells_table(std::string_view label, const std::vector<Node>& cells) {
-  std::vector<HtmlRow> rows;
+  std::vector<support::HtmlRow> rows;
   for (const Node& cell : cells) {
     const Executed one = executed(cell);
     const std::optional<Node> why = cell.find("why");
@@ -88,12 +88,12 @@ std::string cells_table(std::string_view label, const std::vector<Node>& cells) 
                     {why ? why->text() : "", why ? "text" : "empty"},
                     {reported ? (*reported)["what"].text() : "", reported ? "text" : "empty"}});
   }
-  return html_table(label, {"backend", "spread", "engine", "verdict", "why", "reported"}, rows);
+  return support::html_table(label, {"backend", "spread", "engine", "verdict", "why", "reported"}, rows);
 }
 
 /// One deployment, link by link.
 std::string links_table(const Node& result) {
-  std::vector<HtmlRow> rows;
+  std::vector<support::HtmlRow> rows;
   for (const Node& link : result["links"].items()) {
     const std::string& state = link["state"].text();
     const std::optional<Node> text = link.find("text");
@@ -104,7 +104,7 @@ std::string links_table(const Node& result) {
                     {std::to_string(link["compared"].count()), "number"},
                     {text ? text->text() : "", text ? "text" : "empty"}});
   }
-  return html_table("links of the deployment", {"link", "", "values compared", "what differs"}, rows);
+  return support::html_table("links of the deployment", {"link", "", "values compared", "what differs"}, rows);
 }
 
 HeatMap sim_map(const Run& run) {
@@ -137,7 +137,7 @@ Figure study_figure(const Run& run) {
 
 std::string study_html(const Run& run) {
   const HeatMap map = study_map(run);
-  return map.empty() ? std::string() : html_wide("error heat map", as_part(map.figure()));
+  return map.empty() ? std::string() : support::html_wide("error heat map", as_part(map.figure()));
 }
 
 Outcome sim_outcome(const Run& run) {
@@ -156,7 +156,7 @@ std::string sim_html(const Run& run) {
   const Node root = run.root();
   if (const std::optional<Node> cells = root.find("cells")) return cells_table("deployments", cells->items());
   const std::optional<Node> result = root.find("result");
-  return result ? links_table(*result) + html_details("Every value", "", any_html(run), false) : any_html(run);
+  return result ? links_table(*result) + support::html_details("Every value", "", any_html(run), false) : any_html(run);
 }
 
 std::string sim_findings(const Run& run) {
@@ -169,7 +169,7 @@ std::string sim_findings(const Run& run) {
 
 std::string sim_errors(const Run& run) {
   const HeatMap map = sim_map(run);
-  return map.empty() ? std::string() : html_wide("deployments against exact execution", as_part(map.figure()));
+  return map.empty() ? std::string() : support::html_wide("deployments against exact execution", as_part(map.figure()));
 }
 
 Figure sim_figure(const Run& run) {
@@ -178,4 +178,4 @@ Figure sim_figure(const Run& run) {
   return map.figure();
 }
 
-}  // namespace mx::golden
+}  // namespace mx::verbs

@@ -12,7 +12,7 @@
 #include "verbs/matrix/picture.hpp"
 #include "verbs/report/parts.hpp"
 
-namespace mx::golden {
+namespace mx::verbs {
 namespace {
 
 constexpr std::array<std::string_view, 3> kStates = {"chosen", "possible", "refused"};  // by verbs::CellState
@@ -26,8 +26,8 @@ const Row* row_named(const Node& node, std::string_view what, std::span<const Ro
 }
 
 verbs::MatrixCell cell_of(const Node& node) {
-  verbs::MatrixCell cell{static_cast<verbs::CellState>(node["state"].word_of("state", kStates)), node["kernel_class"].text(), {}, {}};
-  if (cell.state != verbs::CellState::refused) return cell;
+  verbs::MatrixCell cell{static_cast<audit::CellState>(node["state"].word_of("state", kStates)), node["kernel_class"].text(), {}, {}};
+  if (cell.state != audit::CellState::refused) return cell;
   const Node code = node["code"];
   cell.code = code.text();
   std::vector<std::string_view> known;
@@ -37,12 +37,12 @@ verbs::MatrixCell cell_of(const Node& node) {
   return cell;
 }
 
-verbs::MatrixAnswer answer_of(const Node& node, const oracle::OracleTables& tables) {
+verbs::MatrixAnswer answer_of(const Node& node, const engine::OracleTables& tables) {
   verbs::MatrixAnswer answer;
   const Node backends = node["backends"];
-  for (const oracle::BackendRow& row : tables.backends) answer.cells.push_back(cell_of(backends[row.name]));
+  for (const engine::BackendRow& row : tables.backends) answer.cells.push_back(cell_of(backends[row.name]));
   if (const std::optional<Node> chosen = node.find("chosen")) {
-    answer.chosen = static_cast<std::size_t>(row_named<oracle::BackendRow>(*chosen, "backend", tables.backends) - tables.backends.data());
+    answer.chosen = static_cast<std::size_t>(row_named<engine::BackendRow>(*chosen, "backend", tables.backends) - tables.backends.data());
   } else {
     answer.refusal = node["refusal"].text();
   }
@@ -51,9 +51,9 @@ verbs::MatrixAnswer answer_of(const Node& node, const oracle::OracleTables& tabl
 
 verbs::MatrixSection section_of(const Node& node, const verbs::Matrix& matrix) {
   verbs::MatrixSection section{};
-  section.model = row_named<oracle::Model>(node["model"], "model", oracle::models());
-  section.scheme = row_named<oracle::Scheme>(node["scheme"], "scheme", oracle::schemes());
-  section.tables = &oracle::tables_of(matrix.engine, section.scheme->oracle);
+  section.model = row_named<deployment::Model>(node["model"], "model", deployment::models());
+  section.scheme = row_named<deployment::Scheme>(node["scheme"], "scheme", deployment::schemes());
+  section.tables = &engine::tables_of(matrix.engine, section.scheme->oracle);
   const std::vector<Node> deployments = node["deployments"].items();
   if (deployments.size() != matrix.spreads.size() * matrix.platforms.size()) {
     node["deployments"].fail(fmt::format("has {} elements, not one for each of {} parallelisms on {} platforms", deployments.size(),
@@ -73,9 +73,9 @@ verbs::Matrix matrix_of(const Run& run) {
   verbs::Matrix matrix{};
   // Runs from before there were several versions name none: they are of the first.
   const std::optional<Node> engine = run.root().find("engine");
-  matrix.engine = engine ? engine_named(engine->text()) : kVllm2026_05;
+  matrix.engine = engine ? deployment::engine_named(engine->text()) : deployment::kVllm2026_05;
   for (const Node& one : run.root()["platforms"].items()) {
-    matrix.platforms.push_back(row_named<oracle::PlatformPreset>(one["name"], "platform", oracle::all_platforms()));
+    matrix.platforms.push_back(row_named<deployment::PlatformPreset>(one["name"], "platform", deployment::all_platforms()));
   }
   for (const Node& one : run.root()["parallel"].items()) {
     matrix.spreads.push_back(row_named<verbs::Spread>(one["name"], "parallelism", verbs::spreads()));
@@ -105,12 +105,12 @@ void add_terms(std::vector<std::pair<std::string, std::string>>& terms, const st
 std::string table_of(const std::string& name, const Json& array) {
   constexpr std::size_t kMostRows = 1000;
   std::vector<std::string> heads{""};
-  std::vector<HtmlRow> rows;
+  std::vector<support::HtmlRow> rows;
   for (const Json& one : array) {
     if (rows.size() == kMostRows) break;
     std::vector<std::pair<std::string, std::string>> terms;
     add_terms(terms, "", one);
-    HtmlRow row(heads.size());
+    support::HtmlRow row(heads.size());
     row[0].text = std::to_string(rows.size());
     for (auto& [key, text] : terms) {
       auto head = std::find(heads.begin() + 1, heads.end(), key);
@@ -120,9 +120,9 @@ std::string table_of(const std::string& name, const Json& array) {
     }
     rows.push_back(std::move(row));
   }
-  for (HtmlRow& row : rows) row.resize(heads.size());
+  for (support::HtmlRow& row : rows) row.resize(heads.size());
   const std::string note = rows.size() < array.size() ? fmt::format("the first {} of {}", rows.size(), array.size()) : std::to_string(array.size());
-  return html_details(name, note, html_table(name, heads, rows), array.size() <= 16);
+  return support::html_details(name, note, support::html_table(name, heads, rows), array.size() <= 16);
 }
 
 std::string tables_of(const std::string& name, const Json& json) {
@@ -142,9 +142,9 @@ std::string any_html(const Run& run) {
   for (const char* known : {"schema", "mxact"}) rest.erase(known);
   std::vector<std::pair<std::string, std::string>> terms;
   add_terms(terms, "", rest);
-  std::vector<HtmlRow> rows;
+  std::vector<support::HtmlRow> rows;
   for (auto& [key, text] : terms) rows.push_back({{key}, {std::move(text), "text"}});
-  return (rows.empty() ? std::string() : html_table("values", {"", ""}, rows)) + tables_of("", rest);
+  return (rows.empty() ? std::string() : support::html_table("values", {"", ""}, rows)) + tables_of("", rest);
 }
 
 Outcome matrix_outcome(const Run& run) {
@@ -167,17 +167,17 @@ std::string doctor_html(const Run& run) {
   const Node root = run.root();
   std::string isa;
   for (const Node& word : root["isa"].items()) isa += (isa.empty() ? "" : " ") + word.text();
-  std::vector<HtmlRow> rows;
+  std::vector<support::HtmlRow> rows;
   for (const Node& check : root["checks"].items()) {
     const bool passed = check["passed"].flag();
     rows.push_back({{check["name"].text()}, {passed ? "\u2713" : "\u2717 BROKEN", passed ? "passed" : "failed"}, {check["detail"].text(), "text"}});
   }
-  return html_terms({{"compiler", root["compiler"].text()},
+  return support::html_terms({{"compiler", root["compiler"].text()},
                      {"flags", root["flags"].text()},
                      {"isa", isa},
                      {"threads", std::to_string(root["threads"].count())},
                      {"memory", fmt::format("{:.1f} GiB", root["memory_gib"].number())}}) +
-         html_table("checks of floating point", {"check", "", "detail"}, rows);
+         support::html_table("checks of floating point", {"check", "", "detail"}, rows);
 }
 
-}  // namespace mx::golden
+}  // namespace mx::verbs

@@ -12,7 +12,7 @@
 #include "support/html.hpp"
 #include "verbs/report/parts.hpp"
 
-namespace mx::golden {
+namespace mx::verbs {
 namespace {
 
 /// The kinds of changes as a reader asks for them.
@@ -36,7 +36,7 @@ std::string tensors_text(const Node& tensors) {
 
 /// Where the weights lie otherwise, the changes by cause.
 std::string memory_html(const Node& root) {
-  std::vector<HtmlRow> rows;
+  std::vector<support::HtmlRow> rows;
   const std::optional<Node> changes = root.find("memory");
   if (!changes) return {};  // a run from before memory was compared
   for (const Node& change : changes->items()) {
@@ -53,13 +53,13 @@ std::string memory_html(const Node& root) {
   const Node counts = root["memory_counts"];
   const std::string found =
       fmt::format("{} of {} deployments, {} not known", counts["differing"].count(), counts["compared"].count(), counts["unknown"].count());
-  return html_details(kTitle, found,
-                      html_table(kTitle, {"before", "after", "oracle", "deployments", "cause", "tensors", "smallest deployment"}, rows), true);
+  return support::html_details(kTitle, found,
+                      support::html_table(kTitle, {"before", "after", "oracle", "deployments", "cause", "tensors", "smallest deployment"}, rows), true);
 }
 
 /// Where a backend that both versions choose computes otherwise.
 std::string arithmetic_html(const Node& root) {
-  std::vector<HtmlRow> rows;
+  std::vector<support::HtmlRow> rows;
   const std::optional<Node> changes = root.find("arithmetic");
   if (!changes) return {};  // a run from before arithmetic was compared
   for (const Node& change : changes->items()) {
@@ -72,8 +72,8 @@ std::string arithmetic_html(const Node& root) {
   }
   if (rows.empty()) return {};
   constexpr std::string_view kTitle = "Backends that compute otherwise";
-  return html_details(kTitle, fmt::format("{} places", rows.size()),
-                      html_table(kTitle, {"backend", "oracle", "deployments", "computes otherwise", "seen in", "smallest deployment"}, rows), true);
+  return support::html_details(kTitle, fmt::format("{} places", rows.size()),
+                      support::html_table(kTitle, {"backend", "oracle", "deployments", "computes otherwise", "seen in", "smallest deployment"}, rows), true);
 }
 
 }  // namespace
@@ -89,7 +89,7 @@ Outcome upgrade_outcome(const Run& run) {
 }
 
 std::string upgrade_html(const Run& run) {
-  std::array<std::vector<HtmlRow>, kKinds.size()> rows;
+  std::array<std::vector<support::HtmlRow>, kKinds.size()> rows;
   std::array<std::int64_t, kKinds.size()> counts{};
   for (const Node& change : run.root()["changes"].items()) {
     const std::size_t kind = change["kind"].word_of("kind of change", kKinds);
@@ -102,14 +102,14 @@ std::string upgrade_html(const Run& run) {
     counts[kind] += change["deployments"].count();
   }
   const std::string from = run.root()["from"].text(), to = run.root()["to"].text();
-  std::string html = html_paragraph(fmt::format(
+  std::string html = support::html_paragraph(fmt::format(
       "What changes for me when I upgrade from {} to {}? A deployment file asks for itself: mxact engine diff {} {} FILE.", from, to, from, to));
   for (std::size_t kind = 0; kind < kKinds.size(); ++kind) {
     if (rows[kind].empty()) continue;
-    html += html_details(kTitles[kind], fmt::format("{} deployments", counts[kind]),
-                         html_table(kTitles[kind], {"before", "after", "oracle", "deployments", "cause", "smallest deployment"}, rows[kind]), true);
+    html += support::html_details(kTitles[kind], fmt::format("{} deployments", counts[kind]),
+                         support::html_table(kTitles[kind], {"before", "after", "oracle", "deployments", "cause", "smallest deployment"}, rows[kind]), true);
   }
   return html + memory_html(run.root()) + arithmetic_html(run.root());
 }
 
-}  // namespace mx::golden
+}  // namespace mx::verbs

@@ -6,7 +6,7 @@
 
 #include "verbs/report/verdicts.hpp"
 
-namespace mx::golden {
+namespace mx::verbs {
 namespace {
 
 constexpr int kMargin = 24;
@@ -23,7 +23,7 @@ class Sheet {
   Figure draw() {
     const Node checkpoint = run_.root()["checkpoint"];
     svg_.text(kMargin, y_ += 8, "title", "Every backend on every platform");
-    svg_.text(kMargin, y_ += 22, "soft", shortened(fmt::format("{} ({})", checkpoint["path"].text(), checkpoint["form"].text()), 90));
+    svg_.text(kMargin, y_ += 22, "soft", support::shortened(fmt::format("{} ({})", checkpoint["path"].text(), checkpoint["form"].text()), 90));
     svg_.text(kMargin, y_ += 18, "soft", verify_outcome(run_).counted);
     y_ += 10;
     legend();
@@ -54,10 +54,10 @@ class Sheet {
     y_ += 26;
     svg_.text(kMargin, y_, "head", fmt::format("{} tensor parallel rank{}", grid.tp, grid.tp == 1 ? "" : "s"));
     y_ += 20;
-    for (std::size_t i = 0; i < grid.platforms.size(); ++i) svg_.text(column(i) + kCell / 2, y_, "soft middle", shortened(grid.platforms[i], 8));
+    for (std::size_t i = 0; i < grid.platforms.size(); ++i) svg_.text(column(i) + kCell / 2, y_, "soft middle", support::shortened(grid.platforms[i], 8));
     y_ += 8;
     for (std::size_t backend = 0; backend < grid.backends.size(); ++backend) {
-      svg_.text(kMargin, y_ + kDrop, "code", shortened(grid.backends[backend], 34));
+      svg_.text(kMargin, y_ + kDrop, "code", support::shortened(grid.backends[backend], 34));
       for (std::size_t i = 0; i < grid.platforms.size(); ++i) {
         const std::optional<VerdictCell>& one = grid.at(backend, i);
         if (one) cell(column(i), verdict_rows()[one->verdict], one->chosen, grid.backends[backend] + ", " + one->hover);
@@ -70,7 +70,7 @@ class Sheet {
   static int column(std::size_t i) { return kMargin + kNameWidth + static_cast<int>(i) * kCell; }
 
   const Run& run_;
-  Svg svg_;
+  support::Svg svg_;
   int y_ = kMargin;
   int width_ = kNarrowest;
 };
@@ -79,4 +79,4 @@ class Sheet {
 
 Figure verify_figure(const Run& run) { return Sheet(run).draw(); }
 
-}  // namespace mx::golden
+}  // namespace mx::verbs

@@ -8,7 +8,7 @@
 
 #include "support/html.hpp"
 
-namespace mx::golden {
+namespace mx::verbs {
 namespace {
 
 // From harmless to grave: of several requests for one cell the last of these is shown.
@@ -124,7 +124,7 @@ std::string grid_table(const VerdictGrid& grid) {
     for (std::size_t platform : group) names += (names.empty() ? "" : " ") + grid.platforms[platform];
     heads.push_back(names);
   }
-  std::vector<HtmlRow> rows;
+  std::vector<support::HtmlRow> rows;
   for (std::size_t backend = 0; backend < grid.backends.size(); ++backend) {
     rows.push_back({{grid.backends[backend]}});
     for (const auto& group : groups) {
@@ -137,11 +137,11 @@ std::string grid_table(const VerdictGrid& grid) {
       rows.back().push_back({cell_text(*cell), cell->chosen ? verdict.style : verdict.asked_style, cell->hover});
     }
   }
-  return html_table(fmt::format("verdicts with {} tensor parallel ranks", grid.tp), heads, rows);
+  return support::html_table(fmt::format("verdicts with {} tensor parallel ranks", grid.tp), heads, rows);
 }
 
 std::string conversions_table(const Run& run) {
-  std::vector<HtmlRow> rows;
+  std::vector<support::HtmlRow> rows;
   for (const Node& one : run.root()["conversions"].items()) {
     const VerdictRow& verdict = kVerdicts.at(verdict_of(one));
     rows.push_back({{one["backend"].text()},
@@ -157,11 +157,11 @@ std::string conversions_table(const Run& run) {
   }
   const std::vector<std::string> heads{"backend",        "TP",     "hidden",           "intermediate", "verdict",
                                        "units compared", "differ", "outputs compared", "differ",       "detail"};
-  return html_details("Every conversion", fmt::format("{} backends and sizes", rows.size()), html_table("conversions", heads, rows), false);
+  return support::html_details("Every conversion", fmt::format("{} backends and sizes", rows.size()), support::html_table("conversions", heads, rows), false);
 }
 
 std::string expected_table(const Run& run) {
-  std::vector<HtmlRow> rows;
+  std::vector<support::HtmlRow> rows;
   for (const Node& one : run.root()["expected"].items()) {
     const VerdictRow& verdict = kVerdicts.at(verdict_of(one));
     rows.push_back({{fmt::format("layer {}", one["layer"].count())},
@@ -172,7 +172,7 @@ std::string expected_table(const Run& run) {
   }
   if (rows.empty()) return "";
   return "<h3>Exact execution against the recorded float64 output</h3>\n" +
-         html_table("exact execution against the recorded output", {"", "verdict", "values", "worst ulp", "limit"}, rows);
+         support::html_table("exact execution against the recorded output", {"", "verdict", "values", "worst ulp", "limit"}, rows);
 }
 
 std::string about(const Run& run) {
@@ -180,7 +180,7 @@ std::string about(const Run& run) {
   const Node tokens = run.root()["tokens"];
   std::string contracts;
   for (const Node& contract : run.root()["contracts"].items()) contracts += (contracts.empty() ? "" : ", ") + contract.text();
-  return html_terms({{"checkpoint", fmt::format("{} ({})", checkpoint["path"].text(), checkpoint["form"].text())},
+  return support::html_terms({{"checkpoint", fmt::format("{} ({})", checkpoint["path"].text(), checkpoint["form"].text())},
                      {"layers", fmt::format("{} of {} verified: {} experts, hidden {}, intermediate {}, top {}",
                                             checkpoint["layers_verified"].count(), checkpoint["layers"].count(), checkpoint["experts"].count(),
                                             checkpoint["hidden"].count(), checkpoint["intermediate"].count(), checkpoint["top_k"].count())},
@@ -261,7 +261,7 @@ std::string verify_verdicts(const Run& run) {
   std::vector<std::pair<std::string, std::string>> legend;
   for (const VerdictRow& row : kVerdicts) legend.emplace_back(fmt::format("{} {}", row.mark, row.word), row.meaning);
   legend.emplace_back("chosen", "the engine's own choice; possible: when it is asked for");
-  html += html_terms(legend);
+  html += support::html_terms(legend);
   for (const VerdictGrid& grid : verdict_grids(run)) {
     html += fmt::format("<h3>{} tensor parallel rank{}</h3>\n", grid.tp, grid.tp == 1 ? "" : "s") + grid_table(grid);
   }
@@ -270,7 +270,7 @@ std::string verify_verdicts(const Run& run) {
 
 std::string verify_findings(const Run& run) {
   const std::vector<Node> conversions = run.root()["conversions"].items();
-  std::vector<HtmlRow> rows;
+  std::vector<support::HtmlRow> rows;
   for (const Node& one : conversions) {
     if (verdict_of(one) != kFailed && verdict_of(one) != kMistrusted) continue;
     const VerdictRow& verdict = kVerdicts.at(verdict_of(one));
@@ -284,7 +284,7 @@ std::string verify_findings(const Run& run) {
                     {"broken choice", "refused"},
                     {(*conversion_of(cell, conversions))["detail"].text(), "text"}});
   }
-  return rows.empty() ? std::string() : html_table("findings of verify", {"where", "what", "why"}, rows);
+  return rows.empty() ? std::string() : support::html_table("findings of verify", {"where", "what", "why"}, rows);
 }
 
-}  // namespace mx::golden
+}  // namespace mx::verbs

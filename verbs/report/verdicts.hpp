@@ -9,7 +9,7 @@
 
 #include "verbs/report/run.hpp"
 
-namespace mx::golden {
+namespace mx::verbs {
 
 /// How a verdict looks: colours are blue-green and orange, and a mark says the same.
 struct VerdictRow {
@@ -44,4 +44,4 @@ std::string verify_verdicts(const Run& run);
 std::string verify_findings(const Run& run);
 Figure verify_figure(const Run& run);
 
-}  // namespace mx::golden
+}  // namespace mx::verbs

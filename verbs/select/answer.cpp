@@ -11,7 +11,7 @@
 #include "model/error.hpp"
 #include "verbs/select/engine_notes.hpp"
 
-namespace mx::sim {
+namespace mx::verbs {
 namespace {
 
 using verbs::Document;
@@ -19,25 +19,25 @@ using verbs::in_json;
 using verbs::Table;
 
 /// True where the oracle says whether one activation scale may serve the experts of all ranks.
-bool says_global_sf(const oracle::OracleTables& tables, const oracle::Choice& choice) {
-  return choice.backend != oracle::kNotAsked &&
-         std::any_of(tables.backends.begin(), tables.backends.end(), [](const oracle::BackendRow& row) { return row.global_sf_supported; });
+bool says_global_sf(const engine::OracleTables& tables, const engine::Choice& choice) {
+  return choice.backend != engine::kNotAsked &&
+         std::any_of(tables.backends.begin(), tables.backends.end(), [](const engine::BackendRow& row) { return row.global_sf_supported; });
 }
 
-void add_choice(Document& document, const DeploymentFile& file, const oracle::Deployment& deployment, const oracle::Choice& choice) {
-  const oracle::OracleTables& tables = oracle::tables_of(file.engine, file.oracle);
-  const oracle::LayerConfig& layer = deployment.layer;
-  Json json = {{"backend", choice.backend},
-               {"kernel_class", choice.kernel_class.empty() ? Json() : Json(choice.kernel_class)},
+void add_choice(Document& document, const support::DeploymentFile& file, const deployment::Deployment& deployment, const engine::Choice& choice) {
+  const engine::OracleTables& tables = engine::tables_of(file.engine, file.oracle);
+  const deployment::LayerConfig& layer = deployment.layer;
+  support::Json json = {{"backend", choice.backend},
+               {"kernel_class", choice.kernel_class.empty() ? support::Json() : support::Json(choice.kernel_class)},
                {"hidden", layer.hidden},
                {"rounded_hidden", choice.rounded_hidden},
                {"intermediate_per_partition", layer.intermediate_per_partition},
                {"rounded_intermediate", choice.rounded_intermediate}};
   document.line(fmt::format("{} ({})", choice.backend,
                             choice.kernel_class.empty() ? "no kernel class: the engine goes on without a backend" : choice.kernel_class));
-  const bool is_own = oracle::own_choice(tables, deployment).taken();
+  const bool is_own = engine::own_choice(tables, deployment).taken();
   if (is_own)
-    document.line(oracle::own_experts(tables, deployment).empty()
+    document.line(engine::own_experts(tables, deployment).empty()
                       ? fmt::format("quantization method {} takes this class by the device and does not ask the oracle", deployment.quant_method)
                       : fmt::format("the model's file builds these experts for moe_backend {} and does not ask the oracle", layer.moe_backend));
   if (!tables.weight_key) document.line(fmt::format("{} weights, {} activations", file.deployment.weight_key, file.deployment.activation_key));
@@ -49,46 +49,46 @@ void add_choice(Document& document, const DeploymentFile& file, const oracle::De
                               layer.intermediate_per_partition, choice.rounded_intermediate));
   }
   if (says_global_sf(tables, choice)) {
-    const bool supported = oracle::backend_named(tables, choice.backend).global_sf_supported;
+    const bool supported = engine::backend_named(tables, choice.backend).global_sf_supported;
     json["global_sf_supported"] = supported;
     document.line(fmt::format("one activation scale for the experts of all ranks: {}", supported ? "supported" : "not supported"));
   }
   document.value("choice", std::move(json));
 }
 
-void add_skipped(Document& document, const std::vector<oracle::Skipped>& skipped) {
+void add_skipped(Document& document, const std::vector<audit::Skipped>& skipped) {
   Table table{"skipped",
               {in_json("backend"), in_json("kernel_class"), in_json("need"), in_json("statement"), in_json("effect"), in_json("consequence"),
                in_json("source")}};
-  for (const oracle::Skipped& one : skipped) {
-    const oracle::KernelNeed& need = *one.need;
-    table.add({one.backend, one.kernel_class, need.id, need.statement, oracle::name_of(need.effect), need.consequence, need.source});
+  for (const audit::Skipped& one : skipped) {
+    const families::KernelNeed& need = *one.need;
+    table.add({one.backend, one.kernel_class, need.id, need.statement, families::name_of(need.effect), need.consequence, need.source});
     document.line(fmt::format("skipped {} ({}): needs {}; otherwise {}: {}", one.backend, one.kernel_class, need.statement,
-                              oracle::name_of(need.effect), need.consequence));
+                              families::name_of(need.effect), need.consequence));
   }
   document.value(table.key, table.json());
 }
 
 /// How a user gets to what the strict search found.
 void add_way(Document& document, const SelectAnswer& answer) {
-  document.value("reached_by", answer.reached_by.empty() ? Json() : Json(answer.reached_by));
+  document.value("reached_by", answer.reached_by.empty() ? support::Json() : support::Json(answer.reached_by));
   if (answer.skipped.empty()) return;
   document.line(answer.reached_by.empty() ? "no name of moe_backend leads to this class: the engine takes what was skipped"
                                           : fmt::format("to get it: {}", answer.reached_by));
 }
 
 /// Where the engine raises; null where it does not.
-Json failure_json(const std::optional<oracle::Failure>& failure) {
+support::Json failure_json(const std::optional<audit::Failure>& failure) {
   if (!failure) return nullptr;
   return {{"stage", failure->stage}, {"error_type", failure->refusal.error_type}, {"text", failure->refusal.text}};
 }
 
-Table trace_of(const oracle::Decision& decision) {
+Table trace_of(const engine::Decision& decision) {
   Table table{
       "trace",
       {{"backend", "candidate"}, {"kernel_class", "kernel class"}, {"supported", "verdict"}, in_json("code"), {"text", "first failing check"}}};
-  for (const oracle::Candidate& candidate : decision.trace) {
-    const oracle::Verdict& verdict = candidate.verdict;
+  for (const engine::Candidate& candidate : decision.trace) {
+    const engine::Verdict& verdict = candidate.verdict;
     table.add({candidate.backend,
                {candidate.kernel_class, candidate.kernel_class.empty() ? "-" : candidate.kernel_class},
                {verdict.supported, verdict.supported ? "supported" : "rejected"},
@@ -100,41 +100,41 @@ Table trace_of(const oracle::Decision& decision) {
 
 }  // namespace
 
-void add_broken(Document& document, const std::vector<const oracle::KernelNeed*>& broken, bool strict) {
+void add_broken(Document& document, const std::vector<const families::KernelNeed*>& broken, bool strict) {
   Table table{"broken", {in_json("need"), in_json("statement"), in_json("effect"), in_json("consequence"), in_json("source")}};
-  for (const oracle::KernelNeed* need : broken) {
-    table.add({need->id, need->statement, oracle::name_of(need->effect), need->consequence, oracle::source_text(*need)});
+  for (const families::KernelNeed* need : broken) {
+    table.add({need->id, need->statement, families::name_of(need->effect), need->consequence, families::source_text(*need)});
     document.line(
-        fmt::format("broken: {} [{}]{}", oracle::broken_text(*need), oracle::source_text(*need), strict ? "" : "; select --strict avoids it"));
+        fmt::format("broken: {} [{}]{}", audit::broken_text(*need), families::source_text(*need), strict ? "" : "; select --strict avoids it"));
   }
   document.value(table.key, table.json());
 }
 
-std::optional<BrokenNeed> broken_by(const DeploymentFile& file, std::string_view backend) {
-  const oracle::OracleTables& tables = oracle::tables_of(file.engine, file.oracle);
+std::optional<BrokenNeed> broken_by(const support::DeploymentFile& file, std::string_view backend) {
+  const engine::OracleTables& tables = engine::tables_of(file.engine, file.oracle);
   std::optional<BrokenNeed> first;
-  for (const std::string_view kernel_class : oracle::backend_named(tables, backend).classes) {
-    const oracle::KernelNeed* const need = oracle::first_broken_need(oracle::place(tables, file.deployment, backend, kernel_class));
+  for (const std::string_view kernel_class : engine::backend_named(tables, backend).classes) {
+    const families::KernelNeed* const need = audit::first_broken_need(audit::place(tables, file.deployment, backend, kernel_class));
     if (need == nullptr) return std::nullopt;
     if (!first) first = BrokenNeed{kernel_class, need};
   }
   return first;
 }
 
-SelectAnswer ask(const DeploymentFile& file, bool strict) {
-  constexpr oracle::Detail kTexts = oracle::Detail::texts;
-  if (!strict) return {oracle::resolve(file.engine, file.deployment, {file.oracle, file.deployment.layer}, kTexts), file.deployment, {}, {}};
-  oracle::StrictDecision found = oracle::select_strict(file.engine, file.oracle, file.deployment, kTexts);
-  return {oracle::resolve(oracle::tables_of(file.engine, file.oracle), found.asked, std::move(found.decision)), found.asked, std::move(found.skipped),
+SelectAnswer ask(const support::DeploymentFile& file, bool strict) {
+  constexpr engine::Detail kTexts = engine::Detail::texts;
+  if (!strict) return {audit::resolve(file.engine, file.deployment, {file.oracle, file.deployment.layer}, kTexts), file.deployment, {}, {}};
+  audit::StrictDecision found = audit::select_strict(file.engine, file.oracle, file.deployment, kTexts);
+  return {audit::resolve(engine::tables_of(file.engine, file.oracle), found.asked, std::move(found.decision)), found.asked, std::move(found.skipped),
           std::move(found.reached_by)};
 }
 
-Document select_document(const DeploymentFile& file, const SelectAnswer& answer, bool strict, bool explain) {
-  const oracle::Resolution& resolution = answer.resolution;
-  const oracle::Decision& decision = resolution.decision;
-  Document document{"select", std::string(name_of(resolution.engine))};
+Document select_document(const support::DeploymentFile& file, const SelectAnswer& answer, bool strict, bool explain) {
+  const audit::Resolution& resolution = answer.resolution;
+  const engine::Decision& decision = resolution.decision;
+  Document document{"select", std::string(deployment::name_of(resolution.engine))};
   document.value("oracle", file.oracle);
-  document.value("platform", oracle::name_of(file.deployment.hardware.platform));
+  document.value("platform", deployment::name_of(file.deployment.hardware.platform));
   document.value("weight_key", file.deployment.weight_key);
   document.value("activation_key", file.deployment.activation_key);
   if (decision.choice) {
@@ -153,9 +153,9 @@ Document select_document(const DeploymentFile& file, const SelectAnswer& answer,
                               resolution.failure->refusal.text));
   }
   document.line(fmt::format("engine {}", document.engine));
-  const Engine newest = known_engines().back();
-  if (file.release.empty() && file.engine == kDefaultEngine && newest != kDefaultEngine)
-    document.note(fmt::format("{} is known, too (--engine; mxact engine diff)", name_of(newest)));
+  const deployment::Engine newest = deployment::known_engines().back();
+  if (file.release.empty() && file.engine == deployment::kDefaultEngine && newest != deployment::kDefaultEngine)
+    document.note(fmt::format("{} is known, too (--engine; mxact engine diff)", deployment::name_of(newest)));
   EngineNotes notes(document, {file.engine, file.release});
   notes.about(file.oracle, file.deployment);
   notes.libraries();
@@ -172,7 +172,7 @@ Document select_document(const DeploymentFile& file, const SelectAnswer& answer,
   return document;
 }
 
-Document deployment_audit_document(const DeploymentFile& file) {
+Document deployment_audit_document(const support::DeploymentFile& file) {
   const SelectAnswer answer = ask(file, false);
   Document document = select_document(file, answer, false, false);
   const std::size_t broken = answer.resolution.broken.size();
@@ -181,8 +181,8 @@ Document deployment_audit_document(const DeploymentFile& file) {
   return document;
 }
 
-Json answer_json(const DeploymentFile& file, const SelectAnswer& answer, bool strict) {
+support::Json answer_json(const support::DeploymentFile& file, const SelectAnswer& answer, bool strict) {
   return verbs::body_json(select_document(file, answer, strict, false));
 }
 
-}  // namespace mx::sim
+}  // namespace mx::verbs

@@ -8,10 +8,10 @@
 #include <set>
 #include <string_view>
 
-namespace mx::sim {
+namespace mx::verbs {
 namespace {
 
-using oracle::Deployment;
+using deployment::Deployment;
 
 std::string text_of(bool value) { return value ? "true" : "false"; }
 std::string text_of(std::int64_t value) { return std::to_string(value); }
@@ -21,7 +21,7 @@ struct FieldRow {
   std::string (*text)(const Deployment& deployment);
 };
 
-using Constants = oracle::ActivationConstants;
+using Constants = deployment::ActivationConstants;
 
 /// The value where the layer gives it, else whether it is another than the usual one.
 std::string constant(const Deployment& deployment, bool other, std::optional<double> Constants::*value) {
@@ -31,7 +31,7 @@ std::string constant(const Deployment& deployment, bool other, std::optional<dou
 }
 
 constexpr std::array kFields = {
-    FieldRow{"hardware.platform", [](const Deployment& d) { return std::string(oracle::name_of(d.hardware.platform)); }},
+    FieldRow{"hardware.platform", [](const Deployment& d) { return std::string(deployment::name_of(d.hardware.platform)); }},
     FieldRow{"hardware.capability", [](const Deployment& d) { return d.hardware.capability ? std::to_string(*d.hardware.capability) : "none"; }},
     FieldRow{"hardware.gcn_arch", [](const Deployment& d) { return d.hardware.gcn_arch.empty() ? "none" : d.hardware.gcn_arch; }},
     FieldRow{"hardware.amx", [](const Deployment& d) { return text_of(d.hardware.amx); }},
@@ -100,13 +100,13 @@ std::string variable(const Deployment& deployment, const std::string& name) {
   return at == deployment.env.end() ? "not set" : "'" + at->second + "'";
 }
 
-bool same_step(const oracle::Candidate& a, const oracle::Candidate& b) {
+bool same_step(const engine::Candidate& a, const engine::Candidate& b) {
   return a.backend == b.backend && a.kernel_class == b.kernel_class && a.verdict.supported == b.verdict.supported && a.verdict.code == b.verdict.code;
 }
 
 }  // namespace
 
-std::vector<InputDifference> input_differences(const DeploymentFile& a, const DeploymentFile& b) {
+std::vector<InputDifference> input_differences(const support::DeploymentFile& a, const support::DeploymentFile& b) {
   std::vector<InputDifference> differences;
   compare(differences, "oracle", a.oracle, b.oracle);
   for (const FieldRow& row : kFields) compare(differences, std::string(row.key), row.text(a.deployment), row.text(b.deployment));
@@ -115,13 +115,13 @@ std::vector<InputDifference> input_differences(const DeploymentFile& a, const De
     for (const auto& [name, value] : one->env) variables.insert(name);
   }
   for (const std::string& name : variables) compare(differences, "env." + name, variable(a.deployment, name), variable(b.deployment, name));
-  for (const oracle::SoftwareRow& row : oracle::software_rows()) {
+  for (const deployment::SoftwareRow& row : deployment::software_rows()) {
     compare(differences, "software." + std::string(row.name), text_of(a.deployment.software.*row.answer), text_of(b.deployment.software.*row.answer));
   }
   return differences;
 }
 
-std::optional<std::size_t> first_parting(const oracle::Decision& a, const oracle::Decision& b) {
+std::optional<std::size_t> first_parting(const engine::Decision& a, const engine::Decision& b) {
   const std::size_t both = std::min(a.trace.size(), b.trace.size());
   for (std::size_t i = 0; i < both; ++i) {
     if (!same_step(a.trace[i], b.trace[i])) return i;
@@ -129,4 +129,4 @@ std::optional<std::size_t> first_parting(const oracle::Decision& a, const oracle
   return a.trace.size() == b.trace.size() ? std::nullopt : std::optional(both);
 }
 
-}  // namespace mx::sim
+}  // namespace mx::verbs

@@ -9,11 +9,11 @@
 #include "model/engine/vllm/select.hpp"
 #include "verbs/document/document.hpp"
 
-namespace mx::sim {
+namespace mx::verbs {
 
 /// The version that was asked, and the release that named it; empty: a month or a commit of none.
 struct AskedEngine {
-  Engine engine;
+  deployment::Engine engine;
   std::string_view release;
 };
 /// As engine_named and release_named read it.
@@ -25,14 +25,14 @@ class EngineNotes {
   EngineNotes(verbs::Document& document, const AskedEngine& asked) : document_(document), asked_(asked) {}
 
   /// Where the release differs and touches the deployment.
-  void about(std::string_view oracle, const oracle::Deployment& deployment);
+  void about(std::string_view oracle, const deployment::Deployment& deployment);
   /// Where it differs in any deployment of the oracle.
   void about(std::string_view oracle);
   /// The libraries that the release requires.
   void libraries();
   /// What is known of the weights' memory of a choice: no layout, another version's conversion, a library's release that decides.
-  void weights(std::string_view oracle, const oracle::Deployment& deployment, const oracle::Choice& choice);
-  /// A conversion that is another version's, as layout::standing_text says it; nothing for an empty text.
+  void weights(std::string_view oracle, const deployment::Deployment& deployment, const engine::Choice& choice);
+  /// A conversion that is another version's, as families::standing_text says it; nothing for an empty text.
   void conversion(std::string_view backend, std::string_view standing);
   /// That arithmetic is the one of the version on which it was run, where the asked version is a later one.
   void arithmetic();
@@ -45,4 +45,4 @@ class EngineNotes {
   std::set<std::string> said_;
 };
 
-}  // namespace mx::sim
+}  // namespace mx::verbs

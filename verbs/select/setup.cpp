@@ -9,46 +9,46 @@
 
 #include "verbs/select/answer.hpp"
 
-namespace mx::sim {
+namespace mx::verbs {
 namespace {
 
-using oracle::QuantConfig;
-using oracle::QuantDescriptor;
-using oracle::Refusal;
+using engine::QuantConfig;
+using engine::QuantDescriptor;
+using engine::Refusal;
 using verbs::Cell;
 using verbs::Document;
 using verbs::Table;
 
 struct Operand {
   const char* name;
-  QuantDescriptor QuantConfig::*descriptor;
+  QuantDescriptor engine::QuantConfig::*descriptor;
 };
 constexpr std::array<Operand, 4> kOperands = {
     {{"a1", &QuantConfig::a1}, {"a2", &QuantConfig::a2}, {"w1", &QuantConfig::w1}, {"w2", &QuantConfig::w2}}};
 
-Json refusal_json(const Refusal& refusal) { return {{"error_type", refusal.error_type}, {"text", refusal.text}}; }
+support::Json refusal_json(const Refusal& refusal) { return {{"error_type", refusal.error_type}, {"text", refusal.text}}; }
 std::string raised(const Refusal& refusal) { return fmt::format("the engine raises {}: {}", refusal.error_type, refusal.text); }
 
 /// Sizes in words and as members, or what the engine raises.
-Cell sizes_of(const oracle::Answer<oracle::RoundedSizes>& answer) {
+Cell sizes_of(const engine::Answer<engine::RoundedSizes>& answer) {
   if (const auto* refusal = std::get_if<Refusal>(&answer)) return {refusal_json(*refusal), raised(*refusal)};
-  const auto& sizes = std::get<oracle::RoundedSizes>(answer);
-  Json json = {{"hidden", sizes.hidden}, {"intermediate_per_partition", sizes.intermediate}};
+  const auto& sizes = std::get<engine::RoundedSizes>(answer);
+  support::Json json = {{"hidden", sizes.hidden}, {"intermediate_per_partition", sizes.intermediate}};
   return {std::move(json), fmt::format("hidden {}, intermediate per partition {}", sizes.hidden, sizes.intermediate)};
 }
 
-Cell word_of(const std::string& word) { return word.empty() ? Json() : Json(word); }
+Cell word_of(const std::string& word) { return word.empty() ? support::Json() : support::Json(word); }
 
-Cell shape_of(const std::optional<oracle::GroupShape>& shape) {
-  if (!shape) return Json();
-  Json json = Json::array({shape->row, shape->col});
-  if (*shape == oracle::kPerTensor) return {std::move(json), "tensor"};
-  if (*shape == oracle::kPerToken) return {std::move(json), "row"};
+Cell shape_of(const std::optional<engine::GroupShape>& shape) {
+  if (!shape) return support::Json();
+  support::Json json = support::Json::array({shape->row, shape->col});
+  if (*shape == engine::kPerTensor) return {std::move(json), "tensor"};
+  if (*shape == engine::kPerToken) return {std::move(json), "row"};
   return {std::move(json), fmt::format("{} x {}", shape->row, shape->col)};
 }
 
 /// Adds lines where `explain`; returns the value.
-Json add_quant(Document& document, const QuantConfig& quant, bool explain) {
+support::Json add_quant(Document& document, const QuantConfig& quant, bool explain) {
   Table table{{},
               {{"operand", "operand"},
                {"dtype", "quantized to"},
@@ -60,7 +60,7 @@ Json add_quant(Document& document, const QuantConfig& quant, bool explain) {
     const QuantDescriptor& of = quant.*operand.descriptor;
     table.add({operand.name, word_of(of.dtype), shape_of(of.shape), word_of(of.scale), word_of(of.alpha_or_gscale), word_of(of.bias)});
   }
-  Json json = table.json_by_name();
+  support::Json json = table.json_by_name();
   json["is_scale_swizzled"] = quant.is_scale_swizzled;
   json["mx_alignment"] = quant.mx_alignment;
   if (!explain) return json;
@@ -72,24 +72,24 @@ Json add_quant(Document& document, const QuantConfig& quant, bool explain) {
   return json;
 }
 
-Json add_assembly(Document& document, const oracle::Assembly& assembly, bool explain) {
+support::Json add_assembly(Document& document, const engine::Assembly& assembly, bool explain) {
   if (explain) {
-    document.line(fmt::format("tokens reach the experts through {}, {}{}", assembly.prepare_class, oracle::name_of(assembly.format),
+    document.line(fmt::format("tokens reach the experts through {}, {}{}", assembly.prepare_class, engine::name_of(assembly.format),
                               assembly.fp8_dispatch ? ", quantized to fp8 before they are sent" : ""));
     if (assembly.num_dispatchers) document.line(fmt::format("dispatchers {}", *assembly.num_dispatchers));
   }
   return {{"prepare_class", assembly.prepare_class},
-          {"format", oracle::name_of(assembly.format)},
+          {"format", engine::name_of(assembly.format)},
           {"fp8_dispatch", assembly.fp8_dispatch},
           {"exchanged_hidden", assembly.exchanged_hidden},
-          {"num_dispatchers", assembly.num_dispatchers ? Json(*assembly.num_dispatchers) : Json()},
+          {"num_dispatchers", assembly.num_dispatchers ? support::Json(*assembly.num_dispatchers) : support::Json()},
           {"inplace", assembly.inplace},
           {"takes_layer", assembly.takes_layer}};
 }
 
 /// What `add` says of the answer, or what the engine raises instead; null without an answer.
 template <typename T, typename Add>
-Json add_answer(Document& document, const std::optional<oracle::Answer<T>>& answer, const char* what, bool explain, const Add& add) {
+support::Json add_answer(Document& document, const std::optional<engine::Answer<T>>& answer, const char* what, bool explain, const Add& add) {
   if (!answer) return {};
   const auto* refusal = std::get_if<Refusal>(&*answer);
   if (refusal == nullptr) return add(document, std::get<T>(*answer), explain);
@@ -99,18 +99,18 @@ Json add_answer(Document& document, const std::optional<oracle::Answer<T>>& answ
 
 }  // namespace
 
-void add_setup(Document& document, const oracle::Resolution& resolution, bool explain) {
-  const oracle::Setup& setup = *resolution.setup;
+void add_setup(Document& document, const audit::Resolution& resolution, bool explain) {
+  const engine::Setup& setup = *resolution.setup;
   const Cell allocated = sizes_of(setup.allocated);
-  const Cell prepared = resolution.prepared ? sizes_of(*resolution.prepared) : Cell(Json());
+  const Cell prepared = resolution.prepared ? sizes_of(*resolution.prepared) : Cell(support::Json());
   if (explain) {
     document.line(fmt::format("\nwhat follows:\nallocated: {}", allocated.shown()));
     if (resolution.prepared) document.line(fmt::format("prepared:  {}", prepared.shown()));
   }
-  Json json = {{"allocated", allocated.value}, {"prepared", prepared.value}};
+  support::Json json = {{"allocated", allocated.value}, {"prepared", prepared.value}};
   json["quant_config"] = add_answer<QuantConfig>(document, setup.quant, "quantization", explain, add_quant);
-  json["kernel"] = add_answer<oracle::Assembly>(document, setup.assembly, "kernel", explain, add_assembly);
+  json["kernel"] = add_answer<engine::Assembly>(document, setup.assembly, "kernel", explain, add_assembly);
   document.value("setup", std::move(json));
 }
 
-}  // namespace mx::sim
+}  // namespace mx::verbs

@@ -11,7 +11,7 @@
 namespace mx::verbs {
 namespace {
 
-using sim::CheckEnd;
+using support::CheckEnd;
 
 /// Nothing ran.
 constexpr int kNoVerdict = 5;
@@ -24,19 +24,19 @@ std::string decibels(double value) {
 /// JSON has no Inf and no NaN.
 Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
-std::string parallel_text(const oracle::ParallelRequest& parallel) {
+std::string parallel_text(const deployment::ParallelRequest& parallel) {
   return fmt::format("TP={} DP={}{}", parallel.tp, parallel.dp, parallel.enable_expert_parallel ? " EP, " + parallel.all2all_backend : "");
 }
 
 std::string activations_text(const sim::Execution& execution) {
-  if (execution.first->scope == sim::ScaleScope::none) return "16-bit activations";
+  if (execution.first->scope == families::ScaleScope::none) return "16-bit activations";
   return fmt::format("activations {} / {}", execution.first->name, execution.second->name);
 }
 
 std::string arithmetic_text(const sim::Execution& execution) {
-  return fmt::format("{} products ({}), bias: {}, slots {} summed {} in {}", sim::name_of(execution.row->unit), name_of(execution.unit->contract),
-                     sim::name_of(execution.row->bias), sim::name_of(execution.row->slot), sim::name_of(execution.row->order),
-                     sim::name_of(execution.row->sum));
+  return fmt::format("{} products ({}), bias: {}, slots {} summed {} in {}", families::name_of(execution.row->unit), name_of(execution.unit->contract),
+                     families::name_of(execution.row->bias), families::name_of(execution.row->slot), families::name_of(execution.row->order),
+                     families::name_of(execution.row->sum));
 }
 
 std::int64_t sampled(const std::optional<std::vector<std::int64_t>>& wanted) { return static_cast<std::int64_t>(wanted->size()); }
@@ -61,9 +61,9 @@ Json quality_json(const sim::Quality& quality) {
   return {{"sqnr_db", finite(quality.sqnr_db)}, {"max_ulps", quality.max_ulps}, {"not_finite", quality.not_finite}};
 }
 
-Json differences_json(std::span<const sim::KnownDifference> differences) {
+Json differences_json(std::span<const families::KnownDifference> differences) {
   Json rows = Json::array();
-  for (const sim::KnownDifference& one : differences) rows.push_back({{"where", sim::where_text(one)}, {"source", one.source}});
+  for (const families::KnownDifference& one : differences) rows.push_back({{"where", families::where_text(one)}, {"source", one.source}});
   return rows;
 }
 
@@ -71,15 +71,15 @@ Json execution_json(const sim::SimulationResult& result) {
   const sim::Execution& execution = result.execution;
   return {{"first_activations", execution.first->name},
           {"second_activations", execution.second->name},
-          {"unit", sim::name_of(execution.row->unit)},
+          {"unit", families::name_of(execution.row->unit)},
           {"contract", name_of(execution.unit->contract)},
           {"sums_by", summer(execution)},
-          {"bias", sim::name_of(execution.row->bias)},
+          {"bias", families::name_of(execution.row->bias)},
           {"activation", sim::used_activation(*execution.row, execution.activation).row->name},
-          {"slot", sim::name_of(execution.row->slot)},
-          {"sum", sim::name_of(execution.row->sum)},
-          {"order", sim::name_of(execution.row->order)},
-          {"experts_by", sim::name_of(execution.row->address)},
+          {"slot", families::name_of(execution.row->slot)},
+          {"sum", families::name_of(execution.row->sum)},
+          {"order", families::name_of(execution.row->order)},
+          {"experts_by", families::name_of(execution.row->address)},
           {"grounds", name_of(result.grounds)},
           {"known_to_differ", differences_json(result.differences)},
           {"source", execution.row->source}};
@@ -135,9 +135,9 @@ void add_result(Document& document, const sim::SimulationResult& result) {
                             plan.ranks.front().loaded.size(), result.assembly.prepare_class));
   document.line(fmt::format("{}; {}", activations_text(result.execution), arithmetic_text(result.execution)));
   document.line(fmt::format("sums by {}, {}", summer(result.execution), extent_text(result.outputs)));
-  document.line(fmt::format("grounds: {} ({})", sim::grounds_text(result.grounds, result.differences), result.execution.row->source));
-  for (const sim::KnownDifference& one : result.differences)
-    document.line(fmt::format("{}: {} ({})", kKnownToDiffer, sim::where_text(one), one.source));
+  document.line(fmt::format("grounds: {} ({})", families::grounds_text(result.grounds, result.differences), result.execution.row->source));
+  for (const families::KnownDifference& one : result.differences)
+    document.line(fmt::format("{}: {} ({})", kKnownToDiffer, families::where_text(one), one.source));
   for (const layout::Loss& loss : result.losses)
     document.line(fmt::format("lost in conversion: {}: {} ({} units{})", layout::name_of(loss.role), loss.what, loss.units,
                               loss.kept == 0 ? "" : fmt::format(", {} of which keep their value", loss.kept)));
@@ -149,14 +149,14 @@ void add_result(Document& document, const sim::SimulationResult& result) {
 }
 
 /// What the file says of routing and is not executed: tokens are drawn with slots of their own, whose weights meet the outputs.
-std::string not_routed(const oracle::LayerConfig& layer) {
+std::string not_routed(const deployment::LayerConfig& layer) {
   std::string text = layer.routing_method == "Renormalize" ? "" : "routing " + layer.routing_method;
   if (layer.router_weight_on_input) text += (text.empty() ? "" : ", ") + std::string("router_weight_on_input");
   return text;
 }
 
 Json scenario_json(const sim::Scenario& scenario) {
-  const oracle::LayerConfig& layer = scenario.deployment.layer;
+  const deployment::LayerConfig& layer = scenario.deployment.layer;
   return {{"experts", layer.num_experts},
           {"top_k", layer.experts_per_token},
           {"hidden", layer.hidden},
@@ -164,16 +164,16 @@ Json scenario_json(const sim::Scenario& scenario) {
           {"activation", layer.activation},
           {"format", layout::name_of(scenario.layer.experts.form.format)},
           {"tokens", scenario.tokens.slots.size()},
-          {"engine", name_of(scenario.engine)},
+          {"engine", deployment::name_of(scenario.engine)},
           {"not_simulated", not_routed(layer)}};
 }
 
 void add_scenario(Document& document, const sim::Scenario& scenario) {
-  const oracle::LayerConfig& layer = scenario.deployment.layer;
+  const deployment::LayerConfig& layer = scenario.deployment.layer;
   document.value("layer", scenario_json(scenario));
   document.line(fmt::format("{} experts, top {}, hidden {}, intermediate {}, {}, {} weights, {} tokens; engine {}", layer.num_experts,
                             layer.experts_per_token, layer.hidden, sim::whole_intermediate(scenario.deployment), layer.activation,
-                            layout::name_of(scenario.layer.experts.form.format), scenario.tokens.slots.size(), name_of(scenario.engine)));
+                            layout::name_of(scenario.layer.experts.form.format), scenario.tokens.slots.size(), deployment::name_of(scenario.engine)));
   if (const std::string text = not_routed(layer); !text.empty())
     document.note(fmt::format("not simulated: {}; slots are softmax over the chosen logits, their weights meet the outputs", text));
 }
@@ -202,12 +202,12 @@ CheckEnd end_of(sim::LinkState state) {
 }
 
 /// Cells that the engine does not choose fail nothing, here as in the exit code.
-sim::JunitCase case_of(const sim::ComparedCell& cell) {
+support::JunitCase case_of(const sim::ComparedCell& cell) {
   const CheckEnd end = !cell.simulation.result ? CheckEnd::skipped
                        : !cell.works()         ? CheckEnd::failed
                        : cell.is_mistrusted()  ? CheckEnd::mistrusted
                                                : CheckEnd::passed;
-  const bool counts = cell.answer == oracle::CellState::chosen || end == CheckEnd::passed || end == CheckEnd::skipped;
+  const bool counts = cell.answer == audit::CellState::chosen || end == CheckEnd::passed || end == CheckEnd::skipped;
   return {"mxact.sim." + cell.backend,
           std::string(cell.spread->name),
           counts ? end : CheckEnd::skipped,
@@ -229,8 +229,8 @@ Cell reported_of(const sim::ComparedCell& cell) {
 }
 
 /// What holds of the version whatever is simulated.
-sim::EngineNotes begun_notes(Document& document, const sim::Scenario& scenario) {
-  sim::EngineNotes notes(document, {scenario.engine, scenario.release});
+EngineNotes begun_notes(Document& document, const sim::Scenario& scenario) {
+  EngineNotes notes(document, {scenario.engine, scenario.release});
   notes.arithmetic();
   notes.about(scenario.oracle, scenario.deployment);
   notes.libraries();
@@ -241,12 +241,12 @@ sim::EngineNotes begun_notes(Document& document, const sim::Scenario& scenario) 
 
 Document simulation_document(const sim::Scenario& scenario, const SimAnswer& answer) {
   const std::string parallel = parallel_text(scenario.deployment.parallel);
-  Document document{"sim", std::string(name_of(scenario.engine))};
-  sim::EngineNotes notes = begun_notes(document, scenario);
+  Document document{"sim", std::string(deployment::name_of(scenario.engine))};
+  EngineNotes notes = begun_notes(document, scenario);
   add_scenario(document, scenario);
   document.value("parallel", parallel);
   document.value("backend", answer.backend.empty() ? Json() : Json(answer.backend));
-  document.value("answer", oracle::name_of(answer.selected.answer));
+  document.value("answer", audit::name_of(answer.selected.answer));
   document.value("kernel_class", answer.selected.kernel_class);
   if (!answer.legacy.empty()) document.value("legacy", answer.legacy);
   if (!answer.legacy.empty()) document.line(answer.legacy);
@@ -254,9 +254,9 @@ Document simulation_document(const sim::Scenario& scenario, const SimAnswer& ans
   const std::optional<sim::SimulationResult>& result = answer.simulation.result;
   document.value("result", result ? result_json(*result) : Json());
   const std::string suite = fmt::format("mxact.sim.{}", answer.backend.empty() ? "no backend" : answer.backend);
-  sim::add_broken(document, answer.broken, false);
+  add_broken(document, answer.broken, false);
   if (!answer.backend.empty() && answer.legacy.empty()) {
-    const oracle::LayerConfig& layer = scenario.deployment.layer;
+    const deployment::LayerConfig& layer = scenario.deployment.layer;
     notes.weights(scenario.oracle, scenario.deployment,
                   {answer.backend, answer.selected.kernel_class, layer.hidden, layer.intermediate_per_partition});
   }
@@ -269,7 +269,7 @@ Document simulation_document(const sim::Scenario& scenario, const SimAnswer& ans
     document.ended(refused ? static_cast<int>(ErrorCode::unsupported) : kNoVerdict);
     return document;
   }
-  document.line(fmt::format("{}: {} ({}), {}", parallel, answer.backend, answer.selected.kernel_class, oracle::name_of(answer.selected.answer)));
+  document.line(fmt::format("{}: {} ({}), {}", parallel, answer.backend, answer.selected.kernel_class, audit::name_of(answer.selected.answer)));
   add_result(document, *result);
   for (const sim::LinkCheck& check : result->links)
     document.cases.push_back({suite,
@@ -286,8 +286,8 @@ Document simulation_document(const sim::Scenario& scenario, const SimAnswer& ans
 }
 
 Document comparison_document(const sim::Scenario& scenario, const sim::Comparison& comparison) {
-  Document document{"sim", std::string(name_of(scenario.engine))};
-  sim::EngineNotes notes = begun_notes(document, scenario);
+  Document document{"sim", std::string(deployment::name_of(scenario.engine))};
+  EngineNotes notes = begun_notes(document, scenario);
   add_scenario(document, scenario);
   document.line();
   Table table{"cells",
@@ -307,7 +307,7 @@ Document comparison_document(const sim::Scenario& scenario, const sim::Compariso
     const std::string why = why_text(cell);
     table.add({{cell.backend, cell.backend == last ? "" : cell.backend},
                cell.spread->name,
-               oracle::name_of(cell.answer),
+               audit::name_of(cell.answer),
                cell.verdict(),
                cell.kernel_class.empty() ? Json() : Json(cell.kernel_class),
                sums_text(cell),

@@ -17,7 +17,7 @@ struct SimAnswer {
   sim::Simulation simulation;
   std::string refusal;
   std::string unmodelled = {};                         ///< why mxact does not simulate what the engine runs
-  std::vector<const oracle::KernelNeed*> broken = {};  ///< needs that the choice does not meet
+  std::vector<const families::KernelNeed*> broken = {};  ///< needs that the choice does not meet
   std::string legacy;                                  ///< what the legacy method decided beside the backend; empty: an oracle chose
 };
 

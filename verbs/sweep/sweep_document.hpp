@@ -14,14 +14,14 @@ namespace mx::verbs {
 
 /// Digests, and what they are held against.
 struct Swept {
-  golden::Digests digests;
-  golden::Shard shard = {};
-  std::optional<golden::RecordedSweep> recorded = {};
+  sim::Digests digests;
+  sim::Shard shard = {};
+  std::optional<RecordedSweep> recorded = {};
 };
 
 /// The exit code of both: 1 where a digest differs from the record.
-Document sweep_document(const golden::SweepSubject& subject, const Profile& profile, const Swept& swept);
+Document sweep_document(const sim::SweepSubject& subject, const Profile& profile, const Swept& swept);
 /// `states` are the files that were merged.
-Document sweep_merge_document(const golden::SweepRecord& merged, const std::vector<std::string>& states, const Swept& swept);
+Document sweep_merge_document(const sim::SweepRecord& merged, const std::vector<std::string>& states, const Swept& swept);
 
 }  // namespace mx::verbs

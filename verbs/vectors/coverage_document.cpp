@@ -9,7 +9,7 @@ namespace {
 
 using golden::CheckVerdict;
 using golden::CoveredOp;
-using sim::CheckEnd;
+using support::CheckEnd;
 
 constexpr int kFailed = 1;
 constexpr int kMistrusted = 5;
@@ -58,7 +58,7 @@ void add_bins(Document& document, const std::vector<golden::TableRecord>& record
 void add_cases(Document& document, const std::vector<golden::TableRecord>& records) {
   for (const golden::TableRecord& record : records) {
     for (const golden::AxisCoverage& axis : record.coverage) {
-      sim::JunitCase one{"mxact.coverage." + record.stem, axis.name, axis.missed.empty() ? CheckEnd::passed : CheckEnd::failed,
+      support::JunitCase one{"mxact.coverage." + record.stem, axis.name, axis.missed.empty() ? CheckEnd::passed : CheckEnd::failed,
                          fmt::format("{} of {} reachable bins", axis.hit, axis.reachable)};
       if (!axis.missed.empty()) one.place = "missed: " + axis.missed.front();
       document.cases.push_back(std::move(one));

@@ -75,7 +75,7 @@ Document set_coverage_document(const golden::SetId& set, const std::vector<golde
 Document set_growth_document(const golden::SetId& set, const std::vector<golden::TableGrowth>& growth) {
   constexpr std::uint64_t kMostTimes = 3;
   Document document = begun(set);
-  sim::Json listed = sim::Json::array();
+  support::Json listed = support::Json::array();
   std::map<std::string, FolderGrowth> folders;
   bool is_right = true;
   for (const golden::TableGrowth& table : growth) {

@@ -12,7 +12,7 @@ namespace {
 using golden::CheckReport;
 using golden::CheckVerdict;
 using golden::VectorOp;
-using sim::CheckEnd;
+using support::CheckEnd;
 
 constexpr std::size_t kExplanations = 5;
 
@@ -83,14 +83,14 @@ void add_cases(Document& document, const VectorOp& op, const CheckReport& report
   const CheckEnd end = report.verdict == CheckVerdict::passed   ? CheckEnd::passed
                        : report.verdict == CheckVerdict::failed ? CheckEnd::failed
                                                                 : CheckEnd::mistrusted;
-  sim::JunitCase all{suite, "every answer", end, summary_of(report), {}, again};
+  support::JunitCase all{suite, "every answer", end, summary_of(report), {}, again};
   if (!report.first.empty()) {
     all.place = fmt::format("line {}", report.first.front().line);
     for (const std::string& line : golden::describe(op, report.first.front())) all.place += "\n  " + line;
   }
   document.cases.push_back(std::move(all));
   for (const golden::BinCheck& bin : report.bins) {
-    sim::JunitCase one{suite + "." + bin.axis,
+    support::JunitCase one{suite + "." + bin.axis,
                        bin.bin,
                        bin.wrong > 0     ? CheckEnd::failed
                        : bin.checked > 0 ? CheckEnd::passed

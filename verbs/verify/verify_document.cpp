@@ -15,7 +15,7 @@
 namespace mx::verbs {
 namespace {
 
-using sim::CheckEnd;
+using support::CheckEnd;
 using sim::ConversionResult;
 using sim::Verdict;
 using sim::VerifyReport;
@@ -93,12 +93,12 @@ std::string sample_text(const VerifyReport& report) {
 }
 
 /// One line that runs the same check again.
-std::string replay(const sim::VerifyRequest& asked, Engine engine, const sim::Cell& cell) {
+std::string replay(const sim::VerifyRequest& asked, deployment::Engine engine, const sim::Cell& cell) {
   std::string line = "mxact verify";
-  if (asked.checkpoint) line += " " + sim::shell_word(*asked.checkpoint);
+  if (asked.checkpoint) line += " " + support::shell_word(*asked.checkpoint);
   line += fmt::format(" --platform {} --backend {} --tp {} --tokens {} --seed {}", cell.platform, cell.backend, cell.tp, asked.tokens, asked.seed);
-  for (const auto& [name, value] : asked.env) line += " --env " + sim::shell_word(name + "=" + value);
-  if (engine != kDefaultEngine) line += fmt::format(" --engine {}", name_of(engine));
+  for (const auto& [name, value] : asked.env) line += " --env " + support::shell_word(name + "=" + value);
+  if (engine != deployment::kDefaultEngine) line += fmt::format(" --engine {}", deployment::name_of(engine));
   for (const std::string& library : asked.libraries) line += " --library " + library;
   for (const std::string& contract : asked.contracts) line += " --contract " + contract;
   if (asked.layers > 0) line += fmt::format(" --layers {}", asked.layers);
@@ -122,7 +122,7 @@ std::string way_text(const sim::Cell& cell) {
 Cell broken_json(const sim::Cell& cell) {
   if (cell.backend.empty()) return Cell::none();
   Json json = Json::array();
-  for (const oracle::KernelNeed* need : cell.broken) json.push_back(oracle::broken_text(*need));
+  for (const families::KernelNeed* need : cell.broken) json.push_back(audit::broken_text(*need));
   return json;
 }
 
@@ -162,14 +162,14 @@ Table cells_of(const VerifyReport& report, const sim::VerifyRequest& asked) {
     const Cell none = Cell::none();
     if (!cell.conversion) {
       const Cell refusal = cell.refusal ? Cell(Json{{"error_type", cell.refusal->error_type}, {"text", cell.refusal->text}}) : none;
-      table.add({platform, tp, cell.request, or_dash(cell.backend), or_dash(cell.kernel_class), none, how, "", "", name_of(verdict), refusal,
+      table.add({platform, tp, cell.request, or_dash(cell.backend), or_dash(cell.kernel_class), none, how, "", "", sim::name_of(verdict), refusal,
                  refusal_text(cell), broken_json(cell), none});
       continue;
     }
     const ConversionResult& result = report.conversions[*cell.conversion];
     table.add({platform, tp, cell.request, result.backend, cell.kernel_class, *cell.conversion, how,
                sizes_text(result.sizes.hidden, result.padded.hidden), sizes_text(result.sizes.intermediate, result.padded.intermediate),
-               name_of(verdict), none, evidence(result), broken_json(cell),
+               sim::name_of(verdict), none, evidence(result), broken_json(cell),
                verdict == Verdict::failed ? Cell(replay(asked, report.engine, cell)) : none});
   }
   return table;
@@ -177,9 +177,9 @@ Table cells_of(const VerifyReport& report, const sim::VerifyRequest& asked) {
 
 /// What the layout verbs and reports take for the scales of w2; null where the backend is not modelled.
 Json layout_json(const ConversionResult& result) {
-  const layout::BackendLayout* row = sim::backend_of(result);
+  const families::BackendLayout* row = sim::backend_of(result);
   if (row == nullptr) return nullptr;
-  return golden::spec_of(golden::BackendChoice{row, layout::Role::w2_weight_scale, sim::setting_of(result)});
+  return spec_of(BackendChoice{row, layout::Role::w2_weight_scale, sim::setting_of(result)});
 }
 
 Json conversion_json(const ConversionResult& result) {
@@ -190,7 +190,7 @@ Json conversion_json(const ConversionResult& result) {
           {"intermediate", result.sizes.intermediate},
           {"rounded_intermediate", result.padded.intermediate},
           {"layout", layout_json(result)},
-          {"verdict", name_of(result.verdict)},
+          {"verdict", sim::name_of(result.verdict)},
           {"detail", result.detail},
           {"not_asked", result.not_asked},
           {"losses", losses_json(result)},
@@ -215,18 +215,18 @@ CheckEnd end_of(Verdict verdict) {
   return CheckEnd::skipped;
 }
 
-sim::JunitCase case_of(const VerifyReport& report, const sim::VerifyRequest& asked, const sim::Cell& cell) {
+support::JunitCase case_of(const VerifyReport& report, const sim::VerifyRequest& asked, const sim::Cell& cell) {
   const Verdict verdict = report.verdict(cell);
-  sim::JunitCase one{fmt::format("{}.{}.tp{}", kSuite, cell.platform, cell.tp), {}, end_of(verdict), {}};
+  support::JunitCase one{fmt::format("{}.{}.tp{}", kSuite, cell.platform, cell.tp), {}, end_of(verdict), {}};
   one.file = report.checkpoint;
   if (!cell.conversion) {
     one.name = cell.backend.empty() ? fmt::format("no backend ({})", cell.request) : fmt::format("{} ({})", cell.backend, cell.request);
-    one.message = fmt::format("{}: {}", name_of(verdict), refusal_text(cell));
+    one.message = fmt::format("{}: {}", sim::name_of(verdict), refusal_text(cell));
     return one;
   }
   const ConversionResult& result = report.conversions[*cell.conversion];
   one.name = fmt::format("{} ({})", result.backend, cell.request);
-  one.message = fmt::format("{}: {}", name_of(verdict), evidence(result));
+  one.message = fmt::format("{}: {}", sim::name_of(verdict), evidence(result));
   if (result.seconds > 0) one.seconds = result.seconds;
   if (verdict == Verdict::failed) one.place = result.detail;
   if (verdict == Verdict::failed || verdict == Verdict::mistrusted) one.replay = replay(asked, report.engine, cell);
@@ -248,7 +248,7 @@ void add_not_asked(Document& document, const VerifyReport& report) {
 std::string expected_text(const sim::ExpectedResult& expected) {
   return fmt::format(
       "{} layer {}: exact execution is within {:.3f} ulp of the recorded float64 output (limit {}; {} values; worst at token {}, column {})",
-      name_of(expected.verdict), expected.layer, expected.worst_ulp, sim::kExpectedUlps, expected.values, expected.token, expected.column);
+      sim::name_of(expected.verdict), expected.layer, expected.worst_ulp, sim::kExpectedUlps, expected.values, expected.token, expected.column);
 }
 
 void add_expected(Document& document, const VerifyReport& report) {
@@ -257,7 +257,7 @@ void add_expected(Document& document, const VerifyReport& report) {
       {in_json("layer"), in_json("values"), in_json("worst_ulp"), in_json("limit_ulp"), in_json("token"), in_json("column"), in_json("verdict")}};
   for (const sim::ExpectedResult& expected : report.expected) {
     const std::string text = expected_text(expected);
-    table.add({expected.layer, expected.values, expected.worst_ulp, sim::kExpectedUlps, expected.token, expected.column, name_of(expected.verdict)});
+    table.add({expected.layer, expected.values, expected.worst_ulp, sim::kExpectedUlps, expected.token, expected.column, sim::name_of(expected.verdict)});
     document.line(text);
     document.cases.push_back({std::string(kSuite) + ".recorded",
                               fmt::format("layer {}", expected.layer),
@@ -292,7 +292,7 @@ void add_legend(Document& document, const VerifyReport& report) {
 
 Document verify_document(const VerifyReport& report, const sim::VerifyRequest& asked) {
   const layout::Sizes& sizes = report.sizes;
-  Document document{"verify", std::string(name_of(report.engine))};
+  Document document{"verify", std::string(deployment::name_of(report.engine))};
   document.field("checkpoint", "checkpoint",
                  {{"path", report.checkpoint},
                   {"form", report.form},
@@ -316,7 +316,7 @@ Document verify_document(const VerifyReport& report, const sim::VerifyRequest& a
   document.field("sample", "sample", {{"compared_every", report.compared_every}, {"rows", sim::kComputedRows}, {"text", sample_text(report)}},
                  sample_text(report));
   document.field("engine", {}, {}, document.engine);
-  sim::EngineNotes notes(document, sim::asked_engine(asked.engine));
+  EngineNotes notes(document, asked_engine(asked.engine));
   notes.arithmetic();
   notes.libraries();
   document.line();
@@ -332,9 +332,9 @@ Document verify_document(const VerifyReport& report, const sim::VerifyRequest& a
   add_not_asked(document, report);
   for (const sim::Cell& cell : report.cells) {
     if (cell.request != "auto") continue;
-    for (const oracle::KernelNeed* need : cell.broken) {
+    for (const families::KernelNeed* need : cell.broken) {
       document.line(
-          fmt::format("{} TP={} {}: broken: {}; select --strict avoids it", cell.platform, cell.tp, cell.backend, oracle::broken_text(*need)));
+          fmt::format("{} TP={} {}: broken: {}; select --strict avoids it", cell.platform, cell.tp, cell.backend, audit::broken_text(*need)));
     }
   }
   for (const ConversionResult& result : report.conversions) {
@@ -377,7 +377,7 @@ Document verify_part_document(const sim::VerifyPart& part, const std::string& fi
     differing += result.units_differing + result.outputs_differing;
     if (result.verdict == Verdict::failed) failed.push_back(fmt::format("FAILED {} TP={}: {}", result.backend, result.tp, result.detail));
   }
-  Document document{"verify-part", std::string(name_of(part.report.engine))};
+  Document document{"verify-part", std::string(deployment::name_of(part.report.engine))};
   document.field("checkpoint", "checkpoint", part.report.checkpoint, part.report.checkpoint);
   document.field("share", "share", {{"index", part.share.index}, {"count", part.share.count}},
                  fmt::format("{} of {}: {} units and {} outputs compared, {} differ", part.share.index, part.share.count, units, outputs, differing));

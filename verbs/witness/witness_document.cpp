@@ -16,7 +16,7 @@ using golden::EntryStatus;
 using golden::ExcusedCount;
 using golden::LedgerRow;
 using golden::SetResult;
-using sim::CheckEnd;
+using support::CheckEnd;
 
 struct StatusRow {
   EntryStatus status;
@@ -41,7 +41,7 @@ std::string excuses_text(std::span<const ExcusedCount> excuses, std::string_view
 Json excuses_json(std::span<const ExcusedCount> excuses) {
   Table table{{}, {in_json("implementation"), in_json("device"), in_json("build"), in_json("condition"), in_json("reason"), in_json("count")}};
   for (const ExcusedCount& one : excuses)
-    table.add({one.row->implementation, one.row->device, one.row->build, condition_text(*one.row), one.row->reason, one.count});
+    table.add({one.row->implementation, one.row->device, one.row->build, golden::condition_text(*one.row), one.row->reason, one.count});
   return table.json();
 }
 
@@ -60,7 +60,7 @@ std::string evidence(const EntryResult& entry) {
 }
 
 std::string entry_text(const EntryResult& entry) {
-  std::string text = fmt::format("  {:<16} {} [{}{}]{}\n", row_of(entry.status).text, sim::printable(entry.id), sim::printable(entry.what),
+  std::string text = fmt::format("  {:<16} {} [{}{}]{}\n", row_of(entry.status).text, support::printable(entry.id), support::printable(entry.what),
                                  entry.counts() ? "" : ", info", evidence(entry));
   text += excuses_text(entry.excuses, "      ");
   for (const std::string& difference : entry.differences) text += "      " + difference + "\n";
@@ -78,13 +78,13 @@ std::string grouped_text(const SetResult& set, EntryStatus status) {
     const auto must = std::ranges::count_if(entries, &EntryResult::counts);
     const std::string how_many = entries.size() == 1 ? "1 entry" : fmt::format("{} entries", entries.size());
     text += fmt::format("  {:<16} {}: {} ({} must), {}{}\n", row_of(status).text, reason, how_many, must, entries.size() == 1 ? "" : "e.g. ",
-                        sim::printable(entries.front()->id));
+                        support::printable(entries.front()->id));
   }
   return text;
 }
 
 std::string set_text(const SetResult& set, bool verbose) {
-  std::string text = fmt::format("{}: {} ({})\n", set.path.string(), sim::printable(set.name), set.format);
+  std::string text = fmt::format("{}: {} ({})\n", set.path.string(), support::printable(set.name), set.format);
   text += fmt::format("  {} values compared, {} differ, {} excused, {} skipped; entries: {} equal, {} differ, {} unmodelled, {} not compared\n",
                       set.compared(), set.differing(), set.excused(), set.skipped(), set.count(EntryStatus::equal), set.count(EntryStatus::differs),
                       set.count(EntryStatus::unmodelled), set.count(EntryStatus::nothing_compared));
@@ -105,7 +105,7 @@ Json entries_json(const SetResult& set) {
                in_json("skipped"), in_json("excuses"), in_json("reason"), in_json("differences")}};
   const auto unless_empty = [](const auto& value, Json json) { return value.empty() ? Cell::none() : Cell(std::move(json)); };
   for (const EntryResult& entry : set.entries) {
-    table.add({entry.id, entry.level, entry.what, name_of(entry.status), entry.compared, entry.differing, entry.excused, entry.skipped,
+    table.add({entry.id, entry.level, entry.what, golden::name_of(entry.status), entry.compared, entry.differing, entry.excused, entry.skipped,
                unless_empty(entry.excuses, excuses_json(entry.excuses)), unless_empty(entry.reason, entry.reason),
                unless_empty(entry.differences, entry.differences)});
   }
@@ -115,14 +115,14 @@ Json entries_json(const SetResult& set) {
 Json set_json(const SetResult& set) {
   Json json = {{"path", set.path.string()},    {"set", set.name},          {"format", set.format},    {"compared", set.compared()},
                {"differing", set.differing()}, {"excused", set.excused()}, {"skipped", set.skipped()}};
-  for (const StatusRow& row : kStatuses) json["entries_" + std::string(name_of(row.status))] = set.count(row.status);
+  for (const StatusRow& row : kStatuses) json["entries_" + std::string(golden::name_of(row.status))] = set.count(row.status);
   json["excuses"] = excuses_json(set.excuses());
   json["entries"] = entries_json(set);
   return json;
 }
 
 /// What is only for information may differ: it is skipped, and says so.
-sim::JunitCase case_of(const SetResult& set, const EntryResult& entry) {
+support::JunitCase case_of(const SetResult& set, const EntryResult& entry) {
   const CheckEnd end = row_of(entry.status).end;
   const bool counts = entry.counts() || end == CheckEnd::passed;
   return {"mxact.witness." + set.name,
@@ -130,7 +130,7 @@ sim::JunitCase case_of(const SetResult& set, const EntryResult& entry) {
           counts ? end : CheckEnd::skipped,
           fmt::format("{}{} [{}]{}", counts ? "" : "for information: ", row_of(entry.status).text, entry.what, evidence(entry)),
           std::string(entry.first_difference()),
-          "mxact witness --verbose " + sim::shell_word(set.path.string()),
+          "mxact witness --verbose " + support::shell_word(set.path.string()),
           set.path.string(),
           entry.seconds > 0 ? std::optional(entry.seconds) : std::nullopt};
 }
@@ -163,7 +163,7 @@ Document ledger_document() {
   Document document{"witness"};
   Table table{"ledger", {in_json("implementation"), in_json("device"), in_json("build"), in_json("op"), in_json("condition"), in_json("reason")}};
   for (const LedgerRow& row : golden::ledger()) {
-    const std::string condition = condition_text(row);
+    const std::string condition = golden::condition_text(row);
     table.add({row.implementation, row.device, row.build, row.op, condition, row.reason});
     document.line(fmt::format("{}\n  {}\n  {}", who(row), condition, row.reason));
   }

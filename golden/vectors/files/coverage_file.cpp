@@ -17,11 +17,11 @@
 namespace mx::golden {
 namespace {
 
-using sim::Json;
-using sim::JsonFields;
+using support::Json;
+using support::JsonFields;
 
 constexpr std::string_view kSchema = "mxact-coverage-file/1";
-constexpr sim::JsonLimits kLimits{.bytes = std::uint64_t{16} << 20, .depth = 8, .memory = std::uint64_t{64} << 20};
+constexpr support::JsonLimits kLimits{.bytes = std::uint64_t{16} << 20, .depth = 8, .memory = std::uint64_t{64} << 20};
 /// Larger counts would not add up in 64 bits.
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() >> 16;
 constexpr std::array kVerdicts{CheckVerdict::passed, CheckVerdict::failed, CheckVerdict::mistrusted};
@@ -68,7 +68,7 @@ std::vector<OpSetting> read_settings(const Json& json, const std::string& where)
   if (!json.is_object()) fail(where, "is no object");
   std::vector<OpSetting> settings;
   for (const auto& [key, value] : json.items()) {
-    if (!value.is_string()) fail(where, fmt::format("{} is no text", sim::in_quotes(key)));
+    if (!value.is_string()) fail(where, fmt::format("{} is no text", support::in_quotes(key)));
     settings.push_back({key, value.text()});
   }
   return settings;
@@ -86,14 +86,14 @@ std::shared_ptr<const VectorOp> read_op(JsonFields& fields, Edition edition, std
   } catch (const Error& error) {
     fail(fields.where(), error.what());
   }
-  if (op->name() != name) fail(fields.where(), fmt::format("'op' is {}, whose name is {}", sim::in_quotes(name), op->name()));
+  if (op->name() != name) fail(fields.where(), fmt::format("'op' is {}, whose name is {}", support::in_quotes(name), op->name()));
   const std::vector<OpSetting> settings = read_settings(fields.at("settings"), fields.where() + ": settings");
   if (settings == op->settings()) return op;
   for (const OpSetting& setting : op->settings()) {
     const auto found = std::ranges::find(settings, setting.key, &OpSetting::key);
     if (found == settings.end() || *found != setting)
       fail(fields.where(), fmt::format("'settings' has {}={}, where this version has {}", setting.key,
-                                       found == settings.end() ? "nothing" : sim::in_quotes(found->value), setting.value));
+                                       found == settings.end() ? "nothing" : support::in_quotes(found->value), setting.value));
   }
   fail(fields.where(), "'settings' are not those of this version");
 }
@@ -107,7 +107,7 @@ CoverageRun read_run(const Json& json, const std::string& where) {
   const std::string verdict = fields.text("verdict");
   fields.finish();
   const auto found = std::ranges::find(kVerdicts, verdict, [](CheckVerdict one) { return name_of(one); });
-  if (found == kVerdicts.end()) fail(fields.where(), fmt::format("'verdict' is {}, which is none", sim::in_quotes(verdict)));
+  if (found == kVerdicts.end()) fail(fields.where(), fmt::format("'verdict' is {}, which is none", support::in_quotes(verdict)));
   run.verdict = *found;
   if (run.wrong > run.checked) fail(fields.where(), fmt::format("{} of {} vectors are wrong", run.wrong, run.checked));
   return run;
@@ -121,14 +121,14 @@ void read_bins(const Json& json, const std::string& where, const CoverageAxis& a
     JsonFields one(element, where + ": " + axis.name);
     const std::string name = one.text("bin");
     const std::size_t bin = bin_named(axis, name);
-    if (bin == axis.bins.size()) fail(one.where(), fmt::format("no bin {}", sim::in_quotes(name)));
-    if (bins[bin].checked != 0) fail(one.where(), fmt::format("bin {} stands there twice", sim::in_quotes(name)));
+    if (bin == axis.bins.size()) fail(one.where(), fmt::format("no bin {}", support::in_quotes(name)));
+    if (bins[bin].checked != 0) fail(one.where(), fmt::format("bin {} stands there twice", support::in_quotes(name)));
     bins[bin].checked = static_cast<std::uint64_t>(one.integer("checked", 1, kMost));
     bins[bin].wrong = static_cast<std::uint64_t>(one.integer("wrong", 0, kMost));
     one.finish();
     sum += bins[bin].checked;
     if (bins[bin].wrong > bins[bin].checked || sum > checked)
-      fail(one.where(), fmt::format("bin {} has more vectors than there are", sim::in_quotes(name)));
+      fail(one.where(), fmt::format("bin {} has more vectors than there are", support::in_quotes(name)));
   }
   fields.finish();
 }
@@ -150,7 +150,7 @@ CoveredOp read_covered(const Json& json, Edition edition, const std::string& whe
     const Json* name = element.find("axis");
     const std::size_t axis = name != nullptr && name->is_string() ? axis_named(*one.op, name->text()) : one.bins.size();
     if (axis == one.bins.size()) fail(where + ": axes", fmt::format("{} has no such question", one.op->name()));
-    if (!seen.insert(axis).second) fail(where + ": axes", fmt::format("{} stands there twice", sim::in_quotes(one.op->axes()[axis].name)));
+    if (!seen.insert(axis).second) fail(where + ": axes", fmt::format("{} stands there twice", support::in_quotes(one.op->axes()[axis].name)));
     read_bins(element, where + ": axes", one.op->axes()[axis], checked, one.bins[axis]);
   }
   if (seen.size() != one.bins.size()) fail(where + ": axes", fmt::format("{} of {} questions are there", seen.size(), one.bins.size()));
@@ -202,10 +202,10 @@ std::string coverage_file_text(const CoverageRecord& record) {
 
 CoverageRecord read_coverage_file(const std::filesystem::path& path) {
   const std::string where = path.string();
-  const Json json = sim::parse_json(sim::read_file(path, kLimits.bytes), kLimits, where);
+  const Json json = support::parse_json(support::read_file(path, kLimits.bytes), kLimits, where);
   JsonFields fields(json, where);
   const std::string schema = fields.text("schema");
-  if (schema != kSchema) fail(where, fmt::format("'schema' is {}, expected {}: a file of ver --coverage-out", sim::in_quotes(schema), kSchema));
+  if (schema != kSchema) fail(where, fmt::format("'schema' is {}, expected {}: a file of ver --coverage-out", support::in_quotes(schema), kSchema));
   const std::string edition = fields.text("edition");
   CoverageRecord record{};
   try {

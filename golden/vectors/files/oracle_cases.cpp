@@ -79,20 +79,20 @@ constexpr std::array kSets{
     OracleSet{"selections.grid", kParallelisms.size(), kModels.size(), kWishes.size(), false},
 };
 
-oracle::Deployment deployment_of(const Asked& asked, const oracle::PlatformPreset& platform, const Parallelism& parallel, const Model& model,
+deployment::Deployment deployment_of(const Asked& asked, const deployment::PlatformPreset& platform, const Parallelism& parallel, const Model& model,
                                  const Wish& wish) {
-  oracle::LayerConfig layer{.num_experts = model.experts, .experts_per_token = model.top_k, .hidden = model.hidden, .intermediate_per_partition = 0};
+  deployment::LayerConfig layer{.num_experts = model.experts, .experts_per_token = model.top_k, .hidden = model.hidden, .intermediate_per_partition = 0};
   // Tensor parallelism without expert parallelism divides the rows.
   layer.intermediate_per_partition = parallel.expert_parallel ? model.intermediate : model.intermediate / parallel.tp;
   layer.activation = model.activation;
   layer.routing_method = model.routing;
   layer.moe_backend = wish.moe_backend;
   layer.has_bias = model.has_bias;
-  oracle::ParallelRequest request{.tp = parallel.tp, .dp = parallel.dp};
+  deployment::ParallelRequest request{.tp = parallel.tp, .dp = parallel.dp};
   request.enable_expert_parallel = parallel.expert_parallel;
   request.all2all_backend = parallel.all2all;
   request.enable_eplb = parallel.eplb;
-  oracle::Deployment deployment = oracle::deployment_on(platform, request, layer);
+  deployment::Deployment deployment = deployment::deployment_on(platform, request, layer);
   if (!wish.variable.empty()) deployment.env.emplace(wish.variable, "1");
   if (!asked.weight_key.empty()) deployment.weight_key = asked.weight_key;
   if (!asked.activation_key.empty()) deployment.activation_key = asked.activation_key;
@@ -105,7 +105,7 @@ std::span<const OracleSet> all_oracle_sets() { return kSets; }
 
 void for_each_oracle_case(const OracleSet& set, const TakeOracleCase& take) {
   for (const Asked& asked : kAsked) {
-    for (const oracle::PlatformPreset& platform : oracle::all_platforms()) {
+    for (const deployment::PlatformPreset& platform : deployment::all_platforms()) {
       for (const Parallelism& parallel : std::span(kParallelisms).first(set.parallelisms)) {
         for (const Model& model : std::span(kModels).first(set.layers)) {
           for (const Wish& wish : std::span(kWishes).first(set.wishes)) {
@@ -120,8 +120,8 @@ void for_each_oracle_case(const OracleSet& set, const TakeOracleCase& take) {
 
 OracleFiles oracle_files(const OracleSet& set) {
   OracleFiles files;
-  for_each_oracle_case(set, [&](const std::string& id, std::string_view oracle, const oracle::Deployment& deployment) {
-    const sim::Json one_case = oracle_case(id, oracle, deployment);
+  for_each_oracle_case(set, [&](const std::string& id, std::string_view oracle, const deployment::Deployment& deployment) {
+    const support::Json one_case = oracle_case(id, oracle, deployment);
     files.cases += one_case.dump() + "\n";
     files.support += support_case(id, oracle, deployment).dump() + "\n";
     files.refusals += one_case.at("result").contains("error_type") ? 1U : 0U;

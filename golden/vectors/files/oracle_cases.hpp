@@ -23,7 +23,7 @@ struct OracleSet {
 std::span<const OracleSet> all_oracle_sets();
 
 /// One case: an id that names its factors, the oracle, the deployment.
-using TakeOracleCase = std::function<void(const std::string& id, std::string_view oracle, const oracle::Deployment& deployment)>;
+using TakeOracleCase = std::function<void(const std::string& id, std::string_view oracle, const deployment::Deployment& deployment)>;
 /// Every case of a set, in a fixed order: oracle and keys by platform by parallelism by layer by wish.
 void for_each_oracle_case(const OracleSet& set, const TakeOracleCase& take);
 

@@ -15,7 +15,7 @@ namespace {
 /// The release that wrote the set first: later ones write the same bytes.
 constexpr std::string_view kSetGenerator = "0.1.0";
 
-using sim::Json;
+using support::Json;
 
 /// What the vectors rely on; the source of a row of the model stands beside that row.
 constexpr std::string_view kDocuments[] = {"OCP Microscaling Formats (MX) Specification 1.0", "OCP 8-bit Floating Point Specification (OFP8) 1.0",
@@ -71,7 +71,7 @@ Json all_notes_json() {
 std::string unreachable_html(const TableRecord& record, const AxisCoverage& axis) {
   std::vector<std::pair<std::string, std::string>> terms;
   for (const auto& [reason, bins] : bins_by_reason(axis)) terms.emplace_back(reason, fmt::format("{}", fmt::join(bins, "; ")));
-  return html_details(fmt::format("{}: {}", record.stem, axis.name), fmt::format("{} bins", axis.unreachable.size()), html_terms(terms), false);
+  return support::html_details(fmt::format("{}: {}", record.stem, axis.name), fmt::format("{} bins", axis.unreachable.size()), support::html_terms(terms), false);
 }
 
 }  // namespace
@@ -172,22 +172,22 @@ Json coverage_json(const std::vector<TableRecord>& records) {
 
 std::string coverage_html(std::string_view title, std::string_view heading, const std::vector<TableRecord>& records) {
   const CoverageTotals totals = totals_of(records);
-  std::vector<HtmlRow> rows;
+  std::vector<support::HtmlRow> rows;
   std::string unreachable;
   for (const TableRecord& record : records) {
     for (const AxisCoverage& axis : record.coverage) {
-      const auto number = [](std::size_t count) { return HtmlCell{std::to_string(count), "number"}; };
-      const HtmlCell hit{std::to_string(axis.hit), axis.hit == axis.reachable ? "passed" : "failed", fmt::format("{}", fmt::join(axis.missed, "; "))};
+      const auto number = [](std::size_t count) { return support::HtmlCell{std::to_string(count), "number"}; };
+      const support::HtmlCell hit{std::to_string(axis.hit), axis.hit == axis.reachable ? "passed" : "failed", fmt::format("{}", fmt::join(axis.missed, "; "))};
       rows.push_back({{record.stem}, {axis.name}, hit, number(axis.reachable), number(axis.total)});
       if (!axis.unreachable.empty()) unreachable += unreachable_html(record, axis);
     }
   }
   const std::string body =
       fmt::format("<h1>{}</h1>\n", heading) +
-      html_paragraph(fmt::format("{} tables: {} of {} reachable bins, {} in all.", totals.tables, totals.hit, totals.reachable, totals.total)) +
-      html_table("bins by table", {"table", "question", "hit", "reachable", "in all"}, rows) + "<h2>Bins that nothing reaches, and why</h2>\n" +
+      support::html_paragraph(fmt::format("{} tables: {} of {} reachable bins, {} in all.", totals.tables, totals.hit, totals.reachable, totals.total)) +
+      support::html_table("bins by table", {"table", "question", "hit", "reachable", "in all"}, rows) + "<h2>Bins that nothing reaches, and why</h2>\n" +
       unreachable;
-  return html_page(title, {}, body);
+  return support::html_page(title, {}, body);
 }
 
 std::string coverage_html(Edition edition, const std::vector<TableRecord>& records) {

@@ -16,7 +16,7 @@ namespace mx::golden {
 // NOLINTNEXTLINE(bugprone-exception-escape): moving JSON throws nothing.
 struct TableRecord {
   std::string stem;
-  sim::Json manifest;  ///< its entry
+  support::Json manifest;  ///< its entry
   std::vector<AxisCoverage> coverage;
 };
 
@@ -24,15 +24,15 @@ struct TableRecord {
 TableRecord record_of(const SetRow& row, const VectorOp& op, const VectorTable& table, const std::vector<std::pair<std::string, std::string>>& sums);
 
 /// Entries of a set of decisions, given the SHA-256 sums of its files by name, and of a file of digests.
-sim::Json decisions_record(const OracleFiles& made, const std::string& file, const std::vector<std::pair<std::string, std::string>>& sums);
-sim::Json digest_record(const DigestRow& row, const std::string& file, const std::string& sum);
+support::Json decisions_record(const OracleFiles& made, const std::string& file, const std::vector<std::pair<std::string, std::string>>& sums);
+support::Json digest_record(const DigestRow& row, const std::string& file, const std::string& sum);
 
 /// Everything that a manifest lists.
 struct SetDocuments {
   Edition edition;
   const std::vector<TableRecord>& tables;
-  std::vector<sim::Json> decisions;
-  std::vector<sim::Json> digests;
+  std::vector<support::Json> decisions;
+  std::vector<support::Json> digests;
 };
 /// manifest.json: schema, generator, documents, notes, then every entry.
 std::string manifest_text(const SetDocuments& documents);
@@ -47,7 +47,7 @@ bool misses_bins(const std::vector<TableRecord>& records);
 /// Totals; bins hit and reachable, by table; every unreachable one with its reason.
 std::string coverage_text(const std::vector<TableRecord>& records);
 /// The same as an object.
-sim::Json coverage_json(const std::vector<TableRecord>& records);
+support::Json coverage_json(const std::vector<TableRecord>& records);
 /// The same as one page without scripts or network, for light and dark; title and heading are text.
 std::string coverage_html(std::string_view title, std::string_view heading, const std::vector<TableRecord>& records);
 /// The page of a set.

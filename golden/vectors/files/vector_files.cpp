@@ -71,15 +71,15 @@ MadeTable made(const SetRow& row, const SetId& set) {
 /// The 256 digests of a conversion of fp32.
 SetFile digest_file(const DigestRow& row, Edition edition) {
   const Format& to = format_named(row.to);
-  const SweepSubject subject{&to, conversion(profile_named(row.profile), kF32, to), SweepBy::twin};
-  Digests digests;
-  sweep(subject, {}, digests, {});
-  sim::Json json;
+  const sim::SweepSubject subject{&to, conversion(profile_named(row.profile), kF32, to), sim::SweepBy::twin};
+  sim::Digests digests;
+  sim::sweep(subject, {}, digests, {});
+  support::Json json;
   json["schema"] = "mxact-digests/1";
   json["op"] = fmt::format("f32_to_{}", to.name);
   json["profile"] = row.profile;
   json["digest"] = "mix64_sum over 2^24 inputs each, chunk c from c * 2^24: golden/witness/FORMAT.md";
-  json["identity"] = identity(subject);
+  json["identity"] = sim::identity(subject);
   for (const std::optional<std::uint64_t>& digest : digests) json["chunks"].push_back(fmt::format("{:016x}", digest.value()));
   const std::string text = json.dump(1) + "\n";
   return {fmt::format("{}/digest/f32_to_{}.{}.json", name_of(edition), to.name, row.profile), {text.begin(), text.end()}};
@@ -108,7 +108,7 @@ class SumList {
 };
 
 /// Both files of a set of decisions, handed on. Returns what the manifest says of them.
-sim::Json add_decisions(const OracleSet& set, Edition edition, SumList& sums) {
+support::Json add_decisions(const OracleSet& set, Edition edition, SumList& sums) {
   const OracleFiles made = oracle_files(set);
   const SetFile cases = text_file(edition, fmt::format("oracle/{}.jsonl", set.name), made.cases);
   const SetFile support = text_file(edition, fmt::format("oracle/{}_support.jsonl", set.name), made.support);
@@ -229,7 +229,7 @@ void make_set(const SetId& set, const SetProgress& progress, const std::function
 
 std::size_t write_set(const SetId& set, const std::filesystem::path& directory, bool force, const SetProgress& progress) {
   std::size_t files = 0;
-  if (!force && sim::is_there(directory / name_of(set.edition)))
+  if (!force && support::is_there(directory / name_of(set.edition)))
     throw Error(ErrorCode::input, "there is a set already: --force overwrites it", (directory / name_of(set.edition)).string());
   // Minutes of computing come before the first file: where nothing can be written is asked first.
   std::error_code refused;
@@ -240,7 +240,7 @@ std::size_t write_set(const SetId& set, const std::filesystem::path& directory, 
     std::error_code error;
     std::filesystem::create_directories(path.parent_path(), error);
     if (error) throw Error(ErrorCode::resource, error.message(), path.parent_path().string());
-    sim::write_file(path, file.bytes, force);
+    support::write_file(path, file.bytes, force);
     ++files;
   });
   return files;
@@ -248,14 +248,14 @@ std::size_t write_set(const SetId& set, const std::filesystem::path& directory, 
 
 SetCheck check_set(const SetId& set, const std::filesystem::path& directory, const SetProgress& progress) {
   SetCheck check;
-  if (!sim::is_there(directory / name_of(set.edition))) return check;
+  if (!support::is_there(directory / name_of(set.edition))) return check;
   std::set<std::string> known;
   make_set(set, progress, [&](const SetFile& file) {
     known.insert(file.path);
     const std::filesystem::path path = directory / file.path;
-    if (!sim::is_there(path)) return check.missing.push_back(file.path);
+    if (!support::is_there(path)) return check.missing.push_back(file.path);
     // A file that is longer is another file, however much longer it is.
-    const bool same = sim::file_size(path) == file.bytes.size() && sim::read_file(path, file.bytes.size()) == file.bytes;
+    const bool same = support::file_size(path) == file.bytes.size() && support::read_file(path, file.bytes.size()) == file.bytes;
     if (!same) return check.different.push_back(file.path);
     ++check.files;
   });

@@ -55,7 +55,7 @@ std::vector<TableGrowth> set_growth(const SetId& set);
 /// coverage.html, NOTES.md, manifest.json and SHA256SUMS. Uses all threads; the bytes do not depend on how many.
 void make_set(const SetId& set, const SetProgress& progress, const std::function<void(const SetFile& file)>& take);
 
-/// Writes the part below `directory`. Returns the number of files. Throws as sim::write_file does, before anything is
+/// Writes the part below `directory`. Returns the number of files. Throws as support::write_file does, before anything is
 /// computed where the directory cannot be made; without `force` nothing is overwritten.
 std::size_t write_set(const SetId& set, const std::filesystem::path& directory, bool force, const SetProgress& progress);
 

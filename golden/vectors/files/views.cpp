@@ -42,7 +42,7 @@ FileBytes write_lines(const VectorTable& table, char separator) {
 void read_field(std::string_view field, const Column& column, MutableLanes lanes, const std::string& where, std::size_t line) {
   if (parse_field(field, column, lanes) == FieldFault::none && field.size() == static_cast<std::size_t>(column.digits())) return;
   refuse(where, line,
-         fmt::format("{}: {} is no hex number of {} digits and {} bits", column.name, sim::in_quotes(field), column.digits(), column.width()));
+         fmt::format("{}: {} is no hex number of {} digits and {} bits", column.name, support::in_quotes(field), column.digits(), column.width()));
 }
 
 /// Lines that do not begin with `comment`, each handed on with its number; the text ends with a line feed.
@@ -105,7 +105,7 @@ std::vector<std::uint32_t> read_csv(std::span<const std::uint8_t> bytes, const s
   for (const Column& column : columns) names += (names.empty() ? "" : ",") + column.name;
   std::vector<std::uint32_t> lanes;
   for_each_line(bytes, where, [&](std::string_view text, std::size_t line) {
-    if (line == 1 && text != names) refuse(where, line, fmt::format("{}, expected {}", sim::in_quotes(text), names));
+    if (line == 1 && text != names) refuse(where, line, fmt::format("{}, expected {}", support::in_quotes(text), names));
     if (line == 1) return;
     for (const Column& column : columns) {
       const std::size_t end = std::min(text.find(','), text.size());
@@ -185,11 +185,11 @@ TensorType type_of(const Column& column) {
 }
 
 FileBytes write_safetensors(const VectorTable& table) {
-  std::vector<sim::TensorData> tensors;
+  std::vector<support::TensorData> tensors;
   std::size_t first = 0;
   for (const Column& column : table.columns) {
     const TensorType type = type_of(column);
-    sim::TensorData tensor{column.name, std::string(type.name), {static_cast<std::int64_t>(table.rows()), column.lanes}, {}};
+    support::TensorData tensor{column.name, std::string(type.name), {static_cast<std::int64_t>(table.rows()), column.lanes}, {}};
     for (std::size_t row = 0; row < table.rows(); ++row) {
       for (std::uint32_t lane : row_of(table, row).subspan(first, static_cast<std::size_t>(column.lanes)))
         append_little_endian(tensor.bytes, lane, type.bytes);
@@ -197,7 +197,7 @@ FileBytes write_safetensors(const VectorTable& table) {
     first += static_cast<std::size_t>(column.lanes);
     tensors.push_back(std::move(tensor));
   }
-  return sim::safetensors_bytes(tensors, {});
+  return support::safetensors_bytes(tensors, {});
 }
 
 /// The tensors lie as we write them, so the file is read by writing: the head says where the first one begins, and the head we would write must be
@@ -234,12 +234,12 @@ std::vector<std::uint32_t> read_safetensors(std::span<const std::uint8_t> bytes,
 // JSON: columns, and rows of hex.
 
 FileBytes write_json(const VectorTable& table) {
-  sim::Json json;
+  support::Json json;
   json["schema"] = "mxact-vectors/1";
   for (const Column& column : table.columns) json["columns"].push_back({{"name", column.name}, {"lanes", column.lanes}, {"bits", column.bits}});
-  json["rows"] = sim::Json::array();
+  json["rows"] = support::Json::array();
   for (std::size_t row = 0; row < table.rows(); ++row) {
-    sim::Json fields = sim::Json::array();
+    support::Json fields = support::Json::array();
     std::span<const std::uint32_t> lanes = row_of(table, row);
     for (const Column& column : table.columns) {
       std::string field;
@@ -253,11 +253,11 @@ FileBytes write_json(const VectorTable& table) {
 }
 
 std::vector<std::uint32_t> read_json(std::span<const std::uint8_t> bytes, const std::vector<Column>& columns, const std::string& where) {
-  const sim::Json json = sim::parse_json(bytes, {.bytes = kMostBytes}, where);
+  const support::Json json = support::parse_json(bytes, {.bytes = kMostBytes}, where);
   if (!json.is_object() || !json.contains("rows") || !json["rows"].is_array()) throw Error(ErrorCode::input, "no array 'rows'", where);
   std::vector<std::uint32_t> lanes;
   std::size_t row = 0;
-  for (const sim::Json& fields : json["rows"]) {
+  for (const support::Json& fields : json["rows"]) {
     ++row;
     if (!fields.is_array() || fields.size() != columns.size()) refuse(where, row, fmt::format("the row has not {} fields", columns.size()));
     for (std::size_t i = 0; i < columns.size(); ++i) {

@@ -5,10 +5,10 @@
 
 #include "model/engine/vllm/select.hpp"
 
-namespace mx::oracle {
+namespace mx::engine {
 
 /// Refusals are answers too: the engine's exception type and what it says.
 template <typename Value>
 using Answer = std::variant<Value, Refusal>;
 
-}  // namespace mx::oracle
+}  // namespace mx::engine

@@ -5,25 +5,25 @@
 
 #include "model/fault.hpp"
 
-namespace mx::oracle {
+namespace mx::engine {
 namespace {
 
-const WeightOnlyCall& call_of(const Query& query) { return query.deployment.weight_only; }
+const deployment::WeightOnlyCall& call_of(const Query& query) { return query.deployment.weight_only; }
 
 bool suits_marlin(const Query& query) {
   constexpr std::array<std::int64_t, 4> kGroups = {-1, 32, 64, 128};
   constexpr std::array<std::string_view, 3> kKinds = {"auto_awq", "auto_gptq", "compressed_tensors"};
   constexpr std::int64_t kTile = 64;
-  const WeightOnlyCall& call = call_of(query);
-  const LayerConfig& layer = query.deployment.layer;
-  if (std::ranges::find(kKinds, call.kind) == kKinds.end() || query.deployment.hardware.platform == PlatformKind::rocm) return false;
+  const deployment::WeightOnlyCall& call = call_of(query);
+  const deployment::LayerConfig& layer = query.deployment.layer;
+  if (std::ranges::find(kKinds, call.kind) == kKinds.end() || query.deployment.hardware.platform == deployment::PlatformKind::rocm) return false;
   if (std::ranges::find(kGroups, call.group_size) == kGroups.end() || layer.hidden % 128 != 0) return false;
   const std::int64_t unit = call.allow_tile_padding ? std::max<std::int64_t>(call.group_size, 1) : std::max(kTile, call.group_size);
   return layer.intermediate_per_partition % unit == 0;
 }
 
 /// Without a word about it, a group size means groups.
-bool has_group_strategy(const WeightOnlyCall& call) { return call.strategy == "group" || (call.strategy.empty() && call.group_size > 0); }
+bool has_group_strategy(const deployment::WeightOnlyCall& call) { return call.strategy == "group" || (call.strategy.empty() && call.group_size > 0); }
 
 struct RuleRow {
   CallRule rule;
@@ -68,4 +68,4 @@ std::string_view refusal_of(CallRule rule, const Query& query) {
 
 std::string_view text_of(CallRule rule) { return row_of(rule).text; }
 
-}  // namespace mx::oracle
+}  // namespace mx::engine

@@ -8,7 +8,7 @@
 #include "model/fault.hpp"
 #include "model/names.hpp"
 
-namespace mx::oracle {
+namespace mx::engine {
 namespace {
 
 using fault::Fault;
@@ -54,10 +54,10 @@ std::string texts_of_halves(const Case& it, const Text& text) {
 }
 
 template <typename Word>
-std::string list_text(Mask mask, std::size_t count) {
+std::string list_text(deployment::Mask mask, std::size_t count) {
   std::string text;
   for (std::size_t i = 0; i < count; ++i) {
-    if (contains(mask, static_cast<Word>(i))) text += (text.empty() ? "" : " ") + std::string(name_of(static_cast<Word>(i)));
+    if (deployment::contains(mask, static_cast<Word>(i))) text += (text.empty() ? "" : " ") + std::string(name_of(static_cast<Word>(i)));
   }
   return text;
 }
@@ -69,17 +69,17 @@ std::string why_dtype(const Case& it) { return it.query.deployment.layer.in_dtyp
 
 // device
 
-bool has_parts(const DeviceRule& rule, const Deployment& deployment) {
+bool has_parts(const DeviceRule& rule, const deployment::Deployment& deployment) {
   const auto has = [](const auto& of, auto part) { return part == nullptr || of.*part; };
   return has(deployment.software, rule.probe) && has(deployment.software, rule.also) && has(deployment.hardware, rule.trait);
 }
 
 Answer ask_device(const Case& it) {
   if (planted(Fault::oracle_skips_device_check)) return Answer::yes;
-  const Deployment& deployment = it.query.deployment;
+  const deployment::Deployment& deployment = it.query.deployment;
   return of_every_half(it, [&](const KernelClass& row) {
     for (const DeviceRule& rule : row.devices) {
-      if (!holds(rule.where, deployment.hardware)) continue;
+      if (!deployment::holds(rule.where, deployment.hardware)) continue;
       if (planted(Fault::oracle_wants_exact_device) && deployment.hardware.capability.value_or(0) % 10 != 0) continue;
       const Switch switches = read_switches(deployment.env, rule.switched_on);
       if (switches == Switch::unreadable) return Answer::value_error;
@@ -90,20 +90,20 @@ Answer ask_device(const Case& it) {
 }
 
 std::string rule_text(const DeviceRule& rule) {
-  std::string text = text_of(rule.where);
+  std::string text = deployment::text_of(rule.where);
   for (EnvVariable variable : rule.switched_on) text += " with " + std::string(name_of(variable)) + " on";
-  for (const SoftwareRow& row : software_rows()) {
+  for (const deployment::SoftwareRow& row : deployment::software_rows()) {
     if (row.answer == rule.probe || row.answer == rule.also) text += " with " + std::string(row.name);
   }
-  if (rule.trait == &Hardware::amx) text += " with AMX";
-  if (rule.trait == &Hardware::amx_fp8) text += " with AMX of FP8";
-  if (rule.trait == &Hardware::zen_cpu) text += " of the Zen line";
+  if (rule.trait == &deployment::Hardware::amx) text += " with AMX";
+  if (rule.trait == &deployment::Hardware::amx_fp8) text += " with AMX of FP8";
+  if (rule.trait == &deployment::Hardware::zen_cpu) text += " of the Zen line";
   return text;
 }
 
 std::string why_device(const Case& it) {
-  const Hardware& hardware = it.query.deployment.hardware;
-  std::string text(name_of(hardware.platform));
+  const deployment::Hardware& hardware = it.query.deployment.hardware;
+  std::string text(deployment::name_of(hardware.platform));
   if (hardware.capability) text += " capability " + std::to_string(*hardware.capability);
   if (!hardware.gcn_arch.empty()) text += " " + hardware.gcn_arch;
   return text + "; the class needs " + texts_of_halves(it, [](const KernelClass& row) {
@@ -124,36 +124,36 @@ std::string why_gated(const Case&) { return "the class needs a gated activation"
 // activation
 
 /// What a class takes; the fault widens the set that several classes share, as one slip in the table would.
-Mask accepted_activations(const KernelClass& row, const Deployment& deployment) {
-  const bool widened = planted(Fault::oracle_accepts_any_activation) && row.activations == set_of(Activation::swigluoai, Activation::silu);
-  Mask taken = widened ? kEverything : row.activations;
+deployment::Mask accepted_activations(const KernelClass& row, const deployment::Deployment& deployment) {
+  const bool widened = planted(Fault::oracle_accepts_any_activation) && row.activations == deployment::set_of(deployment::Activation::swigluoai, deployment::Activation::silu);
+  deployment::Mask taken = widened ? deployment::kEverything : row.activations;
   for (const ActivationLoss& loss : row.fewer_activations) {
-    if (holds(loss.where, deployment.hardware)) taken &= ~loss.activations;
+    if (deployment::holds(loss.where, deployment.hardware)) taken &= ~loss.activations;
   }
-  if (row.situ != nullptr && deployment.software.*row.situ) taken |= bit(Activation::situ);
+  if (row.situ != nullptr && deployment.software.*row.situ) taken |= deployment::bit(deployment::Activation::situ);
   return taken;
 }
 
 Answer ask_activation(const Case& it) {
   return of_every_half(it,
-                       [&](const KernelClass& row) { return answer(contains(accepted_activations(row, it.query.deployment), it.query.activation)); });
+                       [&](const KernelClass& row) { return answer(deployment::contains(accepted_activations(row, it.query.deployment), it.query.activation)); });
 }
 std::string why_activation(const Case& it) {
-  return std::string(name_of(it.query.activation)) + "; the class takes " + texts_of_halves(it, [&](const KernelClass& row) {
-           return list_text<Activation>(accepted_activations(row, it.query.deployment), activation_names(it.query.engine).size());
+  return std::string(deployment::name_of(it.query.activation)) + "; the class takes " + texts_of_halves(it, [&](const KernelClass& row) {
+           return list_text<deployment::Activation>(accepted_activations(row, it.query.deployment), deployment::activation_names(it.query.engine).size());
          });
 }
 
 // quant_scheme
 
 bool has_keys(const KeyPairs& pairs, const AskedKeys& keys) {
-  return contains(pairs.weights, keys.weights) && contains(pairs.activations, keys.activations);
+  return deployment::contains(pairs.weights, keys.weights) && deployment::contains(pairs.activations, keys.activations);
 }
 bool has_keys(const KeyPairs& pairs, const Subject& subject) { return has_keys(pairs, {subject.weight_key, subject.activation_key}); }
 
-bool row_takes_keys(const KernelClass& row, const Hardware& hardware, const AskedKeys& keys) {
+bool row_takes_keys(const KernelClass& row, const deployment::Hardware& hardware, const AskedKeys& keys) {
   return std::ranges::any_of(row.quant, [&](const QuantRule& rule) {
-    return holds(rule.where, hardware) && std::ranges::any_of(rule.pairs, [&](const KeyPairs& pairs) { return has_keys(pairs, keys); });
+    return deployment::holds(rule.where, hardware) && std::ranges::any_of(rule.pairs, [&](const KeyPairs& pairs) { return has_keys(pairs, keys); });
   });
 }
 
@@ -161,11 +161,11 @@ Answer ask_keys(const Case& it) {
   const AskedKeys keys{it.subject.weight_key, it.subject.activation_key};
   const Answer taken = of_every_half(it, [&](const KernelClass& row) { return answer(row_takes_keys(row, it.query.deployment.hardware, keys)); });
   // The engine builds its message from both keys' text forms; until 2026-08 two keys have none, and KeyError escapes instead of a reason.
-  const bool printable = it.query.engine >= kVllm2026_08 || (has_text_form(it.subject.weight_key) && has_text_form(it.subject.activation_key));
+  const bool printable = it.query.engine >= deployment::kVllm2026_08 || (deployment::has_text_form(it.subject.weight_key) && deployment::has_text_form(it.subject.activation_key));
   return taken == Answer::no && !printable ? Answer::key_error : taken;
 }
 std::string why_keys(const Case& it) {
-  return std::string(name_of(it.subject.weight_key)) + " weights x " + std::string(name_of(it.subject.activation_key)) + " activations";
+  return std::string(deployment::name_of(it.subject.weight_key)) + " weights x " + std::string(deployment::name_of(it.subject.activation_key)) + " activations";
 }
 
 // parallel_config
@@ -173,40 +173,40 @@ std::string why_keys(const Case& it) {
 struct ParallelFactRow {
   ParallelFact fact;
   std::string_view text;
-  bool (*holds)(const Parallel&);
+  bool (*holds)(const deployment::Parallel&);
 };
-bool without_trtllm_fp8(const Parallel& p) {
+bool without_trtllm_fp8(const deployment::Parallel& p) {
   return p.use_all2all_kernels() && !p.use_ag_rs_all2all_kernels() && !p.use_deepep_v2_kernels() && !p.use_fi_nvl_one_sided_kernels() &&
          !p.use_fi_nvl_two_sided_kernels();
 }
 
 constexpr std::array kParallelFacts = {
     ParallelFactRow{ParallelFact::fi_nvl_two_sided, "FlashInfer two-sided NVLink all2all",
-                    [](const Parallel& p) { return p.use_fi_nvl_two_sided_kernels(); }},
+                    [](const deployment::Parallel& p) { return p.use_fi_nvl_two_sided_kernels(); }},
     ParallelFactRow{ParallelFact::fi_nvl_one_sided, "FlashInfer one-sided NVLink all2all",
-                    [](const Parallel& p) { return p.use_fi_nvl_one_sided_kernels(); }},
-    ParallelFactRow{ParallelFact::deepep_ht, "DeepEP high throughput", [](const Parallel& p) { return p.use_deepep_ht_kernels(); }},
-    ParallelFactRow{ParallelFact::all2all_kernels, "all2all kernels", [](const Parallel& p) { return p.use_all2all_kernels(); }},
+                    [](const deployment::Parallel& p) { return p.use_fi_nvl_one_sided_kernels(); }},
+    ParallelFactRow{ParallelFact::deepep_ht, "DeepEP high throughput", [](const deployment::Parallel& p) { return p.use_deepep_ht_kernels(); }},
+    ParallelFactRow{ParallelFact::all2all_kernels, "all2all kernels", [](const deployment::Parallel& p) { return p.use_all2all_kernels(); }},
     ParallelFactRow{ParallelFact::all2all_other_than_ag_rs, "all2all kernels other than allgather and reduce-scatter",
-                    [](const Parallel& p) { return p.use_all2all_kernels() && !p.use_ag_rs_all2all_kernels(); }},
-    ParallelFactRow{ParallelFact::eplb, "EPLB", [](const Parallel& p) { return p.enable_eplb; }},
-    ParallelFactRow{ParallelFact::dp_above_one, "data parallelism", [](const Parallel& p) { return p.dp_size > 1; }},
-    ParallelFactRow{ParallelFact::ep_above_one, "expert parallelism", [](const Parallel& p) { return p.ep_size > 1; }},
-    ParallelFactRow{ParallelFact::use_ep, "expert parallelism", [](const Parallel& p) { return p.use_ep; }},
-    ParallelFactRow{ParallelFact::no_ep, "a layer without expert parallelism", [](const Parallel& p) { return !p.use_ep; }},
-    ParallelFactRow{ParallelFact::sp_above_one, "sequence parallelism", [](const Parallel& p) { return p.is_sequence_parallel(); }},
-    ParallelFactRow{ParallelFact::no_all2all_kernels, "a layer without all2all kernels", [](const Parallel& p) { return !p.use_all2all_kernels(); }},
-    ParallelFactRow{ParallelFact::ag_rs, "allgather and reduce-scatter", [](const Parallel& p) { return p.use_ag_rs_all2all_kernels(); }},
+                    [](const deployment::Parallel& p) { return p.use_all2all_kernels() && !p.use_ag_rs_all2all_kernels(); }},
+    ParallelFactRow{ParallelFact::eplb, "EPLB", [](const deployment::Parallel& p) { return p.enable_eplb; }},
+    ParallelFactRow{ParallelFact::dp_above_one, "data parallelism", [](const deployment::Parallel& p) { return p.dp_size > 1; }},
+    ParallelFactRow{ParallelFact::ep_above_one, "expert parallelism", [](const deployment::Parallel& p) { return p.ep_size > 1; }},
+    ParallelFactRow{ParallelFact::use_ep, "expert parallelism", [](const deployment::Parallel& p) { return p.use_ep; }},
+    ParallelFactRow{ParallelFact::no_ep, "a layer without expert parallelism", [](const deployment::Parallel& p) { return !p.use_ep; }},
+    ParallelFactRow{ParallelFact::sp_above_one, "sequence parallelism", [](const deployment::Parallel& p) { return p.is_sequence_parallel(); }},
+    ParallelFactRow{ParallelFact::no_all2all_kernels, "a layer without all2all kernels", [](const deployment::Parallel& p) { return !p.use_all2all_kernels(); }},
+    ParallelFactRow{ParallelFact::ag_rs, "allgather and reduce-scatter", [](const deployment::Parallel& p) { return p.use_ag_rs_all2all_kernels(); }},
     ParallelFactRow{ParallelFact::all2all_without_trtllm_fp8,
                     "all2all kernels other than allgather and reduce-scatter, DeepEP v2 and FlashInfer's NVLink ones", without_trtllm_fp8},
-    ParallelFactRow{ParallelFact::batched_format, "batched activations", [](const Parallel& p) { return p.use_batched_activation_format(); }},
-    ParallelFactRow{ParallelFact::no_moonep, "a layer without the MoonEP exchange", [](const Parallel& p) { return !p.use_moonep_kernels(); }},
+    ParallelFactRow{ParallelFact::batched_format, "batched activations", [](const deployment::Parallel& p) { return p.use_batched_activation_format(); }},
+    ParallelFactRow{ParallelFact::no_moonep, "a layer without the MoonEP exchange", [](const deployment::Parallel& p) { return !p.use_moonep_kernels(); }},
 };
 
-const ParallelFactRow* refused_fact(const KernelClass& row, const Parallel& parallel) {
+const ParallelFactRow* refused_fact(const KernelClass& row, const deployment::Parallel& parallel) {
   if (planted(Fault::oracle_ignores_parallel)) return nullptr;
   const auto found = std::find_if(kParallelFacts.begin(), kParallelFacts.end(),
-                                  [&](const ParallelFactRow& fact) { return contains(row.refused_parallel, fact.fact) && fact.holds(parallel); });
+                                  [&](const ParallelFactRow& fact) { return deployment::contains(row.refused_parallel, fact.fact) && fact.holds(parallel); });
   return found == kParallelFacts.end() ? nullptr : &*found;
 }
 
@@ -222,7 +222,7 @@ std::string why_parallel(const Case& it) {
 
 // hash_routing, decomposed_routing: of monolithic classes, since 2026-11
 
-bool routes_itself(const Case& it) { return !planted(Fault::class_takes_hash_routing) && it.query.engine >= kVllm2026_11 && it.row.monolithic; }
+bool routes_itself(const Case& it) { return !planted(Fault::class_takes_hash_routing) && it.query.engine >= deployment::kVllm2026_11 && it.row.monolithic; }
 Answer ask_hash(const Case& it) { return answer(!routes_itself(it) || it.row.hash_routing || !it.query.deployment.layer.has_hash_routing); }
 std::string why_hash(const Case&) { return "the layer routes by a hash table"; }
 Answer ask_decomposed(const Case& it) { return answer(!routes_itself(it) || !it.query.deployment.layer.require_decomposed_backend); }
@@ -231,29 +231,29 @@ std::string why_decomposed(const Case&) { return "the layer refuses classes that
 // routing_method
 
 /// The engine's TrtLlmFp8ExpertsMonolithic raises ValueError for keys that it does not list; never met, as the key check comes first.
-Mask accepted_routings(const Case& it) {
-  Mask routings = it.row.routings;
+deployment::Mask accepted_routings(const Case& it) {
+  deployment::Mask routings = it.row.routings;
   for (const RoutingRule& rule : it.row.more_routings) {
     if (has_keys(rule.keys, it.subject)) routings |= rule.methods;
   }
   return routings;
 }
 
-Answer ask_routing(const Case& it) { return answer(contains(accepted_routings(it), it.query.routing)); }
+Answer ask_routing(const Case& it) { return answer(deployment::contains(accepted_routings(it), it.query.routing)); }
 std::string why_routing(const Case& it) {
-  return std::string(name_of(it.query.routing)) + "; the class takes " +
-         list_text<Routing>(accepted_routings(it), routing_names(it.query.engine).size());
+  return std::string(deployment::name_of(it.query.routing)) + "; the class takes " +
+         list_text<deployment::Routing>(accepted_routings(it), deployment::routing_names(it.query.engine).size());
 }
 
 // router_logits_dtype, shape: since 2026-08
 
 Answer ask_logits(const Case& it) {
-  if (it.query.engine < kVllm2026_08) return Answer::yes;
-  const auto dtypes = dtype_names();
+  if (it.query.engine < deployment::kVllm2026_08) return Answer::yes;
+  const auto dtypes = deployment::dtype_names();
   const std::string_view dtype = it.query.router_logits();
-  const Mask taken = it.row.router_logits;
+  const deployment::Mask taken = it.row.router_logits;
   const bool is_listed = (taken >> (std::ranges::find(dtypes, dtype) - dtypes.begin()) & 1) != 0;
-  return answer(is_listed && (dtype != "float32" || contains(it.row.f32_logits_routings, it.query.routing)));
+  return answer(is_listed && (dtype != "float32" || deployment::contains(it.row.f32_logits_routings, it.query.routing)));
 }
 std::string why_logits(const Case& it) { return std::string(it.query.router_logits()) + " router logits"; }
 
@@ -335,7 +335,7 @@ std::span<const CheckRow> checks_of(const KernelClass& row) { return row.humming
 
 }  // namespace
 
-bool takes_keys(std::span<const KernelClass> classes, std::string_view kernel_class, const Hardware& hardware, const AskedKeys& keys) {
+bool takes_keys(std::span<const KernelClass> classes, std::string_view kernel_class, const deployment::Hardware& hardware, const AskedKeys& keys) {
   const KernelClass& row = row_of(classes, kernel_class);
   if (row.halves.empty()) return row_takes_keys(row, hardware, keys);
   return std::ranges::all_of(row.halves, [&](std::string_view half) { return row_takes_keys(row_of(classes, half), hardware, keys); });
@@ -365,9 +365,9 @@ int nearness(const Subject& subject) {
   constexpr int kRightPlatform = 100, kRightFormat = 50;
   const KernelClass& row = row_of(subject.classes, subject.kernel_class);
   const Case it{subject, row, subject.query};
-  const PlatformKind platform = subject.query.deployment.hardware.platform;
+  const deployment::PlatformKind platform = subject.query.deployment.hardware.platform;
   const Answer here = of_every_half(it, [&](const KernelClass& half) {
-    return answer(std::ranges::any_of(half.devices, [&](const DeviceRule& rule) { return contains(rule.where.platforms, platform); }));
+    return answer(std::ranges::any_of(half.devices, [&](const DeviceRule& rule) { return deployment::contains(rule.where.platforms, platform); }));
   });
   if (here != Answer::yes) return 0;
   int passed = 0;
@@ -382,4 +382,4 @@ std::string_view raised_type(const Verdict& verdict) {
   return verdict.code.starts_with(kRaised) ? verdict.code.substr(kRaised.size()) : std::string_view();
 }
 
-}  // namespace mx::oracle
+}  // namespace mx::engine

@@ -10,19 +10,19 @@
 #include "model/engine/vllm/select.hpp"
 #include "model/engine/vllm/tables.hpp"
 
-namespace mx::oracle {
+namespace mx::engine {
 
 /// A deployment with its names resolved and its parallelism derived. Refers to the deployment, which must outlive it.
 struct Query {
-  Engine engine;
-  const Deployment& deployment;
-  Parallel parallel;
-  Activation activation;
-  Routing routing;
-  QuantKey caller_weight_key;
-  QuantKey caller_key;  ///< of activations
-  std::optional<QuantKey> override_key;
-  ActivationConstants constants;
+  deployment::Engine engine;
+  const deployment::Deployment& deployment;
+  deployment::Parallel parallel;
+  deployment::Activation activation;
+  deployment::Routing routing;
+  deployment::QuantKey caller_weight_key;
+  deployment::QuantKey caller_key;  ///< of activations
+  std::optional<deployment::QuantKey> override_key;
+  deployment::ActivationConstants constants;
   bool asks_batched = false;  ///< moe_backend asks for BatchedExperts, whatever the exchange
 
   ActivationFormat format() const;
@@ -32,7 +32,7 @@ struct Query {
 
 /// Throws Error(usage) for a deployment that cannot exist: an unknown name, a size or a group that is not positive or absurdly large.
 /// Error(unsupported) for a word that the version does not have.
-Query query_of(const Deployment& deployment, Engine engine);
+Query query_of(const deployment::Deployment& deployment, deployment::Engine engine);
 
 /// What the layer's configuration refuses before any oracle is asked: since 2026-08.
 std::optional<Refusal> config_refusal(const Query& query);
@@ -42,8 +42,8 @@ struct Subject {
   std::span<const KernelClass> classes;  ///< holds the class and its halves
   std::string_view kernel_class;
   const Query& query;
-  QuantKey weight_key;
-  QuantKey activation_key;
+  deployment::QuantKey weight_key;
+  deployment::QuantKey activation_key;
 };
 
 /// First failing check. Source: vllm modular_kernel.py FusedMoEExperts.is_supported_config, and the classes that replace or extend it.
@@ -55,11 +55,11 @@ int nearness(const Subject& subject);
 
 /// Keys of weights and activations that are asked for.
 struct AskedKeys {
-  QuantKey weights;
-  QuantKey activations;
+  deployment::QuantKey weights;
+  deployment::QuantKey activations;
 };
 /// The class's key check alone, on a device. Throws Error(usage) for a class that the table lacks.
-bool takes_keys(std::span<const KernelClass> classes, std::string_view kernel_class, const Hardware& hardware, const AskedKeys& keys);
+bool takes_keys(std::span<const KernelClass> classes, std::string_view kernel_class, const deployment::Hardware& hardware, const AskedKeys& keys);
 
 /// The oracle's list before any step. Throws as priority_order does.
 std::vector<std::string_view> first_list(const OracleTables& tables, const Query& query);
@@ -67,4 +67,4 @@ std::vector<std::string_view> first_list(const OracleTables& tables, const Query
 /// The exception's type when the check raised instead of answering, else empty.
 std::string_view raised_type(const Verdict& verdict);
 
-}  // namespace mx::oracle
+}  // namespace mx::engine

@@ -5,34 +5,34 @@
 #include <numeric>
 #include <vector>
 
-namespace mx::oracle {
+namespace mx::engine {
 namespace {
 
 constexpr std::string_view kMet;
 constexpr double kOaiAlpha = 1.702;
 constexpr double kOaiBeta = 1.0;
 
-const LayerConfig& layer_of(const Case& it) { return it.query.deployment.layer; }
+const deployment::LayerConfig& layer_of(const Case& it) { return it.query.deployment.layer; }
 bool dtype_is(const Case& it, std::initializer_list<std::string_view> dtypes) {
   return std::ranges::find(dtypes, layer_of(it).in_dtype) != dtypes.end();
 }
-bool activation_in(const Case& it, Mask activations) { return contains(activations, it.query.activation); }
-bool weighs(const Case& it, QuantKey key) { return it.subject.weight_key == key; }
-bool mxfp4_on_mxfp8(const Case& it) { return weighs(it, QuantKey::mxfp4_static) && it.subject.activation_key == QuantKey::mxfp8_dynamic; }
+bool activation_in(const Case& it, deployment::Mask activations) { return deployment::contains(activations, it.query.activation); }
+bool weighs(const Case& it, deployment::QuantKey key) { return it.subject.weight_key == key; }
+bool mxfp4_on_mxfp8(const Case& it) { return weighs(it, deployment::QuantKey::mxfp4_static) && it.subject.activation_key == deployment::QuantKey::mxfp8_dynamic; }
 bool hidden_in(const Case& it, std::int64_t multiple) { return layer_of(it).hidden % multiple == 0; }
 bool intermediate_in(const Case& it, std::int64_t multiple) { return layer_of(it).intermediate_per_partition % multiple == 0; }
 std::string_view met_if(bool met, std::string_view code) { return met ? kMet : code; }
 
 bool has_oai_constants(const Case& it) {
-  const ActivationConstants& constants = it.query.constants;
+  const deployment::ActivationConstants& constants = it.query.constants;
   return constants.swiglu_alpha == kOaiAlpha && constants.swiglu_beta == kOaiBeta;
 }
 
 std::string_view few_experts(const Case& it) {
   constexpr std::int64_t kWarp = 32;
   constexpr std::int64_t kMost = 1024;
-  const PlatformKind platform = it.query.deployment.hardware.platform;
-  const bool counted = platform == PlatformKind::cuda || platform == PlatformKind::rocm;
+  const deployment::PlatformKind platform = it.query.deployment.hardware.platform;
+  const bool counted = platform == deployment::PlatformKind::cuda || platform == deployment::PlatformKind::rocm;
   return met_if(!counted || (layer_of(it).num_experts + kWarp - 1) / kWarp * kWarp < kMost, "expert_count");
 }
 
@@ -47,9 +47,9 @@ struct Alignment {
 };
 
 bool zentorch_takes(const Case& it) {
-  const Deployment& deployment = it.query.deployment;
+  const deployment::Deployment& deployment = it.query.deployment;
   return deployment.hardware.zen_cpu && deployment.software.zentorch_fused_moe_op &&
-         activation_in(it, set_of(Activation::gelu, Activation::gelu_tanh, Activation::silu, Activation::swigluoai));
+         activation_in(it, deployment::set_of(deployment::Activation::gelu, deployment::Activation::gelu_tanh, deployment::Activation::silu, deployment::Activation::swigluoai));
 }
 
 std::string_view on_cpu(const Case& it, const Alignment& wanted) {
@@ -57,10 +57,10 @@ std::string_view on_cpu(const Case& it, const Alignment& wanted) {
   if (wanted.bfloat16_alone && !dtype_is(it, {"bfloat16"})) return "in_dtype";
   const std::int64_t unit = std::lcm(wanted.out, wanted.reduction);
   std::int64_t intermediate = layer_of(it).intermediate_per_partition;
-  if (it.query.activation != Activation::swigluoai) intermediate = (intermediate + unit - 1) / unit * unit;
+  if (it.query.activation != deployment::Activation::swigluoai) intermediate = (intermediate + unit - 1) / unit * unit;
   return met_if(hidden_in(it, unit) && intermediate % unit == 0, "size");
 }
-bool zentorch_first(const Case& it) { return it.query.engine < kVllm2026_11; }
+bool zentorch_first(const Case& it) { return it.query.engine < deployment::kVllm2026_11; }
 
 // FlashInfer's kernels that exchange tokens themselves.
 
@@ -72,13 +72,13 @@ struct MoeEpReason {
   bool (*holds)(const Case& it, bool mega);
 };
 constexpr std::array kMoeEpReasons = {
-    MoeEpReason{"weight_format", [](const Case& it, bool mega) { return mega && weighs(it, QuantKey::nvfp4_static); }},
-    MoeEpReason{"a16", [](const Case& it, bool) { return weighs(it, QuantKey::nvfp4_static) && it.subject.activation_key == QuantKey::none; }},
+    MoeEpReason{"weight_format", [](const Case& it, bool mega) { return mega && weighs(it, deployment::QuantKey::nvfp4_static); }},
+    MoeEpReason{"a16", [](const Case& it, bool) { return weighs(it, deployment::QuantKey::nvfp4_static) && it.subject.activation_key == deployment::QuantKey::none; }},
     MoeEpReason{"skip_final_all_reduce", [](const Case& it, bool) { return layer_of(it).skip_final_all_reduce; }},
     MoeEpReason{"in_dtype", [](const Case& it, bool) { return !dtype_is(it, {"bfloat16"}); }},
     MoeEpReason{"bias", [](const Case& it, bool) { return layer_of(it).has_bias; }},
     MoeEpReason{"swiglu_params", [](const Case& it, bool) { return it.query.constants.swiglu_alpha || it.query.constants.swiglu_beta; }},
-    MoeEpReason{"routing_method", [](const Case& it, bool mega) { return mega && it.query.routing != Routing::deepseek_v4; }},
+    MoeEpReason{"routing_method", [](const Case& it, bool mega) { return mega && it.query.routing != deployment::Routing::deepseek_v4; }},
     MoeEpReason{"weight_transfer", [](const Case& it, bool) { return it.query.deployment.model.weight_transfer; }},
     MoeEpReason{"dbo", [](const Case& it, bool) { return it.query.deployment.model.enable_dbo; }},
     MoeEpReason{"eplb", [](const Case& it, bool mega) { return mega && it.query.parallel.enable_eplb; }},
@@ -109,10 +109,10 @@ std::string_view moe_ep_refusal(const Case& it) {
 }
 
 std::string_view fp8_constants(const Case& it) {
-  const ActivationConstants& constants = it.query.constants;
+  const deployment::ActivationConstants& constants = it.query.constants;
   if (!constants.swiglu_limit && !constants.swiglu_alpha && !constants.swiglu_beta) return kMet;
-  const bool has_blocks = weighs(it, QuantKey::mxfp8_static) || weighs(it, QuantKey::fp8_static_128_block);
-  return met_if(has_blocks && activation_in(it, set_of(Activation::silu, Activation::swigluoai_uninterleave)), "swiglu_params");
+  const bool has_blocks = weighs(it, deployment::QuantKey::mxfp8_static) || weighs(it, deployment::QuantKey::fp8_static_128_block);
+  return met_if(has_blocks && activation_in(it, deployment::set_of(deployment::Activation::silu, deployment::Activation::swigluoai_uninterleave)), "swiglu_params");
 }
 
 struct RuleRow {
@@ -127,15 +127,15 @@ constexpr std::array kRules = {
     RuleRow{LayerRule::bfloat16_dtype, [](const Case& it) { return met_if(dtype_is(it, {"bfloat16"}), "in_dtype"); }, "bfloat16 input"},
     RuleRow{LayerRule::f32_or_bfloat16_dtype, [](const Case& it) { return met_if(dtype_is(it, {"float32", "bfloat16"}), "in_dtype"); }, "float32 or bfloat16 input"},
     RuleRow{LayerRule::situ_betas_4_25, [](const Case& it) {
-              return met_if(it.query.activation != Activation::situ || (it.query.constants.situ_beta == 4.0 && it.query.constants.situ_linear_beta == 25.0), "situ_betas");
+              return met_if(it.query.activation != deployment::Activation::situ || (it.query.constants.situ_beta == 4.0 && it.query.constants.situ_linear_beta == 25.0), "situ_betas");
             }, "betas 4 and 25 with SITU"},
     RuleRow{LayerRule::plain_uninterleaved, [](const Case& it) {
-              return met_if(it.query.activation != Activation::swigluoai_uninterleave || it.subject.activation_key == QuantKey::none, "b12x_activation");
+              return met_if(it.query.activation != deployment::Activation::swigluoai_uninterleave || it.subject.activation_key == deployment::QuantKey::none, "b12x_activation");
             }, "16-bit activations with SWIGLUOAI_UNINTERLEAVE"},
-    RuleRow{LayerRule::mxfp4_intermediate_32, [](const Case& it) { return met_if(!weighs(it, QuantKey::mxfp4_static) || intermediate_in(it, 32), "size"); },
+    RuleRow{LayerRule::mxfp4_intermediate_32, [](const Case& it) { return met_if(!weighs(it, deployment::QuantKey::mxfp4_static) || intermediate_in(it, 32), "size"); },
             "an intermediate size in 32 with MXFP4 weights"},
     RuleRow{LayerRule::mxfp4_mxfp8_activations, [](const Case& it) {
-              return met_if(!mxfp4_on_mxfp8(it) || activation_in(it, set_of(Activation::silu, Activation::situ)), "b12x_activation");
+              return met_if(!mxfp4_on_mxfp8(it) || activation_in(it, deployment::set_of(deployment::Activation::silu, deployment::Activation::situ)), "b12x_activation");
             }, "SILU or SITU with MXFP4 weights and MXFP8 activations"},
     RuleRow{LayerRule::mxfp4_mxfp8_sizes, [](const Case& it) { return met_if(!mxfp4_on_mxfp8(it) || (hidden_in(it, 256) && intermediate_in(it, 32)), "size"); },
             "a hidden size in 256 and an intermediate size in 32 with MXFP4 weights and MXFP8 activations"},
@@ -144,14 +144,14 @@ constexpr std::array kRules = {
     RuleRow{LayerRule::triton_experts, few_experts, "fewer than 1,024 experts, counted in warps of 32"},
     RuleRow{LayerRule::experts_2048, [](const Case& it) { return met_if(layer_of(it).num_experts <= 2048, "expert_count"); }, "at most 2,048 experts"},
     RuleRow{LayerRule::aiter_mxfp8, [](const Case& it) { return met_if(it.query.deployment.software.aiter_mxfp8, "flydsl_missing"); }, "flydsl and AITER's table of MXFP8"},
-    RuleRow{LayerRule::uninterleaved, [](const Case& it) { return met_if(it.query.activation == Activation::swigluoai_uninterleave, "swiglu_activation"); },
+    RuleRow{LayerRule::uninterleaved, [](const Case& it) { return met_if(it.query.activation == deployment::Activation::swigluoai_uninterleave, "swiglu_activation"); },
             "SWIGLUOAI_UNINTERLEAVE"},
     RuleRow{LayerRule::silu_or_uninterleaved, [](const Case& it) {
-              return met_if(activation_in(it, set_of(Activation::silu, Activation::swigluoai_uninterleave)), "swiglu_activation");
+              return met_if(activation_in(it, deployment::set_of(deployment::Activation::silu, deployment::Activation::swigluoai_uninterleave)), "swiglu_activation");
             }, "SILU or SWIGLUOAI_UNINTERLEAVE"},
     RuleRow{LayerRule::oai_alpha_beta, [](const Case& it) { return met_if(has_oai_constants(it), "swiglu_alpha_beta"); }, "alpha 1.702 and beta 1, both given"},
     RuleRow{LayerRule::uninterleaved_alpha_beta, [](const Case& it) {
-              return met_if(it.query.activation != Activation::swigluoai_uninterleave || has_oai_constants(it), "swiglu_alpha_beta");
+              return met_if(it.query.activation != deployment::Activation::swigluoai_uninterleave || has_oai_constants(it), "swiglu_alpha_beta");
             }, "alpha 1.702 and beta 1, both given"},
     RuleRow{LayerRule::humming_gemm, humming, "another GEMM type preferred"},
     RuleRow{LayerRule::arm, [](const Case& it) { return met_if(it.query.deployment.hardware.cpu_arch == "arm", "device"); }, "an Arm processor"},
@@ -189,9 +189,9 @@ HummingGemm preferred_gemm(const Query& query) {
   const std::string text = read_text(query.deployment.env, EnvVariable::humming_moe_gemm_type);
   if (text == "grouped" || text == "grouped_contiguous") return HummingGemm::grouped_contiguous;
   // Until 2026-11 every other text, "auto" and unset included, prefers indexed.
-  if (query.engine < kVllm2026_11 || text == "indexed") return HummingGemm::indexed;
+  if (query.engine < deployment::kVllm2026_11 || text == "indexed") return HummingGemm::indexed;
   if (text.empty() || text == "auto") return query.parallel.use_ep ? HummingGemm::grouped_contiguous : HummingGemm::indexed;
   return text == "grouped_masked" ? HummingGemm::grouped_masked : HummingGemm::not_humming;
 }
 
-}  // namespace mx::oracle
+}  // namespace mx::engine

@@ -6,7 +6,7 @@
 
 #include "model/engine/vllm/check.hpp"
 
-namespace mx::oracle {
+namespace mx::engine {
 
 /// A subject whose class has been found.
 struct Case {
@@ -23,4 +23,4 @@ std::string_view text_of(LayerRule rule);
 /// The GEMM type that the environment and, since 2026-11, expert parallelism prefer; not_humming when they name one that does not exist.
 HummingGemm preferred_gemm(const Query& query);
 
-}  // namespace mx::oracle
+}  // namespace mx::engine

@@ -7,7 +7,7 @@
 
 #include "model/engine/vllm/class_rows.hpp"
 
-namespace mx::oracle {
+namespace mx::engine {
 namespace {
 
 using namespace class_rows;
@@ -26,20 +26,20 @@ constexpr std::array kClasses2026_05 = {
     KernelClass{.name = "FlashInferExperts",
                 .devices = kFlashinferDevices,
                 .takes_no_act_and_mul = true,
-                .activations = set_of(silu, relu2_no_mul, swigluoai),
+                .activations = deployment::set_of(silu, relu2_no_mul, swigluoai),
                 .quant = kFlashinferQuant},
     // gpt_oss_triton_kernels_moe.py
     KernelClass{.name = "OAITritonMxfp4ExpertsMonolithic",
                 .monolithic = true,
                 .devices = kTritonKernelsDevices,
-                .activations = bit(swigluoai),
+                .activations = deployment::bit(swigluoai),
                 .quant = kMxfp4OnBf16,
                 .refused_parallel = kNotOneDispatch,
                 .routings = kSoftmaxOverChosen},
-    KernelClass{.name = "OAITritonExperts", .devices = kTritonKernelsDevices, .activations = bit(swigluoai), .quant = kMxfp4OnBf16},
+    KernelClass{.name = "OAITritonExperts", .devices = kTritonKernelsDevices, .activations = deployment::bit(swigluoai), .quant = kMxfp4OnBf16},
     KernelClass{.name = "UnfusedOAITritonExperts",
                 .devices = kTritonKernelsDevices,
-                .activations = set_of(silu, gelu, swigluoai, swiglustep),
+                .activations = deployment::set_of(silu, gelu, swigluoai, swiglustep),
                 .quant = kMxfp4OnBf16,
                 .lora = true},
     // marlin_moe.py
@@ -68,20 +68,20 @@ constexpr std::array kClasses2026_05 = {
     KernelClass{.name = "AiterW4A8ExpertsMonolithic",
                 .monolithic = true,
                 .devices = kAiterW4a8Devices,
-                .activations = bit(swigluoai),
+                .activations = deployment::bit(swigluoai),
                 .quant = kAiterW4a8Quant,
                 .refused_parallel = kNotOneDispatch,
                 .routings = kSoftmaxOverChosen},
     // xpu_moe.py
     KernelClass{.name = "XPUExpertsMXFp4",
-                .end = kVllm2026_08,
+                .end = deployment::kVllm2026_08,
                 .devices = kXpuDevices,
                 .takes_no_act_and_mul = true,
                 .activations = kXpuActivations,
                 .quant = kMxfp4OnBf16},
     KernelClass{.name = "XPUExpertsFp8", .devices = kXpuDevices, .takes_no_act_and_mul = true, .activations = kXpuActivations, .quant = kXpuFp8Quant},
     KernelClass{.name = "XPUExpertsMxfp8",
-                .end = kVllm2026_08,
+                .end = deployment::kVllm2026_08,
                 .devices = kXpuDevices,
                 .takes_no_act_and_mul = true,
                 .activations = kXpuActivations,
@@ -96,7 +96,7 @@ constexpr std::array kClasses2026_05 = {
     KernelClass{.name = "CPUExpertsFp8",
                 .monolithic = true,
                 .devices = kCpuDevices,
-                .activations = bit(silu),
+                .activations = deployment::bit(silu),
                 .quant = kFp8BlockQuant,
                 .routings = kCpuRoutings},
     // ocp_mx_emulation_moe.py, nvfp4_emulation_moe.py
@@ -125,35 +125,35 @@ constexpr std::array kClasses2026_05 = {
                 .monolithic = true,
                 .devices = kTrtllmDevices,
                 .takes_no_act_and_mul = true,
-                .activations = set_of(silu, relu2_no_mul, gelu),
+                .activations = deployment::set_of(silu, relu2_no_mul, gelu),
                 .quant = kNvfp4Quant,
-                .refused_parallel = set_of(ParallelFact::all2all_kernels, ParallelFact::eplb),
-                .routings = kTrtllmRoutings | bit(Routing::llama4)},
+                .refused_parallel = deployment::set_of(ParallelFact::all2all_kernels, ParallelFact::eplb),
+                .routings = kTrtllmRoutings | deployment::bit(deployment::Routing::llama4)},
     KernelClass{.name = "TrtLlmNvFp4ExpertsModular",
                 .devices = kTrtllmDevices,
                 .takes_no_act_and_mul = true,
-                .activations = set_of(silu, relu2_no_mul, gelu),
+                .activations = deployment::set_of(silu, relu2_no_mul, gelu),
                 .quant = kNvfp4Quant},
     // flashinfer_cutedsl_moe.py, flashinfer_cutedsl_batched_moe.py, flashinfer_b12x_moe.py
-    KernelClass{.name = "FlashInferCuteDSLExperts", .devices = kCuteDslDevices, .activations = bit(silu), .quant = kNvfp4Quant},
+    KernelClass{.name = "FlashInferCuteDSLExperts", .devices = kCuteDslDevices, .activations = deployment::bit(silu), .quant = kNvfp4Quant},
     KernelClass{.name = "FlashInferCuteDSLBatchedExperts",
                 .format = kBatched,
                 .devices = kCuteDslBatchedDevices,
-                .activations = bit(silu),
+                .activations = deployment::bit(silu),
                 .quant = kNvfp4Quant},
-    KernelClass{.name = "FlashInferB12xExperts", .devices = kB12xDevices, .activations = bit(silu), .quant = kNvfp4Quant},
+    KernelClass{.name = "FlashInferB12xExperts", .devices = kB12xDevices, .activations = deployment::bit(silu), .quant = kNvfp4Quant},
     // cutlass_moe.py; the pairs are triton_cutlass_moe.py's.
     KernelClass{.name = "CutlassExpertsFp4",
                 .devices = kCutlassFp4Devices,
                 .takes_no_act_and_mul = true,
-                .activations = set_of(silu, gelu, swigluoai, swiglustep, silu_no_mul, gelu_no_mul, relu2_no_mul),
+                .activations = deployment::set_of(silu, gelu, swigluoai, swiglustep, silu_no_mul, gelu_no_mul, relu2_no_mul),
                 .quant = kNvfp4Quant,
-                .refused_parallel = bit(ParallelFact::ep_above_one)},
+                .refused_parallel = deployment::bit(ParallelFact::ep_above_one)},
     KernelClass{.name = "CutlassExpertsFp8",
                 .devices = kCutlassGroupGemmDevices,
                 .activations = kCutlassActivations,
                 .quant = kCutlassFp8Quant,
-                .refused_parallel = kFlashinferNvlink | bit(ParallelFact::deepep_ht)},
+                .refused_parallel = kFlashinferNvlink | deployment::bit(ParallelFact::deepep_ht)},
     KernelClass{.name = "CutlassBatchedExpertsFp8",
                 .format = kBatched,
                 .devices = kCutlassGroupGemmDevices,
@@ -170,29 +170,29 @@ constexpr std::array kClasses2026_05 = {
                 .monolithic = true,
                 .devices = kTrtllmDevices,
                 .takes_no_act_and_mul = true,
-                .activations = set_of(silu, relu2_no_mul),
+                .activations = deployment::set_of(silu, relu2_no_mul),
                 .quant = kTrtllmFp8MonolithicQuant,
-                .refused_parallel = set_of(ParallelFact::eplb, ParallelFact::all2all_other_than_ag_rs),
+                .refused_parallel = deployment::set_of(ParallelFact::eplb, ParallelFact::all2all_other_than_ag_rs),
                 .routings = kTrtllmRoutings,
                 .more_routings = kLlama4PerTensor},
     KernelClass{.name = "TrtLlmFp8ExpertsModular",
                 .devices = kTrtllmDevices,
                 .takes_no_act_and_mul = true,
-                .activations = set_of(silu, relu2_no_mul),
+                .activations = deployment::set_of(silu, relu2_no_mul),
                 .quant = kTrtllmFp8Quant,
-                .refused_parallel = set_of(ParallelFact::eplb, ParallelFact::all2all_other_than_ag_rs)},
+                .refused_parallel = deployment::set_of(ParallelFact::eplb, ParallelFact::all2all_other_than_ag_rs)},
     // deep_gemm_moe.py, batched_deep_gemm_moe.py, triton_deep_gemm_moe.py
     KernelClass{.name = "DeepGemmFP4Experts",
                 .devices = kDeepGemmFp4Devices,
-                .activations = set_of(silu, swiglustep),
+                .activations = deployment::set_of(silu, swiglustep),
                 .quant = kDeepGemmFp4Quant,
                 .refused_parallel = kFlashinferNvlink},
     KernelClass{.name = "DeepGemmExperts",
                 .devices = kDeepGemmDevices,
-                .activations = set_of(silu, swiglustep),
+                .activations = deployment::set_of(silu, swiglustep),
                 .quant = kFp8BlockQuant,
                 .refused_parallel = kFlashinferNvlink},
-    KernelClass{.name = "BatchedDeepGemmExperts", .format = kBatched, .devices = kDeepGemmDevices, .activations = bit(silu), .quant = kFp8BlockQuant},
+    KernelClass{.name = "BatchedDeepGemmExperts", .format = kBatched, .devices = kDeepGemmDevices, .activations = deployment::bit(silu), .quant = kFp8BlockQuant},
     // The pair loses the batch invariance and the LoRA that TritonExperts alone has.
     KernelClass{.name = "TritonOrDeepGemmExperts", .halves = kTritonOrDeepGemm},
     // fused_moe.py, fused_batched_moe.py
@@ -213,7 +213,7 @@ constexpr std::array kClasses2026_05 = {
 };
 
 /// The newest row of each name that the version has come to, unless it has dropped the class.
-std::vector<KernelClass> classes_of(Engine engine) {
+std::vector<KernelClass> classes_of(deployment::Engine engine) {
   std::vector<KernelClass> classes;
   for (std::span<const KernelClass> rows : {std::span<const KernelClass>(kClasses2026_05), classes_2026_08(), classes_2026_11()}) {
     for (const KernelClass& row : rows) {
@@ -227,13 +227,13 @@ std::vector<KernelClass> classes_of(Engine engine) {
 
 }  // namespace
 
-std::span<const KernelClass> kernel_classes(Engine engine) {
-  static const std::map<Engine, std::vector<KernelClass>> all = [] {
-    std::map<Engine, std::vector<KernelClass>> by_engine;
-    for (Engine known : known_engines()) by_engine[known] = classes_of(known);
+std::span<const KernelClass> kernel_classes(deployment::Engine engine) {
+  static const std::map<deployment::Engine, std::vector<KernelClass>> all = [] {
+    std::map<deployment::Engine, std::vector<KernelClass>> by_engine;
+    for (deployment::Engine known : deployment::known_engines()) by_engine[known] = classes_of(known);
     return by_engine;
   }();
   return all.at(engine);
 }
 
-}  // namespace mx::oracle
+}  // namespace mx::engine

@@ -4,12 +4,12 @@
 
 #include "model/engine/vllm/class_rows.hpp"
 
-namespace mx::oracle {
+namespace mx::engine {
 namespace {
 
 using namespace class_rows;
 
-constexpr Engine kNow = kVllm2026_11;
+constexpr deployment::Engine kNow = deployment::kVllm2026_11;
 
 constexpr std::array<Names, 1> kGfx1100 = {"gfx1100"};
 constexpr std::array<Names, 1> kGfx1250 = {"gfx1250"};
@@ -19,23 +19,23 @@ constexpr std::array<Names, 4> kFp8RocmNow = {"gfx9", "gfx1250", "gfx11", "gfx12
 // Devices.
 
 constexpr std::array kTritonKernelsWide = {
-    DeviceRule{on_cuda({90, 130}), &Software::has_triton_kernels},
-    DeviceRule{on_rocm(kGfx9), &Software::has_triton_kernels},
-    DeviceRule{kRdna, &Software::has_triton_kernels},
+    DeviceRule{deployment::on_cuda({90, 130}), &deployment::Software::has_triton_kernels},
+    DeviceRule{deployment::on_rocm(kGfx9), &deployment::Software::has_triton_kernels},
+    DeviceRule{kRdna, &deployment::Software::has_triton_kernels},
 };
-constexpr std::array kAiterW4A16Devices = {DeviceRule{on_rocm(kAiterGfx), &Software::aiter_found, kAiterOn}};
-constexpr std::array kAiterW4A4Devices = {DeviceRule{on_rocm(kGfx1250), &Software::aiter_found, kAiterOn}};
-constexpr std::array kAiterMxfp8Devices = {DeviceRule{on_rocm(kMxRocm), &Software::aiter_found, kFusedMoeAiterOn, &Software::aiter_gate_mode}};
-constexpr std::array kCutlassMxfp4Devices = {DeviceRule{on_cuda(), &Software::mxfp4_experts_quant_op}};
-constexpr std::array kCutlassHopper = {DeviceRule{on_cuda(cap_exactly(90)), &Software::cutlass_group_gemm_op}};
-constexpr std::array kMoeEpDevices = {DeviceRule{on_cuda(cap_exactly(100))}, DeviceRule{on_cuda(cap_exactly(103))}};
-constexpr std::array kCudaDevices = {DeviceRule{on_cuda()}};
-constexpr std::array kRdna3Devices = {DeviceRule{on_rocm(kGfx1100), &Software::moe_gptq_gemm_rdna3_op}};
-constexpr std::array kAmxFp8Devices = {DeviceRule{.where = on_arch("x86"), .probe = &Software::cpu_has_amx_fp8_op, .trait = &Hardware::amx_fp8}};
-constexpr std::array kPowerInt8Devices = {DeviceRule{on_arch("power"), &Software::cpu_fused_moe_int8_op}};
-constexpr std::array kZenDevices = {DeviceRule{.where = kCpu, .probe = &Software::zentorch_fused_moe_op, .trait = &Hardware::zen_cpu}};
+constexpr std::array kAiterW4A16Devices = {DeviceRule{deployment::on_rocm(kAiterGfx), &deployment::Software::aiter_found, kAiterOn}};
+constexpr std::array kAiterW4A4Devices = {DeviceRule{deployment::on_rocm(kGfx1250), &deployment::Software::aiter_found, kAiterOn}};
+constexpr std::array kAiterMxfp8Devices = {DeviceRule{deployment::on_rocm(kMxRocm), &deployment::Software::aiter_found, kFusedMoeAiterOn, &deployment::Software::aiter_gate_mode}};
+constexpr std::array kCutlassMxfp4Devices = {DeviceRule{deployment::on_cuda(), &deployment::Software::mxfp4_experts_quant_op}};
+constexpr std::array kCutlassHopper = {DeviceRule{deployment::on_cuda(deployment::cap_exactly(90)), &deployment::Software::cutlass_group_gemm_op}};
+constexpr std::array kMoeEpDevices = {DeviceRule{deployment::on_cuda(deployment::cap_exactly(100))}, DeviceRule{deployment::on_cuda(deployment::cap_exactly(103))}};
+constexpr std::array kCudaDevices = {DeviceRule{deployment::on_cuda()}};
+constexpr std::array kRdna3Devices = {DeviceRule{deployment::on_rocm(kGfx1100), &deployment::Software::moe_gptq_gemm_rdna3_op}};
+constexpr std::array kAmxFp8Devices = {DeviceRule{.where = on_arch("x86"), .probe = &deployment::Software::cpu_has_amx_fp8_op, .trait = &deployment::Hardware::amx_fp8}};
+constexpr std::array kPowerInt8Devices = {DeviceRule{on_arch("power"), &deployment::Software::cpu_fused_moe_int8_op}};
+constexpr std::array kZenDevices = {DeviceRule{.where = kCpu, .probe = &deployment::Software::zentorch_fused_moe_op, .trait = &deployment::Hardware::zen_cpu}};
 constexpr std::array kZenInt4Devices = {DeviceRule{
-    .where = kCpu, .probe = &Software::zentorch_fused_moe_op, .also = &Software::zentorch_woq_repack_weight_op, .trait = &Hardware::zen_cpu}};
+    .where = kCpu, .probe = &deployment::Software::zentorch_fused_moe_op, .also = &deployment::Software::zentorch_woq_repack_weight_op, .trait = &deployment::Hardware::zen_cpu}};
 
 // Keys.
 
@@ -43,40 +43,40 @@ constexpr std::array kAiterTensorPairs = {kFp8TensorPairs};
 constexpr std::array kAiterTensorQuant = {QuantRule{kAiterTensorPairs}};
 constexpr std::array kAiterChannelPairs = {kFp8ChannelPair};
 constexpr std::array kAiterChannelQuant = {QuantRule{kAiterChannelPairs}};
-constexpr std::array kAiterMxfp4Quant = {QuantRule{kAiterGfx950Pairs, on_rocm(kGfx950)}, QuantRule{kMxint4Pairs, on_rocm(kGfx942)}};
-constexpr std::array kMxfp4OnMxfp4Pairs = {KeyPairs{bit(Key::mxfp4_static), bit(Key::mxfp4_dynamic)}};
+constexpr std::array kAiterMxfp4Quant = {QuantRule{kAiterGfx950Pairs, deployment::on_rocm(kGfx950)}, QuantRule{kMxint4Pairs, deployment::on_rocm(kGfx942)}};
+constexpr std::array kMxfp4OnMxfp4Pairs = {KeyPairs{deployment::bit(Key::mxfp4_static), deployment::bit(Key::mxfp4_dynamic)}};
 constexpr std::array kMxfp4OnMxfp4Quant = {QuantRule{kMxfp4OnMxfp4Pairs}};
-constexpr std::array kMoeEpPairs = {KeyPairs{set_of(Key::nvfp4_static, Key::mxfp4_static), kEverything}};
+constexpr std::array kMoeEpPairs = {KeyPairs{deployment::set_of(Key::nvfp4_static, Key::mxfp4_static), deployment::kEverything}};
 constexpr std::array kMoeEpQuant = {QuantRule{kMoeEpPairs}};
-constexpr std::array kNvfp4TokenPairs = {KeyPairs{bit(Key::nvfp4_static), set_of(Key::nvfp4_dynamic, Key::nvfp4_dynamic_token)}};
+constexpr std::array kNvfp4TokenPairs = {KeyPairs{deployment::bit(Key::nvfp4_static), deployment::set_of(Key::nvfp4_dynamic, Key::nvfp4_dynamic_token)}};
 constexpr std::array kNvfp4TokenQuant = {QuantRule{kNvfp4TokenPairs}};
 constexpr std::array kHummingMorePairs = {
-    KeyPairs{bit(Key::mxfp4_static), bit(Key::fp8_dynamic_128)},
-    KeyPairs{bit(Key::nvfp4_static), bit(Key::nvfp4_dynamic_token)},
-    KeyPairs{set_of(Key::int4_static, Key::int8_static, Key::int4_static_32, Key::int4_static_32_asym, Key::built_unsigned_groups),
-             bit(Key::int8_dynamic_token)},
+    KeyPairs{deployment::bit(Key::mxfp4_static), deployment::bit(Key::fp8_dynamic_128)},
+    KeyPairs{deployment::bit(Key::nvfp4_static), deployment::bit(Key::nvfp4_dynamic_token)},
+    KeyPairs{deployment::set_of(Key::int4_static, Key::int8_static, Key::int4_static_32, Key::int4_static_32_asym, Key::built_unsigned_groups),
+             deployment::bit(Key::int8_dynamic_token)},
 };
 constexpr std::array kHummingNowQuant = {QuantRule{kHummingPairs}, QuantRule{kHummingMorePairs}};
 constexpr std::array kTritonBlocks = {
     kFp8BlockPair,
     kFp8ChannelPair,
-    KeyPairs{bit(Key::fp8_static_tensor), set_of(Key::fp8_dynamic_token, Key::fp8_static_tensor, Key::fp8_dynamic_tensor)},
-    KeyPairs{bit(Key::built_fp8_blocks), bit(Key::fp8_dynamic_128)},
+    KeyPairs{deployment::bit(Key::fp8_static_tensor), deployment::set_of(Key::fp8_dynamic_token, Key::fp8_static_tensor, Key::fp8_dynamic_tensor)},
+    KeyPairs{deployment::bit(Key::built_fp8_blocks), deployment::bit(Key::fp8_dynamic_128)},
 };
 constexpr std::array kTritonNowQuant = {
-    QuantRule{kUnquantizedPairs},   QuantRule{kInt8PairsNow, on_cuda(cap_at_least(75))}, QuantRule{kInt8PairsNow, on_rocm()},
-    QuantRule{kInt8PairsNow, kXpu}, QuantRule{kTritonBlocks, on_cuda(cap_at_least(89))}, QuantRule{kTritonBlocks, on_rocm(kFp8RocmNow)},
+    QuantRule{kUnquantizedPairs},   QuantRule{kInt8PairsNow, deployment::on_cuda(deployment::cap_at_least(75))}, QuantRule{kInt8PairsNow, deployment::on_rocm()},
+    QuantRule{kInt8PairsNow, kXpu}, QuantRule{kTritonBlocks, deployment::on_cuda(deployment::cap_at_least(89))}, QuantRule{kTritonBlocks, deployment::on_rocm(kFp8RocmNow)},
     QuantRule{kTritonBlocks, kXpu},
 };
 constexpr std::array kRdna3Quant = {QuantRule{kXpuInt4Pairs}};
 
 // Parallelism, routing, activations.
 
-constexpr Mask kNvlinkOrHt = kFlashinferNvlink | bit(PF::deepep_ht);
-constexpr Mask kNoSimulated = ~bit(Routing::simulated);
-constexpr Mask kAiterRoutings = kSoftmaxOverChosen | set_of(Routing::deepseek_v4, Routing::deepseek_v3);
-constexpr Mask kAiterActivations = set_of(silu, gelu, situ) | kOaiBoth;
-constexpr std::array kLostOnXpu = {ActivationLoss{kXpu, set_of(situ, swigluoai_uninterleave, swiglustep)}};
+constexpr deployment::Mask kNvlinkOrHt = kFlashinferNvlink | deployment::bit(PF::deepep_ht);
+constexpr deployment::Mask kNoSimulated = ~deployment::bit(deployment::Routing::simulated);
+constexpr deployment::Mask kAiterRoutings = kSoftmaxOverChosen | deployment::set_of(deployment::Routing::deepseek_v4, deployment::Routing::deepseek_v3);
+constexpr deployment::Mask kAiterActivations = deployment::set_of(silu, gelu, situ) | kOaiBoth;
+constexpr std::array kLostOnXpu = {ActivationLoss{kXpu, deployment::set_of(situ, swigluoai_uninterleave, swiglustep)}};
 
 constexpr std::array kAiterMxfp8RulesNow = {triton_experts, silu_or_uninterleaved, uninterleaved_alpha_beta};
 constexpr std::array kTrtllmFp8Rules = {trtllm_fp8_constants, experts_2048};
@@ -106,12 +106,12 @@ constexpr KernelClass humming(std::string_view name, HummingGemm gemm, Activatio
           .humming = gemm,
           .rules_after = kHummingRules};
 }
-constexpr KernelClass cpu(std::string_view name, std::span<const DeviceRule> devices, Mask activations, std::span<const QuantRule> quant,
-                          Mask routings, std::span<const LayerRule> rules = {}) {
+constexpr KernelClass cpu(std::string_view name, std::span<const DeviceRule> devices, deployment::Mask activations, std::span<const QuantRule> quant,
+                          deployment::Mask routings, std::span<const LayerRule> rules = {}) {
   return {.name = name, .first = kNow, .devices = devices, .activations = activations, .quant = quant, .routings = routings, .rules_after = rules};
 }
 constexpr KernelClass on_one_rank(KernelClass row) {
-  row.refused_parallel = bit(PF::use_ep);
+  row.refused_parallel = deployment::bit(PF::use_ep);
   return row;
 }
 
@@ -135,18 +135,18 @@ constexpr std::array kClasses = {
                 .first = kNow,
                 .monolithic = true,
                 .devices = kAiterW4A4Devices,
-                .activations = bit(silu) | kOaiBoth,
+                .activations = deployment::bit(silu) | kOaiBoth,
                 .quant = kMxfp4OnMxfp4Quant,
                 .refused_parallel = kNotOneDispatch,
-                .routings = kAiterRoutings | bit(Routing::minimax2),
+                .routings = kAiterRoutings | deployment::bit(deployment::Routing::minimax2),
                 .hash_routing = true},
     KernelClass{.name = "AiterW4A8ExpertsMonolithic",
                 .first = kNow,
                 .monolithic = true,
                 .devices = kAiterW4Devices,
-                .activations = bit(swigluoai),
+                .activations = deployment::bit(swigluoai),
                 .quant = kAiterW4a8Quant,
-                .refused_parallel = set_of(PF::use_ep, PF::eplb, PF::dp_above_one),
+                .refused_parallel = deployment::set_of(PF::use_ep, PF::eplb, PF::dp_above_one),
                 .routings = kSoftmaxOverChosen},
     KernelClass{.name = "AiterMxfp8Experts",
                 .first = kNow,
@@ -161,15 +161,15 @@ constexpr std::array kClasses = {
                 .first = kNow,
                 .monolithic = true,
                 .devices = kTritonKernelsWide,
-                .activations = bit(swigluoai),
+                .activations = deployment::bit(swigluoai),
                 .quant = kMxfp4OnBf16,
                 .refused_parallel = kNotOneDispatch,
                 .routings = kSoftmaxOverChosen},
-    KernelClass{.name = "OAITritonExperts", .first = kNow, .devices = kTritonKernelsWide, .activations = bit(swigluoai), .quant = kMxfp4OnBf16},
+    KernelClass{.name = "OAITritonExperts", .first = kNow, .devices = kTritonKernelsWide, .activations = deployment::bit(swigluoai), .quant = kMxfp4OnBf16},
     KernelClass{.name = "UnfusedOAITritonExperts",
                 .first = kNow,
                 .devices = kTritonKernelsWide,
-                .activations = set_of(silu, gelu, swiglustep) | kOaiBoth,
+                .activations = deployment::set_of(silu, gelu, swiglustep) | kOaiBoth,
                 .quant = kMxfp4OnBf16,
                 .lora = true},
     // cutlass_moe.py
@@ -198,16 +198,16 @@ constexpr std::array kClasses = {
     KernelClass{.name = "FlashInferMoeEpExperts",
                 .first = kNow,
                 .devices = kMoeEpDevices,
-                .activations = bit(silu),
+                .activations = deployment::bit(silu),
                 .quant = kMoeEpQuant,
-                .refused_parallel = set_of(PF::no_ep, PF::batched_format),
+                .refused_parallel = deployment::set_of(PF::no_ep, PF::batched_format),
                 .rules_after = kMoeEpRules},
     KernelClass{.name = "MoonEPExperts",
                 .first = kNow,
                 .devices = kCudaDevices,
-                .activations = bit(silu),
+                .activations = deployment::bit(silu),
                 .quant = kUnquantized,
-                .refused_parallel = set_of(PF::no_moonep, PF::eplb)},
+                .refused_parallel = deployment::set_of(PF::no_moonep, PF::eplb)},
     KernelClass{.name = "Rdna3WNA16Experts",
                 .first = kNow,
                 .devices = kRdna3Devices,
@@ -250,7 +250,7 @@ constexpr std::array kClasses = {
                 .first = kNow,
                 .devices = kCuteDslDevices,
                 .takes_no_act_and_mul = true,
-                .activations = set_of(silu, relu2_no_mul, situ) | kOaiBoth,
+                .activations = deployment::set_of(silu, relu2_no_mul, situ) | kOaiBoth,
                 .quant = kNvfp4TokenQuant},
     // trtllm_nvfp4_moe.py, trtllm_fp8_moe.py, trtllm_mxint4_moe.py, trtllm_bf16_moe.py
     KernelClass{.name = "TrtLlmNvFp4ExpertsMonolithic",
@@ -258,27 +258,27 @@ constexpr std::array kClasses = {
                 .monolithic = true,
                 .devices = kTrtllmDevices,
                 .takes_no_act_and_mul = true,
-                .activations = set_of(silu, relu2_no_mul, gelu, gelu_tanh, swigluoai_uninterleave),
+                .activations = deployment::set_of(silu, relu2_no_mul, gelu, gelu_tanh, swigluoai_uninterleave),
                 .quant = kNvfp4TokenQuant,
-                .refused_parallel = set_of(PF::all2all_kernels, PF::eplb),
-                .routings = (kTrtllmRoutingsNow | bit(Routing::llama4)) & kNoSimulated,
-                .situ = &Software::flashinfer_situ,
+                .refused_parallel = deployment::set_of(PF::all2all_kernels, PF::eplb),
+                .routings = (kTrtllmRoutingsNow | deployment::bit(deployment::Routing::llama4)) & kNoSimulated,
+                .situ = &deployment::Software::flashinfer_situ,
                 .router_logits = kBfloat16Logits | kFloat32Logits},
     KernelClass{.name = "TrtLlmNvFp4ExpertsModular",
                 .first = kNow,
                 .devices = kTrtllmDevices,
                 .takes_no_act_and_mul = true,
-                .activations = set_of(silu, relu2_no_mul, gelu, gelu_tanh, swigluoai_uninterleave),
+                .activations = deployment::set_of(silu, relu2_no_mul, gelu, gelu_tanh, swigluoai_uninterleave),
                 .quant = kNvfp4TokenQuant,
-                .situ = &Software::flashinfer_situ},
+                .situ = &deployment::Software::flashinfer_situ},
     KernelClass{.name = "TrtLlmFp8ExpertsMonolithic",
                 .first = kNow,
                 .monolithic = true,
                 .devices = kTrtllmDevices,
                 .takes_no_act_and_mul = true,
-                .activations = set_of(silu, swigluoai_uninterleave, relu2_no_mul),
+                .activations = deployment::set_of(silu, swigluoai_uninterleave, relu2_no_mul),
                 .quant = kTrtllmFp8MonolithicQuant,
-                .refused_parallel = kRoutedExchange | bit(PF::sp_above_one),
+                .refused_parallel = kRoutedExchange | deployment::bit(PF::sp_above_one),
                 .routings = kTrtllmRoutingsNow & kNoSimulated,
                 .more_routings = kLlama4PerTensor,
                 .router_logits = kBfloat16Logits | kFloat32Logits,
@@ -287,9 +287,9 @@ constexpr std::array kClasses = {
                 .first = kNow,
                 .devices = kTrtllmDevices,
                 .takes_no_act_and_mul = true,
-                .activations = set_of(silu, swigluoai_uninterleave, relu2_no_mul),
+                .activations = deployment::set_of(silu, swigluoai_uninterleave, relu2_no_mul),
                 .quant = kTrtllmFp8Quant,
-                .refused_parallel = set_of(PF::eplb, PF::all2all_without_trtllm_fp8),
+                .refused_parallel = deployment::set_of(PF::eplb, PF::all2all_without_trtllm_fp8),
                 .rules_after = kTrtllmFp8Rules},
     KernelClass{.name = "TrtLlmMxint4ExpertsMonolithic",
                 .first = kNow,
@@ -298,41 +298,41 @@ constexpr std::array kClasses = {
                 .activations = kSiluAndOai,
                 .quant = kMxint4Quant,
                 .refused_parallel = kRoutedExchange,
-                .routings = kSoftmaxOverChosen | set_of(Routing::deepseek_v3, Routing::llama4),
-                .f32_logits_routings = bit(Routing::deepseek_v3)},
+                .routings = kSoftmaxOverChosen | deployment::set_of(deployment::Routing::deepseek_v3, deployment::Routing::llama4),
+                .f32_logits_routings = deployment::bit(deployment::Routing::deepseek_v3)},
     KernelClass{.name = "TrtLlmBf16ExpertsMonolithic",
                 .first = kNow,
                 .monolithic = true,
                 .devices = kTrtllmDevices,
                 .takes_no_act_and_mul = true,
-                .activations = set_of(silu, relu2_no_mul),
+                .activations = deployment::set_of(silu, relu2_no_mul),
                 .quant = kUnquantized,
                 .refused_parallel = kRoutedExchange,
-                .routings = kBf16Routings | bit(Routing::minimax2),
+                .routings = kBf16Routings | deployment::bit(deployment::Routing::minimax2),
                 .rules_after = kExpertRules},
     // cpu_moe.py: no longer monolithic, but for the last.
-    cpu("X86CPUUnquantizedExperts", kAmxDevices, kCpuNow, kUnquantized, kEverything, kPlainX86),
-    cpu("ArmCPUUnquantizedExperts", kArmDevices, kCpuNow, kUnquantized, kEverything, kPlainArm),
-    cpu("PowerCPUUnquantizedExperts", kPowerDevices, kCpuNow, kUnquantized, kEverything, kPlainPower),
-    cpu("CPUUnquantizedExperts", kCpuDevices, kCpuNow, kUnquantized, kEverything, kPlainCpu),
-    cpu("CPUExpertsFp8", kAmxDevices, set_of(silu, gelu, gelu_tanh), kFp8BlockQuant,
-        kCpuRoutings | set_of(Routing::deepseek_v3, Routing::deepseek_v4)),
-    cpu("CPUExpertsFp8W8A8", kAmxFp8Devices, set_of(silu, gelu_tanh), kFp8BlockQuant,
-        kCpuRoutings | set_of(Routing::deepseek_v3, Routing::deepseek_v4)),
-    cpu("CPUExpertsMxfp4", kAmxDevices, kCpuNow, kMxfp4OnBf16, kCpuRoutings | bit(Routing::deepseek_v4)),
-    cpu("CPUExpertsInt8", kAmxDevices, set_of(silu, gelu_tanh), kCpuInt8Quant, kCpuRoutings, kHidden32),
+    cpu("X86CPUUnquantizedExperts", kAmxDevices, kCpuNow, kUnquantized, deployment::kEverything, kPlainX86),
+    cpu("ArmCPUUnquantizedExperts", kArmDevices, kCpuNow, kUnquantized, deployment::kEverything, kPlainArm),
+    cpu("PowerCPUUnquantizedExperts", kPowerDevices, kCpuNow, kUnquantized, deployment::kEverything, kPlainPower),
+    cpu("CPUUnquantizedExperts", kCpuDevices, kCpuNow, kUnquantized, deployment::kEverything, kPlainCpu),
+    cpu("CPUExpertsFp8", kAmxDevices, deployment::set_of(silu, gelu, gelu_tanh), kFp8BlockQuant,
+        kCpuRoutings | deployment::set_of(deployment::Routing::deepseek_v3, deployment::Routing::deepseek_v4)),
+    cpu("CPUExpertsFp8W8A8", kAmxFp8Devices, deployment::set_of(silu, gelu_tanh), kFp8BlockQuant,
+        kCpuRoutings | deployment::set_of(deployment::Routing::deepseek_v3, deployment::Routing::deepseek_v4)),
+    cpu("CPUExpertsMxfp4", kAmxDevices, kCpuNow, kMxfp4OnBf16, kCpuRoutings | deployment::bit(deployment::Routing::deepseek_v4)),
+    cpu("CPUExpertsInt8", kAmxDevices, deployment::set_of(silu, gelu_tanh), kCpuInt8Quant, kCpuRoutings, kHidden32),
     on_one_rank(cpu("ArmCPUExpertsInt8", kArmInt8Devices, kCpuNow, kCpuInt8Quant, kCpuRoutings, kSizes32)),
     on_one_rank(cpu("PowerCPUExpertsInt8", kPowerInt8Devices, kCpuNow, kCpuInt8Quant, kCpuRoutings, kPowerInt8Rules)),
     on_one_rank(cpu("ZenCPUExpertsInt8", kZenDevices, kCpuNow, kCpuInt8Quant, kCpuRoutings)),
-    cpu("CPUExpertsInt4", kAmxDevices, set_of(silu, gelu_tanh), kCpuInt4Quant, kCpuRoutings),
+    cpu("CPUExpertsInt4", kAmxDevices, deployment::set_of(silu, gelu_tanh), kCpuInt4Quant, kCpuRoutings),
     KernelClass{.name = "ZentorchExpertsInt4",
                 .first = kNow,
                 .monolithic = true,
                 .devices = kZenInt4Devices,
                 .activations = kCpuNow,
                 .quant = kXpuInt4Quant,
-                .refused_parallel = bit(PF::use_ep),
-                .routings = kCpuRoutings | bit(Routing::custom),
+                .refused_parallel = deployment::bit(PF::use_ep),
+                .routings = kCpuRoutings | deployment::bit(deployment::Routing::custom),
                 .rules_after = kZenInt4Rules},
 };
 
@@ -340,4 +340,4 @@ constexpr std::array kClasses = {
 
 std::span<const KernelClass> classes_2026_11() { return kClasses; }
 
-}  // namespace mx::oracle
+}  // namespace mx::engine

@@ -6,7 +6,7 @@
 
 #include "model/column.hpp"
 
-namespace mx::oracle {
+namespace mx::engine {
 namespace {
 
 /// How the engine understands the text. Source: vllm envs.py.
@@ -120,4 +120,4 @@ std::string read_text(const Environment& environment, EnvVariable variable) {
 
 std::span<const std::string_view> env_names() { return kNames; }
 
-}  // namespace mx::oracle
+}  // namespace mx::engine

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace mx::oracle {
+namespace mx::engine {
 
 /// In the order of the table in env.cpp.
 enum class EnvVariable {
@@ -56,4 +56,4 @@ std::string read_text(const Environment& environment, EnvVariable variable);
 /// Every variable that some oracle reads, for checks and suggestions.
 std::span<const std::string_view> env_names();
 
-}  // namespace mx::oracle
+}  // namespace mx::engine

@@ -10,7 +10,7 @@
 #include "model/engine/vllm/own_choice.hpp"
 #include "model/fault.hpp"
 
-namespace mx::oracle {
+namespace mx::engine {
 namespace {
 
 using Names = std::string_view;
@@ -21,7 +21,7 @@ struct MethodRow {
   Names oracle;
   bool first_class;                    ///< the first class of the backend replaces the chosen one
   std::span<const Names> not_rounded;  ///< backends whose sizes stay as they are
-  Versions versions;
+  deployment::Versions versions;
 };
 
 constexpr std::array<Names, 1> kEmulation = {"EMULATION"};
@@ -31,7 +31,7 @@ constexpr std::array kMethods = {
     MethodRow{"quark", "mxfp4", true, {}, kSinceAugust},
 };
 
-const MethodRow* method_of(const OracleTables& tables, const Deployment& deployment) {
+const MethodRow* method_of(const OracleTables& tables, const deployment::Deployment& deployment) {
   const auto* const row = std::ranges::find_if(kMethods, [&](const MethodRow& one) {
     return one.method == deployment.quant_method && one.oracle == tables.name && one.versions.has(tables.engine);
   });
@@ -42,34 +42,34 @@ bool is_listed(std::span<const Names> names, Names name) { return std::ranges::f
 
 /// Sizes that a method asserts before it makes weights, by the key of the weights.
 struct SizeCheck {
-  QuantKey weights;
+  deployment::QuantKey weights;
   std::int64_t intermediate;  ///< of a rank: a multiple of this
   Names error_type;
-  Versions versions;
+  deployment::Versions versions;
 };
 // vllm quantization/fp8.py Fp8MoEMethod.create_weights: block_n of weight_block_size. 2026-11 takes finer blocks instead (fp8_block_shape).
-constexpr std::array kSizeChecks = {SizeCheck{QuantKey::fp8_static_128_block, 128, "ValueError", kUntilNovember}};
+constexpr std::array kSizeChecks = {SizeCheck{deployment::QuantKey::fp8_static_128_block, 128, "ValueError", kUntilNovember}};
 
 /// Schemes that a method has no experts for, by the key of the weights.
 struct SchemeCheck {
   Names method;
-  QuantKey weights;
+  deployment::QuantKey weights;
   Names error_type;
   Names text;
-  Versions versions;
+  deployment::Versions versions;
 };
 // vllm quantization/quark/quark_moe.py QuarkMoEMethod.get_moe_method, QuarkW8A8Fp8MoEMethod.__init__; vllm#52263 took blocks in.
 constexpr std::array kSchemeChecks = {
-    SchemeCheck{"quark", QuantKey::fp8_static_128_block, "RuntimeError", "Unsupported FusedMoe scheme", kMay},
+    SchemeCheck{"quark", deployment::QuantKey::fp8_static_128_block, "RuntimeError", "Unsupported FusedMoe scheme", kMay},
     SchemeCheck{
-        "quark", QuantKey::fp8_static_128_block, "ValueError",
+        "quark", deployment::QuantKey::fp8_static_128_block, "ValueError",
         "For FP8 Fused MoE layers, only per-tensor and per-channel scales for weights and activations are supported. Found per_block, per_group",
         kAugust},
 };
 
 }  // namespace
 
-std::string_view method_class(const OracleTables& tables, const Deployment& deployment, std::string_view backend, std::string_view kernel_class) {
+std::string_view method_class(const OracleTables& tables, const deployment::Deployment& deployment, std::string_view backend, std::string_view kernel_class) {
   const MethodRow* const method = method_of(tables, deployment);
   const BackendRow& row = backend_named(tables, backend);
   if (method != nullptr && method->first_class && !row.classes.empty()) return row.classes.front();
@@ -78,8 +78,8 @@ std::string_view method_class(const OracleTables& tables, const Deployment& depl
   return chosen == row.classes.end() ? std::string_view() : *chosen;
 }
 
-std::optional<Refusal> method_refusal(const OracleTables& tables, const Deployment& deployment) {
-  const QuantKey weights = tables.weight_key.value_or(quant_key_named(deployment.weight_key));
+std::optional<Refusal> method_refusal(const OracleTables& tables, const deployment::Deployment& deployment) {
+  const deployment::QuantKey weights = tables.weight_key.value_or(deployment::quant_key_named(deployment.weight_key));
   const std::int64_t intermediate = deployment.layer.intermediate_per_partition;
   if (auto refusal = own_choice_refusal(tables, deployment)) return refusal;
   for (const SchemeCheck& check : kSchemeChecks) {
@@ -97,15 +97,15 @@ std::optional<Refusal> method_refusal(const OracleTables& tables, const Deployme
   return std::nullopt;
 }
 
-RoundedSizes method_sizes(const OracleTables& tables, std::string_view backend, const Deployment& deployment, const RoundedSizes& exchanged) {
+RoundedSizes method_sizes(const OracleTables& tables, std::string_view backend, const deployment::Deployment& deployment, const RoundedSizes& exchanged) {
   if (own_choice(tables, deployment).backend == backend) return exchanged;
   const MethodRow* const method = method_of(tables, deployment);
   if (method != nullptr && is_listed(method->not_rounded, backend_named(tables, backend).name)) return exchanged;
   return round_up(tables, backend, deployment, exchanged);
 }
 
-Decision after_method(const OracleTables& tables, const Deployment& deployment, Decision decision) {
-  const LayerConfig& layer = deployment.layer;
+Decision after_method(const OracleTables& tables, const deployment::Deployment& deployment, Decision decision) {
+  const deployment::LayerConfig& layer = deployment.layer;
   const RoundedSizes given{layer.hidden, layer.intermediate_per_partition};
   if (const OwnChoice own = own_choice(tables, deployment); own.taken()) {
     return {Choice{std::string(own.backend), std::string(own.kernel_class), given.hidden, given.intermediate}, {}, std::move(decision.trace)};
@@ -119,8 +119,8 @@ Decision after_method(const OracleTables& tables, const Deployment& deployment, 
   return decision;
 }
 
-Decision decide(const OracleTables& tables, const Deployment& deployment, Detail detail) {
+Decision decide(const OracleTables& tables, const deployment::Deployment& deployment, Detail detail) {
   return after_method(tables, deployment, select(tables, deployment, detail));
 }
 
-}  // namespace mx::oracle
+}  // namespace mx::engine

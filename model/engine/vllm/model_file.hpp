@@ -7,12 +7,12 @@
 #include "model/engine/vllm/select.hpp"
 #include "model/engine/vllm/tables.hpp"
 
-namespace mx::oracle {
+namespace mx::engine {
 
 /// The module that the model's file builds for this moe_backend on this platform; empty where it builds none and the oracle is asked.
-std::string_view own_experts(const OracleTables& tables, const Deployment& deployment);
+std::string_view own_experts(const OracleTables& tables, const deployment::Deployment& deployment);
 
 /// What the model's file, or its module, raises for the deployment; none where own_experts is empty.
-std::optional<Refusal> own_experts_refusal(const OracleTables& tables, const Deployment& deployment);
+std::optional<Refusal> own_experts_refusal(const OracleTables& tables, const deployment::Deployment& deployment);
 
-}  // namespace mx::oracle
+}  // namespace mx::engine

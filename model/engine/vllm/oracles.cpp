@@ -10,13 +10,13 @@
 #include "model/error.hpp"
 #include "model/names.hpp"
 
-namespace mx::oracle {
+namespace mx::engine {
 namespace {
 
 struct OracleRow {
   std::string_view name;
-  const OracleTables& (*tables)(Engine engine);
-  Versions versions;
+  const OracleTables& (*tables)(deployment::Engine engine);
+  deployment::Versions versions;
 };
 constexpr std::array kOracles = {
     OracleRow{"mxfp4", mxfp4_tables, kAlways},
@@ -32,7 +32,7 @@ constexpr std::array kOracles = {
 };
 constexpr std::array kNames = column_of(kOracles, &OracleRow::name);
 
-std::vector<std::string_view> names_in(Engine engine) {
+std::vector<std::string_view> names_in(deployment::Engine engine) {
   std::vector<std::string_view> names;
   for (const OracleRow& row : kOracles) {
     if (row.versions.has(engine)) names.push_back(row.name);
@@ -44,33 +44,33 @@ std::vector<std::string_view> names_in(Engine engine) {
 
 std::span<const std::string_view> oracle_names() { return kNames; }
 
-std::span<const std::string_view> oracle_names(Engine engine) {
-  static const std::map<Engine, std::vector<std::string_view>> all = [] {
-    std::map<Engine, std::vector<std::string_view>> names;
-    for (Engine known : known_engines()) names[known] = names_in(known);
+std::span<const std::string_view> oracle_names(deployment::Engine engine) {
+  static const std::map<deployment::Engine, std::vector<std::string_view>> all = [] {
+    std::map<deployment::Engine, std::vector<std::string_view>> names;
+    for (deployment::Engine known : deployment::known_engines()) names[known] = names_in(known);
     return names;
   }();
   return all.at(engine);
 }
 
-const OracleTables* find_tables(Engine engine, std::string_view oracle) {
+const OracleTables* find_tables(deployment::Engine engine, std::string_view oracle) {
   for (const OracleRow& row : kOracles) {
     if (row.versions.has(engine) && row.name == oracle) return &row.tables(engine);
   }
   return nullptr;
 }
 
-const OracleTables& tables_of(Engine engine, std::string_view oracle) {
+const OracleTables& tables_of(deployment::Engine engine, std::string_view oracle) {
   if (const OracleTables* const found = find_tables(engine, oracle)) return *found;
-  std::vector<Engine> with;
+  std::vector<deployment::Engine> with;
   for (const OracleRow& row : kOracles) {
     if (row.name != oracle) continue;
-    for (Engine known : known_engines()) {
+    for (deployment::Engine known : deployment::known_engines()) {
       if (row.versions.has(known)) with.push_back(known);
     }
   }
   if (with.empty()) throw Error(ErrorCode::usage, unknown_name("oracle", oracle, kNames));
-  no_tables(engine, with, "oracle " + std::string(oracle));
+  deployment::no_tables(engine, with, "oracle " + std::string(oracle));
 }
 
-}  // namespace mx::oracle
+}  // namespace mx::engine

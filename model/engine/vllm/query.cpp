@@ -9,12 +9,12 @@
 #include "model/fault.hpp"
 #include "model/names.hpp"
 
-namespace mx::oracle {
+namespace mx::engine {
 namespace {
 
 void require_size(std::int64_t value, std::string_view what) {
-  if (value >= 1 && value <= kLargestSize) return;
-  throw Error(ErrorCode::usage, std::string(what) + " is " + std::to_string(value) + ", must be in [1, " + std::to_string(kLargestSize) + "]");
+  if (value >= 1 && value <= deployment::kLargestSize) return;
+  throw Error(ErrorCode::usage, std::string(what) + " is " + std::to_string(value) + ", must be in [1, " + std::to_string(deployment::kLargestSize) + "]");
 }
 
 }  // namespace
@@ -25,13 +25,13 @@ ActivationFormat Query::format() const {
 
 std::string_view name_of(ActivationFormat format) { return format == ActivationFormat::standard ? "Standard" : "BatchedExperts"; }
 
-Query query_of(const Deployment& deployment, Engine engine) {
-  const LayerConfig& layer = deployment.layer;
+Query query_of(const deployment::Deployment& deployment, deployment::Engine engine) {
+  const deployment::LayerConfig& layer = deployment.layer;
   require_size(layer.num_experts, "num_experts");
   require_size(layer.experts_per_token, "experts_per_token");
   require_size(layer.hidden, "hidden");
   require_size(layer.intermediate_per_partition, "intermediate_per_partition");
-  const auto dtypes = dtype_names();
+  const auto dtypes = deployment::dtype_names();
   if (std::find(dtypes.begin(), dtypes.end(), layer.in_dtype) == dtypes.end()) {
     throw Error(ErrorCode::usage, unknown_name("dtype", layer.in_dtype, dtypes));
   }
@@ -40,18 +40,18 @@ Query query_of(const Deployment& deployment, Engine engine) {
   }
   const Query query{engine,
                     deployment,
-                    derive(deployment.parallel, engine),
-                    activation_named(layer.activation),
-                    routing_named(layer.routing_method),
-                    quant_key_named(deployment.weight_key),
-                    quant_key_named(deployment.activation_key),
-                    override_key_named(deployment.quantization_override),
-                    constants_of(layer)};
-  require_word(engine, query.activation);
-  require_word(engine, query.routing);
-  require_word(engine, query.caller_weight_key);
-  require_word(engine, query.caller_key);
-  require_override(engine, deployment.quantization_override);
+                    deployment::derive(deployment.parallel, engine),
+                    deployment::activation_named(layer.activation),
+                    deployment::routing_named(layer.routing_method),
+                    deployment::quant_key_named(deployment.weight_key),
+                    deployment::quant_key_named(deployment.activation_key),
+                    deployment::override_key_named(deployment.quantization_override),
+                    deployment::constants_of(layer)};
+  deployment::require_word(engine, query.activation);
+  deployment::require_word(engine, query.routing);
+  deployment::require_word(engine, query.caller_weight_key);
+  deployment::require_word(engine, query.caller_key);
+  deployment::require_override(engine, deployment.quantization_override);
   return query;
 }
 
@@ -60,13 +60,13 @@ namespace {
 bool fused_moe_aiter(const Query& query) {
   constexpr std::array kOn = {EnvVariable::rocm_use_aiter, EnvVariable::rocm_use_aiter_moe};
   constexpr std::array<std::string_view, 3> kSupported = {"gfx942", "gfx950", "gfx1250"};
-  const Deployment& deployment = query.deployment;
-  return holds(on_rocm(kSupported), deployment.hardware) && deployment.software.aiter_found && read_switches(deployment.env, kOn) == Switch::on;
+  const deployment::Deployment& deployment = query.deployment;
+  return deployment::holds(deployment::on_rocm(kSupported), deployment.hardware) && deployment.software.aiter_found && read_switches(deployment.env, kOn) == Switch::on;
 }
 
 /// A layer that the engine does not build.
 struct ConfigRow {
-  Versions versions;
+  deployment::Versions versions;
   bool (*refuses)(const Query& query);
   std::string_view error_type;
   std::string_view text;
@@ -90,13 +90,13 @@ constexpr std::array kConfigRows = {
                        read_switch(q.deployment.env, EnvVariable::rocm_use_aiter_fusion_shared_experts) == Switch::on;
               },
               "AssertionError", "the MORI exchange does not take fused shared experts"},
-    ConfigRow{kSinceAugust, [](const Query& q) { return q.deployment.hardware.platform == PlatformKind::cpu && !q.gated(); }, "NotImplementedError",
+    ConfigRow{kSinceAugust, [](const Query& q) { return q.deployment.hardware.platform == deployment::PlatformKind::cpu && !q.gated(); }, "NotImplementedError",
               "an activation without gate on cpu"},
 };
 
 }  // namespace
 
-bool Query::gated() const { return engine < kVllm2026_08 ? deployment.layer.is_act_and_mul : is_gated(activation); }
+bool Query::gated() const { return engine < deployment::kVllm2026_08 ? deployment.layer.is_act_and_mul : deployment::is_gated(activation); }
 
 std::string_view Query::router_logits() const {
   return deployment.layer.router_logits_dtype.empty() ? deployment.layer.in_dtype : deployment.layer.router_logits_dtype;
@@ -110,4 +110,4 @@ std::optional<Refusal> config_refusal(const Query& query) {
   return std::nullopt;
 }
 
-}  // namespace mx::oracle
+}  // namespace mx::engine

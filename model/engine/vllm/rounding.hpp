@@ -12,13 +12,13 @@
 #include "model/deployment/deployment.hpp"
 #include "model/deployment/version.hpp"
 
-namespace mx::oracle {
+namespace mx::engine {
 
 /// Sizes go up to these multiples, in elements; the first row that applies decides.
 struct RoundingRow {
-  Versions versions;
+  deployment::Versions versions;
   std::span<const std::string_view> backends;  ///< empty: every one
-  std::optional<PlatformKind> platform;        ///< none: every one
+  std::optional<deployment::PlatformKind> platform;        ///< none: every one
   bool silu_or_situ;                           ///< for layers with these activations alone
   std::int64_t hidden;
   std::int64_t intermediate;
@@ -32,7 +32,7 @@ enum class Rounded : std::uint8_t { nothing, mxfp4, plain };
 /// Of MXFP4; all versions' rows.
 std::span<const RoundingRow> rounding_rows();
 /// Those of one version; not for `nothing`. Empty: that version rounds none.
-std::vector<RoundingRow> roundings_of(Engine engine, Rounded what);
+std::vector<RoundingRow> roundings_of(deployment::Engine engine, Rounded what);
 
 /// A layer's sizes in elements.
 struct RoundedSizes {
@@ -42,9 +42,9 @@ struct RoundedSizes {
 
 /// What is rounded for.
 struct RoundingRequest {
-  Engine engine;
+  deployment::Engine engine;
   std::string_view backend;
-  PlatformKind platform;
+  deployment::PlatformKind platform;
   bool silu_or_situ;  ///< the layer's activation is one of these
   RoundedSizes sizes;
   std::string_view gcn_arch = {};  ///< rocm: "gfx950"
@@ -53,4 +53,4 @@ struct RoundingRequest {
 /// Sizes after the first row that applies. Throws Error(usage) where none does, and for a size outside [1, kLargestSize].
 RoundedSizes rounded_up(std::span<const RoundingRow> rows, const RoundingRequest& request);
 
-}  // namespace mx::oracle
+}  // namespace mx::engine

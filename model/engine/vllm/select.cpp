@@ -10,7 +10,7 @@
 #include "model/fault.hpp"
 #include "model/names.hpp"
 
-namespace mx::oracle {
+namespace mx::engine {
 namespace {
 
 using fault::Fault;
@@ -63,7 +63,7 @@ class Search {
   Decision run_steps(std::string_view wish) {
     wish_ = wish;
     removed_.clear();
-    requested_ = tables_.keys == KeyPolicy::callers ? query_.caller_key : QuantKey::none;
+    requested_ = tables_.keys == KeyPolicy::callers ? query_.caller_key : deployment::QuantKey::none;
     list_ = first_list(tables_, query_);
     for (const Step& step : tables_.steps) {
       switch (applies(step.when)) {
@@ -79,17 +79,17 @@ class Search {
   /// `unreadable` when a variable that the condition reads has a text that the engine's parser refuses.
   Switch applies(const When& when) const {
     const auto is = [](const auto& wanted, auto actual) { return !wanted || *wanted == actual; };
-    const bool fits = is(when.named, wish_ != kAuto) && holds(when.where, query_.deployment.hardware) && contains(when.routings, query_.routing) &&
+    const bool fits = is(when.named, wish_ != kAuto) && deployment::holds(when.where, query_.deployment.hardware) && deployment::contains(when.routings, query_.routing) &&
                       is(when.format, query_.format()) && is(when.allow_vllm_cutlass, query_.deployment.allow_vllm_cutlass);
     return fits && fits_layer(when) ? variables_fit(when) : Switch::off;
   }
 
   bool fits_layer(const When& when) const {
     const auto is = [](const auto& wanted, auto actual) { return !wanted || *wanted == actual; };
-    const Deployment& deployment = query_.deployment;
+    const deployment::Deployment& deployment = query_.deployment;
     const std::string& text_model = deployment.model.text_model_type.empty() ? deployment.model.model_type : deployment.model.text_model_type;
     const auto set = [&](EnvVariable variable) { return is_set(deployment.env, variable); };
-    return (when.wish.empty() || when.wish == wish_) && is(when.key_requested, requested_ != QuantKey::none) &&
+    return (when.wish.empty() || when.wish == wish_) && is(when.key_requested, requested_ != deployment::QuantKey::none) &&
            is(when.lora, deployment.layer.is_lora_enabled) && is(when.swiglu_limit, query_.constants.swiglu_limit.has_value()) &&
            is(when.moonep, query_.parallel.use_moonep_kernels()) && (when.models.empty() || listed(when.models, text_model)) &&
            std::ranges::none_of(when.unset, set) && !listed(removed_, when.not_removed) &&
@@ -107,10 +107,10 @@ class Search {
       if (all != when.switches) return Switch::off;
     }
     if (when.variant_set && *when.variant_set != is_set(environment, EnvVariable::flashinfer_moe_backend)) return Switch::off;
-    if (when.variants == kEverything) return Switch::on;
+    if (when.variants == deployment::kEverything) return Switch::on;
     const Answer<FlashinferVariant> variant = flashinfer_variant(query_.deployment.hardware.capability, environment);
     if (std::holds_alternative<Refusal>(variant)) return Switch::unreadable;
-    return contains(when.variants, std::get<FlashinferVariant>(variant)) ? Switch::on : Switch::off;
+    return deployment::contains(when.variants, std::get<FlashinferVariant>(variant)) ? Switch::on : Switch::off;
   }
 
   /// The exception of the engine's parser, met while reading the variables of a condition.
@@ -147,9 +147,9 @@ class Search {
   std::optional<Decision> resolve_requested_key() {
     if (planted(Fault::oracle_ignores_requested_key)) return std::nullopt;
     requested_ = query_.override_key.value_or(query_.caller_key);
-    if (query_.caller_key == QuantKey::none || query_.caller_key == requested_) return std::nullopt;
-    const std::string text = "checkpoint declares " + std::string(name_of(query_.caller_key)) + " activations, the quantization override asks for " +
-                             std::string(name_of(requested_));
+    if (query_.caller_key == deployment::QuantKey::none || query_.caller_key == requested_) return std::nullopt;
+    const std::string text = "checkpoint declares " + std::string(deployment::name_of(query_.caller_key)) + " activations, the quantization override asks for " +
+                             std::string(deployment::name_of(requested_));
     note(wish_, "", {false, "activation_key_conflict", text});
     return refused("ValueError", text);
   }
@@ -157,7 +157,7 @@ class Search {
   std::optional<Decision> map_name() {
     if (wish_ == kAuto || planted(Fault::oracle_ignores_wish)) return std::nullopt;
     const auto row = std::find_if(tables_.user_names.begin(), tables_.user_names.end(), [&](const UserNameRow& r) { return r.name == wish_; });
-    if (row == tables_.user_names.end() || (planted(Fault::later_names_unknown) && row->versions.since != kVllm2026_05)) {
+    if (row == tables_.user_names.end() || (planted(Fault::later_names_unknown) && row->versions.since != deployment::kVllm2026_05)) {
       const std::string text = "moe_backend '" + std::string(wish_) + "' is not known to this oracle";
       note(wish_, "", {false, "unknown_name", text});
       return refused("ValueError", text);
@@ -180,18 +180,18 @@ class Search {
     Names kept;
     for (std::string_view name : list_) {
       const bool owns = backend_named(tables_, name).own_key == requested_;
-      if (owns || (requested_ != QuantKey::none && name == tables_.survives_key_filter)) kept.push_back(name);
+      if (owns || (requested_ != deployment::QuantKey::none && name == tables_.survives_key_filter)) kept.push_back(name);
     }
-    if (tables_.filter_falls_back && requested_ != QuantKey::none && !planted(Fault::keys_never_fall_back)) {
+    if (tables_.filter_falls_back && requested_ != deployment::QuantKey::none && !planted(Fault::keys_never_fall_back)) {
       for (std::string_view name : list_) {
-        if (backend_named(tables_, name).own_key == QuantKey::none && !listed(kept, name)) kept.push_back(name);
+        if (backend_named(tables_, name).own_key == deployment::QuantKey::none && !listed(kept, name)) kept.push_back(name);
       }
     }
-    if (kept.empty() && requested_ == QuantKey::none) return;
+    if (kept.empty() && requested_ == deployment::QuantKey::none) return;
     for (std::string_view name : list_) {
       if (listed(kept, name)) continue;
       const auto why = [&] {
-        return std::string(name_of(requested_)) + " asked, the backend's is " + std::string(name_of(backend_named(tables_, name).own_key));
+        return std::string(deployment::name_of(requested_)) + " asked, the backend's is " + std::string(deployment::name_of(backend_named(tables_, name).own_key));
       };
       note(name, "", {false, "activation_key", detail_ == Detail::texts ? why() : std::string()});
     }
@@ -209,7 +209,7 @@ class Search {
   }
 
   /// The engine's helper: first supported class, or ValueError with the reason of the last one.
-  Attempt try_backend(std::string_view name, std::optional<QuantKey> key = {}) {
+  Attempt try_backend(std::string_view name, std::optional<deployment::QuantKey> key = {}) {
     const BackendRow& row = backend_named(tables_, name);
     if (row.module != nullptr && !(query_.deployment.software.*row.module)) {
       note(name, "*", missing_module(row, Detail::texts));
@@ -219,7 +219,7 @@ class Search {
       note(name, "", own);
       return {"", "ValueError", true};
     }
-    const QuantKey asked = key.value_or(key_for(tables_.keys, row, requested_));
+    const deployment::QuantKey asked = key.value_or(key_for(tables_.keys, row, requested_));
     if (wish_ != kAuto && query_.deployment.layer.is_lora_enabled) {
       if (row.refuses_lora_by_name) {
         note(name, "", {false, "lora", "LoRA is enabled"});
@@ -236,7 +236,7 @@ class Search {
     return {"", "ValueError", true};
   }
 
-  Verdict check(std::string_view name, std::string_view class_name, QuantKey key) {
+  Verdict check(std::string_view name, std::string_view class_name, deployment::QuantKey key) {
     const Verdict verdict = check_class({tables_.classes, class_name, query_, weight_key_, key}, detail_);
     note(name, class_name, verdict);
     return verdict;
@@ -256,7 +256,7 @@ class Search {
     return answer(*name, attempt);
   }
 
-  Decision force(std::string_view name, std::optional<QuantKey> key) {
+  Decision force(std::string_view name, std::optional<deployment::QuantKey> key) {
     forced_ = key;
     return answer(name, try_backend(name, key));
   }
@@ -267,7 +267,7 @@ class Search {
   }
 
   std::optional<Decision> try_class(std::string_view name, std::string_view kernel_class) {
-    return check(name, kernel_class, QuantKey::none).supported ? std::optional(chosen(name, kernel_class)) : std::nullopt;
+    return check(name, kernel_class, deployment::QuantKey::none).supported ? std::optional(chosen(name, kernel_class)) : std::nullopt;
   }
 
   std::optional<Decision> walk(std::span<const std::string_view> backends) {
@@ -309,7 +309,7 @@ class Search {
   /// None for a step that asked no class.
   std::optional<Subject> subject_of(const Candidate& candidate) const {
     if (candidate.kernel_class.empty() || candidate.kernel_class == "*") return std::nullopt;
-    const QuantKey key = forced_.value_or(key_for(tables_.keys, backend_named(tables_, candidate.backend), requested_));
+    const deployment::QuantKey key = forced_.value_or(key_for(tables_.keys, backend_named(tables_, candidate.backend), requested_));
     return Subject{tables_.classes, candidate.kernel_class, query_, weight_key_, key};
   }
 
@@ -318,7 +318,7 @@ class Search {
   }
 
   Decision chosen(std::string_view backend, std::string_view kernel_class) {
-    const LayerConfig& layer = query_.deployment.layer;
+    const deployment::LayerConfig& layer = query_.deployment.layer;
     const RoundedSizes sizes = round_up(tables_, backend, query_.deployment, {layer.hidden, layer.intermediate_per_partition});
     if (planted(Fault::oracle_hides_refusals) && !trace_.empty()) trace_.erase(trace_.begin(), trace_.end() - 1);
     return {Choice{std::string(backend), std::string(kernel_class), sizes.hidden, sizes.intermediate}, std::nullopt, std::move(trace_)};
@@ -332,19 +332,19 @@ class Search {
   const OracleTables& tables_;
   const Query& query_;
   Detail detail_;
-  QuantKey weight_key_;
+  deployment::QuantKey weight_key_;
   std::string_view wish_;
-  QuantKey requested_ = QuantKey::none;
+  deployment::QuantKey requested_ = deployment::QuantKey::none;
   Names list_;
   Names removed_;                   ///< what steps took out, or would have
-  std::optional<QuantKey> forced_;  ///< of activations, by the step that forces a backend
+  std::optional<deployment::QuantKey> forced_;  ///< of activations, by the step that forces a backend
   std::vector<Candidate> trace_;
 };
 
 }  // namespace
 
 std::vector<std::string_view> first_list(const OracleTables& tables, const Query& query) {
-  const QuantKey activation_key = tables.keys == KeyPolicy::callers ? query.caller_key : QuantKey::none;
+  const deployment::QuantKey activation_key = tables.keys == KeyPolicy::callers ? query.caller_key : deployment::QuantKey::none;
   const PriorityRequest request{query.deployment.hardware, query.parallel, tables.weight_key.value_or(query.caller_weight_key), activation_key,
                                 query.activation};
   return priority_order({tables.priority, tables.to_front}, request);
@@ -359,16 +359,16 @@ const BackendRow& backend_named(const OracleTables& tables, std::string_view nam
   throw Error(ErrorCode::usage, unknown_name("backend", name, known));
 }
 
-Decision select(Engine engine, std::string_view oracle, const Deployment& deployment, Detail detail) {
+Decision select(deployment::Engine engine, std::string_view oracle, const deployment::Deployment& deployment, Detail detail) {
   return select(tables_of(engine, oracle), deployment, detail);
 }
 
-Decision select(const OracleTables& tables, const Deployment& deployment, Detail detail) {
+Decision select(const OracleTables& tables, const deployment::Deployment& deployment, Detail detail) {
   const Query query = query_for(tables, deployment);
   return Search(tables, query, detail).run();
 }
 
-RoundedSizes round_up(const OracleTables& tables, std::string_view backend, const Deployment& deployment, const RoundedSizes& sizes) {
+RoundedSizes round_up(const OracleTables& tables, std::string_view backend, const deployment::Deployment& deployment, const RoundedSizes& sizes) {
   backend_named(tables, backend);
   if (tables.roundings.empty()) return sizes;
   const std::string& activation = deployment.layer.activation;
@@ -376,14 +376,14 @@ RoundedSizes round_up(const OracleTables& tables, std::string_view backend, cons
                                        deployment.hardware.gcn_arch});
 }
 
-std::vector<std::string_view> order_of(const OracleTables& tables, const Deployment& deployment) {
+std::vector<std::string_view> order_of(const OracleTables& tables, const deployment::Deployment& deployment) {
   const Query query = query_for(tables, deployment);
   return Search(tables, query, Detail::codes).order();
 }
 
-QuantKey activation_key(const OracleTables& tables, std::string_view backend) {
+deployment::QuantKey activation_key(const OracleTables& tables, std::string_view backend) {
   const BackendRow& row = backend_named(tables, backend);
-  return planted(Fault::oracle_forgets_own_key) ? QuantKey::none : row.own_key;
+  return planted(Fault::oracle_forgets_own_key) ? deployment::QuantKey::none : row.own_key;
 }
 
 std::vector<std::string_view> user_names(const OracleTables& tables) {
@@ -392,4 +392,4 @@ std::vector<std::string_view> user_names(const OracleTables& tables) {
   return names;
 }
 
-}  // namespace mx::oracle
+}  // namespace mx::engine

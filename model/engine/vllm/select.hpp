@@ -11,7 +11,7 @@
 #include "model/deployment/deployment.hpp"
 #include "model/engine/vllm/tables.hpp"
 
-namespace mx::oracle {
+namespace mx::engine {
 
 /// First failing check of a (backend, class) pair, in the engine's order; `none` when it is supported.
 struct Verdict {
@@ -59,33 +59,33 @@ enum class Detail { codes, texts };
 
 /// What the engine's oracle of that name answers. Total: every deployment gives a choice or a refusal; throws Error(usage) only for an oracle that
 /// does not exist or a deployment that cannot (an unknown activation name, sizes that are not positive), Error(unsupported) as tables_of does.
-Decision select(Engine engine, std::string_view oracle, const Deployment& deployment, Detail detail = Detail::codes);
+Decision select(deployment::Engine engine, std::string_view oracle, const deployment::Deployment& deployment, Detail detail = Detail::codes);
 /// The same from given tables, which may have a mistake planted in them.
-Decision select(const OracleTables& tables, const Deployment& deployment, Detail detail = Detail::codes);
+Decision select(const OracleTables& tables, const deployment::Deployment& deployment, Detail detail = Detail::codes);
 
 /// Verdict of every (backend, class) pair for a deployment, as the recorded support files list them: with the caller's activation key where the
 /// oracle takes one and there is one, else the backend's own; the quantization override is not applied. Throws as select does.
-std::vector<Candidate> support(Engine engine, std::string_view oracle, const Deployment& deployment, Detail detail = Detail::codes);
-std::vector<Candidate> support(const OracleTables& tables, const Deployment& deployment, Detail detail = Detail::codes);
+std::vector<Candidate> support(deployment::Engine engine, std::string_view oracle, const deployment::Deployment& deployment, Detail detail = Detail::codes);
+std::vector<Candidate> support(const OracleTables& tables, const deployment::Deployment& deployment, Detail detail = Detail::codes);
 
 /// Why no class of the backend takes the deployment: what the class that comes nearest fails first. Throws as select does, and for an unknown
 /// backend.
-std::string why_not(const OracleTables& tables, const Deployment& deployment, std::string_view backend);
+std::string why_not(const OracleTables& tables, const deployment::Deployment& deployment, std::string_view backend);
 
 /// Throws Error(usage) with the nearest known name.
 const BackendRow& backend_named(const OracleTables& tables, std::string_view name);
 
 /// Sizes that a backend's buffers get for a deployment whose layer has those given, by the rounding rule; as given where the oracle rounds nothing.
 /// Throws Error(usage) for an unknown backend and as rounded_up does.
-RoundedSizes round_up(const OracleTables& tables, std::string_view backend, const Deployment& deployment, const RoundedSizes& sizes);
+RoundedSizes round_up(const OracleTables& tables, std::string_view backend, const deployment::Deployment& deployment, const RoundedSizes& sizes);
 
 /// The backend's own activation key ("None" for 16-bit activations). Throws Error(usage) for an unknown backend.
-QuantKey activation_key(const OracleTables& tables, std::string_view backend);
+deployment::QuantKey activation_key(const OracleTables& tables, std::string_view backend);
 
 /// The order in which the oracle tries its backends for a deployment, before keys and variables change it. Throws as select does.
-std::vector<std::string_view> order_of(const OracleTables& tables, const Deployment& deployment);
+std::vector<std::string_view> order_of(const OracleTables& tables, const deployment::Deployment& deployment);
 
 /// Values of moe_backend that the oracle knows, "auto" first.
 std::vector<std::string_view> user_names(const OracleTables& tables);
 
-}  // namespace mx::oracle
+}  // namespace mx::engine

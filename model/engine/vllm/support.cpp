@@ -5,21 +5,21 @@
 #include "model/engine/vllm/call_rules.hpp"
 #include "model/engine/vllm/verdicts.hpp"
 
-namespace mx::oracle {
+namespace mx::engine {
 
-Query query_for(const OracleTables& tables, const Deployment& deployment) {
+Query query_for(const OracleTables& tables, const deployment::Deployment& deployment) {
   Query query = query_of(deployment, tables.engine);
   query.asks_batched = !tables.batched_wish.empty() && deployment.layer.moe_backend == tables.batched_wish;
   return query;
 }
 
-QuantKey key_for(KeyPolicy keys, const BackendRow& row, QuantKey requested) {
+deployment::QuantKey key_for(KeyPolicy keys, const BackendRow& row, deployment::QuantKey requested) {
   switch (keys) {
-    case KeyPolicy::own: return row.takes_requested_key && requested != QuantKey::none ? requested : row.own_key;
+    case KeyPolicy::own: return row.takes_requested_key && requested != deployment::QuantKey::none ? requested : row.own_key;
     case KeyPolicy::callers: return requested;
     case KeyPolicy::requested_or_own: break;
   }
-  return requested != QuantKey::none ? requested : row.own_key;
+  return requested != deployment::QuantKey::none ? requested : row.own_key;
 }
 
 Verdict missing_module(const BackendRow& row, Detail detail) {
@@ -34,20 +34,20 @@ Verdict own_verdict(const BackendRow& row, const Query& query, Detail detail) {
   return {true, "", ""};
 }
 
-std::vector<Candidate> support(Engine engine, std::string_view oracle, const Deployment& deployment, Detail detail) {
+std::vector<Candidate> support(deployment::Engine engine, std::string_view oracle, const deployment::Deployment& deployment, Detail detail) {
   return support(tables_of(engine, oracle), deployment, detail);
 }
 
-std::vector<Candidate> support(const OracleTables& tables, const Deployment& deployment, Detail detail) {
+std::vector<Candidate> support(const OracleTables& tables, const deployment::Deployment& deployment, Detail detail) {
   const Query query = query_for(tables, deployment);
-  const QuantKey weight_key = tables.weight_key.value_or(query.caller_weight_key);
+  const deployment::QuantKey weight_key = tables.weight_key.value_or(query.caller_weight_key);
   std::vector<Candidate> verdicts;
   for (const BackendRow& row : tables.backends) {
     if (row.module != nullptr && !(deployment.software.*row.module)) {
       verdicts.push_back({std::string(row.name), "*", missing_module(row, detail)});
       continue;
     }
-    const QuantKey key = key_for(tables.support_keys, row, query.caller_key);
+    const deployment::QuantKey key = key_for(tables.support_keys, row, query.caller_key);
     const auto ask = [&](std::string_view class_name) {
       verdicts.push_back({std::string(row.name), std::string(class_name), check_class({tables.classes, class_name, query, weight_key, key}, detail)});
     };
@@ -58,11 +58,11 @@ std::vector<Candidate> support(const OracleTables& tables, const Deployment& dep
   return verdicts;
 }
 
-std::string why_not(const OracleTables& tables, const Deployment& deployment, std::string_view backend) {
+std::string why_not(const OracleTables& tables, const deployment::Deployment& deployment, std::string_view backend) {
   const BackendRow& row = backend_named(tables, backend);
   if (row.module != nullptr && !(deployment.software.*row.module)) return missing_module(row, Detail::texts).text;
   const Query query = query_for(tables, deployment);
-  const QuantKey weight_key = tables.weight_key.value_or(query.caller_weight_key);
+  const deployment::QuantKey weight_key = tables.weight_key.value_or(query.caller_weight_key);
   std::string text = "it has no class";
   int nearest = -1;
   for (const std::string_view class_name : row.classes) {
@@ -76,4 +76,4 @@ std::string why_not(const OracleTables& tables, const Deployment& deployment, st
   return text;
 }
 
-}  // namespace mx::oracle
+}  // namespace mx::engine

@@ -17,19 +17,19 @@
 #include "model/engine/vllm/oracles/priority.hpp"
 #include "model/engine/vllm/rounding.hpp"
 
-namespace mx::oracle {
+namespace mx::engine {
 
 // Versions for which a row holds, by the months in which the tables change.
-inline constexpr Versions kAlways = since(kVllm2026_05);
-inline constexpr Versions kMay = before(kVllm2026_08);
-inline constexpr Versions kAugust = between(kVllm2026_08, kVllm2026_11);
-inline constexpr Versions kUntilNovember = before(kVllm2026_11);
-inline constexpr Versions kSinceAugust = since(kVllm2026_08);
-inline constexpr Versions kSinceNovember = since(kVllm2026_11);
+inline constexpr deployment::Versions kAlways = deployment::since(deployment::kVllm2026_05);
+inline constexpr deployment::Versions kMay = deployment::before(deployment::kVllm2026_08);
+inline constexpr deployment::Versions kAugust = deployment::between(deployment::kVllm2026_08, deployment::kVllm2026_11);
+inline constexpr deployment::Versions kUntilNovember = deployment::before(deployment::kVllm2026_11);
+inline constexpr deployment::Versions kSinceAugust = deployment::since(deployment::kVllm2026_08);
+inline constexpr deployment::Versions kSinceNovember = deployment::since(deployment::kVllm2026_11);
 
 /// The rows of one version, in their order.
 template <typename Row>
-std::vector<Row> rows_of(Engine engine, std::span<const Row> rows) {
+std::vector<Row> rows_of(deployment::Engine engine, std::span<const Row> rows) {
   std::vector<Row> of_engine;
   std::ranges::copy_if(rows, std::back_inserter(of_engine), [&](const Row& row) { return row.versions.has(engine); });
   return of_engine;
@@ -37,29 +37,29 @@ std::vector<Row> rows_of(Engine engine, std::span<const Row> rows) {
 
 /// One alternative of a device predicate; all fields must hold. Checked in the order place, variables, probes.
 struct DeviceRule {
-  Where where = {};
-  bool Software::*probe = nullptr;  ///< null: none
+  deployment::Where where = {};
+  bool deployment::Software::*probe = nullptr;  ///< null: none
   std::span<const EnvVariable> switched_on = {};
-  bool Software::*also = nullptr;   ///< a second probe
-  bool Hardware::*trait = nullptr;  ///< of the processor
+  bool deployment::Software::*also = nullptr;   ///< a second probe
+  bool deployment::Hardware::*trait = nullptr;  ///< of the processor
 };
 
 /// Every weight key of one set with every activation key of the other.
 struct KeyPairs {
-  Mask weights;
-  Mask activations;
+  deployment::Mask weights;
+  deployment::Mask activations;
 };
 
 /// Pairs that are accepted where the place fits.
 struct QuantRule {
   std::span<const KeyPairs> pairs;
-  Where where = {};
+  deployment::Where where = {};
 };
 
 /// Routing methods that are accepted for some keys alone.
 struct RoutingRule {
   KeyPairs keys;
-  Mask methods;
+  deployment::Mask methods;
 };
 
 /// Facts about the parallel configuration that a class may refuse.
@@ -125,24 +125,24 @@ enum class LayerRule : std::uint8_t {
 
 /// Activations that a class does not take on some platforms.
 struct ActivationLoss {
-  Where where;
-  Mask activations;
+  deployment::Where where;
+  deployment::Mask activations;
 };
 
 /// One expert class of the engine.
 struct KernelClass {
   std::string_view name;
-  Engine first = kVllm2026_05;     ///< the version that the row came with; it holds until the next row of its name
-  std::optional<Engine> end = {};  ///< the version that no longer has the class
+  deployment::Engine first = deployment::kVllm2026_05;     ///< the version that the row came with; it holds until the next row of its name
+  std::optional<deployment::Engine> end = {};  ///< the version that no longer has the class
   ActivationFormat format = ActivationFormat::standard;
   bool monolithic = false;           ///< routing happens inside the kernel
   std::string_view only_dtype = {};  ///< of the layer's input, asked before everything else; empty: any
   std::span<const DeviceRule> devices = {};
   bool takes_no_act_and_mul = false;
-  Mask activations = 0;
+  deployment::Mask activations = 0;
   std::span<const QuantRule> quant = {};
-  Mask refused_parallel = 0;
-  Mask routings = kEverything;
+  deployment::Mask refused_parallel = 0;
+  deployment::Mask routings = deployment::kEverything;
   std::span<const RoutingRule> more_routings = {};
   bool batch_invariant = false;
   bool lora = false;
@@ -153,9 +153,9 @@ struct KernelClass {
   /// other columns are those of this row.
   std::span<const std::string_view> halves = {};
   std::span<const ActivationLoss> fewer_activations = {};
-  bool Software::*situ = nullptr;          ///< SITU is taken, too, where this probe says yes
-  Mask router_logits = kEverything;        ///< dtypes, as numbered by dtype_names()
-  Mask f32_logits_routings = kEverything;  ///< float32 router logits with these routing methods alone
+  bool deployment::Software::*situ = nullptr;          ///< SITU is taken, too, where this probe says yes
+  deployment::Mask router_logits = deployment::kEverything;        ///< dtypes, as numbered by dtype_names()
+  deployment::Mask f32_logits_routings = deployment::kEverything;  ///< float32 router logits with these routing methods alone
   std::int64_t hidden_multiple = 1;
   std::span<const LayerRule> rules_before = {};
   std::span<const LayerRule> rules_after = {};
@@ -165,7 +165,7 @@ struct KernelClass {
 
 /// Every class that an oracle of the version can name, and the halves. Source: vllm 7e1b45a09 (2026-05), 7ca49fbe4 (2026-08) and 4ba787ec9 (2026-11)
 /// fused_moe/experts/*.py.
-std::span<const KernelClass> kernel_classes(Engine engine);
+std::span<const KernelClass> kernel_classes(deployment::Engine engine);
 /// Of the w4a8_int8 oracle, whose class shares its name with another. Source: vllm 7ca49fbe4 fused_moe/experts/cpu_int4_moe.py.
 std::span<const KernelClass> cpu_int4_classes();
 
@@ -188,11 +188,11 @@ enum class CallRule : std::uint8_t {
 struct BackendRow {
   std::string_view name;
   std::span<const std::string_view> classes;  ///< in the order of trial
-  QuantKey own_key = QuantKey::none;          ///< of activations; counts where the oracle's KeyPolicy asks for it
-  bool Software::*module = nullptr;           ///< importing the classes needs this package
+  deployment::QuantKey own_key = deployment::QuantKey::none;          ///< of activations; counts where the oracle's KeyPolicy asks for it
+  bool deployment::Software::*module = nullptr;           ///< importing the classes needs this package
   std::string_view module_name = {};
   bool global_sf_supported = false;  ///< one activation scale for the experts of all ranks (nvfp4)
-  Versions versions = kAlways;
+  deployment::Versions versions = kAlways;
   bool takes_requested_key = false;   ///< under KeyPolicy::own: asked with the requested key where there is one
   std::string_view lora_class = {};   ///< tried before the others for a named backend with LoRA on
   bool refuses_lora_by_name = false;  ///< a named backend with LoRA on is a ValueError
@@ -203,7 +203,7 @@ struct BackendRow {
 struct UserNameRow {
   std::string_view name;
   std::span<const std::string_view> backends;
-  Versions versions = kAlways;
+  deployment::Versions versions = kAlways;
 };
 
 struct RewriteRow {
@@ -214,7 +214,7 @@ struct RewriteRow {
 /// A backend of a priority list.
 struct PriorityRow {
   std::string_view backend;
-  Versions versions = kAlways;
+  deployment::Versions versions = kAlways;
 };
 
 /// Which activation key a backend's classes are asked with.
@@ -227,14 +227,14 @@ enum class KeyPolicy : std::uint8_t {
 /// When a step is taken: every field must hold. Variables come last and in this order, as reading one may raise.
 struct When {
   std::optional<bool> named = {};  ///< moe_backend is a name, or is auto
-  Where where = {};
-  Mask routings = kEverything;
+  deployment::Where where = {};
+  deployment::Mask routings = deployment::kEverything;
   std::optional<ActivationFormat> format = {};  ///< that is asked for
   std::optional<bool> allow_vllm_cutlass = {};
   std::span<const EnvVariable> variables = {};  ///< one of them is set, and ...
   Switch switches = Switch::on;                 ///< ... on: all are on, with their defaults; off: one is off
   std::optional<bool> variant_set = {};         ///< VLLM_FLASHINFER_MOE_BACKEND is set
-  Mask variants = kEverything;                  ///< of FlashinferVariant, which it chooses
+  deployment::Mask variants = deployment::kEverything;                  ///< of FlashinferVariant, which it chooses
   std::string_view wish = {};                   ///< moe_backend is this name
   std::optional<bool> key_requested = {};
   std::optional<bool> lora = {};
@@ -244,7 +244,7 @@ struct When {
   std::span<const EnvVariable> unset = {};        ///< none of them is set
   std::string_view not_removed = {};              ///< no step took this backend out
   std::int64_t intermediate_multiple = 1;         ///< of one rank
-  bool Software::*probe = nullptr;
+  bool deployment::Software::*probe = nullptr;
 };
 
 /// What a search does, one after the other. It holds a list of backends, at first those of the priority table in their order for the deployment.
@@ -270,23 +270,23 @@ struct Step {
   StepKind kind;
   When when = {};
   std::span<const std::string_view> backends = {};
-  std::optional<QuantKey> key = {};  ///< of force: replaces the key that the policy gives
+  std::optional<deployment::QuantKey> key = {};  ///< of force: replaces the key that the policy gives
   std::string_view error_type = {};  ///< of raise
   std::string_view why = {};         ///< of remove and raise, for people
-  Versions versions = kAlways;
+  deployment::Versions versions = kAlways;
   std::string_view kernel_class = {};
 };
 
 /// One oracle of one version.
 struct OracleTables {
-  Engine engine;
+  deployment::Engine engine;
   std::string_view name;
-  std::optional<QuantKey> weight_key;  ///< none: the caller's
+  std::optional<deployment::QuantKey> weight_key;  ///< none: the caller's
   KeyPolicy keys;
   KeyPolicy support_keys;  ///< with which support() asks
   /// What callers usually pass; where they have no say, what the oracle asks for and `none`.
-  QuantKey usual_weight_key;
-  QuantKey usual_activation_key;
+  deployment::QuantKey usual_weight_key;
+  deployment::QuantKey usual_activation_key;
   std::span<const KernelClass> classes;
   std::span<const BackendRow> backends;
   std::span<const UserNameRow> user_names;
@@ -303,24 +303,24 @@ struct OracleTables {
 };
 
 /// Oracles of a version: mxfp4 (gpt-oss path), mxfp4_deepseek_v4, nvfp4, fp8, mxfp8, w4a8; since 2026-08 unquantized, int_wna16, int8, w4a8_int8.
-std::span<const std::string_view> oracle_names(Engine engine);
+std::span<const std::string_view> oracle_names(deployment::Engine engine);
 /// Of all versions.
 std::span<const std::string_view> oracle_names();
 /// Throws Error(usage) with the nearest known name, Error(unsupported) for a version that has no tables of this oracle, naming those that have.
-const OracleTables& tables_of(Engine engine, std::string_view oracle);
+const OracleTables& tables_of(deployment::Engine engine, std::string_view oracle);
 /// Null for a version or an oracle without tables.
-const OracleTables* find_tables(Engine engine, std::string_view oracle);
+const OracleTables* find_tables(deployment::Engine engine, std::string_view oracle);
 
 /// Source of all: vllm 7e1b45a09 (2026-05; w4a8: 4438b6e7d), 7ca49fbe4 (2026-08), 4ba787ec9 (2026-11) fused_moe/oracle/*.py.
-const OracleTables& mxfp4_tables(Engine engine);
-const OracleTables& mxfp4_deepseek_v4_tables(Engine engine);
-const OracleTables& nvfp4_tables(Engine engine);
-const OracleTables& fp8_tables(Engine engine);
-const OracleTables& mxfp8_tables(Engine engine);
-const OracleTables& w4a8_tables(Engine engine);
-const OracleTables& unquantized_tables(Engine engine);  ///< since 2026-08
-const OracleTables& int_wna16_tables(Engine engine);    ///< since 2026-08
-const OracleTables& int8_tables(Engine engine);         ///< since 2026-08
-const OracleTables& w4a8_int8_tables(Engine engine);    ///< since 2026-08
+const OracleTables& mxfp4_tables(deployment::Engine engine);
+const OracleTables& mxfp4_deepseek_v4_tables(deployment::Engine engine);
+const OracleTables& nvfp4_tables(deployment::Engine engine);
+const OracleTables& fp8_tables(deployment::Engine engine);
+const OracleTables& mxfp8_tables(deployment::Engine engine);
+const OracleTables& w4a8_tables(deployment::Engine engine);
+const OracleTables& unquantized_tables(deployment::Engine engine);  ///< since 2026-08
+const OracleTables& int_wna16_tables(deployment::Engine engine);    ///< since 2026-08
+const OracleTables& int8_tables(deployment::Engine engine);         ///< since 2026-08
+const OracleTables& w4a8_int8_tables(deployment::Engine engine);    ///< since 2026-08
 
-}  // namespace mx::oracle
+}  // namespace mx::engine

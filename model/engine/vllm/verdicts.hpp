@@ -5,13 +5,13 @@
 #include "model/engine/vllm/select.hpp"
 #include "model/engine/vllm/tables.hpp"
 
-namespace mx::oracle {
+namespace mx::engine {
 
 /// The deployment as the oracle asks it. Throws Error(usage) for a word or a size that cannot be.
-Query query_for(const OracleTables& tables, const Deployment& deployment);
+Query query_for(const OracleTables& tables, const deployment::Deployment& deployment);
 
 /// The key of activations under which a backend's classes are asked.
-QuantKey key_for(KeyPolicy keys, const BackendRow& row, QuantKey requested);
+deployment::QuantKey key_for(KeyPolicy keys, const BackendRow& row, deployment::QuantKey requested);
 
 /// What a backend answers whose module is not installed.
 Verdict missing_module(const BackendRow& row, Detail detail);
@@ -19,4 +19,4 @@ Verdict missing_module(const BackendRow& row, Detail detail);
 /// The first rule of the backend's own that the call breaks; supported when there is none.
 Verdict own_verdict(const BackendRow& row, const Query& query, Detail detail);
 
-}  // namespace mx::oracle
+}  // namespace mx::engine

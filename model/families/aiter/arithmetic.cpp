@@ -4,7 +4,7 @@
 
 #include "model/families/arithmetic_rows.hpp"
 
-namespace mx::sim {
+namespace mx::families {
 namespace {
 
 using layout::SourceOrder;
@@ -62,4 +62,4 @@ constexpr std::array kRows{
 
 std::span<const ExecutionRow> aiter_executions() { return kRows; }
 
-}  // namespace mx::sim
+}  // namespace mx::families

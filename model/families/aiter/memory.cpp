@@ -11,95 +11,95 @@
 #include "model/layout/grains.hpp"
 #include "model/numerics/f32.hpp"
 
-namespace mx::layout {
+namespace mx::families {
 namespace {
 
 constexpr std::string_view kRowsAxis = "rows";
 
-TensorPlan fp32_bias(Layout layout) { return {std::move(layout), &cast_named("bf16_to_f32")}; }
+layout::TensorPlan fp32_bias(layout::Layout layout) { return {std::move(layout), &cast_named("bf16_to_f32")}; }
 
-Layout loaded_units(Role role, const Setting& setting) {
-  return loaded_rows(role, setting, is_bias(role) ? 32 : unit_bits(role, setting.form.format));
+layout::Layout loaded_units(layout::Role role, const Setting& setting) {
+  return loaded_rows(role, setting, layout::is_bias(role) ? 32 : layout::unit_bits(role, setting.form.format));
 }
 
 /// What follows the order of the rows of an AITER_MXFP4_BF16 tensor.
-TensorPlan shuffled_a16w4(Layout layout, Role role, bool gate_up) {
-  if (is_bias(role)) return fp32_bias(std::move(layout));
-  if (is_scale(role)) return {blocks::aiter_scale_a16w4(layout, kRowsAxis, "G", gate_up), &kKeep};
-  return {blocks::aiter_weight_a16w4(layout, kRowsAxis, "K", gate_up), &kKeep};
+layout::TensorPlan shuffled_a16w4(layout::Layout layout, layout::Role role, bool gate_up) {
+  if (layout::is_bias(role)) return fp32_bias(std::move(layout));
+  if (layout::is_scale(role)) return {blocks::aiter_scale_a16w4(layout, kRowsAxis, "G", gate_up), &layout::kKeep};
+  return {blocks::aiter_weight_a16w4(layout, kRowsAxis, "K", gate_up), &layout::kKeep};
 }
 
 /// The older engine separates the pairs of rows of w13 whatever the checkpoint's order.
-TensorPlan build_bf16_2026_05(Role role, const Setting& setting) {
-  Layout layout = loaded_units(role, setting);
-  if (is_w13(role)) blocks::separate_pairs(layout, kRowsAxis);
-  return shuffled_a16w4(std::move(layout), role, is_w13(role));
+layout::TensorPlan build_bf16_2026_05(layout::Role role, const Setting& setting) {
+  layout::Layout layout = loaded_units(role, setting);
+  if (layout::is_w13(role)) blocks::separate_pairs(layout, kRowsAxis);
+  return shuffled_a16w4(std::move(layout), role, layout::is_w13(role));
 }
 
-bool is_standard(const Setting& setting) { return setting.form.order == SourceOrder::standard; }
+bool is_standard(const Setting& setting) { return setting.form.order == layout::SourceOrder::standard; }
 /// triton_kernels' strided layout, which moves nothing.
 bool is_strided(const Setting& setting) { return is_standard(setting) && setting.arch == Arch::gfx1250; }
 bool is_situ(const Setting& setting) { return is_standard(setting) && !is_strided(setting) && setting.activation == ConverterActivation::situ; }
 bool is_shuffled(const Setting& setting) { return !is_strided(setting); }
 
-TensorPlan build_bf16_2026_08(Role role, const Setting& setting) {
-  Layout layout = loaded_units(role, setting);
-  if (is_strided(setting)) return is_bias(role) ? fp32_bias(std::move(layout)) : TensorPlan{std::move(layout), &kKeep};
-  if (is_w13(role) && !is_standard(setting)) blocks::separate_pairs(layout, kRowsAxis);
-  if (role == Role::w2_weight_scale && is_situ(setting)) return {blocks::aiter_e8m0(layout, "E", kRowsAxis, "G"), &kKeep};
-  return shuffled_a16w4(std::move(layout), role, is_w13(role) && (!is_situ(setting) || setting.aiter.a8w4));
+layout::TensorPlan build_bf16_2026_08(layout::Role role, const Setting& setting) {
+  layout::Layout layout = loaded_units(role, setting);
+  if (is_strided(setting)) return layout::is_bias(role) ? fp32_bias(std::move(layout)) : layout::TensorPlan{std::move(layout), &layout::kKeep};
+  if (layout::is_w13(role) && !is_standard(setting)) blocks::separate_pairs(layout, kRowsAxis);
+  if (role == layout::Role::w2_weight_scale && is_situ(setting)) return {blocks::aiter_e8m0(layout, "E", kRowsAxis, "G"), &layout::kKeep};
+  return shuffled_a16w4(std::move(layout), role, layout::is_w13(role) && (!is_situ(setting) || setting.aiter.a8w4));
 }
 
-TensorPlan build_mxfp4(Role role, const Setting& setting) {
-  Layout layout = loaded_units(role, setting);
-  if (is_bias(role)) return fp32_bias(std::move(layout));
-  if (is_scale(role)) return {blocks::aiter_e8m0(layout, "E", kRowsAxis, "G"), &kKeep};
-  return {blocks::aiter_weight(layout, kRowsAxis, "K"), &kKeep};
+layout::TensorPlan build_mxfp4(layout::Role role, const Setting& setting) {
+  layout::Layout layout = loaded_units(role, setting);
+  if (layout::is_bias(role)) return fp32_bias(std::move(layout));
+  if (layout::is_scale(role)) return {blocks::aiter_e8m0(layout, "E", kRowsAxis, "G"), &layout::kKeep};
+  return {blocks::aiter_weight(layout, kRowsAxis, "K"), &layout::kKeep};
 }
 
-TensorPlan build_mxfp8(Role role, const Setting& setting) {
-  Layout layout = loaded_rows(role, setting, unit_bits(role, WeightFormat::mxfp8));
-  if (role == Role::w2_weight_scale) return {blocks::aiter_e8m0(layout, "E", kRowsAxis, "G"), &kKeep};
-  if (is_bias(role)) return {std::move(layout), &kKeep};
-  return shuffled_a16w4(std::move(layout), role, is_w13(role));
+layout::TensorPlan build_mxfp8(layout::Role role, const Setting& setting) {
+  layout::Layout layout = loaded_rows(role, setting, layout::unit_bits(role, layout::WeightFormat::mxfp8));
+  if (role == layout::Role::w2_weight_scale) return {blocks::aiter_e8m0(layout, "E", kRowsAxis, "G"), &layout::kKeep};
+  if (layout::is_bias(role)) return {std::move(layout), &layout::kKeep};
+  return shuffled_a16w4(std::move(layout), role, layout::is_w13(role));
 }
 
 /// Devices whose fp8 is e4m3fnuz: the engine re-reads e4m3fn codes as such, with doubled scales, before it converts.
 /// Source: vllm/model_executor/layers/quantization/utils/w8a8_utils.py, normalize_e4m3fn_to_e4m3fnuz.
 bool has_fnuz(const Setting& setting) { return setting.arch == Arch::gfx942; }
 
-TensorPlan build_fp8(Role role, const Setting& setting) {
-  Layout layout = loaded_rows(role, setting, unit_bits(role, setting.form.format));
-  if (!is_weight(role)) return {std::move(layout), &kKeep};
-  return {blocks::aiter_weight(layout, kRowsAxis, "K"), has_fnuz(setting) ? &cast_named("e4m3fn_to_e4m3fnuz") : &kKeep};
+layout::TensorPlan build_fp8(layout::Role role, const Setting& setting) {
+  layout::Layout layout = loaded_rows(role, setting, layout::unit_bits(role, setting.form.format));
+  if (!layout::is_weight(role)) return {std::move(layout), &layout::kKeep};
+  return {blocks::aiter_weight(layout, kRowsAxis, "K"), has_fnuz(setting) ? &cast_named("e4m3fn_to_e4m3fnuz") : &layout::kKeep};
 }
 
 constexpr std::uint32_t kTwo = 0x40000000U;
 constexpr std::uint32_t kHalf = 0x3F000000U;
 
 /// Multiplies every scale and returns how many the inverse factor does not give back.
-std::int64_t multiply(Units& scales, std::uint32_t factor, std::uint32_t inverse) {
+std::int64_t multiply(layout::Units& scales, std::uint32_t factor, std::uint32_t inverse) {
   std::int64_t lost = 0;
   for (std::int64_t i = 0; i < static_cast<std::int64_t>(scales.bytes.size()) / 4; ++i) {
-    const auto scale = static_cast<std::uint32_t>(get_grain(scales.bytes, i, 32));
+    const auto scale = static_cast<std::uint32_t>(layout::get_grain(scales.bytes, i, 32));
     const std::uint32_t product = f32::mul(scale, factor);
-    set_grain(scales.bytes, i, 32, product);
+    layout::set_grain(scales.bytes, i, 32, product);
     lost += f32::mul(product, inverse) == scale ? 0 : 1;
   }
   return lost;
 }
 
-void double_scales(LayerUnits& units, const Setting& setting, std::vector<Loss>& losses) {
+void double_scales(layout::LayerUnits& units, const Setting& setting, std::vector<layout::Loss>& losses) {
   if (!has_fnuz(setting)) return;
-  for (Role role : {Role::w13_weight_scale, Role::w2_weight_scale}) {
+  for (layout::Role role : {layout::Role::w13_weight_scale, layout::Role::w2_weight_scale}) {
     const std::int64_t lost = multiply(units[static_cast<std::size_t>(role)], kTwo, kHalf);
     if (lost > 0) losses.push_back({role, "scales of 2^127 and more and NaNs are not doubled", lost});
   }
 }
 
-void halve_scales(LayerUnits& units, const Setting& setting) {
+void halve_scales(layout::LayerUnits& units, const Setting& setting) {
   if (!has_fnuz(setting)) return;
-  for (Role role : {Role::w13_weight_scale, Role::w2_weight_scale}) multiply(units[static_cast<std::size_t>(role)], kHalf, kTwo);
+  for (layout::Role role : {layout::Role::w13_weight_scale, layout::Role::w2_weight_scale}) multiply(units[static_cast<std::size_t>(role)], kHalf, kTwo);
 }
 
 // Rows of w13 and w2 are whole tiles in every MXFP4 and MXFP8 layer: sizes are multiples of the group of 32.
@@ -134,18 +134,18 @@ constexpr std::array<Need, 4> kFp8Needs{{
 constexpr std::string_view kOld = "7e1b45a09252a5b513cd83116aa7a2f310220c34";
 constexpr std::string_view kNew = "017e9f4448b700e85ee16023287b025693c72b9e";
 
-constexpr Source mxfp4_source(std::string_view commit) {
+constexpr layout::Source mxfp4_source(std::string_view commit) {
   return {"vllm-project/vllm", "vllm/model_executor/layers/fused_moe/oracle/mxfp4.py",
           "convert_gpt_oss_weight_to_mxfp4_moe_kernel_format, convert_weight_to_mxfp4_moe_kernel_format", commit};
 }
-constexpr Source kFp8Source{"vllm-project/vllm", "vllm/model_executor/layers/fused_moe/oracle/fp8.py", "convert_to_fp8_moe_kernel_format", kNew};
+constexpr layout::Source kFp8Source{"vllm-project/vllm", "vllm/model_executor/layers/fused_moe/oracle/fp8.py", "convert_to_fp8_moe_kernel_format", kNew};
 
 constexpr std::string_view kA16w4Summary =
     "w13 rows gate then up; tiles of 16 rows by 64 bytes, of gate and up in turn; scales in tiles of 32 rows by 8; biases fp32";
 
-constexpr BackendLayout mxfp4_row(std::string_view backend, std::string_view summary, Versions engines, Versions standard,
-                                  std::span<const Need> needs, TensorPlan (*build)(Role, const Setting&)) {
-  return {.format = WeightFormat::mxfp4,
+constexpr BackendLayout mxfp4_row(std::string_view backend, std::string_view summary, deployment::Versions engines, deployment::Versions standard,
+                                  std::span<const Need> needs, layout::TensorPlan (*build)(layout::Role, const Setting&)) {
+  return {.format = layout::WeightFormat::mxfp4,
           .backend = backend,
           .family = "aiter",
           .summary = summary,
@@ -157,17 +157,17 @@ constexpr BackendLayout mxfp4_row(std::string_view backend, std::string_view sum
           .build = build,
           .values = nullptr,
           .undo_values = nullptr,
-          .source = mxfp4_source(engines.has(kVllm2026_08) ? kNew : kOld)};
+          .source = mxfp4_source(engines.has(deployment::kVllm2026_08) ? kNew : kOld)};
 }
 
-constexpr BackendLayout fp8_row(WeightFormat format) {
+constexpr BackendLayout fp8_row(layout::WeightFormat format) {
   return {.format = format,
           .backend = "AITER",
           .family = "aiter",
           .summary = "tiles of 16 rows by 32 columns, in them 16 bytes of each row; scales as loaded, on gfx942 doubled for e4m3fnuz",
-          .engines = since(kVllm2026_05),
-          .standard_order = since(kVllm2026_05),
-          .gpt_oss_order = kNever,
+          .engines = deployment::since(deployment::kVllm2026_05),
+          .standard_order = deployment::since(deployment::kVllm2026_05),
+          .gpt_oss_order = deployment::kNever,
           .takes_not_gated = true,
           .needs = kFp8Needs,
           .build = build_fp8,
@@ -177,13 +177,13 @@ constexpr BackendLayout fp8_row(WeightFormat format) {
 }
 
 constexpr BackendLayout mxfp8_row() {
-  return {.format = WeightFormat::mxfp8,
+  return {.format = layout::WeightFormat::mxfp8,
           .backend = "AITER_MXFP8",
           .family = "aiter",
           .summary = "tiles of 16 rows by 64 bytes, of gate and up in turn; scales of w13 in tiles of 32 rows by 8, of w2 over all experts stacked",
-          .engines = since(kVllm2026_08),
-          .standard_order = since(kVllm2026_08),
-          .gpt_oss_order = kNever,
+          .engines = deployment::since(deployment::kVllm2026_08),
+          .standard_order = deployment::since(deployment::kVllm2026_08),
+          .gpt_oss_order = deployment::kNever,
           .takes_not_gated = false,
           .needs = kMxfp8Needs,
           .build = build_mxfp8,
@@ -195,19 +195,19 @@ constexpr BackendLayout mxfp8_row() {
 constexpr BackendLayout aiter(BackendLayout row) { return of_library(row, "aiter"); }
 
 constexpr std::array<BackendLayout, 7> kRows{
-    aiter(mxfp4_row("AITER_MXFP4_BF16", kA16w4Summary, before(kVllm2026_08), before(kVllm2026_08), kOldBf16Needs, build_bf16_2026_05)),
+    aiter(mxfp4_row("AITER_MXFP4_BF16", kA16w4Summary, deployment::before(deployment::kVllm2026_08), deployment::before(deployment::kVllm2026_08), kOldBf16Needs, build_bf16_2026_05)),
     changed_in_november(
-        aiter(by_parts(mxfp4_row("AITER_MXFP4_BF16", kA16w4Summary, since(kVllm2026_08), since(kVllm2026_08), kBf16Needs, build_bf16_2026_08),
+        aiter(by_parts(mxfp4_row("AITER_MXFP4_BF16", kA16w4Summary, deployment::since(deployment::kVllm2026_08), deployment::since(deployment::kVllm2026_08), kBf16Needs, build_bf16_2026_08),
                        "on gfx1250 the last layout of triton_kernels")),
         "the order of gate and up follows a variable with SITU, and is by halves with 4-bit activations of DeepSeek-V4.1",
         "vllm/model_executor/layers/fused_moe/oracle/mxfp4.py convert_weight_to_mxfp4_moe_kernel_format"),
     aiter(mxfp4_row(
         "AITER_MXFP4_MXFP4",
         "rows in order; tiles of 16 rows by 32 bytes, in them 16 bytes of each row; scales of all experts stacked in tiles of 32 by 8; biases fp32",
-        since(kVllm2026_05), since(kVllm2026_08), kMxfp4Needs, build_mxfp4)),
-    aiter(fp8_row(WeightFormat::fp8_tensor)),
-    aiter(fp8_row(WeightFormat::fp8_channel)),
-    aiter(run_gated(fp8_row(WeightFormat::fp8_block))),
+        deployment::since(deployment::kVllm2026_05), deployment::since(deployment::kVllm2026_08), kMxfp4Needs, build_mxfp4)),
+    aiter(fp8_row(layout::WeightFormat::fp8_tensor)),
+    aiter(fp8_row(layout::WeightFormat::fp8_channel)),
+    aiter(run_gated(fp8_row(layout::WeightFormat::fp8_block))),
     aiter(mxfp8_row()),
 };
 
@@ -215,4 +215,4 @@ constexpr std::array<BackendLayout, 7> kRows{
 
 std::span<const BackendLayout> aiter_layouts() { return kRows; }
 
-}  // namespace mx::layout
+}  // namespace mx::families

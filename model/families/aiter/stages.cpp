@@ -6,14 +6,14 @@
 #include "model/families/row_blocks.hpp"
 #include "model/families/stage.hpp"
 
-namespace mx::layout {
+namespace mx::families {
 namespace {
 
 using Broken = std::vector<StageNeed>;
 using Words = std::string_view;
 
-Layout matrix(const StageRequest& request) {
-  return Layout({{"batch", request.batch}, {"rows", request.rows}, {"cols", request.cols}}, request.unit_bits);
+layout::Layout matrix(const StageRequest& request) {
+  return layout::Layout({{"batch", request.batch}, {"rows", request.rows}, {"cols", request.cols}}, request.unit_bits);
 }
 
 bool interleaves(const StageRequest& request) { return request.param("is_guinterleave") == 1 && request.param("gate_up") == 1; }
@@ -25,8 +25,8 @@ Broken broken_weight(const StageRequest& request) {
   return broken;
 }
 
-Layout weight(const StageRequest& request) {
-  Layout layout = matrix(request);
+layout::Layout weight(const StageRequest& request) {
+  layout::Layout layout = matrix(request);
   return blocks::aiter_weight(layout, "rows", "cols");
 }
 
@@ -46,8 +46,8 @@ Broken broken_moe_weight(const StageRequest& request) {
   return broken;
 }
 
-Layout moe_weight(const StageRequest& request) {
-  Layout layout = matrix(request);
+layout::Layout moe_weight(const StageRequest& request) {
+  layout::Layout layout = matrix(request);
   if (interleaves(request)) blocks::alternate_halves(layout, "rows", 1);
   return blocks::aiter_weight(layout, "rows", "cols");
 }
@@ -59,8 +59,8 @@ Broken broken_a16w4(const StageRequest& request) {
   return broken;
 }
 
-Layout a16w4(const StageRequest& request) {
-  Layout layout = matrix(request);
+layout::Layout a16w4(const StageRequest& request) {
+  layout::Layout layout = matrix(request);
   return blocks::aiter_weight_a16w4(layout, "rows", "cols", request.param("gate_up") == 1);
 }
 
@@ -71,13 +71,13 @@ Broken broken_scale_a16w4(const StageRequest& request) {
   return broken;
 }
 
-Layout scale_a16w4(const StageRequest& request) {
-  Layout layout = matrix(request);
+layout::Layout scale_a16w4(const StageRequest& request) {
+  layout::Layout layout = matrix(request);
   return blocks::aiter_scale_a16w4(layout, "rows", "cols", request.param("gate_up") == 1);
 }
 
-Layout e8m0(const StageRequest& request) {
-  Layout layout = matrix(request);
+layout::Layout e8m0(const StageRequest& request) {
+  layout::Layout layout = matrix(request);
   return blocks::aiter_e8m0(layout, "batch", "rows", "cols");
 }
 
@@ -88,8 +88,8 @@ Broken broken_n32k4(const StageRequest& request) {
   return broken;
 }
 
-Layout n32k4(const StageRequest& request) {
-  Layout layout = matrix(request);
+layout::Layout n32k4(const StageRequest& request) {
+  layout::Layout layout = matrix(request);
   if (interleaves(request)) blocks::alternate_halves(layout, "rows", 1);
   return blocks::tiles(layout, "rows", "cols", 32, 4);
 }
@@ -104,8 +104,8 @@ Broken broken_tiles(const StageRequest& request) {
 }
 
 template <std::int64_t height, std::int64_t width>
-Layout in_tiles(const StageRequest& request) {
-  Layout layout = matrix(request);
+layout::Layout in_tiles(const StageRequest& request) {
+  layout::Layout layout = matrix(request);
   return blocks::tiles(layout, "rows", "cols", height, width);
 }
 
@@ -115,9 +115,9 @@ Broken broken_scale_tiles(const StageRequest& request) {
   return broken;
 }
 
-Layout scale_tiles(const StageRequest& request) {
-  Layout layout = matrix(request);
-  blocks::pad_to_multiple(layout, "rows", 32, PadContent::neutral);
+layout::Layout scale_tiles(const StageRequest& request) {
+  layout::Layout layout = matrix(request);
+  blocks::pad_to_multiple(layout, "rows", 32, layout::PadContent::neutral);
   return blocks::tiles(layout, "rows", "cols", 32, 4);
 }
 
@@ -131,7 +131,7 @@ constexpr std::array<StageParam, 2> kInterleaveParams{kInterleave, kGateUp};
 
 constexpr std::array<Words, 1> kVersions{"aiter-2026-08"};
 
-constexpr Source source(Words symbol) { return {"ROCm/aiter", "aiter/ops/shuffle.py", symbol, "e4048607a535ace3a2b51ded31b1c8c2d45c0879"}; }
+constexpr layout::Source source(Words symbol) { return {"ROCm/aiter", "aiter/ops/shuffle.py", symbol, "e4048607a535ace3a2b51ded31b1c8c2d45c0879"}; }
 
 constexpr std::array<StageLayout, 11> kStages{{
     {"aiter.shuffle_weight",
@@ -221,4 +221,4 @@ constexpr std::array<StageLayout, 11> kStages{{
 
 std::span<const StageLayout> aiter_stages() { return kStages; }
 
-}  // namespace mx::layout
+}  // namespace mx::families

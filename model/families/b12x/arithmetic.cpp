@@ -4,7 +4,7 @@
 
 #include "model/families/arithmetic_rows.hpp"
 
-namespace mx::sim {
+namespace mx::families {
 namespace {
 
 /// Block scales times the checkpoint's own scale, in e4m3 again; activations with a scale of 1.
@@ -22,4 +22,4 @@ constexpr std::array kRows{b12x()};
 
 std::span<const ExecutionRow> b12x_executions() { return kRows; }
 
-}  // namespace mx::sim
+}  // namespace mx::families

@@ -7,52 +7,52 @@
 #include "model/families/memory_rows.hpp"
 #include "model/families/stage.hpp"
 
-namespace mx::layout {
+namespace mx::families {
 namespace {
 
-TensorPlan build(Role role, const Setting& setting) { return nvfp4_tiled(role, setting, rows_up_first); }
+layout::TensorPlan build(layout::Role role, const Setting& setting) { return nvfp4_tiled(role, setting, rows_up_first); }
 
 /// Gate and up are filled up to this, each at its own end, one shard as the tile takes it; and so are the columns of w2.
 constexpr ConverterPadding kShardPadding{.gated = 64, .not_gated = kNvfp4TilePadding.not_gated};
 
-Layout& pad_shards(Layout& layout, Role role, const Setting& setting) {
+layout::Layout& pad_shards(layout::Layout& layout, layout::Role role, const Setting& setting) {
   const std::int64_t intermediate = padded_by(kShardPadding, setting).intermediate;
   if (intermediate == setting.padded.intermediate) return layout;
-  if (!is_w13(role)) {
+  if (!layout::is_w13(role)) {
     const std::string columns = layout.view().back().name;
-    return layout.pad(columns, is_scale(role) ? intermediate / setting.padded.group : intermediate, PadContent::zero);
+    return layout.pad(columns, layout::is_scale(role) ? intermediate / setting.padded.group : intermediate, layout::PadContent::zero);
   }
-  layout.split("rows", setting.padded.intermediate, "shard", "rows").pad("rows", intermediate, PadContent::zero);
+  layout.split("rows", setting.padded.intermediate, "shard", "rows").pad("rows", intermediate, layout::PadContent::zero);
   return layout.merge({"shard", "rows"}, "rows");
 }
 
-TensorPlan build_own(Role role, const Setting& setting) {
-  Layout layout = loaded_units(role, setting);
-  if (!moves(role)) return {std::move(layout), &kKeep};
+layout::TensorPlan build_own(layout::Role role, const Setting& setting) {
+  layout::Layout layout = loaded_units(role, setting);
+  if (!moves(role)) return {std::move(layout), &layout::kKeep};
   pad_shards(layout, role, setting);
-  if (is_w13(role) && setting.b12x.a16) rows_up_first(layout, setting);
-  if (is_scale(role)) blocks::sf128x4(layout, "rows", "G");
-  return {std::move(layout), &kKeep};
+  if (layout::is_w13(role) && setting.b12x.a16) rows_up_first(layout, setting);
+  if (layout::is_scale(role)) blocks::sf128x4(layout, "rows", "G");
+  return {std::move(layout), &layout::kKeep};
 }
 
 constexpr BackendLayout own() {
   BackendLayout row =
       with_padding(nvfp4_row("b12x", "B12X", "gate and up each padded at its own end, up first for 16-bit activations; scales in the 128x4 tile",
-                             since(kVllm2026_08), {}, build_own),
+                             deployment::since(deployment::kVllm2026_08), {}, build_own),
                    kShardPadding);
   row.source.commit = kCommit2026_08_22;
   return row;
 }
 
 constexpr BackendLayout mxfp4(std::string_view backend) {
-  BackendLayout row = in_versions(mxfp4_row("b12x", backend, "every tensor as loaded", {}, as_loaded), since(kVllm2026_08));
-  row.gpt_oss_order = kNever;
+  BackendLayout row = in_versions(mxfp4_row("b12x", backend, "every tensor as loaded", {}, as_loaded), deployment::since(deployment::kVllm2026_08));
+  row.gpt_oss_order = deployment::kNever;
   row.source.commit = kCommit2026_08_22;
   return row;
 }
 
 constexpr std::array<BackendLayout, 4> kRows{
-    nvfp4_tiled_row("b12x", "FLASHINFER_B12X", kNvfp4UpFirst, since(kVllm2026_05), build),
+    nvfp4_tiled_row("b12x", "FLASHINFER_B12X", kNvfp4UpFirst, deployment::since(deployment::kVllm2026_05), build),
     of_library(own(), "flashinfer"),
     of_library(mxfp4("B12X_MXFP4_MXFP8"), "flashinfer"),
     of_library(mxfp4("B12X_MXFP4_BF16"), "flashinfer"),
@@ -62,4 +62,4 @@ constexpr std::array<BackendLayout, 4> kRows{
 
 std::span<const BackendLayout> b12x_layouts() { return kRows; }
 
-}  // namespace mx::layout
+}  // namespace mx::families

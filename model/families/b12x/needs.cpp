@@ -5,7 +5,7 @@
 
 #include "model/families/facts.hpp"
 
-namespace mx::oracle {
+namespace mx::families {
 namespace {
 
 using namespace facts;
@@ -29,13 +29,13 @@ constexpr std::array kNeeds = {
         [](const Placement& p) { return !has_ep(p); }, "fi flashinfer/fused_moe/cute_dsl/b12x_moe.py, refused by the class by 2026-08",
         "vllm pull request 40082"),
     need("activation", kB12x, {}, kernel_class, silent, read, "SILU, fixed", "computed as SwiGLU", is_silu, "E/flashinfer_b12x_moe.py", {},
-         before(kVllm2026_08)),
+         deployment::before(deployment::kVllm2026_08)),
     need(
         "activation", kB12x, {}, kernel_class, error, read, "SILU, GELU_TANH or RELU2_NO_MUL", "ValueError",
         [](const Placement& p) {
           return activation_is(p, {"SILU", "GELU_TANH", "RELU2_NO_MUL"});
         },
-        "E/flashinfer_b12x_moe.py _ACTIVATION_MAP at 7ca49fbe4", {}, since(kVllm2026_08)),
+        "E/flashinfer_b12x_moe.py _ACTIVATION_MAP at 7ca49fbe4", {}, deployment::since(deployment::kVllm2026_08)),
     need("dtype", kB12x, {}, kernel, error, read, "bfloat16", "an assertion", is_bfloat16, "fi flashinfer/fused_moe/cute_dsl/b12x_moe.py"),
     need("scale_rows", kB12x, {}, converter, error, run, "rows of w13 in whole tiles of 128 when gated", "NotImplementedError: padding for w1 and w3",
          converter_takes, "vllm quantization/utils/flashinfer_fp4_moe.py prepare_nvfp4_moe_layer_for_fi_or_cutlass"),
@@ -51,15 +51,15 @@ constexpr std::array kPlannedNeeds = {
     need(
         "device", kPlanned, {}, kernel_class, error, read, "SM12x, and package b12x, which supports the machine", "no such kernel",
         [](const Placement& p) { return cuda_in(p, 120, 129) && p.deployment.software.b12x_supported; }, "E/ of 0.33.0 and 7ca49fbe4: b12x.py", {},
-        since(kVllm2026_08)),
+        deployment::since(deployment::kVllm2026_08)),
     need(
         "weight_on_input", kPlanned, {}, converter, error, read, "no weight on the input but with 16-bit activations",
         "ValueError as the weights are prepared", [](const Placement& p) { return !p.deployment.layer.router_weight_on_input || keeps_16_bits(p); },
-        "E/ at 7ca49fbe4: b12x.py process_weights_after_loading", {}, since(kVllm2026_08)),
+        "E/ at 7ca49fbe4: b12x.py process_weights_after_loading", {}, deployment::since(deployment::kVllm2026_08)),
     need(
         "relu2_constants", kPlanned, {}, kernel_class, silent, read, "no limit of RELU2_NO_MUL: it is not handed on", "nothing is clamped",
-        [](const Placement& p) { return !activation_is(p, {"RELU2_NO_MUL"}) || !constants_of(p.deployment.layer).swiglu_limit; },
-        "E/ at 7ca49fbe4: b12x.py _swiglu_params", {}, since(kVllm2026_08)),
+        [](const Placement& p) { return !activation_is(p, {"RELU2_NO_MUL"}) || !deployment::constants_of(p.deployment.layer).swiglu_limit; },
+        "E/ at 7ca49fbe4: b12x.py _swiglu_params", {}, deployment::since(deployment::kVllm2026_08)),
 };
 
 constexpr std::array kClasses = {
@@ -75,4 +75,4 @@ constexpr std::array kTables = {NeedTable{kNvfp4Oracles, false, kNeeds}, NeedTab
 std::span<const NeedTable> b12x_needs() { return kTables; }
 std::span<const KernelClassFacts> b12x_classes() { return kClasses; }
 
-}  // namespace mx::oracle
+}  // namespace mx::families

@@ -4,7 +4,7 @@
 
 #include "model/families/setting_key_rows.hpp"
 
-namespace mx::layout {
+namespace mx::families {
 namespace {
 
 constexpr std::array<SettingKey, 1> kKeys{{
@@ -16,4 +16,4 @@ constexpr std::array<SettingKey, 1> kKeys{{
 
 std::span<const SettingKey> b12x_setting_keys() { return kKeys; }
 
-}  // namespace mx::layout
+}  // namespace mx::families

@@ -1,10 +1,10 @@
 #pragma once
 // What B12X's converters may look at besides what every converter sees.
 
-namespace mx::layout {
+namespace mx::families {
 
 struct B12xParameters {
   bool a16 = false;  ///< 16-bit activations with NVFP4 weights
 };
 
-}  // namespace mx::layout
+}  // namespace mx::families

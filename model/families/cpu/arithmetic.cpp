@@ -4,7 +4,7 @@
 
 #include "model/families/arithmetic_rows.hpp"
 
-namespace mx::sim {
+namespace mx::families {
 namespace {
 
 using layout::WeightFormat;
@@ -42,4 +42,4 @@ constexpr std::array kRows{
 
 std::span<const ExecutionRow> cpu_executions() { return kRows; }
 
-}  // namespace mx::sim
+}  // namespace mx::families

@@ -7,7 +7,7 @@
 #include "model/families/stage.hpp"
 #include "model/fault.hpp"
 
-namespace mx::layout::blocks {
+namespace mx::families::blocks {
 namespace {
 
 constexpr std::int64_t kBlock = 32;  // block_size_n() of csrc/cpu/sgl-kernels/common.h: two tiles of 16 rows
@@ -23,9 +23,9 @@ std::vector<std::int64_t> whole_lines_first(std::int64_t blocks, std::int64_t co
 
 }  // namespace
 
-Layout& cpu_nibbles(Layout& layout, std::string_view rows, std::string_view cols) {
+layout::Layout& cpu_nibbles(layout::Layout& layout, std::string_view rows, std::string_view cols) {
   const bool ragged = extent_of(layout, rows) % kBlock != 0;
-  pad_to_multiple(layout, rows, kBlock, PadContent::unwritten);
+  pad_to_multiple(layout, rows, kBlock, layout::PadContent::unwritten);
   split_off(layout, rows, {{"high", 2}, {"part", 2}, {"row", kBlock / 4}});
   split_off(layout, cols, {{"nibble", 2}});
   order(layout, {rows, cols, "part", "row", "nibble", "high"});
@@ -36,7 +36,7 @@ Layout& cpu_nibbles(Layout& layout, std::string_view rows, std::string_view cols
   return layout.slice("lines", 0, (2 * blocks - 1) * bytes);
 }
 
-Layout& cpu_vnni2(Layout& layout, std::string_view rows, std::string_view cols) {
+layout::Layout& cpu_vnni2(layout::Layout& layout, std::string_view rows, std::string_view cols) {
   // Half blocks of 16 rows, so that a last one alone is a line like the others.
   split_off(layout, rows, {{"row", kBlock / 2}});
   split_off(layout, cols, {{"element", 2}});
@@ -56,10 +56,10 @@ Layout& cpu_vnni2(Layout& layout, std::string_view rows, std::string_view cols) 
   return layout.merge({rows, cols}, "lines").table("lines", std::move(lines));
 }
 
-Layout& cpu_scale(Layout& layout, std::string_view rows, std::string_view cols) {
+layout::Layout& cpu_scale(layout::Layout& layout, std::string_view rows, std::string_view cols) {
   split_off(layout, rows, {{"row", kBlock}});
   if (fault::planted(fault::Fault::cpu_scales_not_transposed)) return order(layout, {rows, "row", cols});
   return order(layout, {rows, cols, "row"});
 }
 
-}  // namespace mx::layout::blocks
+}  // namespace mx::families::blocks

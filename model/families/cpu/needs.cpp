@@ -5,7 +5,7 @@
 
 #include "model/families/facts.hpp"
 
-namespace mx::oracle {
+namespace mx::families {
 namespace {
 
 using namespace facts;
@@ -19,7 +19,7 @@ constexpr std::array<Names, 1> kCpu = {"CPUExpertsMxfp4"};
 
 constexpr std::array kNeeds = {
     need(
-        "device", kCpu, {}, kernel_class, error, read, "cpu", "no such operator", [](const Placement& p) { return is_on(p, PlatformKind::cpu); },
+        "device", kCpu, {}, kernel_class, error, read, "cpu", "no such operator", [](const Placement& p) { return is_on(p, deployment::PlatformKind::cpu); },
         "E/cpu_moe.py"),
     need(
         "amx", kCpu, {}, kernel, error, read, "a processor with AMX: the other builds lack the operators", "no such operator",
@@ -40,13 +40,13 @@ constexpr std::array kNeeds = {
         [](const Placement& p) {
           return activation_is(p, {"SILU", "SWIGLUOAI"});
         },
-        "vllm csrc/cpu/sgl-kernels/moe.cpp", {}, before(kVllm2026_11)),
+        "vllm csrc/cpu/sgl-kernels/moe.cpp", {}, deployment::before(deployment::kVllm2026_11)),
     need(
         "activation", kCpu, {}, kernel_class, error, read, "SILU, SWIGLUOAI, GELU or GELU_TANH", "KeyError",
         [](const Placement& p) {
           return activation_is(p, {"SILU", "SWIGLUOAI", "GELU", "GELU_TANH"});
         },
-        "E/cpu_moe.py _CPU_ACT_METHODS of 0.33.0", {}, since(kVllm2026_11)),
+        "E/cpu_moe.py _CPU_ACT_METHODS of 0.33.0", {}, deployment::since(deployment::kVllm2026_11)),
     need(
         "expert_map", kCpu, {}, kernel_class, silent, read, "no expert parallelism: the map is ignored", "global ids meet local weights",
         [](const Placement& p) { return !has_ep(p); }, "E/cpu_moe.py apply"),
@@ -60,7 +60,7 @@ constexpr std::array<Names, 1> kCpu = {"CPUExpertsFp8"};
 
 constexpr std::array kNeeds = {
     need(
-        "device", kCpu, {}, kernel_class, error, read, "cpu", "no such operator", [](const Placement& p) { return is_on(p, PlatformKind::cpu); },
+        "device", kCpu, {}, kernel_class, error, read, "cpu", "no such operator", [](const Placement& p) { return is_on(p, deployment::PlatformKind::cpu); },
         "E/cpu_moe.py"),
     need(
         "amx", kCpu, {}, kernel, error, read, "a processor with AMX: the other builds lack the operators", "no such operator",
@@ -68,13 +68,13 @@ constexpr std::array kNeeds = {
     need("sizes", kCpu, {}, converter, error, read, "rows of w13 and w2 multiples of 16, H and I of 32", "an error in the packing", converter_takes,
          "vllm csrc/cpu/sgl-kernels/gemm.cpp"),
     need("block_size", kCpu, {}, kernel_class, error, read, "block scales", "an error: block_size is required", is_block, "E/cpu_moe.py"),
-    need("activation", kCpu, {}, kernel_class, silent, read, "SILU, fixed", "computed as SILU", is_silu, "E/cpu_moe.py", {}, before(kVllm2026_11)),
+    need("activation", kCpu, {}, kernel_class, silent, read, "SILU, fixed", "computed as SILU", is_silu, "E/cpu_moe.py", {}, deployment::before(deployment::kVllm2026_11)),
     need(
         "activation", kCpu, {}, kernel_class, error, read, "SILU, GELU or GELU_TANH: the constants of SWIGLUOAI are not passed", "KeyError",
         [](const Placement& p) {
           return activation_is(p, {"SILU", "GELU", "GELU_TANH"});
         },
-        "E/cpu_moe.py CPUExpertsFp8 of 0.33.0", {}, since(kVllm2026_11)),
+        "E/cpu_moe.py CPUExpertsFp8 of 0.33.0", {}, deployment::since(deployment::kVllm2026_11)),
     need(
         "dtype", kCpu, {}, kernel, error, read, "bfloat16", kTorchError, [](const Placement& p) { return dtype_is(p, {"bfloat16"}); },
         "vllm csrc/cpu/sgl-kernels/gemm_fp8.cpp brgemm, tinygemm_kernel_nn"),
@@ -94,15 +94,15 @@ constexpr std::array<Names, 1> kOracle = {"int_wna16"};
 constexpr std::array kNeeds = {
     need(
         "amx", kCpu, {}, kernel_class, error, read, "x86 with AMX", "no such operator",
-        [](const Placement& p) { return is_on(p, PlatformKind::cpu) && p.deployment.hardware.amx; }, "E/cpu_moe.py CPUExpertsInt4 at 7ca49fbe4", {},
-        since(kVllm2026_08)),
+        [](const Placement& p) { return is_on(p, deployment::PlatformKind::cpu) && p.deployment.hardware.amx; }, "E/cpu_moe.py CPUExpertsInt4 at 7ca49fbe4", {},
+        deployment::since(deployment::kVllm2026_08)),
     need(
         "weight_on_input", kCpu, {}, kernel_class, error, read, "no weight on the input", "NotImplementedError",
         [](const Placement& p) { return !p.deployment.layer.router_weight_on_input; }, "E/cpu_moe.py CPUExpertsInt4.apply at 7ca49fbe4", {},
-        since(kVllm2026_08)),
+        deployment::since(deployment::kVllm2026_08)),
     need(
         "expert_map", kCpu, {}, kernel_class, silent, read, "no expert parallelism: the map is ignored", "global ids meet local weights",
-        [](const Placement& p) { return !has_ep(p); }, "E/cpu_moe.py CPUExpertsInt4.apply at 7ca49fbe4", {}, between(kVllm2026_08, kVllm2026_11)),
+        [](const Placement& p) { return !has_ep(p); }, "E/cpu_moe.py CPUExpertsInt4.apply at 7ca49fbe4", {}, deployment::between(deployment::kVllm2026_08, deployment::kVllm2026_11)),
 };
 
 }  // namespace int4
@@ -121,4 +121,4 @@ constexpr std::array kTables = {NeedTable{kMxfp4Oracles, false, mxfp4::kNeeds}, 
 std::span<const NeedTable> cpu_needs() { return kTables; }
 std::span<const KernelClassFacts> cpu_classes() { return kClasses; }
 
-}  // namespace mx::oracle
+}  // namespace mx::families

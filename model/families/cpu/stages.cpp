@@ -5,14 +5,14 @@
 #include "model/families/cpu/blocks.hpp"
 #include "model/families/stage.hpp"
 
-namespace mx::layout {
+namespace mx::families {
 namespace {
 
 using Broken = std::vector<StageNeed>;
 using Words = std::string_view;
 
-Layout matrix(const StageRequest& request) {
-  return Layout({{"batch", request.batch}, {"rows", request.rows}, {"cols", request.cols}}, request.unit_bits);
+layout::Layout matrix(const StageRequest& request) {
+  return layout::Layout({{"batch", request.batch}, {"rows", request.rows}, {"cols", request.cols}}, request.unit_bits);
 }
 
 Broken broken_weight(std::int64_t rows, std::int64_t elements) {
@@ -24,8 +24,8 @@ Broken broken_weight(std::int64_t rows, std::int64_t elements) {
 
 Broken broken_nibbles(const StageRequest& request) { return broken_weight(request.rows, 2 * request.cols); }
 
-Layout nibbles(const StageRequest& request) {
-  Layout layout = matrix(request);
+layout::Layout nibbles(const StageRequest& request) {
+  layout::Layout layout = matrix(request);
   layout.explode(4, "nibble").merge({"cols", "nibble"}, "cols");
   return blocks::cpu_nibbles(layout, "rows", "cols");
 }
@@ -38,8 +38,8 @@ Broken broken_vnni2(const StageRequest& request) {
   return broken;
 }
 
-Layout vnni2(const StageRequest& request) {
-  Layout layout = matrix(request);
+layout::Layout vnni2(const StageRequest& request) {
+  layout::Layout layout = matrix(request);
   return blocks::cpu_vnni2(layout, "rows", "cols");
 }
 
@@ -49,14 +49,14 @@ Broken broken_scale(const StageRequest& request) {
   return broken;
 }
 
-Layout scale(const StageRequest& request) {
-  Layout layout = matrix(request);
+layout::Layout scale(const StageRequest& request) {
+  layout::Layout layout = matrix(request);
   return blocks::cpu_scale(layout, "rows", "cols");
 }
 
 constexpr std::array<Words, 1> kVersions{"vllm-2026-08"};
 
-constexpr Source source(Words symbol) {
+constexpr layout::Source source(Words symbol) {
   return {"vllm-project/vllm", "csrc/cpu/sgl-kernels/gemm.cpp", symbol, "017e9f4448b700e85ee16023287b025693c72b9e"};
 }
 
@@ -98,4 +98,4 @@ constexpr std::array<StageLayout, 3> kStages{{
 
 std::span<const StageLayout> cpu_stages() { return kStages; }
 
-}  // namespace mx::layout
+}  // namespace mx::families

@@ -4,7 +4,7 @@
 
 #include "model/families/arithmetic_rows.hpp"
 
-namespace mx::sim {
+namespace mx::families {
 namespace {
 
 constexpr ExecutionRow cutedsl() {
@@ -31,4 +31,4 @@ constexpr std::array kRows{
 
 std::span<const ExecutionRow> cutedsl_executions() { return kRows; }
 
-}  // namespace mx::sim
+}  // namespace mx::families

@@ -6,21 +6,21 @@
 #include "model/families/memory_rows.hpp"
 #include "model/families/row_blocks.hpp"
 
-namespace mx::layout {
+namespace mx::families {
 namespace {
 
 constexpr std::string_view kRowsAxis = "rows";
 constexpr std::int64_t kBlockRows = 64;
 
-void rows_in_blocks(Layout& layout, const Setting& setting) {
+void rows_in_blocks(layout::Layout& layout, const Setting& setting) {
   if (!setting.form.gated) return;
-  if (setting.engine == kVllm2026_08 && setting.activation == ConverterActivation::swigluoai) blocks::separate_pairs(layout, kRowsAxis);
+  if (setting.engine == deployment::kVllm2026_08 && setting.activation == ConverterActivation::swigluoai) blocks::separate_pairs(layout, kRowsAxis);
   blocks::swap_halves(layout, kRowsAxis);
   blocks::alternate_halves(layout, kRowsAxis, kBlockRows);
 }
 
-TensorPlan build(Role role, const Setting& setting) { return nvfp4_tiled(role, setting, rows_in_blocks); }
-TensorPlan build_batched(Role role, const Setting& setting) { return nvfp4_tiled(role, setting, rows_kept); }
+layout::TensorPlan build(layout::Role role, const Setting& setting) { return nvfp4_tiled(role, setting, rows_in_blocks); }
+layout::TensorPlan build_batched(layout::Role role, const Setting& setting) { return nvfp4_tiled(role, setting, rows_kept); }
 
 /// Takes rows interleaved as in gpt-oss as well: with SWIGLUOAI it expects them so.
 constexpr BackendLayout from_any_order(BackendLayout row) {
@@ -28,16 +28,16 @@ constexpr BackendLayout from_any_order(BackendLayout row) {
   return row;
 }
 
-constexpr BackendLayout row(Versions engines) {
+constexpr BackendLayout row(deployment::Versions engines) {
   return nvfp4_tiled_row("cutedsl", "FLASHINFER_CUTEDSL", "w13 blocks of 64 up rows and 64 gate rows alternate; scales in the 128x4 tile", engines,
                          build);
 }
 
 constexpr std::array<BackendLayout, 3> kRows{
-    gated_only(row(before(kVllm2026_08))),
-    changed_in_november(from_any_order(row(since(kVllm2026_08))), "I is padded to 64, to 128 without a gate, and H to 256",
+    gated_only(row(deployment::before(deployment::kVllm2026_08))),
+    changed_in_november(from_any_order(row(deployment::since(deployment::kVllm2026_08))), "I is padded to 64, to 128 without a gate, and H to 256",
                         "Q/flashinfer_fp4_moe.py prepare_nvfp4_moe_layer_for_flashinfer_cutedsl"),
-    nvfp4_tiled_row("cutedsl", "FLASHINFER_CUTEDSL_BATCHED", kNvfp4Kept, since(kVllm2026_05), build_batched),
+    nvfp4_tiled_row("cutedsl", "FLASHINFER_CUTEDSL_BATCHED", kNvfp4Kept, deployment::since(deployment::kVllm2026_05), build_batched),
 };
 
 std::vector<StageNeed> broken_interleave(const StageRequest& request) {
@@ -46,8 +46,8 @@ std::vector<StageNeed> broken_interleave(const StageRequest& request) {
   return broken;
 }
 
-Layout interleave(const StageRequest& request) {
-  Layout layout({{"batch", request.batch}, {"rows", request.rows}, {"cols", request.cols}}, request.unit_bits);
+layout::Layout interleave(const StageRequest& request) {
+  layout::Layout layout({{"batch", request.batch}, {"rows", request.rows}, {"cols", request.cols}}, request.unit_bits);
   return blocks::alternate_halves(layout, kRowsAxis, request.param("group_rows"));
 }
 
@@ -72,4 +72,4 @@ constexpr std::array<StageLayout, 1> kStages{{
 std::span<const BackendLayout> cutedsl_layouts() { return kRows; }
 std::span<const StageLayout> cutedsl_stages() { return kStages; }
 
-}  // namespace mx::layout
+}  // namespace mx::families

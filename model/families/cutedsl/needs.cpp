@@ -5,7 +5,7 @@
 
 #include "model/families/facts.hpp"
 
-namespace mx::oracle {
+namespace mx::families {
 namespace {
 
 using namespace facts;
@@ -25,21 +25,21 @@ constexpr std::array kNeeds = {
         "device", kCuteDslBatched, {}, kernel, error, read, "SM major 10", "no such kernel", [](const Placement& p) { return cuda_in(p, 100, 109); },
         "fi flashinfer/cute_dsl/blockscaled_gemm.py"),
     need("activation", kCuteDslStandard, {}, kernel_class, silent, read, "SILU, fixed", "computed as SwiGLU", is_silu, "E/flashinfer_cutedsl_moe.py",
-         {}, before(kVllm2026_08)),
+         {}, deployment::before(deployment::kVllm2026_08)),
     need(
         "activation", kCuteDslStandard, {}, kernel_class, error, read, "SILU, SWIGLUOAI, SWIGLUOAI_UNINTERLEAVE or RELU2_NO_MUL",
         "an error in the wrapper",
         [](const Placement& p) {
           return activation_is(p, {"SILU", "SWIGLUOAI", "SWIGLUOAI_UNINTERLEAVE", "RELU2_NO_MUL"});
         },
-        "E/flashinfer_cutedsl_moe.py apply at 7ca49fbe4", {}, between(kVllm2026_08, kVllm2026_11)),
+        "E/flashinfer_cutedsl_moe.py apply at 7ca49fbe4", {}, deployment::between(deployment::kVllm2026_08, deployment::kVllm2026_11)),
     need(
         "activation", kCuteDslStandard, {}, kernel_class, error, read, "SILU, SWIGLUOAI, SWIGLUOAI_UNINTERLEAVE, RELU2_NO_MUL or SITU",
         "an error in the wrapper",
         [](const Placement& p) {
           return activation_is(p, {"SILU", "SWIGLUOAI", "SWIGLUOAI_UNINTERLEAVE", "RELU2_NO_MUL", "SITU"});
         },
-        "E/flashinfer_cutedsl_moe.py apply of 0.33.0", {}, since(kVllm2026_11)),
+        "E/flashinfer_cutedsl_moe.py apply of 0.33.0", {}, deployment::since(deployment::kVllm2026_11)),
     need("activation", kCuteDslBatched, {}, kernel_class, silent, read, "SILU, fixed", "computed as SwiGLU", is_silu,
          "E/flashinfer_cutedsl_batched_moe.py"),
     need("dtype", kCuteDsl, {}, kernel_class, error, read, "float16 or bfloat16", "an assertion", is_16_bit, "E/flashinfer_cutedsl_moe.py"),
@@ -60,4 +60,4 @@ constexpr std::array kTables = {NeedTable{kNvfp4Oracles, false, kNeeds}};
 std::span<const NeedTable> cutedsl_needs() { return kTables; }
 std::span<const KernelClassFacts> cutedsl_classes() { return kClasses; }
 
-}  // namespace mx::oracle
+}  // namespace mx::families

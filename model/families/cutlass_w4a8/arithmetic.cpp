@@ -7,7 +7,7 @@
 #include "model/families/cutlass_w4a8/values.hpp"
 #include "model/layout/grains.hpp"
 
-namespace mx::sim {
+namespace mx::families {
 namespace {
 
 using layout::WeightFormat;
@@ -32,9 +32,9 @@ void split_group_scales(layout::LayerUnits& units, const layout::Sizes& sizes) {
     for (std::int64_t r = 0; r < rows; ++r) {
       for (std::int64_t g = 0; g < length; ++g)
         row[static_cast<std::size_t>(g)] = static_cast<std::uint16_t>(layout::get_grain(groups.bytes, r * length + g, 16));
-      layout::set_grain(channels.bytes, r, 32, layout::w4a8_quantize_scales(row, codes));
+      layout::set_grain(channels.bytes, r, 32, w4a8_quantize_scales(row, codes));
       for (std::int64_t g = 0; g < length; ++g)
-        layout::set_grain(multiples.bytes, r * length + g, 64, layout::w4a8_expand(codes[static_cast<std::size_t>(g)]));
+        layout::set_grain(multiples.bytes, r * length + g, 64, w4a8_expand(codes[static_cast<std::size_t>(g)]));
     }
     units[static_cast<std::size_t>(channel_role)] = std::move(channels);
     groups = std::move(multiples);
@@ -62,4 +62,4 @@ constexpr std::array kRows{w4a8()};
 
 std::span<const ExecutionRow> cutlass_w4a8_executions() { return kRows; }
 
-}  // namespace mx::sim
+}  // namespace mx::families

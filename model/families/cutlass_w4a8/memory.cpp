@@ -13,7 +13,7 @@
 #include "model/numerics/convert.hpp"
 #include "model/numerics/f32.hpp"
 
-namespace mx::layout {
+namespace mx::families {
 namespace {
 
 constexpr std::array<Need, 3> kNeeds{{
@@ -22,22 +22,22 @@ constexpr std::array<Need, 3> kNeeds{{
     {Quantity::padding, Rule::equals, 0, "the engine rounds no size up"},
 }};
 
-TensorPlan build(Role role, const Setting& setting) {
-  if (is_weight(role)) {
-    Layout layout = loaded_rows(role, setting, 4);
-    if (fault::planted(fault::Fault::w4a8_rows_padded)) layout.pad("rows", layout.view()[1].extent + 16, PadContent::zero);
+layout::TensorPlan build(layout::Role role, const Setting& setting) {
+  if (layout::is_weight(role)) {
+    layout::Layout layout = loaded_rows(role, setting, 4);
+    if (fault::planted(fault::Fault::w4a8_rows_padded)) layout.pad("rows", layout.view()[1].extent + 16, layout::PadContent::zero);
     return {blocks::w4a8_reorder(layout, "rows", "K"), &cast_named("uint4b8_to_w4a8")};
   }
-  if (!is_scale(role)) return {loaded_rows(role, setting, unit_bits(role, setting.form.format)), &kKeep};
-  Layout layout = loaded_rows(role, setting, 64);  // eight codes each
-  return {layout.permute({"E", "G", "rows"}), &kKeep};
+  if (!layout::is_scale(role)) return {loaded_rows(role, setting, layout::unit_bits(role, setting.form.format)), &layout::kKeep};
+  layout::Layout layout = loaded_rows(role, setting, 64);  // eight codes each
+  return {layout.permute({"E", "G", "rows"}), &layout::kKeep};
 }
 
 struct ScaleRoles {
-  Role group;
-  Role channel;
+  layout::Role group;
+  layout::Role channel;
 };
-constexpr std::array<ScaleRoles, 2> kScaleRoles{{{Role::w13_weight_scale, Role::w13_channel_scale}, {Role::w2_weight_scale, Role::w2_channel_scale}}};
+constexpr std::array<ScaleRoles, 2> kScaleRoles{{{layout::Role::w13_weight_scale, layout::Role::w13_channel_scale}, {layout::Role::w2_weight_scale, layout::Role::w2_channel_scale}}};
 
 /// Whether code * channel is the scale again.
 bool is_kept(std::uint16_t scale, std::uint8_t code, std::uint32_t channel) {
@@ -45,23 +45,23 @@ bool is_kept(std::uint16_t scale, std::uint8_t code, std::uint32_t channel) {
 }
 
 /// Splits group scales into codes, eight of each, and channel scales.
-void split_scales(LayerUnits& units, const Setting& setting, std::vector<Loss>& losses) {
+void split_scales(layout::LayerUnits& units, const Setting& setting, std::vector<layout::Loss>& losses) {
   for (const ScaleRoles& roles : kScaleRoles) {
-    Units& groups = units[static_cast<std::size_t>(roles.group)];
-    const std::int64_t length = logical_axes(roles.group, setting.sizes, setting.form).back().extent;
+    layout::Units& groups = units[static_cast<std::size_t>(roles.group)];
+    const std::int64_t length = layout::logical_axes(roles.group, setting.sizes, setting.form).back().extent;
     const std::int64_t rows = static_cast<std::int64_t>(groups.bytes.size()) / 2 / length;
-    Units expanded{64, std::vector<std::uint8_t>(groups.bytes.size() * 4)};
-    Units channels{32, std::vector<std::uint8_t>(static_cast<std::size_t>(rows) * 4)};
+    layout::Units expanded{64, std::vector<std::uint8_t>(groups.bytes.size() * 4)};
+    layout::Units channels{32, std::vector<std::uint8_t>(static_cast<std::size_t>(rows) * 4)};
     std::vector<std::uint16_t> row(static_cast<std::size_t>(length));
     std::vector<std::uint8_t> codes(row.size());
     std::int64_t lost = 0;
     for (std::int64_t r = 0; r < rows; ++r) {
       for (std::size_t g = 0; g < row.size(); ++g)
-        row[g] = static_cast<std::uint16_t>(get_grain(groups.bytes, r * length + static_cast<std::int64_t>(g), 16));
+        row[g] = static_cast<std::uint16_t>(layout::get_grain(groups.bytes, r * length + static_cast<std::int64_t>(g), 16));
       const std::uint32_t channel = w4a8_quantize_scales(row, codes);
-      set_grain(channels.bytes, r, 32, channel);
+      layout::set_grain(channels.bytes, r, 32, channel);
       for (std::size_t g = 0; g < row.size(); ++g) {
-        set_grain(expanded.bytes, r * length + static_cast<std::int64_t>(g), 64, w4a8_expand(codes[g]));
+        layout::set_grain(expanded.bytes, r * length + static_cast<std::int64_t>(g), 64, w4a8_expand(codes[g]));
         lost += is_kept(row[g], codes[g], channel) ? 0 : 1;
       }
     }
@@ -71,16 +71,16 @@ void split_scales(LayerUnits& units, const Setting& setting, std::vector<Loss>& 
   }
 }
 
-constexpr std::array kChannelScales{Role::w13_channel_scale, Role::w2_channel_scale};
+constexpr std::array kChannelScales{layout::Role::w13_channel_scale, layout::Role::w2_channel_scale};
 
 constexpr std::array<BackendLayout, 1> kRows{{
-    {.format = WeightFormat::int4,
+    {.format = layout::WeightFormat::int4,
      .backend = "CUTLASS",
      .family = "cutlass_w4a8",
      .summary = "weights re-coded and in blocks of 16 rows by 32 columns; group scales [K/128, N] in e4m3, eight multiples each; channel scales fp32",
-     .engines = since(kVllm2026_05),
-     .standard_order = since(kVllm2026_05),
-     .gpt_oss_order = kNever,
+     .engines = deployment::since(deployment::kVllm2026_05),
+     .standard_order = deployment::since(deployment::kVllm2026_05),
+     .gpt_oss_order = deployment::kNever,
      .takes_not_gated = false,
      .needs = kNeeds,
      .build = build,
@@ -97,4 +97,4 @@ constexpr std::array<BackendLayout, 1> kRows{{
 
 std::span<const BackendLayout> cutlass_w4a8_layouts() { return kRows; }
 
-}  // namespace mx::layout
+}  // namespace mx::families

@@ -4,7 +4,7 @@
 
 #include "model/families/facts.hpp"
 
-namespace mx::oracle {
+namespace mx::families {
 namespace {
 
 using namespace facts;
@@ -18,11 +18,11 @@ constexpr std::array<Names, 1> kCutlass = {"CutlassExpertsW4A8Fp8"};
 constexpr std::array kNeeds = {
     need(
         "device", kCutlass, {}, kernel, error, read, "SM90 exactly: the kernels are compiled for sm_90a", "no kernel image",
-        [](const Placement& p) { return cuda_in(p, 90, 90); }, "vllm CMakeLists.txt W4A8_ARCHS", {}, before(kVllm2026_08)),
+        [](const Placement& p) { return cuda_in(p, 90, 90); }, "vllm CMakeLists.txt W4A8_ARCHS", {}, deployment::before(deployment::kVllm2026_08)),
     need(
         "device", kCutlass, {}, kernel, error, read, "SM90 exactly, though the class takes SM100, too: the kernels are compiled for sm_90a",
         "no kernel image", [](const Placement& p) { return cuda_in(p, 90, 90); }, "vllm CMakeLists.txt W4A8_ARCHS at 7ca49fbe4", {},
-        since(kVllm2026_08)),
+        deployment::since(deployment::kVllm2026_08)),
     need("sizes", kCutlass, {}, converter, error, run, "H and I multiples of 256", "an assertion in the method, or an error in the reordering",
          converter_takes, "vllm compressed_tensors_moe_w4a8_fp8.py; csrc/quantization/cutlass_w4a8: K a multiple of 256"),
     need(
@@ -40,13 +40,13 @@ constexpr std::array kNeeds = {
         [](const Placement& p) {
           return activation_is(p, {"SILU", "GELU", "SWIGLUOAI"});
         },
-        "E/cutlass_moe.py CutlassExpertsW4A8Fp8", {}, before(kVllm2026_08)),
+        "E/cutlass_moe.py CutlassExpertsW4A8Fp8", {}, deployment::before(deployment::kVllm2026_08)),
     need(
         "activation", kCutlass, {}, kernel_class, error, read, "a gated activation that apply_moe_activation has", "ValueError",
         [](const Placement& p) {
           return activation_is(p, {"SILU", "GELU", "GELU_TANH", "SWIGLUOAI", "SWIGLUOAI_UNINTERLEAVE", "SWIGLUSTEP", "SITU"});
         },
-        "E/cutlass_moe.py CutlassExpertsW4A8Fp8 at 7ca49fbe4", {}, since(kVllm2026_08)),
+        "E/cutlass_moe.py CutlassExpertsW4A8Fp8 at 7ca49fbe4", {}, deployment::since(deployment::kVllm2026_08)),
     need(
         "one_sided", kCutlass, {}, engine, error, read, "FlashInfer's one-sided exchange takes unquantized, nvfp4 or mxfp8 activations",
         "NotImplementedError", [](const Placement& p) { return !exchange_is(p, {"flashinfer_nvlink_one_sided"}); },
@@ -66,4 +66,4 @@ constexpr std::array kTables = {NeedTable{kW4a8Oracles, false, kNeeds}};
 std::span<const NeedTable> cutlass_w4a8_needs() { return kTables; }
 std::span<const KernelClassFacts> cutlass_w4a8_classes() { return kClasses; }
 
-}  // namespace mx::oracle
+}  // namespace mx::families

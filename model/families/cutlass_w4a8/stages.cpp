@@ -9,7 +9,7 @@
 #include "model/families/value_stage.hpp"
 #include "model/layout/grains.hpp"
 
-namespace mx::layout {
+namespace mx::families {
 namespace {
 
 using Broken = std::vector<StageNeed>;
@@ -23,8 +23,8 @@ Broken broken_reorder(const StageRequest& request) {
   return broken;
 }
 
-Layout reorder(const StageRequest& request) {
-  Layout layout({{"batch", request.batch}, {"rows", request.rows}, {"cols", request.cols}}, request.unit_bits);
+layout::Layout reorder(const StageRequest& request) {
+  layout::Layout layout({{"batch", request.batch}, {"rows", request.rows}, {"cols", request.cols}}, request.unit_bits);
   if (request.unit_bits == 8) layout.explode(4, "nibble").merge({"cols", "nibble"}, "cols");
   return blocks::w4a8_reorder(layout, "rows", "cols");
 }
@@ -48,7 +48,7 @@ StageTensors encode(const StageTensors& inputs, const StageParams&) {
 }
 
 /// The stage that orders a tensor [E, N, columns] of any integer dtype.
-Layout reorder_of(const StageTensor& tensor) {
+layout::Layout reorder_of(const StageTensor& tensor) {
   if (tensor.shape.size() != 3) {
     throw Error(ErrorCode::usage, std::to_string(tensor.shape.size()) + " axes where experts, rows and columns are three",
                 "cutlass_w4a8.encode_and_reorder");
@@ -56,25 +56,25 @@ Layout reorder_of(const StageTensor& tensor) {
   return stage_layout("cutlass_w4a8.reorder", tensor.shape[0], tensor.shape[1], tensor.shape[2] * tensor.bits / 4, 4);
 }
 
-Layout row_major_of(const Layout& layout) { return Layout(layout.logical(), layout.unit_bits()); }
+layout::Layout row_major_of(const layout::Layout& layout) { return layout::Layout(layout.logical(), layout.unit_bits()); }
 
 StageTensors encode_and_reorder(const StageTensors& inputs, const StageParams&) {
   const StageTensor& input = inputs.at("w");
-  const Layout layout = reorder_of(input);
+  const layout::Layout layout = reorder_of(input);
   StageTensor output = with_nibbles<w4a8_encode>(input);
-  output.bytes = apply(row_major_of(layout), output.bytes, layout);
+  output.bytes = layout::apply(row_major_of(layout), output.bytes, layout);
   const std::int64_t experts = input.shape[0];
   const std::array<std::int32_t, 3> words = w4a8_layout_words(input.shape[1], input.shape[2] * input.bits / 4);
   StageTensor shapes{32, {experts, 3}, std::vector<std::uint8_t>(static_cast<std::size_t>(experts) * 12)};
-  for (std::int64_t i = 0; i < experts * 3; ++i) set_grain(shapes.bytes, i, 32, static_cast<std::uint64_t>(words[static_cast<std::size_t>(i % 3)]));
+  for (std::int64_t i = 0; i < experts * 3; ++i) layout::set_grain(shapes.bytes, i, 32, static_cast<std::uint64_t>(words[static_cast<std::size_t>(i % 3)]));
   return {{"w", std::move(output)}, {"layout", std::move(shapes)}};
 }
 
 StageTensors restore_order(const StageTensors& outputs, const StageParams&) {
   const StageTensor& packed = outputs.at("w");
-  const Layout layout = reorder_of(packed);
+  const layout::Layout layout = reorder_of(packed);
   StageTensor input = packed;
-  input.bytes = apply(layout, packed.bytes, row_major_of(layout));
+  input.bytes = layout::apply(layout, packed.bytes, row_major_of(layout));
   return {{"w", with_nibbles<w4a8_encode>(input)}};
 }
 
@@ -82,7 +82,7 @@ StageTensors pack_scale(const StageTensors& inputs, const StageParams&) {
   const StageTensor& scales = inputs.at("s");
   StageTensor packed{8, scales.shape, std::vector<std::uint8_t>(scales.bytes.size() * 8)};
   packed.shape.push_back(8);
-  for (std::size_t i = 0; i < scales.bytes.size(); ++i) set_grain(packed.bytes, static_cast<std::int64_t>(i), 64, w4a8_expand(scales.bytes[i]));
+  for (std::size_t i = 0; i < scales.bytes.size(); ++i) layout::set_grain(packed.bytes, static_cast<std::int64_t>(i), 64, w4a8_expand(scales.bytes[i]));
   return {{"s", std::move(packed)}};
 }
 
@@ -98,9 +98,9 @@ StageTensors scales_to_fp8(const StageTensors& inputs, const StageParams&) {
   std::vector<std::uint16_t> row(static_cast<std::size_t>(groups));
   for (std::int64_t r = 0; r < rows; ++r) {
     for (std::int64_t g = 0; g < groups; ++g)
-      row[static_cast<std::size_t>(g)] = static_cast<std::uint16_t>(get_grain(scales.bytes, r * groups + g, 16));
+      row[static_cast<std::size_t>(g)] = static_cast<std::uint16_t>(layout::get_grain(scales.bytes, r * groups + g, 16));
     const std::span<std::uint8_t> out = std::span(codes.bytes).subspan(static_cast<std::size_t>(r * groups), row.size());
-    set_grain(channels.bytes, r, 32, w4a8_quantize_scales(row, out));
+    layout::set_grain(channels.bytes, r, 32, w4a8_quantize_scales(row, out));
   }
   return {{"fp8", std::move(codes)}, {"chan", std::move(channels)}};
 }
@@ -111,7 +111,7 @@ constexpr std::array<Words, 2> kReordered{"w", "layout"};
 constexpr std::array<Words, 2> kQuantized{"fp8", "chan"};
 constexpr std::array<Words, 1> kVersions{"vllm-2026-08"};
 
-constexpr Source source(Words path, Words symbol) { return {"vllm-project/vllm", path, symbol, "017e9f4448b700e85ee16023287b025693c72b9e"}; }
+constexpr layout::Source source(Words path, Words symbol) { return {"vllm-project/vllm", path, symbol, "017e9f4448b700e85ee16023287b025693c72b9e"}; }
 
 constexpr std::array<StageLayout, 1> kStages{{
     {"cutlass_w4a8.reorder",
@@ -182,4 +182,4 @@ constexpr std::array<ValueStage, 5> kValueStages{{
 std::span<const StageLayout> cutlass_w4a8_stages() { return kStages; }
 std::span<const ValueStage> cutlass_w4a8_value_stages() { return kValueStages; }
 
-}  // namespace mx::layout
+}  // namespace mx::families

@@ -8,7 +8,7 @@
 #include "model/numerics/f32.hpp"
 #include "model/numerics/profile.hpp"
 
-namespace mx::layout {
+namespace mx::families {
 namespace {
 
 constexpr std::uint32_t k448 = 0x43E00000U;       // the largest e4m3 value
@@ -52,7 +52,7 @@ std::array<std::int32_t, 3> w4a8_layout_words(std::int64_t rows, std::int64_t co
   return {static_cast<std::int32_t>(blocks), static_cast<std::int32_t>(columns / 32), static_cast<std::int32_t>(512 * blocks)};
 }
 
-W4a8Strides w4a8_strides(const Sizes& sizes) {
+W4a8Strides w4a8_strides(const layout::Sizes& sizes) {
   const std::int64_t rows = 2 * sizes.intermediate;
   return {.a1 = sizes.hidden,
           .a2 = sizes.intermediate,
@@ -66,7 +66,7 @@ W4a8Strides w4a8_strides(const Sizes& sizes) {
 
 namespace blocks {
 
-Layout& w4a8_reorder(Layout& layout, std::string_view rows, std::string_view cols) {
+layout::Layout& w4a8_reorder(layout::Layout& layout, std::string_view rows, std::string_view cols) {
   split_off(layout, rows, {{"n8", 2}, {"n1", 8}});
   split_off(layout, cols, {{"k16", 2}, {"k4", 4}, {"k1", 4}});
   if (fault::planted(fault::Fault::w4a8_nibbles_exchanged)) return order(layout, {cols, rows, "n1", "k4", "n8", "k16", "k1"});
@@ -75,4 +75,4 @@ Layout& w4a8_reorder(Layout& layout, std::string_view rows, std::string_view col
 
 }  // namespace blocks
 
-}  // namespace mx::layout
+}  // namespace mx::families

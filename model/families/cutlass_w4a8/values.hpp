@@ -9,7 +9,7 @@
 #include "model/layout/layout.hpp"
 #include "model/layout/tensor.hpp"
 
-namespace mx::layout {
+namespace mx::families {
 
 /// Code of value + 8 -> two's complement, and back. quant_utils.py, convert_packed_uint4b8_to_signed_int4_inplace.
 constexpr std::uint8_t uint4b8_to_int4(std::uint8_t code) { return code ^ 8U; }
@@ -40,13 +40,13 @@ struct W4a8Strides {
   std::array<std::int32_t, 3> b2;  ///< reordered w2, likewise
 };
 /// Gated sizes that the backend converts (H and I multiples of 256).
-W4a8Strides w4a8_strides(const Sizes& sizes);
+W4a8Strides w4a8_strides(const layout::Sizes& sizes);
 
 namespace blocks {
 
 /// cutlass_w4a8.reorder on the last two axes, of 4-bit elements: rows a multiple of 16, columns of 256.
-Layout& w4a8_reorder(Layout& layout, std::string_view rows, std::string_view cols);
+layout::Layout& w4a8_reorder(layout::Layout& layout, std::string_view rows, std::string_view cols);
 
 }  // namespace blocks
 
-}  // namespace mx::layout
+}  // namespace mx::families

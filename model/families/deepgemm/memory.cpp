@@ -12,41 +12,41 @@
 #include "model/families/row_blocks.hpp"
 #include "model/families/stage.hpp"
 
-namespace mx::layout {
+namespace mx::families {
 namespace {
 
-TensorPlan build_upcast(Role role, const Setting& setting) {
-  const Cast& cast = is_scale(role) ? cast_named("e8m0_to_f32_shift") : kKeep;
-  return {loaded(role, setting.sizes, setting.padded, setting.form, is_scale(role) ? cast.to_bits : unit_bits(role, setting.form.format)), &cast};
+layout::TensorPlan build_upcast(layout::Role role, const Setting& setting) {
+  const layout::Cast& cast = layout::is_scale(role) ? cast_named("e8m0_to_f32_shift") : layout::kKeep;
+  return {layout::loaded(role, setting.sizes, setting.padded, setting.form, layout::is_scale(role) ? cast.to_bits : layout::unit_bits(role, setting.form.format)), &cast};
 }
 
 /// The upcast and the packing, which takes the exponent back out, leave every code as it was.
-TensorPlan build_packed(Role role, const Setting& setting) {
-  Layout layout = loaded(role, setting.sizes, setting.padded, setting.form);
-  if (!is_scale(role)) return {std::move(layout), &kKeep};
+layout::TensorPlan build_packed(layout::Role role, const Setting& setting) {
+  layout::Layout layout = layout::loaded(role, setting.sizes, setting.padded, setting.form);
+  if (!layout::is_scale(role)) return {std::move(layout), &layout::kKeep};
   const std::string rows = blocks::merge_rows(layout);
   blocks::deepgemm_packed_ue8m0(layout, rows, "G");
-  return {std::move(layout), &kKeep};
+  return {std::move(layout), &layout::kKeep};
 }
 
 using deepgemm::packs;
 
 constexpr std::int64_t kBlockRows = 128;
 
-TensorPlan build_fp8(Role role, const Setting& setting) {
-  if (!is_scale(role) || !packs(setting)) return {loaded_units(role, setting), &kKeep};
-  Layout layout = loaded_rows(role, setting, 8);
+layout::TensorPlan build_fp8(layout::Role role, const Setting& setting) {
+  if (!layout::is_scale(role) || !packs(setting)) return {loaded_units(role, setting), &layout::kKeep};
+  layout::Layout layout = loaded_rows(role, setting, 8);
   layout.repeat("rows", kBlockRows);
-  return {blocks::deepgemm_packed_ue8m0(layout, "rows", "KB"), &kKeep};
+  return {blocks::deepgemm_packed_ue8m0(layout, "rows", "KB"), &layout::kKeep};
 }
 
 /// Scales that are e8m0 in the checkpoint: no block is quantized anew, and where the kernel takes fp32 the exponents are moved.
-TensorPlan build_e8m0_blocks(Role role, const Setting& setting) { return packs(setting) ? build_fp8(role, setting) : build_upcast(role, setting); }
+layout::TensorPlan build_e8m0_blocks(layout::Role role, const Setting& setting) { return packs(setting) ? build_fp8(role, setting) : build_upcast(role, setting); }
 
 bool requantizes(const Setting& setting) { return setting.deepgemm.e8m0; }
 
 /// vLLM pins a branch of DeepGEMM with kernels for sm120, which could not be read.
-bool is_later_sm120(const Setting& setting) { return setting.arch == Arch::sm120 && setting.engine >= kVllm2026_08; }
+bool is_later_sm120(const Setting& setting) { return setting.arch == Arch::sm120 && setting.engine >= deployment::kVllm2026_08; }
 constexpr Need kDevice{Quantity::deepgemm_device, Rule::equals, 1, "DeepGEMM has FP8 kernels for sm90 and sm100",
                        [](const Setting& setting) { return !is_later_sm120(setting); }};
 constexpr Need kKnownDevice{
@@ -66,17 +66,17 @@ constexpr std::array<Need, 4> kE8m0BlockNeeds{{
     {Quantity::hidden, Rule::multiple_of, kBlockRows, "the rows of w2 are whole blocks", packs},
 }};
 
-constexpr BackendLayout mxfp4(std::string_view summary, Versions engines, Build build) {
+constexpr BackendLayout mxfp4(std::string_view summary, deployment::Versions engines, Build build) {
   BackendLayout row = mxfp4_row("deepgemm", "DEEPGEMM_MXFP4", summary, {}, build);
   row.engines = row.standard_order = row.gpt_oss_order = engines;
-  if (!engines.has(kVllm2026_08)) row.source.commit = kCommit2026_05;
+  if (!engines.has(deployment::kVllm2026_08)) row.source.commit = kCommit2026_05;
   return row;
 }
 
 /// Source: the engine's requantization, and DeepGEMM's transform_sf_into_required_layout in csrc/apis/layout.hpp.
 constexpr BackendLayout fp8(std::string_view backend) {
   BackendLayout row =
-      gated_only(fp8_row("deepgemm", WeightFormat::fp8_block, backend,
+      gated_only(fp8_row("deepgemm", layout::WeightFormat::fp8_block, backend,
                          "blocks quantized anew for scales that are powers of two; on sm100 these lie as e8m0 for every row, four to a word, "
                          "words column by column; all as loaded where VLLM_USE_DEEP_GEMM_E8M0 is 0",
                          kFp8Needs, build_fp8));
@@ -89,7 +89,7 @@ constexpr BackendLayout fp8(std::string_view backend) {
 
 constexpr BackendLayout fp8_e8m0(std::string_view backend) {
   BackendLayout row = fp8(backend);
-  row.format = WeightFormat::fp8_block_e8m0;
+  row.format = layout::WeightFormat::fp8_block_e8m0;
   row.summary =
       "codes as loaded; scales fp32 with the same exponents (code 0 becomes 0, 255 infinity), on sm100 as they are for every row, four to a word, "
       "words column by column, unless VLLM_USE_DEEP_GEMM_E8M0 is 0";
@@ -100,17 +100,17 @@ constexpr BackendLayout fp8_e8m0(std::string_view backend) {
   return row;
 }
 
-TensorPlan build_mxfp8(Role role, const Setting& setting) {
-  Layout layout = loaded_units(role, setting);
-  return {is_scale(role) ? blocks::deepgemm_packed_ue8m0(layout, "rows", "G") : layout, &kKeep};
+layout::TensorPlan build_mxfp8(layout::Role role, const Setting& setting) {
+  layout::Layout layout = loaded_units(role, setting);
+  return {layout::is_scale(role) ? blocks::deepgemm_packed_ue8m0(layout, "rows", "G") : layout, &layout::kKeep};
 }
 
 constexpr std::array<Need, 1> kMxfp8Needs{{{Quantity::deepgemm_packs, Rule::equals, 1, "DeepGEMM has no transform of such scales but for sm100"}}};
 
 constexpr BackendLayout mxfp8() {
-  BackendLayout row = in_versions(gated_only(fp8_row("deepgemm", WeightFormat::mxfp8, "DEEPGEMM",
+  BackendLayout row = in_versions(gated_only(fp8_row("deepgemm", layout::WeightFormat::mxfp8, "DEEPGEMM",
                                                      "weights as loaded; scales four to a word, words column by column", kMxfp8Needs, build_mxfp8)),
-                                  since(kVllm2026_08));
+                                  deployment::since(deployment::kVllm2026_08));
   row.source = kFp8Oracle;
   return row;
 }
@@ -118,17 +118,17 @@ constexpr BackendLayout mxfp8() {
 constexpr std::int64_t kMegaRows = 128;
 
 /// The order that the kernel of whole layers reads within every 128 rows of scales.
-Layout& spread_rows(Layout& layout) {
+layout::Layout& spread_rows(layout::Layout& layout) {
   blocks::split_off(layout, "rows", {{"quarter", 4}, {"row", kMegaRows / 4}});
   blocks::order(layout, {"rows", "row", "quarter"});
   return layout.merge({"rows", "row", "quarter"}, "rows");
 }
 
-TensorPlan build_mega(Role role, const Setting& setting) {
-  Layout layout = loaded_rows(role, setting, unit_bits(role));
-  if (is_w13(role) && !is_bias(role)) blocks::alternate_halves(layout, "rows", 8);
-  if (is_scale(role)) blocks::deepgemm_packed_ue8m0(spread_rows(layout), "rows", "G");
-  return {std::move(layout), &kKeep};
+layout::TensorPlan build_mega(layout::Role role, const Setting& setting) {
+  layout::Layout layout = loaded_rows(role, setting, layout::unit_bits(role));
+  if (layout::is_w13(role) && !layout::is_bias(role)) blocks::alternate_halves(layout, "rows", 8);
+  if (layout::is_scale(role)) blocks::deepgemm_packed_ue8m0(spread_rows(layout), "rows", "G");
+  return {std::move(layout), &layout::kKeep};
 }
 
 constexpr std::array<Need, 2> kMegaNeeds{{
@@ -142,7 +142,7 @@ constexpr BackendLayout mega() {
       "deepgemm", "DEEPGEMM_MEGA_MOE",
       "w13 rows in blocks of 8 of gate and up in turn; scales as their rows, spread within every 128, four to a word, words column by column",
       kMegaNeeds, build_mega);
-  row.gpt_oss_order = kNever;
+  row.gpt_oss_order = deployment::kNever;
   row.source = {"deepseek-ai/DeepGEMM", "deep_gemm/mega", "transform_weights_for_mega_moe", "54e22612409371d6364144b69086735beb54e98b"};
   return row;
 }
@@ -154,9 +154,9 @@ constexpr BackendLayout scales_as_they_are(BackendLayout row) {
 }
 
 constexpr std::array<BackendLayout, 8> kRows{
-    mxfp4("weights and biases as loaded; scales fp32 in row order (code 0 becomes 0, 255 infinity), packed at run time", before(kVllm2026_08),
+    mxfp4("weights and biases as loaded; scales fp32 in row order (code 0 becomes 0, 255 infinity), packed at run time", deployment::before(deployment::kVllm2026_08),
           build_upcast),
-    transformed(mxfp4("weights and biases as loaded; scales four to a word, words column by column", since(kVllm2026_08), build_packed)),
+    transformed(mxfp4("weights and biases as loaded; scales four to a word, words column by column", deployment::since(deployment::kVllm2026_08), build_packed)),
     transformed(fp8("DEEPGEMM")),
     transformed(fp8("BATCHED_DEEPGEMM")),
     scales_as_they_are(
@@ -170,4 +170,4 @@ constexpr std::array<BackendLayout, 8> kRows{
 
 std::span<const BackendLayout> deepgemm_layouts() { return kRows; }
 
-}  // namespace mx::layout
+}  // namespace mx::families

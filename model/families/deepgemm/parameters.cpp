@@ -6,7 +6,7 @@
 #include "model/error.hpp"
 #include "model/families/setting_key_rows.hpp"
 
-namespace mx::layout {
+namespace mx::families {
 namespace {
 
 constexpr std::array<std::string_view, 2> kTrials{"yes", "no"};
@@ -36,4 +36,4 @@ std::span<const SettingVariable> deepgemm_setting_variables() { return kVariable
 
 std::span<const SettingKey> deepgemm_setting_keys() { return kKeys; }
 
-}  // namespace mx::layout
+}  // namespace mx::families

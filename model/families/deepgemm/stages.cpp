@@ -11,7 +11,7 @@
 #include "model/layout/cast.hpp"
 #include "model/layout/grains.hpp"
 
-namespace mx::layout {
+namespace mx::families {
 namespace blocks {
 namespace {
 
@@ -24,18 +24,18 @@ constexpr std::int64_t kExponentBits = 8;
 
 /// What lies beyond the rows of a packed column. Several batches whose sizes the kernel cannot address by words go through torch, which starts from
 /// zeros; the kernel writes what there is. Source: get_mn_major_tma_aligned_packed_ue8m0_tensor.
-PadContent packed_tail(const Layout& layout, std::string_view rows, std::string_view cols) {
+layout::PadContent packed_tail(const layout::Layout& layout, std::string_view rows, std::string_view cols) {
   const bool by_torch = layout.view().front().extent > 1 && extent_of(layout, rows) * extent_of(layout, cols) % kBytesPerWord != 0;
-  return by_torch ? PadContent::zero : PadContent::unwritten;
+  return by_torch ? layout::PadContent::zero : layout::PadContent::unwritten;
 }
 
 }  // namespace
 
-Layout& deepgemm_packed_ue8m0(Layout& layout, std::string_view rows, std::string_view cols) {
-  const PadContent tail = packed_tail(layout, rows, cols);
+layout::Layout& deepgemm_packed_ue8m0(layout::Layout& layout, std::string_view rows, std::string_view cols) {
+  const layout::PadContent tail = packed_tail(layout, rows, cols);
   const std::string batch = layout.view().front().name;
   if (layout.grain_bits() == 32) layout.explode(1, "bit").slice("bit", kExponentBegin, kExponentBits).pack();
-  pad_to_multiple(layout, cols, kBytesPerWord, PadContent::zero);
+  pad_to_multiple(layout, cols, kBytesPerWord, layout::PadContent::zero);
   pad_to_multiple(layout, rows, kAlignedRows, tail);
   if (fault::planted(fault::Fault::deepgemm_scales_not_transposed)) return layout;
   split_off(layout, cols, {{"byte", kBytesPerWord}});
@@ -43,9 +43,9 @@ Layout& deepgemm_packed_ue8m0(Layout& layout, std::string_view rows, std::string
   return layout.permute({batch, cols, rows, "byte"});
 }
 
-Layout& deepgemm_mn_major(Layout& layout, std::string_view rows, std::string_view cols) {
+layout::Layout& deepgemm_mn_major(layout::Layout& layout, std::string_view rows, std::string_view cols) {
   const std::string batch = layout.view().front().name;
-  pad_to_multiple(layout, rows, kAlignedRows, PadContent::unwritten);
+  pad_to_multiple(layout, rows, kAlignedRows, layout::PadContent::unwritten);
   return layout.permute({batch, cols, rows});
 }
 
@@ -53,8 +53,8 @@ Layout& deepgemm_mn_major(Layout& layout, std::string_view rows, std::string_vie
 
 namespace {
 
-Layout matrix(const StageRequest& request) {
-  return Layout({{"batch", request.batch}, {"rows", request.rows}, {"cols", request.cols}}, request.unit_bits);
+layout::Layout matrix(const StageRequest& request) {
+  return layout::Layout({{"batch", request.batch}, {"rows", request.rows}, {"cols", request.cols}}, request.unit_bits);
 }
 
 std::vector<StageNeed> not_exponents(const StageRequest& request) {
@@ -62,13 +62,13 @@ std::vector<StageNeed> not_exponents(const StageRequest& request) {
   return {{"dtype", request.unit_bits, 0, "scales are e8m0 bytes or fp32 that are powers of two"}};
 }
 
-Layout packed_ue8m0(const StageRequest& request) {
-  Layout layout = matrix(request);
+layout::Layout packed_ue8m0(const StageRequest& request) {
+  layout::Layout layout = matrix(request);
   return blocks::deepgemm_packed_ue8m0(layout, "rows", "cols");
 }
 
-Layout mn_major_fp32(const StageRequest& request) {
-  Layout layout = matrix(request);
+layout::Layout mn_major_fp32(const StageRequest& request) {
+  layout::Layout layout = matrix(request);
   return blocks::deepgemm_mn_major(layout, "rows", "cols");
 }
 
@@ -102,14 +102,14 @@ constexpr std::array<StageLayout, 2> kStages{{
 constexpr std::array<std::string_view, 1> kScale{"scale"};
 
 StageTensors upcast(const StageTensors& inputs, const StageParams&) {
-  const Cast& cast = cast_named("e8m0_to_f32_shift");
+  const layout::Cast& cast = cast_named("e8m0_to_f32_shift");
   const StageTensor& scale = inputs.find("scale")->second;
   if (scale.bits != cast.from_bits) {
     throw Error(ErrorCode::usage, "scale has elements of " + std::to_string(scale.bits) + " bits, e8m0 has 8", "deepgemm.e8m0_to_fp32");
   }
   StageTensor out{cast.to_bits, scale.shape, std::vector<std::uint8_t>(scale.bytes.size() * 4)};
   for (std::int64_t i = 0; i < static_cast<std::int64_t>(scale.bytes.size()); ++i) {
-    set_grain(out.bytes, i, out.bits, cast.make(get_grain(scale.bytes, i, scale.bits)));
+    layout::set_grain(out.bytes, i, out.bits, cast.make(layout::get_grain(scale.bytes, i, scale.bits)));
   }
   return {{"scale", std::move(out)}};
 }
@@ -132,4 +132,4 @@ constexpr std::array<ValueStage, 1> kValueStages{{
 std::span<const StageLayout> deepgemm_stages() { return kStages; }
 std::span<const ValueStage> deepgemm_value_stages() { return kValueStages; }
 
-}  // namespace mx::layout
+}  // namespace mx::families

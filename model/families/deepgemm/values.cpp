@@ -11,7 +11,7 @@
 #include "model/numerics/f32.hpp"
 #include "model/numerics/group_recipe.hpp"
 
-namespace mx::layout::deepgemm {
+namespace mx::families::deepgemm {
 namespace {
 
 using fault::Fault;
@@ -38,12 +38,12 @@ constexpr GroupRecipe kRecipe{GroupRule::group_pow2_log2,
                               kAnySource};
 
 struct Pair {
-  Role weight;
-  Role scale;
+  layout::Role weight;
+  layout::Role scale;
 };
-constexpr std::array<Pair, 2> kPairs{{{Role::w13_weight, Role::w13_weight_scale}, {Role::w2_weight, Role::w2_weight_scale}}};
+constexpr std::array<Pair, 2> kPairs{{{layout::Role::w13_weight, layout::Role::w13_weight_scale}, {layout::Role::w2_weight, layout::Role::w2_weight_scale}}};
 
-Units& of(LayerUnits& units, Role role) { return units[static_cast<std::size_t>(role)]; }
+layout::Units& of(layout::LayerUnits& units, layout::Role role) { return units[static_cast<std::size_t>(role)]; }
 
 /// A block's new scale, and what becomes of each of the 256 codes.
 struct Requantized {
@@ -73,8 +73,8 @@ struct Matrix {
   std::int64_t cols;
   std::int64_t shard_rows;
 };
-Matrix matrix_of(Role role, const Setting& setting) {
-  const std::vector<Axis> axes = logical_axes(role, setting.sizes, setting.form);
+Matrix matrix_of(layout::Role role, const Setting& setting) {
+  const std::vector<layout::Axis> axes = layout::logical_axes(role, setting.sizes, setting.form);
   Matrix matrix{1, axes.back().extent, axes[axes.size() - 2].extent};
   for (std::size_t i = 0; i + 1 < axes.size(); ++i) matrix.rows *= axes[i].extent;
   return matrix;
@@ -91,7 +91,7 @@ void for_each_block(const Matrix& matrix, Visit visit) {
   }
 }
 
-void requantize_pair(LayerUnits& units, const Pair& pair, const Setting& setting, std::vector<Loss>& losses) {
+void requantize_pair(layout::LayerUnits& units, const Pair& pair, const Setting& setting, std::vector<layout::Loss>& losses) {
   std::vector<std::uint8_t>& codes = of(units, pair.weight).bytes;
   std::vector<std::uint8_t>& scales = of(units, pair.scale).bytes;
   const Matrix matrix = matrix_of(pair.weight, setting);
@@ -104,7 +104,7 @@ void requantize_pair(LayerUnits& units, const Pair& pair, const Setting& setting
     for (std::int64_t r = 0; r < rows; ++r) {
       for (auto code = line(r); code != line(r) + cols; ++code) held[*code] = true;
     }
-    const auto scale = static_cast<std::uint32_t>(get_grain(scales, block, 32));
+    const auto scale = static_cast<std::uint32_t>(layout::get_grain(scales, block, 32));
     const Requantized made = requantized(held, scale);
     for (std::int64_t r = 0; r < rows; ++r) {
       for (auto code = line(r); code != line(r) + cols; ++code) {
@@ -113,21 +113,21 @@ void requantize_pair(LayerUnits& units, const Pair& pair, const Setting& setting
       }
     }
     changed_scales += made.scale == scale ? 0 : 1;
-    set_grain(scales, block++, 32, made.scale);
+    layout::set_grain(scales, block++, 32, made.scale);
   });
   if (changed_codes > 0) losses.push_back({pair.weight, "codes quantized anew for a scale that is a power of two", changed_codes});
   if (changed_scales > 0) losses.push_back({pair.scale, "scales of blocks become powers of two", changed_scales});
 }
 
 /// fp32 powers of two as e8m0 bytes.
-Units exponents_of(const Units& scales, Role role) {
-  Units exponents{8, std::vector<std::uint8_t>(scales.bytes.size() / 4)};
+layout::Units exponents_of(const layout::Units& scales, layout::Role role) {
+  layout::Units exponents{8, std::vector<std::uint8_t>(scales.bytes.size() / 4)};
   for (std::size_t i = 0; i < exponents.bytes.size(); ++i) {
-    const auto bits = static_cast<std::uint32_t>(get_grain(scales.bytes, static_cast<std::int64_t>(i), 32));
+    const auto bits = static_cast<std::uint32_t>(layout::get_grain(scales.bytes, static_cast<std::int64_t>(i), 32));
     if (bits >= kInfinity && !planted(Fault::ue8m0_cuts_mantissa)) {
       throw Error(ErrorCode::unsupported,
                   "block " + std::to_string(i) + " has a NaN or an infinity: its scale is " + f32::text(bits) + ", no power of two",
-                  std::string(name_of(role)));
+                  std::string(layout::name_of(role)));
     }
     exponents.bytes[i] = static_cast<std::uint8_t>(bits >> kMantissaBits);
   }
@@ -138,7 +138,7 @@ Units exponents_of(const Units& scales, Role role) {
 
 bool packs(const Setting& setting) { return setting.arch == Arch::sm100 && setting.deepgemm.e8m0; }
 
-void requantize(LayerUnits& units, const Setting& setting, std::vector<Loss>& losses) {
+void requantize(layout::LayerUnits& units, const Setting& setting, std::vector<layout::Loss>& losses) {
   if (!setting.deepgemm.e8m0) return;
   for (const Pair& pair : kPairs) {
     if (!planted(Fault::ue8m0_cuts_mantissa)) requantize_pair(units, pair, setting, losses);
@@ -146,15 +146,15 @@ void requantize(LayerUnits& units, const Setting& setting, std::vector<Loss>& lo
   }
 }
 
-void exponents_back(LayerUnits& units, const Setting& setting) {
+void exponents_back(layout::LayerUnits& units, const Setting& setting) {
   if (!packs(setting)) return;
   for (const Pair& pair : kPairs) {
-    const Units exponents = std::move(of(units, pair.scale));
-    Units scales{32, std::vector<std::uint8_t>(exponents.bytes.size() * 4)};
+    const layout::Units exponents = std::move(of(units, pair.scale));
+    layout::Units scales{32, std::vector<std::uint8_t>(exponents.bytes.size() * 4)};
     for (std::size_t i = 0; i < exponents.bytes.size(); ++i)
-      set_grain(scales.bytes, static_cast<std::int64_t>(i), 32, std::uint64_t{exponents.bytes[i]} << kMantissaBits);
+      layout::set_grain(scales.bytes, static_cast<std::int64_t>(i), 32, std::uint64_t{exponents.bytes[i]} << kMantissaBits);
     of(units, pair.scale) = std::move(scales);
   }
 }
 
-}  // namespace mx::layout::deepgemm
+}  // namespace mx::families::deepgemm

@@ -7,15 +7,15 @@
 
 #include "model/families/memory.hpp"
 
-namespace mx::layout::deepgemm {
+namespace mx::families::deepgemm {
 
 /// Whether the kernel's scales are exponents alone, four to a word.
 bool packs(const Setting& setting);
 
 /// Quantizes the blocks anew and, where the kernel packs them, leaves the scales' exponents alone; reports codes and scales that changed. Throws
 /// Error(unsupported) for a block with a NaN or Inf whose scale would have to be packed.
-void requantize(LayerUnits& units, const Setting& setting, std::vector<Loss>& losses);
+void requantize(layout::LayerUnits& units, const Setting& setting, std::vector<layout::Loss>& losses);
 /// The way back to the requantized checkpoint.
-void exponents_back(LayerUnits& units, const Setting& setting);
+void exponents_back(layout::LayerUnits& units, const Setting& setting);
 
-}  // namespace mx::layout::deepgemm
+}  // namespace mx::families::deepgemm

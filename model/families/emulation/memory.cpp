@@ -4,11 +4,11 @@
 
 #include "model/families/memory_rows.hpp"
 
-namespace mx::layout {
+namespace mx::families {
 namespace {
 
 constexpr BackendLayout nvfp4() {
-  BackendLayout row = nvfp4_row("emulation", "EMULATION", "weights and scales as loaded", since(kVllm2026_05), {}, as_loaded);
+  BackendLayout row = nvfp4_row("emulation", "EMULATION", "weights and scales as loaded", deployment::since(deployment::kVllm2026_05), {}, as_loaded);
   row.ran.not_gated = false;
   row.source.path = "vllm/model_executor/layers/fused_moe/oracle/nvfp4.py";
   row.source.symbol = "convert_to_nvfp4_moe_kernel_format";
@@ -18,11 +18,11 @@ constexpr BackendLayout nvfp4() {
 constexpr std::array<BackendLayout, 3> kRows{
     as_loaded_row("emulation", "EMULATION"),
     nvfp4(),
-    fp8_as_loaded_row("emulation", WeightFormat::mxfp8, "EMULATION", since(kVllm2026_08)),
+    fp8_as_loaded_row("emulation", layout::WeightFormat::mxfp8, "EMULATION", deployment::since(deployment::kVllm2026_08)),
 };
 
 }  // namespace
 
 std::span<const BackendLayout> emulation_layouts() { return kRows; }
 
-}  // namespace mx::layout
+}  // namespace mx::families

@@ -7,7 +7,7 @@
 #include "model/deployment/vocabulary.hpp"
 #include "model/families/facts.hpp"
 
-namespace mx::oracle {
+namespace mx::families {
 namespace {
 
 using namespace facts;
@@ -17,8 +17,8 @@ using enum NeedOf;
 
 /// What the caller or the user's configuration asks for; they agree, or selection has refused.
 Names requested_key(const Placement& p) {
-  const std::optional<QuantKey> key = override_key_named(p.deployment.quantization_override);
-  return key ? name_of(*key) : p.deployment.activation_key;
+  const std::optional<deployment::QuantKey> key = deployment::override_key_named(p.deployment.quantization_override);
+  return key ? deployment::name_of(*key) : p.deployment.activation_key;
 }
 
 namespace mxfp4 {
@@ -28,7 +28,7 @@ constexpr std::array<Names, 1> kEmulation = {"OCP_MXQuantizationEmulationTritonE
 constexpr std::array kNeeds = {
     need(
         "device", kEmulation, {}, kernel_class, error, read, "cuda, rocm or xpu: Triton", "no Triton",
-        [](const Placement& p) { return !is_on(p, PlatformKind::cpu); }, "E/triton_moe.py"),
+        [](const Placement& p) { return !is_on(p, deployment::PlatformKind::cpu); }, "E/triton_moe.py"),
     need(
         "scheme", kEmulation, {}, kernel_class, error, read, "16-bit, MXFP4, MXFP6 or FP8 per tensor activations: the schemes that are emulated",
         "an assertion on ocp_mx_scheme",
@@ -47,7 +47,7 @@ constexpr std::array<Names, 1> kEmulation = {"Nvfp4QuantizationEmulationTritonEx
 constexpr std::array kNeeds = {
     need(
         "device", kEmulation, {}, kernel_class, error, read, "cuda, rocm or xpu: Triton", "no Triton",
-        [](const Placement& p) { return !is_on(p, PlatformKind::cpu); }, "E/triton_moe.py"),
+        [](const Placement& p) { return !is_on(p, deployment::PlatformKind::cpu); }, "E/triton_moe.py"),
 };
 
 }  // namespace nvfp4
@@ -64,4 +64,4 @@ constexpr std::array kTables = {NeedTable{kMxfp4Oracles, false, mxfp4::kNeeds}, 
 std::span<const NeedTable> emulation_needs() { return kTables; }
 std::span<const KernelClassFacts> emulation_classes() { return kClasses; }
 
-}  // namespace mx::oracle
+}  // namespace mx::families

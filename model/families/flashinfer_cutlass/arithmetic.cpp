@@ -4,7 +4,7 @@
 
 #include "model/families/arithmetic_rows.hpp"
 
-namespace mx::sim {
+namespace mx::families {
 namespace {
 
 using layout::SourceOrder;
@@ -64,4 +64,4 @@ constexpr std::array kRows{
 
 std::span<const ExecutionRow> flashinfer_cutlass_executions() { return kRows; }
 
-}  // namespace mx::sim
+}  // namespace mx::families

@@ -8,39 +8,39 @@
 #include "model/families/memory_rows.hpp"
 #include "model/families/stage.hpp"
 
-namespace mx::layout {
+namespace mx::families {
 namespace {
 
 /// Whether bits are scattered and scales folded for the product on sm90.
 bool folds(const Setting& setting) { return flashinfer_of(setting) == Flashinfer::v0_6_18; }
 bool keeps_nibbles(const Setting& setting) { return !folds(setting); }
 
-TensorPlan build_mxfp4_bf16(Role role, const Setting& setting) {
-  Layout layout = padded_tensor(role, setting.sizes, setting.padded, unit_bits(role));
-  if (is_w13(role)) blocks::up_before_gate(layout);
-  const std::string_view rows = is_w13(role) ? "rows" : "N";
+layout::TensorPlan build_mxfp4_bf16(layout::Role role, const Setting& setting) {
+  layout::Layout layout = layout::padded_tensor(role, setting.sizes, setting.padded, layout::unit_bits(role));
+  if (layout::is_w13(role)) blocks::up_before_gate(layout);
+  const std::string_view rows = layout::is_w13(role) ? "rows" : "N";
   if (!folds(setting)) {
-    if (is_weight(role)) blocks::sm90_mixed_fp4_nibbles(layout, rows, "K");
-    if (is_scale(role)) blocks::sm90_mixed_scale_lines(layout, rows, "G", setting.padded.group);
-    return {std::move(layout), &kKeep};
+    if (layout::is_weight(role)) blocks::sm90_mixed_fp4_nibbles(layout, rows, "K");
+    if (layout::is_scale(role)) blocks::sm90_mixed_scale_lines(layout, rows, "G", setting.padded.group);
+    return {std::move(layout), &layout::kKeep};
   }
-  if (is_weight(role)) blocks::sm90_mixed_fp4(layout, rows, "K");
-  if (is_scale(role)) blocks::sm90_mixed_scale(layout, rows, "G", setting.padded.group);
-  return {std::move(layout), &kKeep};
+  if (layout::is_weight(role)) blocks::sm90_mixed_fp4(layout, rows, "K");
+  if (layout::is_scale(role)) blocks::sm90_mixed_scale(layout, rows, "G", setting.padded.group);
+  return {std::move(layout), &layout::kKeep};
 }
 
-TensorPlan build_mxfp4_mxfp8(Role role, const Setting& setting) {
-  Layout layout = padded_tensor(role, setting.sizes, setting.padded, unit_bits(role));
-  if (is_w13(role)) blocks::up_before_gate(layout);
-  if (is_scale(role)) blocks::sf128x4(layout, is_w13(role) ? "rows" : "N", "G");
-  return {std::move(layout), &kKeep};
+layout::TensorPlan build_mxfp4_mxfp8(layout::Role role, const Setting& setting) {
+  layout::Layout layout = layout::padded_tensor(role, setting.sizes, setting.padded, layout::unit_bits(role));
+  if (layout::is_w13(role)) blocks::up_before_gate(layout);
+  if (layout::is_scale(role)) blocks::sf128x4(layout, layout::is_w13(role) ? "rows" : "N", "G");
+  return {std::move(layout), &layout::kKeep};
 }
 
-TensorPlan build_nvfp4(Role role, const Setting& setting) { return nvfp4_tiled(role, setting, rows_up_first); }
+layout::TensorPlan build_nvfp4(layout::Role role, const Setting& setting) { return nvfp4_tiled(role, setting, rows_up_first); }
 
-TensorPlan build_fp8_tensor(Role role, const Setting& setting) { return {fp8_padded_up_first(role, setting), &kKeep}; }
+layout::TensorPlan build_fp8_tensor(layout::Role role, const Setting& setting) { return {fp8_padded_up_first(role, setting), &layout::kKeep}; }
 
-TensorPlan build_fp8_block(Role role, const Setting& setting) { return {fp8_up_first(role, setting), &kKeep}; }
+layout::TensorPlan build_fp8_block(layout::Role role, const Setting& setting) { return {fp8_up_first(role, setting), &layout::kKeep}; }
 
 /// The weights' own rules, rows of 16 and 64 elements along K, follow from those of the scales.
 constexpr std::array<Need, 7> kMixedNeeds{{
@@ -64,7 +64,7 @@ constexpr BackendLayout mxfp4(std::string_view backend, std::string_view summary
   return standard_since_2026_08(mxfp4_row("flashinfer_cutlass", backend, summary, needs, build));
 }
 
-constexpr BackendLayout fp8(WeightFormat format, std::string_view summary, Build build) {
+constexpr BackendLayout fp8(layout::WeightFormat format, std::string_view summary, Build build) {
   return fp8_row("flashinfer_cutlass", format, "FLASHINFER_CUTLASS", summary, {}, build);
 }
 
@@ -81,12 +81,12 @@ constexpr std::array<BackendLayout, 5> kRows{
                        "w13 rows up then gate; weights otherwise as they are; scales in the 128x4 tile; biases bf16", kTileNeeds, build_mxfp4_mxfp8),
                  kTileStandIn),
         "flashinfer"),
-    nvfp4_tiled_row("flashinfer_cutlass", "FLASHINFER_CUTLASS", kNvfp4UpFirst, since(kVllm2026_05), build_nvfp4),
+    nvfp4_tiled_row("flashinfer_cutlass", "FLASHINFER_CUTLASS", kNvfp4UpFirst, deployment::since(deployment::kVllm2026_05), build_nvfp4),
     changed_in_november(
-        with_padding(fp8(WeightFormat::fp8_tensor, "w13 rows up then gate, of the halves padded at the end of the matrix", build_fp8_tensor),
+        with_padding(fp8(layout::WeightFormat::fp8_tensor, "w13 rows up then gate, of the halves padded at the end of the matrix", build_fp8_tensor),
                      kFp8TensorPadding),
         kEachHalfPadded, kEachHalfSource),
-    by_parts(with_raised_scales(fp8(WeightFormat::fp8_block, "w13 and its scales up then gate; scales at least 1e-10", build_fp8_block)),
+    by_parts(with_raised_scales(fp8(layout::WeightFormat::fp8_block, "w13 and its scales up then gate; scales at least 1e-10", build_fp8_block)),
              "scales of layers with one matrix in w13 were not recorded"),
 };
 
@@ -94,4 +94,4 @@ constexpr std::array<BackendLayout, 5> kRows{
 
 std::span<const BackendLayout> flashinfer_cutlass_layouts() { return kRows; }
 
-}  // namespace mx::layout
+}  // namespace mx::families

@@ -5,7 +5,7 @@
 
 #include "model/families/facts.hpp"
 
-namespace mx::oracle {
+namespace mx::families {
 namespace {
 
 using namespace facts;
@@ -20,13 +20,13 @@ constexpr KernelNeed kMayActivation = need(
     [](const Placement& p) {
       return activation_is(p, {"SILU", "RELU2_NO_MUL", "SWIGLUOAI"});
     },
-    "E/flashinfer_cutlass_moe.py apply", {}, before(kVllm2026_08));
+    "E/flashinfer_cutlass_moe.py apply", {}, deployment::before(deployment::kVllm2026_08));
 constexpr KernelNeed kAugustActivation = need(
     "activation", kFlashinfer, {}, engine, error, read, "an activation that is mapped", "KeyError",
     [](const Placement& p) {
       return activation_is(p, {"SILU", "GELU_TANH", "RELU2_NO_MUL", "SWIGLUOAI", "SWIGLUOAI_UNINTERLEAVE"});
     },
-    "vllm quantization/utils/flashinfer_utils.py activation_to_flashinfer_type at 7ca49fbe4", {}, since(kVllm2026_08));
+    "vllm quantization/utils/flashinfer_utils.py activation_to_flashinfer_type at 7ca49fbe4", {}, deployment::since(deployment::kVllm2026_08));
 
 namespace mxfp4 {
 
@@ -53,7 +53,7 @@ constexpr std::array kNeeds = {
         "oai_constants", kFlashinfer, {}, kernel_class, silent, read,
         "SWIGLUOAI: alpha, beta and limit are always passed, and switch the kernel to it", "another activation is computed as SwiGLU-OAI",
         [](const Placement& p) { return activation_is(p, {"SWIGLUOAI"}); }, "E/flashinfer_cutlass_moe.py apply; fi cutlass_fused_moe_kernels.cuh", {},
-        before(kVllm2026_08)),
+        deployment::before(deployment::kVllm2026_08)),
     need(
         "oai_constants", kFlashinfer, {}, engine, silent, read,
         "of gpt-oss SWIGLUOAI or SWIGLUOAI_UNINTERLEAVE: its method always passes alpha, beta and limit, which switch the kernel to it",
@@ -61,7 +61,7 @@ constexpr std::array kNeeds = {
         [](const Placement& p) {
           return p.oracle != "mxfp4" || activation_is(p, {"SWIGLUOAI", "SWIGLUOAI_UNINTERLEAVE"});
         },
-        "vllm quantization/mxfp4.py; E/flashinfer_cutlass_moe.py apply at 7ca49fbe4", {}, since(kVllm2026_08)),
+        "vllm quantization/mxfp4.py; E/flashinfer_cutlass_moe.py apply at 7ca49fbe4", {}, deployment::since(deployment::kVllm2026_08)),
     need(
         "swizzled_scales", kFlashinfer, kCutlassMxfp8, engine, silent, read,
         "activation scales arrive swizzled: not through a gathering or FlashInfer exchange, which send them linear",
@@ -93,7 +93,7 @@ constexpr std::array kNeeds = {
     need(
         "oai_constants", kFlashinfer, {}, kernel_class, silent, read, "no SWIGLUOAI: alpha, beta and limit are passed for MXFP4 alone",
         "SWIGLUOAI is computed as SwiGLU", [](const Placement& p) { return !activation_is(p, {"SWIGLUOAI"}); }, "E/flashinfer_cutlass_moe.py apply",
-        {}, before(kVllm2026_08)),
+        {}, deployment::before(deployment::kVllm2026_08)),
     need("dtype", kFlashinfer, {}, kernel_class, error, read, "float16 or bfloat16", "an error in the first batch", is_16_bit,
          "E/flashinfer_cutlass_moe.py"),
     need("scale_rows", kFlashinfer, {}, converter, error, run, "rows of w13 in whole tiles of 128 when gated",
@@ -117,13 +117,13 @@ constexpr std::array kNeeds = {
         "halves", kFlashinfer, {}, converter, silent, run,
         "I a multiple of 16 when gated, with per-tensor scales: gate and up are padded together, behind both", kShiftedHalves,
         [](const Placement& p) { return !is_per_tensor(p) || halves_end_whole(p, 16); },
-        "vllm quantization/utils/flashinfer_utils.py align_moe_weights_for_fi", {}, before(kVllm2026_11)),
+        "vllm quantization/utils/flashinfer_utils.py align_moe_weights_for_fi", {}, deployment::before(deployment::kVllm2026_11)),
     kMayActivation,
     kAugustActivation,
     need(
         "oai_constants", kFlashinfer, {}, kernel_class, silent, read, "no SWIGLUOAI: alpha, beta and limit are passed for MXFP4 alone",
         "SWIGLUOAI is computed as SwiGLU", [](const Placement& p) { return !activation_is(p, {"SWIGLUOAI"}); }, "E/flashinfer_cutlass_moe.py apply",
-        {}, before(kVllm2026_08)),
+        {}, deployment::before(deployment::kVllm2026_08)),
     need(
         "dtype", kFlashinfer, {}, kernel_class, error, read, "float16 or bfloat16; bfloat16 with block scales", "an assertion",
         [](const Placement& p) { return dtype_is(p, {"bfloat16"}) || (dtype_is(p, {"float16"}) && !is_block(p)); },
@@ -136,12 +136,12 @@ constexpr std::array kNeeds = {
     need(
         "one_sided", kFlashinfer, {}, engine, error, read, "FlashInfer's one-sided exchange takes unquantized, nvfp4 or mxfp8 activations",
         "NotImplementedError", [](const Placement& p) { return !exchange_is(p, {"flashinfer_nvlink_one_sided"}); },
-        "vllm fused_moe/all2all_utils.py maybe_make_prepare_finalize", {}, before(kVllm2026_08)),
+        "vllm fused_moe/all2all_utils.py maybe_make_prepare_finalize", {}, deployment::before(deployment::kVllm2026_08)),
     need(
         "one_sided", kFlashinfer, {}, engine, error, read,
         "FlashInfer's one-sided exchange takes FP8 in blocks of 128x128 alone, and H a multiple of 128", "NotImplementedError",
         [](const Placement& p) { return !exchange_is(p, {"flashinfer_nvlink_one_sided"}) || (is_block(p) && p.hidden % 128 == 0); },
-        "vllm fused_moe/all2all_utils.py flashinfer_one_sided_dispatch_layout at 7ca49fbe4", {}, since(kVllm2026_08)),
+        "vllm fused_moe/all2all_utils.py flashinfer_one_sided_dispatch_layout at 7ca49fbe4", {}, deployment::since(deployment::kVllm2026_08)),
     need(
         "exchange_scale", kFlashinfer, {}, engine, silent, read,
         "a static activation scale does not meet FlashInfer's two-sided exchange: it quantizes by another",
@@ -166,4 +166,4 @@ constexpr std::array kTables = {NeedTable{kMxfp4Oracles, false, mxfp4::kNeeds}, 
 std::span<const NeedTable> flashinfer_cutlass_needs() { return kTables; }
 std::span<const KernelClassFacts> flashinfer_cutlass_classes() { return kClasses; }
 
-}  // namespace mx::oracle
+}  // namespace mx::families

@@ -10,7 +10,7 @@
 #include "model/families/setting_key_rows.hpp"
 #include "model/names.hpp"
 
-namespace mx::layout {
+namespace mx::families {
 namespace {
 
 using Text = std::string_view;
@@ -89,4 +89,4 @@ Flashinfer flashinfer_of(const Setting& setting) { return setting.flashinfer.rel
 
 std::span<const SettingKey> flashinfer_setting_keys() { return kKeys; }
 
-}  // namespace mx::layout
+}  // namespace mx::families

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-namespace mx::layout {
+namespace mx::families {
 
 struct Setting;
 
@@ -28,4 +28,4 @@ std::optional<Flashinfer> flashinfer_asked_by(std::string_view engine_release);
 /// and later ask for 0.6.18 or a later one.
 Flashinfer flashinfer_of(const Setting& setting);
 
-}  // namespace mx::layout
+}  // namespace mx::families

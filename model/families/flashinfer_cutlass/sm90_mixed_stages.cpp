@@ -5,7 +5,7 @@
 #include "model/families/flashinfer_cutlass/sm90_mixed_blocks.hpp"
 #include "model/families/stage.hpp"
 
-namespace mx::layout {
+namespace mx::families {
 namespace blocks {
 namespace {
 
@@ -23,13 +23,13 @@ struct BitMove {
 constexpr std::array<BitMove, 8> kSignMoves{{{3, 7}, {7, 15}, {11, 23}, {15, 31}, {19, 3}, {23, 11}, {27, 19}, {31, 27}}};
 
 /// Units of two bytes from two rows 8 apart side by side; columns must be bytes. Ends in [.., t, a, byte].
-Layout& sm90_mixed_pairs(Layout& layout, std::string_view rows, std::string_view cols) {
+layout::Layout& sm90_mixed_pairs(layout::Layout& layout, std::string_view rows, std::string_view cols) {
   split_off(layout, rows, {{"a", 2}, {"row", 8}});
   split_off(layout, cols, {{"L", 2}, {"h", 2}, {"t", 4}, {"byte", 2}});
   return order(layout, {rows, "h", "row", cols, "L", "t", "a", "byte"});
 }
 
-Layout& sm90_mixed_fp4_fp8(Layout& layout, std::string_view rows, std::string_view cols) {
+layout::Layout& sm90_mixed_fp4_fp8(layout::Layout& layout, std::string_view rows, std::string_view cols) {
   sm90_mixed_pairs(layout, rows, cols).explode(1, "bit").merge({"a", "byte", "bit"}, "word_bit");
   std::vector<std::int64_t> source(32);
   for (std::size_t bit = 0; bit < source.size(); ++bit) source[bit] = static_cast<std::int64_t>(bit);
@@ -39,7 +39,7 @@ Layout& sm90_mixed_fp4_fp8(Layout& layout, std::string_view rows, std::string_vi
 
 }  // namespace
 
-Layout& sm90_mixed_fp4(Layout& layout, std::string_view rows, std::string_view cols) {
+layout::Layout& sm90_mixed_fp4(layout::Layout& layout, std::string_view rows, std::string_view cols) {
   explode_bytes(layout, cols);
   split_off(layout, rows, {{"a", 2}, {"row", 8}});
   split_off(layout, cols, {{"L", 2}, {"h", 2}, {"c", 2}, {"t", 4}});
@@ -47,7 +47,7 @@ Layout& sm90_mixed_fp4(Layout& layout, std::string_view rows, std::string_view c
   return fp4word(layout);
 }
 
-Layout& sm90_mixed_fp4_nibbles(Layout& layout, std::string_view rows, std::string_view cols) {
+layout::Layout& sm90_mixed_fp4_nibbles(layout::Layout& layout, std::string_view rows, std::string_view cols) {
   split_off(layout, rows, {{"upper", 2}, {"row", 8}});
   if (layout.grain_bits() == 8) {
     layout.explode(4, "nibble");
@@ -58,12 +58,12 @@ Layout& sm90_mixed_fp4_nibbles(Layout& layout, std::string_view rows, std::strin
   return order(layout, {rows, "h", "row", cols, "L", "t", "c", "nibble", "upper"});
 }
 
-Layout& sm90_mixed_scale_lines(Layout& layout, std::string_view rows, std::string_view cols, std::int64_t group_size) {
+layout::Layout& sm90_mixed_scale_lines(layout::Layout& layout, std::string_view rows, std::string_view cols, std::int64_t group_size) {
   split_off(layout, cols, {{"scale", kLineElements / group_size}});
   return order(layout, {cols, rows, "scale"});
 }
 
-Layout& sm90_mixed_scale(Layout& layout, std::string_view rows, std::string_view cols, std::int64_t group_size) {
+layout::Layout& sm90_mixed_scale(layout::Layout& layout, std::string_view rows, std::string_view cols, std::int64_t group_size) {
   const std::int64_t per_line = kLineElements / group_size;
   const std::int64_t slices = kLineBits / layout.grain_bits() / per_line;
   split_off(layout, rows, {{"slice", slices}, {"line", kFoldedRows / slices}});
@@ -78,8 +78,8 @@ namespace {
 using Broken = std::vector<StageNeed>;
 using Words = std::string_view;
 
-Layout matrix(const StageRequest& request) {
-  return Layout({{"batch", request.batch}, {"rows", request.rows}, {"cols", request.cols}}, request.unit_bits);
+layout::Layout matrix(const StageRequest& request) {
+  return layout::Layout({{"batch", request.batch}, {"rows", request.rows}, {"cols", request.cols}}, request.unit_bits);
 }
 
 Broken uneven_weight(const StageRequest& request) {
@@ -89,23 +89,23 @@ Broken uneven_weight(const StageRequest& request) {
   return broken;
 }
 
-Layout weight_fp4(const StageRequest& request) {
-  Layout layout = matrix(request);
+layout::Layout weight_fp4(const StageRequest& request) {
+  layout::Layout layout = matrix(request);
   return blocks::sm90_mixed_fp4(layout, "rows", "cols");
 }
 
-Layout weight_fp4_nibbles(const StageRequest& request) {
-  Layout layout = matrix(request);
+layout::Layout weight_fp4_nibbles(const StageRequest& request) {
+  layout::Layout layout = matrix(request);
   return blocks::sm90_mixed_fp4_nibbles(layout, "rows", "cols");
 }
 
-Layout weight_int4(const StageRequest& request) {
-  Layout layout = matrix(request);
+layout::Layout weight_int4(const StageRequest& request) {
+  layout::Layout layout = matrix(request);
   return blocks::sm90_mixed_pairs(layout, "rows", "cols");
 }
 
-Layout weight_fp4_fp8(const StageRequest& request) {
-  Layout layout = matrix(request);
+layout::Layout weight_fp4_fp8(const StageRequest& request) {
+  layout::Layout layout = matrix(request);
   return blocks::sm90_mixed_fp4_fp8(layout, "rows", "cols");
 }
 
@@ -137,20 +137,20 @@ Broken uneven_lines(const StageRequest& request) {
   return broken;
 }
 
-Layout scale_lines(const StageRequest& request) {
-  Layout layout = matrix(request);
+layout::Layout scale_lines(const StageRequest& request) {
+  layout::Layout layout = matrix(request);
   return blocks::sm90_mixed_scale_lines(layout, "rows", "cols", request.param("group_size"));
 }
 
-Layout scale(const StageRequest& request) {
-  Layout layout = matrix(request);
+layout::Layout scale(const StageRequest& request) {
+  layout::Layout layout = matrix(request);
   return blocks::sm90_mixed_scale(layout, "rows", "cols", request.param("group_size"));
 }
 
 constexpr std::array<Words, 1> kVersion{"flashinfer-2026-08"};
 constexpr std::array<Words, 1> kBefore0618{"flashinfer-0.6.17"};
 /// The engine's commit that asks for that release.
-constexpr Source of_0617(Words symbol) { return {"vllm-project/vllm", "requirements/cuda.txt", symbol, "7ca49fbe4bab019e55d57cdc4b7fd3d55c67c1a6"}; }
+constexpr layout::Source of_0617(Words symbol) { return {"vllm-project/vllm", "requirements/cuda.txt", symbol, "7ca49fbe4bab019e55d57cdc4b7fd3d55c67c1a6"}; }
 constexpr Words kFlashinfer = "flashinfer-ai/flashinfer";
 constexpr Words kCommit = "fb28d7242b3506a2348265962041acc1fb56cca4";
 constexpr Words kKernels = "csrc/nv_internal/tensorrt_llm/kernels/cutlass_kernels/moe_gemm/moe_gemm_mixed_utils.cu";
@@ -216,4 +216,4 @@ constexpr std::array<StageLayout, 6> kStages{{
 
 std::span<const StageLayout> flashinfer_cutlass_stages() { return kStages; }
 
-}  // namespace mx::layout
+}  // namespace mx::families

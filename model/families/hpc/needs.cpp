@@ -4,7 +4,7 @@
 
 #include "model/families/facts.hpp"
 
-namespace mx::oracle {
+namespace mx::families {
 namespace {
 
 using namespace facts;
@@ -18,13 +18,13 @@ constexpr std::array kNeeds = {
     need(
         "device", kHpc, {}, kernel_class, error, read, "SM90, and package hpc", "no such operator",
         [](const Placement& p) { return cuda_in(p, 90, 90) && p.deployment.software.has_hpc; }, "F/hpc_moe.py _supports_current_device", {},
-        since(kVllm2026_08)),
-    need("activation", kHpc, {}, kernel_class, error, read, "SILU", "an assertion", is_silu, "F/hpc_moe.py apply", {}, since(kVllm2026_08)),
+        deployment::since(deployment::kVllm2026_08)),
+    need("activation", kHpc, {}, kernel_class, error, read, "SILU", "an assertion", is_silu, "F/hpc_moe.py apply", {}, deployment::since(deployment::kVllm2026_08)),
     need(
         "hidden", kHpc, {}, kernel_class, error, read, "H a multiple of 128: groups of activations and tiles of the product", "the class refuses",
-        [](const Placement& p) { return p.hidden % 128 == 0; }, "F/hpc_moe.py _supports_shape", {}, since(kVllm2026_08)),
+        [](const Placement& p) { return p.hidden % 128 == 0; }, "F/hpc_moe.py _supports_shape", {}, deployment::since(deployment::kVllm2026_08)),
     need("rank_experts", kHpc, {}, kernel, silent, assumed, "how the kernel finds a rank's experts from its number and the sum of all", "not known",
-         nullptr, "F/hpc_moe.py apply hands on rank_ep and num_expert_total", {}, since(kVllm2026_08)),
+         nullptr, "F/hpc_moe.py apply hands on rank_ep and num_expert_total", {}, deployment::since(deployment::kVllm2026_08)),
 };
 
 constexpr std::array kClasses = {
@@ -38,4 +38,4 @@ constexpr std::array kTables = {NeedTable{kFp8Oracles, false, kNeeds}};
 std::span<const NeedTable> hpc_needs() { return kTables; }
 std::span<const KernelClassFacts> hpc_classes() { return kClasses; }
 
-}  // namespace mx::oracle
+}  // namespace mx::families

@@ -4,7 +4,7 @@
 
 #include "model/families/arithmetic_rows.hpp"
 
-namespace mx::sim {
+namespace mx::families {
 namespace {
 
 constexpr std::string_view kRelease0119 = "outputs of an H100, humming-kernels 0.1.19, not recorded here";
@@ -29,4 +29,4 @@ constexpr std::array kRows{humming()};
 
 std::span<const ExecutionRow> humming_executions() { return kRows; }
 
-}  // namespace mx::sim
+}  // namespace mx::families

@@ -9,13 +9,13 @@
 
 #include "model/families/stage.hpp"
 
-namespace mx::layout::blocks {
+namespace mx::families::blocks {
 namespace {
 
 /// Puts the view's axes in this order behind those that are not named.
-Layout& at_the_end(Layout& layout, const std::vector<std::string>& order) {
+layout::Layout& at_the_end(layout::Layout& layout, const std::vector<std::string>& order) {
   std::vector<std::string> names;
-  for (const Axis& axis : layout.view()) {
+  for (const layout::Axis& axis : layout.view()) {
     if (std::ranges::find(order, axis.name) == order.end()) names.push_back(axis.name);
   }
   names.insert(names.end(), order.begin(), order.end());
@@ -24,11 +24,11 @@ Layout& at_the_end(Layout& layout, const std::vector<std::string>& order) {
 
 }  // namespace
 
-Layout& magnitudes_in_value_order(Layout& layout) {
+layout::Layout& magnitudes_in_value_order(layout::Layout& layout) {
   constexpr std::int64_t kUnits = 8;
   constexpr std::int64_t kRun = 4;  // values of a lane beside each other along K
   layout.explode(1, "bit");
-  const std::vector<Axis> view = layout.view();
+  const std::vector<layout::Axis> view = layout.view();
   std::vector<std::string_view> word;
   std::int64_t bits = 1;
   for (auto axis = view.rbegin(); bits < 4 * kUnits; ++axis) {
@@ -45,7 +45,7 @@ Layout& magnitudes_in_value_order(Layout& layout) {
   return layout.table("word_bit", std::move(source));
 }
 
-Layout& pack_k(Layout& layout, std::string_view rows, std::string_view cols) {
+layout::Layout& pack_k(layout::Layout& layout, std::string_view rows, std::string_view cols) {
   const std::string n(rows);
   const std::string k(cols);
   // A lane's four words are two pairs of rows, of two halves each: the pairs go above the lanes, the second slab of K in their place.
@@ -53,11 +53,11 @@ Layout& pack_k(Layout& layout, std::string_view rows, std::string_view cols) {
   return at_the_end(layout, {k + ".tile", n + ".tile", n + ".part", n + ".pair", n, k + ".quad", k + ".slab", n + ".half", k, k + ".half"});
 }
 
-Layout& byte_columns(Layout& layout, std::string_view rows, std::string_view cols) {
+layout::Layout& byte_columns(layout::Layout& layout, std::string_view rows, std::string_view cols) {
   const std::string n(rows);
   const std::string k(cols);
   split_off(layout, cols, {{"byte", 16}});
   return at_the_end(layout, {k, n, "byte"});
 }
 
-}  // namespace mx::layout::blocks
+}  // namespace mx::families::blocks

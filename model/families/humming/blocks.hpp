@@ -5,15 +5,15 @@
 
 #include "model/layout/layout.hpp"
 
-namespace mx::layout::blocks {
+namespace mx::families::blocks {
 
 /// Behind fragment_order of 4-bit weights: within a word the magnitude bits of unit p are those of value p, while the signs follow the units' order.
-Layout& magnitudes_in_value_order(Layout& layout);
+layout::Layout& magnitudes_in_value_order(layout::Layout& layout);
 
 /// Behind fragment_order of 4-bit weights for 8-bit activations: 64 of K a row instead of 32. Columns must be multiples of 64.
-Layout& pack_k(Layout& layout, std::string_view rows, std::string_view cols);
+layout::Layout& pack_k(layout::Layout& layout, std::string_view rows, std::string_view cols);
 
 /// [.., rows, cols] of bytes -> [.., cols / 16, rows, 16]. Columns must be multiples of 16.
-Layout& byte_columns(Layout& layout, std::string_view rows, std::string_view cols);
+layout::Layout& byte_columns(layout::Layout& layout, std::string_view rows, std::string_view cols);
 
-}  // namespace mx::layout::blocks
+}  // namespace mx::families::blocks

@@ -5,7 +5,7 @@
 
 #include "model/families/facts.hpp"
 
-namespace mx::oracle {
+namespace mx::families {
 namespace {
 
 using namespace facts;
@@ -24,7 +24,7 @@ bool has_fp8_inputs(const Placement& p) {
 }
 bool fills_whole_blocks(const Placement& p) {
   // Up to humming-kernels 0.1.0 what fills columns counts with scale 1 too.
-  const bool columns = p.engine >= kVllm2026_08 || both_divide(p, 128);
+  const bool columns = p.engine >= deployment::kVllm2026_08 || both_divide(p, 128);
   return !has_fp8_inputs(p) || (divides(256, {w13_rows(p), p.hidden}) && columns);
 }
 
@@ -53,4 +53,4 @@ constexpr std::array kTables = {NeedTable{kMxfp4Oracles, false, kNeeds}};
 std::span<const NeedTable> humming_needs() { return kTables; }
 std::span<const KernelClassFacts> humming_classes() { return kClasses; }
 
-}  // namespace mx::oracle
+}  // namespace mx::families

@@ -11,7 +11,7 @@
 #include "model/names.hpp"
 #include "model/numerics/rows.hpp"
 
-namespace mx::layout {
+namespace mx::families {
 namespace {
 
 using rows::Word;
@@ -43,9 +43,9 @@ Humming humming_named(Text release) {
 }
 
 Humming humming_of(const Setting& setting) {
-  return setting.humming.release.value_or(setting.engine >= kVllm2026_08 ? Humming::v0_1_12 : Humming::v0_1_0);
+  return setting.humming.release.value_or(setting.engine >= deployment::kVllm2026_08 ? Humming::v0_1_12 : Humming::v0_1_0);
 }
 
 std::span<const SettingKey> humming_setting_keys() { return kKeys; }
 
-}  // namespace mx::layout
+}  // namespace mx::families

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-namespace mx::layout {
+namespace mx::families {
 
 struct Setting;
 
@@ -26,4 +26,4 @@ struct HummingParameters {
 /// The release that applies. Source: vllm requirements/cuda.txt: 0.1.0 at 7e1b45a09, 0.1.12 at 7ca49fbe4.
 Humming humming_of(const Setting& setting);
 
-}  // namespace mx::layout
+}  // namespace mx::families

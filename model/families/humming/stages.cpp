@@ -7,14 +7,14 @@
 #include "model/families/humming/blocks.hpp"
 #include "model/families/stage.hpp"
 
-namespace mx::layout {
+namespace mx::families {
 namespace {
 
 using Broken = std::vector<StageNeed>;
 using Words = std::string_view;
 
-Layout matrix(const StageRequest& request) {
-  return Layout({{"batch", request.batch}, {"rows", request.rows}, {"cols", request.cols}}, request.unit_bits);
+layout::Layout matrix(const StageRequest& request) {
+  return layout::Layout({{"batch", request.batch}, {"rows", request.rows}, {"cols", request.cols}}, request.unit_bits);
 }
 
 /// A size after the kernel's padding; the parameter 0 means none.
@@ -31,12 +31,12 @@ Broken uneven_padding(const StageRequest& request) {
   return broken;
 }
 
-Layout repack(const StageRequest& request) {
-  Layout layout = matrix(request);
+layout::Layout repack(const StageRequest& request) {
+  layout::Layout layout = matrix(request);
   const std::int64_t rows = padded(request, "padded_n", request.rows);
   const std::int64_t cols = padded(request, "padded_k", request.cols);
-  if (rows != request.rows) layout.pad("rows", rows, PadContent::zero);
-  if (cols != request.cols) layout.pad("cols", cols, PadContent::zero);
+  if (rows != request.rows) layout.pad("rows", rows, layout::PadContent::zero);
+  if (cols != request.cols) layout.pad("cols", cols, layout::PadContent::zero);
   blocks::fragment_order(layout, "rows", "cols",
                          {.weight_bits = static_cast<int>(request.param("weight_bits")),
                           .activation_bits = static_cast<int>(request.param("activation_bits")),
@@ -47,12 +47,12 @@ Layout repack(const StageRequest& request) {
 }
 
 /// Bytes in columns of 16, of padded rows and columns.
-Layout flat(const StageRequest& request) {
-  Layout layout = matrix(request);
+layout::Layout flat(const StageRequest& request) {
+  layout::Layout layout = matrix(request);
   const std::int64_t rows = padded(request, "padded_n", request.rows);
   const std::int64_t cols = padded(request, "padded_k", request.cols);
-  if (rows != request.rows) layout.pad("rows", rows, PadContent::zero);
-  if (cols != request.cols) layout.pad("cols", cols, PadContent::zero);
+  if (rows != request.rows) layout.pad("rows", rows, layout::PadContent::zero);
+  if (cols != request.cols) layout.pad("cols", cols, layout::PadContent::zero);
   return blocks::byte_columns(layout, "rows", "cols");
 }
 
@@ -83,14 +83,14 @@ Broken uneven_scales(const StageRequest& request) {
 }
 
 /// [batch, rows, cols] -> [batch, cols, rows] in blocks, which run on from one expert to the next where its rows do not fill them.
-Layout transposed_in_blocks(const StageRequest& request, std::int64_t block) {
-  Layout layout = matrix(request);
+layout::Layout transposed_in_blocks(const StageRequest& request, std::int64_t block) {
+  layout::Layout layout = matrix(request);
   layout.permute({"batch", "cols", "rows"});
   if (request.rows % block != 0) layout.merge({"batch", "cols", "rows"}, "rows");
   return block == 64 ? blocks::scale_blocks_of_64(layout, "rows") : blocks::scale_blocks_of_32(layout, "rows");
 }
 
-Layout scale(const StageRequest& request) { return transposed_in_blocks(request, block_of(request)); }
+layout::Layout scale(const StageRequest& request) { return transposed_in_blocks(request, block_of(request)); }
 
 Broken uneven_bias(const StageRequest& request) {
   Broken broken;
@@ -99,8 +99,8 @@ Broken uneven_bias(const StageRequest& request) {
 }
 
 /// A bias has one number per row, whichever axis of the matrix holds them.
-Layout bias(const StageRequest& request) {
-  Layout layout = matrix(request);
+layout::Layout bias(const StageRequest& request) {
+  layout::Layout layout = matrix(request);
   layout.merge({"rows", "cols"}, "rows");
   if (request.rows * request.cols % 32 != 0) layout.merge({"batch", "rows"}, "rows");
   return blocks::scale_blocks_of_32(layout, "rows");
@@ -163,4 +163,4 @@ constexpr std::array<StageLayout, 8> kStages{{
 
 std::span<const StageLayout> humming_stages() { return kStages; }
 
-}  // namespace mx::layout
+}  // namespace mx::families

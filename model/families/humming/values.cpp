@@ -13,7 +13,7 @@
 #include "model/numerics/f32.hpp"
 #include "model/numerics/profile.hpp"
 
-namespace mx::layout {
+namespace mx::families {
 namespace humming {
 namespace {
 
@@ -28,14 +28,14 @@ constexpr std::array<int, 8> kHalves{0, 1, 2, 3, 4, 6, 8, 12};
 
 /// The tensors that belong together.
 struct Matrix {
-  Role weight;
-  Role scale;
-  Role global;
+  layout::Role weight;
+  layout::Role scale;
+  layout::Role global;
 };
 constexpr std::array<Matrix, 2> kMatrices{
-    {{Role::w13_weight, Role::w13_weight_scale, Role::w13_global_scale}, {Role::w2_weight, Role::w2_weight_scale, Role::w2_global_scale}}};
+    {{layout::Role::w13_weight, layout::Role::w13_weight_scale, layout::Role::w13_global_scale}, {layout::Role::w2_weight, layout::Role::w2_weight_scale, layout::Role::w2_global_scale}}};
 
-Units& of(LayerUnits& units, Role role) { return units[static_cast<std::size_t>(role)]; }
+layout::Units& of(layout::LayerUnits& units, layout::Role role) { return units[static_cast<std::size_t>(role)]; }
 
 /// What one scale's power of two is called in a dtype: a number's sign, exponent and fraction bits.
 struct FloatBits {
@@ -80,8 +80,8 @@ const FloatBits& global_bits(const Setting& setting) {
 
 /// One tensor pair in the order of its loaded buffer.
 struct Buffers {
-  Layout weight;
-  Layout scale;
+  layout::Layout weight;
+  layout::Layout scale;
   std::int64_t experts;
   std::int64_t rows;
   std::int64_t groups;
@@ -89,8 +89,8 @@ struct Buffers {
   std::int64_t padded_groups;
 };
 Buffers buffers_of(const Matrix& matrix, const Setting& setting) {
-  const auto of_role = [&](Role role) { return loaded(role, setting.sizes, setting.padded, setting.form); };
-  const Layout merged = loaded_rows(matrix.scale, setting, 8);
+  const auto of_role = [&](layout::Role role) { return layout::loaded(role, setting.sizes, setting.padded, setting.form); };
+  const layout::Layout merged = loaded_rows(matrix.scale, setting, 8);
   const std::int64_t rows = merged.view()[1].extent;
   const std::int64_t groups = merged.view()[2].extent;
   return {of_role(matrix.weight),
@@ -125,7 +125,7 @@ struct Changed {
 /// Re-quantizes the codes of one group.
 void requantize_group(std::span<std::uint8_t> weight, std::int64_t group, int delta) {
   for (std::int64_t element = group * kGroup; element < (group + 1) * kGroup; ++element) {
-    set_grain(weight, element, 4, requantized(static_cast<std::uint8_t>(get_grain(weight, element, 4)), delta));
+    layout::set_grain(weight, element, 4, requantized(static_cast<std::uint8_t>(layout::get_grain(weight, element, 4)), delta));
   }
 }
 
@@ -144,17 +144,17 @@ void count_codes(std::span<const std::uint8_t> before, std::span<const std::uint
   }
 }
 
-void add_loss(std::vector<Loss>& losses, Role role, std::string what, std::int64_t units) {
+void add_loss(std::vector<layout::Loss>& losses, layout::Role role, std::string what, std::int64_t units) {
   if (units > 0) losses.push_back({role, std::move(what), units});
 }
 
-void fuse(LayerUnits& units, const Matrix& matrix, const Setting& setting, Changed& changed) {
+void fuse(layout::LayerUnits& units, const Matrix& matrix, const Setting& setting, Changed& changed) {
   const Buffers b = buffers_of(matrix, setting);
-  std::vector<std::uint8_t> weight = from_row_major(b.weight, of(units, matrix.weight).bytes, 0);
-  std::vector<std::uint8_t> scales = padded_scales(b, from_row_major(b.scale, of(units, matrix.scale).bytes, 0), is_0_1_12(setting));
+  std::vector<std::uint8_t> weight = layout::from_row_major(b.weight, of(units, matrix.weight).bytes, 0);
+  std::vector<std::uint8_t> scales = padded_scales(b, layout::from_row_major(b.scale, of(units, matrix.scale).bytes, 0), is_0_1_12(setting));
   std::vector<std::uint8_t> raised(static_cast<std::size_t>(b.experts * b.rows * b.groups));
   const std::int64_t scope_rows = by_rows(setting) ? 1 : b.padded_rows;
-  Units global{by_rows(setting) ? 16 : 32, {}};
+  layout::Units global{by_rows(setting) ? 16 : 32, {}};
   global.bytes.resize(static_cast<std::size_t>(b.experts * b.padded_rows / scope_rows * global.bits / 8));
   for (std::int64_t scope = 0; scope < b.experts * b.padded_rows / scope_rows; ++scope) {
     const auto of_scope = std::span(scales).subspan(static_cast<std::size_t>(scope * scope_rows * b.padded_groups),
@@ -175,11 +175,11 @@ void fuse(LayerUnits& units, const Matrix& matrix, const Setting& setting, Chang
       }
     }
     const bool of_padding = by_rows(setting) && scope % b.padded_rows >= b.rows;
-    set_grain(global.bytes, scope, global.bits, of_padding ? 0 : power_of_two(lowest - global_offset(setting), global_bits(setting)));
+    layout::set_grain(global.bytes, scope, global.bits, of_padding ? 0 : power_of_two(lowest - global_offset(setting), global_bits(setting)));
   }
   // What the engine rounded sizes up by is no part of the checkpoint.
-  changed.scales = std::ranges::count(to_row_major(b.scale, raised), 1);
-  std::vector<std::uint8_t> codes = to_row_major(b.weight, weight);
+  changed.scales = std::ranges::count(layout::to_row_major(b.scale, raised), 1);
+  std::vector<std::uint8_t> codes = layout::to_row_major(b.weight, weight);
   count_codes(of(units, matrix.weight).bytes, codes, changed);
   of(units, matrix.weight).bytes = std::move(codes);
   of(units, matrix.scale).bytes = std::move(scales);
@@ -226,18 +226,18 @@ int scale_range(const Setting& setting) {
   return is_0_1_12(setting) ? 11 : 12;
 }
 
-Layout fused_scales(Role role, const Setting& setting) {
-  const Buffers b = buffers_of(is_w13(role) ? kMatrices[0] : kMatrices[1], setting);
-  return Layout({{"E", b.experts}, {"rows", b.padded_rows}, {"G", b.padded_groups}}, 8);
+layout::Layout fused_scales(layout::Role role, const Setting& setting) {
+  const Buffers b = buffers_of(layout::is_w13(role) ? kMatrices[0] : kMatrices[1], setting);
+  return layout::Layout({{"E", b.experts}, {"rows", b.padded_rows}, {"G", b.padded_groups}}, 8);
 }
 
-Layout global_scales(Role role, const Setting& setting) {
-  const Buffers b = buffers_of(role == Role::w13_global_scale ? kMatrices[0] : kMatrices[1], setting);
-  if (by_rows(setting)) return Layout({{"E", b.experts}, {"rows", b.padded_rows}}, 16);
-  return Layout({{"E", b.experts}}, 32);
+layout::Layout global_scales(layout::Role role, const Setting& setting) {
+  const Buffers b = buffers_of(role == layout::Role::w13_global_scale ? kMatrices[0] : kMatrices[1], setting);
+  if (by_rows(setting)) return layout::Layout({{"E", b.experts}, {"rows", b.padded_rows}}, 16);
+  return layout::Layout({{"E", b.experts}}, 32);
 }
 
-void fused_values(LayerUnits& units, const Setting& setting, std::vector<Loss>& losses) {
+void fused_values(layout::LayerUnits& units, const Setting& setting, std::vector<layout::Loss>& losses) {
   if (!fuses(setting)) return;
   for (const Matrix& matrix : kMatrices) {
     Changed changed;
@@ -251,54 +251,54 @@ void fused_values(LayerUnits& units, const Setting& setting, std::vector<Loss>& 
   }
 }
 
-void fused_values_back(LayerUnits& units, const Setting& setting) {
+void fused_values_back(layout::LayerUnits& units, const Setting& setting) {
   if (!fuses(setting)) return;
   for (const Matrix& matrix : kMatrices) {
     const Buffers b = buffers_of(matrix, setting);
-    Units& scale = of(units, matrix.scale);
-    Units& global = of(units, matrix.global);
+    layout::Units& scale = of(units, matrix.scale);
+    layout::Units& global = of(units, matrix.global);
     if (static_cast<std::int64_t>(scale.bytes.size()) != b.experts * b.padded_rows * b.padded_groups)
-      throw Error(ErrorCode::usage, "the layout is not one of these sizes", std::string(name_of(matrix.scale)));
+      throw Error(ErrorCode::usage, "the layout is not one of these sizes", std::string(layout::name_of(matrix.scale)));
     std::vector<std::uint8_t> bytes(static_cast<std::size_t>(b.experts * b.rows * b.groups));
     for (std::int64_t i = 0; i < static_cast<std::int64_t>(bytes.size()); ++i) {
       const std::int64_t row = i / b.groups / b.rows * b.padded_rows + i / b.groups % b.rows;
       const std::int64_t scope = by_rows(setting) ? row : row / b.padded_rows;
       const int stored = scale.bytes[static_cast<std::size_t>(row * b.padded_groups + i % b.groups)];
-      const int exponent = exponent_of(static_cast<std::uint32_t>(get_grain(global.bytes, scope, global.bits)), global_bits(setting));
+      const int exponent = exponent_of(static_cast<std::uint32_t>(layout::get_grain(global.bytes, scope, global.bits)), global_bits(setting));
       const int byte = stored - lowest_stored(setting) + exponent + global_offset(setting);
       if (byte < 0 || byte > 255) {
         throw Error(ErrorCode::input, "scale " + std::to_string(stored) + " times 2^" + std::to_string(exponent) + " is none of e8m0", "HUMMING");
       }
       bytes[static_cast<std::size_t>(i)] = static_cast<std::uint8_t>(byte);
     }
-    scale.bytes = to_row_major(b.scale, bytes);
+    scale.bytes = layout::to_row_major(b.scale, bytes);
     global = {};
   }
 }
 
-void scales_to_bf16(LayerUnits& units, const Setting&, std::vector<Loss>& losses) {
+void scales_to_bf16(layout::LayerUnits& units, const Setting&, std::vector<layout::Loss>& losses) {
   static const Conversion& how = conversion(profile_named("torch-cuda"), kF32, kBf16);
   for (const Matrix& matrix : kMatrices) {
-    Units& scale = of(units, matrix.scale);
-    Units rounded{16, std::vector<std::uint8_t>(scale.bytes.size() / 2)};
+    layout::Units& scale = of(units, matrix.scale);
+    layout::Units rounded{16, std::vector<std::uint8_t>(scale.bytes.size() / 2)};
     std::int64_t changed = 0;
     for (std::int64_t i = 0; i < static_cast<std::int64_t>(scale.bytes.size()) / 4; ++i) {
-      const auto f32 = static_cast<std::uint32_t>(get_grain(scale.bytes, i, 32));
+      const auto f32 = static_cast<std::uint32_t>(layout::get_grain(scale.bytes, i, 32));
       const auto bf16 = static_cast<std::uint32_t>(convert(f32, kF32, kBf16, how));
       changed += bf16 << 16U == f32 ? 0 : 1;
-      set_grain(rounded.bytes, i, 16, bf16);
+      layout::set_grain(rounded.bytes, i, 16, bf16);
     }
     if (changed > 0) losses.push_back({matrix.scale, "fp32 scales are rounded to bf16", changed});
     scale = std::move(rounded);
   }
 }
 
-void scales_from_bf16(LayerUnits& units, const Setting&) {
+void scales_from_bf16(layout::LayerUnits& units, const Setting&) {
   for (const Matrix& matrix : kMatrices) {
-    Units& scale = of(units, matrix.scale);
-    Units wide{32, std::vector<std::uint8_t>(scale.bytes.size() * 2)};
+    layout::Units& scale = of(units, matrix.scale);
+    layout::Units wide{32, std::vector<std::uint8_t>(scale.bytes.size() * 2)};
     for (std::int64_t i = 0; i < static_cast<std::int64_t>(scale.bytes.size()) / 2; ++i)
-      set_grain(wide.bytes, i, 32, get_grain(scale.bytes, i, 16) << 16U);
+      layout::set_grain(wide.bytes, i, 32, layout::get_grain(scale.bytes, i, 16) << 16U);
     scale = std::move(wide);
   }
 }
@@ -320,7 +320,7 @@ StageTensors requantize(const StageTensors& inputs, const StageParams&) {
     const int shift = delta.bytes[i / (2 * kBytesPerGroup)];
     if (shift > humming::kLargestDelta) refuse("delta = " + std::to_string(shift) + ": at most 127 is a power of two of the kernel");
     const auto element = static_cast<std::int64_t>(i);
-    set_grain(weight.bytes, element, 4, humming::requantized(static_cast<std::uint8_t>(get_grain(weight.bytes, element, 4)), shift));
+    layout::set_grain(weight.bytes, element, 4, humming::requantized(static_cast<std::uint8_t>(layout::get_grain(weight.bytes, element, 4)), shift));
   }
   return {{"w", std::move(weight)}};
 }
@@ -345,4 +345,4 @@ constexpr std::array<ValueStage, 1> kStages{{
 
 std::span<const ValueStage> humming_value_stages() { return kStages; }
 
-}  // namespace mx::layout
+}  // namespace mx::families

@@ -8,7 +8,7 @@
 
 #include "model/families/memory.hpp"
 
-namespace mx::layout::humming {
+namespace mx::families::humming {
 
 /// An e2m1 code divided by 2^delta, to nearest with ties away from zero. Of its two zeros only +0 is read as one; a negative number that becomes zero
 /// keeps its sign. From kFirstSpoilt on the kernel's power of two is none, and codes become others, zeros too. delta 0..255.
@@ -36,17 +36,17 @@ int scale_range(const Setting& setting);
 
 /// Row-major memory of what fused_values makes: all scales of the padded matrix, as they lie in the loaded buffer; global scales per expert in fp32,
 /// for int8 of 0.1.12 per row in the parameters' dtype.
-Layout fused_scales(Role role, const Setting& setting);
-Layout global_scales(Role role, const Setting& setting);
+layout::Layout fused_scales(layout::Role role, const Setting& setting);
+layout::Layout global_scales(layout::Role role, const Setting& setting);
 
 // The hooks of the backend's row: without effect where nothing is fused.
 
-void fused_values(LayerUnits& units, const Setting& setting, std::vector<Loss>& losses);
+void fused_values(layout::LayerUnits& units, const Setting& setting, std::vector<layout::Loss>& losses);
 /// Throws Error(input) for a global scale that is no power of two, and for a scale that is none of e8m0.
-void fused_values_back(LayerUnits& units, const Setting& setting);
+void fused_values_back(layout::LayerUnits& units, const Setting& setting);
 
 /// FP8: fp32 scales rounded to bf16, which is reported where it changes them; and back.
-void scales_to_bf16(LayerUnits& units, const Setting& setting, std::vector<Loss>& losses);
-void scales_from_bf16(LayerUnits& units, const Setting& setting);
+void scales_to_bf16(layout::LayerUnits& units, const Setting& setting, std::vector<layout::Loss>& losses);
+void scales_from_bf16(layout::LayerUnits& units, const Setting& setting);
 
-}  // namespace mx::layout::humming
+}  // namespace mx::families::humming

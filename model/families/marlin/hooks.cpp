@@ -5,23 +5,23 @@
 #include "model/layout/grains.hpp"
 #include "model/numerics/value.hpp"
 
-namespace mx::layout::marlin {
+namespace mx::families::marlin {
 namespace {
 
 /// The two scales of one weight.
 struct ScaleRoles {
-  Role scale;
-  Role global;
+  layout::Role scale;
+  layout::Role global;
 };
-constexpr std::array<ScaleRoles, 2> kScaleRoles{{{Role::w13_weight_scale, Role::w13_global_scale}, {Role::w2_weight_scale, Role::w2_global_scale}}};
+constexpr std::array<ScaleRoles, 2> kScaleRoles{{{layout::Role::w13_weight_scale, layout::Role::w13_global_scale}, {layout::Role::w2_weight_scale, layout::Role::w2_global_scale}}};
 
-Units& of(LayerUnits& units, Role role) { return units[static_cast<std::size_t>(role)]; }
+layout::Units& of(layout::LayerUnits& units, layout::Role role) { return units[static_cast<std::size_t>(role)]; }
 
-std::int64_t count_of(const Units& units) { return static_cast<std::int64_t>(units.bytes.size()) * 8 / units.bits; }
+std::int64_t count_of(const layout::Units& units) { return static_cast<std::int64_t>(units.bytes.size()) * 8 / units.bits; }
 
 std::string power_text(int exponent) { return "2^" + std::to_string(exponent); }
 
-void add_loss(std::vector<Loss>& losses, Role role, std::string what, std::int64_t units, std::int64_t kept = 0) {
+void add_loss(std::vector<layout::Loss>& losses, layout::Role role, std::string what, std::int64_t units, std::int64_t kept = 0) {
   if (units > 0) losses.push_back({role, std::move(what), units, kept});
 }
 
@@ -34,20 +34,20 @@ bool same_number(const Value& before, Value after, int exponent) {
 
 /// Every unit of a tensor through a function, into units of `bits`.
 template <class Function>
-Units mapped(const Units& from, int bits, Function function) {
-  Units to{bits, std::vector<std::uint8_t>(static_cast<std::size_t>((count_of(from) * bits + 7) / 8))};
+layout::Units mapped(const layout::Units& from, int bits, Function function) {
+  layout::Units to{bits, std::vector<std::uint8_t>(static_cast<std::size_t>((count_of(from) * bits + 7) / 8))};
   for (std::int64_t i = 0; i < count_of(from); ++i) {
-    set_grain(to.bytes, i, bits, function(static_cast<std::uint32_t>(get_grain(from.bytes, i, from.bits))));
+    layout::set_grain(to.bytes, i, bits, function(static_cast<std::uint32_t>(layout::get_grain(from.bytes, i, from.bits))));
   }
   return to;
 }
 
 /// How many units differ after a function.
 template <class Function>
-std::int64_t count_changed(const Units& units, Function function) {
+std::int64_t count_changed(const layout::Units& units, Function function) {
   std::int64_t changed = 0;
   for (std::int64_t i = 0; i < count_of(units); ++i) {
-    const auto unit = static_cast<std::uint32_t>(get_grain(units.bytes, i, units.bits));
+    const auto unit = static_cast<std::uint32_t>(layout::get_grain(units.bytes, i, units.bits));
     if (function(unit) != unit) ++changed;
   }
   return changed;
@@ -55,10 +55,10 @@ std::int64_t count_changed(const Units& units, Function function) {
 
 }  // namespace
 
-void nvfp4_values(LayerUnits& units, const Setting& setting, std::vector<Loss>& losses) {
+void nvfp4_values(layout::LayerUnits& units, const Setting& setting, std::vector<layout::Loss>& losses) {
   for (const ScaleRoles& roles : kScaleRoles) {
-    Units& scale = of(units, roles.scale);
-    Units& global = of(units, roles.global);
+    layout::Units& scale = of(units, roles.scale);
+    layout::Units& global = of(units, roles.global);
     const int factor = nvfp4_factor(scale.bytes, setting.params_dtype);
     const auto byte_scale = [&](std::uint32_t code) { return nvfp4_scale(static_cast<std::uint8_t>(code), factor); };
     const auto global_scale = [&](std::uint32_t f32) { return nvfp4_global_scale(f32, factor, setting.params_dtype); };
@@ -86,18 +86,18 @@ void nvfp4_values(LayerUnits& units, const Setting& setting, std::vector<Loss>& 
   }
 }
 
-void nvfp4_values_back(LayerUnits& units, const Setting& setting) {
+void nvfp4_values_back(layout::LayerUnits& units, const Setting& setting) {
   for (const ScaleRoles& roles : kScaleRoles) {
-    Units& scale = of(units, roles.scale);
-    Units& global = of(units, roles.global);
+    layout::Units& scale = of(units, roles.scale);
+    layout::Units& global = of(units, roles.global);
     scale = mapped(scale, 8, [](std::uint32_t byte) { return nvfp4_scale_back(static_cast<std::uint8_t>(byte)); });
     global = mapped(global, 32, [&](std::uint32_t f32) { return nvfp4_global_scale_back(f32, setting.params_dtype); });
   }
 }
 
-void fp8_values(LayerUnits& units, const Setting& setting, std::vector<Loss>& losses) {
+void fp8_values(layout::LayerUnits& units, const Setting& setting, std::vector<layout::Loss>& losses) {
   for (const ScaleRoles& roles : kScaleRoles) {
-    Units& scale = of(units, roles.scale);
+    layout::Units& scale = of(units, roles.scale);
     const auto make = [&](std::uint32_t f32) { return fp8_scale(f32, setting.params_dtype); };
     add_loss(losses, roles.scale, "fp32 scales are rounded into " + std::string(name_of(setting.params_dtype)) + " or overflow there",
              count_changed(scale, [&](std::uint32_t f32) { return fp8_scale_back(make(f32), setting.params_dtype); }));
@@ -105,11 +105,11 @@ void fp8_values(LayerUnits& units, const Setting& setting, std::vector<Loss>& lo
   }
 }
 
-void fp8_values_back(LayerUnits& units, const Setting& setting) {
+void fp8_values_back(layout::LayerUnits& units, const Setting& setting) {
   for (const ScaleRoles& roles : kScaleRoles) {
-    Units& scale = of(units, roles.scale);
+    layout::Units& scale = of(units, roles.scale);
     scale = mapped(scale, 32, [&](std::uint32_t code) { return fp8_scale_back(code, setting.params_dtype); });
   }
 }
 
-}  // namespace mx::layout::marlin
+}  // namespace mx::families::marlin

@@ -15,32 +15,32 @@
 #include "model/families/stage.hpp"
 #include "model/fault.hpp"
 
-namespace mx::layout {
+namespace mx::families {
 namespace {
 
 using blocks::extent_of;
 
 /// What a checkpoint's format is to Marlin.
 struct FormatRow {
-  WeightFormat format;
+  layout::WeightFormat format;
   int weight_bits;
   std::int64_t group;        ///< elements of a row that share a scale, 0: all of them
   ConverterPadding padding;  ///< since 2026-08; each shard at its own end
 };
 // Source: spec layouts 6.4 and 6.5. A block of 128 x 128 makes the rows that I is rounded up to lcm(64, 128).
 constexpr std::array<FormatRow, 6> kFormats{{
-    {WeightFormat::mxfp4, 4, 32, {}},
-    {WeightFormat::nvfp4, 4, 16, {.gated = 64, .not_gated = 64, .wide = 128, .narrow = 128}},
-    {WeightFormat::mxfp8, 8, 32, {.gated = 64, .not_gated = 64}},
-    {WeightFormat::fp8_tensor, 8, 0, {.gated = 64, .not_gated = 64}},
-    {WeightFormat::fp8_channel, 8, 0, {.gated = 64, .not_gated = 64}},
-    {WeightFormat::fp8_block, 8, 128, {.gated = 128, .not_gated = 128}},
+    {layout::WeightFormat::mxfp4, 4, 32, {}},
+    {layout::WeightFormat::nvfp4, 4, 16, {.gated = 64, .not_gated = 64, .wide = 128, .narrow = 128}},
+    {layout::WeightFormat::mxfp8, 8, 32, {.gated = 64, .not_gated = 64}},
+    {layout::WeightFormat::fp8_tensor, 8, 0, {.gated = 64, .not_gated = 64}},
+    {layout::WeightFormat::fp8_channel, 8, 0, {.gated = 64, .not_gated = 64}},
+    {layout::WeightFormat::fp8_block, 8, 128, {.gated = 128, .not_gated = 128}},
 }};
 
-constexpr const FormatRow& row_of(WeightFormat format) { return *std::ranges::find(kFormats, format, &FormatRow::format); }
+constexpr const FormatRow& row_of(layout::WeightFormat format) { return *std::ranges::find(kFormats, format, &FormatRow::format); }
 
-constexpr ConverterPadding padding_of(WeightFormat format, Engine engine) {
-  return since(kVllm2026_08).has(engine) ? row_of(format).padding : ConverterPadding{};
+constexpr ConverterPadding padding_of(layout::WeightFormat format, deployment::Engine engine) {
+  return deployment::since(deployment::kVllm2026_08).has(engine) ? row_of(format).padding : ConverterPadding{};
 }
 
 /// I after the converter's own padding.
@@ -49,7 +49,7 @@ std::int64_t padded_intermediate(const Setting& setting) { return padded_by(padd
 bool is_a_8bit(const Setting& setting) { return setting.input_dtype != InputDtype::none; }
 
 /// A loaded tensor as [E, rows, cols], cols being 1 where it has no columns.
-Layout matrix(Layout layout, bool has_columns) {
+layout::Layout matrix(layout::Layout layout, bool has_columns) {
   if (layout.view().size() == 1) layout.split("E", 1, "E", "rows");
   std::vector<std::string> names;
   for (std::size_t i = 1; i + (has_columns ? 1 : 0) < layout.view().size(); ++i) names.push_back(layout.view()[i].name);
@@ -61,28 +61,28 @@ Layout matrix(Layout layout, bool has_columns) {
 }
 
 /// Zero rows at the end of each shard of w13, zero columns at the end of w2. `columns` is what w2's columns become.
-Layout& pad_intermediate(Layout& layout, Role role, const Setting& setting, std::int64_t columns) {
+layout::Layout& pad_intermediate(layout::Layout& layout, layout::Role role, const Setting& setting, std::int64_t columns) {
   const std::int64_t intermediate = padded_intermediate(setting);
   if (intermediate == setting.padded.intermediate) return layout;
-  if (!is_w13(role)) return extent_of(layout, "cols") == columns ? layout : layout.pad("cols", columns, PadContent::zero);
+  if (!layout::is_w13(role)) return extent_of(layout, "cols") == columns ? layout : layout.pad("cols", columns, layout::PadContent::zero);
   if (fault::planted(fault::Fault::marlin_shards_padded_together))
-    return layout.pad("rows", (setting.form.gated ? 2 : 1) * intermediate, PadContent::zero);
-  layout.split("rows", setting.padded.intermediate, "shard", "rows").pad("rows", intermediate, PadContent::zero);
+    return layout.pad("rows", (setting.form.gated ? 2 : 1) * intermediate, layout::PadContent::zero);
+  layout.split("rows", setting.padded.intermediate, "shard", "rows").pad("rows", intermediate, layout::PadContent::zero);
   return layout.merge({"shard", "rows"}, "rows");
 }
 
 /// Reduction length of a weight as the kernel sees it.
-std::int64_t depth_of(Role role, const Setting& setting) { return is_w13(role) ? setting.padded.hidden : padded_intermediate(setting); }
+std::int64_t depth_of(layout::Role role, const Setting& setting) { return layout::is_w13(role) ? setting.padded.hidden : padded_intermediate(setting); }
 
-Layout weight(Role role, const Setting& setting) {
+layout::Layout weight(layout::Role role, const Setting& setting) {
   const int bits = row_of(setting.form.format).weight_bits;
-  Layout layout = matrix(loaded(role, setting.sizes, setting.padded, setting.form), true);
+  layout::Layout layout = matrix(layout::loaded(role, setting.sizes, setting.padded, setting.form), true);
   pad_intermediate(layout, role, setting, padded_intermediate(setting));
   return blocks::fragment_order(layout, "rows", "cols", {.weight_bits = bits, .activation_bits = is_a_8bit(setting) ? 8 : 16});
 }
 
 /// [E, rows, cols] -> [E, cols, rows] in blocks.
-Layout& permute_scales(Layout& layout, Role role, const Setting& setting) {
+layout::Layout& permute_scales(layout::Layout& layout, layout::Role role, const Setting& setting) {
   const std::int64_t group = row_of(setting.form.format).group;
   const bool grouped = group != 0 && group < depth_of(role, setting) && !is_a_8bit(setting);
   layout.permute({"E", "cols", "rows"});
@@ -90,46 +90,46 @@ Layout& permute_scales(Layout& layout, Role role, const Setting& setting) {
 }
 
 /// Scales of one byte for each group of a row.
-Layout byte_scale(Role role, const Setting& setting) {
-  Layout layout = matrix(loaded(role, setting.sizes, setting.padded, setting.form), true);
+layout::Layout byte_scale(layout::Role role, const Setting& setting) {
+  layout::Layout layout = matrix(layout::loaded(role, setting.sizes, setting.padded, setting.form), true);
   pad_intermediate(layout, role, setting, padded_intermediate(setting) / setting.padded.group);
   permute_scales(layout, role, setting);
   return is_a_8bit(setting) ? layout : blocks::swap_middle_of_four(layout, "rows");
 }
 
-Layout as_loaded(Role role, const Setting& setting) { return loaded(role, setting.sizes, setting.padded, setting.form); }
+layout::Layout as_loaded(layout::Role role, const Setting& setting) { return layout::loaded(role, setting.sizes, setting.padded, setting.form); }
 
-const Cast& scale_cast(const Setting& setting) {
+const layout::Cast& scale_cast(const Setting& setting) {
   const bool via_fp16 = setting.params_dtype == ParamsDtype::fp16;
   if (is_a_8bit(setting)) return cast_named(via_fp16 ? "e8m0_via_fp16_plus_6" : "e8m0_plus_6");
-  return via_fp16 ? cast_named("e8m0_via_fp16") : kKeep;
+  return via_fp16 ? cast_named("e8m0_via_fp16") : layout::kKeep;
 }
 
-TensorPlan build_mxfp4(Role role, const Setting& setting) {
-  if (is_weight(role)) return {weight(role, setting), &kKeep};
-  if (is_scale(role)) return {byte_scale(role, setting), &scale_cast(setting)};
-  Layout bias = matrix(as_loaded(role, setting), false);
+layout::TensorPlan build_mxfp4(layout::Role role, const Setting& setting) {
+  if (layout::is_weight(role)) return {weight(role, setting), &layout::kKeep};
+  if (layout::is_scale(role)) return {byte_scale(role, setting), &scale_cast(setting)};
+  layout::Layout bias = matrix(as_loaded(role, setting), false);
   blocks::scale_blocks_of_32(bias, "rows");
-  return {std::move(bias), setting.params_dtype == ParamsDtype::fp16 ? &cast_named("bf16_to_fp16") : &kKeep};
+  return {std::move(bias), setting.params_dtype == ParamsDtype::fp16 ? &cast_named("bf16_to_fp16") : &layout::kKeep};
 }
 
-TensorPlan build_nvfp4(Role role, const Setting& setting) {
-  if (is_weight(role)) return {weight(role, setting), &kKeep};
-  return {is_scale(role) ? byte_scale(role, setting) : as_loaded(role, setting), &kKeep};
+layout::TensorPlan build_nvfp4(layout::Role role, const Setting& setting) {
+  if (layout::is_weight(role)) return {weight(role, setting), &layout::kKeep};
+  return {layout::is_scale(role) ? byte_scale(role, setting) : as_loaded(role, setting), &layout::kKeep};
 }
 
-TensorPlan build_mxfp8(Role role, const Setting& setting) {
-  if (is_weight(role)) return {weight(role, setting), &kKeep};
-  if (is_scale(role)) return {byte_scale(role, setting), &scale_cast(setting)};
-  return {as_loaded(role, setting), &kKeep};
+layout::TensorPlan build_mxfp8(layout::Role role, const Setting& setting) {
+  if (layout::is_weight(role)) return {weight(role, setting), &layout::kKeep};
+  if (layout::is_scale(role)) return {byte_scale(role, setting), &scale_cast(setting)};
+  return {as_loaded(role, setting), &layout::kKeep};
 }
 
-TensorPlan build_fp8(Role role, const Setting& setting) {
-  if (is_weight(role)) return {weight(role, setting), &kKeep};
-  if (!is_scale(role)) return {as_loaded(role, setting), &kKeep};
+layout::TensorPlan build_fp8(layout::Role role, const Setting& setting) {
+  if (layout::is_weight(role)) return {weight(role, setting), &layout::kKeep};
+  if (!layout::is_scale(role)) return {as_loaded(role, setting), &layout::kKeep};
   constexpr int kParamsBits = 16;
-  Layout given = loaded(role, setting.sizes, setting.padded, setting.form, kParamsBits);
-  return {marlin::fp8_scale_layout(std::move(given), role, setting), &kKeep};
+  layout::Layout given = layout::loaded(role, setting.sizes, setting.padded, setting.form, kParamsBits);
+  return {marlin::fp8_scale_layout(std::move(given), role, setting), &layout::kKeep};
 }
 
 bool not_gated(const Setting& setting) { return !setting.form.gated; }
@@ -165,8 +165,8 @@ constexpr std::string_view kNewer = "017e9f4448b700e85ee16023287b025693c72b9e";
 constexpr std::string_view kOlder = "7e1b45a09252a5b513cd83116aa7a2f310220c34";
 
 struct Hooks {
-  void (*values)(LayerUnits& units, const Setting& setting, std::vector<Loss>& losses) = nullptr;
-  void (*undo_values)(LayerUnits& units, const Setting& setting) = nullptr;
+  void (*values)(layout::LayerUnits& units, const Setting& setting, std::vector<layout::Loss>& losses) = nullptr;
+  void (*undo_values)(layout::LayerUnits& units, const Setting& setting) = nullptr;
 };
 constexpr Hooks kNoHooks{};
 constexpr Hooks kNvfp4Hooks{marlin::nvfp4_values, marlin::nvfp4_values_back};
@@ -174,13 +174,13 @@ constexpr Hooks kFp8Hooks{marlin::fp8_values, marlin::fp8_values_back};
 
 /// MXFP4: the same conversion in both versions.
 constexpr BackendLayout mxfp4_row(std::string_view backend) {
-  return {.format = WeightFormat::mxfp4,
+  return {.format = layout::WeightFormat::mxfp4,
           .backend = backend,
           .family = "marlin",
           .summary = "rows as loaded; weights in mma fragments; scales along N in blocks, through the parameters' dtype; biases in blocks of 32",
-          .engines = since(kVllm2026_05),
-          .standard_order = since(kVllm2026_05),
-          .gpt_oss_order = since(kVllm2026_05),
+          .engines = deployment::since(deployment::kVllm2026_05),
+          .standard_order = deployment::since(deployment::kVllm2026_05),
+          .gpt_oss_order = deployment::since(deployment::kVllm2026_05),
           .takes_not_gated = false,
           .needs = kMxfp4Needs,
           .build = build_mxfp4,
@@ -191,42 +191,42 @@ constexpr BackendLayout mxfp4_row(std::string_view backend) {
 }
 
 /// Other formats: one row for each version, which differ in the padding of I and so in what they refuse.
-constexpr BackendLayout row(WeightFormat format, Engine engine, std::string_view summary, std::span<const Need> needs,
-                            TensorPlan (*build)(Role role, const Setting& setting), const Hooks& hooks, std::string_view path,
+constexpr BackendLayout row(layout::WeightFormat format, deployment::Engine engine, std::string_view summary, std::span<const Need> needs,
+                            layout::TensorPlan (*build)(layout::Role role, const Setting& setting), const Hooks& hooks, std::string_view path,
                             std::string_view symbol, bool takes_interleaved = true) {
-  const Versions engines = engine == kVllm2026_08 ? since(kVllm2026_08) : before(kVllm2026_08);
+  const deployment::Versions engines = engine == deployment::kVllm2026_08 ? deployment::since(deployment::kVllm2026_08) : deployment::before(deployment::kVllm2026_08);
   return {.format = format,
           .backend = "MARLIN",
           .family = "marlin",
           .summary = summary,
           .engines = engines,
           .standard_order = engines,
-          .gpt_oss_order = takes_interleaved ? engines : kNever,
+          .gpt_oss_order = takes_interleaved ? engines : deployment::kNever,
           .takes_not_gated = true,
           .needs = needs,
           .padding = padding_of(format, engine),
           .build = build,
           .values = hooks.values,
           .undo_values = hooks.undo_values,
-          .source = {"vllm-project/vllm", path, symbol, engine == kVllm2026_08 ? kNewer : kOlder}};
+          .source = {"vllm-project/vllm", path, symbol, engine == deployment::kVllm2026_08 ? kNewer : kOlder}};
 }
 
 constexpr std::string_view kFp4Path = "vllm/model_executor/layers/quantization/utils/marlin_utils_fp4.py";
 constexpr std::string_view kFp8Path = "vllm/model_executor/layers/quantization/utils/marlin_utils_fp8.py";
 
-constexpr BackendLayout nvfp4_row(Engine engine, std::span<const Need> needs) {
-  return row(WeightFormat::nvfp4, engine, "as MXFP4 with groups of 16; scales S0E5M3 times a factor of the tensor, global scales divided by it",
+constexpr BackendLayout nvfp4_row(deployment::Engine engine, std::span<const Need> needs) {
+  return row(layout::WeightFormat::nvfp4, engine, "as MXFP4 with groups of 16; scales S0E5M3 times a factor of the tensor, global scales divided by it",
              needs, build_nvfp4, kNvfp4Hooks, kFp4Path, "prepare_nvfp4_moe_layer_for_marlin");
 }
-constexpr BackendLayout mxfp8_row(Engine engine, std::span<const Need> needs) {
-  return row(WeightFormat::mxfp8, engine, "weights of 8 bits in mma fragments; scales as those of MXFP4", needs, build_mxfp8, kNoHooks, kFp8Path,
+constexpr BackendLayout mxfp8_row(deployment::Engine engine, std::span<const Need> needs) {
+  return row(layout::WeightFormat::mxfp8, engine, "weights of 8 bits in mma fragments; scales as those of MXFP4", needs, build_mxfp8, kNoHooks, kFp8Path,
              "prepare_mxfp8_moe_layer_for_marlin");
 }
 /// A block's scale is repeated over 128 neighbouring rows. Where gate and up alternate those are of both: a scale of either would count for half of
 /// the other's, so that order is not taken with blocks.
-constexpr BackendLayout fp8_row(WeightFormat format, Engine engine, std::span<const Need> needs) {
+constexpr BackendLayout fp8_row(layout::WeightFormat format, deployment::Engine engine, std::span<const Need> needs) {
   return row(format, engine, "weights of 8 bits in mma fragments; scales repeated to one per row, in the parameters' dtype with the exponent bias",
-             needs, build_fp8, kFp8Hooks, kFp8Path, "prepare_fp8_moe_layer_for_marlin", format != WeightFormat::fp8_block);
+             needs, build_fp8, kFp8Hooks, kFp8Path, "prepare_fp8_moe_layer_for_marlin", format != layout::WeightFormat::fp8_block);
 }
 
 /// Formats beside MXFP4 were run in standard order alone.
@@ -235,24 +235,24 @@ constexpr BackendLayout other(BackendLayout row) { return by_parts(run_in_standa
 constexpr std::array<BackendLayout, 12> kRows{{
     by_parts(mxfp4_row("MARLIN"), kMarlinStandIn),
     by_parts(run_in_gpt_oss_order(mxfp4_row("BATCHED_MARLIN")), kMarlinStandIn),
-    other(nvfp4_row(kVllm2026_05, kNvfp4Needs2026_05)),
-    other(nvfp4_row(kVllm2026_08, kNvfp4Needs)),
-    other(mxfp8_row(kVllm2026_05, kFp8Needs2026_05)),
-    other(mxfp8_row(kVllm2026_08, kFp8Needs)),
-    other(fp8_row(WeightFormat::fp8_tensor, kVllm2026_05, kFp8Needs2026_05)),
-    other(fp8_row(WeightFormat::fp8_tensor, kVllm2026_08, kFp8Needs)),
-    other(fp8_row(WeightFormat::fp8_channel, kVllm2026_05, kFp8Needs2026_05)),
-    other(fp8_row(WeightFormat::fp8_channel, kVllm2026_08, kFp8Needs)),
-    other(run_gated(fp8_row(WeightFormat::fp8_block, kVllm2026_05, kFp8Needs2026_05))),
-    other(run_gated(fp8_row(WeightFormat::fp8_block, kVllm2026_08, kBlockNeeds))),
+    other(nvfp4_row(deployment::kVllm2026_05, kNvfp4Needs2026_05)),
+    other(nvfp4_row(deployment::kVllm2026_08, kNvfp4Needs)),
+    other(mxfp8_row(deployment::kVllm2026_05, kFp8Needs2026_05)),
+    other(mxfp8_row(deployment::kVllm2026_08, kFp8Needs)),
+    other(fp8_row(layout::WeightFormat::fp8_tensor, deployment::kVllm2026_05, kFp8Needs2026_05)),
+    other(fp8_row(layout::WeightFormat::fp8_tensor, deployment::kVllm2026_08, kFp8Needs)),
+    other(fp8_row(layout::WeightFormat::fp8_channel, deployment::kVllm2026_05, kFp8Needs2026_05)),
+    other(fp8_row(layout::WeightFormat::fp8_channel, deployment::kVllm2026_08, kFp8Needs)),
+    other(run_gated(fp8_row(layout::WeightFormat::fp8_block, deployment::kVllm2026_05, kFp8Needs2026_05))),
+    other(run_gated(fp8_row(layout::WeightFormat::fp8_block, deployment::kVllm2026_08, kBlockNeeds))),
 }};
 
 }  // namespace
 
-Layout marlin::fp8_scale_layout(Layout given, Role role, const Setting& setting) {
+layout::Layout marlin::fp8_scale_layout(layout::Layout given, layout::Role role, const Setting& setting) {
   const std::int64_t group = row_of(setting.form.format).group;
-  Layout layout = matrix(std::move(given), group != 0);
-  const std::int64_t rows = is_w13(role) ? (setting.form.gated ? 2 : 1) * setting.padded.intermediate : setting.padded.hidden;
+  layout::Layout layout = matrix(std::move(given), group != 0);
+  const std::int64_t rows = layout::is_w13(role) ? (setting.form.gated ? 2 : 1) * setting.padded.intermediate : setting.padded.hidden;
   const std::int64_t scales = extent_of(layout, "rows");
   const std::int64_t times = group != 0 ? group : rows / scales;
   if (times > 1) layout.repeat("rows", times);
@@ -263,4 +263,4 @@ Layout marlin::fp8_scale_layout(Layout given, Role role, const Setting& setting)
 
 std::span<const BackendLayout> marlin_layouts() { return kRows; }
 
-}  // namespace mx::layout
+}  // namespace mx::families

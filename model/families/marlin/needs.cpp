@@ -5,7 +5,7 @@
 
 #include "model/families/facts.hpp"
 
-namespace mx::oracle {
+namespace mx::families {
 namespace {
 
 using namespace facts;
@@ -39,10 +39,10 @@ constexpr std::array kNeeds = {
         [](const Placement& p) { return cuda_in(p, 75, 1000); }, "vllm csrc/moe/marlin_moe_wna16/ops.cu"),
     need("sizes", kMarlin, {}, kernel, error, run, "a thread configuration divides both GEMMs: N = 2I, K = H and N = H, K = I; nothing pads",
          "an error in the repacking or in the kernel", marlin_takes_both, "vllm csrc/moe/marlin_moe_wna16/ops.cu; gptq_marlin_repack", {},
-         before(kVllm2026_08)),
+         deployment::before(deployment::kVllm2026_08)),
     need("sizes", kMarlin, {}, kernel, error, run, "H a multiple of 64: the converter pads I of each shard to 64, where H is none of 128 to 128",
          "an assertion, or an error in the repacking or in the kernel", converter_takes,
-         "vllm quantization/utils/marlin_utils_fp4.py prepare_nvfp4_moe_layer_for_marlin at 7ca49fbe4", {}, since(kVllm2026_08)),
+         "vllm quantization/utils/marlin_utils_fp4.py prepare_nvfp4_moe_layer_for_marlin at 7ca49fbe4", {}, deployment::since(deployment::kVllm2026_08)),
     need("dtype", kMarlin, {}, kernel, error, read, "float16 or bfloat16; float16 alone at capability 75", "no such kernel", marlin_takes_dtype,
          "vllm csrc/moe/marlin_moe_wna16/ops.cu"),
 };
@@ -69,12 +69,12 @@ constexpr std::array kNeeds = {
         [](const Placement& p) { return !arch_is(p, {"gfx94"}); }, "E/marlin_moe.py"),
     need("sizes", kMarlin, {}, kernel, error, run, "a thread configuration divides both GEMMs: N = 2I, K = H and N = H, K = I; nothing pads",
          "an error in the repacking or in the kernel", marlin_takes_both, "vllm csrc/moe/marlin_moe_wna16/ops.cu; gptq_marlin_repack", {},
-         before(kVllm2026_08)),
+         deployment::before(deployment::kVllm2026_08)),
     need("sizes", kMarlin, {}, kernel, error, run,
          "a thread configuration divides both GEMMs of I padded by shard to 64, with block scales to 128; without a gate nothing pads",
          "an assertion, or an error in the repacking or in the kernel", takes_padded,
          "vllm quantization/utils/marlin_utils_fp8.py prepare_fp8_moe_layer_for_marlin at 7ca49fbe4; csrc/moe/marlin_moe_wna16", {},
-         since(kVllm2026_08)),
+         deployment::since(deployment::kVllm2026_08)),
     need("dtype", kMarlin, {}, kernel, error, read, "float16 or bfloat16; float16 alone at capability 75", "no such kernel", marlin_takes_dtype,
          "vllm csrc/moe/marlin_moe_wna16/ops.cu"),
 };
@@ -94,4 +94,4 @@ constexpr std::array kTables = {NeedTable{kMxfp4Oracles, false, mxfp4::kNeeds}, 
 std::span<const NeedTable> marlin_needs() { return kTables; }
 std::span<const KernelClassFacts> marlin_classes() { return kClasses; }
 
-}  // namespace mx::oracle
+}  // namespace mx::families

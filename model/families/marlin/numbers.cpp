@@ -8,7 +8,7 @@
 #include "model/numerics/f32.hpp"
 #include "model/numerics/profile.hpp"
 
-namespace mx::layout::marlin {
+namespace mx::families::marlin {
 namespace {
 
 const Format& format_of(ParamsDtype dtype) { return dtype == ParamsDtype::fp16 ? kFp16 : kBf16; }
@@ -92,4 +92,4 @@ std::uint32_t fp8_scale_back(std::uint32_t code, ParamsDtype dtype) {
   return f32::mul(to_f32(code, format_of(dtype)), power_of_two(-fp8_bias(dtype)));
 }
 
-}  // namespace mx::layout::marlin
+}  // namespace mx::families::marlin

@@ -4,7 +4,7 @@
 
 #include "model/families/setting_key_rows.hpp"
 
-namespace mx::layout {
+namespace mx::families {
 namespace {
 
 constexpr std::array<std::string_view, 1> kScaleBytes{"0"};
@@ -19,4 +19,4 @@ constexpr std::array<SettingKey, 1> kKeys{{
 
 std::span<const SettingKey> marlin_setting_keys() { return kKeys; }
 
-}  // namespace mx::layout
+}  // namespace mx::families

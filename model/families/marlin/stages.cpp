@@ -5,14 +5,14 @@
 #include "model/families/fragments.hpp"
 #include "model/families/stage.hpp"
 
-namespace mx::layout {
+namespace mx::families {
 namespace {
 
 using Broken = std::vector<StageNeed>;
 using Words = std::string_view;
 
-Layout matrix(const StageRequest& request) {
-  return Layout({{"batch", request.batch}, {"rows", request.rows}, {"cols", request.cols}}, request.unit_bits);
+layout::Layout matrix(const StageRequest& request) {
+  return layout::Layout({{"batch", request.batch}, {"rows", request.rows}, {"cols", request.cols}}, request.unit_bits);
 }
 
 blocks::Fragments fragments_of(const StageRequest& request) {
@@ -32,19 +32,19 @@ Broken uneven_tiles(const StageRequest& request) {
 
 /// Kernels for 8-bit activations have tiles of 32 along K: half a tile at the end passes the checks, is not read, and leaves as much of the output
 /// unwritten.
-Layout repack(const StageRequest& request) {
+layout::Layout repack(const StageRequest& request) {
   const blocks::Fragments fragments = fragments_of(request);
   const std::int64_t tile = blocks::fragment_columns(fragments);
   const std::int64_t whole = request.cols / tile * tile;
-  Layout layout = matrix(request);
+  layout::Layout layout = matrix(request);
   if (whole == request.cols) return blocks::fragment_order(layout, "rows", "cols", fragments);
-  if (whole == 0) return layout.pad("cols", 2 * request.cols, PadContent::unwritten).slice("cols", request.cols, request.cols);
+  if (whole == 0) return layout.pad("cols", 2 * request.cols, layout::PadContent::unwritten).slice("cols", request.cols, request.cols);
   blocks::fragment_order(layout.slice("cols", 0, whole), "rows", "cols", fragments);
   std::vector<std::string> names;
   for (std::size_t i = 1; i < layout.view().size(); ++i) names.push_back(layout.view()[i].name);
   const std::vector<Words> of_matrix(names.begin(), names.end());
   layout.merge(std::span<const Words>(of_matrix), "memory");
-  return layout.pad("memory", request.rows * request.cols, PadContent::unwritten);
+  return layout.pad("memory", request.rows * request.cols, layout::PadContent::unwritten);
 }
 
 constexpr std::array<StageParam, 2> repack_params(std::int64_t num_bits, std::int64_t is_a_8bit) {
@@ -77,17 +77,17 @@ Broken uneven_scales(const StageRequest& request) {
 
 /// The matrix [batch, rows, cols] such that blocks of the given size can be cut from its last axis "cols": with rows joined when they are no
 /// multiples.
-Layout in_blocks(const StageRequest& request, std::int64_t block) {
-  Layout layout = matrix(request);
+layout::Layout in_blocks(const StageRequest& request, std::int64_t block) {
+  layout::Layout layout = matrix(request);
   return request.cols % block == 0 ? layout : layout.merge({"rows", "cols"}, "cols");
 }
 
-Layout permute_scales(const StageRequest& request) {
+layout::Layout permute_scales(const StageRequest& request) {
   if (is_grouped(request)) {
-    Layout layout = in_blocks(request, 64);
+    layout::Layout layout = in_blocks(request, 64);
     return blocks::scale_blocks_of_64(layout, "cols");
   }
-  Layout layout = in_blocks(request, 32);
+  layout::Layout layout = in_blocks(request, 32);
   return blocks::scale_blocks_of_32(layout, "cols");
 }
 
@@ -97,8 +97,8 @@ Broken uneven_bias(const StageRequest& request) {
   return broken;
 }
 
-Layout permute_bias(const StageRequest& request) {
-  Layout layout = in_blocks(request, 32);
+layout::Layout permute_bias(const StageRequest& request) {
+  layout::Layout layout = in_blocks(request, 32);
   return blocks::scale_blocks_of_32(layout, "cols");
 }
 
@@ -152,4 +152,4 @@ constexpr std::array<StageLayout, 6> kStages{{
 
 std::span<const StageLayout> marlin_stages() { return kStages; }
 
-}  // namespace mx::layout
+}  // namespace mx::families

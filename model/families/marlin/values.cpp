@@ -10,7 +10,7 @@
 #include "model/layout/grains.hpp"
 #include "model/layout/packed.hpp"
 
-namespace mx::layout {
+namespace mx::families {
 namespace {
 
 using Words = std::string_view;
@@ -82,17 +82,17 @@ StageTensors nvfp4_scales(const StageTensors& inputs, const StageParams& params)
   for (std::uint8_t& code : scale.bytes) code = marlin::nvfp4_scale(code, factor);
   scale.bytes = middle_swapped(std::move(scale.bytes));
   for (std::int64_t i = 0; i < static_cast<std::int64_t>(global.bytes.size()) / 4; ++i) {
-    const auto f32 = static_cast<std::uint32_t>(get_grain(global.bytes, i, 32));
-    set_grain(global.bytes, i, 32, marlin::nvfp4_global_scale(f32, factor, dtype));
+    const auto f32 = static_cast<std::uint32_t>(layout::get_grain(global.bytes, i, 32));
+    layout::set_grain(global.bytes, i, 32, marlin::nvfp4_global_scale(f32, factor, dtype));
   }
   StageTensor out_factor{64, {1}, std::vector<std::uint8_t>(8)};
   constexpr int kF64Bias = 1023;
-  set_grain(out_factor.bytes, 0, 64, static_cast<std::uint64_t>(kF64Bias + factor) << 52U);
+  layout::set_grain(out_factor.bytes, 0, 64, static_cast<std::uint64_t>(kF64Bias + factor) << 52U);
   return {{"scale", std::move(scale)}, {"global_scale", std::move(global)}, {"scale_factor", std::move(out_factor)}};
 }
 
 /// What a whole conversion starts from: sizes by the shapes of the weights, rows of w13 in halves.
-Setting setting_of(Words stage, const StageTensors& inputs, const StageParams& params, WeightFormat format, Words dtype_key) {
+Setting setting_of(Words stage, const StageTensors& inputs, const StageParams& params, layout::WeightFormat format, Words dtype_key) {
   const StageTensor& w13 = input(inputs, "w13");
   const StageTensor& w2 = input(inputs, "w2");
   demand_rank(stage, "w13", w13, 3);
@@ -100,11 +100,11 @@ Setting setting_of(Words stage, const StageTensors& inputs, const StageParams& p
   const bool gated = params.find("gated")->second != 0;
   const std::int64_t shards = gated ? 2 : 1;
   if (w13.shape[1] % shards != 0) refuse(stage, "w13 has " + std::to_string(w13.shape[1]) + " rows: gate and up are its halves");
-  const Sizes sizes{w13.shape[0], w13.shape[1] / shards, w2.shape[1], std::max(group_of(format), std::int64_t{1})};
+  const layout::Sizes sizes{w13.shape[0], w13.shape[1] / shards, w2.shape[1], std::max(layout::group_of(format), std::int64_t{1})};
   return {.sizes = sizes,
           .padded = sizes,
-          .form = {format, SourceOrder::standard, gated},
-          .engine = kVllm2026_08,
+          .form = {format, layout::SourceOrder::standard, gated},
+          .engine = deployment::kVllm2026_08,
           .params_dtype = dtype_of(params, dtype_key),
           .input_dtype = activations_of(params),
           .has_bias = false};
@@ -115,22 +115,22 @@ struct Pair {
   Words weight;
   Words scale;
   Words global;
-  Role weight_role;
-  Role scale_role;
-  Role global_role;
+  layout::Role weight_role;
+  layout::Role scale_role;
+  layout::Role global_role;
 };
-constexpr std::array<Pair, 2> kPairs{{{"w13", "w13_scale", "w13_scale_2", Role::w13_weight, Role::w13_weight_scale, Role::w13_global_scale},
-                                      {"w2", "w2_scale", "w2_scale_2", Role::w2_weight, Role::w2_weight_scale, Role::w2_global_scale}}};
+constexpr std::array<Pair, 2> kPairs{{{"w13", "w13_scale", "w13_scale_2", layout::Role::w13_weight, layout::Role::w13_weight_scale, layout::Role::w13_global_scale},
+                                      {"w2", "w2_scale", "w2_scale_2", layout::Role::w2_weight, layout::Role::w2_weight_scale, layout::Role::w2_global_scale}}};
 
 /// Scales [E, groups, N].
-StageTensor scale_tensor(const Layout& layout, std::vector<std::uint8_t> bytes) {
+StageTensor scale_tensor(const layout::Layout& layout, std::vector<std::uint8_t> bytes) {
   StageTensor out{layout.grain_bits(), {}, std::move(bytes)};
-  for (const Axis& axis : layout.view()) out.shape.push_back(axis.extent);
+  for (const layout::Axis& axis : layout.view()) out.shape.push_back(axis.extent);
   return out;
 }
 
 /// A weight of N rows in 32-bit words, [E, K/16, N * bits / 2].
-StageTensor weight_tensor(const Layout& layout, std::int64_t rows, std::vector<std::uint8_t> bytes) {
+StageTensor weight_tensor(const layout::Layout& layout, std::int64_t rows, std::vector<std::uint8_t> bytes) {
   const std::int64_t experts = layout.view().front().extent;
   const std::int64_t words = rows * layout.grain_bits() / 2;
   const std::int64_t tiles = static_cast<std::int64_t>(bytes.size()) / 4 / experts / words;
@@ -138,18 +138,18 @@ StageTensor weight_tensor(const Layout& layout, std::int64_t rows, std::vector<s
 }
 
 StageTensors nvfp4_moe(const StageTensors& inputs, const StageParams& params) {
-  const Setting setting = setting_of("marlin.nvfp4_moe", inputs, params, WeightFormat::nvfp4, "params_dtype");
-  CanonicalLayer layer{setting.sizes, setting.form, {}};
+  const Setting setting = setting_of("marlin.nvfp4_moe", inputs, params, layout::WeightFormat::nvfp4, "params_dtype");
+  layout::CanonicalLayer layer{setting.sizes, setting.form, {}};
   for (const Pair& pair : kPairs) {
     layer[pair.weight_role] = input(inputs, pair.weight).bytes;
     layer[pair.scale_role] = input(inputs, pair.scale).bytes;
     layer[pair.global_role] = input(inputs, pair.global).bytes;
   }
-  PackedLayer packed = convert(layer, backend_layout_named("MARLIN", WeightFormat::nvfp4, setting.engine), setting);
+  PackedLayer packed = convert(layer, backend_layout_named("MARLIN", layout::WeightFormat::nvfp4, setting.engine), setting);
   StageTensors out;
   for (const Pair& pair : kPairs) {
-    const PackedTensor& weight = *packed.find(pair.weight_role);
-    const PackedTensor& scale = *packed.find(pair.scale_role);
+    const layout::PackedTensor& weight = *packed.find(pair.weight_role);
+    const layout::PackedTensor& scale = *packed.find(pair.scale_role);
     out.emplace(pair.weight, weight_tensor(weight.layout, scale.layout.view().back().extent, weight.bytes));
     out.emplace(pair.scale, scale_tensor(scale.layout, scale.bytes));
     out.emplace(pair.global, StageTensor{32, {setting.sizes.experts}, packed.find(pair.global_role)->bytes});
@@ -158,35 +158,35 @@ StageTensors nvfp4_moe(const StageTensors& inputs, const StageParams& params) {
 }
 
 /// Formats by the number of the parameter scale_mode.
-constexpr std::array<WeightFormat, 3> kScaleModes{WeightFormat::fp8_tensor, WeightFormat::fp8_channel, WeightFormat::fp8_block};
+constexpr std::array<layout::WeightFormat, 3> kScaleModes{layout::WeightFormat::fp8_tensor, layout::WeightFormat::fp8_channel, layout::WeightFormat::fp8_block};
 
 /// Given scales as [E, rows] or, in blocks, [E, rows, columns] of scales. They need not be the checkpoint's: gate and up may have a scale each.
-Layout given_scales(Words stage, const Pair& pair, const StageTensor& scale, const Setting& setting) {
+layout::Layout given_scales(Words stage, const Pair& pair, const StageTensor& scale, const Setting& setting) {
   demand_bits(stage, pair.scale, scale, 32);
   const std::int64_t experts = setting.sizes.experts;
-  const std::int64_t rows = is_w13(pair.weight_role) ? (setting.form.gated ? 2 : 1) * setting.sizes.intermediate : setting.sizes.hidden;
+  const std::int64_t rows = layout::is_w13(pair.weight_role) ? (setting.form.gated ? 2 : 1) * setting.sizes.intermediate : setting.sizes.hidden;
   const auto count = static_cast<std::int64_t>(scale.bytes.size()) / 4;
-  if (setting.form.format != WeightFormat::fp8_block) {
+  if (setting.form.format != layout::WeightFormat::fp8_block) {
     const std::int64_t scales = count / experts;
     if (scales < 1 || count % experts != 0 || rows % scales != 0) {
       refuse(stage, std::string(pair.scale) + " has " + std::to_string(count) + " scales for " + std::to_string(experts) + " experts of " +
                         std::to_string(rows) + " rows: equally many rows share one");
     }
-    return Layout({{"E", experts}, {"rows", scales}}, 16);
+    return layout::Layout({{"E", experts}, {"rows", scales}}, 16);
   }
   constexpr std::int64_t kBlock = 128;
-  const std::int64_t depth = is_w13(pair.weight_role) ? setting.sizes.hidden : setting.sizes.intermediate;
+  const std::int64_t depth = layout::is_w13(pair.weight_role) ? setting.sizes.hidden : setting.sizes.intermediate;
   demand_rank(stage, pair.scale, scale, 3);
   if (scale.shape[0] != experts || scale.shape[1] * kBlock < rows || scale.shape[2] != (depth + kBlock - 1) / kBlock) {
     refuse(stage, std::string(pair.scale) + " has " + std::to_string(scale.shape[1]) + " x " + std::to_string(scale.shape[2]) + " blocks for " +
                       std::to_string(rows) + " x " + std::to_string(depth) + " elements");
   }
-  return Layout({{"E", experts}, {"rows", scale.shape[1]}, {"cols", scale.shape[2]}}, 16);
+  return layout::Layout({{"E", experts}, {"rows", scale.shape[1]}, {"cols", scale.shape[2]}}, 16);
 }
 
 StageTensors fp8_moe(const StageTensors& inputs, const StageParams& params) {
   constexpr Words kStage = "marlin.fp8_moe";
-  const WeightFormat format = kScaleModes.at(static_cast<std::size_t>(params.find("scale_mode")->second));
+  const layout::WeightFormat format = kScaleModes.at(static_cast<std::size_t>(params.find("scale_mode")->second));
   const Setting setting = setting_of(kStage, inputs, params, format, "orig_dtype");
   const BackendLayout& row = backend_layout_named("MARLIN", format, setting.engine);
   check_needs(row, setting);
@@ -194,19 +194,19 @@ StageTensors fp8_moe(const StageTensors& inputs, const StageParams& params) {
   for (const Pair& pair : kPairs) {
     const StageTensor& weight = input(inputs, pair.weight);
     const StageTensor& scale = input(inputs, pair.scale);
-    const std::int64_t depth = is_w13(pair.weight_role) ? setting.sizes.hidden : setting.sizes.intermediate;
+    const std::int64_t depth = layout::is_w13(pair.weight_role) ? setting.sizes.hidden : setting.sizes.intermediate;
     demand_bits(kStage, pair.weight, weight, 8);
     if (weight.shape[0] != setting.sizes.experts || weight.shape[2] != depth) {
       refuse(kStage, std::string(pair.weight) + " does not fit the other weight's sizes");
     }
-    const Layout order = marlin::fp8_scale_layout(given_scales(kStage, pair, scale, setting), pair.scale_role, setting);
+    const layout::Layout order = marlin::fp8_scale_layout(given_scales(kStage, pair, scale, setting), pair.scale_role, setting);
     std::vector<std::uint8_t> fused(scale.bytes.size() / 2);
     for (std::int64_t i = 0; i < static_cast<std::int64_t>(fused.size()) / 2; ++i) {
-      set_grain(fused, i, 16, marlin::fp8_scale(static_cast<std::uint32_t>(get_grain(scale.bytes, i, 32)), setting.params_dtype));
+      layout::set_grain(fused, i, 16, marlin::fp8_scale(static_cast<std::uint32_t>(layout::get_grain(scale.bytes, i, 32)), setting.params_dtype));
     }
-    const Layout fragments = row.build(pair.weight_role, setting).layout;
-    out.emplace(pair.weight, weight_tensor(fragments, order.view().back().extent, from_row_major(fragments, weight.bytes, 0)));
-    out.emplace(pair.scale, scale_tensor(order, from_row_major(order, fused, 0)));
+    const layout::Layout fragments = row.build(pair.weight_role, setting).layout;
+    out.emplace(pair.weight, weight_tensor(fragments, order.view().back().extent, layout::from_row_major(fragments, weight.bytes, 0)));
+    out.emplace(pair.scale, scale_tensor(order, layout::from_row_major(order, fused, 0)));
   }
   return out;
 }
@@ -228,7 +228,7 @@ constexpr std::array<Words, 6> kNvfp4Layer{"w13", "w13_scale", "w13_scale_2", "w
 constexpr std::array<Words, 4> kFp8Layer{"w13", "w13_scale", "w2", "w2_scale"};
 constexpr std::array<Words, 1> kVersions{"vllm-2026-08"};
 
-constexpr Source source(Words path, Words symbol) { return {"vllm-project/vllm", path, symbol, "017e9f4448b700e85ee16023287b025693c72b9e"}; }
+constexpr layout::Source source(Words path, Words symbol) { return {"vllm-project/vllm", path, symbol, "017e9f4448b700e85ee16023287b025693c72b9e"}; }
 constexpr Words kFp4Path = "vllm/model_executor/layers/quantization/utils/marlin_utils_fp4.py";
 constexpr Words kFp8Path = "vllm/model_executor/layers/quantization/utils/marlin_utils_fp8.py";
 
@@ -252,4 +252,4 @@ constexpr std::array<ValueStage, 4> kStages{{
 
 std::span<const ValueStage> marlin_value_stages() { return kStages; }
 
-}  // namespace mx::layout
+}  // namespace mx::families

@@ -8,7 +8,7 @@
 
 #include "model/families/memory.hpp"
 
-namespace mx::layout::marlin {
+namespace mx::families::marlin {
 
 /// fp32 bits -> bits of the parameters' dtype, nearest even.
 std::uint32_t to_params(std::uint32_t f32, ParamsDtype dtype);
@@ -39,13 +39,13 @@ std::uint32_t fp8_scale_back(std::uint32_t code, ParamsDtype dtype);
 
 // The same for the tensors of a layer: the hooks of the backends' rows.
 
-void nvfp4_values(LayerUnits& units, const Setting& setting, std::vector<Loss>& losses);
-void nvfp4_values_back(LayerUnits& units, const Setting& setting);
-void fp8_values(LayerUnits& units, const Setting& setting, std::vector<Loss>& losses);
-void fp8_values_back(LayerUnits& units, const Setting& setting);
+void nvfp4_values(layout::LayerUnits& units, const Setting& setting, std::vector<layout::Loss>& losses);
+void nvfp4_values_back(layout::LayerUnits& units, const Setting& setting);
+void fp8_values(layout::LayerUnits& units, const Setting& setting, std::vector<layout::Loss>& losses);
+void fp8_values_back(layout::LayerUnits& units, const Setting& setting);
 
 /// Where the scales of e4m3 weights go. `given` holds them as [E], [E, rows] or [E, rows, columns] of scales, 16 bits each: fewer scales than rows of
 /// the weight are repeated, rows beyond the weight's cut off; then the weight's padding, and Marlin's order. Setting: sizes, form, engine.
-Layout fp8_scale_layout(Layout given, Role role, const Setting& setting);
+layout::Layout fp8_scale_layout(layout::Layout given, layout::Role role, const Setting& setting);
 
-}  // namespace mx::layout::marlin
+}  // namespace mx::families::marlin

@@ -4,7 +4,7 @@
 
 #include "model/families/facts.hpp"
 
-namespace mx::oracle {
+namespace mx::families {
 namespace {
 
 using namespace facts;
@@ -19,15 +19,15 @@ constexpr std::array kNeeds = {
     need(
         "exchange", kMoonEp, {}, kernel_class, error, read, "MoonEP's exchange, which delivers rows expert by expert",
         "the weights' layout is missing", [](const Placement& p) { return exchange_is(p, {"moonep"}); }, "E/moonep_experts.py apply", {},
-        since(kVllm2026_11)),
+        deployment::since(deployment::kVllm2026_11)),
     need(
         "dtype", kMoonEp, {}, engine, error, read, "bfloat16", "ValueError", [](const Placement& p) { return dtype_is(p, {"bfloat16"}); },
-        "vllm config/vllm.py: moonep", {}, since(kVllm2026_11)),
-    need("activation", kMoonEp, {}, kernel_class, error, read, "SILU", "an assertion", is_silu, "E/moonep_experts.py apply", {}, since(kVllm2026_11)),
+        "vllm config/vllm.py: moonep", {}, deployment::since(deployment::kVllm2026_11)),
+    need("activation", kMoonEp, {}, kernel_class, error, read, "SILU", "an assertion", is_silu, "E/moonep_experts.py apply", {}, deployment::since(deployment::kVllm2026_11)),
     need(
         "relocated", kMoonEp, {}, kernel_class, error, read, "no relocated experts: the layout has slots of its own behind them", "ValueError",
         [](const Placement& p) { return !p.deployment.parallel.enable_eplb; }, "E/moonep_experts.py _supports_parallel_config", {},
-        since(kVllm2026_11)),
+        deployment::since(deployment::kVllm2026_11)),
 };
 
 constexpr std::array kClasses = {
@@ -41,4 +41,4 @@ constexpr std::array kTables = {NeedTable{kPlainOracles, false, kNeeds}};
 std::span<const NeedTable> moonep_needs() { return kTables; }
 std::span<const KernelClassFacts> moonep_classes() { return kClasses; }
 
-}  // namespace mx::oracle
+}  // namespace mx::families

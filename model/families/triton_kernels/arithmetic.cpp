@@ -4,7 +4,7 @@
 
 #include "model/families/arithmetic_rows.hpp"
 
-namespace mx::sim {
+namespace mx::families {
 namespace {
 
 constexpr KnownDifference kScaleBytes{on_nvidia, "scale bytes 0 and 255: the kernel reads 0 as zero and 255 as infinity", kH100};
@@ -55,4 +55,4 @@ constexpr std::array kRows{
 
 std::span<const ExecutionRow> triton_kernels_executions() { return kRows; }
 
-}  // namespace mx::sim
+}  // namespace mx::families

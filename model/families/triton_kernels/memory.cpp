@@ -10,38 +10,38 @@
 #include "model/families/stage.hpp"
 #include "model/families/triton_kernels/blocks.hpp"
 
-namespace mx::layout {
+namespace mx::families {
 namespace {
 
 using Name = std::string_view;
-using Swizzle = void (*)(Layout& layout, Name rows, Name cols, const Setting& setting);
+using Swizzle = void (*)(layout::Layout& layout, Name rows, Name cols, const Setting& setting);
 
 /// The kernels' own choice for Hopper is wgmma.
 constexpr std::int64_t kHopperMma = 3;
 
-void strided(Layout&, Name, Name, const Setting&) {}
+void strided(layout::Layout&, Name, Name, const Setting&) {}
 
-void hopper_value(Layout& layout, Name rows, Name cols, const Setting& setting) {
+void hopper_value(layout::Layout& layout, Name rows, Name cols, const Setting& setting) {
   blocks::hopper_mx_value(layout, rows, cols, triton_kernels_of(setting), kHopperMma);
 }
 
 /// The oracle's conversions take 8 warps; the method before it took 4 with expert parallelism and chunks of at most 512 tokens.
-void hopper_scale(Layout& layout, Name rows, Name cols, const Setting& setting) {
+void hopper_scale(layout::Layout& layout, Name rows, Name cols, const Setting& setting) {
   blocks::hopper_mx_scale(layout, rows, cols, setting.triton.num_warps);
 }
 
-void blackwell_value(Layout& layout, Name rows, Name cols, const Setting& setting) {
+void blackwell_value(layout::Layout& layout, Name rows, Name cols, const Setting& setting) {
   blocks::blackwell_mx_value(layout, rows, cols, triton_kernels_of(setting));
 }
 
-void blackwell_scale(Layout& layout, Name rows, Name cols, const Setting&) { blocks::blackwell_mx_scale(layout, rows, cols); }
+void blackwell_scale(layout::Layout& layout, Name rows, Name cols, const Setting&) { blocks::blackwell_mx_scale(layout, rows, cols); }
 
-void cdna4_scale(Layout& layout, Name rows, Name cols, const Setting&) { blocks::cdna4_mx_scale(layout, rows, cols); }
+void cdna4_scale(layout::Layout& layout, Name rows, Name cols, const Setting&) { blocks::cdna4_mx_scale(layout, rows, cols); }
 
 /// Which layouts a device gets.
 struct DeviceRow {
   Arch arch;
-  Versions engines;
+  deployment::Versions engines;
   bool (*applies)(const Setting& setting);  // null: always
   std::int64_t group_multiple;              // scales are zero-padded to it before the swizzle
   Swizzle value;
@@ -54,14 +54,14 @@ bool few_ranks(const Setting& setting) { return setting.tp_size <= 2; }
 /// The first that applies; other devices keep both tensors. Source: _swizzle_mxfp4; triton_kernels, make_default_matmul_mxfp4_w_layout and
 /// make_default_matmul_mxfp4_w_scale_layout.
 constexpr std::array<DeviceRow, 6> kDevices{{
-    {Arch::sm100, since(kVllm2026_05), nullptr, 1, blackwell_value, blackwell_scale},
-    {Arch::sm90, before(kVllm2026_08), torch_swizzles, 1, hopper_value, hopper_scale},
-    {Arch::sm90, since(kVllm2026_08), torch_swizzles, 4, hopper_value, hopper_scale},
-    {Arch::sm90, since(kVllm2026_08), nullptr, 4, strided, strided},
-    {Arch::gfx950, before(kVllm2026_08), nullptr, 1, strided, cdna4_scale},
-    {Arch::gfx950, since(kVllm2026_08), few_ranks, 1, strided, cdna4_scale},
+    {Arch::sm100, deployment::since(deployment::kVllm2026_05), nullptr, 1, blackwell_value, blackwell_scale},
+    {Arch::sm90, deployment::before(deployment::kVllm2026_08), torch_swizzles, 1, hopper_value, hopper_scale},
+    {Arch::sm90, deployment::since(deployment::kVllm2026_08), torch_swizzles, 4, hopper_value, hopper_scale},
+    {Arch::sm90, deployment::since(deployment::kVllm2026_08), nullptr, 4, strided, strided},
+    {Arch::gfx950, deployment::before(deployment::kVllm2026_08), nullptr, 1, strided, cdna4_scale},
+    {Arch::gfx950, deployment::since(deployment::kVllm2026_08), few_ranks, 1, strided, cdna4_scale},
 }};
-constexpr DeviceRow kOtherDevices{Arch::cpu, since(kVllm2026_05), nullptr, 1, strided, strided};
+constexpr DeviceRow kOtherDevices{Arch::cpu, deployment::since(deployment::kVllm2026_05), nullptr, 1, strided, strided};
 
 const DeviceRow& device_of(const Setting& setting) {
   for (const DeviceRow& row : kDevices) {
@@ -71,7 +71,7 @@ const DeviceRow& device_of(const Setting& setting) {
 }
 
 /// dst[.., c] <- src[.., (c%2)*(n/2) + c/2] on an axis of n.
-void interleave_halves(Layout& layout, Name axis) {
+void interleave_halves(layout::Layout& layout, Name axis) {
   const std::string name(axis);
   layout.split(name, blocks::extent_of(layout, axis) / 2, "side", name);
   const std::array<std::string, 2> halves{"side", name};
@@ -82,9 +82,9 @@ void interleave_halves(Layout& layout, Name axis) {
 
 /// The helper that TRITON's conversion of standard order calls on w13's tensors means the rows, and takes the last axis: for a bias these are the
 /// rows, for scales the groups, for weights the bytes of packed elements.
-void interleave_last_axis(Layout& layout, Role role) {
+void interleave_last_axis(layout::Layout& layout, layout::Role role) {
   const std::string name = layout.view().back().name;
-  if (!is_weight(role)) return interleave_halves(layout, name);
+  if (!layout::is_weight(role)) return interleave_halves(layout, name);
   layout.split(name, 2, name, "nibble");
   interleave_halves(layout, name);
   layout.merge({name, "nibble"}, name);
@@ -92,24 +92,24 @@ void interleave_last_axis(Layout& layout, Role role) {
 
 }  // namespace
 
-TensorPlan triton_plan(Role role, const Setting& setting, LastAxis last_axis) {
-  const Cast& cast = is_bias(role) ? cast_named("bf16_to_f32") : kKeep;
-  Layout layout = loaded(role, setting.sizes, setting.padded, setting.form, is_bias(role) ? cast.to_bits : unit_bits(role));
-  if (is_bias(role) && is_w13(role)) layout.merge({layout.view()[1].name, layout.view()[2].name}, "rows");
-  const bool interleaves = last_axis == LastAxis::halves_interleaved && is_w13(role);
+layout::TensorPlan triton_plan(layout::Role role, const Setting& setting, LastAxis last_axis) {
+  const layout::Cast& cast = layout::is_bias(role) ? cast_named("bf16_to_f32") : layout::kKeep;
+  layout::Layout layout = layout::loaded(role, setting.sizes, setting.padded, setting.form, layout::is_bias(role) ? cast.to_bits : layout::unit_bits(role));
+  if (layout::is_bias(role) && layout::is_w13(role)) layout.merge({layout.view()[1].name, layout.view()[2].name}, "rows");
+  const bool interleaves = last_axis == LastAxis::halves_interleaved && layout::is_w13(role);
   if (interleaves) interleave_last_axis(layout, role);
-  if (is_bias(role) || setting.triton.before_swizzle) return {std::move(layout), &cast};
+  if (layout::is_bias(role) || setting.triton.before_swizzle) return {std::move(layout), &cast};
   const std::string rows = blocks::merge_rows(layout);
   const std::string cols = layout.view().back().name;
   const DeviceRow& device = device_of(setting);
-  if (is_scale(role)) blocks::pad_to_multiple(layout, cols, device.group_multiple, PadContent::zero);
-  (is_weight(role) ? device.value : device.scale)(layout, rows, cols, setting);
+  if (layout::is_scale(role)) blocks::pad_to_multiple(layout, cols, device.group_multiple, layout::PadContent::zero);
+  (layout::is_weight(role) ? device.value : device.scale)(layout, rows, cols, setting);
   return {std::move(layout), &cast};
 }
 
 namespace {
 
-bool from_standard(const Setting& setting) { return setting.form.order == SourceOrder::standard; }
+bool from_standard(const Setting& setting) { return setting.form.order == layout::SourceOrder::standard; }
 
 bool swizzles(const Setting& setting, Swizzle scale) { return !setting.triton.before_swizzle && device_of(setting).scale == scale; }
 bool swizzles_for_hopper(const Setting& setting) { return swizzles(setting, hopper_scale); }
@@ -130,19 +130,19 @@ constexpr std::array<Need, 4> kTritonNeeds{kOddGroups, kWarps, kCdna4W13, kCdna4
 constexpr std::array<Need, 3> kUnfusedNeeds{kWarps, kCdna4W13, kCdna4W2};
 constexpr std::array<Need, 4> kAiterNeeds{kInputScales, kWarps, kCdna4W13, kCdna4W2};
 
-TensorPlan build_triton(Role role, const Setting& setting) {
+layout::TensorPlan build_triton(layout::Role role, const Setting& setting) {
   return triton_plan(role, setting, from_standard(setting) ? LastAxis::halves_interleaved : LastAxis::kept);
 }
-TensorPlan build_unfused(Role role, const Setting& setting) { return triton_plan(role, setting, LastAxis::kept); }
+layout::TensorPlan build_unfused(layout::Role role, const Setting& setting) { return triton_plan(role, setting, LastAxis::kept); }
 
-constexpr Source source_of(Versions engines) {
+constexpr layout::Source source_of(deployment::Versions engines) {
   return {"vllm-project/vllm", "vllm/model_executor/layers/quantization/utils/mxfp4_utils.py", "_swizzle_mxfp4",
-          engines.has(kVllm2026_05) ? "7e1b45a09252a5b513cd83116aa7a2f310220c34" : "017e9f4448b700e85ee16023287b025693c72b9e"};
+          engines.has(deployment::kVllm2026_05) ? "7e1b45a09252a5b513cd83116aa7a2f310220c34" : "017e9f4448b700e85ee16023287b025693c72b9e"};
 }
 
-constexpr BackendLayout row(std::string_view backend, std::string_view summary, Versions engines, Versions standard, std::span<const Need> needs,
-                            TensorPlan (*build)(Role role, const Setting& setting)) {
-  return {.format = WeightFormat::mxfp4,
+constexpr BackendLayout row(std::string_view backend, std::string_view summary, deployment::Versions engines, deployment::Versions standard, std::span<const Need> needs,
+                            layout::TensorPlan (*build)(layout::Role role, const Setting& setting)) {
+  return {.format = layout::WeightFormat::mxfp4,
           .backend = backend,
           .family = "triton_kernels",
           .summary = summary,
@@ -164,32 +164,32 @@ constexpr std::string_view kTriton2026_08 =
 constexpr std::string_view kUnfused2026_05 = "rows as loaded; sm90, sm100 and gfx950 swizzled for their kernels; biases fp32";
 
 /// The engine's own Triton kernels.
-constexpr BackendLayout fp8(WeightFormat format, std::string_view backend) { return fp8_as_loaded_row("triton_kernels", format, backend); }
+constexpr BackendLayout fp8(layout::WeightFormat format, std::string_view backend) { return fp8_as_loaded_row("triton_kernels", format, backend); }
 
 /// What was run stops before the last layout.
-constexpr BackendLayout swizzled(std::string_view backend, std::string_view summary, Versions engines, Versions standard, std::span<const Need> needs,
-                                 TensorPlan (*build)(Role role, const Setting& setting)) {
+constexpr BackendLayout swizzled(std::string_view backend, std::string_view summary, deployment::Versions engines, deployment::Versions standard, std::span<const Need> needs,
+                                 layout::TensorPlan (*build)(layout::Role role, const Setting& setting)) {
   return of_library(by_parts(row(backend, summary, engines, standard, needs, build), kLastLayoutStandIn), "triton_kernels");
 }
 
 constexpr std::array<BackendLayout, 13> kRows{{
-    swizzled("TRITON", kTriton2026_05, before(kVllm2026_08), before(kVllm2026_08), kTritonNeeds, build_triton),
-    swizzled("TRITON", kTriton2026_08, since(kVllm2026_08), since(kVllm2026_08), kTritonNeeds, build_triton),
-    swizzled("TRITON_UNFUSED", kUnfused2026_05, before(kVllm2026_08), before(kVllm2026_08), kUnfusedNeeds, build_unfused),
-    swizzled("TRITON_UNFUSED", kTriton2026_08, since(kVllm2026_08), since(kVllm2026_08), kUnfusedNeeds, build_unfused),
-    swizzled("AITER_MXFP4_FP8", kUnfused2026_05, before(kVllm2026_08), kNever, kAiterNeeds, build_unfused),
-    swizzled("AITER_MXFP4_FP8", kTriton2026_08, since(kVllm2026_08), since(kVllm2026_08), kAiterNeeds, build_unfused),
-    fp8(WeightFormat::fp8_tensor, "TRITON"),
-    fp8(WeightFormat::fp8_channel, "TRITON"),
-    fp8(WeightFormat::fp8_block, "TRITON"),
-    fp8(WeightFormat::fp8_tensor, "BATCHED_TRITON"),
-    read_alone(fp8(WeightFormat::fp8_channel, "BATCHED_TRITON")),
-    fp8(WeightFormat::fp8_block, "BATCHED_TRITON"),
-    fp8_as_loaded_row("triton_kernels", WeightFormat::mxfp8, "TRITON_MXFP8", since(kVllm2026_08)),
+    swizzled("TRITON", kTriton2026_05, deployment::before(deployment::kVllm2026_08), deployment::before(deployment::kVllm2026_08), kTritonNeeds, build_triton),
+    swizzled("TRITON", kTriton2026_08, deployment::since(deployment::kVllm2026_08), deployment::since(deployment::kVllm2026_08), kTritonNeeds, build_triton),
+    swizzled("TRITON_UNFUSED", kUnfused2026_05, deployment::before(deployment::kVllm2026_08), deployment::before(deployment::kVllm2026_08), kUnfusedNeeds, build_unfused),
+    swizzled("TRITON_UNFUSED", kTriton2026_08, deployment::since(deployment::kVllm2026_08), deployment::since(deployment::kVllm2026_08), kUnfusedNeeds, build_unfused),
+    swizzled("AITER_MXFP4_FP8", kUnfused2026_05, deployment::before(deployment::kVllm2026_08), deployment::kNever, kAiterNeeds, build_unfused),
+    swizzled("AITER_MXFP4_FP8", kTriton2026_08, deployment::since(deployment::kVllm2026_08), deployment::since(deployment::kVllm2026_08), kAiterNeeds, build_unfused),
+    fp8(layout::WeightFormat::fp8_tensor, "TRITON"),
+    fp8(layout::WeightFormat::fp8_channel, "TRITON"),
+    fp8(layout::WeightFormat::fp8_block, "TRITON"),
+    fp8(layout::WeightFormat::fp8_tensor, "BATCHED_TRITON"),
+    read_alone(fp8(layout::WeightFormat::fp8_channel, "BATCHED_TRITON")),
+    fp8(layout::WeightFormat::fp8_block, "BATCHED_TRITON"),
+    fp8_as_loaded_row("triton_kernels", layout::WeightFormat::mxfp8, "TRITON_MXFP8", deployment::since(deployment::kVllm2026_08)),
 }};
 
 }  // namespace
 
 std::span<const BackendLayout> triton_kernels_layouts() { return kRows; }
 
-}  // namespace mx::layout
+}  // namespace mx::families

@@ -5,7 +5,7 @@
 
 #include "model/families/facts.hpp"
 
-namespace mx::oracle {
+namespace mx::families {
 namespace {
 
 using namespace facts;
@@ -21,7 +21,7 @@ constexpr std::array<Names, 1> kTritonMonolithic = {"OAITritonMxfp4ExpertsMonoli
 constexpr std::array kNeeds = {
     need(
         "device", kTritonKernels, {}, kernel, error, read, "cuda or rocm", "no Triton",
-        [](const Placement& p) { return is_on(p, PlatformKind::cuda) || is_on(p, PlatformKind::rocm); }, "triton-lang/triton python/triton_kernels"),
+        [](const Placement& p) { return is_on(p, deployment::PlatformKind::cuda) || is_on(p, deployment::PlatformKind::rocm); }, "triton-lang/triton python/triton_kernels"),
     need("architectures", kTritonKernels, {}, kernel, error, assumed, "the architectures that triton_kernels takes", "not known", nullptr,
          "no public text", "vllm issue 40301"),
     need(
@@ -38,13 +38,13 @@ constexpr std::array kNeeds = {
         [](const Placement& p) {
           return activation_is(p, {"SILU", "GELU", "SWIGLUOAI", "SWIGLUSTEP"});
         },
-        "E/gpt_oss_triton_kernels_moe.py UnfusedOAITritonExperts.activation", {}, before(kVllm2026_08)),
+        "E/gpt_oss_triton_kernels_moe.py UnfusedOAITritonExperts.activation", {}, deployment::before(deployment::kVllm2026_08)),
     need(
         "activation", kTritonUnfused, {}, kernel_class, error, read, "SILU, GELU, SWIGLUOAI, SWIGLUOAI_UNINTERLEAVE or SWIGLUSTEP", "an error",
         [](const Placement& p) {
           return activation_is(p, {"SILU", "GELU", "SWIGLUOAI", "SWIGLUOAI_UNINTERLEAVE", "SWIGLUSTEP"});
         },
-        "E/gpt_oss_triton_kernels_moe.py UnfusedOAITritonExperts.activation at 7ca49fbe4", {}, since(kVllm2026_08)),
+        "E/gpt_oss_triton_kernels_moe.py UnfusedOAITritonExperts.activation at 7ca49fbe4", {}, deployment::since(deployment::kVllm2026_08)),
     need(
         "expert_groups", kTritonMonolithic, {}, kernel_class, silent, read, "no groups of experts: they are ignored",
         "the router chooses among all experts", [](const Placement& p) { return p.deployment.layer.expert_groups <= 1; },
@@ -66,4 +66,4 @@ constexpr std::array kTables = {NeedTable{kMxfp4Oracles, false, kNeeds}};
 std::span<const NeedTable> triton_kernels_needs() { return kTables; }
 std::span<const KernelClassFacts> triton_kernels_classes() { return kClasses; }
 
-}  // namespace mx::oracle
+}  // namespace mx::families

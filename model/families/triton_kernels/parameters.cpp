@@ -9,7 +9,7 @@
 #include "model/names.hpp"
 #include "model/numerics/rows.hpp"
 
-namespace mx::layout {
+namespace mx::families {
 namespace {
 
 using rows::Word;
@@ -59,4 +59,4 @@ TritonKernels triton_kernels_named(std::string_view name) {
 
 std::span<const SettingKey> triton_setting_keys() { return kKeys; }
 
-}  // namespace mx::layout
+}  // namespace mx::families

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-namespace mx::layout {
+namespace mx::families {
 
 /// Releases of triton_kernels whose layouts differ. Source: triton-lang/triton.
 enum class TritonKernels {
@@ -23,4 +23,4 @@ struct TritonParameters {
   bool before_swizzle = false;                          ///< stop before the layout of triton_kernels
 };
 
-}  // namespace mx::layout
+}  // namespace mx::families

@@ -7,14 +7,14 @@
 #include "model/families/stage.hpp"
 #include "model/families/triton_kernels/blocks.hpp"
 
-namespace mx::layout {
+namespace mx::families {
 namespace {
 
 using Broken = std::vector<StageNeed>;
 using Words = std::string_view;
 
-Layout matrix(const StageRequest& request) {
-  return Layout({{"batch", request.batch}, {"rows", request.rows}, {"cols", request.cols}}, request.unit_bits);
+layout::Layout matrix(const StageRequest& request) {
+  return layout::Layout({{"batch", request.batch}, {"rows", request.rows}, {"cols", request.cols}}, request.unit_bits);
 }
 
 TritonKernels version_of(const StageRequest& request) { return triton_kernels_named(request.version); }
@@ -27,8 +27,8 @@ Broken odd_rows(const StageRequest& request) {
 }
 
 /// Row-major as loaded; in the packed form, byte k*N/2 + n/2 of a matrix holds element k of the rows n, n+1.
-Layout strided(const StageRequest& request) {
-  Layout layout = matrix(request);
+layout::Layout strided(const StageRequest& request) {
+  layout::Layout layout = matrix(request);
   if (!blocks::packs_row_pairs(version_of(request))) return layout;
   layout.explode(4, "nibble");
   return layout.permute({"batch", "cols", "nibble", "rows"});
@@ -36,8 +36,8 @@ Layout strided(const StageRequest& request) {
 
 constexpr std::array kMmaVersion{StageParam{"mma_version", 3, 2, 3, "2 for sm80's mma, 3 for Hopper's wgmma"}};
 
-Layout hopper_value(const StageRequest& request) {
-  Layout layout = matrix(request);
+layout::Layout hopper_value(const StageRequest& request) {
+  layout::Layout layout = matrix(request);
   return blocks::hopper_mx_value(layout, "rows", "cols", version_of(request), request.param("mma_version"));
 }
 
@@ -49,18 +49,18 @@ Broken uneven_warps(const StageRequest& request) {
   return {{"num_warps", warps, 0, "the number of warps must be a power of two"}};
 }
 
-Layout hopper_scale(const StageRequest& request) {
-  Layout layout = matrix(request);
+layout::Layout hopper_scale(const StageRequest& request) {
+  layout::Layout layout = matrix(request);
   return blocks::hopper_mx_scale(layout, "rows", "cols", request.param("num_warps"));
 }
 
-Layout blackwell_scale(const StageRequest& request) {
-  Layout layout = matrix(request);
+layout::Layout blackwell_scale(const StageRequest& request) {
+  layout::Layout layout = matrix(request);
   return blocks::blackwell_mx_scale(layout, "rows", "cols");
 }
 
-Layout blackwell_value(const StageRequest& request) {
-  Layout layout = matrix(request);
+layout::Layout blackwell_value(const StageRequest& request) {
+  layout::Layout layout = matrix(request);
   return blocks::blackwell_mx_value(layout, "rows", "cols", version_of(request));
 }
 
@@ -77,12 +77,12 @@ Broken uneven_tile(const StageRequest& request) {
   return broken;
 }
 
-Layout blackwell_value_shuffled(const StageRequest& request) {
+layout::Layout blackwell_value_shuffled(const StageRequest& request) {
   const std::int64_t tile_bytes = request.param("block_k") / 2;
   const std::int64_t tile_rows = request.param("block_n");
-  Layout layout = matrix(request);
-  blocks::pad_to_multiple(layout, "rows", tile_rows, PadContent::zero);
-  blocks::pad_to_multiple(layout, "cols", std::lcm(kTmaBytes, tile_bytes), PadContent::zero);
+  layout::Layout layout = matrix(request);
+  blocks::pad_to_multiple(layout, "rows", tile_rows, layout::PadContent::zero);
+  blocks::pad_to_multiple(layout, "cols", std::lcm(kTmaBytes, tile_bytes), layout::PadContent::zero);
   layout.split("rows", tile_rows, "row_tile", "row").split("cols", tile_bytes, "col_tile", "col");
   return layout.permute({"batch", "col_tile", "row_tile", "row", "col"});
 }
@@ -95,13 +95,13 @@ Broken unpadded_cdna4(const StageRequest& request) {
   return broken;
 }
 
-Layout cdna4_scale(const StageRequest& request) {
-  Layout layout = matrix(request);
+layout::Layout cdna4_scale(const StageRequest& request) {
+  layout::Layout layout = matrix(request);
   return blocks::cdna4_mx_scale(layout, "rows", "cols");
 }
 
-Layout gfx1250_scale(const StageRequest& request) {
-  Layout layout = matrix(request);
+layout::Layout gfx1250_scale(const StageRequest& request) {
+  layout::Layout layout = matrix(request);
   return blocks::gfx1250_mx_scale(layout, "rows", "cols");
 }
 
@@ -205,4 +205,4 @@ constexpr std::array<StageLayout, 8> kStages{{
 
 std::span<const StageLayout> triton_kernels_stages() { return kStages; }
 
-}  // namespace mx::layout
+}  // namespace mx::families

@@ -4,18 +4,18 @@
 
 #include "model/families/arithmetic_rows.hpp"
 
-namespace mx::sim {
+namespace mx::families {
 namespace {
 
 using layout::WeightFormat;
 
 constexpr std::array kDifferences{
-    KnownDifference{on_sm90, "tiles of 16 or 32 tokens: products run as fp16 on mma.sync", kH100, before(kVllm2026_08)},
-    KnownDifference{on_sm90, "tiles of 16 or 32 tokens: operands are exchanged", kH100, since(kVllm2026_08)},
+    KnownDifference{on_sm90, "tiles of 16 or 32 tokens: products run as fp16 on mma.sync", kH100, deployment::before(deployment::kVllm2026_08)},
+    KnownDifference{on_sm90, "tiles of 16 or 32 tokens: operands are exchanged", kH100, deployment::since(deployment::kVllm2026_08)},
     KnownDifference{on_sm90, "scales per 128: the step of k of the launch decides where sums begin anew", kH100},
     KnownDifference{on_sm90, "between the products of scales per 128 nothing is rounded to bf16", kH100},
-    KnownDifference{on_sm90, "tiles of 16 or 32 tokens: of scales per 128 the weight's is multiplied first", kH100, since(kVllm2026_08)},
-    KnownDifference{on_nvidia, "SwiGLU takes an up of -0 as +0", kH100, since(kVllm2026_08)},
+    KnownDifference{on_sm90, "tiles of 16 or 32 tokens: of scales per 128 the weight's is multiplied first", kH100, deployment::since(deployment::kVllm2026_08)},
+    KnownDifference{on_nvidia, "SwiGLU takes an up of -0 as +0", kH100, deployment::since(deployment::kVllm2026_08)},
     kSlotSum,
     kSlotSumInOrder,
 };
@@ -52,4 +52,4 @@ constexpr std::array kRows{
 
 std::span<const ExecutionRow> triton_moe_executions() { return kRows; }
 
-}  // namespace mx::sim
+}  // namespace mx::families

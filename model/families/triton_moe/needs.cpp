@@ -5,7 +5,7 @@
 
 #include "model/families/facts.hpp"
 
-namespace mx::oracle {
+namespace mx::families {
 namespace {
 
 using namespace facts;
@@ -18,7 +18,7 @@ constexpr std::array<Names, 2> kTriton = {"TritonExperts", "BatchedTritonExperts
 constexpr std::array kNeeds = {
     need(
         "device", kTriton, {}, kernel_class, error, read, "cuda, rocm or xpu: Triton", "no Triton",
-        [](const Placement& p) { return !is_on(p, PlatformKind::cpu); }, "E/triton_moe.py"),
+        [](const Placement& p) { return !is_on(p, deployment::PlatformKind::cpu); }, "E/triton_moe.py"),
 };
 
 // MXFP8 without kernels of its own. Sources at 7ca49fbe4; the classes read the same in 0.33.0.
@@ -31,21 +31,21 @@ constexpr std::array kMxfp8Needs = {
         [](const Placement& p) {
           return arch_is(p, {"gfx95", "gfx1250"});
         },
-        "E/mxfp8_native_moe.py _mxfp8_grouped_gemm_kernel", {}, since(kVllm2026_08)),
+        "E/mxfp8_native_moe.py _mxfp8_grouped_gemm_kernel", {}, deployment::since(deployment::kVllm2026_08)),
     need(
         "sizes", kNative, {}, kernel, error, read, "H and I multiples of 128", "an assertion", [](const Placement& p) { return both_divide(p, 128); },
-        "E/mxfp8_native_moe.py _grouped_gemm_mxfp8", {}, since(kVllm2026_08)),
+        "E/mxfp8_native_moe.py _grouped_gemm_mxfp8", {}, deployment::since(deployment::kVllm2026_08)),
     need(
         "activation", kNative, {}, kernel_class, silent, read, "SILU or SWIGLUOAI_UNINTERLEAVE: the argument is not read, halves are gate and up",
         "computed as SwiGLU of halves with the layer's constants",
         [](const Placement& p) {
           return activation_is(p, {"SILU", "SWIGLUOAI_UNINTERLEAVE"});
         },
-        "E/mxfp8_native_moe.py fused_moe_mxfp8_native", {}, since(kVllm2026_08)),
+        "E/mxfp8_native_moe.py fused_moe_mxfp8_native", {}, deployment::since(deployment::kVllm2026_08)),
     need(
         "uninterleaved_limit", kEmulated, {}, kernel_class, error, read, "a limit with SWIGLUOAI_UNINTERLEAVE", "ValueError",
-        [](const Placement& p) { return !activation_is(p, {"SWIGLUOAI_UNINTERLEAVE"}) || constants_of(p.deployment.layer).swiglu_limit.has_value(); },
-        "E/mxfp8_emulation_moe.py activation", {}, since(kVllm2026_08)),
+        [](const Placement& p) { return !activation_is(p, {"SWIGLUOAI_UNINTERLEAVE"}) || deployment::constants_of(p.deployment.layer).swiglu_limit.has_value(); },
+        "E/mxfp8_emulation_moe.py activation", {}, deployment::since(deployment::kVllm2026_08)),
 };
 
 constexpr std::array kClasses = {
@@ -62,4 +62,4 @@ constexpr std::array kTables = {NeedTable{kFp8Oracles, false, kNeeds}, NeedTable
 std::span<const NeedTable> triton_moe_needs() { return kTables; }
 std::span<const KernelClassFacts> triton_moe_classes() { return kClasses; }
 
-}  // namespace mx::oracle
+}  // namespace mx::families

@@ -4,7 +4,7 @@
 
 #include "model/families/arithmetic_rows.hpp"
 
-namespace mx::sim {
+namespace mx::families {
 namespace {
 
 using layout::WeightFormat;
@@ -56,4 +56,4 @@ constexpr std::array kRows{
 
 std::span<const ExecutionRow> trtllm_executions() { return kRows; }
 
-}  // namespace mx::sim
+}  // namespace mx::families

@@ -5,7 +5,7 @@
 
 #include "model/families/facts.hpp"
 
-namespace mx::oracle {
+namespace mx::families {
 namespace {
 
 using namespace facts;
@@ -15,20 +15,20 @@ using enum NeedOf;
 
 // Limits of the router inside the kernel. Source: fi csrc/trtllm_fused_moe_runner.cu and its DeepSeek routing.
 bool router_takes_deepseek(const Placement& p) {
-  const LayerConfig& layer = p.deployment.layer;
+  const deployment::LayerConfig& layer = p.deployment.layer;
   return !routing_is(p, {"DeepSeekV3"}) || (layer.experts_per_token <= 22 && layer.topk_group <= 4 && layer.expert_groups <= 8);
 }
 
 constexpr Names kSituBetas = "SITU with both betas above 0";
 bool has_situ_betas(const Placement& p) {
   if (!activation_is(p, {"SITU"})) return true;
-  const ActivationConstants constants = constants_of(p.deployment.layer);
+  const deployment::ActivationConstants constants = deployment::constants_of(p.deployment.layer);
   return constants.situ_beta.value_or(0) > 0 && constants.situ_linear_beta.value_or(0) > 0;
 }
 
 /// Limits of the block-scaled launcher's router. Source: fi csrc/trtllm_fused_moe_kernel_launcher.cu, FP8 block scale.
 bool router_takes(const Placement& p) {
-  const LayerConfig& layer = p.deployment.layer;
+  const deployment::LayerConfig& layer = p.deployment.layer;
   const std::int64_t k = layer.experts_per_token, experts = layer.num_experts, groups = layer.expert_groups, used = layer.topk_group;
   if (!routing_is(p, {"DeepSeekV3"})) return groups <= 1 && used <= 1 && experts > k && k <= 32;
   const bool grouped = groups <= 1 || (experts % groups == 0 && used <= 4 && k < used * (experts / groups));
@@ -59,39 +59,39 @@ constexpr std::array kNeeds = {
         [](const Placement& p) {
           return activation_is(p, {"SILU", "SWIGLUOAI"});
         },
-        "E/trtllm_mxfp4_moe.py apply", {}, before(kVllm2026_08)),
+        "E/trtllm_mxfp4_moe.py apply", {}, deployment::before(deployment::kVllm2026_08)),
     need(
         "activation", kTrtllm, {}, kernel_class, error, read, "SILU, SWIGLUOAI, or SITU where FlashInfer has it", "KeyError",
         [](const Placement& p) {
           return activation_is(p, {"SILU", "SWIGLUOAI"}) || (activation_is(p, {"SITU"}) && p.deployment.software.flashinfer_situ);
         },
-        "E/trtllm_mxfp4_moe.py _supports_activation at 7ca49fbe4", {}, since(kVllm2026_08)),
+        "E/trtllm_mxfp4_moe.py _supports_activation at 7ca49fbe4", {}, deployment::since(deployment::kVllm2026_08)),
     need("situ_betas", kTrtllm, {}, kernel_class, error, read, kSituBetas, "an assertion when the class is made", has_situ_betas,
-         "E/trtllm_mxfp4_moe.py TrtLlmMxfp4ExpertsBase at 7ca49fbe4", {}, since(kVllm2026_08)),
+         "E/trtllm_mxfp4_moe.py TrtLlmMxfp4ExpertsBase at 7ca49fbe4", {}, deployment::since(deployment::kVllm2026_08)),
     need("gated", kTrtllm, {}, kernel_class, error, read, "a gated layer", "w13 has 2I rows for the kernel", is_gated, "E/trtllm_mxfp4_moe.py apply"),
     need(
         "expert_groups", kTrtllmMonolithic, {}, kernel_class, silent, read, "no groups of experts: they are not forwarded",
         "the router chooses among all experts", [](const Placement& p) { return p.deployment.layer.expert_groups <= 1; },
-        "E/trtllm_mxfp4_moe.py apply", {}, before(kVllm2026_08)),
+        "E/trtllm_mxfp4_moe.py apply", {}, deployment::before(deployment::kVllm2026_08)),
     need(
         "expert_groups", kTrtllmMonolithic, {}, kernel, silent, read, "no groups of experts but with DeepSeekV3: other routing leaves them out",
         "the router chooses among all experts",
         [](const Placement& p) { return routing_is(p, {"DeepSeekV3"}) || p.deployment.layer.expert_groups <= 1; },
-        "fi csrc/trtllm_fused_moe_runner.cu of 0.6.17", {}, since(kVllm2026_08)),
+        "fi csrc/trtllm_fused_moe_runner.cu of 0.6.17", {}, deployment::since(deployment::kVllm2026_08)),
     need(
         "routed_scaling", kTrtllmMonolithic, {}, kernel_class, silent, read, "no scaling of the routed sum: it is not forwarded",
         "a factor of 1 is used", [](const Placement& p) { return !p.deployment.layer.has_routed_scaling; }, "E/trtllm_mxfp4_moe.py apply",
-        "vllm issues 43769, 44007", before(kVllm2026_08)),
+        "vllm issues 43769, 44007", deployment::before(deployment::kVllm2026_08)),
     need(
         "routed_scaling", kTrtllmMonolithic, {}, kernel, silent, read,
         "no scaling of the routed sum but with DeepSeekV3: other routing leaves it out", "a factor of 1 is used",
         [](const Placement& p) { return routing_is(p, {"DeepSeekV3"}) || !p.deployment.layer.has_routed_scaling; },
-        "fi csrc/trtllm_fused_moe_runner.cu of 0.6.17", {}, since(kVllm2026_08)),
+        "fi csrc/trtllm_fused_moe_runner.cu of 0.6.17", {}, deployment::since(deployment::kVllm2026_08)),
     need(
         "router_limits", kTrtllmMonolithic, {}, kernel, error, read,
         "DeepSeekV3 with groups: at most 22 experts a token, 8 groups, 4 of them a token", "an error in the launcher",
         [](const Placement& p) { return p.deployment.layer.expert_groups <= 1 || router_takes_deepseek(p); },
-        "fi csrc/trtllm_fused_moe_runner.cu of 0.6.17 and its DeepSeek routing", {}, since(kVllm2026_08)),
+        "fi csrc/trtllm_fused_moe_runner.cu of 0.6.17 and its DeepSeek routing", {}, deployment::since(deployment::kVllm2026_08)),
     need(
         "unpadded_output", kTrtllmModular, {}, engine, error, published, "behind an exchange the hidden size needs no padding",
         "the finalize step allocates the padded hidden size, the kernel writes the given one",
@@ -117,7 +117,7 @@ constexpr std::array kNeeds = {
     need(
         "halves", kTrtllm, {}, converter, silent, run, "I a multiple of 64 when gated: gate and up are padded together, behind both", kShiftedHalves,
         [](const Placement& p) { return halves_end_whole(p, 64); }, "vllm quantization/utils/flashinfer_utils.py align_fp4_moe_weights_for_fi",
-        "vllm issue 55649, mended in 0.29.0", between(kVllm2026_08, kVllm2026_11)),
+        "vllm issue 55649, mended in 0.29.0", deployment::between(deployment::kVllm2026_08, deployment::kVllm2026_11)),
     need("kernel_sizes", kTrtllm, {}, kernel, error, assumed, "sizes for which a kernel is compiled", "the list of compiled kernels decides", nullptr,
          "fi csrc/trtllm_batched_gemm_runner.cu"),
     need(
@@ -125,7 +125,7 @@ constexpr std::array kNeeds = {
         [](const Placement& p) {
           return activation_is(p, {"SILU", "GELU", "RELU2_NO_MUL"});
         },
-        "E/trtllm_nvfp4_moe.py; fi launcher", {}, before(kVllm2026_08)),
+        "E/trtllm_nvfp4_moe.py; fi launcher", {}, deployment::before(deployment::kVllm2026_08)),
     need(
         "activation", kTrtllm, {}, kernel_class, error, read,
         "SILU, GELU, GELU_TANH, SWIGLUOAI_UNINTERLEAVE, RELU2_NO_MUL, or SITU where FlashInfer has it", "KeyError",
@@ -133,9 +133,9 @@ constexpr std::array kNeeds = {
           return activation_is(p, {"SILU", "GELU", "GELU_TANH", "SWIGLUOAI_UNINTERLEAVE", "RELU2_NO_MUL"}) ||
                  (activation_is(p, {"SITU"}) && p.deployment.software.flashinfer_situ);
         },
-        "E/trtllm_nvfp4_moe.py _supports_activation at 7ca49fbe4", {}, since(kVllm2026_08)),
+        "E/trtllm_nvfp4_moe.py _supports_activation at 7ca49fbe4", {}, deployment::since(deployment::kVllm2026_08)),
     need("situ_betas", kTrtllm, {}, kernel_class, error, read, kSituBetas, "an assertion when the class is made", has_situ_betas,
-         "E/trtllm_nvfp4_moe.py TrtLlmNvFp4ExpertsBase at 7ca49fbe4", {}, since(kVllm2026_08)),
+         "E/trtllm_nvfp4_moe.py TrtLlmNvFp4ExpertsBase at 7ca49fbe4", {}, deployment::since(deployment::kVllm2026_08)),
     need("dtype", kTrtllm, {}, kernel_class, error, read, "float16 or bfloat16", "an error in the first batch", is_16_bit, "E/trtllm_nvfp4_moe.py"),
     need(
         "router_case", kTrtllmMonolithic, {}, kernel, error, read, "a routing method with a case in the kernel: Simulated has none",
@@ -152,11 +152,11 @@ constexpr std::array kNeeds = {
     need(
         "correction_bias", kTrtllmMonolithic, {}, kernel_class, silent, published, "no correction bias that bfloat16 cannot hold: it is cast",
         "experts with close scores change places", [](const Placement& p) { return !p.deployment.layer.has_correction_bias; },
-        "E/trtllm_nvfp4_moe.py apply", "flashinfer issue 2909", before(kVllm2026_08)),
+        "E/trtllm_nvfp4_moe.py apply", "flashinfer issue 2909", deployment::before(deployment::kVllm2026_08)),
     need(
         "routed_scaling", kTrtllmMonolithic, {}, kernel, silent, read, "no scaling of the routed sum with MiniMax2: 1 is used whatever is passed",
         "a factor of 1 is used", [](const Placement& p) { return !routing_is(p, {"MiniMax2"}) || !p.deployment.layer.has_routed_scaling; },
-        "fi csrc/trtllm_fused_moe_runner.cu", {}, before(kVllm2026_08)),
+        "fi csrc/trtllm_fused_moe_runner.cu", {}, deployment::before(deployment::kVllm2026_08)),
 };
 
 }  // namespace nvfp4
@@ -183,7 +183,7 @@ constexpr std::array kNeeds = {
         "halves", kTrtllmMonolithic, {}, converter, silent, run,
         "I a multiple of 16 when gated, with per-tensor scales: gate and up are padded together, behind both", kShiftedHalves,
         [](const Placement& p) { return !is_per_tensor(p) || halves_end_whole(p, 16); },
-        "vllm quantization/utils/flashinfer_utils.py align_moe_weights_for_fi", {}, before(kVllm2026_11)),
+        "vllm quantization/utils/flashinfer_utils.py align_moe_weights_for_fi", {}, deployment::before(deployment::kVllm2026_11)),
     need("kernel_sizes", kTrtllm, {}, kernel, error, assumed, "smallest sizes with per-tensor scales", "not known", nullptr,
          "fi csrc/trtllm_fused_moe_kernel_launcher.cu checks none"),
     need("dtype", kTrtllm, {}, kernel_class, error, read, "float16 or bfloat16", "an error in the first batch", is_16_bit, "E/trtllm_fp8_moe.py"),
@@ -192,25 +192,25 @@ constexpr std::array kNeeds = {
         [](const Placement& p) {
           return activation_is(p, {"SILU", "RELU2_NO_MUL"});
         },
-        "E/trtllm_fp8_moe.py", {}, before(kVllm2026_08)),
+        "E/trtllm_fp8_moe.py", {}, deployment::before(deployment::kVllm2026_08)),
     need(
         "activation", kTrtllm, {}, kernel_class, error, read, "SILU or RELU2_NO_MUL; with block or MX scales SWIGLUOAI_UNINTERLEAVE, too",
         "an assertion",
         [](const Placement& p) {
           return activation_is(p, {"SILU", "RELU2_NO_MUL"}) || (!is_per_tensor(p) && activation_is(p, {"SWIGLUOAI_UNINTERLEAVE"}));
         },
-        "E/trtllm_fp8_moe.py _apply_per_tensor, _apply_block_scale at 7ca49fbe4", {}, since(kVllm2026_08)),
+        "E/trtllm_fp8_moe.py _apply_per_tensor, _apply_block_scale at 7ca49fbe4", {}, deployment::since(deployment::kVllm2026_08)),
     need(
         "block_activation", kTrtllmMonolithic, {}, kernel_class, error, read, "SILU with block or MX scales, though the class lists RELU2_NO_MUL",
-        "an assertion", [](const Placement& p) { return is_per_tensor(p) || is_silu(p); }, "E/trtllm_fp8_moe.py apply", {}, before(kVllm2026_08)),
+        "an assertion", [](const Placement& p) { return is_per_tensor(p) || is_silu(p); }, "E/trtllm_fp8_moe.py apply", {}, deployment::before(deployment::kVllm2026_08)),
     need(
         "block_activation", kTrtllmMonolithic, {}, kernel, error, read, "no RELU2_NO_MUL with block scales, though the class takes it",
         "NotImplementedError: DeepSeekFp8 only supports ActivationType::Swiglu",
         [](const Placement& p) { return !is_block(p) || !activation_is(p, {"RELU2_NO_MUL"}); },
-        "fi csrc/trtllm_fused_moe_kernel_launcher.cu of 0.6.17", {}, between(kVllm2026_08, kVllm2026_11)),
+        "fi csrc/trtllm_fused_moe_kernel_launcher.cu of 0.6.17", {}, deployment::between(deployment::kVllm2026_08, deployment::kVllm2026_11)),
     need("forwarded_activation", kTrtllmModular, {}, kernel_class, silent, read,
          "SILU: the activation is not forwarded, though the class lists RELU2_NO_MUL", "computed as SwiGLU, or a shape error", is_silu,
-         "E/trtllm_fp8_moe.py TrtLlmFp8ExpertsModular.apply", {}, before(kVllm2026_08)),
+         "E/trtllm_fp8_moe.py TrtLlmFp8ExpertsModular.apply", {}, deployment::before(deployment::kVllm2026_08)),
     need(
         "forwarded_activation", kTrtllmModular, {}, kernel_class, silent, read,
         "SILU or SWIGLUOAI_UNINTERLEAVE, whose constants are passed: the activation is not forwarded, though the class lists RELU2_NO_MUL",
@@ -218,7 +218,7 @@ constexpr std::array kNeeds = {
         [](const Placement& p) {
           return activation_is(p, {"SILU", "SWIGLUOAI_UNINTERLEAVE"});
         },
-        "E/trtllm_fp8_moe.py TrtLlmFp8ExpertsModular.apply at 7ca49fbe4", {}, since(kVllm2026_08)),
+        "E/trtllm_fp8_moe.py TrtLlmFp8ExpertsModular.apply at 7ca49fbe4", {}, deployment::since(deployment::kVllm2026_08)),
     need(
         "experts", kTrtllmMonolithic, {}, kernel_class, error, read, "at most 512 experts, in fours, with block or MX scales", "an assertion",
         [](const Placement& p) {
@@ -234,15 +234,15 @@ constexpr std::array kNeeds = {
         [](const Placement& p) {
           return is_per_tensor(p) || p.deployment.layer.experts_per_token <= std::min<std::int64_t>(p.deployment.layer.num_experts, 10);
         },
-        "E/trtllm_fp8_moe.py apply", {}, before(kVllm2026_08)),
+        "E/trtllm_fp8_moe.py apply", {}, deployment::before(deployment::kVllm2026_08)),
     need(
         "top_k", kTrtllmMonolithic, {}, kernel_class, error, read, "at most 32 experts a token with block scales, and no more than there are",
         "an assertion",
         [](const Placement& p) {
-          const LayerConfig& layer = p.deployment.layer;
+          const deployment::LayerConfig& layer = p.deployment.layer;
           return is_per_tensor(p) || (layer.experts_per_token <= layer.num_experts && (!is_block(p) || layer.experts_per_token <= 32));
         },
-        "E/trtllm_fp8_moe.py _apply_block_scale at 7ca49fbe4", {}, since(kVllm2026_08)),
+        "E/trtllm_fp8_moe.py _apply_block_scale at 7ca49fbe4", {}, deployment::since(deployment::kVllm2026_08)),
     need(
         "top_k", kTrtllmModular, {}, kernel, error, read, "at most 32 experts a token, and fewer than there are", "an error in the launcher",
         [](const Placement& p) { return p.deployment.layer.experts_per_token <= std::min<std::int64_t>(p.deployment.layer.num_experts - 1, 32); },
@@ -265,7 +265,7 @@ constexpr std::array kNeeds = {
         "correction_bias", kTrtllmMonolithic, {}, kernel_class, silent, read,
         "per-tensor scales: no correction bias that bfloat16 cannot hold, it is cast", "experts with close scores change places",
         [](const Placement& p) { return !is_per_tensor(p) || !p.deployment.layer.has_correction_bias; }, "E/trtllm_fp8_moe.py apply",
-        "flashinfer issue 2909", before(kVllm2026_08)),
+        "flashinfer issue 2909", deployment::before(deployment::kVllm2026_08)),
     need(
         "weight_on_input", kTrtllmMonolithic, {}, kernel_class, error, read, "no weight on the input with block or MX scales", "an assertion",
         [](const Placement& p) { return is_per_tensor(p) || !p.deployment.layer.router_weight_on_input; }, "E/trtllm_fp8_moe.py apply"),
@@ -295,4 +295,4 @@ constexpr std::array kTables = {NeedTable{kMxfp4Oracles, false, mxfp4::kNeeds}, 
 std::span<const NeedTable> trtllm_needs() { return kTables; }
 std::span<const KernelClassFacts> trtllm_classes() { return kClasses; }
 
-}  // namespace mx::oracle
+}  // namespace mx::families

@@ -4,23 +4,23 @@
 
 #include "model/families/stage.hpp"
 
-namespace mx::layout {
+namespace mx::families {
 namespace {
 
 using Broken = std::vector<StageNeed>;
 using Words = std::string_view;
 
-Layout matrix(const StageRequest& request) {
-  return Layout({{"batch", request.batch}, {"rows", request.rows}, {"cols", request.cols}}, request.unit_bits);
+layout::Layout matrix(const StageRequest& request) {
+  return layout::Layout({{"batch", request.batch}, {"rows", request.rows}, {"cols", request.cols}}, request.unit_bits);
 }
 
-Layout sf128x4(const StageRequest& request) {
-  Layout layout = matrix(request);
+layout::Layout sf128x4(const StageRequest& request) {
+  layout::Layout layout = matrix(request);
   return blocks::sf128x4(layout, "rows", "cols");
 }
 
-Layout sf8x4(const StageRequest& request) {
-  Layout layout = matrix(request);
+layout::Layout sf8x4(const StageRequest& request) {
+  layout::Layout layout = matrix(request);
   return blocks::sf8x4(layout, "rows", "cols");
 }
 
@@ -30,8 +30,8 @@ Broken odd_rows(const StageRequest& request) {
   return broken;
 }
 
-Layout gated(const StageRequest& request) {
-  Layout layout = matrix(request);
+layout::Layout gated(const StageRequest& request) {
+  layout::Layout layout = matrix(request);
   layout.split("rows", request.rows / 2, "half", "i");
   layout.permute({"batch", "i", "half", "cols"}).merge({"i", "half"}, "rows");
   return layout;
@@ -47,8 +47,8 @@ Broken uneven_blocks(const StageRequest& request) {
   return broken;
 }
 
-Layout shuffle_a(const StageRequest& request) {
-  Layout layout = matrix(request);
+layout::Layout shuffle_a(const StageRequest& request) {
+  layout::Layout layout = matrix(request);
   return is_wide(request) ? blocks::shuffle_a128(layout, "rows") : blocks::shuffle_a64(layout, "rows");
 }
 
@@ -58,8 +58,8 @@ Broken uneven_tiles(const StageRequest& request) {
   return broken;
 }
 
-Layout shuffle_sf_a(const StageRequest& request) {
-  Layout layout = shuffle_a(request);
+layout::Layout shuffle_sf_a(const StageRequest& request) {
+  layout::Layout layout = shuffle_a(request);
   return blocks::sf128x4(layout, "rows", "cols");
 }
 
@@ -71,8 +71,8 @@ Broken uneven_columns(const StageRequest& request) {
   return broken;
 }
 
-Layout block_major_k(const StageRequest& request) {
-  Layout layout = matrix(request);
+layout::Layout block_major_k(const StageRequest& request) {
+  layout::Layout layout = matrix(request);
   layout.split("cols", request.param("block_k"), "block", "col");
   return layout.permute({"batch", "block", "rows", "col"});
 }
@@ -161,4 +161,4 @@ constexpr auto kStages = std::to_array<StageLayout>({
 
 std::span<const StageLayout> trtllm_stages() { return kStages; }
 
-}  // namespace mx::layout
+}  // namespace mx::families

@@ -5,26 +5,26 @@
 #include "model/families/matrix.hpp"
 #include "model/families/memory_rows.hpp"
 
-namespace mx::layout {
+namespace mx::families {
 namespace {
 
-TensorPlan build(Role role, const Setting& setting) { return nvfp4_tiled(role, setting, rows_kept); }
+layout::TensorPlan build(layout::Role role, const Setting& setting) { return nvfp4_tiled(role, setting, rows_kept); }
 
-constexpr BackendLayout fp8(WeightFormat format, std::string_view backend) { return fp8_as_loaded_row("vllm_cutlass", format, backend); }
-constexpr BackendLayout hpc(WeightFormat format) { return fp8_as_loaded_row("vllm_cutlass", format, "HPC", since(kVllm2026_08)); }
+constexpr BackendLayout fp8(layout::WeightFormat format, std::string_view backend) { return fp8_as_loaded_row("vllm_cutlass", format, backend); }
+constexpr BackendLayout hpc(layout::WeightFormat format) { return fp8_as_loaded_row("vllm_cutlass", format, "HPC", deployment::since(deployment::kVllm2026_08)); }
 
 constexpr std::array<BackendLayout, 7> kRows{
-    nvfp4_tiled_row("vllm_cutlass", "VLLM_CUTLASS", kNvfp4Kept, since(kVllm2026_05), build),
-    fp8(WeightFormat::fp8_tensor, "VLLM_CUTLASS"),
-    fp8(WeightFormat::fp8_channel, "VLLM_CUTLASS"),
-    read_alone(fp8(WeightFormat::fp8_tensor, "BATCHED_VLLM_CUTLASS")),
-    fp8(WeightFormat::fp8_channel, "BATCHED_VLLM_CUTLASS"),
-    hpc(WeightFormat::fp8_tensor),
-    hpc(WeightFormat::fp8_block),
+    nvfp4_tiled_row("vllm_cutlass", "VLLM_CUTLASS", kNvfp4Kept, deployment::since(deployment::kVllm2026_05), build),
+    fp8(layout::WeightFormat::fp8_tensor, "VLLM_CUTLASS"),
+    fp8(layout::WeightFormat::fp8_channel, "VLLM_CUTLASS"),
+    read_alone(fp8(layout::WeightFormat::fp8_tensor, "BATCHED_VLLM_CUTLASS")),
+    fp8(layout::WeightFormat::fp8_channel, "BATCHED_VLLM_CUTLASS"),
+    hpc(layout::WeightFormat::fp8_tensor),
+    hpc(layout::WeightFormat::fp8_block),
 };
 
 }  // namespace
 
 std::span<const BackendLayout> vllm_cutlass_layouts() { return kRows; }
 
-}  // namespace mx::layout
+}  // namespace mx::families

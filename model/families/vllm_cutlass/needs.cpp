@@ -5,7 +5,7 @@
 
 #include "model/families/facts.hpp"
 
-namespace mx::oracle {
+namespace mx::families {
 namespace {
 
 using namespace facts;
@@ -20,11 +20,11 @@ constexpr std::array<Names, 1> kCutlass = {"CutlassExpertsMxfp4"};
 constexpr std::array kNeeds = {
     need(
         "device", kCutlass, {}, kernel_class, error, read, "SM major 10", "no such kernel", [](const Placement& p) { return cuda_in(p, 100, 109); },
-        "E/cutlass_moe.py", {}, before(kVllm2026_08)),
+        "E/cutlass_moe.py", {}, deployment::before(deployment::kVllm2026_08)),
     need(
         "device", kCutlass, {}, kernel, error, read, "capability 100 to 119", "No compiled MXFP4 experts quant kernel",
         [](const Placement& p) { return cuda_in(p, 100, 119); },
-        "vllm csrc/libtorch_stable/quantization/fp4/mxfp4_experts_quant.cu mxfp4_experts_quant_sm_supported at 7ca49fbe4", {}, since(kVllm2026_08)),
+        "vllm csrc/libtorch_stable/quantization/fp4/mxfp4_experts_quant.cu mxfp4_experts_quant_sm_supported at 7ca49fbe4", {}, deployment::since(deployment::kVllm2026_08)),
     need(
         "sizes", kCutlass, {}, kernel_class, error, read, "rows and scale columns in whole tiles of 128 x 4: nothing pads", "a reshape error",
         [](const Placement& p) {
@@ -34,14 +34,14 @@ constexpr std::array kNeeds = {
     need(
         "one_rank", kCutlass, {}, kernel_class, error, read, "no expert parallelism, which the class refuses since 2026-08", "a shape error",
         [](const Placement& p) { return !has_ep(p); }, "E/cutlass_moe.py; CutlassExpertsMxfp4._supports_parallel_config at 7ca49fbe4", {},
-        before(kVllm2026_11)),
+        deployment::before(deployment::kVllm2026_11)),
     need(
         "gathered", kCutlass, {}, kernel_class, error, read,
         "no exchange by DeepEP high throughput or FlashInfer: ranks map their experts themselves", "a shape error",
         [](const Placement& p) {
           return !exchange_is(p, {"deepep_high_throughput", "flashinfer_all2allv", "flashinfer_nvlink_two_sided", "flashinfer_nvlink_one_sided"});
         },
-        "E/cutlass_moe.py CutlassExpertsMxfp4._supports_parallel_config of 0.33.0", {}, since(kVllm2026_11)),
+        "E/cutlass_moe.py CutlassExpertsMxfp4._supports_parallel_config of 0.33.0", {}, deployment::since(deployment::kVllm2026_11)),
 };
 
 }  // namespace mxfp4
@@ -66,14 +66,14 @@ constexpr std::array kNeeds = {
         "vllm csrc/libtorch_stable/quantization/fp4/nvfp4_blockwise_moe_kernel.cu"),
     need(
         "one_rank", kCutlass, {}, kernel_class, error, read, "no expert parallelism", "a shape error", [](const Placement& p) { return !has_ep(p); },
-        "E/cutlass_moe.py CutlassExpertsFp4._supports_parallel_config, the same at 7ca49fbe4", {}, before(kVllm2026_11)),
+        "E/cutlass_moe.py CutlassExpertsFp4._supports_parallel_config, the same at 7ca49fbe4", {}, deployment::before(deployment::kVllm2026_11)),
     need(
         "gathered", kCutlass, {}, kernel_class, error, read,
         "no exchange by DeepEP high throughput or FlashInfer: ranks map their experts themselves", "a shape error",
         [](const Placement& p) {
           return !exchange_is(p, {"deepep_high_throughput", "flashinfer_all2allv", "flashinfer_nvlink_two_sided", "flashinfer_nvlink_one_sided"});
         },
-        "E/cutlass_moe.py CutlassExpertsFp4._supports_parallel_config of 0.33.0", {}, since(kVllm2026_11)),
+        "E/cutlass_moe.py CutlassExpertsFp4._supports_parallel_config of 0.33.0", {}, deployment::since(deployment::kVllm2026_11)),
     need("gate_order", kCutlass, {}, kernel_class, silent, assumed,
          "the row order of a SWIGLUOAI checkpoint in NVFP4: the activation reads alternating columns", "not known", nullptr,
          "E/cutlass_moe.py; vllm fused_moe/activation.py"),
@@ -122,4 +122,4 @@ constexpr std::array kTables = {NeedTable{kMxfp4Oracles, false, mxfp4::kNeeds}, 
 std::span<const NeedTable> vllm_cutlass_needs() { return kTables; }
 std::span<const KernelClassFacts> vllm_cutlass_classes() { return kClasses; }
 
-}  // namespace mx::oracle
+}  // namespace mx::families

@@ -4,7 +4,7 @@
 
 #include "model/families/arithmetic_rows.hpp"
 
-namespace mx::sim {
+namespace mx::families {
 namespace {
 
 using layout::WeightFormat;
@@ -38,4 +38,4 @@ constexpr std::array kRows{
 
 std::span<const ExecutionRow> xpu_executions() { return kRows; }
 
-}  // namespace mx::sim
+}  // namespace mx::families

@@ -5,7 +5,7 @@
 
 #include "model/families/facts.hpp"
 
-namespace mx::oracle {
+namespace mx::families {
 namespace {
 
 using namespace facts;
@@ -19,7 +19,7 @@ constexpr std::array<Names, 2> kXpu = {"XPUExpertsMXFp4", "XPUExpertsMxFp4"};
 
 constexpr std::array kNeeds = {
     need(
-        "device", kXpu, {}, kernel_class, error, read, "xpu", "no such kernel", [](const Placement& p) { return is_on(p, PlatformKind::xpu); },
+        "device", kXpu, {}, kernel_class, error, read, "xpu", "no such kernel", [](const Placement& p) { return is_on(p, deployment::PlatformKind::xpu); },
         "E/xpu_moe.py: vllm_xpu_kernels"),
     need("kernel_sizes", kXpu, {}, kernel, error, assumed, "sizes, dtypes and activations of the kernels", "not known", nullptr,
          "vllm_xpu_kernels xpu_fused_moe is not public text"),
@@ -33,7 +33,7 @@ constexpr std::array<Names, 4> kXpu = {"XPUExpertsFp8", "XPUExpertsMxfp8", "XPUE
 
 constexpr std::array kNeeds = {
     need(
-        "device", kXpu, {}, kernel_class, error, read, "xpu", "no such kernel", [](const Placement& p) { return is_on(p, PlatformKind::xpu); },
+        "device", kXpu, {}, kernel_class, error, read, "xpu", "no such kernel", [](const Placement& p) { return is_on(p, deployment::PlatformKind::xpu); },
         "E/xpu_moe.py"),
     need("kernel_sizes", kXpu, {}, kernel, error, assumed, "sizes, dtypes and activations of the kernels", "not known", nullptr,
          "vllm_xpu_kernels xpu_fused_moe is not public text"),
@@ -57,4 +57,4 @@ constexpr std::array kTables = {NeedTable{kMxfp4Oracles, false, mxfp4::kNeeds}, 
 std::span<const NeedTable> xpu_needs() { return kTables; }
 std::span<const KernelClassFacts> xpu_classes() { return kClasses; }
 
-}  // namespace mx::oracle
+}  // namespace mx::families

@@ -13,13 +13,13 @@
 namespace mx::props {
 namespace {
 
-using oracle::Decision;
-using oracle::Deployment;
+using engine::Decision;
+using deployment::Deployment;
 
 RestatedAnswer answer_of(std::string_view oracle, const Decision& decision) {
   if (decision.refusal) return {.error_type = decision.refusal->error_type};
-  const oracle::Choice& choice = *decision.choice;
-  const bool global_sf = oracle::backend_named(oracle::tables_of(kVllm2026_05, oracle), choice.backend).global_sf_supported;
+  const engine::Choice& choice = *decision.choice;
+  const bool global_sf = engine::backend_named(engine::tables_of(deployment::kVllm2026_05, oracle), choice.backend).global_sf_supported;
   return {choice.backend, choice.kernel_class, "", choice.rounded_hidden, choice.rounded_intermediate, global_sf};
 }
 
@@ -30,17 +30,17 @@ std::string text_of(const RestatedAnswer& answer) {
 }
 
 /// Some key that the search may have asked with lets the class take the layer: the caller's, the override's, the backend's own or none.
-bool takes(std::string_view oracle, const Deployment& deployment, const oracle::Choice& choice) {
+bool takes(std::string_view oracle, const Deployment& deployment, const engine::Choice& choice) {
   Facts facts(deployment);
-  const oracle::OracleTables& tables = oracle::tables_of(kVllm2026_05, oracle);
-  if (tables.weight_key) facts.weight = name_of(*tables.weight_key);
+  const engine::OracleTables& tables = engine::tables_of(deployment::kVllm2026_05, oracle);
+  if (tables.weight_key) facts.weight = deployment::name_of(*tables.weight_key);
   const std::string_view own = restated_backend(oracle, choice.backend)->own_key;
   for (std::string_view key : {std::string_view(deployment.activation_key), own, std::string_view("None"), std::string_view("kMxfp8Dynamic")}) {
     facts.activation = key;
     if (restated_verdict(choice.kernel_class, facts).empty()) return true;
   }
-  const auto override_key = oracle::override_key_named(deployment.quantization_override);
-  facts.activation = override_key ? name_of(*override_key) : facts.activation;
+  const auto override_key = deployment::override_key_named(deployment.quantization_override);
+  facts.activation = override_key ? deployment::name_of(*override_key) : facts.activation;
   return restated_verdict(choice.kernel_class, facts).empty();
 }
 
@@ -57,11 +57,11 @@ Outcome choice_takes_the_layer(const Law& law) {
 Outcome choice_satisfies_needs(const Law& law) {
   return on_random(law, {.possible = true}, [](std::string_view oracle, const Deployment& deployment) {
     const Decided it = decided(oracle, deployment);
-    const auto placement = oracle::place(oracle::tables_of(kVllm2026_05, oracle), deployment, it.decision);
+    const auto placement = audit::place(engine::tables_of(deployment::kVllm2026_05, oracle), deployment, it.decision);
     if (!placement) return;
-    for (const oracle::KernelNeed* need : oracle::needs_of(kVllm2026_05, oracle, placement->backend, placement->kernel_class)) {
-      if (!oracle::is_broken(*need, *placement)) continue;
-      require(oracle::find_finding(sim::known_findings(), *placement, *need) != nullptr,
+    for (const families::KernelNeed* need : audit::needs_of(deployment::kVllm2026_05, oracle, placement->backend, placement->kernel_class)) {
+      if (!families::is_broken(*need, *placement)) continue;
+      require(audit::find_finding(support::known_findings(), *placement, *need) != nullptr,
               "breaks a need in a way that no finding covers: " + std::string(need->id) + ", " + std::string(need->statement), it);
     }
   });
@@ -69,13 +69,13 @@ Outcome choice_satisfies_needs(const Law& law) {
 
 Outcome audit_and_ledger_agree(const Law& law) {
   Exhaustive cases(law);
-  for (std::string_view oracle : oracle::oracle_names(mx::kVllm2026_05)) {
+  for (std::string_view oracle : engine::oracle_names(mx::deployment::kVllm2026_05)) {
     const std::string_view one[] = {oracle};
-    const oracle::AuditReport report = oracle::audit(kVllm2026_05, one);
-    for (const oracle::Violation& violation : report.violations) {
+    const audit::AuditReport report = audit::audit(deployment::kVllm2026_05, one);
+    for (const audit::Violation& violation : report.violations) {
       cases.expect(violation.times > 0, [&] { return std::string(violation.need->id) + " is broken by nothing"; });
     }
-    const std::vector<std::string> differences = oracle::differences(report, one, sim::known_findings());
+    const std::vector<std::string> differences = audit::differences(report, one, support::known_findings());
     cases.expect(differences.empty(), [&] { return std::string(oracle) + ": " + differences.front(); });
   }
   return cases.outcome();
@@ -83,10 +83,10 @@ Outcome audit_and_ledger_agree(const Law& law) {
 
 Outcome verdicts_are_as_restated(const Law& law) {
   return on_random(law, {}, [](std::string_view oracle, const Deployment& deployment) {
-    const std::vector<oracle::Candidate> support = oracle::support(kVllm2026_05, oracle, deployment);
+    const std::vector<engine::Candidate> support = engine::support(deployment::kVllm2026_05, oracle, deployment);
     const std::vector<RestatedVerdict> restated = restated_support(oracle, deployment);
     for (const RestatedVerdict& said : restated) {
-      const auto found = std::find_if(support.begin(), support.end(), [&](const oracle::Candidate& candidate) {
+      const auto found = std::find_if(support.begin(), support.end(), [&](const engine::Candidate& candidate) {
         return candidate.backend == said.backend && candidate.kernel_class == said.kernel_class;
       });
       const std::string name = std::string(said.backend) + "/" + std::string(said.kernel_class);
@@ -100,24 +100,24 @@ Outcome verdicts_are_as_restated(const Law& law) {
 
 Outcome sizes_round_up(const Law& law) {
   Exhaustive cases(law);
-  using enum oracle::PlatformKind;
+  using enum deployment::PlatformKind;
   constexpr std::array kKinds = {cuda, rocm, xpu, cpu};
   constexpr std::int64_t kSizes = 600;
-  for (std::string_view oracle : oracle::oracle_names(mx::kVllm2026_05)) {
-    const oracle::OracleTables& tables = oracle::tables_of(kVllm2026_05, oracle);
+  for (std::string_view oracle : engine::oracle_names(mx::deployment::kVllm2026_05)) {
+    const engine::OracleTables& tables = engine::tables_of(deployment::kVllm2026_05, oracle);
     for (const RestatedBackend& backend : restated_backends()) {
       if (!has_word(backend.oracles, oracle)) continue;
-      for (oracle::PlatformKind kind : kKinds) {
+      for (deployment::PlatformKind kind : kKinds) {
         const Multiples to = restated_multiples(backend, kind);
-        oracle::Deployment deployment{};
+        deployment::Deployment deployment{};
         deployment.hardware.platform = kind;
         for (std::int64_t size = 1; size <= kSizes; ++size) {
-          const oracle::RoundedSizes sizes = oracle::round_up(tables, backend.name, deployment, {size, kSizes + 1 - size});
+          const engine::RoundedSizes sizes = engine::round_up(tables, backend.name, deployment, {size, kSizes + 1 - size});
           const auto least = [](std::int64_t rounded, std::int64_t from, std::int64_t multiple) {
             return rounded >= from && rounded < from + multiple && rounded % multiple == 0;
           };
           cases.expect(least(sizes.hidden, size, to.hidden) && least(sizes.intermediate, kSizes + 1 - size, to.intermediate), [&] {
-            return std::string(oracle) + " " + std::string(backend.name) + " on " + std::string(name_of(kind)) + " rounds " + std::to_string(size) +
+            return std::string(oracle) + " " + std::string(backend.name) + " on " + std::string(deployment::name_of(kind)) + " rounds " + std::to_string(size) +
                    " x " + std::to_string(kSizes + 1 - size) + " to " + std::to_string(sizes.hidden) + " x " + std::to_string(sizes.intermediate);
           });
         }
@@ -135,13 +135,13 @@ Outcome answer_is_as_restated(const Law& law) {
   });
 }
 
-std::string order_difference(const oracle::OracleTables& tables, const Deployment& deployment) {
+std::string order_difference(const engine::OracleTables& tables, const Deployment& deployment) {
   const Facts facts(deployment);
-  const auto key = [](const std::string& name) { return oracle::quant_key_named(name); };
-  const oracle::Parallel parallel = oracle::derive(deployment.parallel, tables.engine);
-  const std::vector<std::string_view> order = oracle::priority_order(
+  const auto key = [](const std::string& name) { return deployment::quant_key_named(name); };
+  const deployment::Parallel parallel = deployment::derive(deployment.parallel, tables.engine);
+  const std::vector<std::string_view> order = engine::priority_order(
       {tables.priority, tables.to_front}, {deployment.hardware, parallel, key(deployment.weight_key), key(deployment.activation_key),
-                                           oracle::activation_named(deployment.layer.activation)});
+                                           deployment::activation_named(deployment.layer.activation)});
   const std::vector<std::string_view> said = restated_priority(tables.name, facts);
   const auto at = std::mismatch(order.begin(), order.end(), said.begin(), said.end());
   if (at.first == order.end() && at.second == said.end()) return {};
@@ -152,8 +152,8 @@ std::string order_difference(const oracle::OracleTables& tables, const Deploymen
 Outcome order_is_as_restated(const Law& law) {
   return on_random(law, {}, [](std::string_view oracle, const Deployment& deployment) {
     // The DeepSeek-V4 path takes other lists on rocm, as steps of its search.
-    if (oracle == "mxfp4_deepseek_v4" && deployment.hardware.platform == oracle::PlatformKind::rocm) return;
-    const std::string difference = order_difference(oracle::tables_of(kVllm2026_05, oracle), deployment);
+    if (oracle == "mxfp4_deepseek_v4" && deployment.hardware.platform == deployment::PlatformKind::rocm) return;
+    const std::string difference = order_difference(engine::tables_of(deployment::kVllm2026_05, oracle), deployment);
     require(difference.empty(), difference, decided(oracle, deployment));
   });
 }
@@ -162,12 +162,12 @@ namespace {
 
 /// "BACKEND/Class" of the first class of the list that takes the deployment, each asked on its own; "" for none.
 std::string first_supported(std::string_view oracle, const Deployment& deployment) {
-  const std::vector<oracle::Candidate> support = oracle::support(kVllm2026_05, oracle, deployment);
+  const std::vector<engine::Candidate> support = engine::support(deployment::kVllm2026_05, oracle, deployment);
   for (std::string_view backend : restated_priority(oracle, Facts(deployment))) {
     // The gpt-oss path keeps the backends of the key that is asked for; both it and the fp8 oracle drop what the caller does not allow.
     if (oracle == "mxfp4" && restated_backend(oracle, backend)->own_key != deployment.activation_key) continue;
     if (backend.ends_with("VLLM_CUTLASS") && oracle == "fp8" && !deployment.allow_vllm_cutlass) continue;
-    for (const oracle::Candidate& candidate : support) {
+    for (const engine::Candidate& candidate : support) {
       if (candidate.backend == backend && candidate.verdict.supported) return candidate.backend + "/" + candidate.kernel_class;
     }
   }
@@ -201,17 +201,17 @@ std::size_t rank_of(std::string_view oracle, const Deployment& deployment, const
 
 /// Everything that `less` may use `more` may use, and its choice stands no lower in the list.
 void require_no_less(std::string_view oracle, const Deployment& less, const Deployment& more, const std::string& step) {
-  const std::vector<oracle::Candidate> before = oracle::support(kVllm2026_05, oracle, less);
-  const std::vector<oracle::Candidate> after = oracle::support(kVllm2026_05, oracle, more);
+  const std::vector<engine::Candidate> before = engine::support(deployment::kVllm2026_05, oracle, less);
+  const std::vector<engine::Candidate> after = engine::support(deployment::kVllm2026_05, oracle, more);
   const Decided it = decided(oracle, more);
-  for (const oracle::Candidate& candidate : before) {
+  for (const engine::Candidate& candidate : before) {
     if (!candidate.verdict.supported) continue;
-    const bool kept = std::any_of(after.begin(), after.end(), [&](const oracle::Candidate& other) {
+    const bool kept = std::any_of(after.begin(), after.end(), [&](const engine::Candidate& other) {
       return other.backend == candidate.backend && other.kernel_class == candidate.kernel_class && other.verdict.supported;
     });
     require(kept, step + " takes away " + candidate.backend + "/" + candidate.kernel_class, it);
   }
-  const Decision first = oracle::select(kVllm2026_05, oracle, less);
+  const Decision first = engine::select(deployment::kVllm2026_05, oracle, less);
   require(rank_of(oracle, more, it.decision) <= rank_of(oracle, less, first), step + " gives less than before: " + describe(first), it);
 }
 
@@ -228,7 +228,7 @@ Outcome more_is_never_less(const Law& law) {
                    [](std::string_view oracle, const Deployment& drawn) {
                      // A check that raises ends a walk, and whether it is asked depends on what stands before it.
                      if (has_word("kInt4Static kInt8Static", drawn.weight_key) || has_word("kInt4Static kInt8Static", drawn.activation_key)) return;
-                     for (const oracle::SoftwareRow& row : oracle::software_rows(mx::kVllm2026_05)) {
+                     for (const deployment::SoftwareRow& row : deployment::software_rows(mx::deployment::kVllm2026_05)) {
                        Deployment less = drawn, more = drawn;
                        less.software.*row.answer = false;
                        more.software.*row.answer = true;
@@ -237,8 +237,8 @@ Outcome more_is_never_less(const Law& law) {
                      constexpr std::array<Newer, 6> kNewer = {{{75, 80}, {80, 86}, {86, 89}, {100, 103}, {120, 121}, {103, 109}}};
                      for (const Newer& step : kNewer) {
                        Deployment less = drawn, more = drawn;
-                       less.hardware = {oracle::PlatformKind::cuda, step.from, ""};
-                       more.hardware = {oracle::PlatformKind::cuda, step.to, ""};
+                       less.hardware = {deployment::PlatformKind::cuda, step.from, ""};
+                       more.hardware = {deployment::PlatformKind::cuda, step.to, ""};
                        require_no_less(oracle, less, more, "capability " + std::to_string(step.to));
                      }
                    });

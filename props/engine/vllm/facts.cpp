@@ -43,15 +43,15 @@ std::vector<std::string_view> words_of(std::string_view text) {
   return words;
 }
 
-Facts::Facts(const oracle::Deployment& of) : deployment(of), weight(of.weight_key), activation(of.activation_key) {
-  const oracle::ParallelRequest& parallel = of.parallel;
+Facts::Facts(const deployment::Deployment& of) : deployment(of), weight(of.weight_key), activation(of.activation_key) {
+  const deployment::ParallelRequest& parallel = of.parallel;
   const int ranks = parallel.tp * parallel.pcp * parallel.dp;
   const bool experts_split = parallel.enable_expert_parallel && ranks > 1;
   ep_size = experts_split ? ranks : 1;
   exchanges = experts_split && parallel.dp > 1;
 }
 
-bool Facts::is(std::string_view platform) const { return name_of(deployment.hardware.platform) == platform; }
+bool Facts::is(std::string_view platform) const { return deployment::name_of(deployment.hardware.platform) == platform; }
 int Facts::capability() const { return deployment.hardware.capability.value_or(0); }
 
 bool Facts::gfx(std::string_view any_of) const {

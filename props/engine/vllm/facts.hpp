@@ -20,9 +20,9 @@ bool has_word(std::string_view text, std::string_view word);
 std::vector<std::string_view> words_of(std::string_view text);
 
 struct Facts {
-  explicit Facts(const oracle::Deployment& deployment);
+  explicit Facts(const deployment::Deployment& deployment);
 
-  const oracle::Deployment& deployment;
+  const deployment::Deployment& deployment;
   std::string_view weight;      ///< keys that a class is asked about
   std::string_view activation;  ///< the same
   int ep_size;

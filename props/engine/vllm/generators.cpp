@@ -13,7 +13,7 @@
 namespace mx::props {
 namespace {
 
-using oracle::Deployment;
+using deployment::Deployment;
 using Text = std::string_view;
 using Words = std::span<const Text>;
 
@@ -37,14 +37,14 @@ constexpr std::array<Gfx, 5> kOtherGfx = {{{"gfx906", 90}, {"gfx1030", 103}, {"g
 // Devices that most classes are for.
 constexpr Text kBusy = "SM90 SM100 gfx950 XPU CPU gfx950 SM120";
 
-oracle::Hardware random_hardware(const DeploymentKind& kind) {
-  const auto presets = oracle::all_platforms();
-  const oracle::PlatformPreset& preset =
-      chance(kind.plain ? 70 : 45) ? oracle::platform_named(pick_word(words_of(kBusy))) : presets[below(presets.size())];
-  oracle::Hardware hardware = oracle::deployment_on(preset, {}, {}).hardware;
+deployment::Hardware random_hardware(const DeploymentKind& kind) {
+  const auto presets = deployment::all_platforms();
+  const deployment::PlatformPreset& preset =
+      chance(kind.plain ? 70 : 45) ? deployment::platform_named(pick_word(words_of(kBusy))) : presets[below(presets.size())];
+  deployment::Hardware hardware = deployment::deployment_on(preset, {}, {}).hardware;
   if (kind.possible || (kind.plain && !chance(30))) return hardware;
-  if (preset.platform == oracle::PlatformKind::cuda && chance(25)) hardware.capability = kEdges[below(kEdges.size())];
-  if (preset.platform == oracle::PlatformKind::rocm && chance(20)) {
+  if (preset.platform == deployment::PlatformKind::cuda && chance(25)) hardware.capability = kEdges[below(kEdges.size())];
+  if (preset.platform == deployment::PlatformKind::rocm && chance(20)) {
     const Gfx& gfx = kOtherGfx[below(kOtherGfx.size())];
     hardware.gcn_arch = gfx.name;
     hardware.capability = gfx.capability;
@@ -52,8 +52,8 @@ oracle::Hardware random_hardware(const DeploymentKind& kind) {
   return hardware;
 }
 
-oracle::ParallelRequest random_parallel(const DeploymentKind& kind) {
-  oracle::ParallelRequest request;
+deployment::ParallelRequest random_parallel(const DeploymentKind& kind) {
+  deployment::ParallelRequest request;
   if (chance(kind.plain ? 30 : 60)) {
     request.tp = one_of({1, 2, 4, 8, 3});
     request.dp = one_of({1, 2, 8});
@@ -64,7 +64,7 @@ oracle::ParallelRequest random_parallel(const DeploymentKind& kind) {
   if (kind.possible && request.tp * request.dp == 1) request.enable_expert_parallel = false;
   request.enable_eplb = chance(kind.plain ? 4 : 12);
   request.round_robin = chance(5);
-  if (chance(60)) request.all2all_backend = std::string(pick_word(oracle::all2all_names(mx::kVllm2026_05)));
+  if (chance(60)) request.all2all_backend = std::string(pick_word(deployment::all2all_names(mx::deployment::kVllm2026_05)));
   if (chance(15)) {
     request.dp = 2;
     request.enable_expert_parallel = true;
@@ -73,11 +73,11 @@ oracle::ParallelRequest random_parallel(const DeploymentKind& kind) {
   return request;
 }
 
-oracle::LayerConfig random_layer(Text oracle, const DeploymentKind& kind) {
+deployment::LayerConfig random_layer(Text oracle, const DeploymentKind& kind) {
   const auto size = [] {
     return chance(20) ? static_cast<std::int64_t>(1 + below(9000)) : one_of<std::int64_t>({2880, 1440, 720, 360, 2048, 3072, 7168, 130, 129, 127});
   };
-  oracle::LayerConfig layer{
+  deployment::LayerConfig layer{
       .num_experts = one_of<std::int64_t>({128, 32, 256, 8}),
       .experts_per_token = one_of<std::int64_t>({4, 1, 8}),
       .hidden = size(),
@@ -90,9 +90,9 @@ oracle::LayerConfig random_layer(Text oracle, const DeploymentKind& kind) {
   // The one routing by which an oracle chooses its list.
   if (oracle == "mxfp4_deepseek_v4" && chance(30)) layer.routing_method = "DeepseekV4";
   if (kind.plain) return layer;
-  layer.activation = chance(25) ? std::string(pick_word(oracle::activation_names(mx::kVllm2026_05))) : std::string(usual);
-  if (chance(35)) layer.routing_method = std::string(pick_word(oracle::routing_names(mx::kVllm2026_05)));
-  if (chance(12)) layer.in_dtype = std::string(pick_word(oracle::dtype_names()));
+  layer.activation = chance(25) ? std::string(pick_word(deployment::activation_names(mx::deployment::kVllm2026_05))) : std::string(usual);
+  if (chance(35)) layer.routing_method = std::string(pick_word(deployment::routing_names(mx::deployment::kVllm2026_05)));
+  if (chance(12)) layer.in_dtype = std::string(pick_word(deployment::dtype_names()));
   layer.is_act_and_mul = !chance(8);
   layer.is_lora_enabled = chance(7);
   return layer;
@@ -130,7 +130,7 @@ void set_keys(Text oracle, const DeploymentKind& kind, Deployment& deployment) {
   }
   const Keys& row = fitting[below(fitting.size())];
   const auto any_or = [&](Text words) {
-    return !kind.possible && chance(12) ? std::string(pick_word(oracle::quant_key_names(mx::kVllm2026_05))) : one_word(words);
+    return !kind.possible && chance(12) ? std::string(pick_word(deployment::quant_key_names(mx::deployment::kVllm2026_05))) : one_word(words);
   };
   deployment.weight_key = any_or(row.weights);
   deployment.activation_key = any_or(row.activations);
@@ -168,10 +168,10 @@ constexpr Text kReadAsIntegers =
     "VLLM_USE_FLASHINFER_MOE_MXFP4_MXFP8_CUTLASS VLLM_MXFP4_USE_MARLIN VLLM_USE_FLASHINFER_MOE_FP4 VLLM_USE_FLASHINFER_MOE_FP8 "
     "VLLM_MOE_USE_DEEP_GEMM";
 
-oracle::Environment random_environment(Text oracle, const DeploymentKind& kind, oracle::PlatformKind platform) {
-  oracle::Environment environment;
+engine::Environment random_environment(Text oracle, const DeploymentKind& kind, deployment::PlatformKind platform) {
+  engine::Environment environment;
   // Without it no AITER class is for any device.
-  if (kind.plain && platform == oracle::PlatformKind::rocm && chance(60)) environment["VLLM_ROCM_USE_AITER"] = "1";
+  if (kind.plain && platform == deployment::PlatformKind::rocm && chance(60)) environment["VLLM_ROCM_USE_AITER"] = "1";
   for (const Variable& variable : kVariables) {
     const bool steers = has_word(variable.steers, oracle);
     if (steers && !kind.override_switches) continue;
@@ -190,7 +190,7 @@ std::string random_wish(Text oracle) {
     if (!has_word(row.oracles, oracle)) continue;
     for (Text wish : words_of(row.wishes)) known.push_back(wish);
   }
-  return std::string(pick_word(known.empty() || chance(8) ? oracle::moe_backend_names() : Words(known)));
+  return std::string(pick_word(known.empty() || chance(8) ? deployment::moe_backend_names() : Words(known)));
 }
 
 }  // namespace
@@ -225,16 +225,16 @@ Text random_oracle() { return one_of<Text>({"mxfp4", "mxfp4_deepseek_v4", "nvfp4
 Deployment random_deployment(Text oracle, const DeploymentKind& kind) {
   Deployment deployment;
   deployment.hardware = random_hardware(kind);
-  deployment.software = oracle::software_on(deployment.hardware.platform);
+  deployment.software = deployment::software_on(deployment.hardware.platform);
   deployment.parallel = random_parallel(kind);
   deployment.layer = random_layer(oracle, kind);
   deployment.env = random_environment(oracle, kind, deployment.hardware.platform);
   set_keys(oracle, kind, deployment);
   if (kind.wishes && chance(45)) deployment.layer.moe_backend = random_wish(oracle);
   if (kind.key_override && oracle == "mxfp4" && chance(15))
-    deployment.quantization_override = std::string(pick_word(oracle::override_names(mx::kVllm2026_05)));
+    deployment.quantization_override = std::string(pick_word(deployment::override_names(mx::deployment::kVllm2026_05)));
   deployment.allow_vllm_cutlass = oracle == "fp8" && chance(60);
-  for (const oracle::SoftwareRow& row : oracle::software_rows(mx::kVllm2026_05)) {
+  for (const deployment::SoftwareRow& row : deployment::software_rows(mx::deployment::kVllm2026_05)) {
     const bool installed = deployment.software.*row.answer;
     if (chance(kind.plain ? 1 : 8) && (installed || !kind.possible)) deployment.software.*row.answer = !installed;
   }
@@ -245,7 +245,7 @@ std::string info_file(Text oracle, const Deployment& deployment) {
   std::string file;
   std::string indent;
   bool is_key = true;
-  const std::string text = oracle::info_text(kVllm2026_05, oracle, deployment);
+  const std::string text = audit::info_text(deployment::kVllm2026_05, oracle, deployment);
   for (Text word : words_of(text)) {
     if (word == "{" || word == "}") {
       if (word == "}") indent.resize(indent.size() - 2);
@@ -260,7 +260,7 @@ std::string info_file(Text oracle, const Deployment& deployment) {
   return file;
 }
 
-std::string describe(const oracle::Decision& decision) {
+std::string describe(const engine::Decision& decision) {
   if (decision.choice) return decision.choice->backend + "/" + decision.choice->kernel_class;
   return decision.refusal ? decision.refusal->error_type + ": " + decision.refusal->text : "neither a choice nor a refusal";
 }

@@ -27,12 +27,12 @@ struct DeploymentKind {
 std::string_view random_oracle();
 
 /// A deployment that the oracle has something to say about: its keys, names and variables are the likely ones.
-oracle::Deployment random_deployment(std::string_view oracle, const DeploymentKind& kind);
+deployment::Deployment random_deployment(std::string_view oracle, const DeploymentKind& kind);
 
 /// A deployment and the oracle that it is for, drawn as one value.
 struct Drawn {
   std::string_view oracle;
-  oracle::Deployment deployment;
+  deployment::Deployment deployment;
 };
 /// For RapidCheck's own list of drawn values, which is short: a failing law prints the deployment itself.
 void showValue(const Drawn& drawn, std::ostream& out);
@@ -41,7 +41,7 @@ Drawn random_case(const DeploymentKind& kind);
 Drawn random_case(std::string_view oracle, const DeploymentKind& kind);
 
 /// So many, outside of a property; always the same ones.
-std::vector<oracle::Deployment> sample_deployments(std::string_view oracle, const DeploymentKind& kind, int count);
+std::vector<deployment::Deployment> sample_deployments(std::string_view oracle, const DeploymentKind& kind, int count);
 
 /// One of the words, all equally likely, shrinking to the first.
 std::string_view pick_word(std::span<const std::string_view> words);
@@ -49,7 +49,7 @@ std::string_view pick_word(std::span<const std::string_view> words);
 bool chance(int percent);
 
 /// The INFO file that `mxact select` reads, for counterexamples: one key a line.
-std::string info_file(std::string_view oracle, const oracle::Deployment& deployment);
-std::string describe(const oracle::Decision& decision);
+std::string info_file(std::string_view oracle, const deployment::Deployment& deployment);
+std::string describe(const engine::Decision& decision);
 
 }  // namespace mx::props

@@ -24,8 +24,8 @@
 namespace mx::props {
 namespace {
 
-using oracle::Deployment;
-using oracle::LayerConfig;
+using deployment::Deployment;
+using deployment::LayerConfig;
 using Text = std::string_view;
 
 constexpr std::array kVersions{Later::august, Later::november};
@@ -35,7 +35,7 @@ Deployment on(Text platform, Text activation) {
   LayerConfig layer{.num_experts = 8, .experts_per_token = 2, .hidden = 512, .intermediate_per_partition = 256};
   layer.activation = activation;
   layer.has_bias = false;
-  return oracle::deployment_on(oracle::platform_named(platform), {}, layer);
+  return deployment::deployment_on(deployment::platform_named(platform), {}, layer);
 }
 
 std::string one(Text words) { return std::string(pick_word(words_of(words))); }
@@ -72,9 +72,9 @@ Deployment drawn(Later version) {
     if (version == Later::november && chance(30)) d.parallel.all2all_backend = "moonep";
     d.parallel.enable_eplb = chance(25);
   }
-  oracle::Software& has = d.software;
-  for (bool oracle::Software::*probe : {&oracle::Software::has_hpc, &oracle::Software::b12x_supported, &oracle::Software::aiter_mxfp8,
-                                        &oracle::Software::aiter_gate_mode, &oracle::Software::mxfp4_experts_quant_op})
+  deployment::Software& has = d.software;
+  for (bool deployment::Software::*probe : {&deployment::Software::has_hpc, &deployment::Software::b12x_supported, &deployment::Software::aiter_mxfp8,
+                                        &deployment::Software::aiter_gate_mode, &deployment::Software::mxfp4_experts_quant_op})
     has.*probe = chance(80);
   if (chance(70)) d.env["VLLM_ROCM_USE_AITER"] = "1";
   if (chance(15)) d.env["VLLM_BATCH_INVARIANT"] = "1";
@@ -95,7 +95,7 @@ constexpr std::array kKeys{Keys{"kFp8StaticTensorSym", "kFp8StaticTensorSym"},
                            Keys{"None", "None"},
                            Keys{"kInt8StaticChannelSym", "kInt8DynamicTokenSym"}};
 
-std::string code_of(const oracle::Verdict& verdict) { return std::string(verdict.code); }
+std::string code_of(const engine::Verdict& verdict) { return std::string(verdict.code); }
 
 }  // namespace
 
@@ -105,16 +105,16 @@ Outcome classes_are_as_written(const Law& law) {
       [] {
         const Later version = chance(50) ? Later::november : Later::august;
         const Deployment deployment = drawn(version);
-        const Engine engine = engine_of(version);
-        const oracle::Query query = oracle::query_of(deployment, engine);
+        const deployment::Engine engine = engine_of(version);
+        const engine::Query query = engine::query_of(deployment, engine);
         for (const Text name : later_class_names(version)) {
           for (const Keys& keys : kKeys) {
-            const oracle::Verdict found = oracle::check_class(
-                {oracle::kernel_classes(engine), name, query, oracle::quant_key_named(keys.weights), oracle::quant_key_named(keys.activations)},
-                oracle::Detail::codes);
+            const engine::Verdict found = engine::check_class(
+                {engine::kernel_classes(engine), name, query, deployment::quant_key_named(keys.weights), deployment::quant_key_named(keys.activations)},
+                engine::Detail::codes);
             const Text said = later_class_code(version, name, deployment, keys.weights, keys.activations);
             if (code_of(found) == said) continue;
-            RC_FAIL(std::string(name) + " of " + std::string(name_of(engine)) + " answers '" + code_of(found) + "', not '" + std::string(said) +
+            RC_FAIL(std::string(name) + " of " + std::string(deployment::name_of(engine)) + " answers '" + code_of(found) + "', not '" + std::string(said) +
                     "' to " + std::string(keys.weights) + " x " + std::string(keys.activations) + "\n" + info_file("mxfp4", deployment));
           }
         }
@@ -128,7 +128,7 @@ Outcome requested_keys_fall_back(const Law& law) {
     Deployment deployment = on(platform, "SILU");
     deployment.activation_key = "kMxfp8Dynamic";
     deployment.software.has_quark = quark;
-    return describe(oracle::select(engine_of(version), "mxfp4", deployment));
+    return describe(engine::select(engine_of(version), "mxfp4", deployment));
   };
   const auto is = [&](Later version, Text platform, bool quark, Text wanted) {
     const std::string found = answer(version, platform, quark);
@@ -154,7 +154,7 @@ Outcome lora_is_as_written(const Law& law) {
     deployment.layer.is_lora_enabled = true;
     deployment.layer.moe_backend = wish;
     deployment.layer.intermediate_per_partition = intermediate;
-    const std::string found = describe(oracle::select(engine_of(version), oracle, deployment));
+    const std::string found = describe(engine::select(engine_of(version), oracle, deployment));
     cases.expect(found.find(wanted) != std::string::npos,
                  [&] { return std::string(oracle) + " on " + std::string(platform) + " with LoRA: " + found + ", not " + std::string(wanted); });
   };
@@ -172,7 +172,7 @@ Outcome lora_is_as_written(const Law& law) {
 Outcome calls_are_as_written(const Law& law) {
   Exhaustive cases(law);
   for (const Later version : kVersions) {
-    const oracle::OracleTables& tables = oracle::tables_of(engine_of(version), "int_wna16");
+    const engine::OracleTables& tables = engine::tables_of(engine_of(version), "int_wna16");
     for (const Text platform : {"SM90", "gfx942"}) {
       for (const Text kind : {"auto_awq", "auto_gptq", "moe_wna16", "compressed_tensors", "other"}) {
         for (const std::int64_t group : {-1, 0, 32, 48, 128}) {
@@ -188,7 +188,7 @@ Outcome calls_are_as_written(const Law& law) {
             d.weight_only.may_have_zp = (flags & 16) != 0;
             d.weight_only.may_have_bias = (flags & 32) != 0;
             d.weight_only.allow_tile_padding = (flags & 64) != 0;
-            for (const oracle::Candidate& one : oracle::support(tables, d)) {
+            for (const engine::Candidate& one : engine::support(tables, d)) {
               if (!one.kernel_class.empty() || one.backend == "ZEN_CPU") continue;
               const Text said = later_weight_only_refusal(version, one.backend, d);
               cases.expect(one.verdict.code == said, [&] {
@@ -206,57 +206,57 @@ Outcome calls_are_as_written(const Law& law) {
 
 Outcome methods_are_as_written(const Law& law) {
   Exhaustive cases(law);
-  const auto is = [&](Engine engine, Text method, std::int64_t intermediate, Text wanted) {
+  const auto is = [&](deployment::Engine engine, Text method, std::int64_t intermediate, Text wanted) {
     Deployment d = on("SM90", "SILU");
     d.weight_key = "kFp8Static128BlockSym";
     d.activation_key = "kFp8Dynamic128Sym";
     d.quant_method = method;
     d.layer.intermediate_per_partition = intermediate;
-    const auto refusal = oracle::method_refusal(oracle::tables_of(engine, "fp8"), d);
+    const auto refusal = engine::method_refusal(engine::tables_of(engine, "fp8"), d);
     const std::string found = refusal ? refusal->error_type : "";
     cases.expect(found == wanted, [&] {
-      return std::string(method) + " of " + std::string(name_of(engine)) + " with I " + std::to_string(intermediate) + " raises '" + found +
+      return std::string(method) + " of " + std::string(deployment::name_of(engine)) + " with I " + std::to_string(intermediate) + " raises '" + found +
              "', not '" + std::string(wanted) + "'";
     });
   };
   // Blocks of 128 rows: a share of another size is refused, since 2026-11 cut finer. Quark has no experts for blocks before 2026-11.
-  is(kVllm2026_08, "own", 256, "");
-  is(kVllm2026_08, "own", 192, "ValueError");
-  is(kVllm2026_11, "own", 192, "");
-  is(kVllm2026_05, "quark", 256, "RuntimeError");
-  is(kVllm2026_08, "quark", 256, "ValueError");
-  is(kVllm2026_11, "quark", 256, "");
+  is(deployment::kVllm2026_08, "own", 256, "");
+  is(deployment::kVllm2026_08, "own", 192, "ValueError");
+  is(deployment::kVllm2026_11, "own", 192, "");
+  is(deployment::kVllm2026_05, "quark", 256, "RuntimeError");
+  is(deployment::kVllm2026_08, "quark", 256, "ValueError");
+  is(deployment::kVllm2026_11, "quark", 256, "");
   return cases.outcome();
 }
 
 Outcome limits_are_as_written(const Law& law) {
   Exhaustive cases(law);
   const std::array<std::optional<Later>, 3> versions{std::nullopt, Later::august, Later::november};
-  const auto compare = [&](std::optional<Later> version, Text oracle, const oracle::BackendRow& row, Text weights, Text activations) {
-    const Engine engine = version ? engine_of(*version) : kVllm2026_05;
+  const auto compare = [&](std::optional<Later> version, Text oracle, const engine::BackendRow& row, Text weights, Text activations) {
+    const deployment::Engine engine = version ? engine_of(*version) : deployment::kVllm2026_05;
     Deployment d = on("SM100", "SILU");
     d.layer.has_swiglu_limit = true;
     d.weight_key = weights;
     d.activation_key = activations;
-    const auto found = oracle::reach(oracle::tables_of(engine, oracle), d, row.name, row.classes.front(), oracle::Constant::limit);
+    const auto found = engine::reach(engine::tables_of(engine, oracle), d, row.name, row.classes.front(), engine::Constant::limit);
     const Text said = later_limit(version, oracle, row.name, weights);
-    const Text named = found ? name_of(found->reach) : "no row";
+    const Text named = found ? engine::name_of(found->reach) : "no row";
     cases.expect(named == said, [&] {
-      return std::string(row.name) + " of " + std::string(name_of(engine)) + ", " + std::string(weights) + ": the limit " + std::string(named) +
+      return std::string(row.name) + " of " + std::string(deployment::name_of(engine)) + ", " + std::string(weights) + ": the limit " + std::string(named) +
              ", not " + std::string(said);
     });
   };
   for (const std::optional<Later>& version : versions) {
-    const Engine engine = version ? engine_of(*version) : kVllm2026_05;
-    for (const oracle::BackendRow& row : oracle::tables_of(engine, "nvfp4").backends) {
+    const deployment::Engine engine = version ? engine_of(*version) : deployment::kVllm2026_05;
+    for (const engine::BackendRow& row : engine::tables_of(engine, "nvfp4").backends) {
       // Named alone: HUMMING's and B12X's configurations are their own, MoE-EP's class refuses the constants.
       if (has_word("HUMMING B12X FLASHINFER_MOE_EP_CUTEDSL EMULATION", row.name)) continue;
       compare(version, "nvfp4", row, "kNvfp4Static", "kNvfp4Dynamic");
     }
-    const oracle::OracleTables& fp8 = oracle::tables_of(engine, "fp8");
-    compare(version, "fp8", oracle::backend_named(fp8, "FLASHINFER_TRTLLM"), "kFp8Static128BlockSym", "kFp8Dynamic128Sym");
-    compare(version, "fp8", oracle::backend_named(fp8, "TRITON"), "kFp8StaticChannelSym", "kFp8DynamicTokenSym");
-    compare(version, "mxfp8", oracle::backend_named(oracle::tables_of(engine, "mxfp8"), "FLASHINFER_TRTLLM"), "kMxfp8Static", "kMxfp8Dynamic");
+    const engine::OracleTables& fp8 = engine::tables_of(engine, "fp8");
+    compare(version, "fp8", engine::backend_named(fp8, "FLASHINFER_TRTLLM"), "kFp8Static128BlockSym", "kFp8Dynamic128Sym");
+    compare(version, "fp8", engine::backend_named(fp8, "TRITON"), "kFp8StaticChannelSym", "kFp8DynamicTokenSym");
+    compare(version, "mxfp8", engine::backend_named(engine::tables_of(engine, "mxfp8"), "FLASHINFER_TRTLLM"), "kMxfp8Static", "kMxfp8Dynamic");
   }
   return cases.outcome();
 }
@@ -264,12 +264,12 @@ Outcome limits_are_as_written(const Law& law) {
 Outcome activations_are_as_written(const Law& law) {
   Exhaustive cases(law);
   for (const Later version : kVersions) {
-    const Engine engine = engine_of(version);
-    for (const oracle::BackendRow& row : oracle::tables_of(engine, "mxfp4").backends) {
+    const deployment::Engine engine = engine_of(version);
+    for (const engine::BackendRow& row : engine::tables_of(engine, "mxfp4").backends) {
       const std::optional<Text> said = later_mxfp4_activations(version, row.name);
       if (!said) continue;
-      const auto config = oracle::quant_config(engine, "mxfp4", row.name, {.hardware = on("SM100", "SILU").hardware});
-      const auto* const found = std::get_if<oracle::QuantConfig>(&config);
+      const auto config = engine::quant_config(engine, "mxfp4", row.name, {.hardware = on("SM100", "SILU").hardware});
+      const auto* const found = std::get_if<engine::QuantConfig>(&config);
       cases.expect(found != nullptr && found->a1.dtype == *said && found->a2.dtype == *said, [&] {
         return std::string(row.name) + " quantizes activations to '" + (found == nullptr ? "an exception" : found->a1.dtype) + "', not '" +
                std::string(*said) + "'";
@@ -281,7 +281,7 @@ Outcome activations_are_as_written(const Law& law) {
 
 Outcome needs_hold_when_written(const Law& law) {
   Exhaustive cases(law);
-  const auto breaks = [&](Engine engine, Text oracle, Text backend, Text kernel_class, Text weights, std::int64_t intermediate, Text need,
+  const auto breaks = [&](deployment::Engine engine, Text oracle, Text backend, Text kernel_class, Text weights, std::int64_t intermediate, Text need,
                           bool said) {
     Deployment d = on("SM100", "SILU");
     d.weight_key = weights;
@@ -289,24 +289,24 @@ Outcome needs_hold_when_written(const Law& law) {
     d.layer.has_correction_bias = true;
     d.layer.hidden = 512;
     d.layer.routing_method = "DeepSeekV3";
-    const oracle::Placement placement = oracle::place(oracle::tables_of(engine, oracle), d, backend, kernel_class);
+    const families::Placement placement = audit::place(engine::tables_of(engine, oracle), d, backend, kernel_class);
     bool found = false;
-    for (const oracle::KernelNeed* broken : oracle::broken_needs(placement)) found = found || broken->id == need;
+    for (const families::KernelNeed* broken : audit::broken_needs(placement)) found = found || broken->id == need;
     cases.expect(found == said, [&] {
-      return std::string(need) + " of " + std::string(backend) + " at " + std::string(name_of(engine)) + ", I " + std::to_string(intermediate) +
+      return std::string(need) + " of " + std::string(backend) + " at " + std::string(deployment::name_of(engine)) + ", I " + std::to_string(intermediate) +
              ", is " + (found ? "broken" : "kept");
     });
   };
   constexpr Text kNvfp4 = "TrtLlmNvFp4ExpertsMonolithic", kFp8 = "TrtLlmFp8ExpertsMonolithic";
   // 2026-05 pads I to 16 and its shuffle asserts rows in 128; 2026-08 pads both halves at the end of the matrix; 2026-11 each half.
-  breaks(kVllm2026_05, "nvfp4", "FLASHINFER_TRTLLM", kNvfp4, "kNvfp4Static", 96, "scale_rows", true);
-  breaks(kVllm2026_08, "nvfp4", "FLASHINFER_TRTLLM", kNvfp4, "kNvfp4Static", 96, "scale_rows", false);
-  breaks(kVllm2026_05, "nvfp4", "FLASHINFER_TRTLLM", kNvfp4, "kNvfp4Static", 96, "halves", false);
-  breaks(kVllm2026_08, "nvfp4", "FLASHINFER_TRTLLM", kNvfp4, "kNvfp4Static", 96, "halves", true);
-  breaks(kVllm2026_08, "nvfp4", "FLASHINFER_TRTLLM", kNvfp4, "kNvfp4Static", 128, "halves", false);
-  breaks(kVllm2026_11, "nvfp4", "FLASHINFER_TRTLLM", kNvfp4, "kNvfp4Static", 96, "halves", false);
-  for (const Engine engine : known_engines()) {
-    const bool together = engine < kVllm2026_11, cast = engine < kVllm2026_08;
+  breaks(deployment::kVllm2026_05, "nvfp4", "FLASHINFER_TRTLLM", kNvfp4, "kNvfp4Static", 96, "scale_rows", true);
+  breaks(deployment::kVllm2026_08, "nvfp4", "FLASHINFER_TRTLLM", kNvfp4, "kNvfp4Static", 96, "scale_rows", false);
+  breaks(deployment::kVllm2026_05, "nvfp4", "FLASHINFER_TRTLLM", kNvfp4, "kNvfp4Static", 96, "halves", false);
+  breaks(deployment::kVllm2026_08, "nvfp4", "FLASHINFER_TRTLLM", kNvfp4, "kNvfp4Static", 96, "halves", true);
+  breaks(deployment::kVllm2026_08, "nvfp4", "FLASHINFER_TRTLLM", kNvfp4, "kNvfp4Static", 128, "halves", false);
+  breaks(deployment::kVllm2026_11, "nvfp4", "FLASHINFER_TRTLLM", kNvfp4, "kNvfp4Static", 96, "halves", false);
+  for (const deployment::Engine engine : deployment::known_engines()) {
+    const bool together = engine < deployment::kVllm2026_11, cast = engine < deployment::kVllm2026_08;
     breaks(engine, "fp8", "FLASHINFER_TRTLLM", kFp8, "kFp8StaticTensorSym", 88, "halves", together);
     breaks(engine, "fp8", "FLASHINFER_TRTLLM", kFp8, "kFp8StaticTensorSym", 96, "halves", false);
     // The correction bias is cast to bfloat16 up to 2026-05.
@@ -321,7 +321,7 @@ Outcome carried_as_written(const Law& law) {
   const auto is = [&](Text backends, Text formats, bool stands) {
     for (const Text backend : words_of(backends)) {
       for (const Text format : words_of(formats)) {
-        const auto found = layout::conversion_at(backend, layout::weight_format_named(format), kVllm2026_11);
+        const auto found = families::conversion_at(backend, layout::weight_format_named(format), deployment::kVllm2026_11);
         cases.expect(found.row != nullptr && found.stands() == stands, [&] {
           return std::string(backend) + " of " + std::string(format) +
                  (found.row == nullptr ? " has no row"
@@ -347,7 +347,7 @@ Outcome carried_as_written(const Law& law) {
 Outcome releases_are_as_written(const Law& law) {
   Exhaustive cases(law);
   const auto is = [&](Text release, Text oracle, const Deployment& d, bool differs) {
-    const bool found = !oracle::release_differences(release, oracle, d).empty();
+    const bool found = !engine::release_differences(release, oracle, d).empty();
     cases.expect(found == differs, [&] { return std::string(release) + (found ? " differs for " : " does not differ for ") + std::string(oracle); });
   };
   for (const std::int64_t intermediate : {64, 96, 128, 192, 200}) {

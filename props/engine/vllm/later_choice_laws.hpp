@@ -8,8 +8,8 @@
 
 namespace mx::props {
 
-LaterPlace place_of(const oracle::PlatformPreset& preset);
-Engine engine_of(Later version);
+LaterPlace place_of(const deployment::PlatformPreset& preset);
+deployment::Engine engine_of(Later version);
 
 Outcome classes_are_as_written(const Law& law);
 Outcome requested_keys_fall_back(const Law& law);

@@ -9,8 +9,8 @@
 namespace mx::props {
 namespace {
 
-using oracle::Deployment;
-using oracle::PlatformKind;
+using deployment::Deployment;
+using deployment::PlatformKind;
 using Text = std::string_view;
 
 /// A layer's surroundings as the later versions derive them.
@@ -76,11 +76,11 @@ bool fused_aiter(const Asked& a) {
 }
 
 Text b12x_before(const Asked& a) {
-  const oracle::LayerConfig& layer = a.d.layer;
+  const deployment::LayerConfig& layer = a.d.layer;
   if (layer.has_bias) return "bias";
   if (layer.in_dtype != "float16" && layer.in_dtype != "bfloat16") return "in_dtype";
-  const oracle::ActivationConstants none;
-  const oracle::ActivationConstants& c = layer.constants ? *layer.constants : none;
+  const deployment::ActivationConstants none;
+  const deployment::ActivationConstants& c = layer.constants ? *layer.constants : none;
   if (a.is("SITU") && layer.constants && (c.situ_beta != 4.0 || c.situ_linear_beta != 25.0)) return "situ_betas";
   if (a.is("SWIGLUOAI_UNINTERLEAVE") && a.activations != "None") return "b12x_activation";
   if (a.weights != "kMxfp4Static") return "";
@@ -142,7 +142,7 @@ bool takes_pair(Text pairs, Text weights, Text activations) { return has_word(pa
 
 /// In the engine's order.
 Text code_of(const Row& row, Later version, const Asked& a) {
-  const oracle::LayerConfig& layer = a.d.layer;
+  const deployment::LayerConfig& layer = a.d.layer;
   if (row.before != nullptr) {
     if (const Text code = row.before(a); !code.empty()) return code;
   }

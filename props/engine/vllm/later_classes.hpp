@@ -12,7 +12,7 @@ namespace mx::props {
 std::vector<std::string_view> later_class_names(Later version);
 
 /// The first check that a class fails for a layer of these keys, as recorded verdicts name it; empty: it takes the layer.
-std::string_view later_class_code(Later version, std::string_view name, const oracle::Deployment& deployment, std::string_view weights,
+std::string_view later_class_code(Later version, std::string_view name, const deployment::Deployment& deployment, std::string_view weights,
                                   std::string_view activations);
 
 }  // namespace mx::props

@@ -19,14 +19,14 @@
 namespace mx::props {
 namespace {
 
-using oracle::Deployment;
-using oracle::LayerConfig;
-using oracle::PlatformPreset;
+using deployment::Deployment;
+using deployment::LayerConfig;
+using deployment::PlatformPreset;
 using Text = std::string_view;
 
 constexpr std::array kVersions{Later::august, Later::november};
 
-oracle::PlatformKind kind_of(const PlatformPreset& preset) { return preset.platform; }
+deployment::PlatformKind kind_of(const PlatformPreset& preset) { return preset.platform; }
 
 std::string words(const auto& names) {
   std::string text;
@@ -36,30 +36,30 @@ std::string words(const auto& names) {
 
 /// A layer of these sizes and that activation on a platform with everything installed.
 Deployment layer_on(const PlatformPreset& preset, Text activation, std::int64_t hidden = 512, std::int64_t intermediate = 256,
-                    const oracle::ParallelRequest& parallel = {}) {
+                    const deployment::ParallelRequest& parallel = {}) {
   LayerConfig layer{.num_experts = 8, .experts_per_token = 2, .hidden = hidden, .intermediate_per_partition = intermediate};
   layer.activation = activation;
   layer.has_bias = false;
-  return oracle::deployment_on(preset, parallel, layer);
+  return deployment::deployment_on(preset, parallel, layer);
 }
 
 Outcome sizes_are_as_written(const Law& law) {
   Exhaustive cases(law);
   for (const Later version : kVersions) {
     const auto compare = [&](Text oracle, const PlatformPreset& preset, Text activation, RestatedSizes given) {
-      const oracle::OracleTables& tables = oracle::tables_of(engine_of(version), oracle);
+      const engine::OracleTables& tables = engine::tables_of(engine_of(version), oracle);
       const Deployment deployment = layer_on(preset, activation, given.first, given.second);
-      for (const oracle::BackendRow& row : tables.backends) {
+      for (const engine::BackendRow& row : tables.backends) {
         const RestatedSizes said = oracle == "unquantized" ? later_plain_sizes(version, row.name, given)
                                                            : later_mxfp4_sizes(version, place_of(preset), row.name, activation, given);
-        const oracle::RoundedSizes found = oracle::round_up(tables, row.name, deployment, {given.first, given.second});
+        const engine::RoundedSizes found = engine::round_up(tables, row.name, deployment, {given.first, given.second});
         cases.expect(found.hidden == said.first && found.intermediate == said.second, [&] {
           return std::string(row.name) + " on " + std::string(preset.name) + " rounds " + std::to_string(given.first) + " x " +
                  std::to_string(given.second) + " to " + std::to_string(found.hidden) + " x " + std::to_string(found.intermediate);
         });
       }
     };
-    for (const PlatformPreset& preset : oracle::all_platforms()) {
+    for (const PlatformPreset& preset : deployment::all_platforms()) {
       for (const Text activation : {"SILU", "SWIGLUOAI", "SITU"}) {
         for (const RestatedSizes& given : {RestatedSizes{2880, 2880}, {2880, 720}, {96, 96}, {1024, 192}, {1000, 200}, {7168, 2048}}) {
           for (const Text oracle : {"mxfp4", "mxfp4_deepseek_v4", "unquantized"}) compare(oracle, preset, activation, given);
@@ -79,15 +79,15 @@ Outcome routing_is_as_written(const Law& law) {
         const int groups = (flags & 4) != 0 ? 4 : 0;
         const double scaling = (flags & 8) != 0 ? 2.5 : 1.0;
         const std::int64_t top_k = (flags & 16) != 0 ? 1 : 8;
-        const oracle::Routing found = oracle::routing_method_of(engine_of(version), {.scoring = scoring,
+        const deployment::Routing found = engine::routing_method_of(engine_of(version), {.scoring = scoring,
                                                                                      .top_k = top_k,
                                                                                      .renormalize = renormalize,
                                                                                      .expert_groups = groups,
                                                                                      .has_score_bias = bias,
                                                                                      .routed_scaling = scaling});
         const Text said = later_routing(version, scoring, bias, groups, renormalize, scaling);
-        cases.expect(name_of(found) == said,
-                     [&] { return std::string(scoring) + " is " + std::string(name_of(found)) + ", not " + std::string(said); });
+        cases.expect(deployment::name_of(found) == said,
+                     [&] { return std::string(scoring) + " is " + std::string(deployment::name_of(found)) + ", not " + std::string(said); });
       }
     }
   }
@@ -96,14 +96,14 @@ Outcome routing_is_as_written(const Law& law) {
 
 Outcome lists_are_as_written(const Law& law) {
   Exhaustive cases(law);
-  const std::array<oracle::ParallelRequest, 4> spreads{oracle::ParallelRequest{},
+  const std::array<deployment::ParallelRequest, 4> spreads{deployment::ParallelRequest{},
                                                        {.tp = 2, .enable_expert_parallel = true},
                                                        {.dp = 2},
                                                        {.dp = 2, .enable_expert_parallel = true, .all2all_backend = "deepep_v2"}};
   for (const Later version : kVersions) {
-    for (const Text oracle : oracle::oracle_names(engine_of(version))) {
-      for (const PlatformPreset& preset : oracle::all_platforms()) {
-        for (const oracle::ParallelRequest& spread : spreads) {
+    for (const Text oracle : engine::oracle_names(engine_of(version))) {
+      for (const PlatformPreset& preset : deployment::all_platforms()) {
+        for (const deployment::ParallelRequest& spread : spreads) {
           for (const Text activation : {"SILU", "SWIGLUOAI"}) {
             for (const bool special : {false, true}) {
               Deployment deployment = layer_on(preset, activation, 512, 256, spread);
@@ -118,7 +118,7 @@ Outcome lists_are_as_written(const Law& law) {
                                   .activation = activation,
                                   .routing = special ? "DeepseekV4" : "Renormalize"};
               const std::string said = words(later_order(version, oracle, of));
-              const std::string found = words(oracle::order_of(oracle::tables_of(engine_of(version), oracle), deployment));
+              const std::string found = words(engine::order_of(engine::tables_of(engine_of(version), oracle), deployment));
               cases.expect(found == said,
                            [&] { return std::string(oracle) + " on " + std::string(preset.name) + " walks " + found + ", not " + said; });
             }
@@ -131,9 +131,9 @@ Outcome lists_are_as_written(const Law& law) {
 }
 
 /// What a search for a name looks at, in its order: the backends of the trace, each once.
-std::string looked_at(const oracle::Decision& decision) {
+std::string looked_at(const engine::Decision& decision) {
   std::vector<std::string> backends;
-  for (const oracle::Candidate& candidate : decision.trace) {
+  for (const engine::Candidate& candidate : decision.trace) {
     if (candidate.verdict.code == "unknown_name") return {};
     if (std::ranges::find(backends, candidate.backend) == backends.end()) backends.push_back(candidate.backend);
   }
@@ -163,16 +163,16 @@ Outcome names_are_as_written(const Law& law) {
                                             "xpu",
                                             "batched_marlin"};
   for (const Later version : kVersions) {
-    for (const Text oracle : oracle::oracle_names(engine_of(version))) {
+    for (const Text oracle : engine::oracle_names(engine_of(version))) {
       for (const Text wish : kWishes) {
         const std::optional<Text> said = later_name(version, oracle, wish);
         if (!said) continue;
         // An activation that no class takes: the search goes through all that the name means.
-        Deployment deployment = layer_on(oracle::platform_named(oracle == "w4a8_int8" ? "CPU" : "SM75"), "RELU2");
+        Deployment deployment = layer_on(deployment::platform_named(oracle == "w4a8_int8" ? "CPU" : "SM75"), "RELU2");
         deployment.layer.moe_backend = wish;
         deployment.layer.is_act_and_mul = true;
-        const oracle::OracleTables& tables = oracle::tables_of(engine_of(version), oracle);
-        std::string found = looked_at(oracle::select(tables, deployment));
+        const engine::OracleTables& tables = engine::tables_of(engine_of(version), oracle);
+        std::string found = looked_at(engine::select(tables, deployment));
         // Backends of other keys leave the list before a class is asked: they are in the trace all the same.
         const std::set<Text> wanted = [&] {
           const auto listed = words_of(*said);
@@ -190,13 +190,13 @@ Outcome names_are_as_written(const Law& law) {
 Outcome ends_are_as_written(const Law& law) {
   Exhaustive cases(law);
   for (const Later version : kVersions) {
-    for (const Text oracle : oracle::oracle_names(engine_of(version))) {
-      const oracle::OracleTables& tables = oracle::tables_of(engine_of(version), oracle);
-      for (const PlatformPreset& preset : oracle::all_platforms()) {
-        for (const Text wish : oracle::user_names(tables)) {
+    for (const Text oracle : engine::oracle_names(engine_of(version))) {
+      const engine::OracleTables& tables = engine::tables_of(engine_of(version), oracle);
+      for (const PlatformPreset& preset : deployment::all_platforms()) {
+        for (const Text wish : engine::user_names(tables)) {
           Deployment deployment = layer_on(preset, "RELU2");
           deployment.layer.moe_backend = wish;
-          const oracle::Decision decision = oracle::select(tables, deployment);
+          const engine::Decision decision = engine::select(tables, deployment);
           const bool ignores = oracle == "w4a8" && version == Later::august;
           const Text said = later_end(version, oracle, place_of(preset), wish != "auto" && !ignores);
           const std::string found = decision.refusal ? decision.refusal->error_type : "";
@@ -211,21 +211,21 @@ Outcome ends_are_as_written(const Law& law) {
   return cases.outcome();
 }
 
-const std::array kMoriSpreads{oracle::ParallelRequest{},
-                              oracle::ParallelRequest{.tp = 3},
-                              oracle::ParallelRequest{.dp = 2, .enable_expert_parallel = true},
-                              oracle::ParallelRequest{.tp = 2, .pcp = 2, .enable_expert_parallel = true},
-                              oracle::ParallelRequest{.tp = 2, .sp = 2, .enable_expert_parallel = true},
-                              oracle::ParallelRequest{.tp = 2, .enable_expert_parallel = true}};
+const std::array kMoriSpreads{deployment::ParallelRequest{},
+                              deployment::ParallelRequest{.tp = 3},
+                              deployment::ParallelRequest{.dp = 2, .enable_expert_parallel = true},
+                              deployment::ParallelRequest{.tp = 2, .pcp = 2, .enable_expert_parallel = true},
+                              deployment::ParallelRequest{.tp = 2, .sp = 2, .enable_expert_parallel = true},
+                              deployment::ParallelRequest{.tp = 2, .enable_expert_parallel = true}};
 
 Outcome configs_are_as_written(const Law& law) {
   Exhaustive cases(law);
   for (const Later version : kVersions) {
-    for (const PlatformPreset& preset : oracle::all_platforms()) {
-      for (const oracle::ParallelRequest& spread : kMoriSpreads) {
+    for (const PlatformPreset& preset : deployment::all_platforms()) {
+      for (const deployment::ParallelRequest& spread : kMoriSpreads) {
         for (int flags = 0; flags < 64; ++flags) {
           const bool gated = (flags & 1) != 0;
-          oracle::ParallelRequest parallel = spread;
+          deployment::ParallelRequest parallel = spread;
           if ((flags & 2) != 0) parallel.all2all_backend = "mori_low_latency";
           Deployment deployment = layer_on(preset, gated ? "SILU" : "RELU2_NO_MUL", 512, 256, parallel);
           deployment.layer.intermediate = (flags & 4) != 0 ? 256 : 0;
@@ -236,7 +236,7 @@ Outcome configs_are_as_written(const Law& law) {
             deployment.model.model_type = gated ? "deepseek_v41" : "deepseek_v4";
             deployment.software.aiter_quant_dtype_a = true;
           }
-          const oracle::Decision decision = oracle::select(engine_of(version), "mxfp4", deployment);
+          const engine::Decision decision = engine::select(engine_of(version), "mxfp4", deployment);
           const std::string found = decision.refusal && decision.refusal->by_config ? decision.refusal->error_type : "";
           const Text said = later_config_error(version, deployment, gated);
           cases.expect(found == said, [&] {
@@ -253,11 +253,11 @@ Outcome configs_are_as_written(const Law& law) {
 Outcome mega_moe_is_as_written(const Law& law) {
   Exhaustive cases(law);
   for (const Later version : kVersions) {
-    const oracle::OracleTables& tables = oracle::tables_of(engine_of(version), "mxfp4_deepseek_v4");
-    for (const PlatformPreset& preset : oracle::all_platforms()) {
+    const engine::OracleTables& tables = engine::tables_of(engine_of(version), "mxfp4_deepseek_v4");
+    for (const PlatformPreset& preset : deployment::all_platforms()) {
       for (const Text wish : {"deep_gemm_mega_moe", "aiter_mega_moe"}) {
         for (int flags = 0; flags < 64; ++flags) {
-          oracle::ParallelRequest parallel{.tp = (flags & 1) != 0 ? 2 : 1, .dp = 2, .enable_expert_parallel = (flags & 2) != 0};
+          deployment::ParallelRequest parallel{.tp = (flags & 1) != 0 ? 2 : 1, .dp = 2, .enable_expert_parallel = (flags & 2) != 0};
           if ((flags & 4) != 0) parallel.all2all_backend = "mori_high_throughput";
           parallel.enable_eplb = (flags & 8) != 0;
           Deployment deployment = layer_on(preset, "SILU", (flags & 16) != 0 ? 512 : 576, 256, parallel);
@@ -266,8 +266,8 @@ Outcome mega_moe_is_as_written(const Law& law) {
           deployment.layer.moe_backend = wish;
           if ((flags & 16) != 0) deployment.env["VLLM_ROCM_USE_AITER"] = "1";
           const std::optional<Text> said = later_mega_error(version, wish, deployment);
-          const bool is_own = oracle::own_choice(tables, deployment).taken();
-          const auto refusal = oracle::method_refusal(tables, deployment);
+          const bool is_own = engine::own_choice(tables, deployment).taken();
+          const auto refusal = engine::method_refusal(tables, deployment);
           const std::string found = refusal ? refusal->error_type : "";
           cases.expect(is_own == said.has_value() && (!said || found == *said), [&] {
             return std::string(wish) + " on " + std::string(preset.name) + ": '" + found + "', not '" + std::string(said.value_or("another's")) + "'";
@@ -301,9 +301,9 @@ constexpr std::array kLaws = {
 
 }  // namespace
 
-LaterPlace place_of(const PlatformPreset& preset) { return {oracle::name_of(kind_of(preset)), preset.capability, preset.gcn_arch}; }
+LaterPlace place_of(const PlatformPreset& preset) { return {deployment::name_of(kind_of(preset)), preset.capability, preset.gcn_arch}; }
 
-Engine engine_of(Later version) { return version == Later::august ? kVllm2026_08 : kVllm2026_11; }
+deployment::Engine engine_of(Later version) { return version == Later::august ? deployment::kVllm2026_08 : deployment::kVllm2026_11; }
 
 std::span<const Law> later_laws() { return kLaws; }
 

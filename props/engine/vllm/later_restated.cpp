@@ -15,12 +15,12 @@ RestatedSizes up(RestatedSizes sizes, std::int64_t hidden, std::int64_t intermed
 }
 
 /// VLLM_* read as text.lower() in ("1", "true"), with a default.
-bool is_on(const oracle::Deployment& d, const std::string& name, bool otherwise) {
+bool is_on(const deployment::Deployment& d, const std::string& name, bool otherwise) {
   const auto at = d.env.find(name);
   return at == d.env.end() ? otherwise : at->second == "1" || at->second == "true" || at->second == "True";
 }
 
-bool fused_aiter(const oracle::Deployment& d) {
+bool fused_aiter(const deployment::Deployment& d) {
   const std::string& gfx = d.hardware.gcn_arch;
   const bool runs = gfx.find("gfx942") != std::string::npos || gfx.find("gfx950") != std::string::npos || gfx.find("gfx1250") != std::string::npos;
   return runs && d.software.aiter_found && is_on(d, "VLLM_ROCM_USE_AITER", false) && is_on(d, "VLLM_ROCM_USE_AITER_MOE", true);
@@ -239,7 +239,7 @@ Text later_end(Later version, Text oracle, const LaterPlace& place, bool named) 
   return "NotImplementedError";
 }
 
-Text later_config_error(Later version, const oracle::Deployment& d, bool gated) {
+Text later_config_error(Later version, const deployment::Deployment& d, bool gated) {
   const int ranks = d.parallel.tp * d.parallel.pcp * d.parallel.dp;
   const bool experts = d.parallel.enable_expert_parallel && ranks > 1;
   if (d.layer.intermediate != 0 && !experts && d.layer.intermediate % ranks != 0) return "AssertionError";
@@ -252,11 +252,11 @@ Text later_config_error(Later version, const oracle::Deployment& d, bool gated) 
     if (!fused_aiter(d) || !gated) return "AssertionError";
     if (is_on(d, "VLLM_ROCM_USE_AITER_FUSION_SHARED_EXPERTS", false)) return "AssertionError";
   }
-  return d.hardware.platform == oracle::PlatformKind::cpu && !gated ? "NotImplementedError" : "";
+  return d.hardware.platform == deployment::PlatformKind::cpu && !gated ? "NotImplementedError" : "";
 }
 
-std::optional<Text> later_mega_error(Later version, Text moe_backend, const oracle::Deployment& d) {
-  using oracle::PlatformKind;
+std::optional<Text> later_mega_error(Later version, Text moe_backend, const deployment::Deployment& d) {
+  using deployment::PlatformKind;
   const bool experts = d.parallel.enable_expert_parallel;
   const PlatformKind platform = d.hardware.platform;
   if (moe_backend == "deep_gemm_mega_moe" && (platform == PlatformKind::cuda || platform == PlatformKind::xpu)) {
@@ -281,8 +281,8 @@ Text later_limit(std::optional<Later> version, Text oracle, Text backend, Text w
   return *version == Later::august && weight_key == "kFp8Static128BlockSym" ? "raises" : "reaches";
 }
 
-Text later_weight_only_refusal(Later version, Text backend, const oracle::Deployment& d) {
-  const oracle::WeightOnlyCall& call = d.weight_only;
+Text later_weight_only_refusal(Later version, Text backend, const deployment::Deployment& d) {
+  const deployment::WeightOnlyCall& call = d.weight_only;
   const bool now = version == Later::november;
   if (backend == "FLASHINFER_TRTLLM") return call.may_have_zp || call.may_have_bias ? "zp_or_bias" : "";
   if (backend == "TRITON") {
@@ -299,7 +299,7 @@ Text later_weight_only_refusal(Later version, Text backend, const oracle::Deploy
     const bool fits =
         group <= 0 ? call.allow_tile_padding || inter % 64 == 0 : inter % (call.allow_tile_padding ? group : std::max<std::int64_t>(64, group)) == 0;
     const bool groups = group == -1 || group == 32 || group == 64 || group == 128;
-    return known && d.hardware.platform != oracle::PlatformKind::rocm && d.layer.hidden % 128 == 0 && fits && groups ? "" : "marlin";
+    return known && d.hardware.platform != deployment::PlatformKind::rocm && d.layer.hidden % 128 == 0 && fits && groups ? "" : "marlin";
   }
   if (now && backend == "RDNA3") {
     if (call.kind != "compressed_tensors") return "ct_only";

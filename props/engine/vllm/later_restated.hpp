@@ -57,16 +57,16 @@ std::optional<std::string_view> later_name(Later version, std::string_view oracl
 std::string_view later_end(Later version, std::string_view oracle, const LaterPlace& place, bool named);
 
 /// Why the layer is refused before an oracle is asked: the exception's type; empty: it is not.
-std::string_view later_config_error(Later version, const oracle::Deployment& deployment, bool gated);
+std::string_view later_config_error(Later version, const deployment::Deployment& deployment, bool gated);
 
 /// What DeepSeek-V4's model file raises for a name of mega MoE; empty: nothing. None where its file does not build such experts.
-std::optional<std::string_view> later_mega_error(Later version, std::string_view moe_backend, const oracle::Deployment& deployment);
+std::optional<std::string_view> later_mega_error(Later version, std::string_view moe_backend, const deployment::Deployment& deployment);
 
 /// Whether a layer's SILU limit reaches the kernel: "reaches", "does not", "raises".
 std::string_view later_limit(std::optional<Later> version, std::string_view oracle, std::string_view backend, std::string_view weight_key);
 
 /// Why int_wna16 does not ask a backend's classes: the first code; empty: it does.
-std::string_view later_weight_only_refusal(Later version, std::string_view backend, const oracle::Deployment& deployment);
+std::string_view later_weight_only_refusal(Later version, std::string_view backend, const deployment::Deployment& deployment);
 
 /// Dtype that activations are quantized to before the first product of an MXFP4 backend, as the configuration says it; none: no document says.
 std::optional<std::string_view> later_mxfp4_activations(Later version, std::string_view backend);

@@ -15,31 +15,31 @@ namespace mx::props {
 /// A deployment and what one oracle says of it.
 struct Decided {
   std::string_view oracle;
-  const oracle::Deployment& deployment;
-  oracle::Decision decision;
+  const deployment::Deployment& deployment;
+  engine::Decision decision;
 };
-Decided decided(std::string_view oracle, const oracle::Deployment& deployment, oracle::Detail detail = oracle::Detail::codes);
+Decided decided(std::string_view oracle, const deployment::Deployment& deployment, engine::Detail detail = engine::Detail::codes);
 
 /// Cases of a law where RC_PARAMS names no number.
 inline constexpr int kUsualCases = 3000;
 
 /// Random deployments of random oracles.
-Outcome on_random(const Law& law, const DeploymentKind& kind, const std::function<void(std::string_view, const oracle::Deployment&)>& check);
+Outcome on_random(const Law& law, const DeploymentKind& kind, const std::function<void(std::string_view, const deployment::Deployment&)>& check);
 /// The same for one oracle.
-Outcome on_random(const Law& law, std::string_view oracle, const DeploymentKind& kind, const std::function<void(const oracle::Deployment&)>& check);
+Outcome on_random(const Law& law, std::string_view oracle, const DeploymentKind& kind, const std::function<void(const deployment::Deployment&)>& check);
 
 /// Fails the case with the deployment as a file that `mxact select` reads.
 void require(bool holds, const std::string& what, const Decided& decided);
 
 /// Where the rows of an oracle differ from the restatement's, one line each: backends, their classes, keys and scales, names, order.
-std::vector<std::string> table_differences(const oracle::OracleTables& tables);
+std::vector<std::string> table_differences(const engine::OracleTables& tables);
 
 /// Where the list that an unspecific request walks differs from the restatement's, "" where it does not.
-std::string order_difference(const oracle::OracleTables& tables, const oracle::Deployment& deployment);
+std::string order_difference(const engine::OracleTables& tables, const deployment::Deployment& deployment);
 
-bool is_backend(const oracle::Decision& decision, std::string_view backend);
+bool is_backend(const engine::Decision& decision, std::string_view backend);
 /// The same backend and class, or the same type of exception.
-bool same_answer(const oracle::Decision& a, const oracle::Decision& b);
+bool same_answer(const engine::Decision& a, const engine::Decision& b);
 
 // O1 and O3: choice_laws.cpp.
 Outcome choice_takes_the_layer(const Law& law);

@@ -12,8 +12,8 @@
 namespace mx::props {
 namespace {
 
-using oracle::Decision;
-using oracle::Deployment;
+using engine::Decision;
+using deployment::Deployment;
 
 constexpr std::array kLaws = {
     Law{"O1/takes", "the class that is chosen takes the layer: each of its own conditions holds", choice_takes_the_layer},
@@ -51,8 +51,8 @@ std::span<const Law> oracle_laws() {
   return laws;
 }
 
-Decided decided(std::string_view oracle, const Deployment& deployment, oracle::Detail detail) {
-  return {oracle, deployment, oracle::select(kVllm2026_05, oracle, deployment, detail)};
+Decided decided(std::string_view oracle, const Deployment& deployment, engine::Detail detail) {
+  return {oracle, deployment, engine::select(deployment::kVllm2026_05, oracle, deployment, detail)};
 }
 
 Outcome on_random(const Law& law, const DeploymentKind& kind, const std::function<void(std::string_view, const Deployment&)>& check) {

@@ -50,7 +50,7 @@ struct Found {
 /// One oracle asked about one deployment. The functions are named after what the engine does; `key` is that of the activations.
 class Search {
  public:
-  Search(Text oracle, const oracle::Deployment& deployment) : oracle_(oracle), f_(deployment), wish_(deployment.layer.moe_backend) {
+  Search(Text oracle, const deployment::Deployment& deployment) : oracle_(oracle), f_(deployment), wish_(deployment.layer.moe_backend) {
     if (has_word(kMxfp4, oracle)) f_.weight = "kMxfp4Static";
     if (oracle == "mxfp8") {
       f_.weight = "kMxfp8Static";
@@ -69,7 +69,7 @@ class Search {
   }
 
  private:
-  static Text requested_key(const oracle::Deployment& d) {
+  static Text requested_key(const deployment::Deployment& d) {
     struct Override {
       Text word, key;
     };
@@ -274,7 +274,7 @@ Texts restated_priority(Text oracle, const Facts& facts) {
   return words_of(oracle == "mxfp8" ? "FLASHINFER_TRTLLM MARLIN XPU" : "CUTLASS");
 }
 
-std::string restated_verdict(Text oracle, const RestatedBackend& backend, Text kernel_class, const oracle::Deployment& deployment) {
+std::string restated_verdict(Text oracle, const RestatedBackend& backend, Text kernel_class, const deployment::Deployment& deployment) {
   Facts facts(deployment);
   if (has_word(kMxfp4, oracle)) {
     facts.weight = "kMxfp4Static";
@@ -288,7 +288,7 @@ std::string restated_verdict(Text oracle, const RestatedBackend& backend, Text k
   return restated_verdict(kernel_class, facts);
 }
 
-std::vector<RestatedVerdict> restated_support(Text oracle, const oracle::Deployment& deployment) {
+std::vector<RestatedVerdict> restated_support(Text oracle, const deployment::Deployment& deployment) {
   std::vector<RestatedVerdict> verdicts;
   for (const RestatedBackend& row : restated_backends()) {
     if (!has_word(row.oracles, oracle)) continue;
@@ -301,12 +301,12 @@ std::vector<RestatedVerdict> restated_support(Text oracle, const oracle::Deploym
   return verdicts;
 }
 
-RestatedAnswer restated_answer(Text oracle, const oracle::Deployment& deployment) {
+RestatedAnswer restated_answer(Text oracle, const deployment::Deployment& deployment) {
   RestatedAnswer answer;
   try {
     const Found found = Search(oracle, deployment).run();
     const RestatedBackend* row = restated_backend(oracle, found.backend);
-    const oracle::LayerConfig& layer = deployment.layer;
+    const deployment::LayerConfig& layer = deployment.layer;
     const Multiples to = restated_multiples(*row, deployment.hardware.platform);
     answer.backend = found.backend;
     answer.kernel_class = found.kernel_class;

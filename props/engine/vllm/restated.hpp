@@ -36,7 +36,7 @@ struct Multiples {
   std::int64_t hidden;
   std::int64_t intermediate;
 };
-Multiples restated_multiples(const RestatedBackend& backend, oracle::PlatformKind platform);
+Multiples restated_multiples(const RestatedBackend& backend, deployment::PlatformKind platform);
 
 /// True when the oracle may answer a wish with that backend.
 bool wish_means(std::string_view oracle, std::string_view wish, std::string_view backend);
@@ -60,11 +60,11 @@ struct RestatedVerdict {
   std::string code;
 };
 /// Every (backend, class), in the order of the rows, asked as the recorded support files ask.
-std::vector<RestatedVerdict> restated_support(std::string_view oracle, const oracle::Deployment& deployment);
+std::vector<RestatedVerdict> restated_support(std::string_view oracle, const deployment::Deployment& deployment);
 
 /// The verdict on one class of one backend, asked in the same way.
 std::string restated_verdict(std::string_view oracle, const RestatedBackend& backend, std::string_view kernel_class,
-                             const oracle::Deployment& deployment);
+                             const deployment::Deployment& deployment);
 
 /// What the oracle answers: a backend with its class ("" with NONE) and sizes, or the type of an exception.
 struct RestatedAnswer {
@@ -77,6 +77,6 @@ struct RestatedAnswer {
 
   bool operator==(const RestatedAnswer&) const = default;
 };
-RestatedAnswer restated_answer(std::string_view oracle, const oracle::Deployment& deployment);
+RestatedAnswer restated_answer(std::string_view oracle, const deployment::Deployment& deployment);
 
 }  // namespace mx::props

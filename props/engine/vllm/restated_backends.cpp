@@ -82,10 +82,10 @@ const RestatedBackend* restated_backend(Text oracle, Text name) {
   return found == kBackends.end() ? nullptr : &*found;
 }
 
-Multiples restated_multiples(const RestatedBackend& backend, oracle::PlatformKind platform) {
-  if (platform == oracle::PlatformKind::rocm) return {backend.hidden_on_rocm, backend.intermediate_on_rocm};
+Multiples restated_multiples(const RestatedBackend& backend, deployment::PlatformKind platform) {
+  if (platform == deployment::PlatformKind::rocm) return {backend.hidden_on_rocm, backend.intermediate_on_rocm};
   const bool marlin = has_word(backend.oracles, "mxfp4") && backend.name.ends_with("MARLIN");
-  return {marlin && platform == oracle::PlatformKind::xpu ? 128 : backend.hidden, backend.intermediate};
+  return {marlin && platform == deployment::PlatformKind::xpu ? 128 : backend.hidden, backend.intermediate};
 }
 
 Text batched_member(Text oracle, Text backend) {

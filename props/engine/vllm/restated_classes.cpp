@@ -248,7 +248,7 @@ std::string humming_failure(Text name, const Facts& f) {
 }
 
 std::string first_failure(const ClassRow& row, const Facts& f) {
-  const oracle::LayerConfig& layer = f.deployment.layer;
+  const deployment::LayerConfig& layer = f.deployment.layer;
   if (row.name == "CutlassExpertsW4A8Fp8" && layer.in_dtype != "bfloat16") return "in_dtype";
   if (!row.device(f)) return row.name == "AiterExperts" ? "device+aiter_hint" : "device";
   if (!layer.is_act_and_mul && !row.ungated) return "no_act_and_mul";

@@ -10,9 +10,9 @@
 namespace mx::props {
 namespace {
 
-using oracle::BackendRow;
-using oracle::KernelClass;
-using oracle::OracleTables;
+using engine::BackendRow;
+using engine::KernelClass;
+using engine::OracleTables;
 using Text = std::string_view;
 
 template <typename Rows>
@@ -23,7 +23,7 @@ std::string joined(const Rows& names) {
 }
 
 const KernelClass* class_named(Text name) {
-  const auto classes = oracle::kernel_classes(mx::kVllm2026_05);
+  const auto classes = engine::kernel_classes(mx::deployment::kVllm2026_05);
   const auto found = std::find_if(classes.begin(), classes.end(), [&](const KernelClass& row) { return row.name == name; });
   return found == classes.end() ? nullptr : &*found;
 }
@@ -50,7 +50,7 @@ void compare_backends(Differences& differences, const OracleTables& tables) {
     differences.expect(row != tables.backends.end(), name + " has no row");
     if (row == tables.backends.end()) continue;
     differences.expect(joined(row->classes) == said.classes, name + " has the classes " + joined(row->classes));
-    const bool own = said.own_key.empty() || name_of(oracle::activation_key(tables, said.name)) == said.own_key;
+    const bool own = said.own_key.empty() || deployment::name_of(engine::activation_key(tables, said.name)) == said.own_key;
     differences.expect(own, name + " owns another activation key");
     differences.expect(row->global_sf_supported == said.global_sf, name + " has another answer about global activation scales");
   }
@@ -60,7 +60,7 @@ void compare_backends(Differences& differences, const OracleTables& tables) {
 }
 
 void compare_names(Differences& differences, const OracleTables& tables) {
-  for (const oracle::UserNameRow& row : tables.user_names) {
+  for (const engine::UserNameRow& row : tables.user_names) {
     std::vector<Text> meant;
     for (const RestatedBackend& backend : restated_backends()) {
       if (has_word(backend.oracles, tables.name) && has_word(backend.wishes, row.name)) meant.push_back(backend.name);
@@ -71,7 +71,7 @@ void compare_names(Differences& differences, const OracleTables& tables) {
     if (!has_word(backend.oracles, tables.name)) continue;
     for (Text wish : words_of(backend.wishes)) {
       const auto known =
-          std::any_of(tables.user_names.begin(), tables.user_names.end(), [&](const oracle::UserNameRow& row) { return row.name == wish; });
+          std::any_of(tables.user_names.begin(), tables.user_names.end(), [&](const engine::UserNameRow& row) { return row.name == wish; });
       differences.expect(known, "the name " + std::string(wish) + " is not known");
     }
   }
@@ -79,7 +79,7 @@ void compare_names(Differences& differences, const OracleTables& tables) {
 
 /// On a device for which no backend is moved to the front and no other list is taken.
 void compare_order(Differences& differences, const OracleTables& tables) {
-  const oracle::Deployment deployment = oracle::deployment_on(oracle::platform_named("SM100"), {}, {});
+  const deployment::Deployment deployment = deployment::deployment_on(deployment::platform_named("SM100"), {}, {});
   const std::vector<Text> said = restated_priority(tables.name, Facts(deployment));
   differences.expect(joined(tables.priority) == joined(said), "the order is " + joined(tables.priority));
 }
@@ -101,8 +101,8 @@ void check_needs(Exhaustive& cases, const OracleTables& tables) {
     for (Text class_name : row.classes) {
       const auto name = std::string(tables.name) + " " + std::string(row.name) + "/" + std::string(class_name);
       cases.expect(class_named(class_name) != nullptr, [&] { return name + " has no row"; });
-      const auto needs = oracle::needs_of(kVllm2026_05, tables.name, row.name, class_name);
-      const bool own_need = std::any_of(needs.begin(), needs.end(), [](const oracle::KernelNeed* need) { return !oracle::is_around(*need); });
+      const auto needs = audit::needs_of(deployment::kVllm2026_05, tables.name, row.name, class_name);
+      const bool own_need = std::any_of(needs.begin(), needs.end(), [](const families::KernelNeed* need) { return !audit::is_around(*need); });
       cases.expect(own_need, [&] { return name + " has no need"; });
     }
   }
@@ -110,18 +110,18 @@ void check_needs(Exhaustive& cases, const OracleTables& tables) {
 
 void check_classes(Exhaustive& cases) {
   const std::vector<Text> restated = restated_classes();
-  for (const KernelClass& row : oracle::kernel_classes(mx::kVllm2026_05)) {
+  for (const KernelClass& row : engine::kernel_classes(mx::deployment::kVllm2026_05)) {
     // Halves are asked through their pair alone.
-    const auto classes = oracle::kernel_classes(mx::kVllm2026_05);
+    const auto classes = engine::kernel_classes(mx::deployment::kVllm2026_05);
     const bool half = std::any_of(classes.begin(), classes.end(), [&](const KernelClass& pair) {
       return std::find(pair.halves.begin(), pair.halves.end(), row.name) != pair.halves.end();
     });
     const bool said = std::find(restated.begin(), restated.end(), row.name) != restated.end();
     cases.expect(said || half, [&] { return "class " + std::string(row.name) + " is not restated"; });
     if (!said) continue;
-    const Text kind = row.monolithic ? "monolithic" : row.format == oracle::ActivationFormat::batched_experts ? "batched" : "plain";
-    const oracle::KernelClassFacts* facts = oracle::find_class_facts(row.name);
-    cases.expect(facts != nullptr && name_of(facts->kind) == kind,
+    const Text kind = row.monolithic ? "monolithic" : row.format == engine::ActivationFormat::batched_experts ? "batched" : "plain";
+    const families::KernelClassFacts* facts = families::find_class_facts(row.name);
+    cases.expect(facts != nullptr && families::name_of(facts->kind) == kind,
                  [&] { return "the needs know class " + std::string(row.name) + " as another kind"; });
   }
   for (Text name : restated) {
@@ -133,10 +133,10 @@ void check_classes(Exhaustive& cases) {
 
 Outcome tables_are_complete(const Law& law) {
   Exhaustive cases(law);
-  for (Text name : oracle::oracle_names(mx::kVllm2026_05)) {
-    const std::vector<std::string> differences = table_differences(oracle::tables_of(kVllm2026_05, name));
+  for (Text name : engine::oracle_names(mx::deployment::kVllm2026_05)) {
+    const std::vector<std::string> differences = table_differences(engine::tables_of(deployment::kVllm2026_05, name));
     cases.expect(differences.empty(), [&] { return differences.front(); });
-    check_needs(cases, oracle::tables_of(kVllm2026_05, name));
+    check_needs(cases, engine::tables_of(deployment::kVllm2026_05, name));
   }
   check_classes(cases);
   return cases.outcome();
@@ -197,8 +197,8 @@ bool is_never_chosen(Text backend, WeightFormat format) {
 }
 
 bool has_layout(Text backend, WeightFormat format) {
-  const auto rows = layout::all_backend_layouts();
-  return std::any_of(rows.begin(), rows.end(), [&](const layout::BackendLayout& row) { return row.backend == backend && row.format == format; });
+  const auto rows = families::all_backend_layouts();
+  return std::any_of(rows.begin(), rows.end(), [&](const families::BackendLayout& row) { return row.backend == backend && row.format == format; });
 }
 
 }  // namespace
@@ -207,17 +207,17 @@ Outcome choices_have_layouts(const Law& law) {
   Exhaustive cases(law);
   for (const WeightsRow& row : kWeights) {
     for (Text backend : words_of(row.backends)) {
-      const std::string name = std::string(row.oracle) + ", " + std::string(name_of(row.format)) + " weights, " + std::string(backend);
+      const std::string name = std::string(row.oracle) + ", " + std::string(layout::name_of(row.format)) + " weights, " + std::string(backend);
       cases.expect(restated_backend(row.oracle, backend) != nullptr, [&] { return name + ": no backend of that name"; });
       cases.expect(has_layout(backend, row.format), [&] { return name + ": has no layout"; });
     }
   }
-  for (const layout::BackendLayout& row : layout::all_backend_layouts()) {
+  for (const families::BackendLayout& row : families::all_backend_layouts()) {
     const bool chosen = std::any_of(kWeights.begin(), kWeights.end(), [&](const WeightsRow& weights) {
       return weights.format == row.format && has_word(weights.backends, row.backend);
     });
     cases.expect(chosen != is_never_chosen(row.backend, row.format), [&] {
-      return "chosen and listed as never chosen, or neither: " + std::string(name_of(row.format)) + " " + std::string(row.backend);
+      return "chosen and listed as never chosen, or neither: " + std::string(layout::name_of(row.format)) + " " + std::string(row.backend);
     });
   }
   return cases.outcome();

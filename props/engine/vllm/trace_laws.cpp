@@ -13,9 +13,9 @@
 namespace mx::props {
 namespace {
 
-using oracle::Candidate;
-using oracle::Decision;
-using oracle::Deployment;
+using engine::Candidate;
+using engine::Decision;
+using deployment::Deployment;
 using Text = std::string_view;
 
 constexpr Text kErrorTypes = "ValueError NotImplementedError ModuleNotFoundError KeyError";
@@ -80,7 +80,7 @@ Outcome every_deployment_has_an_answer(const Law& law) {
   std::set<std::string> met;
   const auto look = [&](const DeploymentKind& kind) {
     const Drawn drawn = random_case(kind);
-    const Decided it = decided(drawn.oracle, drawn.deployment, oracle::Detail::texts);
+    const Decided it = decided(drawn.oracle, drawn.deployment, engine::Detail::texts);
     require_answer(it);
     met.insert(std::string(drawn.oracle) + "/" + (it.decision.choice ? it.decision.choice->backend : it.decision.refusal->error_type));
   };
@@ -122,7 +122,7 @@ std::vector<Text> meant_by(Text oracle, Text wish, bool batched) {
 Outcome fallback_is_visible(const Law& law) {
   constexpr DeploymentKind kKind{.override_switches = false, .key_override = true};
   return on_random(law, kKind, [](Text oracle, const Deployment& deployment) {
-    const Decided it = decided(oracle, deployment, oracle::Detail::texts);
+    const Decided it = decided(oracle, deployment, engine::Detail::texts);
     if (!it.decision.choice) return;
     const Facts facts(deployment);
     const bool listens = oracle != "w4a8" && deployment.layer.moe_backend != "auto";
@@ -146,16 +146,16 @@ Outcome fallback_is_visible(const Law& law) {
 Outcome strict_says_what_it_skipped(const Law& law) {
   return on_random(law, {}, [](Text oracle, const Deployment& deployment) {
     const Decided it = decided(oracle, deployment);
-    const oracle::StrictDecision strict = oracle::select_strict(kVllm2026_05, oracle, deployment);
-    const auto placement = oracle::place(oracle::tables_of(kVllm2026_05, oracle), deployment, it.decision);
-    const oracle::KernelNeed* broken = placement ? oracle::first_broken_need(*placement) : nullptr;
+    const audit::StrictDecision strict = audit::select_strict(deployment::kVllm2026_05, oracle, deployment);
+    const auto placement = audit::place(engine::tables_of(deployment::kVllm2026_05, oracle), deployment, it.decision);
+    const families::KernelNeed* broken = placement ? audit::first_broken_need(*placement) : nullptr;
     if (broken == nullptr) {
       require(strict.skipped.empty() && same_answer(strict.decision, it.decision), "strict selection differs and the engine's choice breaks no need",
               it);
       return;
     }
     require(!strict.skipped.empty(), "the engine's choice breaks '" + std::string(broken->id) + "' and strict selection is silent", it);
-    const oracle::Skipped& first = strict.skipped.front();
+    const audit::Skipped& first = strict.skipped.front();
     require(first.backend == placement->backend && first.kernel_class == placement->kernel_class && first.need == broken,
             "strict selection first skips another than what the engine chose", it);
     require(!same_answer(strict.decision, it.decision), "strict selection takes what it says that it skipped", it);

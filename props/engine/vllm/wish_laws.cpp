@@ -10,8 +10,8 @@
 namespace mx::props {
 namespace {
 
-using oracle::Decision;
-using oracle::Deployment;
+using engine::Decision;
+using deployment::Deployment;
 using Text = std::string_view;
 
 /// Variables that steer the search of an unspecific request.
@@ -37,7 +37,7 @@ bool is_read_by_classes(Text variable) { return variable.starts_with("VLLM_ROCM_
 Outcome wish_is_met_or_refused(const Law& law) {
   return on_random(law, {}, [](Text oracle, const Deployment& drawn) {
     Deployment deployment = drawn;
-    if (deployment.layer.moe_backend == "auto") deployment.layer.moe_backend = std::string(pick_word(oracle::moe_backend_names().subspan(1)));
+    if (deployment.layer.moe_backend == "auto") deployment.layer.moe_backend = std::string(pick_word(deployment::moe_backend_names().subspan(1)));
     const Decided it = decided(oracle, deployment);
     const bool listens = oracle != "w4a8";  // it has one backend and reads no wish
     if (listens) {
@@ -46,12 +46,12 @@ Outcome wish_is_met_or_refused(const Law& law) {
       require(!it.decision.refusal || it.decision.refusal->error_type != "NotImplementedError", "a wish is refused as if there had been none", it);
     } else {
       deployment.layer.moe_backend = "auto";
-      require(same_answer(it.decision, oracle::select(kVllm2026_05, oracle, deployment)), "an oracle without names listens to one", it);
+      require(same_answer(it.decision, engine::select(deployment::kVllm2026_05, oracle, deployment)), "an oracle without names listens to one", it);
     }
     for (Text name : kSteering) {
       if (!is_read_by_classes(name)) deployment.env.erase(std::string(name));
     }
-    require(same_answer(it.decision, oracle::select(kVllm2026_05, oracle, deployment)), "a variable changes a wish", {oracle, drawn, it.decision});
+    require(same_answer(it.decision, engine::select(deployment::kVllm2026_05, oracle, deployment)), "a variable changes a wish", {oracle, drawn, it.decision});
   });
 }
 
@@ -84,8 +84,8 @@ Outcome batched_exchange_gets_batched_member(const Law& law) {
   return on_random(law, "mxfp4", {.wishes = false, .override_switches = false, .key_override = false}, [](const Deployment& drawn) {
     for (const BatchedRow& row : kBatchedRows) {
       Deployment deployment = drawn;
-      deployment.hardware = {oracle::PlatformKind::cuda, row.capability, ""};
-      deployment.software = oracle::software_on(oracle::PlatformKind::cuda);
+      deployment.hardware = {deployment::PlatformKind::cuda, row.capability, ""};
+      deployment.software = deployment::software_on(deployment::PlatformKind::cuda);
       deployment.parallel = {
           .tp = drawn.parallel.tp, .dp = 2, .enable_expert_parallel = true, .all2all_backend = chance(50) ? "deepep_low_latency" : "nixl_ep"};
       deployment.layer.moe_backend = row.wish;
@@ -158,7 +158,7 @@ Outcome variables_end_the_search(const Law& law) {
           // Off is then as good as unset.
           Deployment unset = drawn;
           unset.env.erase(std::string(row.variable));
-          require(same_answer(off.decision, oracle::select(kVllm2026_05, oracle, unset)),
+          require(same_answer(off.decision, engine::select(deployment::kVllm2026_05, oracle, unset)),
                   std::string(row.variable) + " is off and still has an effect", off);
         }
       },
@@ -186,7 +186,7 @@ Outcome requested_key_is_honoured(const Law& law) {
       Deployment by_caller = deployment;
       by_caller.activation_key = std::string(key);
       by_caller.quantization_override = "unset";
-      require(same_answer(it.decision, oracle::select(kVllm2026_05, "mxfp4", by_caller)), "the caller's key and the override differ in effect", it);
+      require(same_answer(it.decision, engine::select(deployment::kVllm2026_05, "mxfp4", by_caller)), "the caller's key and the override differ in effect", it);
     }
   });
 }

@@ -9,7 +9,7 @@ namespace mx::props {
 namespace {
 
 using layout::Layout;
-using layout::StageRequest;
+using families::StageRequest;
 
 /// Columns of a tile of 7.1, in units: 32 elements, of packed 4-bit elements 32 bytes.
 std::int64_t tile_columns(const StageRequest& r) { return r.unit_bits == 4 ? 64 : 32; }

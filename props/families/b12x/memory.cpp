@@ -9,7 +9,7 @@ namespace mx::props {
 namespace {
 
 using layout::Role;
-using layout::Setting;
+using families::Setting;
 
 /// Gate and up each filled up to 64 rows, the columns of w2 with them; one shard as FlashInfer's.
 Matrix own_matrix(Role role, const Setting& setting) {
@@ -29,13 +29,13 @@ RowPair own_rows(std::int64_t i, std::int64_t rows, const Setting& setting) {
 
 constexpr BackendFormula own() {
   BackendFormula formula = nvfp4_tiled("B12X", own_matrix, own_rows);
-  formula.engines = since(kVllm2026_08);
+  formula.engines = deployment::since(deployment::kVllm2026_08);
   formula.draw = [](Setting& setting) { setting.b12x.a16 = pick(0, 1) == 1; };
   return formula;
 }
 constexpr BackendFormula mxfp4(std::string_view backend) {
   BackendFormula formula = mxfp4_as_loaded(backend);
-  formula.engines = since(kVllm2026_08);
+  formula.engines = deployment::since(deployment::kVllm2026_08);
   return formula;
 }
 

@@ -8,7 +8,7 @@ namespace mx::props {
 namespace {
 
 using layout::Role;
-using layout::Setting;
+using families::Setting;
 using layout::WeightFormat;
 
 Memory fp4_place(Role role, const Setting&, const Matrix& sizes) {
@@ -23,9 +23,9 @@ Memory fp8_place(Role role, const Setting&, const Matrix& sizes) {
 }
 
 constexpr std::array<BackendFormula, 3> kFormulas{{
-    {WeightFormat::mxfp4, "CPU", since(kVllm2026_05), 32, 64, nullptr, loaded_with_f32_bias, fp4_place, as_loaded, nullptr, nullptr, f32_bias},
-    {WeightFormat::fp8_tensor, "CPU", since(kVllm2026_05), 32, 64, nullptr, loaded, fp8_place, as_loaded, nullptr, nullptr, nullptr},
-    {WeightFormat::fp8_block, "CPU", since(kVllm2026_05), 32, 64, nullptr, loaded, fp8_place, as_loaded, nullptr, nullptr, nullptr},
+    {WeightFormat::mxfp4, "CPU", deployment::since(deployment::kVllm2026_05), 32, 64, nullptr, loaded_with_f32_bias, fp4_place, as_loaded, nullptr, nullptr, f32_bias},
+    {WeightFormat::fp8_tensor, "CPU", deployment::since(deployment::kVllm2026_05), 32, 64, nullptr, loaded, fp8_place, as_loaded, nullptr, nullptr, nullptr},
+    {WeightFormat::fp8_block, "CPU", deployment::since(deployment::kVllm2026_05), 32, 64, nullptr, loaded, fp8_place, as_loaded, nullptr, nullptr, nullptr},
 }};
 
 }  // namespace

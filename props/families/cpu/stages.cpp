@@ -9,7 +9,7 @@ namespace mx::props {
 namespace {
 
 using layout::Layout;
-using layout::StageRequest;
+using families::StageRequest;
 
 /// Nibbles of a block of 32 rows: u[2r], u[2r+1] are the low and the high nibble of row r; byte i of a column has u[i] low and u[i+32] high. A last
 /// block of 16 rows has 16 bytes a column, whose high nibbles nothing was written to.

@@ -8,11 +8,11 @@
 namespace mx::props {
 namespace {
 
-using layout::ConverterActivation;
+using families::ConverterActivation;
 using layout::Role;
-using layout::Setting;
+using families::Setting;
 
-bool takes_pairs(const Setting& setting) { return setting.engine == kVllm2026_08 && setting.activation == ConverterActivation::swigluoai; }
+bool takes_pairs(const Setting& setting) { return setting.engine == deployment::kVllm2026_08 && setting.activation == ConverterActivation::swigluoai; }
 
 /// [up; gate], then 64 rows of each in turn.
 Matrix in_blocks_matrix(Role role, const Setting& setting) {
@@ -31,7 +31,7 @@ bool is_of_its_order(const Setting& setting) { return takes_pairs(setting) != is
 
 void draw_activation(Setting& setting) { setting.activation = pick(0, 1) == 0 ? ConverterActivation::silu : ConverterActivation::swigluoai; }
 
-constexpr BackendFormula in_blocks(Versions engines) {
+constexpr BackendFormula in_blocks(deployment::Versions engines) {
   BackendFormula formula = nvfp4_tiled("FLASHINFER_CUTEDSL", in_blocks_matrix, in_blocks_of_64);
   formula.engines = engines;
   formula.draw = draw_activation;
@@ -40,8 +40,8 @@ constexpr BackendFormula in_blocks(Versions engines) {
 }
 
 constexpr std::array<BackendFormula, 3> kFormulas{
-    in_blocks(before(kVllm2026_08)),
-    in_blocks(since(kVllm2026_08)),
+    in_blocks(deployment::before(deployment::kVllm2026_08)),
+    in_blocks(deployment::since(deployment::kVllm2026_08)),
     nvfp4_tiled("FLASHINFER_CUTEDSL_BATCHED", tile_padded, gate_then_up),
 };
 

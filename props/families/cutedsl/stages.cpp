@@ -8,7 +8,7 @@
 namespace mx::props {
 namespace {
 
-using layout::StageRequest;
+using families::StageRequest;
 
 constexpr std::array<StageFormula, 1> kFormulas{{
     {"nvfp4_moe.FLASHINFER_CUTEDSL",

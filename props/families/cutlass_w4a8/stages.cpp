@@ -8,7 +8,7 @@
 namespace mx::props {
 namespace {
 
-using layout::StageRequest;
+using families::StageRequest;
 
 /// Forward, as the document has it: nibble (n, k) goes to off(n, k).
 Memory reordered(const StageRequest& r) {

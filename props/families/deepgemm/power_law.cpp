@@ -66,12 +66,12 @@ Outcome law_powers_of_two(const Law& law) {
   return check_property(law, [] {
     std::vector<float> scales;
     const CanonicalLayer layer = layer_of_blocks(scales);
-    layout::Setting setting{.sizes = layer.sizes, .padded = layer.sizes, .form = kForm, .engine = kVllm2026_05};
-    setting.arch = layout::Arch::sm90;
-    const layout::BackendLayout& row = layout::backend_layout_named("DEEPGEMM", kForm.format, setting.engine);
-    const layout::PackedLayer packed = layout::convert(layer, row, setting);
-    setting.arch = layout::Arch::sm100;
-    const layout::PackedLayer words = layout::convert(layer, row, setting);
+    families::Setting setting{.sizes = layer.sizes, .padded = layer.sizes, .form = kForm, .engine = deployment::kVllm2026_05};
+    setting.arch = families::Arch::sm90;
+    const families::BackendLayout& row = families::backend_layout_named("DEEPGEMM", kForm.format, setting.engine);
+    const families::PackedLayer packed = families::convert(layer, row, setting);
+    setting.arch = families::Arch::sm100;
+    const families::PackedLayer words = families::convert(layer, row, setting);
     for (std::size_t block = 0; block < 3; ++block) {
       const Role role = block < 2 ? Role::w13_weight : Role::w2_weight;
       const Role scale_role = block < 2 ? Role::w13_weight_scale : Role::w2_weight_scale;

@@ -9,7 +9,7 @@ namespace mx::props {
 namespace {
 
 using layout::Layout;
-using layout::StageRequest;
+using families::StageRequest;
 
 /// Word (i, p) of a batch at p*A + i holds the exponents of 4 scales of row i. An fp32's exponent is its bits 23 to 30.
 Memory packed(const StageRequest& r) {

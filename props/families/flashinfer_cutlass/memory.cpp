@@ -9,7 +9,7 @@ namespace mx::props {
 namespace {
 
 using layout::Role;
-using layout::Setting;
+using families::Setting;
 using layout::WeightFormat;
 
 /// All up rows, then all gate rows.
@@ -20,7 +20,7 @@ Matrix mxfp4_matrix(Role role, const Setting& setting) {
 }
 
 /// The engine's releases of FlashInfer in both versions, unless a later one is named.
-bool folds(const Setting& setting) { return setting.flashinfer.release == layout::Flashinfer::v0_6_18; }
+bool folds(const Setting& setting) { return setting.flashinfer.release == families::Flashinfer::v0_6_18; }
 
 Memory mixed_place(Role role, const Setting& setting, const Matrix& sizes) {
   if (!folds(setting)) {
@@ -32,12 +32,12 @@ Memory mixed_place(Role role, const Setting& setting, const Matrix& sizes) {
 }
 
 void draw_mixed(Setting& setting) {
-  constexpr std::array<std::optional<layout::Flashinfer>, 3> kReleases{std::nullopt, layout::Flashinfer::v0_6_11, layout::Flashinfer::v0_6_18};
+  constexpr std::array<std::optional<families::Flashinfer>, 3> kReleases{std::nullopt, families::Flashinfer::v0_6_11, families::Flashinfer::v0_6_18};
   setting.flashinfer.release = kReleases[static_cast<std::size_t>(pick(0, 2))];
 }
 
 constexpr BackendFormula mxfp4(std::string_view backend, PlaceOf place, void (*draw)(Setting&)) {
-  return {WeightFormat::mxfp4, backend, since(kVllm2026_05), 128, 128, draw, mxfp4_matrix, place, up_then_gate, nullptr, nullptr, nullptr};
+  return {WeightFormat::mxfp4, backend, deployment::since(deployment::kVllm2026_05), 128, 128, draw, mxfp4_matrix, place, up_then_gate, nullptr, nullptr, nullptr};
 }
 
 constexpr std::array<BackendFormula, 5> kFormulas{

@@ -9,7 +9,7 @@ namespace mx::props {
 namespace {
 
 using layout::Layout;
-using layout::StageRequest;
+using families::StageRequest;
 
 void draw_weight(StageRequest& r) {
   r.unit_bits = 8;

@@ -9,21 +9,21 @@
 namespace mx::props {
 namespace {
 
-using layout::Arch;
-using layout::InputDtype;
+using families::Arch;
+using families::InputDtype;
 using layout::Layout;
 using layout::Role;
-using layout::Setting;
+using families::Setting;
 using layout::WeightFormat;
 
 bool is_a_8bit(const Setting& setting) { return setting.input_dtype != InputDtype::none; }
 bool is_int8(const Setting& setting) { return setting.input_dtype == InputDtype::int8; }
 /// Release 0.1.12, in 2026-08, or a later one.
 bool is_later(const Setting& setting) {
-  return setting.humming.release ? *setting.humming.release != layout::Humming::v0_1_0 : setting.engine == kVllm2026_08;
+  return setting.humming.release ? *setting.humming.release != families::Humming::v0_1_0 : setting.engine == deployment::kVllm2026_08;
 }
 /// hardware 14.7.
-bool is_latest(const Setting& setting) { return setting.humming.release == layout::Humming::v0_1_19; }
+bool is_latest(const Setting& setting) { return setting.humming.release == families::Humming::v0_1_19; }
 bool is_transposed(const Setting& setting) { return setting.arch == Arch::sm90 && !is_a_8bit(setting) && !is_latest(setting); }
 bool has_groups_of_128(const Setting& setting) {
   return is_latest(setting) && setting.humming.group_128 && setting.input_dtype == InputDtype::float8_e4m3fn;
@@ -32,7 +32,7 @@ bool is_mxmma(const Setting& setting) { return is_later(setting) && setting.arch
 bool fuses(const Setting& setting) { return is_a_8bit(setting) && !is_mxmma(setting); }
 
 void draw_release(Setting& setting) {
-  constexpr std::array<layout::Humming, 3> kReleases{layout::Humming::v0_1_0, layout::Humming::v0_1_12, layout::Humming::v0_1_19};
+  constexpr std::array<families::Humming, 3> kReleases{families::Humming::v0_1_0, families::Humming::v0_1_12, families::Humming::v0_1_19};
   if (pick(0, 1) != 0) setting.humming.release = kReleases[static_cast<std::size_t>(pick(0, 2))];
   setting.humming.group_128 = pick(0, 1) != 0;
 }
@@ -182,7 +182,7 @@ void draw_blocks(Setting& setting) {
 constexpr BackendFormula of_format(WeightFormat format) {
   return {format,
           "HUMMING",
-          since(kVllm2026_08),
+          deployment::since(deployment::kVllm2026_08),
           128,
           128,
           format == WeightFormat::fp8_block ? draw_blocks : draw_device,
@@ -205,7 +205,7 @@ constexpr std::array<BackendFormula, 7> kFormulas{{
     of_format(WeightFormat::fp8_pair),
     of_format(WeightFormat::fp8_channel),
     of_format(WeightFormat::fp8_block),
-    {layout::WeightFormat::mxfp4, "HUMMING", since(kVllm2026_05), 128, 128, draw, matrix, place, rows_of, nullptr, nullptr, nullptr, reading, nullptr,
+    {layout::WeightFormat::mxfp4, "HUMMING", deployment::since(deployment::kVllm2026_05), 128, 128, draw, matrix, place, rows_of, nullptr, nullptr, nullptr, reading, nullptr,
      256, 128},
 }};
 

@@ -11,7 +11,7 @@ namespace mx::props {
 namespace {
 
 using layout::Layout;
-using layout::StageRequest;
+using families::StageRequest;
 
 /// The values of one lane, in the order of its list: places relative to its tile of 64 rows and its slab.
 std::vector<Spot> values_of(std::int64_t a, std::int64_t th, bool transposed) {

@@ -9,10 +9,10 @@
 namespace mx::props {
 namespace {
 
-using layout::InputDtype;
-using layout::ParamsDtype;
+using families::InputDtype;
+using families::ParamsDtype;
 using layout::Role;
-using layout::Setting;
+using families::Setting;
 using layout::WeightFormat;
 
 bool is_a_8bit(const Setting& setting) { return setting.input_dtype != InputDtype::none; }
@@ -21,7 +21,7 @@ bool is_4bit(const Setting& setting) { return setting.form.format == WeightForma
 /// I after the converter's own padding, which the engine of 2026-05 and MXFP4 do not have.
 std::int64_t padded_i(const Setting& setting) {
   const std::int64_t i = setting.padded.intermediate;
-  if (setting.engine == kVllm2026_05) return i;
+  if (setting.engine == deployment::kVllm2026_05) return i;
   switch (setting.form.format) {
     case WeightFormat::nvfp4: return round_up(i, setting.padded.hidden % 128 == 0 ? 64 : 128);
     case WeightFormat::mxfp8:
@@ -74,7 +74,7 @@ Memory scale_place(Role role, const Setting& setting, const Matrix& sizes) {
   const std::int64_t group = group_of(setting);
   const bool grouped = group != -1 && group < depth && !is_a_8bit(setting);
   const bool fours = !has_f32_scales(setting) && !is_a_8bit(setting);
-  const layout::StageRequest request{
+  const families::StageRequest request{
       .version = {}, .batch = sizes.experts, .rows = sizes.rows, .cols = sizes.cols, .unit_bits = sizes.bits, .params = {}};
   return gathered(request, sizes.bits, sizes.rows * sizes.cols, layout::Layout::kPadZero, [&](std::int64_t p) {
     constexpr std::array<std::int64_t, 4> kFours{0, 2, 1, 3};
@@ -165,9 +165,9 @@ bool has_whole_blocks(const Setting& setting) {
 }
 
 constexpr BackendFormula mxfp4(std::string_view backend) {
-  return {WeightFormat::mxfp4, backend, since(kVllm2026_05), 64, 64, draw_mxfp4, matrix, place, as_loaded, nullptr, nullptr, mxfp4_cast, reading};
+  return {WeightFormat::mxfp4, backend, deployment::since(deployment::kVllm2026_05), 64, 64, draw_mxfp4, matrix, place, as_loaded, nullptr, nullptr, mxfp4_cast, reading};
 }
-constexpr BackendFormula other(WeightFormat format, Versions engines) {
+constexpr BackendFormula other(WeightFormat format, deployment::Versions engines) {
   return {format,
           "MARLIN",
           engines,
@@ -182,8 +182,8 @@ constexpr BackendFormula other(WeightFormat format, Versions engines) {
           format == WeightFormat::mxfp8 ? mxfp4_cast : nullptr,
           reading};
 }
-constexpr Versions kOld = before(kVllm2026_08);
-constexpr Versions kNew = since(kVllm2026_08);
+constexpr deployment::Versions kOld = deployment::before(deployment::kVllm2026_08);
+constexpr deployment::Versions kNew = deployment::since(deployment::kVllm2026_08);
 
 constexpr std::array<BackendFormula, 12> kFormulas{
     mxfp4("MARLIN"),

@@ -9,7 +9,7 @@ namespace mx::props {
 namespace {
 
 using layout::Layout;
-using layout::StageRequest;
+using families::StageRequest;
 
 /// A row of the table: the tile, and which of a lane's eight values v0..v7 each unit of its words holds, low unit first.
 struct Variant {

@@ -8,10 +8,10 @@
 namespace mx::props {
 namespace {
 
-using layout::Arch;
+using families::Arch;
 using layout::Role;
-using layout::Setting;
-using layout::TritonKernels;
+using families::Setting;
+using families::TritonKernels;
 using layout::WeightFormat;
 
 bool is_rocm_device(Arch arch) { return arch == Arch::gfx942 || arch == Arch::gfx950 || arch == Arch::gfx1250; }
@@ -21,7 +21,7 @@ std::string_view release_of(const Setting& setting) {
   if (setting.triton.release == TritonKernels::v3_7) return "triton_kernels-3.7";
   if (setting.triton.release == TritonKernels::v2026_08) return "triton_kernels-2026-08";
   if (setting.triton.release == TritonKernels::v3_5) return "triton_kernels-3.5";
-  return is_rocm_device(setting.arch) && setting.engine == kVllm2026_08 ? "triton_kernels-3.7" : "triton_kernels-3.5";
+  return is_rocm_device(setting.arch) && setting.engine == deployment::kVllm2026_08 ? "triton_kernels-3.7" : "triton_kernels-3.5";
 }
 
 void draw(Setting& setting) {
@@ -39,12 +39,12 @@ void draw(Setting& setting) {
 }
 
 bool swizzles_sm90(const Setting& setting) { return setting.arch == Arch::sm90 && !setting.triton.torch_before_2_8_1; }
-bool swizzles_gfx950(const Setting& setting) { return setting.arch == Arch::gfx950 && (setting.engine == kVllm2026_05 || setting.tp_size <= 2); }
+bool swizzles_gfx950(const Setting& setting) { return setting.arch == Arch::gfx950 && (setting.engine == deployment::kVllm2026_05 || setting.tp_size <= 2); }
 
 /// The later engine pads the groups of scales to 4 on sm90, whatever follows.
 Matrix before_swizzle(Role role, const Setting& setting) {
   const Matrix loaded = loaded_with_f32_bias(role, setting);
-  const bool pads = layout::is_scale(role) && setting.arch == Arch::sm90 && setting.engine == kVllm2026_08 && !setting.triton.before_swizzle;
+  const bool pads = layout::is_scale(role) && setting.arch == Arch::sm90 && setting.engine == deployment::kVllm2026_08 && !setting.triton.before_swizzle;
   return pads ? with_size(loaded, loaded.rows, round_up(loaded.cols, 4)) : loaded;
 }
 
@@ -58,7 +58,7 @@ Matrix last_axis_interleaved(Role role, const Setting& setting) {
     const std::int64_t unit = c / per_unit;
     return (unit % 2 * (n / 2) + unit / 2) * per_unit + c % per_unit;
   });
-  const bool pads = layout::is_scale(role) && setting.arch == Arch::sm90 && setting.engine == kVllm2026_08 && !setting.triton.before_swizzle;
+  const bool pads = layout::is_scale(role) && setting.arch == Arch::sm90 && setting.engine == deployment::kVllm2026_08 && !setting.triton.before_swizzle;
   return pads ? with_size(moved, moved.rows, round_up(moved.cols, 4)) : moved;
 }
 
@@ -88,21 +88,21 @@ RowPair gate_first_pairs(std::int64_t i, std::int64_t, const Setting&) { return 
 
 bool unless_interleaved(const Setting& setting) { return !interleaves(setting); }
 
-constexpr BackendFormula triton(Versions engines) {
+constexpr BackendFormula triton(deployment::Versions engines) {
   return {WeightFormat::mxfp4, "TRITON",           engines, 64, 128, draw, triton_matrix, place, gate_first_pairs,
           unless_interleaved,  unless_interleaved, f32_bias};
 }
-constexpr BackendFormula as_they_are(std::string_view backend, Versions engines) {
+constexpr BackendFormula as_they_are(std::string_view backend, deployment::Versions engines) {
   return {WeightFormat::mxfp4, backend, engines, 64, 128, draw, before_swizzle, place, as_loaded, nullptr, nullptr, f32_bias};
 }
 
 constexpr std::array<BackendFormula, 13> kFormulas{
-    triton(before(kVllm2026_08)),
-    triton(since(kVllm2026_08)),
-    as_they_are("TRITON_UNFUSED", before(kVllm2026_08)),
-    as_they_are("TRITON_UNFUSED", since(kVllm2026_08)),
-    as_they_are("AITER_MXFP4_FP8", before(kVllm2026_08)),
-    as_they_are("AITER_MXFP4_FP8", since(kVllm2026_08)),
+    triton(deployment::before(deployment::kVllm2026_08)),
+    triton(deployment::since(deployment::kVllm2026_08)),
+    as_they_are("TRITON_UNFUSED", deployment::before(deployment::kVllm2026_08)),
+    as_they_are("TRITON_UNFUSED", deployment::since(deployment::kVllm2026_08)),
+    as_they_are("AITER_MXFP4_FP8", deployment::before(deployment::kVllm2026_08)),
+    as_they_are("AITER_MXFP4_FP8", deployment::since(deployment::kVllm2026_08)),
     // 8.2: the engine's own kernels.
     fp8_as_loaded(WeightFormat::fp8_tensor, "TRITON"),
     fp8_as_loaded(WeightFormat::fp8_channel, "TRITON"),
@@ -110,7 +110,7 @@ constexpr std::array<BackendFormula, 13> kFormulas{
     fp8_as_loaded(WeightFormat::fp8_tensor, "BATCHED_TRITON"),
     fp8_as_loaded(WeightFormat::fp8_channel, "BATCHED_TRITON"),
     fp8_as_loaded(WeightFormat::fp8_block, "BATCHED_TRITON"),
-    fp8_as_loaded(WeightFormat::mxfp8, "TRITON_MXFP8", since(kVllm2026_08)),
+    fp8_as_loaded(WeightFormat::mxfp8, "TRITON_MXFP8", deployment::since(deployment::kVllm2026_08)),
 };
 
 }  // namespace

@@ -10,7 +10,7 @@ namespace mx::props {
 namespace {
 
 using layout::Layout;
-using layout::StageRequest;
+using families::StageRequest;
 
 bool is_3_5(const StageRequest& r) { return r.version == "triton_kernels-3.5"; }
 

@@ -8,7 +8,7 @@ namespace mx::props {
 namespace {
 
 using layout::Role;
-using layout::Setting;
+using families::Setting;
 using layout::WeightFormat;
 
 /// w13 rows up 0, gate 0, up 1, ..
@@ -21,7 +21,7 @@ Matrix mxfp4_matrix(Role role, const Setting& setting) {
 
 /// What the conversion makes of I: with two shards the multiple grew from 16 to 64.
 std::int64_t nvfp4_i(const Setting& setting) {
-  const std::int64_t multiple = !setting.form.gated ? 128 : setting.engine == kVllm2026_05 ? 16 : 64;
+  const std::int64_t multiple = !setting.form.gated ? 128 : setting.engine == deployment::kVllm2026_05 ? 16 : 64;
   return round_up(setting.padded.intermediate, multiple);
 }
 
@@ -69,9 +69,9 @@ Memory block_major_place(Role role, const Setting&, const Matrix& sizes) {
 }
 
 constexpr BackendFormula mxfp4(std::string_view backend) {
-  return {WeightFormat::mxfp4, backend, since(kVllm2026_05), 64, 128, nullptr, mxfp4_matrix, mxfp4_place, up_first_pairs, nullptr, nullptr, f32_bias};
+  return {WeightFormat::mxfp4, backend, deployment::since(deployment::kVllm2026_05), 64, 128, nullptr, mxfp4_matrix, mxfp4_place, up_first_pairs, nullptr, nullptr, f32_bias};
 }
-constexpr BackendFormula nvfp4(Versions engines) {
+constexpr BackendFormula nvfp4(deployment::Versions engines) {
   return {WeightFormat::nvfp4,
           "FLASHINFER_TRTLLM",
           engines,
@@ -89,8 +89,8 @@ constexpr BackendFormula nvfp4(Versions engines) {
 constexpr std::array<BackendFormula, 7> kFormulas{
     mxfp4("FLASHINFER_TRTLLM_MXFP4_BF16"),
     mxfp4("FLASHINFER_TRTLLM_MXFP4_MXFP8"),
-    nvfp4(before(kVllm2026_08)),
-    nvfp4(since(kVllm2026_08)),
+    nvfp4(deployment::before(deployment::kVllm2026_08)),
+    nvfp4(deployment::since(deployment::kVllm2026_08)),
     fp8_formula(WeightFormat::fp8_tensor, "FLASHINFER_TRTLLM", 16, 32, tensor_matrix, weights_shuffled, up_first_pairs, fp8_is_aligned),
     fp8_formula(WeightFormat::fp8_block, "FLASHINFER_TRTLLM", 128, 128, fp8_up_first, block_major_place, up_then_gate),
     fp8_formula(WeightFormat::mxfp8, "FLASHINFER_TRTLLM", 128, 128, mxfp8_matrix, tiled_place, up_first_pairs),

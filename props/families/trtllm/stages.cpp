@@ -10,7 +10,7 @@ namespace mx::props {
 namespace {
 
 using layout::Layout;
-using layout::StageRequest;
+using families::StageRequest;
 
 int any_unit() { return static_cast<int>(pick_of({4, 8, 16, 32})); }
 

@@ -15,8 +15,8 @@ constexpr std::array<BackendFormula, 7> kFormulas{
     fp8_as_loaded(WeightFormat::fp8_channel, "VLLM_CUTLASS"),
     fp8_as_loaded(WeightFormat::fp8_tensor, "BATCHED_VLLM_CUTLASS"),
     fp8_as_loaded(WeightFormat::fp8_channel, "BATCHED_VLLM_CUTLASS"),
-    fp8_as_loaded(WeightFormat::fp8_tensor, "HPC", since(kVllm2026_08)),
-    fp8_as_loaded(WeightFormat::fp8_block, "HPC", since(kVllm2026_08)),
+    fp8_as_loaded(WeightFormat::fp8_tensor, "HPC", deployment::since(deployment::kVllm2026_08)),
+    fp8_as_loaded(WeightFormat::fp8_block, "HPC", deployment::since(deployment::kVllm2026_08)),
 };
 
 }  // namespace

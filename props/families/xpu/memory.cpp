@@ -10,20 +10,20 @@ namespace {
 using layout::WeightFormat;
 
 /// Weights; and scales with rows and columns in the later version.
-Memory transposed_place(layout::Role role, const layout::Setting& setting, const Matrix& sizes) {
-  const bool moves = layout::is_weight(role) || (layout::is_scale(role) && setting.engine == kVllm2026_08);
+Memory transposed_place(layout::Role role, const families::Setting& setting, const Matrix& sizes) {
+  const bool moves = layout::is_weight(role) || (layout::is_scale(role) && setting.engine == deployment::kVllm2026_08);
   return moves ? transposed(sizes) : kept(sizes);
 }
 
-constexpr BackendFormula fp8(WeightFormat format, Versions engines, std::int64_t tile_i, std::int64_t tile_h) {
+constexpr BackendFormula fp8(WeightFormat format, deployment::Versions engines, std::int64_t tile_i, std::int64_t tile_h) {
   return {format, "XPU", engines, tile_i, tile_h, nullptr, loaded_bits, transposed_place, as_loaded, nullptr, nullptr, nullptr};
 }
-constexpr Versions kOld = before(kVllm2026_08);
-constexpr Versions kNew = since(kVllm2026_08);
+constexpr deployment::Versions kOld = deployment::before(deployment::kVllm2026_08);
+constexpr deployment::Versions kNew = deployment::since(deployment::kVllm2026_08);
 
 constexpr std::array<BackendFormula, 8> kFormulas{
     mxfp4_as_loaded("XPU"),
-    fp8(WeightFormat::fp8_tensor, since(kVllm2026_05), 16, 32),
+    fp8(WeightFormat::fp8_tensor, deployment::since(deployment::kVllm2026_05), 16, 32),
     fp8(WeightFormat::fp8_channel, kOld, 16, 32),
     fp8(WeightFormat::fp8_channel, kNew, 16, 32),
     fp8(WeightFormat::fp8_block, kOld, 128, 128),

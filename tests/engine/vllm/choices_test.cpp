@@ -12,13 +12,16 @@
 #include "tests/catch.hpp"
 #include "tests/engine/vllm/expect_error.hpp"
 
-using namespace mx::oracle;
-using mx::test::message_of;
-using mx::test::says;
+using namespace mx::deployment;
+using namespace mx::engine;
+using namespace mx::audit;
+using namespace mx::families;
+using mx::tests::message_of;
+using mx::tests::says;
 
 namespace {
 
-Parallel exchange(const char* backend) { return derive({.dp = 2, .enable_expert_parallel = true, .all2all_backend = backend}, mx::kVllm2026_05); }
+Parallel exchange(const char* backend) { return derive({.dp = 2, .enable_expert_parallel = true, .all2all_backend = backend}, mx::deployment::kVllm2026_05); }
 
 std::int64_t rounded(std::int64_t hidden, const char* dtype, const Parallel& parallel) {
   return std::get<std::int64_t>(hidden_for_exchange(hidden, dtype, parallel));
@@ -31,8 +34,8 @@ std::string variant(std::optional<int> capability, const Environment& environmen
 }
 
 std::vector<std::string_view> order(PlatformKind platform, std::optional<int> capability, int ep_size, QuantKey weight, QuantKey activation) {
-  const OracleTables& tables = fp8_tables(mx::kVllm2026_05);
-  const Parallel parallel = derive({.tp = ep_size, .enable_expert_parallel = true}, mx::kVllm2026_05);
+  const OracleTables& tables = fp8_tables(mx::deployment::kVllm2026_05);
+  const Parallel parallel = derive({.tp = ep_size, .enable_expert_parallel = true}, mx::deployment::kVllm2026_05);
   return priority_order({tables.priority, tables.to_front}, {{platform, capability, ""}, parallel, weight, activation, Activation::silu});
 }
 
@@ -65,10 +68,10 @@ TEST_CASE("the batched exchanges know eight hidden sizes") {
 }
 
 TEST_CASE("no other exchange changes the hidden size, and none does without all2all kernels") {
-  for (std::string_view backend : all2all_names(mx::kVllm2026_05)) {
-    CHECK(rounded(2881, "bfloat16", derive({.tp = 2, .enable_expert_parallel = true, .all2all_backend = std::string(backend)}, mx::kVllm2026_05)) ==
+  for (std::string_view backend : all2all_names(mx::deployment::kVllm2026_05)) {
+    CHECK(rounded(2881, "bfloat16", derive({.tp = 2, .enable_expert_parallel = true, .all2all_backend = std::string(backend)}, mx::deployment::kVllm2026_05)) ==
           2881);
-    CHECK(rounded(9001, "bfloat16", derive({.dp = 2, .all2all_backend = std::string(backend)}, mx::kVllm2026_05)) == 9001);
+    CHECK(rounded(9001, "bfloat16", derive({.dp = 2, .all2all_backend = std::string(backend)}, mx::deployment::kVllm2026_05)) == 9001);
   }
   for (const char* backend : {"allgather_reducescatter", "naive", "pplx", "mori", "flashinfer_nvlink_one_sided"}) {
     CHECK(rounded(2881, "bfloat16", exchange(backend)) == 2881);
@@ -76,7 +79,7 @@ TEST_CASE("no other exchange changes the hidden size, and none does without all2
 }
 
 TEST_CASE("sizes and dtypes that no layer has are refused") {
-  const Parallel parallel = derive({}, mx::kVllm2026_05);
+  const Parallel parallel = derive({}, mx::deployment::kVllm2026_05);
   CHECK(says(message_of(mx::ErrorCode::usage, [&] { hidden_for_exchange(0, "bfloat16", parallel); }), "hidden size is 0"));
   CHECK(says(message_of(mx::ErrorCode::usage, [&] { hidden_for_exchange(kLargestSize + 1, "bfloat16", parallel); }), "hidden size"));
   CHECK(says(message_of(mx::ErrorCode::usage, [&] { hidden_for_exchange(1, "bfloat61", parallel); }), "did you mean bfloat16"));

@@ -6,7 +6,7 @@
 
 #include "model/error.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 
 /// The message of the Error that the call throws with this code; "no error" or the wrong code's name otherwise.
 template <typename Call>
@@ -21,4 +21,4 @@ std::string message_of(ErrorCode code, const Call& call) {
 
 inline bool says(const std::string& message, const std::string& part) { return message.find(part) != std::string::npos; }
 
-}  // namespace mx::test
+}  // namespace mx::tests

@@ -18,9 +18,9 @@ namespace {
 
 using mx::golden::CaseResult;
 using mx::golden::evaluate_oracle_case;
-using mx::sim::Json;
-using mx::test::message_of;
-using mx::test::says;
+using mx::support::Json;
+using mx::tests::message_of;
+using mx::tests::says;
 
 std::vector<Json> cases_of(const std::string& folder) {
   std::vector<Json> all;
@@ -37,9 +37,9 @@ const std::vector<Json>& cases() {
 }
 
 /// Every version of the engine with its recorded functions.
-const std::map<mx::Engine, std::vector<Json>>& all_cases() {
-  static const std::map<mx::Engine, std::vector<Json>> read = {
-      {mx::kVllm2026_05, cases()}, {mx::kVllm2026_08, cases_of("2026-08/")}, {mx::kVllm2026_11, cases_of("2026-11/")}};
+const std::map<mx::deployment::Engine, std::vector<Json>>& all_cases() {
+  static const std::map<mx::deployment::Engine, std::vector<Json>> read = {
+      {mx::deployment::kVllm2026_05, cases()}, {mx::deployment::kVllm2026_08, cases_of("2026-08/")}, {mx::deployment::kVllm2026_11, cases_of("2026-11/")}};
   return read;
 }
 
@@ -103,7 +103,7 @@ TEST_CASE("every recorded answer of a function is reproduced") {
                                                 {"legacy_mxfp4", 120},
                                                 {"legacy_tile_tokens_dim", 45},
                                                 {"legacy_can_support_mxfp4", 37}});
-  CHECK(by_oracle.size() == mx::golden::oracle_functions(mx::kVllm2026_05).size());
+  CHECK(by_oracle.size() == mx::golden::oracle_functions(mx::deployment::kVllm2026_05).size());
 }
 
 TEST_CASE("a wrong recorded answer of a function is noticed, in every field") {
@@ -135,7 +135,7 @@ TEST_CASE("a case line that lacks an input says which") {
     for (const mx::golden::FunctionRow& row : mx::golden::oracle_functions(engine)) {
       const Json* const one = first_case(recorded, row.oracle);
       // 2026-08 was not asked for the order of mxfp8.
-      if (one == nullptr) CHECK((engine == mx::kVllm2026_08 && row.oracle == "mxfp8_priority"));
+      if (one == nullptr) CHECK((engine == mx::deployment::kVllm2026_08 && row.oracle == "mxfp8_priority"));
       if (one == nullptr) continue;
       for (const auto& [key, value] : one->at("inputs").items()) {
         Json lacking = *one;

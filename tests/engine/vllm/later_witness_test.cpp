@@ -12,7 +12,7 @@
 namespace {
 
 using mx::golden::CaseResult;
-using mx::sim::Json;
+using mx::support::Json;
 
 std::map<std::string, Json> read_cases(const std::string& name) {
   std::ifstream file(std::string(MXACT_SOURCE_DIR) + "/golden/witness/oracle/" + name);

@@ -7,9 +7,12 @@
 #include "tests/catch.hpp"
 #include "tests/engine/vllm/expect_error.hpp"
 
-using namespace mx::oracle;
-using mx::test::message_of;
-using mx::test::says;
+using namespace mx::deployment;
+using namespace mx::engine;
+using namespace mx::audit;
+using namespace mx::families;
+using mx::tests::message_of;
+using mx::tests::says;
 
 namespace {
 

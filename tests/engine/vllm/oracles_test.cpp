@@ -10,16 +10,19 @@
 #include "tests/catch.hpp"
 #include "tests/engine/vllm/expect_error.hpp"
 
-using namespace mx::oracle;
-using mx::test::message_of;
-using mx::test::says;
+using namespace mx::deployment;
+using namespace mx::engine;
+using namespace mx::audit;
+using namespace mx::families;
+using mx::tests::message_of;
+using mx::tests::says;
 
 namespace {
 
 Deployment on(std::string_view platform, std::string_view oracle, std::string_view activation = "SILU") {
   Deployment deployment =
       deployment_on(platform_named(platform), {}, {.num_experts = 256, .experts_per_token = 8, .hidden = 7168, .intermediate_per_partition = 2048});
-  const OracleTables& tables = tables_of(mx::kVllm2026_05, oracle);
+  const OracleTables& tables = tables_of(mx::deployment::kVllm2026_05, oracle);
   deployment.weight_key = name_of(tables.usual_weight_key);
   deployment.activation_key = name_of(tables.usual_activation_key);
   deployment.layer.activation = activation;
@@ -56,7 +59,7 @@ struct Asked {
 
   /// BACKEND/Class, or the type of the exception.
   std::string answer() const {
-    const Decision decision = select(mx::kVllm2026_05, oracle, deployment);
+    const Decision decision = select(mx::deployment::kVllm2026_05, oracle, deployment);
     return decision.choice ? decision.choice->backend + "/" + decision.choice->kernel_class : decision.refusal->error_type;
   }
 };
@@ -64,14 +67,14 @@ struct Asked {
 }  // namespace
 
 TEST_CASE("oracles are found by name") {
-  CHECK(oracle_names(mx::kVllm2026_05).size() == 6);
-  for (std::string_view name : oracle_names(mx::kVllm2026_05)) CHECK(tables_of(mx::kVllm2026_05, name).name == name);
-  CHECK(says(message_of(mx::ErrorCode::usage, [] { tables_of(mx::kVllm2026_05, "nvpf4"); }), "did you mean nvfp4?"));
+  CHECK(oracle_names(mx::deployment::kVllm2026_05).size() == 6);
+  for (std::string_view name : oracle_names(mx::deployment::kVllm2026_05)) CHECK(tables_of(mx::deployment::kVllm2026_05, name).name == name);
+  CHECK(says(message_of(mx::ErrorCode::usage, [] { tables_of(mx::deployment::kVllm2026_05, "nvpf4"); }), "did you mean nvfp4?"));
 }
 
 TEST_CASE("the tables of an oracle name only what they hold") {
-  for (std::string_view name : oracle_names(mx::kVllm2026_05)) {
-    const OracleTables& tables = tables_of(mx::kVllm2026_05, name);
+  for (std::string_view name : oracle_names(mx::deployment::kVllm2026_05)) {
+    const OracleTables& tables = tables_of(mx::deployment::kVllm2026_05, name);
     INFO(name);
     const auto known = [&](std::string_view backend) {
       return std::any_of(tables.backends.begin(), tables.backends.end(), [&](const BackendRow& row) { return row.name == backend; });
@@ -99,10 +102,10 @@ TEST_CASE("the tables of an oracle name only what they hold") {
 }
 
 TEST_CASE("texts of verdicts are written when asked for, and change nothing else") {
-  for (std::string_view name : oracle_names(mx::kVllm2026_05)) {
+  for (std::string_view name : oracle_names(mx::deployment::kVllm2026_05)) {
     const Deployment deployment = on("SM75", name, "SWIGLUSTEP");
-    const Decision codes = select(mx::kVllm2026_05, name, deployment);
-    const Decision texts = select(mx::kVllm2026_05, name, deployment, Detail::texts);
+    const Decision codes = select(mx::deployment::kVllm2026_05, name, deployment);
+    const Decision texts = select(mx::deployment::kVllm2026_05, name, deployment, Detail::texts);
     REQUIRE(codes.trace.size() == texts.trace.size());
     for (std::size_t i = 0; i < codes.trace.size(); ++i) {
       CHECK(codes.trace[i].verdict.code == texts.trace[i].verdict.code);
@@ -135,8 +138,8 @@ TEST_CASE("the DeepSeek-V4 path of mxfp4") {
           "AITER_MXFP4_FP8/AiterW4A8ExpertsMonolithic");
   }
   SECTION("sizes are rounded as on the other path") {
-    const Decision decision = select(mx::kVllm2026_05, oracle, on("SM90", oracle));
-    CHECK(round_up(tables_of(mx::kVllm2026_05, oracle), "MARLIN", on("XPU", oracle), {100, 100}).hidden == 128);
+    const Decision decision = select(mx::deployment::kVllm2026_05, oracle, on("SM90", oracle));
+    CHECK(round_up(tables_of(mx::deployment::kVllm2026_05, oracle), "MARLIN", on("XPU", oracle), {100, 100}).hidden == 128);
     REQUIRE(decision.choice);
     CHECK(decision.choice->rounded_hidden == 7168);
   }
@@ -151,11 +154,11 @@ TEST_CASE("nvfp4") {
   CHECK(Asked("gfx950", oracle).answer() == "EMULATION/Nvfp4QuantizationEmulationTritonExperts");
   CHECK(Asked("CPU", oracle).answer() == "NotImplementedError");
   SECTION("nothing is rounded, and the backend row says whether one activation scale serves all ranks") {
-    const Decision decision = select(mx::kVllm2026_05, oracle, on("SM100", oracle));
+    const Decision decision = select(mx::deployment::kVllm2026_05, oracle, on("SM100", oracle));
     CHECK(decision.choice->rounded_hidden == 7168);
     CHECK(decision.choice->rounded_intermediate == 2048);
-    CHECK(backend_named(tables_of(mx::kVllm2026_05, oracle), "FLASHINFER_B12X").global_sf_supported);
-    CHECK_FALSE(backend_named(tables_of(mx::kVllm2026_05, oracle), "VLLM_CUTLASS").global_sf_supported);
+    CHECK(backend_named(tables_of(mx::deployment::kVllm2026_05, oracle), "FLASHINFER_B12X").global_sf_supported);
+    CHECK_FALSE(backend_named(tables_of(mx::deployment::kVllm2026_05, oracle), "VLLM_CUTLASS").global_sf_supported);
   }
   SECTION("weight-only checkpoints: only Marlin takes no activation key") {
     CHECK(Asked("SM100", oracle).keys("kNvfp4Static", "None").answer() == "MARLIN/MarlinExperts");
@@ -298,6 +301,6 @@ TEST_CASE("w4a8") {
   SECTION("the dtype is asked before everything else") {
     Asked asked("SM120", oracle);
     asked.deployment.layer.in_dtype = "float16";
-    CHECK(select(mx::kVllm2026_05, oracle, asked.deployment).trace.back().verdict.code == "in_dtype");
+    CHECK(select(mx::deployment::kVllm2026_05, oracle, asked.deployment).trace.back().verdict.code == "in_dtype");
   }
 }

@@ -8,7 +8,8 @@
 
 #include "tests/catch.hpp"
 
-using namespace mx::oracle;
+using namespace mx::deployment;
+using namespace mx::engine;
 
 namespace {
 

@@ -10,9 +10,10 @@
 #include "tests/catch.hpp"
 #include "tests/engine/vllm/expect_error.hpp"
 
-using namespace mx::oracle;
-using mx::test::message_of;
-using mx::test::says;
+using namespace mx::deployment;
+using namespace mx::engine;
+using mx::tests::message_of;
+using mx::tests::says;
 
 namespace {
 
@@ -29,7 +30,7 @@ Deployment with_env(Deployment deployment, const std::string& name, const std::s
   return deployment;
 }
 
-Decision select_texts(const Deployment& deployment) { return select(mx::kVllm2026_05, "mxfp4", deployment, Detail::texts); }
+Decision select_texts(const Deployment& deployment) { return select(mx::deployment::kVllm2026_05, "mxfp4", deployment, Detail::texts); }
 
 std::string answer(const Deployment& deployment) {
   const Decision decision = select_texts(deployment);
@@ -131,7 +132,7 @@ TEST_CASE("quirks of the search") {
   SECTION("a key whose dtype has no text raises KeyError in the check") {
     Deployment deployment = on("SM100");
     deployment.activation_key = "kInt4Static";
-    for (const Candidate& candidate : support(mx::kVllm2026_05, "mxfp4", deployment)) {
+    for (const Candidate& candidate : support(mx::deployment::kVllm2026_05, "mxfp4", deployment)) {
       if (candidate.backend == "TRITON") CHECK(candidate.verdict.code == "exc:KeyError");
     }
   }
@@ -141,7 +142,7 @@ TEST_CASE("a deployment that cannot exist is a usage error") {
   const auto message = [](const std::function<void(Deployment&)>& change) {
     Deployment deployment = on("SM100");
     change(deployment);
-    return message_of(mx::ErrorCode::usage, [&] { select(mx::kVllm2026_05, "mxfp4", deployment); });
+    return message_of(mx::ErrorCode::usage, [&] { select(mx::deployment::kVllm2026_05, "mxfp4", deployment); });
   };
   CHECK(says(message([](Deployment& d) { d.layer.activation = "SWIGLU"; }), "did you mean"));
   CHECK(says(message([](Deployment& d) { d.layer.routing_method = "Renormalise"; }), "did you mean Renormalize"));
@@ -155,16 +156,16 @@ TEST_CASE("a deployment that cannot exist is a usage error") {
   CHECK(says(message([](Deployment& d) { d.parallel.all2all_backend = "none"; }), "unknown all2all backend 'none'"));
   CHECK(says(message_of(mx::ErrorCode::usage,
                         [] {
-                          round_up(mxfp4_tables(mx::kVllm2026_05), "MARLYN", on("SM100"), {1, 1});
+                          round_up(mxfp4_tables(mx::deployment::kVllm2026_05), "MARLYN", on("SM100"), {1, 1});
                         }),
              "did you mean MARLIN"));
-  CHECK(says(message_of(mx::ErrorCode::usage, [] { activation_key(mxfp4_tables(mx::kVllm2026_05), "AITER"); }), "unknown backend"));
-  CHECK(says(message_of(mx::ErrorCode::usage, [] { round_up(mxfp4_tables(mx::kVllm2026_05), "MARLIN", on("SM100"), {0, 1}); }), "size 0"));
+  CHECK(says(message_of(mx::ErrorCode::usage, [] { activation_key(mxfp4_tables(mx::deployment::kVllm2026_05), "AITER"); }), "unknown backend"));
+  CHECK(says(message_of(mx::ErrorCode::usage, [] { round_up(mxfp4_tables(mx::deployment::kVllm2026_05), "MARLIN", on("SM100"), {0, 1}); }), "size 0"));
 }
 
 TEST_CASE("another table is another oracle") {
   constexpr std::array<std::string_view, 2> kMarlinFirst = {"MARLIN", "TRITON"};
-  OracleTables tables = mxfp4_tables(mx::kVllm2026_05);
+  OracleTables tables = mxfp4_tables(mx::deployment::kVllm2026_05);
   tables.priority = kMarlinFirst;
   const Decision decision = select(tables, on("SM100"));
   REQUIRE(decision.choice);

@@ -17,9 +17,9 @@ namespace {
 using mx::golden::CaseResult;
 using mx::golden::evaluate_oracle_case;
 using mx::golden::evaluate_support_case;
-using mx::sim::Json;
-using mx::test::message_of;
-using mx::test::says;
+using mx::support::Json;
+using mx::tests::message_of;
+using mx::tests::says;
 
 std::map<std::string, Json> read_cases(const std::string& name) {
   std::ifstream file(std::string(MXACT_SOURCE_DIR) + "/golden/witness/oracle/" + name);

@@ -12,10 +12,11 @@ namespace {
 
 using mx::ErrorCode;
 using namespace mx::layout;  // NOLINT(google-build-using-namespace): the test speaks of nothing else
-using mx::test::checkpoint_addresses;
-using mx::test::refuses;
+using namespace mx::families;  // NOLINT(google-build-using-namespace): the test speaks of nothing else
+using mx::tests::checkpoint_addresses;
+using mx::tests::refuses;
 
-Setting setting_of(const Sizes& sizes, const Form& form, mx::Engine engine) {
+Setting setting_of(const Sizes& sizes, const Form& form, mx::deployment::Engine engine) {
   return {.sizes = sizes, .padded = sizes, .form = form, .engine = engine, .arch = Arch::gfx950, .activation = ConverterActivation::silu};
 }
 
@@ -55,29 +56,29 @@ TEST_CASE("AITER's blocks refuse what their views refuse") {
 TEST_CASE("hazard: AITER_MXFP4_BF16 separates pairs of rows, the older engine also where there are none") {
   struct Case {
     SourceOrder order;
-    mx::Engine engine;
+    mx::deployment::Engine engine;
     bool pairs;
   };
-  for (const Case& c : {Case{SourceOrder::gpt_oss, mx::kVllm2026_05, true}, Case{SourceOrder::gpt_oss, mx::kVllm2026_08, true},
-                        Case{SourceOrder::standard, mx::kVllm2026_05, true}, Case{SourceOrder::standard, mx::kVllm2026_08, false}}) {
+  for (const Case& c : {Case{SourceOrder::gpt_oss, mx::deployment::kVllm2026_05, true}, Case{SourceOrder::gpt_oss, mx::deployment::kVllm2026_08, true},
+                        Case{SourceOrder::standard, mx::deployment::kVllm2026_05, true}, Case{SourceOrder::standard, mx::deployment::kVllm2026_08, false}}) {
     const BackendLayout& row = backend_layout_named("AITER_MXFP4_BF16", WeightFormat::mxfp4, c.engine);
-    const mx::test::Map bias = checkpoint_addresses(row, Role::w13_bias, setting_of({1, 256, 256}, c.order, c.engine));
+    const mx::tests::Map bias = checkpoint_addresses(row, Role::w13_bias, setting_of({1, 256, 256}, c.order, c.engine));
     REQUIRE(bias.size() == 512U);
     for (std::int64_t r = 0; r < 512; ++r) CHECK(bias[static_cast<std::size_t>(r)] == (c.pairs ? 2 * r % 512 + r / 256 : r));
   }
 }
 
 TEST_CASE("AITER_MXFP4_MXFP4 shuffles the scales of all experts as one matrix") {
-  const BackendLayout& row = backend_layout_named("AITER_MXFP4_MXFP4", WeightFormat::mxfp4, mx::kVllm2026_08);
-  const Setting setting = setting_of({2, 128, 192}, SourceOrder::gpt_oss, mx::kVllm2026_08);
+  const BackendLayout& row = backend_layout_named("AITER_MXFP4_MXFP4", WeightFormat::mxfp4, mx::deployment::kVllm2026_08);
+  const Setting setting = setting_of({2, 128, 192}, SourceOrder::gpt_oss, mx::deployment::kVllm2026_08);
   // 2 * 192 rows become 512: 512 * 8 bytes are no whole bytes for each of 384 rows.
   CHECK(broken_needs(row, setting).size() == 1U);
   CHECK(broken_needs(row, setting).front().text() == "rest of the scales of w2 = 256 is not 0: the shuffled scales are viewed as experts by rows");
   // 384 rows become 512, and their 8 bytes become 16 in 256 rows: the last axis holds what was never written.
-  const Setting grown = setting_of({1, 128, 128}, SourceOrder::gpt_oss, mx::kVllm2026_08);
+  const Setting grown = setting_of({1, 128, 128}, SourceOrder::gpt_oss, mx::deployment::kVllm2026_08);
   CHECK(broken_needs(row, grown).empty());
   CHECK(row.build(Role::w2_weight_scale, grown).layout.bytes() == 256 * 8);
-  CHECK_FALSE(backend_layout_named("AITER_MXFP4_MXFP4", WeightFormat::mxfp4, mx::kVllm2026_05).converts(SourceOrder::standard, mx::kVllm2026_05));
+  CHECK_FALSE(backend_layout_named("AITER_MXFP4_MXFP4", WeightFormat::mxfp4, mx::deployment::kVllm2026_05).converts(SourceOrder::standard, mx::deployment::kVllm2026_05));
 }
 
 TEST_CASE("hazard: on gfx942 fp8 codes are read as e4m3fnuz, with doubled scales") {
@@ -88,12 +89,12 @@ TEST_CASE("hazard: on gfx942 fp8 codes are read as e4m3fnuz, with doubled scales
   layer[Role::w2_weight].assign(32 * 32, 0x7E);
   layer[Role::w13_weight_scale] = {0x00, 0x00, 0x80, 0x3F};  // 1.0
   layer[Role::w2_weight_scale] = {0x01, 0x00, 0x00, 0x00};   // the smallest fp32
-  const BackendLayout& row = backend_layout_named("AITER", WeightFormat::fp8_tensor, mx::kVllm2026_08);
-  const PackedLayer plain = convert(layer, row, setting_of(layer.sizes, form, mx::kVllm2026_08));
+  const BackendLayout& row = backend_layout_named("AITER", WeightFormat::fp8_tensor, mx::deployment::kVllm2026_08);
+  const PackedLayer plain = convert(layer, row, setting_of(layer.sizes, form, mx::deployment::kVllm2026_08));
   CHECK(plain.losses.empty());
   CHECK(plain.find(Role::w13_weight_scale)->bytes == layer[Role::w13_weight_scale]);
 
-  Setting setting = setting_of(layer.sizes, form, mx::kVllm2026_08);
+  Setting setting = setting_of(layer.sizes, form, mx::deployment::kVllm2026_08);
   setting.arch = Arch::gfx942;
   const PackedLayer packed = convert(layer, row, setting);
   CHECK(packed.find(Role::w13_weight_scale)->bytes == std::vector<std::uint8_t>{0x00, 0x00, 0x00, 0x40});

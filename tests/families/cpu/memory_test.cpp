@@ -11,9 +11,10 @@ namespace {
 
 using mx::ErrorCode;
 using namespace mx::layout;  // NOLINT(google-build-using-namespace): the test speaks of nothing else
-using mx::test::kUnwritten;
-using mx::test::Map;
-using mx::test::refuses;
+using namespace mx::families;  // NOLINT(google-build-using-namespace): the test speaks of nothing else
+using mx::tests::kUnwritten;
+using mx::tests::Map;
+using mx::tests::refuses;
 
 TEST_CASE("hazard: the CPU's packing of 4-bit weights loses half of a last block of 16 rows") {
   for (const std::int64_t rows : {16, 48, 112}) {

@@ -15,8 +15,9 @@ namespace {
 
 using mx::ErrorCode;
 using namespace mx::layout;  // NOLINT(google-build-using-namespace): the test speaks of nothing else
-using mx::test::Map;
-using mx::test::refuses;
+using namespace mx::families;  // NOLINT(google-build-using-namespace): the test speaks of nothing else
+using mx::tests::Map;
+using mx::tests::refuses;
 
 /// Address of nibble (n, k) of a reordered matrix of `rows` rows.
 std::int64_t reordered(std::int64_t n, std::int64_t k, std::int64_t rows) {
@@ -145,7 +146,7 @@ TEST_CASE("the W4A8 backend") {
   layer[Role::w13_weight_scale].resize(2 * 512 * 2 * 2);
   for (std::size_t i = 0; i < layer[Role::w13_weight_scale].size(); i += 2) layer[Role::w13_weight_scale][i + 1] = 0x3F;  // 0.5
   layer[Role::w2_weight_scale].assign(2 * 256 * 2 * 2, 0x3F);
-  const BackendLayout& row = backend_layout_named("CUTLASS", WeightFormat::int4, mx::kVllm2026_05);
+  const BackendLayout& row = backend_layout_named("CUTLASS", WeightFormat::int4, mx::deployment::kVllm2026_05);
   const PackedLayer packed = convert(layer, row, sizes);
 
   const PackedTensor& weight = *packed.find(Role::w13_weight);

@@ -14,30 +14,30 @@
 
 namespace {
 
-using mx::Engine;
+using mx::deployment::Engine;
 using mx::ErrorCode;
-using mx::layout::Arch;
-using mx::layout::backend_layout_named;
-using mx::layout::BackendLayout;
+using mx::families::Arch;
+using mx::families::backend_layout_named;
+using mx::families::BackendLayout;
 using mx::layout::CanonicalLayer;
 using mx::layout::Form;
 using mx::layout::Layout;
-using mx::layout::PackedLayer;
+using mx::families::PackedLayer;
 using mx::layout::PadContent;
 using mx::layout::Role;
-using mx::layout::Setting;
+using mx::families::Setting;
 using mx::layout::SourceOrder;
-using mx::layout::stage_layout;
+using mx::families::stage_layout;
 using mx::layout::WeightFormat;
-using mx::test::Map;
-using mx::test::refuses;
-using mx::test::round_up;
+using mx::tests::Map;
+using mx::tests::refuses;
+using mx::tests::round_up;
 
 /// Bytes of the packed scales of a batch; `tail` lies beyond the rows.
 Map packed(std::int64_t batch, std::int64_t mn, std::int64_t k, std::int64_t tail) {
   const std::int64_t aligned = round_up(mn, 4);
   const std::int64_t words = round_up(k, 4) / 4;
-  return mx::test::mapped(batch * words * aligned * 4, [=](std::int64_t address) {
+  return mx::tests::mapped(batch * words * aligned * 4, [=](std::int64_t address) {
     const std::int64_t row = address / 4 % aligned;
     const std::int64_t col = address / (4 * aligned) % words * 4 + address % 4;
     if (row >= mn) return tail;
@@ -71,7 +71,7 @@ TEST_CASE("packed scales of fp32 keep the exponent") {
 TEST_CASE("DeepGEMM's fp32 scales lie column by column") {
   for (std::int64_t mn : {100, 101, 4, 1}) {
     const std::int64_t aligned = round_up(mn, 4);
-    const Map expected = mx::test::mapped(2 * 5 * aligned, [=](std::int64_t address) {
+    const Map expected = mx::tests::mapped(2 * 5 * aligned, [=](std::int64_t address) {
       const std::int64_t row = address % aligned;
       return row < mn ? (address / (5 * aligned) * mn + row) * 5 + address / aligned % 5 : Layout::kPadUnwritten;
     });
@@ -88,9 +88,9 @@ TEST_CASE("hazard: DeepGEMM leaves the rows beyond the matrix unwritten") {
 }
 
 TEST_CASE("hazard: DeepGEMM's upcast makes e8m0 code 0 zero and 255 infinite") {
-  mx::layout::StageTensor codes{8, {256}, {}};
+  mx::families::StageTensor codes{8, {256}, {}};
   for (int code = 0; code < 256; ++code) codes.bytes.push_back(static_cast<std::uint8_t>(code));
-  const auto out = run_stage(mx::layout::value_stage_named("deepgemm.e8m0_to_fp32"), {{"scale", codes}}, {}).at("scale");
+  const auto out = mx::families::run_stage(mx::families::value_stage_named("deepgemm.e8m0_to_fp32"), {{"scale", codes}}, {}).at("scale");
   CHECK(out.bits == 32);
   CHECK(out.shape == codes.shape);
   const auto bits = [&](std::size_t code) {
@@ -104,31 +104,31 @@ TEST_CASE("hazard: DeepGEMM's upcast makes e8m0 code 0 zero and 255 infinite") {
   CHECK(bits(254) == 0x7F000000U);
   CHECK(bits(255) == 0x7F800000U);  // not a NaN
   CHECK(refuses(ErrorCode::usage, "elements of 16 bits", [] {
-    run_stage(mx::layout::value_stage_named("deepgemm.e8m0_to_fp32"), {{"scale", {16, {1}, {0, 0}}}}, {});
+    mx::families::run_stage(mx::families::value_stage_named("deepgemm.e8m0_to_fp32"), {{"scale", {16, {1}, {0, 0}}}}, {});
   }));
 }
 
 mx::layout::TensorPlan planned(Engine engine, Role role) {
   const mx::layout::Sizes sizes{2, 96, 160};
-  const auto& row = mx::layout::backend_layout_named("DEEPGEMM_MXFP4", mx::layout::WeightFormat::mxfp4, engine);
+  const auto& row = mx::families::backend_layout_named("DEEPGEMM_MXFP4", mx::layout::WeightFormat::mxfp4, engine);
   return row.build(role, {.sizes = sizes, .padded = sizes, .form = mx::layout::SourceOrder::gpt_oss, .engine = engine});
 }
 
 TEST_CASE("the engine's versions hand DeepGEMM fp32 scales, later packed ones") {
-  const auto upcast = planned(mx::kVllm2026_05, Role::w13_weight_scale);
+  const auto upcast = planned(mx::deployment::kVllm2026_05, Role::w13_weight_scale);
   CHECK(upcast.layout.bytes() == 2 * 192 * 5 * 4);
   CHECK(upcast.cast->make(200) == std::uint64_t{200} << 23);
   // Row 2i + half, 5 scales a row.
   CHECK(upcast.layout.at(mx::layout::Coord{1, 1, 7, 3}) == (192 + 15) * 5 + 3);
 
-  const auto words = planned(mx::kVllm2026_08, Role::w13_weight_scale);
+  const auto words = planned(mx::deployment::kVllm2026_08, Role::w13_weight_scale);
   CHECK(words.cast->keeps());
   CHECK(words.layout.bytes() == 2 * 192 * 8);
   CHECK(words.layout.at(mx::layout::Coord{1, 1, 7, 3}) == 2 * 192 * 4 + 15 * 4 + 3);
   CHECK(words.layout.at(mx::layout::Coord{1, 1, 7, 4}) == 2 * 192 * 4 + 192 * 4 + 15 * 4);
   CHECK(words.layout.inverse(192 * 4 + 1).content == PadContent::zero);
 
-  for (Engine engine : mx::layout::kConversionEngines) {
+  for (Engine engine : mx::families::kConversionEngines) {
     CHECK(planned(engine, Role::w13_weight).layout.at(mx::layout::Coord{0, 1, 7, 9}) == 15 * 160 + 9);
     CHECK(planned(engine, Role::w2_bias).cast->keeps());
   }
@@ -136,17 +136,17 @@ TEST_CASE("the engine's versions hand DeepGEMM fp32 scales, later packed ones") 
 
 TEST_CASE("DeepGEMM's layers come back") {
   const mx::layout::Sizes sizes{2, 32, 160};
-  for (Engine engine : mx::layout::kConversionEngines) {
+  for (Engine engine : mx::families::kConversionEngines) {
     mx::layout::CanonicalLayer layer{sizes, mx::layout::SourceOrder::standard, {}};
     std::uint8_t next = 0;
     for (Role role : mx::layout::kRoles) {
       layer[role].resize(static_cast<std::size_t>(mx::layout::canonical(role, sizes, layer.form).bytes()));
       for (std::uint8_t& byte : layer[role]) byte = next++;
     }
-    const auto& row = mx::layout::backend_layout_named("DEEPGEMM_MXFP4", mx::layout::WeightFormat::mxfp4, engine);
-    const auto packed_layer = mx::layout::convert(layer, row, {.sizes = sizes, .padded = {2, 64, 192}, .form = layer.form, .engine = engine});
+    const auto& row = mx::families::backend_layout_named("DEEPGEMM_MXFP4", mx::layout::WeightFormat::mxfp4, engine);
+    const auto packed_layer = mx::families::convert(layer, row, {.sizes = sizes, .padded = {2, 64, 192}, .form = layer.form, .engine = engine});
     CHECK(packed_layer.losses.empty());
-    CHECK(mx::layout::restore(packed_layer).tensors == layer.tensors);
+    CHECK(mx::families::restore(packed_layer).tensors == layer.tensors);
   }
 }
 
@@ -166,14 +166,14 @@ CanonicalLayer layer_of_powers() {
 
 TEST_CASE("DeepGEMM keeps block scales on sm90 and packs those of every row on sm100") {
   const CanonicalLayer layer = layer_of_powers();
-  Setting setting = mx::test::standard_setting(WeightFormat::fp8_block, layer.sizes);
+  Setting setting = mx::tests::standard_setting(WeightFormat::fp8_block, layer.sizes);
   for (const char* backend : {"DEEPGEMM", "BATCHED_DEEPGEMM"}) {
-    const BackendLayout& row = backend_layout_named(backend, WeightFormat::fp8_block, mx::kVllm2026_08);
+    const BackendLayout& row = backend_layout_named(backend, WeightFormat::fp8_block, mx::deployment::kVllm2026_08);
     setting.arch = Arch::sm90;
-    CHECK(convert(layer, row, setting).find(Role::w13_weight_scale)->bytes == layer[Role::w13_weight_scale]);
+    CHECK(mx::families::convert(layer, row, setting).find(Role::w13_weight_scale)->bytes == layer[Role::w13_weight_scale]);
 
     setting.arch = Arch::sm100;
-    const PackedLayer packed = convert(layer, row, setting);
+    const PackedLayer packed = mx::families::convert(layer, row, setting);
     // Word (p, i) at 256 p + i holds the exponents of columns 4p .. 4p+3 of row i; five columns are two words.
     const std::vector<std::uint8_t>& words = packed.find(Role::w13_weight_scale)->bytes;
     REQUIRE(words.size() == 2U * 256 * 4);
@@ -183,18 +183,18 @@ TEST_CASE("DeepGEMM keeps block scales on sm90 and packs those of every row on s
       }
     }
     CHECK(packed.losses.empty());
-    CHECK(restore(packed).tensors == layer.tensors);
+    CHECK(mx::families::restore(packed).tensors == layer.tensors);
     setting.arch = Arch::gfx950;
-    CHECK(refuses(ErrorCode::usage, "another device: DeepGEMM has FP8 kernels", [&] { check_needs(row, setting); }));
+    CHECK(refuses(ErrorCode::usage, "another device: DeepGEMM has FP8 kernels", [&] { mx::families::check_needs(row, setting); }));
   }
 }
 
 // s' = 2^ceil(log2(max(amax, 1e-4) / 448)) by hand.
 TEST_CASE("DeepGEMM's blocks are quantized anew for powers of two, and the loss is told") {
-  const BackendLayout& row = backend_layout_named("DEEPGEMM", WeightFormat::fp8_block, mx::kVllm2026_05);
+  const BackendLayout& row = backend_layout_named("DEEPGEMM", WeightFormat::fp8_block, mx::deployment::kVllm2026_05);
   CanonicalLayer layer = layer_of_powers();
-  Setting setting = mx::test::standard_setting(WeightFormat::fp8_block, layer.sizes);
-  setting.engine = mx::kVllm2026_05;
+  Setting setting = mx::tests::standard_setting(WeightFormat::fp8_block, layer.sizes);
+  setting.engine = mx::deployment::kVllm2026_05;
   setting.arch = Arch::sm90;
   const auto set_scale = [&](std::size_t at, std::uint32_t bits) {
     for (std::size_t b = 0; b < 4; ++b) layer[Role::w2_weight_scale][4 * at + b] = static_cast<std::uint8_t>(bits >> (8 * b));
@@ -204,7 +204,7 @@ TEST_CASE("DeepGEMM's blocks are quantized anew for powers of two, and the loss 
   std::fill_n(block(1), 128 * 128, 0x38);  // ones times 2^-6, amax 2^-6: s' = 2^-14, codes 2^8
   std::fill_n(block(2), 128 * 128, 0x80);  // zeros of either sign: amax is taken as 1e-4, s' = 2^-22
   set_scale(3, 0x3C800001);                // the next number above 2^-6, whose logarithm in fp32 is -6
-  const PackedLayer packed = convert(layer, row, setting);
+  const PackedLayer packed = mx::families::convert(layer, row, setting);
   const std::vector<std::uint8_t>& codes = packed.find(Role::w2_weight)->bytes;
   const std::vector<std::uint8_t>& scales = packed.find(Role::w2_weight_scale)->bytes;
   const auto scale = [&](std::size_t at) { return scales[4 * at + 3] << 8 | scales[4 * at + 2]; };
@@ -221,19 +221,19 @@ TEST_CASE("DeepGEMM's blocks are quantized anew for powers of two, and the loss 
   CHECK(packed.losses[0].role == Role::w2_weight);
   CHECK(packed.losses[0].units == 2 * 128 * 128);
   CHECK(packed.losses[1].units == 4);
-  CHECK(refuses(ErrorCode::usage, "quantized anew", [&] { restore(packed); }));
+  CHECK(refuses(ErrorCode::usage, "quantized anew", [&] { mx::families::restore(packed); }));
 
   setting.deepgemm.e8m0 = false;
   for (const Arch arch : {Arch::sm90, Arch::sm100}) {
     setting.arch = arch;
-    const PackedLayer kept = convert(layer, row, setting);
+    const PackedLayer kept = mx::families::convert(layer, row, setting);
     CHECK(kept.losses.empty());
     CHECK(kept.find(Role::w2_weight)->bytes == layer[Role::w2_weight]);
     CHECK(kept.find(Role::w2_weight_scale)->bytes == layer[Role::w2_weight_scale]);
   }
   setting.deepgemm.e8m0 = true;
   *block(4) = 0x7F;
-  CHECK(refuses(ErrorCode::unsupported, "block 4 has a NaN or an infinity: its scale is 0x7fc00000", [&] { convert(layer, row, setting); }));
+  CHECK(refuses(ErrorCode::unsupported, "block 4 has a NaN or an infinity: its scale is 0x7fc00000", [&] { mx::families::convert(layer, row, setting); }));
 }
 
 }  // namespace
@@ -241,16 +241,16 @@ TEST_CASE("DeepGEMM's blocks are quantized anew for powers of two, and the loss 
 TEST_CASE("the engine's variable for DeepGEMM's scales decides the converter's switch, as Python reads it") {
   Setting setting{.sizes = {1, 128, 128, 1}, .padded = {1, 128, 128, 1}, .form = {}};
   for (const auto& [text, on] : {std::pair{"0", false}, {"1", true}, {"00", false}, {"2", true}, {"-1", true}}) {
-    CHECK(mx::layout::set_by_variable(setting, "VLLM_USE_DEEP_GEMM_E8M0", text));
+    CHECK(mx::families::set_by_variable(setting, "VLLM_USE_DEEP_GEMM_E8M0", text));
     CHECK(setting.deepgemm.e8m0 == on);
   }
-  CHECK_FALSE(mx::layout::set_by_variable(setting, "VLLM_USE_DEEP_GEMM", "0"));
-  CHECK(refuses(ErrorCode::usage, "'yes' is no integer", [&] { mx::layout::set_by_variable(setting, "VLLM_USE_DEEP_GEMM_E8M0", "yes"); }));
+  CHECK_FALSE(mx::families::set_by_variable(setting, "VLLM_USE_DEEP_GEMM", "0"));
+  CHECK(refuses(ErrorCode::usage, "'yes' is no integer", [&] { mx::families::set_by_variable(setting, "VLLM_USE_DEEP_GEMM_E8M0", "yes"); }));
 }
 
 // e8m0 in the checkpoint: nothing is quantized anew, and codes 0 and 255 become the fp32 numbers that their exponents stand for.
 TEST_CASE("scales of blocks that are e8m0 already are moved, or packed, and come back") {
-  const BackendLayout& row = backend_layout_named("DEEPGEMM", WeightFormat::fp8_block_e8m0, mx::kVllm2026_05);
+  const BackendLayout& row = backend_layout_named("DEEPGEMM", WeightFormat::fp8_block_e8m0, mx::deployment::kVllm2026_05);
   CanonicalLayer layer{{1, 128, 256, 1}, Form(WeightFormat::fp8_block_e8m0, SourceOrder::standard), {}};
   layer[Role::w13_weight].assign(2 * 128 * 256, 0x7E);
   layer[Role::w13_weight_scale] = {0, 1, 254, 255};  // gate: two blocks; up: two blocks
@@ -269,6 +269,6 @@ TEST_CASE("scales of blocks that are e8m0 already are moved, or packed, and come
       CHECK(std::vector<std::uint8_t>(scales.begin(), scales.begin() + 4) == std::vector<std::uint8_t>{0, 1, 0, 0});
       CHECK(std::vector<std::uint8_t>(scales.end() - 4, scales.end()) == std::vector<std::uint8_t>{254, 255, 0, 0});
     }
-    CHECK(restore(packed, mx::layout::OnLoss::refuse)[Role::w13_weight_scale] == layer[Role::w13_weight_scale]);
+    CHECK(restore(packed, mx::families::OnLoss::refuse)[Role::w13_weight_scale] == layer[Role::w13_weight_scale]);
   }
 }

@@ -7,8 +7,9 @@
 namespace {
 
 using namespace mx::layout;  // NOLINT(google-build-using-namespace): the test speaks of nothing else
-using mx::test::built;
-using mx::test::standard_setting;
+using namespace mx::families;  // NOLINT(google-build-using-namespace): the test speaks of nothing else
+using mx::tests::built;
+using mx::tests::standard_setting;
 
 TEST_CASE("row order of w13 in the FlashInfer CUTLASS layout") {
   const Sizes sizes{2, 128, 128};
@@ -21,7 +22,7 @@ TEST_CASE("row order of w13 in the FlashInfer CUTLASS layout") {
 
 TEST_CASE("hazard: FP8 padding comes behind both shards, so that gate and up no longer pair") {
   // I = 40 becomes 48. The padded matrix is gate 0..39, up 0..39, 16 rows of zero; its upper half, which the kernel takes for up, begins with up 8.
-  const BackendLayout& row = backend_layout_named("FLASHINFER_CUTLASS", WeightFormat::fp8_tensor, mx::kVllm2026_08);
+  const BackendLayout& row = backend_layout_named("FLASHINFER_CUTLASS", WeightFormat::fp8_tensor, mx::deployment::kVllm2026_08);
   const Layout weight = row.build(Role::w13_weight, standard_setting(WeightFormat::fp8_tensor, {1, 40, 16, 1})).layout;
   CHECK(weight.inverse(0).coord == Coord{0, 1, 8, 0});
   CHECK(weight.inverse(48 * 16).coord == Coord{0, 0, 0, 0});

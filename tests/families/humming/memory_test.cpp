@@ -16,15 +16,15 @@
 namespace {
 
 using mx::ErrorCode;
-using mx::layout::backend_layout_named;
+using mx::families::backend_layout_named;
 using mx::layout::CanonicalLayer;
 using mx::layout::Layout;
-using mx::layout::PackedLayer;
+using mx::families::PackedLayer;
 using mx::layout::Role;
-using mx::layout::Setting;
-using mx::layout::stage_layout;
+using mx::families::Setting;
+using mx::families::stage_layout;
 using mx::layout::WeightFormat;
-using mx::test::refuses;
+using mx::tests::refuses;
 
 using Map = std::vector<std::int64_t>;
 
@@ -159,19 +159,19 @@ TEST_CASE("codes of a group whose scale is raised") {
                                                                {0, 0, 0, 0, 1, 1, 1, 2},
                                                                {0, 0, 0, 0, 0, 0, 1, 1},
                                                                {0, 0, 0, 0, 0, 0, 0, 0}}};
-  for (int delta = 0; delta <= mx::layout::humming::kLargestDelta; ++delta) {
+  for (int delta = 0; delta <= mx::families::humming::kLargestDelta; ++delta) {
     const auto& row = kTable[static_cast<std::size_t>(std::min(delta, 5))];
     for (std::uint8_t code = 0; code < 8; ++code) {
       INFO("delta " << delta << " code " << int{code});
-      CHECK(mx::layout::humming::requantized(code, delta) == row[code]);
-      CHECK(mx::layout::humming::requantized(static_cast<std::uint8_t>(code | 8), delta) == (code == 0 ? 0 : row[code] | 8));
+      CHECK(mx::families::humming::requantized(code, delta) == row[code]);
+      CHECK(mx::families::humming::requantized(static_cast<std::uint8_t>(code | 8), delta) == (code == 0 ? 0 : row[code] | 8));
     }
   }
 }
 
 TEST_CASE("humming.mxfp4_w4a8") {
-  using mx::layout::run_stage;
-  const auto& stage = mx::layout::value_stage_named("humming.mxfp4_w4a8");
+  using mx::families::run_stage;
+  const auto& stage = mx::families::value_stage_named("humming.mxfp4_w4a8");
   std::vector<std::uint8_t> w(32, 0x7F);  // codes 15 and 7: -6 and 6
   w[0] = 0x81;
   const auto out = run_stage(stage, {{"w", {8, {2, 16}, w}}, {"delta", {8, {2}, {0, 4}}}}, {});
@@ -196,19 +196,19 @@ CanonicalLayer filled(const mx::layout::Sizes& sizes, std::uint8_t lowest_scale,
   return layer;
 }
 
-Setting setting_for(const CanonicalLayer& layer, mx::layout::Arch arch, mx::layout::InputDtype activations, mx::Engine engine = mx::kVllm2026_05) {
+Setting setting_for(const CanonicalLayer& layer, mx::families::Arch arch, mx::families::InputDtype activations, mx::deployment::Engine engine = mx::deployment::kVllm2026_05) {
   return {.sizes = layer.sizes, .padded = layer.sizes, .form = layer.form, .engine = engine, .arch = arch, .input_dtype = activations};
 }
 
 TEST_CASE("a layer for Humming and back") {
-  using mx::layout::Arch;
-  using mx::layout::InputDtype;
-  const auto& humming = backend_layout_named("HUMMING", WeightFormat::mxfp4, mx::kVllm2026_05);
+  using mx::families::Arch;
+  using mx::families::InputDtype;
+  const auto& humming = backend_layout_named("HUMMING", WeightFormat::mxfp4, mx::deployment::kVllm2026_05);
   const CanonicalLayer layer = filled({2, 128, 384}, 100, 56);
   for (const Arch arch : {Arch::sm80, Arch::sm90}) {
-    const PackedLayer packed = mx::layout::convert(layer, humming, setting_for(layer, arch, InputDtype::none));
+    const PackedLayer packed = mx::families::convert(layer, humming, setting_for(layer, arch, InputDtype::none));
     CHECK(packed.losses.empty());
-    CHECK(mx::layout::restore(packed).tensors == layer.tensors);
+    CHECK(mx::families::restore(packed).tensors == layer.tensors);
     // w2 has 384 rows, which are padded to 512: with weights 0 and scales of one.
     CHECK(packed.find(Role::w2_weight)->bytes.size() == 2U * 512 * 128 / 2);
     const auto& scale = packed.find(Role::w2_weight_scale)->bytes;
@@ -229,12 +229,12 @@ TEST_CASE("a layer for Humming and back") {
 }
 
 TEST_CASE("scales beside a global scale, for 8-bit activations") {
-  using mx::layout::Arch;
-  using mx::layout::InputDtype;
-  using mx::layout::OnLoss;
-  const auto& humming = backend_layout_named("HUMMING", WeightFormat::mxfp4, mx::kVllm2026_05);
+  using mx::families::Arch;
+  using mx::families::InputDtype;
+  using mx::families::OnLoss;
+  const auto& humming = backend_layout_named("HUMMING", WeightFormat::mxfp4, mx::deployment::kVllm2026_05);
   const auto converted = [&](const CanonicalLayer& layer, InputDtype activations) {
-    return mx::layout::convert(layer, humming, setting_for(layer, Arch::sm90, activations));
+    return mx::families::convert(layer, humming, setting_for(layer, Arch::sm90, activations));
   };
   // Scales within the range lose nothing, as long as no code is -0.
   CanonicalLayer near = filled({2, 128, 256}, 120, 4);
@@ -245,7 +245,7 @@ TEST_CASE("scales beside a global scale, for 8-bit activations") {
   for (const InputDtype activations : {InputDtype::float8_e4m3fn, InputDtype::int8}) {
     const PackedLayer packed = converted(near, activations);
     CHECK(packed.losses.empty());
-    CHECK(mx::layout::restore(packed).tensors == near.tensors);
+    CHECK(mx::families::restore(packed).tensors == near.tensors);
     // 2^(120 - 127), for int8 half of it.
     const auto& global = packed.find(Role::w13_global_scale)->bytes;
     const std::uint32_t bits = activations == InputDtype::int8 ? 0x3B800000 : 0x3C000000;
@@ -263,8 +263,8 @@ TEST_CASE("scales beside a global scale, for 8-bit activations") {
   CHECK(packed.losses[0].role == Role::w2_weight);
   CHECK(packed.losses[0].units == 16);  // 6 becomes 3; 0.5 becomes 0.25, which is rounded up to the code it had
   CHECK(packed.losses[1].units == 1);
-  CHECK(refuses(ErrorCode::usage, "codes made anew for a larger scale", [&] { mx::layout::restore(packed); }));
-  const CanonicalLayer back = mx::layout::restore(packed, OnLoss::mark);
+  CHECK(refuses(ErrorCode::usage, "codes made anew for a larger scale", [&] { mx::families::restore(packed); }));
+  const CanonicalLayer back = mx::families::restore(packed, OnLoss::mark);
   CHECK(back[Role::w2_weight_scale][0] == 108);
   CHECK(back[Role::w2_weight_scale][1] == 120);
   CHECK(back[Role::w2_weight][0] == 0x51);
@@ -274,23 +274,23 @@ TEST_CASE("scales beside a global scale, for 8-bit activations") {
 
 // Spec layouts 8.3: 320 rows and bytes of 100 to 112.
 TEST_CASE("hazard: Humming's padding counts as a scale of one, so that lower scales are raised and their codes vanish") {
-  using mx::layout::Arch;
-  using mx::layout::InputDtype;
+  using mx::families::Arch;
+  using mx::families::InputDtype;
   CanonicalLayer layer = filled({1, 160, 256}, 100, 13);
   for (Role role : {Role::w13_weight, Role::w2_weight}) layer[role].assign(layer[role].size(), 0x22);
   layer[Role::w13_weight_scale][0] = 100;
   layer[Role::w13_weight_scale][1] = 112;
-  const auto converted = [&](mx::Engine engine, const CanonicalLayer& of) {
-    return mx::layout::convert(of, backend_layout_named("HUMMING", WeightFormat::mxfp4, engine),
+  const auto converted = [&](mx::deployment::Engine engine, const CanonicalLayer& of) {
+    return mx::families::convert(of, backend_layout_named("HUMMING", WeightFormat::mxfp4, engine),
                                setting_for(of, Arch::sm90, InputDtype::float8_e4m3fn, engine));
   };
-  const PackedLayer packed = converted(mx::kVllm2026_05, layer);
+  const PackedLayer packed = converted(mx::deployment::kVllm2026_05, layer);
   // The lowest byte is 127 - 12 = 115: a scale of 100 is raised by 15, which no code outlives, one of 112 by 3, after which 1 is 0.125 and 0.
   CHECK(packed.losses[0].units == 320 * 256);
   CHECK(packed.losses[1].units == 320 * 8);
   // In 2026-08 the range is 11 and stored scales count from 1: 115 is 0 before, 116 is 1 now.
   CHECK(packed.find(Role::w13_global_scale)->bytes == std::vector<std::uint8_t>{0, 0, 0x80, 0x39});  // 2^-12
-  const PackedLayer later = converted(mx::kVllm2026_08, layer);
+  const PackedLayer later = converted(mx::deployment::kVllm2026_08, layer);
   CHECK(later.find(Role::w13_global_scale)->bytes == std::vector<std::uint8_t>{0, 0, 0x80, 0x39});  // 2^(116 - 127) / 2
   CHECK(std::ranges::min(packed.find(Role::w13_weight_scale)->bytes) == 0);
   CHECK(std::ranges::min(later.find(Role::w13_weight_scale)->bytes) == 1);
@@ -298,14 +298,14 @@ TEST_CASE("hazard: Humming's padding counts as a scale of one, so that lower sca
 }
 
 TEST_CASE("Humming 0.1.12 has a global scale for each row with int8, and no fused scales on sm120 with e4m3") {
-  using mx::layout::Arch;
-  using mx::layout::InputDtype;
+  using mx::families::Arch;
+  using mx::families::InputDtype;
   CanonicalLayer layer = filled({1, 128, 256}, 120, 1);
   for (Role role : {Role::w13_weight, Role::w2_weight}) layer[role].assign(layer[role].size(), 0x22);
   // Row 0 of w2 alone has a scale four below its largest.
   layer[Role::w2_weight_scale][0] = 116;
-  const auto& humming = backend_layout_named("HUMMING", WeightFormat::mxfp4, mx::kVllm2026_08);
-  const PackedLayer packed = mx::layout::convert(layer, humming, setting_for(layer, Arch::sm80, InputDtype::int8, mx::kVllm2026_08));
+  const auto& humming = backend_layout_named("HUMMING", WeightFormat::mxfp4, mx::deployment::kVllm2026_08);
+  const PackedLayer packed = mx::families::convert(layer, humming, setting_for(layer, Arch::sm80, InputDtype::int8, mx::deployment::kVllm2026_08));
   REQUIRE(packed.losses.size() == 2U);
   CHECK(packed.losses[0].units == 32);
   CHECK(packed.losses[1].units == 1);
@@ -314,27 +314,27 @@ TEST_CASE("Humming 0.1.12 has a global scale for each row with int8, and no fuse
   REQUIRE(global.size() == 512U);
   CHECK((global[0] | global[1] << 8) == 0x3A00);
   for (std::size_t row = 1; row < 256; ++row) REQUIRE((global[2 * row] | global[2 * row + 1] << 8) == 0x3B80);
-  CHECK(mx::layout::restore(packed, mx::layout::OnLoss::mark)[Role::w2_weight_scale][0] == 117);
+  CHECK(mx::families::restore(packed, mx::families::OnLoss::mark)[Role::w2_weight_scale][0] == 117);
 
-  const PackedLayer pairs = mx::layout::convert(layer, humming, setting_for(layer, Arch::sm120, InputDtype::float8_e4m3fn, mx::kVllm2026_08));
+  const PackedLayer pairs = mx::families::convert(layer, humming, setting_for(layer, Arch::sm120, InputDtype::float8_e4m3fn, mx::deployment::kVllm2026_08));
   CHECK(pairs.losses.empty());
   CHECK(pairs.find(Role::w2_global_scale) == nullptr);
   CHECK(pairs.find(Role::w2_weight_scale)->bytes[0] == 116);
-  CHECK(mx::layout::restore(pairs).tensors == layer.tensors);
+  CHECK(mx::families::restore(pairs).tensors == layer.tensors);
 }
 
 TEST_CASE("what no conversion makes is no packed layer of Humming") {
-  using mx::layout::Arch;
-  using mx::layout::InputDtype;
-  const auto& humming = backend_layout_named("HUMMING", WeightFormat::mxfp4, mx::kVllm2026_05);
+  using mx::families::Arch;
+  using mx::families::InputDtype;
+  const auto& humming = backend_layout_named("HUMMING", WeightFormat::mxfp4, mx::deployment::kVllm2026_05);
   const CanonicalLayer layer = filled({1, 128, 256}, 200, 1);
-  PackedLayer packed = mx::layout::convert(layer, humming, setting_for(layer, Arch::sm90, InputDtype::int8));
+  PackedLayer packed = mx::families::convert(layer, humming, setting_for(layer, Arch::sm90, InputDtype::int8));
   const auto refused = [&](Role role, const std::vector<std::uint8_t>& bytes, const std::string& text) {
     PackedLayer changed = packed;
     for (auto& tensor : changed.tensors) {
       if (tensor.role == role) tensor.bytes = bytes;
     }
-    return refuses(ErrorCode::input, text, [&] { mx::layout::restore(changed, mx::layout::OnLoss::mark); });
+    return refuses(ErrorCode::input, text, [&] { mx::families::restore(changed, mx::families::OnLoss::mark); });
   };
   // 2 + 2^-22, zero, three times the smallest subnormal, infinity and a NaN.
   const std::vector<std::vector<std::uint8_t>> no_powers{{1, 0, 0, 0x40}, {0, 0, 0, 0}, {3, 0, 0, 0}, {0, 0, 0x80, 0x7F}, {0, 0, 0xC0, 0x7F}};
@@ -345,44 +345,44 @@ TEST_CASE("what no conversion makes is no packed layer of Humming") {
   CHECK(refused(Role::w13_global_scale, {1, 0, 0, 0}, "scale 0 times 2^-149 is none of e8m0"));
 
   packed.setting.sizes.intermediate = packed.setting.padded.intermediate = 256;
-  CHECK(refuses(ErrorCode::usage, "not one of these sizes", [&] { mx::layout::restore(packed, mx::layout::OnLoss::mark); }));
+  CHECK(refuses(ErrorCode::usage, "not one of these sizes", [&] { mx::families::restore(packed, mx::families::OnLoss::mark); }));
 }
 
 TEST_CASE("the least scales have a subnormal global scale") {
-  using mx::layout::Arch;
-  using mx::layout::InputDtype;
-  const auto& humming = backend_layout_named("HUMMING", WeightFormat::mxfp4, mx::kVllm2026_05);
+  using mx::families::Arch;
+  using mx::families::InputDtype;
+  const auto& humming = backend_layout_named("HUMMING", WeightFormat::mxfp4, mx::deployment::kVllm2026_05);
   CanonicalLayer layer = filled({1, 128, 256}, 0, 3);
   for (Role role : {Role::w13_weight, Role::w2_weight}) {
     for (std::uint8_t& byte : layer[role]) byte &= 0x77;
   }
   layer[Role::w13_weight_scale][0] = 0;
   for (const InputDtype activations : {InputDtype::float8_e4m3fn, InputDtype::int8}) {
-    const PackedLayer packed = mx::layout::convert(layer, humming, setting_for(layer, Arch::sm90, activations));
+    const PackedLayer packed = mx::families::convert(layer, humming, setting_for(layer, Arch::sm90, activations));
     // 2^-127, for int8 2^-128: bits 22 and 21 of the mantissa.
     const std::uint8_t third = activations == InputDtype::int8 ? 0x20 : 0x40;
     CHECK(packed.find(Role::w13_global_scale)->bytes == std::vector<std::uint8_t>{0, 0, third, 0});
     CHECK(packed.losses.empty());
-    CHECK(mx::layout::restore(packed).tensors == layer.tensors);
+    CHECK(mx::families::restore(packed).tensors == layer.tensors);
   }
 }
 
 TEST_CASE("zeros lose nothing under a raised scale, however far") {
-  using mx::layout::Arch;
-  using mx::layout::InputDtype;
-  const auto& humming = backend_layout_named("HUMMING", WeightFormat::mxfp4, mx::kVllm2026_05);
+  using mx::families::Arch;
+  using mx::families::InputDtype;
+  const auto& humming = backend_layout_named("HUMMING", WeightFormat::mxfp4, mx::deployment::kVllm2026_05);
   // The first group lies 3 + d below the largest scale of int8's range; its codes are 0, and one is 6.
   for (const int raised : {1, 4, 7, 8, 40}) {
     INFO("raised by " << raised);
     CanonicalLayer layer = filled({1, 128, 256}, 120, 1);
     for (Role role : {Role::w13_weight, Role::w2_weight}) layer[role].assign(layer[role].size(), 0);
     layer[Role::w2_weight_scale][0] = static_cast<std::uint8_t>(120 - 3 - raised);
-    const PackedLayer zeros = mx::layout::convert(layer, humming, setting_for(layer, Arch::sm90, InputDtype::int8));
+    const PackedLayer zeros = mx::families::convert(layer, humming, setting_for(layer, Arch::sm90, InputDtype::int8));
     REQUIRE(zeros.losses.size() == 1U);
     CHECK(zeros.losses[0].role == Role::w2_weight_scale);
     CHECK(zeros.losses[0].units == 1);
     layer[Role::w2_weight][0] = 0x07;
-    const PackedLayer packed = mx::layout::convert(layer, humming, setting_for(layer, Arch::sm90, InputDtype::int8));
+    const PackedLayer packed = mx::families::convert(layer, humming, setting_for(layer, Arch::sm90, InputDtype::int8));
     REQUIRE(packed.losses.size() == 2U);
     CHECK(packed.losses[0].role == Role::w2_weight);
     CHECK(packed.losses[0].units == 1);

@@ -11,7 +11,7 @@
 #include "model/families/convert.hpp"
 #include "model/layout/packed.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 
 using Bytes = std::vector<std::uint8_t>;
 
@@ -47,12 +47,12 @@ inline layout::CanonicalLayer filled(const layout::Sizes& sizes, const layout::F
 
 inline std::uint8_t any_byte(std::mt19937& engine) { return static_cast<std::uint8_t>(engine()); }
 
-inline layout::Setting setting_for(const layout::CanonicalLayer& layer, Engine engine = kVllm2026_08) {
+inline families::Setting setting_for(const layout::CanonicalLayer& layer, deployment::Engine engine = deployment::kVllm2026_08) {
   return {.sizes = layer.sizes, .padded = layer.sizes, .form = layer.form, .engine = engine};
 }
 
-inline layout::PackedLayer converted(const layout::CanonicalLayer& layer, const layout::Setting& setting, const char* backend = "MARLIN") {
-  return layout::convert(layer, backend_layout_named(backend, layer.form.format, setting.engine), setting);
+inline families::PackedLayer converted(const layout::CanonicalLayer& layer, const families::Setting& setting, const char* backend = "MARLIN") {
+  return families::convert(layer, families::backend_layout_named(backend, layer.form.format, setting.engine), setting);
 }
 
-}  // namespace mx::test
+}  // namespace mx::tests

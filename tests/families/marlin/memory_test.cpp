@@ -12,30 +12,30 @@
 
 namespace {
 
-using mx::Engine;
+using mx::deployment::Engine;
 using mx::ErrorCode;
-using mx::layout::backend_layout_named;
+using mx::families::backend_layout_named;
 using mx::layout::CanonicalLayer;
 using mx::layout::Coord;
 using mx::layout::Form;
-using mx::layout::InputDtype;
+using mx::families::InputDtype;
 using mx::layout::Layout;
-using mx::layout::OnLoss;
-using mx::layout::PackedLayer;
-using mx::layout::ParamsDtype;
+using mx::families::OnLoss;
+using mx::families::PackedLayer;
+using mx::families::ParamsDtype;
 using mx::layout::Role;
-using mx::layout::Setting;
+using mx::families::Setting;
 using mx::layout::Sizes;
 using mx::layout::SourceOrder;
 using mx::layout::WeightFormat;
-using mx::test::any_byte;
-using mx::test::Bytes;
-using mx::test::bytes_of;
-using mx::test::converted;
-using mx::test::f32_bits;
-using mx::test::filled;
-using mx::test::refuses;
-using mx::test::setting_for;
+using mx::tests::any_byte;
+using mx::tests::Bytes;
+using mx::tests::bytes_of;
+using mx::tests::converted;
+using mx::tests::f32_bits;
+using mx::tests::filled;
+using mx::tests::refuses;
+using mx::tests::setting_for;
 
 std::uint8_t normal_e4m3(std::mt19937& engine) { return static_cast<std::uint8_t>(8 + engine() % 119); }
 std::uint8_t fp16_power(std::mt19937& engine) { return static_cast<std::uint8_t>(103 + engine() % 40); }
@@ -46,7 +46,7 @@ TEST_CASE("MXFP4 with 8-bit activations") {
   Setting setting = setting_for(layer);
   setting.input_dtype = InputDtype::float8_e4m3fn;
   const PackedLayer packed = converted(layer, setting);
-  CHECK(mx::layout::restore(packed).tensors == layer.tensors);
+  CHECK(mx::families::restore(packed).tensors == layer.tensors);
   Bytes more = layer[Role::w2_weight_scale];
   for (std::uint8_t& byte : more) byte = static_cast<std::uint8_t>(byte + 6);
   Bytes found = packed.find(Role::w2_weight_scale)->bytes;
@@ -70,7 +70,7 @@ TEST_CASE("what fp16 parameters lose of MXFP4") {
   CanonicalLayer layer = filled({1, 64, 64}, SourceOrder::gpt_oss, false, fp16_power);
   Setting setting = setting_for(layer);
   setting.params_dtype = ParamsDtype::fp16;
-  CHECK(mx::layout::restore(converted(layer, setting)).tensors == layer.tensors);
+  CHECK(mx::families::restore(converted(layer, setting)).tensors == layer.tensors);
 
   layer[Role::w13_weight_scale][3] = 102;
   layer[Role::w13_weight_scale][5] = 143;
@@ -79,8 +79,8 @@ TEST_CASE("what fp16 parameters lose of MXFP4") {
   REQUIRE(packed.losses.size() == 1U);
   CHECK(packed.losses[0].role == Role::w13_weight_scale);
   CHECK(packed.losses[0].units == 3);  // a packed 0 may have been any of 0..102
-  CHECK(refuses(ErrorCode::usage, "codes 1..102 become 0, 143..254 become 255", [&] { mx::layout::restore(packed); }));
-  const CanonicalLayer back = mx::layout::restore(packed, OnLoss::mark);
+  CHECK(refuses(ErrorCode::usage, "codes 1..102 become 0, 143..254 become 255", [&] { mx::families::restore(packed); }));
+  const CanonicalLayer back = mx::families::restore(packed, OnLoss::mark);
   CHECK(back[Role::w13_weight_scale][3] == 0);
   CHECK(back[Role::w13_weight_scale][5] == 143);
   CHECK(back[Role::w2_weight_scale] == layer[Role::w2_weight_scale]);
@@ -90,7 +90,7 @@ TEST_CASE("what fp16 parameters lose of MXFP4") {
   for (Role role : {Role::w13_bias, Role::w2_bias}) {
     for (std::size_t i = 0; i < biased[role].size(); ++i) biased[role][i] = i % 2 == 0 ? 0x80 : 0x3F;
   }
-  CHECK(mx::layout::restore(converted(biased, setting)).tensors == biased.tensors);
+  CHECK(mx::families::restore(converted(biased, setting)).tensors == biased.tensors);
   biased[Role::w2_bias][1] = 0x33;
   biased[Role::w2_bias][3] = 0x47;
   const PackedLayer rounded = converted(biased, setting);
@@ -101,7 +101,7 @@ TEST_CASE("what fp16 parameters lose of MXFP4") {
 
 TEST_CASE("hazard: repeated block scales run over the end of gate where its last block is not whole") {
   const Form form{WeightFormat::fp8_block, SourceOrder::standard};
-  for (const Engine engine : mx::layout::kConversionEngines) {
+  for (const Engine engine : mx::families::kConversionEngines) {
     // I = 64: one block of gate and one of up for 2I = 128 rows. Gate's scale is repeated 128 times, up's cut off.
     const Setting ragged{.sizes = {1, 64, 128, 1}, .padded = {1, 64, 128, 1}, .form = form, .engine = engine};
     const auto& row = backend_layout_named("MARLIN", WeightFormat::fp8_block, engine);
@@ -129,12 +129,12 @@ TEST_CASE("hazard: Marlin pads gate and up each at its own end") {
     INFO(mx::layout::name_of(format));
     const std::int64_t group = std::max(mx::layout::group_of(format), std::int64_t{1});
     const Form form{format, SourceOrder::standard};
-    const Setting setting{.sizes = {1, 96, 128, group}, .padded = {1, 96, 128, group}, .form = form, .engine = mx::kVllm2026_08};
-    const auto& row = backend_layout_named("MARLIN", format, mx::kVllm2026_08);
+    const Setting setting{.sizes = {1, 96, 128, group}, .padded = {1, 96, 128, group}, .form = form, .engine = mx::deployment::kVllm2026_08};
+    const auto& row = backend_layout_named("MARLIN", format, mx::deployment::kVllm2026_08);
     const Layout weight = row.build(Role::w13_weight, setting).layout;
     CHECK(weight.cosize() == 256 * 128);
     const int bits = mx::layout::unit_bits(Role::w13_weight, format);
-    const Layout stage = mx::layout::stage_layout(bits == 4 ? "marlin.repack.w4a16" : "marlin.repack.w8a16", 1, 256, 128, bits);
+    const Layout stage = mx::families::stage_layout(bits == 4 ? "marlin.repack.w4a16" : "marlin.repack.w8a16", 1, 256, 128, bits);
     CHECK(weight.at(Coord{0, 0, 95, 7}) == stage.at(Coord{0, 95, 7}));
     CHECK(weight.at(Coord{0, 1, 0, 7}) == stage.at(Coord{0, 128, 7}));
     CHECK(weight.is_padding(*stage.at(Coord{0, 96, 7})));
@@ -142,14 +142,14 @@ TEST_CASE("hazard: Marlin pads gate and up each at its own end") {
     // Columns of w2.
     const Layout down = row.build(Role::w2_weight, setting).layout;
     CHECK(down.cosize() == 128 * 128);
-    const Layout down_stage = mx::layout::stage_layout(bits == 4 ? "marlin.repack.w4a16" : "marlin.repack.w8a16", 1, 128, 128, bits);
+    const Layout down_stage = mx::families::stage_layout(bits == 4 ? "marlin.repack.w4a16" : "marlin.repack.w8a16", 1, 128, 128, bits);
     CHECK(down.at(Coord{0, 100, 95}) == down_stage.at(Coord{0, 100, 95}));
     CHECK(down.is_padding(*down_stage.at(Coord{0, 100, 96})));
 
     // The engine of 2026-05 pads nothing: 2I = 192 is three tiles as it is.
     Setting older = setting;
-    older.engine = mx::kVllm2026_05;
-    CHECK(backend_layout_named("MARLIN", format, mx::kVllm2026_05).build(Role::w13_weight, older).layout.cosize() == 192 * 128);
+    older.engine = mx::deployment::kVllm2026_05;
+    CHECK(backend_layout_named("MARLIN", format, mx::deployment::kVllm2026_05).build(Role::w13_weight, older).layout.cosize() == 192 * 128);
   }
 }
 
@@ -157,8 +157,8 @@ TEST_CASE("padding of I by the other sizes") {
   const auto padded_rows = [](WeightFormat format, std::int64_t intermediate, std::int64_t hidden, bool gated) {
     const std::int64_t group = std::max(mx::layout::group_of(format), std::int64_t{1});
     const Sizes sizes{1, intermediate, hidden, group};
-    const Setting setting{.sizes = sizes, .padded = sizes, .form = {format, SourceOrder::standard, gated}, .engine = mx::kVllm2026_08};
-    return backend_layout_named("MARLIN", format, mx::kVllm2026_08).build(Role::w13_weight, setting).layout.cosize() / hidden;
+    const Setting setting{.sizes = sizes, .padded = sizes, .form = {format, SourceOrder::standard, gated}, .engine = mx::deployment::kVllm2026_08};
+    return backend_layout_named("MARLIN", format, mx::deployment::kVllm2026_08).build(Role::w13_weight, setting).layout.cosize() / hidden;
   };
   CHECK(padded_rows(WeightFormat::nvfp4, 144, 128, true) == 2 * 192);
   CHECK(padded_rows(WeightFormat::nvfp4, 144, 64, true) == 2 * 256);  // H no multiple of 128: I to 128
@@ -179,39 +179,39 @@ TEST_CASE("Marlin's preconditions in both versions of the engine") {
     std::string_view quantity;  // the first that is broken; empty: accepted
   };
   const std::vector<Row> rows{
-      {WeightFormat::mxfp4, mx::kVllm2026_05, 32, 64, InputDtype::none, true, ""},
-      {WeightFormat::mxfp4, mx::kVllm2026_08, 32, 96, InputDtype::none, true, "w2_rows"},
-      {WeightFormat::mxfp4, mx::kVllm2026_08, 32, 96, InputDtype::int8, true, "activation_dtype"},
-      {WeightFormat::mxfp4, mx::kVllm2026_08, 32, 64, InputDtype::float8_e4m3fn, true, ""},
-      {WeightFormat::nvfp4, mx::kVllm2026_08, 48, 64, InputDtype::none, true, ""},
-      {WeightFormat::nvfp4, mx::kVllm2026_08, 48, 96, InputDtype::none, true, "hidden"},
-      {WeightFormat::nvfp4, mx::kVllm2026_08, 48, 96, InputDtype::float8_e4m3fn, true, "activation_dtype"},
-      {WeightFormat::nvfp4, mx::kVllm2026_05, 48, 64, InputDtype::none, true, "w13_rows"},
-      {WeightFormat::nvfp4, mx::kVllm2026_05, 96, 64, InputDtype::none, true, ""},
-      {WeightFormat::nvfp4, mx::kVllm2026_05, 96, 64, InputDtype::none, false, "w13_rows"},
-      {WeightFormat::nvfp4, mx::kVllm2026_08, 96, 64, InputDtype::none, false, ""},
-      {WeightFormat::fp8_tensor, mx::kVllm2026_08, 40, 64, InputDtype::none, true, ""},
-      {WeightFormat::fp8_tensor, mx::kVllm2026_08, 40, 64, InputDtype::none, false, "intermediate"},
-      {WeightFormat::fp8_tensor, mx::kVllm2026_08, 64, 64, InputDtype::none, false, ""},
-      {WeightFormat::fp8_tensor, mx::kVllm2026_08, 64, 72, InputDtype::none, true, "hidden"},
-      {WeightFormat::fp8_tensor, mx::kVllm2026_08, 64, 80, InputDtype::none, true, "w2_rows"},
-      {WeightFormat::fp8_channel, mx::kVllm2026_05, 40, 64, InputDtype::none, true, "w13_rows"},
-      {WeightFormat::fp8_channel, mx::kVllm2026_05, 32, 64, InputDtype::none, true, ""},
-      {WeightFormat::fp8_block, mx::kVllm2026_08, 192, 64, InputDtype::none, false, "intermediate"},
-      {WeightFormat::fp8_block, mx::kVllm2026_08, 192, 64, InputDtype::int8, true, "activation_dtype"},
-      {WeightFormat::mxfp8, mx::kVllm2026_05, 32, 64, InputDtype::none, false, "w13_rows"},
-      {WeightFormat::mxfp8, mx::kVllm2026_08, 96, 96, InputDtype::none, true, "w2_rows"},
+      {WeightFormat::mxfp4, mx::deployment::kVllm2026_05, 32, 64, InputDtype::none, true, ""},
+      {WeightFormat::mxfp4, mx::deployment::kVllm2026_08, 32, 96, InputDtype::none, true, "w2_rows"},
+      {WeightFormat::mxfp4, mx::deployment::kVllm2026_08, 32, 96, InputDtype::int8, true, "activation_dtype"},
+      {WeightFormat::mxfp4, mx::deployment::kVllm2026_08, 32, 64, InputDtype::float8_e4m3fn, true, ""},
+      {WeightFormat::nvfp4, mx::deployment::kVllm2026_08, 48, 64, InputDtype::none, true, ""},
+      {WeightFormat::nvfp4, mx::deployment::kVllm2026_08, 48, 96, InputDtype::none, true, "hidden"},
+      {WeightFormat::nvfp4, mx::deployment::kVllm2026_08, 48, 96, InputDtype::float8_e4m3fn, true, "activation_dtype"},
+      {WeightFormat::nvfp4, mx::deployment::kVllm2026_05, 48, 64, InputDtype::none, true, "w13_rows"},
+      {WeightFormat::nvfp4, mx::deployment::kVllm2026_05, 96, 64, InputDtype::none, true, ""},
+      {WeightFormat::nvfp4, mx::deployment::kVllm2026_05, 96, 64, InputDtype::none, false, "w13_rows"},
+      {WeightFormat::nvfp4, mx::deployment::kVllm2026_08, 96, 64, InputDtype::none, false, ""},
+      {WeightFormat::fp8_tensor, mx::deployment::kVllm2026_08, 40, 64, InputDtype::none, true, ""},
+      {WeightFormat::fp8_tensor, mx::deployment::kVllm2026_08, 40, 64, InputDtype::none, false, "intermediate"},
+      {WeightFormat::fp8_tensor, mx::deployment::kVllm2026_08, 64, 64, InputDtype::none, false, ""},
+      {WeightFormat::fp8_tensor, mx::deployment::kVllm2026_08, 64, 72, InputDtype::none, true, "hidden"},
+      {WeightFormat::fp8_tensor, mx::deployment::kVllm2026_08, 64, 80, InputDtype::none, true, "w2_rows"},
+      {WeightFormat::fp8_channel, mx::deployment::kVllm2026_05, 40, 64, InputDtype::none, true, "w13_rows"},
+      {WeightFormat::fp8_channel, mx::deployment::kVllm2026_05, 32, 64, InputDtype::none, true, ""},
+      {WeightFormat::fp8_block, mx::deployment::kVllm2026_08, 192, 64, InputDtype::none, false, "intermediate"},
+      {WeightFormat::fp8_block, mx::deployment::kVllm2026_08, 192, 64, InputDtype::int8, true, "activation_dtype"},
+      {WeightFormat::mxfp8, mx::deployment::kVllm2026_05, 32, 64, InputDtype::none, false, "w13_rows"},
+      {WeightFormat::mxfp8, mx::deployment::kVllm2026_08, 96, 96, InputDtype::none, true, "w2_rows"},
   };
   for (const Row& row : rows) {
-    INFO(mx::layout::name_of(row.format) << " " << mx::name_of(row.engine) << " I " << row.intermediate << " H " << row.hidden);
+    INFO(mx::layout::name_of(row.format) << " " << mx::deployment::name_of(row.engine) << " I " << row.intermediate << " H " << row.hidden);
     const Sizes sizes{1, row.intermediate, row.hidden, std::max(mx::layout::group_of(row.format), std::int64_t{1})};
     const Setting setting{.sizes = sizes,
                           .padded = sizes,
                           .form = {row.format, SourceOrder::standard, row.gated},
                           .engine = row.engine,
                           .input_dtype = row.activations};
-    const auto broken = mx::layout::broken_needs(backend_layout_named("MARLIN", row.format, row.engine), setting);
-    CHECK((broken.empty() ? "" : name_of(broken.front().need.quantity)) == row.quantity);
+    const auto broken = mx::families::broken_needs(backend_layout_named("MARLIN", row.format, row.engine), setting);
+    CHECK((broken.empty() ? "" : mx::families::name_of(broken.front().need.quantity)) == row.quantity);
   }
 }
 
@@ -228,9 +228,9 @@ TEST_CASE("what Marlin loses of NVFP4") {
   CHECK(packed.losses[1].role == Role::w13_global_scale);
   CHECK(packed.losses[2].role == Role::w2_weight_scale);
   CHECK(packed.losses[2].units == 2);
-  CHECK(refuses(ErrorCode::usage, "the factor 2^3", [&] { mx::layout::restore(packed); }));
+  CHECK(refuses(ErrorCode::usage, "the factor 2^3", [&] { mx::families::restore(packed); }));
   // Scales times 8 and global scales divided by it: the same products.
-  const CanonicalLayer back = mx::layout::restore(packed, OnLoss::mark);
+  const CanonicalLayer back = mx::families::restore(packed, OnLoss::mark);
   CHECK(back[Role::w13_weight_scale] == Bytes(layer[Role::w13_weight_scale].size(), 95 + 3 * 8));
   CHECK(back[Role::w2_weight_scale][1] == 0);
   CHECK(back[Role::w2_weight_scale][2] == 0);
@@ -247,13 +247,13 @@ TEST_CASE("what Marlin loses of fp32 scales, and copies that differ") {
   REQUIRE(packed.losses.size() == 1U);
   CHECK(packed.losses[0].units == 1);
   CHECK(packed.find(Role::w2_weight_scale)->bytes.size() == 2U * 128);
-  CHECK(mx::layout::restore(packed, OnLoss::mark)[Role::w2_weight_scale] == bytes_of({0x3C240000}));
+  CHECK(mx::families::restore(packed, OnLoss::mark)[Role::w2_weight_scale] == bytes_of({0x3C240000}));
 
   PackedLayer torn = packed;
   for (auto& tensor : torn.tensors) {
     if (tensor.role == Role::w2_weight_scale) tensor.bytes[77] ^= 1;
   }
-  CHECK(refuses(ErrorCode::input, "the copies of element 0 differ", [&] { mx::layout::restore(torn, OnLoss::mark); }));
+  CHECK(refuses(ErrorCode::input, "the copies of element 0 differ", [&] { mx::families::restore(torn, OnLoss::mark); }));
 }
 
 }  // namespace

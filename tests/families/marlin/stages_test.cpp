@@ -13,10 +13,10 @@ namespace {
 
 using mx::ErrorCode;
 using mx::layout::Layout;
-using mx::layout::marlin_padded_nk;
-using mx::layout::MatrixSize;
-using mx::layout::stage_layout;
-using mx::test::refuses;
+using mx::families::marlin_padded_nk;
+using mx::families::MatrixSize;
+using mx::families::stage_layout;
+using mx::tests::refuses;
 
 using Map = std::vector<std::int64_t>;
 
@@ -67,7 +67,7 @@ TEST_CASE("hazard: the checks of the repack do not know the tile of 8-bit activa
 
 TEST_CASE("marlin.permute_scales and marlin.permute_bias refuse what fills no block") {
   const auto refused = [](const std::string& text, const char* stage, std::int64_t groups, std::int64_t rows, int bits,
-                          mx::layout::StageParams params) {
+                          mx::families::StageParams params) {
     return refuses(ErrorCode::usage, text, [&] { stage_layout(stage, 1, groups, rows, bits, std::move(params)); });
   };
   CHECK(refused("elements = 120 is not a multiple of 64", "marlin.permute_scales", 2, 60, 8, {{"group_size", 32}}));

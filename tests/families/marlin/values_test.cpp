@@ -15,24 +15,24 @@ namespace {
 
 using mx::ErrorCode;
 using mx::layout::CanonicalLayer;
-using mx::layout::PackedLayer;
-using mx::layout::ParamsDtype;
+using mx::families::PackedLayer;
+using mx::families::ParamsDtype;
 using mx::layout::Role;
-using mx::layout::run_stage;
+using mx::families::run_stage;
 using mx::layout::SourceOrder;
-using mx::layout::StageTensors;
-using mx::layout::value_stage_named;
+using mx::families::StageTensors;
+using mx::families::value_stage_named;
 using mx::layout::WeightFormat;
-using mx::test::any_byte;
-using mx::test::Bytes;
-using mx::test::bytes_of;
-using mx::test::converted;
-using mx::test::f32_bits;
-using mx::test::filled;
-using mx::test::refuses;
-using mx::test::setting_for;
+using mx::tests::any_byte;
+using mx::tests::Bytes;
+using mx::tests::bytes_of;
+using mx::tests::converted;
+using mx::tests::f32_bits;
+using mx::tests::filled;
+using mx::tests::refuses;
+using mx::tests::setting_for;
 
-namespace marlin = mx::layout::marlin;
+namespace marlin = mx::families::marlin;
 
 /// Value of a positive e4m3 code, by its definition.
 double e4m3_value(int code) {
@@ -154,7 +154,7 @@ TEST_CASE("marlin.fp8_moe: one scale per expert, per shard, per row and per bloc
   constexpr std::int64_t kI = 96;
   constexpr std::int64_t kH = 128;
   const auto weights = [](std::int64_t rows, std::int64_t columns) {
-    return mx::layout::StageTensor{8, {kExperts, rows, columns}, Bytes(static_cast<std::size_t>(kExperts * rows * columns), 0x38)};
+    return mx::families::StageTensor{8, {kExperts, rows, columns}, Bytes(static_cast<std::size_t>(kExperts * rows * columns), 0x38)};
   };
   /// bf16 code of scale number i: 2^-20 times i + 1, with the bias of 120.
   const auto scales = [](std::vector<std::int64_t> shape) {
@@ -162,7 +162,7 @@ TEST_CASE("marlin.fp8_moe: one scale per expert, per shard, per row and per bloc
     for (std::int64_t extent : shape) count *= extent;
     std::vector<std::uint32_t> words;
     for (std::int64_t i = 0; i < count; ++i) words.push_back(f32_bits(std::ldexp(static_cast<float>(i % 100 + 1), -20)));
-    return mx::layout::StageTensor{32, std::move(shape), bytes_of(words)};
+    return mx::families::StageTensor{32, std::move(shape), bytes_of(words)};
   };
   const auto code = [](std::int64_t i) { return static_cast<int>(f32_bits(std::ldexp(static_cast<float>(i % 100 + 1), 100)) >> 16U); };
   struct Row {
@@ -232,7 +232,7 @@ TEST_CASE("marlin.fp8_moe refuses weights that are no layer") {
   const auto tensor = [](int bits, const Shape& shape) {
     std::int64_t count = bits / 8;
     for (std::int64_t extent : shape) count *= extent;
-    return mx::layout::StageTensor{bits, shape, Bytes(static_cast<std::size_t>(count))};
+    return mx::families::StageTensor{bits, shape, Bytes(static_cast<std::size_t>(count))};
   };
   struct Row {
     Shape w13;

@@ -9,10 +9,10 @@ namespace {
 using mx::ErrorCode;
 using mx::layout::Layout;
 using mx::layout::PadContent;
-using mx::layout::stage_layout;
-using mx::layout::stage_named;
-using mx::layout::StageParams;
-using mx::test::refuses;
+using mx::families::stage_layout;
+using mx::families::stage_named;
+using mx::families::StageParams;
+using mx::tests::refuses;
 
 constexpr std::string_view k35 = "triton_kernels-3.5";
 constexpr std::string_view k37 = "triton_kernels-3.7";

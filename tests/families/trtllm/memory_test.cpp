@@ -10,9 +10,10 @@ namespace {
 
 using mx::ErrorCode;
 using namespace mx::layout;  // NOLINT(google-build-using-namespace): the test speaks of nothing else
-using mx::test::built;
-using mx::test::refuses;
-using mx::test::standard_setting;
+using namespace mx::families;  // NOLINT(google-build-using-namespace): the test speaks of nothing else
+using mx::tests::built;
+using mx::tests::refuses;
+using mx::tests::standard_setting;
 
 TEST_CASE("row order of w13 in the TRT-LLM layout") {
   // Rows 0, 1, 8 and 9 hold up 0, up 2, gate 0 and gate 2, whatever the checkpoint's order: swap2, then shuffle_matrix_a.
@@ -34,7 +35,7 @@ TEST_CASE("row order of w13 in the TRT-LLM layout") {
 
 TEST_CASE("hazard: NVFP4 padding for TRT-LLM comes behind both shards, so that gate and up no longer pair") {
   // I = 96 becomes 128. The padded matrix is up 0..95, gate 0..95, 64 rows of zero; its halves pair up i with gate i + 32.
-  const BackendLayout& row = backend_layout_named("FLASHINFER_TRTLLM", WeightFormat::nvfp4, mx::kVllm2026_08);
+  const BackendLayout& row = backend_layout_named("FLASHINFER_TRTLLM", WeightFormat::nvfp4, mx::deployment::kVllm2026_08);
   const Setting setting = standard_setting(WeightFormat::nvfp4, {1, 96, 256, 16});
   const Layout weight = row.build(Role::w13_weight, setting).layout;
   const auto row_of = [&](std::int64_t half, std::int64_t i) { return *weight.at(Coord{0, half, i, 0}) / 256; };
@@ -58,7 +59,7 @@ TEST_CASE("hazard: scales for TRT-LLM stay e8m0 bytes, whatever their tag says")
   layer[Role::w2_weight].assign(128 * 128, 0x38);
   layer[Role::w13_weight_scale].assign(256 * 4, 0x7F);
   layer[Role::w2_weight_scale].assign(128 * 4, 0x80);
-  const PackedLayer packed = convert(layer, backend_layout_named("FLASHINFER_TRTLLM", WeightFormat::mxfp8, mx::kVllm2026_08), layer.sizes);
+  const PackedLayer packed = convert(layer, backend_layout_named("FLASHINFER_TRTLLM", WeightFormat::mxfp8, mx::deployment::kVllm2026_08), layer.sizes);
   CHECK(packed.find(Role::w13_weight_scale)->bytes == layer[Role::w13_weight_scale]);
   CHECK(packed.find(Role::w2_weight_scale)->bytes == layer[Role::w2_weight_scale]);
   CHECK(packed.losses.empty());
@@ -66,12 +67,12 @@ TEST_CASE("hazard: scales for TRT-LLM stay e8m0 bytes, whatever their tag says")
 
 TEST_CASE("converters of TRT-LLM refuse what their source refuses") {
   const auto refused = [](const std::string& text, WeightFormat format, const Setting& setting) {
-    const BackendLayout& row = backend_layout_named("FLASHINFER_TRTLLM", format, mx::kVllm2026_08);
+    const BackendLayout& row = backend_layout_named("FLASHINFER_TRTLLM", format, mx::deployment::kVllm2026_08);
     return refuses(ErrorCode::usage, text, [&] { check_needs(row, setting); });
   };
   Setting setting = standard_setting(WeightFormat::fp8_tensor, {1, 64, 48, 1});
   Setting narrow = standard_setting(WeightFormat::nvfp4, {1, 96, 256, 16});
-  narrow.engine = mx::kVllm2026_05;
+  narrow.engine = mx::deployment::kVllm2026_05;
   CHECK(refuses(ErrorCode::usage, "2I = 192 is not a multiple of 128",
                 [&] { check_needs(backend_layout_named("FLASHINFER_TRTLLM", WeightFormat::nvfp4, narrow.engine), narrow); }));
   CHECK(refused("H = 48 is not a multiple of 32", WeightFormat::fp8_tensor, setting));

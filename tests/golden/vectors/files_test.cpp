@@ -82,7 +82,7 @@ TEST_CASE("safetensors views are safetensors to the bounded reader too") {
   const std::filesystem::path path = scratch.path() / "a.safetensors";
   const std::vector<std::uint8_t> bytes = mx::golden::vector_view_named("safetensors").write(table);
   std::ofstream(path, std::ios::binary).write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-  const mx::sim::SafetensorsFile file(path);
+  const mx::support::SafetensorsFile file(path);
   const auto rows = static_cast<std::int64_t>(table.rows());
   REQUIRE(file.find("x") != nullptr);
   CHECK(file.find("x")->shape == std::vector<std::int64_t>{rows, 32});
@@ -99,25 +99,25 @@ TEST_CASE("decisions are read back as the deployments that were asked, and a cha
   std::istringstream support(mx::golden::oracle_files(set).support);
   std::set<std::string> ids;
   std::set<std::string> changed_oracles;
-  mx::golden::for_each_oracle_case(set, [&](const std::string& id, std::string_view oracle, const mx::oracle::Deployment& deployment) {
+  mx::golden::for_each_oracle_case(set, [&](const std::string& id, std::string_view oracle, const mx::deployment::Deployment& deployment) {
     INFO(id);
     std::string line, support_line;
     REQUIRE(std::getline(cases, line));
     REQUIRE(std::getline(support, support_line));
-    mx::sim::Json one = mx::parsed(line);
+    mx::support::Json one = mx::parsed(line);
     CHECK(one["id"] == id);
     CHECK(ids.insert(id).second);
     const auto read = mx::golden::recorded_selection(one);
     REQUIRE(read.has_value());
     CHECK(read->oracle == oracle);
     // What later versions alone read, the cases of this one do not say.
-    mx::oracle::Deployment asked = deployment;
-    for (const mx::oracle::SoftwareRow& row : mx::oracle::software_rows()) {
-      if (row.since != mx::kVllm2026_05) asked.software.*row.answer = false;
+    mx::deployment::Deployment asked = deployment;
+    for (const mx::deployment::SoftwareRow& row : mx::deployment::software_rows()) {
+      if (row.since != mx::deployment::kVllm2026_05) asked.software.*row.answer = false;
     }
     CHECK(read->deployment == asked);
     // The answer by the model's own interface, not by the words of the file.
-    const mx::oracle::Decision decision = mx::oracle::select(mx::kVllm2026_05, oracle, deployment);
+    const mx::engine::Decision decision = mx::engine::select(mx::deployment::kVllm2026_05, oracle, deployment);
     CHECK(decision.refusal.has_value() == one["result"].contains("error_type"));
     if (decision.choice) CHECK(one["result"]["backend"] == decision.choice->backend);
     CHECK(mx::golden::evaluate_oracle_case(one).equal);

@@ -155,7 +155,7 @@ Converter converter_of(const mx::golden::SetRow& row) {
     return unit;
   }
   // Drawn from decisions: a directed code of which some low bits are others.
-  mx::sim::SplitMix64 random(9);
+  mx::support::SplitMix64 random(9);
   for (int i = 0; i < 3000; ++i) {
     const std::uint64_t word = random.next();
     const std::uint32_t code = unit.directed[(word >> 40U) % unit.directed.size()];

@@ -34,11 +34,11 @@ struct Numbers {
   bool finite = true;                             ///< what is multiplied
 };
 
-float nearest(mpfr_srcptr exact) { return std::bit_cast<float>(mx::test::rounded_bits(exact, mx::test::kF32Range)); }
+float nearest(mpfr_srcptr exact) { return std::bit_cast<float>(mx::tests::rounded_bits(exact, mx::tests::kF32Range)); }
 
 /// before + addends, rounded once.
 float exact_sum(const std::vector<double>& addends, float before) {
-  mx::test::MpfrNumber sum(kExact);
+  mx::tests::MpfrNumber sum(kExact);
   mpfr_set_flt(sum.get(), before, MPFR_RNDN);
   for (const double addend : addends) mpfr_add_d(sum.get(), sum.get(), addend, MPFR_RNDN);
   return nearest(sum.get());

@@ -58,7 +58,7 @@ std::multiset<std::vector<std::uint64_t>> numbers_of(const std::string& stream) 
 }
 
 /// The stream with one to three bytes or lines changed, doubled, exchanged or lost.
-std::string damaged(std::string stream, mx::sim::SplitMix64& random) {
+std::string damaged(std::string stream, mx::support::SplitMix64& random) {
   constexpr std::string_view kBytes = "0123456789abcdefABCDEFxz \n\r\t_-/%.";
   const auto below = [&](std::size_t bound) { return static_cast<std::size_t>(random.next() % bound); };
   const auto line_at = [&] {
@@ -153,7 +153,7 @@ TEST_CASE("a stream that was damaged anywhere passes only when it says the same"
   const std::string right = mx::tests::stream_of(*op, kDirected, mx::tests::right_device(*op));
   const auto said = numbers_of(right);
   REQUIRE(said.size() == 16);
-  mx::sim::SplitMix64 random(1);
+  mx::support::SplitMix64 random(1);
   int passed = 0, failed = 0, mistrusted = 0, refused = 0;
   for (int round = 0; round < 4000; ++round) {
     const std::string stream = damaged(right, random);

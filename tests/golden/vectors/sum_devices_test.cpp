@@ -24,16 +24,16 @@ using Products = std::vector<double>;
 constexpr long kExact = 1200;
 
 float to_float(double value) {
-  mx::test::MpfrNumber exact(kExact);
+  mx::tests::MpfrNumber exact(kExact);
   mpfr_set_d(exact.get(), value, MPFR_RNDN);
-  return std::bit_cast<float>(mx::test::rounded_bits(exact.get(), mx::test::kF32Range));
+  return std::bit_cast<float>(mx::tests::rounded_bits(exact.get(), mx::tests::kF32Range));
 }
 
 float exact_sum(const Products& products, float before = 0) {
-  mx::test::MpfrNumber sum(kExact);
+  mx::tests::MpfrNumber sum(kExact);
   mpfr_set_flt(sum.get(), before, MPFR_RNDN);
   for (const double product : products) mpfr_add_d(sum.get(), sum.get(), product, MPFR_RNDN);
-  return std::bit_cast<float>(mx::test::rounded_bits(sum.get(), mx::test::kF32Range));
+  return std::bit_cast<float>(mx::tests::rounded_bits(sum.get(), mx::tests::kF32Range));
 }
 
 float chain(const Products& products) {
@@ -74,7 +74,7 @@ float aligned(Products products, int width) {
 }
 
 float cut_off(const Products& products) {
-  mx::test::MpfrNumber sum(kExact);
+  mx::tests::MpfrNumber sum(kExact);
   mpfr_set_zero(sum.get(), 1);
   for (const double product : products) mpfr_add_d(sum.get(), sum.get(), product, MPFR_RNDN);
   return mpfr_get_flt(sum.get(), MPFR_RNDZ);

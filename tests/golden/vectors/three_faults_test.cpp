@@ -36,7 +36,7 @@ void three_at_once(const std::vector<const WrongRule*>& faults, Lanes operands, 
   }
 }
 
-std::vector<const WrongRule*> drawn(const std::vector<WrongRule>& rules, mx::sim::SplitMix64& random) {
+std::vector<const WrongRule*> drawn(const std::vector<WrongRule>& rules, mx::support::SplitMix64& random) {
   std::vector<const WrongRule*> faults;
   while (faults.size() < 3) {
     const WrongRule* rule = &rules[random.next() % rules.size()];
@@ -84,7 +84,7 @@ TEST_CASE("of three faults at once, no cause that most of the stream speaks agai
                                  {"dot_mxfp4_mxfp4", {{"length", "64"}}},
                                  {"dot_e4m3fn_e4m3fn", {{"contract", "hopper-fp8"}, {"operand-c", "yes"}}}};
   constexpr int kDevices = 8;
-  mx::sim::SplitMix64 random(3);
+  mx::support::SplitMix64 random(3);
   int failed = 0, named = 0, planted = 0;
   for (const Asked& one : asked) {
     const auto op = mx::tests::op_with(one.op, one.options);

@@ -8,7 +8,7 @@
 #include "tests/catch.hpp"
 #include "tests/golden/witness/scratch.hpp"
 
-namespace mx::golden::test {
+namespace mx::tests::witness {
 
 struct Change {
   std::string name;
@@ -41,4 +41,4 @@ inline void check(const std::string& set, const std::string& id, const std::vect
   }
 }
 
-}  // namespace mx::golden::test
+}  // namespace mx::tests::witness

@@ -8,7 +8,7 @@
 #include "tests/catch.hpp"
 #include "tests/golden/witness/scratch.hpp"
 
-namespace mx::golden::test {
+namespace mx::tests::witness {
 
 /// The recorded entry alone in a set, its files copied into `directory`.
 inline Json single_layout(const std::string& id, const std::filesystem::path& directory) {
@@ -58,4 +58,4 @@ inline void check_changes(std::span<const LayoutChange> changes) {
   }
 }
 
-}  // namespace mx::golden::test
+}  // namespace mx::tests::witness

@@ -11,9 +11,9 @@
 #include "support/json.hpp"
 #include "verbs/witness/witness_document.hpp"
 
-namespace mx::golden::test {
+namespace mx::tests::witness {
 
-using sim::Json;
+using support::Json;
 
 inline std::filesystem::path recorded(const std::string& set) { return std::filesystem::path(MXACT_ROOT) / "golden" / "witness" / set; }
 
@@ -40,13 +40,13 @@ Json read_json(const std::filesystem::path& file);
 struct Outcome {
   int exit = 0;
   std::string text;
-  std::vector<SetResult> sets;
+  std::vector<golden::SetResult> sets;
 };
 /// Sweeps off; an Error becomes its code and what().
 Outcome run(const std::filesystem::path& path, bool allow_unmodelled = false, int max_differences = 1);
 
 /// What `mxact witness` says of one set.
-inline verbs::Document document_of(const SetResult& set, bool verbose = false) { return verbs::witness_document({&set, 1}, false, verbose); }
-inline std::string text_of(const SetResult& set, bool verbose) { return verbs::to_text(document_of(set, verbose)); }
+inline verbs::Document document_of(const golden::SetResult& set, bool verbose = false) { return verbs::witness_document({&set, 1}, false, verbose); }
+inline std::string text_of(const golden::SetResult& set, bool verbose) { return verbs::to_text(document_of(set, verbose)); }
 
-}  // namespace mx::golden::test
+}  // namespace mx::tests::witness

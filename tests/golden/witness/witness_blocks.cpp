@@ -2,7 +2,7 @@
 
 #include "tests/golden/witness/changes.hpp"
 
-namespace mx::golden::test {
+namespace mx::tests::witness {
 namespace {
 
 /// One operation on small tensors whose outcome is known by hand.
@@ -176,4 +176,4 @@ TEST_CASE("an entry with one of two outputs skipped whole is not equal on the st
 }
 
 }  // namespace
-}  // namespace mx::golden::test
+}  // namespace mx::tests::witness

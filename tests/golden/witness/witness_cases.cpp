@@ -6,7 +6,7 @@
 #include "tests/golden/witness/scratch.hpp"
 #include "tests/json_text.hpp"
 
-namespace mx::golden::test {
+namespace mx::tests::witness {
 namespace {
 
 std::vector<std::string> first_lines(const std::string& file, std::size_t count) {
@@ -108,4 +108,4 @@ TEST_CASE("a path that holds no set is an error", "[witness]") {
 }
 
 }  // namespace
-}  // namespace mx::golden::test
+}  // namespace mx::tests::witness

@@ -6,7 +6,7 @@
 #include "tests/golden/witness/scratch.hpp"
 #include "tests/json_text.hpp"
 
-namespace mx::golden::test {
+namespace mx::tests::witness {
 namespace {
 
 // 0, 1, 448, 464 (rounds down), 465 (overflows), -0, NaN, 2^-10 (a tie to zero). OFP8 1.0: 0x38 is 1, 0x7E is 448, saturating; NaN 0x7F here.
@@ -257,9 +257,9 @@ TEST_CASE("a set in an unknown form does not keep the others from being read", "
     INFO(outcome.text);
     CHECK(outcome.exit == 5);
     REQUIRE(outcome.sets.size() == 2);
-    CHECK(outcome.sets[0].count(EntryStatus::equal) == 1);
+    CHECK(outcome.sets[0].count(golden::EntryStatus::equal) == 1);
     CHECK(outcome.sets[1].name == "b");
-    CHECK(outcome.sets[1].count(EntryStatus::unmodelled) == 1);
+    CHECK(outcome.sets[1].count(golden::EntryStatus::unmodelled) == 1);
   }
   write_bytes(scratch.path() / "a" / "codes.bin", std::vector<std::uint8_t>(8, 0x55));
   CHECK(run(scratch.path()).exit == 1);
@@ -284,7 +284,7 @@ TEST_CASE("as many differences are described as asked for, and all are counted",
   REQUIRE(outcome.sets.size() == 1);
   CHECK(outcome.sets[0].differing() == 8);
   CHECK(outcome.sets[0].entries[0].differences.size() == 3);
-  const Json json = body_json(document_of(outcome.sets[0]))["sets"][0];
+  const Json json = verbs::body_json(document_of(outcome.sets[0]))["sets"][0];
   CHECK(json["entries_differs"] == 1);
   CHECK(json["entries"][0]["differing"] == 8);
   CHECK(json["entries"][0]["status"] == "differs");
@@ -320,9 +320,9 @@ TEST_CASE("one wrong byte anywhere in a recorded set is found", "[witness]") {
     CHECK(outcome.exit == (row.set == "moe_0" ? 0 : 1));
     CHECK(outcome.text.find(row.text) != std::string::npos);
     REQUIRE(!outcome.sets.empty());
-    CHECK(outcome.sets[0].count(EntryStatus::differs) >= 1);
+    CHECK(outcome.sets[0].count(golden::EntryStatus::differs) >= 1);
   }
 }
 
 }  // namespace
-}  // namespace mx::golden::test
+}  // namespace mx::tests::witness

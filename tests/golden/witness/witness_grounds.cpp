@@ -14,7 +14,7 @@
 #include "tests/catch.hpp"
 #include "tests/golden/witness/scratch.hpp"
 
-namespace mx::golden::test {
+namespace mx::tests::witness {
 namespace {
 
 const std::filesystem::path kRoot = MXACT_ROOT;
@@ -39,9 +39,9 @@ void check(std::string_view row, Grounds grounds, std::span<const Recording> rec
 
 TEST_CASE("a row that says run names a recording, and it is there", "[witness]") {
   for (const ContractRow& row : all_contracts()) check(row.name, row.grounds, row.recordings);
-  for (const sim::Quantizer& row : sim::all_quantizers()) check(row.name, row.grounds, row.recordings);
-  for (const sim::ExecutionRow& row : sim::execution_rows()) check(row.backend, row.grounds, row.recordings);
-  for (const sim::UnitRow& row : sim::unit_rows()) {
+  for (const families::Quantizer& row : families::all_quantizers()) check(row.name, row.grounds, row.recordings);
+  for (const families::ExecutionRow& row : families::execution_rows()) check(row.backend, row.grounds, row.recordings);
+  for (const families::UnitRow& row : families::unit_rows()) {
     INFO(row.source);
     if (needs_recording(row.grounds)) CHECK(row_of(row.contract).grounds == row.grounds);
   }
@@ -60,7 +60,7 @@ struct Recorded {
     return whole && !stands_in ? Grounds::run : Grounds::run_by_parts;
   }
 };
-using Key = std::tuple<layout::WeightFormat, std::string, Engine, layout::SourceOrder, bool>;
+using Key = std::tuple<layout::WeightFormat, std::string, deployment::Engine, layout::SourceOrder, bool>;
 
 /// Whole conversions of the recorded sets that are held to the model.
 std::map<Key, Recorded> recorded_conversions() {
@@ -70,7 +70,7 @@ std::map<Key, Recorded> recorded_conversions() {
     for (const Json& json : manifest.at("entries")) {
       const auto text = [&](const char* key) { return json.contains(key) ? json.at(key).get<std::string>() : std::string(); };
       if (text("kind") == "error" || text("stage") == "stage-level") continue;
-      LayoutEntry entry;
+      golden::LayoutEntry entry;
       entry.json = &json;
       entry.kind = text("kind");
       entry.layout = text("layout");
@@ -79,9 +79,9 @@ std::map<Key, Recorded> recorded_conversions() {
       entry.role = text("role");
       if (json.contains("arch")) entry.arch = text("arch");
       entry.params = &json.at("params");
-      BackendCall call;
+      golden::BackendCall call;
       try {
-        call = backend_call(entry);
+        call = golden::backend_call(entry);
       } catch (const std::exception&) {
         continue;  // no whole conversion of the model's
       }
@@ -100,16 +100,16 @@ std::map<Key, Recorded> recorded_conversions() {
 TEST_CASE("a row of conversions says no more than was run of it, by form and by version of the engine", "[witness]") {
   const std::map<Key, Recorded> conversions = recorded_conversions();
   CHECK(conversions.size() > 150);
-  for (const layout::BackendLayout& row : layout::all_backend_layouts()) {
+  for (const families::BackendLayout& row : families::all_backend_layouts()) {
     CHECK((row.ran.grounds == Grounds::run_by_parts) == !row.ran.stand_ins.empty());
-    for (const Engine engine : layout::kConversionEngines) {
+    for (const deployment::Engine engine : families::kConversionEngines) {
       for (const auto order : {layout::SourceOrder::standard, layout::SourceOrder::gpt_oss}) {
         for (const bool gated : {true, false}) {
           const layout::Form form(row.format, order, gated);
           if (!row.converts(form, engine)) continue;
           const auto found = conversions.find({row.format, std::string(row.backend), engine, order, gated});
-          const Grounds says = layout::grounds_of(row, form, engine);
-          INFO(row.backend << " " << layout::name_of(row.format) << " " << name_of(engine) << " " << layout::name_of(order)
+          const Grounds says = families::grounds_of(row, form, engine);
+          INFO(row.backend << " " << layout::name_of(row.format) << " " << deployment::name_of(engine) << " " << layout::name_of(order)
                            << (gated ? "" : " one matrix") << " says " << name_of(says));
           CHECK(needs_recording(says) == (found != conversions.end()));
           if (found != conversions.end()) CHECK(says >= found->second.grounds());
@@ -120,11 +120,11 @@ TEST_CASE("a row of conversions says no more than was run of it, by form and by 
 }
 
 TEST_CASE("every library that a row names is one whose releases are known for the row's versions") {
-  for (const layout::BackendLayout& row : layout::all_backend_layouts()) {
+  for (const families::BackendLayout& row : families::all_backend_layouts()) {
     if (row.calls_library.empty()) continue;
-    for (const Engine engine : layout::kConversionEngines) {
+    for (const deployment::Engine engine : families::kConversionEngines) {
       INFO(row.backend << " " << row.calls_library);
-      if (row.engines.has(engine)) CHECK_FALSE(layout::asked_release(layout::library_named(row.calls_library), engine).empty());
+      if (row.engines.has(engine)) CHECK_FALSE(families::asked_release(families::library_named(row.calls_library), engine).empty());
     }
   }
 }
@@ -142,9 +142,9 @@ TEST_CASE("rows that real kernels contradicted are flagged on the device that sh
   struct Flagged {
     layout::WeightFormat format;
     std::string_view backend;
-    layout::Arch arch;
+    families::Arch arch;
   };
-  using layout::Arch, layout::WeightFormat;
+  using families::Arch, layout::WeightFormat;
   for (const Flagged& one : {Flagged{WeightFormat::mxfp4, "TRITON", Arch::sm90},
                              {WeightFormat::mxfp4, "MARLIN", Arch::sm90},
                              {WeightFormat::nvfp4, "MARLIN", Arch::sm90},
@@ -160,14 +160,14 @@ TEST_CASE("rows that real kernels contradicted are flagged on the device that sh
                              {WeightFormat::mxfp4, "CPU", Arch::cpu},
                              {WeightFormat::fp8_block, "CPU", Arch::cpu}}) {
     INFO(one.backend << " " << layout::name_of(one.format));
-    const sim::ExecutionRow& row = sim::execution_of(one.format, one.backend);
-    const sim::Quantizer& none = sim::quantizer_named("none");
+    const families::ExecutionRow& row = families::execution_of(one.format, one.backend);
+    const families::Quantizer& none = families::quantizer_named("none");
     CHECK_FALSE(row.differences.empty());
-    CHECK_FALSE(sim::differences_of(row, one.arch, kDefaultEngine, none, none).empty());
+    CHECK_FALSE(families::differences_of(row, one.arch, deployment::kDefaultEngine, none, none).empty());
   }
-  const sim::Quantizer& none = sim::quantizer_named("none");
-  const sim::ExecutionRow& mixed = sim::execution_of(WeightFormat::mxfp4, "FLASHINFER_CUTLASS_MXFP4_BF16");
-  CHECK(sim::differences_of(mixed, Arch::gfx950, kDefaultEngine, none, none).empty());
+  const families::Quantizer& none = families::quantizer_named("none");
+  const families::ExecutionRow& mixed = families::execution_of(WeightFormat::mxfp4, "FLASHINFER_CUTLASS_MXFP4_BF16");
+  CHECK(families::differences_of(mixed, Arch::gfx950, deployment::kDefaultEngine, none, none).empty());
 }
 
 TEST_CASE("the legend of the glossary is the model's") {
@@ -181,4 +181,4 @@ TEST_CASE("the legend of the glossary is the model's") {
 }
 
 }  // namespace
-}  // namespace mx::golden::test
+}  // namespace mx::tests::witness

@@ -2,7 +2,7 @@
 
 #include "tests/golden/witness/changes.hpp"
 
-namespace mx::golden::test {
+namespace mx::tests::witness {
 namespace {
 
 TEST_CASE("a router's entry that contradicts itself, or that no router is", "[witness]") {
@@ -101,4 +101,4 @@ TEST_CASE("a layer's entry: every parameter matters, contradictions are errors",
 }
 
 }  // namespace
-}  // namespace mx::golden::test
+}  // namespace mx::tests::witness

@@ -2,7 +2,7 @@
 
 #include "tests/golden/witness/layout_changes.hpp"
 
-namespace mx::golden::test {
+namespace mx::tests::witness {
 namespace {
 
 using Directory = std::filesystem::path;
@@ -272,4 +272,4 @@ const LayoutChange kRefusals[] = {
 TEST_CASE("a refusal agrees with its precondition", "[witness]") { check_changes(kRefusals); }
 
 }  // namespace
-}  // namespace mx::golden::test
+}  // namespace mx::tests::witness

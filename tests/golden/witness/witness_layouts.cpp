@@ -4,7 +4,7 @@
 #include "tests/golden/witness/layout_changes.hpp"
 #include "tests/json_text.hpp"
 
-namespace mx::golden::test {
+namespace mx::tests::witness {
 namespace {
 
 const std::string kScale = "fi.shuffle_matrix_sf_a.tile128.m128_k4";
@@ -139,4 +139,4 @@ TEST_CASE("padding is compared by place and value", "[witness]") {
 }
 
 }  // namespace
-}  // namespace mx::golden::test
+}  // namespace mx::tests::witness

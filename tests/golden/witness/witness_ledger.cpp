@@ -8,7 +8,7 @@
 #include "tests/golden/witness/scratch.hpp"
 #include "tests/json_text.hpp"
 
-namespace mx::golden::test {
+namespace mx::tests::witness {
 namespace {
 
 // A HIP entry as anyone may record it, without a skip rule: 2^-73 with either sign, 1, 0, 2^-48, 2^-10 (a tie to zero). Codes by OFP8 1.0.
@@ -69,11 +69,11 @@ TEST_CASE("a tiny input of the HIP header is excused, no other value is", "[witn
     INFO(outcome.text);
     CHECK(outcome.exit == row.exit);
     REQUIRE(outcome.sets.size() == 1);
-    const EntryResult& entry = outcome.sets[0].entries.at(0);
+    const golden::EntryResult& entry = outcome.sets[0].entries.at(0);
     CHECK(entry.compared == 6);
     CHECK(entry.differing == row.differing);
     CHECK(entry.excused == row.excused);
-    CHECK(entry.status == (row.differing > 0 ? EntryStatus::differs : EntryStatus::equal));
+    CHECK(entry.status == (row.differing > 0 ? golden::EntryStatus::differs : golden::EntryStatus::equal));
   }
 }
 
@@ -95,7 +95,7 @@ TEST_CASE("what is excused is named with its reason, for each entry and each set
   CHECK(text.find("\n  2 excused: hip_header/cpu/software-path: the header shifts") != std::string::npos);
   CHECK(text.find("equal            one [encode]: 2 values, 2 excused\n      2 excused: hip_header/cpu/software-path: the header shifts") !=
         std::string::npos);
-  const Json json = body_json(document_of(outcome.sets[0]))["sets"][0];
+  const Json json = verbs::body_json(document_of(outcome.sets[0]))["sets"][0];
   CHECK(json["compared"] == 2);
   CHECK(json["differing"] == 0);
   CHECK(json["excused"] == 2);
@@ -136,7 +136,7 @@ TEST_CASE("the ledger accounts for everything that the recorded HIP entries skip
   for (const auto& [id, excused] : expected) {
     INFO(id);
     const auto& entries = outcome.sets[0].entries;
-    const auto entry = std::find_if(entries.begin(), entries.end(), [&id = id](const EntryResult& one) { return one.id == id; });
+    const auto entry = std::find_if(entries.begin(), entries.end(), [&id = id](const golden::EntryResult& one) { return one.id == id; });
     REQUIRE(entry != entries.end());
     CHECK(entry->skipped == 0);
     CHECK(entry->excused == excused);
@@ -144,14 +144,14 @@ TEST_CASE("the ledger accounts for everything that the recorded HIP entries skip
   CHECK(outcome.sets[0].entries.size() == expected.size());
 }
 
-Tensor bf16_ones(std::int64_t count) {
-  Tensor made{&dtype_named("bf16"), {1, count}, std::vector<std::uint8_t>(static_cast<std::size_t>(2 * count))};
+golden::Tensor bf16_ones(std::int64_t count) {
+  golden::Tensor made{&golden::dtype_named("bf16"), {1, count}, std::vector<std::uint8_t>(static_cast<std::size_t>(2 * count))};
   for (std::int64_t i = 0; i < count; ++i) made.set_word(i, 0x3F80);
   return made;
 }
 
-Entry stage(const std::string& word, const std::string& output) {
-  Entry entry;
+golden::Entry stage(const std::string& word, const std::string& output) {
+  golden::Entry entry;
   entry.op = "moe_stage";
   entry.params = Json{{"stage", word}};
   entry.profile = {"triton_kernels", "h200", "matmul-ogs"};
@@ -185,13 +185,13 @@ const StageRow kStages[] = {
 TEST_CASE("a stage is excused for few values, and for none once there are more", "[witness]") {
   for (const StageRow& row : kStages) {
     INFO(row.stage << " " << row.output << ", " << row.values << " values, " << row.recorded.size() << " changed");
-    const Entry entry = stage(row.stage, row.output);
-    const std::vector<Excuse> excuses = excuses_for(entry, row.output, [] { return Tensor(); });
-    Tensor values = bf16_ones(row.values);
+    const golden::Entry entry = stage(row.stage, row.output);
+    const std::vector<golden::Excuse> excuses = golden::excuses_for(entry, row.output, [] { return golden::Tensor(); });
+    golden::Tensor values = bf16_ones(row.values);
     for (std::size_t i = 0; i < row.recorded.size(); ++i) values.set_word(static_cast<std::int64_t>(i), row.recorded[i]);
-    const Recorded recorded{row.output, values, read_relation(parsed(R"({"kind":"bits"})"), row.output, "here"), {}, {}, excuses};
-    EntryResult result;
-    compare(recorded, {bf16_ones(row.values), nullptr, false, {}}, 8, "here", result);
+    const golden::Recorded recorded{row.output, values, golden::read_relation(parsed(R"({"kind":"bits"})"), row.output, "here"), {}, {}, excuses};
+    golden::EntryResult result;
+    golden::compare(recorded, {bf16_ones(row.values), nullptr, false, {}}, 8, "here", result);
     CHECK(result.compared == row.values);
     CHECK(result.differing == row.differing);
     CHECK(result.excused == row.excused);
@@ -200,10 +200,10 @@ TEST_CASE("a stage is excused for few values, and for none once there are more",
 }
 
 TEST_CASE("another device's stage is not excused", "[witness]") {
-  Entry entry = stage("gemm1_swiglu", "act");
-  CHECK(excuses_for(entry, "act", {}).size() == 1);
+  golden::Entry entry = stage("gemm1_swiglu", "act");
+  CHECK(golden::excuses_for(entry, "act", {}).size() == 1);
   entry.profile.device = "b200";
-  CHECK(excuses_for(entry, "act", {}).empty());
+  CHECK(golden::excuses_for(entry, "act", {}).empty());
 }
 
 TEST_CASE("the recorded stages need no excuse", "[witness]") {
@@ -216,15 +216,15 @@ TEST_CASE("the recorded stages need no excuse", "[witness]") {
 
 TEST_CASE("every row of the ledger says whom it excuses, when and why", "[witness]") {
   const verbs::Document document = verbs::ledger_document();
-  for (const LedgerRow& row : ledger()) {
+  for (const golden::LedgerRow& row : golden::ledger()) {
     CHECK_FALSE(row.implementation.empty());
     CHECK_FALSE(row.reason.empty());
     CHECK_FALSE(row.condition.output.empty());
     CHECK(row.condition.at_most > 0);
-    CHECK(to_text(document).find(condition_text(row)) != std::string::npos);
+    CHECK(verbs::to_text(document).find(golden::condition_text(row)) != std::string::npos);
   }
-  CHECK(body_json(document)["ledger"].size() == ledger().size());
+  CHECK(verbs::body_json(document)["ledger"].size() == golden::ledger().size());
 }
 
 }  // namespace
-}  // namespace mx::golden::test
+}  // namespace mx::tests::witness

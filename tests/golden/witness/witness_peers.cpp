@@ -2,7 +2,7 @@
 
 #include "tests/golden/witness/changes.hpp"
 
-namespace mx::golden::test {
+namespace mx::tests::witness {
 namespace {
 
 std::function<void(Json&)> with(const char* key, const Json& word) {
@@ -60,4 +60,4 @@ TEST_CASE("words about a conversion change what the model does", "[witness]") {
 }
 
 }  // namespace
-}  // namespace mx::golden::test
+}  // namespace mx::tests::witness

@@ -2,7 +2,7 @@
 
 #include "tests/golden/witness/changes.hpp"
 
-namespace mx::golden::test {
+namespace mx::tests::witness {
 namespace {
 
 TEST_CASE("a matrix product that contradicts itself, or that no contract describes", "[witness]") {
@@ -74,4 +74,4 @@ TEST_CASE("a stage of a layer that contradicts itself, or that the model does no
 }
 
 }  // namespace
-}  // namespace mx::golden::test
+}  // namespace mx::tests::witness

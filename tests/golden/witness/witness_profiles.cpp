@@ -13,36 +13,36 @@
 #include "tests/golden/witness/changes.hpp"
 #include "tests/golden/witness/scratch.hpp"
 
-namespace mx::golden::test {
+namespace mx::tests::witness {
 namespace {
 
 /// One recorded conversion: who, and what the entry's parameters say.
 struct RecordedCast {
   std::string where;
-  RunProfile who;
-  EncodeParams encode;
+  golden::RunProfile who;
+  golden::EncodeParams encode;
 };
 
 std::vector<RecordedCast> recorded_casts() {
   std::vector<RecordedCast> casts;
   for (const std::string set : {"numerics/encode16", "numerics/encode32", "numerics/sweep32", "numerics-peers/encode_peers"}) {
     const std::filesystem::path directory = recorded(set);
-    const Json json = load_json(directory / "manifest.json");
-    for (const Entry& entry : read_manifest(directory, json).entries) {
-      Fields params = params_of(entry);
-      const EncodeParams encode = entry.op == "encode_stochastic" ? read_encode_stochastic(params) : read_encode(params);
+    const Json json = golden::load_json(directory / "manifest.json");
+    for (const golden::Entry& entry : golden::read_manifest(directory, json).entries) {
+      golden::Fields params = golden::params_of(entry);
+      const golden::EncodeParams encode = entry.op == "encode_stochastic" ? golden::read_encode_stochastic(params) : golden::read_encode(params);
       casts.push_back({entry.where, entry.profile, encode});
     }
   }
   return casts;
 }
 
-bool same_who(const Profile& profile, const RunProfile& who) {
+bool same_who(const Profile& profile, const golden::RunProfile& who) {
   return profile.implementation == who.implementation && profile.device == who.device && profile.build == who.build;
 }
 
 /// Entries that leave NaN inputs out say nothing of them; no entry says which range of magnitudes an implementation gets wrong.
-bool same_conversion(const Conversion& row, const EncodeParams& encode) {
+bool same_conversion(const Conversion& row, const golden::EncodeParams& encode) {
   Conversion stated = encode.how;
   if (!encode.nan_stated) {
     stated.nan_rule = row.nan_rule;
@@ -183,11 +183,11 @@ std::set<std::string> recorded_dequantizations() {
   std::set<std::string> found;
   for (const std::string set : {"numerics/block32", "numerics-peers/dequantize_peers", "numerics-peers/quark_mx"}) {
     const std::filesystem::path directory = recorded(set);
-    const Json json = load_json(directory / "manifest.json");
-    for (const Entry& entry : read_manifest(directory, json).entries) {
+    const Json json = golden::load_json(directory / "manifest.json");
+    for (const golden::Entry& entry : golden::read_manifest(directory, json).entries) {
       if (!entry.op.ends_with("dequantize")) continue;
-      Fields params(entry.params, "params", entry.where);
-      const BlockParams shape = read_block_params(params);
+      golden::Fields params(entry.params, "params", entry.where);
+      const golden::BlockParams shape = golden::read_block_params(params);
       found.insert(entry.profile.implementation + " " + entry.profile.device + " " + entry.profile.build + " " + std::string(shape.element->name) +
                    " " + std::string(shape.scale->name) + " " + params.text("target"));
     }
@@ -260,4 +260,4 @@ TEST_CASE("profiles have unique names, and messages name those that can do what 
 }
 
 }  // namespace
-}  // namespace mx::golden::test
+}  // namespace mx::tests::witness

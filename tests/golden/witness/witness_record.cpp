@@ -6,7 +6,7 @@
 #include "tests/golden/witness/scratch.hpp"
 #include "tests/skip.hpp"
 
-namespace mx::golden::test {
+namespace mx::tests::witness {
 namespace {
 
 TEST_CASE("what python/mxact/_record.py records is verified", "[witness]") {
@@ -22,12 +22,12 @@ TEST_CASE("what python/mxact/_record.py records is verified", "[witness]") {
   INFO(outcome.text);
   CHECK(outcome.exit == 0);
   REQUIRE(outcome.sets.size() == 2);
-  CHECK(outcome.sets[0].count(EntryStatus::equal) == 3);
+  CHECK(outcome.sets[0].count(golden::EntryStatus::equal) == 3);
   CHECK(outcome.sets[0].compared() > 65536 + 2 * 7900);
-  CHECK(outcome.sets[1].count(EntryStatus::equal) == 3);
+  CHECK(outcome.sets[1].count(golden::EntryStatus::equal) == 3);
   // Recordings are not overwritten.
   CHECK(std::system((command + " 2>/dev/null").c_str()) != 0);
 }
 
 }  // namespace
-}  // namespace mx::golden::test
+}  // namespace mx::tests::witness

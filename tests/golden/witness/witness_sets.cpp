@@ -8,7 +8,7 @@
 #include "tests/golden/witness/scratch.hpp"
 #include "tests/json_text.hpp"
 
-namespace mx::golden::test {
+namespace mx::tests::witness {
 
 Scratch::Scratch(const std::string& name)
     : path_(std::filesystem::temp_directory_path() / ("mxact_golden_" + name + "_" + std::to_string(::getpid()))) {
@@ -35,14 +35,14 @@ void write_text(const std::filesystem::path& file, const std::string& text) { wr
 Json read_json(const std::filesystem::path& file) { return parsed_file(file); }
 
 Outcome run(const std::filesystem::path& path, bool allow_unmodelled, int max_differences) {
-  WitnessOptions options;
+  golden::WitnessOptions options;
   options.sweeps = false;
   options.max_differences = max_differences;
   Outcome outcome;
   try {
-    outcome.sets = run_witness(path, options);
-    outcome.exit = exit_code(outcome.sets, allow_unmodelled);
-    for (const SetResult& set : outcome.sets) outcome.text += text_of(set, true);
+    outcome.sets = golden::run_witness(path, options);
+    outcome.exit = golden::exit_code(outcome.sets, allow_unmodelled);
+    for (const golden::SetResult& set : outcome.sets) outcome.text += text_of(set, true);
   } catch (const Error& error) {
     outcome.exit = static_cast<int>(error.code());
     outcome.text = error.what();
@@ -85,7 +85,7 @@ TEST_CASE("recorded numerics sets equal the model", "[witness]") {
     INFO(outcome.text);
     REQUIRE(outcome.sets.size() == 1);
     CHECK(outcome.exit == 0);
-    CHECK(outcome.sets[0].count(EntryStatus::equal) == expected.entries);
+    CHECK(outcome.sets[0].count(golden::EntryStatus::equal) == expected.entries);
     CHECK(static_cast<std::int64_t>(outcome.sets[0].entries.size()) == expected.entries);
     CHECK(outcome.sets[0].compared() == expected.compared);
     CHECK(outcome.sets[0].differing() == 0);
@@ -112,12 +112,12 @@ TEST_CASE("recorded numerics of Python libraries equal the model", "[witness]") 
     const Outcome outcome = run(recorded(expected.path));
     INFO(outcome.text);
     REQUIRE(outcome.sets.size() == 1);
-    const SetResult& set = outcome.sets[0];
+    const golden::SetResult& set = outcome.sets[0];
     CHECK(outcome.exit == 0);
-    CHECK(set.count(EntryStatus::unmodelled) == 0);
+    CHECK(set.count(golden::EntryStatus::unmodelled) == 0);
     std::int64_t must = 0, info = 0, compared = 0;
-    for (const EntryResult& entry : set.entries) {
-      (entry.counts() ? must : info) += entry.status == EntryStatus::nothing_compared ? 0 : 1;
+    for (const golden::EntryResult& entry : set.entries) {
+      (entry.counts() ? must : info) += entry.status == golden::EntryStatus::nothing_compared ? 0 : 1;
       compared += entry.counts() ? entry.compared : 0;
       if (entry.counts()) CHECK(entry.differing == 0);
     }
@@ -136,10 +136,10 @@ TEST_CASE("recorded layouts and oracle decisions equal the model", "[witness]") 
     CHECK(outcome.exit == 0);
     REQUIRE(!outcome.sets.empty());
     std::int64_t compared = 0;
-    for (const SetResult& set : outcome.sets) {
+    for (const golden::SetResult& set : outcome.sets) {
       compared += set.compared();
       CHECK(set.compared() > 0);
-      CHECK(set.count(EntryStatus::equal) == static_cast<std::int64_t>(set.entries.size()));
+      CHECK(set.count(golden::EntryStatus::equal) == static_cast<std::int64_t>(set.entries.size()));
     }
     CHECK(compared > least);
   }
@@ -151,10 +151,10 @@ TEST_CASE("recorded conversions of both engine versions equal the model", "[witn
   INFO(outcome.text);
   CHECK(outcome.exit == 0);
   REQUIRE(outcome.sets.size() == 1);
-  const SetResult& set = outcome.sets[0];
+  const golden::SetResult& set = outcome.sets[0];
   CHECK(set.entries.size() == 1083);
   CHECK(set.compared() > 1600000);
-  CHECK(set.count(EntryStatus::equal) == 1083);
+  CHECK(set.count(golden::EntryStatus::equal) == 1083);
 }
 
 // What Humming itself makes of single matrices, run on a GPU: with every scale byte, and with activations of 16 and 8 bits.
@@ -164,14 +164,14 @@ TEST_CASE("recorded conversions of humming-kernels 0.1.19 equal the model", "[wi
   CHECK(outcome.exit == 0);
   REQUIRE(outcome.sets.size() == 1);
   CHECK(outcome.sets[0].entries.size() == 38);
-  CHECK(outcome.sets[0].count(EntryStatus::equal) == 38);
+  CHECK(outcome.sets[0].count(golden::EntryStatus::equal) == 38);
   CHECK(outcome.sets[0].compared() > 149000);
 }
 
 TEST_CASE("a directory above sets is searched in order", "[witness]") {
   const Outcome outcome = run(recorded("numerics"));
   std::vector<std::string> names;
-  for (const SetResult& set : outcome.sets) names.push_back(set.name);
+  for (const golden::SetResult& set : outcome.sets) names.push_back(set.name);
   CHECK(names == std::vector<std::string>{"bf16_tiny_h100", "block32", "decode", "encode16", "encode32", "fp8_scaled", "gemm_hopper", "layout",
                                           "mma_extremes", "moe_0", "routing", "sweep32"});
 }
@@ -180,7 +180,7 @@ TEST_CASE("sweeps that are switched off are reported, not passed", "[witness]") 
   const Outcome outcome = run(recorded("numerics/sweep32"));
   CHECK(outcome.exit == 5);
   REQUIRE(outcome.sets.size() == 1);
-  CHECK(outcome.sets[0].count(EntryStatus::nothing_compared) == 14);
+  CHECK(outcome.sets[0].count(golden::EntryStatus::nothing_compared) == 14);
   CHECK(outcome.text.find("switched off") != std::string::npos);
 }
 
@@ -226,12 +226,12 @@ TEST_CASE("one chunk of 2^24 inputs gives the recorded digest", "[witness]") {
 }
 
 TEST_CASE("every recorded sweep over all 2^32 inputs equals the model", "[.sweep]") {
-  const std::vector<SetResult> sets = run_witness(recorded("numerics/sweep32"), {});
+  const std::vector<golden::SetResult> sets = golden::run_witness(recorded("numerics/sweep32"), {});
   REQUIRE(sets.size() == 1);
   INFO(text_of(sets[0], true));
-  CHECK(exit_code(sets, false) == 0);
+  CHECK(golden::exit_code(sets, false) == 0);
   CHECK(sets[0].compared() == 14 * 256);
 }
 
 }  // namespace
-}  // namespace mx::golden::test
+}  // namespace mx::tests::witness

@@ -10,7 +10,7 @@
 int main() {
   std::size_t operations = 0;
   for (const mx::golden::OpFamily& family : mx::golden::all_op_families()) operations += family.names().size();
-  std::printf("%s\n%s\n%d %d\n", mx::sim::digest_of("mxact").c_str(), std::string(mx::kernels::isa_tiers().front().name).c_str(),
-              !mx::layout::all_stage_layouts().empty(), operations > 100);
+  std::printf("%s\n%s\n%d %d\n", mx::support::digest_of("mxact").c_str(), std::string(mx::kernels::isa_tiers().front().name).c_str(),
+              !mx::families::all_stage_layouts().empty(), operations > 100);
   return 0;
 }

@@ -13,7 +13,11 @@
 namespace {
 
 using namespace mx;
+using namespace mx::deployment;
+using namespace mx::families;
 using namespace mx::sim;
+using namespace mx::checkpoint;
+using namespace mx::verbs;
 using layout::Role;
 using layout::SourceOrder;
 using layout::WeightFormat;
@@ -28,17 +32,17 @@ ModelActivation model_of(const ExecutionRow& row) {
 }
 
 /// A device that the backend is for.
-layout::Arch device_of(const ExecutionRow& row) {
-  for (const layout::Arch arch : {layout::Arch::sm90, layout::Arch::sm100, layout::Arch::gfx950, layout::Arch::xpu, layout::Arch::cpu}) {
+families::Arch device_of(const ExecutionRow& row) {
+  for (const families::Arch arch : {families::Arch::sm90, families::Arch::sm100, families::Arch::gfx950, families::Arch::xpu, families::Arch::cpu}) {
     if (row.layout.empty()) return arch;
-    const layout::BackendLayout& backend = layout::backend_layout_named(row.layout, row.format, kVllm2026_05);
-    const layout::Setting setting{.sizes = {2, 256, 256, 1}, .padded = {2, 256, 256, 1}, .form = {}, .arch = arch};
+    const families::BackendLayout& backend = families::backend_layout_named(row.layout, row.format, kVllm2026_05);
+    const families::Setting setting{.sizes = {2, 256, 256, 1}, .padded = {2, 256, 256, 1}, .form = {}, .arch = arch};
     bool device_fits = true;
-    for (const layout::Need& need : backend.needs)
-      device_fits = device_fits && (need.quantity != layout::Quantity::deepgemm_device || layout::holds(need, setting));
+    for (const families::Need& need : backend.needs)
+      device_fits = device_fits && (need.quantity != families::Quantity::deepgemm_device || families::holds(need, setting));
     if (device_fits) return arch;
   }
-  return layout::Arch::sm100;
+  return families::Arch::sm100;
 }
 
 std::vector<SlotWork> slots_of(const SampleTokens& tokens) {
@@ -58,7 +62,7 @@ const std::set<std::pair<std::string_view, WeightFormat>>& oracle_pairs() {
                                                                  {"mxfp8", WeightFormat::mxfp8},
                                                                  {"w4a8", WeightFormat::int4}};
     for (const auto& [oracle, format] : formats) {
-      for (const oracle::BackendRow& row : oracle::tables_of(kVllm2026_05, oracle).backends) {
+      for (const engine::BackendRow& row : engine::tables_of(kVllm2026_05, oracle).backends) {
         if (!row.classes.empty()) all.emplace(row.name, format);
       }
     }
@@ -78,7 +82,7 @@ TEST_CASE("every backend of the oracles has a row that executes it") {
     INFO(backend << " " << layout::name_of(format));
     CHECK(find_execution(format, backend) != nullptr);
   }
-  for (const oracle::BackendRow& row : oracle::tables_of(kVllm2026_05, "fp8").backends) {
+  for (const engine::BackendRow& row : engine::tables_of(kVllm2026_05, "fp8").backends) {
     if (row.classes.empty()) continue;
     INFO(row.name);
     int rows = 0;
@@ -108,12 +112,12 @@ TEST_CASE("every row executes from its own packed tensors with the bits of the c
       CHECK(run_slots(execution, Weights::of_checkpoint(layer, row), read, slots, {}).size() == slots.size());
       continue;
     }
-    const layout::BackendLayout& backend = layout::backend_layout_named(row.layout, row.format, kVllm2026_05);
-    const layout::Setting setting{.sizes = sizes, .padded = sizes, .form = form, .engine = kVllm2026_05, .arch = device_of(row)};
-    const layout::PackedLayer packed = layout::convert(layer, backend, setting);
+    const families::BackendLayout& backend = families::backend_layout_named(row.layout, row.format, kVllm2026_05);
+    const families::Setting setting{.sizes = sizes, .padded = sizes, .form = form, .engine = kVllm2026_05, .arch = device_of(row)};
+    const families::PackedLayer packed = families::convert(layer, backend, setting);
     // What a conversion says that it loses is not there to be executed; W4A8 loses what its own split of the scales rounds away.
     const bool lossy = !packed.losses.empty() && backend.undo_values != nullptr;
-    const layout::CanonicalLayer kept = lossy ? layout::restore(packed, layout::OnLoss::mark) : layer;
+    const layout::CanonicalLayer kept = lossy ? families::restore(packed, families::OnLoss::mark) : layer;
     const std::vector<SlotStages> want = run_slots(execution, Weights::of_checkpoint(kept, row), read, slots, {});
     const Weights weights = Weights::of_packed(packed, row, form.order);
     const std::vector<SlotStages> got = run_slots(execution, weights, read, slots, {});
@@ -150,9 +154,9 @@ TEST_CASE("a kernel works with the sizes that its converter padded to") {
   for (const Padded& want : wanted) {
     const layout::Form form(want.format, SourceOrder::standard, want.gated);
     const layout::Sizes sizes{2, want.intermediate, want.hidden, std::max<std::int64_t>(layout::group_of(want.format), 1)};
-    const layout::BackendLayout& backend = layout::backend_layout_named(want.backend, want.format, want.engine);
-    const layout::Setting setting{.sizes = sizes, .padded = sizes, .form = form, .engine = want.engine};
-    const layout::PackedLayer packed = layout::convert(sample_layer(sizes, form, false, 7), backend, setting);
+    const families::BackendLayout& backend = families::backend_layout_named(want.backend, want.format, want.engine);
+    const families::Setting setting{.sizes = sizes, .padded = sizes, .form = form, .engine = want.engine};
+    const families::PackedLayer packed = families::convert(sample_layer(sizes, form, false, 7), backend, setting);
     const layout::Sizes got = Weights::of_packed(packed, execution_of(want.format, want.backend), SourceOrder::standard).sizes();
     INFO(want.backend << " " << layout::name_of(want.format) << (want.gated ? "" : " not gated") << " of " << name_of(want.engine));
     CHECK(got.intermediate == want.padded_intermediate);

@@ -19,7 +19,9 @@
 namespace {
 
 using namespace mx;
+using namespace mx::families;
 using namespace mx::sim;
+using namespace mx::verbs;
 using layout::Role;
 
 namespace fs = std::filesystem;
@@ -49,7 +51,7 @@ struct RecordedSet {
   std::string missing;                       ///< why the set is not held against; empty: it is
 
   explicit RecordedSet(const fs::path& path) : directory(path) {
-    const sim::Json manifest = parsed_file(path / "manifest.json");
+    const support::Json manifest = parsed_file(path / "manifest.json");
     std::set<std::string> stages;
     for (const auto& entry : manifest.at("entries")) {
       if (entry.at("op") == "moe_stage") read_stage(entry, stages);
@@ -68,7 +70,7 @@ struct RecordedSet {
   std::vector<std::uint32_t> words(const std::string& name, std::size_t width) const;
 
  private:
-  void read_stage(const sim::Json& entry, std::set<std::string>& stages) {
+  void read_stage(const support::Json& entry, std::set<std::string>& stages) {
     const auto& params = entry.at("params");
     const std::string stage = params.at("stage").text();
     stages.insert(stage);
@@ -147,12 +149,12 @@ struct Differences {
 void check_set(const RecordedSet& set) {
   const ExecutionRow& row = execution_of(layout::WeightFormat::mxfp4, "TRITON");
   const ModelActivation model{"SWIGLUOAI", set.constants};
-  const Execution execution = execution_on(row, layout::Arch::sm90, "None", model, {});
+  const Execution execution = execution_on(row, families::Arch::sm90, "None", model, {});
   CHECK(ignored_constants(row, model).empty());
-  CHECK(grounds_of(row, layout::Arch::sm90, *execution.first, *execution.second) == Grounds::run);
-  const layout::Setting setting{.sizes = set.sizes, .padded = set.sizes, .form = layout::SourceOrder::gpt_oss, .arch = layout::Arch::sm90};
-  const layout::BackendLayout& backend = layout::backend_layout_named("TRITON", layout::WeightFormat::mxfp4, setting.engine);
-  const layout::PackedLayer packed = layout::convert(recorded_layer(set), backend, setting);
+  CHECK(grounds_of(row, families::Arch::sm90, *execution.first, *execution.second) == Grounds::run);
+  const families::Setting setting{.sizes = set.sizes, .padded = set.sizes, .form = layout::SourceOrder::gpt_oss, .arch = families::Arch::sm90};
+  const families::BackendLayout& backend = families::backend_layout_named("TRITON", layout::WeightFormat::mxfp4, setting.engine);
+  const families::PackedLayer packed = families::convert(recorded_layer(set), backend, setting);
   const Weights weights = Weights::of_packed(packed, row, layout::SourceOrder::gpt_oss);
   const std::vector<std::uint32_t> x = set.words("x", 2);
   const Activations input = quantized(*execution.first, x, set.sizes.hidden, 0);

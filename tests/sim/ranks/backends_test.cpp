@@ -13,6 +13,9 @@ namespace {
 
 using namespace mx;
 using namespace mx::sim;
+using namespace mx::support;
+using namespace mx::checkpoint;
+using namespace mx::families;
 
 struct OracleBackends {
   std::string oracle;
@@ -64,9 +67,9 @@ std::optional<Place> place_of(const OracleBackends& of, const std::string& backe
           const std::string text = std::string("platform ") + platform + "\noracle " + of.oracle + "\n" + of.keys + key + "parallel { " + parallel +
                                    " }\nlayer { experts 2 top_k 2 hidden 256 intermediate 256 routing Renormalize activation " + activation + " }\n" +
                                    "env { VLLM_ROCM_USE_AITER 1 }\n";
-          const DeploymentFile file = parse_deployment_file(text, "test", {}, mx::kVllm2026_05);
+          const DeploymentFile file = parse_deployment_file(text, "test", {}, mx::deployment::kVllm2026_05);
           const Selected choice = selected(file.engine, file.oracle, file.deployment, backend);
-          if (choice.answer != mx::oracle::CellState::refused) return Place{make_scenario(file, {.tokens = 2}), choice.kernel_class};
+          if (choice.answer != mx::audit::CellState::refused) return Place{make_scenario(file, {.tokens = 2}), choice.kernel_class};
         }
       }
     }

@@ -13,7 +13,12 @@
 namespace {
 
 using namespace mx;
+using namespace mx::families;
 using namespace mx::sim;
+using namespace mx::support;
+using namespace mx::checkpoint;
+using namespace mx::deployment;
+using namespace mx::verbs;
 
 std::string file_text(const std::string& platform, const std::string& parallel, const std::string& layer, const std::string& more = "") {
   return "platform " + platform + "\nparallel { " + parallel + " }\nlayer { " + layer + " }\n" + more;
@@ -29,7 +34,7 @@ Simulation run_class(const Scenario& scenario, const std::string& backend, const
 Simulation run(const std::string& text, const std::string& backend) {
   const Scenario scenario = make_scenario(parse_deployment_file(text, "test"), {.tokens = 3});
   const Selected choice = selected(scenario.engine, scenario.oracle, scenario.deployment, backend);
-  REQUIRE(choice.answer != mx::oracle::CellState::refused);
+  REQUIRE(choice.answer != mx::audit::CellState::refused);
   return run_class(scenario, backend, choice.kernel_class);
 }
 
@@ -37,7 +42,7 @@ LinkState state_of(const SimulationResult& result, Link link) { return std::rang
 
 PlanRequest plan_request(const std::string& text, std::int64_t allocated_intermediate, ExpertAddress address) {
   const DeploymentFile file = parse_deployment_file(text, "test");
-  const oracle::LayerConfig& layer = file.deployment.layer;
+  const deployment::LayerConfig& layer = file.deployment.layer;
   const layout::Sizes whole{layer.num_experts, whole_intermediate(file.deployment), layer.hidden, 32};
   return {file.deployment.parallel, layout::SourceOrder::gpt_oss, whole, layer.hidden, allocated_intermediate, address, 0};
 }
@@ -95,14 +100,14 @@ TEST_CASE("gate and up that are padded together meet each other's rows where I i
     REQUIRE(got.result);
     CHECK((state_of(*got.result, Link::convert) == LinkState::broken) == breaks);
     // The twin that moves the weights and the reference make the same bytes.
-    const layout::BackendLayout& backend = layout::backend_layout_named("FLASHINFER_TRTLLM", layout::WeightFormat::nvfp4, kVllm2026_08);
-    layout::Setting setting;
+    const families::BackendLayout& backend = families::backend_layout_named("FLASHINFER_TRTLLM", layout::WeightFormat::nvfp4, kVllm2026_08);
+    families::Setting setting;
     setting.sizes = setting.padded = scenario.layer.experts.sizes;
     setting.form = scenario.layer.experts.form;
     setting.engine = kVllm2026_08;
-    setting.arch = layout::Arch::sm100;
-    const layout::PackedLayer quick = layout::convert(scenario.layer.experts, backend, setting, mover_of(MoveBy::plans));
-    const layout::PackedLayer slow = layout::convert(scenario.layer.experts, backend, setting, mover_of(MoveBy::model));
+    setting.arch = families::Arch::sm100;
+    const families::PackedLayer quick = families::convert(scenario.layer.experts, backend, setting, mover_of(MoveBy::plans));
+    const families::PackedLayer slow = families::convert(scenario.layer.experts, backend, setting, mover_of(MoveBy::model));
     REQUIRE(quick.tensors.size() == slow.tensors.size());
     for (std::size_t i = 0; i < quick.tensors.size(); ++i) CHECK(quick.tensors[i].bytes == slow.tensors[i].bytes);
   }
@@ -152,10 +157,10 @@ TEST_CASE("a deployment whose outputs cannot show a wrong weight is mistrusted, 
 
   Comparison comparison;
   const Spread& spread = compared_spreads().front();
-  comparison.cells.push_back({"TRITON", &spread, mx::oracle::CellState::chosen, choice.kernel_class, {}, blind});
+  comparison.cells.push_back({"TRITON", &spread, mx::audit::CellState::chosen, choice.kernel_class, {}, blind});
   CHECK(comparison.cells.front().verdict().starts_with("MISTRUSTED: "));
   CHECK(comparison.exit_code() == 5);
-  comparison.cells.push_back({"TRITON", &spread, mx::oracle::CellState::possible, choice.kernel_class, {}, blind});
+  comparison.cells.push_back({"TRITON", &spread, mx::audit::CellState::possible, choice.kernel_class, {}, blind});
   comparison.cells.front().simulation = telling;
   CHECK(comparison.exit_code() == 0);
 }
@@ -189,7 +194,7 @@ TEST_CASE("batched experts get a row for each of their tokens") {
   const Simulation simulation = run(
       file_text("SM90", "dp 2 expert_parallel true all2all deepep_low_latency", "experts 4 top_k 2 hidden 288 intermediate 192"), "BATCHED_MARLIN");
   REQUIRE(simulation.result.has_value());
-  CHECK(simulation.result->assembly.format == oracle::ActivationFormat::batched_experts);
+  CHECK(simulation.result->assembly.format == engine::ActivationFormat::batched_experts);
   // DeepEP's next hidden size, which Marlin's rounding to 256 keeps (spec oracle 11).
   CHECK(simulation.result->plan.allocated.hidden == 2048);
   CHECK(simulation.result->broken() == nullptr);
@@ -222,7 +227,7 @@ TEST_CASE("what the engine refuses is an answer") {
   const std::string text = file_text("SM90", "dp 2 expert_parallel true all2all deepep_low_latency", "experts 4 top_k 2 hidden 8448 intermediate 64");
   const Scenario scenario = make_scenario(parse_deployment_file(text, "test"), {.tokens = 3});
   const Selected choice = selected(scenario.engine, scenario.oracle, scenario.deployment, "BATCHED_MARLIN");
-  CHECK(choice.answer == mx::oracle::CellState::refused);
+  CHECK(choice.answer == mx::audit::CellState::refused);
   CHECK(choice.reason == "raises");
   const Simulation simulation = run_class(scenario, "BATCHED_MARLIN", "BatchedMarlinExperts");
   REQUIRE(simulation.refusal.has_value());
@@ -276,15 +281,15 @@ TEST_CASE("a comparison fails for what the engine chooses, not for what it leave
   Simulation refused;
   refused.refusal = SimulationRefusal{"convert", "a converter's words"};
   const Spread& spread = compared_spreads().front();
-  const auto status = [&](const std::vector<std::pair<mx::oracle::CellState, Simulation>>& cells) {
+  const auto status = [&](const std::vector<std::pair<mx::audit::CellState, Simulation>>& cells) {
     Comparison comparison;
     for (const auto& [answer, simulation] : cells) comparison.cells.push_back({backend, &spread, answer, "FlashInferExperts", {}, simulation});
     return comparison.exit_code();
   };
-  CHECK(status({{mx::oracle::CellState::chosen, good}, {mx::oracle::CellState::possible, broken}, {mx::oracle::CellState::possible, refused}}) == 0);
-  CHECK(status({{mx::oracle::CellState::chosen, broken}, {mx::oracle::CellState::chosen, refused}}) == 1);
-  CHECK(status({{mx::oracle::CellState::chosen, good}, {mx::oracle::CellState::chosen, refused}}) == 4);
-  CHECK(status({{mx::oracle::CellState::refused, {}}}) == 5);
+  CHECK(status({{mx::audit::CellState::chosen, good}, {mx::audit::CellState::possible, broken}, {mx::audit::CellState::possible, refused}}) == 0);
+  CHECK(status({{mx::audit::CellState::chosen, broken}, {mx::audit::CellState::chosen, refused}}) == 1);
+  CHECK(status({{mx::audit::CellState::chosen, good}, {mx::audit::CellState::chosen, refused}}) == 4);
+  CHECK(status({{mx::audit::CellState::refused, {}}}) == 5);
 }
 
 TEST_CASE("the legacy method executes what it chooses: path, padding and what FlashInfer is told") {
@@ -317,8 +322,8 @@ TEST_CASE("the legacy method executes what it chooses: path, padding and what Fl
   }
   const Scenario spread = make_scenario(parse_deployment_file(file_text("SM100", "tp 2 expert_parallel true", kLayer), "test"), {.tokens = 3});
   const auto refused = legacy_run(spread, "2.8.0");
-  REQUIRE(std::holds_alternative<oracle::Refusal>(refused));
-  CHECK(std::get<oracle::Refusal>(refused).error_type == "AssertionError");
+  REQUIRE(std::holds_alternative<engine::Refusal>(refused));
+  CHECK(std::get<engine::Refusal>(refused).error_type == "AssertionError");
 }
 
 TEST_CASE("NVFP4, FP8 and MXFP8 layers are cut, exchanged and combined too") {

@@ -10,6 +10,7 @@ namespace {
 
 using namespace mx;
 using namespace mx::sim;
+using namespace mx::tests;
 using fault::Fault;
 
 struct FaultCase {
@@ -17,7 +18,7 @@ struct FaultCase {
   const char* platform;
   const char* backend;
   const char* kernel_class;
-  oracle::ParallelRequest parallel;
+  deployment::ParallelRequest parallel;
   std::uint32_t alpha;
   std::uint32_t limit;
   Link link;
@@ -108,12 +109,12 @@ SimulationResult run(const FaultCase& test) {
   const layout::Sizes sizes{4, 64, 64, 32};
   const ModelLayer layer{sample_layer(sizes, layout::SourceOrder::gpt_oss, true, 3), {"SWIGLUOAI", {test.alpha, 0x3F800000U, test.limit, 0}}, {}};
   const SampleTokens tokens = sample_tokens(8, sizes.hidden, sizes.experts, 2, 3);
-  oracle::LayerConfig config{};
+  deployment::LayerConfig config{};
   config.num_experts = sizes.experts;
   config.experts_per_token = 2;
   config.hidden = sizes.hidden;
-  config.intermediate_per_partition = sizes.intermediate / oracle::tensor_ranks(test.parallel);
-  const SimulationRequest request{"mxfp4", oracle::deployment_on(oracle::platform_named(test.platform), test.parallel, config), test.backend,
+  config.intermediate_per_partition = sizes.intermediate / deployment::tensor_ranks(test.parallel);
+  const SimulationRequest request{"mxfp4", deployment::deployment_on(deployment::platform_named(test.platform), test.parallel, config), test.backend,
                                   test.kernel_class};
   Simulation simulation = simulate(request, layer, tokens, run_reference(request, layer, tokens, {}), in_process());
   REQUIRE(simulation.result.has_value());

@@ -15,6 +15,10 @@ namespace {
 
 using namespace mx;
 using namespace mx::sim;
+using namespace mx::support;
+using namespace mx::tests;
+using namespace mx::deployment;
+using namespace mx::verbs;
 
 template <class T, std::size_t kCount>
 const T& one_of(Draws& random, const T (&choices)[kCount]) {
@@ -82,9 +86,9 @@ void check(Draws& random, const Ranks& ranks, Counts& counts) {
   const std::string text = drawn(random, kernel, ranks);
   const std::string backend = kernel.backend;
   INFO(backend << ": " << text);
-  const DeploymentFile file = parse_deployment_file(text, "test", {}, mx::kVllm2026_05);
+  const DeploymentFile file = parse_deployment_file(text, "test", {}, mx::deployment::kVllm2026_05);
   const Selected choice = selected(file.engine, file.oracle, file.deployment, backend);
-  if (choice.answer == mx::oracle::CellState::refused) return void(++counts.refused);
+  if (choice.answer == mx::audit::CellState::refused) return void(++counts.refused);
   const Scenario scenario = make_scenario(file, {.tokens = 4, .seed = random()});
   const SimulationRequest request = request_of(scenario, scenario.deployment, backend, choice.kernel_class);
   const auto simulated = [&](const SampleTokens& tokens) {
@@ -96,7 +100,7 @@ void check(Draws& random, const Ranks& ranks, Counts& counts) {
   // S3 and L6: what ranks load, convert, exchange and compute adds up to one rank's, and to the layer itself.
   const SimulationResult& result = *whole.result;
   const bool several = result.plan.ranks.front().loaded.size() > 1;
-  const bool loses_order = several && result.plan.placement == oracle::ExpertPlacement::round_robin && result.plan.loader->floors_experts;
+  const bool loses_order = several && result.plan.placement == engine::ExpertPlacement::round_robin && result.plan.loader->floors_experts;
   INFO((result.broken() != nullptr ? result.broken()->text : ""));
   if (loses_order) {
     // The gpt-oss loader deals experts out in blocks whatever the map says: its own broken link.
@@ -124,22 +128,22 @@ void check(Draws& random, const Ranks& ranks, Counts& counts) {
 TEST_CASE("random deployments add up to one rank, and a token's bits depend neither on its place nor on the others") {
   Draws random(20262);
   Counts counts;
-  for (int round = 0; round < mx::test::counted(5, 10); ++round) check(random, one_of(random, kRanks), counts);
-  check(random, {1, mx::test::counted(16, 64)}, counts);
-  CHECK(counts.executed >= mx::test::counted(4, 6));
+  for (int round = 0; round < mx::tests::counted(5, 10); ++round) check(random, one_of(random, kRanks), counts);
+  check(random, {1, mx::tests::counted(16, 64)}, counts);
+  CHECK(counts.executed >= mx::tests::counted(4, 6));
 }
 
 TEST_CASE("S1: in random deployments every number of a model matters, or is said to be ignored") {
   Draws random(20264);
   int compared = 0;
-  for (int executed = 0; executed < mx::test::counted(6, 12);) {
+  for (int executed = 0; executed < mx::tests::counted(6, 12);) {
     const LawAnswer answer = law_of_parameters(random);
     executed += answer.compared > 0 ? 1 : 0;
     compared += answer.compared;
     INFO(answer.deployment);
     CHECK(answer.text == "");
   }
-  CHECK(compared >= mx::test::counted(30, 60));
+  CHECK(compared >= mx::tests::counted(30, 60));
 }
 
 TEST_CASE("S2: random deployments have the bits that the restated routers lead to") {

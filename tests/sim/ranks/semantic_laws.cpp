@@ -13,7 +13,7 @@
 #include "props/moe/restated.hpp"
 #include "sim/ranks/deployment.hpp"
 
-namespace mx::sim {
+namespace mx::tests {
 namespace {
 
 using layout::Role;
@@ -39,68 +39,68 @@ const T& one_of(Draws& random, const T (&choices)[kCount]) {
 
 /// A deployment that can be executed, with everything that is executed on.
 struct Drawn {
-  SimulationRequest request;
-  ModelLayer layer;
+  sim::SimulationRequest request;
+  sim::ModelLayer layer;
   std::string text;
 
-  const ExecutionRow& row() const { return execution_of(layout::WeightFormat::mxfp4, request.backend); }
+  const families::ExecutionRow& row() const { return families::execution_of(layout::WeightFormat::mxfp4, request.backend); }
   std::int64_t hidden() const { return layer.experts.sizes.hidden; }
 
   /// None where the engine or a converter refuses.
-  std::optional<SimulationResult> result(const ModelLayer& of, const SampleTokens& tokens) const {
-    return simulate(request, of, tokens, run_reference(request, of, tokens, {}), in_process()).result;
+  std::optional<sim::SimulationResult> result(const sim::ModelLayer& of, const sim::SampleTokens& tokens) const {
+    return sim::simulate(request, of, tokens, sim::run_reference(request, of, tokens, {}), sim::in_process()).result;
   }
 };
 
 /// The class of a backend that accepts a deployment.
-std::optional<std::string> class_of(const oracle::Deployment& deployment, std::string_view backend) {
-  for (const oracle::Candidate& candidate : oracle::support(kVllm2026_05, "mxfp4", deployment)) {
+std::optional<std::string> class_of(const deployment::Deployment& deployment, std::string_view backend) {
+  for (const engine::Candidate& candidate : engine::support(deployment::kVllm2026_05, "mxfp4", deployment)) {
     if (candidate.backend == backend && candidate.verdict.supported) return candidate.kernel_class;
   }
   return std::nullopt;
 }
 
 std::optional<Drawn> drawn(Draws& random, std::int64_t experts) {
-  const auto& backends = oracle::tables_of(kVllm2026_05, "mxfp4").backends;
+  const auto& backends = engine::tables_of(deployment::kVllm2026_05, "mxfp4").backends;
   const std::string backend(backends[random() % backends.size()].name);
-  const ExecutionRow* row = find_execution(layout::WeightFormat::mxfp4, backend);
+  const families::ExecutionRow* row = families::find_execution(layout::WeightFormat::mxfp4, backend);
   const Ranks ranks = one_of(random, kRanks);
-  oracle::ParallelRequest parallel{.tp = ranks.tp, .dp = ranks.dp, .enable_expert_parallel = ranks.dp > 1 || random() % 3 == 0};
+  deployment::ParallelRequest parallel{.tp = ranks.tp, .dp = ranks.dp, .enable_expert_parallel = ranks.dp > 1 || random() % 3 == 0};
   parallel.all2all_backend = one_of(random, kExchanges);
   const bool oai = random() % 4 != 0;
-  oracle::LayerConfig config{};
+  deployment::LayerConfig config{};
   config.num_experts = experts;
   config.experts_per_token = 2;
   config.hidden = 64;
-  const auto shards = static_cast<std::int64_t>(oracle::tensor_ranks(parallel));
+  const auto shards = static_cast<std::int64_t>(deployment::tensor_ranks(parallel));
   config.intermediate_per_partition = 32 * static_cast<std::int64_t>(1 + random() % 2);
   config.activation = oai ? "SWIGLUOAI" : "SILU";
   config.has_bias = oai;
   const char* platform = one_of(random, kPlatforms);
-  const oracle::Deployment deployment = oracle::deployment_on(oracle::platform_named(platform), parallel, config);
+  const deployment::Deployment deployment = deployment::deployment_on(deployment::platform_named(platform), parallel, config);
   const std::optional<std::string> kernel_class = class_of(deployment, backend);
   if (row == nullptr || !kernel_class || row->swiglu_oai.row.empty() == oai) return std::nullopt;
   const layout::Sizes sizes{experts, config.intermediate_per_partition * shards, config.hidden, 32};
   const layout::SourceOrder order = oai ? layout::SourceOrder::gpt_oss : layout::SourceOrder::standard;
-  const ModelLayer layer{sample_layer(sizes, order, oai, random()), {config.activation, oai ? kOai : kSilu}, {kOne, kOne}};
-  return Drawn{{"mxfp4", deployment, backend, *kernel_class, kVllm2026_05},
+  const sim::ModelLayer layer{sim::sample_layer(sizes, order, oai, random()), {config.activation, oai ? kOai : kSilu}, {kOne, kOne}};
+  return Drawn{{"mxfp4", deployment, backend, *kernel_class, deployment::kVllm2026_05},
                layer,
                backend + " on " + platform + ", TP=" + std::to_string(ranks.tp) + " DP=" + std::to_string(ranks.dp) +
                    (parallel.enable_expert_parallel ? " EP " + parallel.all2all_backend : "") + ", " + config.activation};
 }
 
 /// It was executed, and no link of its own is broken: a slot whose expert no rank finds says nothing of the model's numbers.
-bool holds(const std::optional<SimulationResult>& result) { return result && result->broken() == nullptr; }
+bool holds(const std::optional<sim::SimulationResult>& result) { return result && result->broken() == nullptr; }
 
 /// A number that a model gives.
 struct Parameter {
   std::string_view name;
   bool (*given)(const Drawn& drawn);  ///< the model has it
-  bool (*taken)(const Drawn& drawn, const SimulationResult& result);
-  void (*change)(ModelLayer& layer, SampleTokens& tokens);
+  bool (*taken)(const Drawn& drawn, const sim::SimulationResult& result);
+  void (*change)(sim::ModelLayer& layer, sim::SampleTokens& tokens);
 };
 
-const ActivationUse& use_of(const Drawn& drawn) { return drawn.layer.activation.name == "SILU" ? drawn.row().silu : drawn.row().swiglu_oai; }
+const families::ActivationUse& use_of(const Drawn& drawn) { return drawn.layer.activation.name == "SILU" ? drawn.row().silu : drawn.row().swiglu_oai; }
 bool is_oai(const Drawn& drawn) { return drawn.layer.activation.name != "SILU"; }
 bool always(const Drawn& /*drawn*/) { return true; }
 
@@ -108,32 +108,32 @@ bool always(const Drawn& /*drawn*/) { return true; }
 void enlarge(std::vector<std::uint8_t>& bias) {
   for (std::size_t high = 1; high < bias.size(); high += 2) bias[high] = 0x41;
 }
-bool reads_bias(const Drawn& drawn, const SimulationResult& /*result*/) { return drawn.row().bias != BiasEntry::dropped; }
-bool is_calibrated(const Quantizer& quantizer) { return quantizer.tensor != TensorNumber::none; }
+bool reads_bias(const Drawn& drawn, const sim::SimulationResult& /*result*/) { return drawn.row().bias != families::BiasEntry::dropped; }
+bool is_calibrated(const families::Quantizer& quantizer) { return quantizer.tensor != families::TensorNumber::none; }
 
 const Parameter kParameters[] = {
-    {"alpha", is_oai, [](const Drawn& drawn, const SimulationResult&) { return use_of(drawn).takes_alpha; },
-     [](ModelLayer& layer, SampleTokens&) { layer.activation.constants.alpha = kHalf; }},
-    {"beta", is_oai, [](const Drawn& drawn, const SimulationResult&) { return use_of(drawn).takes_beta; },
-     [](ModelLayer& layer, SampleTokens&) { layer.activation.constants.beta = kHalf; }},
-    {"limit", always, [](const Drawn& drawn, const SimulationResult&) { return use_of(drawn).takes_limit; },
-     [](ModelLayer& layer, SampleTokens&) { layer.activation.constants.limit = kQuarter; }},
-    {"w13 bias", is_oai, reads_bias, [](ModelLayer& layer, SampleTokens&) { enlarge(layer.experts[Role::w13_bias]); }},
-    {"w2 bias", is_oai, reads_bias, [](ModelLayer& layer, SampleTokens&) { enlarge(layer.experts[Role::w2_bias]); }},
-    {"first scale", always, [](const Drawn&, const SimulationResult& result) { return is_calibrated(*result.execution.first); },
-     [](ModelLayer& layer, SampleTokens&) { layer.scales.first = kQuarter; }},
-    {"second scale", always, [](const Drawn&, const SimulationResult& result) { return is_calibrated(*result.execution.second); },
-     [](ModelLayer& layer, SampleTokens&) { layer.scales.second = kQuarter; }},
-    {"routing weight", always, [](const Drawn&, const SimulationResult&) { return true; },
-     [](ModelLayer&, SampleTokens& tokens) { tokens.slots.front().front().weight = power_of_two(-3); }},
+    {"alpha", is_oai, [](const Drawn& drawn, const sim::SimulationResult&) { return use_of(drawn).takes_alpha; },
+     [](sim::ModelLayer& layer, sim::SampleTokens&) { layer.activation.constants.alpha = kHalf; }},
+    {"beta", is_oai, [](const Drawn& drawn, const sim::SimulationResult&) { return use_of(drawn).takes_beta; },
+     [](sim::ModelLayer& layer, sim::SampleTokens&) { layer.activation.constants.beta = kHalf; }},
+    {"limit", always, [](const Drawn& drawn, const sim::SimulationResult&) { return use_of(drawn).takes_limit; },
+     [](sim::ModelLayer& layer, sim::SampleTokens&) { layer.activation.constants.limit = kQuarter; }},
+    {"w13 bias", is_oai, reads_bias, [](sim::ModelLayer& layer, sim::SampleTokens&) { enlarge(layer.experts[Role::w13_bias]); }},
+    {"w2 bias", is_oai, reads_bias, [](sim::ModelLayer& layer, sim::SampleTokens&) { enlarge(layer.experts[Role::w2_bias]); }},
+    {"first scale", always, [](const Drawn&, const sim::SimulationResult& result) { return is_calibrated(*result.execution.first); },
+     [](sim::ModelLayer& layer, sim::SampleTokens&) { layer.scales.first = kQuarter; }},
+    {"second scale", always, [](const Drawn&, const sim::SimulationResult& result) { return is_calibrated(*result.execution.second); },
+     [](sim::ModelLayer& layer, sim::SampleTokens&) { layer.scales.second = kQuarter; }},
+    {"routing weight", always, [](const Drawn&, const sim::SimulationResult&) { return true; },
+     [](sim::ModelLayer&, sim::SampleTokens& tokens) { tokens.slots.front().front().weight = sim::power_of_two(-3); }},
 };
 
 /// What does not hold of one number; empty: it does.
-std::string violation(const Drawn& drawn, const Parameter& parameter, const SampleTokens& tokens, const SimulationResult& before) {
-  ModelLayer layer = drawn.layer;
-  SampleTokens changed = tokens;
+std::string violation(const Drawn& drawn, const Parameter& parameter, const sim::SampleTokens& tokens, const sim::SimulationResult& before) {
+  sim::ModelLayer layer = drawn.layer;
+  sim::SampleTokens changed = tokens;
   parameter.change(layer, changed);
-  const std::optional<SimulationResult> after = drawn.result(layer, changed);
+  const std::optional<sim::SimulationResult> after = drawn.result(layer, changed);
   const std::string name(parameter.name);
   if (!after) return "a changed " + name + " is refused";
   const bool differs = after->out != before.out;
@@ -201,8 +201,8 @@ constexpr std::int64_t kTokens = 2;
 LawAnswer law_of_parameters(Draws& random) {
   const std::optional<Drawn> test = drawn(random, 4);
   if (!test) return {};
-  const SampleTokens tokens = sample_tokens(kTokens, test->hidden(), 4, 2, random());
-  const std::optional<SimulationResult> before = test->result(test->layer, tokens);
+  const sim::SampleTokens tokens = sim::sample_tokens(kTokens, test->hidden(), 4, 2, random());
+  const std::optional<sim::SimulationResult> before = test->result(test->layer, tokens);
   if (!holds(before)) return {};
   LawAnswer answer{0, {}, test->text};
   for (const Parameter& parameter : kParameters) {
@@ -252,16 +252,16 @@ LawAnswer law_of_routers(Draws& random) {
   const std::optional<Drawn> test = drawn(random, kExperts);
   const std::optional<RoutedTokens> routes = telling_tokens(random, kExperts);
   if (!test || !routes) return {};
-  SampleTokens by_model = sample_tokens(kTokens, test->hidden(), kExperts, 2, random());
-  SampleTokens by_restatement = by_model;
+  sim::SampleTokens by_model = sim::sample_tokens(kTokens, test->hidden(), kExperts, 2, random());
+  sim::SampleTokens by_restatement = by_model;
   by_model.slots = routes->by_model;
   by_restatement.slots = routes->restated;
-  const std::optional<SimulationResult> want = test->result(test->layer, by_restatement);
+  const std::optional<sim::SimulationResult> want = test->result(test->layer, by_restatement);
   if (!holds(want)) return {};
-  const std::optional<SimulationResult> got = test->result(test->layer, by_model);
+  const std::optional<sim::SimulationResult> got = test->result(test->layer, by_model);
   LawAnswer answer{kTokens, {}, test->text + ", " + std::string(routes->recipe->name)};
   if (!got || got->out != want->out) answer.text = "the outputs are not those of the restated router";
   return answer;
 }
 
-}  // namespace mx::sim
+}  // namespace mx::tests

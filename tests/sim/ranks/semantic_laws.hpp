@@ -5,7 +5,7 @@
 #include <random>
 #include <string>
 
-namespace mx::sim {
+namespace mx::tests {
 
 using Draws = std::mt19937;
 
@@ -24,4 +24,4 @@ LawAnswer law_of_parameters(Draws& random);
 /// fp32 and as bf16 numbers.
 LawAnswer law_of_routers(Draws& random);
 
-}  // namespace mx::sim
+}  // namespace mx::tests

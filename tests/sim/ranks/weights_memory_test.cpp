@@ -11,6 +11,7 @@
 #include "tests/catch.hpp"
 
 using namespace mx;
+using namespace mx::deployment;
 using sim::TensorMemory;
 using sim::WeightsMemory;
 
@@ -30,14 +31,14 @@ struct Layer {
 };
 
 WeightsMemory memory_of(Engine engine, const Layer& layer, const std::vector<std::string>& libraries = {}, int dp = 1) {
-  oracle::LayerConfig config{.num_experts = 8, .experts_per_token = 2, .hidden = layer.hidden, .intermediate_per_partition = layer.intermediate};
+  deployment::LayerConfig config{.num_experts = 8, .experts_per_token = 2, .hidden = layer.hidden, .intermediate_per_partition = layer.intermediate};
   config.activation = layer.activation;
   config.has_bias = layer.bias;
-  oracle::Deployment deployment = oracle::deployment_on(oracle::platform_named(layer.platform), {}, config);
+  deployment::Deployment deployment = deployment::deployment_on(deployment::platform_named(layer.platform), {}, config);
   deployment.weight_key = layer.weights;
   deployment.activation_key = layer.activations;
   if (dp > 1) deployment.parallel = {.dp = dp, .enable_expert_parallel = true};
-  const oracle::Decision decision = oracle::select(engine, layer.oracle, deployment);
+  const engine::Decision decision = engine::select(engine, layer.oracle, deployment);
   REQUIRE(decision.choice);
   return sim::weights_memory(engine, layer.oracle, deployment, *decision.choice, libraries);
 }
@@ -101,11 +102,11 @@ TEST_CASE("W4A8 keeps a channel scale a row beside group scales") {
 
 TEST_CASE("the release of a library that a release of the engine asks for decides, and so does the later version's") {
   constexpr Layer kLayer{"mxfp4", "SM90", "kMxfp4Static", "None", "SWIGLUOAI", 256, 256, true};
-  oracle::LayerConfig config{.num_experts = 8, .experts_per_token = 2, .hidden = 256, .intermediate_per_partition = 256};
+  deployment::LayerConfig config{.num_experts = 8, .experts_per_token = 2, .hidden = 256, .intermediate_per_partition = 256};
   config.activation = "SWIGLUOAI";
   config.has_bias = true;
-  const oracle::Deployment deployment = oracle::deployment_on(oracle::platform_named("SM90"), {}, config);
-  const oracle::Choice choice{"FLASHINFER_CUTLASS_MXFP4_BF16", "FlashInferExperts", 256, 256};
+  const deployment::Deployment deployment = deployment::deployment_on(deployment::platform_named("SM90"), {}, config);
+  const engine::Choice choice{"FLASHINFER_CUTLASS_MXFP4_BF16", "FlashInferExperts", 256, 256};
   const std::vector<std::string> later{"flashinfer=0.6.18"};
   const WeightsMemory own = sim::weights_memory(kVllm2026_08, kLayer.oracle, deployment, choice);
   const WeightsMemory asked = sim::weights_memory(kVllm2026_08, kLayer.oracle, deployment, choice, later);

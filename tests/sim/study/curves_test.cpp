@@ -14,7 +14,8 @@ namespace {
 
 using namespace mx;
 using namespace mx::sim;
-using mx::test::refuses;
+using namespace mx::verbs;
+using mx::tests::refuses;
 
 /// OFP8: three bits of mantissa, bias 7, subnormals below 2^-6, up to 448.
 std::vector<double> e4m3fn_values() {

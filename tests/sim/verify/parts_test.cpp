@@ -14,7 +14,7 @@
 
 namespace {
 
-using mx::sim::Checkpoint;
+using mx::checkpoint::Checkpoint;
 using mx::sim::ConversionResult;
 using mx::sim::ReadVerifyPart;
 using mx::sim::Verdict;
@@ -40,7 +40,7 @@ struct Wrong {
   int calls = 0;
   VerifyOptions of(const VerifyRequest& asked) {
     VerifyOptions options = mx::sim::options_of(asked);
-    options.tamper = [this](mx::layout::PackedLayer& layer) {
+    options.tamper = [this](mx::families::PackedLayer& layer) {
 #pragma omp atomic
       ++calls;
       if (layer.backend == "MARLIN") layer.tensors.front().bytes[7] ^= 1;

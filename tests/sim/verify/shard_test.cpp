@@ -38,7 +38,7 @@ TEST_CASE("a shard is the rank's rows of w13 and columns of w2") {
   for (SourceOrder order : {SourceOrder::gpt_oss, SourceOrder::standard}) {
     const CanonicalLayer whole = tagged_layer(order);
     for (int rank = 0; rank < 4; ++rank) {
-      const CanonicalLayer part = mx::sim::shard(whole, rank, 4);
+      const CanonicalLayer part = mx::checkpoint::shard(whole, rank, 4);
       CHECK(part.sizes == Sizes{2, 32, 64});
       std::int64_t checked = 0;
       for (Role role : {Role::w13_weight, Role::w13_weight_scale, Role::w13_bias}) {
@@ -77,9 +77,9 @@ TEST_CASE("a shard is the rank's rows of w13 and columns of w2") {
 
 TEST_CASE("one rank has everything, and groups are never cut") {
   const CanonicalLayer whole = tagged_layer(SourceOrder::gpt_oss);
-  CHECK(mx::sim::shard(whole, 0, 1).tensors == whole.tensors);
-  CHECK_THROWS_AS(mx::sim::shard(whole, 0, 8), mx::Error);
-  CHECK_THROWS_AS(mx::sim::shard(whole, 0, 3), mx::Error);
+  CHECK(mx::checkpoint::shard(whole, 0, 1).tensors == whole.tensors);
+  CHECK_THROWS_AS(mx::checkpoint::shard(whole, 0, 8), mx::Error);
+  CHECK_THROWS_AS(mx::checkpoint::shard(whole, 0, 3), mx::Error);
 }
 
 TEST_CASE("the ranks together are the layer again") {
@@ -87,18 +87,18 @@ TEST_CASE("the ranks together are the layer again") {
     const CanonicalLayer whole = tagged_layer(order);
     for (int tp : {1, 2, 4}) {
       std::vector<CanonicalLayer> ranks;
-      for (int rank = 0; rank < tp; ++rank) ranks.push_back(mx::sim::shard(whole, rank, tp));
-      const CanonicalLayer joined = mx::sim::join(ranks);
+      for (int rank = 0; rank < tp; ++rank) ranks.push_back(mx::checkpoint::shard(whole, rank, tp));
+      const CanonicalLayer joined = mx::checkpoint::join(ranks);
       CHECK(joined.sizes == whole.sizes);
       CHECK(joined.form == whole.form);
       CHECK(joined.tensors == whole.tensors);
       if (tp == 1) continue;
       std::vector<CanonicalLayer> other = ranks;
       other.back()[Role::w2_bias][0] ^= 1;
-      CHECK_THROWS_WITH(mx::sim::join(other), "w2_bias: is whole on every rank, but the ranks' differ");
+      CHECK_THROWS_WITH(mx::checkpoint::join(other), "w2_bias: is whole on every rank, but the ranks' differ");
       other = ranks;
       other.back()[Role::w13_weight].pop_back();
-      CHECK_THROWS_WITH(mx::sim::join(other), "w13_weight: has not the same size on every rank");
+      CHECK_THROWS_WITH(mx::checkpoint::join(other), "w13_weight: has not the same size on every rank");
     }
   }
 }

@@ -9,10 +9,10 @@
 
 namespace {
 
-using mx::layout::PackedLayer;
+using mx::families::PackedLayer;
 using mx::layout::PackedTensor;
 using mx::layout::Role;
-using mx::sim::Checkpoint;
+using mx::checkpoint::Checkpoint;
 using mx::sim::Verdict;
 using mx::sim::VerifyOptions;
 using mx::sim::VerifyReport;
@@ -24,7 +24,7 @@ struct Target {
 
 VerifyOptions options_for(const Target& target) {
   VerifyOptions options;
-  options.engine = mx::kVllm2026_05;
+  options.engine = mx::deployment::kVllm2026_05;
   options.platforms = {target.platform};
   options.backends = {target.backend};
   options.tp = {1};
@@ -49,7 +49,7 @@ VerifyReport flipped(const Checkpoint& checkpoint, const Target& target, Role ro
 TEST_CASE("a flipped byte makes verify fail and says where") {
   const mx::tests::ScratchDirectory scratch;
   // Sizes that every one of these backends pads: hidden 160 and intermediate 96.
-  mx::sim::write_synthetic_checkpoint(scratch.path() / "model", {1, 2, 160, 96, 2, 1});
+  mx::checkpoint::write_synthetic_checkpoint(scratch.path() / "model", {1, 2, 160, 96, 2, 1});
   const Checkpoint checkpoint(scratch.path() / "model");
   std::uint64_t state = 42;
   for (const Target& target : {Target{"SM100", "FLASHINFER_TRTLLM_MXFP4_BF16"}, Target{"SM100", "FLASHINFER_TRTLLM_MXFP4_MXFP8"},
@@ -79,7 +79,7 @@ TEST_CASE("a flipped byte makes verify fail and says where") {
 
 TEST_CASE("the logical index and the physical address of a flipped byte are the right ones") {
   const mx::tests::ScratchDirectory scratch;
-  mx::sim::write_synthetic_checkpoint(scratch.path() / "model", {1, 1, 256, 256, 1, 1});
+  mx::checkpoint::write_synthetic_checkpoint(scratch.path() / "model", {1, 1, 256, 256, 1, 1});
   const Checkpoint checkpoint(scratch.path() / "model");
   const Target target{"SM100", "FLASHINFER_TRTLLM_MXFP4_BF16"};
   // Destination row 1 of w13 takes source row 4 after the pairs are swapped: source row 5 = up of row 2. Byte 130 of 128-byte rows is byte 2 of that

@@ -15,7 +15,8 @@
 namespace {
 
 using namespace mx;
-using namespace mx::test;
+using namespace mx::tests;
+using namespace mx::deployment;
 using sim::Cell;
 using sim::ConversionResult;
 using sim::Verdict;
@@ -25,7 +26,7 @@ using Kind = FormTensor::Kind;
 
 VerifyOptions options_on(const char* platform, std::vector<int> tp = {1}) {
   VerifyOptions options;
-  options.engine = mx::kVllm2026_05;
+  options.engine = mx::deployment::kVllm2026_05;
   options.platforms = {platform};
   options.tp = std::move(tp);
   options.tokens = 2;
@@ -35,7 +36,7 @@ VerifyOptions options_on(const char* platform, std::vector<int> tp = {1}) {
 VerifyReport verified(const Draft& draft, const VerifyOptions& options) {
   const TemporaryDirectory directory;
   draft.write(directory.path());
-  return sim::verify(sim::Checkpoint(directory.path()), options);
+  return sim::verify(checkpoint::Checkpoint(directory.path()), options);
 }
 
 /// The cell that the engine chooses at this tensor parallel size.
@@ -47,7 +48,7 @@ const Cell& chosen(const VerifyReport& report, int tp = 1) {
 
 /// Tensors of one kind, with the bytes of one row of theirs.
 struct Shaped {
-  sim::TensorData* tensor;
+  support::TensorData* tensor;
   Kind kind;
   int projection;
   int expert;
@@ -156,10 +157,10 @@ TEST_CASE("an exchange that the form leaves no pair for is listed and takes noth
 
 TEST_CASE("tokens that reach nothing show no exchange") {
   const mx::tests::ScratchDirectory scratch;
-  sim::write_synthetic_checkpoint(scratch.path() / "model", {1, 4, 128, 128, 2, 1});
+  checkpoint::write_synthetic_checkpoint(scratch.path() / "model", {1, 4, 128, 128, 2, 1});
   VerifyOptions options = options_on("SM90");
   options.backends = {"MARLIN"};
-  CHECK(sim::verify(sim::Checkpoint(scratch.path() / "model"), options).exit_code() == 0);
+  CHECK(sim::verify(checkpoint::Checkpoint(scratch.path() / "model"), options).exit_code() == 0);
   // Scales so small that every product is a zero of bf16: the bytes differ, the outputs cannot.
   Draft draft = form_draft(form_case("ModelOpt NVFP4"), 1);
   for (const Shaped& one : tensors_of(draft, form_case("ModelOpt NVFP4"))) {
@@ -176,7 +177,7 @@ struct Planted {
   Kind kind;
   std::string_view dtype;  ///< "*": whatever the kind has
   std::vector<std::uint8_t> bytes;
-  sim::ValueFault fault;
+  checkpoint::ValueFault fault;
 };
 
 std::vector<std::uint8_t> f32_bytes(float value) {
@@ -186,7 +187,7 @@ std::vector<std::uint8_t> f32_bytes(float value) {
 }
 
 const std::vector<Planted>& planted_faults() {
-  using sim::ValueFault;
+  using checkpoint::ValueFault;
   static const std::vector<Planted> faults{
       {Kind::weight, "F8_E4M3", {0x7F}, ValueFault::not_a_number},
       {Kind::weight, "F8_E4M3", {0xFF}, ValueFault::not_a_number},
@@ -234,20 +235,20 @@ TEST_CASE("a planted number that is none is always named, with its tensor and it
       std::ranges::copy(planted.bytes, bytes.begin() + static_cast<std::ptrdiff_t>(at));
       INFO(form.title << " " << name << " at " << at << ": " << sim::name_of(planted.fault));
       const VerifyReport report = verified(draft, options_on("SM100"));
-      const auto named = std::ranges::find_if(report.values, [&](const sim::LayerValues& value) {
+      const auto named = std::ranges::find_if(report.values, [&](const checkpoint::LayerValues& value) {
         return value.fault.fault == planted.fault && value.fault.tensor == name && value.fault.count == 1;
       });
       REQUIRE(named != report.values.end());
       CHECK(named->fault.first.empty() == (bytes.size() == size));
       for (const Cell& cell : report.cells) {
-        if (!cell.conversion || !sim::spoils(planted.fault)) continue;
+        if (!cell.conversion || !checkpoint::spoils(planted.fault)) continue;
         const ConversionResult& result = report.conversions[*cell.conversion];
         INFO(result.backend << ": " << result.detail);
         // Weights alone are read by MARLIN: a scale of activations spoils nothing there.
         const bool reads = planted.kind != Kind::input || (result.backend != "MARLIN" && result.backend != "HUMMING");
         if (reads) CHECK(result.verdict != Verdict::passed);
       }
-      if (!sim::spoils(planted.fault)) CHECK(report.warnings() > 0);
+      if (!checkpoint::spoils(planted.fault)) CHECK(report.warnings() > 0);
     }
   }
 }
@@ -264,7 +265,7 @@ TEST_CASE("a number is found and placed in a tensor that is read in several piec
     if (weight) std::ranges::fill(one.tensor->bytes, std::uint8_t{0x38});
     for (std::size_t at = 0; !weight && at < one.tensor->bytes.size(); at += 4) std::ranges::copy(f32_bytes(1), &one.tensor->bytes[at]);
   }
-  const auto tensor = [&](int expert, std::size_t row) -> sim::TensorData& {
+  const auto tensor = [&](int expert, std::size_t row) -> support::TensorData& {
     return draft.tensor(form_tensor_name(form, 0, expert, 0, form.tensors[row].suffix));
   };
   tensor(0, 0).bytes.back() = 0x7F;
@@ -278,9 +279,9 @@ TEST_CASE("a number is found and placed in a tensor that is read in several piec
   tensor(2, 0).bytes.back() = 0x38;
   const TemporaryDirectory directory;
   draft.write(directory.path());
-  const std::vector<sim::ScannedFault> faults = sim::Checkpoint(directory.path()).scan(0);
+  const std::vector<checkpoint::ScannedFault> faults = checkpoint::Checkpoint(directory.path()).scan(0);
   std::vector<std::string> texts;
-  for (const sim::ScannedFault& fault : faults) texts.push_back(fault.text());
+  for (const checkpoint::ScannedFault& fault : faults) texts.push_back(fault.text());
   CHECK(texts == std::vector<std::string>{"'" + tensor(0, 0).name + "': NaN, 1 in all, the first at [1279, 1023]",
                                           "'" + tensor(2, 1).name + "': a scale of 0 over codes that are not 0, 1 in all, the first at [9, 7]"});
 }
@@ -294,7 +295,7 @@ TEST_CASE("a companion that a static scheme needs is missed, one or all") {
     const VerifyReport report = verified(draft, options_on("SM100"));
     INFO(title);
     REQUIRE(report.values.size() == 1);
-    CHECK(report.values[0].fault.fault == sim::ValueFault::missing);
+    CHECK(report.values[0].fault.fault == checkpoint::ValueFault::missing);
     CHECK(report.values[0].fault.tensor == form_tensor_name(form, 0, 1, 1, row->suffix));
     CHECK(report.exit_code() == 5);
     for (int expert = 0; expert < kFormExperts; ++expert) {
@@ -315,7 +316,7 @@ TEST_CASE("global scales of gate and up that differ are a warning, and a sound c
   draft.tensor(form_tensor_name(form, 0, 1, 1, ".weight_scale_2")).bytes = {0, 0, 0x80, 0x3F};
   const VerifyReport report = verified(draft, options_on("SM100"));
   REQUIRE(report.values.size() == 1);
-  CHECK(report.values[0].fault.fault == sim::ValueFault::unlike_halves);
+  CHECK(report.values[0].fault.fault == checkpoint::ValueFault::unlike_halves);
   CHECK(report.warnings() == 1);
   CHECK(report.exit_code() == 0);
 }

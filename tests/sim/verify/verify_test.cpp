@@ -14,7 +14,7 @@
 namespace {
 
 using mx::sim::Cell;
-using mx::sim::Checkpoint;
+using mx::checkpoint::Checkpoint;
 using mx::sim::Verdict;
 using mx::sim::VerifyOptions;
 using mx::sim::VerifyReport;
@@ -43,7 +43,7 @@ void flip_byte(const std::filesystem::path& file, std::uint64_t offset) {
 TEST_CASE("tiny-gpt-oss: every modelled cell is bit-equal, exact execution meets the recorded output") {
   const Checkpoint checkpoint(MXACT_TINY_GPT_OSS);
   VerifyOptions options;
-  options.engine = mx::kVllm2026_05;
+  options.engine = mx::deployment::kVllm2026_05;
   options.contracts = {mx::Contract::exact};
   const VerifyReport report = mx::sim::verify(checkpoint, options);
   CHECK(report.exit_code() == 0);
@@ -78,7 +78,7 @@ TEST_CASE("tiny-gpt-oss: every modelled cell is bit-equal, exact execution meets
 
 TEST_CASE("every platform and both tensor parallel sizes have a cell for the automatic choice") {
   const mx::tests::ScratchDirectory scratch;
-  mx::sim::write_synthetic_checkpoint(scratch.path() / "model", {1, 2, 128, 128, 2, 1});
+  mx::checkpoint::write_synthetic_checkpoint(scratch.path() / "model", {1, 2, 128, 128, 2, 1});
   const Checkpoint checkpoint(scratch.path() / "model");
   VerifyOptions options = quick();
   options.backends = {"XPU"};
@@ -86,7 +86,7 @@ TEST_CASE("every platform and both tensor parallel sizes have a cell for the aut
   CHECK(narrowed.count(Verdict::passed) == 2);
 
   const VerifyReport report = mx::sim::verify(checkpoint, quick());
-  for (const mx::oracle::PlatformPreset& platform : mx::oracle::all_platforms()) {
+  for (const mx::deployment::PlatformPreset& platform : mx::deployment::all_platforms()) {
     for (int tp : {1, 2}) {
       INFO(platform.name << " TP=" << tp);
       CHECK(std::count_if(report.cells.begin(), report.cells.end(),
@@ -95,7 +95,7 @@ TEST_CASE("every platform and both tensor parallel sizes have a cell for the aut
   }
   for (const Cell& cell : report.cells) {
     if (!cell.conversion) continue;
-    const bool modelled = mx::layout::find_backend_layout(cell.backend) != nullptr;
+    const bool modelled = mx::families::find_backend_layout(cell.backend) != nullptr;
     CHECK((report.verdict(cell) == Verdict::not_modelled) == !modelled);
   }
 }
@@ -119,7 +119,7 @@ TEST_CASE("a recorded output that does not match fails") {
 
 TEST_CASE("weights that cannot show a misplacement are mistrusted, not passed") {
   const mx::tests::ScratchDirectory scratch;
-  mx::sim::write_synthetic_checkpoint(scratch.path() / "model", {1, 2, 128, 128, 2, 1});
+  mx::checkpoint::write_synthetic_checkpoint(scratch.path() / "model", {1, 2, 128, 128, 2, 1});
   const Checkpoint checkpoint(scratch.path() / "model");
   VerifyOptions options = quick();
   options.platforms = {"SM100"};
@@ -130,15 +130,15 @@ TEST_CASE("weights that cannot show a misplacement are mistrusted, not passed") 
   // The same shapes with every weight byte equal.
   for (const auto& entry : std::filesystem::directory_iterator(scratch.path() / "model")) {
     if (entry.path().extension() != ".safetensors") continue;
-    const mx::sim::SafetensorsFile file(entry.path());
-    std::vector<mx::sim::TensorData> tensors;
+    const mx::support::SafetensorsFile file(entry.path());
+    std::vector<mx::support::TensorData> tensors;
     for (const auto& [name, view] : file.tensors()) {
       std::vector<std::uint8_t> bytes(view.bytes.begin(), view.bytes.end());
       if (name.ends_with("_blocks")) std::fill(bytes.begin(), bytes.end(), std::uint8_t{0x21});
       tensors.push_back({name, std::string(view.dtype->name), view.shape, bytes});
     }
-    const std::vector<std::uint8_t> flat = mx::sim::safetensors_bytes(tensors, file.metadata());
-    mx::sim::write_file(entry.path(), flat, true);
+    const std::vector<std::uint8_t> flat = mx::support::safetensors_bytes(tensors, file.metadata());
+    mx::support::write_file(entry.path(), flat, true);
   }
   const VerifyReport report = mx::sim::verify(Checkpoint(scratch.path() / "model"), options);
   CHECK(report.count(Verdict::mistrusted) == 1);
@@ -148,7 +148,7 @@ TEST_CASE("weights that cannot show a misplacement are mistrusted, not passed") 
 
 TEST_CASE("a verification that is asked to stop does, at whichever step") {
   const mx::tests::ScratchDirectory scratch;
-  mx::sim::write_synthetic_checkpoint(scratch.path() / "model", {1, 2, 64, 64, 2, 1});
+  mx::checkpoint::write_synthetic_checkpoint(scratch.path() / "model", {1, 2, 64, 64, 2, 1});
   const Checkpoint checkpoint(scratch.path() / "model");
   VerifyOptions options = quick();
   options.platforms = {"SM90"};
@@ -167,7 +167,7 @@ TEST_CASE("a verification that is asked to stop does, at whichever step") {
   for (int after = 0; after < steps; ++after) {
     int seen = 0;
     options.stop = [&] { return seen++ == after; };
-    CHECK_THROWS_AS(mx::sim::verify(checkpoint, options), mx::sim::Stopped);
+    CHECK_THROWS_AS(mx::sim::verify(checkpoint, options), mx::support::Stopped);
   }
 }
 
@@ -210,14 +210,14 @@ TEST_CASE("recorded rows of zeros are compared like any others") {
   copy_tiny(scratch.path() / "model");
   const std::filesystem::path file = scratch.path() / "model" / "expected.safetensors";
   const auto with_zeroed_rows = [&](std::size_t rows) {
-    const mx::sim::SafetensorsFile recorded(std::filesystem::path(MXACT_TINY_GPT_OSS) / "expected.safetensors");
-    std::vector<mx::sim::TensorData> tensors;
+    const mx::support::SafetensorsFile recorded(std::filesystem::path(MXACT_TINY_GPT_OSS) / "expected.safetensors");
+    std::vector<mx::support::TensorData> tensors;
     for (const auto& [name, view] : recorded.tensors()) {
       std::vector<std::uint8_t> bytes(view.bytes.begin(), view.bytes.end());
       if (name == "layers.0.mlp.out.f64") std::fill_n(bytes.begin(), rows * 256 * 8, std::uint8_t{0});
       tensors.push_back({name, std::string(view.dtype->name), view.shape, bytes});
     }
-    mx::sim::write_file(file, mx::sim::safetensors_bytes(tensors, recorded.metadata()), true);
+    mx::support::write_file(file, mx::support::safetensors_bytes(tensors, recorded.metadata()), true);
     VerifyOptions options = quick();
     options.platforms = {"XPU"};
     options.tp = {1};
@@ -229,17 +229,17 @@ TEST_CASE("recorded rows of zeros are compared like any others") {
 
 TEST_CASE("a chosen backend that refuses the checkpoint is a finding, a size that does not divide is the engine's refusal") {
   const mx::tests::ScratchDirectory scratch;
-  mx::sim::write_synthetic_checkpoint(scratch.path() / "with", {1, 2, 128, 128, 2, 1});
-  const mx::sim::SafetensorsFile first(scratch.path() / "with" / "model-00001-of-00002.safetensors");
-  const mx::sim::SafetensorsFile second(scratch.path() / "with" / "model-00002-of-00002.safetensors");
-  std::vector<mx::sim::TensorData> tensors;
+  mx::checkpoint::write_synthetic_checkpoint(scratch.path() / "with", {1, 2, 128, 128, 2, 1});
+  const mx::support::SafetensorsFile first(scratch.path() / "with" / "model-00001-of-00002.safetensors");
+  const mx::support::SafetensorsFile second(scratch.path() / "with" / "model-00002-of-00002.safetensors");
+  std::vector<mx::support::TensorData> tensors;
   for (const auto* part : {&first, &second}) {
     for (const auto& [name, view] : part->tensors()) {
       if (name.ends_with("_bias")) continue;
       tensors.push_back({name, std::string(view.dtype->name), view.shape, {view.bytes.begin(), view.bytes.end()}});
     }
   }
-  mx::sim::write_file(scratch.path() / "without.safetensors", mx::sim::safetensors_bytes(tensors, {}), false);
+  mx::support::write_file(scratch.path() / "without.safetensors", mx::support::safetensors_bytes(tensors, {}), false);
   VerifyOptions options = quick();
   options.platforms = {"SM100"};
   options.tp = {1};

@@ -18,8 +18,8 @@ using mx::Format;
 using mx::NanRule;
 using mx::Overflow;
 using mx::Rounding;
-using mx::golden::compare_conversions;
-using mx::golden::ConversionComparison;
+using mx::verbs::compare_conversions;
+using mx::verbs::ConversionComparison;
 
 Conversion nearest(Overflow overflow, std::uint32_t nan_positive, std::uint32_t nan_negative) {
   return {Rounding::nearest_even, overflow, NanRule::fixed, nan_positive, nan_negative, 0, false};

@@ -14,9 +14,9 @@
 
 namespace {
 
-using mx::golden::BlockExample;
-using mx::golden::compare_recipes;
-using mx::golden::RecipeComparison;
+using mx::verbs::BlockExample;
+using mx::verbs::compare_recipes;
+using mx::verbs::RecipeComparison;
 
 using Counts = std::map<std::string, std::uint64_t>;
 
@@ -39,8 +39,8 @@ mx::Recipe with_element(const mx::Recipe& recipe, const mx::Conversion& element)
 }
 
 /// What a recipe needs of the tensor, some usual number for each.
-mx::golden::RecipeSide side_of(const mx::Recipe& recipe) {
-  mx::golden::RecipeSide side{&recipe, {}};
+mx::verbs::RecipeSide side_of(const mx::Recipe& recipe) {
+  mx::verbs::RecipeSide side{&recipe, {}};
   const mx::TensorNeeds needs = mx::tensor_needs(recipe);
   if (needs.encode) side.tensor.encode = 0x43A80000U;  // 336
   if (needs.decode) side.tensor.decode = 0x3C23D70AU;  // 0.01
@@ -48,10 +48,10 @@ mx::golden::RecipeSide side_of(const mx::Recipe& recipe) {
 }
 
 /// Blocks of two, each quantized on its own.
-std::uint64_t differing_one_by_one(const mx::golden::RecipeSide& first, const mx::golden::RecipeSide& second, std::uint32_t rest, bool scales_alone) {
+std::uint64_t differing_one_by_one(const mx::verbs::RecipeSide& first, const mx::verbs::RecipeSide& second, std::uint32_t rest, bool scales_alone) {
   mx::BlockFormat format = *first.recipe->format;
   format.block = 2;
-  const auto made = [&](const mx::golden::RecipeSide& side, std::uint32_t x) {
+  const auto made = [&](const mx::verbs::RecipeSide& side, std::uint32_t x) {
     const mx::Recipe pair{&format, side.recipe->how, side.recipe->source};
     const std::array<std::uint32_t, 2> block{x, rest};
     if (scales_alone) return mx::QuantizedBlock{mx::block_scale(block, mx::kBf16, pair, side.tensor), {}, {}};
@@ -148,9 +148,9 @@ TEST_CASE("recipes of different block formats cannot be compared") {
 TEST_CASE("runs of neighbours: every pair of recipes differs on as many blocks as one by one") {
   // Every bf16 pattern, alone in its block and beside another number.
   int pairs = 0;
-  mx::test::EveryNth picked(5);
+  mx::tests::EveryNth picked(5);
   for (const mx::BlockFormat& format : mx::all_block_formats()) {
-    std::vector<mx::golden::RecipeSide> sides;
+    std::vector<mx::verbs::RecipeSide> sides;
     for (const mx::Profile& profile : mx::all_profiles()) {
       const mx::Recipe* const recipe = mx::find_recipe(profile, format);
       if (recipe != nullptr && mx::takes_source(*recipe, mx::kBf16)) sides.push_back(side_of(*recipe));

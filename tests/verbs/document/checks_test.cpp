@@ -9,7 +9,7 @@
 namespace {
 
 using namespace mx::verbs;
-using mx::sim::CheckEnd;
+using mx::support::CheckEnd;
 
 const Head kHead{"1.2", "abc", "mxact thing", "a processor", "2026-01-02T03:04:05Z", 1.25};
 

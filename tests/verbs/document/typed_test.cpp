@@ -87,8 +87,8 @@ TEST_CASE("a block says which of its numbers was rounded into the source") {
   const auto notes_of = [](const std::string& first) {
     std::vector<std::string> words(32, "1");
     words.front() = first;
-    const mx::golden::QuantizeRequest request{&mx::profile_named("ocp"), &mx::block_format_named("mxfp4"), &mx::kF32, 1, {}, {}};
-    const Json said = body_json(quantize_document(request, words, mx::golden::scale_layout_named("linear")));
+    const mx::verbs::QuantizeRequest request{&mx::profile_named("ocp"), &mx::block_format_named("mxfp4"), &mx::kF32, 1, {}, {}};
+    const Json said = body_json(quantize_document(request, words, mx::verbs::scale_layout_named("linear")));
     return said.contains("notes") ? said["notes"].dump() : std::string();
   };
   CHECK(notes_of("16777217").find("16777217 is 16777216, the nearest") != std::string::npos);

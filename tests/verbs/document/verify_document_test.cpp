@@ -22,7 +22,7 @@ const std::string kRoot = MXACT_SOURCE_DIR;
 
 /// Two backends on one platform, of which one converts a byte of w13's weights wrong.
 Document failing(const std::filesystem::path& at) {
-  mx::sim::write_synthetic_checkpoint(at / "my model", {1, 2, 160, 96, 2, 1});
+  mx::checkpoint::write_synthetic_checkpoint(at / "my model", {1, 2, 160, 96, 2, 1});
   mx::sim::VerifyOptions options;
   options.platforms = {"SM100"};
   options.backends = {"TRITON", "MARLIN"};
@@ -30,16 +30,16 @@ Document failing(const std::filesystem::path& at) {
   options.tokens = 1;
   options.contracts = {mx::Contract::f32_sequential};
   int layers = 0;
-  options.tamper = [&](mx::layout::PackedLayer& layer) {
+  options.tamper = [&](mx::families::PackedLayer& layer) {
     if (layers++ == 0) layer.tensors.front().bytes[5] ^= 0x10;
   };
-  const mx::sim::VerifyReport report = mx::sim::verify(mx::sim::Checkpoint(at / "my model"), options);
+  const mx::sim::VerifyReport report = mx::sim::verify(mx::checkpoint::Checkpoint(at / "my model"), options);
   REQUIRE(report.count(mx::sim::Verdict::failed) == 1);
   REQUIRE(report.count(mx::sim::Verdict::passed) == 1);
   mx::sim::VerifyRequest asked;
   asked.checkpoint = (at / "my model").string();
   asked.contracts = {"f32-sequential"};
-  asked.engine = name_of(options.engine);
+  asked.engine = mx::deployment::name_of(options.engine);
   asked.tokens = 1;
   return verify_document(report, asked);
 }
@@ -73,7 +73,7 @@ TEST_CASE("a failed cell names the place of the difference and the command that 
   CHECK(to_markdown(document, kHead).find("| failed | mxact.verify.SM100.tp1 ") != std::string::npos);
   const std::string xml = to_junit(document, kHead);
   CHECK(xml.find("tests=\"3\" failures=\"2\" errors=\"0\" skipped=\"0\"") != std::string::npos);
-  CHECK(xml.find("place: " + mx::sim::xml_text(place) + "&#10;again: " + mx::sim::xml_text(again)) != std::string::npos);
+  CHECK(xml.find("place: " + mx::support::xml_text(place) + "&#10;again: " + mx::support::xml_text(again)) != std::string::npos);
 }
 
 TEST_CASE("JUnit of a failed cell is valid") {

@@ -7,6 +7,7 @@
 namespace {
 
 using namespace mx::golden;
+using namespace mx::verbs;
 
 Subject subject(const std::string& text) { return resolve(query_from(text, {})); }
 
@@ -28,7 +29,7 @@ TEST_CASE("differing addresses are counted as the formulas count them, in runs")
   constexpr std::int64_t kRows = 64;
   constexpr std::int64_t kCols = 8;
   std::int64_t rows = 0;
-  for (std::int64_t r = 0; r < kRows; ++r) rows += mx::test::shuffled_from(r) != r ? 1 : 0;
+  for (std::int64_t r = 0; r < kRows; ++r) rows += mx::tests::shuffled_from(r) != r ? 1 : 0;
   const Subject plain = of_layout(mx::layout::Layout({{"batch", 1}, {"rows", kRows}, {"cols", kCols}}, 8));
   const LayoutDifference found = difference(subject("trtllm.shuffle_matrix_a,shape=64x8"), plain, 3);
   CHECK(found.differing == rows * kCols);
@@ -96,6 +97,6 @@ TEST_CASE("a change of values is a difference, other tensors are refused") {
   const LayoutDifference found = difference(subject("FLASHINFER_TRTLLM_MXFP4_BF16" + bias), subject("XPU" + bias), 8);
   CHECK_FALSE(found.equal());
   CHECK(found.values.find("bf16_to_f32") != std::string::npos);
-  CHECK(mx::test::refuses(mx::ErrorCode::usage, "they take different tensors: [batch 1, rows 4, cols 4] and [batch 1, rows 4, cols 8]",
+  CHECK(mx::tests::refuses(mx::ErrorCode::usage, "they take different tensors: [batch 1, rows 4, cols 4] and [batch 1, rows 4, cols 8]",
                           [] { difference(subject("sf_128x4,shape=4x4"), subject("sf_128x4,shape=4x8"), 8); }));
 }

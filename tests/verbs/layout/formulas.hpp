@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace mx::test {
+namespace mx::tests {
 
 using Bytes = std::vector<std::uint8_t>;
 
@@ -48,4 +48,4 @@ inline Bytes trtllm_w13(const Bytes& checkpoint, std::int64_t rows, std::int64_t
   return out;
 }
 
-}  // namespace mx::test
+}  // namespace mx::tests

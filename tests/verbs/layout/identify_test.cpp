@@ -14,10 +14,11 @@
 namespace {
 
 using namespace mx::golden;
+using namespace mx::verbs;
 using mx::ErrorCode;
-using mx::test::Bytes;
-using mx::test::noise;
-using mx::test::refuses;
+using mx::tests::Bytes;
+using mx::tests::noise;
+using mx::tests::refuses;
 
 Identification identified(const Bytes& canonical, const Bytes& packed, const std::string& shape, int unit_bits = 0) {
   return identify(canonical, matrices_of({}, 0, canonical.size(), shape, unit_bits), packed, [](double) {});
@@ -31,7 +32,7 @@ bool names(const std::vector<Match>& group, const std::string& part) {
 
 TEST_CASE("a tiled scale is identified under each of its names, padding and all") {
   const Bytes scales = noise(200 * 10, 1);
-  const Identification found = identified(scales, mx::test::tiled_128x4(scales, 200, 10), "200x10", 8);
+  const Identification found = identified(scales, mx::tests::tiled_128x4(scales, 200, 10), "200x10", 8);
   REQUIRE(found.groups.size() == 1);
   CHECK_FALSE(found.is_ambiguous());
   CHECK(names(found.groups[0], "sf_128x4,shape=1x200x10"));
@@ -41,7 +42,7 @@ TEST_CASE("a tiled scale is identified under each of its names, padding and all"
 
 TEST_CASE("a backend's weights are identified from the checkpoint's row order") {
   const Bytes checkpoint = noise(512 * 128, 2);
-  const Identification found = identified(checkpoint, mx::test::trtllm_w13(checkpoint, 512, 128), "1x512x128");
+  const Identification found = identified(checkpoint, mx::tests::trtllm_w13(checkpoint, 512, 128), "1x512x128");
   REQUIRE(found.groups.size() == 1);
   CHECK(names(found.groups[0], "FLASHINFER_TRTLLM_MXFP4_BF16,tensor=w13_weight,shape=1x256x256,padded=256x256,format=mxfp4,source-order=gpt_oss"));
   CHECK_FALSE(names(found.groups[0], "source-order=standard"));
@@ -64,7 +65,7 @@ TEST_CASE("a bias is identified through the change of its values") {
   const Bytes bias = noise(256 * 2, 4);
   Bytes packed(256 * 4);
   for (std::size_t r = 0; r < 256; ++r) {
-    const auto from = static_cast<std::size_t>(mx::test::shuffled_from(static_cast<std::int64_t>(r)));
+    const auto from = static_cast<std::size_t>(mx::tests::shuffled_from(static_cast<std::int64_t>(r)));
     packed[4 * r + 2] = bias[2 * from];  // bf16 is the upper half of fp32
     packed[4 * r + 3] = bias[2 * from + 1];
   }
@@ -75,7 +76,7 @@ TEST_CASE("a bias is identified through the change of its values") {
 
 TEST_CASE("data that cannot tell layouts apart say so") {
   const Bytes zeros(200 * 10, 0);
-  const Identification constant = identified(zeros, mx::test::tiled_128x4(zeros, 200, 10), "200x10", 8);
+  const Identification constant = identified(zeros, mx::tests::tiled_128x4(zeros, 200, 10), "200x10", 8);
   CHECK(constant.constant);
   CHECK(constant.is_exact());
   CHECK(constant.is_ambiguous());
@@ -90,7 +91,7 @@ TEST_CASE("data that cannot tell layouts apart say so") {
 
 TEST_CASE("one wrong unit leaves no match and the best partial one") {
   const Bytes scales = noise(200 * 10, 5);
-  Bytes packed = mx::test::tiled_128x4(scales, 200, 10);
+  Bytes packed = mx::tests::tiled_128x4(scales, 200, 10);
   packed[5] ^= 1;
   const Identification found = identified(scales, packed, "200x10", 8);
   CHECK(found.groups.empty());
@@ -113,7 +114,7 @@ TEST_CASE("large buffers are sampled first and compared whole before they count 
   constexpr std::int64_t kRows = 2048;
   constexpr std::int64_t kCols = 512;
   const Bytes scales = noise(static_cast<std::size_t>(kRows * kCols), 7);
-  Bytes packed = mx::test::tiled_128x4(scales, kRows, kCols);
+  Bytes packed = mx::tests::tiled_128x4(scales, kRows, kCols);
   CHECK(identified(scales, packed, "2048x512", 8).groups.size() == 1);
   packed[5000] ^= 0x80;  // in the second of the 256 chunks, which the sample skips
   const Identification found = identified(scales, packed, "2048x512", 8);
@@ -136,9 +137,9 @@ TEST_CASE("tensors are read from raw files and from safetensors by name") {
   const std::string raw = (scratch.path() / "a.bin").string();
   const std::string container = (scratch.path() / "a.safetensors").string();
   const Bytes bytes = noise(24, 8);
-  mx::sim::write_file(raw, bytes, false);
-  mx::sim::write_file(
-      container, mx::sim::safetensors_bytes(std::vector<mx::sim::TensorData>{{"w", "U8", {4, 6}, bytes}, {"v", "BF16", {12}, bytes}}, {}), false);
+  mx::support::write_file(raw, bytes, false);
+  mx::support::write_file(
+      container, mx::support::safetensors_bytes(std::vector<mx::support::TensorData>{{"w", "U8", {4, 6}, bytes}, {"v", "BF16", {12}, bytes}}, {}), false);
   const TensorFile whole = open_tensor(raw);
   CHECK(Bytes(whole.bytes.begin(), whole.bytes.end()) == bytes);
   CHECK(open_tensor(raw).shape.empty());
@@ -148,6 +149,6 @@ TEST_CASE("tensors are read from raw files and from safetensors by name") {
   CHECK(refuses(ErrorCode::input, "unknown tensor 'x'", [&] { open_tensor(container + ":x"); }));
   CHECK(refuses(ErrorCode::input, "none.bin", [&] { open_tensor((scratch.path() / "none.bin").string()); }));
   const std::string empty = (scratch.path() / "empty").string();
-  mx::sim::write_file(empty, Bytes{}, false);
+  mx::support::write_file(empty, Bytes{}, false);
   CHECK(refuses(ErrorCode::input, "it has no bytes", [&] { open_tensor(empty); }));
 }

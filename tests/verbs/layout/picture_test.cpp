@@ -14,8 +14,11 @@
 namespace {
 
 using namespace mx::golden;
+using namespace mx::verbs;
+using namespace mx::sim;
+using namespace mx::support;
 using mx::ErrorCode;
-using mx::test::refuses;
+using mx::tests::refuses;
 
 Subject subject(const std::string& text) { return resolve(query_from(text, {})); }
 
@@ -66,7 +69,7 @@ TEST_CASE("the tensor's cells say the address, by number and by colour") {
   for (std::int64_t row = 0; row < 128; ++row) {
     for (std::int64_t col = 0; col < 8; ++col) {
       const GridCell& cell = grid.cells[static_cast<std::size_t>(row * 8 + col)];
-      const std::int64_t address = mx::test::offset_128x4(row, col, 8);
+      const std::int64_t address = mx::tests::offset_128x4(row, col, 8);
       REQUIRE(cell.kind == CellKind::element);
       REQUIRE(cell.place == address);
       REQUIRE(cell.label[0] == std::to_string(address));
@@ -81,7 +84,7 @@ TEST_CASE("memory's cells say the element, and padding is padding") {
   std::vector<GridCell> expected(1024, {CellKind::zero, 0, {}, {}});
   for (std::int64_t row = 0; row < 100; ++row) {
     for (std::int64_t col = 0; col < 6; ++col) {
-      expected[static_cast<std::size_t>(mx::test::offset_128x4(row, col, 6))] = {
+      expected[static_cast<std::size_t>(mx::tests::offset_128x4(row, col, 6))] = {
           CellKind::element, row * 6 + col, {std::to_string(row), std::to_string(col)}, {}};
     }
   }

@@ -13,8 +13,9 @@
 namespace {
 
 using namespace mx::golden;
+using namespace mx::verbs;
 using mx::ErrorCode;
-using mx::test::refuses;
+using mx::tests::refuses;
 
 Subject subject(const std::string& text) { return resolve(query_from(text, {})); }
 
@@ -26,7 +27,7 @@ TEST_CASE("a building block's shape, by numbers and by names, gives the publishe
     CHECK(tiles.layout.cosize() == 1024);
     for (std::int64_t row = 0; row < 100; ++row) {
       for (std::int64_t col = 0; col < 6; ++col)
-        REQUIRE(tiles.layout.at(std::vector<std::int64_t>{0, row, col}) == mx::test::offset_128x4(row, col, 6));
+        REQUIRE(tiles.layout.at(std::vector<std::int64_t>{0, row, col}) == mx::tests::offset_128x4(row, col, 6));
     }
   }
   const Subject named = resolve({"sf_128x4", {{"shape", "rows=100,cols=6"}}});
@@ -101,8 +102,8 @@ TEST_CASE("wrong choices are named with what is known") {
 }
 
 TEST_CASE("every field of a setting is set and read back by its key") {
-  mx::layout::Setting setting{.sizes = {1, 32, 32}, .padded = {1, 32, 32}, .form = {}};
-  for (const mx::layout::SettingKey& key : mx::layout::setting_keys()) {
+  mx::families::Setting setting{.sizes = {1, 32, 32}, .padded = {1, 32, 32}, .form = {}};
+  for (const mx::families::SettingKey& key : mx::families::setting_keys()) {
     for (std::string_view value : key.trials) {
       INFO(key.key << "=" << value);
       key.set(setting, value);
@@ -181,18 +182,18 @@ TEST_CASE("wrong coordinates are named") {
 }
 
 TEST_CASE("every row of the tables has facts") {
-  for (const mx::layout::StageLayout& stage : mx::layout::all_stage_layouts()) {
+  for (const mx::families::StageLayout& stage : mx::families::all_stage_layouts()) {
     INFO(stage.name);
     CHECK(facts_of(stage).way_back != "unknown");
   }
-  for (const mx::layout::BackendLayout& row : mx::layout::all_backend_layouts()) {
+  for (const mx::families::BackendLayout& row : mx::families::all_backend_layouts()) {
     for (mx::layout::Role role : roles_of(row)) {
       INFO(row.backend << " " << mx::layout::name_of(role));
       CHECK(facts_of(row, role).way_back != "unknown");
     }
   }
-  CHECK(facts_of(mx::layout::stage_named("sf_128x4")).padding == "zero");
-  CHECK(facts_of(mx::layout::stage_named("trtllm.shuffle_matrix_a")).padding == "none");
+  CHECK(facts_of(mx::families::stage_named("sf_128x4")).padding == "zero");
+  CHECK(facts_of(mx::families::stage_named("trtllm.shuffle_matrix_a")).padding == "none");
 }
 
 TEST_CASE("a padded layout is described by the digits of the next sizes that have some") {

@@ -15,9 +15,8 @@
 #include "verbs/matrix/matrix_view.hpp"
 
 using namespace mx::verbs;
-namespace oracle = mx::oracle;
-using mx::test::message_of;
-using mx::test::says;
+using mx::tests::message_of;
+using mx::tests::says;
 
 namespace {
 
@@ -29,14 +28,14 @@ const MatrixCell& cell_of(const Matrix& matrix, const std::string& backend, cons
   };
   const MatrixSection& section = matrix.sections.front();
   const auto backends = section.tables->backends;
-  const auto row = std::find_if(backends.begin(), backends.end(), [&](const oracle::BackendRow& one) { return one.name == backend; });
+  const auto row = std::find_if(backends.begin(), backends.end(), [&](const engine::BackendRow& one) { return one.name == backend; });
   REQUIRE(row != backends.end());
   const MatrixAnswer& answer = matrix.answer(section, place(matrix.spreads, spread), place(matrix.platforms, platform));
   return answer.cells[static_cast<std::size_t>(row - backends.begin())];
 }
 
-const MatrixCell* cell_in(const oracle::OracleTables& tables, const MatrixAnswer& answer, std::string_view backend) {
-  const auto row = std::ranges::find(tables.backends, backend, &oracle::BackendRow::name);
+const MatrixCell* cell_in(const engine::OracleTables& tables, const MatrixAnswer& answer, std::string_view backend) {
+  const auto row = std::ranges::find(tables.backends, backend, &engine::BackendRow::name);
   return row == tables.backends.end() ? nullptr : &answer.cells[static_cast<std::size_t>(row - tables.backends.begin())];
 }
 
@@ -75,7 +74,7 @@ bool same(const Matrix& a, const Matrix& b) {
 }  // namespace
 
 TEST_CASE("cells of gpt-oss-120b") {
-  const Matrix matrix = run_matrix({.engine = mx::kVllm2026_05, .models = {"gpt-oss-120b"}, .schemes = {"mxfp4"}});
+  const Matrix matrix = run_matrix({.engine = mx::deployment::kVllm2026_05, .models = {"gpt-oss-120b"}, .schemes = {"mxfp4"}});
   REQUIRE(matrix.sections.size() == 1);
   const Expected rows[] = {
       {"FLASHINFER_TRTLLM_MXFP4_BF16", "tp1", "SM100", CellState::chosen, "TrtLlmMxfp4ExpertsMonolithic", ""},
@@ -100,7 +99,7 @@ TEST_CASE("cells of gpt-oss-120b") {
 
 TEST_CASE("a variable that is set everywhere") {
   const Matrix matrix =
-      run_matrix({.engine = mx::kVllm2026_05, .models = {"gpt-oss-120b"}, .schemes = {"mxfp4"}, .env = {{"VLLM_ROCM_USE_AITER", "1"}}});
+      run_matrix({.engine = mx::deployment::kVllm2026_05, .models = {"gpt-oss-120b"}, .schemes = {"mxfp4"}, .env = {{"VLLM_ROCM_USE_AITER", "1"}}});
   const Expected rows[] = {{"AITER_MXFP4_BF16", "tp1", "gfx950", CellState::chosen, "AiterExperts", ""},
                            {"AITER_MXFP4_BF16", "tp1", "gfx942", CellState::refused, "AiterExperts", "quant_scheme"},
                            {"TRITON", "tp1", "gfx950", CellState::possible, "OAITritonMxfp4ExpertsMonolithic", ""}};
@@ -120,7 +119,7 @@ TEST_CASE("a backend is chosen without a class that took the keys it was asked w
 
 TEST_CASE("the whole product: every answer is that of a single search") {
   const Matrix matrix = run_matrix({.every_scheme = true});
-  CHECK(matrix.sections.size() == oracle::models().size() * oracle::schemes().size());
+  CHECK(matrix.sections.size() == deployment::models().size() * deployment::schemes().size());
   CHECK(matrix.deployments() >= 20000);
   std::size_t wrong = 0;
   std::size_t raised = 0;
@@ -128,11 +127,11 @@ TEST_CASE("the whole product: every answer is that of a single search") {
     for (std::size_t spread = 0; spread < matrix.spreads.size(); ++spread) {
       for (std::size_t platform = 0; platform < matrix.platforms.size(); ++platform) {
         const MatrixAnswer& answer = matrix.answer(section, spread, platform);
-        oracle::Deployment deployment =
-            oracle::deployment_of(*section.model, *section.scheme, *matrix.platforms[platform], matrix.spreads[spread]->request);
-        deployment.parallel.all2all_backend = oracle::all2all_of(mx::kDefaultEngine, deployment.parallel.all2all_backend);
-        const oracle::Resolution single = oracle::resolve(mx::kDefaultEngine, deployment, {section.scheme->oracle, deployment.layer});
-        const oracle::Decision& decision = single.decision;
+        deployment::Deployment deployment =
+            deployment::deployment_of(*section.model, *section.scheme, *matrix.platforms[platform], matrix.spreads[spread]->request);
+        deployment.parallel.all2all_backend = deployment::all2all_of(mx::deployment::kDefaultEngine, deployment.parallel.all2all_backend);
+        const audit::Resolution single = audit::resolve(mx::deployment::kDefaultEngine, deployment, {section.scheme->oracle, deployment.layer});
+        const engine::Decision& decision = single.decision;
         const auto chosen = std::count_if(answer.cells.begin(), answer.cells.end(), [](const MatrixCell& c) { return c.state == CellState::chosen; });
         const auto raises = std::count_if(answer.cells.begin(), answer.cells.end(), [](const MatrixCell& c) { return c.code == "raises"; });
         // A choice that the engine raises on afterwards is a refused cell with the chosen class.
@@ -155,16 +154,16 @@ TEST_CASE("any number of threads gives the same matrix") {
   const MatrixRequest request{.models = {"DeepSeek-V3"}, .every_scheme = true};
   const int before = omp_get_max_threads();
   omp_set_num_threads(1);
-  const Matrix one = run_matrix(request, oracle::Detail::texts);
+  const Matrix one = run_matrix(request, engine::Detail::texts);
   omp_set_num_threads(3);
-  const Matrix three = run_matrix(request, oracle::Detail::texts);
+  const Matrix three = run_matrix(request, engine::Detail::texts);
   omp_set_num_threads(before);
   CHECK(same(one, three));
   CHECK_FALSE(same(one, run_matrix(request)));
 }
 
 TEST_CASE("what looks the same is shown once, and nothing is lost") {
-  const Matrix matrix = run_matrix({.engine = mx::kVllm2026_05, .models = {"gpt-oss-120b"}, .schemes = {"mxfp4"}});
+  const Matrix matrix = run_matrix({.engine = mx::deployment::kVllm2026_05, .models = {"gpt-oss-120b"}, .schemes = {"mxfp4"}});
   const MatrixSection& section = matrix.sections.front();
   const auto spreads = equal_spreads(matrix, section);
   std::set<std::size_t> seen;
@@ -189,7 +188,7 @@ TEST_CASE("what looks the same is shown once, and nothing is lost") {
   // XPU.
   CHECK(spreads.size() == 7);
   const std::set<std::string_view> raising = {"tp8-ep-eplb", "dp8-ep-deepep-ht", "dp8-ep-mori", "dp8-ep-nvlink-two-sided", "dp8-ep-nvlink-one-sided"};
-  for (const oracle::PlatformPreset* platform : matrix.platforms) {
+  for (const deployment::PlatformPreset* platform : matrix.platforms) {
     for (const Spread* spread : matrix.spreads) {
       const MatrixCell& cell = cell_of(matrix, "CPU", std::string(spread->name), std::string(platform->name));
       INFO(spread->name << " " << platform->name);
@@ -212,7 +211,7 @@ TEST_CASE("every code has a word of at most eight letters") {
 TEST_CASE("models: the routing that the engine derives from their configuration") {
   struct Row {
     const char* model;
-    oracle::RoutingRequest request;
+    engine::RoutingRequest request;
   };
   // Scoring, normalisation, groups and correction bias as in each config.json.
   const Row rows[] = {{"DeepSeek-V3", {"sigmoid", 8, true, 8, true}},           {"DeepSeek-V4-Flash", {"sqrtsoftplus", 6, true, {}, true}},
@@ -222,23 +221,23 @@ TEST_CASE("models: the routing that the engine derives from their configuration"
                       {"Nemotron-3-Nano", {"sigmoid", 6, true, 1, true}},       {"MiniMax-M2", {"sigmoid", 8, true, {}, true}}};
   for (const Row& row : rows) {
     INFO(row.model);
-    CHECK(oracle::model_named(row.model).routing == oracle::name_of(oracle::routing_method_of(mx::kVllm2026_05, row.request)));
+    CHECK(deployment::model_named(row.model).routing == oracle::name_of(engine::routing_method_of(mx::deployment::kVllm2026_05, row.request)));
   }
 }
 
 TEST_CASE("tables of models and schemes fit together") {
-  for (const oracle::Model& model : oracle::models()) {
+  for (const deployment::Model& model : deployment::models()) {
     INFO(model.name);
     CHECK_FALSE(model.published.empty());
     CHECK_FALSE(model.source.empty());
-    for (std::string_view scheme : model.published) CHECK(oracle::scheme_named(scheme).name == scheme);
+    for (std::string_view scheme : model.published) CHECK(deployment::scheme_named(scheme).name == scheme);
   }
-  for (std::string_view name : oracle::oracle_names(mx::kVllm2026_05)) {
+  for (std::string_view name : engine::oracle_names(mx::deployment::kVllm2026_05)) {
     INFO(name);
-    CHECK(std::any_of(oracle::schemes().begin(), oracle::schemes().end(), [&](const oracle::Scheme& scheme) { return scheme.oracle == name; }));
+    CHECK(std::any_of(deployment::schemes().begin(), deployment::schemes().end(), [&](const deployment::Scheme& scheme) { return scheme.oracle == name; }));
   }
   // 2880 over 7 ranks is 411 and a bit.
-  CHECK(oracle::layer_of(oracle::model_named("gpt-oss-20b"), {.tp = 7}).intermediate_per_partition == 412);
+  CHECK(deployment::layer_of(deployment::model_named("gpt-oss-20b"), {.tp = 7}).intermediate_per_partition == 412);
 }
 
 TEST_CASE("requests that cannot be") {

@@ -14,7 +14,7 @@
 namespace {
 
 using namespace mx::tests;
-using mx::golden::report_html;
+using mx::verbs::report_html;
 
 /// The first browser of these that is installed, or "".
 std::string browser() {

@@ -10,11 +10,11 @@
 namespace {
 
 using namespace mx::tests;
-using mx::golden::exit_code;
-using mx::golden::Outcome;
-using mx::golden::outcomes_of;
-using mx::golden::Standing;
-using mx::golden::worst;
+using mx::verbs::exit_code;
+using mx::verbs::Outcome;
+using mx::verbs::outcomes_of;
+using mx::verbs::Standing;
+using mx::verbs::worst;
 
 Outcome outcome(Json json) {
   const std::vector<ReportRun> runs{named("run.json", std::move(json))};

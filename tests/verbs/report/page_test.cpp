@@ -11,7 +11,7 @@
 namespace {
 
 using namespace mx::tests;
-using mx::golden::report_html;
+using mx::verbs::report_html;
 
 std::string page(Json json) {
   const std::vector<ReportRun> runs{named("run.json", std::move(json))};

@@ -10,9 +10,9 @@
 namespace {
 
 using namespace mx::tests;
-using mx::golden::as_file;
-using mx::golden::picture_of;
-using mx::test::refuses;
+using mx::verbs::as_file;
+using mx::verbs::picture_of;
+using mx::tests::refuses;
 
 std::string picture(Json json) { return as_file(picture_of(named("run.json", std::move(json)))); }
 
@@ -150,9 +150,9 @@ TEST_CASE("deployments: a number for each that was executed") {
 }
 
 TEST_CASE("long names are cut between letters") {
-  CHECK(mx::golden::shortened("abc", 3) == "abc");
-  CHECK(mx::golden::shortened("abcd", 3) == "abc\u2026");
-  CHECK(mx::golden::shortened("\u00e4\u00f6\u00fc", 2) == "\u00e4\u00f6\u2026");
+  CHECK(mx::support::shortened("abc", 3) == "abc");
+  CHECK(mx::support::shortened("abcd", 3) == "abc\u2026");
+  CHECK(mx::support::shortened("\u00e4\u00f6\u00fc", 2) == "\u00e4\u00f6\u2026");
 }
 
 TEST_CASE("a run without a picture says which have one") {
@@ -172,7 +172,7 @@ TEST_CASE("speed over the number of rows has a bar for each number, and is asked
   add("moe_gemm/ours/w:mxfp4/N:64/M:16/threads:1", 4e9);
   add("moe_gemm/peer/w:bf16/N:64/M:16/threads:1", 2e9);
   add("moe_layer/ours/tokens:8/threads:1/manual_time", 3e9);
-  const auto speed = [&] { return mx::golden::as_file(mx::golden::picture_of(mx::golden::run_of("bench.json", bench), "speed")); };
+  const auto speed = [&] { return mx::verbs::as_file(mx::verbs::picture_of(mx::verbs::run_of("bench.json", bench), "speed")); };
   const std::string picture = speed();
   // A full bar has 30 pixels; the slower ones their share of it.
   for (const char* part : {"moe_gemm N:64 threads:1", ">ours w:mxfp4<", ">peer w:bf16<", "height=\"30\"", "height=\"15\"", "height=\"8\"", ">4 G/s<",
@@ -183,6 +183,6 @@ TEST_CASE("speed over the number of rows has a bar for each number, and is asked
   CHECK(picture.find("moe_layer") == std::string::npos);
   bench["benchmarks"].erase(0);
   CHECK(refuses(mx::ErrorCode::input, "there is nothing to draw", speed));
-  const mx::golden::Run verify = mx::golden::run_of("verify.json", verify_json());
-  CHECK(refuses(mx::ErrorCode::usage, "one picture at most", [&] { mx::golden::picture_of(verify, "speed"); }));
+  const mx::verbs::Run verify = mx::verbs::run_of("verify.json", verify_json());
+  CHECK(refuses(mx::ErrorCode::usage, "one picture at most", [&] { mx::verbs::picture_of(verify, "speed"); }));
 }

@@ -10,8 +10,8 @@
 
 namespace mx::tests {
 
-using golden::Json;
-using ReportRun = golden::Run;
+using support::Json;
+using ReportRun = verbs::Run;
 
 /// Two platforms, one of which the engine refuses with two ranks; every other cell passed.
 inline Json verify_json() {
@@ -325,7 +325,7 @@ inline std::vector<std::string> paths_in(const Json& json) {
   return paths;
 }
 
-inline ReportRun named(const std::string& name, Json json) { return golden::run_of(name, std::move(json)); }
+inline ReportRun named(const std::string& name, Json json) { return verbs::run_of(name, std::move(json)); }
 
 /// One run of each kind.
 inline std::vector<ReportRun> every_run() {

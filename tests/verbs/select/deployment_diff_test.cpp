@@ -7,6 +7,8 @@
 #include "tests/catch.hpp"
 
 using namespace mx::sim;
+using namespace mx::support;
+using namespace mx::verbs;
 
 namespace {
 
@@ -65,7 +67,7 @@ TEST_CASE("every input that a file can give is compared") {
 }
 
 TEST_CASE("the step at which two searches part") {
-  const auto decision = [](const std::string& text) { return mx::oracle::select(mx::kVllm2026_05, "mxfp4", file(text).deployment); };
+  const auto decision = [](const std::string& text) { return mx::engine::select(mx::deployment::kVllm2026_05, "mxfp4", file(text).deployment); };
   const auto blackwell = decision("platform SM100\n");
   CHECK_FALSE(first_parting(blackwell, blackwell));
   // Four backends fall to the filter on keys, the fifth is looked at: FLASHINFER_TRTLLM_MXFP4_BF16.

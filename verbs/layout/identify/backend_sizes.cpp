@@ -5,14 +5,14 @@
 
 #include "checkpoint/rounding.hpp"
 
-namespace mx::golden {
+namespace mx::verbs {
 namespace {
 
 using layout::Axis;
-using layout::BackendLayout;
+using families::BackendLayout;
 using layout::Form;
 using layout::Role;
-using layout::Setting;
+using families::Setting;
 using layout::Sizes;
 
 /// Elements that one index of a scale may stand for, beside 1 and the format's group.
@@ -51,7 +51,7 @@ std::vector<Form> forms_of(const BackendLayout& row, Role role) {
       const Form form{row.format, order, gated};
       // Without gate and up there are no two orders either.
       const bool told = !forms.empty() && (!layout::is_w13(role) || (!gated && !forms.back().gated));
-      if (!told && engine_for(row, form)) forms.push_back(form);
+      if (!told && families::engine_for(row, form)) forms.push_back(form);
     }
   }
   return forms;
@@ -65,11 +65,11 @@ std::vector<Setting> settings_for(const BackendLayout& row, Role role, const Mat
   for (const Form& form : forms_of(row, role)) {
     const std::optional<Sizes> sizes = sizes_for(role, form, matrix);
     if (!sizes) continue;
-    Setting setting{.sizes = *sizes, .padded = *sizes, .form = form, .engine = *engine_for(row, form)};
+    Setting setting{.sizes = *sizes, .padded = *sizes, .form = form, .engine = *families::engine_for(row, form)};
     std::vector<Sizes> tried;
     const std::optional<BackendChoice> taken = next_taken(BackendChoice{&row, role, setting});
     const bool same_layer = taken && taken->setting.sizes == *sizes;
-    for (const Sizes& padded : {*sizes, sim::rounded_up(row.backend, setting), same_layer ? taken->setting.padded : *sizes}) {
+    for (const Sizes& padded : {*sizes, checkpoint::rounded_up(row.backend, setting), same_layer ? taken->setting.padded : *sizes}) {
       if (std::ranges::find(tried, padded) != tried.end()) continue;
       tried.push_back(padded);
       setting.padded = padded;
@@ -79,4 +79,4 @@ std::vector<Setting> settings_for(const BackendLayout& row, Role role, const Mat
   return settings;
 }
 
-}  // namespace mx::golden
+}  // namespace mx::verbs

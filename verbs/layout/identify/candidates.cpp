@@ -7,15 +7,15 @@
 #include "model/families/setting_keys.hpp"
 #include "verbs/layout/identify/backend_sizes.hpp"
 
-namespace mx::golden {
+namespace mx::verbs {
 namespace {
 
-using layout::BackendLayout;
+using families::BackendLayout;
 using layout::Role;
-using layout::Setting;
-using layout::StageLayout;
-using layout::StageParam;
-using layout::StageParams;
+using families::Setting;
+using families::StageLayout;
+using families::StageParam;
+using families::StageParams;
 
 /// Programs seen so far of one row, so that settings without effect count once.
 class Programs {
@@ -94,7 +94,7 @@ void add_stage(const StageLayout& stage, const MatrixShape& matrix, std::vector<
 }
 
 /// The setting with one field changed; its row must still be the same.
-BackendChoice changed(BackendChoice choice, const layout::SettingKey& key, std::string_view value) {
+BackendChoice changed(BackendChoice choice, const families::SettingKey& key, std::string_view value) {
   key.set(choice.setting, value);
   return choice;
 }
@@ -102,14 +102,14 @@ BackendChoice changed(BackendChoice choice, const layout::SettingKey& key, std::
 bool fits(const BackendChoice& choice) { return choice.row->converts(choice.setting.form, choice.setting.engine); }
 
 /// Fields besides the form, which the shape decides.
-bool is_free(const layout::SettingKey& key) { return key.key != std::string_view("source-order") && key.key != std::string_view("not-gated"); }
+bool is_free(const families::SettingKey& key) { return key.key != std::string_view("source-order") && key.key != std::string_view("not-gated"); }
 
 /// From a first choice to every program that other settings give.
 void add_settings(const BackendChoice& first, Programs& programs) {
   std::vector<BackendChoice> open{first};
   if (programs.add(first)) {
-    for (const layout::SettingKey& one : layout::setting_keys()) {
-      for (const layout::SettingKey& other : layout::setting_keys()) {
+    for (const families::SettingKey& one : families::setting_keys()) {
+      for (const families::SettingKey& other : families::setting_keys()) {
         if (!is_free(one) || !is_free(other) || &one >= &other) continue;
         for (std::string_view value : one.trials) {
           for (std::string_view other_value : other.trials) {
@@ -123,7 +123,7 @@ void add_settings(const BackendChoice& first, Programs& programs) {
   while (!open.empty()) {
     const BackendChoice from = open.back();
     open.pop_back();
-    for (const layout::SettingKey& key : layout::setting_keys()) {
+    for (const families::SettingKey& key : families::setting_keys()) {
       if (!is_free(key)) continue;
       for (std::string_view value : key.trials) {
         const BackendChoice tried = changed(from, key, value);
@@ -148,9 +148,9 @@ void add_backend(const BackendLayout& row, const MatrixShape& matrix, std::vecto
 
 std::vector<Subject> candidates_for(const MatrixShape& matrix) {
   std::vector<Subject> found;
-  for (const StageLayout& stage : layout::all_stage_layouts()) add_stage(stage, matrix, found);
-  for (const BackendLayout& row : layout::all_backend_layouts()) add_backend(row, matrix, found);
+  for (const StageLayout& stage : families::all_stage_layouts()) add_stage(stage, matrix, found);
+  for (const BackendLayout& row : families::all_backend_layouts()) add_backend(row, matrix, found);
   return found;
 }
 
-}  // namespace mx::golden
+}  // namespace mx::verbs

@@ -7,7 +7,7 @@
 
 #include "verbs/layout/subject.hpp"
 
-namespace mx::golden {
+namespace mx::verbs {
 
 /// How the bytes of the canonical tensor are read: a stack of row-major matrices.
 struct MatrixShape {
@@ -24,4 +24,4 @@ struct MatrixShape {
 /// next that the converter takes.
 std::vector<Subject> candidates_for(const MatrixShape& matrix);
 
-}  // namespace mx::golden
+}  // namespace mx::verbs

@@ -9,7 +9,7 @@
 
 #include "verbs/layout/identify/candidates.hpp"
 
-namespace mx::golden {
+namespace mx::verbs {
 
 /// A candidate held against the buffer.
 struct Match {
@@ -42,4 +42,4 @@ std::vector<MatrixShape> matrices_of(std::span<const std::int64_t> tensor_shape,
 Identification identify(std::span<const std::uint8_t> canonical, std::span<const MatrixShape> matrices, std::span<const std::uint8_t> packed,
                         const std::function<void(double)>& progress);
 
-}  // namespace mx::golden
+}  // namespace mx::verbs

@@ -8,7 +8,7 @@
 #include "verbs/layout/identify/identify.hpp"
 #include "verbs/layout/shape.hpp"
 
-namespace mx::golden {
+namespace mx::verbs {
 namespace {
 
 void add(std::vector<MatrixShape>& matrices, const MatrixShape& matrix) {
@@ -71,4 +71,4 @@ std::vector<MatrixShape> matrices_of(std::span<const std::int64_t> tensor_shape,
   return matrices;
 }
 
-}  // namespace mx::golden
+}  // namespace mx::verbs

@@ -7,14 +7,14 @@
 #include "support/file.hpp"
 #include "support/safetensors.hpp"
 
-namespace mx::golden {
+namespace mx::verbs {
 namespace {
 
 constexpr std::string_view kSuffix = ".safetensors";
 
 TensorFile from_safetensors(const std::string& path, const std::string& name) {
-  const auto file = std::make_shared<const sim::SafetensorsFile>(path);
-  const sim::TensorView* tensor = nullptr;
+  const auto file = std::make_shared<const support::SafetensorsFile>(path);
+  const support::TensorView* tensor = nullptr;
   std::vector<std::string_view> known;
   for (const auto& [key, view] : file->tensors()) {
     known.push_back(key);
@@ -28,7 +28,7 @@ TensorFile from_safetensors(const std::string& path, const std::string& name) {
 }
 
 TensorFile from_raw(const std::string& path) {
-  const auto file = std::make_shared<const sim::MappedFile>(path);
+  const auto file = std::make_shared<const support::MappedFile>(path);
   return {file, file->bytes(), {}, 0};
 }
 
@@ -44,4 +44,4 @@ TensorFile open_tensor(const std::string& text) {
   return tensor;
 }
 
-}  // namespace mx::golden
+}  // namespace mx::verbs

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace mx::golden {
+namespace mx::verbs {
 
 struct TensorFile {
   std::shared_ptr<const void> file;  ///< keeps the bytes mapped
@@ -20,4 +20,4 @@ struct TensorFile {
 /// not there, with the nearest name; on an empty tensor.
 TensorFile open_tensor(const std::string& text);
 
-}  // namespace mx::golden
+}  // namespace mx::verbs

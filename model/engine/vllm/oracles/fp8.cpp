@@ -6,7 +6,7 @@
 #include "model/engine/vllm/oracles/shared.hpp"
 #include "model/engine/vllm/setup/flashinfer_variant.hpp"
 
-namespace mx::oracle {
+namespace mx::engine {
 namespace {
 
 constexpr std::array<Names, 2> kTrtllmClasses = {"TrtLlmFp8ExpertsMonolithic", "TrtLlmFp8ExpertsModular"};
@@ -91,18 +91,18 @@ constexpr std::array kPriority = {
     PriorityRow{"HPC", kSinceAugust},
 };
 constexpr std::array kMoves = {
-    FrontRow{.platform = PlatformKind::cuda,
+    FrontRow{.platform = deployment::PlatformKind::cuda,
              .backend = "FLASHINFER_TRTLLM",
-             .capability = cap_family(100),
-             .weight_key = QuantKey::fp8_static_128_block,
-             .activation_key = QuantKey::fp8_dynamic_128,
+             .capability = deployment::cap_family(100),
+             .weight_key = deployment::QuantKey::fp8_static_128_block,
+             .activation_key = deployment::QuantKey::fp8_dynamic_128,
              .versions = kSinceAugust,
              .deepep_v2 = true},
-    FrontRow{PlatformKind::cuda, "FLASHINFER_CUTLASS", cap_exactly(90), QuantKey::fp8_static_128_block, QuantKey::fp8_dynamic_128, true},
-    FrontRow{PlatformKind::cuda, "TRITON", cap_exactly(90), QuantKey::fp8_static_128_block, QuantKey::fp8_dynamic_128, false},
-    FrontRow{.platform = PlatformKind::xpu, .backend = "XPU"},
-    FrontRow{.platform = PlatformKind::cpu, .backend = "CPU"},
-    FrontRow{.platform = PlatformKind::cpu, .backend = "CPU_W8A8", .versions = kSinceNovember},
+    FrontRow{deployment::PlatformKind::cuda, "FLASHINFER_CUTLASS", deployment::cap_exactly(90), deployment::QuantKey::fp8_static_128_block, deployment::QuantKey::fp8_dynamic_128, true},
+    FrontRow{deployment::PlatformKind::cuda, "TRITON", deployment::cap_exactly(90), deployment::QuantKey::fp8_static_128_block, deployment::QuantKey::fp8_dynamic_128, false},
+    FrontRow{.platform = deployment::PlatformKind::xpu, .backend = "XPU"},
+    FrontRow{.platform = deployment::PlatformKind::cpu, .backend = "CPU"},
+    FrontRow{.platform = deployment::PlatformKind::cpu, .backend = "CPU_W8A8", .versions = kSinceNovember},
     humming_before("MARLIN"),
 };
 
@@ -117,7 +117,7 @@ constexpr std::array kUseDeepGemm = {EnvVariable::use_deep_gemm, EnvVariable::mo
 constexpr std::array kForceMarlin = {EnvVariable::test_force_fp8_marlin};
 constexpr std::array kUseAiter = {EnvVariable::rocm_use_aiter, EnvVariable::rocm_use_aiter_moe};
 
-constexpr Where kOnCudaOrRocm{set_of(PlatformKind::cuda, PlatformKind::rocm), kAnyCapability, {}};
+constexpr deployment::Where kOnCudaOrRocm{deployment::set_of(deployment::PlatformKind::cuda, deployment::PlatformKind::rocm), deployment::kAnyCapability, {}};
 
 constexpr std::array kUseAiterAtAll = {EnvVariable::rocm_use_aiter};
 constexpr std::array<Names, 2> kRdna4 = {"gfx1200", "gfx1201"};
@@ -139,15 +139,15 @@ constexpr std::array kSteps = {
          .why = "VLLM_USE_FLASHINFER_MOE_FP8 is off",
          .versions = kMay},
     Step{.kind = StepKind::force,
-         .when = {.variables = kFlashinferFp8, .variant_set = true, .variants = bit(FlashinferVariant::cutlass)},
+         .when = {.variables = kFlashinferFp8, .variant_set = true, .variants = deployment::bit(FlashinferVariant::cutlass)},
          .backends = kFlashinferCutlass,
          .versions = kMay},
     Step{.kind = StepKind::force,
-         .when = {.variables = kFlashinferFp8, .variant_set = true, .variants = bit(FlashinferVariant::tensorrt_llm)},
+         .when = {.variables = kFlashinferFp8, .variant_set = true, .variants = deployment::bit(FlashinferVariant::tensorrt_llm)},
          .backends = kTrtllm,
          .versions = kMay},
     Step{.kind = StepKind::raise,
-         .when = {.variables = kFlashinferFp8, .variant_set = true, .variants = bit(FlashinferVariant::cutedsl)},
+         .when = {.variables = kFlashinferFp8, .variant_set = true, .variants = deployment::bit(FlashinferVariant::cutedsl)},
          .error_type = "ValueError",
          .why = "VLLM_FLASHINFER_MOE_BACKEND asks for CuteDSL, which has no FP8",
          .versions = kMay},
@@ -162,12 +162,12 @@ constexpr std::array kSteps = {
          .backends = kDeepGemms,
          .why = "VLLM_USE_DEEP_GEMM or VLLM_MOE_USE_DEEP_GEMM is off"},
     Step{.kind = StepKind::remove,
-         .when = {.where = {.capability = cap_family(100)}, .models = kQwen, .unset = kUseDeepGemm},
+         .when = {.where = {.capability = deployment::cap_family(100)}, .models = kQwen, .unset = kUseDeepGemm},
          .backends = kDeepGemms,
          .why = "DeepGEMM is off for this model",
          .versions = kSinceNovember},
     Step{.kind = StepKind::remove,
-         .when = {.where = {.capability = cap_family(120)}, .models = kQwenOrKolibri, .unset = kUseDeepGemm},
+         .when = {.where = {.capability = deployment::cap_family(120)}, .models = kQwenOrKolibri, .unset = kUseDeepGemm},
          .backends = kDeepGemms,
          .why = "DeepGEMM is off for this model",
          .versions = kSinceNovember},
@@ -182,7 +182,7 @@ constexpr std::array kSteps = {
          .why = "VLLM_ROCM_USE_AITER or VLLM_ROCM_USE_AITER_MOE is off"},
     // On every platform: on cuda VLLM_ROCM_USE_AITER=1 makes selection fail.
     Step{.kind = StepKind::remove,
-         .when = {.where = on_rocm(kRdna4), .variables = kUseAiterAtAll, .probe = &Software::aiter_found},
+         .when = {.where = deployment::on_rocm(kRdna4), .variables = kUseAiterAtAll, .probe = &deployment::Software::aiter_found},
          .backends = kAiter,
          .why = "AITER on RDNA has no fused MoE",
          .versions = kSinceAugust},
@@ -194,15 +194,15 @@ constexpr std::array kSteps = {
     Step{.kind = StepKind::choose_none},
 };
 
-OracleTables rest(Engine engine) {
+OracleTables rest(deployment::Engine engine) {
   return {
       .engine = engine,
       .name = "fp8",
       .weight_key = std::nullopt,
       .keys = KeyPolicy::callers,
       .support_keys = KeyPolicy::callers,
-      .usual_weight_key = QuantKey::fp8_static_128_block,
-      .usual_activation_key = QuantKey::fp8_dynamic_128,
+      .usual_weight_key = deployment::QuantKey::fp8_static_128_block,
+      .usual_activation_key = deployment::QuantKey::fp8_dynamic_128,
       .classes = {},
       .backends = {},
       .user_names = {},
@@ -217,9 +217,9 @@ OracleTables rest(Engine engine) {
 
 }  // namespace
 
-const OracleTables& fp8_tables(Engine engine) {
+const OracleTables& fp8_tables(deployment::Engine engine) {
   static const auto all = tables_of_all({kBackends, kUserNames, kPriority, kMoves, kSteps, Rounded::nothing}, rest);
   return all.at(engine).tables;
 }
 
-}  // namespace mx::oracle
+}  // namespace mx::engine

@@ -4,7 +4,7 @@
 
 #include "model/engine/vllm/oracles/shared.hpp"
 
-namespace mx::oracle {
+namespace mx::engine {
 namespace {
 
 constexpr std::array<Names, 1> kTritonClasses = {"TritonExperts"};
@@ -28,15 +28,15 @@ constexpr std::array kSteps = {
     Step{.kind = StepKind::raise, .error_type = "NotImplementedError", .why = "no backend supports this deployment"},
 };
 
-OracleTables rest(Engine engine) {
+OracleTables rest(deployment::Engine engine) {
   return {
       .engine = engine,
       .name = "int8",
       .weight_key = std::nullopt,
       .keys = KeyPolicy::callers,
       .support_keys = KeyPolicy::callers,
-      .usual_weight_key = QuantKey::int8_static_channel,
-      .usual_activation_key = QuantKey::int8_dynamic_token,
+      .usual_weight_key = deployment::QuantKey::int8_static_channel,
+      .usual_activation_key = deployment::QuantKey::int8_dynamic_token,
       .classes = {},
       .backends = {},
       .user_names = {},
@@ -51,9 +51,9 @@ OracleTables rest(Engine engine) {
 
 }  // namespace
 
-const OracleTables& int8_tables(Engine engine) {
+const OracleTables& int8_tables(deployment::Engine engine) {
   static const auto all = tables_of_all({kBackends, kUserNames, kPriority, {}, kSteps, Rounded::nothing}, rest);
   return all.at(engine).tables;
 }
 
-}  // namespace mx::oracle
+}  // namespace mx::engine

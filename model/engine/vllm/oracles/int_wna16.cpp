@@ -4,7 +4,7 @@
 
 #include "model/engine/vllm/oracles/shared.hpp"
 
-namespace mx::oracle {
+namespace mx::engine {
 namespace {
 
 using enum CallRule;
@@ -63,8 +63,8 @@ constexpr std::array kMoves = {humming_before("MARLIN")};
 constexpr std::array<Names, 1> kXpu = {"XPU"};
 constexpr std::array<Names, 1> kCpu = {"CPU"};
 constexpr std::array<Names, 2> kCpuNow = {"ZEN_CPU", "CPU"};
-constexpr Where kOnXpu{.platforms = bit(PlatformKind::xpu)};
-constexpr Where kOnCpu{.platforms = bit(PlatformKind::cpu)};
+constexpr deployment::Where kOnXpu{.platforms = deployment::bit(deployment::PlatformKind::xpu)};
+constexpr deployment::Where kOnCpu{.platforms = deployment::bit(deployment::PlatformKind::cpu)};
 
 constexpr std::array kSteps = {
     Step{.kind = StepKind::candidates, .when = {.where = kOnXpu}, .backends = kXpu},
@@ -77,15 +77,15 @@ constexpr std::array kSteps = {
     Step{.kind = StepKind::raise, .error_type = "NotImplementedError", .why = "no backend supports this deployment"},
 };
 
-OracleTables rest(Engine engine) {
+OracleTables rest(deployment::Engine engine) {
   return {
       .engine = engine,
       .name = "int_wna16",
       .weight_key = std::nullopt,
       .keys = KeyPolicy::own,
       .support_keys = KeyPolicy::own,
-      .usual_weight_key = QuantKey::int4_static,
-      .usual_activation_key = QuantKey::none,
+      .usual_weight_key = deployment::QuantKey::int4_static,
+      .usual_activation_key = deployment::QuantKey::none,
       .classes = {},
       .backends = {},
       .user_names = {},
@@ -101,9 +101,9 @@ OracleTables rest(Engine engine) {
 
 }  // namespace
 
-const OracleTables& int_wna16_tables(Engine engine) {
+const OracleTables& int_wna16_tables(deployment::Engine engine) {
   static const auto all = tables_of_all({kBackends, kUserNames, kPriority, kMoves, kSteps, Rounded::nothing}, rest);
   return all.at(engine).tables;
 }
 
-}  // namespace mx::oracle
+}  // namespace mx::engine

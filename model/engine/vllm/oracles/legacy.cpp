@@ -6,7 +6,7 @@
 
 #include "model/error.hpp"
 
-namespace mx::oracle {
+namespace mx::engine {
 namespace {
 
 constexpr std::int64_t kBlock = 32;
@@ -37,7 +37,7 @@ bool is_on(const Environment& environment, EnvVariable variable) { return read_s
 bool wants_marlin(const LegacyMachine& machine) {
   if (is_set(machine.environment, EnvVariable::mxfp4_use_marlin)) return is_on(machine.environment, EnvVariable::mxfp4_use_marlin);
   const auto& capability = machine.hardware.capability;
-  if (machine.hardware.platform != PlatformKind::cuda || is_capability(capability, 100)) return false;
+  if (machine.hardware.platform != deployment::PlatformKind::cuda || is_capability(capability, 100)) return false;
   const bool before_hopper = !capability || *capability < 90;
   return before_hopper || !machine.has_triton_kernels || !at_least(machine.torch, kTorchWithTritonKernels);
 }
@@ -51,15 +51,15 @@ bool wants_flashinfer_bf16(const LegacyMachine& machine) {
 
 /// First match: what pads to which multiples.
 struct PaddingRow {
-  bool (*holds)(const LegacyChoice& choice, PlatformKind platform);
+  bool (*holds)(const LegacyChoice& choice, deployment::PlatformKind platform);
   std::int64_t hidden;
   std::int64_t intermediate;
 };
 constexpr std::array<PaddingRow, 4> kPaddings = {{
-    {[](const LegacyChoice& choice, PlatformKind) { return choice.use_marlin; }, 256, 128},
-    {[](const LegacyChoice& choice, PlatformKind) { return choice.use_flashinfer(); }, 256, 256},
-    {[](const LegacyChoice&, PlatformKind platform) { return platform == PlatformKind::rocm; }, 1, 128},
-    {[](const LegacyChoice&, PlatformKind) { return true; }, 1, 64},
+    {[](const LegacyChoice& choice, deployment::PlatformKind) { return choice.use_marlin; }, 256, 128},
+    {[](const LegacyChoice& choice, deployment::PlatformKind) { return choice.use_flashinfer(); }, 256, 256},
+    {[](const LegacyChoice&, deployment::PlatformKind platform) { return platform == deployment::PlatformKind::rocm; }, 1, 128},
+    {[](const LegacyChoice&, deployment::PlatformKind) { return true; }, 1, 64},
 }};
 
 std::int64_t round_up_to(std::int64_t size, std::int64_t multiple) { return (size + multiple - 1) / multiple * multiple; }
@@ -110,9 +110,9 @@ Answer<LegacyChoice> legacy_choice(const LegacyMachine& machine) {
   return LegacyChoice{wants_marlin(machine), wants_flashinfer_bf16(machine), is_on(machine.environment, EnvVariable::flashinfer_mxfp4_mxfp8)};
 }
 
-LegacySizes legacy_padding(const LegacyChoice& choice, PlatformKind platform, const LegacySizes& sizes) {
-  require(sizes.hidden, 1, kLargestSize, "hidden size");
-  require(sizes.intermediate, 1, kLargestSize, "intermediate size");
+LegacySizes legacy_padding(const LegacyChoice& choice, deployment::PlatformKind platform, const LegacySizes& sizes) {
+  require(sizes.hidden, 1, deployment::kLargestSize, "hidden size");
+  require(sizes.intermediate, 1, deployment::kLargestSize, "intermediate size");
   const auto row = std::find_if(kPaddings.begin(), kPaddings.end(), [&](const PaddingRow& r) { return r.holds(choice, platform); });
   return {round_up_to(sizes.hidden, row->hidden), round_up_to(sizes.intermediate, row->intermediate)};
 }
@@ -152,12 +152,12 @@ Answer<LegacyPath> legacy_path(const LegacyChoice& choice, bool enable_eplb, boo
   return LegacyPath::flashinfer;
 }
 
-Routing legacy_flashinfer_routing(bool renormalize) { return renormalize ? Routing::renormalize : Routing::standard; }
+deployment::Routing legacy_flashinfer_routing(bool renormalize) { return renormalize ? deployment::Routing::renormalize : deployment::Routing::standard; }
 
 std::int64_t legacy_tile_tokens_dim(std::int64_t tokens, std::int64_t top_k, std::int64_t experts) {
-  require(tokens, 0, kLargestSize, "number of tokens");
+  require(tokens, 0, deployment::kLargestSize, "number of tokens");
   require(top_k, 0, kLargestTopK, "top_k");
-  require(experts, 1, kLargestSize, "number of experts");
+  require(experts, 1, deployment::kLargestSize, "number of experts");
   constexpr std::int64_t kSmallest = 8;
   constexpr std::int64_t kLargest = 64;
   const std::int64_t per_expert = tokens * top_k / experts;
@@ -171,4 +171,4 @@ LegacySwizzle legacy_swizzle(const std::optional<int>& capability, const TorchVe
   return {is_capability(capability, 90) && !at_least(torch, kTorchWithHopperLayout), is_capability(capability, 100)};
 }
 
-}  // namespace mx::oracle
+}  // namespace mx::engine

@@ -14,7 +14,7 @@
 #include "model/engine/vllm/answer.hpp"
 #include "model/engine/vllm/env.hpp"
 
-namespace mx::oracle {
+namespace mx::engine {
 
 /// A torch version, as far as the method compares it.
 struct TorchVersion {
@@ -27,7 +27,7 @@ bool at_least(const TorchVersion& version, const std::array<int, 3>& release);
 
 /// What the method looks at.
 struct LegacyMachine {
-  Hardware hardware;
+  deployment::Hardware hardware;
   bool has_flashinfer = false;  ///< plain presence of the package, at that time
   bool has_triton_kernels = false;
   TorchVersion torch{};
@@ -50,7 +50,7 @@ struct LegacySizes {
 };
 /// Sizes of the padded parameters, in elements. Marlin is asked before FlashInfer: with both, Marlin's padding.
 /// Throws Error(usage) for a size outside [1, kLargestSize].
-LegacySizes legacy_padding(const LegacyChoice& choice, PlatformKind platform, const LegacySizes& sizes);
+LegacySizes legacy_padding(const LegacyChoice& choice, deployment::PlatformKind platform, const LegacySizes& sizes);
 
 /// Shapes of the six parameters from padded sizes. A block is 32 elements; the scales of a hidden size that is no multiple are cut off.
 struct LegacyShapes {
@@ -93,7 +93,7 @@ Answer<LegacyPath> legacy_path(const LegacyChoice& choice, bool enable_eplb, boo
 std::string_view legacy_backend(LegacyPath path, const LegacyChoice& choice);
 
 /// The routing that FlashInfer is told. Standard (softmax, then top-k) is reachable here; the later oracles refuse it.
-Routing legacy_flashinfer_routing(bool renormalize);
+deployment::Routing legacy_flashinfer_routing(bool renormalize);
 
 /// Tokens per tile that FlashInfer is told: those of an expert under an even split, times 1.3, up to a power of two within 8..64.
 /// Throws Error(usage) for negative counts, no experts, more than kLargestTopK experts per token or kLargestSize of anything else.
@@ -112,4 +112,4 @@ struct LegacySwizzle {
 };
 LegacySwizzle legacy_swizzle(const std::optional<int>& capability, const TorchVersion& torch);
 
-}  // namespace mx::oracle
+}  // namespace mx::engine

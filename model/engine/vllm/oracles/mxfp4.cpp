@@ -6,7 +6,7 @@
 #include "model/engine/vllm/oracles/mxfp4_rows.hpp"
 #include "model/engine/vllm/oracles/shared.hpp"
 
-namespace mx::oracle {
+namespace mx::engine {
 namespace {
 
 constexpr std::array<Names, 2> kTrtllmClasses = {"TrtLlmMxfp4ExpertsMonolithic", "TrtLlmMxfp4ExpertsModular"};
@@ -30,18 +30,18 @@ constexpr std::array<Names, 1> kB12xClasses = {"B12xExperts"};
 constexpr std::array<Names, 1> kCpuClasses = {"CPUExpertsMxfp4"};
 constexpr std::array<Names, 1> kEmulationClasses = {"OCP_MXQuantizationEmulationTritonExperts"};
 
-constexpr BackendRow backend(std::string_view name, std::span<const Names> classes, QuantKey own_key, Versions versions = kAlways) {
+constexpr BackendRow backend(std::string_view name, std::span<const Names> classes, deployment::QuantKey own_key, deployment::Versions versions = kAlways) {
   return {.name = name, .classes = classes, .own_key = own_key, .versions = versions};
 }
 /// EMULATION takes any activations: it is asked with those that were requested.
-constexpr BackendRow emulation(Versions versions, bool takes_requested_key) {
-  BackendRow row = backend("EMULATION", kEmulationClasses, QuantKey::none, versions);
+constexpr BackendRow emulation(deployment::Versions versions, bool takes_requested_key) {
+  BackendRow row = backend("EMULATION", kEmulationClasses, deployment::QuantKey::none, versions);
   row.takes_requested_key = takes_requested_key;
   return row;
 }
 constexpr BackendRow humming_of_may() {
-  BackendRow row = backend("HUMMING", kHummingClasses, QuantKey::none, kMay);
-  row.module = &Software::humming_installed;
+  BackendRow row = backend("HUMMING", kHummingClasses, deployment::QuantKey::none, kMay);
+  row.module = &deployment::Software::humming_installed;
   row.module_name = "humming";
   return row;
 }
@@ -55,38 +55,38 @@ constexpr BackendRow refusing_lora_by_name(BackendRow row) {
 }
 
 constexpr std::array kBackends = {
-    backend("DEEPGEMM_MXFP4", kDeepGemmClasses, QuantKey::fp8_dynamic_128),
-    backend("FLASHINFER_TRTLLM_MXFP4_MXFP8", kTrtllmClasses, QuantKey::mxfp8_dynamic, kUntilNovember),
-    refusing_lora_by_name(backend("FLASHINFER_TRTLLM_MXFP4_MXFP8", kTrtllmClasses, QuantKey::mxfp8_dynamic, kSinceNovember)),
-    backend("FLASHINFER_TRTLLM_MXFP4_BF16", kTrtllmClasses, QuantKey::none, kUntilNovember),
-    with_lora_class(backend("FLASHINFER_TRTLLM_MXFP4_BF16", kTrtllmClasses, QuantKey::none, kSinceNovember), "TrtLlmMxfp4LoRAExperts"),
-    backend("FLASHINFER_CUTLASS_MXFP4_MXFP8", kFlashinferClasses, QuantKey::mxfp8_dynamic),
-    backend("FLASHINFER_CUTLASS_MXFP4_BF16", kFlashinferClasses, QuantKey::none),
-    backend("BATCHED_MARLIN", kBatchedMarlinClasses, QuantKey::none),
-    backend("MARLIN", kMarlinClasses, QuantKey::none),
-    backend("AITER_MXFP4_BF16", kAiterClasses, QuantKey::none, kMay),
-    backend("AITER_MXFP4_BF16", kAiterBothClasses, QuantKey::none, kAugust),
-    backend("AITER_MXFP4_BF16", kAiterNowClasses, QuantKey::none, kSinceNovember),
-    backend("AITER_TRITON_MXFP4_BF16", kAiterTritonClasses, QuantKey::none, kSinceNovember),
-    backend("AITER_MXFP4_FP8", kAiterW4a8Classes, QuantKey::fp8_static_tensor),
-    backend("AITER_MXFP4_MXFP4", kAiterClasses, QuantKey::mxfp4_dynamic, kUntilNovember),
-    backend("AITER_MXFP4_MXFP4", kAiterNowClasses, QuantKey::mxfp4_dynamic, kSinceNovember),
-    backend("AITER_TRITON_MXFP4_MXFP4", kAiterTritonMxfp4Classes, QuantKey::mxfp4_dynamic, kSinceNovember),
-    backend("CUTLASS_MXFP4_MXFP4", kCutlassMxfp4Classes, QuantKey::mxfp4_dynamic, kSinceNovember),
-    backend("TRITON", kTritonClasses, QuantKey::none),
-    backend("TRITON_UNFUSED", kTritonUnfusedClasses, QuantKey::none),
-    backend("XPU", kXpuClassesMay, QuantKey::none, kMay),
-    backend("XPU", kXpuClasses, QuantKey::none, kSinceAugust),
-    backend("CPU", kCpuClasses, QuantKey::none),
+    backend("DEEPGEMM_MXFP4", kDeepGemmClasses, deployment::QuantKey::fp8_dynamic_128),
+    backend("FLASHINFER_TRTLLM_MXFP4_MXFP8", kTrtllmClasses, deployment::QuantKey::mxfp8_dynamic, kUntilNovember),
+    refusing_lora_by_name(backend("FLASHINFER_TRTLLM_MXFP4_MXFP8", kTrtllmClasses, deployment::QuantKey::mxfp8_dynamic, kSinceNovember)),
+    backend("FLASHINFER_TRTLLM_MXFP4_BF16", kTrtllmClasses, deployment::QuantKey::none, kUntilNovember),
+    with_lora_class(backend("FLASHINFER_TRTLLM_MXFP4_BF16", kTrtllmClasses, deployment::QuantKey::none, kSinceNovember), "TrtLlmMxfp4LoRAExperts"),
+    backend("FLASHINFER_CUTLASS_MXFP4_MXFP8", kFlashinferClasses, deployment::QuantKey::mxfp8_dynamic),
+    backend("FLASHINFER_CUTLASS_MXFP4_BF16", kFlashinferClasses, deployment::QuantKey::none),
+    backend("BATCHED_MARLIN", kBatchedMarlinClasses, deployment::QuantKey::none),
+    backend("MARLIN", kMarlinClasses, deployment::QuantKey::none),
+    backend("AITER_MXFP4_BF16", kAiterClasses, deployment::QuantKey::none, kMay),
+    backend("AITER_MXFP4_BF16", kAiterBothClasses, deployment::QuantKey::none, kAugust),
+    backend("AITER_MXFP4_BF16", kAiterNowClasses, deployment::QuantKey::none, kSinceNovember),
+    backend("AITER_TRITON_MXFP4_BF16", kAiterTritonClasses, deployment::QuantKey::none, kSinceNovember),
+    backend("AITER_MXFP4_FP8", kAiterW4a8Classes, deployment::QuantKey::fp8_static_tensor),
+    backend("AITER_MXFP4_MXFP4", kAiterClasses, deployment::QuantKey::mxfp4_dynamic, kUntilNovember),
+    backend("AITER_MXFP4_MXFP4", kAiterNowClasses, deployment::QuantKey::mxfp4_dynamic, kSinceNovember),
+    backend("AITER_TRITON_MXFP4_MXFP4", kAiterTritonMxfp4Classes, deployment::QuantKey::mxfp4_dynamic, kSinceNovember),
+    backend("CUTLASS_MXFP4_MXFP4", kCutlassMxfp4Classes, deployment::QuantKey::mxfp4_dynamic, kSinceNovember),
+    backend("TRITON", kTritonClasses, deployment::QuantKey::none),
+    backend("TRITON_UNFUSED", kTritonUnfusedClasses, deployment::QuantKey::none),
+    backend("XPU", kXpuClassesMay, deployment::QuantKey::none, kMay),
+    backend("XPU", kXpuClasses, deployment::QuantKey::none, kSinceAugust),
+    backend("CPU", kCpuClasses, deployment::QuantKey::none),
     emulation(kMay, false),
     emulation(kSinceAugust, true),
     humming_of_may(),
-    backend("HUMMING", kHummingClasses, QuantKey::none, kSinceAugust),
-    backend("B12X_MXFP4_MXFP8", kB12xClasses, QuantKey::mxfp8_dynamic, kSinceAugust),
-    backend("B12X_MXFP4_BF16", kB12xClasses, QuantKey::none, kSinceAugust),
-    backend("FLASHINFER_MOE_EP_CUTEDSL", kMoeEpClasses, QuantKey::none, kSinceNovember),
-    backend("FLASHINFER_MOE_EP_DEEP_GEMM", kMoeEpClasses, QuantKey::none, kSinceNovember),
-    backend("NONE", {}, QuantKey::none),
+    backend("HUMMING", kHummingClasses, deployment::QuantKey::none, kSinceAugust),
+    backend("B12X_MXFP4_MXFP8", kB12xClasses, deployment::QuantKey::mxfp8_dynamic, kSinceAugust),
+    backend("B12X_MXFP4_BF16", kB12xClasses, deployment::QuantKey::none, kSinceAugust),
+    backend("FLASHINFER_MOE_EP_CUTEDSL", kMoeEpClasses, deployment::QuantKey::none, kSinceNovember),
+    backend("FLASHINFER_MOE_EP_DEEP_GEMM", kMoeEpClasses, deployment::QuantKey::none, kSinceNovember),
+    backend("NONE", {}, deployment::QuantKey::none),
 };
 
 constexpr std::array<Names, 1> kDeepGemm = {"DEEPGEMM_MXFP4"};
@@ -154,9 +154,9 @@ constexpr std::array kPriority = {
     PriorityRow{"EMULATION", kSinceAugust},
 };
 constexpr std::array kMoves = {
-    FrontRow{.platform = PlatformKind::cuda,
+    FrontRow{.platform = deployment::PlatformKind::cuda,
              .backend = "TRITON",
-             .capability = cap_family(120),
+             .capability = deployment::cap_family(120),
              .versions = kSinceNovember,
              .move = Move::behind,
              .beside = "BATCHED_MARLIN"},
@@ -175,10 +175,10 @@ constexpr std::array kMxfp8 = {EnvVariable::flashinfer_mxfp4_mxfp8};
 constexpr std::array kMxfp8Cutlass = {EnvVariable::flashinfer_mxfp4_mxfp8_cutlass};
 constexpr std::array kUseMarlin = {EnvVariable::mxfp4_use_marlin};
 // Capability alone is asked for, not the platform: gfx90a passes as 90 and fails on the device check afterwards.
-constexpr Where kCap90{kEverything, cap_exactly(90), {}};
-constexpr Where kFamily100{kEverything, cap_family(100), {}};
-constexpr Where kOnXpu{bit(PlatformKind::xpu), kAnyCapability, {}};
-constexpr Where kOnCpu{bit(PlatformKind::cpu), kAnyCapability, {}};
+constexpr deployment::Where kCap90{deployment::kEverything, deployment::cap_exactly(90), {}};
+constexpr deployment::Where kFamily100{deployment::kEverything, deployment::cap_family(100), {}};
+constexpr deployment::Where kOnXpu{deployment::bit(deployment::PlatformKind::xpu), deployment::kAnyCapability, {}};
+constexpr deployment::Where kOnCpu{deployment::bit(deployment::PlatformKind::cpu), deployment::kAnyCapability, {}};
 
 constexpr std::array kSteps = {
     // A conflict of keys comes before everything else, also before an unknown name.
@@ -197,37 +197,37 @@ constexpr std::array kSteps = {
          .backends = kFlashinferBf16,
          .why = "VLLM_USE_FLASHINFER_MOE_MXFP4_BF16 is off",
          .versions = kMay},
-    Step{.kind = StepKind::force, .when = {.where = kCap90, .variables = kBf16}, .backends = kCutlassBf16, .key = QuantKey::none, .versions = kMay},
+    Step{.kind = StepKind::force, .when = {.where = kCap90, .variables = kBf16}, .backends = kCutlassBf16, .key = deployment::QuantKey::none, .versions = kMay},
     Step{
-        .kind = StepKind::force, .when = {.where = kFamily100, .variables = kBf16}, .backends = kTrtllmBf16, .key = QuantKey::none, .versions = kMay},
+        .kind = StepKind::force, .when = {.where = kFamily100, .variables = kBf16}, .backends = kTrtllmBf16, .key = deployment::QuantKey::none, .versions = kMay},
     Step{.kind = StepKind::raise,
          .when = {.variables = kBf16},
          .error_type = "ValueError",
          .why = "VLLM_USE_FLASHINFER_MOE_MXFP4_BF16 is on, and no backend of it is for this device",
          .versions = kMay},
-    Step{.kind = StepKind::force, .when = {.variables = kMxfp8}, .backends = kTrtllmAfp8, .key = QuantKey::mxfp8_dynamic, .versions = kMay},
-    Step{.kind = StepKind::force, .when = {.variables = kMxfp8Cutlass}, .backends = kCutlassAfp8, .key = QuantKey::mxfp8_dynamic, .versions = kMay},
+    Step{.kind = StepKind::force, .when = {.variables = kMxfp8}, .backends = kTrtllmAfp8, .key = deployment::QuantKey::mxfp8_dynamic, .versions = kMay},
+    Step{.kind = StepKind::force, .when = {.variables = kMxfp8Cutlass}, .backends = kCutlassAfp8, .key = deployment::QuantKey::mxfp8_dynamic, .versions = kMay},
     // Not rewritten to BATCHED_MARLIN: with a batched all2all backend this override always fails on the format.
-    Step{.kind = StepKind::force, .when = {.variables = kUseMarlin}, .backends = kMarlin, .key = QuantKey::none, .versions = kMay},
+    Step{.kind = StepKind::force, .when = {.variables = kUseMarlin}, .backends = kMarlin, .key = deployment::QuantKey::none, .versions = kMay},
     Step{.kind = StepKind::walk},
     // The requested key is dropped here: this is how CPU is reached at all until 2026-11, and how a wish for quantized activations is lost on it.
-    Step{.kind = StepKind::force, .when = {.where = kOnXpu}, .backends = kXpu, .key = QuantKey::none},
-    Step{.kind = StepKind::force, .when = {.where = kOnCpu}, .backends = kCpu, .key = QuantKey::none, .versions = kUntilNovember},
+    Step{.kind = StepKind::force, .when = {.where = kOnXpu}, .backends = kXpu, .key = deployment::QuantKey::none},
+    Step{.kind = StepKind::force, .when = {.where = kOnCpu}, .backends = kCpu, .key = deployment::QuantKey::none, .versions = kUntilNovember},
     // The engine's last line, NONE without a class, is for platforms other than these four.
     Step{.kind = StepKind::raise, .error_type = "NotImplementedError", .why = "no backend supports this deployment"},
 };
 
 constexpr OracleSource kSource{kBackends, kUserNames, kPriority, kMoves, kSteps, Rounded::mxfp4};
 
-OracleTables rest(Engine engine) {
+OracleTables rest(deployment::Engine engine) {
   return {
       .engine = engine,
       .name = "mxfp4",
-      .weight_key = QuantKey::mxfp4_static,
-      .keys = engine < kVllm2026_08 ? KeyPolicy::requested_or_own : KeyPolicy::own,
+      .weight_key = deployment::QuantKey::mxfp4_static,
+      .keys = engine < deployment::kVllm2026_08 ? KeyPolicy::requested_or_own : KeyPolicy::own,
       .support_keys = KeyPolicy::requested_or_own,
-      .usual_weight_key = QuantKey::mxfp4_static,
-      .usual_activation_key = QuantKey::none,
+      .usual_weight_key = deployment::QuantKey::mxfp4_static,
+      .usual_activation_key = deployment::QuantKey::none,
       .classes = {},
       .backends = {},
       .user_names = {},
@@ -235,7 +235,7 @@ OracleTables rest(Engine engine) {
       .to_front = {},
       .batched_rewrites = kRewrites,
       .survives_key_filter = "EMULATION",
-      .filter_falls_back = engine >= kVllm2026_11,
+      .filter_falls_back = engine >= deployment::kVllm2026_11,
       .steps = {},
       .roundings = {},
   };
@@ -245,9 +245,9 @@ OracleTables rest(Engine engine) {
 
 OracleSource mxfp4_source() { return kSource; }
 
-const OracleTables& mxfp4_tables(Engine engine) {
+const OracleTables& mxfp4_tables(deployment::Engine engine) {
   static const auto all = tables_of_all(kSource, rest);
   return all.at(engine).tables;
 }
 
-}  // namespace mx::oracle
+}  // namespace mx::engine

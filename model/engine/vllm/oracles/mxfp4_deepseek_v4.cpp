@@ -6,7 +6,7 @@
 
 #include "model/engine/vllm/oracles/mxfp4_rows.hpp"
 
-namespace mx::oracle {
+namespace mx::engine {
 namespace {
 
 constexpr std::array kPriority = {
@@ -22,16 +22,16 @@ constexpr std::array<Names, 2> kOnRocmForV4 = {"AITER_MXFP4_BF16", "TRITON_UNFUS
 constexpr std::array<Names, 1> kXpu = {"XPU"};
 constexpr std::array<Names, 1> kCpu = {"CPU"};
 
-constexpr Where kOnXpu{.platforms = bit(PlatformKind::xpu)};
-constexpr Where kOnCpu{.platforms = bit(PlatformKind::cpu)};
-constexpr Mask kV4 = bit(Routing::deepseek_v4);
+constexpr deployment::Where kOnXpu{.platforms = deployment::bit(deployment::PlatformKind::xpu)};
+constexpr deployment::Where kOnCpu{.platforms = deployment::bit(deployment::PlatformKind::cpu)};
+constexpr deployment::Mask kV4 = deployment::bit(deployment::Routing::deepseek_v4);
 
 constexpr std::array kSteps = {
     // The list above is that of every platform but rocm; in 2026-05 it has nothing for xpu and cpu.
-    Step{.kind = StepKind::candidates, .when = {.where = on_rocm()}, .backends = kOnRocm, .versions = kMay},
-    Step{.kind = StepKind::candidates, .when = {.where = on_rocm(), .routings = kV4}, .backends = kOnRocmForV4May, .versions = kMay},
-    Step{.kind = StepKind::candidates, .when = {.where = on_rocm()}, .backends = kOnRocmOrEmulated, .versions = kSinceAugust},
-    Step{.kind = StepKind::candidates, .when = {.where = on_rocm(), .routings = kV4}, .backends = kOnRocmForV4, .versions = kSinceAugust},
+    Step{.kind = StepKind::candidates, .when = {.where = deployment::on_rocm()}, .backends = kOnRocm, .versions = kMay},
+    Step{.kind = StepKind::candidates, .when = {.where = deployment::on_rocm(), .routings = kV4}, .backends = kOnRocmForV4May, .versions = kMay},
+    Step{.kind = StepKind::candidates, .when = {.where = deployment::on_rocm()}, .backends = kOnRocmOrEmulated, .versions = kSinceAugust},
+    Step{.kind = StepKind::candidates, .when = {.where = deployment::on_rocm(), .routings = kV4}, .backends = kOnRocmForV4, .versions = kSinceAugust},
     Step{.kind = StepKind::candidates, .when = {.where = kOnXpu}, .backends = kXpu, .versions = kSinceAugust},
     Step{.kind = StepKind::candidates, .when = {.where = kOnCpu}, .backends = kCpu, .versions = kSinceNovember},
     Step{.kind = StepKind::map_name},
@@ -43,7 +43,7 @@ constexpr std::array kSteps = {
     Step{.kind = StepKind::raise, .error_type = "NotImplementedError", .why = "no backend supports this deployment"},
 };
 
-OracleTables rest(Engine engine) {
+OracleTables rest(deployment::Engine engine) {
   OracleTables tables = mxfp4_tables(engine);
   tables.name = "mxfp4_deepseek_v4";
   tables.keys = KeyPolicy::own;
@@ -61,9 +61,9 @@ OracleSource source() {
 
 }  // namespace
 
-const OracleTables& mxfp4_deepseek_v4_tables(Engine engine) {
+const OracleTables& mxfp4_deepseek_v4_tables(deployment::Engine engine) {
   static const auto all = tables_of_all(source(), rest);
   return all.at(engine).tables;
 }
 
-}  // namespace mx::oracle
+}  // namespace mx::engine

@@ -5,7 +5,7 @@
 
 #include "model/engine/vllm/oracles/shared.hpp"
 
-namespace mx::oracle {
+namespace mx::engine {
 namespace {
 
 constexpr std::array<Names, 2> kTrtllmClasses = {"TrtLlmFp8ExpertsMonolithic", "TrtLlmFp8ExpertsModular"};
@@ -18,8 +18,8 @@ constexpr std::array<Names, 1> kAiterClasses = {"AiterMxfp8Experts"};
 constexpr std::array<Names, 1> kTritonClasses = {"Mxfp8NativeTritonExperts"};
 constexpr std::array<Names, 1> kEmulationClasses = {"Mxfp8EmulationTritonExperts"};
 
-constexpr BackendRow backend(std::string_view name, std::span<const Names> classes, Versions versions = kSinceAugust) {
-  return {.name = name, .classes = classes, .own_key = QuantKey::mxfp8_dynamic, .versions = versions};
+constexpr BackendRow backend(std::string_view name, std::span<const Names> classes, deployment::Versions versions = kSinceAugust) {
+  return {.name = name, .classes = classes, .own_key = deployment::QuantKey::mxfp8_dynamic, .versions = versions};
 }
 constexpr std::array kBackends = {
     backend("FLASHINFER_TRTLLM", kTrtllmClasses, kAlways),
@@ -70,15 +70,15 @@ constexpr std::array kSteps = {
     Step{.kind = StepKind::raise, .error_type = "ValueError", .why = "no backend supports this deployment"},
 };
 
-OracleTables rest(Engine engine) {
+OracleTables rest(deployment::Engine engine) {
   return {
       .engine = engine,
       .name = "mxfp8",
-      .weight_key = QuantKey::mxfp8_static,
+      .weight_key = deployment::QuantKey::mxfp8_static,
       .keys = KeyPolicy::own,
       .support_keys = KeyPolicy::own,
-      .usual_weight_key = QuantKey::mxfp8_static,
-      .usual_activation_key = QuantKey::none,
+      .usual_weight_key = deployment::QuantKey::mxfp8_static,
+      .usual_activation_key = deployment::QuantKey::none,
       .classes = {},
       .backends = {},
       .user_names = {},
@@ -93,9 +93,9 @@ OracleTables rest(Engine engine) {
 
 }  // namespace
 
-const OracleTables& mxfp8_tables(Engine engine) {
+const OracleTables& mxfp8_tables(deployment::Engine engine) {
   static const auto all = tables_of_all({kBackends, kUserNames, kPriority, kMoves, kSteps, Rounded::nothing}, rest);
   return all.at(engine).tables;
 }
 
-}  // namespace mx::oracle
+}  // namespace mx::engine

@@ -6,7 +6,7 @@
 #include "model/engine/vllm/oracles/shared.hpp"
 #include "model/engine/vllm/setup/flashinfer_variant.hpp"
 
-namespace mx::oracle {
+namespace mx::engine {
 namespace {
 
 constexpr std::array<Names, 2> kTrtllmClasses = {"TrtLlmNvFp4ExpertsMonolithic", "TrtLlmNvFp4ExpertsModular"};
@@ -80,7 +80,7 @@ constexpr std::array kForceA16 = {EnvVariable::b12x_moe_fp4_force_a16};
 constexpr std::array kSteps = {
     Step{.kind = StepKind::map_name},
     Step{.kind = StepKind::rewrite, .when = {.named = true}},
-    Step{.kind = StepKind::set_key, .when = {.variables = kForceA16, .wish = "b12x"}, .key = QuantKey::none, .versions = kSinceAugust},
+    Step{.kind = StepKind::set_key, .when = {.variables = kForceA16, .wish = "b12x"}, .key = deployment::QuantKey::none, .versions = kSinceAugust},
     Step{.kind = StepKind::remove,
          .when = {.swiglu_limit = true},
          .backends = kWithoutLimit,
@@ -95,16 +95,16 @@ constexpr std::array kSteps = {
          .why = "list.remove(x): x not in list",
          .versions = kMay},
     Step{.kind = StepKind::force,
-         .when = {.variables = kFp4, .variant_set = true, .variants = bit(FlashinferVariant::cutlass)},
+         .when = {.variables = kFp4, .variant_set = true, .variants = deployment::bit(FlashinferVariant::cutlass)},
          .backends = kFlashinferCutlass,
          .versions = kMay},
     Step{.kind = StepKind::force,
-         .when = {.variables = kFp4, .variant_set = true, .variants = bit(FlashinferVariant::tensorrt_llm)},
+         .when = {.variables = kFp4, .variant_set = true, .variants = deployment::bit(FlashinferVariant::tensorrt_llm)},
          .backends = kTrtllm,
          .versions = kMay},
     // Never the batched member, although masked GEMM is what that one does.
     Step{.kind = StepKind::force,
-         .when = {.variables = kFp4, .variant_set = true, .variants = bit(FlashinferVariant::cutedsl)},
+         .when = {.variables = kFp4, .variant_set = true, .variants = deployment::bit(FlashinferVariant::cutedsl)},
          .backends = kCuteDsl,
          .versions = kMay},
     Step{.kind = StepKind::walk, .when = {.variables = kFp4}, .backends = kFlashinfer, .versions = kMay},
@@ -118,15 +118,15 @@ constexpr std::array kSteps = {
     Step{.kind = StepKind::raise, .error_type = "NotImplementedError", .why = "no backend supports this deployment"},
 };
 
-OracleTables rest(Engine engine) {
+OracleTables rest(deployment::Engine engine) {
   return {
       .engine = engine,
       .name = "nvfp4",
       .weight_key = std::nullopt,
       .keys = KeyPolicy::callers,
       .support_keys = KeyPolicy::callers,
-      .usual_weight_key = QuantKey::nvfp4_static,
-      .usual_activation_key = QuantKey::nvfp4_dynamic,
+      .usual_weight_key = deployment::QuantKey::nvfp4_static,
+      .usual_activation_key = deployment::QuantKey::nvfp4_dynamic,
       .classes = {},
       .backends = {},
       .user_names = {},
@@ -141,9 +141,9 @@ OracleTables rest(Engine engine) {
 
 }  // namespace
 
-const OracleTables& nvfp4_tables(Engine engine) {
+const OracleTables& nvfp4_tables(deployment::Engine engine) {
   static const auto all = tables_of_all({kBackends, kUserNames, kPriority, kMoves, kSteps, Rounded::nothing}, rest);
   return all.at(engine).tables;
 }
 
-}  // namespace mx::oracle
+}  // namespace mx::engine

@@ -6,7 +6,7 @@
 #include "model/error.hpp"
 #include "model/fault.hpp"
 
-namespace mx::oracle {
+namespace mx::engine {
 namespace {
 
 using Order = std::vector<std::string_view>;
@@ -17,7 +17,7 @@ bool admits(const std::optional<Value>& wanted, const Value& fact) {
 }
 
 bool applies(const FrontRow& row, const PriorityRequest& request) {
-  return row.platform == request.hardware.platform && in_range(row.capability, request.hardware.capability) &&
+  return row.platform == request.hardware.platform && deployment::in_range(row.capability, request.hardware.capability) &&
          admits(row.weight_key, request.weight_key) && admits(row.activation_key, request.activation_key) &&
          admits(row.experts_split, request.parallel.ep_size > 1) && admits(row.deepep_v2, request.parallel.use_deepep_v2_kernels()) &&
          admits(row.data_parallel, request.parallel.dp_size > 1) && admits(row.activation, request.activation);
@@ -55,4 +55,4 @@ Order priority_order(const PriorityTable& table, const PriorityRequest& request)
   return order;
 }
 
-}  // namespace mx::oracle
+}  // namespace mx::engine

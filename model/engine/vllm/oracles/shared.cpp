@@ -1,10 +1,10 @@
 #include "model/engine/vllm/oracles/shared.hpp"
 
-namespace mx::oracle {
+namespace mx::engine {
 
-std::map<Engine, OracleRows> tables_of_all(const OracleSource& source, OracleTables (*rest)(Engine engine)) {
-  std::map<Engine, OracleRows> all;
-  for (Engine engine : known_engines()) {
+std::map<deployment::Engine, OracleRows> tables_of_all(const OracleSource& source, OracleTables (*rest)(deployment::Engine engine)) {
+  std::map<deployment::Engine, OracleRows> all;
+  for (deployment::Engine engine : deployment::known_engines()) {
     OracleRows& rows = all[engine];
     rows.backends = rows_of(engine, source.backends);
     rows.user_names = rows_of(engine, source.user_names);
@@ -25,4 +25,4 @@ std::map<Engine, OracleRows> tables_of_all(const OracleSource& source, OracleTab
   return all;
 }
 
-}  // namespace mx::oracle
+}  // namespace mx::engine

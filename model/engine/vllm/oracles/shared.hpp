@@ -6,19 +6,19 @@
 
 #include "model/engine/vllm/tables.hpp"
 
-namespace mx::oracle {
+namespace mx::engine {
 
 using Names = std::string_view;
 
-inline constexpr Where kHopper = on_cuda(cap_exactly(90));
+inline constexpr deployment::Where kHopper = deployment::on_cuda(deployment::cap_exactly(90));
 inline constexpr std::array<Names, 3> kHummingClasses = {"BatchedHummingGroupedExperts", "HummingGroupedExperts", "HummingIndexedExperts"};
 inline constexpr std::array<Names, 1> kHummingBackend = {"HUMMING"};
 
 /// Humming before Marlin on Hopper. Source: vllm 4ba787ec9 quantization/utils/humming/priority.py.
 constexpr FrontRow humming_before(std::string_view marlin) {
-  return {.platform = PlatformKind::cuda,
+  return {.platform = deployment::PlatformKind::cuda,
           .backend = "HUMMING",
-          .capability = cap_exactly(90),
+          .capability = deployment::cap_exactly(90),
           .versions = kSinceNovember,
           .move = Move::before,
           .beside = marlin};
@@ -46,6 +46,6 @@ struct OracleSource {
 };
 
 /// The tables of every version: rows of the source that the version has, and in `rest` what no row says.
-std::map<Engine, OracleRows> tables_of_all(const OracleSource& source, OracleTables (*rest)(Engine engine));
+std::map<deployment::Engine, OracleRows> tables_of_all(const OracleSource& source, OracleTables (*rest)(deployment::Engine engine));
 
-}  // namespace mx::oracle
+}  // namespace mx::engine

@@ -5,7 +5,7 @@
 
 #include "model/engine/vllm/oracles/shared.hpp"
 
-namespace mx::oracle {
+namespace mx::engine {
 namespace {
 
 constexpr std::array<Names, 2> kTrtllmClasses = {"TrtLlmBf16ExpertsMonolithic", "TrtLlmBf16ExpertsModular"};
@@ -57,24 +57,24 @@ constexpr std::array kPriority = {
     PriorityRow{"BATCHED_TRITON"},
 };
 constexpr FrontRow to_back(std::string_view backend, FrontRow row) {
-  row.platform = PlatformKind::cuda;
+  row.platform = deployment::PlatformKind::cuda;
   row.backend = backend;
   row.move = Move::back;
   return row;
 }
 constexpr std::array kMoves = {
-    to_back("FLASHINFER_TRTLLM", {.platform = {}, .backend = {}, .capability = cap_family(90)}),
-    to_back("FLASHINFER_CUTLASS", {.platform = {}, .backend = {}, .capability = cap_family(90)}),
+    to_back("FLASHINFER_TRTLLM", {.platform = {}, .backend = {}, .capability = deployment::cap_family(90)}),
+    to_back("FLASHINFER_CUTLASS", {.platform = {}, .backend = {}, .capability = deployment::cap_family(90)}),
     to_back("FLASHINFER_CUTLASS", {.platform = {}, .backend = {}, .data_parallel = true}),
-    to_back("FLASHINFER_TRTLLM", {.platform = {}, .backend = {}, .activation = Activation::swigluoai}),
-    to_back("FLASHINFER_CUTLASS", {.platform = {}, .backend = {}, .activation = Activation::swigluoai}),
+    to_back("FLASHINFER_TRTLLM", {.platform = {}, .backend = {}, .activation = deployment::Activation::swigluoai}),
+    to_back("FLASHINFER_CUTLASS", {.platform = {}, .backend = {}, .activation = deployment::Activation::swigluoai}),
 };
 constexpr std::array<Names, 3> kOnRocm = {"AITER", "TRITON", "BATCHED_TRITON"};
 constexpr std::array<Names, 1> kXpu = {"XPU"};
 constexpr std::array<Names, 2> kXpuNow = {"XPU", "TRITON"};
 constexpr std::array<Names, 1> kCpu = {"CPU"};
-constexpr Where kOnXpu{.platforms = bit(PlatformKind::xpu)};
-constexpr Where kOnCpu{.platforms = bit(PlatformKind::cpu)};
+constexpr deployment::Where kOnXpu{.platforms = deployment::bit(deployment::PlatformKind::xpu)};
+constexpr deployment::Where kOnCpu{.platforms = deployment::bit(deployment::PlatformKind::cpu)};
 constexpr std::array<Names, 2> kRdna4 = {"gfx1200", "gfx1201"};
 constexpr std::array kUseAiter = {EnvVariable::rocm_use_aiter, EnvVariable::rocm_use_aiter_moe};
 constexpr std::array kUseAiterAtAll = {EnvVariable::rocm_use_aiter};
@@ -86,7 +86,7 @@ constexpr std::array kSteps = {
          .backends = kTrtllm,
          .kernel_class = "TrtLlmBf16LoRAExperts"},
     Step{.kind = StepKind::choose, .when = {.lora = true}, .backends = kTriton, .kernel_class = "TritonExperts"},
-    Step{.kind = StepKind::candidates, .when = {.where = on_rocm()}, .backends = kOnRocm},
+    Step{.kind = StepKind::candidates, .when = {.where = deployment::on_rocm()}, .backends = kOnRocm},
     Step{.kind = StepKind::candidates, .when = {.where = kOnXpu}, .backends = kXpu, .versions = kUntilNovember},
     Step{.kind = StepKind::candidates, .when = {.where = kOnXpu}, .backends = kXpuNow, .versions = kSinceNovember},
     Step{.kind = StepKind::candidates, .when = {.where = kOnCpu}, .backends = kCpu},
@@ -99,7 +99,7 @@ constexpr std::array kSteps = {
          .backends = kAiter,
          .why = "VLLM_ROCM_USE_AITER or VLLM_ROCM_USE_AITER_MOE is off"},
     Step{.kind = StepKind::remove,
-         .when = {.where = on_rocm(kRdna4), .variables = kUseAiterAtAll, .probe = &Software::aiter_found},
+         .when = {.where = deployment::on_rocm(kRdna4), .variables = kUseAiterAtAll, .probe = &deployment::Software::aiter_found},
          .backends = kAiter,
          .why = "AITER on RDNA has no fused MoE"},
     // On every platform, as for FP8.
@@ -109,15 +109,15 @@ constexpr std::array kSteps = {
     Step{.kind = StepKind::raise, .error_type = "NotImplementedError", .why = "no backend supports this deployment"},
 };
 
-OracleTables rest(Engine engine) {
+OracleTables rest(deployment::Engine engine) {
   return {
       .engine = engine,
       .name = "unquantized",
-      .weight_key = QuantKey::none,
+      .weight_key = deployment::QuantKey::none,
       .keys = KeyPolicy::own,
       .support_keys = KeyPolicy::own,
-      .usual_weight_key = QuantKey::none,
-      .usual_activation_key = QuantKey::none,
+      .usual_weight_key = deployment::QuantKey::none,
+      .usual_activation_key = deployment::QuantKey::none,
       .classes = {},
       .backends = {},
       .user_names = {},
@@ -125,7 +125,7 @@ OracleTables rest(Engine engine) {
       .to_front = {},
       .batched_rewrites = kRewrites,
       .survives_key_filter = {},
-      .counts_as_auto = engine < kVllm2026_11 ? std::span<const std::string_view>(kAutoToo) : kAutoTooNow,
+      .counts_as_auto = engine < deployment::kVllm2026_11 ? std::span<const std::string_view>(kAutoToo) : kAutoTooNow,
       .batched_wish = "batched_triton",
       .steps = {},
       .roundings = {},
@@ -134,9 +134,9 @@ OracleTables rest(Engine engine) {
 
 }  // namespace
 
-const OracleTables& unquantized_tables(Engine engine) {
+const OracleTables& unquantized_tables(deployment::Engine engine) {
   static const auto all = tables_of_all({kBackends, kUserNames, kPriority, kMoves, kSteps, Rounded::plain}, rest);
   return all.at(engine).tables;
 }
 
-}  // namespace mx::oracle
+}  // namespace mx::engine

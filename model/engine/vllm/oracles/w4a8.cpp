@@ -7,7 +7,7 @@
 
 #include "model/engine/vllm/oracles/shared.hpp"
 
-namespace mx::oracle {
+namespace mx::engine {
 namespace {
 
 constexpr std::array<Names, 1> kClasses = {"CutlassExpertsW4A8Fp8"};
@@ -29,15 +29,15 @@ constexpr std::array kSteps = {
     Step{.kind = StepKind::raise, .error_type = "NotImplementedError", .why = "no backend supports this deployment"},
 };
 
-OracleTables rest(Engine engine) {
+OracleTables rest(deployment::Engine engine) {
   return {
       .engine = engine,
       .name = "w4a8",
       .weight_key = std::nullopt,
       .keys = KeyPolicy::callers,
       .support_keys = KeyPolicy::callers,
-      .usual_weight_key = QuantKey::int4_static,
-      .usual_activation_key = QuantKey::fp8_dynamic_token,
+      .usual_weight_key = deployment::QuantKey::int4_static,
+      .usual_activation_key = deployment::QuantKey::fp8_dynamic_token,
       .classes = {},
       .backends = {},
       .user_names = {},
@@ -52,9 +52,9 @@ OracleTables rest(Engine engine) {
 
 }  // namespace
 
-const OracleTables& w4a8_tables(Engine engine) {
+const OracleTables& w4a8_tables(deployment::Engine engine) {
   static const auto all = tables_of_all({kBackends, kUserNames, kPriority, {}, kSteps, Rounded::nothing}, rest);
   return all.at(engine).tables;
 }
 
-}  // namespace mx::oracle
+}  // namespace mx::engine

@@ -5,7 +5,7 @@
 
 #include "model/engine/vllm/oracles/shared.hpp"
 
-namespace mx::oracle {
+namespace mx::engine {
 namespace {
 
 constexpr std::array<Names, 1> kClasses = {"CPUExpertsInt4"};
@@ -13,7 +13,7 @@ constexpr std::array kBackends = {BackendRow{.name = "CPU_INT4", .classes = kCla
 constexpr std::array<Names, 1> kCpu = {"CPU_INT4"};
 constexpr std::array kUserNames = {UserNameRow{"cpu", kCpu}};
 constexpr std::array kPriority = {PriorityRow{"CPU_INT4"}};
-constexpr Where kElsewhere{.platforms = set_of(PlatformKind::cuda, PlatformKind::rocm, PlatformKind::xpu)};
+constexpr deployment::Where kElsewhere{.platforms = deployment::set_of(deployment::PlatformKind::cuda, deployment::PlatformKind::rocm, deployment::PlatformKind::xpu)};
 
 constexpr std::array kSteps = {
     Step{.kind = StepKind::raise, .when = {.where = kElsewhere}, .error_type = "NotImplementedError", .why = "this oracle is for CPUs"},
@@ -23,15 +23,15 @@ constexpr std::array kSteps = {
     Step{.kind = StepKind::raise, .error_type = "NotImplementedError", .why = "no backend supports this deployment"},
 };
 
-OracleTables rest(Engine engine) {
+OracleTables rest(deployment::Engine engine) {
   return {
       .engine = engine,
       .name = "w4a8_int8",
       .weight_key = std::nullopt,
       .keys = KeyPolicy::callers,
       .support_keys = KeyPolicy::callers,
-      .usual_weight_key = QuantKey::int4_w4a8_group_128,
-      .usual_activation_key = QuantKey::none,
+      .usual_weight_key = deployment::QuantKey::int4_w4a8_group_128,
+      .usual_activation_key = deployment::QuantKey::none,
       .classes = cpu_int4_classes(),
       .backends = {},
       .user_names = {},
@@ -46,9 +46,9 @@ OracleTables rest(Engine engine) {
 
 }  // namespace
 
-const OracleTables& w4a8_int8_tables(Engine engine) {
+const OracleTables& w4a8_int8_tables(deployment::Engine engine) {
   static const auto all = tables_of_all({kBackends, kUserNames, kPriority, {}, kSteps, Rounded::nothing}, rest);
   return all.at(engine).tables;
 }
 
-}  // namespace mx::oracle
+}  // namespace mx::engine

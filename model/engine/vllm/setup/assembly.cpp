@@ -9,7 +9,7 @@
 #include "model/error.hpp"
 #include "model/names.hpp"
 
-namespace mx::oracle {
+namespace mx::engine {
 namespace {
 
 using Names = std::string_view;
@@ -24,7 +24,7 @@ enum class Fp8Dispatch : std::uint8_t {
 
 /// The prepare/finalize step for one kind of parallelism.
 struct PrepareRow {
-  bool (*holds)(const Parallel& parallel);
+  bool (*holds)(const deployment::Parallel& parallel);
   std::string_view modular;     ///< class name
   std::string_view monolithic;  ///< the variant for experts that route by themselves; empty: none
   ActivationFormat format;
@@ -39,21 +39,21 @@ constexpr std::array<Names, 3> kOneSidedDtypes = {"", "nvfp4", "mxfp8"};
 /// First match wins; pplx and naive have none. DeepEP v2 as 7ca49fbe4 reads.
 /// Source: vllm 7e1b45a09 fused_moe/all2all_utils.py maybe_make_prepare_finalize.
 constexpr std::array<PrepareRow, 10> kPrepares = {{
-    {[](const Parallel& p) { return !p.use_all2all_kernels() && p.dp_size > 1; }, kNaive, kNaiveMonolithic, ActivationFormat::standard},
-    {[](const Parallel& p) { return !p.use_all2all_kernels(); }, "MoEPrepareAndFinalizeNoDPEPModular", "MoEPrepareAndFinalizeNoDPEPMonolithic",
+    {[](const deployment::Parallel& p) { return !p.use_all2all_kernels() && p.dp_size > 1; }, kNaive, kNaiveMonolithic, ActivationFormat::standard},
+    {[](const deployment::Parallel& p) { return !p.use_all2all_kernels(); }, "MoEPrepareAndFinalizeNoDPEPModular", "MoEPrepareAndFinalizeNoDPEPMonolithic",
      ActivationFormat::standard},
-    {[](const Parallel& p) { return p.use_deepep_ht_kernels(); }, "DeepEPHTPrepareAndFinalize", "", ActivationFormat::standard},
-    {[](const Parallel& p) { return p.use_deepep_v2_kernels(); }, "DeepEPV2PrepareAndFinalize", "", ActivationFormat::standard,
+    {[](const deployment::Parallel& p) { return p.use_deepep_ht_kernels(); }, "DeepEPHTPrepareAndFinalize", "", ActivationFormat::standard},
+    {[](const deployment::Parallel& p) { return p.use_deepep_v2_kernels(); }, "DeepEPV2PrepareAndFinalize", "", ActivationFormat::standard,
      Fp8Dispatch::platform_block},
-    {[](const Parallel& p) { return p.use_deepep_ll_kernels(); }, "DeepEPLLPrepareAndFinalize", "", ActivationFormat::batched_experts,
+    {[](const deployment::Parallel& p) { return p.use_deepep_ll_kernels(); }, "DeepEPLLPrepareAndFinalize", "", ActivationFormat::batched_experts,
      Fp8Dispatch::deepep_block},
-    {[](const Parallel& p) { return p.use_mori_kernels(); }, "MoriPrepareAndFinalize", "", ActivationFormat::standard, Fp8Dispatch::token_or_block},
-    {[](const Parallel& p) { return p.use_fi_nvl_two_sided_kernels(); }, "FlashInferNVLinkTwoSidedPrepareAndFinalize", "",
+    {[](const deployment::Parallel& p) { return p.use_mori_kernels(); }, "MoriPrepareAndFinalize", "", ActivationFormat::standard, Fp8Dispatch::token_or_block},
+    {[](const deployment::Parallel& p) { return p.use_fi_nvl_two_sided_kernels(); }, "FlashInferNVLinkTwoSidedPrepareAndFinalize", "",
      ActivationFormat::standard},
-    {[](const Parallel& p) { return p.use_fi_nvl_one_sided_kernels(); }, "FlashInferNVLinkOneSidedPrepareAndFinalize", "", ActivationFormat::standard,
+    {[](const deployment::Parallel& p) { return p.use_fi_nvl_one_sided_kernels(); }, "FlashInferNVLinkOneSidedPrepareAndFinalize", "", ActivationFormat::standard,
      Fp8Dispatch::never, kOneSidedDtypes},
-    {[](const Parallel& p) { return p.use_ag_rs_all2all_kernels(); }, kNaive, kNaiveMonolithic, ActivationFormat::standard},
-    {[](const Parallel& p) { return p.use_nixl_ep_kernels(); }, "NixlEPPrepareAndFinalize", "", ActivationFormat::batched_experts,
+    {[](const deployment::Parallel& p) { return p.use_ag_rs_all2all_kernels(); }, kNaive, kNaiveMonolithic, ActivationFormat::standard},
+    {[](const deployment::Parallel& p) { return p.use_nixl_ep_kernels(); }, "NixlEPPrepareAndFinalize", "", ActivationFormat::batched_experts,
      Fp8Dispatch::deepep_block},
 }};
 
@@ -83,7 +83,7 @@ constexpr std::array<Names, 1> kTakesLayer = {"HUMMING"};
 
 bool names(std::span<const Names> list, Names name) { return std::find(list.begin(), list.end(), name) != list.end(); }
 
-const KernelClass& class_named(Engine engine, Names name) {
+const KernelClass& class_named(deployment::Engine engine, Names name) {
   std::vector<Names> known;
   for (const KernelClass& row : kernel_classes(engine)) {
     if (row.name == name) return row;
@@ -114,7 +114,7 @@ bool moves_fp8(Fp8Dispatch rule, const AssemblyRequest& request) {
 }
 
 /// Processes that share the experts or the matrices.
-std::int64_t world_size(const Parallel& parallel) { return parallel.use_ep ? parallel.ep_size : parallel.tp_size; }
+std::int64_t world_size(const deployment::Parallel& parallel) { return parallel.use_ep ? parallel.ep_size : parallel.tp_size; }
 
 /// The one-sided exchange pads MXFP8 columns itself; the other steps move what they get.
 std::int64_t exchanged_hidden(const PrepareRow& row, const AssemblyRequest& request) {
@@ -153,4 +153,4 @@ Answer<Assembly> assemble(const AssemblyRequest& request) {
   };
 }
 
-}  // namespace mx::oracle
+}  // namespace mx::engine

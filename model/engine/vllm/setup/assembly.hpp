@@ -10,16 +10,16 @@
 #include "model/engine/vllm/setup/quant_config.hpp"
 #include "model/engine/vllm/tables.hpp"
 
-namespace mx::oracle {
+namespace mx::engine {
 
 /// What is put together.
 struct AssemblyRequest {
   std::string_view oracle;        ///< whose make_*_moe_kernel runs
   std::string_view backend;       ///< chosen by it
   std::string_view kernel_class;  ///< the same
-  Parallel parallel;
+  deployment::Parallel parallel;
   QuantConfig quant;
-  Hardware hardware;
+  deployment::Hardware hardware;
   std::int64_t hidden;          ///< after rounding
   std::int64_t max_num_tokens;  ///< of a rank, from the scheduler
   bool disable_inplace;         ///< true in every engine with torch 2.9 or later
@@ -42,4 +42,4 @@ struct Assembly {
 /// Source: vllm 7e1b45a09 fused_moe/oracle/*.py make_*_moe_kernel, modular_kernel.py FusedMoEKernel.
 Answer<Assembly> assemble(const AssemblyRequest& request);
 
-}  // namespace mx::oracle
+}  // namespace mx::engine

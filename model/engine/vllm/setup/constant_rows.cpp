@@ -4,24 +4,24 @@
 
 #include "model/engine/vllm/setup/constants.hpp"
 
-namespace mx::oracle {
+namespace mx::engine {
 namespace {
 
-using enum Activation;
+using enum deployment::Activation;
 using enum From;
 using Names = std::string_view;
 
-constexpr Mask kLimit = bit(Constant::limit);
-constexpr Mask kAlpha = bit(Constant::alpha);
-constexpr Mask kBeta = bit(Constant::beta);
-constexpr Mask kNumbers = kLimit | kAlpha | kBeta;
-constexpr Mask kBias = bit(Constant::bias);
+constexpr deployment::Mask kLimit = deployment::bit(Constant::limit);
+constexpr deployment::Mask kAlpha = deployment::bit(Constant::alpha);
+constexpr deployment::Mask kBeta = deployment::bit(Constant::beta);
+constexpr deployment::Mask kNumbers = kLimit | kAlpha | kBeta;
+constexpr deployment::Mask kBias = deployment::bit(Constant::bias);
 
-constexpr Mask kSilu = bit(silu);
-constexpr Mask kOai = bit(swigluoai);
-constexpr Mask kPacked = bit(swigluoai_uninterleave);
-constexpr Mask kStep = bit(swiglustep);
-constexpr Mask kAny = kEverything;
+constexpr deployment::Mask kSilu = deployment::bit(silu);
+constexpr deployment::Mask kOai = deployment::bit(swigluoai);
+constexpr deployment::Mask kPacked = deployment::bit(swigluoai_uninterleave);
+constexpr deployment::Mask kStep = deployment::bit(swiglustep);
+constexpr deployment::Mask kAny = deployment::kEverything;
 
 // Classes by what they do with constants.
 
@@ -80,23 +80,23 @@ constexpr std::array<Names, 13> kNothing = {"BatchedDeepGemmExperts",
 
 // Conditions.
 
-bool is_mxfp4(const ConstantCase& of) { return of.weights == QuantKey::mxfp4_static; }
-bool is_mxfp8(const ConstantCase& of) { return of.weights == QuantKey::mxfp8_static; }
-bool is_per_tensor(const ConstantCase& of) { return of.weights == QuantKey::fp8_static_tensor; }
+bool is_mxfp4(const ConstantCase& of) { return of.weights == deployment::QuantKey::mxfp4_static; }
+bool is_mxfp8(const ConstantCase& of) { return of.weights == deployment::QuantKey::mxfp8_static; }
+bool is_per_tensor(const ConstantCase& of) { return of.weights == deployment::QuantKey::fp8_static_tensor; }
 
 /// Source: vllm utils/deep_gemm.py is_deep_gemm_e8m0_used.
-bool uses_e8m0(const Deployment& deployment, Engine engine) {
+bool uses_e8m0(const deployment::Deployment& deployment, deployment::Engine engine) {
   constexpr std::array kOn = {EnvVariable::use_deep_gemm, EnvVariable::use_deep_gemm_e8m0};
   const std::optional<int>& capability = deployment.hardware.capability;
   const int family = capability.value_or(0) / 10;
   const bool supported =
-      deployment.hardware.platform == PlatformKind::cuda && (capability == 90 || family == 10 || (engine >= kVllm2026_08 && family == 12));
+      deployment.hardware.platform == deployment::PlatformKind::cuda && (capability == 90 || family == 10 || (engine >= deployment::kVllm2026_08 && family == 12));
   return supported && deployment.software.has_deep_gemm && read_switches(deployment.env, kOn) == Switch::on;
 }
 /// The activation and its quantizer are one kernel, which has no limit.
-template <Engine engine>
+template <deployment::Engine engine>
 bool is_fused_block(const ConstantCase& of) {
-  return of.weights == QuantKey::fp8_static_128_block && !of.deployment.layer.is_lora_enabled && !uses_e8m0(of.deployment, engine);
+  return of.weights == deployment::QuantKey::fp8_static_128_block && !of.deployment.layer.is_lora_enabled && !uses_e8m0(of.deployment, engine);
 }
 
 // clang-format off
@@ -145,8 +145,8 @@ constexpr std::array kRows = {
     ConstantRow{kMarlin, kNumbers, kPacked, config_or_layer, "vllm fused_moe/activation.py", kSinceAugust},
     ConstantRow{kMarlin, kNumbers, kOai | kStep, nowhere, "vllm fused_moe/activation.py: swigluoai_and_mul and swiglustep_and_mul with what they have"},
     ConstantRow{kMarlin, kBias, kAny, config, "E/marlin_moe.py"},
-    ConstantRow{kTriton, kLimit, kSilu, nowhere, "E/triton_moe.py: silu_and_mul_per_block_quant", kMay, is_fused_block<kVllm2026_05>},
-    ConstantRow{kTriton, kLimit, kSilu, nowhere, "E/triton_moe.py: silu_and_mul_per_block_quant", kAugust, is_fused_block<kVllm2026_08>},
+    ConstantRow{kTriton, kLimit, kSilu, nowhere, "E/triton_moe.py: silu_and_mul_per_block_quant", kMay, is_fused_block<deployment::kVllm2026_05>},
+    ConstantRow{kTriton, kLimit, kSilu, nowhere, "E/triton_moe.py: silu_and_mul_per_block_quant", kAugust, is_fused_block<deployment::kVllm2026_08>},
     ConstantRow{kOnTriton, kLimit, kSilu, config, "E/triton_moe.py activation", kMay},
     ConstantRow{kOnTriton, kLimit, kSilu, config_or_layer, "E/triton_moe.py activation", kSinceAugust},
     ConstantRow{kOnTriton, kNumbers, kPacked, config_or_layer, "vllm fused_moe/activation.py", kSinceAugust},
@@ -221,4 +221,4 @@ constexpr std::array kRows = {
 
 std::span<const ConstantRow> constant_rows() { return kRows; }
 
-}  // namespace mx::oracle
+}  // namespace mx::engine

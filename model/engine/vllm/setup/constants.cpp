@@ -8,7 +8,7 @@
 #include "model/engine/vllm/setup/setup.hpp"
 #include "model/fault.hpp"
 
-namespace mx::oracle {
+namespace mx::engine {
 namespace {
 
 constexpr std::array<std::string_view, 4> kConstants = {"limit", "alpha", "beta", "biases"};
@@ -21,9 +21,9 @@ bool keeps(const QuantConfigRow& row, Constant constant) {
 }
 
 /// HUMMING makes its configuration of the layer itself.
-bool config_keeps(const OracleTables& tables, const Deployment& deployment, std::string_view backend, Constant constant) {
+bool config_keeps(const OracleTables& tables, const deployment::Deployment& deployment, std::string_view backend, Constant constant) {
   if (backend == kHumming) return true;
-  if (const OwnChoice own = own_choice(tables, deployment); own.taken() && own.backend == backend) return contains(own.constants, constant);
+  if (const OwnChoice own = own_choice(tables, deployment); own.taken() && own.backend == backend) return deployment::contains(own.constants, constant);
   const std::vector<QuantConfigRow> rows = quant_config_rows(tables.engine, tables.name);
   const QuantConfigRow* row = find_quant_config_row(rows, backend, quant_arguments(tables, deployment, backend));
   return row != nullptr && keeps(*row, constant);
@@ -41,10 +41,10 @@ bool config_always_keeps(const OracleTables& tables, std::string_view backend, C
   return found;
 }
 
-bool is_about(const ConstantRow& row, Engine engine, std::string_view backend, std::string_view kernel_class, Constant constant) {
+bool is_about(const ConstantRow& row, deployment::Engine engine, std::string_view backend, std::string_view kernel_class, Constant constant) {
   if (!row.backends.empty() && std::ranges::find(row.backends, backend) == row.backends.end()) return false;
-  const Engine of = fault::planted(fault::Fault::constants_of_may) ? kVllm2026_05 : engine;
-  return row.versions.has(of) && contains(row.constants, constant) && std::ranges::find(row.classes, kernel_class) != row.classes.end();
+  const deployment::Engine of = fault::planted(fault::Fault::constants_of_may) ? deployment::kVllm2026_05 : engine;
+  return row.versions.has(of) && deployment::contains(row.constants, constant) && std::ranges::find(row.classes, kernel_class) != row.classes.end();
 }
 
 template <typename Keeps>
@@ -66,19 +66,19 @@ bool other_than(const std::optional<double>& given, double built_in) { return gi
 std::string_view name_of(Constant constant) { return kConstants[static_cast<std::size_t>(constant)]; }
 std::string_view name_of(Reach reach) { return kReaches[static_cast<std::size_t>(reach)]; }
 
-std::optional<Reached> reach(const OracleTables& tables, const Deployment& deployment, std::string_view backend, std::string_view kernel_class,
+std::optional<Reached> reach(const OracleTables& tables, const deployment::Deployment& deployment, std::string_view backend, std::string_view kernel_class,
                              Constant constant) {
-  const Activation activation = activation_named(deployment.layer.activation);
-  const ConstantCase of{deployment, tables.name, tables.weight_key.value_or(quant_key_named(deployment.weight_key))};
+  const deployment::Activation activation = deployment::activation_named(deployment.layer.activation);
+  const ConstantCase of{deployment, tables.name, tables.weight_key.value_or(deployment::quant_key_named(deployment.weight_key))};
   for (const ConstantRow& row : constant_rows()) {
-    if (!is_about(row, tables.engine, backend, kernel_class, constant) || !contains(row.activations, activation) || (row.where && !row.where(of)))
+    if (!is_about(row, tables.engine, backend, kernel_class, constant) || !deployment::contains(row.activations, activation) || (row.where && !row.where(of)))
       continue;
     return Reached{end_of(row.from, [&] { return config_keeps(tables, deployment, backend, constant); }), &row};
   }
   return std::nullopt;
 }
 
-bool may_not_reach(const OracleTables& tables, std::string_view backend, std::string_view kernel_class, Mask activations, Constant constant) {
+bool may_not_reach(const OracleTables& tables, std::string_view backend, std::string_view kernel_class, deployment::Mask activations, Constant constant) {
   return std::ranges::any_of(constant_rows(), [&](const ConstantRow& row) {
     if (!is_about(row, tables.engine, backend, kernel_class, constant) || (row.activations & activations) == 0) return false;
     if (row.from == From::config) return !config_always_keeps(tables, backend, constant);
@@ -86,20 +86,20 @@ bool may_not_reach(const OracleTables& tables, std::string_view backend, std::st
   });
 }
 
-bool gives(const LayerConfig& layer, Constant constant) {
+bool gives(const deployment::LayerConfig& layer, Constant constant) {
   if (constant == Constant::bias) return layer.has_bias;
-  const ActivationConstants values = constants_of(layer);
+  const deployment::ActivationConstants values = deployment::constants_of(layer);
   const std::optional<double>& value = constant == Constant::limit   ? values.swiglu_limit
                                        : constant == Constant::alpha ? values.swiglu_alpha
                                                                      : values.swiglu_beta;
-  switch (activation_named(layer.activation)) {
-    case Activation::silu: return constant == Constant::limit && value.has_value();
-    case Activation::swiglustep: return constant == Constant::limit && other_than(value, 7);
-    case Activation::swigluoai_uninterleave: return value.has_value();
-    case Activation::swigluoai: break;
+  switch (deployment::activation_named(layer.activation)) {
+    case deployment::Activation::silu: return constant == Constant::limit && value.has_value();
+    case deployment::Activation::swiglustep: return constant == Constant::limit && other_than(value, 7);
+    case deployment::Activation::swigluoai_uninterleave: return value.has_value();
+    case deployment::Activation::swigluoai: break;
     default: return false;
   }
   return other_than(value, constant == Constant::limit ? 7 : constant == Constant::alpha ? 1.702 : 1);
 }
 
-}  // namespace mx::oracle
+}  // namespace mx::engine

@@ -9,7 +9,7 @@
 
 #include "model/engine/vllm/tables.hpp"
 
-namespace mx::oracle {
+namespace mx::engine {
 
 /// What a model has beside its weights. limit, alpha and beta are those of its activation.
 enum class Constant : std::uint8_t { limit, alpha, beta, bias };
@@ -33,19 +33,19 @@ enum class From : std::uint8_t {
 
 /// A layer in a class, as the conditions of rows see it.
 struct ConstantCase {
-  const Deployment& deployment;
+  const deployment::Deployment& deployment;
   std::string_view oracle;
-  QuantKey weights;
+  deployment::QuantKey weights;
 };
 
 /// First match wins.
 struct ConstantRow {
   std::span<const std::string_view> classes;
-  Mask constants;
-  Mask activations;  ///< kEverything for biases
+  deployment::Mask constants;
+  deployment::Mask activations;  ///< kEverything for biases
   From from;
   std::string_view source;  ///< E/ is vllm fused_moe/experts/ of the version
-  Versions versions = kAlways;
+  deployment::Versions versions = kAlways;
   bool (*where)(const ConstantCase& of) = nullptr;  ///< null: everywhere
   std::span<const std::string_view> backends = {};  ///< empty: every backend with such a class
 };
@@ -62,14 +62,14 @@ std::span<const ConstantRow> constant_rows();
 
 /// Whether the deployment's constant reaches the kernel of a class; nothing for a class or an activation without a row. Throws Error(usage) for an
 /// unknown backend, unless it is of a choice of the deployment's own (own_choice.hpp).
-std::optional<Reached> reach(const OracleTables& tables, const Deployment& deployment, std::string_view backend, std::string_view kernel_class,
+std::optional<Reached> reach(const OracleTables& tables, const deployment::Deployment& deployment, std::string_view backend, std::string_view kernel_class,
                              Constant constant);
 
 /// Some layer's constant of one of these activations does not reach the class, or raises.
-bool may_not_reach(const OracleTables& tables, std::string_view backend, std::string_view kernel_class, Mask activations, Constant constant);
+bool may_not_reach(const OracleTables& tables, std::string_view backend, std::string_view kernel_class, deployment::Mask activations, Constant constant);
 
 /// The layer has it, and it is not what kernels have built in: a limit of SILU; another limit than 7, alpha than 1.702, beta than 1 of SWIGLUOAI;
 /// a limit of SWIGLUSTEP that is given and not 7; any of SWIGLUOAI_UNINTERLEAVE.
-bool gives(const LayerConfig& layer, Constant constant);
+bool gives(const deployment::LayerConfig& layer, Constant constant);
 
-}  // namespace mx::oracle
+}  // namespace mx::engine

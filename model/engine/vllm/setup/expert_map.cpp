@@ -7,7 +7,7 @@
 #include "model/error.hpp"
 #include "model/names.hpp"
 
-namespace mx::oracle {
+namespace mx::engine {
 namespace {
 
 constexpr std::array<std::string_view, 2> kPlacements = {"linear", "round_robin"};
@@ -43,7 +43,7 @@ ExpertPlacement placement_named(std::string_view name) {
   return static_cast<ExpertPlacement>(found - kPlacements.begin());
 }
 
-ExpertPlacement granted_placement(const PlacementRequest& request, const Parallel& parallel) {
+ExpertPlacement granted_placement(const PlacementRequest& request, const deployment::Parallel& parallel) {
   const bool model_allows = request.expert_groups.value_or(0) > 1 && request.redundant_experts == 0 && !parallel.enable_eplb;
   const bool exchange_allows = !parallel.use_all2all_kernels() || parallel.use_deepep_ll_kernels() || parallel.use_nixl_ep_kernels();
   return parallel.use_ep && model_allows && exchange_allows ? request.wanted : ExpertPlacement::linear;
@@ -51,7 +51,7 @@ ExpertPlacement granted_placement(const PlacementRequest& request, const Paralle
 
 ExpertMap determine_expert_map(int ep_size, int ep_rank, std::int64_t experts, ExpertPlacement placement,
                                const std::optional<AiterExpertMask>& aiter) {
-  require(ep_size, 1, kLargestGroup, "ep size");
+  require(ep_size, 1, deployment::kLargestGroup, "ep size");
   require(ep_rank, 0, ep_size - 1, "ep rank");
   require(experts, 1, kLargestExpertCount, "number of experts");
   if (aiter) require(aiter->shared_experts, 0, kLargestExpertCount, "number of shared experts");
@@ -75,4 +75,4 @@ ExpertMap determine_expert_map(int ep_size, int ep_rank, std::int64_t experts, E
   return result;
 }
 
-}  // namespace mx::oracle
+}  // namespace mx::engine

@@ -8,7 +8,7 @@
 
 #include "model/deployment/deployment.hpp"
 
-namespace mx::oracle {
+namespace mx::engine {
 
 /// Consecutive experts on a rank, or every ep_size-th one.
 enum class ExpertPlacement : std::uint8_t { linear, round_robin };
@@ -26,7 +26,7 @@ struct PlacementRequest {
 /// round_robin falls back to linear (with a warning in the engine) unless the model has more than one expert group, no redundant experts, no EPLB,
 /// and the exchange is none at all, DeepEP LL or NIXL EP. Without expert parallelism there is nothing to place: linear.
 /// Source: vllm 7e1b45a09 fused_moe/expert_map_manager.py determine_expert_placement_strategy.
-ExpertPlacement granted_placement(const PlacementRequest& request, const Parallel& parallel);
+ExpertPlacement granted_placement(const PlacementRequest& request, const deployment::Parallel& parallel);
 
 /// The experts of one rank.
 struct ExpertMap {
@@ -49,4 +49,4 @@ ExpertMap determine_expert_map(int ep_size, int ep_rank, std::int64_t experts, E
 /// Experts above this are a mistake, not a model.
 inline constexpr std::int64_t kLargestExpertCount = std::int64_t{1} << 20;
 
-}  // namespace mx::oracle
+}  // namespace mx::engine

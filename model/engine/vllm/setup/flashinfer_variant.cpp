@@ -5,7 +5,7 @@
 
 #include "model/engine/vllm/tables.hpp"
 
-namespace mx::oracle {
+namespace mx::engine {
 namespace {
 
 constexpr std::string_view kVariable = "VLLM_FLASHINFER_MOE_BACKEND";
@@ -16,14 +16,14 @@ constexpr std::array<std::string_view, 3> kNames = {"CUTLASS", "TENSORRT_LLM", "
 /// First match by word and capability.
 struct VariantRow {
   std::string_view word;
-  CapRange capability;
+  deployment::CapRange capability;
   FlashinferVariant variant;
 };
 constexpr std::array<VariantRow, 4> kRows = {{
-    {"throughput", kAnyCapability, FlashinferVariant::cutlass},
-    {"latency", cap_family(100), FlashinferVariant::tensorrt_llm},
-    {"latency", kAnyCapability, FlashinferVariant::cutlass},
-    {"masked_gemm", kAnyCapability, FlashinferVariant::cutedsl},
+    {"throughput", deployment::kAnyCapability, FlashinferVariant::cutlass},
+    {"latency", deployment::cap_family(100), FlashinferVariant::tensorrt_llm},
+    {"latency", deployment::kAnyCapability, FlashinferVariant::cutlass},
+    {"masked_gemm", deployment::kAnyCapability, FlashinferVariant::cutedsl},
 }};
 
 }  // namespace
@@ -34,9 +34,9 @@ Answer<FlashinferVariant> flashinfer_variant(const std::optional<int>& capabilit
   const auto set = environment.find(std::string(kVariable));
   const std::string word = set == environment.end() ? std::string(kUnset) : set->second;
   for (const VariantRow& row : kRows) {
-    if (row.word == word && in_range(row.capability, capability)) return row.variant;
+    if (row.word == word && deployment::in_range(row.capability, capability)) return row.variant;
   }
   return Refusal{"ValueError", std::string(kVariable) + " is '" + word + "', must be throughput, latency or masked_gemm"};
 }
 
-}  // namespace mx::oracle
+}  // namespace mx::engine

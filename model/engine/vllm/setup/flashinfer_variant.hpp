@@ -8,7 +8,7 @@
 #include "model/engine/vllm/answer.hpp"
 #include "model/engine/vllm/env.hpp"
 
-namespace mx::oracle {
+namespace mx::engine {
 
 enum class FlashinferVariant : std::uint8_t { cutlass, tensorrt_llm, cutedsl };
 /// CUTLASS, TENSORRT_LLM, CUTEDSL.
@@ -18,4 +18,4 @@ std::string_view name_of(FlashinferVariant variant);
 /// Source: vllm 7e1b45a09 quantization/utils/flashinfer_utils.py get_flashinfer_moe_backend; envs.py env_with_choices.
 Answer<FlashinferVariant> flashinfer_variant(const std::optional<int>& capability, const Environment& environment);
 
-}  // namespace mx::oracle
+}  // namespace mx::engine

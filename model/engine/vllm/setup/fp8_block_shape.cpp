@@ -7,7 +7,7 @@
 #include "model/engine/vllm/check.hpp"
 #include "model/error.hpp"
 
-namespace mx::oracle {
+namespace mx::engine {
 namespace {
 
 constexpr std::int64_t kSmallestBlock = 32;
@@ -17,13 +17,13 @@ std::int64_t whole(std::int64_t size, std::int64_t unit) { return (size + unit -
 /// A class of the wished backends takes weights with a scale for each square block of that side on the device.
 bool wish_takes(const BlockRequest& request, std::int64_t side) {
   const std::string edge = std::to_string(side);
-  const QuantKey key = quant_key_named("FP8:float32:" + edge + "," + edge);
+  const deployment::QuantKey key = deployment::quant_key_named("FP8:float32:" + edge + "," + edge);
   const OracleTables& tables = tables_of(request.engine, "fp8");
   const auto name = std::ranges::find(tables.user_names, request.moe_backend, &UserNameRow::name);
   if (name == tables.user_names.end()) return false;
   return std::ranges::any_of(name->backends, [&](std::string_view backend) {
     return std::ranges::any_of(backend_named(tables, backend).classes, [&](std::string_view kernel_class) {
-      return takes_keys(tables.classes, kernel_class, request.hardware, {key, QuantKey::fp8_dynamic_128});
+      return takes_keys(tables.classes, kernel_class, request.hardware, {key, deployment::QuantKey::fp8_dynamic_128});
     });
   });
 }
@@ -37,7 +37,7 @@ bool may_pad(const BlockRequest& request) {
 Answer<BlockShape> fp8_block_shape(const BlockRequest& request) {
   const auto [rows, columns] = request.block;
   if (rows < 1 || columns < 1 || request.hidden < 1 || request.intermediate < 1) throw Error(ErrorCode::usage, "sizes and blocks must be positive");
-  const Parallel parallel = derive(request.parallel, request.engine);
+  const deployment::Parallel parallel = deployment::derive(request.parallel, request.engine);
   const std::int64_t share = request.intermediate / parallel.tp_size;
   const BlockShape kept{std::nullopt, request.block, std::nullopt, share, false};
   if (share % rows == 0 && (parallel.tp_size == 1 || share % columns == 0)) return kept;
@@ -53,10 +53,10 @@ Answer<BlockShape> fp8_block_shape(const BlockRequest& request) {
   return BlockShape{refined, *refined, GroupShape{rows / side, columns / side}, share, false};
 }
 
-bool deep_gemm_auto_disabled(Engine engine, const Hardware& hardware, std::string_view text_model) {
+bool deep_gemm_auto_disabled(deployment::Engine engine, const deployment::Hardware& hardware, std::string_view text_model) {
   return std::ranges::any_of(tables_of(engine, "fp8").steps, [&](const Step& step) {
-    return !step.when.models.empty() && holds(step.when.where, hardware) && std::ranges::find(step.when.models, text_model) != step.when.models.end();
+    return !step.when.models.empty() && deployment::holds(step.when.where, hardware) && std::ranges::find(step.when.models, text_model) != step.when.models.end();
   });
 }
 
-}  // namespace mx::oracle
+}  // namespace mx::engine

@@ -9,13 +9,13 @@
 #include "model/engine/vllm/answer.hpp"
 #include "model/engine/vllm/setup/quant_config.hpp"
 
-namespace mx::oracle {
+namespace mx::engine {
 
 /// A checkpoint whose weights have one scale a block.
 struct BlockRequest {
-  Engine engine;
-  Hardware hardware;
-  ParallelRequest parallel;
+  deployment::Engine engine;
+  deployment::Hardware hardware;
+  deployment::ParallelRequest parallel;
   GroupShape block;  ///< of the checkpoint: rows, columns
   std::int64_t hidden;
   std::int64_t intermediate;  ///< of the whole layer
@@ -39,6 +39,6 @@ struct BlockShape {
 Answer<BlockShape> fp8_block_shape(const BlockRequest& request);
 
 /// True where the engine turns DeepGEMM off by itself for a type of text model. Source: vllm 4ba787ec9 utils/deep_gemm.py.
-bool deep_gemm_auto_disabled(Engine engine, const Hardware& hardware, std::string_view text_model);
+bool deep_gemm_auto_disabled(deployment::Engine engine, const deployment::Hardware& hardware, std::string_view text_model);
 
-}  // namespace mx::oracle
+}  // namespace mx::engine

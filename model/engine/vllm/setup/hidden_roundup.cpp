@@ -9,7 +9,7 @@
 #include "model/error.hpp"
 #include "model/names.hpp"
 
-namespace mx::oracle {
+namespace mx::engine {
 namespace {
 
 struct DtypeRow {
@@ -34,15 +34,15 @@ constexpr std::array<std::int64_t, 8> kBatchedKernelSizes = {2048, 2560, 3072, 4
 
 /// The rule of one kind of exchange: whole units of bytes, or the next size of a list.
 struct ExchangeRow {
-  bool (Parallel::*used)() const;
+  bool (deployment::Parallel::*used)() const;
   std::int64_t unit_bytes;  ///< 0: the list decides
   std::span<const std::int64_t> sizes;
 };
 constexpr std::array<ExchangeRow, 4> kExchanges = {{
-    {&Parallel::use_deepep_ht_kernels, 512, {}},  // deepep_ht.py: a warp of 32 lanes moves 16 bytes each
-    {&Parallel::use_deepep_v2_kernels, 512, {}},
-    {&Parallel::use_deepep_ll_kernels, 0, kBatchedKernelSizes},
-    {&Parallel::use_nixl_ep_kernels, 0, kBatchedKernelSizes},
+    {&deployment::Parallel::use_deepep_ht_kernels, 512, {}},  // deepep_ht.py: a warp of 32 lanes moves 16 bytes each
+    {&deployment::Parallel::use_deepep_v2_kernels, 512, {}},
+    {&deployment::Parallel::use_deepep_ll_kernels, 0, kBatchedKernelSizes},
+    {&deployment::Parallel::use_nixl_ep_kernels, 0, kBatchedKernelSizes},
 }};
 
 Answer<std::int64_t> next_of(std::span<const std::int64_t> sizes, std::int64_t hidden) {
@@ -61,9 +61,9 @@ std::int64_t element_bytes(std::string_view dtype) {
   throw Error(ErrorCode::usage, unknown_name("dtype", dtype, kDtypeNames));
 }
 
-Answer<std::int64_t> hidden_for_exchange(std::int64_t hidden, std::string_view dtype, const Parallel& parallel) {
-  if (hidden < 1 || hidden > kLargestSize) {
-    throw Error(ErrorCode::usage, "hidden size is " + std::to_string(hidden) + ", must be in [1, " + std::to_string(kLargestSize) + "]");
+Answer<std::int64_t> hidden_for_exchange(std::int64_t hidden, std::string_view dtype, const deployment::Parallel& parallel) {
+  if (hidden < 1 || hidden > deployment::kLargestSize) {
+    throw Error(ErrorCode::usage, "hidden size is " + std::to_string(hidden) + ", must be in [1, " + std::to_string(deployment::kLargestSize) + "]");
   }
   const std::int64_t bytes = element_bytes(dtype);
   for (const ExchangeRow& row : kExchanges) {
@@ -74,4 +74,4 @@ Answer<std::int64_t> hidden_for_exchange(std::int64_t hidden, std::string_view d
   return hidden;
 }
 
-}  // namespace mx::oracle
+}  // namespace mx::engine

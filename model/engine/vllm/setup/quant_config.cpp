@@ -7,7 +7,7 @@
 #include "model/fault.hpp"
 #include "model/names.hpp"
 
-namespace mx::oracle {
+namespace mx::engine {
 namespace {
 
 constexpr GroupShape kMxBlock{1, 32};
@@ -79,7 +79,7 @@ QuantConfig config_of(const QuantConfigRow& row, const QuantArguments& arguments
   const auto input_scale = [&](std::string_view name) { return std::string(arguments.has_input_scales ? name : std::string_view()); };
   const auto bias = [&](const char* name) { return std::string(row.takes_bias && arguments.has_bias ? name : ""); };
   const auto zeros = [&](const char* name) { return std::string(arguments.has_zero_points ? name : ""); };
-  const bool kept = fault::planted(fault::Fault::later_activations_kept) && row.versions.since != kVllm2026_05;
+  const bool kept = fault::planted(fault::Fault::later_activations_kept) && row.versions.since != deployment::kVllm2026_05;
   const std::string activation_dtype = kept ? "" : dtype_of(row.activation_dtype, arguments);
   const std::string weight_dtype = dtype_of(row.weight_dtype, arguments);
   return {
@@ -101,8 +101,8 @@ bool QuantConfig::per_out_ch_quant() const { return w1.shape == kPerToken; }
 
 std::optional<GroupShape> QuantConfig::block_shape() const { return a1.shape == kPerTensor || a1.shape == kPerToken ? std::nullopt : a1.shape; }
 
-std::string_view platform_fp8_dtype(const Hardware& hardware) {
-  const bool fnuz = hardware.platform == PlatformKind::rocm && hardware.gcn_arch.find("gfx94") != std::string::npos;
+std::string_view platform_fp8_dtype(const deployment::Hardware& hardware) {
+  const bool fnuz = hardware.platform == deployment::PlatformKind::rocm && hardware.gcn_arch.find("gfx94") != std::string::npos;
   return fnuz ? "float8_e4m3fnuz" : "float8_e4m3fn";
 }
 
@@ -119,8 +119,8 @@ const QuantConfigRow* find_quant_config_row(std::span<const QuantConfigRow> rows
   return nullptr;
 }
 
-Answer<QuantConfig> quant_config(Engine engine, std::string_view oracle, std::string_view backend, const QuantArguments& arguments) {
+Answer<QuantConfig> quant_config(deployment::Engine engine, std::string_view oracle, std::string_view backend, const QuantArguments& arguments) {
   return quant_config(quant_config_rows(engine, oracle), backend, arguments);
 }
 
-}  // namespace mx::oracle
+}  // namespace mx::engine

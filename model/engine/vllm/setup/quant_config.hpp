@@ -13,7 +13,7 @@
 #include "model/deployment/version.hpp"
 #include "model/engine/vllm/answer.hpp"
 
-namespace mx::oracle {
+namespace mx::engine {
 
 /// Elements that share a scale: rows x columns, -1 is all of them.
 struct GroupShape {
@@ -55,7 +55,7 @@ struct QuantConfig {
 /// What the caller hands over. An oracle reads its own part of it: mxfp4 the constants, biases and input scales; fp8 all but alpha, beta and biases,
 /// since 2026-08 these too; nvfp4 the constants since 2026-08; w4a8 nothing; int8 biases, the flag per token and whether there are input scales.
 struct QuantArguments {
-  Hardware hardware;  ///< decides what the platform's fp8 is
+  deployment::Hardware hardware;  ///< decides what the platform's fp8 is
   std::optional<GroupShape> block_shape = {};
   bool per_act_token_quant = false;
   bool per_out_ch_quant = false;
@@ -70,7 +70,7 @@ struct QuantArguments {
 };
 
 /// float8_e4m3fnuz on gfx94x, float8_e4m3fn elsewhere. Source: vllm 7e1b45a09 platforms/rocm.py fp8_dtype.
-std::string_view platform_fp8_dtype(const Hardware& hardware);
+std::string_view platform_fp8_dtype(const deployment::Hardware& hardware);
 
 /// How a row finds a group shape.
 enum class ShapeRule : std::uint8_t {
@@ -119,7 +119,7 @@ struct QuantConfigRow {
   bool takes_alpha_beta = false;
   bool takes_limit = false;
   bool takes_bias = false;
-  Versions versions = since(kVllm2026_05);
+  deployment::Versions versions = deployment::since(deployment::kVllm2026_05);
   SchemeRule scheme = SchemeRule::any;
 };
 inline constexpr std::string_view kPlatformFp8 = "platform fp8";
@@ -128,13 +128,13 @@ inline constexpr std::string_view kIntegerOfWeights = "int of the weights' bits"
 /// Rows of an oracle in a version, first match wins. Throws Error(usage) with the nearest known name.
 /// mxfp4 and mxfp4_deepseek_v4, fp8 and mxfp8 share theirs. Source: vllm fused_moe/oracle/*.py make_*_moe_quant_config, fused_moe/config.py,
 /// unquantized_fused_moe_method.py at 7e1b45a09 (w4a8: 4438b6e7d), 7ca49fbe4 and 0.33.0.
-std::vector<QuantConfigRow> quant_config_rows(Engine engine, std::string_view oracle);
+std::vector<QuantConfigRow> quant_config_rows(deployment::Engine engine, std::string_view oracle);
 
 /// The config of a backend, or the engine's AssertionError: input scales missing where they are needed, a block together with a flag where both are
 /// looked at. Throws Error(usage) for an oracle or a backend without a row; HUMMING has none: its config comes from the layer's own schemas.
-Answer<QuantConfig> quant_config(Engine engine, std::string_view oracle, std::string_view backend, const QuantArguments& arguments);
+Answer<QuantConfig> quant_config(deployment::Engine engine, std::string_view oracle, std::string_view backend, const QuantArguments& arguments);
 Answer<QuantConfig> quant_config(std::span<const QuantConfigRow> rows, std::string_view backend, const QuantArguments& arguments);
 /// The row that makes it; null: none.
 const QuantConfigRow* find_quant_config_row(std::span<const QuantConfigRow> rows, std::string_view backend, const QuantArguments& arguments);
 
-}  // namespace mx::oracle
+}  // namespace mx::engine

@@ -8,7 +8,7 @@
 #include "model/error.hpp"
 #include "model/names.hpp"
 
-namespace mx::oracle {
+namespace mx::engine {
 namespace {
 
 using Names = std::string_view;
@@ -304,11 +304,11 @@ constexpr std::array kOracleNames = column_of(kOracles, &OracleRows::oracle);
 
 }  // namespace
 
-std::vector<QuantConfigRow> quant_config_rows(Engine engine, std::string_view oracle) {
+std::vector<QuantConfigRow> quant_config_rows(deployment::Engine engine, std::string_view oracle) {
   for (const OracleRows& row : kOracles) {
     if (row.oracle == oracle) return rows_of(engine, row.rows);
   }
   throw Error(ErrorCode::usage, unknown_name("oracle", oracle, kOracleNames));
 }
 
-}  // namespace mx::oracle
+}  // namespace mx::engine

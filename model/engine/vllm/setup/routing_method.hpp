@@ -10,7 +10,7 @@
 #include "model/deployment/version.hpp"
 #include "model/deployment/vocabulary.hpp"
 
-namespace mx::oracle {
+namespace mx::engine {
 
 /// What a model's configuration says about routing.
 struct RoutingRequest {
@@ -29,17 +29,17 @@ struct RoutingRow {
   std::optional<bool> has_expert_groups = {};  ///< more than 0 of them
   std::optional<bool> top_1 = {};
   std::optional<bool> renormalize = {};
-  Routing result = Routing::unspecified;
-  Versions versions = since(kVllm2026_05);
+  deployment::Routing result = deployment::Routing::unspecified;
+  deployment::Versions versions = deployment::since(deployment::kVllm2026_05);
   bool unscaled = false;  ///< the scaling factor is absent or 1
 };
 
 /// The rules of the engine, first match wins; the last one holds always.
 /// Source: vllm 7e1b45a09, 7ca49fbe4 and 4ba787ec9 fused_moe/config.py get_routing_method_type.
-std::vector<RoutingRow> routing_rows(Engine engine);
+std::vector<RoutingRow> routing_rows(deployment::Engine engine);
 
 /// The result of the first rule that holds, Unspecified when none does.
-Routing routing_method_of(std::span<const RoutingRow> rows, const RoutingRequest& request);
-Routing routing_method_of(Engine engine, const RoutingRequest& request);
+deployment::Routing routing_method_of(std::span<const RoutingRow> rows, const RoutingRequest& request);
+deployment::Routing routing_method_of(deployment::Engine engine, const RoutingRequest& request);
 
-}  // namespace mx::oracle
+}  // namespace mx::engine

@@ -7,46 +7,46 @@
 #include "model/engine/vllm/method.hpp"
 #include "model/engine/vllm/setup/sizes.hpp"
 
-namespace mx::oracle {
+namespace mx::engine {
 namespace {
 
 constexpr std::string_view kIntWna16 = "int_wna16";
 
 /// Elements that share a scale of the checkpoint's weights, where its configuration states a block.
-std::optional<GroupShape> block_of(QuantKey weights) {
-  if (weights == QuantKey::fp8_static_128_block) return GroupShape{128, 128};
-  if (weights == QuantKey::mxfp8_static) return GroupShape{1, 32};
-  if (weights == QuantKey::int4_w4a8_group_128) return GroupShape{1, 128};
-  if (weights == QuantKey::int4_w4a8_group_64) return GroupShape{1, 64};
-  if (weights == QuantKey::int4_w4a8_group_32) return GroupShape{1, 32};
-  if (weights == QuantKey::int8_static_channel) return GroupShape{-1, 1};
+std::optional<GroupShape> block_of(deployment::QuantKey weights) {
+  if (weights == deployment::QuantKey::fp8_static_128_block) return GroupShape{128, 128};
+  if (weights == deployment::QuantKey::mxfp8_static) return GroupShape{1, 32};
+  if (weights == deployment::QuantKey::int4_w4a8_group_128) return GroupShape{1, 128};
+  if (weights == deployment::QuantKey::int4_w4a8_group_64) return GroupShape{1, 64};
+  if (weights == deployment::QuantKey::int4_w4a8_group_32) return GroupShape{1, 32};
+  if (weights == deployment::QuantKey::int8_static_channel) return GroupShape{-1, 1};
   return std::nullopt;
 }
 
 /// The key that the backend's classes were asked with.
-QuantKey activation_key(const OracleTables& tables, const Deployment& deployment, std::string_view backend) {
-  const QuantKey own = backend_named(tables, backend).own_key;
+deployment::QuantKey activation_key(const OracleTables& tables, const deployment::Deployment& deployment, std::string_view backend) {
+  const deployment::QuantKey own = backend_named(tables, backend).own_key;
   if (tables.keys == KeyPolicy::own) return own;
-  const QuantKey asked = quant_key_named(deployment.activation_key);
-  return tables.keys == KeyPolicy::requested_or_own && asked == QuantKey::none ? own : asked;
+  const deployment::QuantKey asked = deployment::quant_key_named(deployment.activation_key);
+  return tables.keys == KeyPolicy::requested_or_own && asked == deployment::QuantKey::none ? own : asked;
 }
 
 }  // namespace
 
-QuantArguments quant_arguments(const OracleTables& tables, const Deployment& deployment, std::string_view backend) {
-  const LayerConfig& layer = deployment.layer;
-  const QuantKey weights = tables.weight_key.value_or(quant_key_named(deployment.weight_key));
-  const QuantKey activations = activation_key(tables, deployment, backend);
+QuantArguments quant_arguments(const OracleTables& tables, const deployment::Deployment& deployment, std::string_view backend) {
+  const deployment::LayerConfig& layer = deployment.layer;
+  const deployment::QuantKey weights = tables.weight_key.value_or(deployment::quant_key_named(deployment.weight_key));
+  const deployment::QuantKey activations = activation_key(tables, deployment, backend);
   const bool oai = layer.activation == "SWIGLUOAI";
   QuantArguments arguments;
   arguments.hardware = deployment.hardware;
   arguments.block_shape = tables.name == kIntWna16 ? GroupShape{0, deployment.weight_only.group_size} : block_of(weights);
-  arguments.per_act_token_quant = activations == QuantKey::fp8_dynamic_token || activations == QuantKey::int8_dynamic_token;
-  arguments.per_out_ch_quant = weights == QuantKey::fp8_static_channel;
-  arguments.has_input_scales = activations == QuantKey::fp8_static_tensor;
+  arguments.per_act_token_quant = activations == deployment::QuantKey::fp8_dynamic_token || activations == deployment::QuantKey::int8_dynamic_token;
+  arguments.per_out_ch_quant = weights == deployment::QuantKey::fp8_static_channel;
+  arguments.has_input_scales = activations == deployment::QuantKey::fp8_static_tensor;
   arguments.has_bias = layer.has_bias;
-  arguments.sixteen_bit = activations == QuantKey::none || read_switch(deployment.env, EnvVariable::b12x_moe_fp4_force_a16) == Switch::on;
-  arguments.weight_bits = weights == QuantKey::int8_static ? 8 : 4;
+  arguments.sixteen_bit = activations == deployment::QuantKey::none || read_switch(deployment.env, EnvVariable::b12x_moe_fp4_force_a16) == Switch::on;
+  arguments.weight_bits = weights == deployment::QuantKey::int8_static ? 8 : 4;
   arguments.has_zero_points = tables.name == kIntWna16 && deployment.weight_only.may_have_zp;
   if (layer.constants) {
     arguments.gemm1_alpha = layer.constants->swiglu_alpha;
@@ -62,8 +62,8 @@ QuantArguments quant_arguments(const OracleTables& tables, const Deployment& dep
   return arguments;
 }
 
-Setup set_up(const OracleTables& tables, const Deployment& deployment, const Choice& choice) {
-  const Parallel parallel = derive(deployment.parallel, tables.engine);
+Setup set_up(const OracleTables& tables, const deployment::Deployment& deployment, const Choice& choice) {
+  const deployment::Parallel parallel = deployment::derive(deployment.parallel, tables.engine);
   Setup setup{.allocated = allocated_sizes(tables, choice.backend, deployment), .quant = {}, .assembly = {}};
   if (own_choice(tables, deployment).taken()) return setup;
   const QuantArguments arguments = quant_arguments(tables, deployment, choice.backend);
@@ -86,4 +86,4 @@ Setup set_up(const OracleTables& tables, const Deployment& deployment, const Cho
   return setup;
 }
 
-}  // namespace mx::oracle
+}  // namespace mx::engine

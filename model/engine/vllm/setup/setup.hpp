@@ -7,7 +7,7 @@
 #include "model/engine/vllm/setup/assembly.hpp"
 #include "model/engine/vllm/setup/quant_config.hpp"
 
-namespace mx::oracle {
+namespace mx::engine {
 
 /// Every part may be the engine's exception instead; a part that needs an earlier one is absent after its exception.
 struct Setup {
@@ -17,12 +17,12 @@ struct Setup {
 };
 
 /// What the caller hands to the function that makes the configuration, as far as the deployment says.
-QuantArguments quant_arguments(const OracleTables& tables, const Deployment& deployment, std::string_view backend);
+QuantArguments quant_arguments(const OracleTables& tables, const deployment::Deployment& deployment, std::string_view backend);
 
 /// The setup of a chosen backend. What a deployment does not say is taken as common checkpoints have it: input scales where the activation key is
 /// static, a clamp of 7 with alpha 1.702 and beta 1 for SWIGLUOAI unless the layer says that its own differ; and nothing is done in place, as in
 /// every engine with torch 2.9 or later. The scheduler's token limit is not known: Assembly::max_num_tokens is 0 where there is one. Throws
 /// Error(usage) for a choice that the oracle does not know.
-Setup set_up(const OracleTables& tables, const Deployment& deployment, const Choice& choice);
+Setup set_up(const OracleTables& tables, const deployment::Deployment& deployment, const Choice& choice);
 
-}  // namespace mx::oracle
+}  // namespace mx::engine

@@ -4,10 +4,11 @@
 
 #include "tests/engine/vllm/mutants/mutate.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 namespace {
 
-using namespace oracle;
+using namespace deployment;
+using namespace engine;
 using Name = std::string_view;
 
 /// In the order of ParallelFact.
@@ -16,9 +17,9 @@ constexpr std::array<Name, 8> kParallelFacts = {"fi_nvl_two_sided", "fi_nvl_one_
 
 Changes<KeyPairs> pair_changes(const KeyPairs& pairs, const Asked& asked) {
   Changes<KeyPairs> all;
-  add_changes(all, pairs, &KeyPairs::weights, "weights", bit_changes(pairs.weights, quant_key_names(mx::kVllm2026_05), asked.weights));
+  add_changes(all, pairs, &KeyPairs::weights, "weights", bit_changes(pairs.weights, quant_key_names(mx::deployment::kVllm2026_05), asked.weights));
   add_changes(all, pairs, &KeyPairs::activations, "activations",
-              bit_changes(pairs.activations, quant_key_names(mx::kVllm2026_05), asked.activations));
+              bit_changes(pairs.activations, quant_key_names(mx::deployment::kVllm2026_05), asked.activations));
   return all;
 }
 
@@ -58,7 +59,7 @@ Changes<std::span<const RoutingRule>> routing_changes(Store& store, std::span<co
       [&](const RoutingRule& rule) {
         Changes<RoutingRule> all;
         add_changes(all, rule, &RoutingRule::keys, "keys", pair_changes(rule.keys, asked));
-        add_changes(all, rule, &RoutingRule::methods, "methods", bit_changes(rule.methods, routing_names(mx::kVllm2026_05), not_taken_anyway));
+        add_changes(all, rule, &RoutingRule::methods, "methods", bit_changes(rule.methods, routing_names(mx::deployment::kVllm2026_05), not_taken_anyway));
         return all;
       });
 }
@@ -105,7 +106,7 @@ Changes<KernelClass> class_changes(Store& store, const KernelClass& row, const A
   if (!asked.as_half && !row.humming_alone) {
     add_changes(all, row, &KernelClass::halves, "halves", name_changes(store, row.halves));
     add_changes(all, row, &KernelClass::only_dtype, "only_dtype", word_changes(row.only_dtype, "float16"));
-    add_changes(all, row, &KernelClass::routings, "routings", bit_changes(row.routings, routing_names(mx::kVllm2026_05)));
+    add_changes(all, row, &KernelClass::routings, "routings", bit_changes(row.routings, routing_names(mx::deployment::kVllm2026_05)));
     add_changes(all, row, &KernelClass::more_routings, "more_routings",
                 routing_changes(store, row.more_routings, taken_keys(row, asked), ~row.routings));
     add_changes(all, row, &KernelClass::batch_invariant, "batch_invariant", flipped(row.batch_invariant));
@@ -115,11 +116,11 @@ Changes<KernelClass> class_changes(Store& store, const KernelClass& row, const A
   if (row.halves.empty() && !row.humming_alone) {
     add_changes(all, row, &KernelClass::devices, "devices", device_changes(store, row.devices));
     add_changes(all, row, &KernelClass::takes_no_act_and_mul, "no_act_and_mul", flipped(row.takes_no_act_and_mul));
-    add_changes(all, row, &KernelClass::activations, "activations", bit_changes(row.activations, activation_names(mx::kVllm2026_05)));
+    add_changes(all, row, &KernelClass::activations, "activations", bit_changes(row.activations, activation_names(mx::deployment::kVllm2026_05)));
     add_changes(all, row, &KernelClass::quant, "quant", quant_changes(store, row.quant, asked));
     add_changes(all, row, &KernelClass::refused_parallel, "parallel", bit_changes(row.refused_parallel, kParallelFacts));
   }
   return all;
 }
 
-}  // namespace mx::test
+}  // namespace mx::tests

@@ -2,7 +2,7 @@
 
 #include <array>
 
-namespace mx::test {
+namespace mx::tests {
 namespace {
 
 constexpr std::array kEquivalent = {
@@ -113,4 +113,4 @@ constexpr std::array kEquivalent = {
 
 std::span<const EquivalentChanges> equivalent_changes() { return kEquivalent; }
 
-}  // namespace mx::test
+}  // namespace mx::tests

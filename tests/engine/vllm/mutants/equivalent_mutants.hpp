@@ -4,7 +4,7 @@
 #include <span>
 #include <string_view>
 
-namespace mx::test {
+namespace mx::tests {
 
 struct EquivalentChanges {
   std::string_view ids;  ///< a regular expression for the whole id
@@ -12,4 +12,4 @@ struct EquivalentChanges {
 };
 std::span<const EquivalentChanges> equivalent_changes();
 
-}  // namespace mx::test
+}  // namespace mx::tests

@@ -11,11 +11,12 @@
 #include "support/json.hpp"
 #include "tests/json_text.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 namespace {
 
-using namespace oracle;
-using sim::Json;
+using namespace deployment;
+using namespace engine;
+using support::Json;
 using Name = std::string_view;
 using props::RestatedAnswer;
 
@@ -89,7 +90,7 @@ bool fails(const OracleTables& tables, const std::vector<AnswerExam>& exams) {
 bool fails(std::span<const KernelClass> classes, Name kernel_class, const std::vector<VerdictExam>& exams) {
   return std::any_of(exams.begin(), exams.end(), [&](const VerdictExam& exam) {
     // One backend is enough to ask one class.
-    OracleTables tables = tables_of(kVllm2026_05, exam.oracle);
+    OracleTables tables = tables_of(deployment::kVllm2026_05, exam.oracle);
     const BackendRow row = backend_named(tables, exam.backend);
     tables.backends = {&row, 1};
     tables.classes = classes;
@@ -109,7 +110,7 @@ bool fails_support(const OracleTables& tables, const std::vector<AnswerExam>& ex
   for (std::size_t i = 0; i < exams.size(); i += stride) {
     const std::vector<props::RestatedVerdict> restated = props::restated_support(tables.name, exams[i].deployment);
     try {
-      const std::vector<Candidate> support = oracle::support(tables, exams[i].deployment);
+      const std::vector<Candidate> support = engine::support(tables, exams[i].deployment);
       const bool same = std::all_of(restated.begin(), restated.end(), [&](const props::RestatedVerdict& said) {
         return std::any_of(support.begin(), support.end(), [&](const Candidate& candidate) {
           return candidate.backend == said.backend && candidate.kernel_class == said.kernel_class && candidate.verdict.code == said.code;
@@ -155,4 +156,4 @@ bool fails_order(const OracleTables& tables, const std::vector<AnswerExam>& exam
   });
 }
 
-}  // namespace mx::test
+}  // namespace mx::tests

@@ -10,11 +10,11 @@
 #include "model/engine/vllm/tables.hpp"
 #include "props/engine/vllm/restated.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 
 /// A search with its answer.
 struct AnswerExam {
-  oracle::Deployment deployment;
+  deployment::Deployment deployment;
   props::RestatedAnswer answer;
 };
 
@@ -22,7 +22,7 @@ struct AnswerExam {
 struct VerdictExam {
   std::string oracle;
   std::string backend;
-  oracle::Deployment deployment;
+  deployment::Deployment deployment;
   std::string code;  ///< "" when the class takes the layer
 };
 
@@ -40,14 +40,14 @@ Exams recorded_exams();
 Exams restated_exams();
 
 /// True when tables of that oracle give another answer to one of the exams, or none.
-bool fails(const oracle::OracleTables& tables, const std::vector<AnswerExam>& exams);
+bool fails(const engine::OracleTables& tables, const std::vector<AnswerExam>& exams);
 /// True when the verdicts of those tables differ from the restatement's for some of the deployments.
-bool fails_support(const oracle::OracleTables& tables, const std::vector<AnswerExam>& exams);
+bool fails_support(const engine::OracleTables& tables, const std::vector<AnswerExam>& exams);
 /// True when the list of an unspecific request differs from the restatement's for some of them.
-bool fails_order(const oracle::OracleTables& tables, const std::vector<AnswerExam>& exams);
+bool fails_order(const engine::OracleTables& tables, const std::vector<AnswerExam>& exams);
 /// True when those tables round some size otherwise than the restatement.
-bool fails_sizes(const oracle::OracleTables& tables);
+bool fails_sizes(const engine::OracleTables& tables);
 /// The same for the class in the tables of each oracle, by name.
-bool fails(std::span<const oracle::KernelClass> classes, std::string_view kernel_class, const std::vector<VerdictExam>& exams);
+bool fails(std::span<const engine::KernelClass> classes, std::string_view kernel_class, const std::vector<VerdictExam>& exams);
 
-}  // namespace mx::test
+}  // namespace mx::tests

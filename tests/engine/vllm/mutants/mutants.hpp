@@ -10,7 +10,7 @@
 
 #include "model/engine/vllm/tables.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 
 /// Keeps the rows that changed tables point into.
 class Store {
@@ -37,14 +37,14 @@ using Changes = std::vector<Change<T>>;
 
 /// What is asked of a class at all. The rest of its row is read by nobody, and is left alone.
 struct Asked {
-  oracle::Mask weights;      ///< keys with which some oracle asks
-  oracle::Mask activations;  ///< the same
+  deployment::Mask weights;      ///< keys with which some oracle asks
+  deployment::Mask activations;  ///< the same
   bool as_half;              ///< through the pair that it is a half of, and not itself
 };
 /// Every change of one class. A condition that a row does not state has no change.
-Changes<oracle::KernelClass> class_changes(Store& store, const oracle::KernelClass& row, const Asked& asked);
+Changes<engine::KernelClass> class_changes(Store& store, const engine::KernelClass& row, const Asked& asked);
 
 /// Every change of an oracle's own tables, all but its classes.
-Changes<oracle::OracleTables> oracle_changes(Store& store, const oracle::OracleTables& tables);
+Changes<engine::OracleTables> oracle_changes(Store& store, const engine::OracleTables& tables);
 
-}  // namespace mx::test
+}  // namespace mx::tests

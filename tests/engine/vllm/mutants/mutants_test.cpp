@@ -17,8 +17,11 @@
 
 namespace {
 
-using namespace mx::oracle;
-using namespace mx::test;
+using namespace mx::deployment;
+using namespace mx::engine;
+using namespace mx::families;
+using namespace mx::tests;
+using namespace mx::audit;
 using Name = std::string_view;
 
 /// How a run went.
@@ -50,14 +53,14 @@ const Exams& restated() {
 bool names(const BackendRow& row, Name kernel_class) { return std::find(row.classes.begin(), row.classes.end(), kernel_class) != row.classes.end(); }
 
 const KernelClass& row_of(Name kernel_class) {
-  const auto rows = kernel_classes(mx::kVllm2026_05);
+  const auto rows = kernel_classes(mx::deployment::kVllm2026_05);
   return *std::find_if(rows.begin(), rows.end(), [&](const KernelClass& row) { return row.name == kernel_class; });
 }
 
 /// The class, or the pair that it is half of.
 std::vector<Name> asked_through(Name kernel_class) {
   std::vector<Name> through = {kernel_class};
-  for (const KernelClass& row : kernel_classes(mx::kVllm2026_05)) {
+  for (const KernelClass& row : kernel_classes(mx::deployment::kVllm2026_05)) {
     if (std::find(row.halves.begin(), row.halves.end(), kernel_class) != row.halves.end()) through.push_back(row.name);
   }
   return through;
@@ -66,7 +69,7 @@ std::vector<Name> asked_through(Name kernel_class) {
 /// Keys that occur in the rules of the other half: no other pair gets past both.
 Asked within_other_half(Name kernel_class, Name pair, const Asked& asked) {
   Asked left{0, 0, true};
-  for (const KernelClass& half : kernel_classes(mx::kVllm2026_05)) {
+  for (const KernelClass& half : kernel_classes(mx::deployment::kVllm2026_05)) {
     if (half.name == kernel_class || std::find(row_of(pair).halves.begin(), row_of(pair).halves.end(), half.name) == row_of(pair).halves.end())
       continue;
     for (const QuantRule& rule : half.quant) {
@@ -89,8 +92,8 @@ Mask activations_of(KeyPolicy policy, QuantKey own) {
 Asked asked_of(Name kernel_class) {
   Asked asked{0, 0, true};
   const std::vector<Name> through = asked_through(kernel_class);
-  for (Name oracle : oracle_names(mx::kVllm2026_05)) {
-    const OracleTables& tables = tables_of(mx::kVllm2026_05, oracle);
+  for (Name oracle : oracle_names(mx::deployment::kVllm2026_05)) {
+    const OracleTables& tables = tables_of(mx::deployment::kVllm2026_05, oracle);
     for (const BackendRow& row : tables.backends) {
       for (Name name : through) {
         if (!names(row, name)) continue;
@@ -126,7 +129,7 @@ constexpr std::size_t kOrdinary = 5;
 Score score_of_classes() {
   Score score;
   EveryNth picked(kOrdinary);
-  const auto rows = kernel_classes(mx::kVllm2026_05);
+  const auto rows = kernel_classes(mx::deployment::kVllm2026_05);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     Store store;
     for (const Change<KernelClass>& change : class_changes(store, rows[i], asked_of(rows[i].name))) {
@@ -151,9 +154,9 @@ Noticed oracle_change_noticed(const OracleTables& changed) {
 Score score_of_oracles() {
   Score score;
   EveryNth picked(kOrdinary);
-  for (Name oracle : oracle_names(mx::kVllm2026_05)) {
+  for (Name oracle : oracle_names(mx::deployment::kVllm2026_05)) {
     Store store;
-    for (const Change<OracleTables>& change : oracle_changes(store, tables_of(mx::kVllm2026_05, oracle))) {
+    for (const Change<OracleTables>& change : oracle_changes(store, tables_of(mx::deployment::kVllm2026_05, oracle))) {
       if (!picked()) continue;
       count(score, std::string(oracle) + " " + change.id, oracle_change_noticed(change.value));
     }
@@ -173,12 +176,12 @@ TEST_CASE("the tables as they are pass every exam") {
     CHECK(exams->size() > 5000);
     for (const auto& [oracle, answers] : exams->answers) {
       INFO(oracle);
-      CHECK_FALSE(fails(tables_of(mx::kVllm2026_05, oracle), answers));
+      CHECK_FALSE(fails(tables_of(mx::deployment::kVllm2026_05, oracle), answers));
     }
     for (const auto& [name, verdicts] : exams->verdicts) {
       if (name == "*") continue;
       INFO(name);
-      CHECK_FALSE(fails(kernel_classes(mx::kVllm2026_05), name, verdicts));
+      CHECK_FALSE(fails(kernel_classes(mx::deployment::kVllm2026_05), name, verdicts));
     }
   }
 }

@@ -4,9 +4,10 @@
 
 #include "model/engine/vllm/env.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 
-using namespace oracle;
+using namespace deployment;
+using namespace engine;
 
 Changes<std::span<const std::string_view>> name_changes(Store& store, std::span<const std::string_view> names, const ListChanges& what) {
   return list_changes(
@@ -55,4 +56,4 @@ Changes<std::span<const EnvVariable>> variable_changes(Store& store, std::span<c
       store, variables, {}, [](EnvVariable variable) { return name_of(variable); }, [](EnvVariable) { return Changes<EnvVariable>{}; });
 }
 
-}  // namespace mx::test
+}  // namespace mx::tests

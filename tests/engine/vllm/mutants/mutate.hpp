@@ -9,7 +9,7 @@
 #include "model/engine/vllm/tables.hpp"
 #include "tests/engine/vllm/mutants/mutants.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 
 /// The changes of one member, as changes of the row.
 template <typename Row, typename Member>
@@ -70,11 +70,11 @@ Changes<std::span<const T>> list_changes(Store& store, std::span<const T> rows, 
 Changes<std::span<const std::string_view>> name_changes(Store& store, std::span<const std::string_view> names, const ListChanges& what = {});
 
 /// Each bit among `domain` turned over; its names say which.
-Changes<oracle::Mask> bit_changes(oracle::Mask mask, std::span<const std::string_view> domain, oracle::Mask within = oracle::kEverything);
+Changes<deployment::Mask> bit_changes(deployment::Mask mask, std::span<const std::string_view> domain, deployment::Mask within = deployment::kEverything);
 
 /// Bounds moved by one, and the range opened.
-Changes<oracle::CapRange> range_changes(const oracle::CapRange& range);
-Changes<oracle::Where> where_changes(Store& store, const oracle::Where& where);
-Changes<std::span<const oracle::EnvVariable>> variable_changes(Store& store, std::span<const oracle::EnvVariable> variables);
+Changes<deployment::CapRange> range_changes(const deployment::CapRange& range);
+Changes<deployment::Where> where_changes(Store& store, const deployment::Where& where);
+Changes<std::span<const engine::EnvVariable>> variable_changes(Store& store, std::span<const engine::EnvVariable> variables);
 
-}  // namespace mx::test
+}  // namespace mx::tests

@@ -5,10 +5,11 @@
 #include "model/engine/vllm/setup/flashinfer_variant.hpp"
 #include "tests/engine/vllm/mutants/mutate.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 namespace {
 
-using namespace oracle;
+using namespace deployment;
+using namespace engine;
 using Name = std::string_view;
 using Names = std::span<const Name>;
 
@@ -20,7 +21,7 @@ static_assert(kStepKinds.size() == static_cast<std::size_t>(StepKind::choose_non
 
 /// The next key of the vocabulary, and none.
 Changes<QuantKey> key_changes(QuantKey key) {
-  const auto count = quant_key_names(mx::kVllm2026_05).size();
+  const auto count = quant_key_names(mx::deployment::kVllm2026_05).size();
   const auto next = static_cast<QuantKey>((static_cast<std::size_t>(key) + 1) % count);
   Changes<QuantKey> all = {{"next key", next}};
   if (key != QuantKey::none && next != QuantKey::none) all.push_back({"None", QuantKey::none});
@@ -102,7 +103,7 @@ Changes<When> when_changes(Store& store, const When& when) {
   Changes<When> all;
   add_changes(all, when, &When::named, "named", other_condition(when.named));
   add_changes(all, when, &When::where, "where", where_changes(store, when.where));
-  if (when.routings != kEverything) add_changes(all, when, &When::routings, "routings", bit_changes(when.routings, routing_names(mx::kVllm2026_05)));
+  if (when.routings != kEverything) add_changes(all, when, &When::routings, "routings", bit_changes(when.routings, routing_names(mx::deployment::kVllm2026_05)));
   add_changes(all, when, &When::format, "format", dropped_condition(when.format));
   if (when.format) {
     When other = when;
@@ -183,4 +184,4 @@ Changes<OracleTables> oracle_changes(Store& store, const OracleTables& tables) {
   return all;
 }
 
-}  // namespace mx::test
+}  // namespace mx::tests

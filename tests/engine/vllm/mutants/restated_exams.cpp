@@ -8,10 +8,11 @@
 #include "props/engine/vllm/generators.hpp"
 #include "tests/engine/vllm/mutants/exam.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 namespace {
 
-using namespace oracle;
+using namespace deployment;
+using namespace engine;
 using Name = std::string_view;
 using props::RestatedAnswer;
 
@@ -69,7 +70,7 @@ void add_devices(std::vector<Deployment>& all, const Deployment& from) {
 void add_parallelism(std::vector<Deployment>& all, const Deployment& from) {
   for (const int dp : {1, 2}) {
     for (const bool experts : {false, true}) {
-      add_each(all, from, all2all_names(mx::kVllm2026_05), [&](Deployment& d, Name all2all) {
+      add_each(all, from, all2all_names(mx::deployment::kVllm2026_05), [&](Deployment& d, Name all2all) {
         d.parallel = {.tp = 2, .dp = dp, .enable_expert_parallel = experts, .all2all_backend = std::string(all2all)};
       });
     }
@@ -87,13 +88,13 @@ std::vector<Deployment> around(const Deployment& from) {
     d.weight_key = pair.first;
     d.activation_key = pair.second;
   });
-  add_each(all, from, quant_key_names(mx::kVllm2026_05), [](Deployment& d, Name key) { d.weight_key = key; });
-  add_each(all, from, quant_key_names(mx::kVllm2026_05), [](Deployment& d, Name key) { d.activation_key = key; });
-  add_each(all, from, activation_names(mx::kVllm2026_05), [](Deployment& d, Name word) { d.layer.activation = word; });
-  add_each(all, from, routing_names(mx::kVllm2026_05), [](Deployment& d, Name word) { d.layer.routing_method = word; });
+  add_each(all, from, quant_key_names(mx::deployment::kVllm2026_05), [](Deployment& d, Name key) { d.weight_key = key; });
+  add_each(all, from, quant_key_names(mx::deployment::kVllm2026_05), [](Deployment& d, Name key) { d.activation_key = key; });
+  add_each(all, from, activation_names(mx::deployment::kVllm2026_05), [](Deployment& d, Name word) { d.layer.activation = word; });
+  add_each(all, from, routing_names(mx::deployment::kVllm2026_05), [](Deployment& d, Name word) { d.layer.routing_method = word; });
   add_each(all, from, dtype_names(), [](Deployment& d, Name word) { d.layer.in_dtype = word; });
   add_each(all, from, kSettings, [](Deployment& d, const auto& setting) { d.env[std::string(setting.first)] = setting.second; });
-  add_each(all, from, software_rows(mx::kVllm2026_05),
+  add_each(all, from, software_rows(mx::deployment::kVllm2026_05),
            [](Deployment& d, const SoftwareRow& row) { d.software.*row.answer = !(d.software.*row.answer); });
   add_each(all, from, std::array{&LayerConfig::is_act_and_mul, &LayerConfig::is_lora_enabled},
            [](Deployment& d, bool LayerConfig::*flag) { d.layer.*flag = !(d.layer.*flag); });
@@ -206,8 +207,8 @@ void add_settings(std::vector<Deployment>& all, const Deployment& from) {
 
 /// With any one or two of the packages missing.
 void add_missing_packages(std::vector<Deployment>& all, const Deployment& from) {
-  for (const SoftwareRow& first : software_rows(mx::kVllm2026_05)) {
-    for (const SoftwareRow& second : software_rows(mx::kVllm2026_05)) {
+  for (const SoftwareRow& first : software_rows(mx::deployment::kVllm2026_05)) {
+    for (const SoftwareRow& second : software_rows(mx::deployment::kVllm2026_05)) {
       if (second.name < first.name) continue;
       all.push_back(from);
       all.back().software.*first.answer = false;
@@ -270,8 +271,8 @@ std::vector<Deployment> usual_deployments(Name oracle) {
       if (batched) usual.parallel = {.dp = 2, .enable_expert_parallel = true, .all2all_backend = "deepep_low_latency"};
       usual.layer.activation = oracle == "mxfp4" ? "SWIGLUOAI" : "SILU";
       usual.allow_vllm_cutlass = true;
-      usual.weight_key = name_of(tables_of(kVllm2026_05, oracle).usual_weight_key);
-      usual.activation_key = name_of(tables_of(kVllm2026_05, oracle).usual_activation_key);
+      usual.weight_key = name_of(tables_of(deployment::kVllm2026_05, oracle).usual_weight_key);
+      usual.activation_key = name_of(tables_of(deployment::kVllm2026_05, oracle).usual_activation_key);
       all.push_back(usual);
       // A key without a text form raises in the first class that takes the activation.
       all.push_back(usual);
@@ -310,7 +311,7 @@ void add_steered(Exams& exams, Name oracle) {
       Deployment set = usual;
       set.env[std::string(first.first)] = first.second;
       add_each(all, set, settings, [](Deployment& d, const auto& second) { d.env[std::string(second.first)] = second.second; });
-      const bool usual_keys = set.weight_key == name_of(tables_of(kVllm2026_05, oracle).usual_weight_key);
+      const bool usual_keys = set.weight_key == name_of(tables_of(deployment::kVllm2026_05, oracle).usual_weight_key);
       if (usual_keys) add_missing_packages(all, set);
     }
   }
@@ -325,7 +326,7 @@ void add_steered(Exams& exams, Name oracle) {
 Exams restated_exams() {
   constexpr int kDeployments = 3000;
   Exams exams;
-  for (Name oracle : oracle_names(mx::kVllm2026_05)) {
+  for (Name oracle : oracle_names(mx::deployment::kVllm2026_05)) {
     for (const props::DeploymentKind& kind : {props::DeploymentKind{.plain = true}, props::DeploymentKind{}}) {
       const std::vector<Deployment> sample = props::sample_deployments(oracle, kind, kDeployments);
       if (kind.plain) add_stars(exams, oracle, sample);
@@ -336,4 +337,4 @@ Exams restated_exams() {
   return exams;
 }
 
-}  // namespace mx::test
+}  // namespace mx::tests

@@ -8,9 +8,10 @@
 #include "tests/catch.hpp"
 #include "tests/engine/vllm/expect_error.hpp"
 
-using namespace mx::oracle;
-using mx::test::message_of;
-using mx::test::says;
+using namespace mx::deployment;
+using namespace mx::engine;
+using mx::tests::message_of;
+using mx::tests::says;
 
 namespace {
 
@@ -20,8 +21,8 @@ AssemblyRequest request(const ParallelRequest& parallel, std::string_view backen
   return {.oracle = "mxfp4",
           .backend = backend,
           .kernel_class = kernel_class,
-          .parallel = derive(parallel, mx::kVllm2026_05),
-          .quant = std::get<QuantConfig>(quant_config(mx::kVllm2026_05, "mxfp4", backend, {.hardware = kCuda})),
+          .parallel = derive(parallel, mx::deployment::kVllm2026_05),
+          .quant = std::get<QuantConfig>(quant_config(mx::deployment::kVllm2026_05, "mxfp4", backend, {.hardware = kCuda})),
           .hardware = kCuda,
           .hidden = 2880,
           .max_num_tokens = 256,
@@ -104,7 +105,7 @@ TEST_CASE("in place: unless switched off, and by oracle and backend") {
 TEST_CASE("what an exchange moves quantized") {
   const auto fp8 = [](const char* backend, const QuantArguments& arguments, const Hardware& hardware) {
     AssemblyRequest of = request(exchange(backend), "BATCHED_MARLIN", "BatchedMarlinExperts");
-    of.quant = std::get<QuantConfig>(quant_config(mx::kVllm2026_05, "fp8", "BATCHED_TRITON", arguments));
+    of.quant = std::get<QuantConfig>(quant_config(mx::deployment::kVllm2026_05, "fp8", "BATCHED_TRITON", arguments));
     of.hardware = hardware;
     return assembled(of).fp8_dispatch;
   };
@@ -116,7 +117,7 @@ TEST_CASE("what an exchange moves quantized") {
 
   const auto mori = [](const QuantArguments& arguments) {
     AssemblyRequest of = request(exchange("mori"));
-    of.quant = std::get<QuantConfig>(quant_config(mx::kVllm2026_05, "fp8", "AITER", arguments));
+    of.quant = std::get<QuantConfig>(quant_config(mx::deployment::kVllm2026_05, "fp8", "AITER", arguments));
     return assembled(of).fp8_dispatch;
   };
   CHECK(mori({.hardware = kCuda, .per_act_token_quant = true}));
@@ -127,7 +128,7 @@ TEST_CASE("what an exchange moves quantized") {
 TEST_CASE("the one-sided exchange moves 16-bit, NVFP4 and MXFP8 activations, the last over padded columns") {
   const auto one_sided = [](std::string_view oracle, std::string_view backend) {
     AssemblyRequest of = request(exchange("flashinfer_nvlink_one_sided"));
-    of.quant = std::get<QuantConfig>(quant_config(mx::kVllm2026_05, oracle, backend, {.hardware = kCuda}));
+    of.quant = std::get<QuantConfig>(quant_config(mx::deployment::kVllm2026_05, oracle, backend, {.hardware = kCuda}));
     return of;
   };
   CHECK(assembled(one_sided("mxfp4", "MARLIN")).exchanged_hidden == 2880);

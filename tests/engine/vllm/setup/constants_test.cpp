@@ -12,12 +12,15 @@
 #include "tests/catch.hpp"
 #include "tests/json_text.hpp"
 
-using namespace mx::oracle;
-using mx::sim::Json;
+using namespace mx::deployment;
+using namespace mx::engine;
+using namespace mx::audit;
+using namespace mx::families;
+using mx::support::Json;
 
 namespace {
 
-constexpr mx::Engine kEngines[] = {mx::kVllm2026_05, mx::kVllm2026_08, mx::kVllm2026_11};
+constexpr mx::deployment::Engine kEngines[] = {mx::deployment::kVllm2026_05, mx::deployment::kVllm2026_08, mx::deployment::kVllm2026_11};
 constexpr Activation kWithConstants[] = {Activation::silu, Activation::swigluoai, Activation::swigluoai_uninterleave};
 
 Deployment some_deployment(std::string_view platform) {
@@ -39,11 +42,11 @@ std::vector<Constant> constants_with(Activation activation) {
 }
 
 /// Recorded configurations of a version: those of the functions around the choice, and the wheels'.
-std::vector<Json> recorded(mx::Engine engine) {
-  const bool first = engine == mx::kVllm2026_05;
+std::vector<Json> recorded(mx::deployment::Engine engine) {
+  const bool first = engine == mx::deployment::kVllm2026_05;
   const std::string folder = std::string(MXACT_SOURCE_DIR) + "/golden/witness/oracle/";
   std::ifstream file(folder + (first                        ? "functions.jsonl"
-                               : engine == mx::kVllm2026_08 ? "2026-08/quant_configs.jsonl"
+                               : engine == mx::deployment::kVllm2026_08 ? "2026-08/quant_configs.jsonl"
                                                             : "2026-11/quant_configs.jsonl"));
   std::vector<Json> cases;
   for (std::string line; std::getline(file, line);) {
@@ -69,7 +72,7 @@ bool take_keys(const Json& inputs, std::string_view oracle, Deployment& deployme
 
 TEST_CASE("every class of every version has a row for what its activations have") {
   int rows = 0;
-  for (const mx::Engine engine : kEngines) {
+  for (const mx::deployment::Engine engine : kEngines) {
     for (const std::string_view oracle : oracle_names(engine)) {
       const OracleTables& tables = tables_of(engine, oracle);
       for (const BackendRow& backend : tables.backends) {
@@ -82,7 +85,7 @@ TEST_CASE("every class of every version has a row for what its activations have"
           CHECK(reach(tables, deployment, backend.name, name, Constant::bias).has_value());
           for (const Activation activation : kWithConstants) {
             // FlashInfer's CUTLASS of 2026-05 computes SwiGLU where it is asked for SWIGLUOAI without MXFP4: nothing of it to hand on.
-            const bool other = name == "FlashInferExperts" && engine == mx::kVllm2026_05 && activation == Activation::swigluoai;
+            const bool other = name == "FlashInferExperts" && engine == mx::deployment::kVllm2026_05 && activation == Activation::swigluoai;
             if (!contains(row->activations, activation) || other) continue;
             deployment.layer.activation = name_of(activation);
             for (const Constant constant : constants_with(activation)) {
@@ -100,7 +103,7 @@ TEST_CASE("every class of every version has a row for what its activations have"
 
 TEST_CASE("what a recorded configuration has not does not reach a class that takes it from there, and what it has does") {
   int compared = 0, dropped = 0;
-  for (const mx::Engine engine : kEngines) {
+  for (const mx::deployment::Engine engine : kEngines) {
     for (const Json& one : recorded(engine)) {
       const std::string function = one.at("oracle").get<std::string>();
       const std::string oracle = function.substr(0, function.find('_'));
@@ -115,7 +118,7 @@ TEST_CASE("what a recorded configuration has not does not reach a class that tak
       if (inputs.contains("use_a16")) deployment.activation_key = inputs.at("use_a16").get<bool>() ? "None" : "kNvfp4Dynamic";
       const bool has_limit = !result.at("gemm1_clamp_limit").is_null();
       // The nvfp4 function of 2026-05 has no argument for it.
-      const bool given = inputs.contains("swiglu_limit") ? !inputs.at("swiglu_limit").is_null() : engine == mx::kVllm2026_05;
+      const bool given = inputs.contains("swiglu_limit") ? !inputs.at("swiglu_limit").is_null() : engine == mx::deployment::kVllm2026_05;
       if (!given) continue;
       for (const BackendRow& backend : tables.backends) {
         if (backend.name != name) continue;
@@ -137,7 +140,7 @@ TEST_CASE("what a recorded configuration has not does not reach a class that tak
 // vllm pull requests 42855, 43589, 45836, 46492, issues 53411, 55069; each version's own sources.
 TEST_CASE("a limit of SILU: who clamps differs by version, oracle, backend, class and device") {
   struct Row {
-    mx::Engine engine;
+    mx::deployment::Engine engine;
     const char* oracle;
     const char* platform;
     const char* weights;
@@ -146,7 +149,7 @@ TEST_CASE("a limit of SILU: who clamps differs by version, oracle, backend, clas
     Reach reach;
   };
   using enum Reach;
-  constexpr auto kMay = mx::kVllm2026_05, kAugust = mx::kVllm2026_08, kNovember = mx::kVllm2026_11;
+  constexpr auto kMay = mx::deployment::kVllm2026_05, kAugust = mx::deployment::kVllm2026_08, kNovember = mx::deployment::kVllm2026_11;
   const Row rows[] = {
       {kMay, "nvfp4", "SM90", "kNvfp4Static", "MARLIN", "MarlinExperts", does_not},
       {kAugust, "nvfp4", "SM90", "kNvfp4Static", "MARLIN", "MarlinExperts", reaches},
@@ -193,22 +196,22 @@ TEST_CASE("a limit of SILU: who clamps differs by version, oracle, backend, clas
 }
 
 TEST_CASE("biases: a class that reads them has them where the configuration does") {
-  const auto of = [](mx::Engine engine, const char* oracle, const char* weights, const char* backend, const char* kernel_class) {
+  const auto of = [](mx::deployment::Engine engine, const char* oracle, const char* weights, const char* backend, const char* kernel_class) {
     Deployment deployment = some_deployment("SM90");
     deployment.weight_key = weights;
     return reach(tables_of(engine, oracle), deployment, backend, kernel_class, Constant::bias)->reach;
   };
-  CHECK(of(mx::kVllm2026_05, "mxfp4", "kMxfp4Static", "MARLIN", "MarlinExperts") == Reach::reaches);
-  CHECK(of(mx::kVllm2026_05, "nvfp4", "kNvfp4Static", "MARLIN", "MarlinExperts") == Reach::does_not);
-  CHECK(of(mx::kVllm2026_11, "nvfp4", "kNvfp4Static", "MARLIN", "MarlinExperts") == Reach::does_not);
-  CHECK(of(mx::kVllm2026_05, "fp8", "kFp8StaticChannelSym", "TRITON", "TritonExperts") == Reach::does_not);
-  CHECK(of(mx::kVllm2026_08, "fp8", "kFp8StaticChannelSym", "TRITON", "TritonExperts") == Reach::reaches);
-  CHECK(of(mx::kVllm2026_08, "fp8", "kFp8StaticTensorSym", "FLASHINFER_CUTLASS", "FlashInferExperts") == Reach::does_not);
-  CHECK(of(mx::kVllm2026_08, "int8", "kInt8StaticChannelSym", "TRITON", "TritonExperts") == Reach::reaches);
+  CHECK(of(mx::deployment::kVllm2026_05, "mxfp4", "kMxfp4Static", "MARLIN", "MarlinExperts") == Reach::reaches);
+  CHECK(of(mx::deployment::kVllm2026_05, "nvfp4", "kNvfp4Static", "MARLIN", "MarlinExperts") == Reach::does_not);
+  CHECK(of(mx::deployment::kVllm2026_11, "nvfp4", "kNvfp4Static", "MARLIN", "MarlinExperts") == Reach::does_not);
+  CHECK(of(mx::deployment::kVllm2026_05, "fp8", "kFp8StaticChannelSym", "TRITON", "TritonExperts") == Reach::does_not);
+  CHECK(of(mx::deployment::kVllm2026_08, "fp8", "kFp8StaticChannelSym", "TRITON", "TritonExperts") == Reach::reaches);
+  CHECK(of(mx::deployment::kVllm2026_08, "fp8", "kFp8StaticTensorSym", "FLASHINFER_CUTLASS", "FlashInferExperts") == Reach::does_not);
+  CHECK(of(mx::deployment::kVllm2026_08, "int8", "kInt8StaticChannelSym", "TRITON", "TritonExperts") == Reach::reaches);
 }
 
 TEST_CASE("a strict choice breaks no need about constants on any version") {
-  for (const mx::Engine engine : kEngines) {
+  for (const mx::deployment::Engine engine : kEngines) {
     for (const char* platform : {"SM80", "SM89", "SM90", "SM100", "SM120", "gfx942", "gfx950", "XPU", "CPU"}) {
       for (const std::string_view oracle : oracle_names(engine)) {
         for (const char* activation : {"SILU", "SWIGLUOAI"}) {

@@ -5,9 +5,12 @@
 #include "tests/catch.hpp"
 #include "tests/engine/vllm/expect_error.hpp"
 
-using namespace mx::oracle;
-using mx::test::message_of;
-using mx::test::says;
+using namespace mx::deployment;
+using namespace mx::engine;
+using namespace mx::audit;
+using namespace mx::families;
+using mx::tests::message_of;
+using mx::tests::says;
 
 namespace {
 
@@ -16,7 +19,7 @@ constexpr auto kLinear = ExpertPlacement::linear;
 constexpr auto kRoundRobin = ExpertPlacement::round_robin;
 
 ExpertPlacement granted(const ParallelRequest& parallel, std::optional<std::int64_t> groups = 4, std::int64_t redundant = 0) {
-  return granted_placement({kRoundRobin, groups, redundant}, derive(parallel, mx::kVllm2026_05));
+  return granted_placement({kRoundRobin, groups, redundant}, derive(parallel, mx::deployment::kVllm2026_05));
 }
 
 }  // namespace
@@ -95,7 +98,7 @@ TEST_CASE("round robin is granted only where the engine can place it") {
   CHECK(exchanged("deepep_high_throughput") == kLinear);
   CHECK(exchanged("allgather_reducescatter") == kLinear);
   CHECK(exchanged("pplx") == kLinear);
-  CHECK(granted_placement({kLinear, 4, 0}, derive(tensor, mx::kVllm2026_05)) == kLinear);
+  CHECK(granted_placement({kLinear, 4, 0}, derive(tensor, mx::deployment::kVllm2026_05)) == kLinear);
 }
 
 TEST_CASE("maps that cannot exist are refused") {

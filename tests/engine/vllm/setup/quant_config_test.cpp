@@ -10,9 +10,10 @@
 #include "tests/catch.hpp"
 #include "tests/engine/vllm/expect_error.hpp"
 
-using namespace mx::oracle;
-using mx::test::message_of;
-using mx::test::says;
+using namespace mx::deployment;
+using namespace mx::engine;
+using mx::tests::message_of;
+using mx::tests::says;
 
 namespace {
 
@@ -22,11 +23,11 @@ constexpr GroupShape kBlock128{128, 128};
 constexpr GroupShape kBlockMx{1, 32};
 
 QuantConfig config(std::string_view oracle, std::string_view backend, const QuantArguments& arguments = {}) {
-  return std::get<QuantConfig>(quant_config(mx::kVllm2026_05, oracle, backend, arguments));
+  return std::get<QuantConfig>(quant_config(mx::deployment::kVllm2026_05, oracle, backend, arguments));
 }
 
 std::string error_type(std::string_view oracle, std::string_view backend, const QuantArguments& arguments) {
-  const auto answer = quant_config(mx::kVllm2026_05, oracle, backend, arguments);
+  const auto answer = quant_config(mx::deployment::kVllm2026_05, oracle, backend, arguments);
   return std::holds_alternative<Refusal>(answer) ? std::get<Refusal>(answer).error_type : "none";
 }
 
@@ -100,7 +101,7 @@ TEST_CASE("mxfp4: activations, shape and flags of every backend") {
 }
 
 TEST_CASE("mxfp4: Humming has no row, its config comes from the layer") {
-  CHECK(says(message_of(mx::ErrorCode::usage, [] { quant_config(mx::kVllm2026_05, "mxfp4", "HUMMING", {}); }), "HUMMING"));
+  CHECK(says(message_of(mx::ErrorCode::usage, [] { quant_config(mx::deployment::kVllm2026_05, "mxfp4", "HUMMING", {}); }), "HUMMING"));
 }
 
 TEST_CASE("fp8: weight-only backends drop the flags, the input scales and the limit") {
@@ -213,7 +214,7 @@ TEST_CASE("w4a8: fp8 per token against int4 with a scale per channel") {
 }
 
 TEST_CASE("unknown oracles and backends are named with the nearest known one") {
-  CHECK(says(message_of(mx::ErrorCode::usage, [] { quant_config(mx::kVllm2026_05, "nvfp", "MARLIN", {}); }), "did you mean nvfp4"));
-  CHECK(says(message_of(mx::ErrorCode::usage, [] { quant_config(mx::kVllm2026_05, "nvfp4", "MARLINE", {}); }), "did you mean MARLIN"));
-  CHECK(says(message_of(mx::ErrorCode::usage, [] { quant_config(mx::kVllm2026_05, "fp8", "EMULATION", {}); }), "EMULATION"));
+  CHECK(says(message_of(mx::ErrorCode::usage, [] { quant_config(mx::deployment::kVllm2026_05, "nvfp", "MARLIN", {}); }), "did you mean nvfp4"));
+  CHECK(says(message_of(mx::ErrorCode::usage, [] { quant_config(mx::deployment::kVllm2026_05, "nvfp4", "MARLINE", {}); }), "did you mean MARLIN"));
+  CHECK(says(message_of(mx::ErrorCode::usage, [] { quant_config(mx::deployment::kVllm2026_05, "fp8", "EMULATION", {}); }), "EMULATION"));
 }

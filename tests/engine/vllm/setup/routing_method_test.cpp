@@ -6,7 +6,11 @@
 
 #include "tests/catch.hpp"
 
-using namespace mx::oracle;
+using namespace mx::audit;
+using namespace mx::deployment;
+using namespace mx::engine;
+using namespace mx::families;
+
 
 TEST_CASE("each rule of the routing methods, and what comes before it") {
   struct Row {
@@ -34,13 +38,13 @@ TEST_CASE("each rule of the routing methods, and what comes before it") {
   for (const Row& row : rows) {
     INFO(row.request.scoring << " top " << row.request.top_k << ", renormalize " << row.request.renormalize << ", groups "
                              << row.request.expert_groups.value_or(-1) << ", bias " << row.request.has_score_bias);
-    CHECK(name_of(routing_method_of(mx::kVllm2026_05, row.request)) == name_of(row.expected));
+    CHECK(name_of(routing_method_of(mx::deployment::kVllm2026_05, row.request)) == name_of(row.expected));
   }
 }
 
 TEST_CASE("another engine version is another table") {
   // As before vllm PR 43223.
-  std::vector<RoutingRow> rows = routing_rows(mx::kVllm2026_05);
+  std::vector<RoutingRow> rows = routing_rows(mx::deployment::kVllm2026_05);
   for (RoutingRow& row : rows) {
     if (row.result == Routing::renormalize_naive) row.result = Routing::renormalize;
   }

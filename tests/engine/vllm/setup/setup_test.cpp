@@ -8,9 +8,10 @@
 #include "tests/catch.hpp"
 #include "tests/engine/vllm/expect_error.hpp"
 
-using namespace mx::oracle;
-using mx::test::message_of;
-using mx::test::says;
+using namespace mx::deployment;
+using namespace mx::engine;
+using mx::tests::message_of;
+using mx::tests::says;
 
 namespace {
 
@@ -22,8 +23,8 @@ struct Chosen {
 };
 
 Chosen chosen(const std::string& example) {
-  const auto file = mx::sim::load_deployment_file(std::string(MXACT_SOURCE_DIR) + "/docs/examples/" + example + ".info");
-  const OracleTables& tables = tables_of(mx::kVllm2026_05, file.oracle);
+  const auto file = mx::support::load_deployment_file(std::string(MXACT_SOURCE_DIR) + "/docs/examples/" + example + ".info");
+  const OracleTables& tables = tables_of(mx::deployment::kVllm2026_05, file.oracle);
   const Decision decision = select(tables, file.deployment);
   REQUIRE(decision.choice);
   return {file.deployment, &tables, *decision.choice};

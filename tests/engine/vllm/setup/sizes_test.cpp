@@ -8,9 +8,10 @@
 #include "tests/catch.hpp"
 #include "tests/engine/vllm/expect_error.hpp"
 
-using namespace mx::oracle;
-using mx::test::message_of;
-using mx::test::says;
+using namespace mx::deployment;
+using namespace mx::engine;
+using mx::tests::message_of;
+using mx::tests::says;
 
 namespace {
 
@@ -21,7 +22,7 @@ Deployment deployment(std::string_view platform, const ParallelRequest& parallel
 }
 
 std::int64_t allocated_hidden(std::string_view backend, const Deployment& of) {
-  return std::get<RoundedSizes>(allocated_sizes(mxfp4_tables(mx::kVllm2026_05), backend, of)).hidden;
+  return std::get<RoundedSizes>(allocated_sizes(mxfp4_tables(mx::deployment::kVllm2026_05), backend, of)).hidden;
 }
 
 std::string text(const Answer<RoundedSizes>& answer) {
@@ -40,6 +41,6 @@ TEST_CASE("the exchange rounds before the backend does") {
   CHECK(allocated_hidden("TRITON", deployment("SM90", high_throughput, 2880, "float32")) == 2944);
   CHECK(allocated_hidden("MARLIN", deployment("SM90", high_throughput, 2880, "float32")) == 3072);
   CHECK(allocated_hidden("BATCHED_MARLIN", deployment("SM90", low_latency, 2100)) == 2560);
-  CHECK(text(allocated_sizes(mxfp4_tables(mx::kVllm2026_05), "TRITON", deployment("SM90", {}, 2880))) == "2880 x 1472");
-  CHECK(text(allocated_sizes(mxfp4_tables(mx::kVllm2026_05), "BATCHED_MARLIN", deployment("SM90", low_latency, 9000))) == "ValueError");
+  CHECK(text(allocated_sizes(mxfp4_tables(mx::deployment::kVllm2026_05), "TRITON", deployment("SM90", {}, 2880))) == "2880 x 1472");
+  CHECK(text(allocated_sizes(mxfp4_tables(mx::deployment::kVllm2026_05), "BATCHED_MARLIN", deployment("SM90", low_latency, 9000))) == "ValueError");
 }
