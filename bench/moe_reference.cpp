@@ -16,7 +16,6 @@ namespace {
 using mx::bench::Draws;
 using mx::bench::kProductK;
 using namespace mx::layout;
-using namespace mx::families;
 
 constexpr WeightFormat kFormats[] = {WeightFormat::mxfp4, WeightFormat::mxfp8, WeightFormat::nvfp4, WeightFormat::fp8_block,
                                      WeightFormat::fp8_channel};

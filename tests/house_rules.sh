@@ -70,6 +70,9 @@ stands_alone "tests/numerics/search_encoder.hpp tests/numerics/search_encoder.cp
 for header in $(find model kernels support checkpoint sim golden verbs cli props tests bench -name '*.hpp'); do sed -n "s|^#include \"\(.*\)\".*|$header \1|p" "$header"; done |
   tsort >/dev/null || { echo "headers include each other in a circle"; broken=1; }
 
+strangers=$(find model support kernels checkpoint sim golden verbs cli python/module props tests bench \( -name '*.cpp' -o -name '*.hpp' \) -print0 | xargs -0 awk -f tests/namespaces.awk)
+[[ -z $strangers ]] || { echo "a namespace is its folder's:"; echo "$strangers"; broken=1; }
+
 undocumented=$(find model support checkpoint sim -name '*.hpp' -print0 | xargs -0 awk -f tests/undocumented.awk)
 [[ -z $undocumented ]] || { echo "public functions without a word on what they give (shapes, units, errors, source):"; echo "$undocumented"; broken=1; }
 

@@ -39,7 +39,8 @@ class JsonSchema {
   }
 
   std::string keyword_problem(const support::JsonMember& keyword, const support::Json& value, const support::Json& schema, const std::string& place) const {
-    const auto& [key, rule] = keyword;
+    const std::string& key = keyword.key;
+    const support::Json& rule = keyword.value;
     const auto unless = [&](bool right) { return right ? std::string() : place + " is " + value.dump().substr(0, 80) + ", not " + rule.dump(); };
     if (key == "description") return {};
     if (key == "$ref") return problem(value, referred(rule.text()), place);

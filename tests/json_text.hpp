@@ -8,7 +8,7 @@
 #include "support/file.hpp"
 #include "support/json.hpp"
 
-namespace mx {
+namespace mx::tests {
 
 /// Bounds that no test reaches.
 inline constexpr support::JsonLimits kTestLimits{.bytes = std::uint64_t{1} << 28, .depth = 32, .memory = std::uint64_t{1} << 32};
@@ -19,4 +19,4 @@ inline support::Json parsed_file(const std::filesystem::path& file) {
   return support::parse_json(support::read_file(file, kTestLimits.bytes), kTestLimits, file.string());
 }
 
-}  // namespace mx
+}  // namespace mx::tests

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The recipes of HACKING.md are diffs (blocks fenced as "diff NAME") and what one sees after them (blocks fenced as "console NAME").
+# The recipes of docs/recipes are diffs (blocks fenced as "diff NAME") and what one sees after them (blocks fenced as "console NAME").
 # usage: recipes.sh check          every diff has fewer than 40 lines and applies to this tree; the block "files b12x" names each file of a family
 #        recipes.sh try NAME...    applies each to a copy of the tree in build/recipes/NAME, builds there, runs the commands of its console block:
 #                                  each ends with 0 and prints the lines below it. Minutes to half an hour for a recipe; `all` tries every one.
@@ -9,9 +9,9 @@ root=$PWD
 fail() { echo "recipes.sh: $*" >&2; exit 1; }
 usage() { sed -n '3,6s/^# //p' "$root/tests/recipes.sh" >&2; exit 2; }
 
-names() { sed -n 's/^```diff //p' HACKING.md; }
+names() { sed -n 's/^```diff //p' docs/recipes/*.md; }
 # block KIND NAME: the lines of that block.
-block() { awk -v fence="\`\`\`$1 $2" '$0 == fence { inside = 1; next } /^```/ { inside = 0 } inside' "$root/HACKING.md"; }
+block() { awk -v fence="\`\`\`$1 $2" '$0 == fence { inside = 1; next } /^```/ { inside = 0 } inside' "$root"/docs/recipes/*.md; }
 
 check() {
   local name lines count=0
@@ -22,9 +22,10 @@ check() {
     [[ -n $(block console "$name") ]] || fail "$name: no console block says what one sees after it"
     count=$((count + 1))
   done
-  [[ $count -eq 7 ]] || fail "$count recipes in HACKING.md, not 7"
+  [[ $count -gt 0 ]] || fail "no recipe in docs/recipes"
+  diff <(names | sort) <(sed -nE "s/^\| \[([a-z]+)\].*/\1/p" docs/recipes/README.md | grep -vx family | sort) || fail "the list of docs/recipes/README.md names other recipes"
   diff <(block files b12x | cut -d' ' -f1 | sort) <(grep -rli b12x model/families props/families checkpoint | sort) \
-    || fail "the files that speak of B12X are not those that HACKING.md names"
+    || fail "the files that speak of B12X are not those that docs/recipes/family.md names"
   echo "$count recipes apply"
 }
 

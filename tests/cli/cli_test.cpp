@@ -194,7 +194,7 @@ TEST_CASE("quantize reads arguments or standard input") {
   std::ofstream(file) << "1 2 3\n4\n" << zeros(28);
   const Run run = run_mxact("quantize mxfp8_e4m3 --json", file);
   CHECK(run.status == 0);
-  CHECK(mx::parsed(run.out)["blocks"][0]["elements"].size() == 32);
+  CHECK(mx::tests::parsed(run.out)["blocks"][0]["elements"].size() == 32);
 }
 
 TEST_CASE("a device that takes no output is a resource error") {

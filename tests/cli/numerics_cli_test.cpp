@@ -241,7 +241,7 @@ TEST_CASE("quantize cuts a matrix into tiles of 128x128, each under one scale") 
   const Run run = run_mxact(command + " --json", input.string());
   INFO(run.err);
   REQUIRE(run.status == 0);
-  const mx::support::Json tiles = mx::parsed(run.out);
+  const mx::support::Json tiles = mx::tests::parsed(run.out);
   REQUIRE(tiles["blocks"].size() == 2);
   CHECK(tiles["block_rows"] == 128);
   CHECK(tiles["scales"]["memory"] == mx::support::Json::array({"0x3f800000", "0x40000000"}));

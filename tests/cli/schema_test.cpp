@@ -135,7 +135,7 @@ TEST_CASE("every verb's JSON follows its definition, and every definition is som
   CHECK(unmet == std::set<std::string>{"sweep merge"});
   met.insert({"mxact-blindness/1", "mxact-table-changes/1", "mxact-sweep-merge/1"});
   std::set<std::string> defined;
-  const Json schema = mx::parsed_file(kRoot + "/docs/schema/mxact.json");
+  const Json schema = mx::tests::parsed_file(kRoot + "/docs/schema/mxact.json");
   for (const Json& one : schema["oneOf"]) {
     const std::string& reference = one["$ref"].text();
     defined.insert(schema["$defs"].at(reference.substr(reference.rfind('/') + 1))["properties"]["schema"]["const"].text());

@@ -68,13 +68,13 @@ TEST_CASE("gen and ver as JSON") {
   CHECK(families["families"].size() == 9);
   const Run run = through("e2m1_to_bf16", kDecoder, "--json");
   CHECK(run.status == 0);
-  const mx::support::Json report = mx::parsed(run.out);
+  const mx::support::Json report = mx::tests::parsed(run.out);
   CHECK(report["schema"] == "mxact-ver/1");
   CHECK(report["verdict"] == "PASSED");
   CHECK(report["checked"] == 16);
   // Edition v1.1 asks how deep the source decided too, on either side.
   CHECK(report["coverage"].size() == 5);
-  CHECK(mx::parsed(through("e2m1_to_bf16 --edition v1", kDecoder, "--json").out)["coverage"].size() == 3);
+  CHECK(mx::tests::parsed(through("e2m1_to_bf16 --edition v1", kDecoder, "--json").out)["coverage"].size() == 3);
 }
 
 TEST_CASE("the coverage of the core set as text, JSON and a page") {
@@ -135,8 +135,8 @@ TEST_CASE("answers from a file, and what several runs covered together") {
   CHECK(run_json("coverage merge '" + at("both.json") + "'")["coverage"] == merged["coverage"]);
   const Run wrong = run_mxact("coverage merge '" + at("both.json") + "' '" + at("wrong.json") + "' --json");
   CHECK(wrong.status == 1);
-  CHECK(mx::parsed(wrong.out)["coverage"]["tables"].size() == 2);
-  CHECK(mx::parsed(wrong.out)["wrong_bins"].size() > 3);
+  CHECK(mx::tests::parsed(wrong.out)["coverage"]["tables"].size() == 2);
+  CHECK(mx::tests::parsed(wrong.out)["wrong_bins"].size() > 3);
 
   const Run editions = run_mxact("coverage merge '" + at("directed.json") + "' '" + at("v1.json") + "'");
   CHECK(editions.status == 3);

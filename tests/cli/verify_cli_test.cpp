@@ -33,7 +33,7 @@ TEST_CASE("verify says what it leaves out: experts, execution, contracts that ar
     const Run run = run_mxact(cell + arguments);
     INFO(run.err);
     CHECK(run.status == 0);
-    return mx::parsed(run.out);
+    return mx::tests::parsed(run.out);
   };
   const mx::support::Json whole = answer(""), few = answer(" --experts 2"), bytes = answer(" --no-execute"), asked = answer(" --contract exact");
   CHECK(whole["checkpoint"]["experts_verified"] == 8);
@@ -59,7 +59,7 @@ TEST_CASE("verify without a checkpoint makes one from the seed and leaves nothin
   std::string out;
   for (int c = 0; (c = std::fgetc(pipe)) != EOF;) out += static_cast<char>(c);
   CHECK(pclose(pipe) == 0);
-  const mx::support::Json report = mx::parsed(out);
+  const mx::support::Json report = mx::tests::parsed(out);
   CHECK(report["schema"] == "mxact-verify/1");
   CHECK(report["checkpoint"]["path"] == "generated, seed 1");
   CHECK(report["totals"]["passed"].get<int>() > 0);

@@ -10,10 +10,8 @@
 #include "tests/catch.hpp"
 #include "tests/engine/vllm/expect_error.hpp"
 
-using namespace mx::audit;
 using namespace mx::deployment;
 using namespace mx::engine;
-using namespace mx::families;
 
 using mx::tests::message_of;
 using mx::tests::says;

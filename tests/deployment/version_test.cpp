@@ -38,8 +38,8 @@ TEST_CASE("versions are ordered by time and named by month") {
   CHECK(std::ranges::adjacent_find(known) == known.end());
   CHECK(kVllm2026_05 < kVllm2026_08);
   CHECK(kVllm2026_08 < kVllm2026_11);
-  CHECK(mx::name_of(kVllm2026_05) == "vllm@2026-05");
-  for (Engine engine : known) CHECK(engine_named(mx::name_of(engine)) == engine);
+  CHECK(mx::deployment::name_of(kVllm2026_05) == "vllm@2026-05");
+  for (Engine engine : known) CHECK(engine_named(mx::deployment::name_of(engine)) == engine);
   CHECK(std::ranges::find(known, mx::deployment::kDefaultEngine) != known.end());
 }
 

@@ -11,7 +11,6 @@
 
 using namespace mx;
 using namespace mx::tests;
-using namespace mx::deployment;
 using kernels::ScaleLayout;
 using kernels::Shape;
 using kernels::Workers;

@@ -10,7 +10,6 @@
 #include "tests/catch.hpp"
 
 using namespace mx;
-using namespace mx::deployment;
 using mx::kernels::IsaTier;
 using mx::moe::RouterRecipe;
 using mx::moe::RouterSizes;

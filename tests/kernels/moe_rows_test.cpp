@@ -124,7 +124,7 @@ TEST_CASE("rows beyond what an kernel takes at once come out as each does alone,
   constexpr std::size_t kOddRow = kRows - 100;
   for (const Odd odd : {Odd::tiny, Odd::huge}) {
     const Rows x(kRows, odd, kOddRow, random);
-    for (const WeightFormat format : test::kFormats) {
+    for (const WeightFormat format : tests::kFormats) {
       const PanelMatrix weights = any_panels(format, format == WeightFormat::mxfp4 ? 1 : 1 + random() % 2, random);
       for (const GemmKernel& kernel : gemm_kernels()) {
         if (kernel.kind != weights.format->kind || (kernel.needs & ~isa_of_processor()) != 0) continue;
@@ -143,7 +143,7 @@ TEST_CASE("few rows come out as each does alone, by any number of threads") {
   for (const std::size_t rows : {std::size_t{5}, std::size_t{20}}) {
     for (const Odd odd : {Odd::tiny, Odd::huge}) {
       const Rows x(rows, odd, rows - 1, random);
-      for (const WeightFormat format : test::kFormats) {
+      for (const WeightFormat format : tests::kFormats) {
         const PanelMatrix weights = any_panels(format, 1 + random() % 2, random);
         for (const GemmKernel& kernel : gemm_kernels()) {
           if (kernel.kind != weights.format->kind || (kernel.needs & ~isa_of_processor()) != 0) continue;
@@ -158,7 +158,7 @@ TEST_CASE("few rows come out as each does alone, by any number of threads") {
 TEST_CASE("products of no rows are empty") {
   Draws random(22);
   const Rows none(0, Odd::none, 0, random);
-  for (const WeightFormat format : test::kFormats) {
+  for (const WeightFormat format : tests::kFormats) {
     const PanelMatrix weights = any_panels(format, 2, random);
     for (const GemmKernel& kernel : gemm_kernels()) {
       if (kernel.kind != weights.format->kind || (kernel.needs & ~isa_of_processor()) != 0) continue;

@@ -141,7 +141,7 @@ TEST_CASE("the MXFP4 weights of every backend go into the panels of the CPU in o
         const mx::families::Setting setting{.sizes = sizes, .padded = {2, 256, 256}, .form = form, .engine = engine, .arch = arch};
         if (!mx::families::broken_needs(row, setting).empty()) continue;
         for (const mx::layout::Role role : {mx::layout::Role::w13_weight, mx::layout::Role::w2_weight}) {
-          INFO(row.backend << " " << mx::layout::name_of(role) << " " << mx::layout::name_of(arch));
+          INFO(row.backend << " " << mx::layout::name_of(role) << " " << mx::families::name_of(arch));
           const mx::layout::TensorPlan tensor = row.build(role, setting);
           const Layout canonical = mx::layout::canonical(role, sizes, form);
           const Layout panels = panels_of(canonical.axes_before(0));

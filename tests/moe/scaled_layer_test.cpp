@@ -20,7 +20,6 @@
 using namespace mx;
 using namespace mx::moe;
 using namespace mx::tests;
-using namespace mx::deployment;
 
 namespace {
 

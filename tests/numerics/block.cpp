@@ -10,7 +10,6 @@
 #include "tests/numerics/search_encoder.hpp"
 
 using namespace mx;
-using namespace mx::deployment;
 using namespace mx::tests;
 
 namespace {

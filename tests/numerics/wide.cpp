@@ -17,7 +17,6 @@
 
 using namespace mx;
 using namespace mx::tests;
-using namespace mx::deployment;
 
 namespace {
 

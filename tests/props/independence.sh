@@ -8,7 +8,7 @@ restated="engine/vllm/restated engine/vllm/restated_backends engine/vllm/restate
   families/matrix_formula families/trtllm/stages families/flashinfer_cutlass/sm90_mixed_stages families/cutedsl/stages"
 for family in aiter cpu cutlass_w4a8 deepgemm humming marlin triton_kernels; do restated+=" families/$family/memory families/$family/stages"; done
 for family in b12x cutedsl emulation flashinfer_cutlass trtllm vllm_cutlass xpu; do restated+=" families/$family/memory"; done
-allowed='^mx::(props::|Error::|layout::is_(scale|weight|w13|bias)\(|(layout|oracle)::name_of\()'
+allowed='^mx::(props::|Error::|layout::is_(scale|weight|w13|bias)\(|(layout|families|deployment|engine|audit)::name_of\()'
 
 # The model's functions that an object refers to.
 shared() { nm -C --undefined-only "$objects/$1.cpp.o" | sed 's/^ *U //' | grep '^mx::' | grep -vE "$allowed"; }

@@ -44,7 +44,7 @@ TEST_CASE("the oracle laws hold") { require_all_hold(mx::props::oracle_laws()); 
 
 TEST_CASE("law ids are unique and begin with a number of the catalogue") {
   std::set<std::string_view> ids;
-  for (const Law& law : mx::props::all_laws()) {
+  for (const Law& law : mx::tests::all_laws()) {
     INFO(law.id);
     CHECK(ids.insert(law.id).second);
     CHECK(std::string_view("NLSOT").find(law.id[0]) != std::string_view::npos);

@@ -45,8 +45,8 @@ const std::map<std::string_view, std::string> kAreaNames{{"numerics", "numerics"
 TEST_CASE("docs/faults.md has as many faults of each area as the table") {
   const auto rows = rows_of_page("Kill matrix");
   std::map<std::string_view, std::size_t> counts;
-  for (const mx::props::FaultRow& row : mx::props::all_faults()) ++counts[mx::props::area_of(row)];
-  for (const std::string_view area : mx::props::areas()) {
+  for (const mx::props::FaultRow& row : mx::props::all_faults()) ++counts[mx::tests::area_of(row)];
+  for (const std::string_view area : mx::tests::areas()) {
     INFO(area);
     REQUIRE(rows.contains(kAreaNames.at(area)));
     CHECK(rows.at(kAreaNames.at(area)).at(1) == std::to_string(counts[area]));
@@ -58,7 +58,7 @@ TEST_CASE("docs/faults.md has as many faults of each area as the table") {
 TEST_CASE("docs/faults.md has as many changes of each table as there are") {
   const auto rows = rows_of_page("Single changes of the other tables");
   std::map<std::string, std::size_t> counts;
-  for (const mx::props::TableMutant& mutant : mx::props::table_mutants()) ++counts[mutant.table];
+  for (const mx::tests::TableMutant& mutant : mx::tests::table_mutants()) ++counts[mutant.table];
   for (const auto& [table, count] : counts) {
     INFO(table);
     REQUIRE(rows.contains(table));

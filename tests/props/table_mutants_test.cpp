@@ -34,7 +34,7 @@ bool is_known(const std::string& id) {
 TEST_CASE("changes of tables have ids of their own, and every table has some") {
   std::set<std::string> ids;
   std::set<std::string> tables;
-  for (const TableMutant& mutant : mx::props::table_mutants()) {
+  for (const TableMutant& mutant : mx::tests::table_mutants()) {
     INFO(mutant.id());
     CHECK(ids.insert(mutant.id()).second);
     tables.insert(mutant.table);
@@ -44,30 +44,30 @@ TEST_CASE("changes of tables have ids of their own, and every table has some") {
 }
 
 TEST_CASE("the tables as they are give the restated answers") {
-  CHECK(mx::props::wrong_rounding().empty());
-  CHECK(mx::props::wrong_weight_place().empty());
-  CHECK(mx::props::wrong_block_scales().empty());
-  CHECK(mx::props::wrong_exchange().empty());
-  CHECK(mx::props::wrong_loader().empty());
-  CHECK(mx::props::wrong_unit().empty());
+  CHECK(mx::tests::wrong_rounding().empty());
+  CHECK(mx::tests::wrong_weight_place().empty());
+  CHECK(mx::tests::wrong_block_scales().empty());
+  CHECK(mx::tests::wrong_exchange().empty());
+  CHECK(mx::tests::wrong_loader().empty());
+  CHECK(mx::tests::wrong_unit().empty());
   for (const mx::moe::Activation& row : mx::moe::all_activations()) {
     INFO(row.name);
-    CHECK(mx::props::wrong_activation(row.name).empty());
+    CHECK(mx::tests::wrong_activation(row.name).empty());
   }
 }
 
 TEST_CASE("known survivors are changes that exist and survive") {
   setenv("RC_PARAMS", "seed=1 noshrink=1", 1);
-  std::vector<TableMutant> mutants = mx::props::table_mutants();
+  std::vector<TableMutant> mutants = mx::tests::table_mutants();
   std::erase_if(mutants, [](const TableMutant& mutant) { return !is_known(mutant.id()); });
-  CHECK(mutants.size() == mx::props::known_survivors().size());
-  for (const mx::props::KnownSurvivor& row : mx::props::known_survivors()) {
+  CHECK(mutants.size() == mx::tests::known_survivors().size());
+  for (const mx::tests::KnownSurvivor& row : mx::tests::known_survivors()) {
     INFO(row.id);
     CHECK_FALSE(row.reason.empty());
   }
   if (mutants.empty()) return;
-  const mx::props::Records records;
-  for (const mx::props::MutantRun& run : mx::props::run_mutants(mutants, records, 2, kLimitSeconds, [](std::size_t) {})) {
+  const mx::tests::Records records;
+  for (const mx::tests::MutantRun& run : mx::tests::run_mutants(mutants, records, 2, kLimitSeconds, [](std::size_t) {})) {
     INFO(run.mutant->id() << ": " << name_of(run.judgement) << " " << run.text);
     CHECK(run.judgement == Judgement::survives);
   }
@@ -75,13 +75,13 @@ TEST_CASE("known survivors are changes that exist and survive") {
 
 TEST_CASE("a sample of the changes of tables is noticed, changes nothing, or is known") {
   setenv("RC_PARAMS", "seed=1 noshrink=1", 1);
-  const std::vector<TableMutant> mutants = mx::props::sample_of(mx::props::table_mutants(), kSample);
-  const mx::props::Records records;
+  const std::vector<TableMutant> mutants = mx::tests::sample_of(mx::tests::table_mutants(), kSample);
+  const mx::tests::Records records;
   int noticed = 0;
-  for (const mx::props::MutantRun& run : mx::props::run_mutants(mutants, records, 2, kLimitSeconds, [](std::size_t) {})) {
+  for (const mx::tests::MutantRun& run : mx::tests::run_mutants(mutants, records, 2, kLimitSeconds, [](std::size_t) {})) {
     INFO(run.mutant->id() << ": " << name_of(run.judgement) << " " << run.text);
     CHECK((run.judgement != Judgement::survives || is_known(run.mutant->id())));
-    noticed += mx::props::is_noticed(run.judgement) ? 1 : 0;
+    noticed += mx::tests::is_noticed(run.judgement) ? 1 : 0;
   }
   CHECK(noticed > 8);
 }

@@ -26,9 +26,9 @@
 
 namespace {
 
-namespace sim = mx::sim;
+using namespace mx;
 using mx::deployment::Engine;
-using support::Json;
+using mx::support::Json;
 
 /// What each verb says of one deployment.
 struct Told {

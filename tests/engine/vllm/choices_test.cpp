@@ -14,8 +14,6 @@
 
 using namespace mx::deployment;
 using namespace mx::engine;
-using namespace mx::audit;
-using namespace mx::families;
 using mx::tests::message_of;
 using mx::tests::says;
 

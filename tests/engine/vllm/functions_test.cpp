@@ -26,7 +26,7 @@ std::vector<Json> cases_of(const std::string& folder) {
   std::vector<Json> all;
   for (const char* name : {"functions.jsonl", "quant_configs.jsonl"}) {  // the second of later versions alone
     std::ifstream file(std::string(MXACT_SOURCE_DIR) + "/golden/witness/oracle/" + folder + name);
-    for (std::string line; std::getline(file, line);) all.push_back(mx::parsed(line));
+    for (std::string line; std::getline(file, line);) all.push_back(mx::tests::parsed(line));
   }
   return all;
 }

@@ -25,7 +25,7 @@ std::map<std::string, Json> read_cases(const std::string& name) {
   std::ifstream file(std::string(MXACT_SOURCE_DIR) + "/golden/witness/oracle/" + name);
   std::map<std::string, Json> cases;
   for (std::string line; std::getline(file, line);) {
-    Json one = mx::parsed(line);
+    Json one = mx::tests::parsed(line);
     cases.emplace(one.at("id").get<std::string>(), std::move(one));
   }
   return cases;

@@ -104,7 +104,7 @@ TEST_CASE("decisions are read back as the deployments that were asked, and a cha
     std::string line, support_line;
     REQUIRE(std::getline(cases, line));
     REQUIRE(std::getline(support, support_line));
-    mx::support::Json one = mx::parsed(line);
+    mx::support::Json one = mx::tests::parsed(line);
     CHECK(one["id"] == id);
     CHECK(ids.insert(id).second);
     const auto read = mx::golden::recorded_selection(one);
@@ -121,7 +121,7 @@ TEST_CASE("decisions are read back as the deployments that were asked, and a cha
     CHECK(decision.refusal.has_value() == one["result"].contains("error_type"));
     if (decision.choice) CHECK(one["result"]["backend"] == decision.choice->backend);
     CHECK(mx::golden::evaluate_oracle_case(one).equal);
-    CHECK(mx::golden::evaluate_support_case(one, mx::parsed(support_line)).equal);
+    CHECK(mx::golden::evaluate_support_case(one, mx::tests::parsed(support_line)).equal);
     if (!decision.choice) return;
     one["result"]["backend"] = "ANOTHER";
     CHECK_FALSE(mx::golden::evaluate_oracle_case(one).equal);

@@ -16,8 +16,6 @@ using namespace mx;
 using namespace mx::deployment;
 using namespace mx::families;
 using namespace mx::sim;
-using namespace mx::checkpoint;
-using namespace mx::verbs;
 using layout::Role;
 using layout::SourceOrder;
 using layout::WeightFormat;

@@ -21,7 +21,6 @@ namespace {
 using namespace mx;
 using namespace mx::families;
 using namespace mx::sim;
-using namespace mx::verbs;
 using layout::Role;
 
 namespace fs = std::filesystem;
@@ -51,7 +50,7 @@ struct RecordedSet {
   std::string missing;                       ///< why the set is not held against; empty: it is
 
   explicit RecordedSet(const fs::path& path) : directory(path) {
-    const support::Json manifest = parsed_file(path / "manifest.json");
+    const support::Json manifest = mx::tests::parsed_file(path / "manifest.json");
     std::set<std::string> stages;
     for (const auto& entry : manifest.at("entries")) {
       if (entry.at("op") == "moe_stage") read_stage(entry, stages);

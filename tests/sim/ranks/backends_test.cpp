@@ -14,7 +14,6 @@ namespace {
 using namespace mx;
 using namespace mx::sim;
 using namespace mx::support;
-using namespace mx::checkpoint;
 using namespace mx::families;
 
 struct OracleBackends {

@@ -16,9 +16,7 @@ using namespace mx;
 using namespace mx::families;
 using namespace mx::sim;
 using namespace mx::support;
-using namespace mx::checkpoint;
 using namespace mx::deployment;
-using namespace mx::verbs;
 
 std::string file_text(const std::string& platform, const std::string& parallel, const std::string& layer, const std::string& more = "") {
   return "platform " + platform + "\nparallel { " + parallel + " }\nlayer { " + layer + " }\n" + more;
@@ -106,8 +104,8 @@ TEST_CASE("gate and up that are padded together meet each other's rows where I i
     setting.form = scenario.layer.experts.form;
     setting.engine = kVllm2026_08;
     setting.arch = families::Arch::sm100;
-    const families::PackedLayer quick = families::convert(scenario.layer.experts, backend, setting, mover_of(MoveBy::plans));
-    const families::PackedLayer slow = families::convert(scenario.layer.experts, backend, setting, mover_of(MoveBy::model));
+    const families::PackedLayer quick = families::convert(scenario.layer.experts, backend, setting, kernels::relayout::mover_of(kernels::relayout::MoveBy::plans));
+    const families::PackedLayer slow = families::convert(scenario.layer.experts, backend, setting, kernels::relayout::mover_of(kernels::relayout::MoveBy::model));
     REQUIRE(quick.tensors.size() == slow.tensors.size());
     for (std::size_t i = 0; i < quick.tensors.size(); ++i) CHECK(quick.tensors[i].bytes == slow.tensors[i].bytes);
   }

@@ -18,7 +18,6 @@ using namespace mx::sim;
 using namespace mx::support;
 using namespace mx::tests;
 using namespace mx::deployment;
-using namespace mx::verbs;
 
 template <class T, std::size_t kCount>
 const T& one_of(Draws& random, const T (&choices)[kCount]) {

@@ -14,7 +14,6 @@ namespace {
 
 using namespace mx;
 using namespace mx::sim;
-using namespace mx::verbs;
 using mx::tests::refuses;
 
 /// OFP8: three bits of mantissa, bias 7, subnormals below 2^-6, up to 448.

@@ -13,7 +13,6 @@ namespace {
 
 using namespace mx;
 using namespace mx::sim;
-using namespace mx::deployment;
 
 const StudyCell& cell(const Study& study, std::string_view format, std::size_t column) {
   return std::ranges::find(study.rows, format, &StudyRow::format)->cells[column];

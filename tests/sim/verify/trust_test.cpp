@@ -233,7 +233,7 @@ TEST_CASE("a planted number that is none is always named, with its tensor and it
       std::vector<std::uint8_t>& bytes = draft.tensor(name).bytes;
       const std::size_t size = planted.bytes.size(), at = (draw >> 40U) % (bytes.size() / size) * size;
       std::ranges::copy(planted.bytes, bytes.begin() + static_cast<std::ptrdiff_t>(at));
-      INFO(form.title << " " << name << " at " << at << ": " << sim::name_of(planted.fault));
+      INFO(form.title << " " << name << " at " << at << ": " << checkpoint::name_of(planted.fault));
       const VerifyReport report = verified(draft, options_on("SM100"));
       const auto named = std::ranges::find_if(report.values, [&](const checkpoint::LayerValues& value) {
         return value.fault.fault == planted.fault && value.fault.tensor == name && value.fault.count == 1;

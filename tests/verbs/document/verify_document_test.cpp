@@ -54,7 +54,7 @@ TEST_CASE("a failed cell names the place of the difference and the command that 
   CHECK(document.verdict == "FAILED");
 
   const Json json = to_json(document, kHead);
-  const Json schema = mx::parsed_file(kRoot + "/docs/schema/mxact.json");
+  const Json schema = mx::tests::parsed_file(kRoot + "/docs/schema/mxact.json");
   CHECK(mx::tests::JsonSchema(schema).problem(json) == "");
   std::size_t repeated = 0;
   std::string place;

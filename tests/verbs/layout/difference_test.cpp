@@ -6,7 +6,6 @@
 
 namespace {
 
-using namespace mx::golden;
 using namespace mx::verbs;
 
 Subject subject(const std::string& text) { return resolve(query_from(text, {})); }

@@ -13,9 +13,7 @@
 
 namespace {
 
-using namespace mx::golden;
 using namespace mx::verbs;
-using namespace mx::sim;
 using namespace mx::support;
 using mx::ErrorCode;
 using mx::tests::refuses;

@@ -12,7 +12,6 @@
 
 namespace {
 
-using namespace mx::golden;
 using namespace mx::verbs;
 using mx::ErrorCode;
 using mx::tests::refuses;

@@ -14,6 +14,7 @@
 #include "tests/engine/vllm/expect_error.hpp"
 #include "verbs/matrix/matrix_view.hpp"
 
+using namespace mx;
 using namespace mx::verbs;
 using mx::tests::message_of;
 using mx::tests::says;
@@ -221,7 +222,7 @@ TEST_CASE("models: the routing that the engine derives from their configuration"
                       {"Nemotron-3-Nano", {"sigmoid", 6, true, 1, true}},       {"MiniMax-M2", {"sigmoid", 8, true, {}, true}}};
   for (const Row& row : rows) {
     INFO(row.model);
-    CHECK(deployment::model_named(row.model).routing == oracle::name_of(engine::routing_method_of(mx::deployment::kVllm2026_05, row.request)));
+    CHECK(deployment::model_named(row.model).routing == name_of(engine::routing_method_of(mx::deployment::kVllm2026_05, row.request)));
   }
 }
 

@@ -80,7 +80,7 @@ Measured measure(const std::string& program, const std::string& html, bool dark)
     for (std::size_t at = json.find(entity); at != std::string::npos; at = json.find(entity, at + 1))
       json.replace(at, std::string(entity).size(), text);
   }
-  Measured result{mx::parsed(json.empty() ? "[]" : json), ""};
+  Measured result{mx::tests::parsed(json.empty() ? "[]" : json), ""};
   std::istringstream lines(run.err);
   for (std::string line; std::getline(lines, line);) {
     if (line.find("CONSOLE") != std::string::npos) result.console += line + "\n";

@@ -6,7 +6,6 @@
 
 #include "tests/catch.hpp"
 
-using namespace mx::sim;
 using namespace mx::support;
 using namespace mx::verbs;
 

@@ -95,7 +95,7 @@ bool fails(std::span<const KernelClass> classes, Name kernel_class, const std::v
     tables.backends = {&row, 1};
     tables.classes = classes;
     try {
-      for (const Candidate& candidate : support(tables, exam.deployment)) {
+      for (const Candidate& candidate : engine::support(tables, exam.deployment)) {
         if (candidate.kernel_class == kernel_class) return candidate.verdict.code != exam.code;
       }
     } catch (const Error&) {

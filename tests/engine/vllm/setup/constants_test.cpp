@@ -50,7 +50,7 @@ std::vector<Json> recorded(mx::deployment::Engine engine) {
                                                             : "2026-11/quant_configs.jsonl"));
   std::vector<Json> cases;
   for (std::string line; std::getline(file, line);) {
-    Json one = mx::parsed(line);
+    Json one = mx::tests::parsed(line);
     const std::string name = one.at("oracle").get<std::string>();
     if (name == "mxfp4_quant_config" || name == "nvfp4_quant_config" || name == "fp8_quant_config") cases.push_back(std::move(one));
   }
@@ -81,7 +81,7 @@ TEST_CASE("every class of every version has a row for what its activations have"
           REQUIRE(row != nullptr);
           Deployment deployment = some_deployment("SM100");
           deployment.weight_key = name_of(tables.usual_weight_key);
-          INFO(mx::name_of(engine) << " " << oracle << " " << backend.name << " " << name);
+          INFO(mx::deployment::name_of(engine) << " " << oracle << " " << backend.name << " " << name);
           CHECK(reach(tables, deployment, backend.name, name, Constant::bias).has_value());
           for (const Activation activation : kWithConstants) {
             // FlashInfer's CUTLASS of 2026-05 computes SwiGLU where it is asked for SWIGLUOAI without MXFP4: nothing of it to hand on.
@@ -188,7 +188,7 @@ TEST_CASE("a limit of SILU: who clamps differs by version, oracle, backend, clas
     deployment.layer.activation = "SILU";
     deployment.layer.has_swiglu_limit = true;
     deployment.weight_key = row.weights;
-    INFO(mx::name_of(row.engine) << " " << row.oracle << " " << row.platform << " " << row.weights << " " << row.backend);
+    INFO(mx::deployment::name_of(row.engine) << " " << row.oracle << " " << row.platform << " " << row.weights << " " << row.backend);
     const auto reached = reach(tables_of(row.engine, row.oracle), deployment, row.backend, row.kernel_class, Constant::limit);
     REQUIRE(reached);
     CHECK(reached->reach == row.reach);
@@ -225,7 +225,7 @@ TEST_CASE("a strict choice breaks no need about constants on any version") {
           const StrictDecision strict = select_strict(engine, oracle, deployment);
           if (!strict.decision.choice || strict.decision.choice->kernel_class.empty()) continue;
           const auto reached = reach(tables, deployment, strict.decision.choice->backend, strict.decision.choice->kernel_class, Constant::limit);
-          INFO(mx::name_of(engine) << " " << oracle << " " << platform << " " << activation << " " << strict.decision.choice->backend);
+          INFO(mx::deployment::name_of(engine) << " " << oracle << " " << platform << " " << activation << " " << strict.decision.choice->backend);
           CHECK((!reached || reached->reach == Reach::reaches));
         }
       }

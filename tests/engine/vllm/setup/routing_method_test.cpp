@@ -6,10 +6,8 @@
 
 #include "tests/catch.hpp"
 
-using namespace mx::audit;
 using namespace mx::deployment;
 using namespace mx::engine;
-using namespace mx::families;
 
 
 TEST_CASE("each rule of the routing methods, and what comes before it") {
