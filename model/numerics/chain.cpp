@@ -125,6 +125,7 @@ std::uint32_t pairwise_chain(const ContractRow& row, std::span<const Factor> a, 
       sums.resize(sums.size() - pairs);
     }
     total = added(row, read_as_plus(row, total), sums[0]);
+    if (row.zero_sign == SumZero::plus && total == f32::kSign) total = 0;
   }
   return total;
 }

@@ -85,6 +85,8 @@ void check(const Draft& draft) {
        "scales of chains need restart, and result=f32"},
       {row.restart > 0 && (row.restart % period != 0 || (row.group > 0 && row.restart % row.group != 0)),
        "restart is a multiple of group and of order's period"},
+      {row.zero_sign == SumZero::rounded_only && (row.step == Step::fused || row.step == Step::pairwise),
+       "zero=rounded is of step=exact and step=aligned"},
       {row.restart != 0 && row.addend_place == AddendPlace::last, "c=last is of sums without restart"},
       {row.bias_in_sum && (row.step != Step::exact || row.group != 0 || row.restart != 0 || row.split != 1), "bias=term is of one exact sum"},
       {(row.split > 1) != (row.split_tile > 0), "split and split-tile go together"},

@@ -133,6 +133,7 @@ TEST_CASE("what is wrong in a record is named with its field") {
   CHECK(refused("hopper-bf16:align=24\n") == "a record has a byte 10 at 20: fields and values joined by ':', without blanks");
   CHECK(refused("hopper-bf16:order=" + std::string(5000, '1')) == "a record of 5018 characters, allowed are 4096");
   CHECK(refused("step=aligned:a=e8m0:b=e8m0:group=8:align=20:keep=20").ends_with("aligned operands are of floating-point formats"));
+  CHECK(refused("step=fused:zero=rounded") == "contract 'step=fused:zero=rounded': zero=rounded is of step=exact and step=aligned");
   CHECK(refused("step=fused:group=4") == "contract 'step=fused:group=4': step=fused has no groups");
   CHECK(refused("step=pairwise:group=4") == "contract 'step=pairwise:group=4': step=pairwise needs a cast");
   CHECK(refused("f32-sequential:keep=20") ==
@@ -177,6 +178,10 @@ TEST_CASE("each field says what is computed: expectations worked out by hand") {
   CHECK(sum_under(four, {0x8000, 0x8000}, 0x80000000U) == 0x80000000U);
   CHECK(sum_under(four + ":zero=plus", {0x8000, 0x8000}, 0x80000000U) == 0U);
   CHECK(sum_under(four + ":zero=rounded", {0x8000, 0x8000}, 0x80000000U) == 0U);
+  CHECK(sum_under("step=pairwise:cast=bf16:group=4", {0x8000, 0x8000}, 0x80000000U) == 0x80000000U);
+  CHECK(sum_under("step=pairwise:cast=bf16:group=4:zero=plus", {0x8000, 0x8000}, 0x80000000U) == 0U);
+  CHECK(sum_under("step=fused:cast=bf16:zero=plus", {0x8000, 0x8000}, 0x80000000U) == 0U);
+  CHECK(sum_under("step=exact:cast=bf16:zero=plus", {0x8000, 0x8000}, 0x80000000U) == 0U);
   // A tree: (2^24 + 1) and (1 + 1), where a chain from the left loses both ones.
   CHECK(sum_under("step=pairwise:cast=bf16:group=4", {0x4B80, 0x3F80, 0x3F80, 0x3F80}) == 0x4B800001U);
   CHECK(sum_under("step=fused:cast=bf16", {0x4B80, 0x3F80, 0x3F80, 0x3F80}) == 0x4B800000U);
