@@ -51,8 +51,9 @@ def _scales(name: str, value: object, given: Given, rows: int, k: int, term: tup
     if given[1]:
         raise Error(f"{name} is given, but the operand has scales of its own", place="scales")
     values = array(name, value)
-    if values.dtype.kind in "iu" and values.dtype != np.uint8 or values.dtype == np.float64:
-        values = values.astype(np.float32)
+    if (values.dtype.kind in "iu" and values.dtype != np.uint8) or values.dtype == np.float64:
+        with np.errstate(all="ignore"):
+            values = values.astype(np.float32)
     format = format_of(name, values, term[0] if values.dtype == np.uint8 and term[0] else None)
     if values.ndim == 0:
         values = np.full((rows, 1), values)
@@ -126,9 +127,15 @@ def _numbers(name: str, value: object, shape: tuple[int, ...]) -> Array | None:
     if value is None:
         return None
     values = array(name, value)
+    wrong = Error(f"{name} is {values.dtype} of shape {values.shape}, must be numbers of shape {shape}, or one", place=name)
     if values.dtype.kind not in "fiuV" or values.shape not in ((), shape):
-        raise Error(f"{name} is {values.dtype} of shape {values.shape}, must be numbers of shape {shape}, or one", place=name)
-    return np.ascontiguousarray(np.broadcast_to(values.astype(np.float32), shape))
+        raise wrong
+    try:
+        with np.errstate(all="ignore"):
+            numbers = values.astype(np.float32)
+    except (TypeError, ValueError):  # a record
+        raise wrong from None
+    return np.ascontiguousarray(np.broadcast_to(numbers, shape))
 
 
 def matmul(
