@@ -72,7 +72,10 @@ void add_engines(Words& words) {
 }
 
 void add_profiles(Words& words) { add_names(words, all_profiles()); }
-void add_contracts(Words& words) { add_names(words, all_contracts()); }
+void add_contracts(Words& words) {
+  add_names(words, all_contracts());
+  add_names(words, tensor_core_contracts());
+}
 void add_topics(Words& words) { add_names(words, help_topics()); }
 
 /// Whose values come from which table: of rows that fit, the first one.

@@ -1,4 +1,5 @@
-// mxact formats: every number format, block format, profile and arithmetic contract that the model has; or one profile with all its rows.
+// mxact formats: every number format, block format, profile and arithmetic contract that the model has; or one profile with all its rows, or one
+// contract with all its fields.
 
 #include <memory>
 #include <string>
@@ -13,23 +14,29 @@ namespace {
 struct Options {
   std::string profile;
   std::string format;
+  std::string contract;
   DocumentOptions out;
 };
 
-/// One profile, one format, or all of everything.
+/// One profile, one format, one contract, or all of everything.
 int formats(const Options& options) {
   require_outputs(options.out);
   if (!options.profile.empty()) return show(verbs::profile_document(options.profile), options.out);
+  if (!options.contract.empty()) return show(verbs::contract_document(options.contract), options.out);
   return show(options.format.empty() ? verbs::formats_document() : verbs::codes_document(options.format), options.out);
 }
 
 }  // namespace
 
 void add_formats(Verb app, Action& action) {
-  const Verb verb = app.add_verb("formats", "every number format, block format, profile and contract; or one profile, or one format's codes");
+  const Verb verb = app.add_verb("formats", "every number format, block format, profile and contract; or one of them");
   const auto options = std::make_shared<Options>();
   const Option profile = verb.add_option("--profile", options->profile, "show the conversions, recipes and dequantizers of this profile");
-  verb.add_option("--format", options->format, "show every code of this format, of up to 8 bits").excludes(profile);
+  const Option format = verb.add_option("--format", options->format, "show every code of this format, of up to 8 bits");
+  format.excludes(profile);
+  verb.add_option("--contract", options->contract, "show the fields of this contract, a name or a record, its text and its evidence")
+      .excludes(profile)
+      .excludes(format);
   add_picture_option(verb, options->out, "writes a picture, FILE.svg, instead: all narrow formats on a number line, or one format's codes")
       .excludes(profile);
   verb.add_flag("--force", options->out.force, "overwrite the file");

@@ -63,6 +63,10 @@ enum class Fault {
   product_normalized,
   zero_product_counts,
   alignment_has_floor,
+  lanes_align_together,
+  join_forgets_reach,
+  scale_exponent_forgotten,
+  total_zero_keeps_sign,
   restart_doubled,
   chain_replaces_total,
   c_starts_chain,
@@ -93,6 +97,7 @@ enum class Fault {
   kernel_never_clamps,
   kernel_trusts_double,
   kernel_forgets_floor,
+  kernel_drops_c,
   // layout
   sf128x4_columns_swapped,
   sf128x4_rows_mixed,

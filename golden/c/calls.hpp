@@ -11,6 +11,7 @@
 #include "golden/c/mxact.h"
 #include "model/error.hpp"
 #include "model/moe/activation.hpp"
+#include "model/numerics/contract.hpp"
 #include "model/numerics/format.hpp"
 #include "model/numerics/profile.hpp"
 #include "model/ordinary_mode.hpp"
@@ -66,6 +67,15 @@ std::int32_t id_of(std::span<const Row> table, const char* name, const Find& fin
     id = id_in(table, find(std::string_view(name)).name);
   });
   return status == MXACT_OK ? id : -status;
+}
+
+/// The contract of an id: rows of both tables and records that were asked for.
+inline const ContractRow& contract_of(std::int32_t id) {
+  try {
+    return mx::row_of(static_cast<Contract>(id));
+  } catch (const Error&) {
+    throw Error(ErrorCode::usage, "no such id");
+  }
 }
 
 inline const Format& format_of(std::int32_t id) { return row_of(all_formats(), id); }

@@ -193,7 +193,7 @@ std::int32_t mxact_route_token(std::int32_t contract, std::uint32_t experts, std
                                const mxact_operand* weight, const std::uint32_t* bias, std::int32_t* chosen, std::uint32_t* weights) {
   return guarded([&] {
     require(chosen != nullptr && weights != nullptr, "a null pointer");
-    const mx::ContractRow& row = row_of(mx::all_contracts(), contract);
+    const mx::ContractRow& row = contract_of(contract);
     size_of({experts, hidden});
     mx::moe::Router router{experts, hidden, values_of(weight, experts, hidden), {}};
     const auto given = lanes_or_none(bias, experts);
@@ -211,7 +211,7 @@ std::int32_t mxact_moe_layer(const mxact_experts* experts, const mxact_layer_cho
     const std::size_t hidden = experts->hidden;
     const std::size_t intermediate = experts->intermediate;
     size_of({tokens, top_k, 2, std::max(hidden, intermediate)});
-    const mx::moe::F32Arithmetic arithmetic{row_of(mx::all_contracts(), choices->contract).contract};
+    const mx::moe::F32Arithmetic arithmetic{contract_of(choices->contract).contract};
     const auto slots = slots_of(tokens, top_k, chosen, weights);
     const auto run =
         mx::moe::run_layer(arithmetic, given, choices_of(*choices), values_of(x, tokens, hidden), experts->hidden, slots, stages != nullptr);

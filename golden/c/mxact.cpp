@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -15,6 +17,7 @@
 #include "model/numerics/contract.hpp"
 #include "model/numerics/dot.hpp"
 #include "model/numerics/profile.hpp"
+#include "model/numerics/tile.hpp"
 
 namespace {
 
@@ -49,14 +52,46 @@ Side side_of(const mxact_operand* given, std::size_t length) {
     for (std::uint32_t code : codes) values.push_back(mx::decode(of, code));
   };
   read(lanes_of(given->codes, length, MXACT_MOST_LENGTH), format, side.elements);
-  if (given->scale_format >= 0) {
+  const mx::Format* scale_format = given->scale_format < 0 ? nullptr : &format_of(given->scale_format);
+  if (scale_format != nullptr) {
     require(given->block > 0, "scales without a block");
     const auto block = static_cast<std::size_t>(given->block);
-    read(lanes_of(given->scales, (length + block - 1) / block, MXACT_MOST_LENGTH), format_of(given->scale_format), side.scales);
+    read(lanes_of(given->scales, (length + block - 1) / block, MXACT_MOST_LENGTH), *scale_format, side.scales);
   }
-  side.operand = {.elements = side.elements, .format = &format, .scales = side.scales, .block = given->block};
+  side.operand = {.elements = side.elements, .format = &format, .scales = side.scales, .block = given->block, .scale_format = scale_format};
   return side;
 }
+
+/// A side of a tile in words of its formats; the operand points into it.
+struct TileSide {
+  TileSide(const mxact_operand* given, std::size_t rows, std::size_t k) {
+    require(given != nullptr, "a null pointer");
+    operand.format = &format_of(given->format);
+    put(lanes_of(given->codes, rows * k, MXACT_MOST_CODES), *operand.format, codes);
+    operand.codes = codes;
+    if (given->scale_format < 0) return;
+    require(given->block > 0, "scales without a block");
+    operand.scale_format = &format_of(given->scale_format);
+    operand.block = static_cast<std::size_t>(given->block);
+    put(lanes_of(given->scales, rows * ((k + operand.block - 1) / operand.block), MXACT_MOST_CODES), *operand.scale_format, scales);
+    operand.scales = scales;
+  }
+  TileSide(const TileSide&) = delete;
+  TileSide& operator=(const TileSide&) = delete;
+
+  mx::TileOperand operand;
+
+ private:
+  static void put(std::span<const std::uint32_t> words, const mx::Format& format, std::vector<std::uint8_t>& bytes) {
+    require_codes(words, format);
+    const std::size_t width = mx::tile_word_bytes(format);
+    for (std::uint32_t word : words) {
+      for (std::size_t i = 0; i < width; ++i) bytes.push_back(static_cast<std::uint8_t>(word >> (8 * i)));
+    }
+  }
+
+  std::vector<std::uint8_t> codes, scales;
+};
 
 mx::layout::Layout layout_of(std::int32_t id, std::uint32_t rows, std::uint32_t columns) {
   constexpr std::uint32_t kMost = 1U << 20U;
@@ -87,7 +122,21 @@ std::int32_t mxact_format_id(const char* name) { return id_of(mx::all_formats(),
 std::int32_t mxact_block_format_id(const char* name) { return id_of(mx::all_block_formats(), name, mx::block_format_named); }
 std::int32_t mxact_profile_id(const char* name) { return id_of(mx::all_profiles(), name, mx::profile_named); }
 std::int32_t mxact_contract_id(const char* name) {
-  return id_of(mx::all_contracts(), name, [](std::string_view text) { return mx::row_of(mx::contract_named(text)); });
+  std::int32_t id = -MXACT_USAGE;
+  const std::int32_t status = guarded([&] {
+    require(name != nullptr, "no name");
+    id = static_cast<std::int32_t>(mx::contract_named(name));
+  });
+  return status == MXACT_OK ? id : -status;
+}
+
+std::int32_t mxact_contract_record(std::int32_t contract, char* text, std::size_t size) {
+  return guarded([&] {
+    require(text != nullptr, "a null pointer");
+    const std::string record = mx::text_of(contract_of(contract));
+    require(record.size() < size, "too little room for the text");
+    std::memcpy(text, record.c_str(), record.size() + 1);
+  });
 }
 std::int32_t mxact_layout_id(const char* name) { return id_of(mx::families::all_stage_layouts(), name, mx::families::stage_named); }
 std::int32_t mxact_activation_id(const char* name) { return id_of(mx::moe::all_activations(), name, mx::moe::activation_named); }
@@ -224,13 +273,31 @@ std::int32_t mxact_dot_biased(std::int32_t contract, const mxact_operand* a, con
                               const std::uint32_t* bias, std::uint32_t* result) {
   return guarded([&] {
     require(result != nullptr, "a null pointer");
-    const mx::ContractRow& row = row_of(mx::all_contracts(), contract);
+    const mx::ContractRow& row = contract_of(contract);
     const Side first = side_of(a, length);
     const Side second = side_of(b, length);
     mx::Addends addends;
     if (c != nullptr) addends.c = *c;
     if (bias != nullptr) addends.bias = *bias;
     *result = mx::dot(row, first.operand, second.operand, addends);
+  });
+}
+
+std::int32_t mxact_tile(std::int32_t contract, std::size_t m, std::size_t n, std::size_t k, const mxact_operand* a, const mxact_operand* b,
+                        const std::uint32_t* c, const std::uint32_t* bias, std::int32_t output, std::uint32_t* results) {
+  return guarded([&] {
+    constexpr std::size_t kMost = MXACT_MOST_CODES;
+    require(m > 0 && n > 0 && k > 0 && m <= kMost && n <= kMost && k <= MXACT_MOST_LENGTH && m <= kMost / k && n <= kMost / k && m <= kMost / n,
+            "a number of elements out of range");
+    require(results != nullptr, "a null pointer");
+    const TileSide first(a, m, k);
+    const TileSide second(b, n, k);
+    mx::Tile tile{.m = m, .n = n, .k = k, .a = first.operand, .b = second.operand, .output = &format_of(output)};
+    if (c != nullptr) tile.c = {c, m * n};
+    if (bias != nullptr) tile.bias = {bias, n};
+    std::vector<std::uint32_t> made(m * n);
+    mx::multiply(contract_of(contract), tile, made);
+    std::ranges::copy(made, results);
   });
 }
 

@@ -1,6 +1,7 @@
 /* The mxact model for C, SystemVerilog (DPI-C) and Python: bits in, bits out.
  *
- * Integers only: no float, no libm, nothing to allocate or free but an opened layout, no state between calls but the sentence of mxact_last_error.
+ * Integers only: no float, no libm, nothing to allocate or free but an opened layout, no state between calls but the sentence of mxact_last_error
+ * and the records of contracts that mxact_contract_id was given.
  * Every function may be called from any number of threads.
  * Functions return MXACT_OK or a status; nothing is written to the results unless they return MXACT_OK. Names are those of `mxact formats` and of
  * `mxact gen --list`; ids that the *_id functions give hold for one version of the library.
@@ -61,7 +62,7 @@ const char* mxact_last_error(void);
 int32_t mxact_format_id(const char* name);       /* "e4m3fn" */
 int32_t mxact_block_format_id(const char* name); /* "mxfp4" */
 int32_t mxact_profile_id(const char* name);      /* "ocp" */
-int32_t mxact_contract_id(const char* name);     /* "bf16-chain" */
+int32_t mxact_contract_id(const char* name);     /* "bf16-chain", or a record: "step=aligned:cast=bf16:group=8:align=24:keep=24" */
 int32_t mxact_layout_id(const char* name);       /* "sf_128x4" */
 int32_t mxact_activation_id(const char* name);   /* "swiglu_oai" */
 int32_t mxact_router_id(const char* name);       /* "gpt-oss"; docs/vectors.md lists them */
@@ -130,6 +131,16 @@ int32_t mxact_dot(int32_t contract, const mxact_operand* a, const mxact_operand*
 /* The same with a bias (fp32 bits, may be null), which enters where the contract says. */
 int32_t mxact_dot_biased(int32_t contract, const mxact_operand* a, const mxact_operand* b, size_t length, const uint32_t* c, const uint32_t* bias,
                          uint32_t* result);
+
+/* The contract as one string of fields with its end, the same for equal arithmetic: mxact_contract_id takes it. `size` is the room of `text`, in bytes;
+ * 1024 are enough. */
+int32_t mxact_contract_record(int32_t contract, char* text, size_t size);
+
+/* m x n dot products over one k: results[i * n + j] is that of row i of a and row j of b, which is the second matrix transposed, as a code of `output`
+ * (f32, bf16 or fp16; one rounding, nearest even). Codes and scales lie row after row. `c` has m * n fp32 numbers, `bias` n; either may be null.
+ * At most MXACT_MOST_CODES codes a side, and results; k at most MXACT_MOST_LENGTH. f32 under a contract of tf32 is a register: 13 bits are not read. */
+int32_t mxact_tile(int32_t contract, size_t m, size_t n, size_t k, const mxact_operand* a, const mxact_operand* b, const uint32_t* c,
+                   const uint32_t* bias, int32_t output, uint32_t* results);
 
 /* mxact_dot of `count` codes under one scale on each side, in the formats of the block formats: flat arguments, for callers without structures. */
 int32_t mxact_dot_block(int32_t contract, int32_t block_format_a, uint32_t scale_a, const uint32_t* a, int32_t block_format_b, uint32_t scale_b,

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "golden/vectors/arithmetic_ops.hpp"
+#include "golden/vectors/dot_neighbours.hpp"
 #include "golden/vectors/dot_operand_c.hpp"
 #include "golden/vectors/dot_subject.hpp"
 #include "golden/vectors/number_bins.hpp"
@@ -68,9 +69,10 @@ class DotOp final : public VectorOp {
   std::size_t nonzero_products(Lanes operands, std::size_t& last) const;
 
   DotSubject subject_;
-  std::size_t first_rival_ = 0;          ///< axis of the first rival
-  std::vector<DotRival> rivals_;         ///< an axis each
-  std::vector<OperandCRival> c_rivals_;  ///< an axis each, behind those
+  std::size_t first_rival_ = 0;           ///< axis of the first rival
+  std::vector<DotRival> rivals_;          ///< an axis each
+  std::vector<OperandCRival> c_rivals_;   ///< an axis each, behind those
+  std::vector<DotNeighbour> neighbours_;  ///< likewise
 };
 
 DotOp::DotOp(std::string name, const DotSubject& subject, Edition edition) : VectorOp(std::move(name), kFamily, edition), subject_(subject) {
@@ -98,12 +100,16 @@ void DotOp::add_rivals() {
   c_rivals_ = operand_c_rivals(subject_);
   for (const DotRival& rival : rivals_) axes_.push_back({fmt::format("told from {}", rival.name), {"yes"}});
   for (const OperandCRival& rival : c_rivals_) axes_.push_back({fmt::format("told from {}", rival.name), {"yes"}});
+  neighbours_ = dot_neighbours(subject_);
+  for (const DotNeighbour& neighbour : neighbours_) axes_.push_back({fmt::format("told from {}", neighbour.change), {"yes"}});
 }
 
 void DotOp::rival_bins(Lanes operands, Lanes results, std::span<std::uint8_t> bins) const {
   std::ranges::fill(bins, std::uint8_t{0});
   const auto told = [&](std::uint32_t sum) { return differ(sum, results[0]) ? std::uint8_t{1} : std::uint8_t{0}; };
   for (std::size_t i = 0; i < c_rivals_.size(); ++i) bins[rivals_.size() + i] = told(c_rivals_[i].sum(subject_, operands));
+  for (std::size_t i = 0; i < neighbours_.size(); ++i)
+    bins[rivals_.size() + c_rivals_.size() + i] = is_told(subject_, neighbours_[i], operands, results[0]) ? 1 : 0;
   const std::vector<Value> products = rivals_.empty() ? std::vector<Value>{} : products_of(subject_, operands);
   if (products.empty()) return;
   for (std::size_t i = 0; i < rivals_.size(); ++i) bins[i] = told(rivals_[i].sum(products, subject_.c_of(operands)));
@@ -155,7 +161,10 @@ std::string DotOp::why_unreachable(std::size_t axis, std::size_t bin) const {
   if (subject_.has_c && axis == kSumAxis + 1) return fmt::format("contract {} gives no such sum for any C that was tried", subject_.contract_name);
   if (axis >= first_rival_) {
     const std::size_t at = axis - first_rival_;
-    const std::string why = at < rivals_.size() ? why_same_sum(subject_, rivals_[at]) : why_same_place(subject_, c_rivals_[at - rivals_.size()]);
+    const std::size_t behind = rivals_.size() + c_rivals_.size();
+    const std::string why = at < rivals_.size() ? why_same_sum(subject_, rivals_[at])
+                            : at < behind       ? why_same_place(subject_, c_rivals_[at - rivals_.size()])
+                                                : why_same_neighbour(subject_, neighbours_[at - behind]);
     return why.empty() ? fmt::format("no sum of {} products was found that it gives otherwise", subject_.length) : why;
   }
   return fmt::format("no two codes of {} and {} make '{}'", subject_.a.name, subject_.b.name, axes_[axis].bins[bin]);
@@ -235,6 +244,7 @@ void DotOp::directed(const std::function<void(Lanes)>& sink) const {
     sink(with_c);
   });
   deciding_operand_c(subject_, sink);
+  deciding_neighbours(subject_, sink);
 }
 
 /// All operands but C, which is zero.
@@ -263,6 +273,7 @@ void DotOp::directed_products(const std::function<void(Lanes)>& sink) const {
     operands[subject_.b_begins() + i] = scale_of_one(subject_.b.scale) + static_cast<std::uint32_t>(2 * i);
   sink(operands);
   if (edition() != Edition::v1) deciding_dots(subject_, sink);
+  if (edition() != Edition::v1 && !subject_.has_c) deciding_neighbours(subject_, sink);
 }
 
 void DotOp::random(support::SplitMix64& random, MutableLanes operands) const {
@@ -298,6 +309,14 @@ std::vector<WrongRule> DotOp::wrong_rules() const {
     if (row.contract == subject_.contract) continue;
     rules.push_back({FaultClass::rounding, fmt::format("contract {}", row.name),
                      [row, subject = subject_](Lanes operands, Lanes, MutableLanes answer) { answer[0] = dot_of(subject, row, operands); }});
+  }
+  for (const std::vector<DotNeighbour>& neighbours : {dot_neighbours(subject_), second_neighbours(subject_)}) {
+    for (const DotNeighbour& neighbour : neighbours) {
+      rules.push_back({FaultClass::rounding, fmt::format("{}: record {}", neighbour.change, name_of(neighbour.contract)),
+                       [contract = neighbour.contract, subject = subject_](Lanes operands, Lanes, MutableLanes answer) {
+                         answer[0] = dot_of(subject, row_of(contract), operands);
+                       }});
+    }
   }
   std::vector<DotRival> rivals = dot_rivals(subject_);
   for (DotRival& rival : short_product_rivals(subject_)) rivals.push_back(std::move(rival));
@@ -359,6 +378,10 @@ std::unique_ptr<VectorOp> make_dot(std::string_view name, const OpOptions& optio
       const AskedContract asked = contract_of(options);
       const bool has_c = yes_or_no("operand-c", options.get_or("operand-c", "no"), "yes", "no");
       if (has_c && options.edition() == Edition::v1) throw Error(ErrorCode::usage, "--operand-c yes: edition v1 has no operand C, v1.1 has");
+      const ContractRow& row = row_of(asked.contract);
+      if (has_c && *row.addend != kF32)
+        throw Error(ErrorCode::usage,
+                    fmt::format("--operand-c yes: C of contract {} is {}, the column of vectors is fp32", row.name, row.addend->name));
       const DotSubject subject{a, b, asked.name, asked.contract, static_cast<std::size_t>(length), has_c};
       auto op = std::make_unique<DotOp>(std::string(name), subject, options.edition());
       // The contract says itself which formats and blocks it does not take.

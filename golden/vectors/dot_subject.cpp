@@ -18,7 +18,7 @@ std::vector<Value> values_of(Lanes codes, const Format& format) {
 PreparedOperand prepared_side(const ContractRow& row, Side side, const SideFormat& format, std::size_t scales, Lanes lanes) {
   const std::vector<Value> elements = values_of(lanes.subspan(scales), *format.element);
   const std::vector<Value> factors = scales > 0 ? values_of(lanes.first(scales), *format.scale) : std::vector<Value>{};
-  return prepare(row, side, {.elements = elements, .format = format.element, .scales = factors, .block = format.block});
+  return prepare(row, side, {.elements = elements, .format = format.element, .scales = factors, .block = format.block, .scale_format = format.scale});
 }
 
 }  // namespace

@@ -25,6 +25,7 @@ constexpr Op kOps[] = {
     {"swizzle", "matrix", "swizzled", evaluate_swizzle},
     {"gemm", {}, "d", evaluate_gemm},
     {"mma_sync", "a b c", "d", evaluate_mma_sync},
+    {"dot_accumulate", {}, "d", evaluate_dot_accumulate},
     {"router_logits", {}, {}, evaluate_router_logits},
     {"route", {}, {}, evaluate_route},
     {"moe", {}, {}, evaluate_moe},

@@ -71,6 +71,7 @@ ModelOutputs evaluate_block_dequantize(const OpContext& context);
 // gemm.cpp
 ModelOutputs evaluate_gemm(const OpContext& context);
 ModelOutputs evaluate_mma_sync(const OpContext& context);
+ModelOutputs evaluate_dot_accumulate(const OpContext& context);
 // route.cpp
 ModelOutputs evaluate_router_logits(const OpContext& context);
 ModelOutputs evaluate_route(const OpContext& context);

@@ -157,6 +157,15 @@ bool discriminates(const Recorded& recorded) {
   return std::ranges::any_of(words, [&](std::uint64_t word) { return code_distance(word, words.front(), bits) > apart; });
 }
 
+/// Whether a value that counts is not what another rule would give.
+bool tells_from_rival(const Recorded& recorded, const std::vector<std::uint64_t>& rival) {
+  for (std::size_t i = 0; i < rival.size(); ++i) {
+    const auto place = static_cast<std::int64_t>(i);
+    if (!skipped_at(recorded, place) && recorded.values.word(place) != rival[i]) return true;
+  }
+  return false;
+}
+
 void compare_bits(const Recorded& recorded, const ModelOutput& model, bool nan_equal, EntryResult& result, Findings& findings) {
   each_element(recorded, result, [&](std::int64_t i) {
     const std::uint64_t want = recorded.values.word(i);
@@ -303,7 +312,7 @@ void compare(const Recorded& recorded, const ModelOutput& model, int max_differe
     case RelationKind::ids_as_set: compare_ids(recorded, model, result, findings); break;
   }
   findings.settle();
-  result.discriminates = result.discriminates || discriminates(recorded);
+  result.discriminates = result.discriminates || discriminates(recorded) || tells_from_rival(recorded, model.rival);
 }
 
 std::string value_text(std::uint64_t word, const Dtype& dtype, const Format* format, bool pairs) {

@@ -45,6 +45,9 @@ struct ModelOutput {
   const Format* format = nullptr;                   ///< how to decode an element for people; null: the dtype's own format, or an integer
   bool pairs = false;                               ///< each byte holds two codes of `format`, low nibble first
   std::function<std::string(std::int64_t)> origin;  ///< the inputs of element i, for people; may be empty
+  /// Words that a rule beside the model's would give; empty: none was asked. Recorded words that are not these tell the two apart, also where all of
+  /// them are one number.
+  std::vector<std::uint64_t> rival = {};
 };
 
 /// What one recorded output is held to.

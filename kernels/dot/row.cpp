@@ -12,11 +12,6 @@
 namespace mx::kernels::dot {
 namespace {
 
-/// Larger factors could overflow a sum.
-constexpr int kLargestExponent = 50;
-/// Smaller ones have products, or units of these, that are subnormal in fp32.
-constexpr int kLeastNarrow = -50;
-
 [[noreturn]] void refuse(const ContractRow& contract, const std::string& text) {
   throw Error(ErrorCode::usage, "contract " + std::string(contract.name) + ": " + text, "quick dot products");
 }
@@ -68,7 +63,7 @@ void place_aligned(Row& row, std::span<const Factor> factors) {
     row.values[k] = std::bit_cast<float>(factor.f32);
     if (factor.value.cls != ValueClass::finite) continue;
     row.exponents[k] = static_cast<std::int16_t>(factor.nominal_exponent);
-    row.narrow = row.narrow && factor.nominal_exponent >= kLeastNarrow;
+    row.narrow = row.narrow && factor.nominal_exponent >= kLeastExponent;
   }
 }
 
@@ -116,11 +111,23 @@ void place_exact(Row& row, std::span<const Factor> factors) {
 }  // namespace
 
 bool takes(const ContractRow& contract) {
-  const bool ascending = contract.order.size() == 1 && contract.restart == 0 && !contract.flush;
-  if (contract.step == Step::exact) return ascending && contract.cast == nullptr && contract.scales == ScaleEntry::operand;
+  const bool ascending = contract.order.size() == 1 && contract.restart == 0 && !contract.flush && contract.product == nullptr && contract.split == 1;
+  if (contract.step == Step::exact) {
+    return ascending && contract.group == 0 && contract.cast == nullptr && contract.scales == ScaleEntry::operand &&
+           contract.zero_sign == SumZero::ieee && *contract.result == kF32;
+  }
+  const bool plain = contract.presum == 1 && contract.reference == Reference::product && contract.scales != ScaleEntry::term &&
+                     contract.result_loss == Loss::toward_zero && *contract.result == kF32;
+  if (!plain || !truncates_with_c(contract)) return false;
   // A group's products, each below four in units of 2^alignment, are summed in 32 bits.
   const bool fits = (contract.group == 16 && contract.alignment_bits <= 25) || (contract.group == 32 && contract.alignment_bits <= 24);
   return ascending && contract.step == Step::aligned && fits;
+}
+
+bool truncates_with_c(const ContractRow& contract) {
+  return contract.step == Step::aligned && contract.lanes == 1 && contract.split == 1 && contract.zero_exponent == kAnyExponent &&
+         contract.product == nullptr && contract.product_limit == 0 && contract.alignment_loss == Loss::toward_zero &&
+         contract.addend_place != AddendPlace::joined && contract.zero_sign == SumZero::plus;
 }
 
 Row quick_row(const ContractRow& contract, const PreparedOperand& operand) {

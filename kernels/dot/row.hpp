@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "kernels/dot/aligned_args.hpp"
 #include "model/numerics/dot.hpp"
 
 namespace mx::kernels::dot {
@@ -28,11 +29,14 @@ struct Row {
   std::vector<std::uint32_t> chunks;    ///< exact sums: the chunk of each part, ascending; numbers far apart come in several parts
   int bits = 0;                         ///< exact sums: of the widest mantissa
 };
-inline constexpr std::int16_t kZeroExponent = -8192;
 inline constexpr std::int32_t kNoUnit = INT32_MAX;
 
 /// True for contracts with a quick sum: exact, and aligned groups in one chain over k ascending.
 bool takes(const ContractRow& contract);
+
+/// Aligned groups in one alignment with the sum before as a term, whose terms are truncated and whose zeros are +0: what the kernels of this folder
+/// do, whatever the bits.
+bool truncates_with_c(const ContractRow& contract);
 
 /// From an operand of the same contract, either side. Throws Error(usage) for a contract that is not taken.
 Row quick_row(const ContractRow& contract, const PreparedOperand& operand);

@@ -5,18 +5,10 @@
 #include <bit>
 #include <utility>
 
-#include "kernels/dot/aligned_args.hpp"
+#include "kernels/dot/kernels.hpp"
 
 namespace mx::kernels::dot {
 namespace {
-
-/// What sums rows side by side on a tier; null where nothing does.
-AlignedFunction* aligned_kernel([[maybe_unused]] const IsaTier& tier) {
-#if defined(__x86_64__) && !defined(MXACT_PORTABLE)
-  if ((tier.needs & kAvx2) != 0) return aligned_avx2;
-#endif
-  return nullptr;
-}
 
 /// What a kernel sums; other rows are summed one by one.
 bool is_plain(const Row& row) { return row.holds && row.narrow; }
@@ -24,7 +16,7 @@ bool is_plain(const Row& row) { return row.holds && row.narrow; }
 }  // namespace
 
 RowSet::RowSet(const ContractRow& contract, std::vector<const Row*> rows, const IsaTier& tier) : contract_(&contract), rows_(std::move(rows)) {
-  kernel_ = contract.step == Step::aligned ? aligned_kernel(tier) : nullptr;
+  kernel_ = contract.step == Step::aligned ? kernel_for(aligned_kernels(), tier).run : nullptr;
   if (kernel_ == nullptr) return;
   for (std::size_t first = 0; first < rows_.size(); first += kLanes) {
     const std::size_t count = std::min(kLanes, rows_.size() - first);
@@ -53,6 +45,8 @@ void RowSet::dots(const Row& other, std::optional<std::uint32_t> bias, std::span
 void RowSet::sum_block(const Block& block, const Row& other, std::span<std::optional<std::uint32_t>> out) const {
   if (block.values.size() != other.values.size() * kLanes) return;
   std::array<float, kLanes> sums{};
+  // From +0, with exponents in range, no lane is given up.
+  std::array<std::int32_t, kLanes> given_up{};
   kernel_({.lanes = block.values.data(),
            .lane_exponents = block.exponents.data(),
            .row = other.values.data(),
@@ -61,7 +55,10 @@ void RowSet::sum_block(const Block& block, const Row& other, std::span<std::opti
            .group = static_cast<std::size_t>(contract_->group),
            .alignment_bits = contract_->alignment_bits,
            .kept_bits = contract_->kept_bits,
-           .sums = sums.data()});
+           .least_exponent = std::max(contract_->least_exponent, 2 * kLeastExponent),
+           .rounding = GroupRounding::truncated,
+           .sums = sums.data(),
+           .given_up = given_up.data()});
   for (std::size_t lane = 0; lane < std::min(kLanes, rows_.size() - block.first); ++lane)
     out[block.first + lane] = std::bit_cast<std::uint32_t>(sums[lane]);
 }

@@ -68,7 +68,9 @@ constexpr ContractRow hopper_fp8(Contract contract, std::string_view name, std::
           .kept_bits = 14,
           .restart = restart,
           .bias_in_sum = false,
+          .zero_sign = SumZero::plus,
           .nan = kCudaNan,
+          .evidence = Evidence::silicon,
           .grounds = Grounds::run,
           .source = kHopperSource,
           .recordings = recordings};
@@ -101,7 +103,9 @@ constexpr ContractRow hopper_16(Contract contract, std::string_view name, std::s
           .least_exponent = least_exponent,
           .restart = 0,
           .bias_in_sum = false,
+          .zero_sign = SumZero::plus,
           .nan = kCudaNan,
+          .evidence = Evidence::silicon,
           .grounds = Grounds::run,
           .source = kHopperSource,
           .recordings = recordings,
@@ -167,6 +171,7 @@ constexpr std::array kContracts{
                 .restart = 0,
                 .bias_in_sum = false,
                 .nan = f32::kNan,
+                .evidence = Evidence::silicon,
                 .grounds = Grounds::run,
                 .source = "Intel SDM volume 2, VDPBF16PS; held against the instruction by tests/numerics/bf16_dot.cpp",
                 .recordings = kVdpbf16ps},
@@ -236,7 +241,9 @@ constexpr std::array kContracts{
                 .kept_bits = 24,
                 .restart = 32,
                 .bias_in_sum = false,
+                .zero_sign = SumZero::plus,
                 .nan = kCudaNan,
+                .evidence = Evidence::silicon,
                 .grounds = Grounds::run,
                 .source = kHopperSource,
                 .recordings = kMmaFp8Runs},
@@ -248,10 +255,6 @@ constexpr std::array kContracts{
 }  // namespace
 
 std::span<const ContractRow> all_contracts() { return fault::rows_of<ContractRow>(fault::Table::contracts, kContracts); }
-
-const ContractRow& row_of(Contract contract) { return *std::ranges::find(all_contracts(), contract, &ContractRow::contract); }
-
-Contract contract_named(std::string_view name) { return rows::named(all_contracts(), "contract", name).contract; }
 
 std::string_view name_of(Contract contract) { return row_of(contract).name; }
 

@@ -16,13 +16,18 @@ namespace {
 using fault::Fault;
 using fault::planted;
 
-bool is_total(ScaleEntry entry) { return entry == ScaleEntry::total_product || entry == ScaleEntry::total_one_by_one; }
+bool is_total(ScaleEntry entry) {
+  return entry == ScaleEntry::total_product || entry == ScaleEntry::total_one_by_one || entry == ScaleEntry::total_b_first ||
+         entry == ScaleEntry::total_product_plus_zero;
+}
+
+bool is_folded(ScaleEntry entry) { return entry == ScaleEntry::operand || entry == ScaleEntry::term; }
 
 /// The NaN of an IEEE format with the sign clear and only the top mantissa bit set.
 std::uint32_t quiet_nan(const Format& format) { return (max_finite_code(format) + 1U) | (1U << (format.mantissa_bits - 1)); }
 
-Conversion nearest(std::uint32_t nan) {
-  return {.rounding = Rounding::nearest_even,
+Conversion nearest(std::uint32_t nan, Rounding rounding = Rounding::nearest_even) {
+  return {.rounding = rounding,
           .overflow = Overflow::ieee,
           .nan_rule = NanRule::fixed,
           .nan_positive = nan,
@@ -37,12 +42,21 @@ Value flushed(const Value& value, const Format& format) {
   return {.significand = 0, .exponent = 0, .cls = ValueClass::zero, .negative = value.negative};
 }
 
+/// Inf is no number to truncate: it stays what it is.
+Value cut(const Value& value, const Format& format) {
+  if (value.cls != ValueClass::finite) return value;
+  Flags flags;
+  return decode(format, encode(value, format, nearest(quiet_nan(format), Rounding::toward_zero), flags));
+}
+
 /// The value as the contract's multiplier sees it.
 Value cast(const ContractRow& row, const Value& value) {
   if (row.cast == nullptr) return value;
   Flags flags;
-  const Value rounded = decode(*row.cast, encode(value, *row.cast, nearest(quiet_nan(*row.cast)), flags));
-  return row.flush ? flushed(rounded, *row.cast) : rounded;
+  Value result = row.cast_cuts ? cut(value, *row.cast) : decode(*row.cast, encode(value, *row.cast, nearest(quiet_nan(*row.cast)), flags));
+  if (row.flush) result = flushed(result, *row.cast);
+  if (row.flush_to_plus && result.cls == ValueClass::zero) result.negative = false;
+  return result;
 }
 
 Factor factor_of(const ContractRow& row, const Operand& operand, const Value& value) {
@@ -68,7 +82,21 @@ void check_format(const ContractRow& row, Side side, const Operand& operand) {
                   (operand.format == nullptr ? "of no named format" : std::string(operand.format->name)) + ", it takes " + names);
 }
 
+/// Scales that multiply terms: of the format that the row names, or of one that has the same numbers and a sign that is not read.
+void check_term_scales(const ContractRow& row, const Operand& operand) {
+  const Format& needed = *row.scale_format;
+  const std::string takes = "it takes " + std::string(needed.name) + ", one for each " + std::to_string(row.scale_block);
+  if (operand.scales.empty()) refuse(row, "no scales, " + takes);
+  const Format* given = operand.scale_format;
+  if (given == nullptr) refuse(row, "scales of no named format, " + takes);
+  const bool same = given->encoding == needed.encoding && given->exponent_bits == needed.exponent_bits && given->bias == needed.bias &&
+                    given->mantissa_bits == needed.mantissa_bits && given->specials == needed.specials;
+  if (!same || operand.block != row.scale_block)
+    refuse(row, "scales of " + std::string(given->name) + " for " + std::to_string(operand.block) + " elements each, " + takes);
+}
+
 void check_scales(const ContractRow& row, const Operand& operand) {
+  if (row.scales == ScaleEntry::term) check_term_scales(row, operand);
   if (operand.scales.empty()) return;
   const auto block = static_cast<std::size_t>(std::max(operand.block, 1));
   if (operand.block < 1 || operand.scales.size() != (operand.elements.size() + block - 1) / block) {
@@ -106,32 +134,75 @@ std::uint32_t total_with(const ContractRow& row, std::uint32_t total, std::uint3
     case ScaleEntry::chain_one_by_one: return f32::fma(f32::mul(sum, scale_a), scale_b, total);
     default: break;
   }
-  return planted(Fault::chain_replaces_total) ? sum : f32::add(total, sum);
+  return planted(Fault::chain_replaces_total) ? sum : added(row, total, sum);
 }
 
-/// The chains one after the other.
-std::uint32_t restarted(const ContractRow& row, const PreparedOperand& a, const PreparedOperand& b, std::uint32_t c) {
+/// A run of an operand's factors, which begins at a multiple of its chains.
+struct Run {
+  std::size_t first, count;
+  std::span<const Factor> of(const PreparedOperand& operand) const { return std::span(operand.factors).subspan(first, count); }
+};
+
+/// The chains of a run one after the other.
+std::uint32_t restarted(const ContractRow& row, const PreparedOperand& a, const PreparedOperand& b, Run all, std::uint32_t c) {
   const std::size_t length = chain_length(row, a, b);
   std::uint32_t total = c;
-  for (std::size_t first = 0; first < a.factors.size(); first += length) {
-    const std::size_t count = std::min(length, a.factors.size() - first);
-    const std::span<const Factor> factors_a = std::span(a.factors).subspan(first, count);
-    const std::span<const Factor> factors_b = std::span(b.factors).subspan(first, count);
+  for (std::size_t first = all.first; first < all.first + all.count; first += length) {
+    const Run run{first, std::min(length, all.first + all.count - first)};
     if (planted(Fault::c_starts_chain)) {
-      total = chain(row, factors_a, factors_b, total, {});
+      total = chain(row, run.of(a), run.of(b), total, {});
       continue;
     }
-    total = total_with(row, total, chain(row, factors_a, factors_b, {}, {}), scale_at(row, a, first, length), scale_at(row, b, first, length));
+    total = total_with(row, total, chain(row, run.of(a), run.of(b), {}, {}), scale_at(row, a, first, length), scale_at(row, b, first, length));
   }
   return total;
 }
 
-std::uint32_t with_total_scales(const ContractRow& row, std::uint32_t total, const PreparedOperand& a, const PreparedOperand& b) {
+std::uint32_t sum_of(const ContractRow& row, const PreparedOperand& a, const PreparedOperand& b, Run run, std::optional<std::uint32_t> c,
+                     std::optional<std::uint32_t> term) {
+  if (row.restart != 0) return restarted(row, a, b, run, c.value_or(0));
+  return chain(row, run.of(a), run.of(b), c, term, c ? *row.addend : *row.result);
+}
+
+/// All of k: in one run, or in row.split parts of as many whole tiles each, whose sums are added in order. The last parts may be short or empty.
+std::uint32_t total_of(const ContractRow& row, const PreparedOperand& a, const PreparedOperand& b, std::optional<std::uint32_t> c,
+                       std::optional<std::uint32_t> term) {
+  const std::size_t all = a.factors.size();
+  if (row.split == 1) return sum_of(row, a, b, {0, all}, c, term);
+  const auto tile = static_cast<std::size_t>(row.split_tile);
+  const auto parts = static_cast<std::size_t>(row.split);
+  const std::size_t tiles = (all + tile - 1) / tile;
+  const std::size_t length = std::max<std::size_t>((tiles + parts - 1) / parts * tile, 1);
+  std::uint32_t total = sum_of(row, a, b, {0, std::min(length, all)}, {}, {});
+  for (std::size_t first = length; first < all; first += length)
+    total = added(row, total, sum_of(row, a, b, {first, std::min(length, all - first)}, {}, {}));
+  return total;
+}
+
+bool adds_c_last(const ContractRow& row) { return row.addend_place == AddendPlace::last || row.split > 1; }
+
+std::uint32_t with_total_scales(const ContractRow& row, std::uint32_t total, std::uint32_t scale_a, std::uint32_t scale_b) {
   if (!is_total(row.scales)) return total;
-  const std::uint32_t scale_a = a.scales.empty() ? f32::kOne : a.scales.front();
-  const std::uint32_t scale_b = b.scales.empty() ? f32::kOne : b.scales.front();
-  if (row.scales == ScaleEntry::total_product) return f32::mul(total, f32::mul(scale_a, scale_b));
+  switch (row.scales) {
+    case ScaleEntry::total_product: return f32::mul(total, f32::mul(scale_a, scale_b));
+    case ScaleEntry::total_product_plus_zero: {
+      const std::uint32_t product = f32::mul(scale_a, scale_b);
+      return planted(Fault::total_zero_keeps_sign) ? f32::mul(total, product) : f32::fma(total, product, 0);
+    }
+    case ScaleEntry::total_b_first: return f32::mul(f32::mul(total, scale_b), scale_a);
+    default: break;
+  }
   return f32::mul(f32::mul(total, scale_a), scale_b);
+}
+
+/// The factor beside its scale, whose sign is not read.
+void take_scale(const ContractRow& row, const Operand& operand, Factor& factor, Value scale) {
+  scale.negative = false;
+  const std::int32_t exponent = nominal_exponent(scale, *operand.scale_format);
+  factor.value = exact_product(factor.value, scale);
+  factor.f32 = to_f32(factor.value);
+  const std::int32_t own = row.reference == Reference::scale ? 0 : factor.nominal_exponent;
+  factor.nominal_exponent = planted(Fault::scale_exponent_forgotten) ? factor.nominal_exponent : own + exponent;
 }
 
 }  // namespace
@@ -141,17 +212,19 @@ PreparedOperand prepare(const ContractRow& row, Side side, const Operand& operan
   check_scales(row, operand);
   const std::size_t period = row.order.size();
   const std::size_t count = operand.elements.size();
-  const bool folded = row.scales == ScaleEntry::operand && !operand.scales.empty();
+  const bool scaled = is_folded(row.scales) && !operand.scales.empty();
   PreparedOperand prepared{.elements = count, .factors = {}, .scales = {}, .block = static_cast<std::size_t>(operand.block)};
   for (std::size_t i = 0; i < (count + period - 1) / period * period; ++i) {
     const std::size_t place = planted(Fault::order_ascending) ? i % period : row.order[i % period];
     const std::size_t k = i / period * period + place;
     Value value = k < count ? operand.elements[k] : Value{};
     // NOLINTNEXTLINE(clang-analyzer-core.DivideZero): check_scales() refuses scales without a block.
-    if (folded && k < count) value = exact_product(value, operand.scales[k / static_cast<std::size_t>(operand.block)]);
+    const Value scale = scaled && k < count ? operand.scales[k / static_cast<std::size_t>(operand.block)] : Value{};
+    if (scaled && k < count && row.scales == ScaleEntry::operand) value = exact_product(value, scale);
     prepared.factors.push_back(factor_of(row, operand, value));
+    if (scaled && k < count && row.scales == ScaleEntry::term) take_scale(row, operand, prepared.factors.back(), scale);
   }
-  if (row.scales == ScaleEntry::operand) return prepared;
+  if (is_folded(row.scales)) return prepared;
   for (const Value& scale : operand.scales) prepared.scales.push_back(to_f32(scale));
   return prepared;
 }
@@ -159,8 +232,14 @@ PreparedOperand prepare(const ContractRow& row, Side side, const Operand& operan
 std::uint32_t dot(const ContractRow& row, const PreparedOperand& a, const PreparedOperand& b, const Addends& addends) {
   if (a.elements != b.elements) refuse(row, "a dot product of " + std::to_string(a.elements) + " by " + std::to_string(b.elements) + " elements");
   const std::optional<std::uint32_t> term = row.bias_in_sum ? addends.bias : std::nullopt;
-  std::uint32_t total = row.restart == 0 ? chain(row, a.factors, b.factors, addends.c, term) : restarted(row, a, b, addends.c.value_or(0));
-  total = with_total_scales(row, total, a, b);
+  const std::uint32_t sum = total_of(row, a, b, adds_c_last(row) ? std::nullopt : addends.c, term);
+  const auto scale_of = [](const PreparedOperand& operand) { return operand.scales.empty() ? f32::kOne : operand.scales.front(); };
+  return finished(row, sum, scale_of(a), scale_of(b), addends);
+}
+
+std::uint32_t finished(const ContractRow& row, std::uint32_t sum, std::uint32_t scale_a, std::uint32_t scale_b, const Addends& addends) {
+  std::uint32_t total = adds_c_last(row) && addends.c ? added(row, sum, *addends.c) : sum;
+  total = with_total_scales(row, total, scale_a, scale_b);
   if (addends.bias && !row.bias_in_sum) total = f32::add(total, *addends.bias);
   return f32::is_nan(total) ? row.nan : total;
 }

@@ -17,6 +17,7 @@ struct Operand {
   const Format* format = nullptr;      ///< the format that the elements are codes of; null: any numbers
   std::span<const Value> scales = {};  ///< one for each `block` elements, the last block may be short; empty: none
   int block = 0;
+  const Format* scale_format = nullptr;  ///< that the scales are codes of; needed where they enter the terms (ScaleEntry::term)
 };
 
 /// What is added to the products, as fp32 bits: C where the contract lets it enter, the bias at the end.
@@ -28,8 +29,10 @@ struct Addends {
 /// An element as a contract takes it: cast, in the contract's order of k, filled up with zeros to a whole period.
 struct Factor {
   Value value;
-  std::int32_t nominal_exponent;  ///< of its format's exponent field: not normalized, a subnormal has that of the smallest normal number
-  std::uint32_t f32;              ///< fp32 bits of the value, nearest even
+  /// Of its format's exponent field: not normalized, a subnormal has that of the smallest normal number. With ScaleEntry::term the scale's is added,
+  /// or stands alone, as row.reference says.
+  std::int32_t nominal_exponent;
+  std::uint32_t f32;  ///< fp32 bits of the value, nearest even
 };
 
 /// An operand made ready once for many dot products.
@@ -49,6 +52,13 @@ PreparedOperand prepare(const ContractRow& row, Side side, const Operand& operan
 /// sizes that do not fit together.
 std::uint32_t dot(const ContractRow& row, const PreparedOperand& a, const PreparedOperand& b, const Addends& addends);
 std::uint32_t dot(const ContractRow& row, const Operand& a, const Operand& b, const Addends& addends);
+
+/// fp32 bits of a + b rounded once to row.result, nearest even; with row.flush subnormal sums become zero with their sign.
+std::uint32_t added(const ContractRow& row, std::uint32_t a, std::uint32_t b);
+
+/// What dot() makes of the sum of all k: C where the row adds it last, the scales of the total (fp32 bits, 1.0 for none), the bias where it comes
+/// after, the contract's NaN.
+std::uint32_t finished(const ContractRow& row, std::uint32_t sum, std::uint32_t scale_a, std::uint32_t scale_b, const Addends& addends);
 
 /// The same for plain values without scales or format, and a bias of fp32 bits.
 std::uint32_t dot(Contract contract, std::span<const Value> a, std::span<const Value> b, std::uint32_t bias_f32);

@@ -22,6 +22,7 @@ constexpr std::array kFaults{
              "products above the range of the target stay infinite", "N7/dequantize"},
     FaultRow{Fault::kernel_trusts_double, "kernel_trusts_double", "kernels/functions/functions.cpp apply",
              "results in doubt and arguments outside the domain are taken as they are", "N7/functions"},
+    FaultRow{Fault::kernel_drops_c, "kernel_drops_c", "kernels/dot/tile.cpp one_row", "sums of a tile start from zero", "N7/tile"},
     FaultRow{Fault::moe_kernel_unpaired, "moe_kernel_unpaired", "kernels/moe/panel.cpp panel_codes", "codes of a dword keep the checkpoint's order",
              "N7/moe-bf16-chain N7/moe-bf16-block N7/moe-int8-block N7/moe-layer N7/moe-formats"},
     FaultRow{Fault::moe_kernel_drops_bias, "moe_kernel_drops_bias", "kernels/moe/gemm.cpp run_tiles", "products come without their bias",

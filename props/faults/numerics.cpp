@@ -163,20 +163,27 @@ constexpr std::array kFaults{
              "N10/hopper-fp8 N10/hopper-fp8-promoted N10/hopper-fp8-block-1x128 N10/hopper-fp8-block-128x128 N10/hopper-bf16 N10/hopper-bf16@v1 "
              "N10/hopper-fp16 "
              "N10/hopper-mma-fp8"},
-    FaultRow{Fault::aligned_rounds, "aligned_rounds", "model/numerics/aligned_sum.cpp in_units",
-             "addends are rounded where the tensor core truncates",
+    FaultRow{Fault::aligned_rounds, "aligned_rounds", "model/numerics/aligned_sum.cpp cut", "addends are rounded where the tensor core truncates",
              "N10/hopper-fp8 N10/hopper-fp8-promoted N10/hopper-fp8-block-1x128 N10/hopper-fp8-block-128x128 N10/hopper-bf16 N10/hopper-bf16@v1 "
              "N10/hopper-fp16 "
              "N10/hopper-mma-fp8"},
-    FaultRow{Fault::product_normalized, "product_normalized", "model/numerics/aligned_sum.cpp addend_of",
+    FaultRow{Fault::product_normalized, "product_normalized", "model/numerics/aligned_sum.cpp product_of",
              "a product's exponent counts the carry of its significands",
              "N10/hopper-fp8 N10/hopper-fp8-promoted N10/hopper-fp8-block-1x128 N10/hopper-fp8-block-128x128 N10/hopper-bf16 N10/hopper-bf16@v1 "
              "N10/hopper-fp16 "
              "N10/hopper-mma-fp8"},
-    FaultRow{Fault::zero_product_counts, "zero_product_counts", "model/numerics/aligned_sum.cpp addend_of",
+    FaultRow{Fault::zero_product_counts, "zero_product_counts", "model/numerics/aligned_sum.cpp product_of",
              "a product with a zero takes part in the search for the largest exponent", "N11/zero_products"},
     FaultRow{Fault::alignment_has_floor, "alignment_has_floor", "model/numerics/aligned_sum.cpp aligned_sum",
              "groups below 1 are aligned as if one of their products were 1", "N13/power_of_two"},
+    FaultRow{Fault::lanes_align_together, "lanes_align_together", "model/numerics/aligned_sum.cpp aligned_sum",
+             "even and odd k are aligned to one exponent", "N10/matrix-cores"},
+    FaultRow{Fault::join_forgets_reach, "join_forgets_reach", "model/numerics/aligned_sum.cpp joined",
+             "a C far below the products still rounds their sum", "N10/matrix-cores"},
+    FaultRow{Fault::scale_exponent_forgotten, "scale_exponent_forgotten", "model/numerics/dot.cpp take_scale",
+             "terms are aligned by the exponents of their factors alone", "N10/tensor-cores-scaled"},
+    FaultRow{Fault::total_zero_keeps_sign, "total_zero_keeps_sign", "model/numerics/dot.cpp with_total_scales",
+             "a zero sum has the sign of the scales' product", "N10/cublaslt"},
     FaultRow{Fault::restart_doubled, "restart_doubled", "model/numerics/dot.cpp chain_length",
              "chains of 128 are 256 long: promotion at the wrong interval", "N10/hopper-fp8-promoted N10/hopper-mma-fp8"},
     FaultRow{Fault::chain_replaces_total, "chain_replaces_total", "model/numerics/dot.cpp total_with", "the fp32 add of promotion is missing",

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/codec/codec.hpp"
+#include "kernels/dot/tile.hpp"
 #include "kernels/functions/functions.hpp"
 #include "props/numerics/grid.hpp"
 #include "props/numerics/laws.hpp"
@@ -177,6 +178,47 @@ Outcome kernels_evaluate(const Law& law) {
     });
     RC_LOG(std::string(function.name) + ": " + difference);
     RC_ASSERT(difference.empty());
+  });
+}
+
+Outcome kernels_multiply(const Law& law) {
+  return check_property(law, [] {
+    constexpr std::string_view kContracts[] = {"hopper-bf16", "hopper-fp8", "hopper-mma-fp8", "ada-fp8-f16",
+                                               "ampere-tf32", "turing-f16", "blackwell-nvf4"};
+    const ContractRow& row = row_of(contract_named(kContracts[pick_uniform(0, 6)]));
+    RC_LOG(std::string(row.name));
+    const Format& format = row.a_formats.empty() ? kFp16 : *row.a_formats[0];
+    Tile tile{.m = pick_uniform(1, 3), .n = pick_uniform(1, 20), .k = pick_uniform(1, 80), .a = {}, .b = {}};
+    // Numbers near 1, so that sums show what is cut off; some have exponents that the kernels leave.
+    const auto codes = [&](std::size_t count) {
+      std::vector<std::uint8_t> bytes;
+      for (std::size_t i = 0; i < count * tile_word_bytes(format); ++i)
+        bytes.push_back(static_cast<std::uint8_t>(pick_uniform(0, format.width == 4 ? 15 : 255)));
+      for (std::size_t i = 1; format.width == 16 && i < bytes.size(); i += 2) bytes[i] = static_cast<std::uint8_t>((bytes[i] & 0x87U) | 0x30U);
+      return bytes;
+    };
+    const std::vector<std::uint8_t> a = codes(tile.m * tile.k);
+    const std::vector<std::uint8_t> b = codes(tile.n * tile.k);
+    const auto scales = [&](std::size_t rows) {
+      std::vector<std::uint8_t> bytes;
+      for (std::size_t i = 0; row.scale_format != nullptr && i < rows * ((tile.k + 15) / 16); ++i)
+        bytes.push_back(static_cast<std::uint8_t>(pick_uniform(0x28, 0x48)));
+      return bytes;
+    };
+    const std::vector<std::uint8_t> scales_a = scales(tile.m);
+    const std::vector<std::uint8_t> scales_b = scales(tile.n);
+    tile.a = {&format, a, row.scale_format, scales_a, static_cast<std::size_t>(row.scale_block)};
+    tile.b = {&format, b, row.scale_format, scales_b, static_cast<std::size_t>(row.scale_block)};
+    std::vector<std::uint32_t> c;
+    for (std::size_t i = 0; i < tile.m * tile.n; ++i) c.push_back(to_f32((pick_uniform(0, 1) << 15U) | pick_uniform(0x2000, 0x5000), kFp16));
+    tile.c = c;
+    std::vector<std::uint32_t> expected(c.size());
+    mx::multiply(row, tile, expected);
+    for (const kernels::IsaTier* tier : tiers_here()) {
+      std::vector<std::uint32_t> got(c.size());
+      kernels::dot::multiply(row, tile, got, kernels::Workers{tier, 2});
+      RC_ASSERT(got == expected);
+    }
   });
 }
 

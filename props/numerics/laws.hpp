@@ -46,6 +46,7 @@ Outcome twin_equals_model(const Law& law);
 Outcome kernels_quantize(const Law& law);
 Outcome kernels_dequantize(const Law& law);
 Outcome kernels_evaluate(const Law& law);
+Outcome kernels_multiply(const Law& law);
 
 /// N5: the scale of an amax. N6: blocks.
 Outcome scale_follows_amax(const Law& law);
@@ -88,6 +89,10 @@ Outcome hopper_is_restated(const Law& law);
 Outcome bf16_chain_is_restated(const Law& law);
 Outcome bf16_block_is_restated(const Law& law);
 Outcome int8_block_is_restated(const Law& law);
+Outcome cores_are_restated(const Law& law);
+Outcome library_products_are_restated(const Law& law);
+Outcome scaled_cores_are_restated(const Law& law);
+Outcome matrix_cores_are_restated(const Law& law);
 Outcome zero_products_do_not_count(const Law& law);
 Outcome order_proof_sums_agree(const Law& law);
 Outcome powers_of_two_move_through(const Law& law);

@@ -27,8 +27,9 @@ Side::Side(const Given& given) {
   const auto& [format, scale_format, block, codes, scale_codes] = given;
   const Format& of = format_named(format);
   elements = decoded(of, span_of(codes));
-  if (!scale_format.empty()) scales = decoded(format_named(scale_format), span_of(scale_codes));
-  operand = {.elements = elements, .format = &of, .scales = scales, .block = block};
+  const Format* of_scales = scale_format.empty() ? nullptr : &format_named(scale_format);
+  if (of_scales != nullptr) scales = decoded(*of_scales, span_of(scale_codes));
+  operand = {.elements = elements, .format = &of, .scales = scales, .block = block, .scale_format = of_scales};
 }
 
 std::vector<Value> values_of(const Given& given) {

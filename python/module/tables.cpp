@@ -61,7 +61,13 @@ void bind_tables(nb::module_& module) {
   module.def("formats", [] { return names_of(all_formats()); });
   module.def("block_formats", [] { return names_of(all_block_formats()); });
   module.def("profiles", [] { return names_of(all_profiles()); });
-  module.def("contracts", [] { return names_of(all_contracts()); });
+  module.def("contracts", [] {
+    Names names = names_of(all_contracts());
+    for (std::string& name : names_of(tensor_core_contracts())) names.push_back(std::move(name));
+    return names;
+  });
+  module.def(
+      "contract_record", [](const std::string& name) { return text_of(row_of(contract_named(name))); }, nb::arg("name"));
   module.def("activations", [] { return names_of(moe::all_activations()); });
   module.def(
       "takes_up", [](const std::string& name) { return moe::activation_named(name).pairing != moe::Pairing::single; }, nb::arg("name"));

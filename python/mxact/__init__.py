@@ -16,10 +16,10 @@ from mxact._error import Error
 from mxact._layers import Loss, Packed, pack, unpack
 from mxact._layouts import Layout, layout
 from mxact._moe import activate, moe_layer, route
-from mxact._products import dot
+from mxact._products import dot, matmul
 from mxact._record import record
 from mxact._select import audit, needs, select
-from mxact._tables import activations, backends, block_formats, contracts, engines, formats, layouts, profiles, routers, threads
+from mxact._tables import activations, backends, block_formats, contract_record, contracts, engines, formats, layouts, profiles, routers, threads
 
 try:
     __version__: str = _version("mxact")
@@ -39,6 +39,7 @@ __all__ = [
     "audit",
     "backends",
     "block_formats",
+    "contract_record",
     "contracts",
     "convert",
     "convert_flags",
@@ -49,6 +50,7 @@ __all__ = [
     "formats",
     "layout",
     "layouts",
+    "matmul",
     "moe_layer",
     "needs",
     "pack",

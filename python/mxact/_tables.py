@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mxact import _core
-from mxact._arguments import integer, optional_word
+from mxact._arguments import integer, optional_word, word
 
 
 def formats() -> list[str]:
@@ -22,8 +22,16 @@ def profiles() -> list[str]:
 
 
 def contracts() -> list[str]:
-    """Contracts of dot products. `mxact formats` shows what each does and on which grounds."""
+    """Contracts of dot products by name. `mxact formats` shows what each does and on which grounds; where one is taken, so is a record of fields."""
     return _core.contracts()
+
+
+def contract_record(name: str) -> str:
+    """A contract as one string of fields, the same for equal arithmetic; where a contract is named it can stand for it.
+
+    Raises mxact.Error for an unknown name, and for a record what is wrong with it.
+    """
+    return _core.contract_record(word("name", name))
 
 
 def activations() -> list[str]:

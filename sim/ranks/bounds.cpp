@@ -146,8 +146,9 @@ double contract_error(const ContractRow& contract, std::int64_t length) {
   constexpr double kF32 = 0x1p-24;
   const auto terms = static_cast<double>(length);
   switch (contract.step) {
-    case Step::exact: return contract.restart == 0 ? kF32 : terms * kF32;
-    case Step::fused: return 2 * terms * kF32;
+    case Step::exact: return contract.restart == 0 && contract.group == 0 ? kF32 : terms * kF32;
+    case Step::fused:
+    case Step::pairwise: return 2 * terms * kF32;  // a product and an addition each
     case Step::aligned: break;
   }
   // A product lies below four times two to its nominal exponent, so a unit is at most 2^-alignment of the largest term; truncation loses a unit of

@@ -178,6 +178,22 @@ TEST_CASE("decode takes fp32 scales as quantize does: decimal values or bits") {
   CHECK(bits("2") == "0x40000000");
 }
 
+TEST_CASE("formats shows one contract, by name and as a record") {
+  const mx::sim::Json named = run_json("formats --contract hopper-bf16")["contract"];
+  const std::string record = "step=aligned:cast=bf16:group=16:least=-133:align=25:keep=24:zero=plus:nan=0x7fffffff";
+  CHECK(named["record"] == record);
+  CHECK(named["evidence"] == "silicon");
+  CHECK(named["grounds"] == "run");
+  CHECK(named["fields"].size() == 8);
+  const mx::sim::Json read = run_json("formats --contract " + record)["contract"];
+  CHECK(read["name"] == record);
+  CHECK(read["record"] == record);
+  CHECK(read["evidence"] == "own record");
+  CHECK(run_json("formats")["contracts"].size() == 61);
+  CHECK(run_mxact("formats --contract hopper-bf16 --profile ocp").status == 2);
+  CHECK(run_mxact("formats --contract hopper-bf16:align=77").err.find("align=77: a whole number from 0 to 48") != std::string::npos);
+}
+
 TEST_CASE("formats shows one profile whole") {
   const mx::support::Json profile = run_json("formats --profile ml_dtypes")["profile"];
   CHECK(profile["implementation"] == "ml_dtypes");

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
 
 #include "model/error.hpp"
 #include "model/numerics/contract.hpp"
@@ -158,6 +159,27 @@ std::string releases_text(const Profile& profile) {
   return others.empty() ? text : text + "; other versions: " + others;
 }
 
+std::string grounds_text(const ContractRow& row) {
+  return std::string(name_of(row.grounds)) + (row.known_to_differ.empty() ? "" : fmt::format(", {}", kKnownToDiffer));
+}
+
+/// Each field of a record that is not as in an empty one, in the order of its text.
+Table fields_of(const ContractRow& row) {
+  Table table{{}, {{"field", "field"}, {"value", "value"}, {"meaning", "meaning"}, {"values", "values"}}};
+  std::map<std::string, std::string> said;
+  const std::string text = text_of(row);
+  for (std::size_t first = 0; first < text.size();) {
+    const std::size_t end = std::min(text.find(':', first), text.size());
+    const std::string part = text.substr(first, end - first);
+    said.emplace(part.substr(0, part.find('=')), part.substr(part.find('=') + 1));
+    first = end + 1;
+  }
+  for (const RecordField& field : record_fields()) {
+    if (const auto found = said.find(std::string(field.key)); found != said.end()) table.add({field.key, found->second, field.meaning, field.values});
+  }
+  return table;
+}
+
 /// Codes are listed where there are few enough to be read.
 const Format& narrow_format(const std::string& name) {
   constexpr int kWidest = 8;
@@ -197,16 +219,26 @@ Document formats_document() {
   Table contracts{"contracts",
                   {{"name", "contract"},
                    {"grounds", "grounds"},
+                   in_json("evidence"),
+                   in_json("record"),
                    in_json("known_to_differ"),
                    {"operands", "operands"},
                    {"accumulation", "accumulation"},
                    {"bias", "bias"},
                    in_json("source")}};
-  for (const ContractRow& c : all_contracts()) {
-    const bool differs = !c.known_to_differ.empty();
-    const std::string grounds = std::string(name_of(c.grounds)) + (differs ? fmt::format(", {}", kKnownToDiffer) : "");
-    contracts.add(
-        {c.name, {name_of(c.grounds), grounds}, differs ? Cell(c.known_to_differ) : Cell::none(), c.operands, c.accumulation, c.bias, c.source});
+  for (const std::span<const ContractRow> table : {all_contracts(), tensor_core_contracts()}) {
+    for (const ContractRow& c : table) {
+      const bool differs = !c.known_to_differ.empty();
+      contracts.add({c.name,
+                     {name_of(c.grounds), grounds_text(c)},
+                     name_of(c.evidence),
+                     text_of(c),
+                     differs ? Cell(c.known_to_differ) : Cell::none(),
+                     c.operands,
+                     c.accumulation,
+                     c.bias,
+                     c.source});
+    }
   }
   document.line();
   document.table(std::move(contracts));
@@ -241,6 +273,28 @@ Document profile_document(const std::string& name) {
   add("recipes", recipes_of(profile));
   add("dequantizers", dequantizers_of(profile));
   document.value("profile", std::move(json));
+  return document;
+}
+
+Document contract_document(const std::string& contract) {
+  const ContractRow& row = row_of(contract_named(contract));
+  Document document{"formats"};
+  const std::string record = text_of(row);
+  if (row.name != record) document.line(std::string(row.name));
+  document.line(record);
+  document.line(fmt::format("evidence: {}; grounds: {}; {}", name_of(row.evidence), grounds_text(row), row.source));
+  Json json = {{"name", row.name},
+               {"record", record},
+               {"evidence", name_of(row.evidence)},
+               {"grounds", name_of(row.grounds)},
+               {"operands", row.operands},
+               {"accumulation", row.accumulation},
+               {"bias", row.bias},
+               {"source", row.source}};
+  Table fields = fields_of(row);
+  json["fields"] = fields.json();
+  document.table(std::move(fields));
+  document.value("contract", std::move(json));
   return document;
 }
 

@@ -11,6 +11,8 @@ namespace mx::verbs {
 Document formats_document();
 /// One profile with all its rows. Throws Error(usage) for an unknown name.
 Document profile_document(const std::string& profile);
+/// One contract, by name or as a record: its text, every field, its evidence. Throws Error(usage) for an unknown name and for a record that is wrong.
+Document contract_document(const std::string& contract);
 /// Every code of one format. Throws Error(usage) for an unknown name, and for a format of more than 8 bits.
 Document codes_document(const std::string& format);
 

@@ -146,6 +146,34 @@ static void test_arithmetic(void) {
   CHECK(mxact_dot(mxact_contract_id("exact"), &first, &second, 32, NULL, &result) == MXACT_OK && result == 0x429C0000u); /* 78 */
   second.block = 0;
   CHECK(mxact_dot(mxact_contract_id("exact"), &first, &second, 32, NULL, &result) == MXACT_USAGE);
+  {
+    /* Two rows by three columns of e4m3fn, k = 2: 1, 2; 0.5, -1 by 1, 1; 2, 0; -1, 1. Scales: one for each row. */
+    const uint32_t left[4] = {0x38, 0x40, 0x30, 0xB8}, right[6] = {0x38, 0x38, 0x40, 0x00, 0xB8, 0x38};
+    const uint32_t scales[2] = {0x3F800000u, 0xC0000000u}, c[6] = {0, 0, 0x3F800000u, 0, 0, 0}, bias[3] = {0, 0x3F800000u, 0};
+    const int32_t e4m3 = mxact_format_id("e4m3fn"), f32 = mxact_format_id("f32"), fp16 = mxact_format_id("fp16");
+    const mxact_operand rows = {e4m3, f32, 2, left, scales}, columns = {e4m3, -1, 0, right, NULL};
+    const int32_t fp8 = mxact_contract_id("hopper-fp8");
+    uint32_t tile[6];
+    /* Sums 3, 2, 1; -0.5, 1, -1.5, the third of them with C; then the row's scale, then the bias. */
+    const uint32_t wanted[6] = {0x4200, 0x4200, 0x4000, 0x3C00, 0xBC00, 0x4200};
+    CHECK(mxact_tile(fp8, 2, 3, 2, &rows, &columns, c, bias, fp16, tile) == MXACT_OK && memcmp(tile, wanted, sizeof tile) == 0);
+    CHECK(mxact_tile(fp8, 2, 3, 2, &rows, &columns, NULL, NULL, f32, tile) == MXACT_OK && tile[0] == 0x40400000u && tile[3] == 0x3F800000u);
+    CHECK(mxact_tile(fp8, 0, 3, 2, &rows, &columns, c, bias, fp16, tile) == MXACT_USAGE);
+    CHECK(mxact_tile(fp8, 2, 3, 2, NULL, &columns, c, bias, fp16, tile) == MXACT_USAGE);
+    CHECK(mxact_tile(fp8, 2, 3, 2, &rows, &columns, c, bias, e4m3, tile) == MXACT_USAGE);
+    CHECK(mxact_tile(-1, 2, 3, 2, &rows, &columns, c, bias, fp16, tile) == MXACT_USAGE);
+    CHECK(mxact_tile(mxact_contract_id("blackwell-nvf4"), 2, 3, 2, &rows, &columns, c, bias, fp16, tile) == MXACT_USAGE);
+  }
+  {
+    /* A record is a contract, and has one text. */
+    char text[1024];
+    const int32_t own = mxact_contract_id("step=aligned:cast=bf16:keep=20:align=20:group=8");
+    CHECK(own >= 0 && mxact_contract_id("step=aligned:cast=bf16:group=8:align=20:keep=20") == own);
+    CHECK(mxact_contract_record(own, text, sizeof text) == MXACT_OK && strcmp(text, "step=aligned:cast=bf16:group=8:align=20:keep=20") == 0);
+    CHECK(mxact_contract_record(own, text, 10) == MXACT_USAGE && mxact_contract_record(own, NULL, 10) == MXACT_USAGE);
+    CHECK(mxact_contract_record(1 << 30, text, sizeof text) == MXACT_USAGE);
+    CHECK(mxact_contract_id("step=aligned:cast=bf16:group=8") == -MXACT_USAGE);
+  }
   CHECK(mxact_dot(mxact_contract_id("exact"), NULL, &second, 32, NULL, &result) == MXACT_USAGE);
   {
     /* The same 39 with the scales 2 and 1/2, then 2 and 2; a code of five bits and a scale of nine are none. */

@@ -39,6 +39,7 @@ void check(std::string_view row, Grounds grounds, std::span<const Recording> rec
 
 TEST_CASE("a row that says run names a recording, and it is there", "[witness]") {
   for (const ContractRow& row : all_contracts()) check(row.name, row.grounds, row.recordings);
+  for (const ContractRow& row : tensor_core_contracts()) check(row.name, row.grounds, row.recordings);
   for (const families::Quantizer& row : families::all_quantizers()) check(row.name, row.grounds, row.recordings);
   for (const families::ExecutionRow& row : families::execution_rows()) check(row.backend, row.grounds, row.recordings);
   for (const families::UnitRow& row : families::unit_rows()) {
@@ -170,11 +171,33 @@ TEST_CASE("rows that real kernels contradicted are flagged on the device that sh
   CHECK(families::differences_of(mixed, Arch::gfx950, deployment::kDefaultEngine, none, none).empty());
 }
 
-TEST_CASE("the legend of the glossary is the model's") {
-  std::ifstream file(kRoot / "docs" / "glossary.md");
+std::string page_of(const std::string& name) {
+  std::ifstream file(kRoot / "docs" / name);
   std::stringstream text;
   text << file.rdbuf();
-  const std::string page = text.str();
+  return text.str();
+}
+
+TEST_CASE("docs/numerics.md has every contract, its record and its evidence") {
+  const std::string page = page_of("numerics.md");
+  std::size_t rows = 0;
+  for (std::size_t at = page.find("\n| `"); at != std::string::npos; at = page.find("\n| `", at + 1)) {
+    if (page.substr(at, page.find('\n', at + 1) - at).find("| `step=") != std::string::npos) ++rows;
+  }
+  CHECK(rows == all_contracts().size() + tensor_core_contracts().size());
+  for (const std::span<const ContractRow> table : {all_contracts(), tensor_core_contracts()}) {
+    for (const ContractRow& row : table) {
+      INFO(row.name);
+      const std::size_t line = page.find("| `" + std::string(row.name) + "` |");
+      REQUIRE(line != std::string::npos);
+      CHECK(page.substr(line, page.find('\n', line) - line).find("| `" + text_of(row) + "` | " + std::string(name_of(row.evidence)) + " |") !=
+            std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("the legend of the glossary is the model's") {
+  const std::string page = page_of("glossary.md");
   for (const GroundsWord& word : grounds_legend())
     CHECK(page.find("| " + std::string(word.name) + " | " + std::string(word.meaning) + " |") != std::string::npos);
   CHECK(page.find("| " + std::string(kKnownToDiffer) + " | " + std::string(kKnownToDifferMeaning) + " |") != std::string::npos);

@@ -73,5 +73,41 @@ TEST_CASE("a stage of a layer that contradicts itself, or that the model does no
           3, "gather_src[27] is 28, of 28 slots"}});
 }
 
+TEST_CASE("sums of one instruction: every word matters, and what no row has is not claimed", "[witness]") {
+  const auto with = [](const char* key, const Json& word) { return [key, word](Json& entry) { entry["params"][key] = word; }; };
+  const auto as_it_is = [](Json&) {};
+  check("numerics-tensor-cores/tc_h100", "mma.m16n8k16.f32.bf16.bf16",
+        {{"as written", as_it_is, 0, "205 values"},
+         {"a record", with("contract", "hopper-bf16:group=16"), 0, "205 values"},
+         {"another group", with("contract", "hopper-bf16:group=8"), 1, "recorded"},
+         {"another alignment", with("contract", "hopper-bf16:align=24"), 1, "recorded"},
+         {"no lower bound", with("contract", "hopper-bf16@v1"), 1, "recorded"},
+         {"an unknown contract", with("contract", "hoper-bf16"), 5, "unknown contract 'hoper-bf16' (did you mean hopper-bf16?)"},
+         {"a record that is none", with("contract", "hopper-bf16:align=99"), 5, "align=99"},
+         {"results in another format", with("out_format", "fp16"), 5, "contract hopper-bf16 with C in f32 and results in fp16"},
+         {"another K", with("K", 8), 3, "another shape"},
+         {"another operand format", with("a_format", "fp16"), 3, "'a' is bf16"},
+         {"an unknown format", with("a_format", "posit"), 5, "posit"},
+         {"a scale format alone", with("scale_format", "e8m0"), 5, "params has no 'block'"},
+         {"an unknown word", with("mood", "good"), 5, "unknown key 'mood'"}});
+  check("numerics-tensor-cores/tc_h100", "mma.m16n8k8.f32.tf32.tf32",
+        {{"as written", as_it_is, 0, "values"},
+         {"registers that are read whole", with("a_format", "f32"), 3, "'a' is u32"},
+         {"rounded operands", with("contract", "hopper-tf32:cast-rounding=nearest"), 0, "values"}});
+  check("numerics-tensor-cores/tc_mmasim", "blackwell-nvf4.e2m1.e2m1.k64",
+        {{"as written", as_it_is, 0, "values"},
+         {"another block", with("block", 32), 3, "another shape"},
+         {"another scale format", with("scale_format", "e8m0"), 5, "it takes ue4m3, one for each 16"},
+         {"aligned by the products", with("contract", "blackwell-nvf4:reference=product"), 1, "recorded"},
+         {"one term a product", with("contract", "blackwell-nvf4:presum=1"), 1, "recorded"},
+         {"another bound", with("contract", "blackwell-nvf4:least=-100"), 0, "values"}});
+  check("numerics-tensor-cores/tc_scaled_mm", "scaled_mm.tensor.minus0.0.f32",
+        {{"as written, zeros of one sign", as_it_is, 0, "512 values"},
+         {"nothing added", with("scaling", "none"), 5, "unknown key 'scale_a'"},
+         {"another factor", with("scale_b", "0x3F800000"), 1, "recorded"}});
+  check("numerics-tensor-cores/tc_scaled_mm", "scaled_mm.rows.0.f32",
+        {{"as written", as_it_is, 0, "512 values"}, {"the row's scale first", with("scaling", "row_col"), 1, "recorded"}});
+}
+
 }  // namespace
 }  // namespace mx::tests::witness

@@ -71,6 +71,11 @@ const RecordedSet kSets[] = {
     {"numerics/gemm_hopper", 68, 66560},
     {"numerics/mma_extremes", 4, 4 * 64 * 16 * 8},
     {"numerics/bf16_tiny_h100", 4, (14 + 16 + 6) * 64 * 8 + 80 * 48},
+    // Tensor and matrix cores: a sum is a value. Two and twenty products of 16 by 32.
+    {"numerics-tensor-cores/tc_published", 48, 48 * 240},
+    {"numerics-tensor-cores/tc_h100", 36, 7324},
+    {"numerics-tensor-cores/tc_mmasim", 173, 10007},
+    {"numerics-tensor-cores/tc_scaled_mm", 22, 22 * 16 * 32},
     // Logits and slots; fourteen outputs of whole layers of 7 tokens; of one of them, each slot's stages; the fused stages' slots, products and
     // output.
     {"numerics/moe_0", 19, 7 * 8 + 2 * 28 + 14 * 7 * 256 + 28 * (512 + 256 + 256) - 7 * 256 + (28 + 8 + 28) + 28 * (512 + 256) + 7 * 256},
