@@ -16,8 +16,8 @@ namespace {
 
 /// Elements of a piece; even, so that no two pieces share a byte of codes.
 constexpr std::size_t kPiece = std::size_t{1} << 15;
-/// What a thread takes at a time where groups are small.
-constexpr std::size_t kChunkElements = std::size_t{1} << 16;
+/// What a thread takes at a time where groups are small: what stays in the first cache between the largest magnitudes and the codes.
+constexpr std::size_t kChunkElements = std::size_t{1} << 12;
 constexpr std::size_t kChunkGroups = 2048;
 
 /// The kernels of one call.

@@ -9,7 +9,7 @@ namespace mx::kernels {
 namespace {
 
 constexpr size_t kStep = 64;              // elements of one step
-constexpr size_t kUnit = 32;              // elements that share a factor
+constexpr size_t kUnit = 16;              // elements that share a factor
 constexpr size_t kUnits = kStep / kUnit;  // per step
 
 /// 8 fp32 numbers from element i on.
@@ -57,27 +57,61 @@ uint32_t largest_of(const void* elements, size_t length) {
   return largest_lane(_mm256_max_epu32(amax[0], amax[1]));
 }
 
+/// The largest lane of each of eight vectors, in their order.
+[[gnu::always_inline]] inline __m256i largest_lanes(const __m256i (&x)[8]) {
+  __m256i of_two[4];
+  for (size_t i = 0; i < 4; ++i) {
+    of_two[i] = _mm256_max_epu32(_mm256_unpacklo_epi32(x[2 * i], x[2 * i + 1]), _mm256_unpackhi_epi32(x[2 * i], x[2 * i + 1]));
+  }
+  __m256i of_four[2];
+  for (size_t i = 0; i < 2; ++i) {
+    of_four[i] = _mm256_max_epu32(_mm256_unpacklo_epi64(of_two[2 * i], of_two[2 * i + 1]), _mm256_unpackhi_epi64(of_two[2 * i], of_two[2 * i + 1]));
+  }
+  return _mm256_max_epu32(_mm256_permute2x128_si256(of_four[0], of_four[1], 0x20), _mm256_permute2x128_si256(of_four[0], of_four[1], 0x31));
+}
+
+/// Eight groups at once where they are short and their length is a multiple of 16.
 template <ElementSource kSource>
 void largest(const void* elements, size_t groups, size_t length, uint32_t* amax) {
-  for (size_t g = 0; g < groups; ++g) amax[g] = largest_of<kSource>(element<kSource>(elements, g * length), length);
+  size_t g = 0;
+  for (; length <= 32 && length % 16 == 0 && g + 8 <= groups; g += 8) {
+    __m256i x[8];
+    for (size_t j = 0; j < 8; ++j) {
+      const size_t first = (g + j) * length;
+      x[j] = _mm256_max_epu32(magnitudes<kSource>(elements, first), magnitudes<kSource>(elements, first + 8));
+      if (length == 32) x[j] = _mm256_max_epu32(x[j], _mm256_max_epu32(magnitudes<kSource>(elements, first + 16), magnitudes<kSource>(elements, first + 24)));
+    }
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(amax + g), largest_lanes(x));
+  }
+  for (; g < groups; ++g) amax[g] = largest_of<kSource>(element<kSource>(elements, g * length), length);
 }
 
 /// What is the same for every group.
 struct Constants {
   Rounding rounding;
   __m256i half_unit;
+  __m256 before, behind;
   __m256 units, up, away;
   __m256i even;  // for counts of units: whether anything goes up, and which ties
-  bool divides, narrows, doubts, counts, nibbles;
+  bool multiplies_before, divides, narrows, multiplies_behind, doubts, counts, nibbles;
 };
 
 [[gnu::always_inline]] inline Constants constants_of(const ScaledPlan& plan) {
   const auto all = [](uint32_t on) { return _mm256_castsi256_ps(_mm256_set1_epi32(on != 0 ? -1 : 0)); };
-  return {rounding_of(plan.rounding), set16(plan.half_unit),
-          _mm256_set1_ps(plan.units), all(plan.rounding.addend),
-          all(plan.rounding.sticky),  _mm256_set1_epi32(plan.rounding.even),
-          plan.divides != 0,          plan.narrows != 0,
-          plan.doubts != 0,           plan.units != 0,
+  return {rounding_of(plan.rounding),
+          set16(plan.half_unit),
+          _mm256_set1_ps(plan.before),
+          _mm256_set1_ps(plan.behind),
+          _mm256_set1_ps(plan.units),
+          all(plan.rounding.addend),
+          all(plan.rounding.sticky),
+          _mm256_set1_epi32(plan.rounding.even),
+          plan.before != 1.0F,
+          plan.divides != 0,
+          plan.narrows != 0,
+          plan.behind != 1.0F,
+          plan.doubts != 0,
+          plan.units != 0,
           plan.rounding.width == 4};
 }
 
@@ -112,8 +146,17 @@ template <ElementSource kSource>
 
 /// Magnitudes just below a power of two.
 [[gnu::always_inline]] inline __m256i doubtful(__m256 x) {
-  const __m256i top = _mm256_set1_epi32(0x007FFF00);
+  const __m256i top = _mm256_set1_epi32(0x007FFFC0);
   return _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_castps_si256(x), top), top);
+}
+
+/// 8 elements under the factor.
+template <ElementSource kSource>
+[[gnu::always_inline]] inline __m256 scaled(__m256 x, __m256 factor, const Constants& c) {
+  if (c.multiplies_before) x = _mm256_mul_ps(x, c.before);
+  x = c.divides ? _mm256_div_ps(x, factor) : _mm256_mul_ps(x, factor);
+  if (c.narrows) x = narrow<kSource>(x);
+  return c.multiplies_behind ? _mm256_mul_ps(x, c.behind) : x;
 }
 
 /// Codes of 64 elements from i on; bit j for a doubtful one in unit j.
@@ -122,16 +165,9 @@ template <ElementSource kSource, ZeroSigns kZeros>
   __m256i coded[4];
   uint32_t doubts = 0;
   for (size_t j = 0; j < 4; ++j) {
-    const __m256 factor = factors[j / 2];
-    __m256 low = numbers<kSource>(elements, i + 16 * j);
-    __m256 high = numbers<kSource>(elements, i + 16 * j + 8);
-    low = c.divides ? _mm256_div_ps(low, factor) : _mm256_mul_ps(low, factor);
-    high = c.divides ? _mm256_div_ps(high, factor) : _mm256_mul_ps(high, factor);
-    if (c.narrows) {
-      low = narrow<kSource>(low);
-      high = narrow<kSource>(high);
-    }
-    if (c.doubts) doubts |= _mm256_movemask_epi8(_mm256_or_si256(doubtful(low), doubtful(high))) != 0 ? 1U << (j / 2) : 0U;
+    const __m256 low = scaled<kSource>(numbers<kSource>(elements, i + 16 * j), factors[j], c);
+    const __m256 high = scaled<kSource>(numbers<kSource>(elements, i + 16 * j + 8), factors[j], c);
+    if (c.doubts) doubts |= _mm256_movemask_epi8(_mm256_or_si256(doubtful(low), doubtful(high))) != 0 ? 1U << j : 0U;
     if (c.counts) {
       coded[j] = _mm256_permute4x64_epi64(_mm256_packus_epi32(counted(low, c), counted(high, c)), 0xD8);
     } else {
@@ -162,16 +198,23 @@ uint32_t last_step(const void* elements, size_t i, size_t count, const __m256* f
 
 [[gnu::always_inline]] inline __m256 all_lanes(uint32_t f32) { return _mm256_castsi256_ps(_mm256_set1_epi32(static_cast<int>(f32))); }
 
-/// Groups of one unit each: two to a step.
+/// Groups of one unit or two each: four or two to a step.
 template <ElementSource kSource, ZeroSigns kZeros>
-void run_units(const void* elements, size_t groups, const uint32_t* group_factors, const Constants& c, uint8_t* codes, uint64_t* irregular) {
-  const size_t unit_bytes = c.nibbles ? kUnit / 2 : kUnit;
-  for (size_t g = 0; g < groups; g += kUnits) {
-    const size_t count = groups - g < kUnits ? groups - g : kUnits;
-    const __m256 factors[kUnits] = {all_lanes(group_factors[g]), all_lanes(group_factors[g + count - 1])};
-    const uint32_t doubts = count == kUnits ? step<kSource, kZeros>(elements, g * kUnit, factors, c, codes + g * unit_bytes)
-                                            : last_step<kSource, kZeros>(elements, g * kUnit, count * kUnit, factors, c, codes + g * unit_bytes);
-    if (doubts != 0) irregular[g / 64] |= static_cast<uint64_t>(doubts) << (g % 64);
+void run_units(const void* elements, size_t groups, size_t length, const uint32_t* group_factors, const Constants& c, uint8_t* codes,
+               uint64_t* irregular) {
+  const size_t units = length / kUnit;
+  const size_t together = kUnits / units;
+  const size_t code_bytes = c.nibbles ? length / 2 : length;
+  for (size_t g = 0; g < groups; g += together) {
+    const size_t count = groups - g < together ? groups - g : together;
+    __m256 factors[kUnits];
+    for (size_t j = 0; j < kUnits; ++j) factors[j] = all_lanes(group_factors[g + (j / units < count ? j / units : 0)]);
+    uint32_t doubts = count == together ? step<kSource, kZeros>(elements, g * length, factors, c, codes + g * code_bytes)
+                                        : last_step<kSource, kZeros>(elements, g * length, count * length, factors, c, codes + g * code_bytes);
+    if (__builtin_expect(doubts == 0, 1)) continue;
+    for (size_t j = 0; j < count * units; ++j) {
+      if ((doubts >> j & 1U) != 0) irregular[(g + j / units) / 64] |= uint64_t{1} << ((g + j / units) % 64);
+    }
   }
 }
 
@@ -179,9 +222,12 @@ template <ElementSource kSource, ZeroSigns kZeros>
 void run(const ScaledPlan& plan, const void* elements, size_t groups, size_t length, const uint32_t* group_factors, uint8_t* codes,
          uint64_t* irregular) {
   const Constants c = constants_of(plan);
-  if (length == kUnit) return run_units<kSource, kZeros>(elements, groups, group_factors, c, codes, irregular);
+  if (length == kUnit || length == 2 * kUnit) {
+    return run_units<kSource, kZeros>(elements, groups, length, group_factors, c, codes, irregular);
+  }
   for (size_t g = 0; g < groups; ++g) {
-    const __m256 factors[kUnits] = {all_lanes(group_factors[g]), all_lanes(group_factors[g])};
+    __m256 factors[kUnits];
+    for (__m256& factor : factors) factor = all_lanes(group_factors[g]);
     const size_t first = g * length;
     const size_t whole = first + length / kStep * kStep;
     uint32_t doubts = 0;
@@ -196,7 +242,8 @@ void run(const ScaledPlan& plan, const void* elements, size_t groups, size_t len
 template <ElementSource kSource>
 ScaledEncode* chosen(const ScaledPlan& plan) {
   if (plan.rounding.zeros == ZeroSigns::kept) return run<kSource, ZeroSigns::kept>;
-  return plan.rounding.zeros == ZeroSigns::dropped ? run<kSource, ZeroSigns::dropped> : run<kSource, ZeroSigns::kept_if_rounded>;
+  if (plan.rounding.zeros == ZeroSigns::dropped) return run<kSource, ZeroSigns::dropped>;
+  return plan.rounding.zeros == ZeroSigns::all_negative ? run<kSource, ZeroSigns::all_negative> : run<kSource, ZeroSigns::kept_if_rounded>;
 }
 
 }  // namespace

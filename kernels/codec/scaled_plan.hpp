@@ -8,13 +8,15 @@
 
 namespace mx::kernels {
 
-/// How a scaled element becomes a code: perhaps rounded to the source's type, then to an odd upper half of its fp32 pattern,
-/// then as in RoundingPlan; whole numbers from the fp32 number.
+/// How a scaled element becomes a code: multiplied by `before`, under the factor, perhaps rounded to the source's type, multiplied by `behind`, then
+/// rounded to an odd upper half of its fp32 pattern, then as in RoundingPlan; whole numbers from the fp32 number.
 struct ScaledPlan {
   ElementSource source;
+  float before;        ///< 1: no such step
   uint32_t divides;    ///< not 0: the element is divided by the factor, else multiplied
   uint32_t narrows;    ///< not 0: the scaled element is rounded to the source's type, to nearest, ties to even
-  uint32_t doubts;     ///< not 0: groups with a scaled magnitude within 2^-15 below a power of two are irregular
+  float behind;        ///< 1: no such step
+  uint32_t doubts;     ///< not 0: groups with a scaled magnitude within 2^-17 below a power of two are irregular
   uint16_t half_unit;  ///< upper half of the pattern of half of the smallest positive element
   RoundingPlan rounding;
   float units;  ///< not 0: codes are two's complement numbers of 8 bits that count units of 1 / units, as many on both sides of zero

@@ -53,6 +53,14 @@ struct QuantizedBlock {
   std::vector<Flags> flags;          ///< of each element's last step, the rounding of its scaled value into the element format
 };
 
+/// What a block's largest magnitude makes of it, before any element is looked at.
+struct BlockScaling {
+  std::uint32_t scale;   ///< code in the block's scale format
+  std::uint32_t factor;  ///< fp32 bits of what the elements meet; whether they are multiplied or divided by it is the recipe's
+
+  friend bool operator==(const BlockScaling&, const BlockScaling&) = default;
+};
+
 /// Which numbers of the whole tensor a recipe cannot do without.
 struct TensorNeeds {
   bool encode = false;

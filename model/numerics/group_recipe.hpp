@@ -31,6 +31,9 @@ std::string_view name_of(GroupRule rule);
 /// fp32 bits of the scale for a group whose largest magnitude has these bits; a NaN is 0x7FC00000.
 std::uint32_t group_scale(std::uint32_t amax_f32, const Format& element, const GroupRecipe& how);
 
+/// block_scaling for this family.
+BlockScaling block_scaling(std::uint32_t amax_f32, const Format& source, const BlockFormat& format, const GroupRecipe& how);
+
 /// quantize_block for this family; the length has been checked. Throws Error(usage) for any member of `tensor`.
 QuantizedBlock quantize(std::span<const std::uint32_t> x, const Format& source, const BlockFormat& format, const GroupRecipe& how,
                         const TensorScale& tensor);

@@ -113,6 +113,9 @@ std::uint32_t scale_code(std::uint32_t amax_f32, const Format& element, const Mx
 /// E8M0 code of the scale of one block, or its fp32 bits where the format has such scales; the length has been checked.
 std::uint32_t block_scale(std::span<const std::uint32_t> x, const Format& source, const BlockFormat& format, const MxRecipe& how);
 
+/// block_scaling for this family, of a recipe that gives codes.
+BlockScaling block_scaling(std::uint32_t amax_f32, const Format& source, const BlockFormat& format, const MxRecipe& how);
+
 /// quantize_block for this family; the length has been checked. Throws Error(usage) for a recipe of scales alone and for any member of `tensor`.
 QuantizedBlock quantize(std::span<const std::uint32_t> x, const Format& source, const BlockFormat& format, const MxRecipe& how,
                         const TensorScale& tensor);

@@ -1,0 +1,52 @@
+#pragma once
+// The scaling of a group as a step function of its largest magnitude: worked out once from the model's own rule, then looked up.
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "model/numerics/block.hpp"
+
+namespace mx::kernels {
+
+/// A rule whose answer is the same over long stretches of amax: scales that are powers of two, or E4M3 codes.
+class AmaxSteps {
+ public:
+  /// The model's rule: fp32 bits of a finite amax to its scaling. From one amax to a larger one within a binade an answer that changed never returns.
+  using Rule = std::function<BlockScaling(std::uint32_t)>;
+  /// Whether the kernels take a group of this amax under this scaling. Of the amax that share a scaling within a binade the largest is asked.
+  using Takes = std::function<bool(std::uint32_t, const BlockScaling&)>;
+
+  /// None where the steps lie too close for a table.
+  static std::optional<AmaxSteps> of(const Rule& rule, const Takes& takes);
+
+  /// The scaling for an amax; a factor of 0 stands for groups that are left to the model.
+  BlockScaling at(std::uint32_t amax) const {
+    const std::size_t place = amax >> shift_;
+    const Bucket& bucket = buckets_[place < first_ ? 0 : place - first_ < buckets_.size() ? place - first_ : buckets_.size() - 1];
+    return amax < bucket.from ? bucket.below : bucket.above;
+  }
+
+ private:
+  struct Bucket {
+    std::uint32_t from;  ///< the amax from which on `above` holds
+    BlockScaling below, above;
+  };
+
+  /// A scaling from an amax on, until that of the next one.
+  struct Step {
+    std::uint32_t from;
+    BlockScaling scaling;
+  };
+  static std::vector<Step> steps_of(const Rule& rule, const Takes& takes);
+  bool fill(std::span<const Step> steps, unsigned shift);
+
+  unsigned shift_ = 0;
+  std::size_t first_ = 0;  ///< of the buckets; smaller amax lie in it, larger ones than the last one's in that
+  std::vector<Bucket> buckets_;
+};
+
+}  // namespace mx::kernels
