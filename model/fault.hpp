@@ -241,8 +241,10 @@ Fault active() noexcept;
 /// Switches one fault on, or all off with Fault::none. Not thread safe: set it before the work starts.
 void set_active(Fault fault) noexcept;
 inline bool planted(Fault fault) noexcept { return active() == fault; }
+inline bool any_planted() noexcept { return active() != Fault::none; }
 #else
 constexpr bool planted(Fault) noexcept { return false; }
+constexpr bool any_planted() noexcept { return false; }
 #endif
 
 }  // namespace mx::fault

@@ -77,9 +77,9 @@ bool AmaxSteps::fill(std::span<const Step> steps, unsigned shift) {
     const bool is_last = i + 1 == buckets_.size();
     const std::uint64_t end = is_last ? std::uint64_t{1} << 32 : std::uint64_t{first_ + i + 1} << shift;
     Bucket& bucket = buckets_[i];
-    bucket = {0, {}, steps[at].scaling};
+    bucket = {{{}, steps[at].scaling}, 0};
     if (at + 1 == steps.size() || steps[at + 1].from >= end) continue;
-    bucket = {steps[at + 1].from, steps[at].scaling, steps[at + 1].scaling};
+    bucket = {{steps[at].scaling, steps[at + 1].scaling}, steps[at + 1].from};
     ++at;
     if (at + 1 < steps.size() && steps[at + 1].from < end) return false;
   }

@@ -27,13 +27,13 @@ class AmaxSteps {
   BlockScaling at(std::uint32_t amax) const {
     const std::size_t place = amax >> shift_;
     const Bucket& bucket = buckets_[place < first_ ? 0 : place - first_ < buckets_.size() ? place - first_ : buckets_.size() - 1];
-    return amax < bucket.from ? bucket.below : bucket.above;
+    return bucket.scaling[amax < bucket.from ? 0 : 1];
   }
 
  private:
   struct Bucket {
-    std::uint32_t from;  ///< the amax from which on `above` holds
-    BlockScaling below, above;
+    BlockScaling scaling[2];  ///< below `from`, and from it on
+    std::uint32_t from;
   };
 
   /// A scaling from an amax on, until that of the next one.

@@ -46,6 +46,11 @@ void put_scales(const QuantizeJob& job, std::size_t first, std::span<const std::
     for (std::size_t i = 0; i < scales.size(); ++i) store_little_endian(job.out.scales.data() + (first + i) * 4, scales[i]);
     return;
   }
+  if (job.tiles.is_row_major()) {
+    std::uint8_t* const to = job.out.scales.data() + first;
+    for (std::size_t i = 0; i < scales.size(); ++i) to[i] = static_cast<std::uint8_t>(scales[i]);
+    return;
+  }
   for (std::size_t i = 0; i < scales.size();) {
     const std::size_t col = (first + i) % job.grid.cols;
     const std::size_t run = std::min(job.grid.cols - col, scales.size() - i);

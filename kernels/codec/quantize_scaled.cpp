@@ -16,13 +16,16 @@ namespace {
 
 /// Elements of a piece; even, so that no two pieces share a byte of codes.
 constexpr std::size_t kPiece = std::size_t{1} << 15;
-/// What a thread takes at a time where groups are small: what stays in the first cache between the largest magnitudes and the codes.
-constexpr std::size_t kChunkElements = std::size_t{1} << 12;
+/// What a thread takes at a time where groups are small.
+constexpr std::size_t kPieceOfChunks = 32;
 constexpr std::size_t kChunkGroups = 2048;
+/// Results of this many bytes do not stay in the caches anyway.
+constexpr std::size_t kStreamFrom = std::size_t{4} << 20;
 
 /// The kernels of one call.
 struct Kernels {
   const ScaledRecipe& how;
+  ScaledPlan plan;
   LargestMagnitudes* largest;
   ScaledEncode* encode;
 
@@ -34,7 +37,7 @@ struct Kernels {
   /// False where the kernel leaves it to the model.
   bool encode_one(const std::byte* elements, std::size_t length, std::uint32_t factor, std::uint8_t* codes) const {
     std::uint64_t irregular = 0;
-    encode(how.plan, elements, 1, length, &factor, codes, &irregular);
+    encode(plan, elements, 1, length, &factor, codes, &irregular);
     return irregular == 0;
   }
 };
@@ -52,7 +55,7 @@ void quantize_groups(const QuantizeJob& job, const Kernels& kernels, std::size_t
   std::array<std::uint64_t, kChunkGroups / 64> irregular{};
   kernels.largest(kernels.how.plan.source, elements_at(job, first * length), count, length, amax.data());
   scalings_of(kernels.how, std::span(amax).first(count), scales.data(), factors.data(), irregular.data());
-  kernels.encode(kernels.how.plan, elements_at(job, first * length), count, length, factors.data(), codes_at(job, first * length), irregular.data());
+  kernels.encode(kernels.plan, elements_at(job, first * length), count, length, factors.data(), codes_at(job, first * length), irregular.data());
   put_scales(job, first, std::span(scales).first(count));
   if (fault::planted(fault::Fault::kernel_keeps_irregular)) return;
   for (std::size_t word = 0; word < irregular.size(); ++word) {
@@ -64,10 +67,12 @@ void quantize_groups(const QuantizeJob& job, const Kernels& kernels, std::size_t
 
 void quantize_small_groups(const QuantizeJob& job, const Kernels& kernels, int threads) {
   const std::size_t groups = job.grid.count();
-  const std::size_t at_a_time = std::clamp<std::size_t>(kChunkElements / job.grid.block_cols, 1, kChunkGroups);
-  const std::size_t chunks = (groups + at_a_time - 1) / at_a_time;
-  for_each_piece(chunks, threads,
-                 [&](std::size_t chunk) { quantize_groups(job, kernels, chunk * at_a_time, std::min(groups, (chunk + 1) * at_a_time)); });
+  const std::size_t at_a_time = std::clamp<std::size_t>(kScaledChunk / job.grid.block_cols, 1, kChunkGroups);
+  const std::size_t piece_groups = at_a_time * kPieceOfChunks;
+  for_each_piece((groups + piece_groups - 1) / piece_groups, threads, [&](std::size_t piece) {
+    const std::size_t last = std::min(groups, (piece + 1) * piece_groups);
+    for (std::size_t g = piece * piece_groups; g < last; g += at_a_time) quantize_groups(job, kernels, g, std::min(last, g + at_a_time));
+  });
 }
 
 void quantize_large_group(const QuantizeJob& job, const Kernels& kernels, std::size_t group, int threads) {
@@ -130,7 +135,7 @@ void quantize_square(const QuantizeJob& job, const Kernels& kernels, std::size_t
   if (!scaling) return quantize_by_model(job, square);
   std::ranges::fill(memory.factors, scaling->factor);
   std::ranges::fill(memory.irregular, 0);
-  kernels.encode(kernels.how.plan, memory.elements.data(), grid.block_rows, grid.block_cols, memory.factors.data(), memory.codes.data(),
+  kernels.encode(kernels.plan, memory.elements.data(), grid.block_rows, grid.block_cols, memory.factors.data(), memory.codes.data(),
                  memory.irregular.data());
   if (std::ranges::any_of(memory.irregular, [](std::uint64_t rows) { return rows != 0; })) return quantize_by_model(job, square);
   const std::size_t row_codes = memory.codes.size() / grid.block_rows;
@@ -154,7 +159,9 @@ void quantize_squares(const QuantizeJob& job, const Kernels& kernels, int thread
 }  // namespace
 
 void quantize_scaled(const QuantizeJob& job, const ScaledRecipe& how, const Workers& workers) {
-  const Kernels kernels{how, kernel_for(largest_magnitudes(), *workers.tier).run, kernel_for(scaled_encoders(), *workers.tier).run};
+  ScaledPlan plan = how.plan;
+  plan.streams = job.grid.block_rows == 1 && job.out.codes.size() >= kStreamFrom ? 1 : 0;
+  const Kernels kernels{how, plan, kernel_for(largest_magnitudes(), *workers.tier).run, kernel_for(scaled_encoders(), *workers.tier).run};
   if (job.grid.block_rows != 1) return quantize_squares(job, kernels, workers.threads);
   if (job.grid.block_cols <= kPiece) return quantize_small_groups(job, kernels, workers.threads);
   for (std::size_t group = 0; group < job.grid.count(); ++group) quantize_large_group(job, kernels, group, workers.threads);

@@ -21,7 +21,7 @@ struct Four {
   const __m512i even_words = _mm512_sub_epi16(odd_words, _mm512_set1_epi16(1));
   const __m512i upper = _mm512_permutex2var_epi16(low, odd_words, high);
   const __m512i lower = _mm512_permutex2var_epi16(low, even_words, high);
-  return _mm512_or_si512(upper, _mm512_maskz_set1_epi16(_mm512_test_epi16_mask(lower, lower), 1));
+  return _mm512_or_si512(upper, _mm512_min_epu16(lower, _mm512_set1_epi16(1)));
 }
 
 /// 32 upper halves from element i on.

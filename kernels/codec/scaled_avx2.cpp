@@ -90,29 +90,28 @@ void largest(const void* elements, size_t groups, size_t length, uint32_t* amax)
 struct Constants {
   Rounding rounding;
   __m256i half_unit;
-  __m256 before, behind;
-  __m256 units, up, away;
-  __m256i even;  // for counts of units: whether anything goes up, and which ties
-  bool multiplies_before, divides, narrows, multiplies_behind, doubts, counts, nibbles;
+  __m256 before, behind, units;
+  __m256 nearly_half;  ///< added to counts of units whose ties go away from zero, else 0
+  bool multiplies_before, divides, narrows, multiplies_behind, doubts, counts, ties_to_even, nibbles, streams;
 };
 
 [[gnu::always_inline]] inline Constants constants_of(const ScaledPlan& plan) {
-  const auto all = [](uint32_t on) { return _mm256_castsi256_ps(_mm256_set1_epi32(on != 0 ? -1 : 0)); };
-  return {rounding_of(plan.rounding),
+  const RoundingPlan& r = plan.rounding;
+  return {rounding_of(r),
           set16(plan.half_unit),
           _mm256_set1_ps(plan.before),
           _mm256_set1_ps(plan.behind),
           _mm256_set1_ps(plan.units),
-          all(plan.rounding.addend),
-          all(plan.rounding.sticky),
-          _mm256_set1_epi32(plan.rounding.even),
+          _mm256_set1_ps(r.sticky != 0 ? 0x1.FFFFFEp-2F : 0.0F),
           plan.before != 1.0F,
           plan.divides != 0,
           plan.narrows != 0,
           plan.behind != 1.0F,
           plan.doubts != 0,
           plan.units != 0,
-          plan.rounding.width == 4};
+          r.addend != 0 && r.sticky == 0,
+          r.width == 4,
+          plan.streams != 0};
 }
 
 /// Finite numbers as the source's type holds them.
@@ -129,19 +128,13 @@ template <ElementSource kSource>
   return x;
 }
 
-/// Counts of 8 fp32 numbers in the low bytes of words of 32 bits.
+/// Counts of 8 fp32 numbers in words of 32 bits, as with 512 bits.
 [[gnu::always_inline]] inline __m256i counted(__m256 x, const Constants& c) {
-  const __m256 magnitude = _mm256_andnot_ps(_mm256_set1_ps(-0.0F), x);
-  const __m256 count = _mm256_min_ps(_mm256_mul_ps(magnitude, c.units), _mm256_set1_ps(127.0F));
-  const __m256i whole = _mm256_cvttps_epi32(count);
-  const __m256 rest = _mm256_sub_ps(count, _mm256_cvtepi32_ps(whole));
-  const __m256 half = _mm256_set1_ps(0.5F);
-  const __m256i odd = _mm256_sub_epi32(_mm256_setzero_si256(), _mm256_and_si256(whole, c.even));
-  const __m256 tie_goes_up = _mm256_and_ps(_mm256_cmp_ps(rest, half, _CMP_EQ_OQ), _mm256_or_ps(c.away, _mm256_castsi256_ps(odd)));
-  const __m256 up = _mm256_and_ps(c.up, _mm256_or_ps(_mm256_cmp_ps(rest, half, _CMP_GT_OQ), tie_goes_up));
-  const __m256i code = _mm256_sub_epi32(whole, _mm256_castps_si256(up));
-  const __m256i negative = _mm256_srai_epi32(_mm256_castps_si256(x), 31);
-  return _mm256_and_si256(_mm256_sub_epi32(_mm256_xor_si256(code, negative), negative), _mm256_set1_epi32(0xFF));
+  const __m256 most = _mm256_set1_ps(127.0F);
+  const __m256 sign = _mm256_set1_ps(-0.0F);
+  const __m256 within = _mm256_max_ps(_mm256_min_ps(_mm256_mul_ps(x, c.units), most), _mm256_or_ps(most, sign));
+  if (c.ties_to_even) return _mm256_cvtps_epi32(within);
+  return _mm256_cvttps_epi32(_mm256_add_ps(within, _mm256_or_ps(c.nearly_half, _mm256_and_ps(within, sign))));
 }
 
 /// Magnitudes just below a power of two.
@@ -150,39 +143,88 @@ template <ElementSource kSource>
   return _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_castps_si256(x), top), top);
 }
 
-/// 8 elements under the factor.
+/// 64 elements.
+struct Elements {
+  __m256 of[kUnits][2];
+};
+
+template <class Change>
+[[gnu::always_inline]] inline void change_all(Elements& x, const Change& change) {
+  for (size_t j = 0; j < kUnits; ++j) {
+    for (size_t k = 0; k < 2; ++k) x.of[j][k] = change(x.of[j][k], j);
+  }
+}
+
+/// The elements of a step, as they are before they become codes.
 template <ElementSource kSource>
-[[gnu::always_inline]] inline __m256 scaled(__m256 x, __m256 factor, const Constants& c) {
-  if (c.multiplies_before) x = _mm256_mul_ps(x, c.before);
-  x = c.divides ? _mm256_div_ps(x, factor) : _mm256_mul_ps(x, factor);
-  if (c.narrows) x = narrow<kSource>(x);
-  return c.multiplies_behind ? _mm256_mul_ps(x, c.behind) : x;
+[[gnu::always_inline]] inline Elements scaled(const void* elements, size_t i, const __m256* factors, const Constants& c) {
+  Elements x;
+  for (size_t j = 0; j < kUnits; ++j) {
+    for (size_t k = 0; k < 2; ++k) x.of[j][k] = numbers<kSource>(elements, i + kUnit * j + 8 * k);
+  }
+  if (c.multiplies_before) change_all(x, [&](__m256 v, size_t) { return _mm256_mul_ps(v, c.before); });
+  if (c.divides) {
+    change_all(x, [&](__m256 v, size_t j) { return _mm256_div_ps(v, factors[j]); });
+  } else {
+    change_all(x, [&](__m256 v, size_t j) { return _mm256_mul_ps(v, factors[j]); });
+  }
+  if (c.narrows) change_all(x, [&](__m256 v, size_t) { return narrow<kSource>(v); });
+  if (c.multiplies_behind) change_all(x, [&](__m256 v, size_t) { return _mm256_mul_ps(v, c.behind); });
+  return x;
+}
+
+/// Bit j for a doubtful number in unit j.
+[[gnu::always_inline]] inline uint32_t doubts_of(const Elements& x) {
+  uint32_t doubts = 0;
+  for (size_t j = 0; j < kUnits; ++j) {
+    doubts |= _mm256_movemask_epi8(_mm256_or_si256(doubtful(x.of[j][0]), doubtful(x.of[j][1]))) != 0 ? 1U << j : 0U;
+  }
+  return doubts;
+}
+
+[[gnu::always_inline]] inline void store(uint8_t* to, __m256i value, const Constants& c) {
+  if (c.streams) {
+    _mm256_stream_si256(reinterpret_cast<__m256i*>(to), value);
+  } else {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), value);
+  }
+}
+
+/// Asks for what lies a chunk and two behind these elements, to come to the first cache and to the second.
+template <ElementSource kSource>
+[[gnu::always_inline]] inline void ask_behind(const void* elements) {
+  constexpr size_t kChunk = kScaledChunk * word_bytes(kSource);
+  const auto* const from = static_cast<const uint8_t*>(elements) + kChunk;
+  for (size_t line = 0; line < kStep * word_bytes(kSource); line += 64) {
+    __builtin_prefetch(from + line, 0, 3);
+    __builtin_prefetch(from + kChunk + line, 0, 2);
+  }
 }
 
 /// Codes of 64 elements from i on; bit j for a doubtful one in unit j.
 template <ElementSource kSource, ZeroSigns kZeros>
 [[gnu::always_inline]] inline uint32_t step(const void* elements, size_t i, const __m256* factors, const Constants& c, uint8_t* codes) {
-  __m256i coded[4];
-  uint32_t doubts = 0;
-  for (size_t j = 0; j < 4; ++j) {
-    const __m256 low = scaled<kSource>(numbers<kSource>(elements, i + 16 * j), factors[j], c);
-    const __m256 high = scaled<kSource>(numbers<kSource>(elements, i + 16 * j + 8), factors[j], c);
-    if (c.doubts) doubts |= _mm256_movemask_epi8(_mm256_or_si256(doubtful(low), doubtful(high))) != 0 ? 1U << j : 0U;
-    if (c.counts) {
-      coded[j] = _mm256_permute4x64_epi64(_mm256_packus_epi32(counted(low, c), counted(high, c)), 0xD8);
-    } else {
-      const __m256i x = upper_halves(_mm256_castps_si256(low), _mm256_castps_si256(high));
-      coded[j] = codes_of<kZeros>(x, c.half_unit, c.rounding);
+  ask_behind<kSource>(element<kSource>(elements, i));
+  const Elements x = scaled<kSource>(elements, i, factors, c);
+  __m256i coded[kUnits];
+  if (c.counts) {
+    for (size_t j = 0; j < kUnits; ++j) {
+      const __m256i words = _mm256_permute4x64_epi64(_mm256_packs_epi32(counted(x.of[j][0], c), counted(x.of[j][1], c)), 0xD8);
+      coded[j] = _mm256_and_si256(words, _mm256_set1_epi16(0xFF));
+    }
+  } else {
+    for (size_t j = 0; j < kUnits; ++j) {
+      const __m256i halves = upper_halves(_mm256_castps_si256(x.of[j][0]), _mm256_castps_si256(x.of[j][1]));
+      coded[j] = codes_of<kZeros>(halves, c.half_unit, c.rounding);
     }
   }
-  auto* const to = reinterpret_cast<__m256i*>(codes);
   if (c.nibbles) {
-    _mm256_storeu_si256(to, nibbles(coded));
+    store(codes, nibbles(coded), c);
   } else {
-    _mm256_storeu_si256(to, bytes(coded[0], coded[1]));
-    _mm256_storeu_si256(to + 1, bytes(coded[2], coded[3]));
+    store(codes, bytes(coded[0], coded[1]), c);
+    store(codes + 32, bytes(coded[2], coded[3]), c);
   }
-  return doubts;
+  return c.doubts ? doubts_of(x) : 0U;
 }
 
 /// The same for at most 64 elements.
@@ -191,7 +233,9 @@ uint32_t last_step(const void* elements, size_t i, size_t count, const __m256* f
   alignas(32) uint8_t rest[kStep * word_bytes(kSource)] = {};
   alignas(32) uint8_t rest_codes[kStep];
   __builtin_memcpy(rest, element<kSource>(elements, i), count * word_bytes(kSource));
-  const uint32_t doubts = step<kSource, kZeros>(rest, 0, factors, c, rest_codes);
+  Constants cached = c;
+  cached.streams = false;
+  const uint32_t doubts = step<kSource, kZeros>(rest, 0, factors, cached, rest_codes);
   __builtin_memcpy(codes, rest_codes, c.nibbles ? count / 2 : count);
   return doubts;
 }
@@ -221,9 +265,13 @@ void run_units(const void* elements, size_t groups, size_t length, const uint32_
 template <ElementSource kSource, ZeroSigns kZeros>
 void run(const ScaledPlan& plan, const void* elements, size_t groups, size_t length, const uint32_t* group_factors, uint8_t* codes,
          uint64_t* irregular) {
-  const Constants c = constants_of(plan);
+  Constants c = constants_of(plan);
+  const bool are_whole = length == kUnit || length == 2 * kUnit || length % kStep == 0;
+  c.streams = c.streams && are_whole && (reinterpret_cast<uintptr_t>(codes) & 31U) == 0;
   if (length == kUnit || length == 2 * kUnit) {
-    return run_units<kSource, kZeros>(elements, groups, length, group_factors, c, codes, irregular);
+    run_units<kSource, kZeros>(elements, groups, length, group_factors, c, codes, irregular);
+    if (c.streams) _mm_sfence();
+    return;
   }
   for (size_t g = 0; g < groups; ++g) {
     __m256 factors[kUnits];
@@ -237,6 +285,7 @@ void run(const ScaledPlan& plan, const void* elements, size_t groups, size_t len
     }
     if (doubts != 0) irregular[g / 64] |= uint64_t{1} << (g % 64);
   }
+  if (c.streams) _mm_sfence();
 }
 
 template <ElementSource kSource>

@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <mutex>
+#include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "kernels/codec/scaled_family.hpp"
 #include "model/fault.hpp"
@@ -69,6 +73,45 @@ class RuledScaling {
   const RuledScale& scale_;
 };
 
+/// A table has an answer for what is no finite number, too.
+template <class Scaling>
+constexpr bool kKnowsInfinity = std::is_same_v<std::remove_cv_t<Scaling>, SteppedScaling>;
+
+/// Tables that no number of the tensor changes, kept: each costs a fifth of a millisecond. More recipes than any program has make room by leaving.
+class KeptSteps {
+ public:
+  std::shared_ptr<const AmaxSteps> of(const Recipe& recipe, const Format& source, const ScaledFamily& family) {
+    const std::lock_guard lock(mutex_);
+    const auto row = std::ranges::find_if(rows_, [&](const Row& r) { return r.source == &source && r.recipe == recipe; });
+    if (row != rows_.end()) return row->steps;
+    if (rows_.size() == kMost) rows_.clear();
+    return rows_.emplace_back(Row{recipe, &source, steps_of(family)}).steps;
+  }
+
+  /// Null where there is no table.
+  static std::shared_ptr<const AmaxSteps> steps_of(const ScaledFamily& family) {
+    const auto steps = AmaxSteps::of(family.rule, family.takes);
+    return steps ? std::make_shared<const AmaxSteps>(*steps) : nullptr;
+  }
+
+ private:
+  static constexpr std::size_t kMost = 1024;
+  struct Row {
+    Recipe recipe;
+    const Format* source;
+    std::shared_ptr<const AmaxSteps> steps;
+  };
+  std::mutex mutex_;
+  std::vector<Row> rows_;
+};
+
+std::shared_ptr<const AmaxSteps> steps_for(const Recipe& recipe, const Format& source, const ScaledFamily& family) {
+  static KeptSteps kept;
+  // A planted fault of the model is in no table that is kept.
+  const bool is_kept = !std::holds_alternative<Nvfp4Recipe>(recipe.how) && !fault::any_planted();
+  return is_kept ? kept.of(recipe, source, family) : KeptSteps::steps_of(family);
+}
+
 QuotientScaling scaling_by(const QuotientScale& scale, const ScaledRecipe& recipe) { return {scale, recipe}; }
 SteppedScaling scaling_by(const SteppedScale& scale, const ScaledRecipe& /*says nothing of it*/) { return SteppedScaling(scale); }
 RuledScaling scaling_by(const RuledScale& scale, const ScaledRecipe& /*says nothing of it*/) { return RuledScaling(scale); }
@@ -99,9 +142,9 @@ std::optional<ScaledRecipe> scaled_recipe(const Recipe& recipe, const Format& so
     return out;
   }
   if (family->is_stepped) {
-    const auto steps = AmaxSteps::of(family->rule, family->takes);
+    auto steps = steps_for(recipe, source, *family);
     if (!steps) return std::nullopt;
-    out.scale = SteppedScale{std::make_shared<const AmaxSteps>(*steps)};
+    out.scale = SteppedScale{std::move(steps)};
     return out;
   }
   out.scale = RuledScale{family->rule, family->takes};
@@ -119,11 +162,15 @@ void scalings_of(const ScaledRecipe& how, std::span<const std::uint32_t> amax, s
   std::visit(
       [&](const auto& scale) {
         const auto scaling = scaling_by(scale, how);
+        bool all = true;
         for (std::size_t g = 0; g < amax.size(); ++g) {
-          const BlockScaling found = amax[g] < kInfinity ? scaling(amax[g]) : BlockScaling{0, 0};
+          const BlockScaling found = amax[g] < kInfinity || kKnowsInfinity<decltype(scaling)> ? scaling(amax[g]) : BlockScaling{0, 0};
           scales[g] = found.scale;
           factors[g] = found.factor;
-          if (found.factor != 0) continue;
+          all &= found.factor != 0;
+        }
+        for (std::size_t g = 0; !all && g < amax.size(); ++g) {
+          if (factors[g] != 0) continue;
           irregular[g / 64] |= std::uint64_t{1} << (g % 64);
           factors[g] = f32::kOne;
         }

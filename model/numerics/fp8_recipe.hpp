@@ -40,6 +40,8 @@ struct Fp8Recipe {
   bool factor_is_power;          ///< max_over_amax: the factor is 2^floor(log2 of it), the logarithm rounded to fp32
   bool returns_factor;           ///< max_over_amax: the scale that comes out is the factor, not its reciprocal
   Sources sources;
+
+  friend bool operator==(const Fp8Recipe&, const Fp8Recipe&) = default;
 };
 
 std::string_view name_of(Fp8Scale rule);

@@ -23,6 +23,8 @@ struct GroupRecipe {
   std::uint32_t amax_floor;  ///< fp32 bits: lower bound of amax; a NaN that is not ignored stays
   ElementStep step;          ///< the factor is s where it divides, RN(1 / s) where it multiplies
   Sources sources;
+
+  friend bool operator==(const GroupRecipe&, const GroupRecipe&) = default;
 };
 
 /// The word of golden/witness/FORMAT.md.

@@ -84,6 +84,8 @@ struct ScaleFactor {
   std::optional<std::uint32_t> at_255;            ///< for byte 255
   std::optional<std::uint32_t> at_nan_amax;       ///< whatever the byte, when amax is NaN
   std::optional<std::uint32_t> at_infinite_amax;  ///< whatever the byte, when amax is Inf or rounds to it
+
+  friend bool operator==(const ScaleFactor&, const ScaleFactor&) = default;
 };
 
 struct MxElements {
@@ -93,12 +95,16 @@ struct MxElements {
   std::optional<std::uint32_t> nan_block_code;
   /// An element whose value times the scale is not finite in fp32 cannot be chosen: the largest one that can takes its place.
   bool finite_products = false;
+
+  friend bool operator==(const MxElements&, const MxElements&) = default;
 };
 
 struct MxRecipe {
   MxScale scale;
   std::optional<MxElements> elements;  ///< none: the implementation gives scales alone
   Sources sources;
+
+  friend bool operator==(const MxRecipe&, const MxRecipe&) = default;
 };
 
 /// The word of golden/witness/FORMAT.md.

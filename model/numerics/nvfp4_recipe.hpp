@@ -51,6 +51,8 @@ struct Nvfp4Recipe {
   std::uint32_t zero_scale_code;       ///< the scale code in place of 0
   std::uint32_t zero_scale_value;      ///< fp32 bits: s where the scale code is 0; where these are not 0, for a NaN code too
   Sources sources;
+
+  friend bool operator==(const Nvfp4Recipe&, const Nvfp4Recipe&) = default;
 };
 
 std::string_view name_of(Nvfp4Scale rule);

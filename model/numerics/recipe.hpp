@@ -19,6 +19,9 @@ struct Recipe {
   const BlockFormat* format;
   std::variant<MxRecipe, GroupRecipe, Nvfp4Recipe, Fp8Recipe> how;
   std::string_view source;  ///< repository, file and symbol, or document and section
+
+  /// The same format, not an equal one.
+  friend bool operator==(const Recipe&, const Recipe&) = default;
 };
 
 /// Quantizes one block of `source` bit patterns (fp32, bf16 or fp16): exactly `format->block` of them, or any number when that is 0.
