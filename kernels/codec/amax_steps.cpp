@@ -13,18 +13,32 @@ constexpr unsigned kFineShift = 19;
 /// More steps than any rule has.
 constexpr std::size_t kMostSteps = 4096;
 
-/// The first of [first, last] whose answer is not that of `first`; that of `last` is not. `hint` is tried before halving.
-std::uint32_t first_change(const AmaxSteps::Rule& rule, std::uint32_t first, std::uint32_t last, const BlockScaling& before, std::uint32_t hint) {
-  std::uint32_t same = first;
-  std::uint32_t other = last;
-  if (hint > first && hint <= last) {
-    (rule(hint) == before ? same : other) = hint;
-    if (other == hint && rule(hint - 1) == before) same = hint - 1;
+/// Binades that are looked at as one where the rule has the same answer at both ends: fewer than after which an answer may return.
+constexpr std::uint32_t kRun = 16 * kBinade;
+
+/// An amax, and the rule's answer.
+struct Answer {
+  std::uint32_t amax;
+  BlockScaling scaling;
+};
+
+/// The first one behind `first` whose answer is another; that of `last` is. `hint` is tried before halving.
+Answer first_change(const AmaxSteps::Rule& rule, const Answer& first, const Answer& last, std::uint32_t hint) {
+  std::uint32_t same = first.amax;
+  Answer other = last;
+  const auto look_at = [&](std::uint32_t amax) {
+    const BlockScaling scaling = rule(amax);
+    if (scaling == first.scaling) {
+      same = amax;
+    } else {
+      other = {amax, scaling};
+    }
+  };
+  if (hint > same && hint < other.amax) {
+    look_at(hint);
+    if (other.amax == hint && hint - 1 > same) look_at(hint - 1);
   }
-  while (other - same > 1) {
-    const std::uint32_t middle = same + (other - same) / 2;
-    (rule(middle) == before ? same : other) = middle;
-  }
+  while (other.amax - same > 1) look_at(same + (other.amax - same) / 2);
   return other;
 }
 
@@ -38,25 +52,29 @@ std::vector<AmaxSteps::Step> AmaxSteps::steps_of(const Rule& rule, const Takes& 
   };
   append(0, 0, rule(0));
   std::vector<std::uint32_t> changes;  // places in the binade before, then in this one
+  Answer from{1, rule(1)};
   for (std::uint32_t binade = 0; binade < kInfinity && steps.size() < kMostSteps; binade += kBinade) {
-    const std::uint32_t last = binade + kBinade - 1U;
-    const BlockScaling at_last = rule(last);
-    std::uint32_t from = std::max(binade, 1U);
-    BlockScaling scaling = rule(from);
-    std::vector<std::uint32_t> found;
-    if (binade == 0 && scaling != at_last) {  // subnormal numbers, whose binades are short
-      append(from, last, {0, 0});
+    if (const std::uint32_t run = std::min(binade + kRun, kInfinity); binade % kRun == 0 && rule(run - 1U) == from.scaling) {
+      append(from.amax, run - 1U, from.scaling);
+      from = {run, rule(run)};
+      binade = run - kBinade;
       continue;
     }
-    while (scaling != at_last && found.size() < kMostSteps) {
-      const auto hint = std::ranges::upper_bound(changes, from - binade);
-      const std::uint32_t change = first_change(rule, from, last, scaling, hint == changes.end() ? 0 : binade + *hint);
-      append(from, change - 1U, scaling);
-      found.push_back(change - binade);
-      from = change;
-      scaling = rule(from);
+    const Answer last{binade + kBinade - 1U, rule(binade + kBinade - 1U)};
+    std::vector<std::uint32_t> found;
+    if (binade == 0 && from.scaling != last.scaling) {  // subnormal numbers, whose binades are short
+      append(from.amax, last.amax, {0, 0});
+      from = last;
     }
-    append(from, last, scaling);
+    while (from.scaling != last.scaling && found.size() < kMostSteps) {
+      const auto hint = std::ranges::upper_bound(changes, from.amax - binade);
+      const Answer change = first_change(rule, from, last, hint == changes.end() ? 0 : binade + *hint);
+      append(from.amax, change.amax - 1U, from.scaling);
+      found.push_back(change.amax - binade);
+      from = change;
+    }
+    if (binade != 0 || from.amax != last.amax) append(from.amax, last.amax, from.scaling);
+    from = {last.amax + 1U, rule(last.amax + 1U)};
     changes = std::move(found);
   }
   steps.push_back({kInfinity, {0, 0}});

@@ -15,9 +15,9 @@ namespace mx::kernels {
 /// A rule whose answer is the same over long stretches of amax: scales that are powers of two, or E4M3 codes.
 class AmaxSteps {
  public:
-  /// The model's rule: fp32 bits of a finite amax to its scaling. From one amax to a larger one within a binade an answer that changed never returns.
+  /// The model's rule: fp32 bits of an amax to its scaling. Within 16 binades an answer that changed never returns.
   using Rule = std::function<BlockScaling(std::uint32_t)>;
-  /// Whether the kernels take a group of this amax under this scaling. Of the amax that share a scaling within a binade the largest is asked.
+  /// Whether the kernels take a group of this amax under this scaling. The largest of up to 16 binades with one scaling is asked for all of them.
   using Takes = std::function<bool(std::uint32_t, const BlockScaling&)>;
 
   /// None where the steps lie too close for a table.

@@ -77,15 +77,16 @@ class RuledScaling {
 template <class Scaling>
 constexpr bool kKnowsInfinity = std::is_same_v<std::remove_cv_t<Scaling>, SteppedScaling>;
 
-/// Tables that no number of the tensor changes, kept: each costs a fifth of a millisecond. More recipes than any program has make room by leaving.
+/// Tables are kept: each costs some hundredths of a millisecond, or tenths. More than any program works with at a time make room by leaving.
 class KeptSteps {
  public:
-  std::shared_ptr<const AmaxSteps> of(const Recipe& recipe, const Format& source, const ScaledFamily& family) {
+  std::shared_ptr<const AmaxSteps> of(const Recipe& recipe, const Format& source, const TensorScale& tensor, const ScaledFamily& family) {
     const std::lock_guard lock(mutex_);
-    const auto row = std::ranges::find_if(rows_, [&](const Row& r) { return r.source == &source && r.recipe == recipe; });
+    const auto is_it = [&](const Row& row) { return row.source == &source && row.tensor == tensor && row.recipe == recipe; };
+    const auto row = std::ranges::find_if(rows_, is_it);
     if (row != rows_.end()) return row->steps;
     if (rows_.size() == kMost) rows_.clear();
-    return rows_.emplace_back(Row{recipe, &source, steps_of(family)}).steps;
+    return rows_.emplace_back(Row{recipe, &source, tensor, steps_of(family)}).steps;
   }
 
   /// Null where there is no table.
@@ -95,21 +96,21 @@ class KeptSteps {
   }
 
  private:
-  static constexpr std::size_t kMost = 1024;
+  static constexpr std::size_t kMost = 256;
   struct Row {
     Recipe recipe;
     const Format* source;
+    TensorScale tensor;
     std::shared_ptr<const AmaxSteps> steps;
   };
   std::mutex mutex_;
   std::vector<Row> rows_;
 };
 
-std::shared_ptr<const AmaxSteps> steps_for(const Recipe& recipe, const Format& source, const ScaledFamily& family) {
+std::shared_ptr<const AmaxSteps> steps_for(const Recipe& recipe, const Format& source, const TensorScale& tensor, const ScaledFamily& family) {
   static KeptSteps kept;
-  // A planted fault of the model is in no table that is kept.
-  const bool is_kept = !std::holds_alternative<Nvfp4Recipe>(recipe.how) && !fault::any_planted();
-  return is_kept ? kept.of(recipe, source, family) : KeptSteps::steps_of(family);
+  // What a planted fault made of the model is not kept.
+  return fault::any_planted() ? KeptSteps::steps_of(family) : kept.of(recipe, source, tensor, family);
 }
 
 QuotientScaling scaling_by(const QuotientScale& scale, const ScaledRecipe& recipe) { return {scale, recipe}; }
@@ -142,7 +143,7 @@ std::optional<ScaledRecipe> scaled_recipe(const Recipe& recipe, const Format& so
     return out;
   }
   if (family->is_stepped) {
-    auto steps = steps_for(recipe, source, *family);
+    auto steps = steps_for(recipe, source, tensor, *family);
     if (!steps) return std::nullopt;
     out.scale = SteppedScale{std::move(steps)};
     return out;

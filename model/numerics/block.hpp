@@ -72,6 +72,8 @@ struct TensorScale {
   std::optional<std::uint32_t> encode;                     ///< g of NVFP4: values are multiplied by it
   std::optional<std::uint32_t> decode;                     ///< 1/g as the implementation holds it, or a static scale
   std::optional<std::uint32_t> amax_bound = std::nullopt;  ///< upper bound on the largest magnitude (vLLM scale_ub)
+
+  friend bool operator==(const TensorScale&, const TensorScale&) = default;
 };
 
 /// The exact product of an element and a scale: no range limit, no rounding. NaN wins, 0 * Inf is NaN.
