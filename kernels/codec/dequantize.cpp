@@ -125,6 +125,6 @@ void dequantize(const QuantizedBits& blocks, const Shape& shape, const Dequantiz
   dequantize_checked(blocks, shape, block_grid(shape, *how.format), ready.way(), layout, out.bytes, workers);
 }
 
-bool has_fast_dequantize(const Dequantizer& how) { return unpack_plan(how) || product_plan(how); }
+CodecWay dequantize_way(const Dequantizer& how) { return unpack_plan(how) || product_plan(how) ? CodecWay::kernel : CodecWay::model; }
 
 }  // namespace mx::kernels

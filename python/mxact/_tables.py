@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mxact import _core
-from mxact._arguments import integer, optional_word
+from mxact._arguments import integer, optional_word, word
 
 
 def formats() -> list[str]:
@@ -19,6 +19,18 @@ def block_formats() -> list[str]:
 def profiles() -> list[str]:
     """Profiles: whose rounding, scale rule, overflow and NaN is meant. `mxact formats --profile NAME` shows what one does."""
     return _core.profiles()
+
+
+def ways(profile: str) -> dict[str, dict[tuple[str, str], str]]:
+    """Which way the blocks of a profile take: {"quantize": {(block format, source): way}, "dequantize": {(block format, target): way}}.
+
+    "kernel": in vectors, by the rule's own steps. "thresholds": in vectors, the scale from a table of the magnitudes at which the rule changes its answer.
+    "model": the scalar reference, block by block. Bits do not depend on it. Of recipes that take numbers of the tensor the way is that with the number 1.
+
+    Raises mxact.Error for a profile that there is not, naming the nearest.
+    """
+    quantize, dequantize = _core.ways(word("profile", profile))
+    return {"quantize": {(format, source): way for format, source, way in quantize}, "dequantize": {(format, to): way for format, to, way in dequantize}}
 
 
 def contracts() -> list[str]:

@@ -46,7 +46,7 @@ TEST_CASE("every recipe from every source gives the model's bits on every tier")
   Words random(20260501);
   for (const RecipeCase& the : recipe_cases()) {
     INFO(the.name());
-    CHECK(kernels::has_fast_quantize(*the.recipe, *the.source, tensor_scale_for(tensor_needs(*the.recipe), 0)));
+    CHECK(kernels::quantize_way(*the.recipe, *the.source, tensor_scale_for(tensor_needs(*the.recipe), 0)) != kernels::CodecWay::model);
     for (std::uint32_t draw = 0; draw < 4; ++draw) {
       const BlockFormat& format = *the.recipe->format;
       const Shape shape = shape_for(format, 160, random());
@@ -66,7 +66,7 @@ TEST_CASE("every recipe from every source gives the model's bits on every tier")
 TEST_CASE("every dequantizer gives the model's bits on every tier") {
   Words random(20260502);
   for (const DequantizerCase& the : dequantizer_cases()) {
-    CHECK(kernels::has_fast_dequantize(*the.how));
+    CHECK(kernels::dequantize_way(*the.how) == kernels::CodecWay::kernel);
     const BlockFormat& format = *the.how->format;
     for (std::uint32_t draw = 0; draw < 2; ++draw) {
       const Shape shape = shape_for(format, 530, random());
