@@ -50,14 +50,13 @@ ChunkResult check_blocks(const RecipeCase& the, std::uint64_t number, std::uint3
   return result;
 }
 
-/// A row's name in state files: without spaces, and with the tiers that were compared.
+}  // namespace
+
 std::string row_name(std::string name, const Tiers& tiers) {
   std::ranges::replace(name, ' ', '_');
   for (const kernels::IsaTier* tier : tiers) name += "/" + std::string(tier->name);
   return name;
 }
-
-}  // namespace
 
 std::vector<QuantizerProof> quantizer_proofs(std::uint64_t blocks, const Tiers& tiers, const Wanted& wanted) {
   std::vector<QuantizerProof> proofs;
