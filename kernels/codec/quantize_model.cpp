@@ -78,7 +78,11 @@ void quantize_by_model(const QuantizeJob& job, std::size_t block) {
 }
 
 void quantize_by_model(const QuantizeJob& job, const Workers& workers) {
-  for_each_piece(job.grid.count(), workers.threads, [&](std::size_t block) { quantize_by_model(job, block); });
+  const std::size_t blocks = job.grid.count();
+  const std::size_t at_a_time = blocks_at_a_time(job.grid);
+  for_each_piece((blocks + at_a_time - 1) / at_a_time, workers.threads, [&](std::size_t piece) {
+    for (std::size_t b = piece * at_a_time; b < std::min(blocks, (piece + 1) * at_a_time); ++b) quantize_by_model(job, b);
+  });
 }
 
 }  // namespace mx::kernels

@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <vector>
 
 #include "kernels/codec/quantize_job.hpp"
 #include "kernels/pieces.hpp"
 #include "model/fault.hpp"
-#include "model/ordinary_mode.hpp"
 
 namespace mx::kernels {
 namespace {
@@ -18,6 +18,7 @@ namespace {
 constexpr std::size_t kPiece = std::size_t{1} << 15;
 /// What a thread takes at a time where groups are small.
 constexpr std::size_t kPieceOfChunks = 32;
+constexpr std::size_t kSquaresAtATime = 8;
 constexpr std::size_t kChunkGroups = 2048;
 /// Results of this many bytes do not stay in the caches anyway.
 constexpr std::size_t kStreamFrom = std::size_t{4} << 20;
@@ -80,21 +81,17 @@ void quantize_large_group(const QuantizeJob& job, const Kernels& kernels, std::s
   const std::size_t last = first + job.grid.block_cols;
   const std::size_t pieces = (job.grid.block_cols + kPiece - 1) / kPiece;
   const auto length = [&](std::size_t piece) { return std::min(kPiece, last - first - piece * kPiece); };
-  std::uint32_t amax = 0;
-#pragma omp parallel for schedule(static) num_threads(threads) reduction(max : amax)
-  for (std::size_t piece = 0; piece < pieces; ++piece) {
-    const OrdinaryMode mode;
-    amax = std::max(amax, kernels.largest_of(elements_at(job, first + piece * kPiece), length(piece)));
-  }
+  std::vector<std::uint32_t> amaxes(pieces);
+  for_each_piece(pieces, threads,
+                 [&](std::size_t piece) { amaxes[piece] = kernels.largest_of(elements_at(job, first + piece * kPiece), length(piece)); });
+  const std::uint32_t amax = std::ranges::max(amaxes);
   const auto scaling = scaling_of(kernels.how, amax);
   if (!scaling) return quantize_by_model(job, group);
-  bool regular = true;
-#pragma omp parallel for schedule(static) num_threads(threads) reduction(&& : regular)
-  for (std::size_t piece = 0; piece < pieces; ++piece) {
-    const OrdinaryMode mode;
+  std::atomic<bool> regular = true;
+  for_each_piece(pieces, threads, [&](std::size_t piece) {
     const std::size_t i = first + piece * kPiece;
-    regular = kernels.encode_one(elements_at(job, i), length(piece), scaling->factor, codes_at(job, i)) && regular;
-  }
+    if (!kernels.encode_one(elements_at(job, i), length(piece), scaling->factor, codes_at(job, i))) regular = false;
+  });
   if (!regular) return quantize_by_model(job, group);
   put_scale(job, group, scaling->scale);
 }
@@ -145,15 +142,15 @@ void quantize_square(const QuantizeJob& job, const Kernels& kernels, std::size_t
   put_scale(job, square, scaling->scale);
 }
 
+/// Some squares after each other: what one asks for is the next one's.
 void quantize_squares(const QuantizeJob& job, const Kernels& kernels, int threads) {
   const std::size_t squares = job.grid.count();
-#pragma omp parallel num_threads(threads)
-  {
-    const OrdinaryMode mode;
+  const std::size_t at_a_time = std::clamp<std::size_t>(job.grid.cols, 1, kSquaresAtATime);
+  for_each_piece((squares + at_a_time - 1) / at_a_time, threads, [&](std::size_t piece) {
     Square memory(job);
-#pragma omp for schedule(static)
-    for (std::size_t square = 0; square < squares; ++square) quantize_square(job, kernels, square, memory);
-  }
+    const std::size_t last = std::min(squares, (piece + 1) * at_a_time);
+    for (std::size_t square = piece * at_a_time; square < last; ++square) quantize_square(job, kernels, square, memory);
+  });
 }
 
 }  // namespace

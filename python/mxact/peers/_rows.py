@@ -84,13 +84,13 @@ class Speed:
     """A call of the peer's beside mxact's Python call of the same rule, over a matrix of fp32.
 
     row: the operation; mxact's call follows its profile, and its answers are compared before a time is taken. theirs: of what the operation's fn takes, which
-    it may prepare: the peer's own call is what it returns, without what the adapter does around it. numbers: of a Quantizer whose call gives the numbers that the blocks stand
-    for: mxact's call goes back to numbers too.
+    it may prepare: the peer's own call is what it returns, without what the adapter does around it. back: of a Quantizer whose call gives the numbers that the
+    blocks stand for: the profile by which mxact's call goes back to numbers as well.
     """
 
     row: Operation
     theirs: Callable[..., Callable[[], object]]
-    numbers: bool = False
+    back: str | None = None
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from mxact._tables import threads
 from mxact.peers._hold import asked_apart, installed, release_of
 from mxact.peers._rows import Back, Cast, Emulation, Peer, Quantizer, Speed
 from mxact.peers._trials import Piece, operation_words, tensor_scale_of, trial_of
+from mxact.testing._strategies import block_shape
 
 # The matrix, and how often each of the two is called: more often where it takes no tenth of a second.
 SIZE, TURNS, SHORT_TURNS = 4096, 3, 15
@@ -54,7 +55,7 @@ def timed(peer: Peer, size: int = SIZE) -> list[Timed]:
         theirs, ours = speed.theirs(*_inputs(speed, x, profile)), _ours(speed, x, profile)
         turns = TURNS if _seconds(theirs) > 0.1 else SHORT_TURNS
         seconds = [(_seconds(theirs), _seconds(ours)) for _ in range(turns)]
-        target = operation_words(speed.row)[1] + (" and back" if speed.numbers else "")
+        target = operation_words(speed.row)[1] + (" and back" if speed.back else "")
         rows.append(Timed(peer.name, version, speed.row.operation, target, profile, median(a for a, _ in seconds), median(b for _, b in seconds)))
     return rows
 
@@ -94,14 +95,16 @@ def _ours(speed: Speed, x: Array, profile: str) -> Callable[[], object]:
         return lambda: dequantize(q, row.to, profile)
     encode, decode = _core.recipe_needs(row.format, profile, "f32")
     scale = tensor_scale_of(_number(speed, x, profile), encode, decode)
-    if isinstance(row, Emulation) or speed.numbers:
-        return lambda: dequantize(quantize(x, row.format, profile, tensor_scale=scale))
+    if isinstance(row, Emulation) or speed.back:
+        return lambda: dequantize(quantize(x, row.format, profile, tensor_scale=scale), profile=speed.back)
     return lambda: quantize(x, row.format, profile, tensor_scale=scale)
 
 
 def _compare(name: str, speed: Speed, x: Array, profile: str) -> None:
     """Raises Error unless the operation and mxact's call give the same bits."""
     trial = trial_of(speed.row)
+    if not isinstance(speed.row, Cast):  # a block in each row, as operations are asked elsewhere
+        x = x.reshape(-1, block_shape(speed.row.format)[1])
     inputs = _inputs(speed, x, profile)
     # A trial's pieces name a number of the tensor where there is none, too.
     if isinstance(speed.row, Back) and not speed.row.tensor_scale:

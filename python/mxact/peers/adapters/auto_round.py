@@ -71,13 +71,13 @@ def _speed() -> Sequence[Speed]:
             blocks = tensor(x).reshape(-1, 32)
             return lambda: mxfp.quant_mx(blocks, bits, 32, data_type=name)
 
-        return Speed(_mx(format, "f32"), theirs, numbers=True)
+        return Speed(_mx(format, "f32"), theirs, back="ocp")
 
     def nvfp4(x: Array, scale: Any) -> Callable[[], object]:
         blocks, given = tensor(x).reshape(-1, 16), torch().tensor(float(scale))
         return lambda: nvfp.ref_nvfp4_quant(blocks, given)
 
-    return [mx("mxfp4"), mx("mxfp8_e4m3"), Speed(_nvfp4("f32"), nvfp4, numbers=True)]
+    return [mx("mxfp4"), mx("mxfp8_e4m3"), Speed(_nvfp4("f32"), nvfp4, back="vllm-nvfp4")]
 
 
 PEER = Peer("auto-round", "auto-round", "0.16.1", "https://github.com/intel/auto-round", _operations, speed=_speed)
