@@ -93,6 +93,9 @@ enum class Fault {
   kernel_never_clamps,
   kernel_trusts_double,
   kernel_forgets_floor,
+  kernel_steps_late,
+  kernel_forgets_width,
+  kernel_divides_alone,
   // layout
   sf128x4_columns_swapped,
   sf128x4_rows_mixed,

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "model/fault.hpp"
+
 namespace mx::kernels {
 namespace {
 
@@ -97,7 +99,7 @@ bool AmaxSteps::fill(std::span<const Step> steps, unsigned shift) {
     Bucket& bucket = buckets_[i];
     bucket = {{{}, steps[at].scaling}, 0};
     if (at + 1 == steps.size() || steps[at + 1].from >= end) continue;
-    bucket = {{steps[at].scaling, steps[at + 1].scaling}, steps[at + 1].from};
+    bucket = {{steps[at].scaling, steps[at + 1].scaling}, steps[at + 1].from + (fault::planted(fault::Fault::kernel_steps_late) ? 1U : 0U)};
     ++at;
     if (at + 1 < steps.size() && steps[at + 1].from < end) return false;
   }

@@ -87,7 +87,7 @@ std::optional<Said> said(const Nvfp4Recipe& how, const Format&, const Format&, c
   const TensorNeeds needs = tensor_needs(how);
   if ((needs.encode && !tensor.encode) || (needs.decode && !tensor.decode) || how.flush_subnormals) return std::nullopt;
   Said out{std::nullopt, true, how.element, how.drops_zero_sign ? ZeroSign::lost_before_rounding : ZeroSign::kept, false, false, false};
-  const std::uint32_t g = tensor.encode.value_or(f32::kOne);
+  const std::uint32_t g = fault::planted(fault::Fault::kernel_divides_alone) ? f32::kOne : tensor.encode.value_or(f32::kOne);
   switch (how.multiplier) {
     case Nvfp4Multiplier::reciprocal_of_product:
     case Nvfp4Multiplier::reciprocal_over_scale:
@@ -154,6 +154,7 @@ std::optional<ScaledFamily> scaled_family(const Recipe& recipe, const Format& so
   if (!rounding) return std::nullopt;
   ScaledFamily out{what->quotient, {}, {}, what->is_stepped, *rounding, what->before, what->divides, what->narrows && source != kF32, what->behind,
                    what->doubts};
+  if (fault::planted(fault::Fault::kernel_forgets_width)) out.narrows = false;
   const bool is_power = !std::holds_alternative<Nvfp4Recipe>(recipe.how) && out.is_stepped && !out.quotient;
   if (is_power) out.divides = false;  // a quotient by a power of two is the product with its reciprocal
   const bool zeros_are_plain = !out.quotient && out.is_stepped && has_kernel_zeros(recipe, source, tensor, *rounding);
