@@ -85,21 +85,17 @@ std::vector<AmaxSteps::Step> AmaxSteps::steps_of(const Rule& rule, const Takes& 
 
 /// False where a bucket would have two steps in it.
 bool AmaxSteps::fill(std::span<const Step> steps, unsigned shift) {
+  constexpr std::uint32_t kPatterns = 1U << 31;
   shift_ = shift;
-  // The first bucket has the step from zeros to the smallest numbers, if there is one; the last one that to infinity.
-  const std::size_t begin = steps.size() > 1 && steps[1].from == 1 ? 2 : 1;
-  const std::size_t lowest = steps[begin].from >> shift;
-  first_ = lowest == 0 ? 0 : lowest - 1;
-  const std::size_t last = std::max<std::size_t>(steps[steps.size() - 2].from >> shift, first_) + 1;
-  buckets_.assign(last - first_ + 1, {});
+  buckets_.assign(kPatterns >> shift, {});
   std::size_t at = 0;  // the step that holds where the bucket begins
   for (std::size_t i = 0; i < buckets_.size(); ++i) {
-    const bool is_last = i + 1 == buckets_.size();
-    const std::uint64_t end = is_last ? std::uint64_t{1} << 32 : std::uint64_t{first_ + i + 1} << shift;
+    const std::uint64_t end = std::uint64_t{i + 1} << shift;
     Bucket& bucket = buckets_[i];
-    bucket = {{{}, steps[at].scaling}, 0};
+    bucket = {{steps[at].scaling, steps[at].scaling}, 0};
     if (at + 1 == steps.size() || steps[at + 1].from >= end) continue;
-    bucket = {{steps[at].scaling, steps[at + 1].scaling}, steps[at + 1].from + (fault::planted(fault::Fault::kernel_steps_late) ? 1U : 0U)};
+    const std::uint32_t late = fault::planted(fault::Fault::kernel_steps_late) ? 1U : 0U;
+    bucket = {{steps[at].scaling, steps[at + 1].scaling}, steps[at + 1].from + late};
     ++at;
     if (at + 1 < steps.size() && steps[at + 1].from < end) return false;
   }

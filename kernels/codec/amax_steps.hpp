@@ -25,8 +25,7 @@ class AmaxSteps {
 
   /// The scaling for an amax; a factor of 0 stands for groups that are left to the model.
   BlockScaling at(std::uint32_t amax) const {
-    const std::size_t place = amax >> shift_;
-    const Bucket& bucket = buckets_[place < first_ ? 0 : place - first_ < buckets_.size() ? place - first_ : buckets_.size() - 1];
+    const Bucket& bucket = buckets_[amax >> shift_];
     return bucket.scaling[amax < bucket.from ? 0 : 1];
   }
 
@@ -45,8 +44,7 @@ class AmaxSteps {
   bool fill(std::span<const Step> steps, unsigned shift);
 
   unsigned shift_ = 0;
-  std::size_t first_ = 0;  ///< of the buckets; smaller amax lie in it, larger ones than the last one's in that
-  std::vector<Bucket> buckets_;
+  std::vector<Bucket> buckets_;  ///< one for each amax >> shift_, of the patterns above infinity too
 };
 
 }  // namespace mx::kernels

@@ -151,12 +151,6 @@ struct Factors {
   __m512 v[kUnits][2];
 };
 
-/// A magnitude just below a power of two.
-[[gnu::always_inline]] inline __mmask16 doubtful(__m512 x) {
-  const __m512i top = _mm512_set1_epi32(0x007FFFC0);
-  return _mm512_cmpeq_epi32_mask(_mm512_and_si512(_mm512_castps_si512(x), top), top);
-}
-
 /// 128 elements, 32 in each pair of vectors.
 struct Eight {
   Two of[kUnits];
@@ -185,10 +179,19 @@ template <ElementSource kSource>
   return x;
 }
 
-/// Bit j for a doubtful number in unit j.
+/// Zero where a number is just below a power of two.
+[[gnu::always_inline]] inline __m512i below_power(__m512 x) {
+  return _mm512_andnot_si512(_mm512_castps_si512(x), _mm512_set1_epi32(0x007FFFC0));
+}
+
+/// Bit j for a doubtful number, which is just below a power of two, in unit j.
 [[gnu::always_inline]] inline uint32_t doubts_of(const Eight& x) {
+  __m512i least[kUnits];
+  for (size_t j = 0; j < kUnits; ++j) least[j] = _mm512_min_epu32(below_power(x.of[j].v[0]), below_power(x.of[j].v[1]));
+  const __m512i all = _mm512_min_epu32(_mm512_min_epu32(least[0], least[1]), _mm512_min_epu32(least[2], least[3]));
+  if (__builtin_expect(_mm512_testn_epi32_mask(all, all) == 0, 1)) return 0;
   uint32_t doubts = 0;
-  for (size_t j = 0; j < kUnits; ++j) doubts |= (doubtful(x.of[j].v[0]) | doubtful(x.of[j].v[1])) != 0 ? 1U << j : 0U;
+  for (size_t j = 0; j < kUnits; ++j) doubts |= _mm512_testn_epi32_mask(least[j], least[j]) != 0 ? 1U << j : 0U;
   return doubts;
 }
 
@@ -227,6 +230,7 @@ template <ElementSource kSource, ZeroSigns kZeros>
   ask_behind<kSource, kStep, 1>(element<kSource>(elements, i));
   ask_behind<kSource, kStep, 2>(element<kSource>(elements, i));
   const Eight x = scaled<kSource>(elements, i, factors, c);
+  const uint32_t doubts = c.doubts ? doubts_of(x) : 0U;
   Four coded;
   if (c.counts) {
     for (size_t j = 0; j < kUnits; ++j) coded.v[j] = counted<kSource>(x.of[j], c);
@@ -241,7 +245,7 @@ template <ElementSource kSource, ZeroSigns kZeros>
     store(codes, bytes(coded.v[0], coded.v[1]), c);
     store(codes + 64, bytes(coded.v[2], coded.v[3]), c);
   }
-  return c.doubts ? doubts_of(x) : 0U;
+  return doubts;
 }
 
 /// The same for at most 128 elements.
@@ -260,11 +264,11 @@ uint32_t last_step(const void* elements, size_t i, size_t count, const Factors& 
 [[gnu::always_inline]] inline __m512 all_lanes(uint32_t f32) { return _mm512_castsi512_ps(_mm512_set1_epi32(static_cast<int>(f32))); }
 
 /// Factors of a step from group g on, of `count` groups; those behind them have that of the first one.
-template <ElementSource kSource>
-[[gnu::always_inline]] inline Factors factors_of(const uint32_t* group_factors, size_t count, size_t length) {
+template <ElementSource kSource, size_t kLength>
+[[gnu::always_inline]] inline Factors factors_of(const uint32_t* group_factors, size_t count) {
   Factors factors;
   for (size_t j = 0; j < kUnits; ++j) {
-    if (length == kUnit) {
+    if constexpr (kLength == kUnit) {
       factors.v[j][0] = factors.v[j][1] = all_lanes(group_factors[j < count ? j : 0]);
       continue;
     }
@@ -279,21 +283,25 @@ template <ElementSource kSource>
 }
 
 /// Groups of one unit or half of one each: four or eight to a step.
-template <ElementSource kSource, ZeroSigns kZeros>
-void run_units(const void* elements, size_t groups, size_t length, const uint32_t* group_factors, const Constants& c, uint8_t* codes,
-               uint64_t* irregular) {
-  const size_t code_bytes = c.nibbles ? length / 2 : length;
-  const size_t together = kStep / length;
-  for (size_t g = 0; g < groups; g += together) {
-    const size_t count = groups - g < together ? groups - g : together;
-    const Factors factors = factors_of<kSource>(group_factors + g, count, length);
-    const uint32_t doubts = count == together ? step<kSource, kZeros>(elements, g * length, factors, c, codes + g * code_bytes)
-                                              : last_step<kSource, kZeros>(elements, g * length, count * length, factors, c, codes + g * code_bytes);
-    if (__builtin_expect(doubts == 0, 1)) continue;
+template <ElementSource kSource, ZeroSigns kZeros, size_t kLength>
+void run_units(const void* elements, size_t groups, const uint32_t* group_factors, const Constants& c, uint8_t* codes, uint64_t* irregular) {
+  constexpr size_t kTogether = kStep / kLength;
+  const size_t code_bytes = c.nibbles ? kLength / 2 : kLength;
+  const auto note = [&](size_t g, size_t count, uint32_t doubts) {
     for (size_t j = 0; j < count; ++j) {
-      if ((doubts >> (j * length / kUnit) & 1U) != 0) irregular[(g + j) / 64] |= uint64_t{1} << ((g + j) % 64);
+      if ((doubts >> (j * kLength / kUnit) & 1U) != 0) irregular[(g + j) / 64] |= uint64_t{1} << ((g + j) % 64);
     }
+  };
+  size_t g = 0;
+  for (; g + kTogether <= groups; g += kTogether) {
+    const Factors factors = factors_of<kSource, kLength>(group_factors + g, kTogether);
+    const uint32_t doubts = step<kSource, kZeros>(elements, g * kLength, factors, c, codes + g * code_bytes);
+    if (__builtin_expect(doubts != 0, 0)) note(g, kTogether, doubts);
   }
+  if (g == groups) return;
+  const size_t count = groups - g;
+  const Factors factors = factors_of<kSource, kLength>(group_factors + g, count);
+  note(g, count, last_step<kSource, kZeros>(elements, g * kLength, count * kLength, factors, c, codes + g * code_bytes));
 }
 
 template <ElementSource kSource, ZeroSigns kZeros>
@@ -303,7 +311,11 @@ void run(const ScaledPlan& plan, const void* elements, size_t groups, size_t len
   const bool are_whole = (length == kUnit || length == kHalf || length % kStep == 0);
   c.streams = c.streams && are_whole && (reinterpret_cast<uintptr_t>(codes) & 63U) == 0;
   if (length == kUnit || length == kHalf) {
-    run_units<kSource, kZeros>(elements, groups, length, group_factors, c, codes, irregular);
+    if (length == kUnit) {
+      run_units<kSource, kZeros, kUnit>(elements, groups, group_factors, c, codes, irregular);
+    } else {
+      run_units<kSource, kZeros, kHalf>(elements, groups, group_factors, c, codes, irregular);
+    }
     if (c.streams) _mm_sfence();
     return;
   }

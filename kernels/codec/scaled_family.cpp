@@ -157,6 +157,8 @@ std::optional<ScaledFamily> scaled_family(const Recipe& recipe, const Format& so
   if (fault::planted(fault::Fault::kernel_forgets_width)) out.narrows = false;
   const bool is_power = !std::holds_alternative<Nvfp4Recipe>(recipe.how) && out.is_stepped && !out.quotient;
   if (is_power) out.divides = false;  // a quotient by a power of two is the product with its reciprocal
+  // Numbers of 11 bits are never just below a power of two, nor are their quotients by one.
+  if (is_power && source != kF32) out.doubts = false;
   const bool zeros_are_plain = !out.quotient && out.is_stepped && has_kernel_zeros(recipe, source, tensor, *rounding);
   const bool inverts = is_power && what->divides;
   out.rule = [recipe, &source, tensor, inverts, zeros_are_plain](std::uint32_t amax) {

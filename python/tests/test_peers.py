@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 import mxact
-from conftest import SOURCE
 from mxact.peers import Back, Cast, Emulation, Fault, HeldPeer, Operation, Peer, Quantizer, Speed, document, hold, hold_apart, peers
 from mxact.peers.__main__ import main
 from mxact.peers._hold import held, installed, read, release_of

@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from statistics import median
-
 from typing import Any
 
 import numpy as np
