@@ -82,7 +82,8 @@ void run(int turns) {
     for (Row& row : rows) {
       for (std::size_t t = 0; t < kTiers.size(); ++t) {
         const kernels::IsaTier& tier = kernels::isa_tier_named(kTiers[t]);
-        if (kernels::runs_here(tier)) row.best[t] = std::min(row.best[t], seconds(row, elements.words<std::uint32_t>(), room.words<std::uint8_t>(), tier));
+        if (!kernels::runs_here(tier)) continue;
+        row.best[t] = std::min(row.best[t], seconds(row, elements.words<std::uint32_t>(), room.words<std::uint8_t>(), tier));
       }
     }
   }

@@ -79,7 +79,9 @@ void largest(const void* elements, size_t groups, size_t length, uint32_t* amax)
     for (size_t j = 0; j < 8; ++j) {
       const size_t first = (g + j) * length;
       x[j] = _mm256_max_epu32(magnitudes<kSource>(elements, first), magnitudes<kSource>(elements, first + 8));
-      if (length == 32) x[j] = _mm256_max_epu32(x[j], _mm256_max_epu32(magnitudes<kSource>(elements, first + 16), magnitudes<kSource>(elements, first + 24)));
+      if (length != 32) continue;
+      const __m256i last = _mm256_max_epu32(magnitudes<kSource>(elements, first + 16), magnitudes<kSource>(elements, first + 24));
+      x[j] = _mm256_max_epu32(x[j], last);
     }
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(amax + g), largest_lanes(x));
   }

@@ -195,7 +195,7 @@ template <ElementSource kSource>
   return doubts;
 }
 
-/// Counts of units in the low bytes of words. Less than half a unit is added to magnitudes where ties go away from zero: the sum is a whole number, or
+/// Counts of units in the low bytes of words. Nearly half a unit is added to magnitudes where ties go away from zero: the sum is a whole number, or
 /// rounds to one, from half a unit on and not below.
 template <ElementSource kSource>
 [[gnu::always_inline]] inline __m512i counted(const Two& x, const Constants& c) {

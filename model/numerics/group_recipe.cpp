@@ -72,7 +72,7 @@ ElementStep step_of(const GroupRecipe& how) {
 
 }  // namespace
 
-BlockScaling block_scaling(std::uint32_t amax_f32, const Format& /*the same for all*/, const BlockFormat& format, const GroupRecipe& how) {
+BlockScaling block_scaling(std::uint32_t amax_f32, const Format& /*source*/, const BlockFormat& format, const GroupRecipe& how) {
   const std::uint32_t scale = group_scale(amax_f32, *format.element, how);
   return {scale, step_of(how).operation == ElementOperation::divide ? scale : f32::div(f32::kOne, scale)};
 }
@@ -87,7 +87,9 @@ QuantizedBlock quantize(std::span<const std::uint32_t> x, const Format& source, 
   const ElementStep step = step_of(how);
   block.codes.reserve(f32.size());
   block.flags.resize(f32.size());
-  for (std::size_t i = 0; i < f32.size(); ++i) block.codes.push_back(encode_element(f32[i], scaling.factor, *format.element, step, source, block.flags[i]));
+  for (std::size_t i = 0; i < f32.size(); ++i) {
+    block.codes.push_back(encode_element(f32[i], scaling.factor, *format.element, step, source, block.flags[i]));
+  }
   return block;
 }
 

@@ -61,7 +61,8 @@ std::string_view name_of(Nvfp4Scale rule);
 TensorNeeds tensor_needs(const Nvfp4Recipe& how);
 
 /// block_scaling for this family. Of the elements' two operations, where there are two, the factor is that of the division. Same errors as quantize.
-BlockScaling block_scaling(std::uint32_t amax_f32, const Format& source, const BlockFormat& format, const Nvfp4Recipe& how, const TensorScale& tensor);
+BlockScaling block_scaling(std::uint32_t amax_f32, const Format& source, const BlockFormat& format, const Nvfp4Recipe& how,
+                           const TensorScale& tensor);
 
 /// quantize_block for this family; the length has been checked. `tensor.encode` is g and `tensor.decode` the value used for 1/g (RN(1/g) when
 /// not given); per_tensor takes `tensor.decode` alone. Throws Error(usage) for a scale that is missing, not taken or no positive finite number.

@@ -169,7 +169,7 @@ constexpr DequantizerRow kDequantizers[] = {{"ocp", &kMxfp4, &kBf16},
                                             {"triton-kernels-gpu-dequantize", &kMxfp8E4m3, &kFp16},
                                             {"torchao-nvfp4-single", &kNvfp4, &kBf16}};
 
-/// Magnitudes of a source between which a rule's scale changes, next to each other, in a binade that is drawn; any two where it does not change there.
+/// Magnitudes of a source between which a rule's scale changes, next to each other, in a binade that is drawn; the last two where it does not change.
 struct Step {
   std::uint32_t below, above;
 };

@@ -21,7 +21,7 @@ constexpr std::string_view kTwin = "the fast twin gives the model's codes for ev
 constexpr std::string_view kQuantize =
     "kernels give the model's codes for blocks of any exponent, on every tier that runs here, whatever the number of blocks";
 constexpr std::string_view kLookedUp =
-    "kernels give the model's codes and scales at the largest magnitudes where a rule changes its scale and beside them, on every tier that runs here";
+    "kernels give the model's codes and scales where a rule changes its scale, by amax, and beside it, on every tier that runs here";
 constexpr std::string_view kDequantize = "kernels give the model's numbers for every scale byte near both ends, on every tier that runs here";
 constexpr std::string_view kEvaluate = "vector functions give the model's bits for any arguments, on every tier that runs here";
 constexpr std::string_view kWidens = "each of the 256 E8M0 bytes becomes 2^(byte-127), rounded once where the target has to; byte 255 becomes NaN";

@@ -52,8 +52,8 @@ QUANTIZERS = {
     "kernel_keeps_irregular": "mxfp8_e4m3 ocp bf16",
     "kernel_never_doubts": "mxfp8_e4m3 microxcaling-even f32",
     "kernel_forgets_floor": "fp8_e4m3_g128 deepgemm f32",
-    "kernel_steps_late": "mxfp4 gguf-mxfp4 f32",
-    "kernel_forgets_width": "nvfp4 mlx-cpu-nvfp4 bf16",
+    "kernel_steps_late": "mxfp4 compressed-tensors-mx f32",
+    "kernel_forgets_width": "fp8_e4m3 modelopt-fp8 bf16",
     "kernel_divides_alone": "nvfp4 flashinfer-reference-nvfp4 f32",
 }
 ORACLES = {

@@ -208,7 +208,7 @@ int run(int argc, char** argv) {
       .add_option("--blocks", options.blocks, "blocks of each (default 1000000), rounded up to chunks of 2^24 elements");
   add("dequantizers", "every code under every scale byte (fp32 scales: every exponent), for each dequantizer that a kernel knows",
       check_dequantizers);
-  add_long("thresholds", "every largest magnitude that a block can have, for each recipe whose scales are looked up: 2^31 of fp32", check_thresholds);
+  add_long("thresholds", "every largest magnitude of a block, for each recipe whose scales are looked up: 2^31 of fp32", check_thresholds);
   add_long("functions", "all 2^32 arguments of every elementary function, against correctly rounded results", check_functions);
   if (!program.parse({argv + 1, argv + argc})) return 0;
   if (options.threads > 0) omp_set_num_threads(options.threads);
