@@ -175,4 +175,4 @@ def test_times_of_every_kind_of_operation() -> None:
         Quantizer("scaled", "nvfp4", "f32", "vllm-nvfp4", scaled, "given"),
     ]
     peer = Peer("made-up", "numpy", "1.0", "https://example.org/made-up", lambda: rows, (), lambda: [Speed(row, lambda *x, row=row: lambda: row.fn(*x), back="vllm-nvfp4" if row.operation == "scaled" else None) for row in rows])
-    assert [(row.operation, row.target) for row in timed(peer, size=64)] == [("back", "f32"), ("fake", "fp4_e2m1_g32 and back"), ("quantize", "mxfp4"), ("scaled", "nvfp4 and back")]
+    assert [(row.operation, row.target) for row in timed(peer, size=64)] == [("back", "f32 from mxfp4"), ("fake", "fp4_e2m1_g32 and back"), ("quantize", "mxfp4"), ("scaled", "nvfp4 and back")]

@@ -54,7 +54,8 @@ def timed(peer: Peer, size: int = SIZE) -> list[Timed]:
         theirs, ours = speed.theirs(*_inputs(speed, x, profile)), _ours(speed, x, profile)
         turns = TURNS if _seconds(theirs) > 0.1 else SHORT_TURNS
         seconds = [(_seconds(theirs), _seconds(ours)) for _ in range(turns)]
-        target = operation_words(speed.row)[1] + (" and back" if speed.back else "")
+        source, target = operation_words(speed.row)
+        target += f" from {source}" if isinstance(speed.row, Back) else " and back" if speed.back else ""
         rows.append(Timed(peer.name, version, speed.row.operation, target, profile, median(a for a, _ in seconds), median(b for _, b in seconds)))
     return rows
 
