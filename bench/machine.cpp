@@ -201,6 +201,8 @@ void pin(int threads) {
     cpu_set_t set;
     CPU_ZERO(&set);
     CPU_SET(static_cast<std::size_t>(i), &set);
+    // Threads that the caller starts inherit its set.
+    for (int other = 1; i == 0 && other < threads; ++other) CPU_SET(static_cast<std::size_t>(other), &set);
     sched_setaffinity(0, sizeof set, &set);
   }
 }

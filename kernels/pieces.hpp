@@ -1,38 +1,15 @@
 #pragma once
-// Work cut into pieces for several threads. Only files that are compiled for no tier of their own include this.
+// Work cut into pieces for several threads.
 
 #include <cstddef>
-#include <exception>
-
-#include "model/ordinary_mode.hpp"
+#include <functional>
 
 namespace mx::kernels {
 
-/// Calls work(i) for every i below `count`, on so many threads. When calls throw, the rest is done all the same, and what the first of the pieces
-/// threw is thrown behind them: the answer does not depend on the threads.
-template <class Work>
-void for_each_piece(std::size_t count, int threads, const Work& work) {
-  if (count <= 1) {  // no threads are woken for it
-    const OrdinaryMode mode;
-    if (count == 1) work(0);
-    return;
-  }
-  std::exception_ptr thrown;
-  std::size_t by = count;
-#pragma omp parallel for schedule(static) num_threads(threads)
-  for (std::size_t i = 0; i < count; ++i) {
-    const OrdinaryMode mode;
-    try {
-      work(i);
-    } catch (...) {
-#pragma omp critical(mxact_pieces)
-      if (i < by) {
-        by = i;
-        thrown = std::current_exception();
-      }
-    }
-  }
-  if (thrown) std::rethrow_exception(thrown);
-}
+/// Calls work(i) for every i below `count`, on so many threads, the caller's one of them, each taking the next piece when it has done one: who is
+/// held up by other work on the machine does fewer. Nobody waits by spinning. The caller does the first piece alone, and starts no more threads than
+/// the rest is worth by that piece's time. When calls throw, the rest is done all the same, and what the first of the pieces threw is thrown behind
+/// them: the answer does not depend on the threads.
+void for_each_piece(std::size_t count, int threads, const std::function<void(std::size_t)>& work);
 
 }  // namespace mx::kernels

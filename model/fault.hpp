@@ -98,6 +98,9 @@ enum class Fault {
   kernel_trusts_double,
   kernel_forgets_floor,
   kernel_drops_c,
+  kernel_steps_late,
+  kernel_forgets_width,
+  kernel_divides_alone,
   // layout
   sf128x4_columns_swapped,
   sf128x4_rows_mixed,
@@ -246,8 +249,10 @@ Fault active() noexcept;
 /// Switches one fault on, or all off with Fault::none. Not thread safe: set it before the work starts.
 void set_active(Fault fault) noexcept;
 inline bool planted(Fault fault) noexcept { return active() == fault; }
+inline bool any_planted() noexcept { return active() != Fault::none; }
 #else
 constexpr bool planted(Fault) noexcept { return false; }
+constexpr bool any_planted() noexcept { return false; }
 #endif
 
 }  // namespace mx::fault

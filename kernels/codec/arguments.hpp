@@ -1,6 +1,7 @@
 #pragma once
 // What quantize and dequantize ask of their arguments before they write anything.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -40,6 +41,11 @@ struct BlockGrid {
   std::size_t block_cols;  ///< of elements
   std::size_t count() const { return rows * cols; }
 };
+/// Blocks that a thread takes at a time where the model works.
+inline std::size_t blocks_at_a_time(const BlockGrid& grid) {
+  constexpr std::size_t kElements = 512;
+  return std::max<std::size_t>(kElements / (grid.block_rows * grid.block_cols), 1);
+}
 /// Errors as quantized_sizes.
 BlockGrid block_grid(const Shape& shape, const BlockFormat& format);
 

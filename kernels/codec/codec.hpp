@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string_view>
 
 #include "kernels/isa.hpp"
 #include "model/numerics/profile.hpp"
@@ -107,8 +108,19 @@ class Dequantizing {
   std::shared_ptr<const Way> way_;
 };
 
-/// Whether a kernel knows the recipe from that source, or the dequantizer; else every block goes through the model.
-bool has_fast_quantize(const Recipe& recipe, const Format& source, const TensorScale& tensor);
-bool has_fast_dequantize(const Dequantizer& how);
+/// How ordinary blocks are worked on; what is left goes through the model.
+enum class CodecWay {
+  kernel,      ///< the kernel has the rule's own steps
+  thresholds,  ///< the kernel looks the scale up in a table of the amax at which the model's rule changes its answer
+  model,       ///< every block goes through the model
+};
+/// "kernel", "thresholds", "model".
+std::string_view name_of(CodecWay way);
+
+/// The way of a recipe from that source, with these numbers of the tensor: `model` too where it lacks one, and for a recipe of scales alone.
+CodecWay quantize_way(const Recipe& recipe, const Format& source, const TensorScale& tensor);
+/// The same with the number 1 for each that the recipe needs.
+CodecWay quantize_way(const Recipe& recipe, const Format& source);
+CodecWay dequantize_way(const Dequantizer& how);
 
 }  // namespace mx::kernels

@@ -1,5 +1,6 @@
 // Dequantization of matrices: the checks, and who does the work.
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <memory>
@@ -54,7 +55,11 @@ void dequantize_by_model(const DequantizeJob& job, std::size_t block) {
 }
 
 void dequantize_by_model(const DequantizeJob& job, const Workers& workers) {
-  for_each_piece(job.grid.count(), workers.threads, [&](std::size_t block) { dequantize_by_model(job, block); });
+  const std::size_t blocks = job.grid.count();
+  const std::size_t at_a_time = blocks_at_a_time(job.grid);
+  for_each_piece((blocks + at_a_time - 1) / at_a_time, workers.threads, [&](std::size_t piece) {
+    for (std::size_t b = piece * at_a_time; b < std::min(blocks, (piece + 1) * at_a_time); ++b) dequantize_by_model(job, b);
+  });
 }
 
 void require_target(const Dequantizer& how, const Format& format) {
@@ -125,6 +130,6 @@ void dequantize(const QuantizedBits& blocks, const Shape& shape, const Dequantiz
   dequantize_checked(blocks, shape, block_grid(shape, *how.format), ready.way(), layout, out.bytes, workers);
 }
 
-bool has_fast_dequantize(const Dequantizer& how) { return unpack_plan(how) || product_plan(how); }
+CodecWay dequantize_way(const Dequantizer& how) { return unpack_plan(how) || product_plan(how) ? CodecWay::kernel : CodecWay::model; }
 
 }  // namespace mx::kernels

@@ -24,10 +24,21 @@ constexpr std::array kDirections{
     DirectionRow{Rounding::nearest_toward_zero, kBelowHalf, 0, 0},
     DirectionRow{Rounding::nearest_away, kBelowHalf, 0, 1},
     DirectionRow{Rounding::toward_zero, 0, 0, 0},
+    // Of two at the same distance the first one is the one nearer to zero.
+    DirectionRow{Rounding::first_least_distance, kBelowHalf, 0, 0},
+    DirectionRow{Rounding::first_least_distance_signed, kBelowHalf, 0, 0},
 };
 
 constexpr std::array kZeroSigns{std::pair{ZeroSign::kept, ZeroSigns::kept}, std::pair{ZeroSign::lost_before_rounding, ZeroSigns::kept_if_rounded},
-                                std::pair{ZeroSign::lost, ZeroSigns::dropped}};
+                                std::pair{ZeroSign::lost, ZeroSigns::dropped},
+                                std::pair{ZeroSign::negative_before_rounding, ZeroSigns::all_negative}};
+
+/// A search among the magnitudes finds +0 for a zero of either sign, and gives a number below 0 its sign; one that begins with +0 and ends with the
+/// negative codes finds +0 wherever the nearest number is a zero.
+ZeroSign sign_of_search(Rounding rounding, ZeroSign zeros) {
+  if (rounding == Rounding::first_least_distance_signed) return ZeroSign::lost;
+  return rounding == Rounding::first_least_distance && zeros == ZeroSign::kept ? ZeroSign::lost_before_rounding : zeros;
+}
 
 bool is_small_float(const Format& element) {
   return element.encoding == Encoding::floating && element.has_sign && element.specials != Specials::nan_negative_zero &&
@@ -43,7 +54,7 @@ std::uint32_t largest_above_half_unit(const Format& element) {
 
 std::optional<RoundingPlan> rounding_plan(const Format& element, const Conversion& how, ZeroSign zeros) {
   const auto direction = std::ranges::find(kDirections, how.rounding, &DirectionRow::rounding);
-  const auto signs = std::ranges::find(kZeroSigns, zeros, &std::pair<ZeroSign, ZeroSigns>::first);
+  const auto signs = std::ranges::find(kZeroSigns, sign_of_search(how.rounding, zeros), &std::pair<ZeroSign, ZeroSigns>::first);
   const bool whole = counts_units(element);
   if (direction == kDirections.end() || signs == kZeroSigns.end() || how.before != Preparation{} || how.flush != Flush::none ||
       (!whole && !is_small_float(element)))

@@ -9,11 +9,6 @@ namespace {
 
 constexpr size_t kPair = 2 * kNvfp4Block;  // elements of a vector of 16-bit lanes
 
-/// Lanes of a and b in turn, each the larger one of two.
-[[gnu::always_inline]] inline __m512i halved32(__m512i a, __m512i b) {
-  return _mm512_max_epu32(_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b));
-}
-
 /// Largest magnitudes of 16 blocks of bf16, as fp32.
 [[gnu::always_inline]] inline __m512i largest_bf16(const uint16_t* words) {
   __m512i v[8];
@@ -32,15 +27,7 @@ template <ElementSource kSource>
   for (size_t i = 0; i < 16; ++i) {
     v[i] = _mm512_and_si512(_mm512_castps_si512(numbers<kSource>(elements, kNvfp4Block * i)), _mm512_set1_epi32(0x7FFFFFFF));
   }
-  for (size_t i = 0; i < 8; ++i) v[i] = halved32(v[2 * i], v[2 * i + 1]);
-  for (size_t i = 0; i < 4; ++i) {
-    v[i] = _mm512_max_epu32(_mm512_unpacklo_epi64(v[2 * i], v[2 * i + 1]), _mm512_unpackhi_epi64(v[2 * i], v[2 * i + 1]));
-  }
-  // Each quarter of v[i] has one number of each of the blocks 4 i to 4 i + 3.
-  for (size_t i = 0; i < 2; ++i) {
-    v[i] = _mm512_max_epu32(_mm512_shuffle_i64x2(v[2 * i], v[2 * i + 1], 0x88), _mm512_shuffle_i64x2(v[2 * i], v[2 * i + 1], 0xDD));
-  }
-  return _mm512_max_epu32(_mm512_shuffle_i64x2(v[0], v[1], 0x88), _mm512_shuffle_i64x2(v[0], v[1], 0xDD));
+  return largest_lanes(v);
 }
 
 template <ElementSource kSource>

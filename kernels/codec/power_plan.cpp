@@ -111,7 +111,7 @@ std::optional<PowerPlan> power_plan(const Recipe& recipe, const Format& source) 
   const auto how = std::visit([&](const auto& family) { return power_recipe(family, element, source); }, recipe.how);
   if (!how || looks_at_quotient(how->element)) return std::nullopt;
   const auto rounding = rounding_plan(element, how->element.encode, how->element.zero_sign);
-  if (!rounding) return std::nullopt;
+  if (!rounding || (rounding->zeros != ZeroSigns::kept && rounding->zeros != ZeroSigns::dropped)) return std::nullopt;
 
   const auto emax = static_cast<std::uint32_t>(max_exponent(element));
   PowerPlan plan{};

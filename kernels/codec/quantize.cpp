@@ -82,8 +82,26 @@ void quantize(const ElementBits& elements, const Shape& shape, const Recipe& rec
   quantize_checked(elements.bytes, shape, block_grid(shape, *recipe.format), how.way(), layout, out, workers);
 }
 
-bool has_fast_quantize(const Recipe& recipe, const Format& source, const TensorScale& tensor) {
-  return power_plan(recipe, source) || nvfp4_plan(recipe, source, tensor) || scaled_recipe(recipe, source, tensor);
+std::string_view name_of(CodecWay way) {
+  constexpr std::array<std::string_view, 3> kNames{"kernel", "thresholds", "model"};
+  return kNames[static_cast<std::size_t>(way)];
+}
+
+CodecWay quantize_way(const Recipe& recipe, const Format& source, const TensorScale& tensor) {
+  if (!gives_codes(recipe)) return CodecWay::model;
+  if (power_plan(recipe, source) || nvfp4_plan(recipe, source, tensor)) return CodecWay::kernel;
+  const auto scaled = scaled_recipe(recipe, source, tensor);
+  if (!scaled) return CodecWay::model;
+  return std::holds_alternative<SteppedScale>(scaled->scale) ? CodecWay::thresholds : CodecWay::kernel;
+}
+
+CodecWay quantize_way(const Recipe& recipe, const Format& source) {
+  constexpr std::uint32_t kOne = 0x3F800000U;
+  const TensorNeeds needs = tensor_needs(recipe);
+  TensorScale tensor;
+  if (needs.encode) tensor.encode = kOne;
+  if (needs.decode) tensor.decode = kOne;
+  return quantize_way(recipe, source, tensor);
 }
 
 }  // namespace mx::kernels

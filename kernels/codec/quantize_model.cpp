@@ -46,6 +46,11 @@ void put_scales(const QuantizeJob& job, std::size_t first, std::span<const std::
     for (std::size_t i = 0; i < scales.size(); ++i) store_little_endian(job.out.scales.data() + (first + i) * 4, scales[i]);
     return;
   }
+  if (job.tiles.is_row_major()) {
+    std::uint8_t* const to = job.out.scales.data() + first;
+    for (std::size_t i = 0; i < scales.size(); ++i) to[i] = static_cast<std::uint8_t>(scales[i]);
+    return;
+  }
   for (std::size_t i = 0; i < scales.size();) {
     const std::size_t col = (first + i) % job.grid.cols;
     const std::size_t run = std::min(job.grid.cols - col, scales.size() - i);
@@ -73,7 +78,11 @@ void quantize_by_model(const QuantizeJob& job, std::size_t block) {
 }
 
 void quantize_by_model(const QuantizeJob& job, const Workers& workers) {
-  for_each_piece(job.grid.count(), workers.threads, [&](std::size_t block) { quantize_by_model(job, block); });
+  const std::size_t blocks = job.grid.count();
+  const std::size_t at_a_time = blocks_at_a_time(job.grid);
+  for_each_piece((blocks + at_a_time - 1) / at_a_time, workers.threads, [&](std::size_t piece) {
+    for (std::size_t b = piece * at_a_time; b < std::min(blocks, (piece + 1) * at_a_time); ++b) quantize_by_model(job, b);
+  });
 }
 
 }  // namespace mx::kernels

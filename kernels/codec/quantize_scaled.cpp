@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <vector>
 
 #include "kernels/codec/quantize_job.hpp"
 #include "kernels/pieces.hpp"
 #include "model/fault.hpp"
-#include "model/ordinary_mode.hpp"
 
 namespace mx::kernels {
 namespace {
@@ -17,12 +17,16 @@ namespace {
 /// Elements of a piece; even, so that no two pieces share a byte of codes.
 constexpr std::size_t kPiece = std::size_t{1} << 15;
 /// What a thread takes at a time where groups are small.
-constexpr std::size_t kChunkElements = std::size_t{1} << 16;
+constexpr std::size_t kPieceOfChunks = 32;
+constexpr std::size_t kSquaresAtATime = 8;
 constexpr std::size_t kChunkGroups = 2048;
+/// Results of this many bytes do not stay in the caches anyway.
+constexpr std::size_t kStreamFrom = std::size_t{4} << 20;
 
 /// The kernels of one call.
 struct Kernels {
   const ScaledRecipe& how;
+  ScaledPlan plan;
   LargestMagnitudes* largest;
   ScaledEncode* encode;
 
@@ -34,7 +38,7 @@ struct Kernels {
   /// False where the kernel leaves it to the model.
   bool encode_one(const std::byte* elements, std::size_t length, std::uint32_t factor, std::uint8_t* codes) const {
     std::uint64_t irregular = 0;
-    encode(how.plan, elements, 1, length, &factor, codes, &irregular);
+    encode(plan, elements, 1, length, &factor, codes, &irregular);
     return irregular == 0;
   }
 };
@@ -52,7 +56,7 @@ void quantize_groups(const QuantizeJob& job, const Kernels& kernels, std::size_t
   std::array<std::uint64_t, kChunkGroups / 64> irregular{};
   kernels.largest(kernels.how.plan.source, elements_at(job, first * length), count, length, amax.data());
   scalings_of(kernels.how, std::span(amax).first(count), scales.data(), factors.data(), irregular.data());
-  kernels.encode(kernels.how.plan, elements_at(job, first * length), count, length, factors.data(), codes_at(job, first * length), irregular.data());
+  kernels.encode(kernels.plan, elements_at(job, first * length), count, length, factors.data(), codes_at(job, first * length), irregular.data());
   put_scales(job, first, std::span(scales).first(count));
   if (fault::planted(fault::Fault::kernel_keeps_irregular)) return;
   for (std::size_t word = 0; word < irregular.size(); ++word) {
@@ -64,10 +68,12 @@ void quantize_groups(const QuantizeJob& job, const Kernels& kernels, std::size_t
 
 void quantize_small_groups(const QuantizeJob& job, const Kernels& kernels, int threads) {
   const std::size_t groups = job.grid.count();
-  const std::size_t at_a_time = std::clamp<std::size_t>(kChunkElements / job.grid.block_cols, 1, kChunkGroups);
-  const std::size_t chunks = (groups + at_a_time - 1) / at_a_time;
-  for_each_piece(chunks, threads,
-                 [&](std::size_t chunk) { quantize_groups(job, kernels, chunk * at_a_time, std::min(groups, (chunk + 1) * at_a_time)); });
+  const std::size_t at_a_time = std::clamp<std::size_t>(kScaledChunk / job.grid.block_cols, 1, kChunkGroups);
+  const std::size_t piece_groups = at_a_time * kPieceOfChunks;
+  for_each_piece((groups + piece_groups - 1) / piece_groups, threads, [&](std::size_t piece) {
+    const std::size_t last = std::min(groups, (piece + 1) * piece_groups);
+    for (std::size_t g = piece * piece_groups; g < last; g += at_a_time) quantize_groups(job, kernels, g, std::min(last, g + at_a_time));
+  });
 }
 
 void quantize_large_group(const QuantizeJob& job, const Kernels& kernels, std::size_t group, int threads) {
@@ -75,21 +81,17 @@ void quantize_large_group(const QuantizeJob& job, const Kernels& kernels, std::s
   const std::size_t last = first + job.grid.block_cols;
   const std::size_t pieces = (job.grid.block_cols + kPiece - 1) / kPiece;
   const auto length = [&](std::size_t piece) { return std::min(kPiece, last - first - piece * kPiece); };
-  std::uint32_t amax = 0;
-#pragma omp parallel for schedule(static) num_threads(threads) reduction(max : amax)
-  for (std::size_t piece = 0; piece < pieces; ++piece) {
-    const OrdinaryMode mode;
-    amax = std::max(amax, kernels.largest_of(elements_at(job, first + piece * kPiece), length(piece)));
-  }
+  std::vector<std::uint32_t> amaxes(pieces);
+  for_each_piece(pieces, threads,
+                 [&](std::size_t piece) { amaxes[piece] = kernels.largest_of(elements_at(job, first + piece * kPiece), length(piece)); });
+  const std::uint32_t amax = std::ranges::max(amaxes);
   const auto scaling = scaling_of(kernels.how, amax);
   if (!scaling) return quantize_by_model(job, group);
-  bool regular = true;
-#pragma omp parallel for schedule(static) num_threads(threads) reduction(&& : regular)
-  for (std::size_t piece = 0; piece < pieces; ++piece) {
-    const OrdinaryMode mode;
+  std::atomic<bool> regular = true;
+  for_each_piece(pieces, threads, [&](std::size_t piece) {
     const std::size_t i = first + piece * kPiece;
-    regular = kernels.encode_one(elements_at(job, i), length(piece), scaling->factor, codes_at(job, i)) && regular;
-  }
+    if (!kernels.encode_one(elements_at(job, i), length(piece), scaling->factor, codes_at(job, i))) regular = false;
+  });
   if (!regular) return quantize_by_model(job, group);
   put_scale(job, group, scaling->scale);
 }
@@ -130,7 +132,7 @@ void quantize_square(const QuantizeJob& job, const Kernels& kernels, std::size_t
   if (!scaling) return quantize_by_model(job, square);
   std::ranges::fill(memory.factors, scaling->factor);
   std::ranges::fill(memory.irregular, 0);
-  kernels.encode(kernels.how.plan, memory.elements.data(), grid.block_rows, grid.block_cols, memory.factors.data(), memory.codes.data(),
+  kernels.encode(kernels.plan, memory.elements.data(), grid.block_rows, grid.block_cols, memory.factors.data(), memory.codes.data(),
                  memory.irregular.data());
   if (std::ranges::any_of(memory.irregular, [](std::uint64_t rows) { return rows != 0; })) return quantize_by_model(job, square);
   const std::size_t row_codes = memory.codes.size() / grid.block_rows;
@@ -140,21 +142,23 @@ void quantize_square(const QuantizeJob& job, const Kernels& kernels, std::size_t
   put_scale(job, square, scaling->scale);
 }
 
+/// Some squares after each other: what one asks for is the next one's.
 void quantize_squares(const QuantizeJob& job, const Kernels& kernels, int threads) {
   const std::size_t squares = job.grid.count();
-#pragma omp parallel num_threads(threads)
-  {
-    const OrdinaryMode mode;
+  const std::size_t at_a_time = std::clamp<std::size_t>(job.grid.cols, 1, kSquaresAtATime);
+  for_each_piece((squares + at_a_time - 1) / at_a_time, threads, [&](std::size_t piece) {
     Square memory(job);
-#pragma omp for schedule(static)
-    for (std::size_t square = 0; square < squares; ++square) quantize_square(job, kernels, square, memory);
-  }
+    const std::size_t last = std::min(squares, (piece + 1) * at_a_time);
+    for (std::size_t square = piece * at_a_time; square < last; ++square) quantize_square(job, kernels, square, memory);
+  });
 }
 
 }  // namespace
 
 void quantize_scaled(const QuantizeJob& job, const ScaledRecipe& how, const Workers& workers) {
-  const Kernels kernels{how, kernel_for(largest_magnitudes(), *workers.tier).run, kernel_for(scaled_encoders(), *workers.tier).run};
+  ScaledPlan plan = how.plan;
+  plan.streams = job.grid.block_rows == 1 && job.out.codes.size() >= kStreamFrom ? 1 : 0;
+  const Kernels kernels{how, plan, kernel_for(largest_magnitudes(), *workers.tier).run, kernel_for(scaled_encoders(), *workers.tier).run};
   if (job.grid.block_rows != 1) return quantize_squares(job, kernels, workers.threads);
   if (job.grid.block_cols <= kPiece) return quantize_small_groups(job, kernels, workers.threads);
   for (std::size_t group = 0; group < job.grid.count(); ++group) quantize_large_group(job, kernels, group, workers.threads);

@@ -70,8 +70,11 @@ template <ZeroSigns kZeros>
   const __m256i odd = _mm256_and_si256(_mm256_srli_epi16(moved_up, 8), r.even);
   const __m256i rounded = _mm256_srli_epi16(_mm256_add_epi16(_mm256_add_epi16(moved_up, r.addend), odd), 8);
   const __m256i code = _mm256_add_epi16(rounded, _mm256_sll_epi16(_mm256_sub_epi16(steps, low_steps), r.mantissa_bits));
+  if constexpr (kZeros == ZeroSigns::all_negative) {
+    x = _mm256_or_si256(x, _mm256_cmpeq_epi16(positive, _mm256_setzero_si256()));
+  }
   const __m256i sign = _mm256_and_si256(_mm256_srl_epi16(x, r.sign_shift), r.sign);
-  if constexpr (kZeros == ZeroSigns::kept) return _mm256_or_si256(code, sign);
+  if constexpr (kZeros == ZeroSigns::kept || kZeros == ZeroSigns::all_negative) return _mm256_or_si256(code, sign);
   const __m256i signless = _mm256_cmpeq_epi16(kZeros == ZeroSigns::dropped ? code : positive, _mm256_setzero_si256());
   return _mm256_or_si256(code, _mm256_andnot_si256(signless, sign));
 }

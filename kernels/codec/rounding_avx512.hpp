@@ -21,7 +21,7 @@ struct Four {
   const __m512i even_words = _mm512_sub_epi16(odd_words, _mm512_set1_epi16(1));
   const __m512i upper = _mm512_permutex2var_epi16(low, odd_words, high);
   const __m512i lower = _mm512_permutex2var_epi16(low, even_words, high);
-  return _mm512_or_si512(upper, _mm512_maskz_set1_epi16(_mm512_test_epi16_mask(lower, lower), 1));
+  return _mm512_or_si512(upper, _mm512_min_epu16(lower, _mm512_set1_epi16(1)));
 }
 
 /// 32 upper halves from element i on.
@@ -94,6 +94,13 @@ struct Rounding {
           _mm_cvtsi32_si128(8 - plan.width)};
 }
 
+/// Upper halves with the sign of a zero set, where every zero is negative.
+template <ZeroSigns kZeros>
+[[gnu::always_inline]] inline __m512i with_negative_zeros(__m512i x) {
+  if constexpr (kZeros != ZeroSigns::all_negative) return x;
+  return _mm512_mask_mov_epi16(x, _mm512_testn_epi16_mask(x, _mm512_set1_epi16(0x7FFF)), _mm512_set1_epi16(static_cast<short>(0x8000)));
+}
+
 /// Codes of 32 elements, given the pattern of half of the smallest positive element. An element's significand of 8 bits is shifted left by its steps
 /// above that, at most so many that mantissa_bits and the leading one come to stand above bit 8, where it is rounded; the binades that it has beyond
 /// stand in front of it, and a carry runs into them. kWidth: of the codes, 0 where only `r` knows it; the
@@ -108,10 +115,11 @@ template <ZeroSigns kZeros, int kWidth>
   const __m512i moved_up = _mm512_sllv_epi16(number, _mm512_srli_epi16(low, 7));
   const __m512i addend = _mm512_mask_add_epi16(r.addend, _mm512_test_epi16_mask(moved_up, r.even), r.addend, _mm512_set1_epi16(1));
   const __m512i rounded = _mm512_add_epi16(moved_up, addend);
+  x = with_negative_zeros<kZeros>(x);
   __m512i signs = kWidth == 8 ? x : _mm512_srl_epi16(x, r.sign_shift);
   if constexpr (kZeros == ZeroSigns::dropped) {
     signs = _mm512_maskz_mov_epi16(_mm512_test_epi16_mask(rounded, _mm512_set1_epi16(static_cast<short>(0xFF00))), signs);
-  } else if constexpr (kZeros != ZeroSigns::kept) {
+  } else if constexpr (kZeros == ZeroSigns::kept_if_rounded) {
     signs = _mm512_maskz_mov_epi16(_mm512_test_epi16_mask(x, _mm512_set1_epi16(0x7FFF)), signs);
   }
   return _mm512_srli_epi16(_mm512_ternarylogic_epi32(rounded, signs, r.sign, 0xF8), 8);  // rounded | (signs & sign)
@@ -124,7 +132,8 @@ struct Table {
 };
 constexpr int kBelow = 5;
 
-inline Table table_of(const Rounding& r) {
+inline Table table_of(Rounding r) {
+  r.sticky = _mm512_setzero_si512();  // codes_by_table sets it before it counts steps
   const __m512i numbers =
       _mm512_set_epi16(31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
   const __m512i low_bit = _mm512_set1_epi16(1);
@@ -141,9 +150,9 @@ template <ZeroSigns kZeros>
   const __m512i up = _mm512_srli_epi16(_mm512_add_epi16(above, _mm512_set1_epi16((1 << kBelow) - 1)), kBelow);
   const __m512i index = _mm512_add_epi16(_mm512_srli_epi16(above, kBelow), up);
   const __m512i code = _mm512_permutex2var_epi16(table.codes[0], index, table.codes[1]);
-  const __m512i moved = _mm512_srli_epi16(x, 12);
+  const __m512i moved = _mm512_srli_epi16(with_negative_zeros<kZeros>(x), 12);
   const __m512i sign = _mm512_set1_epi16(8);
-  if constexpr (kZeros == ZeroSigns::kept) return _mm512_ternarylogic_epi32(code, moved, sign, 0xF8);
+  if constexpr (kZeros == ZeroSigns::kept || kZeros == ZeroSigns::all_negative) return _mm512_ternarylogic_epi32(code, moved, sign, 0xF8);
   const __mmask32 has_sign = kZeros == ZeroSigns::dropped ? _mm512_test_epi16_mask(code, code) : _mm512_test_epi16_mask(x, _mm512_set1_epi16(0x7FFF));
   return _mm512_ternarylogic_epi32(code, _mm512_maskz_mov_epi16(has_sign, moved), sign, 0xF8);
 }

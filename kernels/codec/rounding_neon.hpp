@@ -71,8 +71,9 @@ template <ZeroSigns kZeros>
   const uint16x8_t odd = vandq_u16(vshrq_n_u16(moved_up, 8), r.even);
   const uint16x8_t rounded = vshrq_n_u16(vaddq_u16(vaddq_u16(moved_up, r.addend), odd), 8);
   const uint16x8_t code = vaddq_u16(rounded, vshlq_u16(vsubq_u16(steps, low_steps), r.mantissa_bits));
+  if constexpr (kZeros == ZeroSigns::all_negative) x = vorrq_u16(x, vceqzq_u16(positive));
   const uint16x8_t sign = vandq_u16(vshlq_u16(x, r.sign_shift), r.sign);
-  if constexpr (kZeros == ZeroSigns::kept) return vorrq_u16(code, sign);
+  if constexpr (kZeros == ZeroSigns::kept || kZeros == ZeroSigns::all_negative) return vorrq_u16(code, sign);
   const uint16x8_t signless = vceqzq_u16(kZeros == ZeroSigns::dropped ? code : positive);
   return vorrq_u16(code, vbicq_u16(sign, signless));
 }

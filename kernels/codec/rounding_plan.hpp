@@ -15,6 +15,7 @@ enum class ZeroSigns : uint16_t {
   dropped,
   kept,
   kept_if_rounded,  ///< those that were no zero before they were rounded
+  all_negative,     ///< those too, and a zero of either sign is a negative one
 };
 
 /// How an upper half of an fp32 pattern becomes a code. Magnitudes are upper halves, 15 bits: exponent field << 7 | 7 bits of mantissa.

@@ -45,15 +45,25 @@ void largest(const void* elements, size_t groups, size_t length, uint32_t* amax)
 struct Constants {
   Rounding rounding;
   uint16x8_t half_unit;
-  float32x4_t units;
+  float32x4_t units, before, behind;
   uint32x4_t up, away, even;  // for counts of units: whether anything goes up, and which ties
   bool divides, narrows, doubts, counts;
 };
 
 [[gnu::always_inline]] inline Constants constants_of(const ScaledPlan& plan) {
   const auto all = [](uint32_t on) { return vdupq_n_u32(on != 0 ? ~0U : 0U); };
-  return {rounding_of(plan.rounding),      set16(plan.half_unit), vdupq_n_f32(plan.units), all(plan.rounding.addend), all(plan.rounding.sticky),
-          vdupq_n_u32(plan.rounding.even), plan.divides != 0,     plan.narrows != 0,       plan.doubts != 0,          plan.units != 0};
+  return {rounding_of(plan.rounding),
+          set16(plan.half_unit),
+          vdupq_n_f32(plan.units),
+          vdupq_n_f32(plan.before),
+          vdupq_n_f32(plan.behind),
+          all(plan.rounding.addend),
+          all(plan.rounding.sticky),
+          vdupq_n_u32(plan.rounding.even),
+          plan.divides != 0,
+          plan.narrows != 0,
+          plan.doubts != 0,
+          plan.units != 0};
 }
 
 /// Finite numbers as the source's type holds them.
@@ -85,16 +95,17 @@ template <ElementSource kSource>
 
 /// Magnitudes just below a power of two.
 [[gnu::always_inline]] inline uint32x4_t doubtful(float32x4_t x) {
-  const uint32x4_t top = vdupq_n_u32(0x007FFF00);
+  const uint32x4_t top = vdupq_n_u32(0x007FFFC0);
   return vceqq_u32(vandq_u32(vreinterpretq_u32_f32(x), top), top);
 }
 
 /// 4 elements under the factor.
 template <ElementSource kSource>
 [[gnu::always_inline]] inline float32x4_t scaled(const void* elements, size_t i, float32x4_t factor, const Constants& c, uint32x4_t& doubts) {
-  const float32x4_t x = numbers<kSource>(elements, i);
+  const float32x4_t x = vmulq_f32(numbers<kSource>(elements, i), c.before);
   float32x4_t result = c.divides ? vdivq_f32(x, factor) : vmulq_f32(x, factor);
   if (c.narrows) result = narrow<kSource>(result);
+  result = vmulq_f32(result, c.behind);
   if (c.doubts) doubts = vorrq_u32(doubts, doubtful(result));
   return result;
 }
@@ -144,6 +155,7 @@ template <ElementSource kSource, bool kNibbles>
 ScaledEncode* chosen(const ScaledPlan& plan) {
   if (plan.rounding.zeros == ZeroSigns::kept) return run<kSource, kNibbles, ZeroSigns::kept>;
   if (plan.rounding.zeros == ZeroSigns::dropped) return run<kSource, kNibbles, ZeroSigns::dropped>;
+  if (plan.rounding.zeros == ZeroSigns::all_negative) return run<kSource, kNibbles, ZeroSigns::all_negative>;
   return run<kSource, kNibbles, ZeroSigns::kept_if_rounded>;
 }
 

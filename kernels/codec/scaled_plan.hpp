@@ -8,17 +8,23 @@
 
 namespace mx::kernels {
 
-/// How a scaled element becomes a code: perhaps rounded to the source's type, then to an odd upper half of its fp32 pattern,
-/// then as in RoundingPlan; whole numbers from the fp32 number.
+/// How a scaled element becomes a code: multiplied by `before`, under the factor, perhaps rounded to the source's type, multiplied by `behind`, then
+/// rounded to an odd upper half of its fp32 pattern, then as in RoundingPlan; whole numbers from the fp32 number.
 struct ScaledPlan {
   ElementSource source;
+  float before;        ///< 1: no such step
   uint32_t divides;    ///< not 0: the element is divided by the factor, else multiplied
   uint32_t narrows;    ///< not 0: the scaled element is rounded to the source's type, to nearest, ties to even
-  uint32_t doubts;     ///< not 0: groups with a scaled magnitude within 2^-15 below a power of two are irregular
+  float behind;        ///< 1: no such step
+  uint32_t doubts;     ///< not 0: groups with a scaled magnitude within 2^-17 below a power of two are irregular
   uint16_t half_unit;  ///< upper half of the pattern of half of the smallest positive element
   RoundingPlan rounding;
-  float units;  ///< not 0: codes are two's complement numbers of 8 bits that count units of 1 / units, as many on both sides of zero
+  float units;       ///< not 0: codes are two's complement numbers of 8 bits that count units of 1 / units, as many on both sides of zero
+  uint32_t streams;  ///< not 0: codes go past the caches
 };
+
+/// What a caller works on at a time: largest magnitudes and codes of so many elements, in turn. Meanwhile kernels ask for what lies behind them.
+inline constexpr size_t kScaledChunk = 2048;
 
 /// Bits of the largest fp32 magnitude of each of `groups` groups of `length` elements that stand one after the other; above 0x7F800000 where one of
 /// them is a NaN.

@@ -10,7 +10,7 @@ namespace mx::kernels {
 namespace {
 
 constexpr std::uint32_t kMagnitude = 0x7FFFFFFFU;
-constexpr std::uint32_t kTopOfMantissa = 0x007FFF00U;
+constexpr std::uint32_t kTopOfMantissa = 0x007FFFC0U;
 constexpr float kLargestCount = 127.0F;
 
 template <ElementSource kSource>
@@ -59,9 +59,10 @@ class Group {
       : plan_(plan), elements_(elements), factor_(std::bit_cast<float>(factor)) {}
 
   std::uint32_t code(std::size_t i) {
-    const auto x = std::bit_cast<float>(f32_at<kSource>(elements_, i));
+    const float x = std::bit_cast<float>(f32_at<kSource>(elements_, i)) * plan_.before;
     auto scaled = std::bit_cast<std::uint32_t>(plan_.divides != 0 ? x / factor_ : x * factor_);
     if (plan_.narrows != 0) scaled = narrowed<kSource>(scaled);
+    scaled = std::bit_cast<std::uint32_t>(std::bit_cast<float>(scaled) * plan_.behind);
     is_doubtful_ |= plan_.doubts != 0 && (scaled & kTopOfMantissa) == kTopOfMantissa;
     if (plan_.units != 0) return counted(scaled, plan_.units, plan_.rounding);
     return rounded_code(upper_half(scaled), plan_.half_unit, plan_.rounding);

@@ -2,10 +2,12 @@
 // Recipes whose elements meet one fp32 number per group: how that number follows from the group's largest magnitude.
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <variant>
 
+#include "kernels/codec/amax_steps.hpp"
 #include "kernels/codec/scaled_plan.hpp"
 #include "model/numerics/profile.hpp"
 
@@ -21,31 +23,28 @@ struct QuotientScale {
   const Format* width;    ///< not null: least_amax and the factor are rounded to this format, as the elements under it are
   bool inverts;           ///< largest / amax is the factor and its reciprocal the scale
   std::uint32_t least_scale;
-  const GroupRecipe* powers;  ///< not null: the scale is the power of two of this rule
 };
 
-/// E8M0 scales by the exponent of amax, as the model's rule has them.
-struct ExponentScale {
-  const MxRecipe* how;
-  const Format* source;
+/// Scales as the model's own rule has them, looked up or asked for group by group: for rules that are no steps, of long groups.
+struct SteppedScale {
+  std::shared_ptr<const AmaxSteps> steps;
+};
+struct RuledScale {
+  AmaxSteps::Rule rule;
+  AmaxSteps::Takes takes;
 };
 
 struct ScaledRecipe {
   ScaledPlan plan;
-  const Format* element;
-  std::variant<QuotientScale, ExponentScale> scale;
+  std::variant<QuotientScale, SteppedScale, RuledScale> scale;
 };
 
 /// None when the kernels do not know the recipe.
 std::optional<ScaledRecipe> scaled_recipe(const Recipe& recipe, const Format& source, const TensorScale& tensor);
 
-struct Scaling {
-  std::uint32_t scale;   ///< fp32 bits, or an E8M0 code
-  std::uint32_t factor;  ///< fp32 bits: what the kernel multiplies or divides by
-};
-
-/// None for a group that is irregular: an element is no finite number, or the scale or factor is none or 0.
-std::optional<Scaling> scaling_of(const ScaledRecipe& how, std::uint32_t amax);
+/// The scale and what the kernel multiplies or divides by; none for a group that is irregular: an element is no finite number, or the scale or factor
+/// is none or 0.
+std::optional<BlockScaling> scaling_of(const ScaledRecipe& how, std::uint32_t amax);
 
 /// The same of as many groups, to `scales` and `factors`: 0 and 1 for an irregular one, whose bit is set, counted from that of irregular[0] on.
 void scalings_of(const ScaledRecipe& how, std::span<const std::uint32_t> amax, std::uint32_t* scales, std::uint32_t* factors,

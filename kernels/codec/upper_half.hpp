@@ -43,7 +43,9 @@ inline std::uint32_t rounded_code(std::uint32_t x, std::uint32_t half_unit, cons
   const std::uint32_t odd = moved_up >> 8 & how.even;
   const std::uint32_t code = ((moved_up + how.addend + odd) >> 8) + ((steps - low_steps) << how.mantissa_bits);
   const std::uint32_t signs = (x & 0x8000U) >> (16U - how.width);
-  const bool keeps = code != 0 || how.zeros == ZeroSigns::kept || (how.zeros == ZeroSigns::kept_if_rounded && (x & 0x7FFFU) != 0);
+  if (how.zeros == ZeroSigns::all_negative && (x & 0x7FFFU) == 0) return 1U << (how.width - 1U);
+  const bool keeps_zeros = how.zeros == ZeroSigns::kept || how.zeros == ZeroSigns::all_negative;
+  const bool keeps = code != 0 || keeps_zeros || (how.zeros == ZeroSigns::kept_if_rounded && (x & 0x7FFFU) != 0);
   return keeps ? code | signs : code;
 }
 

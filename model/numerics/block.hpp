@@ -53,6 +53,14 @@ struct QuantizedBlock {
   std::vector<Flags> flags;          ///< of each element's last step, the rounding of its scaled value into the element format
 };
 
+/// What a block's largest magnitude makes of it, before any element is looked at.
+struct BlockScaling {
+  std::uint32_t scale;   ///< code in the block's scale format
+  std::uint32_t factor;  ///< fp32 bits of what the elements meet; whether they are multiplied or divided by it is the recipe's
+
+  friend bool operator==(const BlockScaling&, const BlockScaling&) = default;
+};
+
 /// Which numbers of the whole tensor a recipe cannot do without.
 struct TensorNeeds {
   bool encode = false;
@@ -64,6 +72,8 @@ struct TensorScale {
   std::optional<std::uint32_t> encode;                     ///< g of NVFP4: values are multiplied by it
   std::optional<std::uint32_t> decode;                     ///< 1/g as the implementation holds it, or a static scale
   std::optional<std::uint32_t> amax_bound = std::nullopt;  ///< upper bound on the largest magnitude (vLLM scale_ub)
+
+  friend bool operator==(const TensorScale&, const TensorScale&) = default;
 };
 
 /// The exact product of an element and a scale: no range limit, no rounding. NaN wins, 0 * Inf is NaN.

@@ -21,6 +21,8 @@ struct Sources {
   bool f32;
   bool bf16;
   bool fp16;
+
+  friend bool operator==(const Sources&, const Sources&) = default;
 };
 /// True for one of them.
 bool holds(const Sources& sources, const Format& source);
@@ -60,6 +62,8 @@ struct ElementStep {
   bool unit_by_log2;
   bool in_source_type;  ///< the result of the operation is rounded to the source's type
   Conversion encode;
+
+  friend bool operator==(const ElementStep&, const ElementStep&) = default;
 };
 
 /// Bits of the largest magnitude as fp32; a NaN is 0x7FC00000. At least one element.

@@ -91,18 +91,14 @@ std::uint32_t power_below(std::uint32_t f32) {
   return to_f32(Value{.significand = 1, .exponent = exponent, .cls = ValueClass::finite, .negative = false});
 }
 
-/// The scale and what elements are divided by or multiplied by.
-struct Scale {
-  std::uint32_t decode;
-  std::uint32_t operand;
-};
-
-Scale scale_of(std::span<const std::uint32_t> f32, std::uint32_t max, const Fp8Recipe& how, const TensorScale& tensor, const Steps& steps) {
+/// `largest` is the largest magnitude.
+BlockScaling scaling_of(std::uint32_t largest, const Format& element, const Fp8Recipe& how, const TensorScale& tensor, const Steps& steps) {
   const auto with_operand = [&](std::uint32_t scale) {
-    return Scale{scale, how.scaling == Fp8Scaling::divide ? scale : steps.div(f32::kOne, scale)};
+    return BlockScaling{scale, how.scaling == Fp8Scaling::divide ? scale : steps.div(f32::kOne, scale)};
   };
   if (how.rule == Fp8Scale::given) return with_operand(*tensor.decode);
-  std::uint32_t amax = at_least(largest_magnitude(f32, how.amax_ignores_nan), steps.stored(how.least_amax));
+  const std::uint32_t max = to_f32(max_finite_code(element), element);
+  std::uint32_t amax = at_least(largest, steps.stored(how.least_amax));
   if (tensor.amax_bound && f32::less(*tensor.amax_bound, amax)) amax = *tensor.amax_bound;
   if (how.rule == Fp8Scale::max_over_amax) {
     std::uint32_t operand = steps.div(max, amax);
@@ -121,18 +117,23 @@ std::string_view name_of(Fp8Scale rule) { return rows::word_of<Fp8Scale>(kScaleR
 
 TensorNeeds tensor_needs(const Fp8Recipe& how) { return {.decode = how.rule == Fp8Scale::given}; }
 
+BlockScaling block_scaling(std::uint32_t amax_f32, const Format& source, const BlockFormat& format, const Fp8Recipe& how, const TensorScale& tensor) {
+  check_tensor_scale(how, tensor);
+  return scaling_of(amax_f32, *format.element, how, tensor, Steps(how, source));
+}
+
 QuantizedBlock quantize(std::span<const std::uint32_t> x, const Format& source, const BlockFormat& format, const Fp8Recipe& how,
                         const TensorScale& tensor) {
   check_tensor_scale(how, tensor);
   const std::vector<std::uint32_t> f32 = widened(x, source, how.sources, format.name);
   const Steps steps(how, source);
   const Format& element = *format.element;
-  const Scale scale = scale_of(f32, to_f32(max_finite_code(element), element), how, tensor, steps);
-  QuantizedBlock block{scale.decode, {}, std::vector<Flags>(f32.size())};
+  const BlockScaling scaling = scaling_of(largest_magnitude(f32, how.amax_ignores_nan), element, how, tensor, steps);
+  QuantizedBlock block{scaling.scale, {}, std::vector<Flags>(f32.size())};
   block.codes.reserve(f32.size());
   const bool divides = (how.scaling == Fp8Scaling::divide) != planted(Fault::fp8_divides_by_reciprocal);
   for (std::size_t i = 0; i < f32.size(); ++i) {
-    std::uint32_t scaled = divides ? steps.div(f32[i], scale.operand) : steps.mul(f32[i], scale.operand);
+    std::uint32_t scaled = divides ? steps.div(f32[i], scaling.factor) : steps.mul(f32[i], scaling.factor);
     if (how.drops_zero_sign && (scaled & ~f32::kSign) == 0) scaled = 0;
     block.codes.push_back(convert(scaled, kF32, element, how.element, block.flags[i]));
   }

@@ -40,12 +40,17 @@ struct Fp8Recipe {
   bool factor_is_power;          ///< max_over_amax: the factor is 2^floor(log2 of it), the logarithm rounded to fp32
   bool returns_factor;           ///< max_over_amax: the scale that comes out is the factor, not its reciprocal
   Sources sources;
+
+  friend bool operator==(const Fp8Recipe&, const Fp8Recipe&) = default;
 };
 
 std::string_view name_of(Fp8Scale rule);
 
 /// The scale itself for `given`, nothing for the others.
 TensorNeeds tensor_needs(const Fp8Recipe& how);
+
+/// block_scaling for this family. Same errors as quantize.
+BlockScaling block_scaling(std::uint32_t amax_f32, const Format& source, const BlockFormat& format, const Fp8Recipe& how, const TensorScale& tensor);
 
 /// quantize_block for this family; the length has been checked. Throws Error(usage) for a tensor scale that is missing, and for a tensor
 /// scale or bound on amax that is not taken or no positive finite number. Source: numerics specification section 4.

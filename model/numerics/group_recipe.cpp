@@ -60,20 +60,36 @@ std::uint32_t group_scale(std::uint32_t amax_f32, const Format& element, const G
   return next_power_by_bits(s);
 }
 
+namespace {
+
+ElementStep step_of(const GroupRecipe& how) {
+  ElementStep step = how.step;
+  if (planted(Fault::group_divides_otherwise)) {
+    step.operation = step.operation == ElementOperation::divide ? ElementOperation::multiply : ElementOperation::divide;
+  }
+  return step;
+}
+
+}  // namespace
+
+BlockScaling block_scaling(std::uint32_t amax_f32, const Format& /*source*/, const BlockFormat& format, const GroupRecipe& how) {
+  const std::uint32_t scale = group_scale(amax_f32, *format.element, how);
+  return {scale, step_of(how).operation == ElementOperation::divide ? scale : f32::div(f32::kOne, scale)};
+}
+
 QuantizedBlock quantize(std::span<const std::uint32_t> x, const Format& source, const BlockFormat& format, const GroupRecipe& how,
                         const TensorScale& tensor) {
   require_no_tensor_scale(tensor, format.name);
   const std::vector<std::uint32_t> f32 = widened(x, source, how.sources, format.name);
   QuantizedBlock block;
-  block.scale = group_scale(largest_magnitude(f32, how.amax_nan), *format.element, how);
-  ElementStep step = how.step;
-  if (planted(Fault::group_divides_otherwise)) {
-    step.operation = step.operation == ElementOperation::divide ? ElementOperation::multiply : ElementOperation::divide;
-  }
-  const std::uint32_t factor = step.operation == ElementOperation::divide ? block.scale : f32::div(f32::kOne, block.scale);
+  const BlockScaling scaling = block_scaling(largest_magnitude(f32, how.amax_nan), source, format, how);
+  block.scale = scaling.scale;
+  const ElementStep step = step_of(how);
   block.codes.reserve(f32.size());
   block.flags.resize(f32.size());
-  for (std::size_t i = 0; i < f32.size(); ++i) block.codes.push_back(encode_element(f32[i], factor, *format.element, step, source, block.flags[i]));
+  for (std::size_t i = 0; i < f32.size(); ++i) {
+    block.codes.push_back(encode_element(f32[i], scaling.factor, *format.element, step, source, block.flags[i]));
+  }
   return block;
 }
 

@@ -23,6 +23,8 @@ struct GroupRecipe {
   std::uint32_t amax_floor;  ///< fp32 bits: lower bound of amax; a NaN that is not ignored stays
   ElementStep step;          ///< the factor is s where it divides, RN(1 / s) where it multiplies
   Sources sources;
+
+  friend bool operator==(const GroupRecipe&, const GroupRecipe&) = default;
 };
 
 /// The word of golden/witness/FORMAT.md.
@@ -30,6 +32,9 @@ std::string_view name_of(GroupRule rule);
 
 /// fp32 bits of the scale for a group whose largest magnitude has these bits; a NaN is 0x7FC00000.
 std::uint32_t group_scale(std::uint32_t amax_f32, const Format& element, const GroupRecipe& how);
+
+/// block_scaling for this family.
+BlockScaling block_scaling(std::uint32_t amax_f32, const Format& source, const BlockFormat& format, const GroupRecipe& how);
 
 /// quantize_block for this family; the length has been checked. Throws Error(usage) for any member of `tensor`.
 QuantizedBlock quantize(std::span<const std::uint32_t> x, const Format& source, const BlockFormat& format, const GroupRecipe& how,

@@ -210,27 +210,31 @@ std::uint32_t block_scale(std::span<const std::uint32_t> x, const Format& source
   return scale_bits(choose(largest_magnitude(f32, how.scale.amax_nan), *format.element, how.scale, source), format, how.scale, source);
 }
 
+BlockScaling block_scaling(std::uint32_t amax_f32, const Format& source, const BlockFormat& format, const MxRecipe& how) {
+  const Choice choice = choose(amax_f32, *format.element, how.scale, source);
+  const std::uint32_t scale = scale_bits(choice, format, how.scale, source);
+  // Where a scale is an fp32 number, it is what elements are divided by.
+  return {scale, *format.scale == kF32 ? scale : factor_of(choice, f32::is_nan(amax_f32), *how.elements, source)};
+}
+
 QuantizedBlock quantize(std::span<const std::uint32_t> x, const Format& source, const BlockFormat& format, const MxRecipe& how,
                         const TensorScale& tensor) {
   require_no_tensor_scale(tensor, format.name);
   if (!how.elements) throw Error(ErrorCode::usage, "this recipe for " + std::string(format.name) + " gives scales alone, no codes");
   const std::vector<std::uint32_t> f32 = widened(x, source, how.sources, format.name);
-  const std::uint32_t amax = largest_magnitude(f32, how.scale.amax_nan);
+  const BlockScaling scaling = block_scaling(largest_magnitude(f32, how.scale.amax_nan), source, format, how);
   QuantizedBlock block;
-  const Choice choice = choose(amax, *format.element, how.scale, source);
-  block.scale = scale_bits(choice, format, how.scale, source);
+  block.scale = scaling.scale;
   block.flags.resize(f32.size());
   if (block.scale == kScaleNan && how.elements->nan_block_code && !planted(Fault::block_forgets_nan_codes)) {
     block.codes.assign(f32.size(), *how.elements->nan_block_code);
     for (std::size_t i = 0; i < f32.size(); ++i) block.flags[i] = {.invalid = true, .nan = f32::is_nan(f32[i])};
     return block;
   }
-  // Where a scale is an fp32 number, it is what elements are divided by.
-  const std::uint32_t factor = *format.scale == kF32 ? block.scale : factor_of(choice, f32::is_nan(amax), *how.elements, source);
   block.codes.reserve(f32.size());
   for (std::size_t i = 0; i < f32.size(); ++i) {
-    const std::uint32_t code = encode_element(f32[i], factor, *format.element, how.elements->step, source, block.flags[i]);
-    block.codes.push_back(how.elements->finite_products ? with_finite_product(code, factor, *format.element) : code);
+    const std::uint32_t code = encode_element(f32[i], scaling.factor, *format.element, how.elements->step, source, block.flags[i]);
+    block.codes.push_back(how.elements->finite_products ? with_finite_product(code, scaling.factor, *format.element) : code);
   }
   return block;
 }

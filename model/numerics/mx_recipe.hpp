@@ -84,6 +84,8 @@ struct ScaleFactor {
   std::optional<std::uint32_t> at_255;            ///< for byte 255
   std::optional<std::uint32_t> at_nan_amax;       ///< whatever the byte, when amax is NaN
   std::optional<std::uint32_t> at_infinite_amax;  ///< whatever the byte, when amax is Inf or rounds to it
+
+  friend bool operator==(const ScaleFactor&, const ScaleFactor&) = default;
 };
 
 struct MxElements {
@@ -93,12 +95,16 @@ struct MxElements {
   std::optional<std::uint32_t> nan_block_code;
   /// An element whose value times the scale is not finite in fp32 cannot be chosen: the largest one that can takes its place.
   bool finite_products = false;
+
+  friend bool operator==(const MxElements&, const MxElements&) = default;
 };
 
 struct MxRecipe {
   MxScale scale;
   std::optional<MxElements> elements;  ///< none: the implementation gives scales alone
   Sources sources;
+
+  friend bool operator==(const MxRecipe&, const MxRecipe&) = default;
 };
 
 /// The word of golden/witness/FORMAT.md.
@@ -112,6 +118,9 @@ std::uint32_t scale_code(std::uint32_t amax_f32, const Format& element, const Mx
 
 /// E8M0 code of the scale of one block, or its fp32 bits where the format has such scales; the length has been checked.
 std::uint32_t block_scale(std::span<const std::uint32_t> x, const Format& source, const BlockFormat& format, const MxRecipe& how);
+
+/// block_scaling for this family, of a recipe that gives codes.
+BlockScaling block_scaling(std::uint32_t amax_f32, const Format& source, const BlockFormat& format, const MxRecipe& how);
 
 /// quantize_block for this family; the length has been checked. Throws Error(usage) for a recipe of scales alone and for any member of `tensor`.
 QuantizedBlock quantize(std::span<const std::uint32_t> x, const Format& source, const BlockFormat& format, const MxRecipe& how,

@@ -59,14 +59,16 @@ void check_tensor_scale(const Nvfp4Recipe& how, const TensorScale& tensor) {
   const bool takes_encode = global || how.rule == Nvfp4Scale::quotient;
   const bool takes_decode = global || how.rule == Nvfp4Scale::per_tensor || how.rule == Nvfp4Scale::six_decodes;
   const TensorNeeds needs = tensor_needs(how);
-  const std::string rule = "scale rule '" + std::string(name_of(how.rule)) + "'";
-  if (tensor.encode && !takes_encode) throw Error(ErrorCode::usage, rule + " takes no encode scale of the tensor");
-  if (tensor.decode && !takes_decode) throw Error(ErrorCode::usage, rule + " takes no decode scale of the tensor");
-  if (tensor.amax_bound) throw Error(ErrorCode::usage, rule + " takes no bound on amax");
-  if (needs.encode && !tensor.encode) throw Error(ErrorCode::usage, rule + " needs the encode scale of the tensor");
+  const auto refuse = [&](const std::string& why) {
+    throw Error(ErrorCode::usage, "scale rule '" + std::string(name_of(how.rule)) + "' " + why);
+  };
+  if (tensor.encode && !takes_encode) refuse("takes no encode scale of the tensor");
+  if (tensor.decode && !takes_decode) refuse("takes no decode scale of the tensor");
+  if (tensor.amax_bound) refuse("takes no bound on amax");
+  if (needs.encode && !tensor.encode) refuse("needs the encode scale of the tensor");
   if (needs.decode && !tensor.decode) {
     const std::string why = global ? ": the device's approximate reciprocal of the encode scale" : "";
-    throw Error(ErrorCode::usage, rule + " needs the decode scale of the tensor" + why);
+    refuse("needs the decode scale of the tensor" + why);
   }
   if (tensor.encode) require_scale(*tensor.encode, "encode");
   if (tensor.decode) require_scale(*tensor.decode, "decode");
@@ -160,6 +162,19 @@ std::uint32_t element_code(std::uint32_t f32, std::uint32_t factor, const Nvfp4R
   return convert(scaled, kF32, kE2m1, how.element, flags);
 }
 
+BlockScaling checked_scaling(std::uint32_t amax, const Steps& steps, const BlockFormat& format, const Nvfp4Recipe& how, const TensorScale& tensor) {
+  Conversion to_scale = how.scale;
+  if (planted(Fault::nvfp4_scale_overflows)) to_scale.overflow = Overflow::nan;
+  std::uint32_t scale = convert(wanted_scale(amax, how, tensor, steps), kF32, *format.scale, to_scale);
+  if (scale == 0) scale = how.zero_scale_code;
+  const std::uint32_t value = to_f32(scale, *format.scale);
+  const bool is_replaced = how.zero_scale_value != 0 && !f32::less(0, value);
+  std::uint32_t factor = multiplier(is_replaced ? how.zero_scale_value : value, how, tensor, steps);
+  if (planted(Fault::nvfp4_multiplier_inverted)) factor = f32::div(f32::kOne, factor);
+  if (how.zero_block_multiplies_by_zero && is_zero(steps.operand(amax))) factor = 0;
+  return {scale, factor};
+}
+
 }  // namespace
 
 std::string_view name_of(Nvfp4Scale rule) { return rows::word_of<Nvfp4Scale>(kScaleRules, rule); }
@@ -170,26 +185,23 @@ TensorNeeds tensor_needs(const Nvfp4Recipe& how) {
   return {takes_encode && !how.encode_may_be_missing, takes_decode || how.approximate_reciprocal};
 }
 
+BlockScaling block_scaling(std::uint32_t amax_f32, const Format& source, const BlockFormat& format, const Nvfp4Recipe& how,
+                           const TensorScale& tensor) {
+  check_tensor_scale(how, tensor);
+  return checked_scaling(amax_f32, Steps(how, source), format, how, tensor);
+}
+
 QuantizedBlock quantize(std::span<const std::uint32_t> x, const Format& source, const BlockFormat& format, const Nvfp4Recipe& how,
                         const TensorScale& tensor) {
   check_tensor_scale(how, tensor);
   const Steps steps(how, source);
   const std::vector<std::uint32_t> f32 = widened(x, source, how.sources, format.name);
-  const std::uint32_t amax = largest_magnitude(f32, how.amax_ignores_nan);
-
+  const BlockScaling scaling = checked_scaling(largest_magnitude(f32, how.amax_ignores_nan), steps, format, how, tensor);
   QuantizedBlock block;
-  Conversion to_scale = how.scale;
-  if (planted(Fault::nvfp4_scale_overflows)) to_scale.overflow = Overflow::nan;
-  block.scale = convert(wanted_scale(amax, how, tensor, steps), kF32, *format.scale, to_scale);
-  if (block.scale == 0) block.scale = how.zero_scale_code;
-  const std::uint32_t value = to_f32(block.scale, *format.scale);
-  const bool is_replaced = how.zero_scale_value != 0 && !f32::less(0, value);
-  std::uint32_t factor = multiplier(is_replaced ? how.zero_scale_value : value, how, tensor, steps);
-  if (planted(Fault::nvfp4_multiplier_inverted)) factor = f32::div(f32::kOne, factor);
-  if (how.zero_block_multiplies_by_zero && is_zero(steps.operand(amax))) factor = 0;
+  block.scale = scaling.scale;
   block.codes.reserve(f32.size());
   block.flags.resize(f32.size());
-  for (std::size_t i = 0; i < f32.size(); ++i) block.codes.push_back(element_code(f32[i], factor, how, tensor, steps, block.flags[i]));
+  for (std::size_t i = 0; i < f32.size(); ++i) block.codes.push_back(element_code(f32[i], scaling.factor, how, tensor, steps, block.flags[i]));
   return block;
 }
 

@@ -51,12 +51,18 @@ struct Nvfp4Recipe {
   std::uint32_t zero_scale_code;       ///< the scale code in place of 0
   std::uint32_t zero_scale_value;      ///< fp32 bits: s where the scale code is 0; where these are not 0, for a NaN code too
   Sources sources;
+
+  friend bool operator==(const Nvfp4Recipe&, const Nvfp4Recipe&) = default;
 };
 
 std::string_view name_of(Nvfp4Scale rule);
 
 /// g for `global`; 1/g for `per_tensor`, and where it is the device's approximate reciprocal.
 TensorNeeds tensor_needs(const Nvfp4Recipe& how);
+
+/// block_scaling for this family. Of the elements' two operations, where there are two, the factor is that of the division. Same errors as quantize.
+BlockScaling block_scaling(std::uint32_t amax_f32, const Format& source, const BlockFormat& format, const Nvfp4Recipe& how,
+                           const TensorScale& tensor);
 
 /// quantize_block for this family; the length has been checked. `tensor.encode` is g and `tensor.decode` the value used for 1/g (RN(1/g) when
 /// not given); per_tensor takes `tensor.decode` alone. Throws Error(usage) for a scale that is missing, not taken or no positive finite number.

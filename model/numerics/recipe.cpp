@@ -38,6 +38,19 @@ std::string_view rule_of(const GroupRecipe& how) { return name_of(how.rule); }
 std::string_view rule_of(const Nvfp4Recipe& how) { return name_of(how.rule); }
 std::string_view rule_of(const Fp8Recipe& how) { return name_of(how.rule); }
 
+/// Families whose blocks stand alone take no numbers of the tensor.
+template <class Alone>
+BlockScaling scaling_of(std::uint32_t amax, const Format& source, const BlockFormat& format, const Alone& how, const TensorScale& tensor) {
+  require_no_tensor_scale(tensor, format.name);
+  return block_scaling(amax, source, format, how);
+}
+BlockScaling scaling_of(std::uint32_t amax, const Format& source, const BlockFormat& format, const Nvfp4Recipe& how, const TensorScale& tensor) {
+  return block_scaling(amax, source, format, how, tensor);
+}
+BlockScaling scaling_of(std::uint32_t amax, const Format& source, const BlockFormat& format, const Fp8Recipe& how, const TensorScale& tensor) {
+  return block_scaling(amax, source, format, how, tensor);
+}
+
 TensorNeeds needs_of(const MxRecipe&) { return {}; }
 TensorNeeds needs_of(const GroupRecipe&) { return {}; }
 TensorNeeds needs_of(const Nvfp4Recipe& how) { return tensor_needs(how); }
@@ -66,6 +79,11 @@ std::uint32_t block_scale(std::span<const std::uint32_t> x, const Format& source
   check_length(x.size(), *recipe.format);
   require_no_tensor_scale(tensor, recipe.format->name);
   return block_scale(x, source, *recipe.format, *how);
+}
+
+BlockScaling block_scaling(std::uint32_t amax_f32, const Format& source, const Recipe& recipe, const TensorScale& tensor) {
+  element_conversion(recipe);  // throws for scales alone
+  return std::visit([&](const auto& how) { return scaling_of(amax_f32, source, *recipe.format, how, tensor); }, recipe.how);
 }
 
 const Conversion& element_conversion(const Recipe& recipe) {

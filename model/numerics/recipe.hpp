@@ -19,6 +19,9 @@ struct Recipe {
   const BlockFormat* format;
   std::variant<MxRecipe, GroupRecipe, Nvfp4Recipe, Fp8Recipe> how;
   std::string_view source;  ///< repository, file and symbol, or document and section
+
+  /// The same format, not an equal one.
+  friend bool operator==(const Recipe&, const Recipe&) = default;
 };
 
 /// Quantizes one block of `source` bit patterns (fp32, bf16 or fp16): exactly `format->block` of them, or any number when that is 0.
@@ -36,6 +39,10 @@ bool gives_codes(const Recipe& recipe);
 
 /// The scale that quantize_block gives, also for a recipe of scales alone. Same errors.
 std::uint32_t block_scale(std::span<const std::uint32_t> x, const Format& source, const Recipe& recipe, const TensorScale& tensor = {});
+
+/// The scale of a block with this largest magnitude, and what its elements meet. Throws Error(usage) where quantize_block throws for the tensor's
+/// numbers, and for a recipe of scales alone.
+BlockScaling block_scaling(std::uint32_t amax_f32, const Format& source, const Recipe& recipe, const TensorScale& tensor = {});
 
 /// The conversion that the recipe's elements go through. Throws Error(usage) for a recipe of scales alone.
 const Conversion& element_conversion(const Recipe& recipe);

@@ -14,7 +14,7 @@ constexpr std::array kFaults{
              "N7/quantize"},
     FaultRow{Fault::kernel_keeps_irregular, "kernel_keeps_irregular", "kernels/codec/quantize_blocks.cpp quantize_chunk",
              "blocks that the kernel cannot do keep what it wrote", "N7/quantize"},
-    FaultRow{Fault::kernel_never_doubts, "kernel_never_doubts", "kernels/codec/scaling.cpp doubts",
+    FaultRow{Fault::kernel_never_doubts, "kernel_never_doubts", "kernels/codec/scaled_family.cpp doubts",
              "quotients just below a power of two are rounded by their exponent", "N7/quantize"},
     FaultRow{Fault::kernel_scales_end_late, "kernel_scales_end_late", "kernels/codec/unpack_plan.cpp unpack_plan",
              "one scale too many passes for regular: its largest numbers run into Inf's pattern", "N7/dequantize"},
@@ -33,7 +33,13 @@ constexpr std::array kFaults{
              "all of a row of activations gets the scale of its first block", "N7/moe-formats"},
     FaultRow{Fault::moe_kernel_keeps_all_groups, "moe_kernel_keeps_all_groups", "kernels/moe/routing.cpp exclude",
              "experts are chosen from all groups", "N7/moe-routers"},
-    FaultRow{Fault::kernel_forgets_floor, "kernel_forgets_floor", "kernels/codec/scaling.cpp family",
+    FaultRow{Fault::kernel_steps_late, "kernel_steps_late", "kernels/codec/amax_steps.cpp fill",
+             "a scale changes one number above the amax at which the rule changes it", "N7/quantize-looked-up"},
+    FaultRow{Fault::kernel_forgets_width, "kernel_forgets_width", "kernels/codec/scaled_family.cpp scaled_family",
+             "quotients keep the bits of fp32 where the implementation holds them in the tensor's type", "N7/quantize-looked-up"},
+    FaultRow{Fault::kernel_divides_alone, "kernel_divides_alone", "kernels/codec/scaled_family.cpp said",
+             "elements of two-level formats are divided by the block's scale, the tensor's is left out", "N7/quantize-looked-up"},
+    FaultRow{Fault::kernel_forgets_floor, "kernel_forgets_floor", "kernels/codec/scaled_family.cpp said",
              "the kernel has no floor for the scale where the fallback has one (vllm#53339)", "N7/quantize"},
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "kernels/codec/codec.hpp"
@@ -48,19 +49,76 @@ std::vector<std::uint32_t> drawn_patterns(std::size_t count) {
   return out;
 }
 
-/// The model's codes, packed as the kernels pack them.
-std::vector<std::uint8_t> codes_by_model(const std::vector<std::uint32_t>& x, const Recipe& recipe) {
+/// The same as a source has them, of fp16 around an exponent of its own.
+std::vector<std::uint32_t> drawn_elements(std::size_t count, const Format& source) {
+  constexpr std::uint32_t kTopOfFp16 = 31;
+  std::vector<std::uint32_t> out = drawn_patterns(count);
+  const std::uint32_t top = pick_uniform(1, kTopOfFp16);
+  for (std::uint32_t& bits : out) {
+    if (source == kBf16) bits >>= 16;
+    if (source != kFp16) continue;
+    const std::uint32_t below = pick_uniform(0, 6);
+    bits = bits >> 31 << 15 | (top > below ? top - below : 0U) << 10 | (bits & 0x7FFFFFU) >> 13;
+  }
+  return out;
+}
+
+/// The model's codes, packed as the kernels pack them, and scales, little endian.
+struct Packed {
+  std::vector<std::uint8_t> codes;
+  std::vector<std::uint8_t> scales;
+  friend bool operator==(const Packed&, const Packed&) = default;
+};
+
+Packed by_model(const std::vector<std::uint32_t>& x, const Format& source, const Recipe& recipe, const TensorScale& tensor) {
   const auto length = static_cast<std::size_t>(recipe.format->block);
   const bool shares = recipe.format->element->width == 4;
-  std::vector<std::uint8_t> out(shares ? x.size() / 2 : x.size());
+  Packed out{std::vector<std::uint8_t>(shares ? x.size() / 2 : x.size()), {}};
   for (std::size_t first = 0; first < x.size(); first += length) {
-    const QuantizedBlock block = quantize_block(std::span(x).subspan(first, length), kF32, recipe);
+    const QuantizedBlock block = quantize_block(std::span(x).subspan(first, length), source, recipe, tensor);
     for (std::size_t j = 0; j < length; ++j) {
       const std::size_t i = first + j;
-      std::uint8_t& byte = out[shares ? i / 2 : i];
+      std::uint8_t& byte = out.codes[shares ? i / 2 : i];
       byte = static_cast<std::uint8_t>(byte | block.codes[j] << (shares && i % 2 == 1 ? 4 : 0));
     }
+    for (int shift = 0; shift < recipe.format->scale->width; shift += 8) out.scales.push_back(static_cast<std::uint8_t>(block.scale >> shift));
   }
+  return out;
+}
+
+Packed by_kernels(const std::vector<std::uint32_t>& x, const Format& source, const Recipe& how, const TensorScale& tensor,
+                  const kernels::Workers& workers) {
+  const kernels::Shape shape{1, x.size()};
+  const kernels::QuantizedSizes sizes = kernels::quantized_sizes(shape, *how.format, kernels::ScaleLayout::rows);
+  Packed out{std::vector<std::uint8_t>(sizes.codes), std::vector<std::uint8_t>(sizes.scales)};
+  const auto run = [&](const kernels::ElementBits& bits) {
+    kernels::quantize(bits, shape, how, tensor, kernels::ScaleLayout::rows, {out.codes, out.scales}, workers);
+  };
+  if (source == kF32) {
+    run(kernels::f32_bits(x));
+  } else {
+    const std::vector<std::uint16_t> words(x.begin(), x.end());
+    run(source == kBf16 ? kernels::bf16_bits(words) : kernels::fp16_bits(words));
+  }
+  return out;
+}
+
+/// One of the sources that a recipe takes.
+const Format& drawn_source(const Recipe& recipe) {
+  const Format* const all[] = {&kF32, &kBf16, &kFp16};
+  const Format* source = all[pick_uniform(0, 2)];
+  while (!takes_source(recipe, *source)) source = all[pick_uniform(0, 2)];
+  return *source;
+}
+
+/// What the recipe takes of the tensor: 1, or a number with a full mantissa.
+TensorScale drawn_tensor(const Recipe& recipe) {
+  const std::uint32_t number = pick_uniform(0, 3) == 0 ? 0x3F800000U : 0x3DABCDEFU + (pick_uniform(0, 8) << 23);
+  const TensorNeeds needs = tensor_needs(recipe);
+  const auto* const two_level = std::get_if<Nvfp4Recipe>(&recipe.how);
+  TensorScale out;
+  if (needs.encode || (two_level != nullptr && two_level->encode_may_be_missing)) out.encode = number;
+  if (needs.decode) out.decode = number;
   return out;
 }
 
@@ -91,6 +149,11 @@ constexpr QuantizerRow kQuantizers[] = {{"ocp", &kMxfp4},
                                         {"microxcaling-even", &kMxfp4},
                                         {"microxcaling-floor", &kMxfp8E4m3},
                                         {"microxcaling-nearest", &kMxint8Block}};
+/// Recipes whose scales the kernels look up.
+constexpr QuantizerRow kLookedUp[] = {{"torchao-rceil@0.18", &kMxfp6E3m2}, {"compressed-tensors-mx", &kMxfp4},
+                                      {"modelopt-mx", &kMxfp4},            {"mlx-cpu-mx", &kMxfp8E4m3},
+                                      {"gguf-mxfp4", &kMxfp4},             {"quark-mx-floor", &kFp4Group32},
+                                      {"flashinfer-reference-nvfp4", &kNvfp4}, {"mlx-cpu-nvfp4", &kNvfp4}};
 
 struct DequantizerRow {
   std::string_view profile;
@@ -107,25 +170,70 @@ constexpr DequantizerRow kDequantizers[] = {{"ocp", &kMxfp4, &kBf16},
                                             {"triton-kernels-gpu-dequantize", &kMxfp8E4m3, &kFp16},
                                             {"torchao-nvfp4-single", &kNvfp4, &kBf16}};
 
+/// Magnitudes of a source between which a rule's scale changes, next to each other, in a binade that is drawn; the last two where it does not change.
+struct Step {
+  std::uint32_t below, above;
+};
+Step drawn_step(const Recipe& recipe, const Format& source, const TensorScale& tensor) {
+  const std::uint32_t field = 1U << source.mantissa_bits;
+  const std::uint32_t last_field = (1U << source.exponent_bits) - 2U;
+  const auto scaling = [&](std::uint32_t word) { return block_scaling(to_f32(word, source), source, recipe, tensor); };
+  // Of fp32 and bf16 the binades around 1, where all rules have steps.
+  const std::uint32_t binade = source == kFp16 ? pick_uniform(1, last_field) : pick_uniform(107, 147);
+  Step step{binade * field, binade * field + field - 1U};
+  const BlockScaling first = scaling(step.below);
+  while (step.above - step.below > 1) {
+    const std::uint32_t middle = step.below + (step.above - step.below) / 2;
+    (scaling(middle) == first ? step.below : step.above) = middle;
+  }
+  return step;
+}
+
+/// Blocks whose largest magnitudes lie at a step or beside it; the others have any mantissa below, of a few binades.
+std::vector<std::uint32_t> drawn_around(const Step& step, std::size_t blocks, std::size_t length, const Format& source) {
+  const std::uint32_t field = 1U << source.mantissa_bits;
+  const std::uint32_t sign = 1U << (source.width - 1);
+  std::vector<std::uint32_t> out;
+  for (std::size_t b = 0; b < blocks; ++b) {
+    const std::uint32_t amax = step.below + pick_uniform(0, 2);
+    for (std::size_t i = 0; i < length; ++i) {
+      const std::uint32_t down = pick_uniform(0, 8) * field + (drawn_mantissa() >> (kF32.mantissa_bits - source.mantissa_bits));
+      out.push_back((i == b % length ? amax : amax > down ? amax - down : 0U) | (pick_uniform(0, 1) == 0 ? 0U : sign));
+    }
+  }
+  return out;
+}
+
 }  // namespace
+
+Outcome kernels_quantize_looked_up(const Law& law) {
+  return check_property(law, [] {
+    const QuantizerRow& row = kLookedUp[pick_uniform(0, std::size(kLookedUp) - 1)];
+    const Recipe& how = recipe(profile_named(row.profile), *row.format);
+    const Format& source = drawn_source(how);
+    const TensorScale tensor = drawn_tensor(how);
+    const Step step = drawn_step(how, source, tensor);
+    const std::vector<std::uint32_t> x = drawn_around(step, pick_uniform(16, 32), static_cast<std::size_t>(row.format->block), source);
+    const Packed want = by_model(x, source, how, tensor);
+    const std::string difference =
+        first_difference([&](const kernels::Workers& workers) { return by_kernels(x, source, how, tensor, workers) == want; });
+    RC_LOG(std::string(row.profile) + " " + std::string(row.format->name) + " from " + std::string(source.name) + ": " + difference);
+    RC_ASSERT(difference.empty());
+  });
+}
 
 Outcome kernels_quantize(const Law& law) {
   return check_property(law, [] {
     const QuantizerRow& row = kQuantizers[pick_uniform(0, std::size(kQuantizers) - 1)];
     const Recipe& how = recipe(profile_named(row.profile), *row.format);
+    const Format& source = drawn_source(how);
+    const TensorScale tensor = drawn_tensor(how);
     const std::size_t blocks = pick_uniform(1, 9);
-    const std::vector<std::uint32_t> x = drawn_patterns(blocks * static_cast<std::size_t>(row.format->block));
-    const kernels::Shape shape{1, x.size()};
-    const kernels::QuantizedSizes sizes = kernels::quantized_sizes(shape, *row.format, kernels::ScaleLayout::rows);
-    const std::vector<std::uint8_t> want = codes_by_model(x, how);
-    const std::string difference = first_difference([&](const kernels::Workers& workers) {
-      std::vector<std::uint8_t> codes(sizes.codes);
-      std::vector<std::uint32_t> scales((sizes.scales + 3) / 4);
-      const std::span room(reinterpret_cast<std::uint8_t*>(scales.data()), sizes.scales);
-      kernels::quantize(kernels::f32_bits(x), shape, how, {}, kernels::ScaleLayout::rows, {codes, room}, workers);
-      return codes == want;
-    });
-    RC_LOG(std::string(row.profile) + " " + std::string(row.format->name) + ": " + difference);
+    const std::vector<std::uint32_t> x = drawn_elements(blocks * static_cast<std::size_t>(row.format->block), source);
+    const Packed want = by_model(x, source, how, tensor);
+    const std::string difference =
+        first_difference([&](const kernels::Workers& workers) { return by_kernels(x, source, how, tensor, workers) == want; });
+    RC_LOG(std::string(row.profile) + " " + std::string(row.format->name) + " from " + std::string(source.name) + ": " + difference);
     RC_ASSERT(difference.empty());
   });
 }

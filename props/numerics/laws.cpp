@@ -20,6 +20,8 @@ constexpr std::string_view kTable =
 constexpr std::string_view kTwin = "the fast twin gives the model's codes for every conversion that it accepts, whatever the number of inputs";
 constexpr std::string_view kQuantize =
     "kernels give the model's codes for blocks of any exponent, on every tier that runs here, whatever the number of blocks";
+constexpr std::string_view kLookedUp =
+    "kernels give the model's codes and scales where a rule changes its scale, by amax, and beside it, on every tier that runs here";
 constexpr std::string_view kDequantize = "kernels give the model's numbers for every scale byte near both ends, on every tier that runs here";
 constexpr std::string_view kEvaluate = "vector functions give the model's bits for any arguments, on every tier that runs here";
 constexpr std::string_view kWidens = "each of the 256 E8M0 bytes becomes 2^(byte-127), rounded once where the target has to; byte 255 becomes NaN";
@@ -257,6 +259,7 @@ constexpr std::array kLaws{
     Law{"N7/bf16", kTwin, twin_equals_model},
     Law{"N7/fp16", kTwin, twin_equals_model},
     Law{"N7/quantize", kQuantize, kernels_quantize},
+    Law{"N7/quantize-looked-up", kLookedUp, kernels_quantize_looked_up},
     Law{"N7/dequantize", kDequantize, kernels_dequantize},
     Law{"N7/functions", kEvaluate, kernels_evaluate},
     Law{"N7/tile", "kernels give the model's products of matrices under contracts, on every tier that runs here", kernels_multiply},

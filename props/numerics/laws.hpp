@@ -44,6 +44,7 @@ Outcome table_holds(const Law& law);
 Outcome twin_equals_model(const Law& law);
 /// N7: the kernels of every tier.
 Outcome kernels_quantize(const Law& law);
+Outcome kernels_quantize_looked_up(const Law& law);
 Outcome kernels_dequantize(const Law& law);
 Outcome kernels_evaluate(const Law& law);
 Outcome kernels_multiply(const Law& law);

@@ -1,10 +1,13 @@
 // Names of the tables, and the facts of a row that shapes follow from.
 
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
+#include "kernels/codec/codec.hpp"
 #include "kernels/sweep/codes.hpp"
 #include "model/deployment/version.hpp"
 #include "model/families/memory.hpp"
@@ -55,6 +58,24 @@ std::tuple<std::string, std::string, std::string, int, int> block_format_facts(c
           format.block_rows};
 }
 
+/// Of a profile: block format, source and way of each recipe, then block format, target and way of each dequantizer.
+using Way = std::tuple<std::string, std::string, std::string>;
+std::pair<std::vector<Way>, std::vector<Way>> ways_of(const std::string& name) {
+  const Profile& profile = profile_named(name);
+  std::pair<std::vector<Way>, std::vector<Way>> ways;
+  for (const Recipe& recipe : profile.recipes) {
+    for (const Format* source : {&kF32, &kBf16, &kFp16}) {
+      if (takes_source(recipe, *source)) {
+        ways.first.emplace_back(recipe.format->name, source->name, kernels::name_of(kernels::quantize_way(recipe, *source)));
+      }
+    }
+  }
+  for (const Dequantizer& row : profile.dequantizers) {
+    ways.second.emplace_back(row.format->name, row.target->name, kernels::name_of(kernels::dequantize_way(row)));
+  }
+  return ways;
+}
+
 }  // namespace
 
 void bind_tables(nb::module_& module) {
@@ -79,6 +100,7 @@ void bind_tables(nb::module_& module) {
       "profile_name", [](const std::string& name) { return std::string(profile_named(name).name); }, nb::arg("name"));
   module.def(
       "contract_name", [](const std::string& name) { return std::string(row_of(contract_named(name)).name); }, nb::arg("name"));
+  module.def("ways", ways_of, nb::arg("profile"));
   module.def("format_facts", format_facts, nb::arg("name"));
   module.def("block_format_facts", block_format_facts, nb::arg("name"));
 }

@@ -19,7 +19,7 @@ from mxact._moe import activate, moe_layer, route
 from mxact._products import dot, matmul
 from mxact._record import record
 from mxact._select import audit, needs, select
-from mxact._tables import activations, backends, block_formats, contract_record, contracts, engines, formats, layouts, profiles, routers, threads
+from mxact._tables import activations, backends, block_formats, contract_record, contracts, engines, formats, layouts, profiles, routers, threads, ways
 
 try:
     __version__: str = _version("mxact")
@@ -62,4 +62,5 @@ __all__ = [
     "select",
     "threads",
     "unpack",
+    "ways",
 ]

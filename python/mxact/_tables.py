@@ -21,6 +21,18 @@ def profiles() -> list[str]:
     return _core.profiles()
 
 
+def ways(profile: str) -> dict[str, dict[tuple[str, str], str]]:
+    """Which way the blocks of a profile take: {"quantize": {(block format, source): way}, "dequantize": {(block format, target): way}}.
+
+    "kernel": in vectors, by the rule's own steps. "thresholds": in vectors, the scale from a table of the magnitudes at which the rule changes its answer.
+    "model": the scalar reference, block by block. Bits do not depend on it. Of recipes that take numbers of the tensor the way is that with the number 1.
+
+    Raises mxact.Error for a profile that there is not, naming the nearest.
+    """
+    quantize, dequantize = _core.ways(word("profile", profile))
+    return {"quantize": {(format, source): way for format, source, way in quantize}, "dequantize": {(format, to): way for format, to, way in dequantize}}
+
+
 def contracts() -> list[str]:
     """Contracts of dot products by name. `mxact formats` shows what each does and on which grounds; where one is taken, so is a record of fields."""
     return _core.contracts()

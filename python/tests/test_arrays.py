@@ -245,3 +245,17 @@ def test_the_memory_of_a_dropped_result_is_used_again_and_never_shared() -> None
     fourth = mxact.convert(x * 4, "f32")
     assert fourth.ctypes.data == place
     assert np.array_equal(fourth, x * 4) and np.array_equal(second, x * 2) and np.array_equal(third, x * 3)
+
+
+def test_a_profile_says_which_way_its_blocks_take() -> None:
+    assert mxact.ways("gguf-mxfp4") == {"quantize": {("mxfp4", "f32"): "thresholds"}, "dequantize": {("mxfp4", "f32"): "kernel"}}
+    assert set(mxact.ways("ocp")["dequantize"].values()) == {"kernel"}
+    assert set(mxact.ways("aiter-floor")["quantize"].values()) == {"model"}
+    assert mxact.ways("torch-cpu") == {"quantize": {}, "dequantize": {}}
+    # Nothing that gives codes is left to the model.
+    for profile in mxact.profiles():
+        if not profile.startswith(("aiter-", "quark-even-round")):
+            ways = mxact.ways(profile)
+            assert "model" not in [*ways["quantize"].values(), *ways["dequantize"].values()], profile
+    with pytest.raises(mxact.Error, match="gguf"):
+        mxact.ways("gguff-mxfp4")

@@ -11,13 +11,12 @@ import numpy as np
 import pytest
 
 import mxact
-from conftest import SOURCE
-from mxact.peers import Back, Cast, Emulation, Fault, HeldPeer, Operation, Peer, Quantizer, document, hold, hold_apart, peers
+from mxact.peers import Back, Cast, Emulation, Fault, HeldPeer, Operation, Peer, Quantizer, Speed, document, hold, hold_apart, peers
 from mxact.peers.__main__ import main
-from mxact.peers._hold import held, read, release_of
+from mxact.peers._hold import held, installed, read, release_of
 from mxact.peers._speed import table, timed
 from mxact.peers._table import columns, page, report, text
-from mxact.peers._trials import trial_of
+from mxact.peers._trials import operation_words, trial_of
 
 FAULT = Fault("section 1", "it adds wrongly", "print(1 + 1)", "2", "3")
 
@@ -132,7 +131,7 @@ def test_an_exhaustive_walk_is_of_every_pattern() -> None:
     assert next(pieces).inputs[0].view(np.uint32)[0] == 1 << 24
 
 
-def test_times_are_of_both_and_of_the_same_question() -> None:
+def test_times_are_of_both_and_of_the_same_rule() -> None:
     [ml_dtypes] = [peer for peer in peers() if peer.name == "ml_dtypes"]
     rows = timed(ml_dtypes, size=64)
     assert [row.target for row in rows] == ["e4m3fn", "e2m1", "bf16"]
@@ -140,13 +139,40 @@ def test_times_are_of_both_and_of_the_same_question() -> None:
     assert "ml_dtypes" in columns(table(rows))
 
 
-def test_the_page_has_every_peer_and_fault() -> None:
-    page_text = (SOURCE / "docs/peers.md").read_text()
-    for peer in peers():
-        assert f"| {peer.name} {peer.held}" in page_text or peer.name == "numpy", peer.name
-        for fault in peer.faults:
-            assert f"| {fault.clause} | {fault.sentence} | `{fault.shows}` | `{fault.right}` |" in page_text, fault
-    pinned = (SOURCE / "python/peers.txt").read_text()
-    for peer in peers():
-        if peer.name != "numpy":
-            assert f"\n{peer.distribution}=={peer.held}" in pinned, peer.name
+def test_a_time_is_of_the_profile_that_the_operation_follows() -> None:
+    """Of every peer that is installed: a row of times is one of its operations, and what is timed beside it has that operation's profile."""
+    installed_peers = [peer for peer in peers() if installed(peer.distribution) and peer.speed is not None]
+    assert "ml_dtypes" in [peer.name for peer in installed_peers]
+    for peer in installed_peers:
+        assert peer.speed is not None
+        known = {(row.operation, *operation_words(row)): row.profile for row in peer.operations()}
+        rows = [speed.row for speed in peer.speed()]
+        assert [known.get((row.operation, *operation_words(row))) for row in rows] == [row.profile for row in rows], peer.name
+
+
+def test_a_time_of_another_rule_is_refused() -> None:
+    row = Quantizer("to_mx", "mxfp4", "f32", "torchao-rceil", quantizer("torchao-ceil"))
+    other = Peer("made-up", "numpy", "1.0", "https://example.org/made-up", lambda: [row], (), lambda: [Speed(row, lambda x: lambda: row.fn(x))])
+    with pytest.raises(mxact.Error, match="to_mx does not follow torchao-rceil.*: times of two rules are no comparison"):
+        timed(other, size=64)
+
+
+def test_times_of_every_kind_of_operation() -> None:
+    def back(codes: Any, scales: Any) -> Any:
+        return mxact.dequantize(mxact.Quantized(codes, scales, None, "mxfp4", "torchao-dequantize", "f32", -1))
+
+    def scaled(x: Any, scale: Any) -> Any:
+        q = mxact.quantize(x, "nvfp4", "vllm-nvfp4", tensor_scale=float(scale))
+        return q.codes, q.scales
+
+    def fake(x: Any) -> Any:
+        return mxact.dequantize(mxact.quantize(x, "fp4_e2m1_g32", "quark-mx-even"))
+
+    rows: list[Any] = [
+        Back("back", "mxfp4", "f32", "torchao-dequantize", back),
+        Emulation("fake", "fp4_e2m1_g32", "f32", "quark-mx-even", fake),
+        Quantizer("quantize", "mxfp4", "f32", "torchao-rceil", quantizer("torchao-rceil")),
+        Quantizer("scaled", "nvfp4", "f32", "vllm-nvfp4", scaled, "given"),
+    ]
+    peer = Peer("made-up", "numpy", "1.0", "https://example.org/made-up", lambda: rows, (), lambda: [Speed(row, lambda *x, row=row: lambda: row.fn(*x), back="vllm-nvfp4" if row.operation == "scaled" else None) for row in rows])
+    assert [(row.operation, row.target) for row in timed(peer, size=64)] == [("back", "f32 from mxfp4"), ("fake", "fp4_e2m1_g32 and back"), ("quantize", "mxfp4"), ("scaled", "nvfp4 and back")]

@@ -52,6 +52,9 @@ QUANTIZERS = {
     "kernel_keeps_irregular": "mxfp8_e4m3 ocp bf16",
     "kernel_never_doubts": "mxfp8_e4m3 microxcaling-even f32",
     "kernel_forgets_floor": "fp8_e4m3_g128 deepgemm f32",
+    "kernel_steps_late": "mxfp4 compressed-tensors-mx f32",
+    "kernel_forgets_width": "fp8_e4m3 modelopt-fp8 bf16",
+    "kernel_divides_alone": "nvfp4 flashinfer-reference-nvfp4 f32",
 }
 ORACLES = {
     "oracle_skips_device_check": "mxfp4",

@@ -335,3 +335,13 @@ TEST_CASE("compare takes block formats") {
   CHECK(run_json("compare ocp ocp mxint8 --from bf16", 5)["kind"] == "conversion");
   CHECK(run_json("compare ocp ocp mxint8 --from bf16 --blocks", 5)["kind"] == "recipe");
 }
+
+TEST_CASE("a profile says which way its blocks take") {
+  using mx::sim::Json;
+  const Json logarithms = run_json("formats --profile torchao-rceil@0.18")["profile"];
+  CHECK(logarithms["recipes"][0]["way"] == Json{{"f32", "thresholds"}, {"bf16", "thresholds"}});
+  const Json fields = run_json("formats --profile torchao-rceil@36027d8")["profile"];
+  CHECK(fields["recipes"][0]["way"] == Json{{"f32", "kernel"}, {"bf16", "kernel"}});
+  CHECK(run_json("formats --profile aiter-floor")["profile"]["recipes"][0]["way"]["f32"] == "model");  // scales alone
+  CHECK(run_json("formats --profile mlx-cpu-mx")["profile"]["dequantizers"][0]["way"] == "kernel");
+}

@@ -40,33 +40,13 @@ Shape shape_for(const BlockFormat& format, std::size_t blocks, std::uint32_t dra
   return {blocks / (1 + draw % 7) + 1, cols};
 }
 
-/// Recipes of Python libraries that no kernel knows, by the beginnings of their names: steps in the source's type, searches, scales that are fp32
-/// powers of two or stand in for others.
-constexpr std::array<std::string_view, 14> kByModel{"compressed-tensors-mx ",
-                                                    "compressed-tensors-nvfp4 ",
-                                                    "compressed-tensors-fp8 ",
-                                                    "flashinfer-reference-mx mxfp4 ",
-                                                    "flashinfer-reference-nvfp4 ",
-                                                    "gguf-mxfp4 ",
-                                                    "mlx-cpu-",
-                                                    "modelopt-fp8 fp8_e4m3 from bf16",
-                                                    "modelopt-fp8 fp8_e4m3 from fp16",
-                                                    "modelopt-mx mxfp4 ",
-                                                    "modelopt-nvfp4 ",
-                                                    "quark-mx-",
-                                                    "torchao-float8 ",
-                                                    "torchao-float8-pow2 "};
-bool is_by_model(const std::string& name) {
-  return std::ranges::any_of(kByModel, [&](std::string_view begin) { return name.starts_with(begin); });
-}
-
 }  // namespace
 
 TEST_CASE("every recipe from every source gives the model's bits on every tier") {
   Words random(20260501);
   for (const RecipeCase& the : recipe_cases()) {
     INFO(the.name());
-    CHECK(kernels::has_fast_quantize(*the.recipe, *the.source, tensor_scale_for(tensor_needs(*the.recipe), 0)) != is_by_model(the.name()));
+    CHECK(kernels::quantize_way(*the.recipe, *the.source, tensor_scale_for(tensor_needs(*the.recipe), 0)) != kernels::CodecWay::model);
     for (std::uint32_t draw = 0; draw < 4; ++draw) {
       const BlockFormat& format = *the.recipe->format;
       const Shape shape = shape_for(format, 160, random());
@@ -86,7 +66,7 @@ TEST_CASE("every recipe from every source gives the model's bits on every tier")
 TEST_CASE("every dequantizer gives the model's bits on every tier") {
   Words random(20260502);
   for (const DequantizerCase& the : dequantizer_cases()) {
-    CHECK(kernels::has_fast_dequantize(*the.how));
+    CHECK(kernels::dequantize_way(*the.how) == kernels::CodecWay::kernel);
     const BlockFormat& format = *the.how->format;
     for (std::uint32_t draw = 0; draw < 2; ++draw) {
       const Shape shape = shape_for(format, 530, random());

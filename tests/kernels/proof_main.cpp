@@ -72,7 +72,7 @@ bool check_dequantizers(const Options& options, std::uint64_t& compared) {
   bool all_right = true;
   std::printf("| dequantizer | pairs of code and scale | wrong |\n|---|--:|--:|\n");
   for (const DequantizerCase& the : dequantizer_cases()) {
-    if (!kernels::has_fast_dequantize(*the.how) || !is_wanted(options, the.name())) continue;
+    if (kernels::dequantize_way(*the.how) == kernels::CodecWay::model || !is_wanted(options, the.name())) continue;
     const BlockFormat& format = *the.how->format;
     const std::size_t codes = std::size_t{1} << format.element->width;
     const std::vector<std::uint32_t> scales = scales_of(format);
@@ -154,6 +154,21 @@ bool check_quantizers(const Options& options, std::uint64_t& compared) {
   return checked.outcome().wrong == 0;
 }
 
+bool check_thresholds(const Options& options, std::uint64_t& compared) {
+  const std::vector<ThresholdProof> proofs = threshold_proofs([&](const std::string& name) { return is_wanted(options, name); });
+  std::vector<ProofRow> rows;
+  for (const ThresholdProof& proof : proofs) rows.push_back(proof.row);
+  const Checked checked(options, rows);
+  std::printf("| scales of | largest magnitudes | of | left to the model | wrong |\n|---|--:|--:|--:|--:|\n");
+  for (const ThresholdProof& proof : proofs) {
+    const ChunkResult sum = checked.of(proof.row);
+    compared += sum.inputs;
+    std::printf("| %s | %llu | %llu | %llu | %llu |\n", proof.row.name.c_str(), printed(sum.inputs),
+                printed(proof.row.chunks == 1 ? sum.inputs : std::uint64_t{proof.row.chunks} * kChunkInputs), printed(proof.left), printed(sum.wrong));
+  }
+  return checked.outcome().wrong == 0;
+}
+
 bool check_functions(const Options& options, std::uint64_t& compared) {
   const std::vector<ProofRow> rows = function_proofs(tiers_of(options), [&](const std::string& name) { return is_wanted(options, name); });
   const Checked checked(options, rows);
@@ -193,6 +208,7 @@ int run(int argc, char** argv) {
       .add_option("--blocks", options.blocks, "blocks of each (default 1000000), rounded up to chunks of 2^24 elements");
   add("dequantizers", "every code under every scale byte (fp32 scales: every exponent), for each dequantizer that a kernel knows",
       check_dequantizers);
+  add_long("thresholds", "every largest magnitude of a block, for each recipe whose scales are looked up: 2^31 of fp32", check_thresholds);
   add_long("functions", "all 2^32 arguments of every elementary function, against correctly rounded results", check_functions);
   if (!program.parse({argv + 1, argv + argc})) return 0;
   if (options.threads > 0) omp_set_num_threads(options.threads);

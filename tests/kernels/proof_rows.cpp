@@ -50,20 +50,19 @@ ChunkResult check_blocks(const RecipeCase& the, std::uint64_t number, std::uint3
   return result;
 }
 
-/// A row's name in state files: without spaces, and with the tiers that were compared.
+}  // namespace
+
 std::string row_name(std::string name, const Tiers& tiers) {
   std::ranges::replace(name, ' ', '_');
   for (const kernels::IsaTier* tier : tiers) name += "/" + std::string(tier->name);
   return name;
 }
 
-}  // namespace
-
 std::vector<QuantizerProof> quantizer_proofs(std::uint64_t blocks, const Tiers& tiers, const Wanted& wanted) {
   std::vector<QuantizerProof> proofs;
   for (const RecipeCase& the : recipe_cases()) {
-    const bool is_fast = kernels::has_fast_quantize(*the.recipe, *the.source, tensor_scale_for(tensor_needs(*the.recipe), 0));
-    if (!is_fast || !wanted(the.name())) continue;
+    const kernels::CodecWay way = kernels::quantize_way(*the.recipe, *the.source, tensor_scale_for(tensor_needs(*the.recipe), 0));
+    if (way == kernels::CodecWay::model || !wanted(the.name())) continue;
     const Batch batch(*the.recipe->format);
     QuantizerProof proof{the.name(), kChunkInputs / batch.block, {}};
     const std::uint64_t share = blocks * batch.blocks / kBatch;

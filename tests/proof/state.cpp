@@ -24,7 +24,7 @@ namespace mx::tests {
 namespace {
 
 constexpr std::string_view kMagic = "mxact_proof-state-1";
-constexpr std::array kKinds{kConversions, kFurther, kTwin, kFunctions, kVectors, kQuantizers};
+constexpr std::array kKinds{kConversions, kFurther, kTwin, kFunctions, kVectors, kQuantizers, kThresholds};
 
 [[noreturn]] void malformed(const std::string& where, const std::string& what) { throw Error(ErrorCode::input, what, where); }
 [[noreturn]] void refused_by_system(const std::string& path, const std::string& what) {

@@ -20,6 +20,7 @@ inline constexpr std::string_view kFunctions = "functions";  ///< the model's el
 /// Likewise of mxact_kernels_proof.
 inline constexpr std::string_view kVectors = "vectors";        ///< the functions' kernels against MPFR
 inline constexpr std::string_view kQuantizers = "quantizers";  ///< the quantizers' kernels against the model: a chunk has 2^24 elements
+inline constexpr std::string_view kThresholds = "thresholds";  ///< their tables of scales against the model's rules: a chunk has 2^24 magnitudes
 
 /// A row of the proof.
 struct ProofRow {

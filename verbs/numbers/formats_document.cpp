@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "kernels/codec/codec.hpp"
 #include "model/error.hpp"
 #include "model/numerics/contract.hpp"
 #include "model/numerics/profile.hpp"
@@ -108,20 +109,37 @@ Table conversions_of(const Profile& profile) {
   return table;
 }
 
+/// The way that the kernels take from each source: one word where it is the same for all.
+Cell way_of(const Recipe& recipe) {
+  Json ways = Json::object();
+  std::string all;
+  std::string each;
+  for (const Format* source : {&kF32, &kBf16, &kFp16}) {
+    if (!takes_source(recipe, *source)) continue;
+    const std::string way(kernels::name_of(kernels::quantize_way(recipe, *source)));
+    ways[std::string(source->name)] = way;
+    each += fmt::format("{}{} from {}", each.empty() ? "" : ", ", way, source->name);
+    all = all.empty() || all == way ? way : " ";
+  }
+  return {ways, all == " " ? each : all};
+}
+
 Table recipes_of(const Profile& profile) {
-  Table table{{}, {{"format", "recipe"}, {"scale_rule", "scale rule"}, {"element", "elements"}, {"source", "source"}}};
+  Table table{{}, {{"format", "recipe"}, {"scale_rule", "scale rule"}, {"element", "elements"}, {"way", "way"}, {"source", "source"}}};
   for (const Recipe& recipe : profile.recipes) {
     Cell element = Cell::none();
     element.text = "scales alone";
     if (gives_codes(recipe)) element = {conversion_json(element_conversion(recipe), *recipe.format->element), short_text(element_conversion(recipe))};
-    table.add({recipe.format->name, scale_rule_name(recipe), std::move(element), recipe.source});
+    table.add({recipe.format->name, scale_rule_name(recipe), std::move(element), way_of(recipe), recipe.source});
   }
   return table;
 }
 
 Table dequantizers_of(const Profile& profile) {
-  Table table{{}, {{"format", "dequantizes"}, {"target", "to"}, {"source", "source"}}};
-  for (const Dequantizer& row : profile.dequantizers) table.add({row.format->name, row.target->name, row.source});
+  Table table{{}, {{"format", "dequantizes"}, {"target", "to"}, {"way", "way"}, {"source", "source"}}};
+  for (const Dequantizer& row : profile.dequantizers) {
+    table.add({row.format->name, row.target->name, kernels::name_of(kernels::dequantize_way(row)), row.source});
+  }
   return table;
 }
 

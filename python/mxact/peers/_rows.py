@@ -81,16 +81,16 @@ class Fault:
 
 @dataclass(frozen=True)
 class Speed:
-    """A call of the peer's beside mxact's Python call that answers the same question, over a matrix of fp32.
+    """A call of the peer's beside mxact's Python call of the same rule, over a matrix of fp32.
 
-    operation: the peer's call. target: what comes out. profile: what mxact's call follows. theirs, ours: of the matrix, which they may prepare; the call itself is what they return.
+    row: the operation; mxact's call follows its profile, and its answers are compared before a time is taken. theirs: of what the operation's fn takes, which
+    it may prepare: the peer's own call is what it returns, without what the adapter does around it. back: of a Quantizer whose call gives the numbers that the
+    blocks stand for: the profile by which mxact's call goes back to numbers as well.
     """
 
-    operation: str
-    target: str
-    profile: str
-    theirs: Callable[[Array], Callable[[], object]]
-    ours: Callable[[Array], Callable[[], object]]
+    row: Operation
+    theirs: Callable[..., Callable[[], object]]
+    back: str | None = None
 
 
 @dataclass(frozen=True)

@@ -200,7 +200,7 @@ class _QuantizerTrial:
         x, value = piece.inputs
         law = _Law.of(self.row.fn, self.row.format, profile, self.row.source, None)
         encode, decode = _core.recipe_needs(law.format, law.profile, law.source)
-        q = quantize(x, law.format, profile, tensor_scale=_tensor_scale(value if self.row.tensor_scale else 1.0, encode, decode))
+        q = quantize(x, law.format, profile, tensor_scale=tensor_scale_of(value if self.row.tensor_scale else 1.0, encode, decode))
         return bits_of(q.codes), bits_of(q.scales)
 
     def wrong(self, found: tuple[Array, ...], right: tuple[Array, ...]) -> Array:
@@ -236,7 +236,7 @@ class _QuantizerTrial:
         return best
 
 
-def _tensor_scale(value: float, encode: bool, decode: bool) -> TensorScale | None:
+def tensor_scale_of(value: float, encode: bool, decode: bool) -> TensorScale | None:
     if not encode and not decode:
         return None
     number = np.float32(value)

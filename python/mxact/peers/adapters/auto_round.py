@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from mxact import convert
 from mxact._arguments import Array
-from mxact.peers._rows import Cast, Operation, Peer, Quantizer
+from mxact.peers._rows import Cast, Operation, Peer, Quantizer, Speed
 from mxact.peers.adapters.tensors import codes, numbers, tensor, torch
 
 _MX = {
@@ -61,4 +61,23 @@ def _operations() -> Sequence[Operation]:
     return rows + [_mx(format, source) for format in _MX for source in ("f32", "bf16", "fp16")] + [_nvfp4(source) for source in ("f32", "bf16", "fp16")]
 
 
-PEER = Peer("auto-round", "auto-round", "0.16.1", "https://github.com/intel/auto-round", _operations)
+def _speed() -> Sequence[Speed]:
+    mxfp, nvfp = import_module("auto_round.data_type.mxfp"), import_module("auto_round.data_type.nvfp")
+
+    def mx(format: str) -> Speed:
+        name, _, bits = _MX[format]
+
+        def theirs(x: Array) -> Callable[[], object]:
+            blocks = tensor(x).reshape(-1, 32)
+            return lambda: mxfp.quant_mx(blocks, bits, 32, data_type=name)
+
+        return Speed(_mx(format, "f32"), theirs, back="ocp")
+
+    def nvfp4(x: Array, scale: Any) -> Callable[[], object]:
+        blocks, given = tensor(x).reshape(-1, 16), torch().tensor(float(scale))
+        return lambda: nvfp.ref_nvfp4_quant(blocks, given)
+
+    return [mx("mxfp4"), mx("mxfp8_e4m3"), Speed(_nvfp4("f32"), nvfp4, back="vllm-nvfp4")]
+
+
+PEER = Peer("auto-round", "auto-round", "0.16.1", "https://github.com/intel/auto-round", _operations, speed=_speed)

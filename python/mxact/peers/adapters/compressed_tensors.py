@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 
-from mxact import quantize
 from mxact._arguments import Array
 from mxact.peers._rows import Back, Fault, Operation, Peer, Quantizer, Speed
 from mxact.peers.adapters.tensors import codes, numbers, packed, tensor, torch, unpacked
@@ -95,8 +94,39 @@ def _operations() -> Sequence[Operation]:
 
 
 def _speed() -> Sequence[Speed]:
-    of = _mx("mxfp4", "f32")
-    return [Speed(of.operation, "mxfp4", "ocp", lambda x: lambda: of.fn(x), lambda x: lambda: quantize(x, "mxfp4"))]
+    """The scales and quotients, and for codes of four bits what packs them."""
+    pack = import_module("compressed_tensors.compressors.nvfp4.helpers").pack_fp4_to_uint8
+    compress = import_module("compressed_tensors.compressors.mx_utils").compress_mx_scale
+
+    def mx(format: str) -> Speed:
+        args = _args(num_bits=_BITS[format], group_size=32, strategy="group", scale_dtype=torch().uint8)
+
+        def theirs(x: Array) -> Callable[[], object]:
+            values = tensor(x)
+
+            def call() -> object:
+                scales, elements = _scaled(values, args, 32)
+                return pack(elements) if format == "mxfp4" else elements.to(torch().float8_e4m3fn), compress(scales, torch().uint8)
+
+            return call
+
+        return Speed(_mx(format, "f32"), theirs)
+
+    def nvfp4() -> Speed:
+        args = _args(num_bits=4, group_size=16, strategy="tensor_group", scale_dtype=torch().float8_e4m3fn)
+
+        def theirs(x: Array, scale: Any) -> Callable[[], object]:
+            values, given = tensor(x), torch().tensor([float(scale)])
+
+            def call() -> object:
+                scales, elements = _scaled(values, args, 16, given)
+                return pack(elements), scales.to(torch().float8_e4m3fn)
+
+            return call
+
+        return Speed(_nvfp4("f32"), theirs)
+
+    return [mx("mxfp4"), mx("mxfp8_e4m3"), nvfp4()]
 
 
 _SCRIPT = """import torch

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
 
-from mxact import quantize
 from mxact._arguments import Array
 from mxact.peers._rows import Fault, Operation, Peer, Quantizer, Speed
 from mxact.peers.adapters.tensors import codes, tensor, torch, unpacked
@@ -45,7 +44,14 @@ def _operations() -> Sequence[Operation]:
 
 
 def _speed() -> Sequence[Speed]:
-    return [Speed("_mxfp4_quantize_reference", "mxfp4", "ocp", lambda x: lambda: _mxfp4(x), lambda x: lambda: quantize(x, "mxfp4"))]
+    def theirs(name: str) -> Callable[..., Callable[[], object]]:
+        def prepared(x: Array, *scale: Any) -> Callable[[], object]:
+            values = [tensor(x), *(torch().tensor(float(given)) for given in scale)]
+            return lambda: _of(name)(*values)
+
+        return prepared
+
+    return [Speed(row, theirs(row.operation)) for row in _operations() if isinstance(row, Quantizer) and row.source == "f32"]
 
 
 PEER = Peer(

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 
-from mxact import quantize
 from mxact._arguments import Array
 from mxact.peers._rows import Back, Fault, Operation, Peer, Quantizer, Speed
 
@@ -27,11 +26,14 @@ def _quantized(x: Array) -> tuple[Array, Array]:
     return codes.reshape(x.shape), blocks[:, 0].reshape(x.shape[0], -1)
 
 
-def _back(elements: Array, scales: Array) -> Array:
+def _blocks(elements: Array, scales: Array) -> Array:
     blocks = elements.reshape(-1, 32)
-    packed = np.concatenate([scales.reshape(-1, 1), blocks[:, :16] | blocks[:, 16:] << 4], axis=1).astype(np.uint8)
+    return np.concatenate([scales.reshape(-1, 1), blocks[:, :16] | blocks[:, 16:] << 4], axis=1).astype(np.uint8)
+
+
+def _back(elements: Array, scales: Array) -> Array:
     with np.errstate(all="ignore"):
-        return np.asarray(_of().dequantize_blocks(packed), np.float32).reshape(elements.shape)
+        return np.asarray(_of().dequantize_blocks(_blocks(elements, scales)), np.float32).reshape(elements.shape)
 
 
 def _operations() -> Sequence[Operation]:
@@ -43,7 +45,16 @@ def _operations() -> Sequence[Operation]:
 
 
 def _speed() -> Sequence[Speed]:
-    return [Speed("MXFP4.quantize_blocks", "mxfp4", "ocp", lambda x: lambda: _quantized(x), lambda x: lambda: quantize(x, "mxfp4"))]
+    def quantized(x: Array) -> Callable[[], object]:
+        blocks = x.reshape(-1, 32)
+        return lambda: _of().quantize_blocks(blocks)
+
+    def numbers(elements: Array, scales: Array) -> Callable[[], object]:
+        blocks = _blocks(elements, scales)
+        return lambda: _of().dequantize_blocks(blocks)
+
+    quantizer, back = _operations()
+    return [Speed(quantizer, quantized), Speed(back, numbers)]
 
 
 PEER = Peer(

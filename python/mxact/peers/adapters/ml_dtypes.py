@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mxact import convert
 from mxact._arguments import Array, dtype_of
 from mxact.peers._rows import Cast, Fault, Operation, Peer, Speed
 
@@ -40,7 +39,7 @@ def _operations() -> Sequence[Operation]:
 def _speed() -> Sequence[Speed]:
     def cast(to: str) -> Speed:
         dtype = dtype_of(to)
-        return Speed(f"astype({dtype})", to, "ml_dtypes", lambda x: lambda: x.astype(dtype), lambda x: lambda: convert(x, to, "ml_dtypes"))
+        return Speed(_cast("f32", to, "ml_dtypes"), lambda x: lambda: x.astype(dtype))
 
     return [cast(to) for to in ("e4m3fn", "e2m1", "bf16")]
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 
-from mxact import quantize
 from mxact._arguments import Array
 from mxact.peers._rows import Back, Cast, Fault, Operation, Peer, Quantizer, Speed
 
@@ -73,7 +72,16 @@ def _operations() -> Sequence[Operation]:
 
 
 def _speed() -> Sequence[Speed]:
-    return [Speed('quantize(mode="mxfp4")', "mxfp4", "ocp", lambda x: lambda: _quantized(x, "mxfp4"), lambda x: lambda: quantize(x, "mxfp4"))]
+    def of(format: str) -> Speed:
+        def theirs(x: Array) -> Callable[[], object]:
+            values = _array(_rows(x))
+            _mlx().eval(values)
+            return lambda: _mlx().eval(*_mlx().quantize(values, mode=_MODES[format]))
+
+        return Speed(_quantizer(format, "f32"), theirs)
+
+    _mlx().set_default_device(_mlx().cpu)
+    return [of(format) for format in _MODES]
 
 
 _SCRIPT = """import mlx.core as mx

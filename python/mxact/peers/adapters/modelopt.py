@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
 
-from mxact import quantize
 from mxact._arguments import Array
 from mxact.peers._rows import Back, Fault, Operation, Peer, Quantizer, Speed
 from mxact.peers.adapters.tensors import codes, numbers, packed, tensor, torch, unpacked
@@ -68,7 +67,21 @@ def _operations() -> Sequence[Operation]:
 
 
 def _speed() -> Sequence[Speed]:
-    return [Speed("MXFP4QTensor.quantize", "mxfp4", "ocp", lambda x: lambda: _mxfp4(x), lambda x: lambda: quantize(x, "mxfp4"))]
+    calls: dict[str, Callable[..., object]] = {
+        "mxfp4": lambda x: _of("MXFP4QTensor").quantize(x, 32),
+        "mxfp8_e4m3": lambda x: _of("MXFP8QTensor").quantize(x),
+        "nvfp4": lambda x, scale: _of("NVFP4QTensor").quantize(x, 16, None, scale),
+    }
+
+    def theirs(call: Callable[..., object]) -> Callable[..., Callable[[], object]]:
+        def prepared(x: Array, *scale: Any) -> Callable[[], object]:
+            values = [tensor(x), *(torch().tensor(float(given)) for given in scale)]
+            return lambda: call(*values)
+
+        return prepared
+
+    rows = [row for row in _operations() if isinstance(row, Quantizer) and row.source == "f32" and row.format in calls]
+    return [Speed(row, theirs(calls[row.format])) for row in rows]
 
 
 PEER = Peer(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mxact._arguments import Array
-from mxact.peers._rows import Cast, Fault, Operation, Peer
+from mxact.peers._rows import Cast, Fault, Operation, Peer, Speed
 
 _TYPES = {
     "e4m3fn": "FLOAT8E4M3FN",
@@ -37,8 +37,12 @@ def model_of_cast(source: str, to: str, saturate: int) -> Any:
     return helper.make_model(helper.make_graph([node], "cast", [x], [y]), opset_imports=[helper.make_opsetid("", opset)], ir_version=11 if opset == 23 else 13)
 
 
+def _session(source: str, to: str) -> Any:
+    return import_module("onnx.reference").ReferenceEvaluator(model_of_cast(source, to, 1))
+
+
 def _cast(source: str, to: str) -> Cast:
-    session = import_module("onnx.reference").ReferenceEvaluator(model_of_cast(source, to, 1))
+    session = _session(source, to)
 
     def fn(x: Array) -> Array:
         with np.errstate(all="ignore"):
@@ -49,6 +53,11 @@ def _cast(source: str, to: str) -> Cast:
 
 def _operations() -> Sequence[Operation]:
     return [_cast("f32", "e2m1")]
+
+
+def _speed() -> Sequence[Speed]:
+    session = _session("f32", "e2m1")
+    return [Speed(_cast("f32", "e2m1"), lambda x: lambda: session.run(None, {"x": x.reshape(-1)}))]
 
 
 PEER = Peer(
@@ -73,4 +82,5 @@ PEER = Peer(
             "0",
         ),
     ],
+    _speed,
 )

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 
 from mxact._arguments import Array
-from mxact.peers._rows import Cast, Emulation, Fault, Operation, Peer
+from mxact.peers._rows import Cast, Emulation, Fault, Operation, Peer, Speed
 from mxact.peers.adapters.tensors import codes, numbers, tensor, torch
 
 _ELEMENTS = {"fp8_e4m3_g32": "fp8_e4m3", "fp4_e2m1_g32": "fp4", "fp6_e2m3_g32": "fp6_e2m3"}
@@ -40,6 +40,19 @@ def _operations() -> Sequence[Operation]:
     return [*rows, Cast("to_e8m0_uint8", "f32", "e8m0", "quark-e8m0", _e8m0, finite=True), Cast("reference_convert_fp32_to_e5m3_bits", "f32", "ue5m3", "quark-ue5m3", _ue5m3, finite=True)]
 
 
+def _speed() -> Sequence[Speed]:
+    quantize = import_module("quark.torch.kernel.hw_emulation.hw_emulation_interface").fake_quantize_mx
+
+    def of(mode: str) -> Speed:
+        def theirs(x: Array) -> Callable[[], object]:
+            values = tensor(x)
+            return lambda: quantize(values, -1, 32, mode, mx_element_dtype="fp4")
+
+        return Speed(_mx("fp4_e2m1_g32", "f32", mode), theirs)
+
+    return [of(mode) for mode in _WHY]
+
+
 PEER = Peer(
     "quark",
     "amd-quark",
@@ -63,4 +76,5 @@ PEER = Peer(
             "0",
         ),
     ],
+    _speed,
 )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from mxact import convert
 from mxact._arguments import Array
 from mxact.peers._rows import Cast, Fault, Operation, Peer, Speed
 from mxact.peers.adapters.tensors import numbers, tensor, torch
@@ -51,7 +50,7 @@ def _speed() -> Sequence[Speed]:
             values = tensor(x)
             return lambda: values.to(dtype)
 
-        return Speed(f"Tensor.to({_DTYPES[to]})", to, "torch-cpu", theirs, lambda x: lambda: convert(x, to, "torch-cpu"))
+        return Speed(_cast("f32", to), theirs)
 
     return [cast(to) for to in ("e4m3fn", "e5m2", "bf16")]
 

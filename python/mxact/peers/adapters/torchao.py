@@ -6,9 +6,6 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
 
-import numpy as np
-
-from mxact import dequantize, quantize
 from mxact._arguments import Array
 from mxact.peers._rows import Back, Fault, Operation, Peer, Quantizer, Speed
 from mxact.peers.adapters.tensors import codes, numbers, packed, tensor, torch, unpacked
@@ -67,15 +64,18 @@ def _float8(source: str, power_of_two: bool) -> Quantizer:
     return Quantizer(f"tensor_to_scale(AXISWISE{word})", "fp8_e4m3", source, "torchao-float8-pow2" if power_of_two else "torchao-float8", fn, why=_FLOAT8_WHY)
 
 
+def _of_codes(format: str, elements: Array) -> Any:
+    data = packed(elements) if format == "mxfp4" else tensor(elements)
+    return data.view(_dtype(_MX[format])) if format.startswith("mxfp8") else data
+
+
 def _back(format: str, to: str) -> Back:
     of = import_module("torchao.prototype.mx_formats.mx_tensor")
     target = {"f32": torch().float32, "bf16": torch().bfloat16, "fp16": torch().float16}[to]
     element = _dtype(_MX[format])
 
     def fn(elements: Array, scales: Array) -> Array:
-        data = packed(elements) if format == "mxfp4" else tensor(elements)
-        data = data.view(element) if format.startswith("mxfp8") else data
-        return numbers(of.to_dtype(data, tensor(scales).view(torch().float8_e8m0fnu), element, 32, target))
+        return numbers(of.to_dtype(_of_codes(format, elements), tensor(scales).view(torch().float8_e8m0fnu), element, 32, target))
 
     return Back("to_dtype", format, to, "torchao-dequantize", fn)
 
@@ -88,26 +88,33 @@ def _operations() -> Sequence[Operation]:
 
 
 def _speed() -> Sequence[Speed]:
-    def pair(format: str, mode: str) -> Speed:
-        of = _mx(format, "f32", mode)
-        return Speed(of.operation, of.format, of.profile, lambda x: lambda: of.fn(x), lambda x: lambda: quantize(x, of.format, of.profile))
+    mx = import_module("torchao.prototype.mx_formats.mx_tensor")
+    two_level = import_module("torchao.prototype.mx_formats.nvfp4_tensor")
+    modes = import_module("torchao.prototype.mx_formats.config").ScaleCalculationMode
 
-    return [pair("mxfp4", "floor"), pair("mxfp4", "rceil"), pair("mxfp8_e4m3", "floor"), _speed_back("mxfp4"), _speed_back("mxfp8_e4m3")]
+    def quantizer(format: str, mode: str) -> Speed:
+        def theirs(x: Array) -> Callable[[], object]:
+            values = tensor(x)
+            return lambda: mx.to_mx(values, _dtype(_MX[format]), 32, getattr(modes, mode.upper()))
 
+        return Speed(_mx(format, "f32", mode), theirs)
 
-def _speed_back(format: str) -> Speed:
-    of = _back(format, "f32")
+    def nvfp4(with_tensor_scale: bool) -> Speed:
+        def theirs(x: Array, scale: Any = None) -> Callable[[], object]:
+            values, given = tensor(x), None if scale is None else torch().tensor(float(scale))
+            return lambda: two_level.nvfp4_quantize(values, 16, given)
 
-    def theirs(x: Array) -> Callable[[], object]:
-        q = quantize(x, format)
-        codes, scales = q.codes.view(np.uint8), q.scales.view(np.uint8)
-        return lambda: of.fn(codes, scales)
+        return Speed(_nvfp4("f32", with_tensor_scale), theirs)
 
-    def ours(x: Array) -> Callable[[], object]:
-        q = quantize(x, format)
-        return lambda: dequantize(q, profile=of.profile)
+    def back(format: str) -> Speed:
+        def theirs(elements: Array, scales: Array) -> Callable[[], object]:
+            data, bytes_ = _of_codes(format, elements), tensor(scales).view(torch().float8_e8m0fnu)
+            return lambda: mx.to_dtype(data, bytes_, _dtype(_MX[format]), 32, torch().float32)
 
-    return Speed("to_dtype", "f32", of.profile, theirs, ours)
+        return Speed(_back(format, "f32"), theirs)
+
+    quantizers = [quantizer(format, mode) for format in ("mxfp4", "mxfp8_e4m3") for mode in _MX_WHY]
+    return [*quantizers, nvfp4(True), nvfp4(False), back("mxfp4"), back("mxfp8_e4m3")]
 
 
 _MX_SCRIPT = """import torch
