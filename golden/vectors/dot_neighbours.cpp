@@ -245,7 +245,7 @@ class Tries {
 
   const DotSubject& subject_;
   const ContractRow& row_;
-  sim::SplitMix64 random_;
+  support::SplitMix64 random_;
   std::vector<std::uint32_t> operands_;
   std::function<void(Lanes operands)> keep_;
   DotPatterns patterns_;

@@ -179,13 +179,13 @@ TEST_CASE("decode takes fp32 scales as quantize does: decimal values or bits") {
 }
 
 TEST_CASE("formats shows one contract, by name and as a record") {
-  const mx::sim::Json named = run_json("formats --contract hopper-bf16")["contract"];
+  const mx::support::Json named = run_json("formats --contract hopper-bf16")["contract"];
   const std::string record = "step=aligned:cast=bf16:group=16:least=-133:align=25:keep=24:zero=plus:nan=0x7fffffff";
   CHECK(named["record"] == record);
   CHECK(named["evidence"] == "silicon");
   CHECK(named["grounds"] == "run");
   CHECK(named["fields"].size() == 8);
-  const mx::sim::Json read = run_json("formats --contract " + record)["contract"];
+  const mx::support::Json read = run_json("formats --contract " + record)["contract"];
   CHECK(read["name"] == record);
   CHECK(read["record"] == record);
   CHECK(read["evidence"] == "own record");
@@ -337,7 +337,7 @@ TEST_CASE("compare takes block formats") {
 }
 
 TEST_CASE("a profile says which way its blocks take") {
-  using mx::sim::Json;
+  using mx::support::Json;
   const Json logarithms = run_json("formats --profile torchao-rceil@0.18")["profile"];
   CHECK(logarithms["recipes"][0]["way"] == Json{{"f32", "thresholds"}, {"bf16", "thresholds"}});
   const Json fields = run_json("formats --profile torchao-rceil@36027d8")["profile"];

@@ -9,7 +9,7 @@
 #include "model/numerics/f32.hpp"
 #include "tests/kernels/proof_rows.hpp"
 
-namespace mx::test {
+namespace mx::tests {
 namespace {
 
 constexpr std::uint32_t kInfinity = 0x7F800000U;
@@ -78,4 +78,4 @@ std::vector<ThresholdProof> threshold_proofs(const Wanted& wanted) {
   return proofs;
 }
 
-}  // namespace mx::test
+}  // namespace mx::tests

@@ -6,7 +6,7 @@
 #include "model/numerics/tile.hpp"
 #include "tests/catch.hpp"
 
-namespace mx {
+namespace mx::tests {
 namespace {
 
 std::string refused(std::string_view text) {
@@ -202,4 +202,4 @@ TEST_CASE("each field says what is computed: expectations worked out by hand") {
 }
 
 }  // namespace
-}  // namespace mx
+}  // namespace mx::tests
