@@ -4,7 +4,7 @@
 
 namespace mx::fault {
 
-/// Every fault that the model can carry; the table of what each breaks and which law kills it is props/faults.cpp.
+/// Every fault that the model can carry; the table of what each breaks and which law kills it is in props/faults/.
 enum class Fault {
   none,
   // numerics
@@ -199,12 +199,12 @@ enum class Fault {
   oracle_ignores_wish,
   oracle_rounds_other_side,
   oracle_ends_without_answer,
-  later_rounding_of_may,
-  later_routing_keeps_scaling,
-  later_lists_never_reorder,
-  later_names_unknown,
+  rounding_of_may,
+  routing_keeps_scaling,
+  lists_never_reorder,
+  added_names_unknown,
   oracle_raises_another_type,
-  later_configs_take_all,
+  configs_take_all,
   mega_moe_asks_nothing,
   mega_moe_is_unknown,
   constants_of_may,
@@ -217,7 +217,7 @@ enum class Fault {
   keys_never_fall_back,
   lora_class_forgotten,
   method_schemes_of_any_version,
-  later_activations_kept,
+  added_activations_kept,
   carried_changes_forgotten,
   release_differs_everywhere,
   ranks_of_context_send_nothing,

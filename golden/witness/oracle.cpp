@@ -51,7 +51,7 @@ deployment::Software read_software(deployment::Engine engine, const Json& json, 
 }
 
 /// What versions since 2026-08 say of a layer beside the rest: the intermediate size is the whole layer's.
-void read_later_layer(Values& values, deployment::LayerConfig& layer, const deployment::ParallelRequest& parallel) {
+void read_added_fields(Values& values, deployment::LayerConfig& layer, const deployment::ParallelRequest& parallel) {
   layer.intermediate = values.size("intermediate_size");
   values.ignore("intermediate_size_per_partition");
   layer.intermediate_per_partition = std::max<std::int64_t>(layer.intermediate / deployment::tensor_ranks(parallel), 1);
@@ -83,7 +83,7 @@ deployment::LayerConfig read_layer(deployment::Engine engine, const Json& json, 
       .is_lora_enabled = values.boolean("is_lora_enabled"),
   };
   if (engine >= deployment::kVllm2026_08) {
-    read_later_layer(values, layer, parallel);
+    read_added_fields(values, layer, parallel);
   } else {
     values.ignore("router_logits_dtype");  // no class of this engine version looks at it
     layer.intermediate_per_partition = values.size("intermediate_size_per_partition");

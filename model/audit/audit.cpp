@@ -221,24 +221,24 @@ AuditReport audit(deployment::Engine engine, std::span<const std::string_view> o
   return report;
 }
 
-std::string_view name_of(LaterAnswer answer) {
+std::string_view name_of(AnswerThere answer) {
   constexpr std::array<std::string_view, 4> kNames = {"shown", "mended", "another choice", "refused"};
   return kNames[static_cast<std::size_t>(answer)];
 }
 
-std::optional<LaterAnswer> answer_at(deployment::Engine later, const Violation& violation) {
+std::optional<AnswerThere> answer_at(deployment::Engine later, const Violation& violation) {
   const engine::OracleTables* tables = engine::find_tables(later, violation.oracle);
   if (tables == nullptr || violation.need == &kNoNeedlessRefusal) return std::nullopt;
   deployment::Deployment deployment = violation.smallest;
   deployment.parallel.all2all_backend = deployment::all2all_of(later, deployment.parallel.all2all_backend);
   try {
     const auto placement = place(*tables, deployment, engine::select(*tables, deployment));
-    if (!placement) return LaterAnswer::refused;
+    if (!placement) return AnswerThere::refused;
     const std::vector<const families::KernelNeed*> broken = broken_needs(*placement);
-    if (std::ranges::any_of(broken, [&](const families::KernelNeed* need) { return need->id == violation.need->id; })) return LaterAnswer::shown;
+    if (std::ranges::any_of(broken, [&](const families::KernelNeed* need) { return need->id == violation.need->id; })) return AnswerThere::shown;
     const bool same =
         violation.backend == kAnyBackend || (placement->backend == violation.backend && placement->kernel_class == violation.kernel_class);
-    return same ? LaterAnswer::mended : LaterAnswer::other_choice;
+    return same ? AnswerThere::mended : AnswerThere::other_choice;
   } catch (const Error&) {
     return std::nullopt;
   }

@@ -40,16 +40,16 @@ const families::KernelNeed& no_needless_refusal();
 AuditReport audit(deployment::Engine engine, std::span<const std::string_view> oracles);
 
 /// What a later version makes of a finding's deployment.
-enum class LaterAnswer : std::uint8_t {
+enum class AnswerThere : std::uint8_t {
   shown,         ///< its choice breaks the same need
   mended,        ///< the same backend is chosen, and the need holds
   other_choice,  ///< another backend is chosen, or the class has another name, and the need holds
   refused,
 };
-std::string_view name_of(LaterAnswer answer);  ///< "shown", "mended", "another choice", "refused"
+std::string_view name_of(AnswerThere answer);  ///< "shown", "mended", "another choice", "refused"
 
 /// Nothing for a version without tables of the oracle, for one that lacks a word of the deployment, and for devices that are refused needlessly.
-std::optional<LaterAnswer> answer_at(deployment::Engine later, const Violation& violation);
+std::optional<AnswerThere> answer_at(deployment::Engine later, const Violation& violation);
 
 /// True when the oracle's answer to the deployment is this (backend, class) and breaks this need; with kAnyBackend, whatever the answer is.
 bool shows(deployment::Engine engine, std::string_view oracle, std::string_view backend, std::string_view kernel_class, const families::KernelNeed& need,

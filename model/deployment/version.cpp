@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "model/column.hpp"
 #include "model/deployment/sources.hpp"
 #include "model/error.hpp"
 #include "model/names.hpp"
@@ -21,7 +22,7 @@ constexpr std::array kEngineRows{
     EngineRow{kVllm2026_08, "vllm@2026-08"},
     EngineRow{kVllm2026_11, "vllm@2026-11"},
 };
-constexpr std::array kKnown{kVllm2026_05, kVllm2026_08, kVllm2026_11};
+constexpr std::array kKnown = column_of(kEngineRows, &EngineRow::engine);
 
 /// A state of the sources that a version stands for: its release, where there is one, and its commit, as far as it is known.
 struct SourceRow {

@@ -248,31 +248,31 @@ QuantKey built_key(std::string_view name) {
 
 /// Words that came later than the first version.
 template <typename Word>
-struct LaterRow {
+struct AddedRow {
   Mask words;
   Versions versions;
 };
 template <typename Word>
-bool has_word(Engine engine, Word word, std::span<const LaterRow<Word>> rows) {
-  return std::ranges::none_of(rows, [&](const LaterRow<Word>& row) { return contains(row.words, word) && !row.versions.has(engine); });
+bool has_word(Engine engine, Word word, std::span<const AddedRow<Word>> rows) {
+  return std::ranges::none_of(rows, [&](const AddedRow<Word>& row) { return contains(row.words, word) && !row.versions.has(engine); });
 }
 /// Versions add words behind those that they find.
 template <typename Word>
-std::span<const std::string_view> words_of(Engine engine, std::span<const std::string_view> names, std::span<const LaterRow<Word>> rows) {
+std::span<const std::string_view> words_of(Engine engine, std::span<const std::string_view> names, std::span<const AddedRow<Word>> rows) {
   std::size_t count = 0;
   while (count < names.size() && has_word(engine, static_cast<Word>(count), rows)) ++count;
   return names.first(count);
 }
 
-constexpr std::array kLaterActivations = {LaterRow<Activation>{set_of(Activation::situ, Activation::swigluoai_uninterleave), since(kVllm2026_08)}};
-constexpr std::array kLaterRoutings = {LaterRow<Routing>{bit(Routing::sigmoid), since(kVllm2026_08)}};
-constexpr std::array kLaterKeys = {
-    LaterRow<QuantKey>{set_of(QuantKey::int4_static_32, QuantKey::int4_static_asym, QuantKey::int4_static_32_asym, QuantKey::int8_static_tensor,
+constexpr std::array kAddedActivations = {AddedRow<Activation>{set_of(Activation::situ, Activation::swigluoai_uninterleave), since(kVllm2026_08)}};
+constexpr std::array kAddedRoutings = {AddedRow<Routing>{bit(Routing::sigmoid), since(kVllm2026_08)}};
+constexpr std::array kAddedKeys = {
+    AddedRow<QuantKey>{set_of(QuantKey::int4_static_32, QuantKey::int4_static_asym, QuantKey::int4_static_32_asym, QuantKey::int8_static_tensor,
                               QuantKey::int8_dynamic_tensor, QuantKey::int4_w4a8_group_128, QuantKey::int4_w4a8_group_64,
                               QuantKey::int4_w4a8_group_32, QuantKey::int4_w4a8_group, QuantKey::mxfp6_e3m2_static, QuantKey::mxfp6_e3m2_dynamic,
                               QuantKey::mxfp6_e2m3_static, QuantKey::mxfp6_e2m3_dynamic, QuantKey::built_unsigned_groups, QuantKey::built_other),
                        since(kVllm2026_08)},
-    LaterRow<QuantKey>{
+    AddedRow<QuantKey>{
         set_of(QuantKey::nvfp4_dynamic_token, QuantKey::fp8_static_128_block_e8m0, QuantKey::int8_dynamic_token_asym,
                QuantKey::int8_static_tensor_asym, QuantKey::int8_dynamic_tensor_asym, QuantKey::int8_dynamic_32, QuantKey::built_fp8_blocks),
         since(kVllm2026_11)},
@@ -307,18 +307,18 @@ QuantKey quant_key_named(std::string_view name) {
 bool is_gated(Activation activation) { return !name_of(activation).ends_with("_NO_MUL"); }
 
 void require_word(Engine engine, Activation activation) {
-  if (!has_word<Activation>(engine, activation, kLaterActivations)) no_such_word(engine, "activation", name_of(activation));
+  if (!has_word<Activation>(engine, activation, kAddedActivations)) no_such_word(engine, "activation", name_of(activation));
 }
 void require_word(Engine engine, Routing routing) {
-  if (!has_word<Routing>(engine, routing, kLaterRoutings)) no_such_word(engine, "routing method", name_of(routing));
+  if (!has_word<Routing>(engine, routing, kAddedRoutings)) no_such_word(engine, "routing method", name_of(routing));
 }
 void require_word(Engine engine, QuantKey key) {
-  if (!has_word<QuantKey>(engine, key, kLaterKeys)) no_such_word(engine, "quantization key", name_of(key));
+  if (!has_word<QuantKey>(engine, key, kAddedKeys)) no_such_word(engine, "quantization key", name_of(key));
 }
 
-std::span<const std::string_view> activation_names(Engine engine) { return words_of<Activation>(engine, kActivations, kLaterActivations); }
-std::span<const std::string_view> routing_names(Engine engine) { return words_of<Routing>(engine, kRoutings, kLaterRoutings); }
-std::span<const std::string_view> quant_key_names(Engine engine) { return words_of<QuantKey>(engine, quant_key_names(), kLaterKeys); }
+std::span<const std::string_view> activation_names(Engine engine) { return words_of<Activation>(engine, kActivations, kAddedActivations); }
+std::span<const std::string_view> routing_names(Engine engine) { return words_of<Routing>(engine, kRoutings, kAddedRoutings); }
+std::span<const std::string_view> quant_key_names(Engine engine) { return words_of<QuantKey>(engine, quant_key_names(), kAddedKeys); }
 
 std::span<const std::string_view> override_names(Engine engine) {
   return std::span(kOverrideNames).first(static_cast<std::size_t>(std::ranges::count_if(kOverrides, [&](const OverrideRow& row) {

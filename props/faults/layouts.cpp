@@ -33,7 +33,7 @@ constexpr std::array kFaults{
              "L1/aiter"},
     FaultRow{Fault::halves_padded_together, "halves_padded_together", "model/layout/tensor.cpp loaded",
              "standard w13 is padded after both halves: gate and up pair with an offset", "L2/xpu L2/emulation L2/deepgemm L8/xpu L8/emulation"},
-    FaultRow{Fault::bias_cast_to_low_half, "bias_cast_to_low_half", "model/layout/packed.cpp kCasts", "bf16 bits land in the low half of the fp32",
+    FaultRow{Fault::bias_cast_to_low_half, "bias_cast_to_low_half", "model/families/casts.cpp all_casts", "bf16 bits land in the low half of the fp32",
              "L2/trtllm L2/triton_kernels L2/aiter L2/cpu"},
     FaultRow{Fault::compare_skips_padding, "compare_skips_padding", "model/layout/packed.cpp compare", "wrong padding is never noticed",
              "L7/trtllm L7/flashinfer_cutlass L7/b12x L7/vllm_cutlass L7/cutedsl L7/xpu L7/emulation"},
@@ -74,7 +74,7 @@ constexpr std::array kFaults{
              "a difference is reported one unit further",
              "L10/trtllm L10/flashinfer_cutlass L10/b12x L10/vllm_cutlass L10/cutedsl L10/xpu L10/emulation L10/triton_kernels L10/deepgemm "
              "L10/marlin L10/humming L10/aiter L10/cpu L10/cutlass_w4a8"},
-    FaultRow{Fault::any_backend_takes_any, "any_backend_takes_any", "model/layout/packed.cpp require",
+    FaultRow{Fault::any_backend_takes_any, "any_backend_takes_any", "model/families/convert.cpp require",
              "what is packed for one backend is read by another",
              "L7/trtllm L7/flashinfer_cutlass L7/b12x L7/vllm_cutlass L7/cutedsl L7/xpu L7/emulation L7/triton_kernels L7/deepgemm L7/marlin "
              "L7/humming L7/aiter L7/cpu L7/cutlass_w4a8"},

@@ -10,7 +10,7 @@ std::span<const FaultRow> kernels_faults();
 std::span<const FaultRow> layouts_faults();
 std::span<const FaultRow> moe_faults();
 std::span<const FaultRow> oracle_faults();
-std::span<const FaultRow> later_faults();
+std::span<const FaultRow> version_faults();
 std::span<const FaultRow> simulator_faults();
 std::span<const FaultRow> checker_faults();
 

@@ -49,7 +49,7 @@ std::string takes(const OracleSubject& subject, const Deployment& deployment, co
   const auto override_key = deployment::override_key_named(deployment.quantization_override);
   for (std::string_view key : {std::string_view(deployment.activation_key), backend->own_key, std::string_view("None"),
                                std::string_view("kMxfp8Dynamic"), override_key ? deployment::name_of(*override_key) : std::string_view("None")}) {
-    Facts facts(deployment);
+    Facts facts(kSearched, deployment);
     if (const auto weights = engine::tables_of(deployment::kVllm2026_05, subject.oracle).weight_key) facts.weight = deployment::name_of(*weights);
     facts.activation = key;
     for (std::string_view name : words_of(backend->classes)) {

@@ -231,7 +231,7 @@ TEST_CASE("what later versions make of a finding: mended, refused, chosen otherw
     const KernelNeed& of = need_of(*row);
     return answer_at(later, {oracle, backend, kernel_class, &of, 1, row->smallest});
   };
-  using enum LaterAnswer;
+  using enum AnswerThere;
   // vllm pull request 45836: NVFP4's MARLIN clamps since June; 42209: CUTEDSL_BATCHED is refused with a limit; fp8 blocks without a limit of SILU
   // are computed on gfx942 without it until November.
   CHECK(answer("nvfp4", "FLASHINFER_CUTLASS", "FlashInferExperts", "silu_limit", mx::deployment::kVllm2026_08) == mended);

@@ -21,7 +21,7 @@ bool says(const std::string& text, const std::string& part) { return text.find(p
 
 TEST_CASE("engine list has every version with its releases and its oracles") {
   const Json json = run_json("engine list");
-  REQUIRE(json["engines"].size() == 3);
+  REQUIRE(json["engines"].size() >= 3);
   const Json& may = json["engines"][0];
   CHECK(may["engine"] == "vllm@2026-05");
   CHECK(may["releases"].size() == 2);

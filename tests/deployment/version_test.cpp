@@ -21,6 +21,8 @@ using mx::deployment::kVllm2026_05;
 using mx::deployment::kVllm2026_08;
 using mx::deployment::kVllm2026_11;
 
+const std::string kKnown = "vllm@2026-05, vllm@2026-08, vllm@2026-11";
+
 std::string refusal(ErrorCode code, const std::function<void()>& call) {
   try {
     call();
@@ -73,7 +75,7 @@ TEST_CASE("months, releases and commits name a version") {
 
 TEST_CASE("what is not mapped is refused by name, with what is") {
   const auto unknown = [](const std::string& name) { return refusal(ErrorCode::unsupported, [&] { engine_named(name); }); };
-  CHECK(unknown("2026-06") == "engine vllm@2026-06 is not known: vllm@2026-05, vllm@2026-08, vllm@2026-11 are");
+  CHECK(unknown("2026-06") == "engine vllm@2026-06 is not known: " + kKnown + " are");
   CHECK(unknown("vllm@2026-06") == unknown("2026-06"));
   CHECK(unknown("vllm==0.25.0") == "release vllm==0.25.0 is not known: of the nearest 0.22.1 is vllm@2026-05, 0.29.0 is vllm@2026-08");
   CHECK(unknown("vllm==0.9.2") == "release vllm==0.9.2 is not known: of the nearest 0.22.0 is vllm@2026-05");
@@ -84,8 +86,7 @@ TEST_CASE("what is not mapped is refused by name, with what is") {
   for (const std::string name : {"", "newest", "vllm@", "vllm", "vllm==", "2026-5", "7e1b45", "0.", ".1", "0..1", "vllm==0.22.1 ", "vllm=0.22.1"}) {
     INFO(name);
     CHECK(misspelt(name) == "'" + name +
-                                "' is no version of an engine: vllm@2026-05, vllm@2026-08, vllm@2026-11, a release as vllm==0.22.1, or a "
-                                "commit of at least 7 digits");
+                                "' is no version of an engine: " + kKnown + ", a release as vllm==0.22.1, or a commit of at least 7 digits");
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
 #include <map>
 #include <set>
 #include <sstream>
@@ -46,7 +47,34 @@ class Planted {
   Planted& operator=(const Planted&) = delete;
 };
 
+/// The file that a row's place names, as text.
+std::string source_of(const FaultRow& row) {
+  const std::string_view file = row.place.substr(0, row.place.find(' '));
+  std::ifstream in(MXACT_SOURCE_DIR "/" + std::string(file));
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+/// True when the text has the name, and not only as the beginning of a longer one.
+bool holds_name(const std::string& text, const std::string& name) {
+  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz0123456789_";
+  for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
+    const std::size_t end = at + name.size();
+    if (end == text.size() || kLetters.find(text[end]) == std::string_view::npos) return true;
+  }
+  return false;
+}
+
 }  // namespace
+
+TEST_CASE("the file that a fault's row names holds the fault") {
+  for (const FaultRow& row : mx::props::all_faults()) {
+    INFO(row.id << " in " << row.place);
+    CHECK(holds_name(source_of(row), "Fault::" + std::string(row.id)));
+  }
+  CHECK_FALSE(holds_name("planted(Fault::encode_ties_away_more)", "Fault::encode_ties_away"));
+}
 
 TEST_CASE("every planted fault breaks the laws that its row names") {
   REQUIRE(kNoShrinking == 0);

@@ -18,14 +18,14 @@ std::string info_of(const AuditReport& report, const Violation& violation) {
 
 std::string in_class(std::string_view kernel_class) { return kernel_class.empty() ? std::string() : fmt::format(" ({})", kernel_class); }
 
-struct Later {
+struct OfVersion {
   deployment::Engine engine;
-  audit::LaterAnswer answer;
+  audit::AnswerThere answer;
 };
 
 /// What the versions after this one make of the finding's deployment, as far as they can be asked.
-std::vector<Later> later_answers(deployment::Engine engine, const Violation& violation) {
-  std::vector<Later> answers;
+std::vector<OfVersion> answers_since(deployment::Engine engine, const Violation& violation) {
+  std::vector<OfVersion> answers;
   for (const deployment::Engine later : deployment::known_engines()) {
     if (later.project != engine.project || later <= engine) continue;
     if (const auto answer = audit::answer_at(later, violation)) answers.push_back({later, *answer});
@@ -34,9 +34,9 @@ std::vector<Later> later_answers(deployment::Engine engine, const Violation& vio
 }
 
 /// "vllm@2026-08: mended; vllm@2026-11: refused"
-std::string later_text(const std::vector<Later>& answers) {
+std::string text_of_versions(const std::vector<OfVersion>& answers) {
   std::string text;
-  for (const Later& one : answers) text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", deployment::name_of(one.engine), audit::name_of(one.answer));
+  for (const OfVersion& one : answers) text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", deployment::name_of(one.engine), audit::name_of(one.answer));
   return text;
 }
 
@@ -49,9 +49,9 @@ void add_findings(Document& document, const AuditReport& report) {
     add_need(finding, need);
     finding["times"] = violation.times;
     finding["smallest"] = info_of(report, violation);
-    const std::vector<Later> later = later_answers(report.engine, violation);
+    const std::vector<OfVersion> later = answers_since(report.engine, violation);
     finding["later"] = Json::array();
-    for (const Later& one : later) finding["later"].push_back({{"engine", deployment::name_of(one.engine)}, {"answer", audit::name_of(one.answer)}});
+    for (const OfVersion& one : later) finding["later"].push_back({{"engine", deployment::name_of(one.engine)}, {"answer", audit::name_of(one.answer)}});
     findings.push_back(std::move(finding));
     if (violation.oracle != oracle || violation.backend != backend || violation.kernel_class != kernel_class) {
       oracle = violation.oracle, backend = violation.backend, kernel_class = violation.kernel_class;
@@ -60,7 +60,7 @@ void add_findings(Document& document, const AuditReport& report) {
     document.line(fmt::format("  {}: {}", need.id, need.statement));
     document.line(fmt::format("    {}: {}", families::name_of(need.effect), need.consequence));
     document.line(fmt::format("    {}: {}", name_of(need.grounds), families::source_text(need)));
-    if (!later.empty() && later.back().answer != audit::LaterAnswer::shown) document.line("    " + later_text(later));
+    if (!later.empty() && later.back().answer != audit::AnswerThere::shown) document.line("    " + text_of_versions(later));
     document.line(fmt::format("    {}", info_of(report, violation)));
   }
   document.value("findings", std::move(findings));

@@ -104,7 +104,7 @@ std::string_view Query::router_logits() const {
 
 std::optional<Refusal> config_refusal(const Query& query) {
   for (const ConfigRow& row : kConfigRows) {
-    if (fault::planted(fault::Fault::later_configs_take_all)) break;
+    if (fault::planted(fault::Fault::configs_take_all)) break;
     if (row.versions.has(query.engine) && row.refuses(query)) return Refusal{std::string(row.error_type), std::string(row.text), true};
   }
   return std::nullopt;

@@ -59,7 +59,7 @@ constexpr std::array<RoundingRow, 4> kPlainRows{{
 }};
 
 bool applies(const RoundingRow& row, const RoundingRequest& request) {
-  if (fault::planted(fault::Fault::later_rounding_of_may) && row.versions.since != deployment::kVllm2026_05 && row.platform) return false;
+  if (fault::planted(fault::Fault::rounding_of_may) && row.versions.since != deployment::kVllm2026_05 && row.platform) return false;
   return row.versions.has(request.engine) && (row.backends.empty() || std::ranges::find(row.backends, request.backend) != row.backends.end()) &&
          (!row.platform || *row.platform == request.platform) && (!row.silu_or_situ || request.silu_or_situ) &&
          (row.gcn_other_than.empty() || row.gcn_other_than != request.gcn_arch) &&

@@ -157,7 +157,7 @@ class Search {
   std::optional<Decision> map_name() {
     if (wish_ == kAuto || planted(Fault::oracle_ignores_wish)) return std::nullopt;
     const auto row = std::find_if(tables_.user_names.begin(), tables_.user_names.end(), [&](const UserNameRow& r) { return r.name == wish_; });
-    if (row == tables_.user_names.end() || (planted(Fault::later_names_unknown) && row->versions.since != deployment::kVllm2026_05)) {
+    if (row == tables_.user_names.end() || (planted(Fault::added_names_unknown) && row->versions.since != deployment::kVllm2026_05)) {
       const std::string text = "moe_backend '" + std::string(wish_) + "' is not known to this oracle";
       note(wish_, "", {false, "unknown_name", text});
       return refused("ValueError", text);

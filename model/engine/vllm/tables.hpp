@@ -279,27 +279,27 @@ struct Step {
 
 /// One oracle of one version.
 struct OracleTables {
-  deployment::Engine engine;
+  deployment::Engine engine = {};
   std::string_view name;
-  std::optional<deployment::QuantKey> weight_key;  ///< none: the caller's
+  std::optional<deployment::QuantKey> weight_key = {};  ///< none: the caller's
   KeyPolicy keys;
   KeyPolicy support_keys;  ///< with which support() asks
   /// What callers usually pass; where they have no say, what the oracle asks for and `none`.
   deployment::QuantKey usual_weight_key;
   deployment::QuantKey usual_activation_key;
-  std::span<const KernelClass> classes;
-  std::span<const BackendRow> backends;
-  std::span<const UserNameRow> user_names;
-  std::span<const std::string_view> priority;
-  std::span<const FrontRow> to_front;  ///< what moves to its front, and where
-  std::span<const RewriteRow> batched_rewrites;
-  std::string_view survives_key_filter;                   ///< kept by the activation-key filter whatever its own key
+  std::span<const KernelClass> classes = {};
+  std::span<const BackendRow> backends = {};
+  std::span<const UserNameRow> user_names = {};
+  std::span<const std::string_view> priority = {};
+  std::span<const FrontRow> to_front = {};  ///< what moves to its front, and where
+  std::span<const RewriteRow> batched_rewrites = {};
+  std::string_view survives_key_filter = {};              ///< kept by the activation-key filter whatever its own key
   bool filter_falls_back = false;                         ///< behind the requested key's backends, the filter keeps those without a key
   std::span<const std::string_view> counts_as_auto = {};  ///< values of moe_backend
   bool asks_backends = false;                             ///< support() says what each backend answers by itself, too
   std::string_view batched_wish = {};                     ///< a value of moe_backend that asks for BatchedExperts
-  std::span<const Step> steps;
-  std::span<const RoundingRow> roundings;  ///< empty: this oracle rounds nothing
+  std::span<const Step> steps = {};
+  std::span<const RoundingRow> roundings = {};  ///< empty: this oracle rounds nothing
 };
 
 /// Oracles of a version: mxfp4 (gpt-oss path), mxfp4_deepseek_v4, nvfp4, fp8, mxfp8, w4a8; since 2026-08 unquantized, int_wna16, int8, w4a8_int8.

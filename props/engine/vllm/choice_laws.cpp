@@ -31,7 +31,7 @@ std::string text_of(const RestatedAnswer& answer) {
 
 /// Some key that the search may have asked with lets the class take the layer: the caller's, the override's, the backend's own or none.
 bool takes(std::string_view oracle, const Deployment& deployment, const engine::Choice& choice) {
-  Facts facts(deployment);
+  Facts facts(kSearched, deployment);
   const engine::OracleTables& tables = engine::tables_of(deployment::kVllm2026_05, oracle);
   if (tables.weight_key) facts.weight = deployment::name_of(*tables.weight_key);
   const std::string_view own = restated_backend(oracle, choice.backend)->own_key;
@@ -98,28 +98,32 @@ Outcome verdicts_are_as_restated(const Law& law) {
   });
 }
 
+/// Each size up to some hundreds on each kind of platform, for each backend of each version.
 Outcome sizes_round_up(const Law& law) {
   Exhaustive cases(law);
   using enum deployment::PlatformKind;
   constexpr std::array kKinds = {cuda, rocm, xpu, cpu};
   constexpr std::int64_t kSizes = 600;
-  for (std::string_view oracle : engine::oracle_names(mx::deployment::kVllm2026_05)) {
-    const engine::OracleTables& tables = engine::tables_of(deployment::kVllm2026_05, oracle);
-    for (const RestatedBackend& backend : restated_backends()) {
-      if (!has_word(backend.oracles, oracle)) continue;
-      for (deployment::PlatformKind kind : kKinds) {
-        const Multiples to = restated_multiples(backend, kind);
-        deployment::Deployment deployment{};
-        deployment.hardware.platform = kind;
-        for (std::int64_t size = 1; size <= kSizes; ++size) {
-          const engine::RoundedSizes sizes = engine::round_up(tables, backend.name, deployment, {size, kSizes + 1 - size});
-          const auto least = [](std::int64_t rounded, std::int64_t from, std::int64_t multiple) {
-            return rounded >= from && rounded < from + multiple && rounded % multiple == 0;
-          };
-          cases.expect(least(sizes.hidden, size, to.hidden) && least(sizes.intermediate, kSizes + 1 - size, to.intermediate), [&] {
-            return std::string(oracle) + " " + std::string(backend.name) + " on " + std::string(deployment::name_of(kind)) + " rounds " + std::to_string(size) +
-                   " x " + std::to_string(kSizes + 1 - size) + " to " + std::to_string(sizes.hidden) + " x " + std::to_string(sizes.intermediate);
-          });
+  const auto compare = [&](const engine::OracleTables& tables, const engine::BackendRow& backend, const deployment::Deployment& deployment) {
+    const Facts facts(tables.engine, deployment);
+    for (std::int64_t size = 1; size <= kSizes; ++size) {
+      const RestatedSizes given{size, kSizes + 1 - size};
+      const engine::RoundedSizes sizes = engine::round_up(tables, backend.name, deployment, {given.first, given.second});
+      cases.expect(RestatedSizes{sizes.hidden, sizes.intermediate} == restated_sizes(tables.name, backend.name, facts, given), [&] {
+        return std::string(tables.name) + " " + std::string(backend.name) + " on " + std::string(deployment::name_of(deployment.hardware.platform)) +
+               " rounds " + std::to_string(given.first) + " x " + std::to_string(given.second) + " to " + std::to_string(sizes.hidden) + " x " +
+               std::to_string(sizes.intermediate);
+      });
+    }
+  };
+  for (const deployment::Engine engine : deployment::known_engines()) {
+    for (std::string_view oracle : engine::oracle_names(engine)) {
+      const engine::OracleTables& tables = engine::tables_of(engine, oracle);
+      for (const engine::BackendRow& backend : tables.backends) {
+        for (deployment::PlatformKind kind : kKinds) {
+          deployment::Deployment deployment{};
+          deployment.hardware.platform = kind;
+          compare(tables, backend, deployment);
         }
       }
     }
@@ -136,13 +140,13 @@ Outcome answer_is_as_restated(const Law& law) {
 }
 
 std::string order_difference(const engine::OracleTables& tables, const Deployment& deployment) {
-  const Facts facts(deployment);
+  const Facts facts(kSearched, deployment);
   const auto key = [](const std::string& name) { return deployment::quant_key_named(name); };
   const deployment::Parallel parallel = deployment::derive(deployment.parallel, tables.engine);
   const std::vector<std::string_view> order = engine::priority_order(
       {tables.priority, tables.to_front}, {deployment.hardware, parallel, key(deployment.weight_key), key(deployment.activation_key),
                                            deployment::activation_named(deployment.layer.activation)});
-  const std::vector<std::string_view> said = restated_priority(tables.name, facts);
+  const std::vector<std::string_view> said = restated_order(tables.name, facts);
   const auto at = std::mismatch(order.begin(), order.end(), said.begin(), said.end());
   if (at.first == order.end() && at.second == said.end()) return {};
   const auto text = [](auto place, auto end) { return place == end ? std::string("nothing") : std::string(*place); };
@@ -163,7 +167,7 @@ namespace {
 /// "BACKEND/Class" of the first class of the list that takes the deployment, each asked on its own; "" for none.
 std::string first_supported(std::string_view oracle, const Deployment& deployment) {
   const std::vector<engine::Candidate> support = engine::support(deployment::kVllm2026_05, oracle, deployment);
-  for (std::string_view backend : restated_priority(oracle, Facts(deployment))) {
+  for (std::string_view backend : restated_order(oracle, Facts(kSearched, deployment))) {
     // The gpt-oss path keeps the backends of the key that is asked for; both it and the fp8 oracle drop what the caller does not allow.
     if (oracle == "mxfp4" && restated_backend(oracle, backend)->own_key != deployment.activation_key) continue;
     if (backend.ends_with("VLLM_CUTLASS") && oracle == "fp8" && !deployment.allow_vllm_cutlass) continue;
@@ -194,7 +198,7 @@ Outcome nothing_better_is_skipped(const Law& law) {
 namespace {
 
 std::size_t rank_of(std::string_view oracle, const Deployment& deployment, const Decision& decision) {
-  const std::vector<std::string_view> order = restated_priority(oracle, Facts(deployment));
+  const std::vector<std::string_view> order = restated_order(oracle, Facts(kSearched, deployment));
   if (!decision.choice) return order.size() + 1;
   return static_cast<std::size_t>(std::find(order.begin(), order.end(), decision.choice->backend) - order.begin());
 }
@@ -216,7 +220,7 @@ void require_no_less(std::string_view oracle, const Deployment& less, const Depl
 }
 
 /// A device and a newer one of its major version, or of Ampere's.
-struct Newer {
+struct Upgrade {
   int from;
   int to;
 };
@@ -234,8 +238,8 @@ Outcome more_is_never_less(const Law& law) {
                        more.software.*row.answer = true;
                        require_no_less(oracle, less, more, std::string(row.name));
                      }
-                     constexpr std::array<Newer, 6> kNewer = {{{75, 80}, {80, 86}, {86, 89}, {100, 103}, {120, 121}, {103, 109}}};
-                     for (const Newer& step : kNewer) {
+                     constexpr std::array<Upgrade, 6> kUpgrades = {{{75, 80}, {80, 86}, {86, 89}, {100, 103}, {120, 121}, {103, 109}}};
+                     for (const Upgrade& step : kUpgrades) {
                        Deployment less = drawn, more = drawn;
                        less.hardware = {deployment::PlatformKind::cuda, step.from, ""};
                        more.hardware = {deployment::PlatformKind::cuda, step.to, ""};

@@ -43,12 +43,14 @@ std::vector<std::string_view> words_of(std::string_view text) {
   return words;
 }
 
-Facts::Facts(const deployment::Deployment& of) : deployment(of), weight(of.weight_key), activation(of.activation_key) {
+Facts::Facts(deployment::Engine of_engine, const deployment::Deployment& of)
+    : engine(of_engine), deployment(of), weight(of.weight_key), activation(of.activation_key) {
   const deployment::ParallelRequest& parallel = of.parallel;
   const int ranks = parallel.tp * parallel.pcp * parallel.dp;
   const bool experts_split = parallel.enable_expert_parallel && ranks > 1;
   ep_size = experts_split ? ranks : 1;
-  exchanges = experts_split && parallel.dp > 1;
+  const bool more = engine >= deployment::kVllm2026_08 && (parallel.pcp > 1 || parallel.sp > 1);
+  exchanges = experts_split && (parallel.dp > 1 || more);
 }
 
 bool Facts::is(std::string_view platform) const { return deployment::name_of(deployment.hardware.platform) == platform; }
@@ -58,6 +60,11 @@ bool Facts::gfx(std::string_view any_of) const {
   const auto words = words_of(any_of);
   return is("rocm") &&
          std::any_of(words.begin(), words.end(), [&](std::string_view part) { return deployment.hardware.gcn_arch.find(part) != std::string::npos; });
+}
+
+bool Facts::fused_aiter() const {
+  const bool runs = gfx(engine < deployment::kVllm2026_08 ? "gfx942 gfx950" : "gfx942 gfx950 gfx1250");
+  return runs && deployment.software.aiter_found && word("VLLM_ROCM_USE_AITER") && word("VLLM_ROCM_USE_AITER_MOE", true);
 }
 
 bool Facts::exchange_is(std::string_view any_of) const { return exchanges && has_word(any_of, deployment.parallel.all2all_backend); }

@@ -5,7 +5,7 @@
 #include <array>
 #include <vector>
 
-#include "props/engine/vllm/later_laws.hpp"
+#include "props/engine/vllm/version_laws.hpp"
 #include "props/engine/vllm/law_tools.hpp"
 #include "props/failure_file.hpp"
 
@@ -43,8 +43,8 @@ constexpr Law kLedger{"O1/findings", "the audit finds what the ledger lists, no 
 std::span<const Law> oracle_laws() {
   static const std::vector<Law> laws = [] {
     std::vector<Law> all(kLaws.begin(), kLaws.end());
-    const std::span<const Law> later = later_laws();
-    all.insert(all.end(), later.begin(), later.end());
+    const std::span<const Law> of_versions = version_laws();
+    all.insert(all.end(), of_versions.begin(), of_versions.end());
     all.push_back(kLedger);
     return all;
   }();

@@ -11,33 +11,7 @@ using Text = std::string_view;
 using Texts = std::vector<Text>;
 
 constexpr Text kMxfp4 = "mxfp4 mxfp4_deepseek_v4";
-constexpr Text kMxfp4Order =
-    "FLASHINFER_TRTLLM_MXFP4_BF16 FLASHINFER_TRTLLM_MXFP4_MXFP8 AITER_MXFP4_BF16 AITER_MXFP4_FP8 AITER_MXFP4_MXFP4 TRITON "
-    "FLASHINFER_CUTLASS_MXFP4_BF16 FLASHINFER_CUTLASS_MXFP4_MXFP8 MARLIN BATCHED_MARLIN XPU";
-constexpr Text kNvfp4Order = "FLASHINFER_TRTLLM FLASHINFER_CUTEDSL FLASHINFER_CUTEDSL_BATCHED FLASHINFER_CUTLASS VLLM_CUTLASS MARLIN EMULATION";
 constexpr Text kNvfp4Flashinfer = "FLASHINFER_TRTLLM FLASHINFER_CUTLASS FLASHINFER_CUTEDSL FLASHINFER_CUTEDSL_BATCHED FLASHINFER_B12X";
-constexpr Text kFp8Order =
-    "AITER FLASHINFER_TRTLLM FLASHINFER_CUTLASS DEEPGEMM VLLM_CUTLASS TRITON MARLIN BATCHED_DEEPGEMM BATCHED_VLLM_CUTLASS BATCHED_TRITON XPU CPU";
-
-Texts fp8_order(const Facts& f) {
-  Text first;
-  const bool blocks = f.keys_are("kFp8Static128BlockSym", "kFp8Dynamic128Sym");
-  if (f.is("cuda") && f.capability() == 90 && blocks) first = f.ep_size > 1 ? "FLASHINFER_CUTLASS" : "TRITON";
-  if (f.is("xpu")) first = "XPU";
-  if (f.is("cpu")) first = "CPU";
-  Texts order = words_of(kFp8Order);
-  if (!first.empty()) {
-    std::erase(order, first);
-    order.insert(order.begin(), first);
-  }
-  return order;
-}
-
-Texts deepseek_v4_order(const Facts& f) {
-  if (!f.is("rocm")) return words_of("FLASHINFER_TRTLLM_MXFP4_MXFP8 DEEPGEMM_MXFP4 MARLIN BATCHED_MARLIN");
-  const bool v4 = f.deployment.layer.routing_method == "DeepseekV4";
-  return words_of(v4 ? "TRITON_UNFUSED AITER_MXFP4_BF16" : "AITER_MXFP4_BF16");
-}
 
 /// What a search has found.
 struct Found {
@@ -50,7 +24,7 @@ struct Found {
 /// One oracle asked about one deployment. The functions are named after what the engine does; `key` is that of the activations.
 class Search {
  public:
-  Search(Text oracle, const deployment::Deployment& deployment) : oracle_(oracle), f_(deployment), wish_(deployment.layer.moe_backend) {
+  Search(Text oracle, const deployment::Deployment& deployment) : oracle_(oracle), f_(kSearched, deployment), wish_(deployment.layer.moe_backend) {
     if (has_word(kMxfp4, oracle)) f_.weight = "kMxfp4Static";
     if (oracle == "mxfp8") {
       f_.weight = "kMxfp8Static";
@@ -148,7 +122,7 @@ class Search {
     const Text key = requested_key(f_.deployment);
     const Text key_of_all = key == "None" ? Text() : key;
     if (wish_ != "auto") return attempt_each(filtered(wished(), key), key_of_all);
-    Texts order = filtered(words_of(kMxfp4Order), key);
+    Texts order = filtered(restated_order(oracle_, f_), key);
     if (f_.is_set("VLLM_USE_FLASHINFER_MOE_MXFP4_BF16")) {
       if (f_.integer("VLLM_USE_FLASHINFER_MOE_MXFP4_BF16")) {
         if (f_.capability() == 90) return attempt("FLASHINFER_CUTLASS_MXFP4_BF16", "None");
@@ -169,7 +143,7 @@ class Search {
 
   Found deepseek_v4() {
     if (wish_ != "auto") return attempt_each(wished(), "");
-    if (const auto found = walk(deepseek_v4_order(f_), "")) return *found;
+    if (const auto found = walk(restated_order(oracle_, f_), "")) return *found;
     raise("NotImplementedError");
   }
 
@@ -197,7 +171,7 @@ class Search {
       raise("NotImplementedError");
     }
     if (f_.word("VLLM_TEST_FORCE_FP8_MARLIN")) return attempt("MARLIN", key);
-    if (const auto found = walk(words_of(kNvfp4Order), key)) return *found;
+    if (const auto found = walk(restated_order(oracle_, f_), key)) return *found;
     raise("NotImplementedError");
   }
 
@@ -240,7 +214,7 @@ class Search {
       if (!cutlass && has_word("VLLM_CUTLASS BATCHED_VLLM_CUTLASS", backends[0])) raise("ValueError");
       return attempt_each(backends, key);
     }
-    Texts order = fp8_order(f_);
+    Texts order = restated_order(oracle_, f_);
     if (const auto found = fp8_variables(order)) return *found;
     if (!cutlass) {
       std::erase(order, "VLLM_CUTLASS");
@@ -253,7 +227,7 @@ class Search {
 
   Found mxfp8() {
     if (wish_ != "auto") return attempt_each(wished(), f_.activation);
-    if (const auto found = walk({"FLASHINFER_TRTLLM", "MARLIN", "XPU"}, f_.activation)) return *found;
+    if (const auto found = walk(restated_order(oracle_, f_), f_.activation)) return *found;
     raise("ValueError");
   }
 
@@ -262,20 +236,10 @@ class Search {
   Text wish_;
 };
 
-std::int64_t up(std::int64_t size, std::int64_t multiple) { return size % multiple == 0 ? size : size + multiple - size % multiple; }
-
 }  // namespace
 
-Texts restated_priority(Text oracle, const Facts& facts) {
-  if (oracle == "mxfp4") return words_of(kMxfp4Order);
-  if (oracle == "mxfp4_deepseek_v4") return deepseek_v4_order(facts);
-  if (oracle == "nvfp4") return words_of(kNvfp4Order);
-  if (oracle == "fp8") return fp8_order(facts);
-  return words_of(oracle == "mxfp8" ? "FLASHINFER_TRTLLM MARLIN XPU" : "CUTLASS");
-}
-
 std::string restated_verdict(Text oracle, const RestatedBackend& backend, Text kernel_class, const deployment::Deployment& deployment) {
-  Facts facts(deployment);
+  Facts facts(kSearched, deployment);
   if (has_word(kMxfp4, oracle)) {
     facts.weight = "kMxfp4Static";
     const bool asked = oracle == "mxfp4" && deployment.activation_key != "None";
@@ -307,11 +271,11 @@ RestatedAnswer restated_answer(Text oracle, const deployment::Deployment& deploy
     const Found found = Search(oracle, deployment).run();
     const RestatedBackend* row = restated_backend(oracle, found.backend);
     const deployment::LayerConfig& layer = deployment.layer;
-    const Multiples to = restated_multiples(*row, deployment.hardware.platform);
+    const RestatedSizes sizes = restated_sizes(oracle, found.backend, Facts(kSearched, deployment), {layer.hidden, layer.intermediate_per_partition});
     answer.backend = found.backend;
     answer.kernel_class = found.kernel_class;
-    answer.hidden = up(layer.hidden, to.hidden);
-    answer.intermediate = up(layer.intermediate_per_partition, to.intermediate);
+    answer.hidden = sizes.first;
+    answer.intermediate = sizes.second;
     answer.global_sf = row->global_sf;
   } catch (const EngineError& error) {
     answer.error_type = error.type;

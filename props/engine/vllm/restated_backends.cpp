@@ -1,4 +1,4 @@
-// The backends of each oracle, their names and the multiples of their sizes.
+// The backends of each oracle and their names.
 
 #include <algorithm>
 #include <array>
@@ -18,25 +18,23 @@ constexpr Text kTrtllmFp8 = "TrtLlmFp8ExpertsMonolithic TrtLlmFp8ExpertsModular"
 constexpr Text kTrtllmNvfp4 = "TrtLlmNvFp4ExpertsMonolithic TrtLlmNvFp4ExpertsModular";
 
 constexpr std::array kBackends = {
-    RestatedBackend{kMxfp4, "DEEPGEMM_MXFP4", "DeepGemmFP4Experts", "kFp8Dynamic128Sym", "deep_gemm", 128, 128, 128, 128},
-    RestatedBackend{kMxfp4, "FLASHINFER_TRTLLM_MXFP4_BF16", kTrtllmMxfp4, "None", "flashinfer_trtllm", 256, 256, 256, 256},
-    RestatedBackend{kMxfp4, "FLASHINFER_TRTLLM_MXFP4_MXFP8", kTrtllmMxfp4, "kMxfp8Dynamic", "flashinfer_trtllm flashinfer_trtllm_afp8", 256, 256, 256,
-                    256},
-    RestatedBackend{kMxfp4, "FLASHINFER_CUTLASS_MXFP4_BF16", "FlashInferExperts", "None", "flashinfer_cutlass", 128, 128, 128, 128},
-    RestatedBackend{kMxfp4, "FLASHINFER_CUTLASS_MXFP4_MXFP8", "FlashInferExperts", "kMxfp8Dynamic", "flashinfer_cutlass flashinfer_cutlass_afp8", 128,
-                    128, 128, 128},
-    RestatedBackend{kMxfp4, "BATCHED_MARLIN", "BatchedMarlinExperts", "None", "", 256, 128, 256, 128},
-    RestatedBackend{kMxfp4, "MARLIN", "MarlinExperts", "None", "marlin", 256, 128, 256, 128},
-    RestatedBackend{kMxfp4, "AITER_MXFP4_BF16", "AiterExperts", "None", "aiter", 1, 64, 256, 256},
-    RestatedBackend{kMxfp4, "AITER_MXFP4_FP8", "AiterW4A8ExpertsMonolithic", "kFp8StaticTensorSym", "aiter aiter_mxfp4_fp8", 1, 64, 256, 256},
-    RestatedBackend{kMxfp4, "AITER_MXFP4_MXFP4", "AiterExperts", "kMxfp4Dynamic", "aiter aiter_mxfp4_mxfp4", 1, 64, 256, 256},
-    RestatedBackend{kMxfp4, "TRITON", kTritonMxfp4, "None", "triton", 1, 64, 256, 256},
-    RestatedBackend{kMxfp4, "TRITON_UNFUSED", "UnfusedOAITritonExperts", "None", "triton_unfused", 1, 64, 256, 256},
-    RestatedBackend{kMxfp4, "XPU", "XPUExpertsMXFp4", "None", "xpu", 1, 64, 256, 256},
-    RestatedBackend{kMxfp4, "CPU", "CPUExpertsMxfp4", "None", "cpu", 32, 32, 256, 256},
-    RestatedBackend{kMxfp4, "EMULATION", "OCP_MXQuantizationEmulationTritonExperts", "None", "emulation", 1, 64, 256, 256},
-    RestatedBackend{kMxfp4, "HUMMING", kHumming, "None", "humming", 1, 64, 256, 256},
-    RestatedBackend{kMxfp4, "NONE", "", "None", "", 1, 64, 256, 256},
+    RestatedBackend{kMxfp4, "DEEPGEMM_MXFP4", "DeepGemmFP4Experts", "kFp8Dynamic128Sym", "deep_gemm"},
+    RestatedBackend{kMxfp4, "FLASHINFER_TRTLLM_MXFP4_BF16", kTrtllmMxfp4, "None", "flashinfer_trtllm"},
+    RestatedBackend{kMxfp4, "FLASHINFER_TRTLLM_MXFP4_MXFP8", kTrtllmMxfp4, "kMxfp8Dynamic", "flashinfer_trtllm flashinfer_trtllm_afp8"},
+    RestatedBackend{kMxfp4, "FLASHINFER_CUTLASS_MXFP4_BF16", "FlashInferExperts", "None", "flashinfer_cutlass"},
+    RestatedBackend{kMxfp4, "FLASHINFER_CUTLASS_MXFP4_MXFP8", "FlashInferExperts", "kMxfp8Dynamic", "flashinfer_cutlass flashinfer_cutlass_afp8"},
+    RestatedBackend{kMxfp4, "BATCHED_MARLIN", "BatchedMarlinExperts", "None", ""},
+    RestatedBackend{kMxfp4, "MARLIN", "MarlinExperts", "None", "marlin"},
+    RestatedBackend{kMxfp4, "AITER_MXFP4_BF16", "AiterExperts", "None", "aiter"},
+    RestatedBackend{kMxfp4, "AITER_MXFP4_FP8", "AiterW4A8ExpertsMonolithic", "kFp8StaticTensorSym", "aiter aiter_mxfp4_fp8"},
+    RestatedBackend{kMxfp4, "AITER_MXFP4_MXFP4", "AiterExperts", "kMxfp4Dynamic", "aiter aiter_mxfp4_mxfp4"},
+    RestatedBackend{kMxfp4, "TRITON", kTritonMxfp4, "None", "triton"},
+    RestatedBackend{kMxfp4, "TRITON_UNFUSED", "UnfusedOAITritonExperts", "None", "triton_unfused"},
+    RestatedBackend{kMxfp4, "XPU", "XPUExpertsMXFp4", "None", "xpu"},
+    RestatedBackend{kMxfp4, "CPU", "CPUExpertsMxfp4", "None", "cpu"},
+    RestatedBackend{kMxfp4, "EMULATION", "OCP_MXQuantizationEmulationTritonExperts", "None", "emulation"},
+    RestatedBackend{kMxfp4, "HUMMING", kHumming, "None", "humming"},
+    RestatedBackend{kMxfp4, "NONE", "", "None", ""},
 
     RestatedBackend{.oracles = "nvfp4", .name = "FLASHINFER_TRTLLM", .classes = kTrtllmNvfp4, .wishes = "flashinfer_trtllm", .global_sf = true},
     RestatedBackend{
@@ -80,12 +78,6 @@ const RestatedBackend* restated_backend(Text oracle, Text name) {
   const auto found =
       std::find_if(kBackends.begin(), kBackends.end(), [&](const RestatedBackend& row) { return has_word(row.oracles, oracle) && row.name == name; });
   return found == kBackends.end() ? nullptr : &*found;
-}
-
-Multiples restated_multiples(const RestatedBackend& backend, deployment::PlatformKind platform) {
-  if (platform == deployment::PlatformKind::rocm) return {backend.hidden_on_rocm, backend.intermediate_on_rocm};
-  const bool marlin = has_word(backend.oracles, "mxfp4") && backend.name.ends_with("MARLIN");
-  return {marlin && platform == deployment::PlatformKind::xpu ? 128 : backend.hidden, backend.intermediate};
 }
 
 Text batched_member(Text oracle, Text backend) {

@@ -80,7 +80,7 @@ void compare_names(Differences& differences, const OracleTables& tables) {
 /// On a device for which no backend is moved to the front and no other list is taken.
 void compare_order(Differences& differences, const OracleTables& tables) {
   const deployment::Deployment deployment = deployment::deployment_on(deployment::platform_named("SM100"), {}, {});
-  const std::vector<Text> said = restated_priority(tables.name, Facts(deployment));
+  const std::vector<Text> said = restated_order(tables.name, Facts(kSearched, deployment));
   differences.expect(joined(tables.priority) == joined(said), "the order is " + joined(tables.priority));
 }
 
@@ -109,7 +109,7 @@ void check_needs(Exhaustive& cases, const OracleTables& tables) {
 }
 
 void check_classes(Exhaustive& cases) {
-  const std::vector<Text> restated = restated_classes();
+  const std::vector<Text> restated = restated_classes(kSearched);
   for (const KernelClass& row : engine::kernel_classes(mx::deployment::kVllm2026_05)) {
     // Halves are asked through their pair alone.
     const auto classes = engine::kernel_classes(mx::deployment::kVllm2026_05);
@@ -174,21 +174,20 @@ struct OneSidedRow {
   Text backends;
   Text why;
 };
-/// Chosen, without a row of layouts.
-/// Laid out, and never chosen for these weights: the conversion exists, the classes refuse the keys or the backend is one of a later version.
-constexpr Text kLater = "a backend of 2026-08, whose choices are not known";
+/// Laid out, and never chosen for these weights: the conversion exists, the classes refuse the keys or the backend is one that 2026-08 brought.
+constexpr Text kOfAugust = "a backend of 2026-08, whose choices are not known";
 constexpr std::array kNeverChosen = {
     OneSidedRow{WeightFormat::fp8_block, "XPU", "XPUExpertsFp8 takes weights with one scale a tensor"},
     OneSidedRow{WeightFormat::fp8_channel, "XPU", "XPUExpertsFp8 takes weights with one scale a tensor"},
     OneSidedRow{WeightFormat::fp8_tensor, "CPU", "CPUExpertsFp8 takes weights in blocks"},
-    OneSidedRow{WeightFormat::mxfp8, "AITER_MXFP8 DEEPGEMM EMULATION HUMMING TRITON_MXFP8", kLater},
-    OneSidedRow{WeightFormat::fp8_tensor, "HPC HUMMING", kLater},
-    OneSidedRow{WeightFormat::fp8_channel, "HUMMING", kLater},
-    OneSidedRow{WeightFormat::fp8_pair, "HUMMING", kLater},
+    OneSidedRow{WeightFormat::mxfp8, "AITER_MXFP8 DEEPGEMM EMULATION HUMMING TRITON_MXFP8", kOfAugust},
+    OneSidedRow{WeightFormat::fp8_tensor, "HPC HUMMING", kOfAugust},
+    OneSidedRow{WeightFormat::fp8_channel, "HUMMING", kOfAugust},
+    OneSidedRow{WeightFormat::fp8_pair, "HUMMING", kOfAugust},
     OneSidedRow{WeightFormat::fp8_block_e8m0, "DEEPGEMM BATCHED_DEEPGEMM", "the oracle's key of blocks does not say what their scales are"},
-    OneSidedRow{WeightFormat::fp8_block, "HPC HUMMING", kLater},
-    OneSidedRow{WeightFormat::nvfp4, "B12X HUMMING", kLater},
-    OneSidedRow{WeightFormat::mxfp4, "B12X_MXFP4_MXFP8 B12X_MXFP4_BF16", kLater},
+    OneSidedRow{WeightFormat::fp8_block, "HPC HUMMING", kOfAugust},
+    OneSidedRow{WeightFormat::nvfp4, "B12X HUMMING", kOfAugust},
+    OneSidedRow{WeightFormat::mxfp4, "B12X_MXFP4_MXFP8 B12X_MXFP4_BF16", kOfAugust},
     OneSidedRow{WeightFormat::mxfp4, "DEEPGEMM_MEGA_MOE", "DeepSeek-V4's own, no member of the oracle"},
 };
 

@@ -124,9 +124,9 @@ Outcome fallback_is_visible(const Law& law) {
   return on_random(law, kKind, [](Text oracle, const Deployment& deployment) {
     const Decided it = decided(oracle, deployment, engine::Detail::texts);
     if (!it.decision.choice) return;
-    const Facts facts(deployment);
+    const Facts facts(kSearched, deployment);
     const bool listens = oracle != "w4a8" && deployment.layer.moe_backend != "auto";
-    const std::vector<Text> order = listens ? meant_by(oracle, deployment.layer.moe_backend, facts.batched()) : restated_priority(oracle, facts);
+    const std::vector<Text> order = listens ? meant_by(oracle, deployment.layer.moe_backend, facts.batched()) : restated_order(oracle, facts);
     for (Text backend : order) {
       if (backend == it.decision.choice->backend) break;
       require(is_refused_in(it.decision, backend), std::string(backend) + " comes first and no reason against it is given", it);

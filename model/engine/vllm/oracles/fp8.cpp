@@ -21,7 +21,7 @@ constexpr std::array<Names, 1> kCutlassClasses = {"TritonOrCutlassExperts"};
 constexpr std::array<Names, 1> kBatchedCutlassClasses = {"CutlassBatchedExpertsFp8"};
 constexpr std::array<Names, 2> kXpuClassesMay = {"XPUExpertsFp8", "XPUExpertsMxfp8"};
 constexpr std::array<Names, 3> kXpuClasses = {"XPUExpertsFp8", "XPUExpertsMxFp8", "XPUExpertsBlockFp8"};
-constexpr std::array<Names, 3> kAiterNowClasses = {"AiterFp8BlockExperts", "AiterFp8TensorExperts", "AiterFp8ChannelExperts"};
+constexpr std::array<Names, 3> kAiterSchemeClasses = {"AiterFp8BlockExperts", "AiterFp8TensorExperts", "AiterFp8ChannelExperts"};
 constexpr std::array<Names, 1> kHpcClasses = {"HPCExperts"};
 constexpr std::array<Names, 1> kCpuW8a8Classes = {"CPUExpertsFp8W8A8"};
 constexpr std::array<Names, 1> kCpuClasses = {"CPUExpertsFp8"};
@@ -35,7 +35,7 @@ constexpr std::array kBackends = {
     BackendRow{.name = "TRITON", .classes = kTritonClasses},
     BackendRow{.name = "BATCHED_TRITON", .classes = kBatchedTritonClasses},
     BackendRow{.name = "AITER", .classes = kAiterClasses, .versions = kUntilNovember},
-    BackendRow{.name = "AITER", .classes = kAiterNowClasses, .versions = kSinceNovember},
+    BackendRow{.name = "AITER", .classes = kAiterSchemeClasses, .versions = kSinceNovember},
     BackendRow{.name = "VLLM_CUTLASS", .classes = kCutlassClasses},
     BackendRow{.name = "BATCHED_VLLM_CUTLASS", .classes = kBatchedCutlassClasses},
     BackendRow{.name = "XPU", .classes = kXpuClassesMay, .versions = kMay},
@@ -194,24 +194,14 @@ constexpr std::array kSteps = {
     Step{.kind = StepKind::choose_none},
 };
 
-OracleTables rest(deployment::Engine engine) {
+OracleTables rest(deployment::Engine) {
   return {
-      .engine = engine,
       .name = "fp8",
-      .weight_key = std::nullopt,
       .keys = KeyPolicy::callers,
       .support_keys = KeyPolicy::callers,
       .usual_weight_key = deployment::QuantKey::fp8_static_128_block,
       .usual_activation_key = deployment::QuantKey::fp8_dynamic_128,
-      .classes = {},
-      .backends = {},
-      .user_names = {},
-      .priority = {},
-      .to_front = {},
       .batched_rewrites = kRewrites,
-      .survives_key_filter = {},
-      .steps = {},
-      .roundings = {},
   };
 }
 

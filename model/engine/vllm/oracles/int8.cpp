@@ -8,14 +8,14 @@ namespace mx::engine {
 namespace {
 
 constexpr std::array<Names, 1> kTritonClasses = {"TritonExperts"};
-constexpr std::array<Names, 2> kCpuClasses = {"ArmCPUExpertsInt8", "CPUExpertsInt8"};
-constexpr std::array<Names, 4> kCpuNowClasses = {"ZenCPUExpertsInt8", "PowerCPUExpertsInt8", "ArmCPUExpertsInt8", "CPUExpertsInt8"};
+constexpr std::array<Names, 2> kTwoCpuClasses = {"ArmCPUExpertsInt8", "CPUExpertsInt8"};
+constexpr std::array<Names, 4> kFourCpuClasses = {"ZenCPUExpertsInt8", "PowerCPUExpertsInt8", "ArmCPUExpertsInt8", "CPUExpertsInt8"};
 
 constexpr std::array kBackends = {
     BackendRow{.name = "TRITON", .classes = kTritonClasses},
     BackendRow{.name = "HUMMING", .classes = kHummingClasses},
-    BackendRow{.name = "CPU", .classes = kCpuClasses, .versions = kUntilNovember},
-    BackendRow{.name = "CPU", .classes = kCpuNowClasses, .versions = kSinceNovember},
+    BackendRow{.name = "CPU", .classes = kTwoCpuClasses, .versions = kUntilNovember},
+    BackendRow{.name = "CPU", .classes = kFourCpuClasses, .versions = kSinceNovember},
 };
 constexpr std::array<Names, 1> kTriton = {"TRITON"};
 constexpr std::array kUserNames = {UserNameRow{"triton", kTriton}, UserNameRow{"humming", kHummingBackend}};
@@ -28,24 +28,13 @@ constexpr std::array kSteps = {
     Step{.kind = StepKind::raise, .error_type = "NotImplementedError", .why = "no backend supports this deployment"},
 };
 
-OracleTables rest(deployment::Engine engine) {
+OracleTables rest(deployment::Engine) {
   return {
-      .engine = engine,
       .name = "int8",
-      .weight_key = std::nullopt,
       .keys = KeyPolicy::callers,
       .support_keys = KeyPolicy::callers,
       .usual_weight_key = deployment::QuantKey::int8_static_channel,
       .usual_activation_key = deployment::QuantKey::int8_dynamic_token,
-      .classes = {},
-      .backends = {},
-      .user_names = {},
-      .priority = {},
-      .to_front = {},
-      .batched_rewrites = {},
-      .survives_key_filter = {},
-      .steps = {},
-      .roundings = {},
   };
 }
 

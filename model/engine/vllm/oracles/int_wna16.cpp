@@ -62,14 +62,14 @@ constexpr std::array kPriority = {
 constexpr std::array kMoves = {humming_before("MARLIN")};
 constexpr std::array<Names, 1> kXpu = {"XPU"};
 constexpr std::array<Names, 1> kCpu = {"CPU"};
-constexpr std::array<Names, 2> kCpuNow = {"ZEN_CPU", "CPU"};
+constexpr std::array<Names, 2> kZenOrCpu = {"ZEN_CPU", "CPU"};
 constexpr deployment::Where kOnXpu{.platforms = deployment::bit(deployment::PlatformKind::xpu)};
 constexpr deployment::Where kOnCpu{.platforms = deployment::bit(deployment::PlatformKind::cpu)};
 
 constexpr std::array kSteps = {
     Step{.kind = StepKind::candidates, .when = {.where = kOnXpu}, .backends = kXpu},
     Step{.kind = StepKind::candidates, .when = {.where = kOnCpu}, .backends = kCpu, .versions = kUntilNovember},
-    Step{.kind = StepKind::candidates, .when = {.where = kOnCpu}, .backends = kCpuNow, .versions = kSinceNovember},
+    Step{.kind = StepKind::candidates, .when = {.where = kOnCpu}, .backends = kZenOrCpu, .versions = kSinceNovember},
     // No rewrite for BatchedExperts: marlin refuses them.
     Step{.kind = StepKind::map_name},
     Step{.kind = StepKind::try_in_turn, .when = {.named = true}},
@@ -77,25 +77,14 @@ constexpr std::array kSteps = {
     Step{.kind = StepKind::raise, .error_type = "NotImplementedError", .why = "no backend supports this deployment"},
 };
 
-OracleTables rest(deployment::Engine engine) {
+OracleTables rest(deployment::Engine) {
   return {
-      .engine = engine,
       .name = "int_wna16",
-      .weight_key = std::nullopt,
       .keys = KeyPolicy::own,
       .support_keys = KeyPolicy::own,
       .usual_weight_key = deployment::QuantKey::int4_static,
       .usual_activation_key = deployment::QuantKey::none,
-      .classes = {},
-      .backends = {},
-      .user_names = {},
-      .priority = {},
-      .to_front = {},
-      .batched_rewrites = {},
-      .survives_key_filter = {},
       .asks_backends = true,
-      .steps = {},
-      .roundings = {},
   };
 }
 

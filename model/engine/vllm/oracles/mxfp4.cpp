@@ -21,7 +21,7 @@ constexpr std::array<Names, 1> kTritonUnfusedClasses = {"UnfusedOAITritonExperts
 constexpr std::array<Names, 1> kXpuClassesMay = {"XPUExpertsMXFp4"};
 constexpr std::array<Names, 1> kXpuClasses = {"XPUExpertsMxFp4"};
 constexpr std::array<Names, 2> kAiterBothClasses = {"AiterExperts", "AiterW4A16ExpertsMonolithic"};
-constexpr std::array<Names, 1> kAiterNowClasses = {"AiterMxfp4Experts"};
+constexpr std::array<Names, 1> kAiterMxfp4Classes = {"AiterMxfp4Experts"};
 constexpr std::array<Names, 1> kAiterTritonClasses = {"AiterW4A16ExpertsMonolithic"};
 constexpr std::array<Names, 1> kAiterTritonMxfp4Classes = {"AiterW4A4ExpertsMonolithic"};
 constexpr std::array<Names, 1> kCutlassMxfp4Classes = {"CutlassExpertsMxfp4"};
@@ -66,11 +66,11 @@ constexpr std::array kBackends = {
     backend("MARLIN", kMarlinClasses, deployment::QuantKey::none),
     backend("AITER_MXFP4_BF16", kAiterClasses, deployment::QuantKey::none, kMay),
     backend("AITER_MXFP4_BF16", kAiterBothClasses, deployment::QuantKey::none, kAugust),
-    backend("AITER_MXFP4_BF16", kAiterNowClasses, deployment::QuantKey::none, kSinceNovember),
+    backend("AITER_MXFP4_BF16", kAiterMxfp4Classes, deployment::QuantKey::none, kSinceNovember),
     backend("AITER_TRITON_MXFP4_BF16", kAiterTritonClasses, deployment::QuantKey::none, kSinceNovember),
     backend("AITER_MXFP4_FP8", kAiterW4a8Classes, deployment::QuantKey::fp8_static_tensor),
     backend("AITER_MXFP4_MXFP4", kAiterClasses, deployment::QuantKey::mxfp4_dynamic, kUntilNovember),
-    backend("AITER_MXFP4_MXFP4", kAiterNowClasses, deployment::QuantKey::mxfp4_dynamic, kSinceNovember),
+    backend("AITER_MXFP4_MXFP4", kAiterMxfp4Classes, deployment::QuantKey::mxfp4_dynamic, kSinceNovember),
     backend("AITER_TRITON_MXFP4_MXFP4", kAiterTritonMxfp4Classes, deployment::QuantKey::mxfp4_dynamic, kSinceNovember),
     backend("CUTLASS_MXFP4_MXFP4", kCutlassMxfp4Classes, deployment::QuantKey::mxfp4_dynamic, kSinceNovember),
     backend("TRITON", kTritonClasses, deployment::QuantKey::none),
@@ -103,8 +103,8 @@ constexpr std::array<Names, 1> kAiterMxfp4 = {"AITER_MXFP4_MXFP4"};
 constexpr std::array<Names, 1> kXpu = {"XPU"};
 constexpr std::array<Names, 1> kCpu = {"CPU"};
 constexpr std::array<Names, 1> kEmulation = {"EMULATION"};
-constexpr std::array<Names, 5> kAiterNow = {"AITER_MXFP4_BF16", "AITER_TRITON_MXFP4_BF16", "AITER_MXFP4_FP8", "AITER_MXFP4_MXFP4",
-                                            "AITER_TRITON_MXFP4_MXFP4"};
+constexpr std::array<Names, 5> kAiterOrTriton = {"AITER_MXFP4_BF16", "AITER_TRITON_MXFP4_BF16", "AITER_MXFP4_FP8", "AITER_MXFP4_MXFP4",
+                                                 "AITER_TRITON_MXFP4_MXFP4"};
 constexpr std::array<Names, 1> kAiterTriton = {"AITER_TRITON_MXFP4_BF16"};
 constexpr std::array<Names, 1> kAiterTritonMxfp4 = {"AITER_TRITON_MXFP4_MXFP4"};
 constexpr std::array<Names, 1> kMoeEpCuteDsl = {"FLASHINFER_MOE_EP_CUTEDSL"};
@@ -121,7 +121,7 @@ constexpr std::array kUserNames = {
     UserNameRow{"humming", kHummingBackend},
     UserNameRow{"marlin", kMarlin},
     UserNameRow{"aiter", kAiter, kUntilNovember},
-    UserNameRow{"aiter", kAiterNow, kSinceNovember},
+    UserNameRow{"aiter", kAiterOrTriton, kSinceNovember},
     UserNameRow{"aiter_triton_mxfp4_bf16", kAiterTriton, kSinceNovember},
     UserNameRow{"aiter_triton_mxfp4_mxfp4", kAiterTritonMxfp4, kSinceNovember},
     UserNameRow{"flashinfer_moe_ep_cutedsl", kMoeEpCuteDsl, kSinceNovember},
@@ -221,23 +221,15 @@ constexpr OracleSource kSource{kBackends, kUserNames, kPriority, kMoves, kSteps,
 
 OracleTables rest(deployment::Engine engine) {
   return {
-      .engine = engine,
       .name = "mxfp4",
       .weight_key = deployment::QuantKey::mxfp4_static,
       .keys = engine < deployment::kVllm2026_08 ? KeyPolicy::requested_or_own : KeyPolicy::own,
       .support_keys = KeyPolicy::requested_or_own,
       .usual_weight_key = deployment::QuantKey::mxfp4_static,
       .usual_activation_key = deployment::QuantKey::none,
-      .classes = {},
-      .backends = {},
-      .user_names = {},
-      .priority = {},
-      .to_front = {},
       .batched_rewrites = kRewrites,
       .survives_key_filter = "EMULATION",
       .filter_falls_back = engine >= deployment::kVllm2026_11,
-      .steps = {},
-      .roundings = {},
   };
 }
 

@@ -70,24 +70,14 @@ constexpr std::array kSteps = {
     Step{.kind = StepKind::raise, .error_type = "ValueError", .why = "no backend supports this deployment"},
 };
 
-OracleTables rest(deployment::Engine engine) {
+OracleTables rest(deployment::Engine) {
   return {
-      .engine = engine,
       .name = "mxfp8",
       .weight_key = deployment::QuantKey::mxfp8_static,
       .keys = KeyPolicy::own,
       .support_keys = KeyPolicy::own,
       .usual_weight_key = deployment::QuantKey::mxfp8_static,
       .usual_activation_key = deployment::QuantKey::none,
-      .classes = {},
-      .backends = {},
-      .user_names = {},
-      .priority = {},
-      .to_front = {},
-      .batched_rewrites = {},
-      .survives_key_filter = {},
-      .steps = {},
-      .roundings = {},
   };
 }
 

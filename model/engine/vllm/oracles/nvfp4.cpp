@@ -118,24 +118,14 @@ constexpr std::array kSteps = {
     Step{.kind = StepKind::raise, .error_type = "NotImplementedError", .why = "no backend supports this deployment"},
 };
 
-OracleTables rest(deployment::Engine engine) {
+OracleTables rest(deployment::Engine) {
   return {
-      .engine = engine,
       .name = "nvfp4",
-      .weight_key = std::nullopt,
       .keys = KeyPolicy::callers,
       .support_keys = KeyPolicy::callers,
       .usual_weight_key = deployment::QuantKey::nvfp4_static,
       .usual_activation_key = deployment::QuantKey::nvfp4_dynamic,
-      .classes = {},
-      .backends = {},
-      .user_names = {},
-      .priority = {},
-      .to_front = {},
       .batched_rewrites = kRewrites,
-      .survives_key_filter = {},
-      .steps = {},
-      .roundings = {},
   };
 }
 

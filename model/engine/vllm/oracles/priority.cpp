@@ -49,7 +49,7 @@ Order priority_order(const PriorityTable& table, const PriorityRequest& request)
   Order order(table.backends.begin(), table.backends.end());
   for (const FrontRow& row : table.to_front) {
     const bool beside = row.move == Move::before || row.move == Move::behind;
-    if (beside && fault::planted(fault::Fault::later_lists_never_reorder)) continue;
+    if (beside && fault::planted(fault::Fault::lists_never_reorder)) continue;
     if (applies(row, request) && !fault::planted(fault::Fault::oracle_moves_nothing_to_front)) move(order, row);
   }
   return order;

@@ -11,7 +11,7 @@ namespace {
 constexpr std::array<Names, 2> kTrtllmClasses = {"TrtLlmBf16ExpertsMonolithic", "TrtLlmBf16ExpertsModular"};
 constexpr std::array<Names, 1> kFlashinferClasses = {"FlashInferExperts"};
 constexpr std::array<Names, 1> kAiterClasses = {"AiterExperts"};
-constexpr std::array<Names, 1> kAiterNowClasses = {"AiterUnquantizedExperts"};
+constexpr std::array<Names, 1> kAiterUnquantizedClasses = {"AiterUnquantizedExperts"};
 constexpr std::array<Names, 1> kTritonClasses = {"TritonExperts"};
 constexpr std::array<Names, 1> kBatchedTritonClasses = {"BatchedTritonExperts"};
 constexpr std::array<Names, 4> kCpuClasses = {"X86CPUUnquantizedExperts", "ArmCPUUnquantizedExperts", "PowerCPUUnquantizedExperts",
@@ -23,7 +23,7 @@ constexpr std::array kBackends = {
     BackendRow{.name = "FLASHINFER_TRTLLM", .classes = kTrtllmClasses, .lora_class = "TrtLlmBf16LoRAExperts"},
     BackendRow{.name = "FLASHINFER_CUTLASS", .classes = kFlashinferClasses},
     BackendRow{.name = "AITER", .classes = kAiterClasses, .versions = kUntilNovember},
-    BackendRow{.name = "AITER", .classes = kAiterNowClasses, .versions = kSinceNovember},
+    BackendRow{.name = "AITER", .classes = kAiterUnquantizedClasses, .versions = kSinceNovember},
     BackendRow{.name = "TRITON", .classes = kTritonClasses},
     BackendRow{.name = "BATCHED_TRITON", .classes = kBatchedTritonClasses},
     BackendRow{.name = "CPU", .classes = kCpuClasses},
@@ -46,8 +46,8 @@ constexpr std::array kUserNames = {
 };
 constexpr std::array kRewrites = {RewriteRow{"TRITON", "BATCHED_TRITON"}};
 // These are wishes for layers that are quantized.
-constexpr std::array<Names, 1> kAutoToo = {"humming"};
-constexpr std::array<Names, 2> kAutoTooNow = {"humming", "marlin"};
+constexpr std::array<Names, 1> kHummingAlone = {"humming"};
+constexpr std::array<Names, 2> kHummingOrMarlin = {"humming", "marlin"};
 
 // Of cuda; the others' are steps.
 constexpr std::array kPriority = {
@@ -71,7 +71,7 @@ constexpr std::array kMoves = {
 };
 constexpr std::array<Names, 3> kOnRocm = {"AITER", "TRITON", "BATCHED_TRITON"};
 constexpr std::array<Names, 1> kXpu = {"XPU"};
-constexpr std::array<Names, 2> kXpuNow = {"XPU", "TRITON"};
+constexpr std::array<Names, 2> kXpuOrTriton = {"XPU", "TRITON"};
 constexpr std::array<Names, 1> kCpu = {"CPU"};
 constexpr deployment::Where kOnXpu{.platforms = deployment::bit(deployment::PlatformKind::xpu)};
 constexpr deployment::Where kOnCpu{.platforms = deployment::bit(deployment::PlatformKind::cpu)};
@@ -88,7 +88,7 @@ constexpr std::array kSteps = {
     Step{.kind = StepKind::choose, .when = {.lora = true}, .backends = kTriton, .kernel_class = "TritonExperts"},
     Step{.kind = StepKind::candidates, .when = {.where = deployment::on_rocm()}, .backends = kOnRocm},
     Step{.kind = StepKind::candidates, .when = {.where = kOnXpu}, .backends = kXpu, .versions = kUntilNovember},
-    Step{.kind = StepKind::candidates, .when = {.where = kOnXpu}, .backends = kXpuNow, .versions = kSinceNovember},
+    Step{.kind = StepKind::candidates, .when = {.where = kOnXpu}, .backends = kXpuOrTriton, .versions = kSinceNovember},
     Step{.kind = StepKind::candidates, .when = {.where = kOnCpu}, .backends = kCpu},
     Step{.kind = StepKind::force, .when = {.moonep = true}, .backends = kMoonep, .versions = kSinceNovember},
     Step{.kind = StepKind::map_name},
@@ -111,24 +111,15 @@ constexpr std::array kSteps = {
 
 OracleTables rest(deployment::Engine engine) {
   return {
-      .engine = engine,
       .name = "unquantized",
       .weight_key = deployment::QuantKey::none,
       .keys = KeyPolicy::own,
       .support_keys = KeyPolicy::own,
       .usual_weight_key = deployment::QuantKey::none,
       .usual_activation_key = deployment::QuantKey::none,
-      .classes = {},
-      .backends = {},
-      .user_names = {},
-      .priority = {},
-      .to_front = {},
       .batched_rewrites = kRewrites,
-      .survives_key_filter = {},
-      .counts_as_auto = engine < deployment::kVllm2026_11 ? std::span<const std::string_view>(kAutoToo) : kAutoTooNow,
+      .counts_as_auto = engine < deployment::kVllm2026_11 ? std::span<const std::string_view>(kHummingAlone) : kHummingOrMarlin,
       .batched_wish = "batched_triton",
-      .steps = {},
-      .roundings = {},
   };
 }
 

@@ -29,24 +29,13 @@ constexpr std::array kSteps = {
     Step{.kind = StepKind::raise, .error_type = "NotImplementedError", .why = "no backend supports this deployment"},
 };
 
-OracleTables rest(deployment::Engine engine) {
+OracleTables rest(deployment::Engine) {
   return {
-      .engine = engine,
       .name = "w4a8",
-      .weight_key = std::nullopt,
       .keys = KeyPolicy::callers,
       .support_keys = KeyPolicy::callers,
       .usual_weight_key = deployment::QuantKey::int4_static,
       .usual_activation_key = deployment::QuantKey::fp8_dynamic_token,
-      .classes = {},
-      .backends = {},
-      .user_names = {},
-      .priority = {},
-      .to_front = {},
-      .batched_rewrites = {},
-      .survives_key_filter = {},
-      .steps = {},
-      .roundings = {},
   };
 }
 

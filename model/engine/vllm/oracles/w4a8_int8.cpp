@@ -23,24 +23,14 @@ constexpr std::array kSteps = {
     Step{.kind = StepKind::raise, .error_type = "NotImplementedError", .why = "no backend supports this deployment"},
 };
 
-OracleTables rest(deployment::Engine engine) {
+OracleTables rest(deployment::Engine) {
   return {
-      .engine = engine,
       .name = "w4a8_int8",
-      .weight_key = std::nullopt,
       .keys = KeyPolicy::callers,
       .support_keys = KeyPolicy::callers,
       .usual_weight_key = deployment::QuantKey::int4_w4a8_group_128,
       .usual_activation_key = deployment::QuantKey::none,
       .classes = cpu_int4_classes(),
-      .backends = {},
-      .user_names = {},
-      .priority = {},
-      .to_front = {},
-      .batched_rewrites = {},
-      .survives_key_filter = {},
-      .steps = {},
-      .roundings = {},
   };
 }
 

@@ -79,7 +79,7 @@ QuantConfig config_of(const QuantConfigRow& row, const QuantArguments& arguments
   const auto input_scale = [&](std::string_view name) { return std::string(arguments.has_input_scales ? name : std::string_view()); };
   const auto bias = [&](const char* name) { return std::string(row.takes_bias && arguments.has_bias ? name : ""); };
   const auto zeros = [&](const char* name) { return std::string(arguments.has_zero_points ? name : ""); };
-  const bool kept = fault::planted(fault::Fault::later_activations_kept) && row.versions.since != deployment::kVllm2026_05;
+  const bool kept = fault::planted(fault::Fault::added_activations_kept) && row.versions.since != deployment::kVllm2026_05;
   const std::string activation_dtype = kept ? "" : dtype_of(row.activation_dtype, arguments);
   const std::string weight_dtype = dtype_of(row.weight_dtype, arguments);
   return {

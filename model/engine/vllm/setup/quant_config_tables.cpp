@@ -82,21 +82,21 @@ constexpr std::array<Names, 13> kEveryFp8 = {"NONE",         "FLASHINFER_TRTLLM"
                                              "TRITON",       "BATCHED_TRITON",       "AITER",
                                              "VLLM_CUTLASS", "BATCHED_VLLM_CUTLASS", "XPU",
                                              "CPU"};
-constexpr std::array<Names, 15> kEveryFp8Now = {"NONE",
-                                                "FLASHINFER_TRTLLM",
-                                                "FLASHINFER_CUTLASS",
-                                                "DEEPGEMM",
-                                                "BATCHED_DEEPGEMM",
-                                                "TRITON",
-                                                "BATCHED_TRITON",
-                                                "AITER",
-                                                "VLLM_CUTLASS",
-                                                "BATCHED_VLLM_CUTLASS",
-                                                "XPU",
-                                                "HPC",
-                                                "EMULATION",
-                                                "TRITON_MXFP8",
-                                                "AITER_MXFP8"};
+constexpr std::array<Names, 15> kEveryFp8AndMxfp8 = {"NONE",
+                                                     "FLASHINFER_TRTLLM",
+                                                     "FLASHINFER_CUTLASS",
+                                                     "DEEPGEMM",
+                                                     "BATCHED_DEEPGEMM",
+                                                     "TRITON",
+                                                     "BATCHED_TRITON",
+                                                     "AITER",
+                                                     "VLLM_CUTLASS",
+                                                     "BATCHED_VLLM_CUTLASS",
+                                                     "XPU",
+                                                     "HPC",
+                                                     "EMULATION",
+                                                     "TRITON_MXFP8",
+                                                     "AITER_MXFP8"};
 
 constexpr QuantConfigRow since_august(QuantConfigRow row, std::span<const Names> backends, bool alpha_beta) {
   row.backends = backends;
@@ -163,8 +163,8 @@ constexpr std::array kFp8 = {
     kFp8CpuW8a8,
     since_august(kFp8WeightOnly, kWeightOnly, true),
     since_august(with_products(kFp8ScalesInside), kScalesInside, false),
-    since_august(kFp8Mx, kEveryFp8Now, true),
-    since_august(kFp8Rest, kEveryFp8Now, true),
+    since_august(kFp8Mx, kEveryFp8AndMxfp8, true),
+    since_august(kFp8Rest, kEveryFp8AndMxfp8, true),
 };
 
 // nvfp4. Weight alphas start as the second weight scale; the kernels' own preparation multiplies the input scale in.
@@ -175,7 +175,8 @@ constexpr std::array<Names, 1> kEmulation = {"EMULATION"};
 constexpr std::array<Names, 1> kTrtllm = {"FLASHINFER_TRTLLM"};
 constexpr std::array<Names, 1> kCuteDsl = {"FLASHINFER_CUTEDSL"};
 constexpr std::array<Names, 4> kSwizzledScales = {"FLASHINFER_CUTLASS", "FLASHINFER_CUTEDSL_BATCHED", "FLASHINFER_B12X", "VLLM_CUTLASS"};
-constexpr std::array<Names, 5> kSwizzledScalesNow = {"FLASHINFER_CUTLASS", "FLASHINFER_CUTEDSL_BATCHED", "FLASHINFER_B12X", "VLLM_CUTLASS", "B12X"};
+constexpr std::array<Names, 5> kSwizzledScalesAndB12x = {"FLASHINFER_CUTLASS", "FLASHINFER_CUTEDSL_BATCHED", "FLASHINFER_B12X", "VLLM_CUTLASS",
+                                                         "B12X"};
 constexpr std::array<Names, 1> kNvfp4MoeEp = {"FLASHINFER_MOE_EP_CUTEDSL"};
 constexpr Symbols kNvfp4Scales{"", "", "w13_scale", "w2_scale"};
 constexpr Symbols kNvfp4MmaScales{"", "", "mma_view(w13_scale)", "mma_view(w2_scale)"};
@@ -220,7 +221,7 @@ constexpr std::array kNvfp4 = {
     with_constants(nvfp4_row(kEmulation, {"a13_scale", "a2_scale", "w13_scale_2", "w2_scale_2"}, true)),
     with_constants(nvfp4_row(kTrtllm, kNvfp4Inverse, false)),
     with_constants(with_mma_scales(nvfp4_row(kCuteDsl, kNvfp4Inverse, false))),
-    with_constants(nvfp4_row(kSwizzledScalesNow, kNvfp4Inverse, true)),
+    with_constants(nvfp4_row(kSwizzledScalesAndB12x, kNvfp4Inverse, true)),
     since_november(with_constants(nvfp4_row(kNvfp4MoeEp, kNvfp4Inverse, true))),
 };
 

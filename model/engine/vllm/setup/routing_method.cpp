@@ -47,7 +47,7 @@ bool holds(const RoutingRow& row, const RoutingRequest& request) {
   return (row.scoring.empty() || row.scoring == request.scoring) && admits(row.has_score_bias, request.has_score_bias) &&
          admits(row.has_expert_groups, request.expert_groups.value_or(0) > 0) && admits(row.top_1, request.top_k == 1) &&
          admits(row.renormalize, request.renormalize) &&
-         (!row.unscaled || request.routed_scaling.value_or(1) == 1 || fault::planted(fault::Fault::later_routing_keeps_scaling));
+         (!row.unscaled || request.routed_scaling.value_or(1) == 1 || fault::planted(fault::Fault::routing_keeps_scaling));
 }
 
 }  // namespace

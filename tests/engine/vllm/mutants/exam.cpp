@@ -128,14 +128,13 @@ bool fails_sizes(const OracleTables& tables) {
   for (const props::RestatedBackend& backend : props::restated_backends()) {
     if (!props::has_word(backend.oracles, tables.name)) continue;
     for (const PlatformKind kind : {PlatformKind::cuda, PlatformKind::rocm, PlatformKind::xpu, PlatformKind::cpu}) {
-      const props::Multiples to = props::restated_multiples(backend, kind);
       Deployment deployment{};
       deployment.hardware.platform = kind;
+      const props::Facts facts(tables.engine, deployment);
       for (const std::int64_t size : {1, 40, 100, 200, 300}) {
-        const auto rounded = [&](std::int64_t multiple) { return (size + multiple - 1) / multiple * multiple; };
         try {
           const RoundedSizes sizes = round_up(tables, backend.name, deployment, {size, size});
-          if (sizes.hidden != rounded(to.hidden) || sizes.intermediate != rounded(to.intermediate)) return true;
+          if (props::RestatedSizes{sizes.hidden, sizes.intermediate} != props::restated_sizes(tables.name, backend.name, facts, {size, size})) return true;
         } catch (const Error&) {
           return true;
         }

@@ -1,6 +1,6 @@
-// O7 what later versions choose and refuse: classes, keys, LoRA, calls, methods, constants, needs, conversions, releases.
+// O7 what each version chooses and refuse: classes, keys, LoRA, calls, methods, constants, needs, conversions, releases.
 
-#include "props/engine/vllm/later_choice_laws.hpp"
+#include "props/engine/vllm/version_choice_laws.hpp"
 
 #include <rapidcheck.h>
 
@@ -19,7 +19,7 @@
 #include "model/families/carried.hpp"
 #include "props/engine/vllm/facts.hpp"
 #include "props/engine/vllm/generators.hpp"
-#include "props/engine/vllm/later_classes.hpp"
+#include "props/engine/vllm/restated.hpp"
 
 namespace mx::props {
 namespace {
@@ -28,7 +28,6 @@ using deployment::Deployment;
 using deployment::LayerConfig;
 using Text = std::string_view;
 
-constexpr std::array kVersions{Later::august, Later::november};
 constexpr int kClassCases = 4000;
 
 Deployment on(Text platform, Text activation) {
@@ -41,7 +40,7 @@ Deployment on(Text platform, Text activation) {
 std::string one(Text words) { return std::string(pick_word(words_of(words))); }
 
 /// A layer that meets both sides of what the restated classes ask.
-Deployment drawn(Later version) {
+Deployment drawn(deployment::Engine version) {
   Deployment d = on(one("SM90 SM100 SM120 SM103 SM89 gfx942 gfx950 gfx1250 gfx90a XPU CPU"),
                     one("SILU SWIGLUOAI_UNINTERLEAVE SITU GELU_TANH RELU2_NO_MUL SWIGLUOAI RELU2 SILU_NO_MUL"));
   LayerConfig& layer = d.layer;
@@ -62,14 +61,14 @@ Deployment drawn(Later version) {
       layer.constants->situ_linear_beta = 25.0;
     }
   }
-  if (version == Later::november) {
+  if (version >= deployment::kVllm2026_11) {
     layer.has_hash_routing = chance(15);
     layer.require_decomposed_backend = chance(15);
   }
   if (chance(40)) {
     d.parallel = {.tp = 2, .pcp = chance(30) ? 2 : 1, .dp = chance(50) ? 2 : 1, .sp = chance(30) ? 2 : 1, .enable_expert_parallel = chance(80)};
     d.parallel.all2all_backend = one("allgather_reducescatter deepep_high_throughput deepep_low_latency flashinfer_nvlink_two_sided nixl_ep");
-    if (version == Later::november && chance(30)) d.parallel.all2all_backend = "moonep";
+    if (version >= deployment::kVllm2026_11 && chance(30)) d.parallel.all2all_backend = "moonep";
     d.parallel.enable_eplb = chance(25);
   }
   deployment::Software& has = d.software;
@@ -103,18 +102,21 @@ Outcome classes_are_as_written(const Law& law) {
   return check_property(
       law,
       [] {
-        const Later version = chance(50) ? Later::november : Later::august;
-        const Deployment deployment = drawn(version);
-        const deployment::Engine engine = engine_of(version);
+        const std::span<const deployment::Engine> versions = since_august();
+        const deployment::Engine engine = versions[*rc::gen::inRange<std::size_t>(0, versions.size())];
+        const Deployment deployment = drawn(engine);
+        Facts facts(engine, deployment);
         const engine::Query query = engine::query_of(deployment, engine);
-        for (const Text name : later_class_names(version)) {
+        for (const Text name : restated_classes(engine)) {
           for (const Keys& keys : kKeys) {
             const engine::Verdict found = engine::check_class(
                 {engine::kernel_classes(engine), name, query, deployment::quant_key_named(keys.weights), deployment::quant_key_named(keys.activations)},
                 engine::Detail::codes);
-            const Text said = later_class_code(version, name, deployment, keys.weights, keys.activations);
+            facts.weight = keys.weights;
+            facts.activation = keys.activations;
+            const std::string said = restated_verdict(name, facts);
             if (code_of(found) == said) continue;
-            RC_FAIL(std::string(name) + " of " + std::string(deployment::name_of(engine)) + " answers '" + code_of(found) + "', not '" + std::string(said) +
+            RC_FAIL(std::string(name) + " of " + std::string(deployment::name_of(engine)) + " answers '" + code_of(found) + "', not '" + said +
                     "' to " + std::string(keys.weights) + " x " + std::string(keys.activations) + "\n" + info_file("mxfp4", deployment));
           }
         }
@@ -124,55 +126,55 @@ Outcome classes_are_as_written(const Law& law) {
 
 Outcome requested_keys_fall_back(const Law& law) {
   Exhaustive cases(law);
-  const auto answer = [](Later version, Text platform, bool quark) {
+  const auto answer = [](deployment::Engine version, Text platform, bool quark) {
     Deployment deployment = on(platform, "SILU");
     deployment.activation_key = "kMxfp8Dynamic";
     deployment.software.has_quark = quark;
-    return describe(engine::select(engine_of(version), "mxfp4", deployment));
+    return describe(engine::select(version, "mxfp4", deployment));
   };
-  const auto is = [&](Later version, Text platform, bool quark, Text wanted) {
+  const auto is = [&](deployment::Engine version, Text platform, bool quark, Text wanted) {
     const std::string found = answer(version, platform, quark);
     cases.expect(found.find(wanted) != std::string::npos,
                  [&] { return "on " + std::string(platform) + " " + found + ", not " + std::string(wanted); });
   };
   // A checkpoint with MXFP8 activations on a device without MXFP8 kernels: the emulation, and where that is not there, since 2026-11 any 16-bit one.
   for (const Text platform : {"SM80", "SM89"}) {
-    is(Later::august, platform, true, "EMULATION");
-    is(Later::august, platform, false, "NotImplementedError");
-    is(Later::november, platform, true, "EMULATION");
-    is(Later::november, platform, false, "MARLIN");
+    is(deployment::kVllm2026_08, platform, true, "EMULATION");
+    is(deployment::kVllm2026_08, platform, false, "NotImplementedError");
+    is(deployment::kVllm2026_11, platform, true, "EMULATION");
+    is(deployment::kVllm2026_11, platform, false, "MARLIN");
   }
-  is(Later::november, "SM90", false, "FLASHINFER_CUTLASS_MXFP4_BF16");
-  is(Later::august, "SM90", false, "NotImplementedError");
+  is(deployment::kVllm2026_11, "SM90", false, "FLASHINFER_CUTLASS_MXFP4_BF16");
+  is(deployment::kVllm2026_08, "SM90", false, "NotImplementedError");
   return cases.outcome();
 }
 
 Outcome lora_is_as_written(const Law& law) {
   Exhaustive cases(law);
-  const auto is = [&](Later version, Text oracle, Text platform, Text wish, std::int64_t intermediate, Text wanted) {
+  const auto is = [&](deployment::Engine version, Text oracle, Text platform, Text wish, std::int64_t intermediate, Text wanted) {
     Deployment deployment = on(platform, "SILU");
     deployment.layer.is_lora_enabled = true;
     deployment.layer.moe_backend = wish;
     deployment.layer.intermediate_per_partition = intermediate;
-    const std::string found = describe(engine::select(engine_of(version), oracle, deployment));
+    const std::string found = describe(engine::select(version, oracle, deployment));
     cases.expect(found.find(wanted) != std::string::npos,
                  [&] { return std::string(oracle) + " on " + std::string(platform) + " with LoRA: " + found + ", not " + std::string(wanted); });
   };
-  for (const Later version : kVersions) {
+  for (const deployment::Engine version : since_august()) {
     is(version, "unquantized", "SM100", "auto", 256, "TrtLlmBf16LoRAExperts");
     is(version, "unquantized", "SM100", "auto", 192, "TritonExperts");
     is(version, "unquantized", "CPU", "flashinfer_cutlass", 256, "TritonExperts");
   }
-  is(Later::november, "mxfp4", "SM100", "flashinfer_trtllm", 256, "TrtLlmMxfp4LoRAExperts");
-  is(Later::november, "mxfp4", "SM100", "flashinfer_trtllm_afp8", 256, "ValueError");
-  is(Later::august, "mxfp4", "SM100", "flashinfer_trtllm", 256, "ValueError");
+  is(deployment::kVllm2026_11, "mxfp4", "SM100", "flashinfer_trtllm", 256, "TrtLlmMxfp4LoRAExperts");
+  is(deployment::kVllm2026_11, "mxfp4", "SM100", "flashinfer_trtllm_afp8", 256, "ValueError");
+  is(deployment::kVllm2026_08, "mxfp4", "SM100", "flashinfer_trtllm", 256, "ValueError");
   return cases.outcome();
 }
 
 Outcome calls_are_as_written(const Law& law) {
   Exhaustive cases(law);
-  for (const Later version : kVersions) {
-    const engine::OracleTables& tables = engine::tables_of(engine_of(version), "int_wna16");
+  for (const deployment::Engine version : since_august()) {
+    const engine::OracleTables& tables = engine::tables_of(version, "int_wna16");
     for (const Text platform : {"SM90", "gfx942"}) {
       for (const Text kind : {"auto_awq", "auto_gptq", "moe_wna16", "compressed_tensors", "other"}) {
         for (const std::int64_t group : {-1, 0, 32, 48, 128}) {
@@ -190,7 +192,7 @@ Outcome calls_are_as_written(const Law& law) {
             d.weight_only.allow_tile_padding = (flags & 64) != 0;
             for (const engine::Candidate& one : engine::support(tables, d)) {
               if (!one.kernel_class.empty() || one.backend == "ZEN_CPU") continue;
-              const Text said = later_weight_only_refusal(version, one.backend, d);
+              const Text said = restated_call_refusal(one.backend, Facts(version, d));
               cases.expect(one.verdict.code == said, [&] {
                 return one.backend + " says '" + code_of(one.verdict) + "', not '" + std::string(said) + "', of " + std::string(kind) +
                        " with groups of " + std::to_string(group) + ", flags " + std::to_string(flags);
@@ -231,42 +233,38 @@ Outcome methods_are_as_written(const Law& law) {
 
 Outcome limits_are_as_written(const Law& law) {
   Exhaustive cases(law);
-  const std::array<std::optional<Later>, 3> versions{std::nullopt, Later::august, Later::november};
-  const auto compare = [&](std::optional<Later> version, Text oracle, const engine::BackendRow& row, Text weights, Text activations) {
-    const deployment::Engine engine = version ? engine_of(*version) : deployment::kVllm2026_05;
+  const auto compare = [&](deployment::Engine engine, Text oracle, const engine::BackendRow& row, Text weights, Text activations) {
     Deployment d = on("SM100", "SILU");
     d.layer.has_swiglu_limit = true;
     d.weight_key = weights;
     d.activation_key = activations;
     const auto found = engine::reach(engine::tables_of(engine, oracle), d, row.name, row.classes.front(), engine::Constant::limit);
-    const Text said = later_limit(version, oracle, row.name, weights);
+    const Text said = restated_limit(engine, oracle, row.name, weights);
     const Text named = found ? engine::name_of(found->reach) : "no row";
     cases.expect(named == said, [&] {
       return std::string(row.name) + " of " + std::string(deployment::name_of(engine)) + ", " + std::string(weights) + ": the limit " + std::string(named) +
              ", not " + std::string(said);
     });
   };
-  for (const std::optional<Later>& version : versions) {
-    const deployment::Engine engine = version ? engine_of(*version) : deployment::kVllm2026_05;
+  for (const deployment::Engine engine : deployment::known_engines()) {
     for (const engine::BackendRow& row : engine::tables_of(engine, "nvfp4").backends) {
       // Named alone: HUMMING's and B12X's configurations are their own, MoE-EP's class refuses the constants.
       if (has_word("HUMMING B12X FLASHINFER_MOE_EP_CUTEDSL EMULATION", row.name)) continue;
-      compare(version, "nvfp4", row, "kNvfp4Static", "kNvfp4Dynamic");
+      compare(engine, "nvfp4", row, "kNvfp4Static", "kNvfp4Dynamic");
     }
     const engine::OracleTables& fp8 = engine::tables_of(engine, "fp8");
-    compare(version, "fp8", engine::backend_named(fp8, "FLASHINFER_TRTLLM"), "kFp8Static128BlockSym", "kFp8Dynamic128Sym");
-    compare(version, "fp8", engine::backend_named(fp8, "TRITON"), "kFp8StaticChannelSym", "kFp8DynamicTokenSym");
-    compare(version, "mxfp8", engine::backend_named(engine::tables_of(engine, "mxfp8"), "FLASHINFER_TRTLLM"), "kMxfp8Static", "kMxfp8Dynamic");
+    compare(engine, "fp8", engine::backend_named(fp8, "FLASHINFER_TRTLLM"), "kFp8Static128BlockSym", "kFp8Dynamic128Sym");
+    compare(engine, "fp8", engine::backend_named(fp8, "TRITON"), "kFp8StaticChannelSym", "kFp8DynamicTokenSym");
+    compare(engine, "mxfp8", engine::backend_named(engine::tables_of(engine, "mxfp8"), "FLASHINFER_TRTLLM"), "kMxfp8Static", "kMxfp8Dynamic");
   }
   return cases.outcome();
 }
 
 Outcome activations_are_as_written(const Law& law) {
   Exhaustive cases(law);
-  for (const Later version : kVersions) {
-    const deployment::Engine engine = engine_of(version);
+  for (const deployment::Engine engine : since_august()) {
     for (const engine::BackendRow& row : engine::tables_of(engine, "mxfp4").backends) {
-      const std::optional<Text> said = later_mxfp4_activations(version, row.name);
+      const std::optional<Text> said = restated_mxfp4_activations(engine, row.name);
       if (!said) continue;
       const auto config = engine::quant_config(engine, "mxfp4", row.name, {.hardware = on("SM100", "SILU").hardware});
       const auto* const found = std::get_if<engine::QuantConfig>(&config);

@@ -1,5 +1,5 @@
 #pragma once
-// O7: what later versions answer is what their documents say.
+// O7: what each version answers is what its documents say.
 
 #include <span>
 
@@ -7,6 +7,6 @@
 
 namespace mx::props {
 
-std::span<const Law> later_laws();
+std::span<const Law> version_laws();
 
 }  // namespace mx::props

@@ -1,15 +1,15 @@
 #pragma once
-// O7: classes, keys, constants, needs and conversions of the later versions; later_laws.cpp has the list.
+// O7: classes, keys, constants, needs and conversions of each version; version_laws.cpp has the list.
 
-#include "model/deployment/deployment.hpp"
+#include <span>
+
 #include "model/deployment/version.hpp"
-#include "props/engine/vllm/later_restated.hpp"
 #include "props/law.hpp"
 
 namespace mx::props {
 
-LaterPlace place_of(const deployment::PlatformPreset& preset);
-deployment::Engine engine_of(Later version);
+/// Versions that came with routing methods, names and activations of their own.
+std::span<const deployment::Engine> since_august();
 
 Outcome classes_are_as_written(const Law& law);
 Outcome requested_keys_fall_back(const Law& law);

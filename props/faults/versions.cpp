@@ -1,4 +1,4 @@
-// Faults of what later versions of the engine added to the oracles' tables and to what follows from a choice.
+// Faults of what versions of the engine since 2026-08 added to the oracles' tables and to what follows from a choice.
 
 #include <array>
 
@@ -10,17 +10,17 @@ namespace {
 using fault::Fault;
 
 constexpr std::array kFaults{
-    FaultRow{Fault::later_rounding_of_may, "later_rounding_of_may", "model/engine/vllm/rounding.cpp applies",
+    FaultRow{Fault::rounding_of_may, "rounding_of_may", "model/engine/vllm/rounding.cpp applies",
              "rows that a later version has for a platform are passed over: AITER's sizes are those of 2026-05", "O7/sizes"},
-    FaultRow{Fault::later_routing_keeps_scaling, "later_routing_keeps_scaling", "model/engine/vllm/setup/routing_method.cpp holds",
+    FaultRow{Fault::routing_keeps_scaling, "routing_keeps_scaling", "model/engine/vllm/setup/routing_method.cpp holds",
              "a scaling factor is no matter for the routing method", "O7/routing"},
-    FaultRow{Fault::later_lists_never_reorder, "later_lists_never_reorder", "model/engine/vllm/oracles/priority.cpp priority_order",
+    FaultRow{Fault::lists_never_reorder, "lists_never_reorder", "model/engine/vllm/oracles/priority.cpp priority_order",
              "HUMMING stays behind MARLIN on Hopper, TRITON before it on family 120", "O7/lists"},
-    FaultRow{Fault::later_names_unknown, "later_names_unknown", "model/engine/vllm/select.cpp map_name",
+    FaultRow{Fault::added_names_unknown, "added_names_unknown", "model/engine/vllm/select.cpp map_name",
              "names that a later version brought are unknown", "O7/names"},
     FaultRow{Fault::oracle_raises_another_type, "oracle_raises_another_type", "model/engine/vllm/select.cpp raise",
              "a search that finds nothing ends with a ValueError everywhere", "O7/ends O3/answer"},
-    FaultRow{Fault::later_configs_take_all, "later_configs_take_all", "model/engine/vllm/query.cpp config_refusal",
+    FaultRow{Fault::configs_take_all, "configs_take_all", "model/engine/vllm/query.cpp config_refusal",
              "layers that the engine does not build are put to the oracle", "O7/configs"},
     FaultRow{Fault::mega_moe_asks_nothing, "mega_moe_asks_nothing", "model/engine/vllm/model_file.cpp own_experts_refusal",
              "mega MoE runs without expert parallelism and on any device", "O7/mega"},
@@ -44,7 +44,7 @@ constexpr std::array kFaults{
              "O7/lora"},
     FaultRow{Fault::method_schemes_of_any_version, "method_schemes_of_any_version", "model/engine/vllm/method.cpp method_refusal",
              "a method refuses what it refused in any version", "O7/methods"},
-    FaultRow{Fault::later_activations_kept, "later_activations_kept", "model/engine/vllm/setup/quant_config.cpp config_of",
+    FaultRow{Fault::added_activations_kept, "added_activations_kept", "model/engine/vllm/setup/quant_config.cpp config_of",
              "configurations that a later version brought quantize no activations", "O7/activations"},
     FaultRow{Fault::carried_changes_forgotten, "carried_changes_forgotten", "model/families/carried.cpp conversion_at",
              "every conversion of 2026-08 stands for 2026-11", "O7/carried"},
@@ -56,6 +56,6 @@ constexpr std::array kFaults{
 
 }  // namespace
 
-std::span<const FaultRow> later_faults() { return kFaults; }
+std::span<const FaultRow> version_faults() { return kFaults; }
 
 }  // namespace mx::props

@@ -1,7 +1,8 @@
-// O7 the tables of the later versions: sizes, routing methods, lists, names, exceptions, what a layer is refused for before an oracle is asked.
+// O7 the tables of each version: sizes, routing methods, lists, names, exceptions, what a layer is refused for before an oracle is asked.
 
-#include "props/engine/vllm/later_laws.hpp"
+#include "props/engine/vllm/version_laws.hpp"
 
+#include <algorithm>
 #include <array>
 #include <set>
 #include <string>
@@ -13,8 +14,8 @@
 #include "model/engine/vllm/select.hpp"
 #include "model/engine/vllm/setup/routing_method.hpp"
 #include "props/engine/vllm/facts.hpp"
-#include "props/engine/vllm/later_choice_laws.hpp"
-#include "props/engine/vllm/later_restated.hpp"
+#include "props/engine/vllm/version_choice_laws.hpp"
+#include "props/engine/vllm/restated.hpp"
 
 namespace mx::props {
 namespace {
@@ -23,10 +24,6 @@ using deployment::Deployment;
 using deployment::LayerConfig;
 using deployment::PlatformPreset;
 using Text = std::string_view;
-
-constexpr std::array kVersions{Later::august, Later::november};
-
-deployment::PlatformKind kind_of(const PlatformPreset& preset) { return preset.platform; }
 
 std::string words(const auto& names) {
   std::string text;
@@ -45,13 +42,12 @@ Deployment layer_on(const PlatformPreset& preset, Text activation, std::int64_t 
 
 Outcome sizes_are_as_written(const Law& law) {
   Exhaustive cases(law);
-  for (const Later version : kVersions) {
+  for (const deployment::Engine version : deployment::known_engines()) {
     const auto compare = [&](Text oracle, const PlatformPreset& preset, Text activation, RestatedSizes given) {
-      const engine::OracleTables& tables = engine::tables_of(engine_of(version), oracle);
+      const engine::OracleTables& tables = engine::tables_of(version, oracle);
       const Deployment deployment = layer_on(preset, activation, given.first, given.second);
       for (const engine::BackendRow& row : tables.backends) {
-        const RestatedSizes said = oracle == "unquantized" ? later_plain_sizes(version, row.name, given)
-                                                           : later_mxfp4_sizes(version, place_of(preset), row.name, activation, given);
+        const RestatedSizes said = restated_sizes(oracle, row.name, Facts(version, deployment), given);
         const engine::RoundedSizes found = engine::round_up(tables, row.name, deployment, {given.first, given.second});
         cases.expect(found.hidden == said.first && found.intermediate == said.second, [&] {
           return std::string(row.name) + " on " + std::string(preset.name) + " rounds " + std::to_string(given.first) + " x " +
@@ -62,7 +58,7 @@ Outcome sizes_are_as_written(const Law& law) {
     for (const PlatformPreset& preset : deployment::all_platforms()) {
       for (const Text activation : {"SILU", "SWIGLUOAI", "SITU"}) {
         for (const RestatedSizes& given : {RestatedSizes{2880, 2880}, {2880, 720}, {96, 96}, {1024, 192}, {1000, 200}, {7168, 2048}}) {
-          for (const Text oracle : {"mxfp4", "mxfp4_deepseek_v4", "unquantized"}) compare(oracle, preset, activation, given);
+          for (const Text oracle : engine::oracle_names(version)) compare(oracle, preset, activation, given);
         }
       }
     }
@@ -72,20 +68,20 @@ Outcome sizes_are_as_written(const Law& law) {
 
 Outcome routing_is_as_written(const Law& law) {
   Exhaustive cases(law);
-  for (const Later version : kVersions) {
+  for (const deployment::Engine version : since_august()) {
     for (const Text scoring : {"softmax", "sigmoid", "sqrtsoftplus", "tanh"}) {
       for (int flags = 0; flags < 32; ++flags) {
         const bool bias = (flags & 1) != 0, renormalize = (flags & 2) != 0;
         const int groups = (flags & 4) != 0 ? 4 : 0;
         const double scaling = (flags & 8) != 0 ? 2.5 : 1.0;
         const std::int64_t top_k = (flags & 16) != 0 ? 1 : 8;
-        const deployment::Routing found = engine::routing_method_of(engine_of(version), {.scoring = scoring,
+        const deployment::Routing found = engine::routing_method_of(version, {.scoring = scoring,
                                                                                      .top_k = top_k,
                                                                                      .renormalize = renormalize,
                                                                                      .expert_groups = groups,
                                                                                      .has_score_bias = bias,
                                                                                      .routed_scaling = scaling});
-        const Text said = later_routing(version, scoring, bias, groups, renormalize, scaling);
+        const Text said = restated_routing(version, scoring, bias, groups, renormalize, scaling);
         cases.expect(deployment::name_of(found) == said,
                      [&] { return std::string(scoring) + " is " + std::string(deployment::name_of(found)) + ", not " + std::string(said); });
       }
@@ -100,25 +96,19 @@ Outcome lists_are_as_written(const Law& law) {
                                                        {.tp = 2, .enable_expert_parallel = true},
                                                        {.dp = 2},
                                                        {.dp = 2, .enable_expert_parallel = true, .all2all_backend = "deepep_v2"}};
-  for (const Later version : kVersions) {
-    for (const Text oracle : engine::oracle_names(engine_of(version))) {
+  for (const deployment::Engine version : deployment::known_engines()) {
+    for (const Text oracle : engine::oracle_names(version)) {
       for (const PlatformPreset& preset : deployment::all_platforms()) {
         for (const deployment::ParallelRequest& spread : spreads) {
+          if (std::ranges::find(deployment::all2all_names(version), spread.all2all_backend) == deployment::all2all_names(version).end()) continue;
           for (const Text activation : {"SILU", "SWIGLUOAI"}) {
             for (const bool special : {false, true}) {
               Deployment deployment = layer_on(preset, activation, 512, 256, spread);
               if (special) deployment.layer.routing_method = "DeepseekV4";
               deployment.weight_key = oracle == "fp8" && special ? "kFp8Static128BlockSym" : "kFp8StaticTensorSym";
               deployment.activation_key = oracle == "fp8" && special ? "kFp8Dynamic128Sym" : "kFp8StaticTensorSym";
-              const LaterOrder of{.place = place_of(preset),
-                                  .blocks = special,
-                                  .experts_split = spread.enable_expert_parallel,
-                                  .data_parallel = spread.dp > 1,
-                                  .deepep_v2 = spread.all2all_backend == "deepep_v2",
-                                  .activation = activation,
-                                  .routing = special ? "DeepseekV4" : "Renormalize"};
-              const std::string said = words(later_order(version, oracle, of));
-              const std::string found = words(engine::order_of(engine::tables_of(engine_of(version), oracle), deployment));
+              const std::string said = words(restated_order(oracle, Facts(version, deployment)));
+              const std::string found = words(engine::order_of(engine::tables_of(version, oracle), deployment));
               cases.expect(found == said,
                            [&] { return std::string(oracle) + " on " + std::string(preset.name) + " walks " + found + ", not " + said; });
             }
@@ -162,16 +152,16 @@ Outcome names_are_as_written(const Law& law) {
                                             "flydsl",
                                             "xpu",
                                             "batched_marlin"};
-  for (const Later version : kVersions) {
-    for (const Text oracle : engine::oracle_names(engine_of(version))) {
+  for (const deployment::Engine version : since_august()) {
+    for (const Text oracle : engine::oracle_names(version)) {
       for (const Text wish : kWishes) {
-        const std::optional<Text> said = later_name(version, oracle, wish);
+        const std::optional<Text> said = restated_meaning(version, oracle, wish);
         if (!said) continue;
         // An activation that no class takes: the search goes through all that the name means.
         Deployment deployment = layer_on(deployment::platform_named(oracle == "w4a8_int8" ? "CPU" : "SM75"), "RELU2");
         deployment.layer.moe_backend = wish;
         deployment.layer.is_act_and_mul = true;
-        const engine::OracleTables& tables = engine::tables_of(engine_of(version), oracle);
+        const engine::OracleTables& tables = engine::tables_of(version, oracle);
         std::string found = looked_at(engine::select(tables, deployment));
         // Backends of other keys leave the list before a class is asked: they are in the trace all the same.
         const std::set<Text> wanted = [&] {
@@ -189,16 +179,18 @@ Outcome names_are_as_written(const Law& law) {
 
 Outcome ends_are_as_written(const Law& law) {
   Exhaustive cases(law);
-  for (const Later version : kVersions) {
-    for (const Text oracle : engine::oracle_names(engine_of(version))) {
-      const engine::OracleTables& tables = engine::tables_of(engine_of(version), oracle);
+  for (const deployment::Engine version : deployment::known_engines()) {
+    for (const Text oracle : engine::oracle_names(version)) {
+      const engine::OracleTables& tables = engine::tables_of(version, oracle);
       for (const PlatformPreset& preset : deployment::all_platforms()) {
         for (const Text wish : engine::user_names(tables)) {
+          // HUMMING's classes of 2026-05 ask for the GEMM type alone.
+          if (wish == "humming" && version < deployment::kVllm2026_08) continue;
           Deployment deployment = layer_on(preset, "RELU2");
           deployment.layer.moe_backend = wish;
           const engine::Decision decision = engine::select(tables, deployment);
-          const bool ignores = oracle == "w4a8" && version == Later::august;
-          const Text said = later_end(version, oracle, place_of(preset), wish != "auto" && !ignores);
+          const bool ignores = oracle == "w4a8" && version < deployment::kVllm2026_11;
+          const Text said = restated_end(oracle, Facts(version, deployment), wish != "auto" && !ignores);
           const std::string found = decision.refusal ? decision.refusal->error_type : "";
           cases.expect(found == said && (decision.refusal || decision.choice->backend == "NONE"), [&] {
             return std::string(oracle) + " on " + std::string(preset.name) + ", " + std::string(wish) + ", ends with '" + found + "', not '" +
@@ -220,7 +212,7 @@ const std::array kMoriSpreads{deployment::ParallelRequest{},
 
 Outcome configs_are_as_written(const Law& law) {
   Exhaustive cases(law);
-  for (const Later version : kVersions) {
+  for (const deployment::Engine version : since_august()) {
     for (const PlatformPreset& preset : deployment::all_platforms()) {
       for (const deployment::ParallelRequest& spread : kMoriSpreads) {
         for (int flags = 0; flags < 64; ++flags) {
@@ -231,14 +223,14 @@ Outcome configs_are_as_written(const Law& law) {
           deployment.layer.intermediate = (flags & 4) != 0 ? 256 : 0;
           if ((flags & 8) != 0) deployment.env["VLLM_ROCM_USE_AITER"] = "1";
           if ((flags & 16) != 0) deployment.env["VLLM_ROCM_USE_AITER_FUSION_SHARED_EXPERTS"] = "1";
-          if ((flags & 32) != 0 && version == Later::november) {
+          if ((flags & 32) != 0 && version >= deployment::kVllm2026_11) {
             deployment.env["VLLM_ROCM_USE_AITER_MOE_A4W4_DSV4"] = "1";
             deployment.model.model_type = gated ? "deepseek_v41" : "deepseek_v4";
             deployment.software.aiter_quant_dtype_a = true;
           }
-          const engine::Decision decision = engine::select(engine_of(version), "mxfp4", deployment);
+          const engine::Decision decision = engine::select(version, "mxfp4", deployment);
           const std::string found = decision.refusal && decision.refusal->by_config ? decision.refusal->error_type : "";
-          const Text said = later_config_error(version, deployment, gated);
+          const Text said = restated_config_error(Facts(version, deployment));
           cases.expect(found == said, [&] {
             return "on " + std::string(preset.name) + " the layer is refused with '" + found + "', not '" + std::string(said) + "'" + ", flags " +
                    std::to_string(flags);
@@ -252,8 +244,8 @@ Outcome configs_are_as_written(const Law& law) {
 
 Outcome mega_moe_is_as_written(const Law& law) {
   Exhaustive cases(law);
-  for (const Later version : kVersions) {
-    const engine::OracleTables& tables = engine::tables_of(engine_of(version), "mxfp4_deepseek_v4");
+  for (const deployment::Engine version : since_august()) {
+    const engine::OracleTables& tables = engine::tables_of(version, "mxfp4_deepseek_v4");
     for (const PlatformPreset& preset : deployment::all_platforms()) {
       for (const Text wish : {"deep_gemm_mega_moe", "aiter_mega_moe"}) {
         for (int flags = 0; flags < 64; ++flags) {
@@ -265,7 +257,7 @@ Outcome mega_moe_is_as_written(const Law& law) {
           deployment.layer.num_experts = (flags & 8) != 0 ? 9 : 8;
           deployment.layer.moe_backend = wish;
           if ((flags & 16) != 0) deployment.env["VLLM_ROCM_USE_AITER"] = "1";
-          const std::optional<Text> said = later_mega_error(version, wish, deployment);
+          const std::optional<Text> said = restated_mega_error(Facts(version, deployment));
           const bool is_own = engine::own_choice(tables, deployment).taken();
           const auto refusal = engine::method_refusal(tables, deployment);
           const std::string found = refusal ? refusal->error_type : "";
@@ -280,8 +272,8 @@ Outcome mega_moe_is_as_written(const Law& law) {
 }
 
 constexpr std::array kLaws = {
-    Law{"O7/sizes", "sizes of the later versions are rounded as their documents say", sizes_are_as_written},
-    Law{"O7/routing", "routing methods of the later versions follow from the configuration as written", routing_is_as_written},
+    Law{"O7/sizes", "sizes of each version are rounded as their documents say", sizes_are_as_written},
+    Law{"O7/routing", "routing methods of each version follow from the configuration as written", routing_is_as_written},
     Law{"O7/lists", "an unspecific request walks the list of its version, in its order for the device and the ranks", lists_are_as_written},
     Law{"O7/names", "a value of moe_backend means the backends of its version", names_are_as_written},
     Law{"O7/ends", "a layer that nothing takes ends with the exception of its version", ends_are_as_written},
@@ -301,10 +293,8 @@ constexpr std::array kLaws = {
 
 }  // namespace
 
-LaterPlace place_of(const PlatformPreset& preset) { return {deployment::name_of(kind_of(preset)), preset.capability, preset.gcn_arch}; }
+std::span<const deployment::Engine> since_august() { return deployment::known_engines().subspan(1); }
 
-deployment::Engine engine_of(Later version) { return version == Later::august ? deployment::kVllm2026_08 : deployment::kVllm2026_11; }
-
-std::span<const Law> later_laws() { return kLaws; }
+std::span<const Law> version_laws() { return kLaws; }
 
 }  // namespace mx::props
