@@ -330,8 +330,8 @@ VerifyReport planned_report(const checkpoint::Checkpoint& checkpoint, const Veri
   report.engine = options.engine;
   report.checkpoint = checkpoint.path().string();
   report.form = checkpoint.form();
-  report.families = checkpoint.families();
-  report.family = checkpoint.family();
+  report.layer_groups = checkpoint.layer_groups();
+  report.layer_group = checkpoint.layer_group();
   report.sizes = checkpoint.sizes(0);
   report.layers = checkpoint.layer_count();
   report.layers_verified = std::min(report.layers, options.max_layers.value_or(report.layers));

@@ -103,8 +103,8 @@ struct VerifyReport {
   deployment::Engine engine;
   std::string checkpoint;
   std::string form;
-  std::vector<checkpoint::Family> families;  ///< of the checkpoint; one is verified
-  int family;                    ///< that one
+  std::vector<checkpoint::LayerGroup> layer_groups;  ///< of the checkpoint; one is verified
+  int layer_group;                    ///< that one
   layout::Sizes sizes;
   int layers;
   int layers_verified;
