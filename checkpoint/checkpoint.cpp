@@ -208,6 +208,12 @@ LayerActivation Checkpoint::activation(int layer) const {
   return activation_of(impl_->contents->config, layer_index(layer), found.gated, alternates, found.form->use.activation);
 }
 
+std::string_view Checkpoint::converted_activation() const {
+  const FoundGroup& found = impl_->found();
+  const bool alternates = found.form->form.order == layout::SourceOrder::gpt_oss;
+  return checkpoint::converted_activation(impl_->contents->config, layer_index(0), found.gated, alternates, found.form->use.activation);
+}
+
 std::optional<RouterFacts> Checkpoint::router() const {
   const FoundLayer& layer = impl_->at(0).second;
   if (impl_->form().order == layout::SourceOrder::gpt_oss) return std::nullopt;

@@ -95,6 +95,8 @@ class Checkpoint {
   void require_convertible() const;
   /// The experts' activation. Throws as activation_of does, and as layer_index().
   LayerActivation activation(int layer) const;
+  /// The engine's name of the first layer's, as conversions see it. Throws as mx::checkpoint::converted_activation does.
+  std::string_view converted_activation() const;
   /// How the first layer's router goes, by its tensors or by the configuration alone; none where nothing is said, and of gpt-oss, whose form says it.
   /// Throws as read_router does.
   std::optional<RouterFacts> router() const;

@@ -6,7 +6,6 @@
 #include <future>
 #include <utility>
 
-#include "checkpoint/layer_packer.hpp"
 #include "checkpoint/staging.hpp"
 #include "model/error.hpp"
 #include "support/json.hpp"
@@ -138,14 +137,20 @@ WrittenJob CheckpointConversion::write(int job, const std::filesystem::path& dir
   return written;
 }
 
+LayerPacker CheckpointConversion::packer_of(const GroupConversion& group, int layer) const {
+  return {group.checkpoint, layer, {options_.rank, group.setting.tp_size}, *group.backend, group.setting, options_.by, stop_};
+}
+
 WrittenJob CheckpointConversion::write_layer(const GroupConversion& group, int layer, const std::filesystem::path& path, bool force) const {
   const Checkpoint& checkpoint = group.checkpoint;
   const int index = checkpoint.layer_index(layer);
   std::vector<ScannedFault> faults = checkpoint.scan(layer);
   stop_.check();
-  LayerPacker packer(checkpoint, layer, {options_.rank, group.setting.tp_size}, *group.backend, group.setting, options_.by, stop_);
+  LayerPacker packer = packer_of(group, layer);
   const PackedLayer& packed = packer.packed();
-  LayerTags tags{group.name(), checkpoint.layer_prefix(layer), index, options_.rank, packed.setting, {}, {}, packed.losses, group.further};
+  std::vector<layout::Loss> losses = packer.lost_before();
+  losses.insert(losses.end(), packed.losses.begin(), packed.losses.end());
+  LayerTags tags{group.name(), checkpoint.layer_prefix(layer), index, options_.rank, packed.setting, {}, {}, losses, group.further};
   JobResult result;
   for (ScannedFault& fault : faults) result.values.push_back({index, std::move(fault)});
   result.file = path.filename().string();
@@ -174,7 +179,7 @@ WrittenJob CheckpointConversion::write_layer(const GroupConversion& group, int l
     tags.tensors.push_back({tensor.role, entries.back().name, tensor.layout.logical(), program_digest(tensor.layout), std::string(tensor.cast->name),
                             digests.front().text()});
   }
-  for (const layout::Loss& loss : packed.losses) result.losses.push_back({index, loss, group.further});
+  for (const layout::Loss& loss : losses) result.losses.push_back({index, loss, group.further});
   const auto metadata = [&] { return with_tags({{"format", "pt"}}, kLayerTagsKey, text_of(tags), result.file); };
   support::SafetensorsWriter writer(path, entries, metadata(), force);
   packer.run([&](std::size_t tensor, std::span<const std::uint8_t> bytes) {

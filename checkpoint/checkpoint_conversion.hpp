@@ -14,6 +14,7 @@
 #include "checkpoint/checkpoint.hpp"
 #include "checkpoint/convert.hpp"
 #include "checkpoint/layer_group_choice.hpp"
+#include "checkpoint/layer_packer.hpp"
 #include "checkpoint/layout_tags.hpp"
 #include "support/tensor_reads.hpp"
 
@@ -60,6 +61,9 @@ class CheckpointConversion {
   std::uint64_t total_bytes() const;                    ///< likewise, of all jobs
   std::uint64_t written_bytes() const;                  ///< of the tensors that all jobs write
   std::vector<support::TensorPlace> tensors_of(int job) const;  ///< that it reads, in that order
+
+  /// What write() takes a layer's bytes from. Valid as long as this.
+  LayerPacker packer_of(const GroupConversion& group, int layer) const;
 
   /// Reads, converts and writes a job's file into the directory, part by part; the same bytes every time. Unless it is committed nothing is left.
   /// Throws Error(input) when the checkpoint changed since it was opened, Error(resource) as SafetensorsWriter does, Stopped when `options.stop` says

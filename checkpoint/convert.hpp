@@ -31,7 +31,7 @@ struct NamedBackend {
   std::string backend;
   std::optional<int> layer_group = {};                              ///< its number, from 0; none: those of the format
   std::optional<layout::WeightFormat> format = {};             ///< one of the two is given
-  std::optional<families::ConverterActivation> activation = {};  ///< in the place of what the options say
+  std::optional<families::ConverterActivation> activation = {};  ///< in the place of the options'
 };
 
 struct ConvertOptions {
@@ -39,7 +39,7 @@ struct ConvertOptions {
   families::Setting setting;  ///< engine, device, versions, options and tp_size; what the checkpoint decides is filled in
   int rank = 0;             ///< of tp_size
   kernels::relayout::MoveBy by = kernels::relayout::MoveBy::plans;
-  bool asks_activation = true;     ///< false: the activation of the setting is not asked for, and the form's is taken
+  std::optional<families::ConverterActivation> activation = {};  ///< none: the checkpoint's own
   bool copy_all = false;           ///< weights of other forms beside the checkpoint, too
   bool asks_for_kernel = false;    ///< a platform on which the engine has no kernel of the MXFP4 backend is refused
   std::optional<int> layer_group = {};  ///< of the checkpoint: it alone, by `backend`

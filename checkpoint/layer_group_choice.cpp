@@ -6,9 +6,8 @@
 #include <optional>
 #include <utility>
 
+#include "checkpoint/conversion.hpp"
 #include "checkpoint/kernel_platforms.hpp"
-#include "checkpoint/rounding.hpp"
-#include "checkpoint/shard.hpp"
 #include "model/error.hpp"
 #include "model/names.hpp"
 
@@ -24,20 +23,12 @@ void check_rank(const ConvertOptions& options) {
   throw Error(ErrorCode::usage, fmt::format("rank {} is not in 0..{}: tp is {}", options.rank, ranks - 1, ranks));
 }
 
+/// An activation that is stated takes the place of the checkpoint's where converters can tell the two apart.
 Setting setting_of(const Checkpoint& checkpoint, const BackendLayout& backend, const ConvertOptions& options,
-                   const std::optional<families::ConverterActivation>& activation) {
-  Setting setting = options.setting;
-  const SourceForm& form = checkpoint.source_form();
-  setting.sizes = checkpoint.sizes(0);
-  setting.form = checkpoint.layout_form();
-  check_cut(setting.sizes, setting.form.format, setting.tp_size);
-  setting.sizes.intermediate /= setting.tp_size;
-  if (activation) setting.activation = *activation;
-  if (!activation && !options.asks_activation)
-    setting.activation = form.use.activation == "SWIGLUOAI" ? families::ConverterActivation::swigluoai : families::ConverterActivation::silu;
-  setting.has_bias = checkpoint.has_bias();
-  setting.padded = form.use.rounds ? rounded_up(backend.backend, setting) : setting.sizes;
-  return setting;
+                   const std::optional<families::ConverterActivation>& stated) {
+  Conversion conversion = conversion_of(checkpoint, options.setting);
+  if (stated && converter_activation(conversion.activation) != *stated) conversion.activation = families::name_of(*stated);
+  return setting_for(checkpoint, conversion, backend.backend);
 }
 
 void check_form(const BackendLayout& backend, const Setting& setting) {
@@ -145,7 +136,7 @@ class Chooser {
     checkpoint.require_convertible();
     const std::string& name = asked.named == nullptr ? options_.backend : asked.named->backend;
     const BackendLayout& backend = families::backend_layout_named(name, checkpoint.layout_form().format, options_.setting.engine);
-    Setting setting = setting_of(checkpoint, backend, options_, asked.named == nullptr ? std::nullopt : asked.named->activation);
+    Setting setting = setting_of(checkpoint, backend, options_, asked.named != nullptr && asked.named->activation ? asked.named->activation : options_.activation);
     check_form(backend, setting);
     if (options_.asks_for_kernel && setting.form.format == layout::WeightFormat::mxfp4) check_has_kernel(name, setting);
     families::check_needs(backend, setting);

@@ -60,7 +60,7 @@ void add_conversion_options(Verb verb, ConversionChoice& choice) {
   verb.add_option("CHECKPOINT", choice.checkpoint, "a .safetensors file or a model directory").required();
   verb.add_option(
           "--backend", choice.backends,
-          "backend (mxact layout list), for every layer group of layers that it converts; WHICH=NAME for some, WHICH a layer group's number, from 1, or a "
+          "backend (mxact layout list), for every layer group that it converts; WHICH=NAME for some, WHICH a layer group's number, from 1, or a "
           "weight format such as fp8_block; several with commas")
       .listed()
       .required();
@@ -96,13 +96,12 @@ checkpoint::ConvertOptions options_of(const ConversionChoice& choice) {
   if (choice.layer_group > 0 && !options.named.empty())
     throw Error(ErrorCode::usage, fmt::format("is one layer group alone, by one backend, and '{}' names one for others", choice.backends.front()),
                 "--layer-group");
-  options.asks_activation = false;
   options.program = program_text();
   const std::vector<const families::SettingKey*> keys = asked_keys();
   for (std::size_t i = 0; i < keys.size(); ++i) {
     if (choice.values[i].empty()) continue;
     keys[i]->set(options.setting, choice.values[i]);
-    options.asks_activation = options.asks_activation || keys[i]->key == "activation";
+    if (keys[i]->key == "activation") options.activation = options.setting.activation;
   }
   families::choose_libraries(options.setting, choice.libraries);
   families::set_by_variables(options.setting, variables_of(choice.variables));

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "checkpoint/checkpoint_conversion.hpp"
+#include "checkpoint/layer_packer.hpp"
 #include "checkpoint/layout_tags.hpp"
-#include "checkpoint/shard.hpp"
 #include "kernels/relayout/tensor.hpp"
 #include "model/error.hpp"
 #include "model/families/carried.hpp"
@@ -51,11 +51,12 @@ PackedParts pack(const std::string& backend, const Fields& fields, const NamedBy
   verbs::BackendChoice choice = choice_of(backend, fields);
   families::PackedLayer packed;
   {
-    layout::CanonicalLayer layer = layer_of(choice.setting.form, choice.setting.sizes, tensors);
+    const layout::CanonicalLayer layer = layer_of(choice.setting.form, choice.setting.sizes, tensors);
     const nb::gil_scoped_release unlocked;
     const OrdinaryMode mode;
     const Team team;
-    packed = families::convert(std::move(layer), *choice.row, choice.setting, kernels::relayout::kMoveByPlans);
+    const support::StopPoint never;
+    packed = checkpoint::LayerPacker(layer, *choice.row, choice.setting, kernels::relayout::MoveBy::plans, never).collect();
   }
   choice.setting = packed.setting;
   return parts_of(choice, std::move(packed.tensors), packed.losses);
@@ -82,6 +83,7 @@ PackedParts pack_checkpoint(const std::string& path, int layer, int rank, std::o
     const families::SettingKey* const known = families::find_setting_key(key);
     if (known == nullptr) throw Error(ErrorCode::usage, "'" + key + "' is no choice of a checkpoint's conversion", backend);
     known->set(options.setting, value);
+    if (known->key == "activation") options.activation = options.setting.activation;
   }
   if (layer_group) options.layer_group = *layer_group - 1;
   families::PackedLayer packed;
@@ -91,11 +93,9 @@ PackedParts pack_checkpoint(const std::string& path, int layer, int rank, std::o
     const OrdinaryMode mode;
     const Team team;
     const checkpoint::CheckpointConversion conversion(path, options);
-    layout::CanonicalLayer experts = conversion.checkpoint().layer(place_of(conversion, layer)).experts;
-    const families::Setting& setting = conversion.setting();
-    if (setting.tp_size > 1) experts = checkpoint::shard(experts, rank, setting.tp_size, kernels::relayout::kMoveByPlans);
-    row = &families::backend_layout_named(conversion.backend(), setting.form.format, setting.engine);
-    packed = families::convert(std::move(experts), *row, setting, kernels::relayout::kMoveByPlans);
+    const checkpoint::GroupConversion& group = conversion.layer_groups().front();
+    row = group.backend;
+    packed = conversion.packer_of(group, place_of(conversion, layer)).collect();
   }
   return parts_of({row, layout::Role::w13_weight, packed.setting}, std::move(packed.tensors), packed.losses);
 }
