@@ -108,26 +108,26 @@ void quantize_again(MoeLayer& layer) {
 
 }  // namespace
 
-/// What was read of the weights, whichever family is asked for.
+/// What was read of the weights, whichever layer group is asked for.
 struct Checkpoint::Contents {
   std::filesystem::path path;
   CheckpointFiles files;
   CheckpointConfig config = {};
-  std::vector<FoundFamily> all = {};  ///< they point into the files
-  std::vector<Family> families = {};
+  std::vector<FoundGroup> all = {};  ///< they point into the files
+  std::vector<LayerGroup> layer_groups = {};
 };
 
 struct Checkpoint::Impl {
   std::shared_ptr<const Contents> contents;
-  int family;
+  int layer_group;
 
-  Impl(std::shared_ptr<const Contents> opened, int number) : contents(std::move(opened)), family(number) {
-    if (family >= 0 && family < static_cast<int>(contents->all.size())) return;
-    throw Error(ErrorCode::usage, fmt::format("there is no family {}: the checkpoint has {}", std::int64_t{family} + 1, contents->all.size()),
+  Impl(std::shared_ptr<const Contents> opened, int number) : contents(std::move(opened)), layer_group(number) {
+    if (layer_group >= 0 && layer_group < static_cast<int>(contents->all.size())) return;
+    throw Error(ErrorCode::usage, fmt::format("there is no layer group {}: the checkpoint has {}", std::int64_t{layer_group} + 1, contents->all.size()),
                 contents->path.string());
   }
 
-  const FoundFamily& found() const { return contents->all[static_cast<std::size_t>(family)]; }
+  const FoundGroup& found() const { return contents->all[static_cast<std::size_t>(layer_group)]; }
   layout::Form form() const { return found().layout(); }
 
   const std::map<int, FoundLayer>::value_type& at(int layer) const {
@@ -144,7 +144,7 @@ struct Checkpoint::Impl {
   }
 };
 
-std::string Family::text() const {
+std::string LayerGroup::text() const {
   std::string words =
       fmt::format("{} expert{} in {} layer{} ({}): {}", experts, experts == 1 ? "" : "s", layers.size(), layers.size() == 1 ? "" : "s", place, form);
   if (further) words += ", for further tokens";
@@ -153,30 +153,30 @@ std::string Family::text() const {
 
 namespace {
 
-Family family_of(const FoundFamily& found) {
-  Family family{std::string(found.form->title), found.place,   {},         found.layers.begin()->second.sizes.experts, 0,
+LayerGroup layer_group_of(const FoundGroup& found) {
+  LayerGroup group{std::string(found.form->title), found.place,   {},         found.layers.begin()->second.sizes.experts, 0,
                 found.form->converts(),         found.further, found.left, std::string(found.form->use.missing)};
   for (const auto& [index, layer] : found.layers) {
-    family.layers.push_back(index);
-    for (const FoundTensor& tensor : layer.experts) family.bytes += tensor.at->view->bytes.size();
+    group.layers.push_back(index);
+    for (const FoundTensor& tensor : layer.experts) group.bytes += tensor.at->view->bytes.size();
   }
-  return family;
+  return group;
 }
 
 }  // namespace
 
-Checkpoint::Checkpoint(const std::filesystem::path& path, int family) {
+Checkpoint::Checkpoint(const std::filesystem::path& path, int layer_group) {
   const auto contents = std::make_shared<Contents>(Contents{path, open_checkpoint_files(path)});
   refuse_converted(contents->files);
   contents->config = read_checkpoint_config(contents->files.directory);
-  contents->all = find_families(contents->files, contents->config, path.string());
-  for (const FoundFamily& found : contents->all) contents->families.push_back(family_of(found));
-  impl_ = std::make_unique<Impl>(contents, family);
+  contents->all = find_layer_groups(contents->files, contents->config, path.string());
+  for (const FoundGroup& found : contents->all) contents->layer_groups.push_back(layer_group_of(found));
+  impl_ = std::make_unique<Impl>(contents, layer_group);
 }
 
 Checkpoint::Checkpoint(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
-Checkpoint Checkpoint::of_family(int family) const { return Checkpoint(std::make_unique<Impl>(impl_->contents, family)); }
+Checkpoint Checkpoint::of_group(int layer_group) const { return Checkpoint(std::make_unique<Impl>(impl_->contents, layer_group)); }
 
 Checkpoint::~Checkpoint() = default;
 Checkpoint::Checkpoint(Checkpoint&&) noexcept = default;
@@ -191,21 +191,27 @@ layout::Sizes Checkpoint::sizes(int layer) const { return impl_->at(layer).secon
 bool Checkpoint::has_bias() const { return impl_->found().has(Piece::bias); }
 
 layout::Form Checkpoint::layout_form() const { return impl_->form(); }
-const std::vector<Family>& Checkpoint::families() const { return impl_->contents->families; }
-int Checkpoint::family() const { return impl_->family; }
+const std::vector<LayerGroup>& Checkpoint::layer_groups() const { return impl_->contents->layer_groups; }
+int Checkpoint::layer_group() const { return impl_->layer_group; }
 
 void Checkpoint::require_convertible() const {
   if (impl_->found().form->converts()) return;
   std::string text;
-  for (const Family& family : impl_->contents->families)
-    text += fmt::format("{}{}, for which mxact lacks {}", text.empty() ? "" : "; ", family.text(), family.missing);
+  for (const LayerGroup& group : impl_->contents->layer_groups)
+    text += fmt::format("{}{}, for which mxact lacks {}", text.empty() ? "" : "; ", group.text(), group.missing);
   throw Error(ErrorCode::unsupported, text, path().string());
 }
 
 LayerActivation Checkpoint::activation(int layer) const {
-  const FoundFamily& found = impl_->found();
+  const FoundGroup& found = impl_->found();
   const bool alternates = found.form->form.order == layout::SourceOrder::gpt_oss;
   return activation_of(impl_->contents->config, layer_index(layer), found.gated, alternates, found.form->use.activation);
+}
+
+std::string_view Checkpoint::converted_activation() const {
+  const FoundGroup& found = impl_->found();
+  const bool alternates = found.form->form.order == layout::SourceOrder::gpt_oss;
+  return checkpoint::converted_activation(impl_->contents->config, layer_index(0), found.gated, alternates, found.form->use.activation);
 }
 
 std::optional<RouterFacts> Checkpoint::router() const {

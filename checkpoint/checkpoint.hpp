@@ -54,7 +54,7 @@ struct ExpertTensor {
 };
 
 /// Layers of a checkpoint that have one form, one place in the names and one size.
-struct Family {
+struct LayerGroup {
   std::string form;         ///< "ModelOpt NVFP4"
   std::string place;        ///< "model.layers.N.mlp"
   std::vector<int> layers;  ///< numbers in the names
@@ -71,16 +71,16 @@ struct Family {
 /// A checkpoint: a .safetensors file; or a directory, where model.safetensors.index.json names the shards if there is one, else
 /// model.safetensors, else model-*-of-*.safetensors. Other files beside them are not weights. A directory holds every layer; a file may be one shard.
 /// config.json and hf_quant_config.json beside the weights, if they are there, must agree with them.
-/// Forms: the rows of source_forms(); which one a layer has follows from names, dtypes, shapes and configuration. Layers of one form are a family;
+/// Forms: the rows of source_forms(); which one a layer has follows from names, dtypes, shapes and configuration. Layers of one form are a layer group;
 /// what is asked below is asked of one of them.
 class Checkpoint {
  public:
   /// Throws Error(input): no weights, a missing shard, a shard that lacks a tensor the index promises, a name in two shards, layers that `mxact
-  /// convert` has converted, whatever find_families refuses.
-  /// Error(usage) when there is no such family; the first is that of the model.
-  explicit Checkpoint(const std::filesystem::path& path, int family = 0);
-  /// The same weights, not opened again; what is asked is asked of another family. Throws Error(usage) when there is no such family.
-  Checkpoint of_family(int family) const;
+  /// convert` has converted, whatever find_layer_groups refuses.
+  /// Error(usage) when there is no such layer group; the first is that of the model.
+  explicit Checkpoint(const std::filesystem::path& path, int layer_group = 0);
+  /// The same weights, not opened again; what is asked is asked of another layer group. Throws Error(usage) when there is no such layer group.
+  Checkpoint of_group(int layer_group) const;
   ~Checkpoint();
   Checkpoint(Checkpoint&&) noexcept;
 
@@ -89,12 +89,14 @@ class Checkpoint {
   const SourceForm& source_form() const;
   /// What the canonical memory of its layers is.
   layout::Form layout_form() const;
-  const std::vector<Family>& families() const;
-  int family() const;
-  /// Throws Error(unsupported), a line with every kind of experts, where no layout of the family is known.
+  const std::vector<LayerGroup>& layer_groups() const;
+  int layer_group() const;
+  /// Throws Error(unsupported), a line with every kind of experts, where no layout of the layer group is known.
   void require_convertible() const;
   /// The experts' activation. Throws as activation_of does, and as layer_index().
   LayerActivation activation(int layer) const;
+  /// The engine's name of the first layer's, as conversions see it. Throws as mx::checkpoint::converted_activation does.
+  std::string_view converted_activation() const;
   /// How the first layer's router goes, by its tensors or by the configuration alone; none where nothing is said, and of gpt-oss, whose form says it.
   /// Throws as read_router does.
   std::optional<RouterFacts> router() const;

@@ -4,26 +4,26 @@
 #include <utility>
 #include <vector>
 
-#include "checkpoint/conversion_job.hpp"
+#include "checkpoint/checkpoint_conversion.hpp"
 #include "checkpoint/staging.hpp"
 #include "support/one_behind.hpp"
 
 namespace mx::checkpoint {
 namespace {
 
-/// While one unit is converted, the one before comes to the disk, and the system reads the next.
-void convert_units(const ConversionJob& job, const std::filesystem::path& directory, const support::Progress& progress, std::span<UnitResult> results) {
-  const std::uint64_t total = job.total_bytes();
+/// While one job is converted, the one before comes to the disk, and the system reads the next.
+void convert_jobs(const CheckpointConversion& conversion, const std::filesystem::path& directory, const support::Progress& progress, std::span<JobResult> results) {
+  const std::uint64_t total = conversion.total_bytes();
   std::uint64_t done = 0;
   support::ReadAhead ahead;
   support::OneBehind committing;
-  for (int unit = 0; unit < job.units(); ++unit) {
-    if (progress) progress(job.name_of(unit), done, total);
-    if (unit + 1 < job.units()) ahead.start(job.tensors_of(unit + 1));
-    committing.run([&job, &result = results[static_cast<std::size_t>(unit)], written = job.write(unit, directory, false)]() mutable {
-      result = job.commit(std::move(written));
+  for (int job = 0; job < conversion.jobs(); ++job) {
+    if (progress) progress(conversion.name_of(job), done, total);
+    if (job + 1 < conversion.jobs()) ahead.start(conversion.tensors_of(job + 1));
+    committing.run([&conversion, &result = results[static_cast<std::size_t>(job)], written = conversion.write(job, directory, false)]() mutable {
+      result = conversion.commit(std::move(written));
     });
-    done += job.bytes_of(unit);
+    done += conversion.bytes_of(job);
   }
   committing.wait();
   if (progress) progress("putting the files in place", total, total);
@@ -32,19 +32,19 @@ void convert_units(const ConversionJob& job, const std::filesystem::path& direct
 }  // namespace
 
 ConvertReport convert_checkpoint(const std::filesystem::path& source, const std::filesystem::path& output, const ConvertOptions& options) {
-  const ConversionJob job(source, options);
+  const CheckpointConversion conversion(source, options);
   StagedDirectory staged(output, std::span(&source, 1), options.force);
-  staged.require_room(job.written_bytes());
+  staged.require_room(conversion.written_bytes());
   std::vector<LeftOut> left;
-  std::vector<UnitResult> results(static_cast<std::size_t>(job.units()));
+  std::vector<JobResult> results(static_cast<std::size_t>(conversion.jobs()));
   try {
-    convert_units(job, staged.path(), options.progress, results);
-    left = job.finish(staged.path(), results);
+    convert_jobs(conversion, staged.path(), options.progress, results);
+    left = conversion.finish(staged.path(), results);
   } catch (const support::Stopped&) {
-    return job.report({});
+    return conversion.report({});
   }
   staged.commit();
-  ConvertReport report = job.report(results);
+  ConvertReport report = conversion.report(results);
   report.finished = true;
   report.left = std::move(left);
   return report;

@@ -23,26 +23,26 @@ namespace mx::checkpoint {
 struct LayerLoss {
   int layer;
   layout::Loss loss;
-  int further = 0;  ///< its family, as LayerTags has it
+  int further = 0;  ///< its layer group, as LayerTags has it
 };
 
-/// A backend for some of a checkpoint's families.
+/// A backend for some of a checkpoint's layer groups.
 struct NamedBackend {
   std::string backend;
-  std::optional<int> family = {};                              ///< its number, from 0; none: those of the format
+  std::optional<int> layer_group = {};                              ///< its number, from 0; none: those of the format
   std::optional<layout::WeightFormat> format = {};             ///< one of the two is given
-  std::optional<families::ConverterActivation> activation = {};  ///< in the place of what the options say
+  std::optional<families::ConverterActivation> activation = {};  ///< in the place of the options'
 };
 
 struct ConvertOptions {
-  std::string backend;      ///< for every family that it converts, beside the named ones; empty: there is none
+  std::string backend;      ///< for every layer group that it converts, beside the named ones; empty: there is none
   families::Setting setting;  ///< engine, device, versions, options and tp_size; what the checkpoint decides is filled in
   int rank = 0;             ///< of tp_size
   kernels::relayout::MoveBy by = kernels::relayout::MoveBy::plans;
-  bool asks_activation = true;     ///< false: the activation of the setting is not asked for, and the form's is taken
+  std::optional<families::ConverterActivation> activation = {};  ///< none: the checkpoint's own
   bool copy_all = false;           ///< weights of other forms beside the checkpoint, too
   bool asks_for_kernel = false;    ///< a platform on which the engine has no kernel of the MXFP4 backend is refused
-  std::optional<int> family = {};  ///< of the checkpoint: it alone, by `backend`
+  std::optional<int> layer_group = {};  ///< of the checkpoint: it alone, by `backend`
   std::vector<NamedBackend> named = {};
   bool force = false;        ///< files of the same names in the output directory are replaced
   std::string program = {};  ///< name and version of who converts, for the output; empty: not recorded
@@ -50,9 +50,9 @@ struct ConvertOptions {
   support::Stop stop = {};
 };
 
-/// What became of one family.
-struct ConvertedFamily {
-  int family;  ///< of the checkpoint, from 0
+/// What became of one layer group.
+struct ConvertedGroup {
+  int layer_group;  ///< of the checkpoint, from 0
   std::string backend;
   families::Setting setting;  ///< as it was for the last layer
   int layers = 0;
@@ -62,10 +62,10 @@ struct ConvertedFamily {
 
 struct ConvertReport {
   bool finished = false;                   ///< false when it was stopped; then nothing was written
-  std::vector<Family> families = {};       ///< of the checkpoint
-  std::vector<ConvertedFamily> converted;  ///< at least one; the others are left as they are
-  std::vector<std::string> refusals = {};  ///< as FamilyChoice has them
-  int layers = 0;                          ///< converted, of all families
+  std::vector<LayerGroup> layer_groups = {};       ///< of the checkpoint
+  std::vector<ConvertedGroup> converted;  ///< at least one; the others are left as they are
+  std::vector<std::string> refusals = {};  ///< as LayerGroupChoice has them
+  int layers = 0;                          ///< converted, of all layer groups
   std::int64_t other_tensors = 0;          ///< copied as they are
   std::uint64_t bytes_in = 0;              ///< of the expert tensors
   std::uint64_t bytes_out = 0;
@@ -89,8 +89,8 @@ struct RestoreOptions {
   support::Stop stop = {};
 };
 
-/// What a family was converted by.
-struct RestoredFamily {
+/// What a layer group was converted by.
+struct RestoredGroup {
   int further;  ///< as LayerTags has it
   std::string backend;
   families::Setting setting;
@@ -98,7 +98,7 @@ struct RestoredFamily {
 };
 
 struct RestoreReport {
-  std::vector<RestoredFamily> families;  ///< at least one
+  std::vector<RestoredGroup> layer_groups;  ///< at least one
   bool finished = false;
   int layers = 0;
   int shards = 0;                 ///< files written

@@ -15,7 +15,7 @@ namespace {
 
 [[noreturn]] void fail(const std::string& where, const std::string& message) { throw Error(ErrorCode::input, message, where); }
 
-/// What all layers of a family have in common, as text.
+/// What all layers of a layer group have in common, as text.
 std::string common_text(const LayerTags& tags) {
   families::Setting setting = tags.setting;
   setting.marlin.largest_scale_byte = 0;
@@ -41,8 +41,8 @@ void add_layer(ConvertedDirectory& converted, const support::SafetensorsFile& fi
     if (!is_shard_name(tensor.shard)) fail(where, fmt::format("the tags name the shard {}, which is not a plain file name", support::in_quotes(tensor.shard)));
   }
   const LayerKey key{tags.further, tags.layer};
-  const auto of_family = std::ranges::find_if(converted.layers, [&](const auto& entry) { return entry.first.further == key.further; });
-  for (const auto other : {converted.layers.begin(), of_family}) {
+  const auto of_group = std::ranges::find_if(converted.layers, [&](const auto& entry) { return entry.first.further == key.further; });
+  for (const auto other : {converted.layers.begin(), of_group}) {
     if (other == converted.layers.end() || are_of_one(other->second.tags, tags)) continue;
     fail(where, fmt::format("is of another conversion than {}", other->second.file->path().filename().string()));
   }

@@ -25,7 +25,7 @@ struct ConvertedShard {
   const support::SafetensorsFile* file;
 };
 
-/// A layer's place: the families in the order of their numbers, the first one before them.
+/// A layer's place: the layer groups in the order of their numbers, the first one before them.
 struct LayerKey {
   int further;  ///< as LayerTags has it
   int layer;    ///< number in the names
@@ -40,7 +40,7 @@ struct ConvertedDirectory {
   std::map<LayerKey, ConvertedLayer> layers;
   std::map<std::string, ConvertedShard> shards;  ///< by name
 
-  /// Of the first layer. All layers agree in their rank, those of a family in backend and setting too.
+  /// Of the first layer. All layers agree in their rank, those of a layer group in backend and setting too.
   const LayerTags& tags() const { return layers.begin()->second.tags; }
 };
 

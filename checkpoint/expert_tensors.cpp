@@ -22,21 +22,21 @@ using layout::Sizes;
 
 std::string place_of_tensor(const FoundTensor& tensor) { return place_of(*tensor.at, tensor.name); }
 
-/// Builds the layers of one family, then checks them.
-class FamilyFinder {
+/// Builds the layers of one layer group, then checks them.
+class GroupFinder {
  public:
-  FamilyFinder(FoundFamily& family, const std::string& where) : family_(family), where_(where) {}
+  GroupFinder(FoundGroup& layer_group, const std::string& where) : layer_group_(layer_group), where_(where) {}
 
   void add(int layer, const std::string& prefix, const LayerForm& found) {
-    FoundLayer& of = family_.layers[layer];
+    FoundLayer& of = layer_group_.layers[layer];
     of.prefix = prefix;
     for (const ExpertName& name : found.experts) {
-      const TensorRow* const row = find_row(*family_.form, name.suffix);
-      const auto [known, is_new] = family_.suffixes.emplace(row, name.suffix);
+      const TensorRow* const row = find_row(*layer_group_.form, name.suffix);
+      const auto [known, is_new] = layer_group_.suffixes.emplace(row, name.suffix);
       if (known->second != name.suffix)
         fail(place_of(*name.at, name.name), fmt::format("ends with {}, but others of its kind with {}", name.suffix, known->second));
       (row->piece == Piece::aside ? of.aside : of.experts)
-          .push_back({row, &family_.naming->projections[name.projection], name.expert, name.name, name.at});
+          .push_back({row, &layer_group_.naming->projections[name.projection], name.expert, name.name, name.at});
     }
     for (std::vector<FoundTensor>* tensors : {&of.experts, &of.aside})
       std::ranges::sort(*tensors, {}, [](const FoundTensor& t) { return std::tuple(t.expert, t.projection, t.row); });
@@ -49,8 +49,8 @@ class FamilyFinder {
   }
 
  private:
-  const SourceForm& form() const { return *family_.form; }
-  const Naming& naming() const { return *family_.naming; }
+  const SourceForm& form() const { return *layer_group_.form; }
+  const Naming& naming() const { return *layer_group_.naming; }
 
   [[noreturn]] void missing(const std::string& name, std::string_view seen) const {
     fail(where_, fmt::format("tensor '{}' is missing{}", name, seen.empty() ? "" : fmt::format(", though there is {}", support::in_quotes(seen))));
@@ -59,18 +59,18 @@ class FamilyFinder {
   /// What one layer has, every layer has; biases are there for all projections or for none, and so are routers.
   void check_presence() const {
     std::string_view bias, any;
-    for (const auto& [index, layer] : family_.layers) {
+    for (const auto& [index, layer] : layer_group_.layers) {
       for (const FoundTensor& tensor : layer.experts) (tensor.row->piece == Piece::bias ? bias : any) = tensor.name;
     }
     if (experts_ == 0) check_alone();
-    for (const auto& [index, layer] : family_.layers) {
+    for (const auto& [index, layer] : layer_group_.layers) {
       auto next = layer.experts.begin();
       for (int expert = 0; expert < experts_; ++expert) {
-        for (const Projection* const projection : family_.projections()) {
+        for (const Projection* const projection : layer_group_.projections()) {
           for (const TensorRow& row : form().tensors) {
             if (row.piece == Piece::aside || (row.piece == Piece::bias && bias.empty())) continue;
             const bool is_it = next != layer.experts.end() && next->expert == expert && next->projection == projection && next->row == &row;
-            if (!is_it) missing(family_.name_of(layer.prefix, expert, *projection, row), row.piece == Piece::bias ? bias : any);
+            if (!is_it) missing(layer_group_.name_of(layer.prefix, expert, *projection, row), row.piece == Piece::bias ? bias : any);
             ++next;
           }
         }
@@ -81,14 +81,14 @@ class FamilyFinder {
 
   /// Layers of nothing but what is not converted, such as a scale of activations, have no experts.
   [[noreturn]] void check_alone() const {
-    const FoundLayer& layer = family_.layers.begin()->second;
+    const FoundLayer& layer = layer_group_.layers.begin()->second;
     const auto weight = std::ranges::find(form().tensors, Piece::weight, &TensorRow::piece);
-    missing(family_.name_of(layer.prefix, layer.aside.front().expert, *layer.aside.front().projection, *weight), layer.aside.front().name);
+    missing(layer_group_.name_of(layer.prefix, layer.aside.front().expert, *layer.aside.front().projection, *weight), layer.aside.front().name);
   }
 
   void check_router(const FoundLayer& layer) const {
     const auto has_any = [](const auto& entry) { return entry.second.router_weight != nullptr || entry.second.router_bias != nullptr; };
-    if (std::ranges::none_of(family_.layers, has_any)) return;
+    if (std::ranges::none_of(layer_group_.layers, has_any)) return;
     if (layer.router_weight == nullptr) missing(layer.prefix + std::string(naming().router_weight), {});
     if (layer.router_bias == nullptr) missing(layer.prefix + std::string(naming().router_bias), {});
   }
@@ -189,21 +189,21 @@ class FamilyFinder {
   }
 
   void check_sizes() {
-    const Sizes first = sizes_of(family_.layers.begin()->second);
-    for (auto& [index, layer] : family_.layers) {
+    const Sizes first = sizes_of(layer_group_.layers.begin()->second);
+    for (auto& [index, layer] : layer_group_.layers) {
       const FoundTensor& weight = first_weight(layer);
       layer.sizes = sizes_of(layer);
       if (layer.sizes != first) {
         fail(place_of_tensor(weight),
              fmt::format("has E={}, I={}, H={}, but layer {} has E={}, I={}, H={}", layer.sizes.experts, layer.sizes.intermediate, layer.sizes.hidden,
-                         family_.layers.begin()->first, first.experts, first.intermediate, first.hidden));
+                         layer_group_.layers.begin()->first, first.experts, first.intermediate, first.hidden));
       }
       for (const FoundTensor& tensor : layer.experts) check_tensor(layer, tensor);
       check_router_tensors(layer);
     }
   }
 
-  FoundFamily& family_;
+  FoundGroup& layer_group_;
   const std::string& where_;
   std::map<const TensorRow*, const FoundTensor*> firsts_;  ///< the first tensor of each row: all others have its dtype
   int experts_ = 0;
@@ -270,10 +270,10 @@ void check_config(const CheckpointConfig& config, const Sizes& sizes) {
 bool is_of_further_tokens(std::string_view before) { return before.starts_with("mtp") || before.find(".mtp") != std::string_view::npos; }
 
 /// Those that are of the form itself; others may lack a bias, and are looked for by the table of routers.
-void find_routers(const CheckpointFiles& files, FoundFamily& family) {
-  if (family.form->form.order != layout::SourceOrder::gpt_oss) return;
-  const Naming& naming = *family.naming;
-  for (auto& entry : family.layers) {
+void find_routers(const CheckpointFiles& files, FoundGroup& layer_group) {
+  if (layer_group.form->form.order != layout::SourceOrder::gpt_oss) return;
+  const Naming& naming = *layer_group.naming;
+  for (auto& entry : layer_group.layers) {
     FoundLayer& layer = entry.second;
     const auto find = [&](std::string_view suffix) -> const LocatedTensor* {
       if (suffix.empty()) return nullptr;
@@ -290,11 +290,11 @@ void find_routers(const CheckpointFiles& files, FoundFamily& family) {
 
 }  // namespace
 
-bool FoundFamily::has(Piece piece) const {
+bool FoundGroup::has(Piece piece) const {
   return std::ranges::any_of(layers.begin()->second.experts, [&](const FoundTensor& tensor) { return tensor.row->piece == piece; });
 }
 
-std::vector<const Projection*> FoundFamily::projections() const {
+std::vector<const Projection*> FoundGroup::projections() const {
   std::vector<const Projection*> there;
   const std::vector<FoundTensor>& experts = layers.begin()->second.experts;
   for (const Projection& projection : naming->projections) {
@@ -304,12 +304,12 @@ std::vector<const Projection*> FoundFamily::projections() const {
   return there;
 }
 
-std::string FoundFamily::name_of(std::string_view prefix, int expert, const Projection& projection, const TensorRow& row) const {
+std::string FoundGroup::name_of(std::string_view prefix, int expert, const Projection& projection, const TensorRow& row) const {
   const auto suffix = suffixes.find(&row);
   return tensor_name(*naming, prefix, expert, projection, suffix == suffixes.end() ? row.suffixes.front() : suffix->second);
 }
 
-std::vector<FoundFamily> find_families(const CheckpointFiles& files, const CheckpointConfig& config, const std::string& where) {
+std::vector<FoundGroup> find_layer_groups(const CheckpointFiles& files, const CheckpointConfig& config, const std::string& where) {
   const std::map<LayerPlace, LayerForm> forms = search_forms(files, config, where);
   std::map<std::string_view, int> further;
   for (const auto& [place, form] : forms) {
@@ -317,34 +317,34 @@ std::vector<FoundFamily> find_families(const CheckpointFiles& files, const Check
     further[place.before] = LayerNumbers(files, config, where, place.before).first_further();
   }
   using Key = std::tuple<std::string, const SourceForm*, const Naming*, bool, bool>;
-  std::map<Key, FoundFamily> families;
-  std::map<Key, FamilyFinder> finders;
+  std::map<Key, FoundGroup> layer_groups;
+  std::map<Key, GroupFinder> finders;
   for (const auto& [place, form] : forms) {
     const bool beyond = place.layer >= further.at(place.before) || is_of_further_tokens(place.before);
     const Key key{fmt::format("{}N{}", place.before, place.after), form.form, form.naming, form.gated, beyond};
-    FoundFamily& family =
-        families.try_emplace(key, FoundFamily{form.form, form.naming, form.gated, beyond, form.left, std::get<0>(key), {}, {}}).first->second;
-    finders.try_emplace(key, family, where).first->second.add(place.layer, fmt::format("{}{}{}", place.before, place.layer, place.after), form);
+    FoundGroup& layer_group =
+        layer_groups.try_emplace(key, FoundGroup{form.form, form.naming, form.gated, beyond, form.left, std::get<0>(key), {}, {}}).first->second;
+    finders.try_emplace(key, layer_group, where).first->second.add(place.layer, fmt::format("{}{}{}", place.before, place.layer, place.after), form);
   }
   std::vector<const Key*> order;
-  for (const auto& [key, family] : families) order.push_back(&key);
+  for (const auto& [key, layer_group] : layer_groups) order.push_back(&key);
   const auto rank_of = [&](const Key* key) {
-    const FoundFamily& family = families.at(*key);
-    return std::tuple(!family.form->converts(), family.further, -static_cast<std::int64_t>(family.layers.size()), family.layers.begin()->first,
-                      family.place.size());
+    const FoundGroup& layer_group = layer_groups.at(*key);
+    return std::tuple(!layer_group.form->converts(), layer_group.further, -static_cast<std::int64_t>(layer_group.layers.size()), layer_group.layers.begin()->first,
+                      layer_group.place.size());
   };
   std::ranges::stable_sort(order, {}, rank_of);
-  std::vector<FoundFamily> found;
+  std::vector<FoundGroup> found;
   for (const Key* const key : order) {
-    find_routers(files, families.at(*key));
+    find_routers(files, layer_groups.at(*key));
     finders.at(*key).check();
   }
   const LayerPlace& main = std::ranges::find_if(forms, [&](const auto& entry) {
-                             return fmt::format("{}N{}", entry.first.before, entry.first.after) == families.at(*order.front()).place;
+                             return fmt::format("{}N{}", entry.first.before, entry.first.after) == layer_groups.at(*order.front()).place;
                            })->first;
   LayerNumbers(files, config, where, main.before).check();
-  if (families.at(*order.front()).form->converts()) check_config(config, families.at(*order.front()).layers.begin()->second.sizes);
-  for (const Key* const key : order) found.push_back(std::move(families.at(*key)));
+  if (layer_groups.at(*order.front()).form->converts()) check_config(config, layer_groups.at(*order.front()).layers.begin()->second.sizes);
+  for (const Key* const key : order) found.push_back(std::move(layer_groups.at(*key)));
   return found;
 }
 

@@ -31,7 +31,7 @@ struct FoundLayer {
 };
 
 /// Layers whose experts have one form, one place in the names and one size.
-struct FoundFamily {
+struct FoundGroup {
   const SourceForm* form;
   const Naming* naming;
   bool gated;
@@ -49,10 +49,10 @@ struct FoundFamily {
   std::string name_of(std::string_view prefix, int expert, const Projection& projection, const TensorRow& row) const;
 };
 
-/// Finds the experts of every layer and holds their shapes and dtypes against their form and the configuration. First the family that is the model:
+/// Finds the experts of every layer and holds their shapes and dtypes against their form and the configuration. First the layer group that is the model:
 /// that is converted, of its hidden layers, and has the most of them. Throws Error(input): no experts, a tensor that no form knows, tensors of two
 /// forms in one layer, a form that only the configuration could tell, a configuration that contradicts it, a missing tensor or layer, dtypes or
 /// shapes that contradict each other or the configuration. `where` names the checkpoint.
-std::vector<FoundFamily> find_families(const CheckpointFiles& files, const CheckpointConfig& config, const std::string& where);
+std::vector<FoundGroup> find_layer_groups(const CheckpointFiles& files, const CheckpointConfig& config, const std::string& where);
 
 }  // namespace mx::checkpoint

@@ -111,6 +111,18 @@ std::string LayerActivation::text() const {
   return constants.swiglu_limit ? fmt::format("{}, limit {}", name, *constants.swiglu_limit) : std::string(name);
 }
 
+std::string_view converted_activation(const CheckpointConfig& config, int layer, bool gated, bool alternates, std::string_view usual) {
+  if (!alternates && config.word("model_type") == "gpt_oss") return "SWIGLUOAI";
+  try {
+    LayerActivation activation{alternates ? usual : named(config, gated, usual), {}};
+    if (gated) add_limit(config, layer, activation);
+    return activation.name;
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::unsupported) throw;
+    return "another";
+  }
+}
+
 LayerActivation activation_of(const CheckpointConfig& config, int layer, bool gated, bool alternates, std::string_view usual) {
   LayerActivation activation{alternates ? usual : named(config, gated, usual), {}};
   if (!gated) return activation;

@@ -28,4 +28,9 @@ bool may_lack_gate(const CheckpointConfig& config);
 /// none of; Error(input) for a constant that is no number.
 LayerActivation activation_of(const CheckpointConfig& config, int layer, bool gated, bool alternates, std::string_view usual);
 
+/// The engine's name of a layer's activation as its conversions see it: what activation_of says, of gpt-oss SWIGLUOAI in every order, and "another" for
+/// a word that it throws for, which no converter asks for. Throws Error(input) as activation_of does for a limit.
+/// Source: vllm models/gpt_oss.py, which passes SWIGLUOAI whatever the configuration says.
+std::string_view converted_activation(const CheckpointConfig& config, int layer, bool gated, bool alternates, std::string_view usual);
+
 }  // namespace mx::checkpoint

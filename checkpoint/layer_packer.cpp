@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <optional>
 #include <utility>
 
 #include "checkpoint/layer_reader.hpp"
 #include "checkpoint/part_moves.hpp"
 #include "checkpoint/shard.hpp"
+#include "kernels/zeros.hpp"
 #include "support/one_behind.hpp"
 
 namespace mx::checkpoint {
@@ -23,13 +25,12 @@ using layout::TensorPlan;
 class RankTensor {
  public:
   /// `target`: where it goes, if that is known; a layout that mixes experts makes it one part.
-  RankTensor(const LayerReader& reader, Role role, RankOf rank, const Layout* target, PartMemory& memory)
-      : reader_(reader), role_(role), memory_(memory) {
-    const layout::CanonicalLayer& layer = reader.numbers().experts;
-    layout::Sizes sizes = layer.sizes;
+  RankTensor(const LayerSource& source, Role role, RankOf rank, const Layout* target, PartMemory& memory)
+      : source_(source), role_(role), memory_(memory) {
+    layout::Sizes sizes = source.sizes();
     sizes.intermediate /= rank.tp;
-    const Layout whole = layout::canonical(role, layer.sizes, layer.form), own = layout::canonical(role, sizes, layer.form);
-    const std::optional<Layout> cut = rank.tp == 1 ? std::nullopt : rank_layout(role, layer.sizes, layer.form, rank.rank, rank.tp);
+    const Layout whole = layout::canonical(role, source.sizes(), source.form()), own = layout::canonical(role, sizes, source.form());
+    const std::optional<Layout> cut = rank.tp == 1 ? std::nullopt : rank_layout(role, source.sizes(), source.form(), rank.rank, rank.tp);
     parts_ = parts_of({&whole, &own, cut ? &*cut : &own, target != nullptr ? target : &own});
     if (cut) cut_.emplace(TensorMove::place(part_of(whole), {part_of(*cut), &layout::kKeep}));
     part_bytes_ = static_cast<std::uint64_t>(own.bytes() / parts_);
@@ -53,14 +54,14 @@ class RankTensor {
   std::span<const std::uint8_t> load(std::uint64_t first, std::uint64_t count) {
     const std::uint64_t in_file = cut_ ? static_cast<std::uint64_t>(cut_->source_bytes()) : part_bytes_;
     const std::span<std::uint8_t> bytes = room(memory_.read, in_file * count);
-    reader_.read(role_, in_file * first, bytes);
+    source_.read(role_, in_file * first, bytes);
     if (!cut_) return bytes;
     const std::span<std::uint8_t> own = room(memory_.held, part_bytes_ * count);
     move_parts(*cut_, bytes, own);
     return own;
   }
 
-  const LayerReader& reader_;
+  const LayerSource& source_;
   Role role_;
   PartMemory& memory_;
   std::int64_t parts_ = 1;
@@ -74,28 +75,28 @@ class RankTensor {
 struct LayerPacker::Impl {
   const support::StopPoint& stop;
   RankOf rank;
-  std::optional<LayerReader> reader;  ///< none: the tensors have their bytes
+  std::unique_ptr<LayerSource> layer;  ///< none: the tensors have their bytes
   families::PackedLayer packed;
   std::int64_t up_scales_dropped;
+  std::vector<layout::Loss> lost_before;
   PartMemory memory = {};
 
-  RankTensor tensor(Role role, const Layout* target) { return {*reader, role, rank, target, memory}; }
+  RankTensor tensor(Role role, const Layout* target) { return {*layer, role, rank, target, memory}; }
 
   /// All that is asked of the layer before it is placed, and the tensors that it will have.
   void plan(const families::BackendLayout& backend, const families::Setting& setting) {
-    families::LayerOutline outline{reader->numbers().experts.sizes, setting.form, {}, 0};
+    families::LayerOutline outline{layer->sizes(), layer->form(), {}, 0};
     outline.sizes.intermediate /= rank.tp;
     for (const Role role : layout::kAllRoles) {
-      const bool there = outline.present[static_cast<std::size_t>(role)] = reader->has(role);
+      const bool there = outline.present[static_cast<std::size_t>(role)] = layer->has(role);
       if (!there || !layout::is_scale(role)) continue;
       tensor(role, nullptr).for_each_turn(stop, [&](std::span<const std::uint8_t> bytes) {
-        outline.largest_scale_byte = std::max(outline.largest_scale_byte, families::largest_scale_byte(role, setting.form, bytes));
+        outline.largest_scale_byte = std::max(outline.largest_scale_byte, families::largest_scale_byte(role, layer->form(), bytes));
       });
     }
     packed.setting = families::setting_for(outline, backend, setting);
-    packed.losses = reader->requantization_losses(rank.rank, rank.tp);
     for (const Role role : layout::kAllRoles) {
-      if (!reader->has(role)) continue;
+      if (!layer->has(role)) continue;
       TensorPlan plan = backend.build(role, packed.setting);
       note_losses(role, plan);
       packed.tensors.push_back({role, std::move(plan.layout), plan.cast, {}});
@@ -130,34 +131,64 @@ struct LayerPacker::Impl {
   }
 };
 
+namespace {
+
+/// Whether tensors are placed part by part: nothing couples their values, and the fast twin moves them.
+bool is_by_parts(const families::BackendLayout& backend, kernels::relayout::MoveBy by) {
+  return backend.values == nullptr && by == kernels::relayout::MoveBy::plans;
+}
+
+/// The layer as if it had no more experts.
+void keep_first(layout::CanonicalLayer& layer, std::int64_t experts) {
+  const auto all = static_cast<std::size_t>(layer.sizes.experts), kept = static_cast<std::size_t>(experts);
+  for (std::vector<std::uint8_t>& tensor : layer.tensors) tensor.resize(tensor.size() / all * kept);
+  layer.sizes.experts = experts;
+}
+
+}  // namespace
+
 LayerPacker::LayerPacker(const Checkpoint& checkpoint, int layer, RankOf rank, const families::BackendLayout& backend, const families::Setting& setting,
-                         kernels::relayout::MoveBy by, const support::StopPoint& stop) {
-  if (backend.values == nullptr && by == kernels::relayout::MoveBy::plans) {
-    LayerReader reader(checkpoint, layer);
-    const std::int64_t dropped = reader.numbers().up_scales_dropped;
-    impl_ = std::make_unique<Impl>(Impl{stop, rank, std::move(reader), {std::string(backend.backend), {}, {}, {}}, dropped});
+                         kernels::relayout::MoveBy by, const support::StopPoint& stop, std::optional<std::int64_t> experts) {
+  const std::int64_t first = experts.value_or(checkpoint.sizes(layer).experts);
+  if (is_by_parts(backend, by)) {
+    auto reader = std::make_unique<LayerReader>(checkpoint, layer, first);
+    const std::int64_t dropped = reader->numbers().up_scales_dropped;
+    std::vector<layout::Loss> again = reader->requantization_losses(rank.rank, rank.tp);
+    impl_ = std::make_unique<Impl>(Impl{stop, rank, std::move(reader), {std::string(backend.backend), {}, {}, {}}, dropped, std::move(again)});
     impl_->plan(backend, setting);
     return;
   }
   MoeLayer whole = checkpoint.layer(layer, stop);
-  const std::vector<layout::Loss> again = checkpoint.requantization_losses(layer, whole.requantized, rank.rank, rank.tp);
+  std::erase_if(whole.requantized, [&](const Requantized& half) { return half.expert >= first; });
+  keep_first(whole.experts, first);
+  std::vector<layout::Loss> again = checkpoint.requantization_losses(layer, whole.requantized, rank.rank, rank.tp);
   stop.check();
   if (rank.tp > 1) whole.experts = shard(whole.experts, rank.rank, rank.tp, kernels::relayout::mover_of(by));
-  impl_ = std::make_unique<Impl>(
-      Impl{stop, rank, std::nullopt, families::convert(std::move(whole.experts), backend, setting, kernels::relayout::mover_of(by)), whole.up_scales_dropped});
-  impl_->packed.losses.insert(impl_->packed.losses.begin(), again.begin(), again.end());
+  impl_ = std::make_unique<Impl>(Impl{stop, rank, nullptr, families::convert(std::move(whole.experts), backend, setting, kernels::relayout::mover_of(by)),
+                                      whole.up_scales_dropped, std::move(again)});
+}
+
+LayerPacker::LayerPacker(const layout::CanonicalLayer& layer, const families::BackendLayout& backend, const families::Setting& setting,
+                         kernels::relayout::MoveBy by, const support::StopPoint& stop) {
+  if (is_by_parts(backend, by)) {
+    impl_ = std::make_unique<Impl>(Impl{stop, {}, std::make_unique<HeldLayer>(layer), {std::string(backend.backend), {}, {}, {}}, 0, {}});
+    impl_->plan(backend, setting);
+    return;
+  }
+  impl_ = std::make_unique<Impl>(Impl{stop, {}, nullptr, families::convert(layer, backend, setting, kernels::relayout::mover_of(by)), 0, {}});
 }
 
 LayerPacker::~LayerPacker() = default;
 LayerPacker::LayerPacker(LayerPacker&&) noexcept = default;
 
 const families::PackedLayer& LayerPacker::packed() const { return impl_->packed; }
+const std::vector<layout::Loss>& LayerPacker::lost_before() const { return impl_->lost_before; }
 std::int64_t LayerPacker::up_scales_dropped() const { return impl_->up_scales_dropped; }
 
 void LayerPacker::run(const PackedSink& sink) {
   support::OneBehind writing;
   for (std::size_t i = 0; i < impl_->packed.tensors.size(); ++i) {
-    if (impl_->reader) {
+    if (impl_->layer) {
       impl_->place(i, sink, writing);
       continue;
     }
@@ -167,6 +198,21 @@ void LayerPacker::run(const PackedSink& sink) {
     sink(i, bytes);
   }
   writing.wait();
+}
+
+families::PackedLayer LayerPacker::collect() {
+  if (!impl_->layer) return std::move(impl_->packed);
+  std::vector<std::vector<std::uint8_t>> memory(impl_->packed.tensors.size());
+  std::vector<std::size_t> filled(memory.size());
+  run([&](std::size_t tensor, std::span<const std::uint8_t> bytes) {
+    std::vector<std::uint8_t>& whole = memory[tensor];
+    if (whole.empty()) whole = kernels::zeros(static_cast<std::size_t>(impl_->packed.tensors[tensor].layout.bytes()));
+    std::ranges::copy(bytes, whole.begin() + static_cast<std::ptrdiff_t>(filled[tensor]));
+    filled[tensor] += bytes.size();
+  });
+  families::PackedLayer packed = std::move(impl_->packed);
+  for (std::size_t i = 0; i < memory.size(); ++i) packed.tensors[i].bytes = std::move(memory[i]);
+  return packed;
 }
 
 }  // namespace mx::checkpoint

@@ -6,7 +6,10 @@ namespace mx::checkpoint {
 
 using layout::Role;
 
-LayerReader::LayerReader(const Checkpoint& checkpoint, int layer) : checkpoint_(checkpoint), layer_(layer), numbers_(checkpoint.numbers(layer)) {
+LayerReader::LayerReader(const Checkpoint& checkpoint, int layer, std::int64_t experts)
+    : checkpoint_(checkpoint), layer_(layer), numbers_(checkpoint.numbers(layer)) {
+  numbers_.experts.sizes.experts = experts;
+  std::erase_if(numbers_.requantized, [&](const Requantized& half) { return half.expert >= experts; });
   for (const ExpertTensor& tensor : checkpoint.expert_tensors(layer)) {
     if (tensor.stays) continue;
     const auto is_of = [&](const Requantized& half) {

@@ -8,24 +8,28 @@
 #include <vector>
 
 #include "checkpoint/checkpoint.hpp"
+#include "checkpoint/layer_source.hpp"
 #include "model/families/convert.hpp"
 
 namespace mx::checkpoint {
 
-class LayerReader {
+class LayerReader final : public LayerSource {
  public:
-  /// Reads what is one number of each expert; throws as Checkpoint::numbers does. The checkpoint outlives the reader.
-  LayerReader(const Checkpoint& checkpoint, int layer);
+  /// Reads what is one number of each expert; throws as Checkpoint::numbers does. The checkpoint outlives the reader. `experts`: the first so many
+  /// alone, which are the outermost axis of every tensor; at most all.
+  LayerReader(const Checkpoint& checkpoint, int layer, std::int64_t experts);
 
   /// The layer without its tensors.
   const MoeLayer& numbers() const { return numbers_; }
-  bool has(layout::Role role) const;
+  const layout::Sizes& sizes() const override { return numbers_.experts.sizes; }
+  const layout::Form& form() const override { return numbers_.experts.form; }
+  bool has(layout::Role role) const override;
   /// Halves whose codes are quantized again, and what that costs the rank.
   std::vector<layout::Loss> requantization_losses(int rank, int tp) const {
     return checkpoint_.requantization_losses(layer_, numbers_.requantized, rank, tp);
   }
-  /// Bytes of a role's canonical memory from `begin` on, into `out`. Throws as SafetensorsFile::read does.
-  void read(layout::Role role, std::uint64_t begin, std::span<std::uint8_t> out) const;
+  /// Throws as SafetensorsFile::read does.
+  void read(layout::Role role, std::uint64_t begin, std::span<std::uint8_t> out) const override;
 
  private:
   /// A tensor of the files, where it begins in the memory of its role.

@@ -278,7 +278,7 @@ support::TensorEntry packed_entry(std::string_view prefix, const PackedTensor& t
   return entry;
 }
 
-std::string layer_name(int layer, int further) { return fmt::format("layer {}{}", layer, further == 0 ? "" : fmt::format(" of family {}", further)); }
+std::string layer_name(int layer, int further) { return fmt::format("layer {}{}", layer, further == 0 ? "" : fmt::format(" of layer group {}", further)); }
 
 std::string text_of(const LayerTags& tags) {
   support::Json json{{"version", kTagsVersion}, {"backend", tags.backend}, {"prefix", tags.prefix},

@@ -60,10 +60,10 @@ struct LayerTags {
   std::vector<SourceTensor> source;
   std::vector<PackedTag> tensors;
   std::vector<layout::Loss> losses;
-  int further = 0;  ///< 0: of the first family that its conversion took; else the family's number in the checkpoint, from 1
+  int further = 0;  ///< 0: of the first layer group that its conversion took; else the layer group's number in the checkpoint, from 1
 };
 
-/// "layer 3", "layer 0 of family 2".
+/// "layer 3", "layer 0 of layer group 2".
 std::string layer_name(int layer, int further);
 
 /// "fnv1a64:0123456789abcdef" of a program: its logical extents, unit and steps with all their numbers. Names of axes do not count.

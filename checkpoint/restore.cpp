@@ -46,8 +46,8 @@ class Restoration {
   Restoration(const std::vector<std::filesystem::path>& directories, const std::filesystem::path& output, const RestoreOptions& options)
       : options_(options), stop_(options.stop), ranks_(open_ranks(directories)) {
     for (const auto& [key, layer] : first().layers) {
-      if (report_.families.empty() || report_.families.back().further != key.further)
-        report_.families.push_back({key.further, layer.tags.backend, layer.tags.setting});
+      if (report_.layer_groups.empty() || report_.layer_groups.back().further != key.further)
+        report_.layer_groups.push_back({key.further, layer.tags.backend, layer.tags.setting});
     }
     check_losses();
     for (const auto& [name, shard] : first().shards) entries_.emplace(name, entries_of(name, shard));
@@ -166,7 +166,7 @@ class Restoration {
       restore_layer(key, writers);
       commit_whole();
       for (const SourceTensor& source : converted.tags.source) report_.bytes += support::bytes_of(source.entry);
-      ++std::ranges::find(report_.families, key.further, &RestoredFamily::further)->layers;
+      ++std::ranges::find(report_.layer_groups, key.further, &RestoredGroup::further)->layers;
     }
     committing.wait();
     if (options_.progress) options_.progress("putting the files in place", total, total);

@@ -11,6 +11,10 @@ layout::Sizes rounded_up(std::string_view backend, const families::Setting& sett
 }
 
 layout::Sizes rounded_up(std::string_view backend, const families::Setting& setting, deployment::Engine engine) {
+  return rounded_up(backend, setting, engine, setting.activation != families::ConverterActivation::swigluoai);
+}
+
+layout::Sizes rounded_up(std::string_view backend, const families::Setting& setting, deployment::Engine engine, bool silu_or_situ) {
   layout::check(setting.sizes);
   layout::Sizes padded = setting.sizes;
   if (setting.form.format != layout::WeightFormat::mxfp4) return padded;
@@ -18,7 +22,7 @@ layout::Sizes rounded_up(std::string_view backend, const families::Setting& sett
   const engine::RoundedSizes sizes = engine::rounded_up(rows, {.engine = engine,
                                                                .backend = backend,
                                                                .platform = families::platform_of(setting.arch),
-                                                               .silu_or_situ = setting.activation != families::ConverterActivation::swigluoai,
+                                                               .silu_or_situ = silu_or_situ,
                                                                .sizes = {padded.hidden, padded.intermediate}});
   padded.hidden = sizes.hidden;
   padded.intermediate = sizes.intermediate;

@@ -12,5 +12,7 @@ namespace mx::checkpoint {
 layout::Sizes rounded_up(std::string_view backend, const families::Setting& setting);
 /// The same as another version rounds them, whose conversion the setting's version stands for.
 layout::Sizes rounded_up(std::string_view backend, const families::Setting& setting, deployment::Engine engine);
+/// The same, of a layer whose activation is known: whether it is SILU or SITU, which the setting's word for every other one does not say.
+layout::Sizes rounded_up(std::string_view backend, const families::Setting& setting, deployment::Engine engine, bool silu_or_situ);
 
 }  // namespace mx::checkpoint

@@ -162,7 +162,7 @@ float factor_of(const FoundTensor& tensor, bool reciprocal) {
 /// Scans the tensors of one layer.
 class LayerScan {
  public:
-  LayerScan(const FoundFamily& family, const FoundLayer& layer) : family_(family), form_(*family.form), layer_(layer) {
+  LayerScan(const FoundGroup& layer_group, const FoundLayer& layer) : layer_group_(layer_group), form_(*layer_group.form), layer_(layer) {
     for (const FoundTensor& tensor : layer.experts) note(tensor);
     for (const FoundTensor& tensor : layer.aside) note(tensor);
   }
@@ -314,7 +314,7 @@ class LayerScan {
       ScannedFault fault{ValueFault::missing, Piece::aside, {}, 0, {}};
       for (const auto& [place, companions] : places_) {
         if (companions.aside != nullptr) continue;
-        if (fault.count++ == 0) fault.tensor = family_.name_of(layer_.prefix, place.first, *place.second, row);
+        if (fault.count++ == 0) fault.tensor = layer_group_.name_of(layer_.prefix, place.first, *place.second, row);
       }
       if (fault.count > 0) add(std::move(fault));
     }
@@ -356,8 +356,8 @@ class LayerScan {
     ScannedFault fault{ValueFault::unlike_halves, Piece::global_scale, {}, 0, {}};
     for (const auto& [place, companions] : places_) {
       if (companions.global == nullptr || !place.second->w13 || place.second->half != 1) continue;
-      if (!family_.gated) continue;
-      const auto gate = std::ranges::find_if(family_.naming->projections, [](const Projection& one) { return one.w13 && one.half == 0; });
+      if (!layer_group_.gated) continue;
+      const auto gate = std::ranges::find_if(layer_group_.naming->projections, [](const Projection& one) { return one.w13 && one.half == 0; });
       const auto other = places_.find({place.first, &*gate});
       if (other == places_.end() || other->second.global == nullptr) continue;
       if (bytes_of(*companions.global) == bytes_of(*other->second.global)) continue;
@@ -366,7 +366,7 @@ class LayerScan {
     if (fault.count > 0) add(std::move(fault));
   }
 
-  const FoundFamily& family_;
+  const FoundGroup& layer_group_;
   const SourceForm& form_;
   const FoundLayer& layer_;
   std::map<Place, Companions> places_;
@@ -388,6 +388,6 @@ std::string ScannedFault::text() const {
   return count == 1 ? fmt::format("{}: {}", support::in_quotes(tensor), words) : fmt::format("{}: {}; {} tensors in all", support::in_quotes(tensor), words, count);
 }
 
-std::vector<ScannedFault> scan_layer(const FoundFamily& family, const FoundLayer& layer) { return LayerScan(family, layer).run(); }
+std::vector<ScannedFault> scan_layer(const FoundGroup& layer_group, const FoundLayer& layer) { return LayerScan(layer_group, layer).run(); }
 
 }  // namespace mx::checkpoint

@@ -48,6 +48,6 @@ struct LayerValues {
 
 /// Every fault of a layer, in the order of experts and tensors, like faults of tensors with one number together. All threads. Throws Error(input)
 /// when a file is no longer what was opened.
-std::vector<ScannedFault> scan_layer(const FoundFamily& family, const FoundLayer& layer);
+std::vector<ScannedFault> scan_layer(const FoundGroup& layer_group, const FoundLayer& layer);
 
 }  // namespace mx::checkpoint

@@ -1,5 +1,5 @@
 #pragma once
-// The forms that checkpoints of quantized experts come in: one row per form. `find_families` (expert_tensors.hpp) reads every row.
+// The forms that checkpoints of quantized experts come in: one row per form. `find_layer_groups` (expert_tensors.hpp) reads every row.
 
 #include <array>
 #include <cstdint>

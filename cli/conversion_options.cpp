@@ -28,28 +28,28 @@ std::vector<const families::SettingKey*> asked_keys() {
   return keys;
 }
 
-/// "NAME" for all families, "2=NAME" or "fp8_block=NAME" for some.
+/// "NAME" for all layer groups, "2=NAME" or "fp8_block=NAME" for some.
 void add_backend(checkpoint::ConvertOptions& options, const std::string& word) {
   const auto refuse = [&](const std::string& rule) { throw Error(ErrorCode::usage, fmt::format("'{}' {}", word, rule), "--backend"); };
   const std::size_t equals = word.find('=');
   const std::string which = word.substr(0, equals);
   if (equals == std::string::npos) {
-    if (!options.backend.empty()) refuse(fmt::format("is the second one for all families, after {}: WHICH=NAME is for some", options.backend));
+    if (!options.backend.empty()) refuse(fmt::format("is the second one for all layer groups, after {}: WHICH=NAME is for some", options.backend));
     options.backend = word;
     return;
   }
   checkpoint::NamedBackend named{.backend = word.substr(equals + 1)};
-  if (which.empty() || named.backend.empty()) refuse("is not WHICH=NAME: WHICH is a family's number, from 1, or a weight format");
+  if (which.empty() || named.backend.empty()) refuse("is not WHICH=NAME: WHICH is a layer group's number, from 1, or a weight format");
   if (std::ranges::all_of(which, [](char c) { return c >= '0' && c <= '9'; })) {
     int number = 0;
     const auto [end, error] = std::from_chars(which.data(), which.data() + which.size(), number);
-    if (error != std::errc{} || number < 1) refuse("names no family: they are counted from 1");
-    named.family = number - 1;
+    if (error != std::errc{} || number < 1) refuse("names no layer group: they are counted from 1");
+    named.layer_group = number - 1;
   } else {
     named.format = layout::weight_format_named(which);
   }
   const bool is_known = std::ranges::any_of(
-      options.named, [&](const checkpoint::NamedBackend& other) { return other.family == named.family && other.format == named.format; });
+      options.named, [&](const checkpoint::NamedBackend& other) { return other.layer_group == named.layer_group && other.format == named.format; });
   if (is_known) refuse(fmt::format("is the second backend for {}", which));
   options.named.push_back(std::move(named));
 }
@@ -60,7 +60,7 @@ void add_conversion_options(Verb verb, ConversionChoice& choice) {
   verb.add_option("CHECKPOINT", choice.checkpoint, "a .safetensors file or a model directory").required();
   verb.add_option(
           "--backend", choice.backends,
-          "backend (mxact layout list), for every family of layers that it converts; WHICH=NAME for some, WHICH a family's number, from 1, or a "
+          "backend (mxact layout list), for every layer group that it converts; WHICH=NAME for some, WHICH a layer group's number, from 1, or a "
           "weight format such as fp8_block; several with commas")
       .listed()
       .required();
@@ -72,9 +72,10 @@ void add_conversion_options(Verb verb, ConversionChoice& choice) {
   add_library_option(verb, choice.libraries);
   add_env_option(verb, choice.variables);
   verb.add_option("--rank", choice.rank, "rank of the --tp that are converted one by one, from 0").check(whole_number_in(0, 1 << 16));
-  verb.add_option("--family", choice.family,
-                  "convert this one alone of the checkpoint's families of layers, from 1 (default: all that the backend converts)")
-      .check(whole_number_in(1, 1 << 20));
+  const Option group = verb.add_option("--layer-group", choice.layer_group,
+                                       "convert this one alone of the checkpoint's layer groups, from 1 (default: all that the backend converts)")
+                           .check(whole_number_in(1, 1 << 20));
+  verb.add_option("--family", choice.layer_group, "as --layer-group").check(whole_number_in(1, 1 << 20)).excludes(group).old_word();
   verb.add_flag("--any-platform", choice.any_platform, "also for a platform on which the engine has no kernel of the backend");
   verb.add_flag("--reference", choice.reference, "move by the model alone instead of the fast twin");
 }
@@ -92,16 +93,15 @@ kernels::relayout::MoveBy moved_by(bool reference) { return reference ? kernels:
 checkpoint::ConvertOptions options_of(const ConversionChoice& choice) {
   checkpoint::ConvertOptions options{};
   for (const std::string& word : choice.backends) add_backend(options, word);
-  if (choice.family > 0 && !options.named.empty())
-    throw Error(ErrorCode::usage, fmt::format("is one family alone, by one backend, and '{}' names one for others", choice.backends.front()),
-                "--family");
-  options.asks_activation = false;
+  if (choice.layer_group > 0 && !options.named.empty())
+    throw Error(ErrorCode::usage, fmt::format("is one layer group alone, by one backend, and '{}' names one for others", choice.backends.front()),
+                "--layer-group");
   options.program = program_text();
   const std::vector<const families::SettingKey*> keys = asked_keys();
   for (std::size_t i = 0; i < keys.size(); ++i) {
     if (choice.values[i].empty()) continue;
     keys[i]->set(options.setting, choice.values[i]);
-    options.asks_activation = options.asks_activation || keys[i]->key == "activation";
+    if (keys[i]->key == "activation") options.activation = options.setting.activation;
   }
   families::choose_libraries(options.setting, choice.libraries);
   families::set_by_variables(options.setting, variables_of(choice.variables));
@@ -110,7 +110,7 @@ checkpoint::ConvertOptions options_of(const ConversionChoice& choice) {
   }
   options.asks_for_kernel = !choice.any_platform;
   options.rank = std::max(choice.rank, 0);
-  if (choice.family > 0) options.family = choice.family - 1;
+  if (choice.layer_group > 0) options.layer_group = choice.layer_group - 1;
   options.by = moved_by(choice.reference);
   return options;
 }

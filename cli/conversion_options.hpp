@@ -12,12 +12,12 @@ namespace mx::cli {
 /// A conversion as it was typed.
 struct ConversionChoice {
   std::string checkpoint;
-  std::vector<std::string> backends;  ///< "NAME", "FAMILY=NAME", "FORMAT=NAME"
+  std::vector<std::string> backends;  ///< "NAME", "GROUP=NAME", "FORMAT=NAME"
   std::vector<std::string> values;    ///< of the setting's keys, in their order
   std::vector<std::string> libraries;
   std::vector<std::string> variables;
-  int rank = -1;   ///< not given
-  int family = 0;  ///< not given
+  int rank = -1;        ///< not given
+  int layer_group = 0;  ///< not given
   bool any_platform = false;
   bool reference = false;
 };

@@ -59,12 +59,12 @@ constexpr std::array kTopics{
               "\n"
               "    mxact convert MODEL --backend MARLIN --platform sm90 -o OUT\n"
               "    mxact restore OUT -o BACK"},
-    HelpTopic{"units", "one conversion by many processes",
-              "plan divides a conversion into units with names, run does one and is idempotent, merge checks that\n"
-              "every unit is there once and as it was written. Scripts: docs/examples/convert-*.sh.\n"
+    HelpTopic{"jobs", "one conversion by many processes",
+              "plan divides a conversion into jobs with names, run does one and is idempotent, merge checks that\n"
+              "every job is there once and as it was written. Scripts: docs/examples/convert-*.sh.\n"
               "\n"
               "    mxact plan MODEL --backend MARLIN --platform sm90 --converted OUT -o plan.json\n"
-              "    mxact run plan.json --unit 0,1\n"
+              "    mxact run plan.json --job 0,1\n"
               "    mxact merge plan.json"},
     HelpTopic{"devices", "asking the model what a device should answer",
               "gen writes operands, one vector a line, in hex; the device appends its answer; ver checks and names\n"

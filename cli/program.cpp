@@ -7,7 +7,7 @@
 #include "build_info.hpp"
 #include "cli/verb_examples.hpp"
 #include "cli/verb_help.hpp"
-#include "cli/verb_units.hpp"
+#include "cli/verb_jobs.hpp"
 #include "model/error.hpp"
 #include "verbs/doctor/doctor_document.hpp"
 

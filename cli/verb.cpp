@@ -31,7 +31,9 @@ OptionEntry entry_of(const CLI::Option& option) {
 
 VerbEntry entry_of(const CLI::App& app, const std::string& path) {
   VerbEntry entry{path, app.get_description(), app.get_require_subcommand_min() != 0, {}, {}};
-  for (const CLI::Option* option : app.get_options()) entry.options.push_back(entry_of(*option));
+  for (const CLI::Option* option : app.get_options()) {
+    if (!option->get_group().empty()) entry.options.push_back(entry_of(*option));
+  }
   for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; }))
     entry.verbs.push_back(entry_of(*verb, path.empty() ? verb->get_name() : path + " " + verb->get_name()));
   return entry;
@@ -113,6 +115,11 @@ Option Option::listed() const {
 
 Option Option::repeated() const {
   option_->allow_extra_args(false);
+  return *this;
+}
+
+Option Option::old_word() const {
+  option_->group("");
   return *this;
 }
 

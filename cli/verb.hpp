@@ -32,6 +32,8 @@ class Option {
   Option listed() const;
   /// One value an option, whatever is in it; the option may be repeated.
   Option repeated() const;
+  /// A word of an earlier release: taken, but in no help, completion or manual page.
+  Option old_word() const;
 
   /// Ends the parse as a missing required option does.
   [[noreturn]] void report_missing() const;

@@ -55,8 +55,8 @@ int convert(const ConvertCommand& command) {
   }
   if (!report.finished) return interrupted();
   verbs::Document document = verbs::convert_document(report, command.choice.checkpoint, command.output, options.rank, command.fail_on_warning);
-  for (const checkpoint::ConvertedFamily& family : report.converted)
-    note_conversion(document, engine_of(command.choice), family.backend, family.setting.form.format);
+  for (const checkpoint::ConvertedGroup& group : report.converted)
+    note_conversion(document, engine_of(command.choice), group.backend, group.setting.form.format);
   return show(document, command.out);
 }
 

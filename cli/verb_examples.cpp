@@ -24,7 +24,7 @@ constexpr std::array kExamples{
     VerbExample{"convert", "mxact convert MODEL --backend MARLIN --platform sm90 -o OUT"},
     VerbExample{"restore", "mxact restore CONVERTED -o OUT"},
     VerbExample{"plan", "mxact plan MODEL --backend MARLIN --platform sm90 --converted OUT -o plan.json"},
-    VerbExample{"run", "mxact run PLAN.json --unit 0,1"},
+    VerbExample{"run", "mxact run PLAN.json --job 0,1"},
     VerbExample{"merge", "mxact merge PLAN.json"},
     VerbExample{"witness", "mxact witness golden/witness/numerics/decode"},
     VerbExample{"sim", "mxact sim docs/examples/sim-b200.info"},

@@ -87,7 +87,7 @@ void keep_memory() {
 checkpoint::Checkpoint checkpoint_of(const sim::VerifyRequest& request) {
   if (!request.checkpoint) return generated_checkpoint(static_cast<std::uint64_t>(request.seed));
   if (request.checkpoint->empty()) throw Error(ErrorCode::usage, "the path is empty", "CHECKPOINT");
-  return checkpoint::Checkpoint(*request.checkpoint, std::max(request.family - 1, 0));
+  return checkpoint::Checkpoint(*request.checkpoint, std::max(request.layer_group - 1, 0));
 }
 
 std::string generated_name(const sim::VerifyRequest& request) { return fmt::format("generated, seed {}", request.seed); }
@@ -164,8 +164,10 @@ void add_verify(Verb app, Action& action) {
   verb.add_option("--experts", options->request.experts,
                   "verify the first N experts of each layer only; tokens that the router sends elsewhere are left out")
       .check(whole_number_in(1, 1 << 20));
-  verb.add_option("--family", options->request.family, "verify these of the checkpoint's families of layers, from 1 (default 1, the model's)")
-      .check(whole_number_in(1, 1 << 20));
+  const Option group =
+      verb.add_option("--layer-group", options->request.layer_group, "verify this one of the checkpoint's layer groups, from 1 (default 1, the model's)")
+          .check(whole_number_in(1, 1 << 20));
+  verb.add_option("--family", options->request.layer_group, "as --layer-group").check(whole_number_in(1, 1 << 20)).excludes(group).old_word();
   verb.add_option("--tokens", options->request.tokens, "tokens to generate when the checkpoint brings none (default 4)")
       .check(whole_number_in(1, 65536));
   verb.add_option("--seed", options->request.seed, "seed of everything generated (default 1)").check(whole_number_in(0, INT64_MAX));

@@ -26,24 +26,24 @@ constexpr std::int64_t kHeld = std::int64_t{1} << 16;
 /// Each thread holds some megabytes of each side, and all of them at most 300 MB.
 constexpr int kThreads = 32;
 
-/// Layers by what stands before their number; the first family's prefix is the model's, whatever it is called.
+/// Layers by what stands before their number; the first layer group's prefix is the model's, whatever it is called.
 using LayerKey = std::pair<std::string, int>;
 
 struct Side {
   CheckpointFiles files;
   CheckpointConfig config;
-  std::vector<FoundFamily> families;
-  std::map<LayerKey, std::pair<const FoundFamily*, const FoundLayer*>> layers;
+  std::vector<FoundGroup> layer_groups;
+  std::map<LayerKey, std::pair<const FoundGroup*, const FoundLayer*>> layers;
   std::set<std::string_view> experts;  ///< names of all their tensors
 
   explicit Side(const std::filesystem::path& path) : files(open_checkpoint_files(path)), config(read_checkpoint_config(files.directory)) {
     refuse_converted(files);
-    families = find_families(files, config, path.string());
-    const std::string main = before_of(families.front());
-    for (const FoundFamily& family : families) {
-      const std::string before = before_of(family);
-      for (const auto& [number, layer] : family.layers) {
-        layers.try_emplace({before == main ? "" : before, number}, &family, &layer);
+    layer_groups = find_layer_groups(files, config, path.string());
+    const std::string main = before_of(layer_groups.front());
+    for (const FoundGroup& layer_group : layer_groups) {
+      const std::string before = before_of(layer_group);
+      for (const auto& [number, layer] : layer_group.layers) {
+        layers.try_emplace({before == main ? "" : before, number}, &layer_group, &layer);
         for (const FoundTensor& tensor : layer.experts) experts.insert(tensor.name);
         for (const FoundTensor& tensor : layer.aside) experts.insert(tensor.name);
       }
@@ -53,20 +53,20 @@ struct Side {
   std::string forms() const {
     std::string text;
     std::set<std::string_view> seen;
-    for (const FoundFamily& family : families) {
-      if (seen.insert(family.form->title).second) text += fmt::format("{}{}", text.empty() ? "" : ", ", family.form->title);
+    for (const FoundGroup& layer_group : layer_groups) {
+      if (seen.insert(layer_group.form->title).second) text += fmt::format("{}{}", text.empty() ? "" : ", ", layer_group.form->title);
     }
     return text;
   }
 
  private:
   /// "model.layers." of "model.layers.N.mlp".
-  static std::string before_of(const FoundFamily& family) {
-    const std::string number = std::to_string(family.layers.begin()->first), &prefix = family.layers.begin()->second.prefix;
-    for (std::size_t at = family.place.find('N'); at != std::string::npos; at = family.place.find('N', at + 1)) {
-      if (family.place.substr(0, at) + number + family.place.substr(at + 1) == prefix) return family.place.substr(0, at);
+  static std::string before_of(const FoundGroup& layer_group) {
+    const std::string number = std::to_string(layer_group.layers.begin()->first), &prefix = layer_group.layers.begin()->second.prefix;
+    for (std::size_t at = layer_group.place.find('N'); at != std::string::npos; at = layer_group.place.find('N', at + 1)) {
+      if (layer_group.place.substr(0, at) + number + layer_group.place.substr(at + 1) == prefix) return layer_group.place.substr(0, at);
     }
-    return family.place;
+    return layer_group.place;
   }
 };
 
@@ -138,20 +138,20 @@ class Comparison {
   }
   void omit(std::string name, std::string why, bool differs) { result_.omitted.push_back({std::move(name), std::move(why), differs}); }
 
-  void compare_layer(const LayerKey& key, const FoundFamily& family, const FoundLayer& layer) {
+  void compare_layer(const LayerKey& key, const FoundGroup& layer_group, const FoundLayer& layer) {
     stop_.check();
     say(layer.prefix);
     const auto other = b_.layers.find(key);
     if (other == b_.layers.end()) return omit(layer.prefix, "only the first has these experts", true);
-    const FoundFamily* const other_family = other->second.first;
+    const FoundGroup* const other_group = other->second.first;
     const FoundLayer* const other_layer = other->second.second;
-    if (family.gated != other_family->gated) return omit(layer.prefix, "only one of the two has a gate", true);
+    if (layer_group.gated != other_group->gated) return omit(layer.prefix, "only one of the two has a gate", true);
     if (layer.sizes.experts != other_layer->sizes.experts)
       return omit(layer.prefix, fmt::format("{} experts and {}", layer.sizes.experts, other_layer->sizes.experts), true);
     std::vector<Pairing> pairs;
     for (int expert = 0; expert < layer.sizes.experts; ++expert) {
       for (const MatrixKind kind : {MatrixKind::gate, MatrixKind::up, MatrixKind::down}) {
-        if (kind == MatrixKind::gate && !family.gated) continue;
+        if (kind == MatrixKind::gate && !layer_group.gated) continue;
         pairs.push_back({expert, kind});
       }
     }
@@ -162,7 +162,7 @@ class Comparison {
 #pragma omp parallel for schedule(dynamic) num_threads(std::min(omp_get_max_threads(), kThreads))
     for (std::size_t i = 0; i < pairs.size(); ++i) {
       rescue.run([&] {
-        compare_pair(family, layer, *other_family, *other_layer, pairs[i]);
+        compare_pair(layer_group, layer, *other_group, *other_layer, pairs[i]);
 #pragma omp critical(mxact_compare)
         {
           done_ = before + bytes * ++compared / pairs.size();
@@ -186,12 +186,12 @@ class Comparison {
     }
   }
 
-  void compare_pair(const FoundFamily& family, const FoundLayer& layer, const FoundFamily& other_family, const FoundLayer& other_layer,
+  void compare_pair(const FoundGroup& layer_group, const FoundLayer& layer, const FoundGroup& other_group, const FoundLayer& other_layer,
                     Pairing& pair) const {
-    MatrixValues a(family, layer, pair.expert, pair.kind);
+    MatrixValues a(layer_group, layer, pair.expert, pair.kind);
     pair.name = a.name();
     if (!wanted(pair.name)) return;
-    MatrixValues b(other_family, other_layer, pair.expert, pair.kind);
+    MatrixValues b(other_group, other_layer, pair.expert, pair.kind);
     if (a.rows() != b.rows() || a.columns() != b.columns()) {
       pair.omitted = TensorOmitted{pair.name, fmt::format("{} and {}", shape_of(a), shape_of(b)), true};
       return;

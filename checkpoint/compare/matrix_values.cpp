@@ -77,16 +77,16 @@ std::string_view name_of(MatrixKind kind) {
   return kNames[static_cast<std::size_t>(kind)];
 }
 
-MatrixValues::MatrixValues(const FoundFamily& family, const FoundLayer& layer, int expert, MatrixKind kind)
-    : family_(family), expert_(expert), kind_(kind), group_(layer.sizes.group) {
+MatrixValues::MatrixValues(const FoundGroup& layer_group, const FoundLayer& layer, int expert, MatrixKind kind)
+    : layer_group_(layer_group), expert_(expert), kind_(kind), group_(layer.sizes.group) {
   const bool w13 = kind != MatrixKind::down;
   rows_ = w13 ? layer.sizes.intermediate : layer.sizes.hidden;
   columns_ = w13 ? layer.sizes.hidden : layer.sizes.intermediate;
   const int half = kind == MatrixKind::up ? 1 : 0;
   for (const FoundTensor& tensor : layer.experts) {
     const Projection& projection = *tensor.projection;
-    const bool is_of = projection.w13 == w13 && (!w13 || projection.halves == 2 || !family.gated || projection.half == half) &&
-                       (!family.naming->numbered || tensor.expert == expert);
+    const bool is_of = projection.w13 == w13 && (!w13 || projection.halves == 2 || !layer_group.gated || projection.half == half) &&
+                       (!layer_group.naming->numbered || tensor.expert == expert);
     if (!is_of) continue;
     rows_in_file_ = projection.halves * rows_;
     if (tensor.row->piece == Piece::weight) weight_.tensor = &tensor;
@@ -101,16 +101,16 @@ MatrixValues::MatrixValues(const FoundFamily& family, const FoundLayer& layer, i
 }
 
 std::string MatrixValues::name() const {
-  if (family_.naming->numbered) return std::string(weight_.tensor->name);
+  if (layer_group_.naming->numbered) return std::string(weight_.tensor->name);
   return fmt::format("{}, expert {}, {}", weight_.tensor->name, expert_, name_of(kind_));
 }
 
 /// Counted from the first row of the tensor.
 std::uint64_t MatrixValues::row_in_file(std::int64_t row) const {
-  const std::int64_t before = family_.naming->numbered ? 0 : expert_ * rows_in_file_;
+  const std::int64_t before = layer_group_.naming->numbered ? 0 : expert_ * rows_in_file_;
   const std::int64_t half = kind_ == MatrixKind::up ? 1 : 0;
   if (rows_in_file_ == rows_) return static_cast<std::uint64_t>(before + row);
-  const bool alternates = family_.form->form.order == layout::SourceOrder::gpt_oss && family_.form->converts();
+  const bool alternates = layer_group_.form->form.order == layout::SourceOrder::gpt_oss && layer_group_.form->converts();
   return static_cast<std::uint64_t>(before + (alternates ? 2 * row + half : half * rows_ + row));
 }
 
@@ -152,7 +152,7 @@ void MatrixValues::read_codes(std::int64_t first, std::span<double> out) {
   const std::string_view dtype = weight.at->view->dtype->name;
   const bool plain = is_plain(dtype), four = !plain && dtype != "F8_E4M3";
   const std::uint64_t row_bytes = plain ? columns * width_of(weight) : four ? columns / 2 : columns;
-  const bool is_int4 = family_.form->form.format == layout::WeightFormat::int4 && !plain;
+  const bool is_int4 = layer_group_.form->form.format == layout::WeightFormat::int4 && !plain;
   const auto number_of_code = [&](std::uint32_t code) { return is_int4 ? static_cast<double>(code) - 8 : e2m1()[code]; };
   const std::vector<std::uint8_t> bytes = rows_of(weight_, first, static_cast<std::int64_t>(rows), row_bytes);
   if (!four) return plain_numbers(bytes, dtype, out);
@@ -188,18 +188,18 @@ void MatrixValues::scale(std::int64_t first, std::span<double> out) {
   const std::size_t begin = blocks ? static_cast<std::size_t>(first) / kBlock : static_cast<std::size_t>(first);
   const std::size_t end = blocks ? (static_cast<std::size_t>(first) + rows - 1) / kBlock + 1 : begin + rows;
   std::vector<std::uint8_t> bytes;
-  if (blocks && !family_.form->input_major) {
+  if (blocks && !layer_group_.form->input_major) {
     const std::size_t row_bytes = in_row * width_of(scales);
     bytes.resize((end - begin) * row_bytes);
     // Where all experts, or gate and up, share a tensor, squares of others lie before.
-    const std::size_t experts = family_.naming->numbered ? 0 : static_cast<std::size_t>(expert_) * in_blocks(rows_in_file_);
+    const std::size_t experts = layer_group_.naming->numbered ? 0 : static_cast<std::size_t>(expert_) * in_blocks(rows_in_file_);
     const std::size_t before = experts + (kind_ == MatrixKind::up && rows_in_file_ != rows_ ? in_blocks(rows_) : 0);
     scales.at->file->read(*scales.at->view, (before + begin) * row_bytes, bytes);
-  } else if (!family_.form->input_major) {
+  } else if (!layer_group_.form->input_major) {
     bytes = rows_of(scale_, first, static_cast<std::int64_t>(rows), in_row * width_of(scales));
   }
   // On the axis of outputs, which all rows of gate and up share.
-  const bool turned = family_.form->input_major;
+  const bool turned = layer_group_.form->input_major;
   const auto place_of = [&](std::size_t r) {
     const std::int64_t row = first + static_cast<std::int64_t>(r) + row_before();
     return blocks ? row / static_cast<std::int64_t>(kBlock) : row;
@@ -220,7 +220,7 @@ void MatrixValues::scale(std::int64_t first, std::span<double> out) {
 }
 
 void MatrixValues::read(std::int64_t first, std::span<double> out) {
-  if (family_.form->input_major) {
+  if (layer_group_.form->input_major) {
     read_input_major(first, out);
   } else {
     read_codes(first, out);

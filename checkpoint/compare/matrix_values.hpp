@@ -27,11 +27,11 @@ double plain_number(std::span<const std::uint8_t> bytes, std::size_t index, std:
 void plain_numbers(std::span<const std::uint8_t> bytes, std::string_view dtype, std::span<double> out);
 
 /// A matrix of N output features and K inputs. Its numbers are products of a code, its scale and the factor that a global scale stands for: at most
-/// 30 significant bits, so that a double holds each exactly. The family outlives the matrix.
+/// 30 significant bits, so that a double holds each exactly. The layer group outlives the matrix.
 class MatrixValues {
  public:
   /// Throws Error(input) when the files changed.
-  MatrixValues(const FoundFamily& family, const FoundLayer& layer, int expert, MatrixKind kind);
+  MatrixValues(const FoundGroup& layer_group, const FoundLayer& layer, int expert, MatrixKind kind);
 
   std::int64_t rows() const { return rows_; }
   std::int64_t columns() const { return columns_; }
@@ -61,7 +61,7 @@ class MatrixValues {
   void read_input_major(std::int64_t first, std::span<double> out);
   void scale(std::int64_t first, std::span<double> out);
 
-  const FoundFamily& family_;
+  const FoundGroup& layer_group_;
   int expert_;
   MatrixKind kind_;
   std::int64_t rows_ = 0;

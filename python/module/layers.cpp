@@ -8,9 +8,9 @@
 #include <tuple>
 #include <utility>
 
-#include "checkpoint/conversion_job.hpp"
+#include "checkpoint/checkpoint_conversion.hpp"
+#include "checkpoint/layer_packer.hpp"
 #include "checkpoint/layout_tags.hpp"
-#include "checkpoint/shard.hpp"
 #include "kernels/relayout/tensor.hpp"
 #include "model/error.hpp"
 #include "model/families/carried.hpp"
@@ -51,19 +51,20 @@ PackedParts pack(const std::string& backend, const Fields& fields, const NamedBy
   verbs::BackendChoice choice = choice_of(backend, fields);
   families::PackedLayer packed;
   {
-    layout::CanonicalLayer layer = layer_of(choice.setting.form, choice.setting.sizes, tensors);
+    const layout::CanonicalLayer layer = layer_of(choice.setting.form, choice.setting.sizes, tensors);
     const nb::gil_scoped_release unlocked;
     const OrdinaryMode mode;
     const Team team;
-    packed = families::convert(std::move(layer), *choice.row, choice.setting, kernels::relayout::kMoveByPlans);
+    const support::StopPoint never;
+    packed = checkpoint::LayerPacker(layer, *choice.row, choice.setting, kernels::relayout::MoveBy::plans, never).collect();
   }
   choice.setting = packed.setting;
   return parts_of(choice, std::move(packed.tensors), packed.losses);
 }
 
 /// The place of the layer whose tensors' names have this number.
-int place_of(const checkpoint::ConversionJob& job, int layer) {
-  const checkpoint::Checkpoint& checkpoint = job.checkpoint();
+int place_of(const checkpoint::CheckpointConversion& conversion, int layer) {
+  const checkpoint::Checkpoint& checkpoint = conversion.checkpoint();
   for (int i = 0; i < checkpoint.layer_count(); ++i) {
     if (checkpoint.layer_index(i) == layer) return i;
   }
@@ -74,28 +75,27 @@ int place_of(const checkpoint::ConversionJob& job, int layer) {
 }
 
 /// A checkpoint's layer, as `mxact convert --any-platform` packs it; the checkpoint decides what the fields do not say.
-/// `family`: counted from 1; none: the first that the backend converts.
-PackedParts pack_checkpoint(const std::string& path, int layer, int rank, std::optional<int> family, const std::string& backend,
+/// `layer_group`: counted from 1; none: the first that the backend converts.
+PackedParts pack_checkpoint(const std::string& path, int layer, int rank, std::optional<int> layer_group, const std::string& backend,
                             const Fields& fields) {
   checkpoint::ConvertOptions options{.backend = backend, .setting = {}, .rank = rank};
   for (const auto& [key, value] : fields) {
     const families::SettingKey* const known = families::find_setting_key(key);
     if (known == nullptr) throw Error(ErrorCode::usage, "'" + key + "' is no choice of a checkpoint's conversion", backend);
     known->set(options.setting, value);
+    if (known->key == "activation") options.activation = options.setting.activation;
   }
-  if (family) options.family = *family - 1;
+  if (layer_group) options.layer_group = *layer_group - 1;
   families::PackedLayer packed;
   const families::BackendLayout* row = nullptr;
   {
     const nb::gil_scoped_release unlocked;
     const OrdinaryMode mode;
     const Team team;
-    const checkpoint::ConversionJob job(path, options);
-    layout::CanonicalLayer experts = job.checkpoint().layer(place_of(job, layer)).experts;
-    const families::Setting& setting = job.setting();
-    if (setting.tp_size > 1) experts = checkpoint::shard(experts, rank, setting.tp_size, kernels::relayout::kMoveByPlans);
-    row = &families::backend_layout_named(job.backend(), setting.form.format, setting.engine);
-    packed = families::convert(std::move(experts), *row, setting, kernels::relayout::kMoveByPlans);
+    const checkpoint::CheckpointConversion conversion(path, options);
+    const checkpoint::GroupConversion& group = conversion.layer_groups().front();
+    row = group.backend;
+    packed = conversion.packer_of(group, place_of(conversion, layer)).collect();
   }
   return parts_of({row, layout::Role::w13_weight, packed.setting}, std::move(packed.tensors), packed.losses);
 }
@@ -206,7 +206,7 @@ std::vector<Tensor> unpack(const std::string& spec, const NamedBytes& tensors, c
 
 void bind_layers(nb::module_& module) {
   module.def("pack", pack, nb::arg("backend"), nb::arg("fields"), nb::arg("tensors"));
-  module.def("pack_checkpoint", pack_checkpoint, nb::arg("path"), nb::arg("layer"), nb::arg("rank"), nb::arg("family").none(), nb::arg("backend"),
+  module.def("pack_checkpoint", pack_checkpoint, nb::arg("path"), nb::arg("layer"), nb::arg("rank"), nb::arg("layer_group").none(), nb::arg("backend"),
              nb::arg("fields"));
   module.def("layer_form", layer_form, nb::arg("backend"), nb::arg("fields"));
   module.def("plain_form", plain_form, nb::arg("format"), nb::arg("order"), nb::arg("extents"), nb::arg("bias"));

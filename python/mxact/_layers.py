@@ -106,7 +106,7 @@ def pack(
     order: str | None = None,
     layer: int | None = None,
     rank: int | None = None,
-    family: int | None = None,
+    layer_group: int | None = None,
     **parameters: object,
 ) -> Packed:
     """A layer's tensors where the engine's converter for a backend puts them.
@@ -120,14 +120,15 @@ def pack(
     the program's. format: mxfp4, nvfp4, mxfp8, fp8_tensor, fp8_channel, fp8_block, int4, fp8_block_e8m0 or fp8_pair, needed where the backend converts several. order: "gpt_oss"
     (gate and up by turns) or "standard" (gate before up). parameters: the other choices of `mxact layout where`, with _ for -: padded="128x256",
     tp=2, not_gated=True, num_warps=4, ... A checkpoint says format, order, sizes and biases itself; with tp of it, `rank` says which part is packed; with
-    several families of layers (`mxact convert` names them), `family`, from 1, says whose layer it is, else the first that the backend converts.
+    several layer groups (`mxact convert` names them), `layer_group`, from 1, says whose layer it is, else the first that the backend converts.
     Returns Packed, torch tensors for torch tensors. Raises mxact.Error: unknown names, sizes that the converter refuses (the sentence has the next that it takes), tensors that do not
     fit each other or are missing. Source: the backend's row; `mxact layout show` prints it.
     """
+    layer_group = parameters.pop("family", layer_group)  # type: ignore[assignment]  # the word of the release before
     if isinstance(source, (str, os.PathLike)):
-        return _pack_checkpoint(source, backend, layer, rank, family, {"engine": engine, "platform": platform, "format": format, "order": order, **parameters})
-    if layer is not None or rank is not None or family is not None:
-        raise Error("layer, rank and family choose from a checkpoint, whose path was not given", place="layer")
+        return _pack_checkpoint(source, backend, layer, rank, layer_group, {"engine": engine, "platform": platform, "format": format, "order": order, **parameters})
+    if layer is not None or rank is not None or layer_group is not None:
+        raise Error("layer, rank and layer_group choose from a checkpoint, whose path was not given", place="layer")
     if not isinstance(source, Mapping):
         raise Error(f"source is of type {type(source).__name__}, must be a mapping of names to arrays or a checkpoint's path", place="source")
     tensors = {word("source", name): bytes_of(str(name), value) for name, value in source.items() if value is not None}
@@ -139,7 +140,7 @@ def pack(
 
 
 def _pack_checkpoint(
-    path: str | os.PathLike[str], backend: str, layer: int | None, rank: int | None, family: int | None, choices: dict[str, object]
+    path: str | os.PathLike[str], backend: str, layer: int | None, rank: int | None, layer_group: int | None, choices: dict[str, object]
 ) -> Packed:
     for name in ("format", "order", "padded", "source_order", "not_gated", "has_bias", "largest_scale_byte", "before_swizzle"):
         if choices.get(name) is not None:
@@ -152,9 +153,9 @@ def _pack_checkpoint(
     if "\0" in where:
         raise Error("source has a zero byte", place="source")
     fields = [(name.replace("_", "-"), text_of(name, value)) for name, value in choices.items() if value is not None]
-    number = None if family is None else integer("family", family)
+    number = None if layer_group is None else integer("layer_group", layer_group)
     if number is not None and number < 1:
-        raise Error(f"family is {number}: families are counted from 1", place="family")
+        raise Error(f"layer_group is {number}: layer groups are counted from 1", place="layer_group")
     which = (integer("layer", layer), integer("rank", rank or 0), number)
     spec, made, losses = plainly(_core.pack_checkpoint, where, *which, word("backend", backend), fields)
     return Packed(_arrays(made), tuple(Loss(*loss) for loss in losses), spec, _notes(spec, choices["engine"]))

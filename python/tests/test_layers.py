@@ -222,7 +222,7 @@ def test_a_version_without_conversions_of_its_own_says_whose_it_takes() -> None:
     assert release.notes[0].startswith("0.33.0 comes with flashinfer-python 0.7.2.post1")
 
 
-def test_a_layer_of_a_further_family_is_what_convert_writes(tmp_path: Path) -> None:
+def test_a_layer_of_a_further_layer_group_is_what_convert_writes(tmp_path: Path) -> None:
     # A block for further tokens in the same form, with layer 1's bytes under the number 0.
     source = tmp_path / "source"
     source.mkdir()
@@ -245,17 +245,17 @@ def test_a_layer_of_a_further_family_is_what_convert_writes(tmp_path: Path) -> N
     command = [PROGRAM, "convert", str(source), "--backend", "TRITON", "--platform", "sm90", "-o", str(tmp_path / "out")]
     subprocess.run(command, check=True, capture_output=True)
     files = {None: "mxact-layer-00000.safetensors", 1: "mxact-layer-00000.safetensors", 2: "mxact-family-2-layer-00000.safetensors"}
-    for family, file in files.items():
-        packed = mxact.pack(source, "TRITON", platform="sm90", layer=0, family=family)
+    for group, file in files.items():
+        packed = mxact.pack(source, "TRITON", platform="sm90", layer=0, layer_group=group)
         assert {name.rsplit(".", 1)[1]: values for name, values in tensors_of(tmp_path / "out" / file).items() if name != "__metadata__"} == {
             name: values.tobytes() for name, values in packed.tensors.items()
         }
-    assert mxact.pack(source, "TRITON", platform="sm90", layer=0, family=2).tensors["w2_bias"].tobytes() != (
+    assert mxact.pack(source, "TRITON", platform="sm90", layer=0, layer_group=2).tensors["w2_bias"].tobytes() != (
         mxact.pack(source, "TRITON", platform="sm90", layer=0).tensors["w2_bias"].tobytes()
     )
-    for which, sentence in [(0, "family is 0: families are counted from 1"), (3, "there is no family 3: the checkpoint has 2"), (1 << 40, "family is")]:
+    for which, sentence in [(0, "layer_group is 0: layer groups are counted from 1"), (3, "there is no layer group 3: the checkpoint has 2"), (1 << 40, "layer_group is")]:
         with pytest.raises(mxact.Error) as refused:
-            mxact.pack(source, "TRITON", layer=0, family=which)
+            mxact.pack(source, "TRITON", layer=0, layer_group=which)
         assert sentence in str(refused.value)
 
 
@@ -269,7 +269,7 @@ def test_what_a_checkpoint_is_not_asked() -> None:
         (lambda: mxact.pack(CHECKPOINT, "TRITON", layer=0, warps=2), "'warps' is no choice of a checkpoint's conversion"),
         (lambda: mxact.pack(CHECKPOINT / "nothing", "TRITON", layer=0), "nothing"),
         (lambda: mxact.pack("a\0b", "TRITON", layer=0), "source has a zero byte"),
-        (lambda: mxact.pack(LAYER, "XPU", layer=0), "layer, rank and family choose from a checkpoint"),
+        (lambda: mxact.pack(LAYER, "XPU", layer=0), "layer, rank and layer_group choose from a checkpoint"),
     ]:
         with pytest.raises(mxact.Error) as refused:
             call()

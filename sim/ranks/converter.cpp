@@ -3,38 +3,18 @@
 #include "sim/ranks/converter.hpp"
 
 #include "model/error.hpp"
-#include "model/families/libraries.hpp"
-#include "model/families/setting_keys.hpp"
 
 namespace mx::sim {
-namespace {
-
-families::ConverterActivation converter_activation(std::string_view activation) {
-  if (activation == "SITU") return families::ConverterActivation::situ;
-  return activation.starts_with("SWIGLU") ? families::ConverterActivation::swigluoai : families::ConverterActivation::silu;
-}
-
-}  // namespace
-
 layout::Form checkpoint_form(const deployment::LayerConfig& layer, layout::WeightFormat format) {
   const bool interleaved = format == layout::WeightFormat::mxfp4 && layer.activation == "SWIGLUOAI";
   return {format, interleaved ? layout::SourceOrder::gpt_oss : layout::SourceOrder::standard, !layer.activation.ends_with("_NO_MUL")};
 }
 
-families::Setting converter_setting(const deployment::Deployment& deployment, deployment::Engine engine, const layout::Form& form, const layout::Sizes& sizes,
-                                  std::span<const std::string> libraries) {
+checkpoint::Conversion conversion_of(const deployment::Deployment& deployment, deployment::Engine engine, const layout::Form& form, const layout::Sizes& sizes,
+                                     std::span<const std::string> libraries) {
   const deployment::LayerConfig& layer = deployment.layer;
-  families::Setting setting{.sizes = sizes,
-                          .padded = sizes,
-                          .form = form,
-                          .engine = engine,
-                          .arch = arch_of(deployment.hardware),
-                          .tp_size = deployment::derive(deployment.parallel, engine).tp_size,
-                          .activation = converter_activation(layer.activation),
-                          .has_bias = layer.has_bias};
-  families::choose_libraries(setting, libraries);
-  families::set_by_variables(setting, deployment.env);
-  return setting;
+  const int tp_size = deployment::derive(deployment.parallel, engine).tp_size;
+  return {form, sizes, layer.activation, layer.has_bias, checkpoint::surroundings(engine, arch_of(deployment.hardware), tp_size, libraries, deployment.env)};
 }
 
 families::Arch arch_of(const deployment::Hardware& hardware) {
@@ -56,17 +36,17 @@ families::StandingConversion conversion_for(const families::ExecutionRow& row, d
   return conversion;
 }
 
-families::Setting setting_for(const SimulationRequest& request, const ModelLayer& layer, const layout::Sizes& sizes,
-                            const families::StandingConversion& conversion) {
-  std::vector<std::string> libraries = families::carried_libraries(conversion, request.engine);
+checkpoint::Conversion conversion_of(const SimulationRequest& request, const ModelLayer& layer, const layout::Sizes& sizes,
+                                     const families::StandingConversion& standing) {
+  std::vector<std::string> libraries = families::carried_libraries(standing, request.engine);
   libraries.insert(libraries.end(), request.libraries.begin(), request.libraries.end());
-  families::Setting setting = converter_setting(request.deployment, conversion.of, layer.experts.form, sizes, libraries);
-  setting.has_bias = layer.experts.has_bias();
+  checkpoint::Conversion conversion = conversion_of(request.deployment, standing.of, layer.experts.form, sizes, libraries);
+  conversion.has_bias = layer.experts.has_bias();
   if (request.fixed) {
-    setting.triton.num_warps = request.fixed->num_warps;
-    setting.triton.torch_before_2_8_1 = request.fixed->torch_before_2_8_1;
+    conversion.around.triton.num_warps = request.fixed->num_warps;
+    conversion.around.triton.torch_before_2_8_1 = request.fixed->torch_before_2_8_1;
   }
-  return setting;
+  return conversion;
 }
 
 std::string changed_conversion(const SimulationRequest& request, const ModelLayer& layer) {

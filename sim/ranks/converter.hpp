@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 
+#include "checkpoint/conversion.hpp"
 #include "model/families/carried.hpp"
 #include "sim/ranks/deployment.hpp"
 
@@ -12,9 +13,10 @@ namespace mx::sim {
 /// The form that a checkpoint of such a layer has: rows of gate and up alternate in MXFP4 with SWIGLUOAI.
 layout::Form checkpoint_form(const deployment::LayerConfig& layer, layout::WeightFormat format);
 
-/// What a converter sees of the deployment: sizes of one rank's experts as the engine allocates them. Throws as arch_of and choose_libraries do.
-families::Setting converter_setting(const deployment::Deployment& deployment, deployment::Engine engine, const layout::Form& form, const layout::Sizes& sizes,
-                                  std::span<const std::string> libraries);
+/// The conversion of a layer of the deployment: sizes of one rank's experts as the engine allocates them. Throws as arch_of and
+/// checkpoint::surroundings do.
+checkpoint::Conversion conversion_of(const deployment::Deployment& deployment, deployment::Engine engine, const layout::Form& form, const layout::Sizes& sizes,
+                                     std::span<const std::string> libraries);
 
 /// A name of the layout table for the deployment's hardware. Throws Error(unsupported) for hardware that it has no row for.
 families::Arch arch_of(const deployment::Hardware& hardware);
@@ -23,9 +25,9 @@ families::Arch arch_of(const deployment::Hardware& hardware);
 /// Error(usage) where no such conversion is known, Error(unsupported) where the version changed it.
 families::StandingConversion conversion_for(const families::ExecutionRow& row, deployment::Engine engine);
 
-/// What that conversion sees of the request's layer.
-families::Setting setting_for(const SimulationRequest& request, const ModelLayer& layer, const layout::Sizes& sizes,
-                            const families::StandingConversion& conversion);
+/// Of the request's layer, as that conversion sees it.
+checkpoint::Conversion conversion_of(const SimulationRequest& request, const ModelLayer& layer, const layout::Sizes& sizes,
+                                     const families::StandingConversion& standing);
 
 /// Why the conversion of an earlier version does not stand for the request's: "the conversion was run at vllm@2026-08, changed since: .."; empty
 /// where one does, or none is known at all.

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "checkpoint/rounding.hpp"
+#include "checkpoint/layer_packer.hpp"
 #include "kernels/relayout/mover.hpp"
 #include "model/error.hpp"
 #include "model/families/carried.hpp"
@@ -50,10 +50,16 @@ CanonicalLayer padded_layer(const CanonicalLayer& layer, const layout::Sizes& pa
   return result;
 }
 
+/// As `mxact convert` packs such a layer.
+families::PackedLayer packed_layer(const CanonicalLayer& layer, const families::BackendLayout& backend, const families::Setting& setting) {
+  const support::StopPoint never;
+  return checkpoint::LayerPacker(layer, backend, setting, kernels::relayout::MoveBy::plans, never).collect();
+}
+
 /// What is left of a layer's values by a conversion that says what it loses.
 CanonicalLayer after_losses(const CanonicalLayer& layer, const families::BackendLayout* backend, const families::Setting& setting) {
   if (backend == nullptr || backend->values == nullptr || backend->undo_values == nullptr) return layer;
-  const families::PackedLayer packed = families::convert(layer, *backend, setting, kernels::relayout::mover_of(kernels::relayout::MoveBy::plans));
+  const families::PackedLayer packed = packed_layer(layer, *backend, setting);
   return packed.losses.empty() ? layer : families::restore(packed, families::OnLoss::mark, kernels::relayout::mover_of(kernels::relayout::MoveBy::plans));
 }
 
@@ -201,7 +207,7 @@ class Run {
     for (const int here : here_) {
       const RankPlan& rank = plan.ranks[static_cast<std::size_t>(here)];
       RankRun run{loaded_layer(layer_.experts, plan, rank), {}, {}};
-      const families::Setting setting = setting_for(request_, layer_, run.loaded.sizes, conversion);
+      const families::Setting setting = conversion_of(request_, layer_, run.loaded.sizes, conversion).setting();
       if (backend == nullptr) {
         CanonicalLayer view = run.loaded;
         view.form.order = order;
@@ -209,7 +215,7 @@ class Run {
         run.kernel = Weights::of_checkpoint(view, row_);
       } else {
         run.before = Weights::of_checkpoint(after_losses(run.loaded, backend, setting), row_);
-        const families::PackedLayer packed = families::convert(run.loaded, *backend, setting, kernels::relayout::mover_of(kernels::relayout::MoveBy::plans));
+        const families::PackedLayer packed = packed_layer(run.loaded, *backend, setting);
         if (losses.empty()) losses = packed.losses;
         run.kernel = Weights::of_packed(packed, row_, order);
       }
@@ -343,9 +349,9 @@ Reference run_reference(const SimulationRequest& request, const ModelLayer& laye
   const layout::Sizes& whole = layer.experts.sizes;
   const families::StandingConversion conversion = conversion_for(row, request.engine);
   const families::BackendLayout* const backend = conversion.row;
-  families::Setting setting = setting_for(request, layer, whole, conversion);
-  setting.tp_size = 1;
-  setting.padded = checkpoint::rounded_up(request.backend, setting, request.engine);
+  checkpoint::Conversion of_all = conversion_of(request, layer, whole, conversion);
+  of_all.around.tp_size = 1;
+  families::Setting setting = of_all.setting(of_all.rounded(request.backend, request.engine));
   const layout::Sizes padded = backend == nullptr ? setting.padded : families::padded_by(*backend, setting);
   const CanonicalLayer wide = padded_layer(layer.experts, padded);
   setting.sizes = setting.padded = padded;

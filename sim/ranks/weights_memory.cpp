@@ -77,7 +77,7 @@ WeightsMemory weights_memory(deployment::Engine engine, std::string_view oracle,
   }
   std::vector<std::string> chosen = families::carried_libraries(conversion, engine);
   chosen.insert(chosen.end(), libraries.begin(), libraries.end());
-  const Setting setting = converter_setting(deployment, conversion.of, checkpoint_form(deployment.layer, *memory.format), sizes, chosen);
+  const Setting setting = conversion_of(deployment, conversion.of, checkpoint_form(deployment.layer, *memory.format), sizes, chosen).setting();
   memory.missing = refused(*conversion.row, setting);
   if (!memory.is_known()) return memory;
   for (const layout::Role role : families::tensors_of(*conversion.row, setting.has_bias)) {

@@ -7,10 +7,10 @@
 #include <map>
 #include <utility>
 
+#include "checkpoint/conversion.hpp"
+#include "checkpoint/layer_packer.hpp"
 #include "checkpoint/shard.hpp"
 #include "model/error.hpp"
-#include "model/families/libraries.hpp"
-#include "model/families/setting_keys.hpp"
 #include "model/layout/address_map.hpp"
 #include "model/moe/layer.hpp"
 #include "model/numerics/convert.hpp"
@@ -31,18 +31,9 @@ bool is_modelled(const ConversionResult& result) {
 }
 
 families::Setting setting_of(const ConversionResult& result) {
-  families::Setting setting{
-      .sizes = result.sizes,
-      .padded = result.padded,
-      .form = result.form,
-      .engine = result.engine,
-      .arch = result.arch,
-      .tp_size = result.tp,
-      .activation = result.form.order == layout::SourceOrder::gpt_oss ? families::ConverterActivation::swigluoai : families::ConverterActivation::silu,
-      .has_bias = result.form.order == layout::SourceOrder::gpt_oss};
-  families::choose_libraries(setting, result.libraries);
-  families::set_by_variables(setting, result.env);
-  return setting;
+  const checkpoint::Conversion conversion{result.form, result.sizes, result.activation, result.has_bias,
+                                          checkpoint::surroundings(result.engine, result.arch, result.tp, result.libraries, result.env)};
+  return conversion.setting(result.padded);
 }
 
 std::string programs_of(const ConversionResult& result) {
@@ -185,8 +176,9 @@ class RankCheck {
     const families::BackendLayout& backend = *backend_of(result);
     PackedLayer packed;
     try {
-      packed = families::convert(reference_.shard, backend, setting_of(result), kernels::relayout::mover_of(options_.by));
+      packed = packed_as_convert_does(backend, result);
     } catch (const Error& error) {
+      input_.checkpoint.check_unchanged();
       settle(result, Verdict::refused, error.what());
       return;
     }
@@ -210,6 +202,13 @@ class RankCheck {
     if (!worse(verdict, result.verdict)) return;
     result.verdict = verdict;
     result.detail = input_.layer.prefix + (result.tp > 1 ? ", rank " + std::to_string(rank_) : "") + ": " + detail;
+  }
+
+  /// From the files, by the code and in the setting with which `mxact convert` writes them.
+  PackedLayer packed_as_convert_does(const families::BackendLayout& backend, const ConversionResult& result) const {
+    return checkpoint::LayerPacker(input_.checkpoint, input_.place, {rank_, result.tp}, backend, setting_of(result), options_.by, stop_,
+                                   input_.layer.experts.sizes.experts)
+        .collect();
   }
 
   void compare_bytes(const PackedLayer& packed, const families::BackendLayout& backend, ConversionResult& result) const {

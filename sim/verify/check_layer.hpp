@@ -14,7 +14,9 @@ namespace mx::sim {
 
 /// A layer with the tokens it is run on.
 struct LayerInput {
-  const checkpoint::MoeLayer& layer;
+  const checkpoint::Checkpoint& checkpoint;
+  int place;                          ///< of the layer in it
+  const checkpoint::MoeLayer& layer;  ///< its first experts
   std::vector<std::uint32_t> x;  ///< bf16 codes [tokens, hidden]
   int top_k;
   checkpoint::LayerActivation activation;

@@ -136,6 +136,8 @@ class CellPlanner {
       result.padded.intermediate = choice.rounded_intermediate;
     }
     result.form = checkpoint_.layout_form();
+    result.activation = checkpoint_.converted_activation();
+    result.has_bias = checkpoint_.has_bias();
     const families::StandingConversion conversion = families::conversion_at(choice.backend, result.form.format, options_.engine);
     result.engine = conversion.stands() ? conversion.of : options_.engine;
     result.libraries = families::carried_libraries(conversion, options_.engine);
@@ -330,8 +332,8 @@ VerifyReport planned_report(const checkpoint::Checkpoint& checkpoint, const Veri
   report.engine = options.engine;
   report.checkpoint = checkpoint.path().string();
   report.form = checkpoint.form();
-  report.families = checkpoint.families();
-  report.family = checkpoint.family();
+  report.layer_groups = checkpoint.layer_groups();
+  report.layer_group = checkpoint.layer_group();
   report.sizes = checkpoint.sizes(0);
   report.layers = checkpoint.layer_count();
   report.layers_verified = std::min(report.layers, options.max_layers.value_or(report.layers));
@@ -377,7 +379,7 @@ VerifyReport verify(const checkpoint::Checkpoint& checkpoint, const VerifyOption
       report.router_source = "none in the checkpoint: token t goes to experts t, t+1, ... with weights 1/4";
       if (expected) report.router_source += "; the recorded outputs, which need one, are not compared";
     }
-    const LayerInput input{layer, expected ? expected->x : generated_tokens(options.seed, index, tokens * report.sizes.hidden), report.top_k,
+    const LayerInput input{checkpoint, index, layer, expected ? expected->x : generated_tokens(options.seed, index, tokens * report.sizes.hidden), report.top_k,
                            checkpoint.activation(index), deployment::scheme_named(form.use.scheme).activation_key};
     const auto advance = [&](const std::string& what, double part) {
       if (!options.progress) return;

@@ -45,6 +45,8 @@ struct ConversionResult {
   layout::Sizes padded;  ///< after rounding
   families::Arch arch;     ///< of the first platform that needs it; those on which the backend packs alike share it
   layout::Form form;     ///< of the checkpoint
+  std::string activation;  ///< of its first layer, as conversions see it: Checkpoint::converted_activation
+  bool has_bias;           ///< of its layers
   deployment::Engine engine;         ///< whose conversion it is: an earlier version's where that one's stands
   Verdict verdict;
   std::string detail;  ///< first difference, or why it is refused, mistrusted or not modelled; of what passed, why nothing was restored, else empty
@@ -71,7 +73,7 @@ const families::BackendLayout* backend_of(const ConversionResult& result);
 /// Whether that row is there and is one of such experts, with a gate or without.
 bool is_modelled(const ConversionResult& result);
 
-/// What a conversion sees besides the tensors; biases as checkpoints of gpt-oss have them.
+/// What a conversion sees besides the tensors, of one rank.
 families::Setting setting_of(const ConversionResult& result);
 
 /// One cell of the table: what the engine makes of a platform and what the conversion behind it showed.
@@ -103,8 +105,8 @@ struct VerifyReport {
   deployment::Engine engine;
   std::string checkpoint;
   std::string form;
-  std::vector<checkpoint::Family> families;  ///< of the checkpoint; one is verified
-  int family;                    ///< that one
+  std::vector<checkpoint::LayerGroup> layer_groups;  ///< of the checkpoint; one is verified
+  int layer_group;                    ///< that one
   layout::Sizes sizes;
   int layers;
   int layers_verified;

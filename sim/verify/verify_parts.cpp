@@ -10,7 +10,7 @@
 
 #include "checkpoint/layout_tags.hpp"
 #include "checkpoint/setting_json.hpp"
-#include "checkpoint/unit_plan.hpp"
+#include "checkpoint/job_plan.hpp"
 #include "model/error.hpp"
 #include "model/grounds.hpp"
 #include "support/digest.hpp"
@@ -51,7 +51,7 @@ support::Json request_json(const VerifyRequest& request) {
             {"contracts", request.contracts},
             {"layers", request.layers},
             {"experts", request.experts},
-            {"family", request.family},
+            {"family", request.layer_group},
             {"tokens", request.tokens},
             {"seed", request.seed},
             {"no_execute", int{request.no_execute}},
@@ -76,7 +76,7 @@ VerifyRequest read_request(const support::Json& json, const std::string& where) 
   request.contracts = fields.texts("contracts");
   request.layers = static_cast<int>(fields.integer("layers", 0, INT32_MAX));
   request.experts = fields.integer("experts", 0, kLargest);
-  request.family = static_cast<int>(fields.integer("family", 0, INT32_MAX));
+  request.layer_group = static_cast<int>(fields.integer("family", 0, INT32_MAX));
   request.tokens = fields.integer("tokens", 1, kLargest);
   request.seed = fields.integer("seed", 0, kLargest);
   request.no_execute = read_flag(fields, "no_execute");

@@ -25,7 +25,7 @@ struct VerifyRequest {
   std::vector<std::string> contracts;
   int layers = 0;            ///< 0: all
   std::int64_t experts = 0;  ///< 0: all
-  int family = 0;            ///< of the checkpoint, from 1; 0: the first
+  int layer_group = 0;            ///< of the checkpoint, from 1; 0: the first
   std::int64_t tokens = 4;
   std::int64_t seed = 1;
   bool no_execute = false;

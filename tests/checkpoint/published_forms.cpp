@@ -407,7 +407,7 @@ Draft published_draft(const PublishedForm& form, int layer) {
   return draft;
 }
 
-Draft two_families_draft() {
+Draft two_groups_draft() {
   Draft draft = published_draft(published_form("mixtral"));
   for (support::TensorData& tensor : published_tensors(published_form("modelopt-pb-wo"), "mtp.layers.", 0))
     draft.shards["model.safetensors"].push_back(std::move(tensor));

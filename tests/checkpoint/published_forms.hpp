@@ -65,6 +65,6 @@ Draft published_draft(const PublishedForm& form, int layer = 0);
 /// Its tensors.
 std::vector<support::TensorData> published_tensors(const PublishedForm& form, const std::string& before, int layer);
 /// NVFP4 of layer 0 (the form "mixtral"), and a block for further tokens whose layer has the number 0 too, in FP8 blocks (the form "modelopt-pb-wo").
-Draft two_families_draft();
+Draft two_groups_draft();
 
 }  // namespace mx::tests

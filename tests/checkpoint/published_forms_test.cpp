@@ -51,9 +51,9 @@ void add_tensors(Draft& draft, const std::string& id, const std::string& before,
   for (support::TensorData& tensor : published_tensors(published_form(id), before, layer)) draft.shards["model.safetensors"].push_back(std::move(tensor));
 }
 
-std::vector<std::string> texts_of(const std::vector<checkpoint::Family>& families) {
+std::vector<std::string> texts_of(const std::vector<checkpoint::LayerGroup>& layer_groups) {
   std::vector<std::string> texts;
-  for (const checkpoint::Family& family : families) texts.push_back(family.text());
+  for (const checkpoint::LayerGroup& layer_group : layer_groups) texts.push_back(layer_group.text());
   return texts;
 }
 
@@ -170,13 +170,13 @@ TEST_CASE("ranks of a checkpoint with narrow scales and of one that lies input-m
   }
 }
 
-TEST_CASE("layers of another kind are families of their own: what is not converted is copied, counted and named") {
+TEST_CASE("layers of another kind are layer groups of their own: what is not converted is copied, counted and named") {
   const PublishedForm& nvfp4 = published_form("mixtral");
   struct Row {
     std::string id;
     std::function<void(Draft&)> add;
     std::string ignore;    ///< more of the configuration
-    std::string text;      ///< of the second family
+    std::string text;      ///< of the second layer group
     std::int64_t tensors;  ///< that stay where they are
     int layers;            ///< converted
   };
@@ -199,8 +199,8 @@ TEST_CASE("layers of another kind are families of their own: what is not convert
     draft.write(source);
     const checkpoint::Checkpoint checkpoint(source);
     CHECK(checkpoint.form() == "ModelOpt NVFP4");
-    REQUIRE(checkpoint.families().size() == 2);
-    CHECK(checkpoint.families()[1].text() == row.text);
+    REQUIRE(checkpoint.layer_groups().size() == 2);
+    CHECK(checkpoint.layer_groups()[1].text() == row.text);
     const checkpoint::ConvertReport report = checkpoint::convert_checkpoint(source, packed, options_of(nvfp4));
     CHECK(report.layers == row.layers);
     // Scales of one number stay in their shards.
@@ -216,7 +216,7 @@ TEST_CASE("a layer behind the hidden ones is no ordinary layer") {
   const TemporaryDirectory directory;
   draft.write(directory.path());
   const checkpoint::Checkpoint checkpoint(directory.path());
-  CHECK(texts_of(checkpoint.families()) ==
+  CHECK(texts_of(checkpoint.layer_groups()) ==
         std::vector<std::string>{"2 experts in 1 layer (model.layers.N.block_sparse_moe): ModelOpt NVFP4",
                                  "2 experts in 1 layer (model.layers.N.block_sparse_moe): ModelOpt NVFP4, for further tokens"});
   CHECK(checkpoint::Checkpoint(directory.path(), 1).layer_index(0) == 1);
@@ -235,14 +235,14 @@ TEST_CASE("the configuration is read for each layer: names before expressions, t
                   "input_activations": {"num_bits": 4, "type": "float", "strategy": "tensor_group"}}}}})";
   const TemporaryDirectory first;
   groups.write(first.path());
-  CHECK(texts_of(checkpoint::Checkpoint(first.path()).families()) ==
+  CHECK(texts_of(checkpoint::Checkpoint(first.path()).layer_groups()) ==
         std::vector<std::string>{"2 experts in 1 layer (model.layers.N.mlp): compressed-tensors NVFP4",
                                  "2 experts in 1 layer (model.layers.N.mlp): compressed-tensors FP8 channel"});
-  // A backend of the second form converts the second family.
+  // A backend of the second form converts the second layer group.
   checkpoint::ConvertOptions options = options_of(published_form("ct-fp8-channel"));
   options.backend = "VLLM_CUTLASS";
-  options.family = 1;
-  CHECK(checkpoint::convert_checkpoint(first.path(), first.path().string() + ".packed", options).converted.front().family == 1);
+  options.layer_group = 1;
+  CHECK(checkpoint::convert_checkpoint(first.path(), first.path().string() + ".packed", options).converted.front().layer_group == 1);
   fs::remove_all(first.path().string() + ".packed");
 
   Draft table = published_draft(published_form("nemotron"));

@@ -139,17 +139,17 @@ TEST_CASE("a plan is run and merged as typed, and resumed") {
   CHECK(planned["units"][3]["what"] == "shard model-00002-of-00002.safetensors");
   // Only the plan is there: overwriting it is asked for.
   CHECK(run_mxact("plan " + how + " --converted " + quoted(at / "packed") + " -o " + plan).status == 3);
-  const mx::support::Json first = run_json(run + " --unit 2,0");
+  const mx::support::Json first = run_json(run + " --job 2,0");
   CHECK(first["units"][1]["outcome"] == "written");
   const Run missing = run_mxact("merge " + plan);
   CHECK(missing.status == 3);
-  CHECK(missing.err.find("units 1, 3 of 4 are missing") != std::string::npos);
+  CHECK(missing.err.find("jobs 1, 3 of 4 are missing") != std::string::npos);
   CHECK_FALSE(std::filesystem::exists(at / "packed"));
-  const mx::support::Json second = run_json(run + " --unit 0,1,3");
+  const mx::support::Json second = run_json(run + " --job 0,1,3");
   CHECK(second["units"][0]["outcome"] == "there already");
   CHECK(second["units"][0]["digest"] == first["units"][1]["digest"]);
-  CHECK(run_mxact(run + " --unit 4").status == 2);
-  CHECK(run_mxact("run " + tiny() + "/config.json --unit 0").status == 3);
+  CHECK(run_mxact(run + " --job 4").status == 2);
+  CHECK(run_mxact("run " + tiny() + "/config.json --job 0").status == 3);
   const mx::support::Json merged = run_json("merge " + plan);
   CHECK(merged["schema"] == "mxact-merge/1");
   CHECK(merged["digest"] == whole["digest"]);
@@ -158,7 +158,7 @@ TEST_CASE("a plan is run and merged as typed, and resumed") {
   CHECK_FALSE(std::filesystem::exists(at / "packed.units"));
 }
 
-TEST_CASE("a run without units does what is left, takes ranges, and says what is done") {
+TEST_CASE("a run without jobs does what is left, takes ranges, and says what is done") {
   const ScratchDirectory scratch;
   const std::filesystem::path& at = scratch.path();
   const std::string plan = quoted(at / "plan.json"), run = "run " + plan;
@@ -171,11 +171,11 @@ TEST_CASE("a run without units does what is left, takes ranges, and says what is
   using Words = std::vector<std::string>;
   CHECK(outcomes(run_json(run + " --status")) == Words{"0 left", "1 left", "2 left", "3 left"});
   CHECK_FALSE(std::filesystem::exists(at / "packed.units"));
-  CHECK(outcomes(run_json(run + " --unit 1-2")) == Words{"1 written", "2 written"});
+  CHECK(outcomes(run_json(run + " --job 1-2")) == Words{"1 written", "2 written"});
   CHECK(outcomes(run_json(run + " --status")) == Words{"0 left", "1 there already", "2 there already", "3 left"});
   CHECK(outcomes(run_json(run)) == Words{"0 written", "3 written"});
   CHECK(outcomes(run_json(run)) == Words{});
-  CHECK(outcomes(run_json(run + " --again --unit 3,0-1")) == Words{"3 written", "0 written", "1 written"});
+  CHECK(outcomes(run_json(run + " --again --job 3,0-1")) == Words{"3 written", "0 written", "1 written"});
   CHECK_FALSE(run_json(run + " --status").contains("notes"));
   // Nothing but the directory of the output tells that units are merged.
   CHECK(run_mxact("merge " + plan).status == 0);
@@ -187,12 +187,37 @@ TEST_CASE("a run without units does what is left, takes ranges, and says what is
     std::string options, says;
   };
   for (const Row& row :
-       {Row{"--unit 2-4", "'2-4' is not in 0..3"}, Row{"--unit 2-1", "'2-1' ends before it begins"}, Row{"--unit 1-", "'1-' is no unit"},
-        Row{"--unit x", "'x' is no unit"}, Row{"--status --unit 0", "--status"}, Row{"--status --again", "--status"}}) {
+       {Row{"--job 2-4", "'2-4' is not in 0..3"}, Row{"--job 2-1", "'2-1' ends before it begins"}, Row{"--job 1-", "'1-' is no job"},
+        Row{"--job x", "'x' is no job"}, Row{"--status --job 0", "--status"}, Row{"--status --again", "--status"}}) {
     INFO(row.options);
     const Run refused = run_mxact(run + " " + row.options);
     CHECK(refused.status == 2);
     CHECK(refused.err.find(row.says) != std::string::npos);
+  }
+}
+
+TEST_CASE("the words of the release before are taken, and no help has them") {
+  const ScratchDirectory scratch;
+  const std::filesystem::path& at = scratch.path();
+  const std::string plan = quoted(at / "plan.json"), how = tiny() + " --backend TRITON --platform SM100 ";
+  REQUIRE(run_mxact("plan " + how + "--family 1 --converted " + quoted(at / "packed") + " -o " + plan).status == 0);
+  const mx::support::Json done = run_json("run " + plan + " --unit 0,2 --units " + quoted(at / "elsewhere"));
+  CHECK(done["units"].size() == 2);
+  CHECK(std::filesystem::exists(at / "elsewhere" / "unit-00002.json"));
+  CHECK(run_json("run " + plan + " --job 0 --directory " + quoted(at / "elsewhere"))["units"][0]["outcome"] == "there already");
+  CHECK(run_mxact("run " + plan + " --unit 0 --job 1").status == 2);
+  CHECK(run_mxact("verify " + tiny() + " --family 2").err.find("there is no layer group 2") != std::string::npos);
+  struct Row {
+    const char* verb;
+    const char* word;
+    const char* old;
+  };
+  for (const Row& row : {Row{"run", "--job ", "--unit"}, Row{"run", "--directory ", "--units"}, Row{"convert", "--layer-group ", "--family"},
+                         Row{"verify", "--layer-group ", "--family"}}) {
+    const std::string help = run_mxact(std::string(row.verb) + " --help").out;
+    INFO(row.verb << " " << row.old);
+    CHECK(help.find(row.word) != std::string::npos);
+    CHECK(help.find(row.old) == std::string::npos);
   }
 }
 
@@ -205,7 +230,7 @@ TEST_CASE("a relative plan serves the directory under another name") {
   REQUIRE(run_mxact("plan " + how + quoted(here / "plan.json") + " --relative").status == 0);
   REQUIRE(run_mxact("plan " + how + quoted(here / "fixed.json")).status == 0);
   std::filesystem::rename(here, there);
-  CHECK(run_mxact("run " + quoted(there / "fixed.json") + " --unit 0").status == 3);
+  CHECK(run_mxact("run " + quoted(there / "fixed.json") + " --job 0").status == 3);
   REQUIRE(run_mxact("run " + quoted(there / "plan.json")).status == 0);
   REQUIRE(run_mxact("merge " + quoted(there / "plan.json")).status == 0);
   CHECK_FALSE(std::filesystem::exists(here));

@@ -58,7 +58,7 @@ std::vector<Row> rows(const std::string& at) {
           {"convert " + how + "-o '" + at + "/packed'"},
           {"restore '" + at + "/packed' --accept-losses -o '" + at + "/restored'"},
           {"plan " + how + "--converted '" + at + "/merged' -o '" + at + "/plan.json'"},
-          {"run '" + at + "/plan.json' --unit 0,1,2,3"},
+          {"run '" + at + "/plan.json' --job 0,1,2,3"},
           {"merge '" + at + "/plan.json'"},
           {"layout list"},
           {"layout list --backend XPU --format nvfp4", 5},

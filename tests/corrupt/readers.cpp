@@ -4,8 +4,8 @@
 #include "checkpoint/compare/compare_checkpoints.hpp"
 #include "checkpoint/convert.hpp"
 #include "checkpoint/converted.hpp"
-#include "checkpoint/unit_plan.hpp"
-#include "checkpoint/units.hpp"
+#include "checkpoint/job_plan.hpp"
+#include "checkpoint/jobs.hpp"
 #include "golden/vectors/checker.hpp"
 #include "golden/vectors/families.hpp"
 #include "golden/vectors/files/coverage_file.hpp"
@@ -74,9 +74,9 @@ void write_plan(const fs::path& folder) {
   write_bytes(folder / "plan.json", checkpoint::text_of(checkpoint::make_plan(folder / "source", folder / "packed", conversion())));
 }
 
-void write_two_families(const fs::path& folder) {
+void write_two_groups(const fs::path& folder) {
   fs::create_directories(folder / "source");
-  two_families_draft().write(folder / "source");
+  two_groups_draft().write(folder / "source");
 }
 
 checkpoint::ConvertOptions conversion_of_two() {
@@ -87,20 +87,20 @@ checkpoint::ConvertOptions conversion_of_two() {
 
 /// With paths as seen from the plan.
 void write_plan_of_two(const fs::path& folder) {
-  write_two_families(folder);
+  write_two_groups(folder);
   write_bytes(folder / "plan.json", checkpoint::text_of(checkpoint::make_plan(folder / "source", folder / "packed", conversion_of_two(), folder)));
 }
 
 void write_converted_two(const fs::path& folder) {
-  write_two_families(folder);
+  write_two_groups(folder);
   checkpoint::convert_checkpoint(folder / "source", folder / "packed", conversion_of_two());
   fs::remove_all(folder / "source");
 }
 
 void write_unit(const fs::path& folder) {
   write_plan(folder);
-  const checkpoint::UnitPlan plan = checkpoint::read_plan(folder / "plan.json");
-  checkpoint::UnitRunner(plan, {.directory = folder / "units", .program = "test 1"}).run(0);
+  const checkpoint::JobPlan plan = checkpoint::read_plan(folder / "plan.json");
+  checkpoint::JobRunner(plan, {.directory = folder / "units", .program = "test 1"}).run(0);
 }
 
 void write_part(const fs::path& folder) {
@@ -150,17 +150,17 @@ void add_checkpoints(std::vector<Reader>& readers) {
                        checkpoint::read_plan(folder / "plan.json");
                        return true;
                      },
-                     bad_json, true, "run '{}/plan.json' --unit 0"});
-  readers.push_back({"relative plan of two families", "plan.json", write_plan_of_two,
+                     bad_json, true, "run '{}/plan.json' --job 0"});
+  readers.push_back({"relative plan of two layer groups", "plan.json", write_plan_of_two,
                      [](const fs::path& folder) {
                        checkpoint::read_plan(folder / "plan.json");
                        return true;
                      },
                      bad_json, true, "run '{}/plan.json' --status"});
-  readers.push_back({"table of layers in config.json", "source/config.json", write_two_families,
+  readers.push_back({"table of layers in config.json", "source/config.json", write_two_groups,
                      [](const fs::path& folder) { return read_checkpoint(folder / "source"); }, bad_json, false,
                      "verify '{}/source' --platform SM100 --no-execute"});
-  readers.push_back({"checkpoint that is compared", "source/model.safetensors", write_two_families,
+  readers.push_back({"checkpoint that is compared", "source/model.safetensors", write_two_groups,
                      [](const fs::path& folder) { return checkpoint::compare_checkpoints(folder / "source", folder / "source", {}).finished; },
                      bad_container, false, "compare '{}/source' '{}/source'"});
   readers.push_back({"record of a unit", "units/unit-00000.json", write_unit,
@@ -177,7 +177,7 @@ void add_checkpoints(std::vector<Reader>& readers) {
                      bad_json, true, "verify merge '{}/part.json'"});
   readers.push_back(
       {"converted layer", "packed/mxact-layer-00000.safetensors", write_converted, restore, bad_container, false, "restore '{}/packed' -o '{}/out'"});
-  readers.push_back({"layer of a further family", "packed/mxact-family-2-layer-00000.safetensors", write_converted_two, restore, bad_container, false,
+  readers.push_back({"layer of a further layer group", "packed/mxact-family-2-layer-00000.safetensors", write_converted_two, restore, bad_container, false,
                      "restore '{}/packed' -o '{}/out'"});
   readers.push_back(
       {"converted index", "packed/model.safetensors.index.json", write_converted, restore, bad_json, false, "restore '{}/packed' -o '{}/out'"});

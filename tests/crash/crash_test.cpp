@@ -109,8 +109,8 @@ std::vector<Work> works(const Bench& bench) {
   works.push_back(bench.tried("plan", "plan source --backend TRITON --platform SM90 --converted merged -o plan.json"));
   bench.must("plan other --backend TRITON --platform SM90 --converted merged -o plan.json");
   works.push_back(bench.tried("plan over an older one", "plan source --backend TRITON --platform SM90 --converted merged -o plan.json --force"));
-  works.push_back(bench.tried("run", "run plan.json --unit 0,1,2"));
-  bench.must("run plan.json --unit 0,1,2,3");
+  works.push_back(bench.tried("run", "run plan.json --job 0,1,2"));
+  bench.must("run plan.json --job 0,1,2,3");
   works.push_back(bench.tried("merge", "merge plan.json"));
   bench.must("layout draw sf_128x4 --shape 128x4 -o drawn.svg");
   works.push_back(bench.tried("draw over an older one", "layout draw sf_128x4 --shape 256x8 -o drawn.svg --force"));

@@ -39,7 +39,7 @@ work() {
     2) exec "$program" restore first -o there ;;
     3) exec "$program" restore first -o there --force ;;
     4) exec "$program" vectors --core -o there --force ;;
-    5) exec "$program" run plan.json --unit 0,1,2,3 ;;
+    5) exec "$program" run plan.json --job 0,1,2,3 ;;
   esac
 }
 place() { [[ $1 == 5 ]] && echo there.units || echo there; }

@@ -38,10 +38,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   folder.write("model.safetensors", reinterpret_cast<const std::uint8_t*>(container.data()), container.size());
   mx::tests::expect_answer(text, [&] {
     const mx::checkpoint::Checkpoint opened(folder.path());
-    for (std::size_t family = 0; family < opened.families().size(); ++family) {
-      mx::tests::require(!opened.families()[family].layers.empty(), "a family has layers");
-      const mx::checkpoint::Checkpoint one = opened.of_family(static_cast<int>(family));
-      if (!opened.families()[family].converts) continue;
+    for (std::size_t layer_group = 0; layer_group < opened.layer_groups().size(); ++layer_group) {
+      mx::tests::require(!opened.layer_groups()[layer_group].layers.empty(), "a layer group has layers");
+      const mx::checkpoint::Checkpoint one = opened.of_group(static_cast<int>(layer_group));
+      if (!opened.layer_groups()[layer_group].converts) continue;
       for (int layer = 0; layer < one.layer_count(); ++layer) mx::tests::expect_answer(text, [&] { use_layer(one, layer); });
     }
     mx::tests::require(mx::checkpoint::compare_checkpoints(folder.path(), folder.path(), {}).same(), "a checkpoint is the same numbers as itself");

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "checkpoint/layout_tags.hpp"
-#include "checkpoint/unit_plan.hpp"
+#include "checkpoint/job_plan.hpp"
 #include "tests/fuzz/target.hpp"
 
 namespace {

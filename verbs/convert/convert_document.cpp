@@ -46,7 +46,7 @@ void add_losses(Document& document, const std::vector<LayerLoss>& losses) {
       "losses",
       {{"tensor", "tensor"}, {"units", "not restorable"}, {"destroyed", "values lost"}, {"layers", "layers"}, in_json("family"), {"what", "what"}}};
   for (const LossLine& line : loss_lines(losses)) {
-    const std::string layers = fmt::format("{}{}", line.layers.size(), line.further == 0 ? "" : fmt::format(" of family {}", line.further));
+    const std::string layers = fmt::format("{}{}", line.layers.size(), line.further == 0 ? "" : fmt::format(" of layer group {}", line.further));
     table.add({layout::name_of(line.role),
                line.units,
                line.units - line.kept,
@@ -101,12 +101,12 @@ bool reads_as_stored(const std::string& backend, const Setting& setting) {
   return row != nullptr && row->build == families::as_loaded && setting.sizes == setting.padded;
 }
 
-/// A family beside the first.
+/// A layer group beside the first.
 Json further_json(int number, const std::string& backend, const Setting& setting) {
   return {{"family", number}, {"backend", backend}, {"setting", json_of(setting)}};
 }
 std::string further_text(int number, const std::string& backend, const Setting& setting) {
-  return fmt::format("family {} by {}: {}", number, backend, sizes_text(setting));
+  return fmt::format("layer group {} by {}: {}", number, backend, sizes_text(setting));
 }
 
 /// What stands beside the weights and was not copied.
@@ -119,17 +119,17 @@ void add_left(Document& document, const std::vector<checkpoint::LeftOut>& left) 
   document.value(table.key, table.json());
 }
 
-/// All families; in the text those that are left, each with the reason or with what would convert it.
-void add_left_families(Document& document, const checkpoint::ConvertReport& report) {
+/// All layer groups; in the text those that are left, each with the reason or with what would convert it.
+void add_left_groups(Document& document, const checkpoint::ConvertReport& report) {
   std::vector<int> converted;
-  for (const checkpoint::ConvertedFamily& family : report.converted) converted.push_back(family.family);
-  document.value("families", families_json(report.families, converted));
-  for (std::size_t i = 0; i < report.families.size(); ++i) {
+  for (const checkpoint::ConvertedGroup& group : report.converted) converted.push_back(group.layer_group);
+  document.value("families", layer_groups_json(report.layer_groups, converted));
+  for (std::size_t i = 0; i < report.layer_groups.size(); ++i) {
     if (std::ranges::find(converted, static_cast<int>(i)) != converted.end()) continue;
-    std::string line = "left as they are: " + report.families[i].text();
+    std::string line = "left as they are: " + report.layer_groups[i].text();
     if (!report.refusals[i].empty()) {
       line += "; " + report.refusals[i];
-    } else if (report.families[i].converts) {
+    } else if (report.layer_groups[i].converts) {
       line += fmt::format("; --backend {}=NAME converts them", i + 1);
     }
     document.line(std::move(line));
@@ -137,20 +137,20 @@ void add_left_families(Document& document, const checkpoint::ConvertReport& repo
 }
 
 void add_conversion(Document& document, const checkpoint::ConvertReport& report, int rank) {
-  const checkpoint::ConvertedFamily& first = report.converted.front();
+  const checkpoint::ConvertedGroup& first = report.converted.front();
   const Setting& setting = first.setting;
   add_backend(document, first.backend, setting, setting.tp_size == 1 ? "" : fmt::format(", rank {} of {}", rank, setting.tp_size));
   add_setting(document, setting);
   if (reads_as_stored(first.backend, setting))
     document.note(fmt::format("nothing to convert: {} reads {} as it is stored, all experts in one tensor", first.backend, layout::name_of(setting.form.format)));
   Json further = Json::array();
-  for (const checkpoint::ConvertedFamily& family : std::span(report.converted).subspan(1)) {
-    Json json = further_json(family.family + 1, family.backend, family.setting);
-    json.update({{"layers", family.layers}, {"bytes_in", family.bytes_in}, {"bytes_out", family.bytes_out}});
+  for (const checkpoint::ConvertedGroup& group : std::span(report.converted).subspan(1)) {
+    Json json = further_json(group.layer_group + 1, group.backend, group.setting);
+    json.update({{"layers", group.layers}, {"bytes_in", group.bytes_in}, {"bytes_out", group.bytes_out}});
     further.push_back(std::move(json));
     document.field("further", {}, {},
-                   fmt::format("{}; {} layer{}, experts {} -> {} bytes", further_text(family.family + 1, family.backend, family.setting),
-                               family.layers, family.layers == 1 ? "" : "s", family.bytes_in, family.bytes_out));
+                   fmt::format("{}; {} layer{}, experts {} -> {} bytes", further_text(group.layer_group + 1, group.backend, group.setting),
+                               group.layers, group.layers == 1 ? "" : "s", group.bytes_in, group.bytes_out));
   }
   if (!further.empty()) document.value("further", std::move(further));
   document.field("layers", "layers", report.layers,
@@ -170,30 +170,30 @@ void add_conversion(Document& document, const checkpoint::ConvertReport& report,
   document.value("up_scales_dropped", report.up_scales_dropped);
   document.value("digest", report.digest);
   add_losses(document, report.losses);
-  add_left_families(document, report);
+  add_left_groups(document, report);
   add_values(document, report.values);
   add_left(document, report.left);
 }
 
 }  // namespace
 
-Json families_json(const std::vector<checkpoint::Family>& families, std::span<const int> chosen) {
+Json layer_groups_json(const std::vector<checkpoint::LayerGroup>& layer_groups, std::span<const int> chosen) {
   Table table{"families",
               {in_json("form"), in_json("place"), in_json("layers"), in_json("experts"), in_json("bytes"), in_json("converts"), in_json("further"),
                in_json("named_in"), in_json("chosen")}};
-  for (std::size_t i = 0; i < families.size(); ++i) {
-    const checkpoint::Family& family = families[i];
-    table.add({family.form, family.place, Cell(Json(family.layers)), family.experts, family.bytes, family.converts, family.further, family.left,
+  for (std::size_t i = 0; i < layer_groups.size(); ++i) {
+    const checkpoint::LayerGroup& group = layer_groups[i];
+    table.add({group.form, group.place, Cell(Json(group.layers)), group.experts, group.bytes, group.converts, group.further, group.left,
                std::ranges::find(chosen, static_cast<int>(i)) != chosen.end()});
   }
   return table.json();
 }
 
-void add_families(Document& document, const std::vector<checkpoint::Family>& families, int chosen, const std::string& left) {
-  document.value("families", families_json(families, std::span(&chosen, 1)));
-  for (std::size_t i = 0; i < families.size(); ++i) {
+void add_layer_groups(Document& document, const std::vector<checkpoint::LayerGroup>& layer_groups, int chosen, const std::string& left) {
+  document.value("families", layer_groups_json(layer_groups, std::span(&chosen, 1)));
+  for (std::size_t i = 0; i < layer_groups.size(); ++i) {
     if (static_cast<int>(i) == chosen) continue;
-    document.line(fmt::format("{}: {}{}", left, families[i].text(), families[i].converts ? fmt::format("; --family {}", i + 1) : ""));
+    document.line(fmt::format("{}: {}{}", left, layer_groups[i].text(), layer_groups[i].converts ? fmt::format("; --layer-group {}", i + 1) : ""));
   }
 }
 
@@ -217,7 +217,7 @@ Document convert_document(const checkpoint::ConvertReport& report, const std::st
 }
 
 Document restore_document(const checkpoint::RestoreReport& report, const std::vector<std::string>& directories, const std::string& output) {
-  const checkpoint::RestoredFamily& first = report.families.front();
+  const checkpoint::RestoredGroup& first = report.layer_groups.front();
   Document document = begun("restore", first.setting);
   document.value("directories", directories);
   document.value("output", output);
@@ -225,13 +225,13 @@ Document restore_document(const checkpoint::RestoreReport& report, const std::ve
   add_setting(document, first.setting);
   int layers = first.layers;
   Json further = Json::array();
-  for (const checkpoint::RestoredFamily& family : std::span(report.families).subspan(1)) {
-    layers += family.layers;
-    further.push_back(further_json(family.further, family.backend, family.setting));
-    further.back()["layers"] = family.layers;
+  for (const checkpoint::RestoredGroup& group : std::span(report.layer_groups).subspan(1)) {
+    layers += group.layers;
+    further.push_back(further_json(group.further, group.backend, group.setting));
+    further.back()["layers"] = group.layers;
     document.field(
         "further", {}, {},
-        fmt::format("{}; {} layer{}", further_text(family.further, family.backend, family.setting), family.layers, family.layers == 1 ? "" : "s"));
+        fmt::format("{}; {} layer{}", further_text(group.further, group.backend, group.setting), group.layers, group.layers == 1 ? "" : "s"));
   }
   if (!further.empty()) document.value("further", std::move(further));
   document.field("layers", "layers", layers, fmt::format("{} restored into {} files, experts {} bytes", layers, report.shards, report.bytes));
@@ -242,49 +242,49 @@ Document restore_document(const checkpoint::RestoreReport& report, const std::ve
   return document;
 }
 
-Document plan_document(const checkpoint::UnitPlan& plan) {
-  const checkpoint::PlannedFamily& first = plan.families.front();
+Document plan_document(const checkpoint::JobPlan& plan) {
+  const checkpoint::PlannedGroup& first = plan.layer_groups.front();
   Document document = begun("plan", first.setting);
   document.value("plan", plan.id);
   add_backend(document, first.backend, first.setting);
   add_setting(document, first.setting);
   Json further = Json::array();
-  for (const checkpoint::PlannedFamily& family : std::span(plan.families).subspan(1)) {
-    further.push_back(further_json(family.family + 1, family.backend, family.setting));
-    document.field("further", {}, {}, further_text(family.family + 1, family.backend, family.setting));
+  for (const checkpoint::PlannedGroup& group : std::span(plan.layer_groups).subspan(1)) {
+    further.push_back(further_json(group.layer_group + 1, group.backend, group.setting));
+    document.field("further", {}, {}, further_text(group.layer_group + 1, group.backend, group.setting));
   }
   if (!further.empty()) document.value("further", std::move(further));
-  Table units{{}, {in_json("unit"), in_json("what"), in_json("file"), in_json("bytes")}};
+  Table jobs{{}, {in_json("unit"), in_json("what"), in_json("file"), in_json("bytes")}};
   std::uint64_t bytes = 0;
-  for (const checkpoint::PlannedUnit& unit : plan.units) {
-    units.add({unit.unit, unit.what, unit.file, unit.bytes});
-    bytes += unit.bytes;
+  for (const checkpoint::PlannedJob& job : plan.jobs) {
+    jobs.add({job.job, job.what, job.file, job.bytes});
+    bytes += job.bytes;
   }
-  document.field("units", "units", units.json(), fmt::format("{}, 0..{}, of {} bytes in all", plan.units.size(), plan.units.size() - 1, bytes));
+  document.field("jobs", "units", jobs.json(), fmt::format("{}, 0..{}, of {} bytes in all", plan.jobs.size(), plan.jobs.size() - 1, bytes));
   document.value("bytes", bytes);
   return document;
 }
 
-Document run_document(const checkpoint::UnitPlan& plan, const std::vector<UnitDone>& units) {
-  Document document = begun("run", plan.families.front().setting);
+Document run_document(const checkpoint::JobPlan& plan, const std::vector<JobDone>& jobs) {
+  Document document = begun("run", plan.layer_groups.front().setting);
   document.value("plan", plan.id);
   Table table{"units", {in_json("unit"), in_json("file"), in_json("size"), in_json("digest"), in_json("outcome")}};
-  for (const UnitDone& done : units) {
-    const std::string_view word = done.outcome == checkpoint::UnitOutcome::written ? "written"
-                                  : done.outcome == checkpoint::UnitOutcome::left  ? "left"
+  for (const JobDone& done : jobs) {
+    const std::string_view word = done.outcome == checkpoint::JobOutcome::written ? "written"
+                                  : done.outcome == checkpoint::JobOutcome::left  ? "left"
                                                                             : "there already";
-    table.add({done.unit, done.result.file, done.result.size, done.result.digest, word});
+    table.add({done.job, done.result.file, done.result.size, done.result.digest, word});
     const std::string digest = done.result.digest.empty() ? "" : done.result.digest + "  ";
-    document.line(fmt::format("unit {}  {}  {}{}", done.unit, done.result.file, digest, word));
+    document.line(fmt::format("job {}  {}  {}{}", done.job, done.result.file, digest, word));
   }
   document.value(table.key, table.json());
   std::error_code error;
   if (std::filesystem::is_directory(plan.output, error) && !std::filesystem::is_empty(plan.output, error))
-    document.note(fmt::format("{} is there already: the units may be merged, and merge replaces it with --force alone", plan.output.string()));
+    document.note(fmt::format("{} is there already: the jobs may be merged, and merge replaces it with --force alone", plan.output.string()));
   return document;
 }
 
-Document merge_document(const checkpoint::ConvertReport& report, const checkpoint::UnitPlan& plan) {
+Document merge_document(const checkpoint::ConvertReport& report, const checkpoint::JobPlan& plan) {
   Document document = begun("merge", report.converted.front().setting);
   document.value("plan", plan.id);
   document.value("checkpoint", plan.checkpoint.string());

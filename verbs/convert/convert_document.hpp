@@ -1,5 +1,5 @@
 #pragma once
-// What the verbs that convert checkpoints say: convert, restore, and conversions in units.
+// What the verbs that convert checkpoints say: convert, restore, and conversions in jobs.
 
 #include <span>
 #include <string>
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "checkpoint/convert.hpp"
-#include "checkpoint/units.hpp"
+#include "checkpoint/jobs.hpp"
 #include "verbs/document/document.hpp"
 
 namespace mx::verbs {
@@ -16,26 +16,26 @@ namespace mx::verbs {
 Document convert_document(const checkpoint::ConvertReport& report, const std::string& checkpoint, const std::string& output, int rank,
                           bool fail_on_warning = false);
 Document restore_document(const checkpoint::RestoreReport& report, const std::vector<std::string>& directories, const std::string& output);
-Document plan_document(const checkpoint::UnitPlan& plan);
+Document plan_document(const checkpoint::JobPlan& plan);
 
-/// One unit of a plan, and what became of it.
-struct UnitDone {
-  int unit;
-  checkpoint::UnitResult result;
-  checkpoint::UnitOutcome outcome;
+/// One job of a plan, and what became of it.
+struct JobDone {
+  int job;
+  checkpoint::JobResult result;
+  checkpoint::JobOutcome outcome;
 };
-Document run_document(const checkpoint::UnitPlan& plan, const std::vector<UnitDone>& units);
+Document run_document(const checkpoint::JobPlan& plan, const std::vector<JobDone>& jobs);
 
 /// "values": what is wrong with a checkpoint's numbers, in the text a line each.
 void add_values(Document& document, const std::vector<checkpoint::LayerValues>& values);
 
-/// Families of a checkpoint, and which of them a verb is about.
-Json families_json(const std::vector<checkpoint::Family>& families, std::span<const int> chosen);
+/// Layer groups of a checkpoint, and which of them a verb is about.
+Json layer_groups_json(const std::vector<checkpoint::LayerGroup>& layer_groups, std::span<const int> chosen);
 
 /// "families": layers of each form, and which of them the verb is about; in the text a line for each that is left as it is.
-void add_families(Document& document, const std::vector<checkpoint::Family>& families, int chosen, const std::string& left);
+void add_layer_groups(Document& document, const std::vector<checkpoint::LayerGroup>& layer_groups, int chosen, const std::string& left);
 
-/// A conversion put together of its units.
-Document merge_document(const checkpoint::ConvertReport& report, const checkpoint::UnitPlan& plan);
+/// A conversion put together of its jobs.
+Document merge_document(const checkpoint::ConvertReport& report, const checkpoint::JobPlan& plan);
 
 }  // namespace mx::verbs

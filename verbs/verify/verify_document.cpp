@@ -102,7 +102,7 @@ std::string replay(const sim::VerifyRequest& asked, deployment::Engine engine, c
   for (const std::string& library : asked.libraries) line += " --library " + library;
   for (const std::string& contract : asked.contracts) line += " --contract " + contract;
   if (asked.layers > 0) line += fmt::format(" --layers {}", asked.layers);
-  if (asked.family > 0) line += fmt::format(" --family {}", asked.family);
+  if (asked.layer_group > 0) line += fmt::format(" --layer-group {}", asked.layer_group);
   if (asked.experts > 0) line += fmt::format(" --experts {}", asked.experts);
   if (asked.no_execute) line += " --no-execute";
   if (asked.reference) line += " --reference";
@@ -327,7 +327,7 @@ Document verify_document(const VerifyReport& report, const sim::VerifyRequest& a
   document.table(cells_of(report, asked));
   document.line();
   for (const sim::Cell& cell : report.cells) document.cases.push_back(case_of(report, asked, cell));
-  add_families(document, report.families, report.family, "not verified here");
+  add_layer_groups(document, report.layer_groups, report.layer_group, "not verified here");
   add_values(document, report.values);
   add_not_asked(document, report);
   for (const sim::Cell& cell : report.cells) {

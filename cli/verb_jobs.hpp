@@ -1,5 +1,5 @@
 #pragma once
-// The verbs of conversions in units: plan, run, merge.
+// The verbs of conversions in jobs: plan, run, merge.
 
 #include "cli/verbs.hpp"
 

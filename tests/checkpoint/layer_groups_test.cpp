@@ -1,11 +1,11 @@
-// Several families of layers in one conversion: each by its own backend and form, in one go, in units and by rank, and back to the same files.
+// Several layer groups in one conversion: each by its own backend and form, in one go, in jobs and by rank, and back to the same files.
 
 #include <functional>
 #include <string>
 #include <vector>
 
 #include "checkpoint/converted.hpp"
-#include "checkpoint/units.hpp"
+#include "checkpoint/jobs.hpp"
 #include "support/json.hpp"
 #include "tests/catch.hpp"
 #include "tests/checkpoint/convert_files.hpp"
@@ -19,12 +19,12 @@ using layout::WeightFormat;
 
 constexpr const char* kFurtherLayer = "mxact-family-2-layer-00000.safetensors";
 
-/// The block of two_families_draft() in the form of the first family.
+/// The block of two_groups_draft() in the form of the first layer group.
 Draft one_form() {
   Draft draft = published_draft(published_form("mixtral"));
   for (support::TensorData& tensor : published_tensors(published_form("mixtral"), "mtp.layers.", 0))
     draft.shards["model.safetensors"].push_back(std::move(tensor));
-  // Other codes than the first family's, so that one in the other's place would be seen.
+  // Other codes than the first layer group's, so that one in the other's place would be seen.
   for (support::TensorData& tensor : draft.shards["model.safetensors"]) {
     if (tensor.name.starts_with("mtp.") && tensor.dtype == "U8") std::ranges::reverse(tensor.bytes);
   }
@@ -54,11 +54,11 @@ struct Converted {
   Converted(const Draft& draft, const checkpoint::ConvertOptions& options) : Converted(draft) { report = checkpoint::convert_checkpoint(source, packed, options); }
 
   std::string restored_differences() const { return file_differences(source, restored_from({packed}, directory.path() / "restored")); }
-  /// Of the layer of a family, from its file.
+  /// Of the layer of a layer group, from its file.
   std::string packed_differences(std::size_t place, const std::string& file) const {
-    const checkpoint::ConvertedFamily& family = report.converted.at(place);
-    const layout::CanonicalLayer experts = checkpoint::Checkpoint(source, family.family).layer(0).experts;
-    return packed_difference(packed / file, experts, family.backend, family.setting);
+    const checkpoint::ConvertedGroup& layer_group = report.converted.at(place);
+    const layout::CanonicalLayer experts = checkpoint::Checkpoint(source, layer_group.layer_group).layer(0).experts;
+    return packed_difference(packed / file, experts, layer_group.backend, layer_group.setting);
   }
 };
 
@@ -72,27 +72,27 @@ std::string usage_text(const Draft& draft, const checkpoint::ConvertOptions& opt
 
 }  // namespace
 
-TEST_CASE("families are converted in one run and come back to the same files") {
+TEST_CASE("layer groups are converted in one run and come back to the same files") {
   struct Row {
     std::string id;
     Draft draft;
     checkpoint::ConvertOptions options;
-    std::vector<std::string> backends;  ///< by which the families are converted
+    std::vector<std::string> backends;  ///< by which the layer groups are converted
   };
   const std::vector<Row> rows{
-      {"one backend for two forms", two_families_draft(), by("FLASHINFER_TRTLLM"), {"FLASHINFER_TRTLLM", "FLASHINFER_TRTLLM"}},
+      {"one backend for two forms", two_groups_draft(), by("FLASHINFER_TRTLLM"), {"FLASHINFER_TRTLLM", "FLASHINFER_TRTLLM"}},
       {"one backend for one form", one_form(), by("FLASHINFER_CUTLASS"), {"FLASHINFER_CUTLASS", "FLASHINFER_CUTLASS"}},
       {"by format",
-       two_families_draft(),
+       two_groups_draft(),
        by("FLASHINFER_CUTLASS", {{.backend = "DEEPGEMM", .format = WeightFormat::fp8_block}}),
        {"FLASHINFER_CUTLASS", "DEEPGEMM"}},
       {"by number",
        one_form(),
-       by("FLASHINFER_CUTLASS", {{.backend = "FLASHINFER_TRTLLM", .family = 1}}),
+       by("FLASHINFER_CUTLASS", {{.backend = "FLASHINFER_TRTLLM", .layer_group = 1}}),
        {"FLASHINFER_CUTLASS", "FLASHINFER_TRTLLM"}},
       {"a number goes before a format",
        one_form(),
-       by("", {{.backend = "FLASHINFER_TRTLLM", .format = WeightFormat::nvfp4}, {.backend = "FLASHINFER_CUTLASS", .family = 1}}),
+       by("", {{.backend = "FLASHINFER_TRTLLM", .format = WeightFormat::nvfp4}, {.backend = "FLASHINFER_CUTLASS", .layer_group = 1}}),
        {"FLASHINFER_TRTLLM", "FLASHINFER_CUTLASS"}},
   };
   for (const Row& row : rows) {
@@ -101,9 +101,9 @@ TEST_CASE("families are converted in one run and come back to the same files") {
     REQUIRE(made.report.converted.size() == 2);
     CHECK(made.report.layers == 2);
     std::vector<std::string> backends;
-    for (const checkpoint::ConvertedFamily& family : made.report.converted) {
-      backends.push_back(family.backend);
-      CHECK(family.layers == 1);
+    for (const checkpoint::ConvertedGroup& layer_group : made.report.converted) {
+      backends.push_back(layer_group.backend);
+      CHECK(layer_group.layers == 1);
     }
     CHECK(backends == row.backends);
     CHECK(made.report.bytes_in == made.report.converted[0].bytes_in + made.report.converted[1].bytes_in);
@@ -115,72 +115,72 @@ TEST_CASE("families are converted in one run and come back to the same files") {
   }
 }
 
-TEST_CASE("a family that is not asked for, or that the backend refuses, is left as it is") {
-  const Converted other(two_families_draft(), by("", {{.backend = "DEEPGEMM", .family = 1}}));
+TEST_CASE("a layer group that is not asked for, or that the backend refuses, is left as it is") {
+  const Converted other(two_groups_draft(), by("", {{.backend = "DEEPGEMM", .layer_group = 1}}));
   REQUIRE(other.report.converted.size() == 1);
-  CHECK(other.report.converted[0].family == 1);
+  CHECK(other.report.converted[0].layer_group == 1);
   // The first that is converted has the names that it would have alone.
   CHECK(fs::exists(other.packed / kFirstLayer));
   CHECK(other.report.other_tensors == 24);
   // Half of the intermediate size is half a block.
   checkpoint::ConvertOptions halves = by("FLASHINFER_TRTLLM");
   halves.setting.tp_size = 2;
-  const Converted made(two_families_draft(), halves);
+  const Converted made(two_groups_draft(), halves);
   REQUIRE(made.report.converted.size() == 1);
-  CHECK(made.report.converted[0].family == 0);
+  CHECK(made.report.converted[0].layer_group == 0);
   CHECK(made.report.refusals[0].empty());
   CHECK(made.report.refusals[1].find("intermediate size 128 over TP=2") != std::string::npos);
   CHECK(fs::exists(made.packed / kFirstLayer));
   CHECK_FALSE(fs::exists(made.packed / kFurtherLayer));
   // Where it is named it must be taken.
-  halves.named = {{.backend = "FLASHINFER_TRTLLM", .family = 1}};
-  CHECK(usage_text(two_families_draft(), halves).find("intermediate size 128 over TP=2") != std::string::npos);
+  halves.named = {{.backend = "FLASHINFER_TRTLLM", .layer_group = 1}};
+  CHECK(usage_text(two_groups_draft(), halves).find("intermediate size 128 over TP=2") != std::string::npos);
 }
 
-TEST_CASE("backends that no family takes are refused before anything is written") {
-  CHECK(usage_text(two_families_draft(), by("MARLIN", {{.backend = "MARLIN", .format = WeightFormat::mxfp8}}))
-            .find("no family of the checkpoint is mxfp8, for which MARLIN is named; there are nvfp4, fp8_block") != std::string::npos);
-  CHECK(usage_text(two_families_draft(), by("MARLIN", {{.backend = "MARLIN", .family = 2}})).find("there is no family 3: the checkpoint has 2") !=
+TEST_CASE("backends that no layer group takes are refused before anything is written") {
+  CHECK(usage_text(two_groups_draft(), by("MARLIN", {{.backend = "MARLIN", .format = WeightFormat::mxfp8}}))
+            .find("no layer group of the checkpoint is mxfp8, for which MARLIN is named; there are nvfp4, fp8_block") != std::string::npos);
+  CHECK(usage_text(two_groups_draft(), by("MARLIN", {{.backend = "MARLIN", .layer_group = 2}})).find("there is no layer group 3: the checkpoint has 2") !=
         std::string::npos);
-  CHECK(usage_text(two_families_draft(), by("CPU", {{.backend = "MARLIN", .family = 0}, {.backend = "MARLIN", .family = 1}}))
-            .find("every family of the checkpoint has a backend of its own") != std::string::npos);
-  CHECK(usage_text(two_families_draft(), by("", {{.backend = "MARLINE", .family = 1}})).find("did you mean MARLIN") != std::string::npos);
-  CHECK(usage_text(two_families_draft(), by("TRITOM")).find("TRITOM") != std::string::npos);
+  CHECK(usage_text(two_groups_draft(), by("CPU", {{.backend = "MARLIN", .layer_group = 0}, {.backend = "MARLIN", .layer_group = 1}}))
+            .find("every layer group of the checkpoint has a backend of its own") != std::string::npos);
+  CHECK(usage_text(two_groups_draft(), by("", {{.backend = "MARLINE", .layer_group = 1}})).find("did you mean MARLIN") != std::string::npos);
+  CHECK(usage_text(two_groups_draft(), by("TRITOM")).find("TRITOM") != std::string::npos);
   // What takes neither of those that are left.
-  CHECK(usage_text(two_families_draft(), by("DEEPGEMM", {{.backend = "MARLIN", .format = WeightFormat::fp8_block}})).find("DEEPGEMM converts") !=
+  CHECK(usage_text(two_groups_draft(), by("DEEPGEMM", {{.backend = "MARLIN", .format = WeightFormat::fp8_block}})).find("DEEPGEMM converts") !=
         std::string::npos);
 }
 
-TEST_CASE("ranks of several families are the checkpoint together") {
+TEST_CASE("ranks of several layer groups are the checkpoint together") {
   const Converted made(one_form());
   CHECK(rank_differences(made.source, by("FLASHINFER_TRTLLM"), 2, made.directory.path()) == "");
-  // A rank that has left a family is not of the same conversion.
+  // A rank that has left a layer group is not of the same conversion.
   std::vector<fs::path> ranks;
   checkpoint::ConvertOptions options = by("FLASHINFER_TRTLLM");
   options.setting.tp_size = 2;
   for (options.rank = 0; options.rank < 2; ++options.rank) {
-    if (options.rank == 1) options.family = 0;
+    if (options.rank == 1) options.layer_group = 0;
     ranks.push_back(made.directory.path() / ("of" + std::to_string(options.rank)));
     checkpoint::convert_checkpoint(made.source, ranks.back(), options);
   }
   CHECK(input_error_defect(error_of([&] { restored_from(ranks, made.directory.path() / "never"); }), {"has not the layers of"}) == "");
 }
 
-TEST_CASE("units of several families are the conversion byte for byte") {
+TEST_CASE("jobs of several layer groups are the conversion byte for byte") {
   const checkpoint::ConvertOptions options = by("FLASHINFER_CUTLASS", {{.backend = "FLASHINFER_TRTLLM", .format = WeightFormat::fp8_block}});
-  const Converted made(two_families_draft(), options);
+  const Converted made(two_groups_draft(), options);
   const fs::path file = made.directory.path() / "plan.json", output = made.directory.path() / "merged";
   write_bytes(file, checkpoint::text_of(checkpoint::make_plan(made.source, output, options)));
-  const checkpoint::UnitPlan plan = checkpoint::read_plan(file);
+  const checkpoint::JobPlan plan = checkpoint::read_plan(file);
   CHECK(checkpoint::text_of(plan) == read_bytes(file));
-  REQUIRE(plan.families.size() == 2);
-  CHECK(plan.families[1].backend == "FLASHINFER_TRTLLM");
-  REQUIRE(plan.units.size() == 3);
-  CHECK(plan.units[1].what == "layer 0 of family 2");
-  CHECK(plan.units[1].file == kFurtherLayer);
-  checkpoint::UnitRunner runner(plan, {.directory = checkpoint::units_directory(plan), .program = "test 1"});
-  for (const int unit : {2, 1, 0}) CHECK(runner.run(unit) == checkpoint::UnitOutcome::written);
-  const checkpoint::ConvertReport report = checkpoint::merge_units(plan, {.directories = {checkpoint::units_directory(plan)}, .program = "test 1"});
+  REQUIRE(plan.layer_groups.size() == 2);
+  CHECK(plan.layer_groups[1].backend == "FLASHINFER_TRTLLM");
+  REQUIRE(plan.jobs.size() == 3);
+  CHECK(plan.jobs[1].what == "layer 0 of layer group 2");
+  CHECK(plan.jobs[1].file == kFurtherLayer);
+  checkpoint::JobRunner runner(plan, {.directory = checkpoint::jobs_directory(plan), .program = "test 1"});
+  for (const int unit : {2, 1, 0}) CHECK(runner.run(unit) == checkpoint::JobOutcome::written);
+  const checkpoint::ConvertReport report = checkpoint::merge_jobs(plan, {.directories = {checkpoint::jobs_directory(plan)}, .program = "test 1"});
   CHECK(report.finished);
   CHECK(report.digest == made.report.digest);
   REQUIRE(report.converted.size() == 2);
@@ -188,8 +188,8 @@ TEST_CASE("units of several families are the conversion byte for byte") {
   CHECK(file_differences(made.packed, output) == "");
 }
 
-TEST_CASE("what a further family lost is told of that family, in units too") {
-  // Global scales of gate and up that are unlike are requantized away in FP8 with one scale: of the second family alone.
+TEST_CASE("what a further layer group lost is told of that layer group, in jobs too") {
+  // Global scales of gate and up that are unlike are requantized away in FP8 with one scale: of the second layer group alone.
   Draft draft = one_form();
   const PublishedForm& fp8 = published_form("modelopt-fp8-bf16");
   std::erase_if(draft.shards["model.safetensors"], [](const support::TensorData& tensor) { return tensor.name.starts_with("mtp."); });
@@ -205,30 +205,30 @@ TEST_CASE("what a further family lost is told of that family, in units too") {
   CHECK(made.report.losses[0].further == 2);
   const std::optional<Error> error = error_of([&] { restored_from({made.packed}, made.directory.path() / "never"); });
   REQUIRE(error);
-  CHECK(std::string(error->what()).find("w13_weight of layer 0 of family 2") != std::string::npos);
-  const checkpoint::UnitPlan plan = checkpoint::make_plan(made.source, made.directory.path() / "merged", options);
-  checkpoint::UnitRunner runner(plan, {.directory = checkpoint::units_directory(plan), .program = "test 1"});
-  for (const checkpoint::PlannedUnit& unit : plan.units) runner.run(unit.unit);
-  const checkpoint::ConvertReport report = checkpoint::merge_units(plan, {.directories = {checkpoint::units_directory(plan)}, .program = "test 1"});
+  CHECK(std::string(error->what()).find("w13_weight of layer 0 of layer group 2") != std::string::npos);
+  const checkpoint::JobPlan plan = checkpoint::make_plan(made.source, made.directory.path() / "merged", options);
+  checkpoint::JobRunner runner(plan, {.directory = checkpoint::jobs_directory(plan), .program = "test 1"});
+  for (const checkpoint::PlannedJob& job : plan.jobs) runner.run(job.job);
+  const checkpoint::ConvertReport report = checkpoint::merge_jobs(plan, {.directories = {checkpoint::jobs_directory(plan)}, .program = "test 1"});
   REQUIRE(report.losses.size() == 1);
   CHECK(report.losses[0].further == 2);
 }
 
-TEST_CASE("a layer that says another family, or none, does not belong") {
+TEST_CASE("a layer that says another layer group, or none, does not belong") {
   struct Row {
     std::string id;
     std::function<void(support::Json&)> change;
     std::vector<std::string> parts;
   };
   const std::vector<Row> rows{
-      {"no family", [](support::Json& tags) { tags.erase("family"); }, {"is of another conversion than"}},
-      {"family 0", [](support::Json& tags) { tags["family"] = 0; }, {"'family' is '0'"}},
+      {"no layer group", [](support::Json& tags) { tags.erase("family"); }, {"is of another conversion than"}},
+      {"layer group 0", [](support::Json& tags) { tags["family"] = 0; }, {"'family' is '0'"}},
       {"another engine", [](support::Json& tags) { tags["setting"]["engine"] = "2026-08"; }, {"is of another conversion than"}},
       {"another rank", [](support::Json& tags) { tags["rank"] = 1; }, {"rank 1 of 1"}},
   };
   for (const Row& row : rows) {
     INFO(row.id);
-    const Converted made(two_families_draft(), by("FLASHINFER_TRTLLM"));
+    const Converted made(two_groups_draft(), by("FLASHINFER_TRTLLM"));
     retag(made.packed / kFurtherLayer, row.change);
     CHECK(input_error_defect(error_of([&] { made.restored_differences(); }), row.parts) == "");
   }
@@ -238,7 +238,7 @@ TEST_CASE("a layer that says another family, or none, does not belong") {
   CHECK(input_error_defect(error_of([&] { made.restored_differences(); }), {"is layer 0, and so is"}) == "");
 }
 
-TEST_CASE("a shard with the name of a further family's layer is refused") {
+TEST_CASE("a shard with the name of a further layer group's layer is refused") {
   Draft draft = one_form();
   draft.has_index = true;
   draft.shards[kFurtherLayer] = std::move(draft.shards["model.safetensors"]);

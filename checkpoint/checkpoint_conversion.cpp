@@ -1,4 +1,4 @@
-#include "checkpoint/conversion_job.hpp"
+#include "checkpoint/checkpoint_conversion.hpp"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,6 @@
 #include <future>
 #include <utility>
 
-#include "checkpoint/layer_packer.hpp"
 #include "checkpoint/staging.hpp"
 #include "model/error.hpp"
 #include "support/json.hpp"
@@ -19,10 +18,10 @@ using layout::PackedTensor;
 using Metadata = std::map<std::string, std::string>;
 
 /// The tensors of one converted layer.
-std::uint64_t packed_bytes(const FamilyConversion& family) {
+std::uint64_t packed_bytes(const GroupConversion& group) {
   std::uint64_t bytes = 0;
-  for (const layout::Role role : families::tensors_of(*family.backend, family.setting.has_bias)) {
-    layout::TensorPlan plan = family.backend->build(role, family.setting);
+  for (const layout::Role role : families::tensors_of(*group.backend, group.setting.has_bias)) {
+    layout::TensorPlan plan = group.backend->build(role, group.setting);
     bytes += support::bytes_of(packed_entry({}, {role, std::move(plan.layout), plan.cast, {}}));
   }
   return bytes;
@@ -34,11 +33,11 @@ constexpr std::size_t kLongestTags = std::size_t{1} << 19;
 /// What is digested and written before the next piece is looked at: it fits into a core's cache, and the disk begins with it at once.
 constexpr std::size_t kPiece = std::size_t{1} << 20;
 
-/// Of the first family as if there were no other.
-std::string layer_file(const FamilyConversion& family, int layer) {
-  const int index = family.checkpoint.layer_index(layer);
-  return family.further == 0 ? fmt::format("mxact-layer-{:05}.safetensors", index)
-                             : fmt::format("mxact-family-{}-layer-{:05}.safetensors", family.further, index);
+/// Of the first layer group as if there were no other.
+std::string layer_file(const GroupConversion& group, int layer) {
+  const int index = group.checkpoint.layer_index(layer);
+  return group.further == 0 ? fmt::format("mxact-layer-{:05}.safetensors", index)
+                             : fmt::format("mxact-family-{}-layer-{:05}.safetensors", group.further, index);
 }
 
 std::string shard_name(const support::SafetensorsFile& file) { return file.path().filename().string(); }
@@ -53,26 +52,26 @@ Metadata with_tags(Metadata metadata, std::string_view key, std::string tags, co
 
 }  // namespace
 
-ConversionJob::ConversionJob(const std::filesystem::path& source, const ConvertOptions& options)
-    : options_(options), stop_(options.stop), choice_(choose_families(source, options)) {
+CheckpointConversion::CheckpointConversion(const std::filesystem::path& source, const ConvertOptions& options)
+    : options_(options), stop_(options.stop), choice_(choose_layer_groups(source, options)) {
   check_names();
-  for (std::size_t i = 0; i < families().size(); ++i) {
-    const Checkpoint& of = families()[i].checkpoint;
+  for (std::size_t i = 0; i < layer_groups().size(); ++i) {
+    const Checkpoint& of = layer_groups()[i].checkpoint;
     for (int layer = 0; layer < of.layer_count(); ++layer) {
-      units_.push_back({i, layer, nullptr});
+      jobs_.push_back({i, layer, nullptr});
       for (const ExpertTensor& tensor : of.expert_tensors(layer)) {
         if (!tensor.stays) moved_.insert(tensor.name);
       }
     }
   }
-  for (const support::SafetensorsFile& file : checkpoint().contents().files) units_.push_back({0, 0, &file});
+  for (const support::SafetensorsFile& file : checkpoint().contents().files) jobs_.push_back({0, 0, &file});
 }
 
 /// Shards keep their names, which must not be those of the layers' files.
-void ConversionJob::check_names() const {
+void CheckpointConversion::check_names() const {
   std::set<std::string> layers;
-  for (const FamilyConversion& family : families()) {
-    for (int layer = 0; layer < family.checkpoint.layer_count(); ++layer) layers.insert(layer_file(family, layer));
+  for (const GroupConversion& group : layer_groups()) {
+    for (int layer = 0; layer < group.checkpoint.layer_count(); ++layer) layers.insert(layer_file(group, layer));
   }
   for (const support::SafetensorsFile& file : checkpoint().contents().files) {
     const std::string name = shard_name(file);
@@ -81,25 +80,25 @@ void ConversionJob::check_names() const {
   }
 }
 
-int ConversionJob::units() const { return static_cast<int>(units_.size()); }
+int CheckpointConversion::jobs() const { return static_cast<int>(jobs_.size()); }
 
-std::string ConversionJob::name_of(int unit) const {
-  const Unit& of = unit_of(unit);
+std::string CheckpointConversion::name_of(int job) const {
+  const Job& of = job_of(job);
   if (of.file != nullptr) return "shard " + shard_name(*of.file);
-  const FamilyConversion& family = families()[of.family];
-  return layer_name(family.checkpoint.layer_index(of.layer), family.further);
+  const GroupConversion& group = layer_groups()[of.layer_group];
+  return layer_name(group.checkpoint.layer_index(of.layer), group.further);
 }
 
-std::string ConversionJob::file_of(int unit) const {
-  const Unit& of = unit_of(unit);
-  return of.file == nullptr ? layer_file(families()[of.family], of.layer) : shard_name(*of.file);
+std::string CheckpointConversion::file_of(int job) const {
+  const Job& of = job_of(job);
+  return of.file == nullptr ? layer_file(layer_groups()[of.layer_group], of.layer) : shard_name(*of.file);
 }
 
-std::vector<support::TensorPlace> ConversionJob::tensors_of(int unit) const {
-  const Unit& of = unit_of(unit);
+std::vector<support::TensorPlace> CheckpointConversion::tensors_of(int job) const {
+  const Job& of = job_of(job);
   std::vector<support::TensorPlace> tensors;
   if (of.file == nullptr) {
-    for (const ExpertTensor& tensor : families()[of.family].checkpoint.expert_tensors(of.layer)) tensors.push_back({tensor.at.file, tensor.at.view});
+    for (const ExpertTensor& tensor : layer_groups()[of.layer_group].checkpoint.expert_tensors(of.layer)) tensors.push_back({tensor.at.file, tensor.at.view});
     return tensors;
   }
   for (const std::string& name : support::names_in_order(*of.file)) {
@@ -108,45 +107,51 @@ std::vector<support::TensorPlace> ConversionJob::tensors_of(int unit) const {
   return tensors;
 }
 
-std::uint64_t ConversionJob::bytes_of(int unit) const {
+std::uint64_t CheckpointConversion::bytes_of(int job) const {
   std::uint64_t bytes = 0;
-  for (const support::TensorPlace& tensor : tensors_of(unit)) bytes += tensor.view->bytes.size();
+  for (const support::TensorPlace& tensor : tensors_of(job)) bytes += tensor.view->bytes.size();
   return bytes;
 }
 
-std::uint64_t ConversionJob::total_bytes() const {
+std::uint64_t CheckpointConversion::total_bytes() const {
   std::uint64_t total = 0;
-  for (int unit = 0; unit < units(); ++unit) total += bytes_of(unit);
+  for (int job = 0; job < jobs(); ++job) total += bytes_of(job);
   return total;
 }
 
-std::uint64_t ConversionJob::written_bytes() const {
+std::uint64_t CheckpointConversion::written_bytes() const {
   std::uint64_t total = 0;
-  for (int unit = 0; unit < units(); ++unit) {
-    const Unit& of = unit_of(unit);
-    total += of.file == nullptr ? packed_bytes(families()[of.family]) : bytes_of(unit);
+  for (int job = 0; job < jobs(); ++job) {
+    const Job& of = job_of(job);
+    total += of.file == nullptr ? packed_bytes(layer_groups()[of.layer_group]) : bytes_of(job);
   }
   return total;
 }
 
-WrittenUnit ConversionJob::write(int unit, const std::filesystem::path& directory, bool force) const {
+WrittenJob CheckpointConversion::write(int job, const std::filesystem::path& directory, bool force) const {
   stop_.check();
-  const Unit& of = unit_of(unit);
-  const std::filesystem::path path = directory / file_of(unit);
-  WrittenUnit written = of.file == nullptr ? write_layer(families()[of.family], of.layer, path, force) : write_shard(*of.file, path, force);
+  const Job& of = job_of(job);
+  const std::filesystem::path path = directory / file_of(job);
+  WrittenJob written = of.file == nullptr ? write_layer(layer_groups()[of.layer_group], of.layer, path, force) : write_shard(*of.file, path, force);
   stop_.check();
   return written;
 }
 
-WrittenUnit ConversionJob::write_layer(const FamilyConversion& family, int layer, const std::filesystem::path& path, bool force) const {
-  const Checkpoint& checkpoint = family.checkpoint;
+LayerPacker CheckpointConversion::packer_of(const GroupConversion& group, int layer) const {
+  return {group.checkpoint, layer, {options_.rank, group.setting.tp_size}, *group.backend, group.setting, options_.by, stop_};
+}
+
+WrittenJob CheckpointConversion::write_layer(const GroupConversion& group, int layer, const std::filesystem::path& path, bool force) const {
+  const Checkpoint& checkpoint = group.checkpoint;
   const int index = checkpoint.layer_index(layer);
   std::vector<ScannedFault> faults = checkpoint.scan(layer);
   stop_.check();
-  LayerPacker packer(checkpoint, layer, {options_.rank, family.setting.tp_size}, *family.backend, family.setting, options_.by, stop_);
+  LayerPacker packer = packer_of(group, layer);
   const PackedLayer& packed = packer.packed();
-  LayerTags tags{family.name(), checkpoint.layer_prefix(layer), index, options_.rank, packed.setting, {}, {}, packed.losses, family.further};
-  UnitResult result;
+  std::vector<layout::Loss> losses = packer.lost_before();
+  losses.insert(losses.end(), packed.losses.begin(), packed.losses.end());
+  LayerTags tags{group.name(), checkpoint.layer_prefix(layer), index, options_.rank, packed.setting, {}, {}, losses, group.further};
+  JobResult result;
   for (ScannedFault& fault : faults) result.values.push_back({index, std::move(fault)});
   result.file = path.filename().string();
   result.layers = 1;
@@ -174,7 +179,7 @@ WrittenUnit ConversionJob::write_layer(const FamilyConversion& family, int layer
     tags.tensors.push_back({tensor.role, entries.back().name, tensor.layout.logical(), program_digest(tensor.layout), std::string(tensor.cast->name),
                             digests.front().text()});
   }
-  for (const layout::Loss& loss : packed.losses) result.losses.push_back({index, loss, family.further});
+  for (const layout::Loss& loss : losses) result.losses.push_back({index, loss, group.further});
   const auto metadata = [&] { return with_tags({{"format", "pt"}}, kLayerTagsKey, text_of(tags), result.file); };
   support::SafetensorsWriter writer(path, entries, metadata(), force);
   packer.run([&](std::size_t tensor, std::span<const std::uint8_t> bytes) {
@@ -192,14 +197,14 @@ WrittenUnit ConversionJob::write_layer(const FamilyConversion& family, int layer
 }
 
 /// Everything of a shard but the experts, in its order.
-WrittenUnit ConversionJob::write_shard(const support::SafetensorsFile& file, const std::filesystem::path& path, bool force) const {
+WrittenJob CheckpointConversion::write_shard(const support::SafetensorsFile& file, const std::filesystem::path& path, bool force) const {
   std::vector<support::TensorEntry> entries;
   const std::vector<std::string> order = support::names_in_order(file);
   for (const std::string& name : order) {
     const support::TensorView& view = *file.find(name);
     if (!moved_.contains(name)) entries.push_back({name, std::string(view.dtype->name), view.shape});
   }
-  UnitResult result;
+  JobResult result;
   result.file = path.filename().string();
   result.other_tensors = static_cast<std::int64_t>(entries.size());
   support::SafetensorsWriter writer(path, entries, with_tags(file.metadata(), kShardTagsKey, shard_tags_text(order), file.path().string()), force);
@@ -212,7 +217,7 @@ WrittenUnit ConversionJob::write_shard(const support::SafetensorsFile& file, con
   return {std::move(result), std::move(writer)};
 }
 
-UnitResult ConversionJob::commit(WrittenUnit written) const {
+JobResult CheckpointConversion::commit(WrittenJob written) const {
   // The disk has its own time: the digest is computed meanwhile.
   auto synced = std::async(std::launch::async, [&] { written.writer.sync(); });
   written.result.digest = written.writer.digest(stop_);
@@ -221,7 +226,7 @@ UnitResult ConversionJob::commit(WrittenUnit written) const {
   return std::move(written.result);
 }
 
-std::vector<LeftOut> ConversionJob::finish(const std::filesystem::path& directory, std::span<const UnitResult> results) const {
+std::vector<LeftOut> CheckpointConversion::finish(const std::filesystem::path& directory, std::span<const JobResult> results) const {
   std::vector<LeftOut> left;
   const CheckpointFiles& contents = checkpoint().contents();
   if (contents.whole) {
@@ -234,10 +239,10 @@ std::vector<LeftOut> ConversionJob::finish(const std::filesystem::path& director
   return left;
 }
 
-void ConversionJob::write_index(const std::filesystem::path& directory, std::span<const UnitResult> results) const {
+void CheckpointConversion::write_index(const std::filesystem::path& directory, std::span<const JobResult> results) const {
   std::uint64_t total = 0;
   std::map<std::string, std::string> weight_map, digests;
-  for (const UnitResult& result : results) {
+  for (const JobResult& result : results) {
     digests.emplace(result.file, result.digest);
     for (const auto& [name, bytes] : result.tensors) {
       weight_map.emplace(name, result.file);
@@ -253,26 +258,26 @@ void ConversionJob::write_index(const std::filesystem::path& directory, std::spa
             {"tp", setting().tp_size},
             {"digests", digests}};
   // Readers of an index take objects within objects so deep and no deeper.
-  for (const FamilyConversion& family : std::span(families()).subspan(1))
-    made["further"][std::to_string(family.further)] = fmt::format("{} by {}", family.checkpoint.form(), family.name());
+  for (const GroupConversion& group : std::span(layer_groups()).subspan(1))
+    made["further"][std::to_string(group.further)] = fmt::format("{} by {}", group.checkpoint.form(), group.name());
   const support::Json index{{"metadata", {{"total_size", total}, {"mxact", made}}}, {"weight_map", weight_map}};
   const std::string text = index.dump(2) + "\n";
   support::write_file(directory / kIndexName, std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()), false);
 }
 
-ConvertReport ConversionJob::report(std::span<const UnitResult> results) const {
+ConvertReport CheckpointConversion::report(std::span<const JobResult> results) const {
   ConvertReport report;
-  report.families = checkpoint().families();
+  report.layer_groups = checkpoint().layer_groups();
   report.refusals = choice_.refusals;
-  for (const FamilyConversion& family : families()) report.converted.push_back({family.checkpoint.family(), family.name(), family.setting});
+  for (const GroupConversion& group : layer_groups()) report.converted.push_back({group.checkpoint.layer_group(), group.name(), group.setting});
   std::map<std::string, std::string> digests;
-  for (std::size_t unit = 0; unit < results.size(); ++unit) {
-    const UnitResult& result = results[unit];
-    ConvertedFamily& family = report.converted[units_[unit].family];
-    family.layers += static_cast<int>(result.layers);
-    family.bytes_in += result.bytes_in;
-    family.bytes_out += result.bytes_out;
-    if (result.layers > 0) family.setting.marlin.largest_scale_byte = result.largest_scale_byte;
+  for (std::size_t job = 0; job < results.size(); ++job) {
+    const JobResult& result = results[job];
+    ConvertedGroup& group = report.converted[jobs_[job].layer_group];
+    group.layers += static_cast<int>(result.layers);
+    group.bytes_in += result.bytes_in;
+    group.bytes_out += result.bytes_out;
+    if (result.layers > 0) group.setting.marlin.largest_scale_byte = result.largest_scale_byte;
     report.layers += static_cast<int>(result.layers);
     report.other_tensors += result.other_tensors;
     report.bytes_in += result.bytes_in;

@@ -1,5 +1,5 @@
 #pragma once
-// A conversion written down, so that many processes on many machines do its units, and what each unit leaves behind.
+// A conversion written down, so that many processes on many machines do its jobs, and what each job leaves behind.
 
 #include <cstdint>
 #include <filesystem>
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "checkpoint/conversion_job.hpp"
+#include "checkpoint/checkpoint_conversion.hpp"
 
 namespace mx::checkpoint {
 
@@ -22,57 +22,57 @@ struct PlannedFile {
 /// The weight files of a checkpoint as they are now.
 std::vector<PlannedFile> files_of(const Checkpoint& checkpoint);
 
-struct PlannedUnit {
-  int unit;
+struct PlannedJob {
+  int job;
   std::string what;     ///< "layer 3"
   std::string file;     ///< that it writes
   std::uint64_t bytes;  ///< that it reads
 };
 
-/// A family that is converted.
-struct PlannedFamily {
-  int family;  ///< of the checkpoint, from 0
+/// A layer group that is converted.
+struct PlannedGroup {
+  int layer_group;  ///< of the checkpoint, from 0
   std::string backend;
   families::Setting setting;  ///< sizes and form of the checkpoint included
 };
 
-struct UnitPlan {
+struct JobPlan {
   std::string id;  ///< digest of all the rest
   std::string program;
   std::filesystem::path checkpoint;
   std::filesystem::path output;
   std::optional<std::filesystem::path> base;  ///< directory of the plan, from which it writes both paths; none: it writes them whole
   int rank;
-  std::vector<PlannedFamily> families;  ///< at least one
+  std::vector<PlannedGroup> layer_groups;  ///< at least one
   std::vector<PlannedFile> files;
-  std::vector<PlannedUnit> units;
+  std::vector<PlannedJob> jobs;
 };
 
 /// The options that the plan stands for.
-ConvertOptions options_of(const UnitPlan& plan);
+ConvertOptions options_of(const JobPlan& plan);
 
-/// Plans the units of a conversion; paths become absolute, or are written as seen from `base`. Throws as ConversionJob does.
-UnitPlan make_plan(const std::filesystem::path& checkpoint, const std::filesystem::path& output, const ConvertOptions& options,
+/// Plans the jobs of a conversion; paths become absolute, or are written as seen from `base`. Throws as CheckpointConversion does.
+JobPlan make_plan(const std::filesystem::path& checkpoint, const std::filesystem::path& output, const ConvertOptions& options,
                    const std::optional<std::filesystem::path>& base = {});
 
 /// As JSON text, and back. Reading throws Error(input): no plan, another version, a value that cannot be, or a plan that was changed by hand (its id
 /// is no longer that of its contents).
-std::string text_of(const UnitPlan& plan);
-UnitPlan read_plan(const std::filesystem::path& path);
+std::string text_of(const JobPlan& plan);
+JobPlan read_plan(const std::filesystem::path& path);
 
 /// Throws Error(input) naming the file when the weights are not those of the plan, Error(usage) when another program made it.
-void check_plan(const UnitPlan& plan, const ConversionJob& job, const std::string& program);
+void check_plan(const JobPlan& plan, const CheckpointConversion& conversion, const std::string& program);
 
-/// What a finished unit says of itself, beside its file.
-struct UnitRecord {
+/// What a finished job says of itself, beside its file.
+struct JobRecord {
   std::string plan;  ///< id
-  int unit;
-  UnitResult result;
+  int job;
+  JobResult result;
 };
-std::string record_name(int unit);  ///< "unit-00003.json"
+std::string record_name(int job);  ///< "unit-00003.json"
 bool is_record_name(const std::string& name);
-std::string text_of(const UnitRecord& record);
+std::string text_of(const JobRecord& record);
 /// Throws Error(input) as read_plan does.
-UnitRecord read_record(const std::filesystem::path& path);
+JobRecord read_record(const std::filesystem::path& path);
 
 }  // namespace mx::checkpoint

@@ -1,4 +1,4 @@
-#include "checkpoint/family_choice.hpp"
+#include "checkpoint/layer_group_choice.hpp"
 
 #include <fmt/format.h>
 
@@ -6,9 +6,8 @@
 #include <optional>
 #include <utility>
 
+#include "checkpoint/conversion.hpp"
 #include "checkpoint/kernel_platforms.hpp"
-#include "checkpoint/rounding.hpp"
-#include "checkpoint/shard.hpp"
 #include "model/error.hpp"
 #include "model/names.hpp"
 
@@ -24,20 +23,12 @@ void check_rank(const ConvertOptions& options) {
   throw Error(ErrorCode::usage, fmt::format("rank {} is not in 0..{}: tp is {}", options.rank, ranks - 1, ranks));
 }
 
+/// An activation that is stated takes the place of the checkpoint's where converters can tell the two apart.
 Setting setting_of(const Checkpoint& checkpoint, const BackendLayout& backend, const ConvertOptions& options,
-                   const std::optional<families::ConverterActivation>& activation) {
-  Setting setting = options.setting;
-  const SourceForm& form = checkpoint.source_form();
-  setting.sizes = checkpoint.sizes(0);
-  setting.form = checkpoint.layout_form();
-  check_cut(setting.sizes, setting.form.format, setting.tp_size);
-  setting.sizes.intermediate /= setting.tp_size;
-  if (activation) setting.activation = *activation;
-  if (!activation && !options.asks_activation)
-    setting.activation = form.use.activation == "SWIGLUOAI" ? families::ConverterActivation::swigluoai : families::ConverterActivation::silu;
-  setting.has_bias = checkpoint.has_bias();
-  setting.padded = form.use.rounds ? rounded_up(backend.backend, setting) : setting.sizes;
-  return setting;
+                   const std::optional<families::ConverterActivation>& stated) {
+  Conversion conversion = conversion_of(checkpoint, options.setting);
+  if (stated && converter_activation(conversion.activation) != *stated) conversion.activation = families::name_of(*stated);
+  return setting_for(checkpoint, conversion, backend.backend);
 }
 
 void check_form(const BackendLayout& backend, const Setting& setting) {
@@ -53,114 +44,114 @@ void check_form(const BackendLayout& backend, const Setting& setting) {
               std::string(backend.backend));
 }
 
-/// Which backend is asked to convert a family.
+/// Which backend is asked to convert a layer group.
 struct Asked {
-  int family;
-  const NamedBackend* named;  ///< null: the backend for all families
+  int layer_group;
+  const NamedBackend* named;  ///< null: the backend for all layer groups
   bool may_be_left;           ///< where the backend's converter refuses it
 };
 
 class Chooser {
  public:
   Chooser(const std::filesystem::path& source, const ConvertOptions& options)
-      : options_(options), opened_(source, options.family.value_or(0)), count_(static_cast<int>(opened_.families().size())) {
+      : options_(options), opened_(source, options.layer_group.value_or(0)), count_(static_cast<int>(opened_.layer_groups().size())) {
     check_rank(options_);
     choice_.refusals.resize(static_cast<std::size_t>(count_));
   }
 
-  FamilyChoice run() && {
+  LayerGroupChoice run() && {
     for (const NamedBackend& named : options_.named) check_meets(named);
-    for (const Asked& asked : asked_families()) {
+    for (const Asked& asked : asked_groups()) {
       try {
         take(asked);
       } catch (const Error& error) {
         if (!asked.may_be_left) throw;
-        choice_.refusals[static_cast<std::size_t>(asked.family)] = error.what();
+        choice_.refusals[static_cast<std::size_t>(asked.layer_group)] = error.what();
       }
     }
     return std::move(choice_);
   }
 
  private:
-  std::optional<layout::Form> form_of(int family) const {
-    if (!opened_.families()[static_cast<std::size_t>(family)].converts) return std::nullopt;
-    return opened_.of_family(family).layout_form();
+  std::optional<layout::Form> form_of(int layer_group) const {
+    if (!opened_.layer_groups()[static_cast<std::size_t>(layer_group)].converts) return std::nullopt;
+    return opened_.of_group(layer_group).layout_form();
   }
 
   /// The backend that is named for it: by its number before by its format.
-  const NamedBackend* named_for(int family) const {
-    const std::optional<layout::Form> form = form_of(family);
+  const NamedBackend* named_for(int layer_group) const {
+    const std::optional<layout::Form> form = form_of(layer_group);
     const NamedBackend* found = nullptr;
     for (const NamedBackend& named : options_.named) {
-      if (named.family == family) return &named;
+      if (named.layer_group == layer_group) return &named;
       if (found == nullptr && named.format && form && form->format == *named.format) found = &named;
     }
     return found;
   }
 
-  bool converts(int family) const {
-    const std::optional<layout::Form> form = form_of(family);
+  bool converts(int layer_group) const {
+    const std::optional<layout::Form> form = form_of(layer_group);
     if (!form) return false;
     const BackendLayout* const row = families::find_backend_layout(options_.backend, form->format, options_.setting.engine);
     return row != nullptr && row->converts(*form, options_.setting.engine);
   }
 
   void check_meets(const NamedBackend& named) const {
-    if (named.family) {
-      opened_.of_family(*named.family);
+    if (named.layer_group) {
+      opened_.of_group(*named.layer_group);
       return;
     }
     std::string formats;
-    for (int family = 0; family < count_; ++family) {
-      const std::optional<layout::Form> form = form_of(family);
+    for (int layer_group = 0; layer_group < count_; ++layer_group) {
+      const std::optional<layout::Form> form = form_of(layer_group);
       if (form && form->format == *named.format) return;
       if (form) formats += fmt::format("{}{}", formats.empty() ? "" : ", ", layout::name_of(form->format));
     }
     throw Error(ErrorCode::usage,
-                fmt::format("no family of the checkpoint is {}, for which {} is named{}{}", layout::name_of(*named.format), named.backend,
+                fmt::format("no layer group of the checkpoint is {}, for which {} is named{}{}", layout::name_of(*named.format), named.backend,
                             formats.empty() ? "" : "; there are ", formats),
                 opened_.path().string());
   }
 
-  std::vector<Asked> asked_families() const {
-    if (options_.family) return {{*options_.family, nullptr, false}};
+  std::vector<Asked> asked_groups() const {
+    if (options_.layer_group) return {{*options_.layer_group, nullptr, false}};
     std::vector<Asked> asked;
     std::optional<int> unnamed;  // the first of them
     bool converts_one = false;
-    for (int family = 0; family < count_; ++family) {
-      const NamedBackend* const named = named_for(family);
-      if (named == nullptr && !unnamed) unnamed = family;
-      const bool by_general = named == nullptr && !options_.backend.empty() && converts(family);
-      if (named != nullptr || by_general) asked.push_back({family, named, by_general && converts_one});
+    for (int layer_group = 0; layer_group < count_; ++layer_group) {
+      const NamedBackend* const named = named_for(layer_group);
+      if (named == nullptr && !unnamed) unnamed = layer_group;
+      const bool by_general = named == nullptr && !options_.backend.empty() && converts(layer_group);
+      if (named != nullptr || by_general) asked.push_back({layer_group, named, by_general && converts_one});
       converts_one = converts_one || by_general;
     }
     if (options_.backend.empty() || converts_one) return asked;
-    if (!unnamed) throw Error(ErrorCode::usage, "every family of the checkpoint has a backend of its own, and none is left for it", options_.backend);
+    if (!unnamed) throw Error(ErrorCode::usage, "every layer group of the checkpoint has a backend of its own, and none is left for it", options_.backend);
     // Says why.
     return {{*unnamed, nullptr, false}};
   }
 
   void take(const Asked& asked) {
-    Checkpoint checkpoint = opened_.of_family(asked.family);
+    Checkpoint checkpoint = opened_.of_group(asked.layer_group);
     checkpoint.require_convertible();
     const std::string& name = asked.named == nullptr ? options_.backend : asked.named->backend;
     const BackendLayout& backend = families::backend_layout_named(name, checkpoint.layout_form().format, options_.setting.engine);
-    Setting setting = setting_of(checkpoint, backend, options_, asked.named == nullptr ? std::nullopt : asked.named->activation);
+    Setting setting = setting_of(checkpoint, backend, options_, asked.named != nullptr && asked.named->activation ? asked.named->activation : options_.activation);
     check_form(backend, setting);
     if (options_.asks_for_kernel && setting.form.format == layout::WeightFormat::mxfp4) check_has_kernel(name, setting);
     families::check_needs(backend, setting);
-    const int further = choice_.converted.empty() ? 0 : asked.family + 1;
+    const int further = choice_.converted.empty() ? 0 : asked.layer_group + 1;
     choice_.converted.push_back({std::move(checkpoint), &backend, std::move(setting), further});
   }
 
   const ConvertOptions& options_;
   const Checkpoint opened_;
   const int count_;
-  FamilyChoice choice_;
+  LayerGroupChoice choice_;
 };
 
 }  // namespace
 
-FamilyChoice choose_families(const std::filesystem::path& source, const ConvertOptions& options) { return Chooser(source, options).run(); }
+LayerGroupChoice choose_layer_groups(const std::filesystem::path& source, const ConvertOptions& options) { return Chooser(source, options).run(); }
 
 }  // namespace mx::checkpoint

@@ -1,4 +1,4 @@
-#include "checkpoint/unit_plan.hpp"
+#include "checkpoint/job_plan.hpp"
 
 #include <fmt/format.h>
 
@@ -19,7 +19,7 @@ namespace mx::checkpoint {
 namespace {
 
 constexpr std::string_view kPlanSchema = "mxact-plan/1";
-constexpr std::string_view kUnitSchema = "mxact-unit/1";
+constexpr std::string_view kJobSchema = "mxact-unit/1";
 constexpr support::JsonLimits kLimits{.bytes = std::uint64_t{64} << 20, .depth = 8, .memory = std::uint64_t{256} << 20};
 constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
 
@@ -45,39 +45,39 @@ std::string header_digest(const support::SafetensorsFile& file) {
 }
 
 /// All of a plan but its id.
-support::Json plan_json(const UnitPlan& plan) {
+support::Json plan_json(const JobPlan& plan) {
   const auto written = [&](const std::filesystem::path& path) { return (plan.base ? path.lexically_relative(*plan.base) : path).string(); };
-  const PlannedFamily& first = plan.families.front();
+  const PlannedGroup& first = plan.layer_groups.front();
   support::Json json{{"schema", kPlanSchema},    {"program", plan.program}, {"checkpoint", written(plan.checkpoint)}, {"output", written(plan.output)},
             {"backend", first.backend}, {"rank", plan.rank},       {"setting", setting_json(first.setting)}, {"files", support::Json::array()},
             {"units", support::Json::array()}};
   if (plan.base) json["relative"] = 1;
-  if (first.family > 0) json["family"] = first.family;
-  for (std::size_t i = 1; i < plan.families.size(); ++i) {
-    const PlannedFamily& family = plan.families[i];
-    json["further"].push_back({{"family", family.family}, {"backend", family.backend}, {"setting", setting_json(family.setting)}});
+  if (first.layer_group > 0) json["family"] = first.layer_group;
+  for (std::size_t i = 1; i < plan.layer_groups.size(); ++i) {
+    const PlannedGroup& group = plan.layer_groups[i];
+    json["further"].push_back({{"family", group.layer_group}, {"backend", group.backend}, {"setting", setting_json(group.setting)}});
   }
   for (const PlannedFile& file : plan.files) json["files"].push_back({{"name", file.name}, {"size", file.size}, {"header", file.header}});
-  for (const PlannedUnit& unit : plan.units) {
-    json["units"].push_back({{"unit", unit.unit}, {"what", unit.what}, {"file", unit.file}, {"bytes", unit.bytes}});
+  for (const PlannedJob& job : plan.jobs) {
+    json["units"].push_back({{"unit", job.job}, {"what", job.what}, {"file", job.file}, {"bytes", job.bytes}});
   }
   return json;
 }
 
-std::string id_of(const UnitPlan& plan) { return support::digest_of(plan_json(plan).dump()); }
+std::string id_of(const JobPlan& plan) { return support::digest_of(plan_json(plan).dump()); }
 
-/// Of the first family, the number 0 is not written.
-PlannedFamily read_family(support::JsonFields& fields, const support::Json& json, const std::string& where) {
-  const int family = json.contains("family") ? static_cast<int>(fields.integer("family", 0, INT32_MAX)) : 0;
-  return {family, fields.text("backend"), read_setting(fields.at("setting"), where + ": setting")};
+/// Of the first layer group, the number 0 is not written.
+PlannedGroup read_group(support::JsonFields& fields, const support::Json& json, const std::string& where) {
+  const int layer_group = json.contains("family") ? static_cast<int>(fields.integer("family", 0, INT32_MAX)) : 0;
+  return {layer_group, fields.text("backend"), read_setting(fields.at("setting"), where + ": setting")};
 }
 
-PlannedUnit read_unit(const support::Json& json, const std::string& where, std::size_t place) {
-  support::JsonFields fields(json, where + ": units");
+PlannedJob read_job(const support::Json& json, const std::string& where, std::size_t place) {
+  support::JsonFields fields(json, where + ": jobs");
   const auto number = static_cast<std::int64_t>(place);
-  PlannedUnit unit{static_cast<int>(fields.integer("unit", number, number)), fields.text("what"), fields.text("file"), size_field(fields, "bytes")};
+  PlannedJob job{static_cast<int>(fields.integer("unit", number, number)), fields.text("what"), fields.text("file"), size_field(fields, "bytes")};
   fields.finish();
-  return unit;
+  return job;
 }
 
 support::Json losses_json(const std::vector<LayerLoss>& losses) {
@@ -114,17 +114,17 @@ std::vector<PlannedFile> files_of(const Checkpoint& checkpoint) {
   return files;
 }
 
-ConvertOptions options_of(const UnitPlan& plan) {
-  ConvertOptions options{.backend = {}, .setting = plan.families.front().setting, .rank = plan.rank};
+ConvertOptions options_of(const JobPlan& plan) {
+  ConvertOptions options{.backend = {}, .setting = plan.layer_groups.front().setting, .rank = plan.rank};
   options.program = plan.program;
-  for (const PlannedFamily& family : plan.families) options.named.push_back({family.backend, family.family, {}, family.setting.activation});
+  for (const PlannedGroup& group : plan.layer_groups) options.named.push_back({group.backend, group.layer_group, {}, group.setting.activation});
   return options;
 }
 
-UnitPlan make_plan(const std::filesystem::path& checkpoint, const std::filesystem::path& output, const ConvertOptions& options,
+JobPlan make_plan(const std::filesystem::path& checkpoint, const std::filesystem::path& output, const ConvertOptions& options,
                    const std::optional<std::filesystem::path>& base) {
-  const ConversionJob job(checkpoint, options);
-  UnitPlan plan{{},
+  const CheckpointConversion conversion(checkpoint, options);
+  JobPlan plan{{},
                 options.program,
                 absolute_of(checkpoint),
                 absolute_of(output),
@@ -133,25 +133,25 @@ UnitPlan make_plan(const std::filesystem::path& checkpoint, const std::filesyste
                 {},
                 {},
                 {}};
-  for (const FamilyConversion& family : job.families()) plan.families.push_back({family.checkpoint.family(), family.name(), family.setting});
-  plan.files = files_of(job.checkpoint());
-  for (int unit = 0; unit < job.units(); ++unit) plan.units.push_back({unit, job.name_of(unit), job.file_of(unit), job.bytes_of(unit)});
+  for (const GroupConversion& group : conversion.layer_groups()) plan.layer_groups.push_back({group.checkpoint.layer_group(), group.name(), group.setting});
+  plan.files = files_of(conversion.checkpoint());
+  for (int job = 0; job < conversion.jobs(); ++job) plan.jobs.push_back({job, conversion.name_of(job), conversion.file_of(job), conversion.bytes_of(job)});
   plan.id = id_of(plan);
   return plan;
 }
 
-std::string text_of(const UnitPlan& plan) {
+std::string text_of(const JobPlan& plan) {
   support::Json json = plan_json(plan);
   json["id"] = plan.id;
   return json.dump(1) + "\n";
 }
 
-UnitPlan read_plan(const std::filesystem::path& path) {
+JobPlan read_plan(const std::filesystem::path& path) {
   const std::string where = path.string();
   const support::Json json = read_json(path);
   support::JsonFields fields(json, where);
   check_schema(fields, kPlanSchema);
-  UnitPlan plan{fields.text("id"),
+  JobPlan plan{fields.text("id"),
                 fields.text("program"),
                 fields.text("checkpoint"),
                 fields.text("output"),
@@ -160,11 +160,11 @@ UnitPlan read_plan(const std::filesystem::path& path) {
                 {},
                 {},
                 {}};
-  plan.families.push_back(read_family(fields, json, where));
+  plan.layer_groups.push_back(read_group(fields, json, where));
   if (json.contains("further")) {
     for (const support::Json& entry : fields.array("further")) {
       support::JsonFields further(entry, where + ": further");
-      plan.families.push_back(read_family(further, entry, further.where()));
+      plan.layer_groups.push_back(read_group(further, entry, further.where()));
       further.finish();
     }
   }
@@ -177,7 +177,7 @@ UnitPlan read_plan(const std::filesystem::path& path) {
     plan.files.push_back({file.text("name"), size_field(file, "size"), file.text("header")});
     file.finish();
   }
-  for (const support::Json& entry : fields.array("units")) plan.units.push_back(read_unit(entry, where, plan.units.size()));
+  for (const support::Json& entry : fields.array("units")) plan.jobs.push_back(read_job(entry, where, plan.jobs.size()));
   fields.finish();
   if (const std::string id = id_of(plan); id != plan.id) {
     fail(where, fmt::format("says that it is plan {}, but its contents are those of {}: it was changed", support::in_quotes(plan.id), id));
@@ -185,30 +185,30 @@ UnitPlan read_plan(const std::filesystem::path& path) {
   return plan;
 }
 
-void check_plan(const UnitPlan& plan, const ConversionJob& job, const std::string& program) {
+void check_plan(const JobPlan& plan, const CheckpointConversion& conversion, const std::string& program) {
   if (program != plan.program) {
-    throw Error(ErrorCode::usage, fmt::format("was planned by {}, this is {}: all units are made by one program", plan.program, program),
+    throw Error(ErrorCode::usage, fmt::format("was planned by {}, this is {}: all jobs are made by one program", plan.program, program),
                 "plan " + plan.id);
   }
-  const std::vector<PlannedFile> files = files_of(job.checkpoint());
+  const std::vector<PlannedFile> files = files_of(conversion.checkpoint());
   for (std::size_t i = 0; i < std::max(files.size(), plan.files.size()); ++i) {
     if (i < files.size() && i < plan.files.size() && files[i] == plan.files[i]) continue;
     const std::string& name = i < plan.files.size() ? plan.files[i].name : files[i].name;
-    fail((job.checkpoint().contents().directory / name).string(), "is not what it was when the conversion was planned");
+    fail((conversion.checkpoint().contents().directory / name).string(), "is not what it was when the conversion was planned");
   }
-  if (static_cast<std::size_t>(job.units()) == plan.units.size()) return;
-  fail(plan.checkpoint.string(), fmt::format("makes {} units, but {} were planned", job.units(), plan.units.size()));
+  if (static_cast<std::size_t>(conversion.jobs()) == plan.jobs.size()) return;
+  fail(plan.checkpoint.string(), fmt::format("makes {} jobs, but {} were planned", conversion.jobs(), plan.jobs.size()));
 }
 
-std::string record_name(int unit) { return fmt::format("unit-{:05}.json", unit); }
+std::string record_name(int job) { return fmt::format("unit-{:05}.json", job); }
 
 bool is_record_name(const std::string& name) { return name.starts_with("unit-") && name.ends_with(".json"); }
 
-std::string text_of(const UnitRecord& record) {
-  const UnitResult& result = record.result;
-  const support::Json json{{"schema", kUnitSchema},
+std::string text_of(const JobRecord& record) {
+  const JobResult& result = record.result;
+  const support::Json json{{"schema", kJobSchema},
                   {"plan", record.plan},
-                  {"unit", record.unit},
+                  {"unit", record.job},
                   {"file", result.file},
                   {"size", result.size},
                   {"digest", result.digest},
@@ -224,13 +224,13 @@ std::string text_of(const UnitRecord& record) {
   return json.dump(1) + "\n";
 }
 
-UnitRecord read_record(const std::filesystem::path& path) {
+JobRecord read_record(const std::filesystem::path& path) {
   const std::string where = path.string();
   const support::Json json = read_json(path);
   support::JsonFields fields(json, where);
-  check_schema(fields, kUnitSchema);
-  UnitRecord record{fields.text("plan"), static_cast<int>(fields.integer("unit", 0, INT32_MAX)), {}};
-  UnitResult& result = record.result;
+  check_schema(fields, kJobSchema);
+  JobRecord record{fields.text("plan"), static_cast<int>(fields.integer("unit", 0, INT32_MAX)), {}};
+  JobResult& result = record.result;
   result.file = fields.text("file");
   if (!is_shard_name(result.file)) fail(where, fmt::format("names the file {}, which is not a plain file name", support::in_quotes(result.file)));
   result.size = size_field(fields, "size");

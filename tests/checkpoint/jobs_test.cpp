@@ -1,6 +1,6 @@
-// Conversions in units: the same bytes as in one go, whoever does which unit and however often one is killed; what does not fit together is refused.
+// Conversions in jobs: the same bytes as in one go, whoever does which job and however often one is killed; what does not fit together is refused.
 
-#include "checkpoint/units.hpp"
+#include "checkpoint/jobs.hpp"
 
 #include <omp.h>
 #include <sys/resource.h>
@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "checkpoint/conversion_job.hpp"
+#include "checkpoint/checkpoint_conversion.hpp"
 #include "support/json.hpp"
 #include "tests/catch.hpp"
 #include "tests/checkpoint/convert_files.hpp"
@@ -23,7 +23,7 @@ namespace mx::tests {
 namespace {
 
 namespace fs = std::filesystem;
-using checkpoint::UnitOutcome;
+using checkpoint::JobOutcome;
 
 constexpr const char* kProgram = "test 1";
 
@@ -33,13 +33,13 @@ checkpoint::ConvertOptions planned_options() {
   return options;
 }
 
-/// A checkpoint of three layers in two shards, and its plan: five units.
+/// A checkpoint of three layers in two shards, and its plan: five jobs.
 struct Planned {
   TemporaryDirectory directory;
   fs::path source = directory.path() / "source";
   fs::path output = directory.path() / "packed";
   fs::path plan_file = directory.path() / "plan.json";
-  checkpoint::UnitPlan plan;
+  checkpoint::JobPlan plan;
 
   Planned() {
     checkpoint::write_synthetic_checkpoint(source, {.layers = 3, .experts = 2, .hidden = 64, .intermediate = 64, .top_k = 2});
@@ -47,13 +47,13 @@ struct Planned {
     write_bytes(plan_file, checkpoint::text_of(plan));
   }
 
-  fs::path units() const { return checkpoint::units_directory(plan); }
-  checkpoint::UnitOptions unit_options() const { return {.directory = units(), .program = kProgram}; }
+  fs::path jobs() const { return checkpoint::jobs_directory(plan); }
+  checkpoint::JobOptions unit_options() const { return {.directory = jobs(), .program = kProgram}; }
   void run(const std::vector<int>& numbers) const {
-    checkpoint::UnitRunner runner(plan, unit_options());
-    for (const int unit : numbers) runner.run(unit);
+    checkpoint::JobRunner runner(plan, unit_options());
+    for (const int job : numbers) runner.run(job);
   }
-  checkpoint::ConvertReport merge() const { return checkpoint::merge_units(plan, {.directories = {units()}, .program = kProgram}); }
+  checkpoint::ConvertReport merge() const { return checkpoint::merge_jobs(plan, {.directories = {jobs()}, .program = kProgram}); }
   std::string merge_defect(const std::vector<std::string>& parts) const {
     const std::string defect = input_error_defect(error_of([&] { merge(); }), parts);
     return fs::exists(output) ? "something was put in place; " + defect : defect;
@@ -69,21 +69,21 @@ void edit(const fs::path& file, const std::function<void(support::Json&)>& chang
 
 }  // namespace
 
-TEST_CASE("the units of a plan, in any order and from several directories, are the conversion byte for byte") {
+TEST_CASE("the jobs of a plan, in any order and from several directories, are the conversion byte for byte") {
   const Planned planned;
   const fs::path whole = planned.directory.path() / "whole", elsewhere = planned.directory.path() / "elsewhere";
   const checkpoint::ConvertReport expected = checkpoint::convert_checkpoint(planned.source, whole, planned_options());
-  const checkpoint::UnitPlan plan = checkpoint::read_plan(planned.plan_file);
+  const checkpoint::JobPlan plan = checkpoint::read_plan(planned.plan_file);
   CHECK(checkpoint::text_of(plan) == checkpoint::text_of(planned.plan));
-  REQUIRE(plan.units.size() == 5);
-  CHECK(plan.units[2].what == "layer 2");
-  CHECK(plan.units[4].what == "shard " + kSecondShard);
+  REQUIRE(plan.jobs.size() == 5);
+  CHECK(plan.jobs[2].what == "layer 2");
+  CHECK(plan.jobs[4].what == "shard " + kSecondShard);
   planned.run({4, 1});
-  checkpoint::UnitOptions other = planned.unit_options();
+  checkpoint::JobOptions other = planned.unit_options();
   other.directory = elsewhere;
-  checkpoint::UnitRunner runner(plan, other);
-  for (const int unit : {3, 0, 2}) CHECK(runner.run(unit) == UnitOutcome::written);
-  const checkpoint::ConvertReport report = checkpoint::merge_units(plan, {.directories = {planned.units(), elsewhere}, .program = kProgram});
+  checkpoint::JobRunner runner(plan, other);
+  for (const int job : {3, 0, 2}) CHECK(runner.run(job) == JobOutcome::written);
+  const checkpoint::ConvertReport report = checkpoint::merge_jobs(plan, {.directories = {planned.jobs(), elsewhere}, .program = kProgram});
   CHECK(report.finished);
   CHECK(report.digest == expected.digest);
   CHECK(report.layers == expected.layers);
@@ -91,131 +91,131 @@ TEST_CASE("the units of a plan, in any order and from several directories, are t
   CHECK(report.bytes_out == expected.bytes_out);
   CHECK(report.other_tensors == expected.other_tensors);
   // Buffers are rounded up: more is written than is read, and room is asked for what is written.
-  const checkpoint::ConversionJob job(planned.source, planned_options());
-  CHECK(job.written_bytes() > job.total_bytes());
-  CHECK(job.written_bytes() - job.total_bytes() == expected.bytes_out - expected.bytes_in);
+  const checkpoint::CheckpointConversion conversion(planned.source, planned_options());
+  CHECK(conversion.written_bytes() > conversion.total_bytes());
+  CHECK(conversion.written_bytes() - conversion.total_bytes() == expected.bytes_out - expected.bytes_in);
   CHECK(file_differences(whole, planned.output) == "");
-  CHECK_FALSE(fs::exists(planned.units()));
+  CHECK_FALSE(fs::exists(planned.jobs()));
   CHECK_FALSE(fs::exists(elsewhere));
   CHECK(file_differences(planned.source, restored_from({planned.output}, planned.directory.path() / "restored")) == "");
 }
 
-TEST_CASE("a unit that is done is left alone, and done again gives the same digest") {
+TEST_CASE("a job that is done is left alone, and done again gives the same digest") {
   const Planned planned;
-  checkpoint::UnitOptions options = planned.unit_options();
-  checkpoint::UnitRunner runner(planned.plan, options);
-  CHECK(runner.run(1) == UnitOutcome::written);
+  checkpoint::JobOptions options = planned.unit_options();
+  checkpoint::JobRunner runner(planned.plan, options);
+  CHECK(runner.run(1) == JobOutcome::written);
   const std::string digest = runner.result().digest;
-  const fs::path file = planned.units() / runner.result().file;
+  const fs::path file = planned.jobs() / runner.result().file;
   const auto written = fs::last_write_time(file);
-  CHECK(runner.run(1) == UnitOutcome::there_already);
+  CHECK(runner.run(1) == JobOutcome::there_already);
   CHECK(runner.result().digest == digest);
   CHECK(fs::last_write_time(file) == written);
   options.again = true;
-  checkpoint::UnitRunner again(planned.plan, options);
-  CHECK(again.run(1) == UnitOutcome::written);
+  checkpoint::JobRunner again(planned.plan, options);
+  CHECK(again.run(1) == JobOutcome::written);
   CHECK(again.result().digest == digest);
-  // Half a file is no unit.
+  // Half a file is no job.
   fs::resize_file(file, 100);
-  CHECK(runner.run(1) == UnitOutcome::written);
+  CHECK(runner.run(1) == JobOutcome::written);
   CHECK(fs::file_size(file) == runner.result().size);
 }
 
-TEST_CASE("a job that is killed anywhere resumes and gives the same bytes") {
+TEST_CASE("a conversion that is killed anywhere resumes and gives the same bytes") {
   const Planned planned;
-  // Each child does the units from the first on and is killed one question later than the one before.
+  // Each child does the jobs from the first on and is killed one question later than the one before.
   int kills = 0;
   for (int after = 0;; ++after) {
     const pid_t child = ::fork();
     REQUIRE(child >= 0);
     if (child == 0) {
       omp_set_num_threads(1);  // the parent's other threads are not here
-      checkpoint::UnitOptions options = planned.unit_options();
+      checkpoint::JobOptions options = planned.unit_options();
       int asked = 0;
       options.stop = [&] {
         if (asked++ == after) ::kill(::getpid(), SIGKILL);
         return false;
       };
-      checkpoint::UnitRunner runner(planned.plan, options);
-      for (const checkpoint::PlannedUnit& unit : planned.plan.units) runner.run(unit.unit);
+      checkpoint::JobRunner runner(planned.plan, options);
+      for (const checkpoint::PlannedJob& job : planned.plan.jobs) runner.run(job.job);
       ::_exit(0);
     }
     int status = 0;
     REQUIRE(::waitpid(child, &status, 0) == child);
     if (WIFEXITED(status)) break;
     ++kills;
-    for (const std::string& name : entries_of(planned.units())) {
-      if (checkpoint::is_record_name(name)) CHECK(fs::exists(planned.units() / checkpoint::read_record(planned.units() / name).result.file));
+    for (const std::string& name : entries_of(planned.jobs())) {
+      if (checkpoint::is_record_name(name)) CHECK(fs::exists(planned.jobs() / checkpoint::read_record(planned.jobs() / name).result.file));
     }
   }
   CHECK(kills > 3);
   CHECK(planned.merge().finished);
   // Nor does what the killed ones left stay behind.
-  CHECK_FALSE(fs::exists(planned.units()));
+  CHECK_FALSE(fs::exists(planned.jobs()));
   const fs::path whole = planned.directory.path() / "whole";
   checkpoint::convert_checkpoint(planned.source, whole, planned_options());
   CHECK(file_differences(whole, planned.output) == "");
 }
 
-TEST_CASE("what is stopped leaves the units as they are") {
+TEST_CASE("what is stopped leaves the jobs as they are") {
   const Planned planned;
   planned.run({0, 1, 3, 4});
   for (int after = 0; after < 2; ++after) {
-    checkpoint::UnitOptions options = planned.unit_options();
+    checkpoint::JobOptions options = planned.unit_options();
     int asked = 0;
     options.stop = [&] { return asked++ == after; };
-    checkpoint::UnitRunner runner(planned.plan, options);
-    CHECK(runner.run(2) == UnitOutcome::stopped);
-    CHECK_FALSE(fs::exists(planned.units() / checkpoint::record_name(2)));
+    checkpoint::JobRunner runner(planned.plan, options);
+    CHECK(runner.run(2) == JobOutcome::stopped);
+    CHECK_FALSE(fs::exists(planned.jobs() / checkpoint::record_name(2)));
   }
   planned.run({2});
-  const std::set<std::string> before = entries_of(planned.units());
-  checkpoint::MergeOptions options{.directories = {planned.units()}, .program = kProgram};
+  const std::set<std::string> before = entries_of(planned.jobs());
+  checkpoint::MergeOptions options{.directories = {planned.jobs()}, .program = kProgram};
   options.stop = [] { return true; };
-  CHECK_FALSE(checkpoint::merge_units(planned.plan, options).finished);
-  CHECK(entries_of(planned.units()) == before);
+  CHECK_FALSE(checkpoint::merge_jobs(planned.plan, options).finished);
+  CHECK(entries_of(planned.jobs()) == before);
   CHECK(entries_of(planned.directory.path()) == std::set<std::string>{"packed.units", "plan.json", "source"});
   CHECK(planned.merge().finished);
 }
 
-TEST_CASE("merge refuses units that are missing, there twice, of another plan or not as they were written") {
+TEST_CASE("merge refuses jobs that are missing, there twice, of another plan or not as they were written") {
   struct Row {
     std::string id;
     std::function<void(const Planned&)> change;
     std::vector<std::string> parts;
   };
   const std::vector<Row> rows{
-      {"one missing", [](const Planned& p) { fs::remove(p.units() / checkpoint::record_name(3)); }, {"unit 3 of 5 is missing"}},
+      {"one missing", [](const Planned& p) { fs::remove(p.jobs() / checkpoint::record_name(3)); }, {"job 3 of 5 is missing"}},
       {"several missing",
        [](const Planned& p) {
-         for (const int unit : {0, 2, 3}) fs::remove(p.units() / checkpoint::record_name(unit));
+         for (const int job : {0, 2, 3}) fs::remove(p.jobs() / checkpoint::record_name(job));
        },
-       {"units 0, 2..3 of 5 are missing"}},
-      {"none there", [](const Planned& p) { fs::remove_all(p.units()); }, {"packed.units", "no directory of units"}},
+       {"jobs 0, 2..3 of 5 are missing"}},
+      {"none there", [](const Planned& p) { fs::remove_all(p.jobs()); }, {"packed.units", "no directory of jobs"}},
       {"one twice",
-       [](const Planned& p) { fs::copy_file(p.units() / checkpoint::record_name(1), p.units() / "unit-1-copy.json"); },
-       {"is unit 1, and so is"}},
+       [](const Planned& p) { fs::copy_file(p.jobs() / checkpoint::record_name(1), p.jobs() / "unit-1-copy.json"); },
+       {"is job 1, and so is"}},
       {"of another plan",
-       [](const Planned& p) { edit(p.units() / checkpoint::record_name(1), [](auto& json) { json["plan"] = "xxh3:0000000000000000"; }); },
-       {"unit-00001.json", "is a unit of plan xxh3:0000000000000000"}},
+       [](const Planned& p) { edit(p.jobs() / checkpoint::record_name(1), [](auto& json) { json["plan"] = "xxh3:0000000000000000"; }); },
+       {"unit-00001.json", "is a job of plan xxh3:0000000000000000"}},
       {"beyond the plan",
-       [](const Planned& p) { edit(p.units() / checkpoint::record_name(4), [](auto& json) { json["unit"] = 5; }); },
-       {"is unit 5", "0..4"}},
+       [](const Planned& p) { edit(p.jobs() / checkpoint::record_name(4), [](auto& json) { json["unit"] = 5; }); },
+       {"is job 5", "0..4"}},
       {"another file",
-       [](const Planned& p) { edit(p.units() / checkpoint::record_name(4), [](auto& json) { json["file"] = "x.safetensors"; }); },
+       [](const Planned& p) { edit(p.jobs() / checkpoint::record_name(4), [](auto& json) { json["file"] = "x.safetensors"; }); },
        {"x.safetensors", "planned was"}},
       {"a file elsewhere",
-       [](const Planned& p) { edit(p.units() / checkpoint::record_name(4), [](auto& json) { json["file"] = "../x.safetensors"; }); },
+       [](const Planned& p) { edit(p.jobs() / checkpoint::record_name(4), [](auto& json) { json["file"] = "../x.safetensors"; }); },
        {"'../x.safetensors'", "plain"}},
-      {"half a record", [](const Planned& p) { fs::resize_file(p.units() / checkpoint::record_name(4), 50); }, {"unit-00004.json: byte", "not valid JSON"}},
-      {"no record", [](const Planned& p) { write_bytes(p.units() / checkpoint::record_name(4), "{}"); }, {"unit-00004.json", "'schema' is missing"}},
-      {"file gone", [](const Planned& p) { fs::remove(p.units() / kFirstLayer); }, {kFirstLayer, "is missing", "unit-00000.json"}},
-      {"file cut short", [](const Planned& p) { fs::resize_file(p.units() / kFirstLayer, 1000); }, {kFirstLayer, "1000 bytes"}},
+      {"half a record", [](const Planned& p) { fs::resize_file(p.jobs() / checkpoint::record_name(4), 50); }, {"unit-00004.json: byte", "not valid JSON"}},
+      {"no record", [](const Planned& p) { write_bytes(p.jobs() / checkpoint::record_name(4), "{}"); }, {"unit-00004.json", "'schema' is missing"}},
+      {"file gone", [](const Planned& p) { fs::remove(p.jobs() / kFirstLayer); }, {kFirstLayer, "is missing", "unit-00000.json"}},
+      {"file cut short", [](const Planned& p) { fs::resize_file(p.jobs() / kFirstLayer, 1000); }, {kFirstLayer, "1000 bytes"}},
       {"a bit flipped",
        [](const Planned& p) {
-         std::string bytes = read_bytes(p.units() / kFirstLayer);
+         std::string bytes = read_bytes(p.jobs() / kFirstLayer);
          bytes[bytes.size() / 2] ^= 1;
-         write_bytes(p.units() / kFirstLayer, bytes);
+         write_bytes(p.jobs() / kFirstLayer, bytes);
        },
        {kFirstLayer, "has the digest", "was written with"}},
       {"another checkpoint",
@@ -234,30 +234,30 @@ TEST_CASE("merge refuses units that are missing, there twice, of another plan or
   }
 }
 
-TEST_CASE("a plan that was changed, another program's and units of another plan are refused by run too") {
+TEST_CASE("a plan that was changed, another program's and jobs of another plan are refused by run too") {
   const Planned planned;
   planned.run({0});
   edit(planned.plan_file, [](auto& json) { json["backend"] = "TRITON"; });
   CHECK(input_error_defect(error_of([&] { checkpoint::read_plan(planned.plan_file); }), {"plan.json", "it was changed"}) == "");
   write_bytes(planned.plan_file, "{\"schema\": \"mxact-unit/1\"}");
   CHECK(input_error_defect(error_of([&] { checkpoint::read_plan(planned.plan_file); }), {"schema is 'mxact-unit/1', not mxact-plan/1"}) == "");
-  const std::optional<Error> program = error_of([&] { checkpoint::UnitRunner(planned.plan, {.directory = planned.units(), .program = "test 2"}); });
+  const std::optional<Error> program = error_of([&] { checkpoint::JobRunner(planned.plan, {.directory = planned.jobs(), .program = "test 2"}); });
   REQUIRE(program);
   CHECK(program->code() == ErrorCode::usage);
   CHECK(std::string(program->what()).find("planned by test 1, this is test 2") != std::string::npos);
   const std::optional<Error> beyond = error_of([&] { planned.run({5}); });
   REQUIRE(beyond);
   CHECK(beyond->code() == ErrorCode::usage);
-  CHECK(std::string(beyond->what()).find("unit 5 is not in 0..4") != std::string::npos);
-  edit(planned.units() / checkpoint::record_name(0), [](auto& json) { json["plan"] = "xxh3:0000000000000000"; });
-  // Also for a unit that is not there yet: its file might have the name of another unit's of the other plan.
-  for (const int unit : {0, 1}) {
-    CHECK(input_error_defect(error_of([&] { planned.run({unit}); }), {"is a unit of plan xxh3:0000000000000000", "name another directory"}) == "");
+  CHECK(std::string(beyond->what()).find("job 5 is not in 0..4") != std::string::npos);
+  edit(planned.jobs() / checkpoint::record_name(0), [](auto& json) { json["plan"] = "xxh3:0000000000000000"; });
+  // Also for a job that is not there yet: its file might have the name of another job's of the other plan.
+  for (const int job : {0, 1}) {
+    CHECK(input_error_defect(error_of([&] { planned.run({job}); }), {"is a job of plan xxh3:0000000000000000", "name another directory"}) == "");
   }
-  CHECK(entries_of(planned.units()).size() == 2);
+  CHECK(entries_of(planned.jobs()).size() == 2);
 }
 
-TEST_CASE("a full disk ends a unit without half a file") {
+TEST_CASE("a full disk ends a job without half a file") {
   const Planned planned;
   struct rlimit before {};
   REQUIRE(::getrlimit(RLIMIT_FSIZE, &before) == 0);
@@ -271,7 +271,7 @@ TEST_CASE("a full disk ends a unit without half a file") {
   std::signal(SIGXFSZ, handler);
   REQUIRE(error);
   CHECK(error->code() == ErrorCode::resource);
-  CHECK(entries_of(planned.units()).empty());
+  CHECK(entries_of(planned.jobs()).empty());
 }
 
 }  // namespace mx::tests

@@ -1,4 +1,4 @@
-// convert, plan, run, merge and restore of a checkpoint with two families of layers, as a user types them.
+// convert, plan, run, merge and restore of a checkpoint with two layer groups, as a user types them.
 
 #include <cstdlib>
 #include <filesystem>
@@ -18,17 +18,17 @@ using mx::tests::run_json;
 using mx::tests::run_mxact;
 using mx::tests::ScratchDirectory;
 
-void write_two_families(const std::filesystem::path& directory) {
+void write_two_groups(const std::filesystem::path& directory) {
   std::filesystem::create_directory(directory);
-  mx::tests::two_families_draft().write(directory);
+  mx::tests::two_groups_draft().write(directory);
 }
 
 }  // namespace
 
-TEST_CASE("families are converted each by its backend, planned, merged and restored as typed") {
+TEST_CASE("layer groups are converted each by its backend, planned, merged and restored as typed") {
   const ScratchDirectory scratch;
   const std::filesystem::path& at = scratch.path();
-  write_two_families(at / "source");
+  write_two_groups(at / "source");
   const std::string how = quoted(at / "source") + " --backend FLASHINFER_CUTLASS,fp8_block=flashinfer_trtllm --platform SM100";
   const Json whole = run_json("convert " + how + " -o " + quoted(at / "packed"));
   CHECK(whole["backend"] == "FLASHINFER_CUTLASS");
@@ -37,10 +37,10 @@ TEST_CASE("families are converted each by its backend, planned, merged and resto
   CHECK(whole["further"][0]["family"] == 2);
   CHECK(whole["further"][0]["backend"] == "FLASHINFER_TRTLLM");
   CHECK(whole["further"][0]["layers"] == 1);
-  for (int family = 0; family < 2; ++family) CHECK(whole["families"][family]["chosen"] == true);
+  for (int layer_group = 0; layer_group < 2; ++layer_group) CHECK(whole["families"][layer_group]["chosen"] == true);
   const Json planned = run_json("plan " + how + " --converted " + quoted(at / "merged") + " -o " + quoted(at / "plan.json"));
   CHECK(planned["further"][0]["backend"] == "FLASHINFER_TRTLLM");
-  CHECK(planned["units"][1]["what"] == "layer 0 of family 2");
+  CHECK(planned["units"][1]["what"] == "layer 0 of layer group 2");
   CHECK(run_json("run " + quoted(at / "plan.json"))["units"].size() == 3);
   const Json merged = run_json("merge " + quoted(at / "plan.json"));
   for (const char* const key : {"digest", "further", "families", "bytes_out"}) CHECK(merged[key] == whole[key]);
@@ -51,15 +51,15 @@ TEST_CASE("families are converted each by its backend, planned, merged and resto
   CHECK(std::system(("diff -r " + quoted(at / "source") + " " + quoted(at / "restored")).c_str()) == 0);
 }
 
-TEST_CASE("a family is left where no backend is named for it, with what would convert it, or why not") {
+TEST_CASE("a layer group is left where no backend is named for it, with what would convert it, or why not") {
   const ScratchDirectory scratch;
   const std::filesystem::path& at = scratch.path();
-  write_two_families(at / "source");
+  write_two_groups(at / "source");
   const std::string convert = "convert " + quoted(at / "source") + " --platform SM100 ", left = "left as they are: 2 experts in 1 layer ";
   const Run one = run_mxact(convert + "--backend nvfp4=FLASHINFER_CUTLASS -o " + quoted(at / "one"));
   CHECK(one.status == 0);
   CHECK(one.out.find(left + "(mtp.layers.N.mlp): ModelOpt FP8_PB_WO, for further tokens; --backend 2=NAME converts them\n") != std::string::npos);
-  const Run alone = run_mxact(convert + "--backend FLASHINFER_TRTLLM --family 2 -o " + quoted(at / "alone"));
+  const Run alone = run_mxact(convert + "--backend FLASHINFER_TRTLLM --layer-group 2 -o " + quoted(at / "alone"));
   CHECK(alone.status == 0);
   CHECK(alone.out.find(left + "(model.layers.N.block_sparse_moe): ModelOpt NVFP4; --backend 1=NAME converts them\n") != std::string::npos);
   const Run rank = run_mxact(convert + "--backend FLASHINFER_TRTLLM --tp 2 --rank 1 -o " + quoted(at / "rank"));
@@ -70,17 +70,17 @@ TEST_CASE("a family is left where no backend is named for it, with what would co
     std::string says;
   };
   for (const Row& row : std::vector<Row>{
-           {"--backend MARLIN,TRITON", "--backend: 'TRITON' is the second one for all families, after MARLIN"},
-           {"--backend 0=MARLIN", "'0=MARLIN' names no family: they are counted from 1"},
-           {"--backend 99999999999=MARLIN", "'99999999999=MARLIN' names no family"},
-           {"--backend 3=MARLIN", "there is no family 3: the checkpoint has 2"},
+           {"--backend MARLIN,TRITON", "--backend: 'TRITON' is the second one for all layer groups, after MARLIN"},
+           {"--backend 0=MARLIN", "'0=MARLIN' names no layer group: they are counted from 1"},
+           {"--backend 99999999999=MARLIN", "'99999999999=MARLIN' names no layer group"},
+           {"--backend 3=MARLIN", "there is no layer group 3: the checkpoint has 2"},
            {"--backend fp8_blok=MARLIN", "unknown weight format 'fp8_blok'"},
-           {"--backend mxfp8=MARLIN", "no family of the checkpoint is mxfp8, for which MARLIN is named; there are nvfp4, fp8_block"},
+           {"--backend mxfp8=MARLIN", "no layer group of the checkpoint is mxfp8, for which MARLIN is named; there are nvfp4, fp8_block"},
            {"--backend =MARLIN", "'=MARLIN' is not WHICH=NAME"},
            {"--backend 2=", "'2=' is not WHICH=NAME"},
            {"--backend 2=MARLIN --backend 2=TRITON", "'2=TRITON' is the second backend for 2"},
-           {"--backend 2=MARLIN --family 1", "--family: is one family alone, by one backend, and '2=MARLIN' names one for others"},
-           {"--backend MARLIN --family 3", "there is no family 3"},
+           {"--backend 2=MARLIN --layer-group 1", "--layer-group: is one layer group alone, by one backend, and '2=MARLIN' names one for others"},
+           {"--backend MARLIN --layer-group 3", "there is no layer group 3"},
        }) {
     INFO(row.options);
     const Run refused = run_mxact(convert + row.options + " -o " + quoted(at / "never"));

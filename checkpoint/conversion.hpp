@@ -1,0 +1,47 @@
+#pragma once
+// What a converter sees of a layer, put together in one place: verify, convert, plan, run, merge, sim and mxact.pack of a checkpoint ask here.
+
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "checkpoint/checkpoint.hpp"
+#include "model/families/setting.hpp"
+
+namespace mx::checkpoint {
+
+/// The converters' view of an activation by the engine's name: two are told apart, every other one is as SILU. SWIGLUOAI_UNINTERLEAVE has gate before
+/// up, so no converter separates its rows.
+/// Source: vllm at 7ca49fbe4 fused_moe/oracle/mxfp4.py convert_weight_to_mxfp4_moe_kernel_format (SITU); layers/quantization/utils/flashinfer_fp4_moe.py
+/// prepare_nvfp4_moe_layer_for_flashinfer_cutedsl (SWIGLUOAI).
+families::ConverterActivation converter_activation(std::string_view activation);
+
+/// A converter's surroundings by themselves: no layer yet, whatever else has its default. `libraries` as families::choose_libraries takes them and
+/// throws, `variables` as families::set_by_variables.
+families::Setting surroundings(deployment::Engine engine, families::Arch arch, int tp_size, std::span<const std::string> libraries,
+                               const std::map<std::string, std::string>& variables);
+
+/// One layer's conversion.
+struct Conversion {
+  layout::Form form;
+  layout::Sizes sizes;          ///< of one rank
+  std::string activation;       ///< the engine's name; one that it has not counts as any that no converter asks for
+  bool has_bias;
+  families::Setting around = {};  ///< engine, device, ranks, dtypes, releases, options: what no layer says
+
+  /// What the converter sees of buffers that the engine has rounded up to `padded`.
+  families::Setting setting(const layout::Sizes& padded) const;
+  /// As setting(sizes): of a checkpoint whose buffers are not rounded, or were before.
+  families::Setting setting() const { return setting(sizes); }
+  /// What the engine rounds the buffers up to, by this version's rule. Throws as engine::rounded_up does.
+  layout::Sizes rounded(std::string_view backend, deployment::Engine engine) const;
+};
+
+/// Of the checkpoint's layers, on one rank of `around.tp_size`. Throws Error(usage) as check_cut does, Error(input) as Checkpoint::activation does.
+Conversion conversion_of(const Checkpoint& checkpoint, families::Setting around);
+
+/// What the converter of a backend sees of it, rounded as the engine rounds a layer of that form. Throws as Conversion::rounded does.
+families::Setting setting_for(const Checkpoint& checkpoint, const Conversion& conversion, std::string_view backend);
+
+}  // namespace mx::checkpoint
