@@ -7,11 +7,11 @@
 #include "tests/fuzz/target.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const std::string_view typed = mx::fuzz::text_of(data, size);
-  mx::fuzz::expect_answer(typed, [&] {
+  const std::string_view typed = mx::tests::text_of(data, size);
+  mx::tests::expect_answer(typed, [&] {
     const mx::ContractRow& row = mx::row_of(mx::contract_named(typed));
     const std::string text = mx::text_of(row);
-    mx::fuzz::require(mx::text_of(mx::row_of(mx::contract_named(text))) == text, "a record is read back the same");
+    mx::tests::require(mx::text_of(mx::row_of(mx::contract_named(text))) == text, "a record is read back the same");
     const mx::Format& format_a = row.a_formats.empty() ? mx::kBf16 : *row.a_formats[0];
     const mx::Format& format_b = row.b_formats.empty() ? mx::kBf16 : *row.b_formats[0];
     const std::vector<mx::Value> a(40, mx::decode(format_a, 1));
