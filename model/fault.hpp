@@ -4,7 +4,7 @@
 
 namespace mx::fault {
 
-/// Every fault that the model can carry; the table of what each breaks and which law kills it is props/faults.cpp.
+/// Every fault that the model can carry; the table of what each breaks and which law kills it is props/faults/.
 enum class Fault {
   none,
   // numerics

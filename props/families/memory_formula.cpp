@@ -134,8 +134,8 @@ Memory kept(const Matrix& sizes) {
   return memory;
 }
 
-Memory stage_memory(std::string_view stage, const Matrix& sizes, int unit_bits, const families::StageParams& params, std::string_view version) {
-  return stage_formula(stage).memory({.version = version,
+Memory block_memory(std::string_view block, const Matrix& sizes, int unit_bits, const families::BlockParams& params, std::string_view version) {
+  return block_formula(block).memory({.version = version,
                                       .batch = sizes.experts,
                                       .rows = sizes.rows,
                                       .cols = sizes.cols * sizes.bits / unit_bits,
@@ -144,7 +144,7 @@ Memory stage_memory(std::string_view stage, const Matrix& sizes, int unit_bits, 
 }
 
 Memory transposed(const Matrix& sizes) {
-  const families::StageRequest request{
+  const families::BlockRequest request{
       .version = {}, .batch = sizes.experts, .rows = sizes.rows, .cols = sizes.cols, .unit_bits = sizes.bits, .params = {}};
   return gathered(request, sizes.bits, sizes.rows * sizes.cols, Layout::kPadZero, [&](std::int64_t p) {
     return Spot{p % sizes.rows, p / sizes.rows};

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "model/families/memory.hpp"
-#include "props/families/stage_formula.hpp"
+#include "props/families/block_formula.hpp"
 
 namespace mx::props {
 
@@ -128,7 +128,7 @@ Matrix pairs_separated(const Matrix& from);                                  ///
 /// Row-major memory.
 Memory kept(const Matrix& sizes);
 /// The memory of a building block by its formula; `unit_bits` 8 takes two 4-bit elements as one unit.
-Memory stage_memory(std::string_view stage, const Matrix& sizes, int unit_bits, const families::StageParams& params = {},
+Memory block_memory(std::string_view block, const Matrix& sizes, int unit_bits, const families::BlockParams& params = {},
                     std::string_view version = {});
 /// Row-major memory of the transposed matrices.
 Memory transposed(const Matrix& sizes);

@@ -3,9 +3,9 @@
 #include <array>
 #include <string>
 
+#include "model/families/building_block.hpp"
 #include "model/families/matrix.hpp"
 #include "model/families/memory_rows.hpp"
-#include "model/families/stage.hpp"
 
 namespace mx::families {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "model/families/stage.hpp"
+#include "model/families/building_block.hpp"
 #include "model/fault.hpp"
 #include "model/numerics/convert.hpp"
 #include "model/numerics/f32.hpp"

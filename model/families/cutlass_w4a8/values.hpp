@@ -1,5 +1,5 @@
 #pragma once
-// Value changes of the W4A8 conversion (int4 weights, fp8 activations, CUTLASS on sm90), for its stages and its backend.
+// Value changes of the W4A8 conversion (int4 weights, fp8 activations, CUTLASS on sm90), for its blocks and its backend.
 // Source: vllm-project/vllm 017e9f4448b700e85ee16023287b025693c72b9e, files named beside each.
 
 #include <array>

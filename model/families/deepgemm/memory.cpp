@@ -4,13 +4,13 @@
 #include <array>
 #include <cstdint>
 
+#include "model/families/building_block.hpp"
 #include "model/families/casts.hpp"
 #include "model/families/deepgemm/blocks.hpp"
 #include "model/families/deepgemm/values.hpp"
 #include "model/families/matrix.hpp"
 #include "model/families/memory_rows.hpp"
 #include "model/families/row_blocks.hpp"
-#include "model/families/stage.hpp"
 
 namespace mx::families {
 namespace {

@@ -3,10 +3,10 @@
 #include <array>
 
 #include "model/families/block_scales.hpp"
+#include "model/families/building_block.hpp"
 #include "model/families/flashinfer_cutlass/sm90_mixed_blocks.hpp"
 #include "model/families/matrix.hpp"
 #include "model/families/memory_rows.hpp"
-#include "model/families/stage.hpp"
 
 namespace mx::families {
 namespace {

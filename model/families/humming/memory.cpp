@@ -5,12 +5,12 @@
 
 #include <array>
 
+#include "model/families/building_block.hpp"
 #include "model/families/fragments.hpp"
 #include "model/families/humming/blocks.hpp"
 #include "model/families/humming/values.hpp"
 #include "model/families/memory_rows.hpp"
 #include "model/families/row_blocks.hpp"
-#include "model/families/stage.hpp"
 #include "model/fault.hpp"
 
 namespace mx::families {

@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "model/families/building_block.hpp"
 #include "model/families/casts.hpp"
 #include "model/families/fragments.hpp"
 #include "model/families/marlin/values.hpp"
 #include "model/families/ran.hpp"
-#include "model/families/stage.hpp"
 #include "model/fault.hpp"
 
 namespace mx::families {

@@ -5,9 +5,9 @@
 
 #include <array>
 
+#include "model/families/building_block.hpp"
 #include "model/families/casts.hpp"
 #include "model/families/memory_rows.hpp"
-#include "model/families/stage.hpp"
 #include "model/families/triton_kernels/blocks.hpp"
 
 namespace mx::families {

@@ -15,12 +15,12 @@ using families::Setting;
 using layout::WeightFormat;
 
 Memory a16w4_weight(const Matrix& sizes, bool gate_up) {
-  return stage_memory("aiter.shuffle_weight_a16w4", sizes, 8, {{"gate_up", gate_up ? 1 : 0}});
+  return block_memory("aiter.shuffle_weight_a16w4", sizes, 8, {{"gate_up", gate_up ? 1 : 0}});
 }
 Memory a16w4_scale(const Matrix& sizes, bool gate_up) {
-  return stage_memory("aiter.shuffle_scale_a16w4", sizes, 8, {{"gate_up", gate_up ? 1 : 0}, {"experts_given", 1}});
+  return block_memory("aiter.shuffle_scale_a16w4", sizes, 8, {{"gate_up", gate_up ? 1 : 0}, {"experts_given", 1}});
 }
-Memory e8m0(const Matrix& sizes) { return stage_memory("aiter.e8m0_shuffle", sizes, 8); }
+Memory e8m0(const Matrix& sizes) { return block_memory("aiter.e8m0_shuffle", sizes, 8); }
 
 void draw_bf16(Setting& setting) {
   constexpr std::array<Arch, 3> kArchs{Arch::gfx950, Arch::gfx942, Arch::gfx1250};
@@ -53,7 +53,7 @@ Memory bf16_place(Role role, const Setting& setting, const Matrix& sizes) {
 bool was_in_pairs(const Setting& setting) { return !is_standard(setting); }
 
 Memory mxfp4_place(Role role, const Setting&, const Matrix& sizes) {
-  if (layout::is_weight(role)) return stage_memory("aiter.shuffle_weight", sizes, 8);
+  if (layout::is_weight(role)) return block_memory("aiter.shuffle_weight", sizes, 8);
   return layout::is_scale(role) ? e8m0(sizes) : kept(sizes);
 }
 
@@ -66,7 +66,7 @@ Memory mxfp8_place(Role role, const Setting&, const Matrix& sizes) {
 }
 
 Memory fp8_place(Role role, const Setting&, const Matrix& sizes) {
-  return layout::is_weight(role) ? stage_memory("aiter.shuffle_weight", sizes, 8) : kept(sizes);
+  return layout::is_weight(role) ? block_memory("aiter.shuffle_weight", sizes, 8) : kept(sizes);
 }
 
 void draw_fp8(Setting& setting) { setting.arch = pick(0, 1) == 0 ? Arch::gfx942 : Arch::gfx950; }

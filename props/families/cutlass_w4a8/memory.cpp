@@ -14,7 +14,7 @@ using families::Setting;
 Matrix matrix(Role role, const Setting& setting) { return layout::is_scale(role) ? loaded_matrix(role, setting, 64) : loaded_matrix(role, setting); }
 
 Memory place(Role role, const Setting&, const Matrix& sizes) {
-  if (layout::is_weight(role)) return stage_memory("cutlass_w4a8.reorder", sizes, 4);
+  if (layout::is_weight(role)) return block_memory("cutlass_w4a8.reorder", sizes, 4);
   return layout::is_scale(role) ? transposed(sizes) : kept(sizes);
 }
 

@@ -24,11 +24,11 @@ bool folds(const Setting& setting) { return setting.flashinfer.release == famili
 
 Memory mixed_place(Role role, const Setting& setting, const Matrix& sizes) {
   if (!folds(setting)) {
-    if (layout::is_weight(role)) return stage_memory("cutlass_sm90_mixed.weight.fp4_nibbles", sizes, 8);
-    return layout::is_scale(role) ? stage_memory("cutlass_sm90_mixed.scale_lines", sizes, 8, {{"group_size", 32}}) : kept(sizes);
+    if (layout::is_weight(role)) return block_memory("cutlass_sm90_mixed.weight.fp4_nibbles", sizes, 8);
+    return layout::is_scale(role) ? block_memory("cutlass_sm90_mixed.scale_lines", sizes, 8, {{"group_size", 32}}) : kept(sizes);
   }
-  if (layout::is_weight(role)) return stage_memory("cutlass_sm90_mixed.weight.fp4", sizes, 8);
-  return layout::is_scale(role) ? stage_memory("cutlass_sm90_mixed.scale", sizes, 8, {{"group_size", 32}}) : kept(sizes);
+  if (layout::is_weight(role)) return block_memory("cutlass_sm90_mixed.weight.fp4", sizes, 8);
+  return layout::is_scale(role) ? block_memory("cutlass_sm90_mixed.scale", sizes, 8, {{"group_size", 32}}) : kept(sizes);
 }
 
 void draw_mixed(Setting& setting) {
