@@ -1,21 +1,12 @@
 #include "model/families/building_block.hpp"
 
 #include "model/error.hpp"
+#include "model/families/family.hpp"
 #include "model/names.hpp"
 #include "model/numerics/rows.hpp"
 
 namespace mx::families {
 namespace {
-
-std::vector<BuildingBlock> joined() {
-  std::vector<BuildingBlock> rows;
-  for (const auto library : {trtllm_building_blocks, aiter_building_blocks, cpu_building_blocks, cutedsl_building_blocks, cutlass_w4a8_building_blocks, triton_kernels_building_blocks, deepgemm_building_blocks,
-                             flashinfer_cutlass_building_blocks, marlin_building_blocks, humming_building_blocks}) {
-    const std::span<const BuildingBlock> of_library = library();
-    rows.insert(rows.end(), of_library.begin(), of_library.end());
-  }
-  return rows;
-}
 
 [[noreturn]] void refuse(const BuildingBlock& block, const std::string& text) { throw Error(ErrorCode::usage, text, std::string(block.name)); }
 
@@ -39,7 +30,7 @@ std::string text_of(const BlockNeed& need) {
 }  // namespace
 
 std::span<const BuildingBlock> all_building_blocks() {
-  static const std::vector<BuildingBlock> rows = joined();
+  static const std::vector<BuildingBlock> rows = joined(&Family::blocks);
   return rows;
 }
 

@@ -75,18 +75,6 @@ layout::Layout block_layout(std::string_view name, std::int64_t batch, std::int6
 /// Every rule that a request breaks; other errors are thrown as by block_layout.
 std::vector<BlockNeed> broken_needs(const BuildingBlock& block, BlockRequest request);
 
-/// The rows of each family, joined by all_building_blocks().
-std::span<const BuildingBlock> trtllm_building_blocks();
-std::span<const BuildingBlock> triton_kernels_building_blocks();
-std::span<const BuildingBlock> deepgemm_building_blocks();
-std::span<const BuildingBlock> flashinfer_cutlass_building_blocks();
-std::span<const BuildingBlock> marlin_building_blocks();
-std::span<const BuildingBlock> humming_building_blocks();
-std::span<const BuildingBlock> aiter_building_blocks();
-std::span<const BuildingBlock> cpu_building_blocks();
-std::span<const BuildingBlock> cutedsl_building_blocks();
-std::span<const BuildingBlock> cutlass_w4a8_building_blocks();
-
 /// Fills in the standard values of what is declared; throws Error(usage) on a value out of range and on a parameter that is not declared.
 void complete_params(std::string_view block, std::span<const BlockParam> declared, BlockParams& params);
 

@@ -1,24 +1,13 @@
 #include "model/families/value_block.hpp"
 
 #include "model/error.hpp"
+#include "model/families/family.hpp"
 #include "model/numerics/rows.hpp"
 
 namespace mx::families {
-namespace {
-
-std::vector<ValueBlock> joined() {
-  std::vector<ValueBlock> rows;
-  for (const auto library : {deepgemm_value_blocks, marlin_value_blocks, humming_value_blocks, cutlass_w4a8_value_blocks}) {
-    const std::span<const ValueBlock> of_library = library();
-    rows.insert(rows.end(), of_library.begin(), of_library.end());
-  }
-  return rows;
-}
-
-}  // namespace
 
 std::span<const ValueBlock> all_value_blocks() {
-  static const std::vector<ValueBlock> rows = joined();
+  static const std::vector<ValueBlock> rows = joined(&Family::value_blocks);
   return rows;
 }
 

@@ -46,10 +46,4 @@ const ValueBlock& value_block_named(std::string_view name);
 /// Fills in the standard parameters, checks parameters and that the inputs are those of the row, and runs it.
 BlockTensors run_block(const ValueBlock& block, const BlockTensors& inputs, BlockParams params);
 
-/// The rows of each family, joined by all_value_blocks().
-std::span<const ValueBlock> deepgemm_value_blocks();
-std::span<const ValueBlock> marlin_value_blocks();
-std::span<const ValueBlock> humming_value_blocks();
-std::span<const ValueBlock> cutlass_w4a8_value_blocks();
-
 }  // namespace mx::families

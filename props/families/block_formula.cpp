@@ -5,6 +5,7 @@
 #include <string>
 
 #include "model/error.hpp"
+#include "props/families/family.hpp"
 #include "props/layout/generators.hpp"
 
 namespace mx::props {
@@ -12,11 +13,10 @@ namespace mx::props {
 std::int64_t round_up(std::int64_t size, std::int64_t multiple) { return (size + multiple - 1) / multiple * multiple; }
 
 const BlockFormula& block_formula(std::string_view block) {
-  for (const auto library : {trtllm_formulas, flashinfer_cutlass_formulas, triton_kernels_formulas, deepgemm_formulas, marlin_formulas,
-                             humming_formulas, aiter_formulas, cpu_formulas, cutedsl_formulas, cutlass_w4a8_formulas}) {
-    const std::span<const BlockFormula> rows = library();
-    const auto found = std::ranges::find(rows, block, &BlockFormula::block);
-    if (found != rows.end()) return *found;
+  for (const FamilyFormulas* family : all_family_formulas()) {
+    if (family->blocks == nullptr) continue;
+    const auto found = std::ranges::find(*family->blocks, block, &BlockFormula::block);
+    if (found != family->blocks->end()) return *found;
   }
   throw Error(ErrorCode::usage, "no formula for " + std::string(block), "props/families");
 }

@@ -58,17 +58,6 @@ struct BlockFormula {
 /// The formula of a block. Throws Error(usage) where there is none.
 const BlockFormula& block_formula(std::string_view block);
 
-std::span<const BlockFormula> trtllm_formulas();
-std::span<const BlockFormula> flashinfer_cutlass_formulas();
-std::span<const BlockFormula> triton_kernels_formulas();
-std::span<const BlockFormula> deepgemm_formulas();
-std::span<const BlockFormula> marlin_formulas();
-std::span<const BlockFormula> humming_formulas();
-std::span<const BlockFormula> aiter_formulas();
-std::span<const BlockFormula> cpu_formulas();
-std::span<const BlockFormula> cutedsl_formulas();
-std::span<const BlockFormula> cutlass_w4a8_formulas();
-
 /// A size that is a multiple of `step`: a few tiles, or up to two steps less or more.
 std::int64_t pick_near(std::int64_t step, std::int64_t tile);
 /// One of a few numbers.

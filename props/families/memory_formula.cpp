@@ -6,6 +6,7 @@
 #include <string>
 
 #include "model/error.hpp"
+#include "props/families/family.hpp"
 
 namespace mx::props {
 namespace {
@@ -49,11 +50,8 @@ Extent extent_of(Role role, const Setting& setting, const Sizes& sizes) {
 }
 
 const BackendFormula& backend_formula(std::string_view backend, WeightFormat format, deployment::Engine engine) {
-  for (const auto family :
-       {trtllm_backend_formulas, flashinfer_cutlass_backend_formulas, b12x_backend_formulas, vllm_cutlass_backend_formulas, cutedsl_backend_formulas,
-        xpu_backend_formulas, emulation_backend_formulas, triton_kernels_backend_formulas, deepgemm_backend_formulas, marlin_backend_formulas,
-        humming_backend_formulas, aiter_backend_formulas, cpu_backend_formulas, cutlass_w4a8_backend_formulas}) {
-    for (const BackendFormula& row : family()) {
+  for (const FamilyFormulas* family : all_family_formulas()) {
+    for (const BackendFormula& row : family->backends) {
       if (row.backend == backend && row.format == format && row.engines.has(engine)) return row;
     }
   }

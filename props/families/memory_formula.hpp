@@ -146,19 +146,4 @@ double e8m0_number(std::uint64_t code);  ///< a NaN for 255
 // Casts that families share.
 std::uint64_t f32_bias(layout::Role role, const families::Setting&, std::uint64_t unit);  ///< bf16 biases as fp32
 
-std::span<const BackendFormula> trtllm_backend_formulas();
-std::span<const BackendFormula> flashinfer_cutlass_backend_formulas();
-std::span<const BackendFormula> b12x_backend_formulas();
-std::span<const BackendFormula> vllm_cutlass_backend_formulas();
-std::span<const BackendFormula> cutedsl_backend_formulas();
-std::span<const BackendFormula> xpu_backend_formulas();
-std::span<const BackendFormula> emulation_backend_formulas();
-std::span<const BackendFormula> triton_kernels_backend_formulas();
-std::span<const BackendFormula> deepgemm_backend_formulas();
-std::span<const BackendFormula> marlin_backend_formulas();
-std::span<const BackendFormula> humming_backend_formulas();
-std::span<const BackendFormula> aiter_backend_formulas();
-std::span<const BackendFormula> cpu_backend_formulas();
-std::span<const BackendFormula> cutlass_w4a8_backend_formulas();
-
 }  // namespace mx::props

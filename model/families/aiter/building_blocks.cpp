@@ -3,6 +3,7 @@
 #include <array>
 
 #include "model/families/aiter/blocks.hpp"
+#include "model/families/aiter/family.hpp"
 #include "model/families/building_block.hpp"
 #include "model/families/row_blocks.hpp"
 
@@ -219,6 +220,6 @@ constexpr std::array<BuildingBlock, 11> kBuildingBlocks{{
 
 }  // namespace
 
-std::span<const BuildingBlock> aiter_building_blocks() { return kBuildingBlocks; }
+constinit const std::span<const BuildingBlock> kAiterBlocks{kBuildingBlocks};
 
 }  // namespace mx::families

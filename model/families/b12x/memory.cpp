@@ -3,6 +3,7 @@
 #include <array>
 #include <string>
 
+#include "model/families/b12x/family.hpp"
 #include "model/families/building_block.hpp"
 #include "model/families/matrix.hpp"
 #include "model/families/memory_rows.hpp"
@@ -60,6 +61,6 @@ constexpr std::array<BackendLayout, 4> kRows{
 
 }  // namespace
 
-std::span<const BackendLayout> b12x_layouts() { return kRows; }
+constinit const std::span<const BackendLayout> kB12xLayouts{kRows};
 
 }  // namespace mx::families

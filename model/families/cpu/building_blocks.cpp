@@ -4,6 +4,7 @@
 
 #include "model/families/building_block.hpp"
 #include "model/families/cpu/blocks.hpp"
+#include "model/families/cpu/family.hpp"
 
 namespace mx::families {
 namespace {
@@ -96,6 +97,6 @@ constexpr std::array<BuildingBlock, 3> kBuildingBlocks{{
 
 }  // namespace
 
-std::span<const BuildingBlock> cpu_building_blocks() { return kBuildingBlocks; }
+constinit const std::span<const BuildingBlock> kCpuBlocks{kBuildingBlocks};
 
 }  // namespace mx::families

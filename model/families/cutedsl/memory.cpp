@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "model/families/cutedsl/family.hpp"
 #include "model/families/matrix.hpp"
 #include "model/families/memory_rows.hpp"
 #include "model/families/row_blocks.hpp"
@@ -69,7 +70,7 @@ constexpr std::array<BuildingBlock, 1> kBuildingBlocks{{
 
 }  // namespace
 
-std::span<const BackendLayout> cutedsl_layouts() { return kRows; }
-std::span<const BuildingBlock> cutedsl_building_blocks() { return kBuildingBlocks; }
+constinit const std::span<const BackendLayout> kCutedslLayouts{kRows};
+constinit const std::span<const BuildingBlock> kCutedslBlocks{kBuildingBlocks};
 
 }  // namespace mx::families

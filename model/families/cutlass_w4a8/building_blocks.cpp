@@ -5,6 +5,7 @@
 
 #include "model/error.hpp"
 #include "model/families/building_block.hpp"
+#include "model/families/cutlass_w4a8/family.hpp"
 #include "model/families/cutlass_w4a8/values.hpp"
 #include "model/families/value_block.hpp"
 #include "model/layout/grains.hpp"
@@ -179,7 +180,7 @@ constexpr std::array<ValueBlock, 5> kValueBlocks{{
 
 }  // namespace
 
-std::span<const BuildingBlock> cutlass_w4a8_building_blocks() { return kBuildingBlocks; }
-std::span<const ValueBlock> cutlass_w4a8_value_blocks() { return kValueBlocks; }
+constinit const std::span<const BuildingBlock> kCutlassW4a8Blocks{kBuildingBlocks};
+constinit const std::span<const ValueBlock> kCutlassW4a8ValueBlocks{kValueBlocks};
 
 }  // namespace mx::families

@@ -52,18 +52,6 @@ std::array<std::int32_t, 3> w4a8_layout_words(std::int64_t rows, std::int64_t co
   return {static_cast<std::int32_t>(blocks), static_cast<std::int32_t>(columns / 32), static_cast<std::int32_t>(512 * blocks)};
 }
 
-W4a8Strides w4a8_strides(const layout::Sizes& sizes) {
-  const std::int64_t rows = 2 * sizes.intermediate;
-  return {.a1 = sizes.hidden,
-          .a2 = sizes.intermediate,
-          .c1 = rows,
-          .c2 = sizes.hidden,
-          .s1 = {rows, 0},
-          .s2 = {sizes.hidden, 0},
-          .b1 = w4a8_layout_words(rows, sizes.hidden),
-          .b2 = w4a8_layout_words(sizes.hidden, sizes.intermediate)};
-}
-
 namespace blocks {
 
 layout::Layout& w4a8_reorder(layout::Layout& layout, std::string_view rows, std::string_view cols) {

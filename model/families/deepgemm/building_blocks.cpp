@@ -6,6 +6,7 @@
 #include "model/families/building_block.hpp"
 #include "model/families/casts.hpp"
 #include "model/families/deepgemm/blocks.hpp"
+#include "model/families/deepgemm/family.hpp"
 #include "model/families/value_block.hpp"
 #include "model/fault.hpp"
 #include "model/layout/cast.hpp"
@@ -129,7 +130,7 @@ constexpr std::array<ValueBlock, 1> kValueBlocks{{
 
 }  // namespace
 
-std::span<const BuildingBlock> deepgemm_building_blocks() { return kBuildingBlocks; }
-std::span<const ValueBlock> deepgemm_value_blocks() { return kValueBlocks; }
+constinit const std::span<const BuildingBlock> kDeepgemmBlocks{kBuildingBlocks};
+constinit const std::span<const ValueBlock> kDeepgemmValueBlocks{kValueBlocks};
 
 }  // namespace mx::families

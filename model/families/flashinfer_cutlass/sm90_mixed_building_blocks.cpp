@@ -3,6 +3,7 @@
 #include <array>
 
 #include "model/families/building_block.hpp"
+#include "model/families/flashinfer_cutlass/family.hpp"
 #include "model/families/flashinfer_cutlass/sm90_mixed_blocks.hpp"
 
 namespace mx::families {
@@ -214,6 +215,6 @@ constexpr std::array<BuildingBlock, 6> kBuildingBlocks{{
 
 }  // namespace
 
-std::span<const BuildingBlock> flashinfer_cutlass_building_blocks() { return kBuildingBlocks; }
+constinit const std::span<const BuildingBlock> kFlashinferCutlassBlocks{kBuildingBlocks};
 
 }  // namespace mx::families

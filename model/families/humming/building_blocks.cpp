@@ -6,6 +6,7 @@
 #include "model/families/building_block.hpp"
 #include "model/families/fragments.hpp"
 #include "model/families/humming/blocks.hpp"
+#include "model/families/humming/family.hpp"
 
 namespace mx::families {
 namespace {
@@ -161,6 +162,6 @@ constexpr std::array<BuildingBlock, 8> kBuildingBlocks{{
 
 }  // namespace
 
-std::span<const BuildingBlock> humming_building_blocks() { return kBuildingBlocks; }
+constinit const std::span<const BuildingBlock> kHummingBlocks{kBuildingBlocks};
 
 }  // namespace mx::families

@@ -1,3 +1,4 @@
+#include "model/families/humming/family.hpp"
 #include "model/families/humming/values.hpp"
 
 #include <algorithm>
@@ -343,6 +344,6 @@ constexpr std::array<ValueBlock, 1> kBuildingBlocks{{
 
 }  // namespace
 
-std::span<const ValueBlock> humming_value_blocks() { return kBuildingBlocks; }
+constinit const std::span<const ValueBlock> kHummingValueBlocks{kBuildingBlocks};
 
 }  // namespace mx::families

@@ -4,6 +4,7 @@
 
 #include "model/families/building_block.hpp"
 #include "model/families/fragments.hpp"
+#include "model/families/marlin/family.hpp"
 
 namespace mx::families {
 namespace {
@@ -150,6 +151,6 @@ constexpr std::array<BuildingBlock, 6> kBuildingBlocks{{
 
 }  // namespace
 
-std::span<const BuildingBlock> marlin_building_blocks() { return kBuildingBlocks; }
+constinit const std::span<const BuildingBlock> kMarlinBlocks{kBuildingBlocks};
 
 }  // namespace mx::families

@@ -1,6 +1,7 @@
 // Marlin: weight-only kernels for devices without the formats' own instructions. Rows stay in order; weights lie as the lanes of a warp read them,
 // scales along N first.
 
+#include "model/families/marlin/family.hpp"
 #include "model/families/memory.hpp"
 
 #include <algorithm>
@@ -261,6 +262,6 @@ layout::Layout marlin::fp8_scale_layout(layout::Layout given, layout::Role role,
   return permute_scales(layout, role, setting);
 }
 
-std::span<const BackendLayout> marlin_layouts() { return kRows; }
+constinit const std::span<const BackendLayout> kMarlinLayouts{kRows};
 
 }  // namespace mx::families

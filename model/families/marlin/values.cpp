@@ -1,5 +1,6 @@
 // Building blocks of Marlin's weight preparation that change values, and its whole conversions of NVFP4 and FP8 experts.
 
+#include "model/families/marlin/family.hpp"
 #include "model/families/marlin/values.hpp"
 
 #include <array>
@@ -250,6 +251,6 @@ constexpr std::array<ValueBlock, 4> kBuildingBlocks{{
 
 }  // namespace
 
-std::span<const ValueBlock> marlin_value_blocks() { return kBuildingBlocks; }
+constinit const std::span<const ValueBlock> kMarlinValueBlocks{kBuildingBlocks};
 
 }  // namespace mx::families

@@ -6,6 +6,7 @@
 
 #include "model/families/building_block.hpp"
 #include "model/families/triton_kernels/blocks.hpp"
+#include "model/families/triton_kernels/family.hpp"
 
 namespace mx::families {
 namespace {
@@ -203,6 +204,6 @@ constexpr std::array<BuildingBlock, 8> kBuildingBlocks{{
 
 }  // namespace
 
-std::span<const BuildingBlock> triton_kernels_building_blocks() { return kBuildingBlocks; }
+constinit const std::span<const BuildingBlock> kTritonKernelsBlocks{kBuildingBlocks};
 
 }  // namespace mx::families

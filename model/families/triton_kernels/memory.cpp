@@ -1,6 +1,7 @@
 // triton_kernels: rows stay as loaded; weights and scales get the layout that the device's kernels read. The engine's own Triton kernels read FP8 as
 // it was loaded.
 
+#include "model/families/triton_kernels/family.hpp"
 #include "model/families/triton_kernels/memory.hpp"
 
 #include <array>
@@ -190,6 +191,6 @@ constexpr std::array<BackendLayout, 13> kRows{{
 
 }  // namespace
 
-std::span<const BackendLayout> triton_kernels_layouts() { return kRows; }
+constinit const std::span<const BackendLayout> kTritonKernelsLayouts{kRows};
 
 }  // namespace mx::families

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "model/families/building_block.hpp"
+#include "model/families/trtllm/family.hpp"
 
 namespace mx::families {
 namespace {
@@ -159,6 +160,6 @@ constexpr auto kBuildingBlocks = std::to_array<BuildingBlock>({
 
 }  // namespace
 
-std::span<const BuildingBlock> trtllm_building_blocks() { return kBuildingBlocks; }
+constinit const std::span<const BuildingBlock> kTrtllmBlocks{kBuildingBlocks};
 
 }  // namespace mx::families

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "props/families/aiter/family.hpp"
 #include "props/families/block_formula.hpp"
 #include "props/layout/generators.hpp"
 
@@ -167,6 +168,6 @@ constexpr std::array<BlockFormula, 11> kFormulas{{
 
 }  // namespace
 
-std::span<const BlockFormula> aiter_formulas() { return kFormulas; }
+constinit const std::span<const BlockFormula> kAiterBlocks{kFormulas};
 
 }  // namespace mx::props

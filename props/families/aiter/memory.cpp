@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "props/families/aiter/family.hpp"
 #include "props/families/memory_formula.hpp"
 #include "props/layout/generators.hpp"
 
@@ -109,6 +110,6 @@ constexpr std::array<BackendFormula, 7> kFormulas{{
 
 }  // namespace
 
-std::span<const BackendFormula> aiter_backend_formulas() { return kFormulas; }
+constinit const FamilyFormulas kAiterFormulas{.name = "aiter", .backends = kFormulas, .takes = &kAiterTakes, .blocks = &kAiterBlocks};
 
 }  // namespace mx::props

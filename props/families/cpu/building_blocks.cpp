@@ -3,6 +3,7 @@
 #include <array>
 
 #include "props/families/block_formula.hpp"
+#include "props/families/cpu/family.hpp"
 #include "props/layout/generators.hpp"
 
 namespace mx::props {
@@ -63,6 +64,6 @@ constexpr std::array<BlockFormula, 3> kFormulas{{
 
 }  // namespace
 
-std::span<const BlockFormula> cpu_formulas() { return kFormulas; }
+constinit const std::span<const BlockFormula> kCpuBlocks{kFormulas};
 
 }  // namespace mx::props

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "props/families/cpu/family.hpp"
 #include "props/families/memory_formula.hpp"
 
 namespace mx::props {
@@ -30,6 +31,6 @@ constexpr std::array<BackendFormula, 3> kFormulas{{
 
 }  // namespace
 
-std::span<const BackendFormula> cpu_backend_formulas() { return kFormulas; }
+constinit const FamilyFormulas kCpuFormulas{.name = "cpu", .backends = kFormulas, .takes = &kCpuTakes, .blocks = &kCpuBlocks};
 
 }  // namespace mx::props

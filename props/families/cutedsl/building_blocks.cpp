@@ -3,6 +3,7 @@
 #include <array>
 
 #include "props/families/block_formula.hpp"
+#include "props/families/cutedsl/family.hpp"
 #include "props/layout/generators.hpp"
 
 namespace mx::props {
@@ -30,6 +31,6 @@ constexpr std::array<BlockFormula, 1> kFormulas{{
 
 }  // namespace
 
-std::span<const BlockFormula> cutedsl_formulas() { return kFormulas; }
+constinit const std::span<const BlockFormula> kCutedslBlocks{kFormulas};
 
 }  // namespace mx::props

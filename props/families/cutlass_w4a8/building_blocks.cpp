@@ -3,6 +3,7 @@
 #include <array>
 
 #include "props/families/block_formula.hpp"
+#include "props/families/cutlass_w4a8/family.hpp"
 #include "props/layout/generators.hpp"
 
 namespace mx::props {
@@ -39,6 +40,6 @@ constexpr std::array<BlockFormula, 1> kFormulas{{
 
 }  // namespace
 
-std::span<const BlockFormula> cutlass_w4a8_formulas() { return kFormulas; }
+constinit const std::span<const BlockFormula> kCutlassW4a8Blocks{kFormulas};
 
 }  // namespace mx::props

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "props/families/cutlass_w4a8/family.hpp"
 #include "props/families/memory_formula.hpp"
 
 namespace mx::props {
@@ -38,6 +39,6 @@ constexpr std::array<BackendFormula, 1> kFormulas{{
 
 }  // namespace
 
-std::span<const BackendFormula> cutlass_w4a8_backend_formulas() { return kFormulas; }
+constinit const FamilyFormulas kCutlassW4a8Formulas{.name = "cutlass_w4a8", .backends = kFormulas, .takes = &kCutlassW4a8Takes, .blocks = &kCutlassW4a8Blocks};
 
 }  // namespace mx::props

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "props/families/block_formula.hpp"
+#include "props/families/deepgemm/family.hpp"
 #include "props/layout/generators.hpp"
 
 namespace mx::props {
@@ -54,6 +55,6 @@ constexpr std::array<BlockFormula, 2> kFormulas{{
 
 }  // namespace
 
-std::span<const BlockFormula> deepgemm_formulas() { return kFormulas; }
+constinit const std::span<const BlockFormula> kDeepgemmBlocks{kFormulas};
 
 }  // namespace mx::props

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "props/families/deepgemm/family.hpp"
 #include "props/families/memory_formula.hpp"
 #include "props/layout/generators.hpp"
 
@@ -136,6 +137,6 @@ constexpr std::array<BackendFormula, 7> kFormulas{{
 
 }  // namespace
 
-std::span<const BackendFormula> deepgemm_backend_formulas() { return kFormulas; }
+constinit const FamilyFormulas kDeepgemmFormulas{.name = "deepgemm", .backends = kFormulas, .takes = &kDeepgemmTakes, .blocks = &kDeepgemmBlocks};
 
 }  // namespace mx::props

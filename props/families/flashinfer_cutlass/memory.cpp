@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "props/families/flashinfer_cutlass/family.hpp"
 #include "props/families/matrix_formula.hpp"
 #include "props/layout/generators.hpp"
 
@@ -50,6 +51,6 @@ constexpr std::array<BackendFormula, 5> kFormulas{
 
 }  // namespace
 
-std::span<const BackendFormula> flashinfer_cutlass_backend_formulas() { return kFormulas; }
+constinit const FamilyFormulas kFlashinferCutlassFormulas{.name = "flashinfer_cutlass", .backends = kFormulas, .takes = &kFlashinferCutlassTakes, .blocks = &kFlashinferCutlassBlocks};
 
 }  // namespace mx::props

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "props/families/block_formula.hpp"
+#include "props/families/flashinfer_cutlass/family.hpp"
 #include "props/layout/generators.hpp"
 
 namespace mx::props {
@@ -130,6 +131,6 @@ constexpr std::array<BlockFormula, 6> kFormulas{{
 
 }  // namespace
 
-std::span<const BlockFormula> flashinfer_cutlass_formulas() { return kFormulas; }
+constinit const std::span<const BlockFormula> kFlashinferCutlassBlocks{kFormulas};
 
 }  // namespace mx::props

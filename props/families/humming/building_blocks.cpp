@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "props/families/block_formula.hpp"
+#include "props/families/humming/family.hpp"
 #include "props/families/memory_formula.hpp"
 #include "props/layout/generators.hpp"
 
@@ -182,6 +183,6 @@ constexpr std::array<BlockFormula, 8> kFormulas{{
 
 }  // namespace
 
-std::span<const BlockFormula> humming_formulas() { return kFormulas; }
+constinit const std::span<const BlockFormula> kHummingBlocks{kFormulas};
 
 }  // namespace mx::props

@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 
+#include "props/families/humming/family.hpp"
 #include "props/families/memory_formula.hpp"
 #include "props/layout/generators.hpp"
 
@@ -211,6 +212,6 @@ constexpr std::array<BackendFormula, 7> kFormulas{{
 
 }  // namespace
 
-std::span<const BackendFormula> humming_backend_formulas() { return kFormulas; }
+constinit const FamilyFormulas kHummingFormulas{.name = "humming", .backends = kFormulas, .takes = &kHummingTakes, .blocks = &kHummingBlocks};
 
 }  // namespace mx::props

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "props/families/block_formula.hpp"
+#include "props/families/marlin/family.hpp"
 #include "props/layout/generators.hpp"
 
 namespace mx::props {
@@ -99,6 +100,6 @@ constexpr std::array<BlockFormula, 6> kFormulas{{
 
 }  // namespace
 
-std::span<const BlockFormula> marlin_formulas() { return kFormulas; }
+constinit const std::span<const BlockFormula> kMarlinBlocks{kFormulas};
 
 }  // namespace mx::props

@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 
+#include "props/families/marlin/family.hpp"
 #include "props/families/memory_formula.hpp"
 #include "props/layout/generators.hpp"
 
@@ -202,6 +203,6 @@ constexpr std::array<BackendFormula, 12> kFormulas{
 
 }  // namespace
 
-std::span<const BackendFormula> marlin_backend_formulas() { return kFormulas; }
+constinit const FamilyFormulas kMarlinFormulas{.name = "marlin", .backends = kFormulas, .takes = &kMarlinTakes, .blocks = &kMarlinBlocks};
 
 }  // namespace mx::props

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "props/families/block_formula.hpp"
+#include "props/families/triton_kernels/family.hpp"
 #include "props/layout/generators.hpp"
 
 namespace mx::props {
@@ -152,6 +153,6 @@ Memory cdna4_scales(const BlockRequest& r, std::int64_t rows, std::int64_t cols,
   });
 }
 
-std::span<const BlockFormula> triton_kernels_formulas() { return kFormulas; }
+constinit const std::span<const BlockFormula> kTritonKernelsBlocks{kFormulas};
 
 }  // namespace mx::props

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "props/families/matrix_formula.hpp"
+#include "props/families/triton_kernels/family.hpp"
 #include "props/layout/generators.hpp"
 
 namespace mx::props {
@@ -115,6 +116,6 @@ constexpr std::array<BackendFormula, 13> kFormulas{
 
 }  // namespace
 
-std::span<const BackendFormula> triton_kernels_backend_formulas() { return kFormulas; }
+constinit const FamilyFormulas kTritonKernelsFormulas{.name = "triton_kernels", .backends = kFormulas, .takes = &kTritonKernelsTakes, .blocks = &kTritonKernelsBlocks};
 
 }  // namespace mx::props

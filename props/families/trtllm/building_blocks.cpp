@@ -4,6 +4,7 @@
 #include <array>
 
 #include "props/families/block_formula.hpp"
+#include "props/families/trtllm/family.hpp"
 #include "props/layout/generators.hpp"
 
 namespace mx::props {
@@ -127,6 +128,6 @@ Memory tiled_scales(const BlockRequest& r, std::int64_t group_multiple) {
   });
 }
 
-std::span<const BlockFormula> trtllm_formulas() { return kFormulas; }
+constinit const std::span<const BlockFormula> kTrtllmBlocks{kFormulas};
 
 }  // namespace mx::props

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "props/families/matrix_formula.hpp"
+#include "props/families/trtllm/family.hpp"
 
 namespace mx::props {
 namespace {
@@ -98,6 +99,6 @@ constexpr std::array<BackendFormula, 7> kFormulas{
 
 }  // namespace
 
-std::span<const BackendFormula> trtllm_backend_formulas() { return kFormulas; }
+constinit const FamilyFormulas kTrtllmFormulas{.name = "trtllm", .backends = kFormulas, .takes = &kTrtllmTakes, .blocks = &kTrtllmBlocks};
 
 }  // namespace mx::props

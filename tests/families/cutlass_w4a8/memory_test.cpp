@@ -177,18 +177,6 @@ TEST_CASE("the W4A8 backend") {
   CHECK(refused("padding = 128 is not 0", {1, 128, 256, 128}, {1, 256, 256, 128}));
 }
 
-TEST_CASE("what the W4A8 kernel is told of the tensors") {
-  const W4a8Strides strides = w4a8_strides({4, 512, 1024, 128});
-  CHECK(strides.a1 == 1024);
-  CHECK(strides.a2 == 512);
-  CHECK(strides.c1 == 1024);
-  CHECK(strides.c2 == 1024);
-  CHECK(strides.s1 == std::array<std::int64_t, 2>{1024, 0});
-  CHECK(strides.s2 == std::array<std::int64_t, 2>{1024, 0});
-  CHECK(strides.b1 == std::array<std::int32_t, 3>{64, 32, 32768});
-  CHECK(strides.b2 == std::array<std::int32_t, 3>{64, 16, 32768});
-}
-
 TEST_CASE("a tensor of group scales to codes and channel scales") {
   const ValueBlock& block = value_block_named("w4a8.scales_to_fp8");
   // bf16 448, 1, -7, 0 and 2^-7; then half of each. Every step is exact: rows of 448 s become s * 8 and the same eighths, 2^-10 a tie to 0.
