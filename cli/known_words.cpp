@@ -10,8 +10,8 @@
 #include "golden/vectors/families.hpp"
 #include "model/deployment/deployment.hpp"
 #include "model/engine/vllm/tables.hpp"
+#include "model/families/building_block.hpp"
 #include "model/families/memory.hpp"
-#include "model/families/stage.hpp"
 #include "model/numerics/block.hpp"
 #include "model/numerics/contract.hpp"
 #include "model/numerics/format.hpp"
@@ -49,7 +49,7 @@ void add_weight_formats(Words& words) {
 
 void add_layouts(Words& words) {
   add_backends(words);
-  add_names(words, families::all_stage_layouts());
+  add_names(words, families::all_building_blocks());
 }
 
 void add_platforms(Words& words) { add_names(words, deployment::all_platforms()); }

@@ -71,6 +71,15 @@ forbid "model/numerics model/layout model/moe kernels support sim golden/vectors
   "a version of the engine is told apart by its rows, not here"
 tables=$(find model props -name '*20[0-9][0-9]_[0-9][0-9]*') && [[ -n $tables ]] && { echo "tables that are split by month:"; echo "$tables"; broken=1; }
 
+# A family's record is listed once: its folder and the array of all families name its tables, nobody else.
+records=$(grep -rnE --include='*.cpp' --include='*.hpp' '#include "(model|props)/families/[a-z0-9_]+/family.hpp"' model props tests checkpoint sim verbs cli kernels support golden python bench |
+  awk -F: '{ folder = $1; sub(/[^\/]*$/, "", folder) } $1 !~ /^(model|props)\/families\/families\.cpp$/ && index($0, "\"" folder "family.hpp") == 0') &&
+  [[ -n $records ]] && { echo "a family's record is named outside of its folder and of families.cpp:"; echo "$records"; broken=1; }
+for room in model props; do
+  unlisted=$(for record in "$room"/families/*/family.hpp; do grep -qF "\"$record\"" "$room/families/families.cpp" || echo "$record"; done)
+  [[ -z $unlisted ]] || { echo "a family that families.cpp does not list:"; echo "$unlisted"; broken=1; }
+done
+
 # stands_alone FILES ALLOWED WHY: no file may include a part of the project other than tests/ and the ALLOWED header.
 stands_alone() {
   local found

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "golden/c/calls.hpp"
+#include "model/families/building_block.hpp"
 #include "model/families/memory.hpp"
 #include "model/families/setting_keys.hpp"
-#include "model/families/stage.hpp"
 #include "model/layout/element_map.hpp"
 #include "model/layout/packed.hpp"
 #include "model/names.hpp"
@@ -55,26 +55,26 @@ mxact_layout opened(Layout before, mx::layout::TensorPlan plan) {
   return {std::move(before), std::move(plan), std::move(elements)};
 }
 
-mxact_layout opened_stage(const mx::families::StageLayout& stage, const std::uint32_t* shape, const std::vector<Field>& fields) {
+mxact_layout opened_block(const mx::families::BuildingBlock& block, const std::uint32_t* shape, const std::vector<Field>& fields) {
   constexpr int kByte = 8;
-  mx::families::StageRequest request{stage.versions.front(), shape[0], shape[1], shape[2], stage.unit_bits == 0 ? kByte : stage.unit_bits, {}};
+  mx::families::BlockRequest request{block.versions.front(), shape[0], shape[1], shape[2], block.unit_bits == 0 ? kByte : block.unit_bits, {}};
   for (const auto& [key, value] : fields) {
-    const auto* const param = std::ranges::find_if(stage.params, [&key](const auto& row) { return mx::same_name(row.key, key); }).base();
+    const auto* const param = std::ranges::find_if(block.params, [&key](const auto& row) { return mx::same_name(row.key, key); }).base();
     if (mx::same_name(key, "unit-bits")) {
       request.unit_bits = static_cast<int>(mx::families::whole_number(key, value, 1, 64));
     } else if (mx::same_name(key, "version")) {
-      const auto found = std::ranges::find_if(stage.versions, [&value](std::string_view version) { return mx::same_name(version, value); });
-      if (found == stage.versions.end()) throw mx::Error(mx::ErrorCode::usage, mx::unknown_name("version", value, stage.versions), "parameters");
+      const auto found = std::ranges::find_if(block.versions, [&value](std::string_view version) { return mx::same_name(version, value); });
+      if (found == block.versions.end()) throw mx::Error(mx::ErrorCode::usage, mx::unknown_name("version", value, block.versions), "parameters");
       request.version = *found;
-    } else if (param != stage.params.data() + stage.params.size()) {
+    } else if (param != block.params.data() + block.params.size()) {
       request.params[std::string(param->key)] = mx::families::whole_number(key, value, param->low, param->high);
     } else {
       std::vector<std::string_view> known{"unit-bits", "version"};
-      for (const auto& row : stage.params) known.push_back(row.key);
+      for (const auto& row : block.params) known.push_back(row.key);
       refuse_key(key, known);
     }
   }
-  Layout layout = mx::families::stage_layout(stage, request);
+  Layout layout = mx::families::block_layout(block, request);
   Layout before(layout.axes_before(0), layout.unit_bits());
   return opened(std::move(before), {std::move(layout), &mx::layout::kKeep});
 }
@@ -126,16 +126,16 @@ mxact_layout opened_backend(std::string_view name, const std::uint32_t* shape, c
 
 mxact_layout opened(std::string_view name, const std::uint32_t* shape, const std::vector<Field>& fields, const char* engine) {
   const auto is_it = [name](std::string_view other) { return mx::same_name(other, name); };
-  for (const mx::families::StageLayout& stage : mx::families::all_stage_layouts()) {
-    if (!is_it(stage.name)) continue;
+  for (const mx::families::BuildingBlock& block : mx::families::all_building_blocks()) {
+    if (!is_it(block.name)) continue;
     require(engine == nullptr, "a building block asks no engine");
-    return opened_stage(stage, shape, fields);
+    return opened_block(block, shape, fields);
   }
   const auto rows = mx::families::all_backend_layouts();
   const auto row = std::ranges::find_if(rows, is_it, &mx::families::BackendLayout::backend);
   if (row != rows.end()) return opened_backend(row->backend, shape, fields, engine);
   std::vector<std::string_view> known;
-  for (const mx::families::StageLayout& stage : mx::families::all_stage_layouts()) known.push_back(stage.name);
+  for (const mx::families::BuildingBlock& block : mx::families::all_building_blocks()) known.push_back(block.name);
   for (const mx::families::BackendLayout& backend : rows) known.push_back(backend.backend);
   throw mx::Error(mx::ErrorCode::usage, mx::unknown_name("layout", name, known));
 }

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "golden/c/calls.hpp"
-#include "model/families/stage.hpp"
+#include "model/families/building_block.hpp"
 #include "model/moe/activation.hpp"
 #include "model/numerics/contract.hpp"
 #include "model/numerics/dot.hpp"
@@ -96,9 +96,9 @@ struct TileSide {
 mx::layout::Layout layout_of(std::int32_t id, std::uint32_t rows, std::uint32_t columns) {
   constexpr std::uint32_t kMost = 1U << 20U;
   constexpr int kByte = 8;
-  const mx::families::StageLayout& stage = row_of(mx::families::all_stage_layouts(), id);
+  const mx::families::BuildingBlock& block = row_of(mx::families::all_building_blocks(), id);
   require(rows > 0 && rows <= kMost && columns > 0 && columns <= kMost, "a matrix out of range");
-  return mx::families::stage_layout(stage.name, 1, rows, columns, stage.unit_bits == 0 ? kByte : stage.unit_bits);
+  return mx::families::block_layout(block.name, 1, rows, columns, block.unit_bits == 0 ? kByte : block.unit_bits);
 }
 
 }  // namespace
@@ -138,7 +138,7 @@ std::int32_t mxact_contract_record(std::int32_t contract, char* text, std::size_
     std::memcpy(text, record.c_str(), record.size() + 1);
   });
 }
-std::int32_t mxact_layout_id(const char* name) { return id_of(mx::families::all_stage_layouts(), name, mx::families::stage_named); }
+std::int32_t mxact_layout_id(const char* name) { return id_of(mx::families::all_building_blocks(), name, mx::families::building_block_named); }
 std::int32_t mxact_activation_id(const char* name) { return id_of(mx::moe::all_activations(), name, mx::moe::activation_named); }
 
 std::int32_t mxact_format_width(std::int32_t format) {

@@ -8,7 +8,7 @@
 
 #include "golden/vectors/arithmetic_ops.hpp"
 #include "model/error.hpp"
-#include "model/families/stage.hpp"
+#include "model/families/building_block.hpp"
 #include "support/quote.hpp"
 
 namespace mx::golden {
@@ -158,12 +158,12 @@ std::vector<WrongRule> AddressOp::wrong_rules() const {
       [](const LayoutSubject& s, U32 row, U32 column, U32) { return s.address((row ^ 1U) % static_cast<U32>(s.shape.rows), column); });
   add("neighbouring columns swapped",
       [](const LayoutSubject& s, U32 row, U32 column, U32) { return s.address(row, (column ^ 1U) % static_cast<U32>(s.shape.columns)); });
-  for (const families::StageLayout& stage : families::all_stage_layouts()) {
-    if (stage.name == subject_.name || (stage.unit_bits != 0 && stage.unit_bits != subject_.layout.unit_bits())) continue;
-    const families::StageRequest request{{}, 1, subject_.shape.rows, subject_.shape.columns, subject_.layout.unit_bits(), {}};
+  for (const families::BuildingBlock& block : families::all_building_blocks()) {
+    if (block.name == subject_.name || (block.unit_bits != 0 && block.unit_bits != subject_.layout.unit_bits())) continue;
+    const families::BlockRequest request{{}, 1, subject_.shape.rows, subject_.shape.columns, subject_.layout.unit_bits(), {}};
     try {
-      rules.push_back({FaultClass::address, fmt::format("layout {}", stage.name),
-                       [other = families::stage_layout(stage, request)](Lanes operands, Lanes, MutableLanes answer) {
+      rules.push_back({FaultClass::address, fmt::format("layout {}", block.name),
+                       [other = families::block_layout(block, request)](Lanes operands, Lanes, MutableLanes answer) {
                          answer[0] = static_cast<U32>(address_of(other, operands[0], operands[1]).value_or(0));
                        }});
     } catch (const Error&) {
@@ -239,7 +239,7 @@ class ElementOp final : public VectorOp {
 std::vector<std::string> layout_names() {
   std::vector<std::string> names;
   for (const std::string_view prefix : {kAddress, kElement}) {
-    for (const families::StageLayout& stage : families::all_stage_layouts()) names.push_back(fmt::format("{}{}", prefix, stage.name));
+    for (const families::BuildingBlock& block : families::all_building_blocks()) names.push_back(fmt::format("{}{}", prefix, block.name));
   }
   return names;
 }
@@ -248,16 +248,16 @@ std::unique_ptr<VectorOp> make_layout(std::string_view name, const OpOptions& op
   const bool address = name.starts_with(kAddress);
   if (!address && !name.starts_with(kElement)) return nullptr;
   require_taken(name, options, kTaken);
-  const families::StageLayout& stage = families::stage_named(name.substr(kAddress.size()));
+  const families::BuildingBlock& block = families::building_block_named(name.substr(kAddress.size()));
   const std::string text = options.get_or("shape", "256x8");
   const Shape shape = shape_of(text);
-  const std::string version = options.get_or("version", stage.versions.front());
-  const int unit_bits = stage.unit_bits == 0 ? kByte : stage.unit_bits;
-  LayoutSubject subject{std::string(stage.name), families::stage_layout(stage, {version, 1, shape.rows, shape.columns, unit_bits, {}}), shape};
-  if (subject.layout.repeats()) throw Error(ErrorCode::usage, fmt::format("{} gives an element several addresses", stage.name));
+  const std::string version = options.get_or("version", block.versions.front());
+  const int unit_bits = block.unit_bits == 0 ? kByte : block.unit_bits;
+  LayoutSubject subject{std::string(block.name), families::block_layout(block, {version, 1, shape.rows, shape.columns, unit_bits, {}}), shape};
+  if (subject.layout.repeats()) throw Error(ErrorCode::usage, fmt::format("{} gives an element several addresses", block.name));
   std::vector<OpSetting> settings{
       {"shape", text}, {"version", version}, {"unit-bits", std::to_string(unit_bits)}, {"grain-bits", std::to_string(subject.layout.grain_bits())}};
-  const std::string canonical = fmt::format("{}{}", address ? kAddress : kElement, stage.name);
+  const std::string canonical = fmt::format("{}{}", address ? kAddress : kElement, block.name);
   if (address) return std::make_unique<AddressOp>(canonical, std::move(subject), std::move(settings), options.edition());
   return std::make_unique<ElementOp>(canonical, std::move(subject), std::move(settings), options.edition());
 }

@@ -8,8 +8,8 @@
 
 #include "golden/witness/block_tensors.hpp"
 #include "golden/witness/dialect.hpp"
+#include "model/families/building_block.hpp"
 #include "model/families/memory.hpp"
-#include "model/families/stage.hpp"
 
 namespace mx::golden {
 
@@ -250,7 +250,7 @@ ModelOutputs evaluate_swizzle(const OpContext& context) {
   if (padded_rows != (rows + kTileRows - 1) / kTileRows * kTileRows || padded_cols != (cols + kTileCols - 1) / kTileCols * kTileCols) {
     throw Unmodelled("a swizzle padded to other sizes than whole tiles of 128x4");
   }
-  const layout::Layout tiles = families::stage_layout("sf_128x4", 1, rows, cols, 8 * matrix->dtype->bytes);
+  const layout::Layout tiles = families::block_layout("sf_128x4", 1, rows, cols, 8 * matrix->dtype->bytes);
   const std::vector<std::int64_t> source = tiles.gather();
   Tensor swizzled = zeros(matrix->dtype->word, {static_cast<std::int64_t>(source.size())});
   for (std::size_t i = 0; i < source.size(); ++i) {

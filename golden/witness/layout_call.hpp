@@ -1,5 +1,5 @@
 #pragma once
-// Which converter of the model a recorded call is held to, and with what: layout name, stage, version, params, device and input of an entry become a
+// Which converter of the model a recorded call is held to, and with what: layout name, block, version, params, device and input of an entry become a
 // call of a building block, of a block that changes values, or of a whole backend. Each word is a row of a table in the .cpp files.
 
 #include <cstdint>
@@ -8,16 +8,16 @@
 #include <variant>
 
 #include "golden/witness/layout_entry.hpp"
+#include "model/families/building_block.hpp"
 #include "model/families/memory.hpp"
-#include "model/families/stage.hpp"
-#include "model/families/value_stage.hpp"
+#include "model/families/value_block.hpp"
 
 namespace mx::golden {
 
 /// One tensor through one building block.
-struct StageCall {
-  const families::StageLayout* stage;
-  families::StageRequest request;
+struct BlockCall {
+  const families::BuildingBlock* block;
+  families::BlockRequest request;
   std::int64_t rank;      ///< axes of the input as it was handed over
   std::string dtype;      ///< likewise
   int element_bits;       ///< of the dtype
@@ -26,9 +26,9 @@ struct StageCall {
 
 /// Tensors through one building block that changes values.
 struct ValueCall {
-  const families::ValueStage* stage;
+  const families::ValueBlock* block;
   std::string version;
-  families::StageParams params;
+  families::BlockParams params;
   std::optional<std::uint8_t> byte;  ///< every byte of the tensor, where params state it
   ArrayShape input;                  ///< of the first tensor, in entries that have no literal bytes
   std::int64_t rank;                 ///< its axes as they were handed over
@@ -46,13 +46,13 @@ struct BackendCall {
   const families::BackendLayout* row() const;
 };
 
-using LayoutCall = std::variant<StageCall, ValueCall, BackendCall>;
+using LayoutCall = std::variant<BlockCall, ValueCall, BackendCall>;
 
 /// Throws Unmodelled for words and parameters that the model does not have, Error(input) when params contradict the input.
 LayoutCall call_of(const LayoutEntry& entry);
 
 /// The parts of call_of.
-std::optional<StageCall> stage_call(const LayoutEntry& entry);
+std::optional<BlockCall> block_call(const LayoutEntry& entry);
 std::optional<ValueCall> value_call(const LayoutEntry& entry);
 BackendCall backend_call(const LayoutEntry& entry);
 

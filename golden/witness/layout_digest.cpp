@@ -72,11 +72,11 @@ HashFields read_hash(const LayoutEntry& entry) {
 }
 
 /// A block that changes values: one tensor goes in, the one of that name comes out; and back, where the outputs determine it.
-void hash_value_stage(const ValueCall& call, const LayoutEntry& entry, const HashFields& hash, LayoutFindings& findings) {
-  const std::string name(call.stage->inputs.front());
-  if (call.stage->inputs.size() != 1) no_model(entry, " of one tensor");
-  const families::StageTensors inputs{{name, {8 * entry.input.dtype->bytes, entry.input.extents, generated_bytes(hash.seed, entry.input.bytes())}}};
-  const families::StageTensors outputs = families::run_stage(*call.stage, inputs, call.params);
+void hash_value_block(const ValueCall& call, const LayoutEntry& entry, const HashFields& hash, LayoutFindings& findings) {
+  const std::string name(call.block->inputs.front());
+  if (call.block->inputs.size() != 1) no_model(entry, " of one tensor");
+  const families::BlockTensors inputs{{name, {8 * entry.input.dtype->bytes, entry.input.extents, generated_bytes(hash.seed, entry.input.bytes())}}};
+  const families::BlockTensors outputs = families::run_block(*call.block, inputs, call.params);
   const auto output = outputs.find(name);
   if (output == outputs.end()) no_model(entry, " with an output '" + name + "'");
   if (!same_size(hash.output_bytes, static_cast<std::int64_t>(output->second.bytes.size()), findings)) return;
@@ -142,7 +142,7 @@ void run_hash(const LayoutEntry& entry, LayoutFindings& findings) {
   const LayoutCall call = call_of(entry);
   check_input(entry, kMostConvertedBytes);
   const HashFields hash = read_hash(entry);
-  if (const auto* value = std::get_if<ValueCall>(&call)) return hash_value_stage(*value, entry, hash, findings);
+  if (const auto* value = std::get_if<ValueCall>(&call)) return hash_value_block(*value, entry, hash, findings);
   const LayoutModel model = model_of(call, entry);
   check_input(entry, model);
   if (same_size(hash.output_bytes, model.packed.bytes(), findings))

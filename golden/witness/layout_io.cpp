@@ -52,10 +52,10 @@ IoTensors read_tensors(const LayoutEntry& entry, const char* group, const std::f
 /// What the model makes of the inputs, by output name.
 using ModelTensors = std::map<std::string, std::vector<std::uint8_t>>;
 
-ModelTensors run_value_stage(const ValueCall& call, const IoTensors& inputs, LayoutFindings& findings) {
-  families::StageTensors tensors;
+ModelTensors run_value_block(const ValueCall& call, const IoTensors& inputs, LayoutFindings& findings) {
+  families::BlockTensors tensors;
   for (const auto& [name, tensor] : inputs) tensors[name] = {8 * tensor.shape.dtype->bytes, tensor.shape.extents, tensor.bytes};
-  families::StageTensors results = families::run_stage(*call.stage, tensors, call.params);
+  families::BlockTensors results = families::run_block(*call.block, tensors, call.params);
   compare_undone(call, tensors, results, findings);
   ModelTensors outputs;
   for (auto& [name, tensor] : results) outputs[name] = std::move(tensor.bytes);
@@ -168,7 +168,7 @@ std::map<std::string, std::int64_t> read_tolerances(const LayoutEntry& entry, co
 /// What every converter of the model that answers to the name makes of the inputs.
 std::vector<ModelTensors> run_models(const LayoutEntry& entry, const IoTensors& inputs, LayoutFindings& findings) {
   std::vector<ModelTensors> models;
-  if (const auto value = value_call(entry)) models.push_back(run_value_stage(*value, inputs, findings));
+  if (const auto value = value_call(entry)) models.push_back(run_value_block(*value, inputs, findings));
   if (entry.stage == "stage-level") {
     if (models.empty()) models.push_back(run_block(call_of(entry), entry, inputs));
     return models;
@@ -182,11 +182,11 @@ std::vector<ModelTensors> run_models(const LayoutEntry& entry, const IoTensors& 
 
 }  // namespace
 
-void compare_undone(const ValueCall& call, const families::StageTensors& inputs, const families::StageTensors& outputs, LayoutFindings& findings) {
-  if (call.stage->undo == nullptr) return findings.skipped(static_cast<std::int64_t>(inputs.size()));
-  families::StageParams params = call.params;
-  families::complete_params(call.stage->name, call.stage->params, params);
-  const families::StageTensors undone = call.stage->undo(outputs, params);
+void compare_undone(const ValueCall& call, const families::BlockTensors& inputs, const families::BlockTensors& outputs, LayoutFindings& findings) {
+  if (call.block->undo == nullptr) return findings.skipped(static_cast<std::int64_t>(inputs.size()));
+  families::BlockParams params = call.params;
+  families::complete_params(call.block->name, call.block->params, params);
+  const families::BlockTensors undone = call.block->undo(outputs, params);
   for (const auto& [name, tensor] : inputs) {
     const auto found = undone.find(name);
     findings.compared();

@@ -23,7 +23,7 @@ void run_error(const LayoutEntry& entry, LayoutFindings& findings);
 void compare_digest(const LayoutCall& call, const LayoutModel& model, std::uint64_t seed, std::uint64_t digest, std::int64_t bytes,
                     LayoutFindings& findings);
 /// The inputs of a block that changes values, against what its way back makes of the outputs; nothing where it has none.
-void compare_undone(const ValueCall& call, const families::StageTensors& inputs, const families::StageTensors& outputs, LayoutFindings& findings);
+void compare_undone(const ValueCall& call, const families::BlockTensors& inputs, const families::BlockTensors& outputs, LayoutFindings& findings);
 /// 16 hexadecimal digits; a non-negative integer.
 std::uint64_t read_digest(const Json& json, const std::string& where);
 std::uint64_t read_seed(const Json& json, const std::string& where);

@@ -21,9 +21,9 @@ Layout with_grains_of(const Layout& packed, Layout source) {
   return source;
 }
 
-LayoutModel stage_model(const StageCall& call) {
-  Layout packed = families::stage_layout(*call.stage, call.request);
-  const families::StageRequest& matrix = call.request;
+LayoutModel block_model(const BlockCall& call) {
+  Layout packed = families::block_layout(*call.block, call.request);
+  const families::BlockRequest& matrix = call.request;
   Layout source({{"batch", matrix.batch}, {"rows", matrix.rows}, {"cols", matrix.cols}}, matrix.unit_bits);
   return {with_grains_of(packed, std::move(source)), packed, &layout::kKeep};
 }
@@ -74,7 +74,7 @@ std::vector<bool> in_memory_order(const Layout& source, const std::vector<bool>&
 }  // namespace
 
 LayoutModel model_of(const LayoutCall& call, const LayoutEntry& entry) {
-  if (const auto* stage = std::get_if<StageCall>(&call)) return stage_model(*stage);
+  if (const auto* block = std::get_if<BlockCall>(&call)) return block_model(*block);
   if (const auto* backend = std::get_if<BackendCall>(&call)) return backend_model(*backend, entry);
   no_model(entry, " as a rearrangement");
 }

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "model/families/stage_input.hpp"
+#include "model/families/block_input.hpp"
 
 namespace mx::golden {
 
@@ -27,63 +27,63 @@ Reason text_only(const Error& error) {
   return {"", text};
 }
 
-void add(std::vector<Reason>& reasons, std::span<const families::StageNeed> broken) {
-  for (const families::StageNeed& need : broken)
+void add(std::vector<Reason>& reasons, std::span<const families::BlockNeed> broken) {
+  for (const families::BlockNeed& need : broken)
     reasons.push_back({std::string(need.quantity), fmt::format("{} {} {}", need.quantity, need.multiple, need.why)});
 }
 
 // ---------------------------------------------------------------- building blocks
 
-std::int64_t columns_of(const StageCall& call) { return call.request.cols * call.request.unit_bits / call.element_bits; }
+std::int64_t columns_of(const BlockCall& call) { return call.request.cols * call.request.unit_bits / call.element_bits; }
 
-void scale_columns(StageCall& call, const Json& value, const Json& met) {
+void scale_columns(BlockCall& call, const Json& value, const Json& met) {
   call.request.cols = scaled(call.request.cols, value, met);
   call.elements = scaled(call.elements, value, met);
 }
 
 /// The fewest columns that make the product with the rows one of the wanted multiples.
-void set_elements(StageCall& call, const Json&, const Json& met) {
+void set_elements(BlockCall& call, const Json&, const Json& met) {
   const auto wanted = met.get<std::int64_t>();
   while (call.request.rows * columns_of(call) % wanted != 0) ++call.request.cols;
 }
 
-Values param_of(const StageCall& call, std::string_view key) {
+Values param_of(const BlockCall& call, std::string_view key) {
   const auto found = call.request.params.find(key);
   return found == call.request.params.end() ? Values{} : Values{Json(found->second)};
 }
 
-constexpr Quantity<StageCall> kStageQuantities[] = {
-    {"rows", "rows", [](const StageCall& c) { return Values{Json(c.request.rows)}; },
-     [](StageCall& c, const Json&, const Json& met) { c.request.rows = met.get<std::int64_t>(); }},
+constexpr Quantity<BlockCall> kBlockQuantities[] = {
+    {"rows", "rows", [](const BlockCall& c) { return Values{Json(c.request.rows)}; },
+     [](BlockCall& c, const Json&, const Json& met) { c.request.rows = met.get<std::int64_t>(); }},
     {"columns", "cols",
-     [](const StageCall& c) {
+     [](const BlockCall& c) {
        return Values{Json(columns_of(c)), Json(c.elements)};
      },
      scale_columns},
-    {"groups", "cols", [](const StageCall& c) { return Values{Json(columns_of(c))}; }, scale_columns},
+    {"groups", "cols", [](const BlockCall& c) { return Values{Json(columns_of(c))}; }, scale_columns},
     {"K", "cols",
-     [](const StageCall& c) {
+     [](const BlockCall& c) {
        return Values{Json(c.elements), Json(columns_of(c))};
      },
      scale_columns},
-    {"row_bytes", "cols", [](const StageCall& c) { return Values{Json(c.request.cols * c.request.unit_bits / 8)}; }, scale_columns},
+    {"row_bytes", "cols", [](const BlockCall& c) { return Values{Json(c.request.cols * c.request.unit_bits / 8)}; }, scale_columns},
     {"elements", "cols",
-     [](const StageCall& c) {
+     [](const BlockCall& c) {
        return Values{Json(c.request.rows * columns_of(c)), Json(c.request.batch * c.request.rows * columns_of(c))};
      },
      set_elements},
-    {"rank", "rank", [](const StageCall& c) { return Values{Json(c.rank)}; },
-     [](StageCall& c, const Json&, const Json& met) { c.rank = met.get<std::int64_t>(); }},
-    {"dtype", "dtype", [](const StageCall& c) { return Values{Json(c.dtype)}; },
-     [](StageCall& c, const Json&, const Json& met) { c.dtype = met.get<std::string>(); }},
-    {"num_warps", "num_warps", [](const StageCall& c) { return param_of(c, "num_warps"); },
-     [](StageCall& c, const Json&, const Json& met) { c.request.params["num_warps"] = met.get<std::int64_t>(); }},
+    {"rank", "rank", [](const BlockCall& c) { return Values{Json(c.rank)}; },
+     [](BlockCall& c, const Json&, const Json& met) { c.rank = met.get<std::int64_t>(); }},
+    {"dtype", "dtype", [](const BlockCall& c) { return Values{Json(c.dtype)}; },
+     [](BlockCall& c, const Json&, const Json& met) { c.dtype = met.get<std::string>(); }},
+    {"num_warps", "num_warps", [](const BlockCall& c) { return param_of(c, "num_warps"); },
+     [](BlockCall& c, const Json&, const Json& met) { c.request.params["num_warps"] = met.get<std::int64_t>(); }},
     {"experts_given", "experts_given",
-     [](const StageCall& c) {
+     [](const BlockCall& c) {
        const Values number = param_of(c, "experts_given");
        return number.empty() ? number : Values{Json(number.front() != 0)};
      },
-     [](StageCall& c, const Json&, const Json& met) { c.request.params["experts_given"] = met.get<bool>() ? 1 : 0; }},
+     [](BlockCall& c, const Json&, const Json& met) { c.request.params["experts_given"] = met.get<bool>() ? 1 : 0; }},
 };
 
 // ---------------------------------------------------------------- blocks that change values
@@ -188,11 +188,11 @@ constexpr Quantity<BackendCall> kBackendQuantities[] = {
 
 }  // namespace
 
-std::span<const Quantity<StageCall>> quantities_of(const StageCall&) { return kStageQuantities; }
+std::span<const Quantity<BlockCall>> quantities_of(const BlockCall&) { return kBlockQuantities; }
 std::span<const Quantity<ValueCall>> quantities_of(const ValueCall&) { return kValueQuantities; }
 std::span<const Quantity<BackendCall>> quantities_of(const BackendCall&) { return kBackendQuantities; }
 
-std::string_view subject_behind(const StageCall&, std::string_view subject) { return subject; }
+std::string_view subject_behind(const BlockCall&, std::string_view subject) { return subject; }
 std::string_view subject_behind(const ValueCall&, std::string_view subject) { return subject; }
 std::string_view subject_behind(const BackendCall& call, std::string_view subject) {
   if (subject == "rows") return of_w13(call) ? "intermediate" : "hidden";
@@ -200,12 +200,12 @@ std::string_view subject_behind(const BackendCall& call, std::string_view subjec
   return subject;
 }
 
-std::vector<Reason> reasons_against(const StageCall& call) {
+std::vector<Reason> reasons_against(const BlockCall& call) {
   std::vector<Reason> reasons;
-  add(reasons, families::broken_inputs(call.stage->name, call.request.version, call.rank, call.dtype));
+  add(reasons, families::broken_inputs(call.block->name, call.request.version, call.rank, call.dtype));
   try {
-    add(reasons, families::broken_needs(*call.stage, call.request));
-    if (reasons.empty()) families::stage_layout(*call.stage, call.request);
+    add(reasons, families::broken_needs(*call.block, call.request));
+    if (reasons.empty()) families::block_layout(*call.block, call.request);
   } catch (const Error& error) {
     reasons.push_back(text_only(error));
   }
@@ -214,13 +214,13 @@ std::vector<Reason> reasons_against(const StageCall& call) {
 
 std::vector<Reason> reasons_against(const ValueCall& call) {
   std::vector<Reason> reasons;
-  add(reasons, families::broken_inputs(call.stage->name, call.version, call.rank, call.dtype));
-  families::StageTensors inputs;
-  for (const std::string_view name : call.stage->inputs) inputs[std::string(name)] = {32, {1}, std::vector<std::uint8_t>(4, 0)};
-  inputs[std::string(call.stage->inputs.front())] = {8 * call.input.dtype->bytes, call.input.extents,
+  add(reasons, families::broken_inputs(call.block->name, call.version, call.rank, call.dtype));
+  families::BlockTensors inputs;
+  for (const std::string_view name : call.block->inputs) inputs[std::string(name)] = {32, {1}, std::vector<std::uint8_t>(4, 0)};
+  inputs[std::string(call.block->inputs.front())] = {8 * call.input.dtype->bytes, call.input.extents,
                                                      std::vector<std::uint8_t>(static_cast<std::size_t>(call.input.bytes()), call.byte.value_or(0))};
   try {
-    families::run_stage(*call.stage, inputs, call.params);
+    families::run_block(*call.block, inputs, call.params);
   } catch (const Error& error) {
     reasons.push_back(text_only(error));
   }

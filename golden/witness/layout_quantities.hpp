@@ -26,17 +26,17 @@ struct Quantity {
   void (*set)(Call& call, const Json& value, const Json& met);  ///< changes the call such that it has the value `met` instead
 };
 
-std::span<const Quantity<StageCall>> quantities_of(const StageCall& call);
+std::span<const Quantity<BlockCall>> quantities_of(const BlockCall& call);
 std::span<const Quantity<ValueCall>> quantities_of(const ValueCall& call);
 std::span<const Quantity<BackendCall>> quantities_of(const BackendCall& call);
 
 /// What a subject of a quantity is for this call: the rows of a layer's tensor are its intermediate or its hidden size.
-std::string_view subject_behind(const StageCall& call, std::string_view subject);
+std::string_view subject_behind(const BlockCall& call, std::string_view subject);
 std::string_view subject_behind(const ValueCall& call, std::string_view subject);
 std::string_view subject_behind(const BackendCall& call, std::string_view subject);
 
 /// Every reason for which the model refuses a call, in its order of checking; empty: it converts.
-std::vector<Reason> reasons_against(const StageCall& call);
+std::vector<Reason> reasons_against(const BlockCall& call);
 std::vector<Reason> reasons_against(const ValueCall& call);
 std::vector<Reason> reasons_against(const BackendCall& call);
 

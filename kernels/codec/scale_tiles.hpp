@@ -7,7 +7,7 @@
 
 namespace mx::kernels {
 
-/// A matrix of scales in its layout. Sources: model/families/trtllm/stages.cpp, rows sf_128x4 and sf_8x4.
+/// A matrix of scales in its layout. Sources: model/families/trtllm/building_blocks.cpp, rows sf_128x4 and sf_8x4.
 class ScaleTiles {
  public:
   ScaleTiles(std::size_t rows, std::size_t cols, ScaleLayout layout);

@@ -73,7 +73,7 @@ class Builder {
   std::optional<Tiles> build() {
     per_byte_ = 8 / digits_.unit_bits;
     if (!words_fit()) return std::nullopt;
-    if (run_ != 0 && !add_stage()) return std::nullopt;
+    if (run_ != 0 && !add_block_subject()) return std::nullopt;
     enumerate();
     if (static_cast<std::int64_t>(elements_.size()) % per_byte_ != 0 || !bytes_are_whole()) return std::nullopt;
     tiles_.bytes = static_cast<std::int32_t>(static_cast<std::int64_t>(elements_.size()) / per_byte_);
@@ -142,7 +142,7 @@ class Builder {
 
   /// Addresses in the stage: in a run those of the target; of other digits the runs stand one behind the other. False where runs would not do:
   /// memory runs against a digit, or elements of single runs are absent.
-  bool add_stage() {
+  bool add_block_subject() {
     const std::int64_t line = kLine * per_byte_;
     std::int64_t next = (run_ + line - 1) / line * line;
     tiles_.stage.run = run_ / per_byte_;

@@ -2,6 +2,7 @@
 
 #include "model/audit/around.hpp"
 #include "model/families/facts.hpp"
+#include "model/families/family.hpp"
 #include "model/fault.hpp"
 
 namespace mx::audit {
@@ -19,12 +20,10 @@ std::span<const families::NeedTable> need_tables() {
   static const std::vector<families::NeedTable> tables = [] {
     std::vector<families::NeedTable> joined{
         {{}, true, exchange_needs()}, {{}, true, method_needs()}, {kGptOss, true, gpt_oss_loader_needs()}, {{}, false, common_needs()}};
-    for (const auto of : {families::format_needs, families::trtllm_needs, families::flashinfer_cutlass_needs, families::cutedsl_needs, families::b12x_needs, families::deepgemm_needs, families::marlin_needs,
-                          families::triton_kernels_needs, families::triton_moe_needs, families::aiter_needs, families::xpu_needs, families::cpu_needs, families::emulation_needs, families::humming_needs,
-                          families::vllm_cutlass_needs, families::cutlass_w4a8_needs, families::hpc_needs, families::moonep_needs}) {
-      const std::span<const families::NeedTable> family = of();
-      joined.insert(joined.end(), family.begin(), family.end());
-    }
+    const std::span<const families::NeedTable> of_formats = families::format_needs();
+    joined.insert(joined.end(), of_formats.begin(), of_formats.end());
+    const std::vector<families::NeedTable> of_families = families::joined(&families::Family::needs);
+    joined.insert(joined.end(), of_families.begin(), of_families.end());
     joined.push_back({{}, false, constant_needs()});
     joined.push_back({kGptOss, false, gpt_oss_needs()});
     joined.push_back({kDeepseek, false, deepseek_v4_needs()});

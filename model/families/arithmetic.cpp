@@ -4,6 +4,7 @@
 
 #include "model/error.hpp"
 #include "model/families/arithmetic_rows.hpp"
+#include "model/families/family.hpp"
 #include "model/names.hpp"
 #include "model/numerics/rows.hpp"
 #include "model/stand_in.hpp"
@@ -138,14 +139,9 @@ const Quantizer* quantizer_of_key(std::string_view activation_key) {
 
 std::span<const ExecutionRow> execution_rows() {
   static const std::vector<ExecutionRow> all = [] {
-    std::vector<ExecutionRow> joined;
-    for (const auto table : {deepgemm_executions(), trtllm_executions(), flashinfer_cutlass_executions(), cutedsl_executions(), b12x_executions(),
-                             vllm_cutlass_executions(), marlin_executions(), aiter_executions(), triton_kernels_executions(), triton_moe_executions(),
-                             xpu_executions(), cpu_executions(), emulation_executions(), humming_executions(), cutlass_w4a8_executions()}) {
-      joined.insert(joined.end(), table.begin(), table.end());
-    }
-    std::ranges::stable_sort(joined, {}, [](const ExecutionRow& row) { return row.format; });
-    return joined;
+    std::vector<ExecutionRow> rows = joined(&Family::executions);
+    std::ranges::stable_sort(rows, {}, [](const ExecutionRow& row) { return row.format; });
+    return rows;
   }();
   return all;
 }

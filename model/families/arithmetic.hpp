@@ -174,22 +174,6 @@ struct ExecutionRow {
 
 /// Every row, those of one format together.
 std::span<const ExecutionRow> execution_rows();
-/// The rows of each family.
-std::span<const ExecutionRow> aiter_executions();
-std::span<const ExecutionRow> b12x_executions();
-std::span<const ExecutionRow> cpu_executions();
-std::span<const ExecutionRow> cutedsl_executions();
-std::span<const ExecutionRow> cutlass_w4a8_executions();
-std::span<const ExecutionRow> deepgemm_executions();
-std::span<const ExecutionRow> emulation_executions();
-std::span<const ExecutionRow> flashinfer_cutlass_executions();
-std::span<const ExecutionRow> humming_executions();
-std::span<const ExecutionRow> marlin_executions();
-std::span<const ExecutionRow> triton_kernels_executions();
-std::span<const ExecutionRow> triton_moe_executions();
-std::span<const ExecutionRow> trtllm_executions();
-std::span<const ExecutionRow> vllm_cutlass_executions();
-std::span<const ExecutionRow> xpu_executions();
 
 /// Throws Error(usage) with the nearest known name of the format's.
 const ExecutionRow& execution_of(layout::WeightFormat format, std::string_view backend);

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "model/error.hpp"
-#include "model/families/stage.hpp"
+#include "model/families/building_block.hpp"
 #include "model/fault.hpp"
 
 namespace mx::families {

@@ -114,23 +114,5 @@ namespace mx::families {
 
 /// Of each format.
 std::span<const NeedTable> format_needs();
-// The families', each in its folder.
-std::span<const NeedTable> trtllm_needs();
-std::span<const NeedTable> flashinfer_cutlass_needs();
-std::span<const NeedTable> cutedsl_needs();
-std::span<const NeedTable> b12x_needs();
-std::span<const NeedTable> deepgemm_needs();
-std::span<const NeedTable> marlin_needs();
-std::span<const NeedTable> triton_kernels_needs();
-std::span<const NeedTable> triton_moe_needs();
-std::span<const NeedTable> aiter_needs();
-std::span<const NeedTable> xpu_needs();
-std::span<const NeedTable> cpu_needs();
-std::span<const NeedTable> emulation_needs();
-std::span<const NeedTable> humming_needs();
-std::span<const NeedTable> vllm_cutlass_needs();
-std::span<const NeedTable> cutlass_w4a8_needs();
-std::span<const NeedTable> hpc_needs();
-std::span<const NeedTable> moonep_needs();
 
 }  // namespace mx::families

@@ -44,23 +44,4 @@ std::span<const KernelClassFacts> kernel_class_facts();
 /// The row of a class, or null.
 const KernelClassFacts* find_class_facts(std::string_view name);
 
-/// The rows of each family, joined by kernel_class_facts().
-std::span<const KernelClassFacts> trtllm_classes();
-std::span<const KernelClassFacts> flashinfer_cutlass_classes();
-std::span<const KernelClassFacts> cutedsl_classes();
-std::span<const KernelClassFacts> b12x_classes();
-std::span<const KernelClassFacts> deepgemm_classes();
-std::span<const KernelClassFacts> marlin_classes();
-std::span<const KernelClassFacts> triton_kernels_classes();
-std::span<const KernelClassFacts> triton_moe_classes();
-std::span<const KernelClassFacts> aiter_classes();
-std::span<const KernelClassFacts> xpu_classes();
-std::span<const KernelClassFacts> cpu_classes();
-std::span<const KernelClassFacts> emulation_classes();
-std::span<const KernelClassFacts> humming_classes();
-std::span<const KernelClassFacts> vllm_cutlass_classes();
-std::span<const KernelClassFacts> cutlass_w4a8_classes();
-std::span<const KernelClassFacts> hpc_classes();
-std::span<const KernelClassFacts> moonep_classes();
-
 }  // namespace mx::families

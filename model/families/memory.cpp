@@ -5,6 +5,7 @@
 #include <string>
 
 #include "model/error.hpp"
+#include "model/families/family.hpp"
 #include "model/fault.hpp"
 #include "model/names.hpp"
 #include "model/stand_in.hpp"
@@ -91,17 +92,6 @@ const BackendLayout& of_other_engine(const BackendLayout& row) {
   return row;
 }
 
-std::vector<BackendLayout> joined() {
-  std::vector<BackendLayout> rows;
-  for (const auto family :
-       {trtllm_layouts, flashinfer_cutlass_layouts, b12x_layouts, vllm_cutlass_layouts, cutedsl_layouts, xpu_layouts, emulation_layouts,
-        triton_kernels_layouts, deepgemm_layouts, marlin_layouts, humming_layouts, aiter_layouts, cpu_layouts, cutlass_w4a8_layouts}) {
-    const std::span<const BackendLayout> of_family = family();
-    rows.insert(rows.end(), of_family.begin(), of_family.end());
-  }
-  return rows;
-}
-
 }  // namespace
 
 std::string_view symbol_of(Quantity quantity) { return row_of(quantity).symbol; }
@@ -181,7 +171,7 @@ std::string forms_read(const BackendLayout& row, deployment::Engine engine) {
 }
 
 std::span<const BackendLayout> all_backend_layouts() {
-  static const std::vector<BackendLayout> rows = joined();
+  static const std::vector<BackendLayout> rows = joined(&Family::layouts);
   const std::span<const BackendLayout> all = fault::rows_of<BackendLayout>(fault::Table::backend_layouts, rows);
   return all.subspan(fault::planted(fault::Fault::layout_table_loses_row) ? 1 : 0);
 }

@@ -155,20 +155,4 @@ std::vector<BrokenNeed> broken_needs(const BackendLayout& row, const Setting& se
 /// Throws Error(usage) naming the first broken rule, the value and the operand.
 void check_needs(const BackendLayout& row, const Setting& setting);
 
-/// The rows of each family, joined by all_backend_layouts().
-std::span<const BackendLayout> trtllm_layouts();
-std::span<const BackendLayout> flashinfer_cutlass_layouts();
-std::span<const BackendLayout> b12x_layouts();
-std::span<const BackendLayout> vllm_cutlass_layouts();
-std::span<const BackendLayout> cutedsl_layouts();
-std::span<const BackendLayout> xpu_layouts();
-std::span<const BackendLayout> emulation_layouts();
-std::span<const BackendLayout> triton_kernels_layouts();
-std::span<const BackendLayout> deepgemm_layouts();
-std::span<const BackendLayout> marlin_layouts();
-std::span<const BackendLayout> humming_layouts();
-std::span<const BackendLayout> aiter_layouts();
-std::span<const BackendLayout> cpu_layouts();
-std::span<const BackendLayout> cutlass_w4a8_layouts();
-
 }  // namespace mx::families

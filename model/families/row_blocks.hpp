@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "model/families/building_block.hpp"
 #include "model/families/setting.hpp"
-#include "model/families/stage.hpp"
 
 namespace mx::families {
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "model/error.hpp"
+#include "model/families/family.hpp"
 #include "model/families/libraries.hpp"
 #include "model/families/setting_key_rows.hpp"
 #include "model/names.hpp"
@@ -61,13 +62,10 @@ constexpr std::array<SettingKey, 10> kEveryConverter{{
      [](Setting& s, Text v) { s.has_input_scale = yes_or_no("has-input-scale", v); }, [](const Setting& s) { return word_of(s.has_input_scale); }},
 }};
 
-std::vector<SettingKey> joined() {
+std::vector<SettingKey> every_key() {
   std::vector<SettingKey> rows(kEveryConverter.begin(), kEveryConverter.end());
-  for (const auto family : {triton_setting_keys, aiter_setting_keys, marlin_setting_keys, deepgemm_setting_keys, flashinfer_setting_keys,
-                            b12x_setting_keys, humming_setting_keys}) {
-    const std::span<const SettingKey> of_family = family();
-    rows.insert(rows.end(), of_family.begin(), of_family.end());
-  }
+  const std::vector<SettingKey> of_families = joined(&Family::setting_keys);
+  rows.insert(rows.end(), of_families.begin(), of_families.end());
   return rows;
 }
 
@@ -80,11 +78,14 @@ bool yes_or_no(Text key, Text value) {
 }
 
 std::span<const SettingKey> setting_keys() {
-  static const std::vector<SettingKey> rows = joined();
+  static const std::vector<SettingKey> rows = every_key();
   return rows;
 }
 
-std::span<const SettingVariable> setting_variables() { return deepgemm_setting_variables(); }
+std::span<const SettingVariable> setting_variables() {
+  static const std::vector<SettingVariable> rows = joined(&Family::setting_variables);
+  return rows;
+}
 
 bool set_by_variable(Setting& setting, Text name, Text text) {
   for (const SettingVariable& variable : setting_variables()) {

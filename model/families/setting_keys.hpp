@@ -47,14 +47,4 @@ std::string setting_text(const Setting& setting, const Setting& base);
 /// A whole number in low..high. Throws Error(usage) naming `what`, the text and the range.
 std::int64_t whole_number(std::string_view what, std::string_view text, std::int64_t low, std::int64_t high);
 
-/// The rows of the families.
-std::span<const SettingKey> triton_setting_keys();
-std::span<const SettingKey> aiter_setting_keys();
-std::span<const SettingKey> marlin_setting_keys();
-std::span<const SettingKey> deepgemm_setting_keys();
-std::span<const SettingKey> flashinfer_setting_keys();
-std::span<const SettingKey> b12x_setting_keys();
-std::span<const SettingKey> humming_setting_keys();
-std::span<const SettingVariable> deepgemm_setting_variables();
-
 }  // namespace mx::families

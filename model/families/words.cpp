@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "model/error.hpp"
-#include "model/families/stage.hpp"
+#include "model/families/building_block.hpp"
 #include "model/fault.hpp"
 
 namespace mx::families::blocks {

@@ -33,7 +33,7 @@ Matrix tile_padded_up_first(Role role, const Setting& setting) {
 }
 
 Memory tile_place(Role role, const Setting&, const Matrix& sizes) {
-  return layout::is_scale(role) ? stage_memory("sf_128x4", sizes, 8) : kept(sizes);
+  return layout::is_scale(role) ? block_memory("sf_128x4", sizes, 8) : kept(sizes);
 }
 
 Matrix fp8_padded_up_first(Role role, const Setting& setting) {

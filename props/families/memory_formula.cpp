@@ -6,6 +6,7 @@
 #include <string>
 
 #include "model/error.hpp"
+#include "props/families/family.hpp"
 
 namespace mx::props {
 namespace {
@@ -49,11 +50,8 @@ Extent extent_of(Role role, const Setting& setting, const Sizes& sizes) {
 }
 
 const BackendFormula& backend_formula(std::string_view backend, WeightFormat format, deployment::Engine engine) {
-  for (const auto family :
-       {trtllm_backend_formulas, flashinfer_cutlass_backend_formulas, b12x_backend_formulas, vllm_cutlass_backend_formulas, cutedsl_backend_formulas,
-        xpu_backend_formulas, emulation_backend_formulas, triton_kernels_backend_formulas, deepgemm_backend_formulas, marlin_backend_formulas,
-        humming_backend_formulas, aiter_backend_formulas, cpu_backend_formulas, cutlass_w4a8_backend_formulas}) {
-    for (const BackendFormula& row : family()) {
+  for (const FamilyFormulas* family : all_family_formulas()) {
+    for (const BackendFormula& row : family->backends) {
       if (row.backend == backend && row.format == format && row.engines.has(engine)) return row;
     }
   }
@@ -134,8 +132,8 @@ Memory kept(const Matrix& sizes) {
   return memory;
 }
 
-Memory stage_memory(std::string_view stage, const Matrix& sizes, int unit_bits, const families::StageParams& params, std::string_view version) {
-  return stage_formula(stage).memory({.version = version,
+Memory block_memory(std::string_view block, const Matrix& sizes, int unit_bits, const families::BlockParams& params, std::string_view version) {
+  return block_formula(block).memory({.version = version,
                                       .batch = sizes.experts,
                                       .rows = sizes.rows,
                                       .cols = sizes.cols * sizes.bits / unit_bits,
@@ -144,7 +142,7 @@ Memory stage_memory(std::string_view stage, const Matrix& sizes, int unit_bits, 
 }
 
 Memory transposed(const Matrix& sizes) {
-  const families::StageRequest request{
+  const families::BlockRequest request{
       .version = {}, .batch = sizes.experts, .rows = sizes.rows, .cols = sizes.cols, .unit_bits = sizes.bits, .params = {}};
   return gathered(request, sizes.bits, sizes.rows * sizes.cols, Layout::kPadZero, [&](std::int64_t p) {
     return Spot{p % sizes.rows, p / sizes.rows};

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "model/families/memory.hpp"
-#include "props/families/stage_formula.hpp"
+#include "props/families/block_formula.hpp"
 
 namespace mx::props {
 
@@ -128,7 +128,7 @@ Matrix pairs_separated(const Matrix& from);                                  ///
 /// Row-major memory.
 Memory kept(const Matrix& sizes);
 /// The memory of a building block by its formula; `unit_bits` 8 takes two 4-bit elements as one unit.
-Memory stage_memory(std::string_view stage, const Matrix& sizes, int unit_bits, const families::StageParams& params = {},
+Memory block_memory(std::string_view block, const Matrix& sizes, int unit_bits, const families::BlockParams& params = {},
                     std::string_view version = {});
 /// Row-major memory of the transposed matrices.
 Memory transposed(const Matrix& sizes);
@@ -145,20 +145,5 @@ double e4m3_number(std::uint64_t code);  ///< a NaN for 0x7F and 0xFF
 double e8m0_number(std::uint64_t code);  ///< a NaN for 255
 // Casts that families share.
 std::uint64_t f32_bias(layout::Role role, const families::Setting&, std::uint64_t unit);  ///< bf16 biases as fp32
-
-std::span<const BackendFormula> trtllm_backend_formulas();
-std::span<const BackendFormula> flashinfer_cutlass_backend_formulas();
-std::span<const BackendFormula> b12x_backend_formulas();
-std::span<const BackendFormula> vllm_cutlass_backend_formulas();
-std::span<const BackendFormula> cutedsl_backend_formulas();
-std::span<const BackendFormula> xpu_backend_formulas();
-std::span<const BackendFormula> emulation_backend_formulas();
-std::span<const BackendFormula> triton_kernels_backend_formulas();
-std::span<const BackendFormula> deepgemm_backend_formulas();
-std::span<const BackendFormula> marlin_backend_formulas();
-std::span<const BackendFormula> humming_backend_formulas();
-std::span<const BackendFormula> aiter_backend_formulas();
-std::span<const BackendFormula> cpu_backend_formulas();
-std::span<const BackendFormula> cutlass_w4a8_backend_formulas();
 
 }  // namespace mx::props

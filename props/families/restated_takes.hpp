@@ -29,6 +29,7 @@ struct Takes {
   std::optional<Refusal> (*refuses)(const families::Setting& setting);
 };
 
+/// Of every family.
 std::span<const Takes> all_takes();
 
 }  // namespace mx::props

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "model/families/building_block.hpp"
 #include "model/families/memory.hpp"
-#include "model/families/stage.hpp"
 
 namespace mx::props {
 namespace {
@@ -35,8 +35,8 @@ struct LawOfMany {
 };
 
 constexpr std::array<LawOfMany, 2> kOfLibraries{{
-    {"L1/stages/", "Of every building block at, inverse, gather and digits agree; image and padding fill the allocation", law_stage_addresses},
-    {"L2/stages/", "Building blocks lie where their documents' formulas have them, and refuse what those do not cover", law_stage_formulas},
+    {"L1/blocks/", "Of every building block at, inverse, gather and digits agree; image and padding fill the allocation", law_block_addresses},
+    {"L2/blocks/", "Building blocks lie where their documents' formulas have them, and refuse what those do not cover", law_block_formulas},
 }};
 
 constexpr std::array<LawOfMany, 9> kOfFamilies{{
@@ -64,7 +64,7 @@ std::vector<Law> joined() {
     laws.push_back({ids.emplace_back(std::string(law.number) + std::string(name)), law.statement, law.run});
   };
   std::set<std::string_view> libraries;
-  for (const families::StageLayout& stage : families::all_stage_layouts()) libraries.insert(stage_library(stage.name));
+  for (const families::BuildingBlock& block : families::all_building_blocks()) libraries.insert(block_library(block.name));
   std::set<std::string_view> families;
   for (const families::BackendLayout& row : families::all_backend_layouts()) families.insert(row.family);
   for (const LawOfMany& law : kOfLibraries) {

@@ -17,9 +17,9 @@ Outcome law_takes(const Law& law);             ///< what each converter takes an
 Outcome law_sizes_are_padded(const Law& law);  ///< the matrices that a conversion makes have the sizes that its row says
 
 // One law per library of building blocks: the id ends in "/LIBRARY".
-Outcome law_stage_addresses(const Law& law);             ///< at, inverse, gather and digits agree
-Outcome law_stage_formulas(const Law& law);              ///< addresses, padding and refusals are those of the documents
-std::string_view stage_library(std::string_view stage);  ///< "triton" of triton.StridedLayout
+Outcome law_block_addresses(const Law& law);             ///< at, inverse, gather and digits agree
+Outcome law_block_formulas(const Law& law);              ///< addresses, padding and refusals are those of the documents
+std::string_view block_library(std::string_view stage);  ///< "triton" of triton.StridedLayout
 
 // One law per family of backends: the id ends in "/FAMILY".
 Outcome law_backend_addresses(const Law& law);      ///< at, inverse, gather and digits agree, sizes are the documents'

@@ -10,8 +10,8 @@
 #include "kernels/codec/codec.hpp"
 #include "kernels/sweep/codes.hpp"
 #include "model/deployment/version.hpp"
+#include "model/families/building_block.hpp"
 #include "model/families/memory.hpp"
-#include "model/families/stage.hpp"
 #include "model/moe/activation.hpp"
 #include "model/moe/routing.hpp"
 #include "model/numerics/contract.hpp"
@@ -93,7 +93,7 @@ void bind_tables(nb::module_& module) {
   module.def(
       "takes_up", [](const std::string& name) { return moe::activation_named(name).pairing != moe::Pairing::single; }, nb::arg("name"));
   module.def("routers", [] { return names_of(moe::all_routers()); });
-  module.def("layouts", [] { return names_of(families::all_stage_layouts()); });
+  module.def("layouts", [] { return names_of(families::all_building_blocks()); });
   module.def("engines", engines);
   module.def("backends", backends, nb::arg("engine").none());
   module.def(

@@ -84,7 +84,7 @@ Moves some_moves() {
   Moves moves;
   std::size_t cases = 0;
   const auto is_wanted = [&](const layout::Layout& from, std::size_t every) { return ++cases % every == 0 && from.bytes() <= kMostBytes; };
-  for_each_stage_case([&](const RelayoutCase& c) {
+  for_each_block_case([&](const RelayoutCase& c) {
     if (is_wanted(c.from, 9)) moves.stay.push_back(c);
   });
   for_each_backend_case([&](const RelayoutCase& c) {

@@ -147,7 +147,7 @@ void run_layers(Digest& digest) {
 void place_tensors(Digest& digest) {
   constexpr std::int64_t kMostBytes = 1 << 12;
   std::uint32_t cases = 0;
-  for_each_stage_case([&](const RelayoutCase& c) {
+  for_each_block_case([&](const RelayoutCase& c) {
     if (++cases % 4 == 0 && c.to.bytes() <= kMostBytes) digest.add_all<std::uint8_t>(by_model(c.from, random_bytes(c.from.bytes(), cases), c.to));
   });
   for_each_backend_case([&](const RelayoutCase& c) {

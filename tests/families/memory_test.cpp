@@ -1,6 +1,6 @@
 #include "model/families/memory.hpp"
 
-#include "model/families/stage.hpp"
+#include "model/families/building_block.hpp"
 #include "tests/catch.hpp"
 #include "tests/layout/errors.hpp"
 
@@ -125,7 +125,7 @@ TEST_CASE("roles, orders and sizes by name and number") {
   }));
   CHECK(refuses(ErrorCode::usage, "without axes", [] { mx::layout::Layout({}, 8); }));
   CHECK(refuses(ErrorCode::usage, "epilogue_tile_m = 0 is not in", [] {
-    mx::families::stage_layout("trtllm.shuffle_matrix_a", 1, 32, 4, 8, {{"epilogue_tile_m", 0}});
+    mx::families::block_layout("trtllm.shuffle_matrix_a", 1, 32, 4, 8, {{"epilogue_tile_m", 0}});
   }));
   CHECK(refuses(ErrorCode::usage, "multiples of the group of 32", [] { mx::layout::logical_axes(Role::w2_bias, {1, 40, 32}); }));
   CHECK(refuses(ErrorCode::usage, "multiples of the group of 32", [] { mx::layout::logical_axes(Role::w2_bias, {1, 32, 40}); }));

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "model/error.hpp"
-#include "model/families/stage.hpp"
+#include "model/families/building_block.hpp"
 #include "tests/catch.hpp"
 #include "tests/kernels/codec_cases.hpp"
 
@@ -109,12 +109,12 @@ TEST_CASE("any number of threads and blocks gives the bits of one thread") {
 TEST_CASE("scales go into the tiles of the layout model, with zeros around them") {
   Words random(20260504);
   const RecipeCase the{&profile_named("ocp"), &recipe(profile_named("ocp"), kMxfp8E4m3), &kBf16};
-  for (const auto& [layout, stage] : {std::pair{ScaleLayout::sf128x4, "sf_128x4"}, {ScaleLayout::sf8x4, "sf_8x4"}}) {
+  for (const auto& [layout, block] : {std::pair{ScaleLayout::sf128x4, "sf_128x4"}, {ScaleLayout::sf8x4, "sf_8x4"}}) {
     for (const Shape& shape : {Shape{1, 32}, Shape{8, 128}, Shape{7, 160}, Shape{129, 288}, Shape{256, 512}}) {
       const auto elements = drawn_elements(shape.rows * shape.cols, 32, kBf16, random);
       const Packed rows = quantized_by_model(elements, shape, the, {});
       const auto cols = static_cast<std::int64_t>(shape.cols / 32);
-      const layout::Layout program = families::stage_layout(stage, 1, static_cast<std::int64_t>(shape.rows), cols, 8);
+      const layout::Layout program = families::block_layout(block, 1, static_cast<std::int64_t>(shape.rows), cols, 8);
       std::vector<std::uint8_t> want(static_cast<std::size_t>(program.cosize()), 0);
       for (std::int64_t r = 0; r < static_cast<std::int64_t>(shape.rows); ++r) {
         for (std::int64_t c = 0; c < cols; ++c) {
@@ -124,7 +124,7 @@ TEST_CASE("scales go into the tiles of the layout model, with zeros around them"
       }
       for (const kernels::IsaTier* tier : tiers_here()) {
         const Packed got = quantized_by_kernel(elements, shape, the, {}, {tier, 2}, layout);
-        INFO(stage << " " << shape.rows << "x" << shape.cols << " on " << tier->name);
+        INFO(block << " " << shape.rows << "x" << shape.cols << " on " << tier->name);
         CHECK(got.scales == want);
         CHECK(got.codes == rows.codes);
       }

@@ -13,7 +13,7 @@ using layout::Layout;
 using layout::Role;
 using families::Setting;
 using layout::Sizes;
-using families::StageLayout;
+using families::BuildingBlock;
 
 /// Sizes of a checkpoint and of the buffers: whole tiles, padding on either axis, several experts.
 struct SizeRow {
@@ -107,16 +107,16 @@ void for_each_value_case(const std::function<void(const ValueCase&)>& visit) {
   }
 }
 
-void for_each_stage_case(const std::function<void(const RelayoutCase&)>& visit) {
-  for (const StageLayout& row : families::all_stage_layouts()) {
+void for_each_block_case(const std::function<void(const RelayoutCase&)>& visit) {
+  for (const BuildingBlock& row : families::all_building_blocks()) {
     for (std::string_view version : row.versions) {
       for (const auto& [batch, rows, cols] : std::vector<std::array<std::int64_t, 3>>{
                {1, 128, 128}, {2, 256, 64}, {1, 64, 512}, {3, 96, 90}, {2, 100, 10}, {1, 300, 33}, {2, 32, 256}, {1, 48, 96}, {5, 130, 70}}) {
         const std::vector<int> widths = row.unit_bits != 0 ? std::vector<int>{row.unit_bits} : std::vector<int>{4, 8, 16};
         for (int bits : widths) {
-          families::StageRequest request{version, batch, rows, cols, bits, {}};
+          families::BlockRequest request{version, batch, rows, cols, bits, {}};
           if (!families::broken_needs(row, request).empty()) continue;
-          const Layout to = families::stage_layout(row, request);
+          const Layout to = families::block_layout(row, request);
           if (to.cosize() * to.grain_bits() % 8 != 0 || to.size() * to.grain_bits() % 8 != 0) continue;
           visit({std::string(row.name) + " " + std::string(version) + "\n" + to.describe(), Layout(to.axes_before(0), to.unit_bits()), to});
         }

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "model/families/building_block.hpp"
 #include "model/families/memory.hpp"
-#include "model/families/stage.hpp"
 
 namespace mx::tests {
 
@@ -21,7 +21,7 @@ struct RelayoutCase {
 
 /// Calls visit for each of them; the same at each run.
 void for_each_backend_case(const std::function<void(const RelayoutCase&)>& visit);
-void for_each_stage_case(const std::function<void(const RelayoutCase&)>& visit);
+void for_each_block_case(const std::function<void(const RelayoutCase&)>& visit);
 
 /// A tensor whose values change on the way.
 struct ValueCase {

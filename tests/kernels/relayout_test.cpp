@@ -100,22 +100,22 @@ TEST_CASE("plans give the model's bytes for every backend, both ways") {
 TEST_CASE("plans give the model's bytes for every building block, both ways") {
   Count count;
   mx::tests::EveryNth picked(2);
-  mx::tests::for_each_stage_case([&](const RelayoutCase& c) { check(c, count, picked); });
+  mx::tests::for_each_block_case([&](const RelayoutCase& c) { check(c, count, picked); });
   CHECK(count.cases > (mx::tests::full_counts() ? 300U : 150U));
   CHECK(count.direct * 10 > count.fastest * 9);
 }
 
 TEST_CASE("a plan says how it moves") {
   struct Row {
-    std::string_view stage;
+    std::string_view block;
     int bits;
     std::string_view kind;
   };
   for (const Row& row : {Row{"trtllm_gen.shuffle_rows.128", 4, "runs"}, Row{"sf_128x4", 8, "bytes"}, Row{"marlin.repack.w4a16", 4, "bits"}}) {
-    const auto known = std::ranges::find(mx::families::all_stage_layouts(), row.stage, &mx::families::StageLayout::name);
-    if (known == mx::families::all_stage_layouts().end()) continue;
-    const Plan plan = mx::kernels::relayout::plan(mx::families::stage_layout(row.stage, 1, 128, 256, row.bits));
-    INFO(row.stage);
+    const auto known = std::ranges::find(mx::families::all_building_blocks(), row.block, &mx::families::BuildingBlock::name);
+    if (known == mx::families::all_building_blocks().end()) continue;
+    const Plan plan = mx::kernels::relayout::plan(mx::families::block_layout(row.block, 1, 128, 256, row.bits));
+    INFO(row.block);
     REQUIRE(is_direct(plan.stages()));
     CHECK(plan.stages().front().kind == row.kind);
     CHECK(is_direct(plan.undo_stages()));
@@ -124,7 +124,7 @@ TEST_CASE("a plan says how it moves") {
 
 TEST_CASE("a plan of digits is as large for a large tensor as for a small one") {
   const auto memory = [](std::int64_t batch) {
-    return mx::kernels::relayout::plan(mx::families::stage_layout("sf_128x4", batch, 5760, 128, 8)).stages().front().memory;
+    return mx::kernels::relayout::plan(mx::families::block_layout("sf_128x4", batch, 5760, 128, 8)).stages().front().memory;
   };
   CHECK(memory(1000) <= memory(1) + 256);
   CHECK(memory(1000) < 200000U);

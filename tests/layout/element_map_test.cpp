@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "model/families/building_block.hpp"
 #include "model/families/memory.hpp"
-#include "model/families/stage.hpp"
 #include "tests/catch.hpp"
 #include "tests/layout/errors.hpp"
 
@@ -77,11 +77,11 @@ TEST_CASE("an element map says what the layout says, step by step") {
 
 TEST_CASE("an element map says what every building block and every backend's tensor says") {
   std::int64_t elements = 0;
-  for (const mx::families::StageLayout& stage : mx::families::all_stage_layouts()) {
+  for (const mx::families::BuildingBlock& block : mx::families::all_building_blocks()) {
     for (const auto& [rows, columns] : {std::pair{128, 64}, std::pair{96, 20}, std::pair{256, 128}}) {
-      const mx::families::StageRequest request{stage.versions.front(), 2, rows, columns, stage.unit_bits == 0 ? 8 : stage.unit_bits, {}};
+      const mx::families::BlockRequest request{block.versions.front(), 2, rows, columns, block.unit_bits == 0 ? 8 : block.unit_bits, {}};
       try {
-        elements += check_all(mx::families::stage_layout(stage, request));
+        elements += check_all(mx::families::block_layout(block, request));
       } catch (const mx::Error&) {
       }
     }

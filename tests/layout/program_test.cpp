@@ -1,8 +1,8 @@
 #include <map>
 #include <numeric>
 
+#include "model/families/building_block.hpp"
 #include "model/families/casts.hpp"
-#include "model/families/stage.hpp"
 #include "model/layout/address_map.hpp"
 #include "model/layout/grains.hpp"
 #include "model/layout/layout.hpp"

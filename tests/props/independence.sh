@@ -4,10 +4,10 @@
 set -u
 objects=$1
 restated="engine/vllm/restated engine/vllm/restated_backends engine/vllm/restated_classes engine/vllm/restated_rules engine/vllm/restated_verdict engine/vllm/facts moe/restated
-  numerics/grid numerics/scale_facts numerics/recipe_facts numerics/mx_programs numerics/scaled_programs numerics/back_programs numerics/dyadic families/stage_formula families/memory_formula families/restated_takes
-  families/matrix_formula families/trtllm/stages families/flashinfer_cutlass/sm90_mixed_stages families/cutedsl/stages"
-for family in aiter cpu cutlass_w4a8 deepgemm humming marlin triton_kernels; do restated+=" families/$family/memory families/$family/stages"; done
-for family in b12x cutedsl emulation flashinfer_cutlass trtllm vllm_cutlass xpu; do restated+=" families/$family/memory"; done
+  numerics/grid numerics/scale_facts numerics/recipe_facts numerics/mx_programs numerics/scaled_programs numerics/back_programs numerics/dyadic families/block_formula families/memory_formula families/restated_takes
+  families/matrix_formula families/trtllm/building_blocks families/flashinfer_cutlass/sm90_mixed_building_blocks families/cutedsl/building_blocks"
+for family in aiter cpu cutlass_w4a8 deepgemm humming marlin triton_kernels; do restated+=" families/$family/memory families/$family/building_blocks families/$family/takes"; done
+for family in b12x cutedsl emulation flashinfer_cutlass trtllm vllm_cutlass xpu; do restated+=" families/$family/memory families/$family/takes"; done
 allowed='^mx::(props::|Error::|layout::is_(scale|weight|w13|bias)\(|(layout|families|deployment|engine|audit)::name_of\()'
 
 # The model's functions that an object refers to.

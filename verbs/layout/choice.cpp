@@ -22,7 +22,7 @@ using layout::Sizes;
 using layout::WeightFormat;
 
 constexpr std::array<std::string_view, 6> kBackendKeys{"shape", "padded", "tensor", "format", "library", "env"};
-constexpr std::array<std::string_view, 3> kStageKeys{"shape", "unit-bits", "version"};
+constexpr std::array<std::string_view, 3> kBlockKeys{"shape", "unit-bits", "version"};
 
 std::string needed(const LayoutQuery& query, std::string_view key, std::string_view example) {
   std::string value = value_of(query, key);
@@ -38,28 +38,28 @@ void check_keys(const LayoutQuery& query, const std::vector<std::string_view>& k
   }
 }
 
-StageChoice stage_choice(const families::StageLayout& stage, const LayoutQuery& query) {
-  std::vector<std::string_view> known(kStageKeys.begin(), kStageKeys.end());
-  for (const families::StageParam& param : stage.params) known.push_back(param.key);
+BlockChoice block_choice(const families::BuildingBlock& block, const LayoutQuery& query) {
+  std::vector<std::string_view> known(kBlockKeys.begin(), kBlockKeys.end());
+  for (const families::BlockParam& param : block.params) known.push_back(param.key);
   check_keys(query, known);
   const auto [batch, rows, cols] = shape_from(needed(query, "shape", "128x64"), kMatrixShape);
   const std::string bits = value_of(query, "unit-bits");
   constexpr int kByte = 8;
-  const int standard_bits = stage.unit_bits != 0 ? stage.unit_bits : kByte;
+  const int standard_bits = block.unit_bits != 0 ? block.unit_bits : kByte;
   const std::string version = value_of(query, "version");
-  StageChoice choice{&stage,
-                     {.version = stage.versions.front(),
+  BlockChoice choice{&block,
+                     {.version = block.versions.front(),
                       .batch = batch,
                       .rows = rows,
                       .cols = cols,
                       .unit_bits = bits.empty() ? standard_bits : static_cast<int>(families::whole_number("unit-bits", bits, 1, 64)),
                       .params = {}}};
   if (!version.empty()) {
-    const auto found = std::ranges::find_if(stage.versions, [&](std::string_view label) { return same_name(label, version); });
-    if (found == stage.versions.end()) throw Error(ErrorCode::usage, unknown_name("version", version, stage.versions), query.name);
+    const auto found = std::ranges::find_if(block.versions, [&](std::string_view label) { return same_name(label, version); });
+    if (found == block.versions.end()) throw Error(ErrorCode::usage, unknown_name("version", version, block.versions), query.name);
     choice.request.version = *found;
   }
-  for (const families::StageParam& param : stage.params) {
+  for (const families::BlockParam& param : block.params) {
     const std::string value = value_of(query, param.key);
     choice.request.params[std::string(param.key)] = value.empty() ? param.standard : families::whole_number(param.key, value, param.low, param.high);
   }
@@ -180,16 +180,16 @@ Named layout_named(std::string_view name) {
     if (std::ranges::find(known, other) == known.end()) known.push_back(other);
     return same_name(other, name);
   };
-  for (const families::StageLayout& stage : families::all_stage_layouts()) {
-    if (is_it(stage.name)) named.stage = &stage;
+  for (const families::BuildingBlock& block : families::all_building_blocks()) {
+    if (is_it(block.name)) named.block = &block;
   }
-  for (const families::ValueStage& stage : families::all_value_stages()) {
-    if (is_it(stage.name)) named.value_stage = &stage;
+  for (const families::ValueBlock& block : families::all_value_blocks()) {
+    if (is_it(block.name)) named.value_block = &block;
   }
   for (const BackendLayout& row : families::all_backend_layouts()) {
     if (is_it(row.backend)) named.backends.push_back(&row);
   }
-  if (named.stage == nullptr && named.value_stage == nullptr && named.backends.empty()) {
+  if (named.block == nullptr && named.value_block == nullptr && named.backends.empty()) {
     throw Error(ErrorCode::usage, unknown_name("layout", name, known));
   }
   return named;
@@ -197,10 +197,10 @@ Named layout_named(std::string_view name) {
 
 Choice choice_of(const LayoutQuery& query) {
   const Named named = layout_named(query.name);
-  if (named.stage != nullptr) return stage_choice(*named.stage, query);
+  if (named.block != nullptr) return block_choice(*named.block, query);
   if (!named.backends.empty()) return backend_choice(named, query);
   throw Error(ErrorCode::usage, "it changes values, so no address holds an element of its input; mxact layout show says what it does",
-              std::string(named.value_stage->name));
+              std::string(named.value_block->name));
 }
 
 }  // namespace mx::verbs

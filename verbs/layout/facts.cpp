@@ -65,18 +65,18 @@ std::optional<Subject> awkward(const BackendLayout& row, Role role, families::Ar
 
 }  // namespace
 
-LayoutFacts facts_of(const families::StageLayout& stage) {
+LayoutFacts facts_of(const families::BuildingBlock& block) {
   constexpr int kByte = 8;
-  const std::optional<StageChoice> choice = next_taken(StageChoice{&stage,
-                                                                   {.version = stage.versions.front(),
+  const std::optional<BlockChoice> choice = next_taken(BlockChoice{&block,
+                                                                   {.version = block.versions.front(),
                                                                     .batch = 1,
                                                                     .rows = kAwkwardRows,
                                                                     .cols = kAwkwardCols,
-                                                                    .unit_bits = stage.unit_bits != 0 ? stage.unit_bits : kByte,
+                                                                    .unit_bits = block.unit_bits != 0 ? block.unit_bits : kByte,
                                                                     .params = {}}});
-  if (!choice) return {stage.unit_bits, stage.unit_bits, "unknown", "unknown"};
+  if (!choice) return {block.unit_bits, block.unit_bits, "unknown", "unknown"};
   LayoutFacts facts = facts_of(subject_of(*choice));
-  facts.unit_bits = stage.unit_bits;
+  facts.unit_bits = block.unit_bits;
   return facts;
 }
 

@@ -16,7 +16,7 @@ struct LayoutFacts {
 };
 
 /// Of a building block, by laying out awkward sizes that it takes.
-LayoutFacts facts_of(const families::StageLayout& stage);
+LayoutFacts facts_of(const families::BuildingBlock& block);
 /// Of a backend's tensor, likewise, on the first device that its converter takes.
 LayoutFacts facts_of(const families::BackendLayout& row, layout::Role role);
 

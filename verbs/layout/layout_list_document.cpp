@@ -22,7 +22,7 @@ void check_backend(std::string_view name) {
     if (std::ranges::find(known, row.backend) == known.end()) known.push_back(row.backend);
   }
   const auto is_it = [&](const auto& block) { return same_name(block.name, name); };
-  if (std::ranges::any_of(families::all_stage_layouts(), is_it) || std::ranges::any_of(families::all_value_stages(), is_it))
+  if (std::ranges::any_of(families::all_building_blocks(), is_it) || std::ranges::any_of(families::all_value_blocks(), is_it))
     throw Error(ErrorCode::usage, fmt::format("{} is a building block, not a backend", name), "--backend");
   throw Error(ErrorCode::usage, unknown_name("backend", name, known), "--backend");
 }
@@ -161,10 +161,10 @@ void add_blocks(Document& document) {
   Table blocks{"building_blocks", {{"name", "building block"}, {"role", "of"}}};
   add_columns(blocks, kFacts);
   add_columns(blocks, {{"versions", "versions"}, {"source", "source"}, in_json("summary"), in_json("formula")});
-  for (const families::StageLayout& stage : families::all_stage_layouts()) {
-    std::vector<Cell> cells{stage.name, stage.role};
-    add_facts(cells, facts_of(stage));
-    for (Cell cell : {Cell(stage.versions), place_of(stage.source), Cell(stage.summary), Cell(stage.formula)}) cells.push_back(std::move(cell));
+  for (const families::BuildingBlock& block : families::all_building_blocks()) {
+    std::vector<Cell> cells{block.name, block.role};
+    add_facts(cells, facts_of(block));
+    for (Cell cell : {Cell(block.versions), place_of(block.source), Cell(block.summary), Cell(block.formula)}) cells.push_back(std::move(cell));
     blocks.add(std::move(cells));
   }
   document.line();
@@ -177,8 +177,8 @@ void add_blocks(Document& document) {
                 {"source", "source"},
                 in_json("summary"),
                 in_json("formula")}};
-  for (const families::ValueStage& stage : families::all_value_stages())
-    values.add({stage.name, stage.inputs, stage.outputs, stage.versions, place_of(stage.source), stage.summary, stage.formula});
+  for (const families::ValueBlock& block : families::all_value_blocks())
+    values.add({block.name, block.inputs, block.outputs, block.versions, place_of(block.source), block.summary, block.formula});
   document.line();
   document.table(std::move(values));
 }

@@ -17,7 +17,7 @@ template <class Block>
 Json add_block(Document& document, const Block& block) {
   Table params{{}, {in_json("key"), in_json("standard"), in_json("low"), in_json("high"), in_json("meaning")}};
   document.line(fmt::format("{}: {}\nformula: {}\nversions: {}", block.name, block.summary, block.formula, joined(block.versions)));
-  for (const families::StageParam& param : block.params) {
+  for (const families::BlockParam& param : block.params) {
     params.add({param.key, param.standard, param.low, param.high, param.meaning});
     document.line(fmt::format("--set {}={}  {}..{}: {}", param.key, param.standard, param.low, param.high, param.meaning));
   }
@@ -106,14 +106,14 @@ void add_program(Document& document, const Subject& subject) {
 Document layout_rows_document(const std::string& name) {
   const Named named = layout_named(name);
   Document document{"layout-show"};
-  if (named.stage != nullptr) {
-    document.value("building_block", add_block(document, *named.stage));
-    document.line("source: " + source_text(named.stage->source));
+  if (named.block != nullptr) {
+    document.value("building_block", add_block(document, *named.block));
+    document.line("source: " + source_text(named.block->source));
   }
-  if (named.value_stage != nullptr) {
-    document.value("value_block", add_block(document, *named.value_stage));
-    document.line(fmt::format("from {} to {}\nsource: {}", joined(named.value_stage->inputs), joined(named.value_stage->outputs),
-                              source_text(named.value_stage->source)));
+  if (named.value_block != nullptr) {
+    document.value("value_block", add_block(document, *named.value_block));
+    document.line(fmt::format("from {} to {}\nsource: {}", joined(named.value_block->inputs), joined(named.value_block->outputs),
+                              source_text(named.value_block->source)));
   }
   Json backends;
   for (const families::BackendLayout* row : named.backends) {
@@ -126,8 +126,8 @@ Document layout_rows_document(const std::string& name) {
 
 Document layout_show_document(const Subject& subject) {
   Document document{"layout-show"};
-  if (const auto* stage = std::get_if<StageChoice>(&subject.choice)) {
-    static_cast<void>(add_block(document, *stage->stage));
+  if (const auto* block = std::get_if<BlockChoice>(&subject.choice)) {
+    static_cast<void>(add_block(document, *block->block));
   } else {
     static_cast<void>(add_backend(document, *std::get<BackendChoice>(subject.choice).row));
   }

@@ -13,7 +13,7 @@ namespace {
 
 using layout::Layout;
 using families::Setting;
-using families::StageRequest;
+using families::BlockRequest;
 using Pair = std::array<std::int64_t, 2>;
 
 BackendChoice sized(BackendChoice choice, const Pair& padded) {
@@ -29,14 +29,14 @@ BackendChoice reshaped(BackendChoice choice, const Pair& sizes) {
   return choice;
 }
 
-StageChoice sized(StageChoice choice, const Pair& sizes) {
+BlockChoice sized(BlockChoice choice, const Pair& sizes) {
   choice.request.rows = sizes[0];
   choice.request.cols = sizes[1];
   return choice;
 }
 
 Pair sizes_of(const BackendChoice& choice) { return {choice.setting.padded.intermediate, choice.setting.padded.hidden}; }
-Pair sizes_of(const StageChoice& choice) { return {choice.request.rows, choice.request.cols}; }
+Pair sizes_of(const BlockChoice& choice) { return {choice.request.rows, choice.request.cols}; }
 
 std::vector<std::string> broken_quantities(const BackendChoice& choice) {
   std::vector<std::string> quantities;
@@ -46,14 +46,14 @@ std::vector<std::string> broken_quantities(const BackendChoice& choice) {
   return quantities;
 }
 
-std::vector<std::string> broken_quantities(const StageChoice& choice) {
+std::vector<std::string> broken_quantities(const BlockChoice& choice) {
   std::vector<std::string> quantities;
-  for (const families::StageNeed& broken : families::broken_needs(*choice.stage, choice.request)) quantities.emplace_back(broken.quantity);
+  for (const families::BlockNeed& broken : families::broken_needs(*choice.block, choice.request)) quantities.emplace_back(broken.quantity);
   return quantities;
 }
 
-Subject program_of(StageChoice choice) {
-  Layout program = families::stage_layout(*choice.stage, choice.request);
+Subject program_of(BlockChoice choice) {
+  Layout program = families::block_layout(*choice.block, choice.request);
   return {std::move(choice), std::move(program), &layout::kKeep};
 }
 
@@ -63,7 +63,7 @@ Subject program_of(BackendChoice choice) {
   return {choice, std::move(plan.layout), plan.cast};
 }
 
-std::string_view option_of(const StageChoice&, const StageChoice&) { return "--shape"; }
+std::string_view option_of(const BlockChoice&, const BlockChoice&) { return "--shape"; }
 std::string_view option_of(const BackendChoice& refused, const BackendChoice& next) {
   return next.setting.sizes == refused.setting.sizes ? "--padded" : "--shape";
 }
@@ -87,7 +87,7 @@ std::optional<BackendChoice> next_taken(const BackendChoice& choice) {
   return other ? std::optional(reshaped(choice, *other)) : std::nullopt;
 }
 
-std::optional<StageChoice> next_taken(const StageChoice& choice) {
+std::optional<BlockChoice> next_taken(const BlockChoice& choice) {
   const auto next = next_acceptable(sizes_of(choice), 1, [&](const Pair& tried) { return broken_quantities(sized(choice, tried)); });
   return next ? std::optional(sized(choice, *next)) : std::nullopt;
 }
@@ -106,14 +106,14 @@ Subject subject_of(const Choice& choice) {
 }
 
 std::string name_of(const Choice& choice) {
-  if (const auto* stage = std::get_if<StageChoice>(&choice)) return std::string(stage->stage->name);
+  if (const auto* block = std::get_if<BlockChoice>(&choice)) return std::string(block->block->name);
   const auto& backend = std::get<BackendChoice>(choice);
   return fmt::format("{} {}", backend.row->backend, layout::name_of(backend.role));
 }
 
 std::string choices_of(const Choice& choice) {
-  if (const auto* stage = std::get_if<StageChoice>(&choice)) {
-    const StageRequest& request = stage->request;
+  if (const auto* block = std::get_if<BlockChoice>(&choice)) {
+    const BlockRequest& request = block->request;
     std::string text =
         fmt::format("shape={}x{}x{},unit-bits={},version={}", request.batch, request.rows, request.cols, request.unit_bits, request.version);
     for (const auto& [key, value] : request.params) text += fmt::format(",{}={}", key, value);
@@ -128,18 +128,18 @@ std::string choices_of(const Choice& choice) {
 }
 
 std::string spec_of(const Choice& choice) {
-  const auto* stage = std::get_if<StageChoice>(&choice);
-  const std::string_view name = stage != nullptr ? stage->stage->name : std::get<BackendChoice>(choice).row->backend;
+  const auto* block = std::get_if<BlockChoice>(&choice);
+  const std::string_view name = block != nullptr ? block->block->name : std::get<BackendChoice>(choice).row->backend;
   return fmt::format("{},{}", name, choices_of(choice));
 }
 
 const layout::Source& source_of(const Choice& choice) {
-  const auto* stage = std::get_if<StageChoice>(&choice);
-  return stage != nullptr ? stage->stage->source : std::get<BackendChoice>(choice).row->source;
+  const auto* block = std::get_if<BlockChoice>(&choice);
+  return block != nullptr ? block->block->source : std::get<BackendChoice>(choice).row->source;
 }
 
 std::string version_of(const Choice& choice) {
-  if (const auto* stage = std::get_if<StageChoice>(&choice)) return std::string(stage->request.version);
+  if (const auto* block = std::get_if<BlockChoice>(&choice)) return std::string(block->request.version);
   return fmt::format("engine {}", mx::deployment::name_of(std::get<BackendChoice>(choice).setting.engine));
 }
 

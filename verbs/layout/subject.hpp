@@ -7,9 +7,9 @@
 #include <variant>
 #include <vector>
 
+#include "model/families/building_block.hpp"
 #include "model/families/memory.hpp"
-#include "model/families/stage.hpp"
-#include "model/families/value_stage.hpp"
+#include "model/families/value_block.hpp"
 
 namespace mx::verbs {
 
@@ -31,8 +31,8 @@ std::string value_of(const LayoutQuery& query, std::string_view key);
 
 /// What a name stands for in the tables: a building block, one that changes values, or a backend (a row per format and engine).
 struct Named {
-  const families::StageLayout* stage = nullptr;
-  const families::ValueStage* value_stage = nullptr;
+  const families::BuildingBlock* block = nullptr;
+  const families::ValueBlock* value_block = nullptr;
   std::vector<const families::BackendLayout*> backends;
 };
 /// Throws Error(usage) with the nearest name.
@@ -45,11 +45,11 @@ struct BackendChoice {
   families::Setting setting;
 };
 /// A building block and what it is asked to lay out.
-struct StageChoice {
-  const families::StageLayout* stage;
-  families::StageRequest request;
+struct BlockChoice {
+  const families::BuildingBlock* block;
+  families::BlockRequest request;
 };
-using Choice = std::variant<StageChoice, BackendChoice>;
+using Choice = std::variant<BlockChoice, BackendChoice>;
 
 /// One tensor's way into memory.
 struct Subject {
@@ -85,6 +85,6 @@ std::optional<Tiles> tiles_of(const Subject& subject);
 /// The choice with the next sizes that its converter takes, its own if it takes them: padded sizes of a layer or, where padding is refused, another
 /// layer's sizes; rows and columns of a building block. None when none near by would do.
 std::optional<BackendChoice> next_taken(const BackendChoice& choice);
-std::optional<StageChoice> next_taken(const StageChoice& choice);
+std::optional<BlockChoice> next_taken(const BlockChoice& choice);
 
 }  // namespace mx::verbs

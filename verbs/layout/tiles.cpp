@@ -14,7 +14,7 @@ constexpr std::array<std::int64_t, 11> kMultiples{1, 2, 4, 8, 16, 32, 64, 128, 2
 
 std::int64_t rounded(std::int64_t size, std::int64_t multiple) { return (size + multiple - 1) / multiple * multiple; }
 
-StageChoice sized(StageChoice choice, std::int64_t rows, std::int64_t cols) {
+BlockChoice sized(BlockChoice choice, std::int64_t rows, std::int64_t cols) {
   choice.request.rows = rows;
   choice.request.cols = cols;
   return choice;
@@ -27,7 +27,7 @@ BackendChoice sized(BackendChoice choice, std::int64_t intermediate, std::int64_
   return choice;
 }
 
-bool is_refused(const StageChoice& choice) { return !families::broken_needs(*choice.stage, choice.request).empty(); }
+bool is_refused(const BlockChoice& choice) { return !families::broken_needs(*choice.block, choice.request).empty(); }
 bool is_refused(const BackendChoice& choice) {
   const layout::Sizes& sizes = choice.setting.sizes;
   if (sizes.intermediate % sizes.group != 0 || sizes.hidden % sizes.group != 0) return true;
@@ -59,7 +59,7 @@ std::optional<Tiles> larger_tiles(const AnyChoice& choice, std::int64_t rows, st
 
 std::optional<Tiles> tiles_of(const Subject& subject) {
   if (const auto digits = subject.layout.digits()) return Tiles{*digits, {}};
-  if (const auto* stage = std::get_if<StageChoice>(&subject.choice)) return larger_tiles(*stage, stage->request.rows, stage->request.cols);
+  if (const auto* block = std::get_if<BlockChoice>(&subject.choice)) return larger_tiles(*block, block->request.rows, block->request.cols);
   const auto& backend = std::get<BackendChoice>(subject.choice);
   return larger_tiles(backend, backend.setting.padded.intermediate, backend.setting.padded.hidden);
 }

@@ -6,8 +6,8 @@
 #include <array>
 
 #include "model/error.hpp"
+#include "model/families/building_block.hpp"
 #include "model/families/memory.hpp"
-#include "model/families/stage.hpp"
 #include "model/names.hpp"
 
 namespace mx::verbs {
@@ -102,10 +102,10 @@ const ScaleLayout& scale_layout_named(std::string_view name) {
 std::vector<std::uint32_t> scales_in(const ScaleLayout& layout, const QuantizedMatrix& matrix, const BlockFormat& format) {
   std::vector<std::uint32_t> scales;
   for (const QuantizedBlock& block : matrix.blocks) scales.push_back(block.scale);
-  if (layout.stage.empty()) return scales;
+  if (layout.block.empty()) return scales;
   std::vector<std::uint32_t> placed;
   for (const std::int64_t from :
-       families::stage_layout(layout.stage, 1, matrix.rows_of_blocks(), matrix.blocks_of_a_row(), format.scale->width).gather()) {
+       families::block_layout(layout.block, 1, matrix.rows_of_blocks(), matrix.blocks_of_a_row(), format.scale->width).gather()) {
     placed.push_back(from < 0 ? 0 : scales[static_cast<std::size_t>(from)]);
   }
   return placed;

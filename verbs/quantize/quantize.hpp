@@ -50,7 +50,7 @@ QuantizedMatrix quantize_matrix(std::span<const std::uint32_t> values, const Qua
 /// Places of block scales in memory.
 struct ScaleLayout {
   std::string_view name;   ///< "linear", "128x4", "8x4"
-  std::string_view stage;  ///< the building block of model/layout; empty: row by row, without padding
+  std::string_view block;  ///< the building block of model/layout; empty: row by row, without padding
 };
 std::span<const ScaleLayout> all_scale_layouts();
 /// Throws Error(usage) with the nearest known name.

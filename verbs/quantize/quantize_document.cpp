@@ -35,7 +35,7 @@ Table elements_of(const QuantizeRequest& request, std::span<const std::uint32_t>
 void add_memory(Document& document, const ScaleLayout& layout, const std::vector<std::uint32_t>& scales, const Format& format) {
   Json memory = Json::array();
   for (std::uint32_t scale : scales) memory.push_back(hex(scale, format));
-  if (!layout.stage.empty()) {
+  if (!layout.block.empty()) {
     document.line(fmt::format("scales in memory, {}: {} of {} bits", layout.name, scales.size(), format.width));
     constexpr std::size_t kLine = 16;
     std::string line;

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "model/families/aiter/family.hpp"
 #include "model/families/arithmetic_rows.hpp"
 
 namespace mx::families {
@@ -60,6 +61,6 @@ constexpr std::array kRows{
 
 }  // namespace
 
-std::span<const ExecutionRow> aiter_executions() { return kRows; }
+constinit const std::span<const ExecutionRow> kAiterExecutions{kRows};
 
 }  // namespace mx::families

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "model/families/stage.hpp"
+#include "model/families/building_block.hpp"
 #include "model/families/triton_kernels/blocks.hpp"
 #include "model/fault.hpp"
 

@@ -1,5 +1,5 @@
 #pragma once
-// The tiles of AITER's weight and scale shuffles, for its stages and its backends. `rows` and `cols` are the last two axes of the view.
+// The tiles of AITER's weight and scale shuffles, for its blocks and its backends. `rows` and `cols` are the last two axes of the view.
 
 #include <cstdint>
 #include <string_view>

@@ -1,5 +1,6 @@
 // AITER's kernels on ROCm: MXFP4 with 16-bit and with MXFP4 activations, FP8 and MXFP8.
 
+#include "model/families/aiter/family.hpp"
 #include "model/families/memory.hpp"
 
 #include <array>
@@ -213,6 +214,6 @@ constexpr std::array<BackendLayout, 7> kRows{
 
 }  // namespace
 
-std::span<const BackendLayout> aiter_layouts() { return kRows; }
+constinit const std::span<const BackendLayout> kAiterLayouts{kRows};
 
 }  // namespace mx::families

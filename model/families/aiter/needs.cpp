@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "model/families/aiter/family.hpp"
 #include "model/families/facts.hpp"
 
 namespace mx::families {
@@ -205,7 +206,7 @@ constexpr std::array kTables = {NeedTable{kMxfp4Oracles, false, mxfp4::kNeeds}, 
 
 }  // namespace
 
-std::span<const NeedTable> aiter_needs() { return kTables; }
-std::span<const KernelClassFacts> aiter_classes() { return kClasses; }
+constinit const std::span<const NeedTable> kAiterNeeds{kTables};
+constinit const std::span<const KernelClassFacts> kAiterClasses{kClasses};
 
 }  // namespace mx::families

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "model/families/aiter/family.hpp"
 #include "model/families/setting_key_rows.hpp"
 
 namespace mx::families {
@@ -14,6 +15,6 @@ constexpr std::array<SettingKey, 1> kKeys{{
 
 }  // namespace
 
-std::span<const SettingKey> aiter_setting_keys() { return kKeys; }
+constinit const std::span<const SettingKey> kAiterSettingKeys{kKeys};
 
 }  // namespace mx::families

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "model/families/arithmetic_rows.hpp"
+#include "model/families/b12x/family.hpp"
 
 namespace mx::families {
 namespace {
@@ -20,6 +21,6 @@ constexpr std::array kRows{b12x()};
 
 }  // namespace
 
-std::span<const ExecutionRow> b12x_executions() { return kRows; }
+constinit const std::span<const ExecutionRow> kB12xExecutions{kRows};
 
 }  // namespace mx::families

@@ -3,9 +3,10 @@
 #include <array>
 #include <string>
 
+#include "model/families/b12x/family.hpp"
+#include "model/families/building_block.hpp"
 #include "model/families/matrix.hpp"
 #include "model/families/memory_rows.hpp"
-#include "model/families/stage.hpp"
 
 namespace mx::families {
 namespace {
@@ -60,6 +61,6 @@ constexpr std::array<BackendLayout, 4> kRows{
 
 }  // namespace
 
-std::span<const BackendLayout> b12x_layouts() { return kRows; }
+constinit const std::span<const BackendLayout> kB12xLayouts{kRows};
 
 }  // namespace mx::families

@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "model/families/b12x/family.hpp"
 #include "model/families/facts.hpp"
 
 namespace mx::families {
@@ -72,7 +73,7 @@ constexpr std::array kTables = {NeedTable{kNvfp4Oracles, false, kNeeds}, NeedTab
 
 }  // namespace
 
-std::span<const NeedTable> b12x_needs() { return kTables; }
-std::span<const KernelClassFacts> b12x_classes() { return kClasses; }
+constinit const std::span<const NeedTable> kB12xNeeds{kTables};
+constinit const std::span<const KernelClassFacts> kB12xClasses{kClasses};
 
 }  // namespace mx::families

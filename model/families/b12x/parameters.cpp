@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "model/families/b12x/family.hpp"
 #include "model/families/setting_key_rows.hpp"
 
 namespace mx::families {
@@ -14,6 +15,6 @@ constexpr std::array<SettingKey, 1> kKeys{{
 
 }  // namespace
 
-std::span<const SettingKey> b12x_setting_keys() { return kKeys; }
+constinit const std::span<const SettingKey> kB12xSettingKeys{kKeys};
 
 }  // namespace mx::families

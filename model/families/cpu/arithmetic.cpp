@@ -3,6 +3,7 @@
 #include <array>
 
 #include "model/families/arithmetic_rows.hpp"
+#include "model/families/cpu/family.hpp"
 
 namespace mx::families {
 namespace {
@@ -40,6 +41,6 @@ constexpr std::array kRows{
 
 }  // namespace
 
-std::span<const ExecutionRow> cpu_executions() { return kRows; }
+constinit const std::span<const ExecutionRow> kCpuExecutions{kRows};
 
 }  // namespace mx::families

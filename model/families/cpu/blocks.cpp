@@ -4,7 +4,7 @@
 #include <numeric>
 #include <vector>
 
-#include "model/families/stage.hpp"
+#include "model/families/building_block.hpp"
 #include "model/fault.hpp"
 
 namespace mx::families::blocks {

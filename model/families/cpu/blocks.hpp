@@ -1,5 +1,5 @@
 #pragma once
-// How the CPU kernels (AMX) pack weights and scales in blocks of 32 rows, for their stages and their backend. Axes [batch, rows, cols].
+// How the CPU kernels (AMX) pack weights and scales in blocks of 32 rows, for their blocks and their backend. Axes [batch, rows, cols].
 
 #include <string_view>
 

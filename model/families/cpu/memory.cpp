@@ -4,6 +4,7 @@
 
 #include "model/families/casts.hpp"
 #include "model/families/cpu/blocks.hpp"
+#include "model/families/cpu/family.hpp"
 #include "model/families/memory_rows.hpp"
 #include "model/families/row_blocks.hpp"
 
@@ -58,6 +59,6 @@ constexpr std::array<BackendLayout, 3> kRows{{
 
 }  // namespace
 
-std::span<const BackendLayout> cpu_layouts() { return kRows; }
+constinit const std::span<const BackendLayout> kCpuLayouts{kRows};
 
 }  // namespace mx::families

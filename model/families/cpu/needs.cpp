@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "model/families/cpu/family.hpp"
 #include "model/families/facts.hpp"
 
 namespace mx::families {
@@ -118,7 +119,7 @@ constexpr std::array kTables = {NeedTable{kMxfp4Oracles, false, mxfp4::kNeeds}, 
 
 }  // namespace
 
-std::span<const NeedTable> cpu_needs() { return kTables; }
-std::span<const KernelClassFacts> cpu_classes() { return kClasses; }
+constinit const std::span<const NeedTable> kCpuNeeds{kTables};
+constinit const std::span<const KernelClassFacts> kCpuClasses{kClasses};
 
 }  // namespace mx::families

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "model/families/arithmetic_rows.hpp"
+#include "model/families/cutedsl/family.hpp"
 
 namespace mx::families {
 namespace {
@@ -29,6 +30,6 @@ constexpr std::array kRows{
 
 }  // namespace
 
-std::span<const ExecutionRow> cutedsl_executions() { return kRows; }
+constinit const std::span<const ExecutionRow> kCutedslExecutions{kRows};
 
 }  // namespace mx::families

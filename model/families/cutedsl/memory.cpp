@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "model/families/cutedsl/family.hpp"
 #include "model/families/matrix.hpp"
 #include "model/families/memory_rows.hpp"
 #include "model/families/row_blocks.hpp"
@@ -40,21 +41,21 @@ constexpr std::array<BackendLayout, 3> kRows{
     nvfp4_tiled_row("cutedsl", "FLASHINFER_CUTEDSL_BATCHED", kNvfp4Kept, deployment::since(deployment::kVllm2026_05), build_batched),
 };
 
-std::vector<StageNeed> broken_interleave(const StageRequest& request) {
-  std::vector<StageNeed> broken;
+std::vector<BlockNeed> broken_interleave(const BlockRequest& request) {
+  std::vector<BlockNeed> broken;
   need_multiple(broken, kRowsAxis, request.rows, 2 * request.param("group_rows"), "groups of rows of both halves alternate");
   return broken;
 }
 
-layout::Layout interleave(const StageRequest& request) {
+layout::Layout interleave(const BlockRequest& request) {
   layout::Layout layout({{"batch", request.batch}, {"rows", request.rows}, {"cols", request.cols}}, request.unit_bits);
   return blocks::alternate_halves(layout, kRowsAxis, request.param("group_rows"));
 }
 
-constexpr std::array<StageParam, 1> kGroupRows{{{"group_rows", kBlockRows, 1, 1 << 20, "rows of one half before the other's follow"}}};
+constexpr std::array<BlockParam, 1> kGroupRows{{{"group_rows", kBlockRows, 1, 1 << 20, "rows of one half before the other's follow"}}};
 constexpr std::array<std::string_view, 1> kVersions{"vllm-2026-08"};
 
-constexpr std::array<StageLayout, 1> kStages{{
+constexpr std::array<BuildingBlock, 1> kBuildingBlocks{{
     {"nvfp4_moe.FLASHINFER_CUTEDSL",
      "rows",
      0,
@@ -69,7 +70,7 @@ constexpr std::array<StageLayout, 1> kStages{{
 
 }  // namespace
 
-std::span<const BackendLayout> cutedsl_layouts() { return kRows; }
-std::span<const StageLayout> cutedsl_stages() { return kStages; }
+constinit const std::span<const BackendLayout> kCutedslLayouts{kRows};
+constinit const std::span<const BuildingBlock> kCutedslBlocks{kBuildingBlocks};
 
 }  // namespace mx::families

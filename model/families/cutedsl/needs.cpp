@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "model/families/cutedsl/family.hpp"
 #include "model/families/facts.hpp"
 
 namespace mx::families {
@@ -57,7 +58,7 @@ constexpr std::array kTables = {NeedTable{kNvfp4Oracles, false, kNeeds}};
 
 }  // namespace
 
-std::span<const NeedTable> cutedsl_needs() { return kTables; }
-std::span<const KernelClassFacts> cutedsl_classes() { return kClasses; }
+constinit const std::span<const NeedTable> kCutedslNeeds{kTables};
+constinit const std::span<const KernelClassFacts> kCutedslClasses{kClasses};
 
 }  // namespace mx::families

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "model/families/arithmetic_rows.hpp"
+#include "model/families/cutlass_w4a8/family.hpp"
 #include "model/families/cutlass_w4a8/values.hpp"
 #include "model/layout/grains.hpp"
 
@@ -60,6 +61,6 @@ constexpr std::array kRows{w4a8()};
 
 }  // namespace
 
-std::span<const ExecutionRow> cutlass_w4a8_executions() { return kRows; }
+constinit const std::span<const ExecutionRow> kCutlassW4a8Executions{kRows};
 
 }  // namespace mx::families

@@ -1,5 +1,6 @@
 // W4A8 with CUTLASS on sm90: int4 weights re-coded and reordered, group scales as e4m3 in eight multiples, a channel scale per row.
 
+#include "model/families/cutlass_w4a8/family.hpp"
 #include "model/families/memory.hpp"
 
 #include <array>
@@ -95,6 +96,6 @@ constexpr std::array<BackendLayout, 1> kRows{{
 
 }  // namespace
 
-std::span<const BackendLayout> cutlass_w4a8_layouts() { return kRows; }
+constinit const std::span<const BackendLayout> kCutlassW4a8Layouts{kRows};
 
 }  // namespace mx::families

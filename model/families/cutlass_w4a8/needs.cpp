@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "model/families/cutlass_w4a8/family.hpp"
 #include "model/families/facts.hpp"
 
 namespace mx::families {
@@ -63,7 +64,7 @@ constexpr std::array kTables = {NeedTable{kW4a8Oracles, false, kNeeds}};
 
 }  // namespace
 
-std::span<const NeedTable> cutlass_w4a8_needs() { return kTables; }
-std::span<const KernelClassFacts> cutlass_w4a8_classes() { return kClasses; }
+constinit const std::span<const NeedTable> kCutlassW4a8Needs{kTables};
+constinit const std::span<const KernelClassFacts> kCutlassW4a8Classes{kClasses};
 
 }  // namespace mx::families

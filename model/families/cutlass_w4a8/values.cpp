@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "model/families/stage.hpp"
+#include "model/families/building_block.hpp"
 #include "model/fault.hpp"
 #include "model/numerics/convert.hpp"
 #include "model/numerics/f32.hpp"
@@ -50,18 +50,6 @@ std::uint32_t w4a8_quantize_scales(std::span<const std::uint16_t> scales, std::s
 std::array<std::int32_t, 3> w4a8_layout_words(std::int64_t rows, std::int64_t columns) {
   const std::int64_t blocks = rows / 16;
   return {static_cast<std::int32_t>(blocks), static_cast<std::int32_t>(columns / 32), static_cast<std::int32_t>(512 * blocks)};
-}
-
-W4a8Strides w4a8_strides(const layout::Sizes& sizes) {
-  const std::int64_t rows = 2 * sizes.intermediate;
-  return {.a1 = sizes.hidden,
-          .a2 = sizes.intermediate,
-          .c1 = rows,
-          .c2 = sizes.hidden,
-          .s1 = {rows, 0},
-          .s2 = {sizes.hidden, 0},
-          .b1 = w4a8_layout_words(rows, sizes.hidden),
-          .b2 = w4a8_layout_words(sizes.hidden, sizes.intermediate)};
 }
 
 namespace blocks {

@@ -1,5 +1,5 @@
 #pragma once
-// Value changes of the W4A8 conversion (int4 weights, fp8 activations, CUTLASS on sm90), for its stages and its backend.
+// Value changes of the W4A8 conversion (int4 weights, fp8 activations, CUTLASS on sm90), for its blocks and its backend.
 // Source: vllm-project/vllm 017e9f4448b700e85ee16023287b025693c72b9e, files named beside each.
 
 #include <array>
@@ -27,20 +27,6 @@ std::uint32_t w4a8_quantize_scales(std::span<const std::uint16_t> scales, std::s
 
 /// What encode_and_reorder_int4b returns of the order of one expert: rows / 16, columns / 32, nibbles of 32 columns of all rows.
 std::array<std::int32_t, 3> w4a8_layout_words(std::int64_t rows, std::int64_t columns);
-
-/// What the kernel is told beside the tensors; the same for every local expert. compressed_tensors_moe_w4a8_fp8.py, process_weights_after_loading.
-struct W4a8Strides {
-  std::int64_t a1;                 ///< activations into w13: H
-  std::int64_t a2;                 ///< activations into w2: I
-  std::int64_t c1;                 ///< results of w13: 2I
-  std::int64_t c2;                 ///< results of w2: H
-  std::array<std::int64_t, 2> s1;  ///< group scales of w13: 2I, 0
-  std::array<std::int64_t, 2> s2;  ///< group scales of w2: H, 0
-  std::array<std::int32_t, 3> b1;  ///< reordered w13: rows / 16, columns / 32, nibbles of 32 columns of all rows
-  std::array<std::int32_t, 3> b2;  ///< reordered w2, likewise
-};
-/// Gated sizes that the backend converts (H and I multiples of 256).
-W4a8Strides w4a8_strides(const layout::Sizes& sizes);
 
 namespace blocks {
 

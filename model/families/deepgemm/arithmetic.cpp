@@ -3,6 +3,7 @@
 #include <array>
 
 #include "model/families/arithmetic_rows.hpp"
+#include "model/families/deepgemm/family.hpp"
 
 namespace mx::families {
 namespace {
@@ -34,6 +35,6 @@ constexpr std::array kRows{
 
 }  // namespace
 
-std::span<const ExecutionRow> deepgemm_executions() { return kRows; }
+constinit const std::span<const ExecutionRow> kDeepgemmExecutions{kRows};
 
 }  // namespace mx::families

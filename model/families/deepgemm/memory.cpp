@@ -4,13 +4,14 @@
 #include <array>
 #include <cstdint>
 
+#include "model/families/building_block.hpp"
 #include "model/families/casts.hpp"
 #include "model/families/deepgemm/blocks.hpp"
+#include "model/families/deepgemm/family.hpp"
 #include "model/families/deepgemm/values.hpp"
 #include "model/families/matrix.hpp"
 #include "model/families/memory_rows.hpp"
 #include "model/families/row_blocks.hpp"
-#include "model/families/stage.hpp"
 
 namespace mx::families {
 namespace {
@@ -168,6 +169,6 @@ constexpr std::array<BackendLayout, 8> kRows{
 
 }  // namespace
 
-std::span<const BackendLayout> deepgemm_layouts() { return kRows; }
+constinit const std::span<const BackendLayout> kDeepgemmLayouts{kRows};
 
 }  // namespace mx::families

@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "model/families/deepgemm/family.hpp"
 #include "model/families/facts.hpp"
 
 namespace mx::families {
@@ -109,7 +110,7 @@ constexpr std::array kTables = {NeedTable{kMxfp4Oracles, false, mxfp4::kNeeds}, 
 
 }  // namespace
 
-std::span<const NeedTable> deepgemm_needs() { return kTables; }
-std::span<const KernelClassFacts> deepgemm_classes() { return kClasses; }
+constinit const std::span<const NeedTable> kDeepgemmNeeds{kTables};
+constinit const std::span<const KernelClassFacts> kDeepgemmClasses{kClasses};
 
 }  // namespace mx::families

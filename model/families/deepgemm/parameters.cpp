@@ -4,6 +4,7 @@
 #include <string>
 
 #include "model/error.hpp"
+#include "model/families/deepgemm/family.hpp"
 #include "model/families/setting_key_rows.hpp"
 
 namespace mx::families {
@@ -32,8 +33,8 @@ constexpr std::array<SettingVariable, 1> kVariables{{{kE8m0Variable, "deep-gemm-
 
 }  // namespace
 
-std::span<const SettingVariable> deepgemm_setting_variables() { return kVariables; }
+constinit const std::span<const SettingVariable> kDeepgemmSettingVariables{kVariables};
 
-std::span<const SettingKey> deepgemm_setting_keys() { return kKeys; }
+constinit const std::span<const SettingKey> kDeepgemmSettingKeys{kKeys};
 
 }  // namespace mx::families

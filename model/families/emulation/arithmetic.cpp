@@ -3,6 +3,7 @@
 #include <array>
 
 #include "model/families/arithmetic_rows.hpp"
+#include "model/families/emulation/family.hpp"
 
 namespace mx::families {
 namespace {
@@ -46,6 +47,6 @@ constexpr std::array kRows{
 
 }  // namespace
 
-std::span<const ExecutionRow> emulation_executions() { return kRows; }
+constinit const std::span<const ExecutionRow> kEmulationExecutions{kRows};
 
 }  // namespace mx::families

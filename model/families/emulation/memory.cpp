@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "model/families/emulation/family.hpp"
 #include "model/families/memory_rows.hpp"
 
 namespace mx::families {
@@ -23,6 +24,6 @@ constexpr std::array<BackendLayout, 3> kRows{
 
 }  // namespace
 
-std::span<const BackendLayout> emulation_layouts() { return kRows; }
+constinit const std::span<const BackendLayout> kEmulationLayouts{kRows};
 
 }  // namespace mx::families

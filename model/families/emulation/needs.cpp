@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "model/deployment/vocabulary.hpp"
+#include "model/families/emulation/family.hpp"
 #include "model/families/facts.hpp"
 
 namespace mx::families {
@@ -61,7 +62,7 @@ constexpr std::array kTables = {NeedTable{kMxfp4Oracles, false, mxfp4::kNeeds}, 
 
 }  // namespace
 
-std::span<const NeedTable> emulation_needs() { return kTables; }
-std::span<const KernelClassFacts> emulation_classes() { return kClasses; }
+constinit const std::span<const NeedTable> kEmulationNeeds{kTables};
+constinit const std::span<const KernelClassFacts> kEmulationClasses{kClasses};
 
 }  // namespace mx::families

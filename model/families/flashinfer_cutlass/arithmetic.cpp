@@ -3,6 +3,7 @@
 #include <array>
 
 #include "model/families/arithmetic_rows.hpp"
+#include "model/families/flashinfer_cutlass/family.hpp"
 
 namespace mx::families {
 namespace {
@@ -62,6 +63,6 @@ constexpr std::array kRows{
 
 }  // namespace
 
-std::span<const ExecutionRow> flashinfer_cutlass_executions() { return kRows; }
+constinit const std::span<const ExecutionRow> kFlashinferCutlassExecutions{kRows};
 
 }  // namespace mx::families

@@ -3,10 +3,11 @@
 #include <array>
 
 #include "model/families/block_scales.hpp"
+#include "model/families/building_block.hpp"
+#include "model/families/flashinfer_cutlass/family.hpp"
 #include "model/families/flashinfer_cutlass/sm90_mixed_blocks.hpp"
 #include "model/families/matrix.hpp"
 #include "model/families/memory_rows.hpp"
-#include "model/families/stage.hpp"
 
 namespace mx::families {
 namespace {
@@ -92,6 +93,6 @@ constexpr std::array<BackendLayout, 5> kRows{
 
 }  // namespace
 
-std::span<const BackendLayout> flashinfer_cutlass_layouts() { return kRows; }
+constinit const std::span<const BackendLayout> kFlashinferCutlassLayouts{kRows};
 
 }  // namespace mx::families

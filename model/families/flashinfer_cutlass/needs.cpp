@@ -4,6 +4,7 @@
 #include <array>
 
 #include "model/families/facts.hpp"
+#include "model/families/flashinfer_cutlass/family.hpp"
 
 namespace mx::families {
 namespace {
@@ -163,7 +164,7 @@ constexpr std::array kTables = {NeedTable{kMxfp4Oracles, false, mxfp4::kNeeds}, 
 
 }  // namespace
 
-std::span<const NeedTable> flashinfer_cutlass_needs() { return kTables; }
-std::span<const KernelClassFacts> flashinfer_cutlass_classes() { return kClasses; }
+constinit const std::span<const NeedTable> kFlashinferCutlassNeeds{kTables};
+constinit const std::span<const KernelClassFacts> kFlashinferCutlassClasses{kClasses};
 
 }  // namespace mx::families

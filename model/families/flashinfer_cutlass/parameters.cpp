@@ -1,5 +1,6 @@
 // Words for what FlashInfer's converters look at.
 
+#include "model/families/flashinfer_cutlass/family.hpp"
 #include "model/families/flashinfer_cutlass/parameters.hpp"
 
 #include <algorithm>
@@ -87,6 +88,6 @@ std::optional<Flashinfer> flashinfer_asked_by(Text engine_release) {
 
 Flashinfer flashinfer_of(const Setting& setting) { return setting.flashinfer.release.value_or(Flashinfer::v0_6_11); }
 
-std::span<const SettingKey> flashinfer_setting_keys() { return kKeys; }
+constinit const std::span<const SettingKey> kFlashinferCutlassSettingKeys{kKeys};
 
 }  // namespace mx::families

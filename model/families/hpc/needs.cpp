@@ -3,6 +3,7 @@
 #include <array>
 
 #include "model/families/facts.hpp"
+#include "model/families/hpc/family.hpp"
 
 namespace mx::families {
 namespace {
@@ -35,7 +36,7 @@ constexpr std::array kTables = {NeedTable{kFp8Oracles, false, kNeeds}};
 
 }  // namespace
 
-std::span<const NeedTable> hpc_needs() { return kTables; }
-std::span<const KernelClassFacts> hpc_classes() { return kClasses; }
+constinit const std::span<const NeedTable> kHpcNeeds{kTables};
+constinit const std::span<const KernelClassFacts> kHpcClasses{kClasses};
 
 }  // namespace mx::families

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "model/families/arithmetic_rows.hpp"
+#include "model/families/humming/family.hpp"
 
 namespace mx::families {
 namespace {
@@ -27,6 +28,6 @@ constexpr std::array kRows{humming()};
 
 }  // namespace
 
-std::span<const ExecutionRow> humming_executions() { return kRows; }
+constinit const std::span<const ExecutionRow> kHummingExecutions{kRows};
 
 }  // namespace mx::families

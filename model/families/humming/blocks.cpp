@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "model/families/stage.hpp"
+#include "model/families/building_block.hpp"
 
 namespace mx::families::blocks {
 namespace {

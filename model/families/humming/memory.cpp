@@ -1,16 +1,17 @@
 // Humming: Marlin's fragments with more cases. Rows stay as loaded; the engine pads N to 256 and K to 128 before anything else, with zeros and with
 // scales of one. Source: spec layouts 8.3.
 
+#include "model/families/humming/family.hpp"
 #include "model/families/memory.hpp"
 
 #include <array>
 
+#include "model/families/building_block.hpp"
 #include "model/families/fragments.hpp"
 #include "model/families/humming/blocks.hpp"
 #include "model/families/humming/values.hpp"
 #include "model/families/memory_rows.hpp"
 #include "model/families/row_blocks.hpp"
-#include "model/families/stage.hpp"
 #include "model/fault.hpp"
 
 namespace mx::families {
@@ -178,6 +179,6 @@ constexpr std::array<BackendLayout, 7> kRows{
 
 }  // namespace
 
-std::span<const BackendLayout> humming_layouts() { return kRows; }
+constinit const std::span<const BackendLayout> kHummingLayouts{kRows};
 
 }  // namespace mx::families

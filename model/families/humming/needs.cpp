@@ -4,6 +4,7 @@
 #include <array>
 
 #include "model/families/facts.hpp"
+#include "model/families/humming/family.hpp"
 
 namespace mx::families {
 namespace {
@@ -50,7 +51,7 @@ constexpr std::array kTables = {NeedTable{kMxfp4Oracles, false, kNeeds}};
 
 }  // namespace
 
-std::span<const NeedTable> humming_needs() { return kTables; }
-std::span<const KernelClassFacts> humming_classes() { return kClasses; }
+constinit const std::span<const NeedTable> kHummingNeeds{kTables};
+constinit const std::span<const KernelClassFacts> kHummingClasses{kClasses};
 
 }  // namespace mx::families

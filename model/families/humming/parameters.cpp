@@ -1,5 +1,6 @@
 // Words for what Humming's converter looks at.
 
+#include "model/families/humming/family.hpp"
 #include "model/families/humming/parameters.hpp"
 
 #include <algorithm>
@@ -46,6 +47,6 @@ Humming humming_of(const Setting& setting) {
   return setting.humming.release.value_or(setting.engine >= deployment::kVllm2026_08 ? Humming::v0_1_12 : Humming::v0_1_0);
 }
 
-std::span<const SettingKey> humming_setting_keys() { return kKeys; }
+constinit const std::span<const SettingKey> kHummingSettingKeys{kKeys};
 
 }  // namespace mx::families

@@ -1,3 +1,4 @@
+#include "model/families/humming/family.hpp"
 #include "model/families/humming/values.hpp"
 
 #include <algorithm>
@@ -7,7 +8,7 @@
 
 #include "model/error.hpp"
 #include "model/families/row_blocks.hpp"
-#include "model/families/value_stage.hpp"
+#include "model/families/value_block.hpp"
 #include "model/layout/grains.hpp"
 #include "model/numerics/convert.hpp"
 #include "model/numerics/f32.hpp"
@@ -309,10 +310,10 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& text) { throw Error(ErrorCode::usage, text, "humming.mxfp4_w4a8"); }
 
-StageTensors requantize(const StageTensors& inputs, const StageParams&) {
+BlockTensors requantize(const BlockTensors& inputs, const BlockParams&) {
   constexpr std::size_t kBytesPerGroup = 16;
-  StageTensor weight = inputs.find("w")->second;
-  const StageTensor& delta = inputs.find("delta")->second;
+  BlockTensor weight = inputs.find("w")->second;
+  const BlockTensor& delta = inputs.find("delta")->second;
   if (delta.bits != 8 || weight.bytes.size() != kBytesPerGroup * delta.bytes.size()) {
     refuse("w has " + std::to_string(weight.bytes.size()) + " bytes and delta " + std::to_string(delta.bytes.size()) + ": one byte for each 16 of w");
   }
@@ -329,7 +330,7 @@ constexpr std::array<std::string_view, 2> kInputs{"w", "delta"};
 constexpr std::array<std::string_view, 1> kOutputs{"w"};
 constexpr std::array<std::string_view, 1> kVersions{"humming-2026-05"};
 
-constexpr std::array<ValueStage, 1> kStages{{
+constexpr std::array<ValueBlock, 1> kBuildingBlocks{{
     {"humming.mxfp4_w4a8",
      "e2m1 codes in groups of 32, each divided by its group's 2^delta",
      "w <- round(w / 2^delta[group]), nearest, ties away from zero; -0 is read as +0",
@@ -343,6 +344,6 @@ constexpr std::array<ValueStage, 1> kStages{{
 
 }  // namespace
 
-std::span<const ValueStage> humming_value_stages() { return kStages; }
+constinit const std::span<const ValueBlock> kHummingValueBlocks{kBuildingBlocks};
 
 }  // namespace mx::families

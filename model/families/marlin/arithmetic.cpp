@@ -3,6 +3,7 @@
 #include <array>
 
 #include "model/families/arithmetic_rows.hpp"
+#include "model/families/marlin/family.hpp"
 
 namespace mx::families {
 namespace {
@@ -89,6 +90,6 @@ constexpr std::array kRows{
 
 }  // namespace
 
-std::span<const ExecutionRow> marlin_executions() { return kRows; }
+constinit const std::span<const ExecutionRow> kMarlinExecutions{kRows};
 
 }  // namespace mx::families

@@ -1,6 +1,7 @@
 // Marlin: weight-only kernels for devices without the formats' own instructions. Rows stay in order; weights lie as the lanes of a warp read them,
 // scales along N first.
 
+#include "model/families/marlin/family.hpp"
 #include "model/families/memory.hpp"
 
 #include <algorithm>
@@ -8,11 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "model/families/building_block.hpp"
 #include "model/families/casts.hpp"
 #include "model/families/fragments.hpp"
 #include "model/families/marlin/values.hpp"
 #include "model/families/ran.hpp"
-#include "model/families/stage.hpp"
 #include "model/fault.hpp"
 
 namespace mx::families {
@@ -261,6 +262,6 @@ layout::Layout marlin::fp8_scale_layout(layout::Layout given, layout::Role role,
   return permute_scales(layout, role, setting);
 }
 
-std::span<const BackendLayout> marlin_layouts() { return kRows; }
+constinit const std::span<const BackendLayout> kMarlinLayouts{kRows};
 
 }  // namespace mx::families

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "model/families/facts.hpp"
+#include "model/families/marlin/family.hpp"
 
 namespace mx::families {
 namespace {
@@ -91,7 +92,7 @@ constexpr std::array kTables = {NeedTable{kMxfp4Oracles, false, mxfp4::kNeeds}, 
 
 }  // namespace
 
-std::span<const NeedTable> marlin_needs() { return kTables; }
-std::span<const KernelClassFacts> marlin_classes() { return kClasses; }
+constinit const std::span<const NeedTable> kMarlinNeeds{kTables};
+constinit const std::span<const KernelClassFacts> kMarlinClasses{kClasses};
 
 }  // namespace mx::families

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "model/families/marlin/family.hpp"
 #include "model/families/setting_key_rows.hpp"
 
 namespace mx::families {
@@ -17,6 +18,6 @@ constexpr std::array<SettingKey, 1> kKeys{{
 
 }  // namespace
 
-std::span<const SettingKey> marlin_setting_keys() { return kKeys; }
+constinit const std::span<const SettingKey> kMarlinSettingKeys{kKeys};
 
 }  // namespace mx::families

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "model/families/facts.hpp"
+#include "model/families/moonep/family.hpp"
 
 namespace mx::families {
 namespace {
@@ -38,7 +39,7 @@ constexpr std::array kTables = {NeedTable{kPlainOracles, false, kNeeds}};
 
 }  // namespace
 
-std::span<const NeedTable> moonep_needs() { return kTables; }
-std::span<const KernelClassFacts> moonep_classes() { return kClasses; }
+constinit const std::span<const NeedTable> kMoonepNeeds{kTables};
+constinit const std::span<const KernelClassFacts> kMoonepClasses{kClasses};
 
 }  // namespace mx::families

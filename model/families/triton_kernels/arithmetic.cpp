@@ -3,6 +3,7 @@
 #include <array>
 
 #include "model/families/arithmetic_rows.hpp"
+#include "model/families/triton_kernels/family.hpp"
 
 namespace mx::families {
 namespace {
@@ -53,6 +54,6 @@ constexpr std::array kRows{
 
 }  // namespace
 
-std::span<const ExecutionRow> triton_kernels_executions() { return kRows; }
+constinit const std::span<const ExecutionRow> kTritonKernelsExecutions{kRows};
 
 }  // namespace mx::families

@@ -4,7 +4,7 @@
 #include <array>
 #include <string>
 
-#include "model/families/stage.hpp"
+#include "model/families/building_block.hpp"
 #include "model/fault.hpp"
 
 namespace mx::families::blocks {

@@ -1,13 +1,14 @@
 // triton_kernels: rows stay as loaded; weights and scales get the layout that the device's kernels read. The engine's own Triton kernels read FP8 as
 // it was loaded.
 
+#include "model/families/triton_kernels/family.hpp"
 #include "model/families/triton_kernels/memory.hpp"
 
 #include <array>
 
+#include "model/families/building_block.hpp"
 #include "model/families/casts.hpp"
 #include "model/families/memory_rows.hpp"
-#include "model/families/stage.hpp"
 #include "model/families/triton_kernels/blocks.hpp"
 
 namespace mx::families {
@@ -190,6 +191,6 @@ constexpr std::array<BackendLayout, 13> kRows{{
 
 }  // namespace
 
-std::span<const BackendLayout> triton_kernels_layouts() { return kRows; }
+constinit const std::span<const BackendLayout> kTritonKernelsLayouts{kRows};
 
 }  // namespace mx::families

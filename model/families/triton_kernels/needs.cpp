@@ -4,6 +4,7 @@
 #include <array>
 
 #include "model/families/facts.hpp"
+#include "model/families/triton_kernels/family.hpp"
 
 namespace mx::families {
 namespace {
@@ -63,7 +64,7 @@ constexpr std::array kTables = {NeedTable{kMxfp4Oracles, false, kNeeds}};
 
 }  // namespace
 
-std::span<const NeedTable> triton_kernels_needs() { return kTables; }
-std::span<const KernelClassFacts> triton_kernels_classes() { return kClasses; }
+constinit const std::span<const NeedTable> kTritonKernelsNeeds{kTables};
+constinit const std::span<const KernelClassFacts> kTritonKernelsClasses{kClasses};
 
 }  // namespace mx::families

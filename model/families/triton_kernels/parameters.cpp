@@ -1,5 +1,6 @@
 // Words for what triton_kernels' converters look at.
 
+#include "model/families/triton_kernels/family.hpp"
 #include "model/families/triton_kernels/parameters.hpp"
 
 #include <array>
@@ -57,6 +58,6 @@ TritonKernels triton_kernels_named(std::string_view name) {
   throw Error(ErrorCode::unsupported, "release " + std::string(name) + " of triton_kernels is not known: " + known + " are", "triton-kernels");
 }
 
-std::span<const SettingKey> triton_setting_keys() { return kKeys; }
+constinit const std::span<const SettingKey> kTritonKernelsSettingKeys{kKeys};
 
 }  // namespace mx::families

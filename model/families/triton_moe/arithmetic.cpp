@@ -3,6 +3,7 @@
 #include <array>
 
 #include "model/families/arithmetic_rows.hpp"
+#include "model/families/triton_moe/family.hpp"
 
 namespace mx::families {
 namespace {
@@ -50,6 +51,6 @@ constexpr std::array kRows{
 
 }  // namespace
 
-std::span<const ExecutionRow> triton_moe_executions() { return kRows; }
+constinit const std::span<const ExecutionRow> kTritonMoeExecutions{kRows};
 
 }  // namespace mx::families

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "model/families/facts.hpp"
+#include "model/families/triton_moe/family.hpp"
 
 namespace mx::families {
 namespace {
@@ -59,7 +60,7 @@ constexpr std::array kTables = {NeedTable{kFp8Oracles, false, kNeeds}, NeedTable
 
 }  // namespace
 
-std::span<const NeedTable> triton_moe_needs() { return kTables; }
-std::span<const KernelClassFacts> triton_moe_classes() { return kClasses; }
+constinit const std::span<const NeedTable> kTritonMoeNeeds{kTables};
+constinit const std::span<const KernelClassFacts> kTritonMoeClasses{kClasses};
 
 }  // namespace mx::families

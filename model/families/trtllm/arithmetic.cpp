@@ -3,6 +3,7 @@
 #include <array>
 
 #include "model/families/arithmetic_rows.hpp"
+#include "model/families/trtllm/family.hpp"
 
 namespace mx::families {
 namespace {
@@ -54,6 +55,6 @@ constexpr std::array kRows{
 
 }  // namespace
 
-std::span<const ExecutionRow> trtllm_executions() { return kRows; }
+constinit const std::span<const ExecutionRow> kTrtllmExecutions{kRows};
 
 }  // namespace mx::families

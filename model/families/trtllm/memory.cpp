@@ -8,6 +8,7 @@
 #include "model/families/matrix.hpp"
 #include "model/families/memory_rows.hpp"
 #include "model/families/row_blocks.hpp"
+#include "model/families/trtllm/family.hpp"
 #include "model/fault.hpp"
 
 namespace mx::families {
@@ -139,6 +140,6 @@ constexpr std::array<BackendLayout, 7> kRows{
 
 }  // namespace
 
-std::span<const BackendLayout> trtllm_layouts() { return kRows; }
+constinit const std::span<const BackendLayout> kTrtllmLayouts{kRows};
 
 }  // namespace mx::families

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "model/families/facts.hpp"
+#include "model/families/trtllm/family.hpp"
 
 namespace mx::families {
 namespace {
@@ -292,7 +293,7 @@ constexpr std::array kTables = {NeedTable{kMxfp4Oracles, false, mxfp4::kNeeds}, 
 
 }  // namespace
 
-std::span<const NeedTable> trtllm_needs() { return kTables; }
-std::span<const KernelClassFacts> trtllm_classes() { return kClasses; }
+constinit const std::span<const NeedTable> kTrtllmNeeds{kTables};
+constinit const std::span<const KernelClassFacts> kTrtllmClasses{kClasses};
 
 }  // namespace mx::families

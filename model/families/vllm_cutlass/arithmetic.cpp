@@ -3,6 +3,7 @@
 #include <array>
 
 #include "model/families/arithmetic_rows.hpp"
+#include "model/families/vllm_cutlass/family.hpp"
 
 namespace mx::families {
 namespace {
@@ -44,6 +45,6 @@ constexpr std::array kRows{
 
 }  // namespace
 
-std::span<const ExecutionRow> vllm_cutlass_executions() { return kRows; }
+constinit const std::span<const ExecutionRow> kVllmCutlassExecutions{kRows};
 
 }  // namespace mx::families

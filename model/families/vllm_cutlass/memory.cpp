@@ -4,6 +4,7 @@
 
 #include "model/families/matrix.hpp"
 #include "model/families/memory_rows.hpp"
+#include "model/families/vllm_cutlass/family.hpp"
 
 namespace mx::families {
 namespace {
@@ -25,6 +26,6 @@ constexpr std::array<BackendLayout, 7> kRows{
 
 }  // namespace
 
-std::span<const BackendLayout> vllm_cutlass_layouts() { return kRows; }
+constinit const std::span<const BackendLayout> kVllmCutlassLayouts{kRows};
 
 }  // namespace mx::families

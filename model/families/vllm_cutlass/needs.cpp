@@ -4,6 +4,7 @@
 #include <array>
 
 #include "model/families/facts.hpp"
+#include "model/families/vllm_cutlass/family.hpp"
 
 namespace mx::families {
 namespace {
@@ -119,7 +120,7 @@ constexpr std::array kTables = {NeedTable{kMxfp4Oracles, false, mxfp4::kNeeds}, 
 
 }  // namespace
 
-std::span<const NeedTable> vllm_cutlass_needs() { return kTables; }
-std::span<const KernelClassFacts> vllm_cutlass_classes() { return kClasses; }
+constinit const std::span<const NeedTable> kVllmCutlassNeeds{kTables};
+constinit const std::span<const KernelClassFacts> kVllmCutlassClasses{kClasses};
 
 }  // namespace mx::families

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "model/families/arithmetic_rows.hpp"
+#include "model/families/xpu/family.hpp"
 
 namespace mx::families {
 namespace {
@@ -36,6 +37,6 @@ constexpr std::array kRows{
 
 }  // namespace
 
-std::span<const ExecutionRow> xpu_executions() { return kRows; }
+constinit const std::span<const ExecutionRow> kXpuExecutions{kRows};
 
 }  // namespace mx::families

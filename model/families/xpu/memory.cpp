@@ -5,6 +5,7 @@
 
 #include "model/families/matrix.hpp"
 #include "model/families/memory_rows.hpp"
+#include "model/families/xpu/family.hpp"
 
 namespace mx::families {
 namespace {
@@ -51,6 +52,6 @@ constexpr std::array<BackendLayout, 8> kRows{
 
 }  // namespace
 
-std::span<const BackendLayout> xpu_layouts() { return kRows; }
+constinit const std::span<const BackendLayout> kXpuLayouts{kRows};
 
 }  // namespace mx::families

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "model/families/facts.hpp"
+#include "model/families/xpu/family.hpp"
 
 namespace mx::families {
 namespace {
@@ -54,7 +55,7 @@ constexpr std::array kTables = {NeedTable{kMxfp4Oracles, false, mxfp4::kNeeds}, 
 
 }  // namespace
 
-std::span<const NeedTable> xpu_needs() { return kTables; }
-std::span<const KernelClassFacts> xpu_classes() { return kClasses; }
+constinit const std::span<const NeedTable> kXpuNeeds{kTables};
+constinit const std::span<const KernelClassFacts> kXpuClasses{kClasses};
 
 }  // namespace mx::families

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "props/families/aiter/family.hpp"
 #include "props/families/memory_formula.hpp"
 #include "props/layout/generators.hpp"
 
@@ -15,12 +16,12 @@ using families::Setting;
 using layout::WeightFormat;
 
 Memory a16w4_weight(const Matrix& sizes, bool gate_up) {
-  return stage_memory("aiter.shuffle_weight_a16w4", sizes, 8, {{"gate_up", gate_up ? 1 : 0}});
+  return block_memory("aiter.shuffle_weight_a16w4", sizes, 8, {{"gate_up", gate_up ? 1 : 0}});
 }
 Memory a16w4_scale(const Matrix& sizes, bool gate_up) {
-  return stage_memory("aiter.shuffle_scale_a16w4", sizes, 8, {{"gate_up", gate_up ? 1 : 0}, {"experts_given", 1}});
+  return block_memory("aiter.shuffle_scale_a16w4", sizes, 8, {{"gate_up", gate_up ? 1 : 0}, {"experts_given", 1}});
 }
-Memory e8m0(const Matrix& sizes) { return stage_memory("aiter.e8m0_shuffle", sizes, 8); }
+Memory e8m0(const Matrix& sizes) { return block_memory("aiter.e8m0_shuffle", sizes, 8); }
 
 void draw_bf16(Setting& setting) {
   constexpr std::array<Arch, 3> kArchs{Arch::gfx950, Arch::gfx942, Arch::gfx1250};
@@ -53,7 +54,7 @@ Memory bf16_place(Role role, const Setting& setting, const Matrix& sizes) {
 bool was_in_pairs(const Setting& setting) { return !is_standard(setting); }
 
 Memory mxfp4_place(Role role, const Setting&, const Matrix& sizes) {
-  if (layout::is_weight(role)) return stage_memory("aiter.shuffle_weight", sizes, 8);
+  if (layout::is_weight(role)) return block_memory("aiter.shuffle_weight", sizes, 8);
   return layout::is_scale(role) ? e8m0(sizes) : kept(sizes);
 }
 
@@ -66,7 +67,7 @@ Memory mxfp8_place(Role role, const Setting&, const Matrix& sizes) {
 }
 
 Memory fp8_place(Role role, const Setting&, const Matrix& sizes) {
-  return layout::is_weight(role) ? stage_memory("aiter.shuffle_weight", sizes, 8) : kept(sizes);
+  return layout::is_weight(role) ? block_memory("aiter.shuffle_weight", sizes, 8) : kept(sizes);
 }
 
 void draw_fp8(Setting& setting) { setting.arch = pick(0, 1) == 0 ? Arch::gfx942 : Arch::gfx950; }
@@ -109,6 +110,6 @@ constexpr std::array<BackendFormula, 7> kFormulas{{
 
 }  // namespace
 
-std::span<const BackendFormula> aiter_backend_formulas() { return kFormulas; }
+constinit const FamilyFormulas kAiterFormulas{.name = "aiter", .backends = kFormulas, .takes = &kAiterTakes, .blocks = &kAiterBlocks};
 
 }  // namespace mx::props

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "props/families/b12x/family.hpp"
 #include "props/families/matrix_formula.hpp"
 #include "props/layout/generators.hpp"
 
@@ -48,6 +49,6 @@ constexpr std::array<BackendFormula, 4> kFormulas{
 
 }  // namespace
 
-std::span<const BackendFormula> b12x_backend_formulas() { return kFormulas; }
+constinit const FamilyFormulas kB12xFormulas{.name = "b12x", .backends = kFormulas, .takes = &kB12xTakes};
 
 }  // namespace mx::props

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "props/families/cpu/family.hpp"
 #include "props/families/memory_formula.hpp"
 
 namespace mx::props {
@@ -12,14 +13,14 @@ using families::Setting;
 using layout::WeightFormat;
 
 Memory fp4_place(Role role, const Setting&, const Matrix& sizes) {
-  if (layout::is_weight(role)) return stage_memory("cpu.convert_weight_packed.uint8", sizes, 8);
-  return layout::is_scale(role) ? stage_memory("cpu.convert_scale_packed", sizes, 8) : kept(sizes);
+  if (layout::is_weight(role)) return block_memory("cpu.convert_weight_packed.uint8", sizes, 8);
+  return layout::is_scale(role) ? block_memory("cpu.convert_scale_packed", sizes, 8) : kept(sizes);
 }
 
 Matrix loaded(Role role, const Setting& setting) { return loaded_matrix(role, setting); }
 
 Memory fp8_place(Role role, const Setting&, const Matrix& sizes) {
-  return layout::is_weight(role) ? stage_memory("cpu.convert_weight_packed.vnni2", sizes, 8) : kept(sizes);
+  return layout::is_weight(role) ? block_memory("cpu.convert_weight_packed.vnni2", sizes, 8) : kept(sizes);
 }
 
 constexpr std::array<BackendFormula, 3> kFormulas{{
@@ -30,6 +31,6 @@ constexpr std::array<BackendFormula, 3> kFormulas{{
 
 }  // namespace
 
-std::span<const BackendFormula> cpu_backend_formulas() { return kFormulas; }
+constinit const FamilyFormulas kCpuFormulas{.name = "cpu", .backends = kFormulas, .takes = &kCpuTakes, .blocks = &kCpuBlocks};
 
 }  // namespace mx::props

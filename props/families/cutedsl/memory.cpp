@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "props/families/cutedsl/family.hpp"
 #include "props/families/matrix_formula.hpp"
 #include "props/layout/generators.hpp"
 
@@ -47,6 +48,6 @@ constexpr std::array<BackendFormula, 3> kFormulas{
 
 }  // namespace
 
-std::span<const BackendFormula> cutedsl_backend_formulas() { return kFormulas; }
+constinit const FamilyFormulas kCutedslFormulas{.name = "cutedsl", .backends = kFormulas, .takes = &kCutedslTakes, .blocks = &kCutedslBlocks};
 
 }  // namespace mx::props

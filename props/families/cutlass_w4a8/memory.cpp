@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "props/families/cutlass_w4a8/family.hpp"
 #include "props/families/memory_formula.hpp"
 
 namespace mx::props {
@@ -14,7 +15,7 @@ using families::Setting;
 Matrix matrix(Role role, const Setting& setting) { return layout::is_scale(role) ? loaded_matrix(role, setting, 64) : loaded_matrix(role, setting); }
 
 Memory place(Role role, const Setting&, const Matrix& sizes) {
-  if (layout::is_weight(role)) return stage_memory("cutlass_w4a8.reorder", sizes, 4);
+  if (layout::is_weight(role)) return block_memory("cutlass_w4a8.reorder", sizes, 4);
   return layout::is_scale(role) ? transposed(sizes) : kept(sizes);
 }
 
@@ -38,6 +39,6 @@ constexpr std::array<BackendFormula, 1> kFormulas{{
 
 }  // namespace
 
-std::span<const BackendFormula> cutlass_w4a8_backend_formulas() { return kFormulas; }
+constinit const FamilyFormulas kCutlassW4a8Formulas{.name = "cutlass_w4a8", .backends = kFormulas, .takes = &kCutlassW4a8Takes, .blocks = &kCutlassW4a8Blocks};
 
 }  // namespace mx::props

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "props/families/deepgemm/family.hpp"
 #include "props/families/memory_formula.hpp"
 #include "props/layout/generators.hpp"
 
@@ -20,7 +21,7 @@ Matrix mxfp4_matrix(Role role, const Setting& setting) {
 }
 
 Memory mxfp4_place(Role role, const Setting& setting, const Matrix& sizes) {
-  return layout::is_scale(role) && !upcasts(setting) ? stage_memory("deepgemm.sf_packed_ue8m0", sizes, 8) : kept(sizes);
+  return layout::is_scale(role) && !upcasts(setting) ? block_memory("deepgemm.sf_packed_ue8m0", sizes, 8) : kept(sizes);
 }
 
 std::uint64_t mxfp4_cast(Role role, const Setting& setting, std::uint64_t unit) {
@@ -37,7 +38,7 @@ Matrix fp8_matrix(Role role, const Setting& setting) {
 }
 
 Memory fp8_place(Role role, const Setting& setting, const Matrix& sizes) {
-  return layout::is_scale(role) && packs(setting) ? stage_memory("deepgemm.sf_packed_ue8m0", sizes, 8) : kept(sizes);
+  return layout::is_scale(role) && packs(setting) ? block_memory("deepgemm.sf_packed_ue8m0", sizes, 8) : kept(sizes);
 }
 
 /// The shift makes an fp32 of every code, whose zero and infinity still tell codes 0 and 255.
@@ -99,7 +100,7 @@ constexpr BackendFormula fp8_e8m0(std::string_view backend) {
 }
 
 Memory mxfp8_place(Role role, const Setting&, const Matrix& sizes) {
-  return layout::is_scale(role) ? stage_memory("deepgemm.sf_packed_ue8m0", sizes, 8) : kept(sizes);
+  return layout::is_scale(role) ? block_memory("deepgemm.sf_packed_ue8m0", sizes, 8) : kept(sizes);
 }
 Matrix mxfp8_matrix(Role role, const Setting& setting) { return loaded_matrix(role, setting); }
 
@@ -113,7 +114,7 @@ Matrix mega_matrix(Role role, const Setting& setting) {
 }
 Memory mega_place(Role role, const Setting&, const Matrix& sizes) {
   if (!layout::is_scale(role)) return kept(sizes);
-  Memory memory = stage_memory("deepgemm.sf_packed_ue8m0", sizes, 8);
+  Memory memory = block_memory("deepgemm.sf_packed_ue8m0", sizes, 8);
   for (std::int64_t& source : memory.sources) {
     const std::int64_t row = source / sizes.cols;
     if (source >= 0) source = (row / 128 * 128 + row % 4 * 32 + row % 128 / 4) * sizes.cols + source % sizes.cols;
@@ -136,6 +137,6 @@ constexpr std::array<BackendFormula, 7> kFormulas{{
 
 }  // namespace
 
-std::span<const BackendFormula> deepgemm_backend_formulas() { return kFormulas; }
+constinit const FamilyFormulas kDeepgemmFormulas{.name = "deepgemm", .backends = kFormulas, .takes = &kDeepgemmTakes, .blocks = &kDeepgemmBlocks};
 
 }  // namespace mx::props

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "props/families/emulation/family.hpp"
 #include "props/families/matrix_formula.hpp"
 
 namespace mx::props {
@@ -15,6 +16,6 @@ constexpr std::array<BackendFormula, 3> kFormulas{{
 
 }  // namespace
 
-std::span<const BackendFormula> emulation_backend_formulas() { return kFormulas; }
+constinit const FamilyFormulas kEmulationFormulas{.name = "emulation", .backends = kFormulas, .takes = &kEmulationTakes};
 
 }  // namespace mx::props

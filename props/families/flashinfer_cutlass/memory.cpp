@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "props/families/flashinfer_cutlass/family.hpp"
 #include "props/families/matrix_formula.hpp"
 #include "props/layout/generators.hpp"
 
@@ -24,11 +25,11 @@ bool folds(const Setting& setting) { return setting.flashinfer.release == famili
 
 Memory mixed_place(Role role, const Setting& setting, const Matrix& sizes) {
   if (!folds(setting)) {
-    if (layout::is_weight(role)) return stage_memory("cutlass_sm90_mixed.weight.fp4_nibbles", sizes, 8);
-    return layout::is_scale(role) ? stage_memory("cutlass_sm90_mixed.scale_lines", sizes, 8, {{"group_size", 32}}) : kept(sizes);
+    if (layout::is_weight(role)) return block_memory("cutlass_sm90_mixed.weight.fp4_nibbles", sizes, 8);
+    return layout::is_scale(role) ? block_memory("cutlass_sm90_mixed.scale_lines", sizes, 8, {{"group_size", 32}}) : kept(sizes);
   }
-  if (layout::is_weight(role)) return stage_memory("cutlass_sm90_mixed.weight.fp4", sizes, 8);
-  return layout::is_scale(role) ? stage_memory("cutlass_sm90_mixed.scale", sizes, 8, {{"group_size", 32}}) : kept(sizes);
+  if (layout::is_weight(role)) return block_memory("cutlass_sm90_mixed.weight.fp4", sizes, 8);
+  return layout::is_scale(role) ? block_memory("cutlass_sm90_mixed.scale", sizes, 8, {{"group_size", 32}}) : kept(sizes);
 }
 
 void draw_mixed(Setting& setting) {
@@ -50,6 +51,6 @@ constexpr std::array<BackendFormula, 5> kFormulas{
 
 }  // namespace
 
-std::span<const BackendFormula> flashinfer_cutlass_backend_formulas() { return kFormulas; }
+constinit const FamilyFormulas kFlashinferCutlassFormulas{.name = "flashinfer_cutlass", .backends = kFormulas, .takes = &kFlashinferCutlassTakes, .blocks = &kFlashinferCutlassBlocks};
 
 }  // namespace mx::props

@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 
+#include "props/families/humming/family.hpp"
 #include "props/families/memory_formula.hpp"
 #include "props/layout/generators.hpp"
 
@@ -77,7 +78,7 @@ Memory mxmma_scales(const Matrix& sizes) {
 Memory place(Role role, const Setting& setting, const Matrix& sizes) {
   if (layout::is_weight(role)) {
     if (!is_a_8bit(setting)) {
-      return stage_memory("humming.repack.w4a16", sizes, 4,
+      return block_memory("humming.repack.w4a16", sizes, 4,
                           {{"weight_bits", 4},
                            {"activation_bits", 16},
                            {"transpose_mini_block", is_transposed(setting) ? 1 : 0},
@@ -86,7 +87,7 @@ Memory place(Role role, const Setting& setting, const Matrix& sizes) {
                            {"packed_k", 0},
                            {"fused_scale", 0}});
     }
-    return stage_memory("humming.repack.w4a8", sizes, 4,
+    return block_memory("humming.repack.w4a8", sizes, 4,
                         {{"weight_bits", 4},
                          {"activation_bits", 8},
                          {"transpose_mini_block", 0},
@@ -95,9 +96,9 @@ Memory place(Role role, const Setting& setting, const Matrix& sizes) {
                          {"packed_k", has_groups_of_128(setting) ? 1 : 0},
                          {"fused_scale", is_later(setting) && fuses(setting) && !is_int8(setting) ? 1 : 0}});
   }
-  if (layout::is_scale(role)) return is_mxmma(setting) ? mxmma_scales(sizes) : stage_memory("humming.scale", sizes, 8, {{"to_apply_on_c", 0}});
+  if (layout::is_scale(role)) return is_mxmma(setting) ? mxmma_scales(sizes) : block_memory("humming.scale", sizes, 8, {{"to_apply_on_c", 0}});
   // Global scales of rows lie as biases do.
-  return sizes.bits == 16 ? stage_memory("humming.bias", sizes, 16) : kept(sizes);
+  return sizes.bits == 16 ? block_memory("humming.bias", sizes, 16) : kept(sizes);
 }
 
 /// With 8-bit activations a scale counts from the lowest, whose power of two is the global scale; int8 and the later release halve that, and the
@@ -142,12 +143,12 @@ Matrix format_matrix(Role role, const Setting& setting) {
 Memory format_place(Role role, const Setting& setting, const Matrix& sizes) {
   if (layout::is_scale(role)) {
     const bool on_c = !has_groups(setting) && !in_blocks(setting);
-    return stage_memory("humming.scale", sizes, sizes.bits, {{"to_apply_on_c", on_c ? 1 : 0}});
+    return block_memory("humming.scale", sizes, sizes.bits, {{"to_apply_on_c", on_c ? 1 : 0}});
   }
   if (!layout::is_weight(role)) return kept(sizes);
   const int bits = setting.form.format == WeightFormat::nvfp4 ? 4 : 8;
   const bool flat = is_a_8bit(setting);
-  return stage_memory(flat        ? "humming.flat.w8a8"
+  return block_memory(flat        ? "humming.flat.w8a8"
                       : bits == 4 ? "humming.repack.w4a16"
                                   : "humming.repack.w8a16",
                       sizes, bits,
@@ -211,6 +212,6 @@ constexpr std::array<BackendFormula, 7> kFormulas{{
 
 }  // namespace
 
-std::span<const BackendFormula> humming_backend_formulas() { return kFormulas; }
+constinit const FamilyFormulas kHummingFormulas{.name = "humming", .backends = kFormulas, .takes = &kHummingTakes, .blocks = &kHummingBlocks};
 
 }  // namespace mx::props

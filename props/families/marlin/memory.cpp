@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 
+#include "props/families/marlin/family.hpp"
 #include "props/families/memory_formula.hpp"
 #include "props/layout/generators.hpp"
 
@@ -74,7 +75,7 @@ Memory scale_place(Role role, const Setting& setting, const Matrix& sizes) {
   const std::int64_t group = group_of(setting);
   const bool grouped = group != -1 && group < depth && !is_a_8bit(setting);
   const bool fours = !has_f32_scales(setting) && !is_a_8bit(setting);
-  const families::StageRequest request{
+  const families::BlockRequest request{
       .version = {}, .batch = sizes.experts, .rows = sizes.rows, .cols = sizes.cols, .unit_bits = sizes.bits, .params = {}};
   return gathered(request, sizes.bits, sizes.rows * sizes.cols, layout::Layout::kPadZero, [&](std::int64_t p) {
     constexpr std::array<std::int64_t, 4> kFours{0, 2, 1, 3};
@@ -87,10 +88,10 @@ Memory scale_place(Role role, const Setting& setting, const Matrix& sizes) {
 Memory place(Role role, const Setting& setting, const Matrix& sizes) {
   if (layout::is_scale(role)) return scale_place(role, setting, sizes);
   if (layout::is_weight(role)) {
-    if (is_4bit(setting)) return stage_memory(is_a_8bit(setting) ? "marlin.repack.w4a8" : "marlin.repack.w4a16", sizes, 4);
-    return stage_memory(is_a_8bit(setting) ? "marlin.repack.w8a8" : "marlin.repack.w8a16", sizes, 8);
+    if (is_4bit(setting)) return block_memory(is_a_8bit(setting) ? "marlin.repack.w4a8" : "marlin.repack.w4a16", sizes, 4);
+    return block_memory(is_a_8bit(setting) ? "marlin.repack.w8a8" : "marlin.repack.w8a16", sizes, 8);
   }
-  return layout::is_bias(role) && setting.form.format == WeightFormat::mxfp4 ? stage_memory("marlin.permute_bias", sizes, 16) : kept(sizes);
+  return layout::is_bias(role) && setting.form.format == WeightFormat::mxfp4 ? block_memory("marlin.permute_bias", sizes, 16) : kept(sizes);
 }
 
 /// bf16 bits of a number as fp16, nearest even, said with integers: the significand of 8 bits in units of the target's last place.
@@ -202,6 +203,6 @@ constexpr std::array<BackendFormula, 12> kFormulas{
 
 }  // namespace
 
-std::span<const BackendFormula> marlin_backend_formulas() { return kFormulas; }
+constinit const FamilyFormulas kMarlinFormulas{.name = "marlin", .backends = kFormulas, .takes = &kMarlinTakes, .blocks = &kMarlinBlocks};
 
 }  // namespace mx::props

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "props/families/matrix_formula.hpp"
+#include "props/families/triton_kernels/family.hpp"
 #include "props/layout/generators.hpp"
 
 namespace mx::props {
@@ -73,13 +74,13 @@ Memory place(Role role, const Setting& setting, const Matrix& sizes) {
   const bool weight = layout::is_weight(role);
   const std::string_view release = release_of(setting);
   if (setting.arch == Arch::sm100) {
-    return stage_memory(weight ? "triton.BlackwellMXValueLayout" : "triton.BlackwellMXScaleLayout", sizes, 8, {}, release);
+    return block_memory(weight ? "triton.BlackwellMXValueLayout" : "triton.BlackwellMXScaleLayout", sizes, 8, {}, release);
   }
   if (swizzles_sm90(setting)) {
-    if (weight) return stage_memory("triton.HopperMXValueLayout", sizes, 8, {{"mma_version", 3}}, release);
-    return stage_memory("triton.HopperMXScaleLayout", sizes, 8, {{"num_warps", setting.triton.num_warps}}, release);
+    if (weight) return block_memory("triton.HopperMXValueLayout", sizes, 8, {{"mma_version", 3}}, release);
+    return block_memory("triton.HopperMXScaleLayout", sizes, 8, {{"num_warps", setting.triton.num_warps}}, release);
   }
-  if (!weight && swizzles_gfx950(setting)) return stage_memory("triton.CDNA4MXScaleLayout", sizes, 8, {}, release);
+  if (!weight && swizzles_gfx950(setting)) return block_memory("triton.CDNA4MXScaleLayout", sizes, 8, {}, release);
   return kept(sizes);
 }
 
@@ -115,6 +116,6 @@ constexpr std::array<BackendFormula, 13> kFormulas{
 
 }  // namespace
 
-std::span<const BackendFormula> triton_kernels_backend_formulas() { return kFormulas; }
+constinit const FamilyFormulas kTritonKernelsFormulas{.name = "triton_kernels", .backends = kFormulas, .takes = &kTritonKernelsTakes, .blocks = &kTritonKernelsBlocks};
 
 }  // namespace mx::props

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "props/families/matrix_formula.hpp"
+#include "props/families/trtllm/family.hpp"
 
 namespace mx::props {
 namespace {
@@ -48,7 +49,7 @@ Matrix mxfp8_matrix(Role role, const Setting& setting) {
   return orders(role, setting) ? halves_alternating(matrix) : matrix;
 }
 
-Memory shuffled(std::string_view stage, const Matrix& sizes) { return stage_memory(stage, sizes, sizes.bits, {{"epilogue_tile_m", 128}}); }
+Memory shuffled(std::string_view block, const Matrix& sizes) { return block_memory(block, sizes, sizes.bits, {{"epilogue_tile_m", 128}}); }
 
 Memory mxfp4_place(Role role, const Setting&, const Matrix& sizes) {
   return shuffled(layout::is_scale(role) ? "trtllm.shuffle_matrix_sf_a" : "trtllm.shuffle_matrix_a", sizes);
@@ -64,8 +65,8 @@ Memory weights_shuffled(Role role, const Setting&, const Matrix& sizes) {
 Memory block_major_place(Role role, const Setting&, const Matrix& sizes) {
   if (!layout::is_weight(role)) return kept(sizes);
   Matrix rows{sizes.experts, sizes.rows, sizes.cols, 8, {}};
-  for (std::int64_t source : stage_memory("trtllm.shuffle_matrix_a", sizes, 8, {{"epilogue_tile_m", 64}}).sources) rows.units.push_back(source);
-  return composed(stage_memory("trtllm.block_major_k", sizes, 8, {{"block_k", 128}}), rows);
+  for (std::int64_t source : block_memory("trtllm.shuffle_matrix_a", sizes, 8, {{"epilogue_tile_m", 64}}).sources) rows.units.push_back(source);
+  return composed(block_memory("trtllm.block_major_k", sizes, 8, {{"block_k", 128}}), rows);
 }
 
 constexpr BackendFormula mxfp4(std::string_view backend) {
@@ -98,6 +99,6 @@ constexpr std::array<BackendFormula, 7> kFormulas{
 
 }  // namespace
 
-std::span<const BackendFormula> trtllm_backend_formulas() { return kFormulas; }
+constinit const FamilyFormulas kTrtllmFormulas{.name = "trtllm", .backends = kFormulas, .takes = &kTrtllmTakes, .blocks = &kTrtllmBlocks};
 
 }  // namespace mx::props

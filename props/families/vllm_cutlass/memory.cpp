@@ -3,6 +3,7 @@
 #include <array>
 
 #include "props/families/matrix_formula.hpp"
+#include "props/families/vllm_cutlass/family.hpp"
 
 namespace mx::props {
 namespace {
@@ -21,6 +22,6 @@ constexpr std::array<BackendFormula, 7> kFormulas{
 
 }  // namespace
 
-std::span<const BackendFormula> vllm_cutlass_backend_formulas() { return kFormulas; }
+constinit const FamilyFormulas kVllmCutlassFormulas{.name = "vllm_cutlass", .backends = kFormulas, .takes = &kVllmCutlassTakes};
 
 }  // namespace mx::props

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "props/families/matrix_formula.hpp"
+#include "props/families/xpu/family.hpp"
 
 namespace mx::props {
 namespace {
@@ -34,6 +35,6 @@ constexpr std::array<BackendFormula, 8> kFormulas{
 
 }  // namespace
 
-std::span<const BackendFormula> xpu_backend_formulas() { return kFormulas; }
+constinit const FamilyFormulas kXpuFormulas{.name = "xpu", .backends = kFormulas, .takes = &kXpuTakes};
 
 }  // namespace mx::props

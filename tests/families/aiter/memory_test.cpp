@@ -1,8 +1,8 @@
 // AITER: what its building blocks and backends refuse, and what is surprising about them.
 
+#include "model/families/building_block.hpp"
 #include "model/families/casts.hpp"
 #include "model/families/convert.hpp"
-#include "model/families/stage.hpp"
 #include "model/layout/packed.hpp"
 #include "tests/catch.hpp"
 #include "tests/families/maps.hpp"
@@ -21,16 +21,16 @@ Setting setting_of(const Sizes& sizes, const Form& form, mx::deployment::Engine 
 }
 
 TEST_CASE("hazard: AITER pads scales with the neutral byte 0x7F where others pad with zero") {
-  const Layout odd = stage_layout("aiter.shuffle_scale_a16w4", 1, 32, 4, 8);
+  const Layout odd = block_layout("aiter.shuffle_scale_a16w4", 1, 32, 4, 8);
   CHECK(apply(Layout(odd.logical(), 8), std::vector<std::uint8_t>(32 * 4, 0), odd)[2] == 0x7F);
-  CHECK(stage_layout("sf_128x4", 1, 32, 5, 8).inverse(4 * 128 + 1).content == PadContent::zero);
-  const Layout rows = stage_layout("aiter.tiles.mx_scale", 1, 33, 4, 8);
+  CHECK(block_layout("sf_128x4", 1, 32, 5, 8).inverse(4 * 128 + 1).content == PadContent::zero);
+  const Layout rows = block_layout("aiter.tiles.mx_scale", 1, 33, 4, 8);
   CHECK(rows.cosize() == 64 * 4);
   CHECK(apply(Layout(rows.logical(), 8), std::vector<std::uint8_t>(33 * 4, 0), rows)[33 * 4] == 0x7F);
 }
 
 TEST_CASE("hazard: e8m0_shuffle stacks the experts and never writes its padding") {
-  const Layout stacked = stage_layout("aiter.e8m0_shuffle", 3, 40, 5, 8);
+  const Layout stacked = block_layout("aiter.e8m0_shuffle", 3, 40, 5, 8);
   // What the memory held before stays there.
   const std::vector<std::uint8_t> scales(3 * 40 * 5, 1);
   const std::vector<std::uint8_t> packed = apply(Layout(stacked.logical(), 8), scales, stacked, 0xAB);
@@ -38,8 +38,8 @@ TEST_CASE("hazard: e8m0_shuffle stacks the experts and never writes its padding"
 }
 
 TEST_CASE("AITER's blocks refuse what their views refuse") {
-  const auto refused = [](const std::string& text, std::string_view stage, std::int64_t rows, std::int64_t cols, const StageParams& params = {}) {
-    return refuses(ErrorCode::usage, text, [&] { stage_layout(stage, 1, rows, cols, 8, params); });
+  const auto refused = [](const std::string& text, std::string_view block, std::int64_t rows, std::int64_t cols, const BlockParams& params = {}) {
+    return refuses(ErrorCode::usage, text, [&] { block_layout(block, 1, rows, cols, 8, params); });
   };
   CHECK(refused("rows = 24 is not a multiple of 16", "aiter.shuffle_weight", 24, 32));
   CHECK(refused("columns = 48 is not a multiple of 32", "aiter.shuffle_weight", 32, 48));
@@ -50,7 +50,7 @@ TEST_CASE("AITER's blocks refuse what their views refuse") {
   CHECK(refused("rows = 48 is not a multiple of 32", "aiter.shuffle_scale_n32k4", 48, 4));
   CHECK(refused("groups = 6 is not a multiple of 4", "aiter.shuffle_scale_n32k4", 32, 6));
   CHECK(refused("n_lane = 32 is not in 16..16", "aiter.shuffle_weight_a16w4", 32, 64, {{"n_lane", 32}}));
-  CHECK(refuses(ErrorCode::usage, "rank = 3", [] { stage_layout("aiter.shuffle_weight_gfx1250", 2, 32, 64, 8); }));
+  CHECK(refuses(ErrorCode::usage, "rank = 3", [] { block_layout("aiter.shuffle_weight_gfx1250", 2, 32, 64, 8); }));
 }
 
 TEST_CASE("hazard: AITER_MXFP4_BF16 separates pairs of rows, the older engine also where there are none") {

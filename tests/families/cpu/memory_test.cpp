@@ -1,7 +1,7 @@
 // The CPU's packing: refusals, and what it does to a last half block.
 
+#include "model/families/building_block.hpp"
 #include "model/families/convert.hpp"
-#include "model/families/stage.hpp"
 #include "model/layout/packed.hpp"
 #include "tests/catch.hpp"
 #include "tests/families/maps.hpp"
@@ -18,7 +18,7 @@ using mx::tests::refuses;
 
 TEST_CASE("hazard: the CPU's packing of 4-bit weights loses half of a last block of 16 rows") {
   for (const std::int64_t rows : {16, 48, 112}) {
-    const Layout layout = stage_layout("cpu.convert_weight_packed.uint8", 2, rows, 16, 8);
+    const Layout layout = block_layout("cpu.convert_weight_packed.uint8", 2, rows, 16, 8);
     const Map map = layout.gather();
     CHECK(layout.bytes() == 2 * rows * 16);
     // Of the last 16 rows 8 arrive; every high nibble beside them is whatever the buffer held.
@@ -30,8 +30,8 @@ TEST_CASE("hazard: the CPU's packing of 4-bit weights loses half of a last block
 }
 
 TEST_CASE("the CPU's blocks refuse what their source refuses") {
-  const auto refused = [](const std::string& text, std::string_view stage, std::int64_t rows, std::int64_t cols, int bits) {
-    return refuses(ErrorCode::usage, text, [&] { stage_layout(stage, 1, rows, cols, bits); });
+  const auto refused = [](const std::string& text, std::string_view block, std::int64_t rows, std::int64_t cols, int bits) {
+    return refuses(ErrorCode::usage, text, [&] { block_layout(block, 1, rows, cols, bits); });
   };
   CHECK(refused("rows = 24 is not a multiple of 16", "cpu.convert_weight_packed.uint8", 24, 16, 8));
   CHECK(refused("K = 48 is not a multiple of 32", "cpu.convert_weight_packed.uint8", 32, 24, 8));

@@ -2,10 +2,10 @@
 
 #include <bit>
 
+#include "model/families/building_block.hpp"
 #include "model/families/convert.hpp"
 #include "model/families/cutlass_w4a8/values.hpp"
-#include "model/families/stage.hpp"
-#include "model/families/value_stage.hpp"
+#include "model/families/value_block.hpp"
 #include "model/layout/packed.hpp"
 #include "tests/catch.hpp"
 #include "tests/families/maps.hpp"
@@ -26,7 +26,7 @@ std::int64_t reordered(std::int64_t n, std::int64_t k, std::int64_t rows) {
 
 TEST_CASE("the order of W4A8 weights") {
   for (const int bits : {4, 8}) {
-    const Map map = stage_layout("cutlass_w4a8.reorder", 2, 48, 512 * 4 / bits, bits).gather();
+    const Map map = block_layout("cutlass_w4a8.reorder", 2, 48, 512 * 4 / bits, bits).gather();
     REQUIRE(map.size() == 2U * 48 * 512);
     for (std::int64_t e = 0; e < 2; ++e) {
       for (std::int64_t n = 0; n < 48; ++n) {
@@ -36,9 +36,9 @@ TEST_CASE("the order of W4A8 weights") {
       }
     }
   }
-  CHECK(refuses(ErrorCode::usage, "K = 128 is not a multiple of 256", [] { stage_layout("cutlass_w4a8.reorder", 1, 16, 64, 8); }));
-  CHECK(refuses(ErrorCode::usage, "rows = 24 is not a multiple of 16", [] { stage_layout("cutlass_w4a8.reorder", 1, 24, 256, 4); }));
-  CHECK(refuses(ErrorCode::usage, "dtype = 16", [] { stage_layout("cutlass_w4a8.reorder", 1, 16, 256, 16); }));
+  CHECK(refuses(ErrorCode::usage, "K = 128 is not a multiple of 256", [] { block_layout("cutlass_w4a8.reorder", 1, 16, 64, 8); }));
+  CHECK(refuses(ErrorCode::usage, "rows = 24 is not a multiple of 16", [] { block_layout("cutlass_w4a8.reorder", 1, 24, 256, 4); }));
+  CHECK(refuses(ErrorCode::usage, "dtype = 16", [] { block_layout("cutlass_w4a8.reorder", 1, 16, 256, 16); }));
 }
 
 TEST_CASE("int4 codes") {
@@ -47,18 +47,18 @@ TEST_CASE("int4 codes") {
     CHECK(uint4b8_to_int4(static_cast<std::uint8_t>(code)) == ((code + 8U) & 15U));
     CHECK(w4a8_encode(static_cast<std::uint8_t>(code)) == (code >= 1 && code <= 7 ? 8 - code : code));
   }
-  const StageTensors words{{"w", {32, {2}, {0x10, 0x32, 0x54, 0x76, 0x98, 0xBA, 0xDC, 0xFE}}}};
-  const StageTensors int4 = run_stage(value_stage_named("w4a8.uint4b8_to_int4"), words, {});
+  const BlockTensors words{{"w", {32, {2}, {0x10, 0x32, 0x54, 0x76, 0x98, 0xBA, 0xDC, 0xFE}}}};
+  const BlockTensors int4 = run_block(value_block_named("w4a8.uint4b8_to_int4"), words, {});
   CHECK(int4.at("w").bytes == std::vector<std::uint8_t>{0x98, 0xBA, 0xDC, 0xFE, 0x10, 0x32, 0x54, 0x76});
-  CHECK(value_stage_named("w4a8.uint4b8_to_int4").undo(int4, {}) == words);
-  CHECK(refuses(ErrorCode::usage, "8 bytes are not a multiple of 16", [&] { run_stage(value_stage_named("cutlass_w4a8.encode"), words, {}); }));
+  CHECK(value_block_named("w4a8.uint4b8_to_int4").undo(int4, {}) == words);
+  CHECK(refuses(ErrorCode::usage, "8 bytes are not a multiple of 16", [&] { run_block(value_block_named("cutlass_w4a8.encode"), words, {}); }));
 }
 
 TEST_CASE("W4A8 weights encoded and reordered, and back") {
-  const ValueStage& stage = value_stage_named("cutlass_w4a8.encode_and_reorder");
-  StageTensor weight{8, {2, 32, 128}, std::vector<std::uint8_t>(2 * 32 * 128)};
+  const ValueBlock& block = value_block_named("cutlass_w4a8.encode_and_reorder");
+  BlockTensor weight{8, {2, 32, 128}, std::vector<std::uint8_t>(2 * 32 * 128)};
   for (std::size_t i = 0; i < weight.bytes.size(); ++i) weight.bytes[i] = static_cast<std::uint8_t>(i * 37 >> 3);
-  const StageTensors packed = run_stage(stage, {{"w", weight}}, {});
+  const BlockTensors packed = run_block(block, {{"w", weight}}, {});
   const auto nibble = [](const std::vector<std::uint8_t>& bytes, std::int64_t i) {
     return bytes[static_cast<std::size_t>(i / 2)] >> (i % 2 * 4) & 15;
   };
@@ -70,9 +70,9 @@ TEST_CASE("W4A8 weights encoded and reordered, and back") {
       }
     }
   }
-  CHECK(packed.at("layout") == StageTensor{32, {2, 3}, {2, 0, 0, 0, 8, 0, 0, 0, 0, 4, 0, 0, 2, 0, 0, 0, 8, 0, 0, 0, 0, 4, 0, 0}});
-  CHECK(stage.undo(packed, {}).at("w") == weight);
-  CHECK(refuses(ErrorCode::usage, "2 axes", [&] { run_stage(stage, {{"w", {8, {32, 256}, weight.bytes}}}, {}); }));
+  CHECK(packed.at("layout") == BlockTensor{32, {2, 3}, {2, 0, 0, 0, 8, 0, 0, 0, 0, 4, 0, 0, 2, 0, 0, 0, 8, 0, 0, 0, 0, 4, 0, 0}});
+  CHECK(block.undo(packed, {}).at("w") == weight);
+  CHECK(refuses(ErrorCode::usage, "2 axes", [&] { run_block(block, {{"w", {8, {32, 256}, weight.bytes}}}, {}); }));
 }
 
 TEST_CASE("one e4m3 scale becomes its products with -8 to -1") {
@@ -83,9 +83,9 @@ TEST_CASE("one e4m3 scale becomes its products with -8 to -1") {
   CHECK(w4a8_expand(0x7E) == 0xFEFEFEFEFEFEFEFEU);
   CHECK(w4a8_expand(0x7F) == 0x7F7F7F7F7F7F7F7FU);
   CHECK(w4a8_expand(0xFF) == 0x7F7F7F7F7F7F7F7FU);
-  const StageTensors packed = run_stage(value_stage_named("cutlass_w4a8.pack_scale_fp8"), {{"s", {8, {1, 2}, {0x38, 0x01}}}}, {});
+  const BlockTensors packed = run_block(value_block_named("cutlass_w4a8.pack_scale_fp8"), {{"s", {8, {1, 2}, {0x38, 0x01}}}}, {});
   CHECK(packed.at("s") ==
-        StageTensor{8, {1, 2, 8}, {0xD0, 0xCE, 0xCC, 0xCA, 0xC8, 0xC4, 0xC0, 0xB8, 0x88, 0x87, 0x86, 0x85, 0x84, 0x83, 0x82, 0x81}});
+        BlockTensor{8, {1, 2, 8}, {0xD0, 0xCE, 0xCC, 0xCA, 0xC8, 0xC4, 0xC0, 0xB8, 0x88, 0x87, 0x86, 0x85, 0x84, 0x83, 0x82, 0x81}});
 }
 
 /// The nearest e4m3 code of a value below 448, by search; ties to the even code.
@@ -177,32 +177,20 @@ TEST_CASE("the W4A8 backend") {
   CHECK(refused("padding = 128 is not 0", {1, 128, 256, 128}, {1, 256, 256, 128}));
 }
 
-TEST_CASE("what the W4A8 kernel is told of the tensors") {
-  const W4a8Strides strides = w4a8_strides({4, 512, 1024, 128});
-  CHECK(strides.a1 == 1024);
-  CHECK(strides.a2 == 512);
-  CHECK(strides.c1 == 1024);
-  CHECK(strides.c2 == 1024);
-  CHECK(strides.s1 == std::array<std::int64_t, 2>{1024, 0});
-  CHECK(strides.s2 == std::array<std::int64_t, 2>{1024, 0});
-  CHECK(strides.b1 == std::array<std::int32_t, 3>{64, 32, 32768});
-  CHECK(strides.b2 == std::array<std::int32_t, 3>{64, 16, 32768});
-}
-
 TEST_CASE("a tensor of group scales to codes and channel scales") {
-  const ValueStage& stage = value_stage_named("w4a8.scales_to_fp8");
+  const ValueBlock& block = value_block_named("w4a8.scales_to_fp8");
   // bf16 448, 1, -7, 0 and 2^-7; then half of each. Every step is exact: rows of 448 s become s * 8 and the same eighths, 2^-10 a tie to 0.
-  const StageTensor scales{16, {1, 2, 5}, {0xE0, 0x43, 0x80, 0x3F, 0xE0, 0xC0, 0x00, 0x00, 0x00, 0x3C,  //
+  const BlockTensor scales{16, {1, 2, 5}, {0xE0, 0x43, 0x80, 0x3F, 0xE0, 0xC0, 0x00, 0x00, 0x00, 0x3C,  //
                                            0x60, 0x43, 0x00, 0x3F, 0x60, 0xC0, 0x00, 0x00, 0x80, 0x3B}};
-  const StageTensors out = run_stage(stage, {{"s", scales}}, {});
+  const BlockTensors out = run_block(block, {{"s", scales}}, {});
   CHECK(out.size() == 2U);
-  CHECK(out.at("fp8") == StageTensor{8, {1, 2, 5}, {0x66, 0x20, 0xB6, 0x00, 0x00, 0x66, 0x20, 0xB6, 0x00, 0x00}});
-  CHECK(out.at("chan") == StageTensor{32, {1, 2, 1}, {0, 0, 0, 0x41, 0, 0, 0x80, 0x40}});
-  for (const StageTensor& wrong : {StageTensor{32, {1, 5}, scales.bytes}, StageTensor{16, {}, {}}, StageTensor{16, {2, 0}, {}}}) {
-    CHECK(refuses(ErrorCode::usage, "scales are bf16 [.., groups]", [&] { run_stage(stage, {{"s", wrong}}, {}); }));
+  CHECK(out.at("fp8") == BlockTensor{8, {1, 2, 5}, {0x66, 0x20, 0xB6, 0x00, 0x00, 0x66, 0x20, 0xB6, 0x00, 0x00}});
+  CHECK(out.at("chan") == BlockTensor{32, {1, 2, 1}, {0, 0, 0, 0x41, 0, 0, 0x80, 0x40}});
+  for (const BlockTensor& wrong : {BlockTensor{32, {1, 5}, scales.bytes}, BlockTensor{16, {}, {}}, BlockTensor{16, {2, 0}, {}}}) {
+    CHECK(refuses(ErrorCode::usage, "scales are bf16 [.., groups]", [&] { run_block(block, {{"s", wrong}}, {}); }));
   }
-  CHECK(refuses(ErrorCode::usage, "takes no 'w'", [&] { run_stage(stage, {{"s", scales}, {"w", scales}}, {}); }));
-  CHECK(refuses(ErrorCode::usage, "no input 's'", [&] { run_stage(stage, {}, {}); }));
+  CHECK(refuses(ErrorCode::usage, "takes no 'w'", [&] { run_block(block, {{"s", scales}, {"w", scales}}, {}); }));
+  CHECK(refuses(ErrorCode::usage, "no input 's'", [&] { run_block(block, {}, {}); }));
 }
 
 }  // namespace

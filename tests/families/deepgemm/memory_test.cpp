@@ -2,10 +2,10 @@
 
 #include <array>
 
+#include "model/families/building_block.hpp"
 #include "model/families/convert.hpp"
 #include "model/families/setting_keys.hpp"
-#include "model/families/stage.hpp"
-#include "model/families/value_stage.hpp"
+#include "model/families/value_block.hpp"
 #include "model/layout/packed.hpp"
 #include "tests/catch.hpp"
 #include "tests/families/maps.hpp"
@@ -27,7 +27,7 @@ using mx::layout::PadContent;
 using mx::layout::Role;
 using mx::families::Setting;
 using mx::layout::SourceOrder;
-using mx::families::stage_layout;
+using mx::families::block_layout;
 using mx::layout::WeightFormat;
 using mx::tests::Map;
 using mx::tests::refuses;
@@ -47,16 +47,16 @@ Map packed(std::int64_t batch, std::int64_t mn, std::int64_t k, std::int64_t tai
 
 TEST_CASE("DeepGEMM's packed scales") {
   constexpr std::int64_t kTail = Layout::kPadUnwritten;
-  CHECK(stage_layout("deepgemm.sf_packed_ue8m0", 1, 128, 4, 8).gather() == packed(1, 128, 4, kTail));
-  CHECK(stage_layout("deepgemm.sf_packed_ue8m0", 1, 100, 5, 8).gather() == packed(1, 100, 5, kTail));
-  CHECK(stage_layout("deepgemm.sf_packed_ue8m0", 1, 3, 7, 8).gather() == packed(1, 3, 7, kTail));
-  CHECK(stage_layout("deepgemm.sf_packed_ue8m0", 2, 6, 8, 8).gather() == packed(2, 6, 8, kTail));
-  CHECK(refuses(ErrorCode::usage, "dtype = 16", [] { stage_layout("deepgemm.sf_packed_ue8m0", 1, 4, 4, 16); }));
+  CHECK(block_layout("deepgemm.sf_packed_ue8m0", 1, 128, 4, 8).gather() == packed(1, 128, 4, kTail));
+  CHECK(block_layout("deepgemm.sf_packed_ue8m0", 1, 100, 5, 8).gather() == packed(1, 100, 5, kTail));
+  CHECK(block_layout("deepgemm.sf_packed_ue8m0", 1, 3, 7, 8).gather() == packed(1, 3, 7, kTail));
+  CHECK(block_layout("deepgemm.sf_packed_ue8m0", 2, 6, 8, 8).gather() == packed(2, 6, 8, kTail));
+  CHECK(refuses(ErrorCode::usage, "dtype = 16", [] { block_layout("deepgemm.sf_packed_ue8m0", 1, 4, 4, 16); }));
 }
 
 TEST_CASE("packed scales of fp32 keep the exponent") {
-  const Layout bytes = stage_layout("deepgemm.sf_packed_ue8m0", 1, 3, 5, 8);
-  const Layout floats = stage_layout("deepgemm.sf_packed_ue8m0", 1, 3, 5, 32);
+  const Layout bytes = block_layout("deepgemm.sf_packed_ue8m0", 1, 3, 5, 8);
+  const Layout floats = block_layout("deepgemm.sf_packed_ue8m0", 1, 3, 5, 32);
   CHECK(floats.bytes() == bytes.bytes());
   const Map from_bytes = bytes.gather();
   const Map from_floats = floats.gather();
@@ -75,22 +75,22 @@ TEST_CASE("DeepGEMM's fp32 scales lie column by column") {
       const std::int64_t row = address % aligned;
       return row < mn ? (address / (5 * aligned) * mn + row) * 5 + address / aligned % 5 : Layout::kPadUnwritten;
     });
-    CHECK(stage_layout("deepgemm.sf_mn_major_fp32", 2, mn, 5, 32).gather() == expected);
+    CHECK(block_layout("deepgemm.sf_mn_major_fp32", 2, mn, 5, 32).gather() == expected);
   }
 }
 
 TEST_CASE("hazard: DeepGEMM leaves the rows beyond the matrix unwritten") {
-  const Layout layout = stage_layout("deepgemm.sf_packed_ue8m0", 1, 3, 4, 8);
+  const Layout layout = block_layout("deepgemm.sf_packed_ue8m0", 1, 3, 4, 8);
   CHECK(layout.inverse(11).coord == mx::layout::Coord{0, 2, 3});
   for (std::int64_t address = 12; address < 16; ++address) CHECK(layout.inverse(address).content == PadContent::unwritten);
   // Several experts of odd size take a path that starts from zeros: 2 x 3 x 5 is no whole number of words an expert.
-  CHECK(stage_layout("deepgemm.sf_packed_ue8m0", 2, 3, 5, 8).gather() == packed(2, 3, 5, Layout::kPadZero));
+  CHECK(block_layout("deepgemm.sf_packed_ue8m0", 2, 3, 5, 8).gather() == packed(2, 3, 5, Layout::kPadZero));
 }
 
 TEST_CASE("hazard: DeepGEMM's upcast makes e8m0 code 0 zero and 255 infinite") {
-  mx::families::StageTensor codes{8, {256}, {}};
+  mx::families::BlockTensor codes{8, {256}, {}};
   for (int code = 0; code < 256; ++code) codes.bytes.push_back(static_cast<std::uint8_t>(code));
-  const auto out = mx::families::run_stage(mx::families::value_stage_named("deepgemm.e8m0_to_fp32"), {{"scale", codes}}, {}).at("scale");
+  const auto out = mx::families::run_block(mx::families::value_block_named("deepgemm.e8m0_to_fp32"), {{"scale", codes}}, {}).at("scale");
   CHECK(out.bits == 32);
   CHECK(out.shape == codes.shape);
   const auto bits = [&](std::size_t code) {
@@ -104,7 +104,7 @@ TEST_CASE("hazard: DeepGEMM's upcast makes e8m0 code 0 zero and 255 infinite") {
   CHECK(bits(254) == 0x7F000000U);
   CHECK(bits(255) == 0x7F800000U);  // not a NaN
   CHECK(refuses(ErrorCode::usage, "elements of 16 bits", [] {
-    mx::families::run_stage(mx::families::value_stage_named("deepgemm.e8m0_to_fp32"), {{"scale", {16, {1}, {0, 0}}}}, {});
+    mx::families::run_block(mx::families::value_block_named("deepgemm.e8m0_to_fp32"), {{"scale", {16, {1}, {0, 0}}}}, {});
   }));
 }
 

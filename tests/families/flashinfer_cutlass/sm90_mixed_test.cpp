@@ -1,9 +1,9 @@
 // Mixed-input weights on Hopper: refusals, and what FlashInfer's releases change.
 
+#include "model/families/building_block.hpp"
 #include "model/families/memory.hpp"
 #include "model/families/setting.hpp"
 #include "model/families/setting_keys.hpp"
-#include "model/families/stage.hpp"
 #include "tests/catch.hpp"
 #include "tests/layout/errors.hpp"
 
@@ -13,17 +13,17 @@ using mx::ErrorCode;
 using mx::layout::Role;
 using mx::layout::Sizes;
 using mx::layout::SourceOrder;
-using mx::families::stage_layout;
+using mx::families::block_layout;
 using Map = std::vector<std::int64_t>;
 using mx::tests::refuses;
 
 TEST_CASE("mixed-input weights and folded scales refuse what their source refuses") {
   for (const char* name : {"cutlass_sm90_mixed.weight.fp4", "cutlass_sm90_mixed.weight.int4", "cutlass_sm90_mixed.weight.fp4_fp8"}) {
-    CHECK(refuses(ErrorCode::usage, "rows = 8 is not a multiple of 16", [&] { stage_layout(name, 1, 8, 32, 8); }));
-    CHECK(refuses(ErrorCode::usage, "K = 96 is not a multiple of 64", [&] { stage_layout(name, 1, 16, 48, 8); }));
+    CHECK(refuses(ErrorCode::usage, "rows = 8 is not a multiple of 16", [&] { block_layout(name, 1, 8, 32, 8); }));
+    CHECK(refuses(ErrorCode::usage, "K = 96 is not a multiple of 64", [&] { block_layout(name, 1, 16, 48, 8); }));
   }
-  const auto refused = [](const std::string& text, std::int64_t rows, std::int64_t groups, int bits, mx::families::StageParams params = {}) {
-    return refuses(ErrorCode::usage, text, [&] { stage_layout("cutlass_sm90_mixed.scale", 1, rows, groups, bits, std::move(params)); });
+  const auto refused = [](const std::string& text, std::int64_t rows, std::int64_t groups, int bits, mx::families::BlockParams params = {}) {
+    return refuses(ErrorCode::usage, text, [&] { block_layout("cutlass_sm90_mixed.scale", 1, rows, groups, bits, std::move(params)); });
   };
   CHECK(refused("rows = 96 is not a multiple of 64", 96, 4, 8));
   CHECK(refused("groups = 90 is not a multiple of 4", 64, 90, 8));  // K = 2880 unpadded

@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <random>
 
+#include "model/families/building_block.hpp"
 #include "model/families/convert.hpp"
 #include "model/families/humming/values.hpp"
-#include "model/families/stage.hpp"
-#include "model/families/value_stage.hpp"
+#include "model/families/value_block.hpp"
 #include "model/layout/packed.hpp"
 #include "tests/catch.hpp"
 #include "tests/layout/errors.hpp"
@@ -22,14 +22,14 @@ using mx::layout::Layout;
 using mx::families::PackedLayer;
 using mx::layout::Role;
 using mx::families::Setting;
-using mx::families::stage_layout;
+using mx::families::block_layout;
 using mx::layout::WeightFormat;
 using mx::tests::refuses;
 
 using Map = std::vector<std::int64_t>;
 
 struct Variant {
-  const char* stage;
+  const char* block;
   std::int64_t weight;
   std::int64_t activation;
 };
@@ -86,8 +86,8 @@ TEST_CASE("humming.repack by its formula") {
     for (std::int64_t transposed : {0, 1}) {
       for (std::int64_t rows : {64, 128}) {
         for (std::int64_t columns : {128, 256}) {
-          INFO(v.stage << " transposed " << transposed << " N " << rows << " K " << columns);
-          const Layout layout = stage_layout(v.stage, 1, rows, columns, static_cast<int>(v.weight), {{"transpose_mini_block", transposed}});
+          INFO(v.block << " transposed " << transposed << " N " << rows << " K " << columns);
+          const Layout layout = block_layout(v.block, 1, rows, columns, static_cast<int>(v.weight), {{"transpose_mini_block", transposed}});
           CHECK(layout.gather() == repacked(v, transposed != 0, rows, columns, rows, columns));
         }
       }
@@ -97,13 +97,13 @@ TEST_CASE("humming.repack by its formula") {
 
 TEST_CASE("humming.repack pads with zero") {
   for (const Variant& v : kVariants) {
-    INFO(v.stage);
-    const Layout layout = stage_layout(v.stage, 1, 40, 72, static_cast<int>(v.weight), {{"padded_n", 64}, {"padded_k", 128}});
+    INFO(v.block);
+    const Layout layout = block_layout(v.block, 1, 40, 72, static_cast<int>(v.weight), {{"padded_n", 64}, {"padded_k", 128}});
     CHECK(layout.gather() == repacked(v, false, 40, 72, 64, 128));
-    CHECK(refuses(ErrorCode::usage, "rows = 40 is not a multiple of 64", [&] { stage_layout(v.stage, 1, 40, 128, static_cast<int>(v.weight)); }));
-    CHECK(refuses(ErrorCode::usage, "K = 72 is not a multiple of", [&] { stage_layout(v.stage, 1, 64, 72, static_cast<int>(v.weight)); }));
+    CHECK(refuses(ErrorCode::usage, "rows = 40 is not a multiple of 64", [&] { block_layout(v.block, 1, 40, 128, static_cast<int>(v.weight)); }));
+    CHECK(refuses(ErrorCode::usage, "K = 72 is not a multiple of", [&] { block_layout(v.block, 1, 64, 72, static_cast<int>(v.weight)); }));
     CHECK(refuses(ErrorCode::usage, "padded_n is below N", [&] {
-      stage_layout(v.stage, 1, 128, 128, static_cast<int>(v.weight), {{"padded_n", 64}});
+      block_layout(v.block, 1, 128, 128, static_cast<int>(v.weight), {{"padded_n", 64}});
     }));
   }
 }
@@ -116,13 +116,13 @@ TEST_CASE("without its option Humming's weights lie as Marlin's") {
   for (const auto& [humming, marlin] : kPairs) {
     INFO(humming);
     const int bits = std::string_view(humming).substr(16, 1) == "4" ? 4 : 8;
-    CHECK(stage_layout(humming, 2, 128, 128, bits).gather() == stage_layout(marlin, 2, 128, 128, bits).gather());
+    CHECK(block_layout(humming, 2, 128, 128, bits).gather() == block_layout(marlin, 2, 128, 128, bits).gather());
   }
 }
 
 TEST_CASE("humming.scale and humming.bias") {
   const auto scale = [](std::int64_t batch, std::int64_t rows, std::int64_t groups, std::int64_t on_c) {
-    return stage_layout("humming.scale", batch, rows, groups, 8, {{"to_apply_on_c", on_c}}).gather();
+    return block_layout("humming.scale", batch, rows, groups, 8, {{"to_apply_on_c", on_c}}).gather();
   };
   // The transpose [E, G, N] as one list, then its blocks.
   const auto expected = [](std::int64_t batch, std::int64_t rows, std::int64_t groups, bool on_c) {
@@ -144,11 +144,11 @@ TEST_CASE("humming.scale and humming.bias") {
   CHECK(refuses(ErrorCode::usage, "elements = 32 is not a multiple of 64", [&] { scale(1, 32, 1, 0); }));
   CHECK(refuses(ErrorCode::usage, "elements = 48 is not a multiple of 32", [&] { scale(1, 48, 1, 1); }));
 
-  const Map bias = stage_layout("humming.bias", 2, 1, 64, 16).gather();
+  const Map bias = block_layout("humming.bias", 2, 1, 64, 16).gather();
   CHECK(bias == expected(2, 64, 1, true));
-  CHECK(stage_layout("humming.bias", 2, 64, 1, 16).gather() == bias);
-  CHECK(stage_layout("humming.bias", 2, 1, 48, 16).gather() == expected(1, 96, 1, true));
-  CHECK(refuses(ErrorCode::usage, "elements = 40", [] { stage_layout("humming.bias", 1, 1, 40, 16); }));
+  CHECK(block_layout("humming.bias", 2, 64, 1, 16).gather() == bias);
+  CHECK(block_layout("humming.bias", 2, 1, 48, 16).gather() == expected(1, 96, 1, true));
+  CHECK(refuses(ErrorCode::usage, "elements = 40", [] { block_layout("humming.bias", 1, 1, 40, 16); }));
 }
 
 TEST_CASE("codes of a group whose scale is raised") {
@@ -170,18 +170,18 @@ TEST_CASE("codes of a group whose scale is raised") {
 }
 
 TEST_CASE("humming.mxfp4_w4a8") {
-  using mx::families::run_stage;
-  const auto& stage = mx::families::value_stage_named("humming.mxfp4_w4a8");
+  using mx::families::run_block;
+  const auto& block = mx::families::value_block_named("humming.mxfp4_w4a8");
   std::vector<std::uint8_t> w(32, 0x7F);  // codes 15 and 7: -6 and 6
   w[0] = 0x81;
-  const auto out = run_stage(stage, {{"w", {8, {2, 16}, w}}, {"delta", {8, {2}, {0, 4}}}}, {});
+  const auto out = run_block(block, {{"w", {8, {2, 16}, w}}, {"delta", {8, {2}, {0, 4}}}}, {});
   std::vector<std::uint8_t> expected(32, 0x7F);
   expected[0] = 0x01;
   for (std::size_t i = 16; i < 32; ++i) expected[i] = 0x19;
   CHECK(out.at("w").bytes == expected);
-  CHECK(refuses(ErrorCode::usage, "one byte for each 16", [&] { run_stage(stage, {{"w", {8, {2, 16}, w}}, {"delta", {8, {1}, {0}}}}, {}); }));
-  CHECK(refuses(ErrorCode::usage, "one byte for each 16", [&] { run_stage(stage, {{"w", {8, {2, 16}, w}}, {"delta", {16, {1}, {0, 4}}}}, {}); }));
-  CHECK(refuses(ErrorCode::usage, "delta = 128", [&] { run_stage(stage, {{"w", {8, {2, 16}, w}}, {"delta", {8, {2}, {0, 128}}}}, {}); }));
+  CHECK(refuses(ErrorCode::usage, "one byte for each 16", [&] { run_block(block, {{"w", {8, {2, 16}, w}}, {"delta", {8, {1}, {0}}}}, {}); }));
+  CHECK(refuses(ErrorCode::usage, "one byte for each 16", [&] { run_block(block, {{"w", {8, {2, 16}, w}}, {"delta", {16, {1}, {0, 4}}}}, {}); }));
+  CHECK(refuses(ErrorCode::usage, "delta = 128", [&] { run_block(block, {{"w", {8, {2, 16}, w}}, {"delta", {8, {2}, {0, 128}}}}, {}); }));
 }
 
 CanonicalLayer filled(const mx::layout::Sizes& sizes, std::uint8_t lowest_scale, std::uint8_t scales) {
@@ -216,7 +216,7 @@ TEST_CASE("a layer for Humming and back") {
     CHECK(std::ranges::count(scale, 0x7F) == 2 * 128 * 4 + std::ranges::count(layer[Role::w2_weight_scale], 0x7F));
     // Rows keep their order: the weight is humming.repack of the loaded bytes.
     const bool wgmma = arch == Arch::sm90;
-    const Map map = stage_layout("humming.repack.w4a16", 2, 256, 384, 4, {{"transpose_mini_block", wgmma ? 1 : 0}}).gather();
+    const Map map = block_layout("humming.repack.w4a16", 2, 256, 384, 4, {{"transpose_mini_block", wgmma ? 1 : 0}}).gather();
     const auto& loaded = layer[Role::w13_weight];
     const auto& made = packed.find(Role::w13_weight)->bytes;
     std::size_t equal = 0;

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <random>
 
-#include "model/families/stage.hpp"
+#include "model/families/building_block.hpp"
 #include "tests/catch.hpp"
 #include "tests/families/marlin/marlin_layers.hpp"
 #include "tests/layout/errors.hpp"
@@ -134,17 +134,17 @@ TEST_CASE("hazard: Marlin pads gate and up each at its own end") {
     const Layout weight = row.build(Role::w13_weight, setting).layout;
     CHECK(weight.cosize() == 256 * 128);
     const int bits = mx::layout::unit_bits(Role::w13_weight, format);
-    const Layout stage = mx::families::stage_layout(bits == 4 ? "marlin.repack.w4a16" : "marlin.repack.w8a16", 1, 256, 128, bits);
-    CHECK(weight.at(Coord{0, 0, 95, 7}) == stage.at(Coord{0, 95, 7}));
-    CHECK(weight.at(Coord{0, 1, 0, 7}) == stage.at(Coord{0, 128, 7}));
-    CHECK(weight.is_padding(*stage.at(Coord{0, 96, 7})));
-    CHECK(weight.is_padding(*stage.at(Coord{0, 128 + 96, 7})));
+    const Layout block = mx::families::block_layout(bits == 4 ? "marlin.repack.w4a16" : "marlin.repack.w8a16", 1, 256, 128, bits);
+    CHECK(weight.at(Coord{0, 0, 95, 7}) == block.at(Coord{0, 95, 7}));
+    CHECK(weight.at(Coord{0, 1, 0, 7}) == block.at(Coord{0, 128, 7}));
+    CHECK(weight.is_padding(*block.at(Coord{0, 96, 7})));
+    CHECK(weight.is_padding(*block.at(Coord{0, 128 + 96, 7})));
     // Columns of w2.
     const Layout down = row.build(Role::w2_weight, setting).layout;
     CHECK(down.cosize() == 128 * 128);
-    const Layout down_stage = mx::families::stage_layout(bits == 4 ? "marlin.repack.w4a16" : "marlin.repack.w8a16", 1, 128, 128, bits);
-    CHECK(down.at(Coord{0, 100, 95}) == down_stage.at(Coord{0, 100, 95}));
-    CHECK(down.is_padding(*down_stage.at(Coord{0, 100, 96})));
+    const Layout down_block = mx::families::block_layout(bits == 4 ? "marlin.repack.w4a16" : "marlin.repack.w8a16", 1, 128, 128, bits);
+    CHECK(down.at(Coord{0, 100, 95}) == down_block.at(Coord{0, 100, 95}));
+    CHECK(down.is_padding(*down_block.at(Coord{0, 100, 96})));
 
     // The engine of 2026-05 pads nothing: 2I = 192 is three tiles as it is.
     Setting older = setting;

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <cstdint>
 
+#include "model/families/building_block.hpp"
 #include "model/families/marlin/values.hpp"
-#include "model/families/stage.hpp"
-#include "model/families/value_stage.hpp"
+#include "model/families/value_block.hpp"
 #include "tests/catch.hpp"
 #include "tests/families/marlin/marlin_layers.hpp"
 #include "tests/layout/errors.hpp"
@@ -18,10 +18,10 @@ using mx::layout::CanonicalLayer;
 using mx::families::PackedLayer;
 using mx::families::ParamsDtype;
 using mx::layout::Role;
-using mx::families::run_stage;
+using mx::families::run_block;
 using mx::layout::SourceOrder;
-using mx::families::StageTensors;
-using mx::families::value_stage_named;
+using mx::families::BlockTensors;
+using mx::families::value_block_named;
 using mx::layout::WeightFormat;
 using mx::tests::any_byte;
 using mx::tests::Bytes;
@@ -50,10 +50,10 @@ TEST_CASE("hazard: e8m0 scales through the parameters' dtype") {
 }
 
 TEST_CASE("marlin.mxfp4_process_scales") {
-  const auto& stage = value_stage_named("marlin.mxfp4_process_scales");
+  const auto& block = value_block_named("marlin.mxfp4_process_scales");
   const auto made = [&](Bytes scale, int params_dtype, int input_dtype) {
     const auto count = static_cast<std::int64_t>(scale.size());
-    return run_stage(stage, {{"scale", {8, {1, count}, std::move(scale)}}}, {{"params_dtype", params_dtype}, {"input_dtype", input_dtype}})
+    return run_block(block, {{"scale", {8, {1, count}, std::move(scale)}}}, {{"params_dtype", params_dtype}, {"input_dtype", input_dtype}})
         .at("scale")
         .bytes;
   };
@@ -65,7 +65,7 @@ TEST_CASE("marlin.mxfp4_process_scales") {
   CHECK(refuses(ErrorCode::usage, "scale_byte = 255 is above 249", [&] { made({0, 143}, 1, 1); }));
   CHECK(refuses(ErrorCode::usage, "activation dtype int8", [&] { made({0, 1, 2, 3}, 0, 2); }));
   CHECK(refuses(ErrorCode::usage, "elements = 6 is not a multiple of 4", [&] { made({0, 1, 2, 3, 4, 5}, 0, 0); }));
-  CHECK(refuses(ErrorCode::usage, "scale has elements of 16 bits, not 8", [&] { run_stage(stage, {{"scale", {16, {1, 2}, {0, 1, 2, 3}}}}, {}); }));
+  CHECK(refuses(ErrorCode::usage, "scale has elements of 16 bits, not 8", [&] { run_block(block, {{"scale", {16, {1, 2}, {0, 1, 2, 3}}}}, {}); }));
 }
 
 TEST_CASE("the factor of NVFP4 scales") {
@@ -116,22 +116,22 @@ TEST_CASE("global scales of NVFP4") {
 }
 
 TEST_CASE("marlin.nvfp4_process_scales") {
-  const auto& stage = value_stage_named("marlin.nvfp4_process_scales");
+  const auto& block = value_block_named("marlin.nvfp4_process_scales");
   // As recorded: scale bytes 8, 16, 120, 126 of a tensor whose largest is 448, and global scales 1 and 0.5.
-  const StageTensors in{{"scale", {8, {1, 4}, {8, 16, 120, 126}}}, {"global_scale", {32, {2}, bytes_of({f32_bits(1.0F), f32_bits(0.5F)})}}};
-  const StageTensors out = run_stage(stage, in, {});
+  const BlockTensors in{{"scale", {8, {1, 4}, {8, 16, 120, 126}}}, {"global_scale", {32, {2}, bytes_of({f32_bits(1.0F), f32_bits(0.5F)})}}};
+  const BlockTensors out = run_block(block, in, {});
   CHECK(out.at("scale").bytes == Bytes{128, 240, 136, 246});
   CHECK(out.at("scale_factor").bytes == Bytes{0, 0, 0, 0, 0, 0, 0xF0, 0x3F});
   CHECK(out.at("global_scale").bytes == bytes_of({f32_bits(0x1p119F), f32_bits(0x1p118F)}));
   // A largest scale of 30 leaves a factor of 8.
-  StageTensors small = in;
+  BlockTensors small = in;
   small.at("scale").bytes = {1, 0, 0x80, 95};
-  const StageTensors scaled = run_stage(stage, small, {});
+  const BlockTensors scaled = run_block(block, small, {});
   CHECK(scaled.at("scale").bytes == Bytes{128, 0, 0, 239});  // 2^-9 * 8 * 128 is 2; 30 * 8 * 128 = 1.875 * 2^14
   CHECK(scaled.at("scale_factor").bytes == Bytes{0, 0, 0, 0, 0, 0, 0x20, 0x40});
   CHECK(scaled.at("global_scale").bytes == bytes_of({f32_bits(0x1p116F), f32_bits(0x1p115F)}));
   for (int activations : {1, 2}) {
-    CHECK(refuses(ErrorCode::usage, "only 16-bit activations", [&] { run_stage(stage, in, {{"input_dtype", activations}}); }));
+    CHECK(refuses(ErrorCode::usage, "only 16-bit activations", [&] { run_block(block, in, {{"input_dtype", activations}}); }));
   }
 }
 
@@ -149,12 +149,12 @@ TEST_CASE("scales of e4m3 weights") {
 }
 
 TEST_CASE("marlin.fp8_moe: one scale per expert, per shard, per row and per block") {
-  const auto& stage = value_stage_named("marlin.fp8_moe");
+  const auto& block = value_block_named("marlin.fp8_moe");
   constexpr std::int64_t kExperts = 2;
   constexpr std::int64_t kI = 96;
   constexpr std::int64_t kH = 128;
   const auto weights = [](std::int64_t rows, std::int64_t columns) {
-    return mx::families::StageTensor{8, {kExperts, rows, columns}, Bytes(static_cast<std::size_t>(kExperts * rows * columns), 0x38)};
+    return mx::families::BlockTensor{8, {kExperts, rows, columns}, Bytes(static_cast<std::size_t>(kExperts * rows * columns), 0x38)};
   };
   /// bf16 code of scale number i: 2^-20 times i + 1, with the bias of 120.
   const auto scales = [](std::vector<std::int64_t> shape) {
@@ -162,7 +162,7 @@ TEST_CASE("marlin.fp8_moe: one scale per expert, per shard, per row and per bloc
     for (std::int64_t extent : shape) count *= extent;
     std::vector<std::uint32_t> words;
     for (std::int64_t i = 0; i < count; ++i) words.push_back(f32_bits(std::ldexp(static_cast<float>(i % 100 + 1), -20)));
-    return mx::families::StageTensor{32, std::move(shape), bytes_of(words)};
+    return mx::families::BlockTensor{32, std::move(shape), bytes_of(words)};
   };
   const auto code = [](std::int64_t i) { return static_cast<int>(f32_bits(std::ldexp(static_cast<float>(i % 100 + 1), 100)) >> 16U); };
   struct Row {
@@ -185,7 +185,7 @@ TEST_CASE("marlin.fp8_moe: one scale per expert, per shard, per row and per bloc
     const std::int64_t rows13 = row.shards * row.i;
     const std::int64_t padded = (row.i + 63) / 64 * 64;  // for blocks to 128, which is the same here
     const auto out =
-        run_stage(stage, {{"w13", weights(rows13, kH)}, {"w2", weights(kH, row.i)}, {"w13_scale", scales(row.w13)}, {"w2_scale", scales(row.w2)}},
+        run_block(block, {{"w13", weights(rows13, kH)}, {"w2", weights(kH, row.i)}, {"w13_scale", scales(row.w13)}, {"w2_scale", scales(row.w2)}},
                   {{"scale_mode", row.mode}, {"gated", row.shards - 1}});
     CHECK(out.at("w13").shape == std::vector<std::int64_t>{kExperts, kH / 16, 4 * row.shards * padded});
     CHECK(out.at("w2").shape == std::vector<std::int64_t>{kExperts, padded / 16, 4 * kH});
@@ -213,7 +213,7 @@ TEST_CASE("marlin.fp8_moe: one scale per expert, per shard, per row and per bloc
     }
   }
   const auto run_with = [&](std::vector<std::int64_t> w13_scales, int mode) {
-    run_stage(stage,
+    run_block(block,
               {{"w13", weights(2 * kI, kH)}, {"w2", weights(kH, kI)}, {"w13_scale", scales(std::move(w13_scales))}, {"w2_scale", scales({kExperts})}},
               {{"scale_mode", mode}});
   };
@@ -227,12 +227,12 @@ TEST_CASE("marlin.fp8_moe: one scale per expert, per shard, per row and per bloc
 }
 
 TEST_CASE("marlin.fp8_moe refuses weights that are no layer") {
-  const auto& stage = value_stage_named("marlin.fp8_moe");
+  const auto& block = value_block_named("marlin.fp8_moe");
   using Shape = std::vector<std::int64_t>;
   const auto tensor = [](int bits, const Shape& shape) {
     std::int64_t count = bits / 8;
     for (std::int64_t extent : shape) count *= extent;
-    return mx::families::StageTensor{bits, shape, Bytes(static_cast<std::size_t>(count))};
+    return mx::families::BlockTensor{bits, shape, Bytes(static_cast<std::size_t>(count))};
   };
   struct Row {
     Shape w13;
@@ -250,23 +250,23 @@ TEST_CASE("marlin.fp8_moe refuses weights that are no layer") {
       {{2, 192, 128}, {3, 128, 96}, 8, "w2 does not fit the other weight's sizes"},
   };
   for (const Row& row : rows) {
-    const StageTensors in{
+    const BlockTensors in{
         {"w13", tensor(row.bits, row.w13)}, {"w2", tensor(8, row.w2)}, {"w13_scale", tensor(32, {2})}, {"w2_scale", tensor(32, {2})}};
-    CHECK(refuses(ErrorCode::usage, std::string(row.text), [&] { run_stage(stage, in, {}); }));
+    CHECK(refuses(ErrorCode::usage, std::string(row.text), [&] { run_block(block, in, {}); }));
   }
-  const StageTensors wide{
+  const BlockTensors wide{
       {"w13", tensor(8, {2, 192, 128})}, {"w2", tensor(8, {2, 128, 96})}, {"w13_scale", tensor(16, {4})}, {"w2_scale", tensor(32, {2})}};
-  CHECK(refuses(ErrorCode::usage, "w13_scale has elements of 16 bits, not 32", [&] { run_stage(stage, wide, {}); }));
+  CHECK(refuses(ErrorCode::usage, "w13_scale has elements of 16 bits, not 32", [&] { run_block(block, wide, {}); }));
 }
 
 TEST_CASE("marlin.nvfp4_moe gives what the backend packs") {
   const CanonicalLayer layer = filled({2, 96, 128, 16}, {WeightFormat::nvfp4, SourceOrder::standard}, false, any_byte);
   const PackedLayer packed = converted(layer, setting_for(layer));
-  const StageTensors in{{"w13", {8, {2, 192, 64}, layer[Role::w13_weight]}},          {"w13_scale", {8, {2, 192, 8}, layer[Role::w13_weight_scale]}},
+  const BlockTensors in{{"w13", {8, {2, 192, 64}, layer[Role::w13_weight]}},          {"w13_scale", {8, {2, 192, 8}, layer[Role::w13_weight_scale]}},
                         {"w13_scale_2", {32, {2}, layer[Role::w13_global_scale]}},    {"w2", {8, {2, 128, 48}, layer[Role::w2_weight]}},
                         {"w2_scale", {8, {2, 128, 6}, layer[Role::w2_weight_scale]}}, {"w2_scale_2", {32, {2}, layer[Role::w2_global_scale]}}};
-  const auto& stage = value_stage_named("marlin.nvfp4_moe");
-  const StageTensors out = run_stage(stage, in, {});
+  const auto& block = value_block_named("marlin.nvfp4_moe");
+  const BlockTensors out = run_block(block, in, {});
   CHECK(out.at("w13").shape == std::vector<std::int64_t>{2, 8, 512});
   CHECK(out.at("w2").shape == std::vector<std::int64_t>{2, 8, 256});
   CHECK(out.at("w13_scale").shape == std::vector<std::int64_t>{2, 8, 256});
@@ -274,7 +274,7 @@ TEST_CASE("marlin.nvfp4_moe gives what the backend packs") {
   CHECK(out.at("w13").bytes == packed.find(Role::w13_weight)->bytes);
   CHECK(out.at("w2_scale").bytes == packed.find(Role::w2_weight_scale)->bytes);
   CHECK(out.at("w2_scale_2").bytes == packed.find(Role::w2_global_scale)->bytes);
-  CHECK(refuses(ErrorCode::usage, "activation dtype float8_e4m3fn", [&] { run_stage(stage, in, {{"input_dtype", 1}}); }));
+  CHECK(refuses(ErrorCode::usage, "activation dtype float8_e4m3fn", [&] { run_block(block, in, {{"input_dtype", 1}}); }));
 }
 
 }  // namespace

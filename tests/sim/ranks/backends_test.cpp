@@ -87,7 +87,7 @@ TEST_CASE("every backend executes: 16 of MXFP4, 8 of NVFP4, each of FP8 and MXFP
       if (!place) continue;
       const Scenario& scenario = place->scenario;
       const SimulationRequest request = request_of(scenario, scenario.deployment, backend, place->kernel_class);
-      const Reference reference = run_reference(request, scenario.layer, scenario.tokens, {});
+      const sim::Reference reference = run_reference(request, scenario.layer, scenario.tokens, {});
       const Simulation simulation = simulate(request, scenario.layer, scenario.tokens, reference, in_process());
       INFO((simulation.refusal ? simulation.refusal->text : ""));
       REQUIRE(simulation.result.has_value());
@@ -111,11 +111,11 @@ TEST_CASE("the twins have the bits of the model in a whole deployment, and sampl
     const Outputs sample{std::vector<std::int64_t>{0, 100}, std::vector<std::int64_t>{3, 200}};
     SimulationRequest request = request_of(scenario, scenario.deployment, backend, place->kernel_class);
     request.sums = SumsBy::twins;
-    const Reference quick = run_reference(request, scenario.layer, scenario.tokens, sample);
+    const sim::Reference quick = run_reference(request, scenario.layer, scenario.tokens, sample);
     CHECK_FALSE(quick.outputs.rows.has_value());
     request.sums = SumsBy::model;
     CHECK(run_reference(request, scenario.layer, scenario.tokens, sample).outputs.rows.has_value());
-    const Reference slow = run_reference(request, scenario.layer, scenario.tokens, {});
+    const sim::Reference slow = run_reference(request, scenario.layer, scenario.tokens, {});
     CHECK((quick.out == slow.out));
     CHECK((quick.exact == slow.exact));
     for (std::size_t slot = 0; slot < slow.stages.size(); ++slot) {

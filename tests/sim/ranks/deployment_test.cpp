@@ -357,8 +357,8 @@ TEST_CASE("a sample of rows and columns has the stages that the whole layer has 
   REQUIRE(sampled.sample.rows.has_value());
   CHECK(*sampled.sample.rows == std::vector<std::int64_t>{0, 9, 19, 28, 38, 48, 57, 67, 76, 86});
   const SimulationRequest request{whole.oracle, whole.deployment, "TRITON", "OAITritonExperts", whole.engine};
-  const Reference all = run_reference(request, whole.layer, whole.tokens, {});
-  const Reference some = run_reference(request, sampled.layer, sampled.tokens, sampled.sample);
+  const sim::Reference all = run_reference(request, whole.layer, whole.tokens, {});
+  const sim::Reference some = run_reference(request, sampled.layer, sampled.tokens, sampled.sample);
   REQUIRE(some.out.size() == 2 * 10);
   for (std::size_t slot = 0; slot < all.stages.size(); ++slot) {
     for (const std::int64_t row : *sampled.sample.rows) {
@@ -390,7 +390,7 @@ TEST_CASE("a token has the same bits alone, among others and in another order, w
                         scenario.tokens.x.begin() + static_cast<std::ptrdiff_t>(token * 64 + 64));
         tokens.slots.push_back(scenario.tokens.slots[token]);
       }
-      const Reference reference = run_reference(request, scenario.layer, tokens, {});
+      const sim::Reference reference = run_reference(request, scenario.layer, tokens, {});
       const Simulation simulation = simulate(request, scenario.layer, tokens, reference, in_process());
       REQUIRE(simulation.result.has_value());
       return simulation.result->out;

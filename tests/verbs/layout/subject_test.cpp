@@ -181,9 +181,9 @@ TEST_CASE("wrong coordinates are named") {
 }
 
 TEST_CASE("every row of the tables has facts") {
-  for (const mx::families::StageLayout& stage : mx::families::all_stage_layouts()) {
-    INFO(stage.name);
-    CHECK(facts_of(stage).way_back != "unknown");
+  for (const mx::families::BuildingBlock& block : mx::families::all_building_blocks()) {
+    INFO(block.name);
+    CHECK(facts_of(block).way_back != "unknown");
   }
   for (const mx::families::BackendLayout& row : mx::families::all_backend_layouts()) {
     for (mx::layout::Role role : roles_of(row)) {
@@ -191,8 +191,8 @@ TEST_CASE("every row of the tables has facts") {
       CHECK(facts_of(row, role).way_back != "unknown");
     }
   }
-  CHECK(facts_of(mx::families::stage_named("sf_128x4")).padding == "zero");
-  CHECK(facts_of(mx::families::stage_named("trtllm.shuffle_matrix_a")).padding == "none");
+  CHECK(facts_of(mx::families::building_block_named("sf_128x4")).padding == "zero");
+  CHECK(facts_of(mx::families::building_block_named("trtllm.shuffle_matrix_a")).padding == "none");
 }
 
 TEST_CASE("a padded layout is described by the digits of the next sizes that have some") {

@@ -13,9 +13,9 @@ namespace {
 using families::BackendLayout;
 using layout::Role;
 using families::Setting;
-using families::StageLayout;
-using families::StageParam;
-using families::StageParams;
+using families::BuildingBlock;
+using families::BlockParam;
+using families::BlockParams;
 
 /// Programs seen so far of one row, so that settings without effect count once.
 class Programs {
@@ -50,7 +50,7 @@ class Programs {
   std::set<std::string> seen_;
 };
 
-std::vector<std::int64_t> trials_of(const StageParam& param) {
+std::vector<std::int64_t> trials_of(const BlockParam& param) {
   constexpr std::int64_t kSmallRange = 4;
   constexpr std::int64_t kLargestTrial = 512;
   std::vector<std::int64_t> values{param.standard};
@@ -66,11 +66,11 @@ std::vector<std::int64_t> trials_of(const StageParam& param) {
 }
 
 /// Every combination of the parameters' trials.
-std::vector<StageParams> combinations(std::span<const StageParam> params) {
-  std::vector<StageParams> out{{}};
-  for (const StageParam& param : params) {
-    std::vector<StageParams> longer;
-    for (const StageParams& shorter : out) {
+std::vector<BlockParams> combinations(std::span<const BlockParam> params) {
+  std::vector<BlockParams> out{{}};
+  for (const BlockParam& param : params) {
+    std::vector<BlockParams> longer;
+    for (const BlockParams& shorter : out) {
       for (std::int64_t value : trials_of(param)) {
         longer.push_back(shorter);
         longer.back()[std::string(param.key)] = value;
@@ -81,13 +81,13 @@ std::vector<StageParams> combinations(std::span<const StageParam> params) {
   return out;
 }
 
-void add_stage(const StageLayout& stage, const MatrixShape& matrix, std::vector<Subject>& found) {
-  if (stage.unit_bits != 0 && stage.unit_bits != matrix.unit_bits) return;
+void add_block_subject(const BuildingBlock& block, const MatrixShape& matrix, std::vector<Subject>& found) {
+  if (block.unit_bits != 0 && block.unit_bits != matrix.unit_bits) return;
   Programs programs(found);
-  for (std::string_view version : stage.versions) {
-    for (const StageParams& params : combinations(stage.params)) {
-      programs.add(StageChoice{
-          &stage,
+  for (std::string_view version : block.versions) {
+    for (const BlockParams& params : combinations(block.params)) {
+      programs.add(BlockChoice{
+          &block,
           {.version = version, .batch = matrix.batch, .rows = matrix.rows, .cols = matrix.cols, .unit_bits = matrix.unit_bits, .params = params}});
     }
   }
@@ -148,7 +148,7 @@ void add_backend(const BackendLayout& row, const MatrixShape& matrix, std::vecto
 
 std::vector<Subject> candidates_for(const MatrixShape& matrix) {
   std::vector<Subject> found;
-  for (const StageLayout& stage : families::all_stage_layouts()) add_stage(stage, matrix, found);
+  for (const BuildingBlock& block : families::all_building_blocks()) add_block_subject(block, matrix, found);
   for (const BackendLayout& row : families::all_backend_layouts()) add_backend(row, matrix, found);
   return found;
 }

@@ -1,0 +1,13 @@
+#pragma once
+// The tables of this family, each in a file of its own, and the record that lists them.
+
+#include "model/families/family.hpp"
+
+namespace mx::families {
+
+extern const std::span<const NeedTable> kHpcNeeds;  ///< needs.cpp
+extern const std::span<const KernelClassFacts> kHpcClasses;  ///< needs.cpp
+
+extern const Family kHpcFamily;
+
+}  // namespace mx::families

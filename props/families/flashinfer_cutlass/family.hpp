@@ -1,0 +1,12 @@
+#pragma once
+// What the second opinion says of this family; the record stands in memory.cpp.
+
+#include "props/families/family.hpp"
+
+namespace mx::props {
+
+extern const std::span<const BlockFormula> kFlashinferCutlassBlocks;  ///< building_blocks.cpp
+extern const std::span<const Takes> kFlashinferCutlassTakes;  ///< takes.cpp
+extern const FamilyFormulas kFlashinferCutlassFormulas;
+
+}  // namespace mx::props

@@ -1,0 +1,12 @@
+#pragma once
+// What the second opinion says of this family; the record stands in memory.cpp.
+
+#include "props/families/family.hpp"
+
+namespace mx::props {
+
+extern const std::span<const BlockFormula> kMarlinBlocks;  ///< building_blocks.cpp
+extern const std::span<const Takes> kMarlinTakes;  ///< takes.cpp
+extern const FamilyFormulas kMarlinFormulas;
+
+}  // namespace mx::props
