@@ -1,5 +1,5 @@
 # awk -f together.awk -v most=12 HEADERS... SOURCES...: which sources are compiled as one, a line for each. Apart stay two of which one has something of its own (in an anonymous namespace, static, an
-# alias) with a name that the other has too, or calls; two that open different namespaces or enumerations with `using`; alone what has a macro, includes what is generated (it changes with every commit),
+# alias) with a name that the other has too, calls or names; two that open different namespaces or enumerations with `using`; alone what has a macro, includes what is generated (it changes with every commit),
 # or has something of its own with the name of a header's type or object in the same namespace. Relies on clang-format: what is declared at a namespace's level begins a line, and a namespace's end
 # says what it ends. What it takes for a name and is none keeps two sources apart, no more.
 function fits(group, file,  i) {
@@ -17,12 +17,12 @@ function own(what, is_function) {
 }
 FNR == 1 { header = FILENAME ~ /[.]hpp$/; scope = ""; depth = 0; private = 0 }
 FNR == 1 && !header { file[++files] = FILENAME; names[FILENAME] = calls[FILENAME] = 0; used[FILENAME] = "" }
-# Calls of what is nobody's member.
+# What it calls, and types and constants that it names, where nothing says whose they are.
 !header {
   line = $0
   sub(/\/\/.*/, "", line)
-  while (match(line, /(^|[^.>:A-Za-z0-9_])[A-Za-z_][A-Za-z0-9_]*\(/)) {
-    called = substr(line, RSTART, RLENGTH - 1)
+  while (match(line, /(^|[^.>:A-Za-z0-9_])([A-Za-z_][A-Za-z0-9_]*\(|k?[A-Z][A-Za-z0-9_]*)/)) {
+    called = substr(line, RSTART, RLENGTH)
     gsub(/[^A-Za-z0-9_]/, "", called)
     line = substr(line, RSTART + RLENGTH)
     if (!((FILENAME, called) in seen)) { seen[FILENAME, called] = 1; call[FILENAME, ++calls[FILENAME]] = called }
