@@ -64,6 +64,8 @@ function(mxact_together most)
       list(APPEND others ${binary}/together/${target}_${count}.cpp)
     endforeach()
     set_target_properties(${target} PROPERTIES SOURCES "${others}")
+    # g++ warns of a class that has a part of an anonymous namespace, except in the file that it compiles: here that is another one.
+    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
   endforeach()
 endfunction()
 

@@ -44,9 +44,10 @@ FNR == 1 && !header { file[++files] = FILENAME; names[FILENAME] = calls[FILENAME
   if (private == depth--) private = 0
   next
 }
-/^[a-zA-Z_]/ && (private || header || /^static /) {
+/^[a-zA-Z_[]/ && (private || header || /^static /) {
   line = $0
   sub(/ *\/\/.*/, "", line)
+  sub(/^\[\[[^]]*\]\] */, "", line)
   while (gsub(/<[^<>]*>/, "", line)) {}
   if (line ~ /^(template|static_assert|requires|return|public|private)/) next
   if (match(line, /^(struct|class|union|enum class|enum) +[A-Za-z_0-9]+/)) {
