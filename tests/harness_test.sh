@@ -44,13 +44,20 @@ fake cmake <<'TEXT'
 echo "cmake $*" >>"$calls"
 case $1 in
   --preset) touch "build/$2/CMakeCache.txt" "build/$2/build.ninja"; [[ ! -f broken ]] || { echo "a broken line"; exit 1; } ;;
-  --build) mkdir -p "$2/cli"; printf '#!/bin/sh\necho mxact "$@"\n' | tee "$2/cli/mxact" >"$2/my_laws"; echo 'echo peers "$@"' >"$2/peers.sh"; chmod +x "$2/cli/mxact" "$2/my_laws" ;;
+  # As ninja does, it says what it would do, or what it has done: a file says how many objects that are.
+  --build) for ((i = 1; i <= $(cat objects 2>/dev/null || echo 0); ++i)); do echo "[$i/$(cat objects)] Building CXX object $i.o"; done
+    echo "[7/7] Linking CXX executable cli/mxact"; [[ ! -f broken ]] || exit 1
+    [[ " $* " != *" -n "* ]] || exit 0
+    mkdir -p "$2/cli"; printf '#!/bin/sh\necho mxact "$@"\n' | tee "$2/cli/mxact" >"$2/my_laws"; echo 'echo peers "$@"' >"$2/peers.sh"; chmod +x "$2/cli/mxact" "$2/my_laws" ;;
 esac
 TEXT
 PATH=$scratch/bin:$PATH
 unset MXACT_PYTHON
 
 cp "$source/harness" .
+mkdir -p tests/building
+echo '[[ ! -f grown ]] || { echo "harness: FAILED, it grew"; exit 1; }; echo "harness: target mxact of $1"' >tests/building/first_build.sh
+printf '%s\n' "seconds 600" "objects 300" >tests/building/first_build.txt
 echo '{}' >CMakePresets.json
 cat >packages.txt <<'TEXT'
 # g++-13 is too new.
@@ -147,6 +154,21 @@ MXACT_PYTHON=no-such-python harness 2 run
 says "no program 'no-such-python'"
 configures
 
+# How long it will take, and how far it is: a line for each tenth in a log, one line that changes on a terminal.
+says "building (preset release): nothing to compile"
+echo 200 >objects
+harness 0 run
+called "cmake --build $release --target mxact -- -n"
+says "harness: building (preset release): 200 objects on $jobs processors, about $(((200 * 2000 / jobs / 1000 + 30) / 60)) minutes"
+[[ $(grep -cE '^harness: [0-9]+ of 200 objects, about 0 seconds left$|^harness: [0-9]+ of 200 objects, about [0-9]+ (seconds|minutes) left$' "$said") -eq 10 ]] || wrong "not ten lines of progress"
+says "harness: 200 of 200 objects, about 0 seconds left"
+script -qec "./harness run" /dev/null >"$said" </dev/null || wrong "on a terminal: exit status $?"
+grep -q $'\r\033\\[Kharness: 7 of 200 objects, about [0-9]* [a-z]* left\r' "$said" || wrong "no progress on a terminal"
+echo 1 >objects
+harness 0 run
+says "harness: building (preset release): 1 objects"
+rm objects
+
 # Laws are one more argument to what is there.
 touch laws.cpp
 echo old >"$release/CMakeCache.txt"
@@ -181,6 +203,13 @@ tests "a test" true
 harness 0 test
 says "100% tests passed, 0 tests failed out of 1"
 says_last "harness: no test was skipped"
+says "harness: target mxact of $release"
+touch grown
+harness 1 test
+says "100% tests passed, 0 tests failed out of 1"
+says "harness: FAILED, it grew"
+harness 0 test --preset dev
+rm grown
 tests "a test" true "bf16: VDPBF16PS" "seq 20000; echo SKIPPED: no processor feature: VDPBF16PS" "names" "echo SKIPPED: no package index: apt"
 harness 0 test
 says "100% tests passed, 0 tests failed out of 3"
