@@ -37,7 +37,7 @@ constexpr std::size_t kPiece = std::size_t{1} << 20;
 std::string layer_file(const GroupConversion& group, int layer) {
   const int index = group.checkpoint.layer_index(layer);
   return group.further == 0 ? fmt::format("mxact-layer-{:05}.safetensors", index)
-                             : fmt::format("mxact-family-{}-layer-{:05}.safetensors", group.further, index);
+                            : fmt::format("mxact-family-{}-layer-{:05}.safetensors", group.further, index);
 }
 
 std::string shard_name(const support::SafetensorsFile& file) { return file.path().filename().string(); }
@@ -98,7 +98,8 @@ std::vector<support::TensorPlace> CheckpointConversion::tensors_of(int job) cons
   const Job& of = job_of(job);
   std::vector<support::TensorPlace> tensors;
   if (of.file == nullptr) {
-    for (const ExpertTensor& tensor : layer_groups()[of.layer_group].checkpoint.expert_tensors(of.layer)) tensors.push_back({tensor.at.file, tensor.at.view});
+    for (const ExpertTensor& tensor : layer_groups()[of.layer_group].checkpoint.expert_tensors(of.layer))
+      tensors.push_back({tensor.at.file, tensor.at.view});
     return tensors;
   }
   for (const std::string& name : support::names_in_order(*of.file)) {
@@ -250,13 +251,13 @@ void CheckpointConversion::write_index(const std::filesystem::path& directory, s
     }
   }
   support::Json made{{"program", options_.program},
-            {"form", checkpoint().form()},
-            {"backend", backend()},
-            {"engine", mx::deployment::name_of(setting().engine)},
-            {"platform", families::name_of(setting().arch)},
-            {"rank", options_.rank},
-            {"tp", setting().tp_size},
-            {"digests", digests}};
+                     {"form", checkpoint().form()},
+                     {"backend", backend()},
+                     {"engine", mx::deployment::name_of(setting().engine)},
+                     {"platform", families::name_of(setting().arch)},
+                     {"rank", options_.rank},
+                     {"tp", setting().tp_size},
+                     {"digests", digests}};
   // Readers of an index take objects within objects so deep and no deeper.
   for (const GroupConversion& group : std::span(layer_groups()).subspan(1))
     made["further"][std::to_string(group.further)] = fmt::format("{} by {}", group.checkpoint.form(), group.name());

@@ -38,7 +38,7 @@ struct JobResult {
 
 /// A job that is written and has not its name yet.
 struct WrittenJob {
-  JobResult result;         ///< without digest
+  JobResult result;                   ///< without digest
   support::SafetensorsWriter writer;  ///< to be committed
 };
 
@@ -55,11 +55,11 @@ class CheckpointConversion {
   std::string backend() const { return layer_groups().front().name(); }
 
   int jobs() const;
-  std::string name_of(int job) const;                  ///< "layer 3", "layer 0 of layer group 2", "shard model-00001-of-00002.safetensors"
-  std::string file_of(int job) const;                  ///< name of the file that it writes
-  std::uint64_t bytes_of(int job) const;               ///< that it reads
-  std::uint64_t total_bytes() const;                    ///< likewise, of all jobs
-  std::uint64_t written_bytes() const;                  ///< of the tensors that all jobs write
+  std::string name_of(int job) const;                           ///< "layer 3", "layer 0 of layer group 2", "shard model-00001-of-00002.safetensors"
+  std::string file_of(int job) const;                           ///< name of the file that it writes
+  std::uint64_t bytes_of(int job) const;                        ///< that it reads
+  std::uint64_t total_bytes() const;                            ///< likewise, of all jobs
+  std::uint64_t written_bytes() const;                          ///< of the tensors that all jobs write
   std::vector<support::TensorPlace> tensors_of(int job) const;  ///< that it reads, in that order
 
   /// What write() takes a layer's bytes from. Valid as long as this.
@@ -80,8 +80,8 @@ class CheckpointConversion {
 
  private:
   struct Job {
-    std::size_t layer_group;           ///< place among those that are converted
-    int layer;                    ///< place among its layers
+    std::size_t layer_group;               ///< place among those that are converted
+    int layer;                             ///< place among its layers
     const support::SafetensorsFile* file;  ///< of a shard; null: a layer
   };
   const Job& job_of(int job) const { return jobs_.at(static_cast<std::size_t>(job)); }

@@ -13,8 +13,8 @@ namespace mx::checkpoint {
 
 /// The converters' view of an activation by the engine's name: two are told apart, every other one is as SILU. SWIGLUOAI_UNINTERLEAVE has gate before
 /// up, so no converter separates its rows.
-/// Source: vllm at 7ca49fbe4 fused_moe/oracle/mxfp4.py convert_weight_to_mxfp4_moe_kernel_format (SITU); layers/quantization/utils/flashinfer_fp4_moe.py
-/// prepare_nvfp4_moe_layer_for_flashinfer_cutedsl (SWIGLUOAI).
+/// Source: vllm at 7ca49fbe4 fused_moe/oracle/mxfp4.py convert_weight_to_mxfp4_moe_kernel_format (SITU);
+/// layers/quantization/utils/flashinfer_fp4_moe.py prepare_nvfp4_moe_layer_for_flashinfer_cutedsl (SWIGLUOAI).
 families::ConverterActivation converter_activation(std::string_view activation);
 
 /// A converter's surroundings by themselves: no layer yet, whatever else has its default. `libraries` as families::choose_libraries takes them and
@@ -25,8 +25,8 @@ families::Setting surroundings(deployment::Engine engine, families::Arch arch, i
 /// One layer's conversion.
 struct Conversion {
   layout::Form form;
-  layout::Sizes sizes;          ///< of one rank
-  std::string activation;       ///< the engine's name; one that it has not counts as any that no converter asks for
+  layout::Sizes sizes;     ///< of one rank
+  std::string activation;  ///< the engine's name; one that it has not counts as any that no converter asks for
   bool has_bias;
   families::Setting around = {};  ///< engine, device, ranks, dtypes, releases, options: what no layer says
 

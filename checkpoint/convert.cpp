@@ -12,7 +12,8 @@ namespace mx::checkpoint {
 namespace {
 
 /// While one job is converted, the one before comes to the disk, and the system reads the next.
-void convert_jobs(const CheckpointConversion& conversion, const std::filesystem::path& directory, const support::Progress& progress, std::span<JobResult> results) {
+void convert_jobs(const CheckpointConversion& conversion, const std::filesystem::path& directory, const support::Progress& progress,
+                  std::span<JobResult> results) {
   const std::uint64_t total = conversion.total_bytes();
   std::uint64_t done = 0;
   support::ReadAhead ahead;

@@ -25,7 +25,9 @@ constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
 
 [[noreturn]] void fail(const std::string& where, const std::string& message) { throw Error(ErrorCode::input, message, where); }
 
-support::Json read_json(const std::filesystem::path& path) { return support::parse_json(support::read_file(path, kLimits.bytes), kLimits, path.string()); }
+support::Json read_json(const std::filesystem::path& path) {
+  return support::parse_json(support::read_file(path, kLimits.bytes), kLimits, path.string());
+}
 
 void check_schema(support::JsonFields& fields, std::string_view wanted) {
   const std::string schema = fields.text("schema");
@@ -48,9 +50,10 @@ std::string header_digest(const support::SafetensorsFile& file) {
 support::Json plan_json(const JobPlan& plan) {
   const auto written = [&](const std::filesystem::path& path) { return (plan.base ? path.lexically_relative(*plan.base) : path).string(); };
   const PlannedGroup& first = plan.layer_groups.front();
-  support::Json json{{"schema", kPlanSchema},    {"program", plan.program}, {"checkpoint", written(plan.checkpoint)}, {"output", written(plan.output)},
-            {"backend", first.backend}, {"rank", plan.rank},       {"setting", setting_json(first.setting)}, {"files", support::Json::array()},
-            {"units", support::Json::array()}};
+  support::Json json{
+      {"schema", kPlanSchema},          {"program", plan.program}, {"checkpoint", written(plan.checkpoint)}, {"output", written(plan.output)},
+      {"backend", first.backend},       {"rank", plan.rank},       {"setting", setting_json(first.setting)}, {"files", support::Json::array()},
+      {"units", support::Json::array()}};
   if (plan.base) json["relative"] = 1;
   if (first.layer_group > 0) json["family"] = first.layer_group;
   for (std::size_t i = 1; i < plan.layer_groups.size(); ++i) {
@@ -122,20 +125,22 @@ ConvertOptions options_of(const JobPlan& plan) {
 }
 
 JobPlan make_plan(const std::filesystem::path& checkpoint, const std::filesystem::path& output, const ConvertOptions& options,
-                   const std::optional<std::filesystem::path>& base) {
+                  const std::optional<std::filesystem::path>& base) {
   const CheckpointConversion conversion(checkpoint, options);
   JobPlan plan{{},
-                options.program,
-                absolute_of(checkpoint),
-                absolute_of(output),
-                base ? std::optional(absolute_of(*base)) : std::nullopt,
-                options.rank,
-                {},
-                {},
-                {}};
-  for (const GroupConversion& group : conversion.layer_groups()) plan.layer_groups.push_back({group.checkpoint.layer_group(), group.name(), group.setting});
+               options.program,
+               absolute_of(checkpoint),
+               absolute_of(output),
+               base ? std::optional(absolute_of(*base)) : std::nullopt,
+               options.rank,
+               {},
+               {},
+               {}};
+  for (const GroupConversion& group : conversion.layer_groups())
+    plan.layer_groups.push_back({group.checkpoint.layer_group(), group.name(), group.setting});
   plan.files = files_of(conversion.checkpoint());
-  for (int job = 0; job < conversion.jobs(); ++job) plan.jobs.push_back({job, conversion.name_of(job), conversion.file_of(job), conversion.bytes_of(job)});
+  for (int job = 0; job < conversion.jobs(); ++job)
+    plan.jobs.push_back({job, conversion.name_of(job), conversion.file_of(job), conversion.bytes_of(job)});
   plan.id = id_of(plan);
   return plan;
 }
@@ -152,14 +157,14 @@ JobPlan read_plan(const std::filesystem::path& path) {
   support::JsonFields fields(json, where);
   check_schema(fields, kPlanSchema);
   JobPlan plan{fields.text("id"),
-                fields.text("program"),
-                fields.text("checkpoint"),
-                fields.text("output"),
-                std::nullopt,
-                static_cast<int>(fields.integer("rank", 0, INT32_MAX)),
-                {},
-                {},
-                {}};
+               fields.text("program"),
+               fields.text("checkpoint"),
+               fields.text("output"),
+               std::nullopt,
+               static_cast<int>(fields.integer("rank", 0, INT32_MAX)),
+               {},
+               {},
+               {}};
   plan.layer_groups.push_back(read_group(fields, json, where));
   if (json.contains("further")) {
     for (const support::Json& entry : fields.array("further")) {
@@ -207,20 +212,20 @@ bool is_record_name(const std::string& name) { return name.starts_with("unit-") 
 std::string text_of(const JobRecord& record) {
   const JobResult& result = record.result;
   const support::Json json{{"schema", kJobSchema},
-                  {"plan", record.plan},
-                  {"unit", record.job},
-                  {"file", result.file},
-                  {"size", result.size},
-                  {"digest", result.digest},
-                  {"layers", result.layers},
-                  {"other_tensors", result.other_tensors},
-                  {"bytes_in", result.bytes_in},
-                  {"bytes_out", result.bytes_out},
-                  {"up_scales_dropped", result.up_scales_dropped},
-                  {"largest_scale_byte", result.largest_scale_byte},
-                  {"losses", losses_json(result.losses)},
-                  {"values", values_json(result.values)},
-                  {"tensors", result.tensors}};
+                           {"plan", record.plan},
+                           {"unit", record.job},
+                           {"file", result.file},
+                           {"size", result.size},
+                           {"digest", result.digest},
+                           {"layers", result.layers},
+                           {"other_tensors", result.other_tensors},
+                           {"bytes_in", result.bytes_in},
+                           {"bytes_out", result.bytes_out},
+                           {"up_scales_dropped", result.up_scales_dropped},
+                           {"largest_scale_byte", result.largest_scale_byte},
+                           {"losses", losses_json(result.losses)},
+                           {"values", values_json(result.values)},
+                           {"tensors", result.tensors}};
   return json.dump(1) + "\n";
 }
 

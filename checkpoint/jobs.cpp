@@ -163,7 +163,8 @@ std::vector<JobStatus> status_of(const JobPlan& plan, const fs::path& directory)
       JobRecord record = read_record(path);
       check_plan_of(record, plan, path);
       const fs::path file = directory / record.result.file;
-      if (support::is_there(file) && support::file_size(file) == record.result.size) status = {job.job, JobOutcome::there_already, std::move(record.result)};
+      if (support::is_there(file) && support::file_size(file) == record.result.size)
+        status = {job.job, JobOutcome::there_already, std::move(record.result)};
     }
     all.push_back(std::move(status));
   }

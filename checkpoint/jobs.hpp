@@ -33,14 +33,15 @@ struct JobOptions {
   std::filesystem::path directory;  ///< where jobs are put
   std::string program;              ///< must be the plan's
   bool again = false;               ///< also what is there already is done again
-  support::Progress progress = {};           ///< of the job in hand
+  support::Progress progress = {};  ///< of the job in hand
   support::Stop stop = {};
 };
 
 /// Does jobs of one plan. The file of a job, then its record: whoever looks sees both whole, or the record is not there.
 class JobRunner {
  public:
-  /// Opens the checkpoint of the plan. Throws as CheckpointConversion and check_plan do, and Error(input) when the directory holds jobs of another plan.
+  /// Opens the checkpoint of the plan. Throws as CheckpointConversion and check_plan do, and Error(input) when the directory holds jobs of another
+  /// plan.
   JobRunner(const JobPlan& plan, const JobOptions& options);
 
   /// Throws Error(usage) when the plan has no such job, Error(input) when the directory holds that job of another plan or the checkpoint changes

@@ -126,7 +126,8 @@ class Chooser {
       converts_one = converts_one || by_general;
     }
     if (options_.backend.empty() || converts_one) return asked;
-    if (!unnamed) throw Error(ErrorCode::usage, "every layer group of the checkpoint has a backend of its own, and none is left for it", options_.backend);
+    if (!unnamed)
+      throw Error(ErrorCode::usage, "every layer group of the checkpoint has a backend of its own, and none is left for it", options_.backend);
     // Says why.
     return {{*unnamed, nullptr, false}};
   }
@@ -136,7 +137,8 @@ class Chooser {
     checkpoint.require_convertible();
     const std::string& name = asked.named == nullptr ? options_.backend : asked.named->backend;
     const BackendLayout& backend = families::backend_layout_named(name, checkpoint.layout_form().format, options_.setting.engine);
-    Setting setting = setting_of(checkpoint, backend, options_, asked.named != nullptr && asked.named->activation ? asked.named->activation : options_.activation);
+    Setting setting =
+        setting_of(checkpoint, backend, options_, asked.named != nullptr && asked.named->activation ? asked.named->activation : options_.activation);
     check_form(backend, setting);
     if (options_.asks_for_kernel && setting.form.format == layout::WeightFormat::mxfp4) check_has_kernel(name, setting);
     families::check_needs(backend, setting);

@@ -14,7 +14,7 @@ struct GroupConversion {
   Checkpoint checkpoint;  ///< is asked about this layer group
   const families::BackendLayout* backend;
   families::Setting setting;  ///< of one rank, sizes rounded as the engine rounds them
-  int further = 0;          ///< as LayerTags has it
+  int further = 0;            ///< as LayerTags has it
 
   std::string name() const { return std::string(backend->backend); }
 };

@@ -47,7 +47,7 @@ class RankTensor {
   template <class Visit>
   void for_each_turn(const support::StopPoint& stop, const Visit& visit) {
     checkpoint::for_each_turn(static_cast<std::uint64_t>(parts_), part_bytes_, stop,
-                       [&](std::uint64_t first, std::uint64_t count) { visit(load(first, count)); });
+                              [&](std::uint64_t first, std::uint64_t count) { visit(load(first, count)); });
   }
 
  private:
@@ -147,8 +147,9 @@ void keep_first(layout::CanonicalLayer& layer, std::int64_t experts) {
 
 }  // namespace
 
-LayerPacker::LayerPacker(const Checkpoint& checkpoint, int layer, RankOf rank, const families::BackendLayout& backend, const families::Setting& setting,
-                         kernels::relayout::MoveBy by, const support::StopPoint& stop, std::optional<std::int64_t> experts) {
+LayerPacker::LayerPacker(const Checkpoint& checkpoint, int layer, RankOf rank, const families::BackendLayout& backend,
+                         const families::Setting& setting, kernels::relayout::MoveBy by, const support::StopPoint& stop,
+                         std::optional<std::int64_t> experts) {
   const std::int64_t first = experts.value_or(checkpoint.sizes(layer).experts);
   if (is_by_parts(backend, by)) {
     auto reader = std::make_unique<LayerReader>(checkpoint, layer, first);
@@ -164,8 +165,9 @@ LayerPacker::LayerPacker(const Checkpoint& checkpoint, int layer, RankOf rank, c
   std::vector<layout::Loss> again = checkpoint.requantization_losses(layer, whole.requantized, rank.rank, rank.tp);
   stop.check();
   if (rank.tp > 1) whole.experts = shard(whole.experts, rank.rank, rank.tp, kernels::relayout::mover_of(by));
-  impl_ = std::make_unique<Impl>(Impl{stop, rank, nullptr, families::convert(std::move(whole.experts), backend, setting, kernels::relayout::mover_of(by)),
-                                      whole.up_scales_dropped, std::move(again)});
+  impl_ =
+      std::make_unique<Impl>(Impl{stop, rank, nullptr, families::convert(std::move(whole.experts), backend, setting, kernels::relayout::mover_of(by)),
+                                  whole.up_scales_dropped, std::move(again)});
 }
 
 LayerPacker::LayerPacker(const layout::CanonicalLayer& layer, const families::BackendLayout& backend, const families::Setting& setting,

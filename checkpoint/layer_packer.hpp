@@ -30,11 +30,11 @@ class LayerPacker {
   /// Reads what has to be known of a layer before it is placed: its largest scale byte, and what is lost. Where tensors or experts are coupled, and
   /// where the model moves the bytes, the whole layer is read and converted here. Throws as Checkpoint::layer and families::convert do, and Stopped.
   /// `experts`: the first so many alone; none: all.
-  LayerPacker(const Checkpoint& checkpoint, int layer, RankOf rank, const families::BackendLayout& backend, const families::Setting& setting, kernels::relayout::MoveBy by,
-              const support::StopPoint& stop, std::optional<std::int64_t> experts = {});
+  LayerPacker(const Checkpoint& checkpoint, int layer, RankOf rank, const families::BackendLayout& backend, const families::Setting& setting,
+              kernels::relayout::MoveBy by, const support::StopPoint& stop, std::optional<std::int64_t> experts = {});
   /// A layer in memory, which outlives the packer, whole as it is. Throws as families::convert does.
-  LayerPacker(const layout::CanonicalLayer& layer, const families::BackendLayout& backend, const families::Setting& setting, kernels::relayout::MoveBy by,
-              const support::StopPoint& stop);
+  LayerPacker(const layout::CanonicalLayer& layer, const families::BackendLayout& backend, const families::Setting& setting,
+              kernels::relayout::MoveBy by, const support::StopPoint& stop);
   ~LayerPacker();
   LayerPacker(LayerPacker&&) noexcept;
 

@@ -53,8 +53,9 @@ struct MergeCommand {
 
 int plan(const PlanCommand& command) {
   support::require_writable(command.output, command.out.force);
-  const checkpoint::JobPlan made = checkpoint::make_plan(command.choice.checkpoint, command.converted, options_of(command.choice),
-                                            command.relative ? std::optional(std::filesystem::absolute(command.output).parent_path()) : std::nullopt);
+  const checkpoint::JobPlan made =
+      checkpoint::make_plan(command.choice.checkpoint, command.converted, options_of(command.choice),
+                            command.relative ? std::optional(std::filesystem::absolute(command.output).parent_path()) : std::nullopt);
   const std::string text = checkpoint::text_of(made);
   support::write_file(command.output, std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()), command.out.force);
   return show(verbs::plan_document(made), command.out);
@@ -72,7 +73,7 @@ std::filesystem::path directory_of(const checkpoint::JobPlan& planned, const Run
 
 /// The jobs that were asked for; what is left where none was.
 std::vector<int> jobs_of(const checkpoint::JobPlan& planned, const RunCommand& command) {
-  if (!command.jobs.empty()) return numbers_and_ranges(command.jobs, "unit", static_cast<int>(planned.jobs.size()) - 1, "--job");
+  if (!command.jobs.empty()) return numbers_and_ranges(command.jobs, "job", static_cast<int>(planned.jobs.size()) - 1, "--job");
   std::vector<int> jobs;
   for (const checkpoint::JobStatus& status : checkpoint::status_of(planned, directory_of(planned, command))) {
     if (command.again || status.outcome == checkpoint::JobOutcome::left) jobs.push_back(status.job);

@@ -164,9 +164,9 @@ void add_verify(Verb app, Action& action) {
   verb.add_option("--experts", options->request.experts,
                   "verify the first N experts of each layer only; tokens that the router sends elsewhere are left out")
       .check(whole_number_in(1, 1 << 20));
-  const Option group =
-      verb.add_option("--layer-group", options->request.layer_group, "verify this one of the checkpoint's layer groups, from 1 (default 1, the model's)")
-          .check(whole_number_in(1, 1 << 20));
+  const Option group = verb.add_option("--layer-group", options->request.layer_group,
+                                       "verify this one of the checkpoint's layer groups, from 1 (default 1, the model's)")
+                           .check(whole_number_in(1, 1 << 20));
   verb.add_option("--family", options->request.layer_group, "as --layer-group").check(whole_number_in(1, 1 << 20)).excludes(group).old_word();
   verb.add_option("--tokens", options->request.tokens, "tokens to generate when the checkpoint brings none (default 4)")
       .check(whole_number_in(1, 65536));

@@ -158,7 +158,8 @@ void Json::erase(std::size_t index) {
 bool operator==(const Json& a, const Json& b) {
   if (a.is_number() && b.is_number()) {
     if (a.is_number_float() || b.is_number_float()) return a.number() == b.number();
-    if (a.is_number_unsigned()) return b.is_number_unsigned() ? a.payload_.natural == b.payload_.natural : std::cmp_equal(a.payload_.natural, b.payload_.integer);
+    if (a.is_number_unsigned())
+      return b.is_number_unsigned() ? a.payload_.natural == b.payload_.natural : std::cmp_equal(a.payload_.natural, b.payload_.integer);
     return b.is_number_unsigned() ? b == a : a.payload_.integer == b.payload_.integer;
   }
   if (a.kind_ != b.kind_) return false;

@@ -25,8 +25,8 @@ struct JsonAny {
   JsonAny(const T&);
 };
 
-/// null, a flag, a number (an integer is exact: int64 or uint64), text, an array, or an object whose members keep their order. Reading a value as what
-/// it is not throws Error(input) that says what it is.
+/// null, a flag, a number (an integer is exact: int64 or uint64), text, an array, or an object whose members keep their order. Reading a value as
+/// what it is not throws Error(input) that says what it is.
 class Json {
  public:
   using Array = std::vector<Json>;

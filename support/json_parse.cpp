@@ -1,5 +1,3 @@
-#include "support/json.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 #include <vector>
 
 #include "model/error.hpp"
+#include "support/json.hpp"
 #include "support/quote.hpp"
 
 namespace mx::support {

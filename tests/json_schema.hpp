@@ -38,7 +38,8 @@ class JsonSchema {
     return type == value.type_name();
   }
 
-  std::string keyword_problem(const support::JsonMember& keyword, const support::Json& value, const support::Json& schema, const std::string& place) const {
+  std::string keyword_problem(const support::JsonMember& keyword, const support::Json& value, const support::Json& schema,
+                              const std::string& place) const {
     const std::string& key = keyword.key;
     const support::Json& rule = keyword.value;
     const auto unless = [&](bool right) { return right ? std::string() : place + " is " + value.dump().substr(0, 80) + ", not " + rule.dump(); };

@@ -11,8 +11,8 @@
 namespace {
 
 using namespace mx::props;
-using mx::layout::Role;
 using mx::deployment::Deployment;
+using mx::layout::Role;
 
 /// fp32 into E4M3 through the C library, ties to even, saturating. The mistake: ties away from zero.
 std::uint32_t to_e4m3(std::uint32_t bits, bool wrong) {

@@ -83,7 +83,8 @@ mxact_layout opened_block(const mx::families::BuildingBlock& block, const std::u
 std::array<std::int64_t, 2> padded_of(std::string_view text) {
   const std::size_t times = text.find('x');
   if (times == std::string_view::npos) throw mx::Error(mx::ErrorCode::usage, "padded is '" + std::string(text) + "', must be IxH", "parameters");
-  return {mx::families::whole_number("padded", text.substr(0, times), 1, kMost), mx::families::whole_number("padded", text.substr(times + 1), 1, kMost)};
+  return {mx::families::whole_number("padded", text.substr(0, times), 1, kMost),
+          mx::families::whole_number("padded", text.substr(times + 1), 1, kMost)};
 }
 
 mxact_layout opened_backend(std::string_view name, const std::uint32_t* shape, const std::vector<Field>& fields, const char* engine) {

@@ -69,7 +69,8 @@ struct EngineLabel {
   deployment::Engine engine;
   std::string_view flashinfer = "engine";
 };
-constexpr EngineLabel kEngineLabels[] = {{"vllm-2026-05", deployment::kVllm2026_05}, {"vllm-2026-08", deployment::kVllm2026_08, "0.6.18"}, {"vllm-2026-08-22", deployment::kVllm2026_08}};
+constexpr EngineLabel kEngineLabels[] = {
+    {"vllm-2026-05", deployment::kVllm2026_05}, {"vllm-2026-08", deployment::kVllm2026_08, "0.6.18"}, {"vllm-2026-08-22", deployment::kVllm2026_08}};
 constexpr EnumWord<families::ParamsDtype> kParamsDtypes[] = {{"bf16", families::ParamsDtype::bf16}, {"fp16", families::ParamsDtype::fp16}};
 constexpr EnumWord<families::InputDtype> kInputDtypes[] = {
     {"none", families::InputDtype::none}, {"float8_e4m3fn", families::InputDtype::float8_e4m3fn}, {"int8", families::InputDtype::int8}};

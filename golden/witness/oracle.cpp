@@ -15,6 +15,8 @@
 namespace mx::golden {
 namespace {
 
+using deployment::Engine;
+
 /// A probe that answers with a word: what counts as yes, and what else may stand there.
 struct WordProbe {
   std::string_view key;
@@ -30,7 +32,7 @@ constexpr std::array kWordProbes = {
 };
 
 /// In 2026-05 every probe is listed; since then what is present.
-deployment::Software read_software(deployment::Engine engine, const Json& json, const std::string& where) {
+deployment::Software read_software(Engine engine, const Json& json, const std::string& where) {
   Values values(json, "software", where);
   deployment::Software software;
   for (const deployment::SoftwareRow& row : deployment::software_rows()) {
@@ -68,7 +70,7 @@ void read_added_fields(Values& values, deployment::LayerConfig& layer, const dep
   layer.skip_final_all_reduce = values.flag("skip_final_all_reduce");
 }
 
-deployment::LayerConfig read_layer(deployment::Engine engine, const Json& json, const deployment::ParallelRequest& parallel, const std::string& where) {
+deployment::LayerConfig read_layer(Engine engine, const Json& json, const deployment::ParallelRequest& parallel, const std::string& where) {
   Values values(json, "config", where);
   deployment::LayerConfig layer{
       .num_experts = values.size("num_experts"),
@@ -170,7 +172,7 @@ deployment::ModelFacts read_model(const Json& json, const std::string& where) {
   return model;
 }
 
-deployment::Deployment read_deployment(deployment::Engine engine, const SelectionRow& row, const Json& inputs, const std::string& where) {
+deployment::Deployment read_deployment(Engine engine, const SelectionRow& row, const Json& inputs, const std::string& where) {
   Values values(inputs, "inputs", where);
   values.ignore("parallel_derived");
   deployment::Deployment deployment;
@@ -235,7 +237,7 @@ Json inputs_json(const SelectionRow& row, const deployment::Deployment& deployme
 }
 
 /// What the model says, with the keys of the recorded result.
-Json evaluate_selection(deployment::Engine engine, const SelectionRow& row, const deployment::Deployment& deployment) {
+Json evaluate_selection(Engine engine, const SelectionRow& row, const deployment::Deployment& deployment) {
   const engine::Decision decision = engine::select(engine, row.oracle, deployment);
   if (decision.refusal) {
     Json refused = {{"error_type", decision.refusal->error_type}};
@@ -254,7 +256,7 @@ Json evaluate_selection(deployment::Engine engine, const SelectionRow& row, cons
 }
 
 /// Every candidate's verdict, with the keys of the recorded support.
-Json evaluate_support(deployment::Engine engine, const SelectionRow& row, const deployment::Deployment& deployment) {
+Json evaluate_support(Engine engine, const SelectionRow& row, const deployment::Deployment& deployment) {
   Json got = Json::object();
   for (const engine::Candidate& candidate : engine::support(engine, row.oracle, deployment)) {
     // No backend at all is no candidate.
@@ -316,7 +318,7 @@ std::string place(const Json& one_case) {
 }
 
 /// The engine that a case was recorded from; without one it is that of the first recordings.
-deployment::Engine engine_of(Values& values) { return values.has("engine") ? deployment::engine_named(values.text("engine")) : deployment::kVllm2026_05; }
+Engine engine_of(Values& values) { return values.has("engine") ? deployment::engine_named(values.text("engine")) : deployment::kVllm2026_05; }
 
 CaseResult unmodelled(const std::string& why) { return {false, false, 0, "", "", why}; }
 
@@ -334,7 +336,7 @@ CaseResult guarded(const Evaluate& evaluate) {
 }
 
 /// The recorded derived configuration is held against the model's as well: it is an output of the same engine.
-void compare_derived(deployment::Engine engine, const Json& inputs, CaseResult& result) {
+void compare_derived(Engine engine, const Json& inputs, CaseResult& result) {
   const auto recorded = inputs.find("parallel_derived");
   if (recorded == nullptr || !result.equal) return;
   Values values(inputs.at("parallel"), "parallel", "");
@@ -351,14 +353,14 @@ CaseResult evaluate_oracle_case(const support::Json& one_case) {
   return guarded([&]() -> CaseResult {
     Values values(one_case, "case", where);
     values.ignore("id");
-    const deployment::Engine engine = engine_of(values);
+    const Engine engine = engine_of(values);
     const std::string name = values.text("oracle");
     const Json& inputs = values.at("inputs");
     Json expected = values.at("result");
     if (!expected.is_object()) values.wrong("result", "an object", expected);
     const FunctionRow* function = oracle_function(name);
     const SelectionRow* selection = selection_row(name);
-    if (function != nullptr && !function->versions.has(engine)) return unmodelled("no model for " + name + " of " + std::string(deployment::name_of(engine)));
+    if (function != nullptr && !function->versions.has(engine)) return unmodelled("no model for " + name + " of " + std::string(name_of(engine)));
     if (function == nullptr && selection == nullptr) return unmodelled("no model for oracle " + name);
     values.finish();
     expected.erase("error");  // the engine's text is for people; its type is the answer
@@ -377,7 +379,7 @@ CaseResult evaluate_support_case(const support::Json& one_case, const support::J
     Values line(support, "support line", where);
     line.ignore("id");
     Values values(one_case, "case", where);
-    const deployment::Engine engine = engine_of(values);
+    const Engine engine = engine_of(values);
     const std::string name = line.text("oracle");
     if (values.text("oracle") != name) line.wrong("oracle", "that of its case", name);
     const SelectionRow* selection = selection_row(name);
@@ -395,7 +397,10 @@ CaseResult evaluate_support_case(const support::Json& one_case, const support::J
 
 support::Json oracle_case(const std::string& id, std::string_view oracle, const deployment::Deployment& deployment) {
   const SelectionRow& row = selection_named(oracle);
-  return {{"id", id}, {"oracle", oracle}, {"inputs", inputs_json(row, deployment)}, {"result", evaluate_selection(deployment::kVllm2026_05, row, deployment)}};
+  return {{"id", id},
+          {"oracle", oracle},
+          {"inputs", inputs_json(row, deployment)},
+          {"result", evaluate_selection(deployment::kVllm2026_05, row, deployment)}};
 }
 
 support::Json support_case(const std::string& id, std::string_view oracle, const deployment::Deployment& deployment) {
@@ -407,7 +412,7 @@ std::optional<RecordedSelection> recorded_selection(const support::Json& one_cas
   Values values(one_case, "case", where);
   const std::string name = values.text("oracle");
   const SelectionRow* selection = selection_row(name);
-  const deployment::Engine engine = engine_of(values);
+  const Engine engine = engine_of(values);
   if (selection == nullptr || engine != deployment::kVllm2026_05) return std::nullopt;
   return RecordedSelection{name, read_deployment(engine, *selection, values.at("inputs"), where)};
 }

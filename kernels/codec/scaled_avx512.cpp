@@ -180,9 +180,7 @@ template <ElementSource kSource>
 }
 
 /// Zero where a number is just below a power of two.
-[[gnu::always_inline]] inline __m512i below_power(__m512 x) {
-  return _mm512_andnot_si512(_mm512_castps_si512(x), _mm512_set1_epi32(0x007FFFC0));
-}
+[[gnu::always_inline]] inline __m512i below_power(__m512 x) { return _mm512_andnot_si512(_mm512_castps_si512(x), _mm512_set1_epi32(0x007FFFC0)); }
 
 /// Bit j for a doubtful number, which is just below a power of two, in unit j.
 [[gnu::always_inline]] inline uint32_t doubts_of(const Eight& x) {

@@ -36,7 +36,7 @@ bool doubts(const ElementStep& step) { return (step.half_is_added || step.unit_b
 
 std::optional<Said> said(const GroupRecipe& how, const Format& element, const Format&, const TensorScale&) {
   if (how.step.flush_subnormals || how.step.operation == ElementOperation::exact) return std::nullopt;
-  Said out{std::nullopt,       true, how.step.encode, how.step.zero_sign, how.step.operation == ElementOperation::divide, how.step.in_source_type,
+  Said out{std::nullopt,    true, how.step.encode, how.step.zero_sign, how.step.operation == ElementOperation::divide, how.step.in_source_type,
            doubts(how.step)};
   if (how.rule != GroupRule::group_amax) return out;
   QuotientScale scale{};
@@ -79,8 +79,14 @@ std::optional<Said> said(const MxRecipe& how, const Format&, const Format&, cons
   if (!how.elements || how.elements->step.flush_subnormals) return std::nullopt;
   const ElementStep& step = how.elements->step;
   // An exact product gives fp32's result too: where fp32 cannot hold one, it lies far below half of the smallest element.
-  return Said{std::nullopt, true,         step.encode,  step.zero_sign, step.operation == ElementOperation::divide, step.in_source_type,
-              doubts(step), how.elements->finite_products};
+  return Said{std::nullopt,
+              true,
+              step.encode,
+              step.zero_sign,
+              step.operation == ElementOperation::divide,
+              step.in_source_type,
+              doubts(step),
+              how.elements->finite_products};
 }
 
 std::optional<Said> said(const Nvfp4Recipe& how, const Format&, const Format&, const TensorScale& tensor) {
@@ -152,8 +158,8 @@ std::optional<ScaledFamily> scaled_family(const Recipe& recipe, const Format& so
   const auto what = std::visit([&](const auto& how) { return said(how, element, source, tensor); }, recipe.how);
   const auto rounding = what ? rounding_plan(element, what->encode, what->zeros) : std::nullopt;
   if (!rounding) return std::nullopt;
-  ScaledFamily out{what->quotient, {}, {}, what->is_stepped, *rounding, what->before, what->divides, what->narrows && source != kF32, what->behind,
-                   what->doubts};
+  ScaledFamily out{what->quotient, {},          {}, what->is_stepped, *rounding, what->before, what->divides, what->narrows && source != kF32,
+                   what->behind,   what->doubts};
   if (fault::planted(fault::Fault::kernel_forgets_width)) out.narrows = false;
   const bool is_power = !std::holds_alternative<Nvfp4Recipe>(recipe.how) && out.is_stepped && !out.quotient;
   if (is_power) out.divides = false;  // a quotient by a power of two is the product with its reciprocal

@@ -52,18 +52,9 @@ struct Constants {
 
 [[gnu::always_inline]] inline Constants constants_of(const ScaledPlan& plan) {
   const auto all = [](uint32_t on) { return vdupq_n_u32(on != 0 ? ~0U : 0U); };
-  return {rounding_of(plan.rounding),
-          set16(plan.half_unit),
-          vdupq_n_f32(plan.units),
-          vdupq_n_f32(plan.before),
-          vdupq_n_f32(plan.behind),
-          all(plan.rounding.addend),
-          all(plan.rounding.sticky),
-          vdupq_n_u32(plan.rounding.even),
-          plan.divides != 0,
-          plan.narrows != 0,
-          plan.doubts != 0,
-          plan.units != 0};
+  return {rounding_of(plan.rounding), set16(plan.half_unit),     vdupq_n_f32(plan.units),   vdupq_n_f32(plan.before),
+          vdupq_n_f32(plan.behind),   all(plan.rounding.addend), all(plan.rounding.sticky), vdupq_n_u32(plan.rounding.even),
+          plan.divides != 0,          plan.narrows != 0,         plan.doubts != 0,          plan.units != 0};
 }
 
 /// Finite numbers as the source's type holds them.

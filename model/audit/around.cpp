@@ -28,9 +28,9 @@ constexpr bool refuses_weight(const Facts& f) { return f.weight == families::Wei
 constexpr bool needs_tokens(const Facts& f) { return f.needs_tokens; }
 
 /// A row about classes of several families.
-constexpr families::KernelNeed need_where(Names id, bool (*of_classes)(const Facts&), families::NeedOf of, families::Effect effect, Grounds grounds, Names statement,
-                                Names consequence, bool (*holds)(const families::Placement&), Names source, Names reference = {},
-                                deployment::Versions versions = deployment::since(deployment::kVllm2026_05)) {
+constexpr families::KernelNeed need_where(Names id, bool (*of_classes)(const Facts&), families::NeedOf of, families::Effect effect, Grounds grounds,
+                                          Names statement, Names consequence, bool (*holds)(const families::Placement&), Names source,
+                                          Names reference = {}, deployment::Versions versions = deployment::since(deployment::kVllm2026_05)) {
   families::KernelNeed row = need(id, {}, {}, of, effect, grounds, statement, consequence, holds, source, reference, versions);
   row.of_classes = of_classes;
   return row;
@@ -44,7 +44,8 @@ bool kind_is(const families::Placement& p, families::ClassKind kind) {
 /// The layer hands out the mask of AITER's fused MoE where it should hand out the map.
 bool hands_out_mask(const families::Placement& p) {
   const engine::Environment& env = p.deployment.env;
-  return arch_is(p, {"gfx942", "gfx950"}) && p.deployment.software.aiter_found && engine::read_switch(env, engine::EnvVariable::rocm_use_aiter) == engine::Switch::on &&
+  return arch_is(p, {"gfx942", "gfx950"}) && p.deployment.software.aiter_found &&
+         engine::read_switch(env, engine::EnvVariable::rocm_use_aiter) == engine::Switch::on &&
          engine::read_switch(env, engine::EnvVariable::rocm_use_aiter_moe) == engine::Switch::on;
 }
 /// By its name of 2026-05, or one of the two since 2026-08.
@@ -84,7 +85,9 @@ constexpr std::array kExchangeNeeds = {
         "vllm fused_moe/all2all_utils.py"),
     need(
         "weight_of_one", {}, {}, engine, error, read, "a weight on the input belongs to one expert a token", "an assertion in the prepare step",
-        [](const families::Placement& p) { return !has_weight_on_input(p) || kind_is(p, families::ClassKind::monolithic) || p.deployment.layer.experts_per_token == 1; },
+        [](const families::Placement& p) {
+          return !has_weight_on_input(p) || kind_is(p, families::ClassKind::monolithic) || p.deployment.layer.experts_per_token == 1;
+        },
         "vllm fused_moe/prepare_finalize/"),
     need(
         "mori_weight", {}, {}, engine, error, read, "mori takes no weight on the input", "an assertion in its prepare step",
@@ -102,7 +105,9 @@ constexpr std::array kNeeds = {
         "router", is_monolithic, engine, error, read,
         "a kernel that routes by itself gets router logits: no exchange of chosen experts, no relocated experts",
         "no prepare step fits the class; under EPLB the kernel chooses logical experts where physical ones are stored",
-        [](const families::Placement& p) { return !p.deployment.parallel.enable_eplb && (!exchanges(p) || exchange_is(p, {"allgather_reducescatter"})); },
+        [](const families::Placement& p) {
+          return !p.deployment.parallel.enable_eplb && (!exchanges(p) || exchange_is(p, {"allgather_reducescatter"}));
+        },
         "vllm fused_moe/prepare_finalize/: monolithic variants of no-DP/EP and naive DP/EP alone"),
     need_where(
         "even_ranges", starts_at_offset, kernel_class, silent, read, "the experts divide by the ranks: the first local expert is ep_rank * E",
@@ -113,11 +118,13 @@ constexpr std::array kNeeds = {
         [](const families::Placement& p) { return !is_uneven(p); }, "fi csrc/fused_moe/cutlass_backend/flashinfer_cutlass_fused_moe_binding.cu"),
     need_where(
         "linear_placement", wants_a_range, kernel_class, silent, read, "a rank's experts are consecutive", "tokens meet the wrong experts",
-        [](const families::Placement& p) { return !is_round_robin(p); }, "E/: local_expert_offset; vllm fused_moe/expert_map_manager.py: round robin"),
+        [](const families::Placement& p) { return !is_round_robin(p); },
+        "E/: local_expert_offset; vllm fused_moe/expert_map_manager.py: round robin"),
     need_where(
         "expert_mask", reads_map, engine, silent, read, "the expert map is a map",
         "with AITER's fused MoE on, the layer hands every class a mask of zeros and ones instead",
-        [](const families::Placement& p) { return !has_ep(p) || !hands_out_mask(p); }, "vllm fused_moe/layer.py expert_map", {}, deployment::before(deployment::kVllm2026_08)),
+        [](const families::Placement& p) { return !has_ep(p) || !hands_out_mask(p); }, "vllm fused_moe/layer.py expert_map", {},
+        deployment::before(deployment::kVllm2026_08)),
     need_where(
         "weight_twice", applies_twice, kernel_class, silent, read, "the router weight is not on the input: the class applies it in any case",
         "the weight is applied twice", [](const families::Placement& p) { return !has_weight_on_input(p); },

@@ -18,16 +18,16 @@ namespace mx::audit {
 namespace {
 
 constexpr families::KernelNeed kNoNeedlessRefusal{"refused",
-                                        {},
-                                        {},
-                                        families::NeedOf::kernel_class,
-                                        families::Effect::slow,
-                                        Grounds::read,
-                                        "a device that the kernel takes is not refused",
-                                        "the class is refused as for another device, and a slower backend or none is taken",
-                                        nullptr,
-                                        "vllm E/: device predicates by family",
-                                        "vllm issue 43906"};
+                                                  {},
+                                                  {},
+                                                  families::NeedOf::kernel_class,
+                                                  families::Effect::slow,
+                                                  Grounds::read,
+                                                  "a device that the kernel takes is not refused",
+                                                  "the class is refused as for another device, and a slower backend or none is taken",
+                                                  nullptr,
+                                                  "vllm E/: device predicates by family",
+                                                  "vllm issue 43906"};
 constexpr std::string_view kDeviceNeed = "device";
 constexpr std::string_view kUnknownDevices = "architectures";
 
@@ -62,7 +62,8 @@ std::vector<const families::KernelNeed*> broken_of(const std::vector<const famil
 
 /// Everything that the engine installs there and nothing switched: a refusal of the device is about the hardware.
 bool is_plain_cuda(const deployment::Deployment& deployment) {
-  return deployment.hardware.platform == deployment::PlatformKind::cuda && deployment.env.empty() && deployment.software == deployment::software_on(deployment::PlatformKind::cuda);
+  return deployment.hardware.platform == deployment::PlatformKind::cuda && deployment.env.empty() &&
+         deployment.software == deployment::software_on(deployment::PlatformKind::cuda);
 }
 
 bool knows_devices(const std::vector<const families::KernelNeed*>& needs) {
@@ -244,9 +245,10 @@ std::optional<AnswerThere> answer_at(deployment::Engine later, const Violation& 
   }
 }
 
-bool shows(deployment::Engine engine, std::string_view oracle, std::string_view backend, std::string_view kernel_class, const families::KernelNeed& need,
-           const deployment::Deployment& deployment) {
-  const std::vector<const families::KernelNeed*> broken = Auditor(engine::tables_of(engine, oracle)).broken_by({backend, kernel_class, &need}, deployment);
+bool shows(deployment::Engine engine, std::string_view oracle, std::string_view backend, std::string_view kernel_class,
+           const families::KernelNeed& need, const deployment::Deployment& deployment) {
+  const std::vector<const families::KernelNeed*> broken =
+      Auditor(engine::tables_of(engine, oracle)).broken_by({backend, kernel_class, &need}, deployment);
   return std::find(broken.begin(), broken.end(), &need) != broken.end();
 }
 

@@ -52,7 +52,7 @@ std::string_view name_of(AnswerThere answer);  ///< "shown", "mended", "another 
 std::optional<AnswerThere> answer_at(deployment::Engine later, const Violation& violation);
 
 /// True when the oracle's answer to the deployment is this (backend, class) and breaks this need; with kAnyBackend, whatever the answer is.
-bool shows(deployment::Engine engine, std::string_view oracle, std::string_view backend, std::string_view kernel_class, const families::KernelNeed& need,
-           const deployment::Deployment& deployment);
+bool shows(deployment::Engine engine, std::string_view oracle, std::string_view backend, std::string_view kernel_class,
+           const families::KernelNeed& need, const deployment::Deployment& deployment);
 
 }  // namespace mx::audit

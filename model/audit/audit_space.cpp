@@ -18,29 +18,30 @@ constexpr std::array<Names, 9> kPublished = {"gpt-oss-20b",  "gpt-oss-120b",  "D
 constexpr std::array kOdd = {
     deployment::Model{.name = "odd experts", .experts = 6, .top_k = 3, .hidden = 2048, .intermediate = 1024, .routing = "Renormalize"},
     deployment::Model{.name = "odd sizes",
-          .experts = 640,
-          .top_k = 12,
-          .hidden = 1000,
-          .intermediate = 120,
-          .activation = "SWIGLUOAI",
-          .routing = "RenormalizeNaive"},
+                      .experts = 640,
+                      .top_k = 12,
+                      .hidden = 1000,
+                      .intermediate = 120,
+                      .activation = "SWIGLUOAI",
+                      .routing = "RenormalizeNaive"},
     deployment::Model{.name = "odd groups",
-          .experts = 64,
-          .top_k = 12,
-          .hidden = 9000,
-          .intermediate = 704,
-          .routing = "RenormalizeNaive",
-          .expert_groups = 8,
-          .topk_group = 3,
-          .routed_scaling = true},
+                      .experts = 64,
+                      .top_k = 12,
+                      .hidden = 9000,
+                      .intermediate = 704,
+                      .routing = "RenormalizeNaive",
+                      .expert_groups = 8,
+                      .topk_group = 3,
+                      .routed_scaling = true},
     deployment::Model{.name = "odd activation",
-          .experts = 64,
-          .top_k = 4,
-          .hidden = 2048,
-          .intermediate = 1408,
-          .activation = "SWIGLUSTEP",
-          .routing = "Renormalize"},
-    deployment::Model{.name = "odd gelu", .experts = 128, .top_k = 8, .hidden = 2816, .intermediate = 704, .activation = "GELU", .routing = "Renormalize"},
+                      .experts = 64,
+                      .top_k = 4,
+                      .hidden = 2048,
+                      .intermediate = 1408,
+                      .activation = "SWIGLUSTEP",
+                      .routing = "Renormalize"},
+    deployment::Model{
+        .name = "odd gelu", .experts = 128, .top_k = 8, .hidden = 2816, .intermediate = 704, .activation = "GELU", .routing = "Renormalize"},
 };
 
 deployment::ParallelRequest spread(int tp, int dp, bool experts, Names all2all = "allgather_reducescatter") {
@@ -49,8 +50,8 @@ deployment::ParallelRequest spread(int tp, int dp, bool experts, Names all2all =
 
 std::vector<deployment::ParallelRequest> parallelisms() {
   std::vector<deployment::ParallelRequest> all = {spread(1, 1, false), spread(2, 1, false), spread(4, 1, false), spread(8, 1, false),
-                                      spread(3, 1, false), spread(1, 2, false), spread(2, 1, true),  spread(8, 1, true),
-                                      spread(3, 1, true),  spread(2, 2, true),  spread(1, 3, true)};
+                                                  spread(3, 1, false), spread(1, 2, false), spread(2, 1, true),  spread(8, 1, true),
+                                                  spread(3, 1, true),  spread(2, 2, true),  spread(1, 3, true)};
   for (Names all2all : {"allgather_reducescatter", "naive", "pplx", "deepep_high_throughput", "deepep_low_latency", "mori", "nixl_ep",
                         "flashinfer_all2allv", "flashinfer_nvlink_two_sided", "flashinfer_nvlink_one_sided"}) {
     all.push_back(spread(1, 2, true, all2all));
@@ -211,7 +212,8 @@ void share(deployment::Deployment& deployment, std::int64_t whole) {
   deployment.layer.intermediate_per_partition = (whole + ranks - 1) / ranks;
 }
 
-void visit_model(const deployment::Deployment& usual, const std::vector<deployment::ParallelRequest>& parallel, const std::function<void(const deployment::Deployment&)>& visit) {
+void visit_model(const deployment::Deployment& usual, const std::vector<deployment::ParallelRequest>& parallel,
+                 const std::function<void(const deployment::Deployment&)>& visit) {
   const std::int64_t whole = usual.layer.intermediate_per_partition;
   deployment::Deployment deployment = usual;
   for (const deployment::ParallelRequest& request : parallel) {

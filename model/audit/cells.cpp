@@ -55,7 +55,8 @@ BackendCells backend_cells(const engine::OracleTables& tables, const deployment:
     if (!decision.choice || decision.choice->backend != row.name) continue;
     const std::string_view kernel_class = class_in(row, decision.choice->kernel_class);
     if (resolution.failure) {
-      answer.cells.back() = {CellState::refused, kernel_class, "raises", detail == engine::Detail::texts ? resolution.failure->refusal.text : std::string()};
+      answer.cells.back() = {CellState::refused, kernel_class, "raises",
+                             detail == engine::Detail::texts ? resolution.failure->refusal.text : std::string()};
       continue;
     }
     answer.chosen = answer.cells.size() - 1;

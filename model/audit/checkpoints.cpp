@@ -59,7 +59,8 @@ constexpr std::array kLoaderNeeds = {
 /// A name of moe_backend is given to a method that takes its class by the device.
 bool is_unheard(const families::Placement& p) {
   const deployment::Deployment& deployment = p.deployment;
-  return deployment.quant_method != "own" && deployment.layer.moe_backend != "auto" && engine::own_choice(engine::tables_of(p.engine, p.oracle), deployment).taken();
+  return deployment.quant_method != "own" && deployment.layer.moe_backend != "auto" &&
+         engine::own_choice(engine::tables_of(p.engine, p.oracle), deployment).taken();
 }
 
 constexpr std::array kMethodNeeds = {
@@ -87,7 +88,8 @@ constexpr std::array kGptOssNeeds = {
         },
         "vllm quantization/mxfp4.py; E/trtllm_mxfp4_moe.py __init__ at 7ca49fbe4", {}, deployment::since(deployment::kVllm2026_08)),
     need("oai_constants", kCpu, {}, engine, silent, read, "SWIGLUOAI: the presence of alpha and limit chooses it, and the method always passes them",
-         "SILU is computed as SwiGLU-OAI", is_oai, "vllm quantization/mxfp4.py; csrc/cpu/sgl-kernels/moe.cpp", {}, deployment::before(deployment::kVllm2026_08)),
+         "SILU is computed as SwiGLU-OAI", is_oai, "vllm quantization/mxfp4.py; csrc/cpu/sgl-kernels/moe.cpp", {},
+         deployment::before(deployment::kVllm2026_08)),
     need("oai_constants", kCpu, {}, engine, silent, read, "SWIGLUOAI: the presence of alpha and limit chooses it, and the method always passes them",
          "SILU is computed as SwiGLU-OAI", is_oai, "vllm quantization/mxfp4.py; csrc/cpu/sgl-kernels/moe.cpp at 7ca49fbe4", {},
          deployment::between(deployment::kVllm2026_08, deployment::kVllm2026_11)),
@@ -100,7 +102,8 @@ constexpr std::array kGptOssNeeds = {
     need(
         "row_order", {}, kDeinterleave, engine, silent, read,
         "rows that alternate gate and up, as gpt-oss has them: the converter that Quark's method calls de-interleaves w13",
-        "the rows of [w1; w3] are shuffled as if they alternated", [](const families::Placement& p) { return !is_quark(p) || is_oai(p); }, kQuarkSource),
+        "the rows of [w1; w3] are shuffled as if they alternated", [](const families::Placement& p) { return !is_quark(p) || is_oai(p); },
+        kQuarkSource),
     need(
         "two_data_ranks", kTriton, kTritonBackend, engine, error, published, "no data parallelism together with expert parallelism",
         "errors, cause not known", [](const families::Placement& p) { return !exchanges(p); }, "not known", "vllm pull request 37128"),
@@ -115,7 +118,8 @@ constexpr std::array kDeepseekNeeds = {
     need(
         "converter", kCpu, {}, converter, error, read, "a converter for standard checkpoints",
         "ValueError: Unsupported mxfp4_backend for Mxfp4MoEMethod", [](const families::Placement&) { return false; },
-        "vllm oracle/mxfp4.py convert_weight_to_mxfp4_moe_kernel_format at 7ca49fbe4", {}, deployment::between(deployment::kVllm2026_08, deployment::kVllm2026_11)),
+        "vllm oracle/mxfp4.py convert_weight_to_mxfp4_moe_kernel_format at 7ca49fbe4", {},
+        deployment::between(deployment::kVllm2026_08, deployment::kVllm2026_11)),
     need(
         "row_order", kAiter, kAiterBf16, converter, silent, read, "rows that alternate gate and up: w13 is de-interleaved whatever its order",
         "the rows of [w1; w3] are shuffled as if they alternated", [](const families::Placement&) { return false; },

@@ -43,8 +43,8 @@ bool may_be_lost(deployment::Engine engine, Names oracle, Names backend, Names k
 template <engine::Reach end, deployment::Mask activations, engine::Constant... constants>
 constexpr families::KernelNeed of_constants(Names id, families::Effect effect, Names statement, Names consequence) {
   families::KernelNeed row = need(id, {}, {}, kernel_class, effect, read, statement, consequence, none_ends<end, activations, constants...>,
-                        "E/: what the class takes; vllm fused_moe/oracle/ make_*_moe_quant_config: what it is handed (run)",
-                        "vllm issue 49747, pull requests 42209, 42855, 45836, 46492");
+                                  "E/: what the class takes; vllm fused_moe/oracle/ make_*_moe_quant_config: what it is handed (run)",
+                                  "vllm issue 49747, pull requests 42209, 42855, 45836, 46492");
   row.of_choice = may_be_lost<activations, constants...>;
   return row;
 }
@@ -59,7 +59,8 @@ constexpr std::array kConstantNeeds = {
     of_constants<does_not, kPacked, limit, alpha, beta>("packed_constants", silent, "an activation without limit, alpha and beta",
                                                         "others than the model's are used"),
     of_constants<does_not, kStep, limit>("step_limit", silent, "the limit of SWIGLUSTEP is 7", "7 is used instead"),
-    of_constants<raises, deployment::kEverything, limit, alpha, beta>("constants_raise", error, "no limit, alpha or beta beside these weights", "an exception"),
+    of_constants<raises, deployment::kEverything, limit, alpha, beta>("constants_raise", error, "no limit, alpha or beta beside these weights",
+                                                                      "an exception"),
     of_constants<does_not, deployment::kEverything, bias>("bias", silent, "no biases", kDropped),
 };
 

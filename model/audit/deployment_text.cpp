@@ -181,7 +181,8 @@ std::string info_text(deployment::Engine engine, std::string_view oracle, const 
   root.add_block("env", env);
   Block software;
   const deployment::Software installed = deployment::software_on(deployment.hardware.platform);
-  for (const deployment::SoftwareRow& row : deployment::software_rows()) software.add_if_other(row.name, deployment.software.*row.answer, installed.*row.answer);
+  for (const deployment::SoftwareRow& row : deployment::software_rows())
+    software.add_if_other(row.name, deployment.software.*row.answer, installed.*row.answer);
   root.add_block("software", software);
   return root.text();
 }

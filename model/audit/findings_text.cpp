@@ -98,7 +98,11 @@ std::string findings_markdown(std::span<const Finding> ledger, std::span<const K
          " findings, one for each (oracle, backend, class, need), grouped by the need.\n";
   const std::vector<Group> all = groups(ledger);
   for (families::Effect effect : kEffects) {
-    out += "\n### " + std::string(effect == families::Effect::silent ? "Silent corruption" : effect == families::Effect::error ? "Errors" : "Slow paths") + "\n\n";
+    out += "\n### " +
+           std::string(effect == families::Effect::silent  ? "Silent corruption"
+                       : effect == families::Effect::error ? "Errors"
+                                                           : "Slow paths") +
+           "\n\n";
     for (const Group& group : all) {
       if (group.need->effect == effect) out += group_text(group);
     }

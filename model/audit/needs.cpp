@@ -49,13 +49,16 @@ std::vector<std::string_view> classes_of(const families::KernelNeed& need) {
   return names;
 }
 
-std::vector<const families::KernelNeed*> needs_of(deployment::Engine engine, std::string_view oracle, std::string_view backend, std::string_view kernel_class) {
+std::vector<const families::KernelNeed*> needs_of(deployment::Engine engine, std::string_view oracle, std::string_view backend,
+                                                  std::string_view kernel_class) {
   const auto listed = [](std::span<const Names> names, Names name) { return names.empty() || is_one_of(name, names); };
   const families::KernelClassFacts* facts = families::find_class_facts(kernel_class);
   const auto about_class = [&](const families::KernelNeed& need) {
     return need.of_classes == nullptr ? listed(need.classes, kernel_class) : facts != nullptr && need.of_classes(*facts);
   };
-  const auto of_choice = [&](const families::KernelNeed& need) { return need.of_choice == nullptr || need.of_choice(engine, oracle, backend, kernel_class); };
+  const auto of_choice = [&](const families::KernelNeed& need) {
+    return need.of_choice == nullptr || need.of_choice(engine, oracle, backend, kernel_class);
+  };
   const auto holds_at = [&](const deployment::Versions& versions) {
     if (fault::planted(fault::Fault::needs_of_may)) return versions.has(deployment::kVllm2026_05);
     return fault::planted(fault::Fault::needs_never_end) ? engine >= versions.since : versions.has(engine);

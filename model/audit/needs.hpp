@@ -16,7 +16,8 @@ std::span<const families::NeedTable> need_tables();
 bool is_around(const families::KernelNeed& need);
 
 /// The needs of one (backend, class) of an oracle, in the order of the tables.
-std::vector<const families::KernelNeed*> needs_of(deployment::Engine engine, std::string_view oracle, std::string_view backend, std::string_view kernel_class);
+std::vector<const families::KernelNeed*> needs_of(deployment::Engine engine, std::string_view oracle, std::string_view backend,
+                                                  std::string_view kernel_class);
 
 /// The needs that a placement breaks, in the order of the tables.
 std::vector<const families::KernelNeed*> broken_needs(const families::Placement& placement);

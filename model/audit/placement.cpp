@@ -13,7 +13,8 @@ using Names = std::string_view;
 
 /// The exchange rounds first. A hidden size that it cannot round stays as it is: a need of the exchange says so.
 std::int64_t exchanged_hidden(const deployment::Deployment& deployment, deployment::Engine engine) {
-  const auto rounded = engine::hidden_for_exchange(deployment.layer.hidden, deployment.layer.in_dtype, deployment::derive(deployment.parallel, engine));
+  const auto rounded =
+      engine::hidden_for_exchange(deployment.layer.hidden, deployment.layer.in_dtype, deployment::derive(deployment.parallel, engine));
   const std::int64_t* const hidden = std::get_if<std::int64_t>(&rounded);
   return hidden != nullptr ? *hidden : deployment.layer.hidden;
 }
@@ -33,7 +34,7 @@ Converted converted(const engine::OracleTables& tables, const deployment::Deploy
   const deployment::LayerConfig& layer = deployment.layer;
   return {families::find_backend_layout(backend, *format, tables.engine),
           families::rounded_setting(*format, layer.is_act_and_mul,
-                                  {.experts = layer.num_experts, .intermediate = sizes.intermediate, .hidden = sizes.hidden}, tables.engine)};
+                                    {.experts = layer.num_experts, .intermediate = sizes.intermediate, .hidden = sizes.hidden}, tables.engine)};
 }
 
 engine::RoundedSizes padded_sizes(const Converted& converted, const engine::RoundedSizes& sizes) {
@@ -51,7 +52,8 @@ engine::RoundedSizes sizes_of(const engine::OracleTables& tables, const deployme
 
 }  // namespace
 
-engine::Answer<engine::RoundedSizes> prepared_sizes(const engine::OracleTables& tables, const deployment::Deployment& deployment, std::string_view backend, const engine::RoundedSizes& sizes) {
+engine::Answer<engine::RoundedSizes> prepared_sizes(const engine::OracleTables& tables, const deployment::Deployment& deployment,
+                                                    std::string_view backend, const engine::RoundedSizes& sizes) {
   const Converted weights = converted(tables, deployment, backend, sizes);
   if (weights.row != nullptr) {
     for (const families::Need& need : weights.row->needs) {
@@ -62,7 +64,8 @@ engine::Answer<engine::RoundedSizes> prepared_sizes(const engine::OracleTables& 
   return padded_sizes(weights, sizes);
 }
 
-families::Placement place(const engine::OracleTables& tables, const deployment::Deployment& deployment, std::string_view backend, std::string_view kernel_class) {
+families::Placement place(const engine::OracleTables& tables, const deployment::Deployment& deployment, std::string_view backend,
+                          std::string_view kernel_class) {
   const engine::BackendRow& row = engine::backend_named(tables, backend);
   const engine::RoundedSizes sizes = sizes_of(tables, deployment, row.name);
   return {deployment,
@@ -75,18 +78,19 @@ families::Placement place(const engine::OracleTables& tables, const deployment::
           weight_key_of(tables, deployment)};
 }
 
-std::optional<families::Placement> place(const engine::OracleTables& tables, const deployment::Deployment& deployment, const engine::Decision& decision) {
+std::optional<families::Placement> place(const engine::OracleTables& tables, const deployment::Deployment& deployment,
+                                         const engine::Decision& decision) {
   if (const engine::OwnChoice own = engine::own_choice(tables, deployment); own.taken()) {
     if (own.backend != engine::kNotAsked) return place(tables, deployment, own.backend, own.kernel_class);
     const deployment::LayerConfig& layer = deployment.layer;
     return families::Placement{deployment,
-                     tables.engine,
-                     tables.name,
-                     own.backend,
-                     own.kernel_class,
-                     exchanged_hidden(deployment, tables.engine),
-                     layer.intermediate_per_partition,
-                     weight_key_of(tables, deployment)};
+                               tables.engine,
+                               tables.name,
+                               own.backend,
+                               own.kernel_class,
+                               exchanged_hidden(deployment, tables.engine),
+                               layer.intermediate_per_partition,
+                               weight_key_of(tables, deployment)};
   }
   if (!decision.choice || decision.choice->kernel_class.empty()) return std::nullopt;
   return place(tables, deployment, decision.choice->backend, decision.choice->kernel_class);

@@ -30,7 +30,8 @@ constexpr std::array kStages{
 
 /// The engine's own code raises, as its sources say; what a class, a converter or a kernel does with such a layer is theirs.
 bool raised_by_engine(const families::KernelNeed& need) {
-  return need.effect == families::Effect::error && need.of == families::NeedOf::engine && (need.grounds == Grounds::read || need.grounds == Grounds::run);
+  return need.effect == families::Effect::error && need.of == families::NeedOf::engine &&
+         (need.grounds == Grounds::read || need.grounds == Grounds::run);
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ struct Failure {
 
 struct Resolution {
   deployment::Engine engine;
-  std::string asked;           ///< the backend that the user names, or "auto"
+  std::string asked;                   ///< the backend that the user names, or "auto"
   engine::Decision decision;           ///< kernel, class and sizes as the method takes them, or why none; with the trace
   std::optional<engine::Setup> setup;  ///< what follows from a choice
   /// Sizes of the converted weights; absent where none were allocated.
@@ -40,7 +40,8 @@ struct Resolution {
 std::string broken_text(const families::KernelNeed& need);
 
 /// The engine's answer for the deployment with that layer in the place of its own. Throws as select does.
-Resolution resolve(deployment::Engine engine, const deployment::Deployment& deployment, const LayerRequest& layer, engine::Detail detail = engine::Detail::codes);
+Resolution resolve(deployment::Engine engine, const deployment::Deployment& deployment, const LayerRequest& layer,
+                   engine::Detail detail = engine::Detail::codes);
 
 /// What follows from a decision that was made already, by decide() or by a strict search.
 Resolution resolve(const engine::OracleTables& tables, const deployment::Deployment& deployment, engine::Decision decision);

@@ -70,7 +70,8 @@ Candidates simpler_parallelism(const engine::OracleTables& tables, const deploym
     const bool exchanges = spread.experts && spread.dp > 1;
     for (std::string_view all2all : exchanges ? deployment::all2all_names(tables.engine) : deployment::all2all_names(tables.engine).first(1)) {
       for (const bool flags : {false, true}) {
-        deployment::ParallelRequest request{.tp = spread.tp, .dp = spread.dp, .enable_expert_parallel = spread.experts, .all2all_backend = std::string(all2all)};
+        deployment::ParallelRequest request{
+            .tp = spread.tp, .dp = spread.dp, .enable_expert_parallel = spread.experts, .all2all_backend = std::string(all2all)};
         request.enable_eplb = flags && from.parallel.enable_eplb;
         request.round_robin = flags && from.parallel.round_robin;
         candidates.push_back(from);
@@ -86,7 +87,8 @@ Candidates simpler_activation(const engine::OracleTables&, const deployment::Dep
                    [](deployment::Deployment& d, std::string_view word) { d.layer.activation = word; });
 }
 Candidates simpler_routing(const engine::OracleTables&, const deployment::Deployment& from) {
-  return with_each(from, std::array<std::string_view, 1>{"Renormalize"}, [](deployment::Deployment& d, std::string_view word) { d.layer.routing_method = word; });
+  return with_each(from, std::array<std::string_view, 1>{"Renormalize"},
+                   [](deployment::Deployment& d, std::string_view word) { d.layer.routing_method = word; });
 }
 Candidates simpler_dtype(const engine::OracleTables&, const deployment::Deployment& from) {
   return with_each(from, std::array<std::string_view, 2>{"bfloat16", "float16"},
@@ -163,7 +165,8 @@ constexpr std::array<Simpler, 23> kSteps = {
 
 }  // namespace
 
-deployment::Deployment shrink(const engine::OracleTables& tables, deployment::Deployment from, const std::function<bool(const deployment::Deployment&)>& holds) {
+deployment::Deployment shrink(const engine::OracleTables& tables, deployment::Deployment from,
+                              const std::function<bool(const deployment::Deployment&)>& holds) {
   bool changed = true;
   while (changed) {
     changed = false;

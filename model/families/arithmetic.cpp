@@ -166,7 +166,8 @@ Grounds grounds_of(const ExecutionRow& row, Arch arch, const Quantizer& first, c
   return weaker(weaker(row.grounds, unit_on(row.unit, arch).grounds), weaker(first.grounds, second.grounds));
 }
 
-std::vector<KnownDifference> differences_of(const ExecutionRow& row, Arch arch, deployment::Engine engine, const Quantizer& first, const Quantizer& second) {
+std::vector<KnownDifference> differences_of(const ExecutionRow& row, Arch arch, deployment::Engine engine, const Quantizer& first,
+                                            const Quantizer& second) {
   std::vector<KnownDifference> differences;
   for (const auto rows : {row.differences, first.differences, second.differences}) add_differences(differences, rows, arch, engine);
   const UnitRow& unit = unit_on(row.unit, arch);
@@ -177,7 +178,8 @@ std::vector<KnownDifference> differences_of(const ExecutionRow& row, Arch arch, 
 
 std::string where_text(const KnownDifference& difference) {
   const std::string where(difference.where);
-  return difference.engines.since == deployment::kVllm2026_05 ? where : where + ", since " + std::string(deployment::name_of(difference.engines.since));
+  return difference.engines.since == deployment::kVllm2026_05 ? where
+                                                              : where + ", since " + std::string(deployment::name_of(difference.engines.since));
 }
 
 std::string grounds_text(Grounds grounds, std::span<const KnownDifference> differences) {

@@ -29,9 +29,9 @@ enum class MatrixUnit : std::uint8_t {
 
 /// Where a real kernel was seen to contradict a row.
 struct KnownDifference {
-  bool (*on)(Arch arch);           ///< null: every device
-  std::string_view where;                  ///< for people: which layers, and what the kernel does instead
-  std::string_view source;                 ///< whose outputs showed it
+  bool (*on)(Arch arch);                                                       ///< null: every device
+  std::string_view where;                                                      ///< for people: which layers, and what the kernel does instead
+  std::string_view source;                                                     ///< whose outputs showed it
   deployment::Versions engines = deployment::since(deployment::kVllm2026_05);  ///< whose kernel does so
 };
 

@@ -20,7 +20,8 @@ struct ChangedLibrary {
 // The converters of 7ca49fbe4 and 0.33.0 (4ba787ec9), and the functions of FlashInfer 0.6.17 and 0.7.2.post1 that they call, were held against each
 // other, function by function: rows say what changed.
 constexpr std::array kLibraries{
-    ChangedLibrary{deployment::since(deployment::kVllm2026_11), "deepgemm", "DeepGEMM 2.8.1, whose transform of the scales was not compared", "vllm/third_party/deep_gemm"},
+    ChangedLibrary{deployment::since(deployment::kVllm2026_11), "deepgemm", "DeepGEMM 2.8.1, whose transform of the scales was not compared",
+                   "vllm/third_party/deep_gemm"},
     ChangedLibrary{deployment::since(deployment::kVllm2026_11), "triton_kernels", "layouts of triton_kernels 3.8",
                    "vllm/model_executor/layers/quantization/utils/mxfp4_utils.py _swizzle_mxfp4"},
     ChangedLibrary{deployment::since(deployment::kVllm2026_11), "aiter", "AITER's release, which was not compared", "no wheel requires one"},

@@ -12,7 +12,7 @@ namespace mx::families {
 /// A conversion as a version of the engine has it.
 struct StandingConversion {
   const BackendLayout* row = nullptr;  ///< null: no layout
-  deployment::Engine of;                           ///< the version whose conversion the row describes
+  deployment::Engine of;               ///< the version whose conversion the row describes
   std::string_view changed = {};       ///< what the version that was asked for does otherwise; empty: its sources read the same
   std::string_view source = {};        ///< where that was read
 

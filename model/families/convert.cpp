@@ -16,7 +16,9 @@ bool slices(const layout::Layout& layout) {
 }
 
 /// The tensor's units in logical order, before the cast.
-layout::Layout row_major(const layout::Layout& layout, const layout::Cast& cast) { return {layout.axes_before(0), cast.keeps() ? layout.unit_bits() : cast.from_bits}; }
+layout::Layout row_major(const layout::Layout& layout, const layout::Cast& cast) {
+  return {layout.axes_before(0), cast.keeps() ? layout.unit_bits() : cast.from_bits};
+}
 
 /// Units that a cast cannot give back, in whatever order they stand.
 std::int64_t lost_in_cast(const layout::Cast& cast, std::span<const std::uint8_t> units) {
@@ -40,8 +42,8 @@ std::int64_t cut_off(const layout::Layout& layout) {
 }
 
 /// One tensor into its backend's memory; adds what it loses.
-layout::PackedTensor packed_tensor(layout::Role role, layout::TensorPlan plan, const layout::Layout& memory, std::span<const std::uint8_t> source, std::vector<layout::Loss>& losses,
-                           const layout::Mover& mover) {
+layout::PackedTensor packed_tensor(layout::Role role, layout::TensorPlan plan, const layout::Layout& memory, std::span<const std::uint8_t> source,
+                                   std::vector<layout::Loss>& losses, const layout::Mover& mover) {
   layout::check_fit(role, memory, source);
   note_lost(role, plan, lost_units(plan, source), losses);
   std::vector<std::uint8_t> bytes = layout::named(role, [&] { return mover.place(memory, source, plan); });
@@ -59,7 +61,8 @@ PackedLayer begun(const layout::CanonicalLayer& layer, const BackendLayout& back
 }
 
 /// A tensor as the checkpoint has it, or the units that its values were coupled into, in the layer's packed form.
-layout::PackedTensor placed_tensor(layout::Role role, std::span<const std::uint8_t> source, const BackendLayout& backend, PackedLayer& packed, const layout::Mover& mover) {
+layout::PackedTensor placed_tensor(layout::Role role, std::span<const std::uint8_t> source, const BackendLayout& backend, PackedLayer& packed,
+                                   const layout::Mover& mover) {
   layout::TensorPlan plan = backend.build(role, packed.setting);
   const bool coupled = backend.values != nullptr;
   const layout::Layout memory = coupled ? row_major(plan.layout, *plan.cast) : layout::canonical(role, packed.setting.sizes, packed.setting.form);
@@ -101,8 +104,9 @@ Setting setting_for(const LayerOutline& layer, const BackendLayout& backend, Set
   setting.marlin.largest_scale_byte = layer.largest_scale_byte;
   if (!backend.converts(layer.form, setting.engine)) {
     throw Error(ErrorCode::usage,
-                "checkpoints of " + std::string(layout::name_of(layer.form.format)) + " in " + std::string(layout::name_of(layer.form.order)) + " order" +
-                    (layer.form.gated ? "" : ", not gated,") + " are not converted by engine " + std::string(deployment::name_of(setting.engine)),
+                "checkpoints of " + std::string(layout::name_of(layer.form.format)) + " in " + std::string(layout::name_of(layer.form.order)) +
+                    " order" + (layer.form.gated ? "" : ", not gated,") + " are not converted by engine " +
+                    std::string(deployment::name_of(setting.engine)),
                 std::string(backend.backend));
   }
   check_needs(backend, setting);
@@ -125,7 +129,8 @@ void note_lost(layout::Role role, const layout::TensorPlan& plan, const LostUnit
   if (lost.cut > 0) losses.push_back({role, "elements beyond the last whole tile are cut off", lost.cut});
 }
 
-layout::LayerUnits placed_units(layout::CanonicalLayer layer, const BackendLayout& backend, const Setting& setting, std::vector<layout::Loss>& losses, const layout::Mover& mover) {
+layout::LayerUnits placed_units(layout::CanonicalLayer layer, const BackendLayout& backend, const Setting& setting, std::vector<layout::Loss>& losses,
+                                const layout::Mover& mover) {
   layout::LayerUnits units;
   for (layout::Role role : layout::kAllRoles) {
     if (layer[role].empty()) continue;
@@ -164,8 +169,9 @@ PackedLayer convert(layout::CanonicalLayer&& layer, const BackendLayout& backend
 }
 
 PackedLayer convert(const layout::CanonicalLayer& layer, const BackendLayout& backend, const layout::Sizes& padded) {
-  return convert(layer, backend,
-                 {.sizes = layer.sizes, .padded = padded, .form = layer.form, .engine = engine_for(backend, layer.form).value_or(deployment::kDefaultEngine)});
+  return convert(
+      layer, backend,
+      {.sizes = layer.sizes, .padded = padded, .form = layer.form, .engine = engine_for(backend, layer.form).value_or(deployment::kDefaultEngine)});
 }
 
 void check_restorable(const PackedLayer& packed, OnLoss on_loss) {

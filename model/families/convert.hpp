@@ -30,7 +30,7 @@ struct LayerOutline {
   layout::Sizes sizes;
   layout::Form form;
   std::array<bool, layout::kRoleCount> present{};  ///< indexed by Role
-  int largest_scale_byte = 0;              ///< of first scales of 8 bits; 0 where there are none
+  int largest_scale_byte = 0;                      ///< of first scales of 8 bits; 0 where there are none
 };
 /// The largest byte of a tensor that counts as a scale byte, or of a part of it; 0 for every other tensor.
 int largest_scale_byte(layout::Role role, const layout::Form& form, std::span<const std::uint8_t> bytes);
@@ -53,7 +53,8 @@ void note_lost(layout::Role role, const layout::TensorPlan& plan, const LostUnit
 
 /// Checkpoint form -> backend form. `setting`'s sizes, form and has_bias are taken from the layer. Throws Error(usage) when the backend refuses the
 /// setting or the form, Error(input) when a tensor's bytes do not fit the sizes or a tensor is missing. Absent biases stay absent.
-PackedLayer convert(const layout::CanonicalLayer& layer, const BackendLayout& backend, Setting setting, const layout::Mover& mover = layout::kMoveByUnits);
+PackedLayer convert(const layout::CanonicalLayer& layer, const BackendLayout& backend, Setting setting,
+                    const layout::Mover& mover = layout::kMoveByUnits);
 /// The same; the layer gives its tensors up one by one, so that memory holds little more than the layer and its largest tensor.
 PackedLayer convert(layout::CanonicalLayer&& layer, const BackendLayout& backend, Setting setting, const layout::Mover& mover = layout::kMoveByUnits);
 /// The same with nothing but sizes to say, by the version of engine_for().
@@ -75,6 +76,6 @@ layout::CanonicalLayer restore(PackedLayer packed, OnLoss on_loss = OnLoss::refu
 
 /// The units of a layer as the backend's layouts place them: in logical row-major order, after the coupled transforms, before the casts.
 layout::LayerUnits placed_units(layout::CanonicalLayer layer, const BackendLayout& backend, const Setting& setting, std::vector<layout::Loss>& losses,
-                        const layout::Mover& mover = layout::kMoveByUnits);
+                                const layout::Mover& mover = layout::kMoveByUnits);
 
 }  // namespace mx::families

@@ -24,23 +24,9 @@ namespace mx::families {
 namespace {
 
 constexpr std::array<const Family*, 17> kFamilies{
-    &kTrtllmFamily,
-    &kFlashinferCutlassFamily,
-    &kCutedslFamily,
-    &kB12xFamily,
-    &kDeepgemmFamily,
-    &kMarlinFamily,
-    &kTritonKernelsFamily,
-    &kTritonMoeFamily,
-    &kAiterFamily,
-    &kXpuFamily,
-    &kCpuFamily,
-    &kEmulationFamily,
-    &kHummingFamily,
-    &kVllmCutlassFamily,
-    &kCutlassW4a8Family,
-    &kHpcFamily,
-    &kMoonepFamily,
+    &kTrtllmFamily,        &kFlashinferCutlassFamily, &kCutedslFamily,     &kB12xFamily, &kDeepgemmFamily, &kMarlinFamily,
+    &kTritonKernelsFamily, &kTritonMoeFamily,         &kAiterFamily,       &kXpuFamily,  &kCpuFamily,      &kEmulationFamily,
+    &kHummingFamily,       &kVllmCutlassFamily,       &kCutlassW4a8Family, &kHpcFamily,  &kMoonepFamily,
 };
 
 }  // namespace

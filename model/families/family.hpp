@@ -30,15 +30,15 @@ struct FamilyTable {
 
 /// What a family is; what it has not stays empty.
 struct Family {
-  std::string_view name;                              ///< the folder's
-  FamilyTable<BackendLayout> layouts = {};            ///< memory.hpp
-  FamilyTable<BuildingBlock> blocks = {};             ///< building_block.hpp
-  FamilyTable<ValueBlock> value_blocks = {};          ///< value_block.hpp
-  FamilyTable<BlockInput> inputs = {};                ///< block_input.hpp
-  FamilyTable<NeedTable> needs = {};                  ///< needs.hpp
-  FamilyTable<KernelClassFacts> classes = {};         ///< kernel_class.hpp
-  FamilyTable<ExecutionRow> executions = {};          ///< arithmetic.hpp
-  FamilyTable<SettingKey> setting_keys = {};          ///< setting_keys.hpp
+  std::string_view name;                       ///< the folder's
+  FamilyTable<BackendLayout> layouts = {};     ///< memory.hpp
+  FamilyTable<BuildingBlock> blocks = {};      ///< building_block.hpp
+  FamilyTable<ValueBlock> value_blocks = {};   ///< value_block.hpp
+  FamilyTable<BlockInput> inputs = {};         ///< block_input.hpp
+  FamilyTable<NeedTable> needs = {};           ///< needs.hpp
+  FamilyTable<KernelClassFacts> classes = {};  ///< kernel_class.hpp
+  FamilyTable<ExecutionRow> executions = {};   ///< arithmetic.hpp
+  FamilyTable<SettingKey> setting_keys = {};   ///< setting_keys.hpp
   FamilyTable<SettingVariable> setting_variables = {};
 };
 

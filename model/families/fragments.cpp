@@ -22,7 +22,9 @@ std::size_t interleaved_axes(const Fragments& fragments) {
 }
 
 /// Splits `axis` by `inner` and leaves the inner part the axis's name.
-void split_off(layout::Layout& layout, const std::string& axis, std::int64_t inner, const std::string& outer) { layout.split(axis, inner, outer, axis); }
+void split_off(layout::Layout& layout, const std::string& axis, std::int64_t inner, const std::string& outer) {
+  layout.split(axis, inner, outer, axis);
+}
 
 }  // namespace
 

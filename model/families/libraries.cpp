@@ -22,12 +22,16 @@ constexpr Text kTritonCmake = "vllm-project/vllm cmake/external_projects/triton_
 /// On ROCm it fetches commit 0f380657 instead, whose text was not compared with 3.5.
 constexpr Text kTritonCmakeAugust = "vllm-project/vllm cmake/external_projects/triton_kernels.cmake, of CUDA";
 
-constexpr std::array<AskedRelease, 3> kFlashinfer{
-    {{deployment::kVllm2026_05, "0.6.11.post2", kCuda}, {deployment::kVllm2026_08, "0.6.17", kCuda}, {deployment::kVllm2026_11, "0.7.2.post1", kWheel}}};
-constexpr std::array<AskedRelease, 3> kHumming{{{deployment::kVllm2026_05, "0.1.0", kCuda}, {deployment::kVllm2026_08, "0.1.12", kCuda}, {deployment::kVllm2026_11, "0.1.19", kWheel}}};
+constexpr std::array<AskedRelease, 3> kFlashinfer{{{deployment::kVllm2026_05, "0.6.11.post2", kCuda},
+                                                   {deployment::kVllm2026_08, "0.6.17", kCuda},
+                                                   {deployment::kVllm2026_11, "0.7.2.post1", kWheel}}};
+constexpr std::array<AskedRelease, 3> kHumming{
+    {{deployment::kVllm2026_05, "0.1.0", kCuda}, {deployment::kVllm2026_08, "0.1.12", kCuda}, {deployment::kVllm2026_11, "0.1.19", kWheel}}};
 constexpr std::array<AskedRelease, 2> kAiter{{{deployment::kVllm2026_05, "0.1.13", kRocm}, {deployment::kVllm2026_08, "0.1.19", kRocm}}};
-constexpr std::array<AskedRelease, 2> kDeepGemm{{{deployment::kVllm2026_05, "891d57b4", kDeepGemmCmake}, {deployment::kVllm2026_08, "8b1392b9", kDeepGemmCmake}}};
-constexpr std::array<AskedRelease, 2> kTriton{{{deployment::kVllm2026_05, "3.5", kTritonCmake}, {deployment::kVllm2026_08, "3.5", kTritonCmakeAugust}}};
+constexpr std::array<AskedRelease, 2> kDeepGemm{
+    {{deployment::kVllm2026_05, "891d57b4", kDeepGemmCmake}, {deployment::kVllm2026_08, "8b1392b9", kDeepGemmCmake}}};
+constexpr std::array<AskedRelease, 2> kTriton{
+    {{deployment::kVllm2026_05, "3.5", kTritonCmake}, {deployment::kVllm2026_08, "3.5", kTritonCmakeAugust}}};
 
 constexpr std::array<Library, 5> kLibraries{{
     {"flashinfer", "flashinfer", kFlashinfer},

@@ -14,11 +14,14 @@ constexpr std::string_view kRowsAxis = "rows";
 
 layout::TensorPlan as_loaded(layout::Role role, const Setting& setting) {
   layout::Layout layout = layout::loaded(role, setting.sizes, setting.padded, setting.form);
-  if (layout::is_scale(role) && layout.view().size() > 1 && fault::planted(fault::Fault::identity_scale_rows_flipped)) layout.flip(layout.view()[1].name);
+  if (layout::is_scale(role) && layout.view().size() > 1 && fault::planted(fault::Fault::identity_scale_rows_flipped))
+    layout.flip(layout.view()[1].name);
   return {std::move(layout), &layout::kKeep};
 }
 
-layout::Layout loaded_units(layout::Role role, const Setting& setting) { return loaded_rows(role, setting, layout::unit_bits(role, setting.form.format)); }
+layout::Layout loaded_units(layout::Role role, const Setting& setting) {
+  return loaded_rows(role, setting, layout::unit_bits(role, setting.form.format));
+}
 
 bool moves(layout::Role role) { return layout::is_weight(role) || layout::is_scale(role); }
 

@@ -86,7 +86,7 @@ struct Ran {
   std::string_view stand_ins = {};  ///< run by parts: what stood in for a device's own code, and what was not recorded
   bool standard = true;             ///< of the forms that the row converts, those that were run
   bool gpt_oss = true;
-  bool not_gated = true;        ///< in standard order; in gpt-oss order none was
+  bool not_gated = true;                                ///< in standard order; in gpt-oss order none was
   deployment::Engine until = deployment::kVllm2026_11;  ///< the first version of the engine of which nothing was run
 };
 
@@ -100,13 +100,13 @@ struct ChangedConversion {
 /// One backend's conversion of a layer's tensors.
 struct BackendLayout {
   layout::WeightFormat format;
-  std::string_view backend;  ///< the oracle's name: FLASHINFER_TRTLLM_MXFP4_BF16
-  std::string_view family;   ///< the folder's name; laws and lists go by it
-  std::string_view summary;  ///< one line: row order, weight, scale, bias
-  deployment::Versions engines;          ///< versions of the engine that this row describes
-  deployment::Versions standard_order;   ///< those of them that convert checkpoints in standard order for it
-  deployment::Versions gpt_oss_order;    ///< likewise for gpt-oss order
-  bool takes_not_gated;      ///< whether w13 may have a single shard
+  std::string_view backend;             ///< the oracle's name: FLASHINFER_TRTLLM_MXFP4_BF16
+  std::string_view family;              ///< the folder's name; laws and lists go by it
+  std::string_view summary;             ///< one line: row order, weight, scale, bias
+  deployment::Versions engines;         ///< versions of the engine that this row describes
+  deployment::Versions standard_order;  ///< those of them that convert checkpoints in standard order for it
+  deployment::Versions gpt_oss_order;   ///< likewise for gpt-oss order
+  bool takes_not_gated;                 ///< whether w13 may have a single shard
   std::span<const Need> needs;
   ConverterPadding padding = {};
   /// The packed memory of a tensor, for a setting that breaks no need. Where `values` is given, of the units that it leaves.
@@ -118,8 +118,8 @@ struct BackendLayout {
   void (*undo_values)(layout::LayerUnits& units, const Setting& setting);
   layout::Source source;
   Ran ran = {};
-  std::span<const layout::Role> adds = {};      ///< tensors that `values` makes beside those of the form
-  std::string_view calls_library = {};  ///< whose converter the engine calls: a name of libraries(); empty: its own code alone
+  std::span<const layout::Role> adds = {};  ///< tensors that `values` makes beside those of the form
+  std::string_view calls_library = {};      ///< whose converter the engine calls: a name of libraries(); empty: its own code alone
   ChangedConversion changed = {};
 
   bool converts(const layout::Form& form, deployment::Engine engine) const;
@@ -141,7 +141,8 @@ std::optional<deployment::Engine> engine_for(const BackendLayout& row, const lay
 /// Every modelled backend, each engine version a row of its own where they differ.
 std::span<const BackendLayout> all_backend_layouts();
 /// The row of a backend, or null when its converter is not modelled.
-const BackendLayout* find_backend_layout(std::string_view backend, layout::WeightFormat format = layout::WeightFormat::mxfp4, deployment::Engine engine = deployment::kDefaultEngine);
+const BackendLayout* find_backend_layout(std::string_view backend, layout::WeightFormat format = layout::WeightFormat::mxfp4,
+                                         deployment::Engine engine = deployment::kDefaultEngine);
 /// The same; throws Error(usage) with the nearest name, or with the formats that the backend is known for.
 const BackendLayout& backend_layout_named(std::string_view backend, layout::WeightFormat format, deployment::Engine engine);
 

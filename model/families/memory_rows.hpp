@@ -18,13 +18,13 @@ inline constexpr std::string_view kCommit2026_08_22 = "7ca49fbe4bab019e55d57cdc4
 
 /// MXFP4: one converter for each order of the checkpoint's rows.
 inline constexpr layout::Source kMxfp4Converter{"vllm-project/vllm", "vllm/model_executor/layers/fused_moe/oracle/mxfp4.py",
-                                        "convert_gpt_oss_weight_to_mxfp4_moe_kernel_format, convert_weight_to_mxfp4_moe_kernel_format",
-                                        kCommit2026_08};
+                                                "convert_gpt_oss_weight_to_mxfp4_moe_kernel_format, convert_weight_to_mxfp4_moe_kernel_format",
+                                                kCommit2026_08};
 inline constexpr layout::Source kNvfp4Converter{"vllm-project/vllm", "vllm/model_executor/layers/quantization/utils/flashinfer_fp4_moe.py",
-                                        "prepare_nvfp4_moe_layer_for_fi_or_cutlass", kCommit2026_08};
+                                                "prepare_nvfp4_moe_layer_for_fi_or_cutlass", kCommit2026_08};
 /// FP8 for FlashInfer's kernels.
 inline constexpr layout::Source kFp8Converter{"vllm-project/vllm", "vllm/model_executor/layers/quantization/utils/flashinfer_utils.py",
-                                      "prepare_fp8_moe_layer_for_fi", kCommit2026_08};
+                                              "prepare_fp8_moe_layer_for_fi", kCommit2026_08};
 
 using Build = layout::TensorPlan (*)(layout::Role role, const Setting& setting);
 
@@ -107,8 +107,8 @@ constexpr BackendLayout in_versions(BackendLayout row, deployment::Versions engi
   return row;
 }
 
-inline constexpr layout::Source kFp8Oracle{"vllm-project/vllm", "vllm/model_executor/layers/fused_moe/oracle/fp8.py", "convert_to_fp8_moe_kernel_format",
-                                   kCommit2026_08};
+inline constexpr layout::Source kFp8Oracle{"vllm-project/vllm", "vllm/model_executor/layers/fused_moe/oracle/fp8.py",
+                                           "convert_to_fp8_moe_kernel_format", kCommit2026_08};
 
 /// FP8 and MXFP8 for what computes from the loaded buffers.
 constexpr BackendLayout fp8_as_loaded_row(std::string_view family, layout::WeightFormat format, std::string_view backend,
@@ -137,7 +137,8 @@ inline constexpr std::array<Need, 1> kNvfp4TileNeeds{
     {{Quantity::w13_rows, Rule::multiple_of, 128, "gate and up together are not padded", is_gated, "NotImplementedError"}}};
 
 /// NVFP4 whose scales lie in that tile, as nvfp4_tiled makes it.
-constexpr BackendLayout nvfp4_tiled_row(std::string_view family, std::string_view backend, std::string_view summary, deployment::Versions engines, Build build) {
+constexpr BackendLayout nvfp4_tiled_row(std::string_view family, std::string_view backend, std::string_view summary, deployment::Versions engines,
+                                        Build build) {
   return with_padding(nvfp4_row(family, backend, summary, engines, kNvfp4TileNeeds, build), kNvfp4TilePadding);
 }
 

@@ -53,7 +53,7 @@ struct KernelNeed {
   /// Null where a deployment does not determine it, and wherever the grounds are assumed: such a need is stated and never broken.
   bool (*holds)(const Placement& placement);
   std::string_view source;
-  std::string_view reference = {};          ///< upstream issues and pull requests
+  std::string_view reference = {};                                              ///< upstream issues and pull requests
   deployment::Versions versions = deployment::since(deployment::kVllm2026_05);  ///< of the engine, with what it is built against
   /// Null: the classes named. Else those, of whatever family, for which it is true.
   bool (*of_classes)(const KernelClassFacts& facts) = nullptr;

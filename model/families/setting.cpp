@@ -101,7 +101,8 @@ Setting rounded_setting(layout::WeightFormat format, bool gated, layout::Sizes s
 
 TritonKernels triton_kernels_of(const Setting& setting) {
   if (setting.triton.release) return *setting.triton.release;
-  return platform_of(setting.arch) == deployment::PlatformKind::rocm && setting.engine >= deployment::kVllm2026_08 ? TritonKernels::v3_7 : TritonKernels::v3_5;
+  return platform_of(setting.arch) == deployment::PlatformKind::rocm && setting.engine >= deployment::kVllm2026_08 ? TritonKernels::v3_7
+                                                                                                                   : TritonKernels::v3_5;
 }
 
 }  // namespace mx::families

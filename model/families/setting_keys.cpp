@@ -40,7 +40,8 @@ void set_engine(Setting& setting, Text name) {
 
 constexpr std::array<SettingKey, 10> kEveryConverter{{
     {"source-order", "gpt_oss or standard", "row order of w13 in the checkpoint", kOrders,
-     [](Setting& s, Text v) { s.form.order = layout::source_order_named(v); }, [](const Setting& s) { return std::string(layout::name_of(s.form.order)); }},
+     [](Setting& s, Text v) { s.form.order = layout::source_order_named(v); },
+     [](const Setting& s) { return std::string(layout::name_of(s.form.order)); }},
     {"not-gated", kYesNo, "w13 is one matrix, without gate and up", kBools, [](Setting& s, Text v) { s.form.gated = !yes_or_no("not-gated", v); },
      [](const Setting& s) { return word_of(!s.form.gated); }},
     {"engine", "vllm@2026-05, vllm@2026-08 or a later one, by month, release or commit", "version of the engine", kEngineTrials, set_engine,

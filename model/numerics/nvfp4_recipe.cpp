@@ -59,9 +59,7 @@ void check_tensor_scale(const Nvfp4Recipe& how, const TensorScale& tensor) {
   const bool takes_encode = global || how.rule == Nvfp4Scale::quotient;
   const bool takes_decode = global || how.rule == Nvfp4Scale::per_tensor || how.rule == Nvfp4Scale::six_decodes;
   const TensorNeeds needs = tensor_needs(how);
-  const auto refuse = [&](const std::string& why) {
-    throw Error(ErrorCode::usage, "scale rule '" + std::string(name_of(how.rule)) + "' " + why);
-  };
+  const auto refuse = [&](const std::string& why) { throw Error(ErrorCode::usage, "scale rule '" + std::string(name_of(how.rule)) + "' " + why); };
   if (tensor.encode && !takes_encode) refuse("takes no encode scale of the tensor");
   if (tensor.decode && !takes_decode) refuse("takes no decode scale of the tensor");
   if (tensor.amax_bound) refuse("takes no bound on amax");

@@ -12,9 +12,9 @@
 namespace mx::props {
 namespace {
 
+using families::Setting;
 using layout::CanonicalLayer;
 using layout::Role;
-using families::Setting;
 using layout::Sizes;
 using layout::WeightFormat;
 

@@ -21,20 +21,9 @@ namespace mx::props {
 namespace {
 
 constexpr std::array<const FamilyFormulas*, 14> kFamilies{
-    &kTrtllmFormulas,
-    &kFlashinferCutlassFormulas,
-    &kB12xFormulas,
-    &kVllmCutlassFormulas,
-    &kCutedslFormulas,
-    &kXpuFormulas,
-    &kEmulationFormulas,
-    &kTritonKernelsFormulas,
-    &kDeepgemmFormulas,
-    &kMarlinFormulas,
-    &kHummingFormulas,
-    &kAiterFormulas,
-    &kCpuFormulas,
-    &kCutlassW4a8Formulas,
+    &kTrtllmFormulas,    &kFlashinferCutlassFormulas, &kB12xFormulas,     &kVllmCutlassFormulas, &kCutedslFormulas, &kXpuFormulas,
+    &kEmulationFormulas, &kTritonKernelsFormulas,     &kDeepgemmFormulas, &kMarlinFormulas,      &kHummingFormulas, &kAiterFormulas,
+    &kCpuFormulas,       &kCutlassW4a8Formulas,
 };
 
 }  // namespace

@@ -8,9 +8,9 @@
 namespace mx::props {
 namespace {
 
+using families::Setting;
 using layout::CanonicalLayer;
 using layout::Role;
-using families::Setting;
 using layout::WeightFormat;
 using Random = std::mt19937;
 

@@ -3,8 +3,8 @@
 namespace mx::props {
 namespace {
 
-using layout::Role;
 using families::Setting;
+using layout::Role;
 
 std::int64_t fp8_padded_i(const Setting& setting) { return round_up(setting.padded.intermediate, setting.form.gated ? 16 : 128); }
 

@@ -14,9 +14,9 @@ namespace mx::props {
 namespace {
 
 using families::BackendLayout;
+using families::Setting;
 using layout::Form;
 using layout::Role;
-using families::Setting;
 using layout::Sizes;
 using layout::SourceOrder;
 using layout::WeightFormat;
@@ -106,8 +106,9 @@ std::string show_command(const BackendLayout& row, const Setting& s) {
          " --library triton_kernels=" + std::string(families::name_of(families::triton_kernels_of(s))) +
          flag(s.triton.torch_before_2_8_1, "torch-before-2-8-1") + " --tp " + std::to_string(s.tp_size) + " --num-warps " +
          std::to_string(s.triton.num_warps) + " --params-dtype " + std::string(families::name_of(s.params_dtype)) + " --input-dtype " +
-         std::string(families::name_of(s.input_dtype)) + " --activation " + std::string(families::name_of(s.activation)) + flag(s.aiter.a8w4, "a8w4") +
-         flag(s.triton.before_swizzle, "before-swizzle") + flag(s.b12x.a16, "a16") + (s.deepgemm.e8m0 ? "" : " --deep-gemm-e8m0 no") +
+         std::string(families::name_of(s.input_dtype)) + " --activation " + std::string(families::name_of(s.activation)) +
+         flag(s.aiter.a8w4, "a8w4") + flag(s.triton.before_swizzle, "before-swizzle") + flag(s.b12x.a16, "a16") +
+         (s.deepgemm.e8m0 ? "" : " --deep-gemm-e8m0 no") +
          (s.flashinfer.release ? " --library flashinfer=" + std::string(families::name_of(*s.flashinfer.release)) : "") +
          (s.humming.release ? " --library humming=" + std::string(families::name_of(*s.humming.release)) : "") +
          flag(s.humming.group_128, "humming-group-128") + (s.has_bias ? "" : " --set has-bias=no");
@@ -128,13 +129,14 @@ BackendCase random_case(const BackendLayout& row, deployment::Engine engine) {
 }
 
 std::string text_of(const Setting& s) {
-  return shape_text(s) + " " + std::string(families::name_of(s.arch)) + " " + std::string(families::name_of(families::triton_kernels_of(s))) + " tp " +
-         std::to_string(s.tp_size) + " warps " + std::to_string(s.triton.num_warps) + " " + std::string(families::name_of(s.params_dtype)) + " " +
-         std::string(families::name_of(s.input_dtype)) + " " + std::string(families::name_of(s.activation)) + (s.aiter.a8w4 ? " a8w4" : "") +
+  return shape_text(s) + " " + std::string(families::name_of(s.arch)) + " " + std::string(families::name_of(families::triton_kernels_of(s))) +
+         " tp " + std::to_string(s.tp_size) + " warps " + std::to_string(s.triton.num_warps) + " " + std::string(families::name_of(s.params_dtype)) +
+         " " + std::string(families::name_of(s.input_dtype)) + " " + std::string(families::name_of(s.activation)) + (s.aiter.a8w4 ? " a8w4" : "") +
          (s.triton.torch_before_2_8_1 ? " older torch" : "") + (s.triton.before_swizzle ? " before the swizzle" : "") + (s.b12x.a16 ? " a16" : "") +
          (s.deepgemm.e8m0 ? "" : " without e8m0") +
          (s.flashinfer.release ? " FlashInfer " + std::string(families::name_of(*s.flashinfer.release)) : "") +
-         (s.humming.release ? " Humming " + std::string(families::name_of(*s.humming.release)) : "") + (s.humming.group_128 ? " in groups of 128" : "");
+         (s.humming.release ? " Humming " + std::string(families::name_of(*s.humming.release)) : "") +
+         (s.humming.group_128 ? " in groups of 128" : "");
 }
 
 bool has_tensor(Role role, const Setting& setting) {
@@ -154,7 +156,8 @@ Memory expected_memory(const BackendCase& c, Role role) {
   return composed(c.formula.place(role, c.setting, matrix), matrix);
 }
 
-RowProperty row_property(const BackendLayout& row, deployment::Engine engine, std::size_t before, const std::function<void(const BackendCase& c)>& check) {
+RowProperty row_property(const BackendLayout& row, deployment::Engine engine, std::size_t before,
+                         const std::function<void(const BackendCase& c)>& check) {
   const auto tally = std::make_shared<Tally>();
   const auto property = [&row, engine, tally, check, before] {
     skip_draws(before);

@@ -33,7 +33,8 @@ bool has_tensor(layout::Role role, const families::Setting& setting);
 Memory expected_memory(const BackendCase& c, layout::Role role);
 
 /// One case after another of a row and an engine, each of another shape; so many rows came before it in the law.
-RowProperty row_property(const families::BackendLayout& row, deployment::Engine engine, std::size_t before, const std::function<void(const BackendCase& c)>& check);
+RowProperty row_property(const families::BackendLayout& row, deployment::Engine engine, std::size_t before,
+                         const std::function<void(const BackendCase& c)>& check);
 
 /// A law over the rows of a family, or over all rows without a name, one of their engines after the other.
 Outcome check_backends(const Law& law, std::string_view family, const std::function<void(const BackendCase& c)>& check, int usual_cases);

@@ -11,9 +11,9 @@
 namespace mx::props {
 namespace {
 
+using families::Setting;
 using layout::Layout;
 using layout::Role;
-using families::Setting;
 using layout::Sizes;
 using layout::WeightFormat;
 

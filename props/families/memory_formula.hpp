@@ -137,7 +137,7 @@ Memory transposed(const Matrix& sizes);
 RowPair gate_then_up(std::int64_t i, std::int64_t rows, const families::Setting&);    ///< [gate; up]
 RowPair up_then_gate(std::int64_t i, std::int64_t rows, const families::Setting&);    ///< [up; gate]
 RowPair up_first_pairs(std::int64_t i, std::int64_t rows, const families::Setting&);  ///< up 0, gate 0, up 1, ..
-RowPair as_loaded(std::int64_t i, std::int64_t rows, const families::Setting&);       ///< pairs with gate first, or halves, as the checkpoint has them
+RowPair as_loaded(std::int64_t i, std::int64_t rows, const families::Setting&);  ///< pairs with gate first, or halves, as the checkpoint has them
 
 // Numbers that families share.
 double f32_number(std::uint64_t bits);

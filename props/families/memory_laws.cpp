@@ -16,9 +16,9 @@
 namespace mx::props {
 namespace {
 
+using families::PackedLayer;
 using layout::CanonicalLayer;
 using layout::Layout;
-using families::PackedLayer;
 using layout::PackedTensor;
 using layout::Role;
 

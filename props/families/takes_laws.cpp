@@ -12,8 +12,8 @@ namespace mx::props {
 namespace {
 
 using families::BackendLayout;
-using layout::Form;
 using families::Setting;
+using layout::Form;
 using layout::SourceOrder;
 
 std::optional<Refusal> refusal_of(const BackendLayout& row, const Setting& setting) {
@@ -31,7 +31,9 @@ std::string text_of(const Form& form, deployment::Engine engine) {
   return std::string(layout::name_of(form.order)) + (form.gated ? "" : " not gated") + " of engine " + std::string(deployment::name_of(engine));
 }
 
-bool same(const deployment::Versions& a, const deployment::Versions& b) { return a.has(deployment::kVllm2026_05) == b.has(deployment::kVllm2026_05) && a.has(deployment::kVllm2026_08) == b.has(deployment::kVllm2026_08); }
+bool same(const deployment::Versions& a, const deployment::Versions& b) {
+  return a.has(deployment::kVllm2026_05) == b.has(deployment::kVllm2026_05) && a.has(deployment::kVllm2026_08) == b.has(deployment::kVllm2026_08);
+}
 
 const Takes* takes_of(const BackendLayout& row) {
   const auto found = std::ranges::find_if(all_takes(), [&](const Takes& takes) {
@@ -63,7 +65,8 @@ std::vector<Setting> settings_of(layout::WeightFormat format) {
       return unit * one_of({1, 2, 3, 4, 6, 8, 12, 16});
     };
     const Form form = forms_of(format)[random() % 4];
-    Setting s{.sizes = {one_of({1, 2, 3, 5}), size(), size(), group}, .padded = {}, .form = form, .engine = families::kConversionEngines[random() % 2]};
+    Setting s{
+        .sizes = {one_of({1, 2, 3, 5}), size(), size(), group}, .padded = {}, .form = form, .engine = families::kConversionEngines[random() % 2]};
     s.padded = s.sizes;
     if (random() % 8 == 0) s.padded.intermediate += 256;
     if (random() % 8 == 0) s.padded.hidden += 256;

@@ -165,7 +165,7 @@ constexpr std::array kFaults{
              "N10/hopper-mma-fp8"},
     FaultRow{Fault::aligned_rounds, "aligned_rounds", "model/numerics/aligned_sum.cpp cut", "addends are rounded where the tensor core truncates",
              "N10/hopper-fp8 N10/hopper-fp8-promoted N10/hopper-fp8-block-1x128 N10/hopper-fp8-block-128x128 N10/hopper-bf16 N10/hopper-bf16@v1 "
-             "N10/hopper-fp16 "
+             "N10/hopper-fp16 N10/tensor-cores "
              "N10/hopper-mma-fp8"},
     FaultRow{Fault::product_normalized, "product_normalized", "model/numerics/aligned_sum.cpp product_of",
              "a product's exponent counts the carry of its significands",

@@ -150,10 +150,14 @@ constexpr QuantizerRow kQuantizers[] = {{"ocp", &kMxfp4},
                                         {"microxcaling-floor", &kMxfp8E4m3},
                                         {"microxcaling-nearest", &kMxint8Block}};
 /// Recipes whose scales the kernels look up.
-constexpr QuantizerRow kLookedUp[] = {{"torchao-rceil@0.18", &kMxfp6E3m2}, {"compressed-tensors-mx", &kMxfp4},
-                                      {"modelopt-mx", &kMxfp4},            {"mlx-cpu-mx", &kMxfp8E4m3},
-                                      {"gguf-mxfp4", &kMxfp4},             {"quark-mx-floor", &kFp4Group32},
-                                      {"flashinfer-reference-nvfp4", &kNvfp4}, {"mlx-cpu-nvfp4", &kNvfp4}};
+constexpr QuantizerRow kLookedUp[] = {{"torchao-rceil@0.18", &kMxfp6E3m2},
+                                      {"compressed-tensors-mx", &kMxfp4},
+                                      {"modelopt-mx", &kMxfp4},
+                                      {"mlx-cpu-mx", &kMxfp8E4m3},
+                                      {"gguf-mxfp4", &kMxfp4},
+                                      {"quark-mx-floor", &kFp4Group32},
+                                      {"flashinfer-reference-nvfp4", &kNvfp4},
+                                      {"mlx-cpu-nvfp4", &kNvfp4}};
 
 struct DequantizerRow {
   std::string_view profile;

@@ -56,8 +56,8 @@ double signal_over_noise(const Case& test) {
   config.hidden = test.sizes.hidden;
   config.intermediate_per_partition = test.sizes.intermediate / deployment::tensor_ranks(test.parallel);
   config.routing_method = "RenormalizeNaive";
-  const sim::SimulationRequest request{"mxfp4", deployment::deployment_on(deployment::platform_named(test.platform), test.parallel, config), test.backend,
-                                       test.kernel_class, deployment::kVllm2026_05};
+  const sim::SimulationRequest request{"mxfp4", deployment::deployment_on(deployment::platform_named(test.platform), test.parallel, config),
+                                       test.backend, test.kernel_class, deployment::kVllm2026_05};
   const sim::Simulation simulation = sim::simulate(request, layer, tokens, sim::run_reference(request, layer, tokens, {}), sim::in_process());
   RC_ASSERT(simulation.result.has_value());
   const moe::RunConfig exact{Contract::exact, {test.constants.alpha, test.constants.beta, test.constants.limit}, true};

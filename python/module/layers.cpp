@@ -206,8 +206,8 @@ std::vector<Tensor> unpack(const std::string& spec, const NamedBytes& tensors, c
 
 void bind_layers(nb::module_& module) {
   module.def("pack", pack, nb::arg("backend"), nb::arg("fields"), nb::arg("tensors"));
-  module.def("pack_checkpoint", pack_checkpoint, nb::arg("path"), nb::arg("layer"), nb::arg("rank"), nb::arg("layer_group").none(), nb::arg("backend"),
-             nb::arg("fields"));
+  module.def("pack_checkpoint", pack_checkpoint, nb::arg("path"), nb::arg("layer"), nb::arg("rank"), nb::arg("layer_group").none(),
+             nb::arg("backend"), nb::arg("fields"));
   module.def("layer_form", layer_form, nb::arg("backend"), nb::arg("fields"));
   module.def("plain_form", plain_form, nb::arg("format"), nb::arg("order"), nb::arg("extents"), nb::arg("bias"));
   module.def("conversion_notes", conversion_notes, nb::arg("spec"), nb::arg("engine"));

@@ -56,7 +56,7 @@ CALLS: dict[Any, dict[str, Any]] = {
         "to": None,
     },
     mxact.contract_record: {"name": "hopper-bf16:align=24"},
-    mxact.pack: {"source": LAYER, "backend": "EMULATION", "engine": None, "platform": None, "format": "mxfp4", "order": None, "layer": None, "rank": None, "family": None},
+    mxact.pack: {"source": LAYER, "backend": "EMULATION", "engine": None, "platform": None, "format": "mxfp4", "order": None, "layer": None, "rank": None, "layer_group": None},
     mxact.unpack: {"packed": PACKED, "accept_losses": False},
     mxact.layout: {"name": "sf_128x4", "shape": "128x4", "engine": None},
     mxact.select: {"deployment": {"platform": "SM100", "layer": {"experts": 8, "top_k": 2, "hidden": 256, "intermediate": 256}}, "engine": None, "oracle": None, "strict": False},

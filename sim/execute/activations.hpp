@@ -18,7 +18,7 @@ struct Activations {
   std::int64_t columns;
   std::vector<std::uint32_t> codes;      ///< [rows, columns], bf16 codes where nothing is quantized or it is dequantized again
   std::vector<std::uint32_t> blocks;     ///< memory of the block scales, codes of the format's scale; may be larger than rows * groups
-  families::ScaleMemory memory;                    ///< how that memory was written
+  families::ScaleMemory memory;          ///< how that memory was written
   std::vector<std::uint32_t> row_scale;  ///< fp32 bits [rows]: of the token or tensor, 1 where there is none
 
   std::int64_t groups() const;

@@ -146,7 +146,8 @@ std::uint32_t to_bf16(std::uint32_t f32) {
   return convert(f32, kF32, kBf16, kNearest) << 16U;
 }
 
-Execution execution_on(const families::ExecutionRow& row, families::Arch arch, std::string_view activation_key, ModelActivation activation, StaticScales scales) {
+Execution execution_on(const families::ExecutionRow& row, families::Arch arch, std::string_view activation_key, ModelActivation activation,
+                       StaticScales scales) {
   const families::Quantizer* first = &families::quantizer_named(row.first);
   const families::Quantizer* second = &families::quantizer_named(row.second);
   if (row.keyed) {

@@ -41,7 +41,8 @@ struct Execution {
 std::string_view twin_of(const Execution& execution);
 
 /// Throws Error(usage) when the activation key is none that the row takes.
-Execution execution_on(const families::ExecutionRow& row, families::Arch arch, std::string_view activation_key, ModelActivation activation, StaticScales scales);
+Execution execution_on(const families::ExecutionRow& row, families::Arch arch, std::string_view activation_key, ModelActivation activation,
+                       StaticScales scales);
 
 /// The activation that the backend computes, with the constants that it uses. Throws Error(unsupported) when it takes none of that name.
 struct UsedActivation {

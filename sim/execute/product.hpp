@@ -18,8 +18,8 @@ using ByExpert = std::map<std::int64_t, std::vector<std::size_t>>;
 class Product {
  public:
   /// `row_of` has the row of `input` of each slot. All must outlive this.
-  Product(const Execution& execution, const Weights& weights, Matrix matrix, const Activations& input, families::ScaleMemory read_as, const ByExpert& groups,
-          std::span<const std::int64_t> row_of);
+  Product(const Execution& execution, const Weights& weights, Matrix matrix, const Activations& input, families::ScaleMemory read_as,
+          const ByExpert& groups, std::span<const std::int64_t> row_of);
 
   /// Results of one row of an expert's matrix for each slot of the expert, scales and bias applied. Threads may call it at the same time.
   void row(std::int64_t expert, std::int64_t half, std::int64_t n, std::span<std::uint32_t> out) const;

@@ -14,8 +14,8 @@
 namespace mx::sim {
 namespace {
 
-using layout::CanonicalLayer;
 using families::PackedLayer;
+using layout::CanonicalLayer;
 
 constexpr std::uint32_t kExponent = 0x7F800000U;  // all ones: Inf or NaN
 
@@ -30,7 +30,8 @@ std::vector<std::int64_t> computed(std::int64_t count) {
 std::string how_text(const Execution& execution, families::Arch arch, deployment::Engine engine, bool is_asked) {
   const families::ExecutionRow& row = *execution.row;
   const families::Quantizer &first = *execution.first, &second = *execution.second;
-  const std::string grounds = families::grounds_text(families::grounds_of(row, arch, first, second), families::differences_of(row, arch, engine, first, second));
+  const std::string grounds =
+      families::grounds_text(families::grounds_of(row, arch, first, second), families::differences_of(row, arch, engine, first, second));
   return fmt::format("{}{} x {}, {}", first.name, first.name == second.name ? "" : fmt::format(" and {}", second.name),
                      name_of(execution.unit->contract), is_asked ? "as asked" : grounds);
 }
@@ -40,11 +41,14 @@ Weights wanted_weights(const BackendSource& source, const PackedLayer& packed, c
   const families::BackendLayout& backend = families::backend_layout_named(packed.backend, packed.setting.form.format, packed.setting.engine);
   const bool lossy = !packed.losses.empty() && backend.undo_values != nullptr;
   if (!lossy) return Weights::of_checkpoint(source.layer.sizes, source.layer.form, source.units, row);
-  return Weights::of_checkpoint(families::restore(packed, families::OnLoss::mark, kernels::relayout::mover_of(kernels::relayout::MoveBy::plans)), row);
+  return Weights::of_checkpoint(families::restore(packed, families::OnLoss::mark, kernels::relayout::mover_of(kernels::relayout::MoveBy::plans)),
+                                row);
 }
 
 /// The quick sums where they have an answer: panels would read whole matrices for the few rows that are computed.
-SumsBy sums_of(const BackendSource& source, const families::UnitRow& unit) { return kernels::dot::takes(row_of(unit.contract)) ? source.sums : SumsBy::model; }
+SumsBy sums_of(const BackendSource& source, const families::UnitRow& unit) {
+  return kernels::dot::takes(row_of(unit.contract)) ? source.sums : SumsBy::model;
+}
 
 /// One stage of a slot. Sizes differ where the kernel's are padded: what is computed lies in front.
 struct Stage {

@@ -40,8 +40,8 @@ StaticScales usual_scales(layout::WeightFormat format);
 inline constexpr std::int64_t kComputedRows = 128;
 
 struct BackendRun {
-  std::string how;                          ///< "fp8-group128 x hopper-fp8-promoted, read": quantizers, contract, grounds
-  std::optional<Grounds> grounds = {};      ///< of the backend's arithmetic; none under a contract that was asked for
+  std::string how;                                    ///< "fp8-group128 x hopper-fp8-promoted, read": quantizers, contract, grounds
+  std::optional<Grounds> grounds = {};                ///< of the backend's arithmetic; none under a contract that was asked for
   std::vector<families::KnownDifference> known = {};  ///< likewise: where a real kernel was seen to contradict it
   std::int64_t compared = 0;
   std::int64_t differing = 0;
@@ -54,7 +54,8 @@ struct BackendRun {
 
 /// Executes `packed` and, in the checkpoint's form, the layer it was made from. `arch` is the device. None when the backend has no row in the table
 /// of executions, or takes no such activation. Throws Error as Weights::of_packed does.
-std::optional<BackendRun> run_backend(const BackendSource& source, const families::PackedLayer& packed, families::Arch arch, const BackendInput& input);
+std::optional<BackendRun> run_backend(const BackendSource& source, const families::PackedLayer& packed, families::Arch arch,
+                                      const BackendInput& input);
 
 struct KernelOutputs {
   std::vector<std::uint16_t> out;  ///< bf16 codes [tokens, hidden of the checkpoint]

@@ -35,7 +35,8 @@ const MatrixRoles& roles_of(Matrix matrix) { return kRolesOf[static_cast<std::si
 std::vector<std::uint8_t> row_major(const Layout& memory, std::span<const std::uint8_t> bytes) {
   const bool slices = std::ranges::any_of(memory.steps(), [](const layout::Step& step) { return std::holds_alternative<layout::Slice>(step); });
   if (slices || memory.repeats()) return layout::held_row_major(memory, bytes).bytes;
-  return kernels::relayout::mover_of(kernels::relayout::MoveBy::plans).place(memory, bytes, {Layout(memory.logical(), memory.grain_bits()), &layout::kKeep});
+  return kernels::relayout::mover_of(kernels::relayout::MoveBy::plans)
+      .place(memory, bytes, {Layout(memory.logical(), memory.grain_bits()), &layout::kKeep});
 }
 
 /// Memory read in logical order; a cast that can be undone is undone, a bias is read in the type that it was widened to.
@@ -132,7 +133,8 @@ Weights Weights::of_packed(const families::PackedLayer& packed, const families::
   families::Setting view = packed.setting;
   const bool changes_values = backend.undo_values != nullptr && packed.setting.form.format != WeightFormat::mxfp4;
   if (!changes_values) view.sizes = view.padded = families::padded_by(backend, packed.setting);
-  view.form.order = fault::planted(fault::Fault::sim_swaps_gate_and_up) && order == layout::SourceOrder::gpt_oss ? layout::SourceOrder::standard : order;
+  view.form.order =
+      fault::planted(fault::Fault::sim_swaps_gate_and_up) && order == layout::SourceOrder::gpt_oss ? layout::SourceOrder::standard : order;
   Weights weights(view.sizes, view.form, row);
   layout::LayerUnits units;
   for (const layout::PackedTensor& tensor : packed.tensors) {

@@ -10,11 +10,12 @@ layout::Form checkpoint_form(const deployment::LayerConfig& layer, layout::Weigh
   return {format, interleaved ? layout::SourceOrder::gpt_oss : layout::SourceOrder::standard, !layer.activation.ends_with("_NO_MUL")};
 }
 
-checkpoint::Conversion conversion_of(const deployment::Deployment& deployment, deployment::Engine engine, const layout::Form& form, const layout::Sizes& sizes,
-                                     std::span<const std::string> libraries) {
+checkpoint::Conversion conversion_of(const deployment::Deployment& deployment, deployment::Engine engine, const layout::Form& form,
+                                     const layout::Sizes& sizes, std::span<const std::string> libraries) {
   const deployment::LayerConfig& layer = deployment.layer;
   const int tp_size = deployment::derive(deployment.parallel, engine).tp_size;
-  return {form, sizes, layer.activation, layer.has_bias, checkpoint::surroundings(engine, arch_of(deployment.hardware), tp_size, libraries, deployment.env)};
+  return {form, sizes, layer.activation, layer.has_bias,
+          checkpoint::surroundings(engine, arch_of(deployment.hardware), tp_size, libraries, deployment.env)};
 }
 
 families::Arch arch_of(const deployment::Hardware& hardware) {

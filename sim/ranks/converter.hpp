@@ -15,8 +15,8 @@ layout::Form checkpoint_form(const deployment::LayerConfig& layer, layout::Weigh
 
 /// The conversion of a layer of the deployment: sizes of one rank's experts as the engine allocates them. Throws as arch_of and
 /// checkpoint::surroundings do.
-checkpoint::Conversion conversion_of(const deployment::Deployment& deployment, deployment::Engine engine, const layout::Form& form, const layout::Sizes& sizes,
-                                     std::span<const std::string> libraries);
+checkpoint::Conversion conversion_of(const deployment::Deployment& deployment, deployment::Engine engine, const layout::Form& form,
+                                     const layout::Sizes& sizes, std::span<const std::string> libraries);
 
 /// A name of the layout table for the deployment's hardware. Throws Error(unsupported) for hardware that it has no row for.
 families::Arch arch_of(const deployment::Hardware& hardware);

@@ -60,7 +60,8 @@ families::PackedLayer packed_layer(const CanonicalLayer& layer, const families::
 CanonicalLayer after_losses(const CanonicalLayer& layer, const families::BackendLayout* backend, const families::Setting& setting) {
   if (backend == nullptr || backend->values == nullptr || backend->undo_values == nullptr) return layer;
   const families::PackedLayer packed = packed_layer(layer, *backend, setting);
-  return packed.losses.empty() ? layer : families::restore(packed, families::OnLoss::mark, kernels::relayout::mover_of(kernels::relayout::MoveBy::plans));
+  return packed.losses.empty() ? layer
+                               : families::restore(packed, families::OnLoss::mark, kernels::relayout::mover_of(kernels::relayout::MoveBy::plans));
 }
 
 /// Tokens as wide as the kernel's hidden size.

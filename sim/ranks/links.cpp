@@ -194,7 +194,8 @@ LinkCheck check_received(const LinkInputs& inputs, std::size_t rank) {
     if (got == want && same_scale) continue;
     std::string text = rank_text(rank) + ": the kernel reads other numbers than were sent for token " + std::to_string(token);
     if (received.input.memory != read_as && !received.input.blocks.empty()) {
-      text += ": scales arrive " + std::string(families::name_of(received.input.memory)) + ", the kernel reads the " + std::string(families::name_of(read_as));
+      text += ": scales arrive " + std::string(families::name_of(received.input.memory)) + ", the kernel reads the " +
+              std::string(families::name_of(read_as));
     }
     return broken_link(Link::dispatch, std::move(text));
   }

@@ -52,8 +52,8 @@ std::int64_t WeightsMemory::bytes() const {
   return sum;
 }
 
-WeightsMemory weights_memory(deployment::Engine engine, std::string_view oracle, const deployment::Deployment& deployment, const engine::Choice& choice,
-                             std::span<const std::string> libraries) {
+WeightsMemory weights_memory(deployment::Engine engine, std::string_view oracle, const deployment::Deployment& deployment,
+                             const engine::Choice& choice, std::span<const std::string> libraries) {
   const engine::OracleTables& tables = engine::tables_of(engine, oracle);
   WeightsMemory memory{choice.backend, families::format_of_key(weight_key_of(tables, deployment)), {}, "no layout", {}};
   if (!memory.format || choice.backend == engine::kNotAsked) return memory;

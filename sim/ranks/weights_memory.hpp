@@ -35,9 +35,9 @@ struct WeightsMemory {
   bool is_known() const { return missing.empty(); }
 };
 
-/// What the choice of a version becomes on the rank with the most experts. `libraries` as families::choose_libraries takes them, beside those that the
-/// version asks for. Throws as choose_libraries does, and Error(unsupported) for hardware without a row of layouts.
-WeightsMemory weights_memory(deployment::Engine engine, std::string_view oracle, const deployment::Deployment& deployment, const engine::Choice& choice,
-                             std::span<const std::string> libraries = {});
+/// What the choice of a version becomes on the rank with the most experts. `libraries` as families::choose_libraries takes them, beside those that
+/// the version asks for. Throws as choose_libraries does, and Error(unsupported) for hardware without a row of layouts.
+WeightsMemory weights_memory(deployment::Engine engine, std::string_view oracle, const deployment::Deployment& deployment,
+                             const engine::Choice& choice, std::span<const std::string> libraries = {});
 
 }  // namespace mx::sim

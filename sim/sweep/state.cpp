@@ -89,7 +89,8 @@ SweepRecord parse_state(std::string_view text, const std::filesystem::path& path
 }
 
 void require_same(const SweepRecord& found, const std::string& build, const std::string& wanted, const std::filesystem::path& path) {
-  if (found.identity != wanted) broken(path, 1, fmt::format("is a sweep of another conversion: {}, not {}", support::printable(found.identity), wanted));
+  if (found.identity != wanted)
+    broken(path, 1, fmt::format("is a sweep of another conversion: {}, not {}", support::printable(found.identity), wanted));
   if (found.build != build) broken(path, 1, fmt::format("is a sweep by another build: {}, not {}", support::printable(found.build), build));
 }
 

@@ -73,8 +73,8 @@ void add_losses(std::vector<layout::Loss>& sums, const std::vector<layout::Loss>
 
 namespace {
 
-using layout::CanonicalLayer;
 using families::PackedLayer;
+using layout::CanonicalLayer;
 using layout::PackedTensor;
 using layout::Role;
 using Slots = std::vector<std::vector<moe::Slot>>;  // of every token
@@ -215,7 +215,8 @@ class RankCheck {
     // Where a conversion couples values, what it makes of them is held; where to is what the comparison shows.
     layout::LayerUnits placed;
     std::vector<layout::Loss> losses;
-    if (backend.values != nullptr) placed = families::placed_units(reference_.shard, backend, packed.setting, losses, kernels::relayout::mover_of(options_.by));
+    if (backend.values != nullptr)
+      placed = families::placed_units(reference_.shard, backend, packed.setting, losses, kernels::relayout::mover_of(options_.by));
     const layout::LayerUnits& expected = backend.values != nullptr ? placed : *reference_.units;
     for (const PackedTensor& tensor : packed.tensors) {
       const layout::Units& units = expected[static_cast<std::size_t>(tensor.role)];
@@ -265,7 +266,8 @@ class RankCheck {
     }
     if (result.execution.find(run->how) == std::string::npos) result.execution += (result.execution.empty() ? "" : "; ") + run->how;
     if (run->grounds) add_new(result.grounds, {*run->grounds});
-    for (const families::KnownDifference& known : run->known) add_new(result.known_to_differ, {{families::where_text(known), std::string(known.source)}});
+    for (const families::KnownDifference& known : run->known)
+      add_new(result.known_to_differ, {{families::where_text(known), std::string(known.source)}});
     if (!run->refused.empty()) return settle(result, Verdict::refused, "the kernel's products take whole groups alone: " + run->refused);
     result.outputs_compared += run->compared;
     if (run->not_finite > 0)

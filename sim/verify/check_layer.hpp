@@ -17,7 +17,7 @@ struct LayerInput {
   const checkpoint::Checkpoint& checkpoint;
   int place;                          ///< of the layer in it
   const checkpoint::MoeLayer& layer;  ///< its first experts
-  std::vector<std::uint32_t> x;  ///< bf16 codes [tokens, hidden]
+  std::vector<std::uint32_t> x;       ///< bf16 codes [tokens, hidden]
   int top_k;
   checkpoint::LayerActivation activation;
   std::string_view activation_key;  ///< of the oracles

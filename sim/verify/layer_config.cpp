@@ -48,7 +48,8 @@ checkpoint::LayerActivation common_activation(const checkpoint::Checkpoint& chec
   return first;
 }
 
-deployment::LayerConfig layer_config(const checkpoint::Checkpoint& checkpoint, const checkpoint::LayerActivation& activation, deployment::Engine engine) {
+deployment::LayerConfig layer_config(const checkpoint::Checkpoint& checkpoint, const checkpoint::LayerActivation& activation,
+                                     deployment::Engine engine) {
   const layout::Sizes sizes = checkpoint.sizes(0);
   deployment::LayerConfig config;
   config.num_experts = sizes.experts;

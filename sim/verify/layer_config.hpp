@@ -11,6 +11,7 @@ namespace mx::sim {
 checkpoint::LayerActivation common_activation(const checkpoint::Checkpoint& checkpoint, int layers);
 
 /// The whole layer on one rank. Reads the layer's router. Throws as Checkpoint::router() does.
-deployment::LayerConfig layer_config(const checkpoint::Checkpoint& checkpoint, const checkpoint::LayerActivation& activation, deployment::Engine engine);
+deployment::LayerConfig layer_config(const checkpoint::Checkpoint& checkpoint, const checkpoint::LayerActivation& activation,
+                                     deployment::Engine engine);
 
 }  // namespace mx::sim

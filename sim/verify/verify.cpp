@@ -379,8 +379,13 @@ VerifyReport verify(const checkpoint::Checkpoint& checkpoint, const VerifyOption
       report.router_source = "none in the checkpoint: token t goes to experts t, t+1, ... with weights 1/4";
       if (expected) report.router_source += "; the recorded outputs, which need one, are not compared";
     }
-    const LayerInput input{checkpoint, index, layer, expected ? expected->x : generated_tokens(options.seed, index, tokens * report.sizes.hidden), report.top_k,
-                           checkpoint.activation(index), deployment::scheme_named(form.use.scheme).activation_key};
+    const LayerInput input{checkpoint,
+                           index,
+                           layer,
+                           expected ? expected->x : generated_tokens(options.seed, index, tokens * report.sizes.hidden),
+                           report.top_k,
+                           checkpoint.activation(index),
+                           deployment::scheme_named(form.use.scheme).activation_key};
     const auto advance = [&](const std::string& what, double part) {
       if (!options.progress) return;
       options.progress("layer " + std::to_string(index) + ": " + what, before + static_cast<std::uint64_t>(part * static_cast<double>(share.bytes)),

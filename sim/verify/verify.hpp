@@ -41,13 +41,13 @@ struct KnownPlace {
 struct ConversionResult {
   std::string backend;
   int tp;
-  layout::Sizes sizes;   ///< of one rank, before rounding
-  layout::Sizes padded;  ///< after rounding
-  families::Arch arch;     ///< of the first platform that needs it; those on which the backend packs alike share it
-  layout::Form form;     ///< of the checkpoint
-  std::string activation;  ///< of its first layer, as conversions see it: Checkpoint::converted_activation
-  bool has_bias;           ///< of its layers
-  deployment::Engine engine;         ///< whose conversion it is: an earlier version's where that one's stands
+  layout::Sizes sizes;        ///< of one rank, before rounding
+  layout::Sizes padded;       ///< after rounding
+  families::Arch arch;        ///< of the first platform that needs it; those on which the backend packs alike share it
+  layout::Form form;          ///< of the checkpoint
+  std::string activation;     ///< of its first layer, as conversions see it: Checkpoint::converted_activation
+  bool has_bias;              ///< of its layers
+  deployment::Engine engine;  ///< whose conversion it is: an earlier version's where that one's stands
   Verdict verdict;
   std::string detail;  ///< first difference, or why it is refused, mistrusted or not modelled; of what passed, why nothing was restored, else empty
   std::vector<std::string> not_asked = {};      ///< exchanges that the form or the sizes leave no pair for
@@ -85,7 +85,7 @@ struct Cell {
   std::string kernel_class = {};                         ///< empty: none
   std::optional<engine::Refusal> refusal = {};           ///< why the engine does not run it; then there is no conversion
   bool heard = true;                                     ///< false: the method takes a class by the device, and the name leads nowhere
-  std::vector<const families::KernelNeed*> broken = {};    ///< needs that the choice does not meet
+  std::vector<const families::KernelNeed*> broken = {};  ///< needs that the choice does not meet
   std::optional<std::size_t> conversion = std::nullopt;  ///< index into VerifyReport::conversions
   /// The run stands for it: the engine's own choice on a platform and a size that were asked for, or a backend that was.
   bool decides = false;
@@ -106,7 +106,7 @@ struct VerifyReport {
   std::string checkpoint;
   std::string form;
   std::vector<checkpoint::LayerGroup> layer_groups;  ///< of the checkpoint; one is verified
-  int layer_group;                    ///< that one
+  int layer_group;                                   ///< that one
   layout::Sizes sizes;
   int layers;
   int layers_verified;
@@ -144,21 +144,21 @@ struct VerifyShare {
 };
 
 struct VerifyOptions {
-  deployment::Engine engine = deployment::kDefaultEngine;            ///< whose choices, sizes and conversions are verified
-  std::vector<std::string> libraries;        ///< for families::choose_libraries: releases that the engine does not ask for
-  std::vector<std::string> platforms;        ///< preset names; empty: all
-  std::vector<std::string> backends;         ///< only cells of these backends; empty: all
-  std::vector<int> tp;                       ///< empty: 1 and 2, where they are possible
-  std::map<std::string, std::string> env{};  ///< variables that are set, as text
-  kernels::relayout::MoveBy by = kernels::relayout::MoveBy::plans;                 ///< converts; results are compared by the model
-  bool executes = true;                      ///< else the bytes alone are compared
-  std::vector<Contract> contracts{};         ///< of the products; empty: each backend's own
+  deployment::Engine engine = deployment::kDefaultEngine;           ///< whose choices, sizes and conversions are verified
+  std::vector<std::string> libraries;                               ///< for families::choose_libraries: releases that the engine does not ask for
+  std::vector<std::string> platforms;                               ///< preset names; empty: all
+  std::vector<std::string> backends;                                ///< only cells of these backends; empty: all
+  std::vector<int> tp;                                              ///< empty: 1 and 2, where they are possible
+  std::map<std::string, std::string> env{};                         ///< variables that are set, as text
+  kernels::relayout::MoveBy by = kernels::relayout::MoveBy::plans;  ///< converts; results are compared by the model
+  bool executes = true;                                             ///< else the bytes alone are compared
+  std::vector<Contract> contracts{};                                ///< of the products; empty: each backend's own
   std::optional<int> max_layers;
   std::optional<std::int64_t> max_experts;  ///< the first of each layer; the router chooses among them
   std::int64_t tokens = 4;                  ///< generated when the checkpoint brings none
   std::uint64_t seed = 1;
-  VerifyShare share = {};  ///< the results of all others are those of a run that did nothing
-  support::Progress progress;       ///< in bytes of the verified layers' experts
+  VerifyShare share = {};      ///< the results of all others are those of a run that did nothing
+  support::Progress progress;  ///< in bytes of the verified layers' experts
   support::Stop stop = {};
   /// Called with every converted layer before it is checked: a test flips bytes here, and the run must notice.
   std::function<void(families::PackedLayer&)> tamper;

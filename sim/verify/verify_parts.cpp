@@ -8,9 +8,9 @@
 #include <limits>
 #include <utility>
 
+#include "checkpoint/job_plan.hpp"
 #include "checkpoint/layout_tags.hpp"
 #include "checkpoint/setting_json.hpp"
-#include "checkpoint/job_plan.hpp"
 #include "model/error.hpp"
 #include "model/grounds.hpp"
 #include "support/digest.hpp"
@@ -43,20 +43,20 @@ std::int64_t bits_of(double value) { return std::bit_cast<std::int64_t>(value); 
 
 support::Json request_json(const VerifyRequest& request) {
   support::Json json{{"platforms", request.platforms},
-            {"backends", request.backends},
-            {"engine", request.engine},
-            {"env", request.env},
-            {"libraries", request.libraries},
-            {"tp", request.tp},
-            {"contracts", request.contracts},
-            {"layers", request.layers},
-            {"experts", request.experts},
-            {"family", request.layer_group},
-            {"tokens", request.tokens},
-            {"seed", request.seed},
-            {"no_execute", int{request.no_execute}},
-            {"fail_on_warning", int{request.fail_on_warning}},
-            {"reference", int{request.reference}}};
+                     {"backends", request.backends},
+                     {"engine", request.engine},
+                     {"env", request.env},
+                     {"libraries", request.libraries},
+                     {"tp", request.tp},
+                     {"contracts", request.contracts},
+                     {"layers", request.layers},
+                     {"experts", request.experts},
+                     {"family", request.layer_group},
+                     {"tokens", request.tokens},
+                     {"seed", request.seed},
+                     {"no_execute", int{request.no_execute}},
+                     {"fail_on_warning", int{request.fail_on_warning}},
+                     {"reference", int{request.reference}}};
   if (request.checkpoint) json["checkpoint"] = *request.checkpoint;
   return json;
 }
@@ -171,25 +171,28 @@ ExpectedResult read_expected(const support::Json& json, const std::string& where
 support::Json part_json(const VerifyPart& part) {
   const VerifyReport& report = part.report;
   support::Json json{{"schema", kSchema},
-            {"program", part.program},
-            {"request", request_json(part.request)},
-            {"share", support::Json::array({part.share.index, part.share.count})},
-            {"run", part.run},
-            {"tokens", report.tokens},
-            {"token_source", report.token_source},
-            {"router_source", report.router_source},
-            {"values", checkpoint::values_json(report.values)},
-            {"results", support::Json::array()},
-            {"expected", support::Json::array()}};
+                     {"program", part.program},
+                     {"request", request_json(part.request)},
+                     {"share", support::Json::array({part.share.index, part.share.count})},
+                     {"run", part.run},
+                     {"tokens", report.tokens},
+                     {"token_source", report.token_source},
+                     {"router_source", report.router_source},
+                     {"values", checkpoint::values_json(report.values)},
+                     {"results", support::Json::array()},
+                     {"expected", support::Json::array()}};
   for (const ConversionResult& result : report.conversions) json["results"].push_back(result_json(result));
   for (const ExpectedResult& expected : report.expected) json["expected"].push_back(expected_json(expected));
   return json;
 }
 
 /// What every part of a run must agree in.
-std::string run_digest(const checkpoint::Checkpoint& checkpoint, const VerifyRequest& request, const VerifyReport& report, const std::string& program) {
-  support::Json json{{"program", program}, {"request", request_json(request)}, {"files", support::Json::array()}, {"conversions", support::Json::array()}};
-  for (const checkpoint::PlannedFile& file : checkpoint::files_of(checkpoint)) json["files"].push_back(support::Json::array({file.name, file.size, file.header}));
+std::string run_digest(const checkpoint::Checkpoint& checkpoint, const VerifyRequest& request, const VerifyReport& report,
+                       const std::string& program) {
+  support::Json json{
+      {"program", program}, {"request", request_json(request)}, {"files", support::Json::array()}, {"conversions", support::Json::array()}};
+  for (const checkpoint::PlannedFile& file : checkpoint::files_of(checkpoint))
+    json["files"].push_back(support::Json::array({file.name, file.size, file.header}));
   for (const ConversionResult& result : report.conversions) {
     json["conversions"].push_back(
         support::Json::array({result.backend, result.tp, result.padded.hidden, result.padded.intermediate, families::name_of(result.arch)}));
@@ -250,7 +253,8 @@ VerifyOptions options_of(const VerifyRequest& request) {
   return options;
 }
 
-VerifyPart part_of(const checkpoint::Checkpoint& checkpoint, const VerifyRequest& request, VerifyShare share, const std::string& program, VerifyReport report) {
+VerifyPart part_of(const checkpoint::Checkpoint& checkpoint, const VerifyRequest& request, VerifyShare share, const std::string& program,
+                   VerifyReport report) {
   std::string run = run_digest(checkpoint, request, report, program);
   return {program, request, share, std::move(run), std::move(report)};
 }

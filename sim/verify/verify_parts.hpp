@@ -25,7 +25,7 @@ struct VerifyRequest {
   std::vector<std::string> contracts;
   int layers = 0;            ///< 0: all
   std::int64_t experts = 0;  ///< 0: all
-  int layer_group = 0;            ///< of the checkpoint, from 1; 0: the first
+  int layer_group = 0;       ///< of the checkpoint, from 1; 0: the first
   std::int64_t tokens = 4;
   std::int64_t seed = 1;
   bool no_execute = false;
@@ -50,7 +50,8 @@ struct VerifyPart {
 };
 
 /// The share of a run that `report` is of.
-VerifyPart part_of(const checkpoint::Checkpoint& checkpoint, const VerifyRequest& request, VerifyShare share, const std::string& program, VerifyReport report);
+VerifyPart part_of(const checkpoint::Checkpoint& checkpoint, const VerifyRequest& request, VerifyShare share, const std::string& program,
+                   VerifyReport report);
 
 /// As JSON text, and back. Reading throws Error(input): no part, another version, a value that cannot be, or a part that was changed by hand.
 std::string text_of(const VerifyPart& part);

@@ -99,7 +99,8 @@ TEST_CASE("sizes are rounded as the exchange and the method do before the kernel
   CHECK(sizes("mxfp4", "EMULATION", "OCP_MXQuantizationEmulationTritonExperts") == "2880x768");
   deployment.quant_method = "quark";
   CHECK(sizes("mxfp4", "EMULATION", "OCP_MXQuantizationEmulationTritonExperts") == "2880x720");
-  CHECK(place(tables_of(mx::deployment::kVllm2026_05, "mxfp4"), deployment, "TRITON", "OAITritonExperts").kernel_class == "OAITritonMxfp4ExpertsMonolithic");
+  CHECK(place(tables_of(mx::deployment::kVllm2026_05, "mxfp4"), deployment, "TRITON", "OAITritonExperts").kernel_class ==
+        "OAITritonMxfp4ExpertsMonolithic");
   deployment.quant_method = "own";
   deployment.parallel = {.dp = 2, .enable_expert_parallel = true, .all2all_backend = "deepep_low_latency"};
   CHECK(sizes("mxfp4", "BATCHED_MARLIN", "BatchedMarlinExperts") == "3072x768");
@@ -154,7 +155,8 @@ TEST_CASE("a need ends with the version whose source says otherwise, and says so
   CHECK(source_text(*bias) == "E/trtllm_fp8_moe.py apply; flashinfer issue 2909; until vllm@2026-08");
   CHECK(need_at(mx::deployment::kVllm2026_08, "correction_bias") == nullptr);
   // Of all three versions the class's apply keeps it from the call of scales of a tensor.
-  for (const mx::deployment::Engine engine : {mx::deployment::kVllm2026_05, mx::deployment::kVllm2026_08, mx::deployment::kVllm2026_11}) CHECK(need_at(engine, "topk_group") != nullptr);
+  for (const mx::deployment::Engine engine : {mx::deployment::kVllm2026_05, mx::deployment::kVllm2026_08, mx::deployment::kVllm2026_11})
+    CHECK(need_at(engine, "topk_group") != nullptr);
 }
 
 TEST_CASE("what a later version's converters of DeepSeek-V4 take breaks no need") {
@@ -178,7 +180,8 @@ TEST_CASE("what a later version's converters of DeepSeek-V4 take breaks no need"
 TEST_CASE("Marlin's converters pad I since 2026-08, and never H") {
   Deployment deployment = on("SM90");
   deployment.layer.activation = "SILU";
-  const auto broken_at = [&](mx::deployment::Engine engine, std::string_view oracle, std::string_view key, std::int64_t hidden, std::int64_t intermediate) {
+  const auto broken_at = [&](mx::deployment::Engine engine, std::string_view oracle, std::string_view key, std::int64_t hidden,
+                             std::int64_t intermediate) {
     return broken({deployment, engine, oracle, "MARLIN", "MarlinExperts", hidden, intermediate, key});
   };
   for (const auto& [oracle, key] : {std::pair{"nvfp4", "kNvfp4Static"}, {"fp8", "kFp8StaticTensorSym"}, {"mxfp8", "kMxfp8Static"}}) {

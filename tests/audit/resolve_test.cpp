@@ -150,8 +150,8 @@ TEST_CASE("a method that asks nobody is answered by its class everywhere") {
 std::string taken(mx::deployment::Engine engine, const std::string& method, const std::string& oracle, const std::string& more, int columns = 96) {
   const mx::support::DeploymentFile file =
       mx::support::parse_deployment_file("quant_method " + method + " layer { experts 8 top_k 2 hidden 128 intermediate " + std::to_string(columns) +
-                                         " activation SILU bias false } " + more,
-                                     "drawn", oracle, engine);
+                                             " activation SILU bias false } " + more,
+                                         "drawn", oracle, engine);
   const Resolution resolution = resolve(engine, file.deployment, {file.oracle, file.deployment.layer});
   const auto& choice = resolution.decision.choice;
   if (!choice) return resolution.decision.refusal->error_type;
@@ -178,7 +178,8 @@ TEST_CASE("a method that takes a class by the device does so on every device") {
            Row{mx::deployment::kVllm2026_05, "compressed_tensors", "mxfp4", "platform SM90 backend triton", "MarlinExperts of MARLIN 96"},
            Row{mx::deployment::kVllm2026_05, "compressed_tensors", "mxfp4", "platform SM90 parallel { dp 2 expert_parallel true }",
                "MarlinExperts of MARLIN 96 AssertionError"},
-           Row{mx::deployment::kVllm2026_08, "compressed_tensors", "mxfp4", "platform SM90 parallel { dp 2 expert_parallel true }", "MarlinExperts of MARLIN 96"},
+           Row{mx::deployment::kVllm2026_08, "compressed_tensors", "mxfp4", "platform SM90 parallel { dp 2 expert_parallel true }",
+               "MarlinExperts of MARLIN 96"},
            Row{mx::deployment::kVllm2026_05, "compressed_tensors", "mxfp4", "platform gfx942", "MarlinExperts of MARLIN 96 AttributeError"},
            Row{mx::deployment::kVllm2026_05, "compressed_tensors", "mxfp4", "platform xpu", "MarlinExperts of MARLIN 96 AttributeError"},
            Row{mx::deployment::kVllm2026_08, "compressed_tensors", "mxfp4", "platform SM80", "MarlinExperts of MARLIN 96"},
@@ -207,7 +208,8 @@ TEST_CASE("a method that takes a class by the device does so on every device") {
   // The oracle is asked for b12x alone, since 2026-08, and for FP8 under Quark since then.
   CHECK(taken(mx::deployment::kVllm2026_08, "compressed_tensors", "mxfp4", "platform SM120 backend b12x") !=
         taken(mx::deployment::kVllm2026_08, "compressed_tensors", "mxfp4", "platform SM120"));
-  CHECK(taken(mx::deployment::kVllm2026_08, "quark", "fp8", tensors + "platform SM90") == taken(mx::deployment::kVllm2026_08, "own", "fp8", tensors + "platform SM90"));
+  CHECK(taken(mx::deployment::kVllm2026_08, "quark", "fp8", tensors + "platform SM90") ==
+        taken(mx::deployment::kVllm2026_08, "own", "fp8", tensors + "platform SM90"));
 }
 
 TEST_CASE("Quark's emulation is rounded since 2026-08") {
@@ -285,12 +287,14 @@ TEST_CASE("DeepSeek-V4 builds experts of its own for mega MoE and asks no oracle
     CHECK(says(said(engine, "SM100", "deep_gemm_mega_moe", ep, "experts 256 top_k 6 hidden 4096 intermediate 2016 routing DeepseekV4"),
                "ValueError: "));
   }
-  CHECK(says(said(mx::deployment::kVllm2026_08, "XPU", "deep_gemm_mega_moe", ep, sizes), "NotImplementedError: DeepGEMM's mega MoE is not there on XPU"));
+  CHECK(says(said(mx::deployment::kVllm2026_08, "XPU", "deep_gemm_mega_moe", ep, sizes),
+             "NotImplementedError: DeepGEMM's mega MoE is not there on XPU"));
   const std::string mori = "dp 4 expert_parallel true all2all mori_high_throughput", on = "env { VLLM_ROCM_USE_AITER 1 }\n";
   CHECK(said(mx::deployment::kVllm2026_11, "gfx950", "aiter_mega_moe", mori, sizes, on).empty());
   CHECK(says(said(mx::deployment::kVllm2026_11, "gfx950", "aiter_mega_moe", mori, sizes), "ValueError: AITER's mega MoE needs VLLM_ROCM_USE_AITER"));
   CHECK(says(said(mx::deployment::kVllm2026_11, "gfx942", "aiter_mega_moe", mori, sizes, on), "NotImplementedError: AITER's mega MoE needs gfx950"));
-  CHECK(says(said(mx::deployment::kVllm2026_11, "gfx950", "aiter_mega_moe", "tp 2 dp 2 expert_parallel true all2all mori_high_throughput", sizes, on), "TP 1"));
+  CHECK(says(said(mx::deployment::kVllm2026_11, "gfx950", "aiter_mega_moe", "tp 2 dp 2 expert_parallel true all2all mori_high_throughput", sizes, on),
+             "TP 1"));
   CHECK(says(said(mx::deployment::kVllm2026_11, "gfx950", "aiter_mega_moe", ep, sizes, on), "ValueError: AITER's mega MoE needs MoRI's exchange"));
 }
 

@@ -51,7 +51,9 @@ struct Converted {
     fs::create_directory(source);
     draft.write(source);
   }
-  Converted(const Draft& draft, const checkpoint::ConvertOptions& options) : Converted(draft) { report = checkpoint::convert_checkpoint(source, packed, options); }
+  Converted(const Draft& draft, const checkpoint::ConvertOptions& options) : Converted(draft) {
+    report = checkpoint::convert_checkpoint(source, packed, options);
+  }
 
   std::string restored_differences() const { return file_differences(source, restored_from({packed}, directory.path() / "restored")); }
   /// Of the layer of a layer group, from its file.
@@ -140,8 +142,8 @@ TEST_CASE("a layer group that is not asked for, or that the backend refuses, is 
 TEST_CASE("backends that no layer group takes are refused before anything is written") {
   CHECK(usage_text(two_groups_draft(), by("MARLIN", {{.backend = "MARLIN", .format = WeightFormat::mxfp8}}))
             .find("no layer group of the checkpoint is mxfp8, for which MARLIN is named; there are nvfp4, fp8_block") != std::string::npos);
-  CHECK(usage_text(two_groups_draft(), by("MARLIN", {{.backend = "MARLIN", .layer_group = 2}})).find("there is no layer group 3: the checkpoint has 2") !=
-        std::string::npos);
+  CHECK(usage_text(two_groups_draft(), by("MARLIN", {{.backend = "MARLIN", .layer_group = 2}}))
+            .find("there is no layer group 3: the checkpoint has 2") != std::string::npos);
   CHECK(usage_text(two_groups_draft(), by("CPU", {{.backend = "MARLIN", .layer_group = 0}, {.backend = "MARLIN", .layer_group = 1}}))
             .find("every layer group of the checkpoint has a backend of its own") != std::string::npos);
   CHECK(usage_text(two_groups_draft(), by("", {{.backend = "MARLINE", .layer_group = 1}})).find("did you mean MARLIN") != std::string::npos);

@@ -53,8 +53,8 @@ TEST_CASE("text of any kind is well-formed in XML and in annotations") {
   CHECK(mx::support::xml_text("\xEF\xBF\xBE").find("\xEF\xBF\xBE") == std::string::npos);
   CHECK(mx::support::xml_text("\xC3\xA9 \xE2\x88\x9E \xF0\x9F\x99\x82") == "\xC3\xA9 \xE2\x88\x9E \xF0\x9F\x99\x82");
   const std::vector<mx::support::JunitCase> cases{{"g", "a", mx::support::CheckEnd::passed, "not shown"},
-                                              {"g,h", "b:c", mx::support::CheckEnd::failed, "100 %\nnext"},
-                                              {"g", "d", mx::support::CheckEnd::skipped, "why"}};
+                                                  {"g,h", "b:c", mx::support::CheckEnd::failed, "100 %\nnext"},
+                                                  {"g", "d", mx::support::CheckEnd::skipped, "why"}};
   CHECK(mx::support::github_annotations(cases) == "::error title=g%2Ch b%3Ac::100 %25%0Anext\n");
   const std::string xml = mx::support::junit_xml({"s"}, cases);
   CHECK(xml.find("tests=\"3\" failures=\"1\" errors=\"0\" skipped=\"1\"") != std::string::npos);

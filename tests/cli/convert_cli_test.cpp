@@ -186,9 +186,8 @@ TEST_CASE("a run without jobs does what is left, takes ranges, and says what is 
   struct Row {
     std::string options, says;
   };
-  for (const Row& row :
-       {Row{"--job 2-4", "'2-4' is not in 0..3"}, Row{"--job 2-1", "'2-1' ends before it begins"}, Row{"--job 1-", "'1-' is no job"},
-        Row{"--job x", "'x' is no job"}, Row{"--status --job 0", "--status"}, Row{"--status --again", "--status"}}) {
+  for (const Row& row : {Row{"--job 2-4", "'2-4' is not in 0..3"}, Row{"--job 2-1", "'2-1' ends before it begins"}, Row{"--job 1-", "'1-' is no job"},
+                         Row{"--job x", "'x' is no job"}, Row{"--status --job 0", "--status"}, Row{"--status --again", "--status"}}) {
     INFO(row.options);
     const Run refused = run_mxact(run + " " + row.options);
     CHECK(refused.status == 2);

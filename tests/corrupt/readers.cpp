@@ -177,8 +177,8 @@ void add_checkpoints(std::vector<Reader>& readers) {
                      bad_json, true, "verify merge '{}/part.json'"});
   readers.push_back(
       {"converted layer", "packed/mxact-layer-00000.safetensors", write_converted, restore, bad_container, false, "restore '{}/packed' -o '{}/out'"});
-  readers.push_back({"layer of a further layer group", "packed/mxact-family-2-layer-00000.safetensors", write_converted_two, restore, bad_container, false,
-                     "restore '{}/packed' -o '{}/out'"});
+  readers.push_back({"layer of a further layer group", "packed/mxact-family-2-layer-00000.safetensors", write_converted_two, restore, bad_container,
+                     false, "restore '{}/packed' -o '{}/out'"});
   readers.push_back(
       {"converted index", "packed/model.safetensors.index.json", write_converted, restore, bad_json, false, "restore '{}/packed' -o '{}/out'"});
 }

@@ -38,7 +38,9 @@ TEST_CASE("platforms: names are unique, found in any case, and carry the right h
 }
 
 TEST_CASE("parallelism that cannot exist is refused") {
-  const auto message = [](ParallelRequest request) { return message_of(mx::ErrorCode::usage, [&] { derive(request, mx::deployment::kVllm2026_05); }); };
+  const auto message = [](ParallelRequest request) {
+    return message_of(mx::ErrorCode::usage, [&] { derive(request, mx::deployment::kVllm2026_05); });
+  };
   CHECK(says(message({.tp = 0}), "tp size is 0"));
   CHECK(says(message({.pcp = -1}), "pcp size is -1"));
   CHECK(says(message({.dp = 0}), "dp size is 0"));

@@ -13,10 +13,10 @@
 
 namespace {
 
-using mx::deployment::Engine;
-using mx::deployment::engine_named;
 using mx::Error;
 using mx::ErrorCode;
+using mx::deployment::Engine;
+using mx::deployment::engine_named;
 using mx::deployment::kVllm2026_05;
 using mx::deployment::kVllm2026_08;
 using mx::deployment::kVllm2026_11;
@@ -85,8 +85,7 @@ TEST_CASE("what is not mapped is refused by name, with what is") {
   CHECK(misspelt("vlm@2026-05") == "vlm@2026-05: unknown engine 'vlm' (did you mean vllm?)");
   for (const std::string name : {"", "newest", "vllm@", "vllm", "vllm==", "2026-5", "7e1b45", "0.", ".1", "0..1", "vllm==0.22.1 ", "vllm=0.22.1"}) {
     INFO(name);
-    CHECK(misspelt(name) == "'" + name +
-                                "' is no version of an engine: " + kKnown + ", a release as vllm==0.22.1, or a commit of at least 7 digits");
+    CHECK(misspelt(name) == "'" + name + "' is no version of an engine: " + kKnown + ", a release as vllm==0.22.1, or a commit of at least 7 digits");
   }
 }
 

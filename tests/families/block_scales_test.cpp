@@ -8,7 +8,7 @@
 namespace {
 
 using mx::ErrorCode;
-using namespace mx::layout;  // NOLINT(google-build-using-namespace): the test speaks of nothing else
+using namespace mx::layout;    // NOLINT(google-build-using-namespace): the test speaks of nothing else
 using namespace mx::families;  // NOLINT(google-build-using-namespace): the test speaks of nothing else
 using mx::tests::refuses;
 
@@ -31,7 +31,8 @@ TEST_CASE("block scales below 1e-10 are raised, and that is a loss") {
     CHECK(restore(packed, OnLoss::mark)[Role::w13_weight] == layer[Role::w13_weight]);
   }
   layer[Role::w13_weight_scale] = {0x00, 0x00, 0x80, 0x3F, 0x00, 0x00, 0x00, 0x40};
-  const PackedLayer kept = convert(layer, backend_layout_named("FLASHINFER_CUTLASS", WeightFormat::fp8_block, mx::deployment::kVllm2026_08), layer.sizes);
+  const PackedLayer kept =
+      convert(layer, backend_layout_named("FLASHINFER_CUTLASS", WeightFormat::fp8_block, mx::deployment::kVllm2026_08), layer.sizes);
   CHECK(restore(kept)[Role::w13_weight_scale] == layer[Role::w13_weight_scale]);
 }
 

@@ -33,7 +33,8 @@ inline layout::Layout built(std::string_view backend, layout::Role role, const l
 
 /// A layer in the standard order for the engine of 2026-08.
 inline families::Setting standard_setting(layout::WeightFormat format, const layout::Sizes& sizes, bool gated = true) {
-  return {.sizes = sizes, .padded = sizes, .form = layout::Form(format, layout::SourceOrder::standard, gated), .engine = mx::deployment::kVllm2026_08};
+  return {
+      .sizes = sizes, .padded = sizes, .form = layout::Form(format, layout::SourceOrder::standard, gated), .engine = mx::deployment::kVllm2026_08};
 }
 
 }  // namespace mx::tests

@@ -8,8 +8,8 @@ namespace {
 
 using mx::ErrorCode;
 using mx::families::BackendLayout;
-using mx::layout::Coord;
 using mx::families::find_backend_layout;
+using mx::layout::Coord;
 using mx::layout::Layout;
 using mx::layout::Role;
 using mx::layout::Sizes;
@@ -180,8 +180,10 @@ TEST_CASE("a backend of another format or version says what it converts") {
   using mx::deployment::Engine;
   using mx::families::backend_layout_named;
   using mx::layout::WeightFormat;
-  CHECK(refuses(ErrorCode::usage, "XPU converts mxfp4 of engine", [] { backend_layout_named("XPU", WeightFormat::int4, mx::deployment::kVllm2026_08); }));
-  CHECK(refuses(ErrorCode::usage, "int4, engine vllm@2026-08", [] { backend_layout_named("xpu", WeightFormat::int4, mx::deployment::kVllm2026_08); }));
+  CHECK(refuses(ErrorCode::usage, "XPU converts mxfp4 of engine",
+                [] { backend_layout_named("XPU", WeightFormat::int4, mx::deployment::kVllm2026_08); }));
+  CHECK(
+      refuses(ErrorCode::usage, "int4, engine vllm@2026-08", [] { backend_layout_named("xpu", WeightFormat::int4, mx::deployment::kVllm2026_08); }));
   CHECK(refuses(ErrorCode::usage, "unknown backend", [] { backend_layout_named("XPUU", WeightFormat::mxfp4, mx::deployment::kVllm2026_05); }));
 }
 

@@ -17,7 +17,7 @@ void use_layer(const mx::checkpoint::Checkpoint& checkpoint, int layer) {
   for (const mx::checkpoint::ExpertTensor& tensor : checkpoint.expert_tensors(layer)) {
     const auto memory = static_cast<std::uint64_t>(mx::layout::canonical(tensor.role, sizes, checkpoint.layout_form()).bytes());
     mx::tests::require(tensor.offset <= memory && (tensor.stays || tensor.memory.size() <= memory - tensor.offset),
-                      "a tensor lies in its role's memory");
+                       "a tensor lies in its role's memory");
   }
   for (const mx::checkpoint::ScannedFault& fault : checkpoint.scan(layer)) mx::tests::require(fault.count > 0, "a fault is somewhere");
   static_cast<void>(checkpoint.layer(layer));

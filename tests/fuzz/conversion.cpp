@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "checkpoint/layout_tags.hpp"
 #include "checkpoint/job_plan.hpp"
+#include "checkpoint/layout_tags.hpp"
 #include "tests/fuzz/target.hpp"
 
 namespace {

@@ -21,7 +21,7 @@ void hold(const Layout& layout) {
     if (layout.repeats()) {
       mx::tests::require(!at || (*at >= 0 && *at < layout.cosize()), "an address lies in memory");
       mx::tests::require(!at || gather[static_cast<std::size_t>(*at)] == gather[static_cast<std::size_t>(address)],
-                        "a repeated element is at its first place");
+                         "a repeated element is at its first place");
     } else {
       mx::tests::require(at == address, "an element is where it is found");
     }

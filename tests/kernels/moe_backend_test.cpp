@@ -77,7 +77,7 @@ void hold(const families::BackendLayout& backend, Engine engine, const Reference
   families::PackedLayer converted;
   try {
     converted = families::convert(layer, backend, {.sizes = layer.sizes, .padded = reference.padded, .form = layer.form, .engine = engine},
-                                kernels::relayout::kMoveByPlans);
+                                  kernels::relayout::kMoveByPlans);
   } catch (const Error&) {
     return;  // does not convert such a layer, which is the converter's business
   }

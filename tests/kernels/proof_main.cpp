@@ -164,7 +164,8 @@ bool check_thresholds(const Options& options, std::uint64_t& compared) {
     const ChunkResult sum = checked.of(proof.row);
     compared += sum.inputs;
     std::printf("| %s | %llu | %llu | %llu | %llu |\n", proof.row.name.c_str(), printed(sum.inputs),
-                printed(proof.row.chunks == 1 ? sum.inputs : std::uint64_t{proof.row.chunks} * kChunkInputs), printed(proof.left), printed(sum.wrong));
+                printed(proof.row.chunks == 1 ? sum.inputs : std::uint64_t{proof.row.chunks} * kChunkInputs), printed(proof.left),
+                printed(sum.wrong));
   }
   return checked.outcome().wrong == 0;
 }

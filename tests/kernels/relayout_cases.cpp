@@ -9,11 +9,11 @@ namespace mx::tests {
 namespace {
 
 using families::BackendLayout;
+using families::BuildingBlock;
+using families::Setting;
 using layout::Layout;
 using layout::Role;
-using families::Setting;
 using layout::Sizes;
-using families::BuildingBlock;
 
 /// Sizes of a checkpoint and of the buffers: whole tiles, padding on either axis, several experts.
 struct SizeRow {
@@ -42,7 +42,8 @@ std::vector<Setting> settings(const BackendLayout& row, const SizeRow& sizes) {
       setting.sizes.group = setting.padded.group = std::max<std::int64_t>(1, layout::group_of(row.format));
       const bool fits = setting.sizes.intermediate % setting.sizes.group == 0 && setting.sizes.hidden % setting.sizes.group == 0;
       if (!fits || !row.converts(setting.form, engine)) continue;
-      for (families::Arch arch : {families::Arch::sm100, families::Arch::sm90, families::Arch::gfx942, families::Arch::gfx950, families::Arch::gfx1250}) {
+      for (families::Arch arch :
+           {families::Arch::sm100, families::Arch::sm90, families::Arch::gfx942, families::Arch::gfx950, families::Arch::gfx1250}) {
         setting.arch = arch;
         out.push_back(setting);
       }

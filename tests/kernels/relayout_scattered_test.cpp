@@ -10,9 +10,9 @@
 
 namespace {
 
+using mx::families::Arch;
 using mx::kernels::IsaTier;
 using mx::kernels::relayout::Plan;
-using mx::families::Arch;
 using mx::layout::Layout;
 using mx::layout::Role;
 using mx::layout::Sizes;

@@ -112,7 +112,8 @@ TEST_CASE("converters give the same with plans as with the model, and refuse the
   std::size_t converted = 0;
   for (const mx::families::BackendLayout& row : mx::families::all_backend_layouts()) {
     for (const mx::layout::SourceOrder order : {mx::layout::SourceOrder::gpt_oss, mx::layout::SourceOrder::standard}) {
-      const mx::deployment::Engine engine = row.engines.has(mx::deployment::kVllm2026_05) ? mx::deployment::kVllm2026_05 : mx::deployment::kVllm2026_08;
+      const mx::deployment::Engine engine =
+          row.engines.has(mx::deployment::kVllm2026_05) ? mx::deployment::kVllm2026_05 : mx::deployment::kVllm2026_08;
       const mx::layout::Form form(row.format, order);
       if (!row.converts(form, engine)) continue;
       mx::layout::Sizes sizes{2, 96, 160};

@@ -12,11 +12,11 @@ namespace {
 
 using mx::ErrorCode;
 using mx::families::BackendLayout;
+using mx::families::find_backend_layout;
+using mx::families::PackedLayer;
 using mx::layout::CanonicalLayer;
 using mx::layout::Comparison;
 using mx::layout::Coord;
-using mx::families::find_backend_layout;
-using mx::families::PackedLayer;
 using mx::layout::PackedTensor;
 using mx::layout::Role;
 using mx::layout::Sizes;

@@ -26,8 +26,7 @@ __extension__ typedef __float128 Wide;
 
 /// What a kernel reads that trusts the backend's layout at the padded sizes: it does not know where the checkpoint ended.
 std::unique_ptr<mx::moe::Experts> packed_experts(const mx::families::PackedLayer& layer) {
-  const mx::families::BackendLayout& backend =
-      mx::families::backend_layout_named(layer.backend, layer.setting.form.format, layer.setting.engine);
+  const mx::families::BackendLayout& backend = mx::families::backend_layout_named(layer.backend, layer.setting.form.format, layer.setting.engine);
   mx::families::Setting kernel_view = layer.setting;
   kernel_view.sizes = layer.setting.padded;
   std::vector<mx::moe::ExpertMemory> tensors;
@@ -276,8 +275,8 @@ TEST_CASE("a NaN of x makes every output the one NaN, whatever its sign and payl
 TEST_CASE("a packed tensor of another length, or of what its cast never makes, is refused") {
   const CanonicalLayer layer = random_layer({1, 32, 32}, SourceOrder::gpt_oss, 10);
   // DeepGEMM's scales are fp32 there: 2^(code - 127), made by shifting the code.
-  const mx::families::PackedLayer packed =
-      mx::families::convert(layer, mx::families::backend_layout_named("DEEPGEMM_MXFP4", mx::layout::WeightFormat::mxfp4, mx::deployment::kVllm2026_05), layer.sizes);
+  const mx::families::PackedLayer packed = mx::families::convert(
+      layer, mx::families::backend_layout_named("DEEPGEMM_MXFP4", mx::layout::WeightFormat::mxfp4, mx::deployment::kVllm2026_05), layer.sizes);
   REQUIRE(packed_experts(packed) != nullptr);
   const auto refused = [&](Role role, const auto& spoil) {
     mx::families::PackedLayer spoilt = packed;

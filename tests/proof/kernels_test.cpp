@@ -67,7 +67,7 @@ TEST_CASE("misuse of the proofs of the kernels gets one line and exit 2, --help 
     std::string says;
   };
   const std::vector<Row> rows{
-      {MXACT_KERNELS_PROOF_PROGRAM, "", "no verb: mxact_kernels_proof takes quantizers, dequantizers, functions"},
+      {MXACT_KERNELS_PROOF_PROGRAM, "", "no verb: mxact_kernels_proof takes quantizers, dequantizers, thresholds, functions"},
       {MXACT_KERNELS_PROOF_PROGRAM, "quantizer", "unknown verb 'quantizer' (did you mean quantizers?)"},
       {MXACT_KERNELS_PROOF_PROGRAM, "quantizers --blocks many", "--blocks: 'many' is no whole number, or too large"},
       {MXACT_KERNELS_PROOF_PROGRAM, "functions --threads 1025", "--threads: Value 1025 not in range 1 to 1024"},

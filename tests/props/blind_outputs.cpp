@@ -17,8 +17,8 @@
 namespace mx::tests {
 namespace {
 
-using fault::Fault;
 using families::Arch;
+using fault::Fault;
 using layout::CanonicalLayer;
 using layout::Role;
 using layout::WeightFormat;

@@ -85,7 +85,8 @@ BlindFault fault_of(const props::FaultRow& row, std::span<const Outputs> clean, 
 
 }  // namespace
 
-std::vector<BlindFault> run_blind(std::span<const props::FaultRow> faults, int jobs, unsigned limit_seconds, const std::function<void(std::size_t)>& done) {
+std::vector<BlindFault> run_blind(std::span<const props::FaultRow> faults, int jobs, unsigned limit_seconds,
+                                  const std::function<void(std::size_t)>& done) {
   // Processes work side by side, and a child would wait for ever for the threads that its parent had: there are to be none.
   omp_set_num_threads(1);
   std::vector<Outputs> clean;

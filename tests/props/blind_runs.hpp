@@ -32,6 +32,7 @@ struct BlindFault {
 /// Why no rule for outputs applies to what the fault breaks: an answer that is no number, or a tool that compares. "" where one does.
 std::string_view why_no_numbers(const props::FaultRow& row);
 
-std::vector<BlindFault> run_blind(std::span<const props::FaultRow> faults, int jobs, unsigned limit_seconds, const std::function<void(std::size_t)>& done);
+std::vector<BlindFault> run_blind(std::span<const props::FaultRow> faults, int jobs, unsigned limit_seconds,
+                                  const std::function<void(std::size_t)>& done);
 
 }  // namespace mx::tests

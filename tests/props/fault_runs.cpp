@@ -20,10 +20,17 @@ struct AreaRow {
   std::string_view area;
 };
 constexpr std::array kAreas{
-    AreaRow{"model/numerics/", "numerics"}, AreaRow{"kernels/", "kernels"}, AreaRow{"model/layout/", "layouts"}, AreaRow{"model/moe/", "moe"},
-    AreaRow{"model/engine/", "oracle"},     AreaRow{"sim/", "simulator"},   AreaRow{"golden/", "checker"},
+    AreaRow{"model/numerics/", "numerics"},
+    AreaRow{"kernels/", "kernels"},
+    AreaRow{"model/layout/", "layouts"},
+    AreaRow{"model/moe/", "moe"},
+    AreaRow{"model/engine/", "oracle"},
+    AreaRow{"sim/", "simulator"},
+    AreaRow{"golden/", "checker"},
     // Further rooms of an area.
-    AreaRow{"model/families/", "layouts"},  AreaRow{"model/audit/", "oracle"}, AreaRow{"model/deployment/", "oracle"},
+    AreaRow{"model/families/", "layouts"},
+    AreaRow{"model/audit/", "oracle"},
+    AreaRow{"model/deployment/", "oracle"},
 };
 constexpr auto kAreaNames = [] {
   std::array<std::string_view, 7> names{};  // the first of each
@@ -101,8 +108,8 @@ const LawFate* FaultRun::first() const {
   return found == fates.end() ? nullptr : &*found;
 }
 
-std::vector<FaultRun> run_faults(std::span<const props::FaultRow> faults, std::span<const props::Law> laws, Extent extent, int jobs, unsigned limit_seconds,
-                                 const std::function<void(std::size_t)>& done) {
+std::vector<FaultRun> run_faults(std::span<const props::FaultRow> faults, std::span<const props::Law> laws, Extent extent, int jobs,
+                                 unsigned limit_seconds, const std::function<void(std::size_t)>& done) {
   const auto work = [&](std::size_t i, const Say& say) { try_laws(faults[i], laws, extent, limit_seconds, say); };
   const std::vector<Said> said = in_processes(faults.size(), jobs, work, done);
   std::vector<FaultRun> runs;

@@ -45,8 +45,8 @@ enum class Extent {
 
 /// Runs every fault against the laws; `jobs` processes at a time; `done` is told after each fault how many are finished. A law gets
 /// `limit_seconds`. Throws Error(resource) when a process cannot be made.
-std::vector<FaultRun> run_faults(std::span<const props::FaultRow> faults, std::span<const props::Law> laws, Extent extent, int jobs, unsigned limit_seconds,
-                                 const std::function<void(std::size_t)>& done);
+std::vector<FaultRun> run_faults(std::span<const props::FaultRow> faults, std::span<const props::Law> laws, Extent extent, int jobs,
+                                 unsigned limit_seconds, const std::function<void(std::size_t)>& done);
 
 /// The part of the house in which the fault's place lies: "numerics", "kernels", "layouts", "moe", "oracle" or "simulator".
 std::string_view area_of(const props::FaultRow& row);

@@ -72,7 +72,7 @@ std::uint32_t expected(const Facts& facts, std::uint32_t gate, std::uint32_t up,
   // A limit that bounds nothing is as one that nothing reaches.
   const bool unbounded = facts.limit_is_optional && !(std::bit_cast<float>(constants.limit) > 0);
   const FormulaSetting setting{Single::of(constants.alpha), Single::of(constants.beta), Single::of(unbounded ? kInfinity : constants.limit),
-                                     Single::of(constants.linear_beta), range};
+                               Single::of(constants.linear_beta), range};
   return activation_formulas().at(facts.name)(Single::of(gate), Single::of(up), setting).pattern();
 }
 
@@ -116,8 +116,7 @@ std::string wrong_activation(std::string_view name) {
                                                         {kOne, kOne, 0xBF800000U, 0},
                                                         {kOne, kOne, 0x7FC00000U, 0},
                                                         {kOne, 0x7FC00000U, 0x7FC00000U, 0}}};
-  const std::array<std::pair<const Format*, IeeeRange>, 3> kTypes{
-      {{&kF32, kF32Range}, {&kBf16, kBf16Range}, {&kFp16, kFp16Range}}};
+  const std::array<std::pair<const Format*, IeeeRange>, 3> kTypes{{{&kF32, kF32Range}, {&kBf16, kBf16Range}, {&kFp16, kFp16Range}}};
   for (const ActivationConstants& constants : kConstants) {
     const bool no = refused(*facts, constants);
     for (const auto& [type, range] : kTypes) {

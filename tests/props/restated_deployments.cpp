@@ -12,10 +12,10 @@ namespace mx::tests {
 namespace {
 
 using families::Arch;
+using families::MatrixUnit;
 using layout::Form;
 using layout::SourceOrder;
 using layout::WeightFormat;
-using families::MatrixUnit;
 
 // Exchanges. The words are those of the answers below.
 

@@ -167,8 +167,10 @@ void add_versions(Changes<Row>& changes, const std::string& name, const deployme
     std::string_view name;
     deployment::Versions versions;
   };
-  const std::array<Range, 4> ranges{
-      {{"all", deployment::since(deployment::kVllm2026_05)}, {"the older", deployment::before(deployment::kVllm2026_08)}, {"the newer", deployment::since(deployment::kVllm2026_08)}, {"none", deployment::kNever}}};
+  const std::array<Range, 4> ranges{{{"all", deployment::since(deployment::kVllm2026_05)},
+                                     {"the older", deployment::before(deployment::kVllm2026_08)},
+                                     {"the newer", deployment::since(deployment::kVllm2026_08)},
+                                     {"none", deployment::kNever}}};
   const auto same = [&](const deployment::Versions& other) {
     return std::ranges::all_of(families::kConversionEngines, [&](deployment::Engine engine) { return own.has(engine) == other.has(engine); });
   };
@@ -230,7 +232,8 @@ struct LayoutRows {
   std::vector<BackendLayout> rows;
 };
 
-TableMutant layout_mutant(std::size_t at, const std::string& change, const BackendLayout& changed, std::vector<families::Need> needs, bool has_needs) {
+TableMutant layout_mutant(std::size_t at, const std::string& change, const BackendLayout& changed, std::vector<families::Need> needs,
+                          bool has_needs) {
   const std::span<const BackendLayout> all = families::all_backend_layouts();
   const BackendLayout own = all[at];
   const auto rows = std::make_shared<LayoutRows>(LayoutRows{std::move(needs), {all.begin(), all.end()}});

@@ -8,9 +8,9 @@
 namespace mx::tests {
 namespace {
 
+using families::UnitRow;
 using sim::ExchangeRow;
 using sim::LoaderRow;
-using families::UnitRow;
 
 /// Collects the changes of one table.
 template <typename Row>
@@ -75,9 +75,9 @@ std::vector<TableMutant> loader_mutants() {
     for (const LoaderRow& other : table.own()) {
       if (other.cut == table.own()[r].cut) continue;
       changes.add(
-          "cut as " + std::string(other.name), [](LoaderRow & row) -> auto& { return row.cut; }, other.cut);
+          "cut as " + std::string(other.name), [](LoaderRow& row) -> auto& { return row.cut; }, other.cut);
       changes.add(
-          "takes as " + std::string(other.name), [](LoaderRow & row) -> auto& { return row.takes; }, other.takes);
+          "takes as " + std::string(other.name), [](LoaderRow& row) -> auto& { return row.takes; }, other.takes);
     }
     changes.flag("floors_experts", [](LoaderRow& row) -> bool& { return row.floors_experts; });
     table.add(r, changes);
@@ -99,7 +99,7 @@ std::vector<TableMutant> unit_mutants() {
       const bool named_before = std::ranges::find(table.own().first(other), on, &UnitRow::on) != table.own().first(other).end();
       if (on != table.own()[r].on && !named_before)
         changes.add(
-            "on as row " + std::to_string(other), [](UnitRow & row) -> auto& { return row.on; }, on);
+            "on as row " + std::to_string(other), [](UnitRow& row) -> auto& { return row.on; }, on);
     }
     table.add(r, changes);
     table.move(r);

@@ -253,10 +253,10 @@ TEST_CASE("what is written is what is read") {
   const TemporaryDirectory directory;
   const std::filesystem::path file = directory.path() / "t.safetensors";
   const std::vector<support::TensorData> tensors{{"z \"quoted\" \xC3\xA9\n", "F64", {1, 2}, std::vector<std::uint8_t>(16, 3)},
-                                             {"scalar", "BF16", {}, {1, 2}},
-                                             {"empty", "F32", {5, 0, 7}, {}},
-                                             {"nibbles", "F4", {3, 2}, {1, 2, 3}},
-                                             {"a", "U8", {4}, {9, 8, 7, 6}}};
+                                                 {"scalar", "BF16", {}, {1, 2}},
+                                                 {"empty", "F32", {5, 0, 7}, {}},
+                                                 {"nibbles", "F4", {3, 2}, {1, 2, 3}},
+                                                 {"a", "U8", {4}, {9, 8, 7, 6}}};
   support::write_file(file, support::safetensors_bytes(tensors, {{"format", "pt"}, {"", "x\ty"}}), false);
   const support::SafetensorsFile read(file);
   CHECK(read.metadata() == std::map<std::string, std::string>{{"format", "pt"}, {"", "x\ty"}});

@@ -36,7 +36,8 @@ std::vector<OfVersion> answers_since(deployment::Engine engine, const Violation&
 /// "vllm@2026-08: mended; vllm@2026-11: refused"
 std::string text_of_versions(const std::vector<OfVersion>& answers) {
   std::string text;
-  for (const OfVersion& one : answers) text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", deployment::name_of(one.engine), audit::name_of(one.answer));
+  for (const OfVersion& one : answers)
+    text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", deployment::name_of(one.engine), audit::name_of(one.answer));
   return text;
 }
 
@@ -51,7 +52,8 @@ void add_findings(Document& document, const AuditReport& report) {
     finding["smallest"] = info_of(report, violation);
     const std::vector<OfVersion> later = answers_since(report.engine, violation);
     finding["later"] = Json::array();
-    for (const OfVersion& one : later) finding["later"].push_back({{"engine", deployment::name_of(one.engine)}, {"answer", audit::name_of(one.answer)}});
+    for (const OfVersion& one : later)
+      finding["later"].push_back({{"engine", deployment::name_of(one.engine)}, {"answer", audit::name_of(one.answer)}});
     findings.push_back(std::move(finding));
     if (violation.oracle != oracle || violation.backend != backend || violation.kernel_class != kernel_class) {
       oracle = violation.oracle, backend = violation.backend, kernel_class = violation.kernel_class;

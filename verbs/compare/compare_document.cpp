@@ -109,8 +109,8 @@ Document conversions_document(const Compared& compared, const Format& to, const 
   return document;
 }
 
-Document recipes_document(const Compared& compared, const RecipeSide& first, const RecipeSide& second,
-                          const BlockPattern& pattern, const RecipeComparison& result) {
+Document recipes_document(const Compared& compared, const RecipeSide& first, const RecipeSide& second, const BlockPattern& pattern,
+                          const RecipeComparison& result) {
   const Format& from = *compared.from;
   const BlockFormat& format = *first.recipe->format;
   const std::string_view first_rule = scale_rule_name(*first.recipe);

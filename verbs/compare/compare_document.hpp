@@ -19,7 +19,7 @@ struct Compared {
 Document conversions_document(const Compared& compared, const Format& to, const ConversionComparison& result);
 
 /// `first` and `second` are what was compared, of the same block format.
-Document recipes_document(const Compared& compared, const RecipeSide& first, const RecipeSide& second,
-                          const BlockPattern& pattern, const RecipeComparison& result);
+Document recipes_document(const Compared& compared, const RecipeSide& first, const RecipeSide& second, const BlockPattern& pattern,
+                          const RecipeComparison& result);
 
 }  // namespace mx::verbs

@@ -15,8 +15,8 @@
 namespace mx::verbs {
 namespace {
 
-using families::Setting;
 using checkpoint::LayerLoss;
+using families::Setting;
 
 /// What was lost of one tensor in one way, over all layers.
 struct LossLine {
@@ -142,7 +142,8 @@ void add_conversion(Document& document, const checkpoint::ConvertReport& report,
   add_backend(document, first.backend, setting, setting.tp_size == 1 ? "" : fmt::format(", rank {} of {}", rank, setting.tp_size));
   add_setting(document, setting);
   if (reads_as_stored(first.backend, setting))
-    document.note(fmt::format("nothing to convert: {} reads {} as it is stored, all experts in one tensor", first.backend, layout::name_of(setting.form.format)));
+    document.note(fmt::format("nothing to convert: {} reads {} as it is stored, all experts in one tensor", first.backend,
+                              layout::name_of(setting.form.format)));
   Json further = Json::array();
   for (const checkpoint::ConvertedGroup& group : std::span(report.converted).subspan(1)) {
     Json json = further_json(group.layer_group + 1, group.backend, group.setting);
@@ -272,7 +273,7 @@ Document run_document(const checkpoint::JobPlan& plan, const std::vector<JobDone
   for (const JobDone& done : jobs) {
     const std::string_view word = done.outcome == checkpoint::JobOutcome::written ? "written"
                                   : done.outcome == checkpoint::JobOutcome::left  ? "left"
-                                                                            : "there already";
+                                                                                  : "there already";
     table.add({done.job, done.result.file, done.result.size, done.result.digest, word});
     const std::string digest = done.result.digest.empty() ? "" : done.result.digest + "  ";
     document.line(fmt::format("job {}  {}  {}{}", done.job, done.result.file, digest, word));

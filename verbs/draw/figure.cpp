@@ -9,8 +9,8 @@ std::string as_file(const Figure& figure) {
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" role=\"img\">\n<title>{2}</title>\n"
       "<desc>{3}</desc>\n<style>{4}</style>\n<defs>{5}</defs>\n"
       "<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n{6}</svg>\n",
-      figure.width, figure.height, support::escaped(figure.title), support::escaped(figure.description), css(figure.look->rules, {}), figure.look->patterns,
-      figure.svg.body());
+      figure.width, figure.height, support::escaped(figure.title), support::escaped(figure.description), css(figure.look->rules, {}),
+      figure.look->patterns, figure.svg.body());
 }
 
 std::string as_part(const Figure& figure) {

@@ -47,8 +47,8 @@ struct Grid {
   std::string column_title;
   std::int64_t rows;
   std::int64_t columns;
-  std::int64_t places = 0;  ///< what the colours run over
-  std::string places_text;  ///< what the colours mean: "tensor: address 0 .. 511"
+  std::int64_t places = 0;      ///< what the colours run over
+  std::string places_text;      ///< what the colours mean: "tensor: address 0 .. 511"
   std::vector<GridCell> cells;  ///< row by row
   std::vector<Edge> row_edges;
   std::vector<Edge> column_edges;

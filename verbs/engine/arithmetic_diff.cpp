@@ -7,17 +7,17 @@
 
 namespace mx::verbs {
 
-void ArithmeticChanges::add(std::string_view oracle, const deployment::Hardware& hardware, const sim::WeightsMemory& before, const sim::WeightsMemory& after,
-                            const std::function<std::string()>& deployment) {
+void ArithmeticChanges::add(std::string_view oracle, const deployment::Hardware& hardware, const sim::WeightsMemory& before,
+                            const sim::WeightsMemory& after, const std::function<std::string()>& deployment) {
   if (before.backend != after.backend || !after.format) return;
   const families::ExecutionRow* const row = families::find_execution(*after.format, after.backend);
   if (row == nullptr) return;
   const families::Arch arch = sim::arch_of(hardware);
   for (const families::KnownDifference& difference : row->differences) {
     if ((difference.on != nullptr && !difference.on(arch)) || difference.engines.has(before_) || !difference.engines.has(after_)) continue;
-    auto [at, is_new] =
-        found_.try_emplace(Key{std::string(oracle), after.backend, std::string(difference.where)},
-                           ArithmeticChange{std::string(oracle), after.backend, families::where_text(difference), std::string(difference.source), 0, {}});
+    auto [at, is_new] = found_.try_emplace(
+        Key{std::string(oracle), after.backend, std::string(difference.where)},
+        ArithmeticChange{std::string(oracle), after.backend, families::where_text(difference), std::string(difference.source), 0, {}});
     if (is_new) at->second.smallest = deployment();
     ++at->second.deployments;
   }

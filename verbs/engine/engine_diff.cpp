@@ -18,8 +18,8 @@
 namespace mx::verbs {
 namespace {
 
-using engine::Decision;
 using deployment::Deployment;
+using engine::Decision;
 
 constexpr std::array<std::string_view, 4> kKinds = {"choice", "refusal", "class", "sizes"};
 

@@ -57,13 +57,13 @@ void add_cases(Document& document, const EngineDiff& diff) {
   }
   for (const MemoryChange& change : diff.memory.changes) {
     const support::CheckEnd end = change.is_known() ? support::CheckEnd::failed : support::CheckEnd::skipped;
-    document.cases.push_back({"mxact.engine.memory." + change.oracle,
-                              change.smallest,
-                              end,
-                              fmt::format("{} became {}: {} ({} deployments)", layout_text(change.before), layout_text(change.after),
-                                          change.cause, change.deployments),
-                              {},
-                              replay});
+    document.cases.push_back(
+        {"mxact.engine.memory." + change.oracle,
+         change.smallest,
+         end,
+         fmt::format("{} became {}: {} ({} deployments)", layout_text(change.before), layout_text(change.after), change.cause, change.deployments),
+         {},
+         replay});
   }
   for (const ArithmeticChange& change : diff.arithmetic) {
     document.cases.push_back({"mxact.engine.arithmetic." + change.oracle,

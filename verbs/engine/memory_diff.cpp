@@ -58,7 +58,8 @@ std::string_view difference_of(const sim::TensorMemory& before, const sim::Tenso
   return before.program != after.program ? "steps" : "";
 }
 
-void MemoryChanges::add(std::string_view oracle, sim::WeightsMemory before, sim::WeightsMemory after, const std::function<std::string()>& deployment) {
+void MemoryChanges::add(std::string_view oracle, sim::WeightsMemory before, sim::WeightsMemory after,
+                        const std::function<std::string()>& deployment) {
   ++counts_.compared;
   const bool is_known = before.is_known() && after.is_known();
   if (is_known && before.tensors == after.tensors) return;

@@ -12,8 +12,8 @@ namespace mx::verbs {
 namespace {
 
 using families::BackendLayout;
-using layout::Role;
 using families::Setting;
+using layout::Role;
 using layout::Sizes;
 
 // No multiple of a tile: whatever pads shows it.
@@ -82,7 +82,8 @@ LayoutFacts facts_of(const families::BuildingBlock& block) {
 
 LayoutFacts facts_of(const BackendLayout& row, Role role) {
   std::optional<Subject> subject = awkward(row, role, Setting{}.arch);
-  for (families::Arch arch = families::Arch::sm75; !subject && arch <= families::Arch::cpu; arch = static_cast<families::Arch>(static_cast<int>(arch) + 1)) {
+  for (families::Arch arch = families::Arch::sm75; !subject && arch <= families::Arch::cpu;
+       arch = static_cast<families::Arch>(static_cast<int>(arch) + 1)) {
     subject = awkward(row, role, arch);
   }
   const int bits = layout::unit_bits(role, row.format);

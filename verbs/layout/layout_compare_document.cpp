@@ -11,8 +11,8 @@ namespace {
 Table matches_of(const std::vector<Match>& matches) {
   Table table{{}, {in_json("name"), {"equal", "equal"}, {"compared", "of"}, in_text("share"), {"layout", "layout"}, in_json("version")}};
   for (const Match& match : matches)
-    table.add({name_of(match.choice), match.equal, match.compared, fmt::format("{:.4g} %", 100 * match.share()),
-               spec_of(match.choice), version_of(match.choice)});
+    table.add({name_of(match.choice), match.equal, match.compared, fmt::format("{:.4g} %", 100 * match.share()), spec_of(match.choice),
+               version_of(match.choice)});
   return table;
 }
 

@@ -96,7 +96,8 @@ Json library_json(const BackendLayout& row) {
   if (row.calls_library.empty()) return nullptr;
   Json asked = Json::array();
   for (const deployment::Engine engine : engines_of(row))
-    asked.push_back({{"engine", deployment::name_of(engine)}, {"release", families::asked_release(families::library_named(row.calls_library), engine)}});
+    asked.push_back(
+        {{"engine", deployment::name_of(engine)}, {"release", families::asked_release(families::library_named(row.calls_library), engine)}});
   return {{"name", row.calls_library}, {"asked", std::move(asked)}};
 }
 

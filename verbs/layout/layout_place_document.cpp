@@ -16,8 +16,7 @@ std::string bits_text(const Piece& piece) {
 void find_element(Document& document, const layout::Layout& layout, const std::string& text, const std::string& memory) {
   const ElementPlace place = where_is(layout, coordinate_from(text, layout));
   const std::string element = layout::coord_text(layout.axes_before(0), place.coord);
-  const std::string held =
-      memory.empty() ? std::string() : fmt::format("0x{:x}", read_element(layout, place, open_tensor(memory).bytes, memory));
+  const std::string held = memory.empty() ? std::string() : fmt::format("0x{:x}", read_element(layout, place, open_tensor(memory).bytes, memory));
   document.value("coordinate", element);
   Table places{"places", {in_json("from_bit"), in_json("bits"), in_json("address"), in_json("byte"), in_json("bit")}};
   for (const Piece& piece : place.pieces) {
@@ -69,8 +68,7 @@ Document layout_draw_document(const Subject& subject, const std::string& file, s
   document.value("file", file);
   document.value("bytes", bytes);
   document.value("addresses", subject.layout.cosize());
-  document.line(
-      fmt::format("{}: {}, {} addresses of {} bits", file, name_of(subject.choice), subject.layout.cosize(), subject.layout.grain_bits()));
+  document.line(fmt::format("{}: {}, {} addresses of {} bits", file, name_of(subject.choice), subject.layout.cosize(), subject.layout.grain_bits()));
   return document;
 }
 

@@ -11,9 +11,9 @@
 namespace mx::verbs {
 namespace {
 
-using layout::Layout;
-using families::Setting;
 using families::BlockRequest;
+using families::Setting;
+using layout::Layout;
 using Pair = std::array<std::int64_t, 2>;
 
 BackendChoice sized(BackendChoice choice, const Pair& padded) {

@@ -48,7 +48,8 @@ std::string bench_html(const Run& run) {
                     {kernel.error, kernel.error.empty() ? "empty" : "failed"}});
   }
   return html + support::html_details("Every benchmark", std::to_string(rows.size()),
-                             support::html_table("benchmarks", {"benchmark", "rate", "limit", "share", "spread", "repetitions", ""}, rows), rows.size() <= 24);
+                                      support::html_table("benchmarks", {"benchmark", "rate", "limit", "share", "spread", "repetitions", ""}, rows),
+                                      rows.size() <= 24);
 }
 
 std::string bench_environment(const Run& run) {

@@ -72,7 +72,8 @@ std::string witness_html(const Run& run) {
                     {number(set["entries_equal"]), "number"},
                     {number(set["entries_unmodelled"]), "number"}});
   }
-  return support::html_table("recorded outputs", {"set", "", "values compared", "differ", "excused", "skipped", "entries equal", "not modelled"}, rows);
+  return support::html_table("recorded outputs", {"set", "", "values compared", "differ", "excused", "skipped", "entries equal", "not modelled"},
+                             rows);
 }
 
 std::string witness_findings(const Run& run) {
@@ -210,7 +211,8 @@ std::string sweep_html(const Run& run) {
     rows.push_back({{number(chunk["chunk"])}, {chunk["inputs"].text(), "code"}, {chunk["digest"].text(), "code"}});
   }
   return support::html_paragraph(title) + support::html_details("Digests", fmt::format("{} of 256 chunks", rows.size()),
-                                              support::html_table("digests", {"chunk", "inputs", "digest"}, rows), rows.size() <= 16);
+                                                                support::html_table("digests", {"chunk", "inputs", "digest"}, rows),
+                                                                rows.size() <= 16);
 }
 
 Outcome compare_outcome(const Run& run) {
@@ -230,7 +232,7 @@ std::string compare_html(const Run& run) {
     rows.push_back({{one["class"].text()}, {inputs ? number(*inputs) : "", "number"}, {one["meaning"].text(), "text"}});
   }
   return support::html_paragraph(fmt::format("{} \u2192 {}: {} and {}", root["from"].text(), root["format"].text(), root["first"]["profile"].text(),
-                                    root["second"]["profile"].text())) +
+                                             root["second"]["profile"].text())) +
          support::html_table("differences by class", {"class", "inputs", "meaning"}, rows);
 }
 

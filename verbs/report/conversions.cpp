@@ -112,7 +112,8 @@ std::string plan_html(const Run& run) {
                     {std::to_string(unit["bytes"].count()), "number"}});
   }
   return support::html_terms(terms) + support::html_details("Units", fmt::format("{}, {}", units.size(), bytes_text(total(units, "bytes"))),
-                                          support::html_table("units", {"unit", "what", "file", "bytes to read"}, rows), rows.size() <= 24);
+                                                            support::html_table("units", {"unit", "what", "file", "bytes to read"}, rows),
+                                                            rows.size() <= 24);
 }
 
 Outcome units_outcome(const Run& run) {
@@ -138,8 +139,8 @@ std::string units_html(const Run& run) {
   const std::size_t count = rows.size();
   Terms terms;
   add_words(terms, root, {"plan"});
-  return support::html_terms(terms) +
-         support::html_details("Units", std::to_string(count), support::html_table("units", {"unit", "", "file", "bytes", "digest"}, rows), count <= 24);
+  return support::html_terms(terms) + support::html_details("Units", std::to_string(count),
+                                                            support::html_table("units", {"unit", "", "file", "bytes", "digest"}, rows), count <= 24);
 }
 
 }  // namespace mx::verbs

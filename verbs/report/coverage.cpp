@@ -121,8 +121,9 @@ std::string coverage_html(const Run& run) {
   }
   const std::size_t count = rows.size();
   const std::string picture = axes_of(run.root()["coverage"]).empty() ? std::string() : support::html_wide("bins", as_part(coverage_figure(run)));
-  return picture + (rows.empty() ? std::string()
-                                 : support::html_details("Reachable bins that are missed", std::to_string(count),
+  return picture + (rows.empty()
+                        ? std::string()
+                        : support::html_details("Reachable bins that are missed", std::to_string(count),
                                                 support::html_table("missed bins", {"table", "axis", "missed", "reachable"}, rows), count <= 24));
 }
 

@@ -40,7 +40,8 @@ Figure HeatMap::figure() const {
   y += 28;
   for (std::size_t i = 0; i < columns_.size(); ++i) svg.text(x_of(i) + kCell / 2, y, "soft middle", support::shortened(columns_[i], kLongestHead));
   y += 8;
-  for (std::size_t i = 0; i < rows_.size(); ++i) svg.text(kMargin, y + static_cast<int>(i) * kLine + 16, "code", support::shortened(rows_[i], kLongestName));
+  for (std::size_t i = 0; i < rows_.size(); ++i)
+    svg.text(kMargin, y + static_cast<int>(i) * kLine + 16, "code", support::shortened(rows_[i], kLongestName));
   const auto [low, high] = std::ranges::minmax_element(cells_, {}, &Cell::value);
   for (const Cell& cell : cells_) {
     // Halves: the difference of two doubles may be beyond the largest one.

@@ -101,7 +101,8 @@ std::string diff_html(const Run& run) {
                     {one["a"].text(), "text"},
                     {one["b"].text(), "text"}});
   }
-  const std::string first = rows.empty() ? std::string() : support::html_table("the first addresses that differ", {"address", "count", "a", "b"}, rows);
+  const std::string first =
+      rows.empty() ? std::string() : support::html_table("the first addresses that differ", {"address", "count", "a", "b"}, rows);
   return support::html_wide(figure.title, as_part(figure)) + first;
 }
 

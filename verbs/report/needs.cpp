@@ -155,10 +155,10 @@ std::string needs_html(const Run& run) {
       }
     }
     const std::string count = std::to_string(rows.size());
-    html += support::html_details(
-        "Needs of " + oracle["oracle"].text(), count,
-        support::html_table("needs of " + oracle["oracle"].text(), {"backend", "constraint", "", "what must hold", "otherwise", "grounds", "source"}, rows),
-        false);
+    html += support::html_details("Needs of " + oracle["oracle"].text(), count,
+                                  support::html_table("needs of " + oracle["oracle"].text(),
+                                                      {"backend", "constraint", "", "what must hold", "otherwise", "grounds", "source"}, rows),
+                                  false);
   }
   return html;
 }

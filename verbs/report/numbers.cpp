@@ -325,8 +325,9 @@ Figure quantize_figure(const Run& run) {
   if (!is_drawable(blocks)) root["blocks"].fail(fmt::format("a picture shows blocks with codes, of up to {} elements", kMostElements));
   support::Svg svg;
   int y = kMargin + 8;
-  svg.text(kMargin, y, "title",
-           support::shortened(fmt::format("{}: scale rule {}, profile {}", root["format"].text(), root["scale_rule"].text(), root["profile"].text()), 60));
+  svg.text(
+      kMargin, y, "title",
+      support::shortened(fmt::format("{}: scale rule {}, profile {}", root["format"].text(), root["scale_rule"].text(), root["profile"].text()), 60));
   svg.text(kMargin, y += 20, "soft",
            fmt::format("dots: input; bars: what its code stands for; below: the code{}",
                        blocks.size() > kMostBlocks ? fmt::format("; the first {} of {} blocks", kMostBlocks, blocks.size()) : ""));

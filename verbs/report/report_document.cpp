@@ -10,8 +10,7 @@ Document report_document(std::span<const Run> runs, std::span<const Outcome> out
   document.value("bytes", bytes);
   Table table{"runs", {{"file", "run"}, in_json("schema"), {"verdict", "verdict"}, {"counted", "counted"}}};
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    table.add({runs[i].name, fmt::format("{}/{}", runs[i].kind->schema, runs[i].kind->version), word_of(outcomes[i].standing),
-               outcomes[i].counted});
+    table.add({runs[i].name, fmt::format("{}/{}", runs[i].kind->schema, runs[i].kind->version), word_of(outcomes[i].standing), outcomes[i].counted});
   }
   document.table(std::move(table));
   const Standing worst = verbs::worst(outcomes);

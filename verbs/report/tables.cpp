@@ -173,10 +173,10 @@ std::string doctor_html(const Run& run) {
     rows.push_back({{check["name"].text()}, {passed ? "\u2713" : "\u2717 BROKEN", passed ? "passed" : "failed"}, {check["detail"].text(), "text"}});
   }
   return support::html_terms({{"compiler", root["compiler"].text()},
-                     {"flags", root["flags"].text()},
-                     {"isa", isa},
-                     {"threads", std::to_string(root["threads"].count())},
-                     {"memory", fmt::format("{:.1f} GiB", root["memory_gib"].number())}}) +
+                              {"flags", root["flags"].text()},
+                              {"isa", isa},
+                              {"threads", std::to_string(root["threads"].count())},
+                              {"memory", fmt::format("{:.1f} GiB", root["memory_gib"].number())}}) +
          support::html_table("checks of floating point", {"check", "", "detail"}, rows);
 }
 

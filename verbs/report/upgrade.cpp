@@ -53,8 +53,9 @@ std::string memory_html(const Node& root) {
   const Node counts = root["memory_counts"];
   const std::string found =
       fmt::format("{} of {} deployments, {} not known", counts["differing"].count(), counts["compared"].count(), counts["unknown"].count());
-  return support::html_details(kTitle, found,
-                      support::html_table(kTitle, {"before", "after", "oracle", "deployments", "cause", "tensors", "smallest deployment"}, rows), true);
+  return support::html_details(
+      kTitle, found, support::html_table(kTitle, {"before", "after", "oracle", "deployments", "cause", "tensors", "smallest deployment"}, rows),
+      true);
 }
 
 /// Where a backend that both versions choose computes otherwise.
@@ -72,8 +73,9 @@ std::string arithmetic_html(const Node& root) {
   }
   if (rows.empty()) return {};
   constexpr std::string_view kTitle = "Backends that compute otherwise";
-  return support::html_details(kTitle, fmt::format("{} places", rows.size()),
-                      support::html_table(kTitle, {"backend", "oracle", "deployments", "computes otherwise", "seen in", "smallest deployment"}, rows), true);
+  return support::html_details(
+      kTitle, fmt::format("{} places", rows.size()),
+      support::html_table(kTitle, {"backend", "oracle", "deployments", "computes otherwise", "seen in", "smallest deployment"}, rows), true);
 }
 
 }  // namespace
@@ -106,8 +108,9 @@ std::string upgrade_html(const Run& run) {
       "What changes for me when I upgrade from {} to {}? A deployment file asks for itself: mxact engine diff {} {} FILE.", from, to, from, to));
   for (std::size_t kind = 0; kind < kKinds.size(); ++kind) {
     if (rows[kind].empty()) continue;
-    html += support::html_details(kTitles[kind], fmt::format("{} deployments", counts[kind]),
-                         support::html_table(kTitles[kind], {"before", "after", "oracle", "deployments", "cause", "smallest deployment"}, rows[kind]), true);
+    html += support::html_details(
+        kTitles[kind], fmt::format("{} deployments", counts[kind]),
+        support::html_table(kTitles[kind], {"before", "after", "oracle", "deployments", "cause", "smallest deployment"}, rows[kind]), true);
   }
   return html + memory_html(run.root()) + arithmetic_html(run.root());
 }

@@ -54,7 +54,8 @@ class Sheet {
     y_ += 26;
     svg_.text(kMargin, y_, "head", fmt::format("{} tensor parallel rank{}", grid.tp, grid.tp == 1 ? "" : "s"));
     y_ += 20;
-    for (std::size_t i = 0; i < grid.platforms.size(); ++i) svg_.text(column(i) + kCell / 2, y_, "soft middle", support::shortened(grid.platforms[i], 8));
+    for (std::size_t i = 0; i < grid.platforms.size(); ++i)
+      svg_.text(column(i) + kCell / 2, y_, "soft middle", support::shortened(grid.platforms[i], 8));
     y_ += 8;
     for (std::size_t backend = 0; backend < grid.backends.size(); ++backend) {
       svg_.text(kMargin, y_ + kDrop, "code", support::shortened(grid.backends[backend], 34));

@@ -157,7 +157,8 @@ std::string conversions_table(const Run& run) {
   }
   const std::vector<std::string> heads{"backend",        "TP",     "hidden",           "intermediate", "verdict",
                                        "units compared", "differ", "outputs compared", "differ",       "detail"};
-  return support::html_details("Every conversion", fmt::format("{} backends and sizes", rows.size()), support::html_table("conversions", heads, rows), false);
+  return support::html_details("Every conversion", fmt::format("{} backends and sizes", rows.size()), support::html_table("conversions", heads, rows),
+                               false);
 }
 
 std::string expected_table(const Run& run) {
@@ -180,12 +181,13 @@ std::string about(const Run& run) {
   const Node tokens = run.root()["tokens"];
   std::string contracts;
   for (const Node& contract : run.root()["contracts"].items()) contracts += (contracts.empty() ? "" : ", ") + contract.text();
-  return support::html_terms({{"checkpoint", fmt::format("{} ({})", checkpoint["path"].text(), checkpoint["form"].text())},
-                     {"layers", fmt::format("{} of {} verified: {} experts, hidden {}, intermediate {}, top {}",
-                                            checkpoint["layers_verified"].count(), checkpoint["layers"].count(), checkpoint["experts"].count(),
-                                            checkpoint["hidden"].count(), checkpoint["intermediate"].count(), checkpoint["top_k"].count())},
-                     {"tokens", fmt::format("{} a layer, {}; router: {}", tokens["count"].count(), tokens["source"].text(), tokens["router"].text())},
-                     {"contracts", contracts}});
+  return support::html_terms(
+      {{"checkpoint", fmt::format("{} ({})", checkpoint["path"].text(), checkpoint["form"].text())},
+       {"layers", fmt::format("{} of {} verified: {} experts, hidden {}, intermediate {}, top {}", checkpoint["layers_verified"].count(),
+                              checkpoint["layers"].count(), checkpoint["experts"].count(), checkpoint["hidden"].count(),
+                              checkpoint["intermediate"].count(), checkpoint["top_k"].count())},
+       {"tokens", fmt::format("{} a layer, {}; router: {}", tokens["count"].count(), tokens["source"].text(), tokens["router"].text())},
+       {"contracts", contracts}});
 }
 
 /// Cells by verdict, counted from the cells themselves; a run whose totals say otherwise is refused.

@@ -28,11 +28,11 @@ void add_choice(Document& document, const support::DeploymentFile& file, const d
   const engine::OracleTables& tables = engine::tables_of(file.engine, file.oracle);
   const deployment::LayerConfig& layer = deployment.layer;
   support::Json json = {{"backend", choice.backend},
-               {"kernel_class", choice.kernel_class.empty() ? support::Json() : support::Json(choice.kernel_class)},
-               {"hidden", layer.hidden},
-               {"rounded_hidden", choice.rounded_hidden},
-               {"intermediate_per_partition", layer.intermediate_per_partition},
-               {"rounded_intermediate", choice.rounded_intermediate}};
+                        {"kernel_class", choice.kernel_class.empty() ? support::Json() : support::Json(choice.kernel_class)},
+                        {"hidden", layer.hidden},
+                        {"rounded_hidden", choice.rounded_hidden},
+                        {"intermediate_per_partition", layer.intermediate_per_partition},
+                        {"rounded_intermediate", choice.rounded_intermediate}};
   document.line(fmt::format("{} ({})", choice.backend,
                             choice.kernel_class.empty() ? "no kernel class: the engine goes on without a backend" : choice.kernel_class));
   const bool is_own = engine::own_choice(tables, deployment).taken();

@@ -17,9 +17,9 @@ namespace mx::verbs {
 
 struct SelectAnswer {
   audit::Resolution resolution;         ///< the decision has its trace, with texts
-  deployment::Deployment deployment;         ///< that it answers for; under `strict` as StrictDecision has it
+  deployment::Deployment deployment;    ///< that it answers for; under `strict` as StrictDecision has it
   std::vector<audit::Skipped> skipped;  ///< under `strict`: what the engine would have taken
-  std::string reached_by;                ///< under `strict`: as StrictDecision has it
+  std::string reached_by;               ///< under `strict`: as StrictDecision has it
 };
 
 /// Asks the oracle of the file; `strict`: never a backend whose kernel's needs are broken. Throws as select does.

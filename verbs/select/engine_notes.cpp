@@ -14,7 +14,9 @@ namespace mx::verbs {
 namespace {
 
 /// Whether other releases of the libraries change the weights' memory.
-bool decides(const sim::WeightsMemory& own, const sim::WeightsMemory& other) { return own.is_known() && other.is_known() && own.tensors != other.tensors; }
+bool decides(const sim::WeightsMemory& own, const sim::WeightsMemory& other) {
+  return own.is_known() && other.is_known() && own.tensors != other.tensors;
+}
 
 }  // namespace
 
@@ -50,7 +52,8 @@ void EngineNotes::conversion(std::string_view backend, std::string_view standing
 
 void EngineNotes::arithmetic() {
   if (asked_.engine == deployment::kVllm2026_05) return;
-  add(fmt::format("arithmetic run at {}: no kernel of {} was compared", deployment::name_of(deployment::kVllm2026_05), deployment::name_of(asked_.engine)));
+  add(fmt::format("arithmetic run at {}: no kernel of {} was compared", deployment::name_of(deployment::kVllm2026_05),
+                  deployment::name_of(asked_.engine)));
 }
 
 }  // namespace mx::verbs

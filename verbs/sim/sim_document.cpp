@@ -34,9 +34,9 @@ std::string activations_text(const sim::Execution& execution) {
 }
 
 std::string arithmetic_text(const sim::Execution& execution) {
-  return fmt::format("{} products ({}), bias: {}, slots {} summed {} in {}", families::name_of(execution.row->unit), name_of(execution.unit->contract),
-                     families::name_of(execution.row->bias), families::name_of(execution.row->slot), families::name_of(execution.row->order),
-                     families::name_of(execution.row->sum));
+  return fmt::format("{} products ({}), bias: {}, slots {} summed {} in {}", families::name_of(execution.row->unit),
+                     name_of(execution.unit->contract), families::name_of(execution.row->bias), families::name_of(execution.row->slot),
+                     families::name_of(execution.row->order), families::name_of(execution.row->sum));
 }
 
 std::int64_t sampled(const std::optional<std::vector<std::int64_t>>& wanted) { return static_cast<std::int64_t>(wanted->size()); }

@@ -16,9 +16,9 @@ struct SimAnswer {
   sim::Selected selected;
   sim::Simulation simulation;
   std::string refusal;
-  std::string unmodelled = {};                         ///< why mxact does not simulate what the engine runs
+  std::string unmodelled = {};                           ///< why mxact does not simulate what the engine runs
   std::vector<const families::KernelNeed*> broken = {};  ///< needs that the choice does not meet
-  std::string legacy;                                  ///< what the legacy method decided beside the backend; empty: an oracle chose
+  std::string legacy;                                    ///< what the legacy method decided beside the backend; empty: an oracle chose
 };
 
 /// A case for each link.

@@ -34,7 +34,8 @@ RecordedSweep from_bytes(const std::string& name, const std::vector<std::uint8_t
 void require_param(const golden::Entry& entry, const char* key, const support::Json& wanted) {
   const support::Json* const found = entry.params.find(key);
   if ((found == nullptr ? support::Json() : *found) == wanted) return;
-  throw Error(ErrorCode::usage, fmt::format("the entry has {} {}, the sweep {}", key, found == nullptr ? "null" : found->dump(), wanted.dump()), entry.where);
+  throw Error(ErrorCode::usage, fmt::format("the entry has {} {}, the sweep {}", key, found == nullptr ? "null" : found->dump(), wanted.dump()),
+              entry.where);
 }
 
 RecordedSweep from_entry(const std::filesystem::path& folder, const std::string& id, const Format& to) {

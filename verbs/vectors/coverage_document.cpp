@@ -59,7 +59,7 @@ void add_cases(Document& document, const std::vector<golden::TableRecord>& recor
   for (const golden::TableRecord& record : records) {
     for (const golden::AxisCoverage& axis : record.coverage) {
       support::JunitCase one{"mxact.coverage." + record.stem, axis.name, axis.missed.empty() ? CheckEnd::passed : CheckEnd::failed,
-                         fmt::format("{} of {} reachable bins", axis.hit, axis.reachable)};
+                             fmt::format("{} of {} reachable bins", axis.hit, axis.reachable)};
       if (!axis.missed.empty()) one.place = "missed: " + axis.missed.front();
       document.cases.push_back(std::move(one));
     }

@@ -91,11 +91,11 @@ void add_cases(Document& document, const VectorOp& op, const CheckReport& report
   document.cases.push_back(std::move(all));
   for (const golden::BinCheck& bin : report.bins) {
     support::JunitCase one{suite + "." + bin.axis,
-                       bin.bin,
-                       bin.wrong > 0     ? CheckEnd::failed
-                       : bin.checked > 0 ? CheckEnd::passed
-                                         : CheckEnd::skipped,
-                       {}};
+                           bin.bin,
+                           bin.wrong > 0     ? CheckEnd::failed
+                           : bin.checked > 0 ? CheckEnd::passed
+                                             : CheckEnd::skipped,
+                           {}};
     one.message = bin.checked == 0 ? "no vector of this bin came" : fmt::format("{} of {} vectors wrong", bin.wrong, bin.checked);
     if (bin.wrong > 0) one.place = fmt::format("line {}", bin.first_wrong);
     if (bin.wrong > 0) one.replay = again;

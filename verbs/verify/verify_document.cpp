@@ -15,10 +15,10 @@
 namespace mx::verbs {
 namespace {
 
-using support::CheckEnd;
 using sim::ConversionResult;
 using sim::Verdict;
 using sim::VerifyReport;
+using support::CheckEnd;
 
 constexpr std::string_view kSuite = "mxact.verify";
 
@@ -257,7 +257,8 @@ void add_expected(Document& document, const VerifyReport& report) {
       {in_json("layer"), in_json("values"), in_json("worst_ulp"), in_json("limit_ulp"), in_json("token"), in_json("column"), in_json("verdict")}};
   for (const sim::ExpectedResult& expected : report.expected) {
     const std::string text = expected_text(expected);
-    table.add({expected.layer, expected.values, expected.worst_ulp, sim::kExpectedUlps, expected.token, expected.column, sim::name_of(expected.verdict)});
+    table.add(
+        {expected.layer, expected.values, expected.worst_ulp, sim::kExpectedUlps, expected.token, expected.column, sim::name_of(expected.verdict)});
     document.line(text);
     document.cases.push_back({std::string(kSuite) + ".recorded",
                               fmt::format("layer {}", expected.layer),

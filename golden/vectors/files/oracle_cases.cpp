@@ -80,8 +80,9 @@ constexpr std::array kSets{
 };
 
 deployment::Deployment deployment_of(const Asked& asked, const deployment::PlatformPreset& platform, const Parallelism& parallel, const Model& model,
-                                 const Wish& wish) {
-  deployment::LayerConfig layer{.num_experts = model.experts, .experts_per_token = model.top_k, .hidden = model.hidden, .intermediate_per_partition = 0};
+                                     const Wish& wish) {
+  deployment::LayerConfig layer{
+      .num_experts = model.experts, .experts_per_token = model.top_k, .hidden = model.hidden, .intermediate_per_partition = 0};
   // Tensor parallelism without expert parallelism divides the rows.
   layer.intermediate_per_partition = parallel.expert_parallel ? model.intermediate : model.intermediate / parallel.tp;
   layer.activation = model.activation;

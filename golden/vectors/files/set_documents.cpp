@@ -71,7 +71,8 @@ Json all_notes_json() {
 std::string unreachable_html(const TableRecord& record, const AxisCoverage& axis) {
   std::vector<std::pair<std::string, std::string>> terms;
   for (const auto& [reason, bins] : bins_by_reason(axis)) terms.emplace_back(reason, fmt::format("{}", fmt::join(bins, "; ")));
-  return support::html_details(fmt::format("{}: {}", record.stem, axis.name), fmt::format("{} bins", axis.unreachable.size()), support::html_terms(terms), false);
+  return support::html_details(fmt::format("{}: {}", record.stem, axis.name), fmt::format("{} bins", axis.unreachable.size()),
+                               support::html_terms(terms), false);
 }
 
 }  // namespace
@@ -177,16 +178,17 @@ std::string coverage_html(std::string_view title, std::string_view heading, cons
   for (const TableRecord& record : records) {
     for (const AxisCoverage& axis : record.coverage) {
       const auto number = [](std::size_t count) { return support::HtmlCell{std::to_string(count), "number"}; };
-      const support::HtmlCell hit{std::to_string(axis.hit), axis.hit == axis.reachable ? "passed" : "failed", fmt::format("{}", fmt::join(axis.missed, "; "))};
+      const support::HtmlCell hit{std::to_string(axis.hit), axis.hit == axis.reachable ? "passed" : "failed",
+                                  fmt::format("{}", fmt::join(axis.missed, "; "))};
       rows.push_back({{record.stem}, {axis.name}, hit, number(axis.reachable), number(axis.total)});
       if (!axis.unreachable.empty()) unreachable += unreachable_html(record, axis);
     }
   }
-  const std::string body =
-      fmt::format("<h1>{}</h1>\n", heading) +
-      support::html_paragraph(fmt::format("{} tables: {} of {} reachable bins, {} in all.", totals.tables, totals.hit, totals.reachable, totals.total)) +
-      support::html_table("bins by table", {"table", "question", "hit", "reachable", "in all"}, rows) + "<h2>Bins that nothing reaches, and why</h2>\n" +
-      unreachable;
+  const std::string body = fmt::format("<h1>{}</h1>\n", heading) +
+                           support::html_paragraph(fmt::format("{} tables: {} of {} reachable bins, {} in all.", totals.tables, totals.hit,
+                                                               totals.reachable, totals.total)) +
+                           support::html_table("bins by table", {"table", "question", "hit", "reachable", "in all"}, rows) +
+                           "<h2>Bins that nothing reaches, and why</h2>\n" + unreachable;
   return support::html_page(title, {}, body);
 }
 

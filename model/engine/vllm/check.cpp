@@ -125,7 +125,8 @@ std::string why_gated(const Case&) { return "the class needs a gated activation"
 
 /// What a class takes; the fault widens the set that several classes share, as one slip in the table would.
 deployment::Mask accepted_activations(const KernelClass& row, const deployment::Deployment& deployment) {
-  const bool widened = planted(Fault::oracle_accepts_any_activation) && row.activations == deployment::set_of(deployment::Activation::swigluoai, deployment::Activation::silu);
+  const bool widened = planted(Fault::oracle_accepts_any_activation) &&
+                       row.activations == deployment::set_of(deployment::Activation::swigluoai, deployment::Activation::silu);
   deployment::Mask taken = widened ? deployment::kEverything : row.activations;
   for (const ActivationLoss& loss : row.fewer_activations) {
     if (deployment::holds(loss.where, deployment.hardware)) taken &= ~loss.activations;
@@ -135,12 +136,13 @@ deployment::Mask accepted_activations(const KernelClass& row, const deployment::
 }
 
 Answer ask_activation(const Case& it) {
-  return of_every_half(it,
-                       [&](const KernelClass& row) { return answer(deployment::contains(accepted_activations(row, it.query.deployment), it.query.activation)); });
+  return of_every_half(
+      it, [&](const KernelClass& row) { return answer(deployment::contains(accepted_activations(row, it.query.deployment), it.query.activation)); });
 }
 std::string why_activation(const Case& it) {
   return std::string(deployment::name_of(it.query.activation)) + "; the class takes " + texts_of_halves(it, [&](const KernelClass& row) {
-           return list_text<deployment::Activation>(accepted_activations(row, it.query.deployment), deployment::activation_names(it.query.engine).size());
+           return list_text<deployment::Activation>(accepted_activations(row, it.query.deployment),
+                                                    deployment::activation_names(it.query.engine).size());
          });
 }
 
@@ -161,11 +163,13 @@ Answer ask_keys(const Case& it) {
   const AskedKeys keys{it.subject.weight_key, it.subject.activation_key};
   const Answer taken = of_every_half(it, [&](const KernelClass& row) { return answer(row_takes_keys(row, it.query.deployment.hardware, keys)); });
   // The engine builds its message from both keys' text forms; until 2026-08 two keys have none, and KeyError escapes instead of a reason.
-  const bool printable = it.query.engine >= deployment::kVllm2026_08 || (deployment::has_text_form(it.subject.weight_key) && deployment::has_text_form(it.subject.activation_key));
+  const bool printable = it.query.engine >= deployment::kVllm2026_08 ||
+                         (deployment::has_text_form(it.subject.weight_key) && deployment::has_text_form(it.subject.activation_key));
   return taken == Answer::no && !printable ? Answer::key_error : taken;
 }
 std::string why_keys(const Case& it) {
-  return std::string(deployment::name_of(it.subject.weight_key)) + " weights x " + std::string(deployment::name_of(it.subject.activation_key)) + " activations";
+  return std::string(deployment::name_of(it.subject.weight_key)) + " weights x " + std::string(deployment::name_of(it.subject.activation_key)) +
+         " activations";
 }
 
 // parallel_config
@@ -195,18 +199,22 @@ constexpr std::array kParallelFacts = {
     ParallelFactRow{ParallelFact::use_ep, "expert parallelism", [](const deployment::Parallel& p) { return p.use_ep; }},
     ParallelFactRow{ParallelFact::no_ep, "a layer without expert parallelism", [](const deployment::Parallel& p) { return !p.use_ep; }},
     ParallelFactRow{ParallelFact::sp_above_one, "sequence parallelism", [](const deployment::Parallel& p) { return p.is_sequence_parallel(); }},
-    ParallelFactRow{ParallelFact::no_all2all_kernels, "a layer without all2all kernels", [](const deployment::Parallel& p) { return !p.use_all2all_kernels(); }},
+    ParallelFactRow{ParallelFact::no_all2all_kernels, "a layer without all2all kernels",
+                    [](const deployment::Parallel& p) { return !p.use_all2all_kernels(); }},
     ParallelFactRow{ParallelFact::ag_rs, "allgather and reduce-scatter", [](const deployment::Parallel& p) { return p.use_ag_rs_all2all_kernels(); }},
     ParallelFactRow{ParallelFact::all2all_without_trtllm_fp8,
                     "all2all kernels other than allgather and reduce-scatter, DeepEP v2 and FlashInfer's NVLink ones", without_trtllm_fp8},
-    ParallelFactRow{ParallelFact::batched_format, "batched activations", [](const deployment::Parallel& p) { return p.use_batched_activation_format(); }},
-    ParallelFactRow{ParallelFact::no_moonep, "a layer without the MoonEP exchange", [](const deployment::Parallel& p) { return !p.use_moonep_kernels(); }},
+    ParallelFactRow{ParallelFact::batched_format, "batched activations",
+                    [](const deployment::Parallel& p) { return p.use_batched_activation_format(); }},
+    ParallelFactRow{ParallelFact::no_moonep, "a layer without the MoonEP exchange",
+                    [](const deployment::Parallel& p) { return !p.use_moonep_kernels(); }},
 };
 
 const ParallelFactRow* refused_fact(const KernelClass& row, const deployment::Parallel& parallel) {
   if (planted(Fault::oracle_ignores_parallel)) return nullptr;
-  const auto found = std::find_if(kParallelFacts.begin(), kParallelFacts.end(),
-                                  [&](const ParallelFactRow& fact) { return deployment::contains(row.refused_parallel, fact.fact) && fact.holds(parallel); });
+  const auto found = std::find_if(kParallelFacts.begin(), kParallelFacts.end(), [&](const ParallelFactRow& fact) {
+    return deployment::contains(row.refused_parallel, fact.fact) && fact.holds(parallel);
+  });
   return found == kParallelFacts.end() ? nullptr : &*found;
 }
 
@@ -222,7 +230,9 @@ std::string why_parallel(const Case& it) {
 
 // hash_routing, decomposed_routing: of monolithic classes, since 2026-11
 
-bool routes_itself(const Case& it) { return !planted(Fault::class_takes_hash_routing) && it.query.engine >= deployment::kVllm2026_11 && it.row.monolithic; }
+bool routes_itself(const Case& it) {
+  return !planted(Fault::class_takes_hash_routing) && it.query.engine >= deployment::kVllm2026_11 && it.row.monolithic;
+}
 Answer ask_hash(const Case& it) { return answer(!routes_itself(it) || it.row.hash_routing || !it.query.deployment.layer.has_hash_routing); }
 std::string why_hash(const Case&) { return "the layer routes by a hash table"; }
 Answer ask_decomposed(const Case& it) { return answer(!routes_itself(it) || !it.query.deployment.layer.require_decomposed_backend); }

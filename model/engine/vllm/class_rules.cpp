@@ -18,7 +18,9 @@ bool dtype_is(const Case& it, std::initializer_list<std::string_view> dtypes) {
 }
 bool activation_in(const Case& it, deployment::Mask activations) { return deployment::contains(activations, it.query.activation); }
 bool weighs(const Case& it, deployment::QuantKey key) { return it.subject.weight_key == key; }
-bool mxfp4_on_mxfp8(const Case& it) { return weighs(it, deployment::QuantKey::mxfp4_static) && it.subject.activation_key == deployment::QuantKey::mxfp8_dynamic; }
+bool mxfp4_on_mxfp8(const Case& it) {
+  return weighs(it, deployment::QuantKey::mxfp4_static) && it.subject.activation_key == deployment::QuantKey::mxfp8_dynamic;
+}
 bool hidden_in(const Case& it, std::int64_t multiple) { return layer_of(it).hidden % multiple == 0; }
 bool intermediate_in(const Case& it, std::int64_t multiple) { return layer_of(it).intermediate_per_partition % multiple == 0; }
 std::string_view met_if(bool met, std::string_view code) { return met ? kMet : code; }
@@ -49,7 +51,8 @@ struct Alignment {
 bool zentorch_takes(const Case& it) {
   const deployment::Deployment& deployment = it.query.deployment;
   return deployment.hardware.zen_cpu && deployment.software.zentorch_fused_moe_op &&
-         activation_in(it, deployment::set_of(deployment::Activation::gelu, deployment::Activation::gelu_tanh, deployment::Activation::silu, deployment::Activation::swigluoai));
+         activation_in(it, deployment::set_of(deployment::Activation::gelu, deployment::Activation::gelu_tanh, deployment::Activation::silu,
+                                              deployment::Activation::swigluoai));
 }
 
 std::string_view on_cpu(const Case& it, const Alignment& wanted) {
@@ -73,7 +76,10 @@ struct MoeEpReason {
 };
 constexpr std::array kMoeEpReasons = {
     MoeEpReason{"weight_format", [](const Case& it, bool mega) { return mega && weighs(it, deployment::QuantKey::nvfp4_static); }},
-    MoeEpReason{"a16", [](const Case& it, bool) { return weighs(it, deployment::QuantKey::nvfp4_static) && it.subject.activation_key == deployment::QuantKey::none; }},
+    MoeEpReason{"a16",
+                [](const Case& it, bool) {
+                  return weighs(it, deployment::QuantKey::nvfp4_static) && it.subject.activation_key == deployment::QuantKey::none;
+                }},
     MoeEpReason{"skip_final_all_reduce", [](const Case& it, bool) { return layer_of(it).skip_final_all_reduce; }},
     MoeEpReason{"in_dtype", [](const Case& it, bool) { return !dtype_is(it, {"bfloat16"}); }},
     MoeEpReason{"bias", [](const Case& it, bool) { return layer_of(it).has_bias; }},
@@ -112,7 +118,8 @@ std::string_view fp8_constants(const Case& it) {
   const deployment::ActivationConstants& constants = it.query.constants;
   if (!constants.swiglu_limit && !constants.swiglu_alpha && !constants.swiglu_beta) return kMet;
   const bool has_blocks = weighs(it, deployment::QuantKey::mxfp8_static) || weighs(it, deployment::QuantKey::fp8_static_128_block);
-  return met_if(has_blocks && activation_in(it, deployment::set_of(deployment::Activation::silu, deployment::Activation::swigluoai_uninterleave)), "swiglu_params");
+  return met_if(has_blocks && activation_in(it, deployment::set_of(deployment::Activation::silu, deployment::Activation::swigluoai_uninterleave)),
+                "swiglu_params");
 }
 
 struct RuleRow {

@@ -69,7 +69,8 @@ constexpr std::array kSchemeChecks = {
 
 }  // namespace
 
-std::string_view method_class(const OracleTables& tables, const deployment::Deployment& deployment, std::string_view backend, std::string_view kernel_class) {
+std::string_view method_class(const OracleTables& tables, const deployment::Deployment& deployment, std::string_view backend,
+                              std::string_view kernel_class) {
   const MethodRow* const method = method_of(tables, deployment);
   const BackendRow& row = backend_named(tables, backend);
   if (method != nullptr && method->first_class && !row.classes.empty()) return row.classes.front();
@@ -97,7 +98,8 @@ std::optional<Refusal> method_refusal(const OracleTables& tables, const deployme
   return std::nullopt;
 }
 
-RoundedSizes method_sizes(const OracleTables& tables, std::string_view backend, const deployment::Deployment& deployment, const RoundedSizes& exchanged) {
+RoundedSizes method_sizes(const OracleTables& tables, std::string_view backend, const deployment::Deployment& deployment,
+                          const RoundedSizes& exchanged) {
   if (own_choice(tables, deployment).backend == backend) return exchanged;
   const MethodRow* const method = method_of(tables, deployment);
   if (method != nullptr && is_listed(method->not_rounded, backend_named(tables, backend).name)) return exchanged;

@@ -18,12 +18,14 @@ Decision after_method(const OracleTables& tables, const deployment::Deployment& 
 Decision decide(const OracleTables& tables, const deployment::Deployment& deployment, Detail detail = Detail::codes);
 
 /// Sizes that the method allocates for a backend when the exchange left these. Throws Error(usage) for an unknown backend, as round_up does.
-RoundedSizes method_sizes(const OracleTables& tables, std::string_view backend, const deployment::Deployment& deployment, const RoundedSizes& exchanged);
+RoundedSizes method_sizes(const OracleTables& tables, std::string_view backend, const deployment::Deployment& deployment,
+                          const RoundedSizes& exchanged);
 
 /// What the method raises before it makes weights, whatever the backend.
 std::optional<Refusal> method_refusal(const OracleTables& tables, const deployment::Deployment& deployment);
 
 /// The class that the method takes where the oracle chose `kernel_class` of the backend; empty where the backend has no such class.
-std::string_view method_class(const OracleTables& tables, const deployment::Deployment& deployment, std::string_view backend, std::string_view kernel_class);
+std::string_view method_class(const OracleTables& tables, const deployment::Deployment& deployment, std::string_view backend,
+                              std::string_view kernel_class);
 
 }  // namespace mx::engine

@@ -44,12 +44,13 @@ constexpr std::array kDeepGemm = {
               "mega MoE needs experts that divide by the ranks that share them"},
     Condition{[](const deployment::Deployment& d) { return d.hardware.capability.value_or(0) / 10 == 10; }, "NotImplementedError",
               "DeepGEMM's mega MoE needs capability 10.x"},
-    Condition{[](const deployment::Deployment& d) { return d.layer.hidden % 128 == 0 && d.layer.intermediate_per_partition % 128 == 0; }, "ValueError",
-              "DeepGEMM's mega MoE needs H and I that are multiples of 128"},
+    Condition{[](const deployment::Deployment& d) { return d.layer.hidden % 128 == 0 && d.layer.intermediate_per_partition % 128 == 0; },
+              "ValueError", "DeepGEMM's mega MoE needs H and I that are multiples of 128"},
 };
 // Source: vllm models/deepseek_v4/xpu/model.py: the name is taken, its check at run time always raises.
-constexpr std::array kXpu = {kExpertParallel, kScoring,
-                             Condition{[](const deployment::Deployment&) { return false; }, "NotImplementedError", "DeepGEMM's mega MoE is not there on XPU"}};
+constexpr std::array kXpu = {
+    kExpertParallel, kScoring,
+    Condition{[](const deployment::Deployment&) { return false; }, "NotImplementedError", "DeepGEMM's mega MoE is not there on XPU"}};
 // Source: vllm 0.33.0 models/deepseek_v4/amd/model.py _validate_aiter_mega_moe_config.
 constexpr std::array kAiter = {
     Condition{[](const deployment::Deployment& d) {
@@ -57,19 +58,23 @@ constexpr std::array kAiter = {
                 return read_switches(d.env, kOn) == Switch::on;
               },
               "ValueError", "AITER's mega MoE needs VLLM_ROCM_USE_AITER and VLLM_ROCM_USE_AITER_MOE"},
-    Condition{[](const deployment::Deployment& d) { return d.hardware.gcn_arch.starts_with("gfx950"); }, "NotImplementedError", "AITER's mega MoE needs gfx950"},
+    Condition{[](const deployment::Deployment& d) { return d.hardware.gcn_arch.starts_with("gfx950"); }, "NotImplementedError",
+              "AITER's mega MoE needs gfx950"},
     Condition{[](const deployment::Deployment& d) { return shares_experts(d) && d.parallel.tp == 1; }, "NotImplementedError",
               "AITER's mega MoE needs expert parallelism over data parallel ranks, TP 1"},
     Condition{[](const deployment::Deployment& d) { return d.parallel.all2all_backend.starts_with("mori_"); }, "ValueError",
               "AITER's mega MoE needs MoRI's exchange: all2all mori_high_throughput"},
-    Condition{[](const deployment::Deployment& d) { return !d.parallel.enable_eplb; }, "NotImplementedError", "AITER's mega MoE relocates no experts"},
+    Condition{[](const deployment::Deployment& d) { return !d.parallel.enable_eplb; }, "NotImplementedError",
+              "AITER's mega MoE relocates no experts"},
 };
 
 constexpr Names kDeepseek = "mxfp4_deepseek_v4";
 constexpr std::array kOwn = {
     OwnExperts{kDeepseek, "deep_gemm_mega_moe", deployment::PlatformKind::cuda, kAlways, "DeepseekV4MegaMoEExperts", kDeepGemm},
-    OwnExperts{kDeepseek, "deep_gemm_mega_moe", deployment::PlatformKind::xpu, deployment::since(deployment::kVllm2026_08), "DeepseekV4MegaMoEExperts", kXpu},
-    OwnExperts{kDeepseek, "aiter_mega_moe", deployment::PlatformKind::rocm, deployment::since(deployment::kVllm2026_11), "DeepseekV4MegaMoEExperts", kAiter},
+    OwnExperts{kDeepseek, "deep_gemm_mega_moe", deployment::PlatformKind::xpu, deployment::since(deployment::kVllm2026_08),
+               "DeepseekV4MegaMoEExperts", kXpu},
+    OwnExperts{kDeepseek, "aiter_mega_moe", deployment::PlatformKind::rocm, deployment::since(deployment::kVllm2026_11), "DeepseekV4MegaMoEExperts",
+               kAiter},
 };
 
 const OwnExperts* row_of(const OracleTables& tables, const deployment::Deployment& deployment) {

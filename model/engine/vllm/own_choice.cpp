@@ -61,7 +61,11 @@ constexpr std::array kRows = {
     OwnRow{kCompressed, "mxfp4", kSinceAugust, wishes<kB12x>, kAsks},
     OwnRow{kCompressed, "mxfp4", kSinceNovember, wishes<kMoeEpCuteDsl, kMoeEpDeepGemm>, kAsks},
     OwnRow{kCompressed, "mxfp4", kSinceAugust, [](const deployment::Deployment& d) { return is_cuda_between(d, 100, 120); }, kCutlass},
-    OwnRow{kCompressed, "mxfp4", kSinceAugust, [](const deployment::Deployment& d) { return is_on(d, deployment::PlatformKind::xpu); }, {"XPU", "XPUExpertsMxFp4"}},
+    OwnRow{kCompressed,
+           "mxfp4",
+           kSinceAugust,
+           [](const deployment::Deployment& d) { return is_on(d, deployment::PlatformKind::xpu); },
+           {"XPU", "XPUExpertsMxFp4"}},
     OwnRow{kCompressed, "mxfp4", kAlways, anywhere, kMarlin},
     // vllm quark/quark_moe.py QuarkW8A8Fp8MoEMethod, until 2026-08: the functions of these classes, called directly.
     OwnRow{kQuark, "fp8", kMay, [](const deployment::Deployment& d) { return !is_by_tensor_or_channel(d); }, kAsks},
@@ -88,7 +92,8 @@ constexpr std::array kLoadChecks = {
               "AttributeError",
               "'_OpNamespace' '_C' object has no attribute 'gptq_marlin_repack'"},
     // vllm quantization/utils/marlin_utils_fp4.py prepare_moe_fp4_layer_for_marlin at 7e1b45a09: e is moe_config.num_experts, of all ranks.
-    LoadCheck{kCompressed, "MarlinExperts", kMay, [](const deployment::Deployment& d, deployment::Engine engine) { return deployment::derive(d.parallel, engine).ep_size == 1; },
+    LoadCheck{kCompressed, "MarlinExperts", kMay,
+              [](const deployment::Deployment& d, deployment::Engine engine) { return deployment::derive(d.parallel, engine).ep_size == 1; },
               "AssertionError", "prepare_moe_fp4_layer_for_marlin: the weights of a rank are not those of all experts"},
 };
 

@@ -14,9 +14,9 @@ namespace mx::engine {
 inline constexpr std::string_view kNotAsked = "NOT_ASKED";
 
 struct OwnChoice {
-  std::string_view backend;       ///< of the oracle, whose memory is made; else kNotAsked
-  std::string_view kernel_class;  ///< empty: the oracle is asked
-  deployment::Mask constants = 0;             ///< that the configuration is made with
+  std::string_view backend;        ///< of the oracle, whose memory is made; else kNotAsked
+  std::string_view kernel_class;   ///< empty: the oracle is asked
+  deployment::Mask constants = 0;  ///< that the configuration is made with
 
   bool taken() const { return !kernel_class.empty(); }
 };

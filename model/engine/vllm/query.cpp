@@ -14,7 +14,8 @@ namespace {
 
 void require_size(std::int64_t value, std::string_view what) {
   if (value >= 1 && value <= deployment::kLargestSize) return;
-  throw Error(ErrorCode::usage, std::string(what) + " is " + std::to_string(value) + ", must be in [1, " + std::to_string(deployment::kLargestSize) + "]");
+  throw Error(ErrorCode::usage,
+              std::string(what) + " is " + std::to_string(value) + ", must be in [1, " + std::to_string(deployment::kLargestSize) + "]");
 }
 
 }  // namespace
@@ -61,7 +62,8 @@ bool fused_moe_aiter(const Query& query) {
   constexpr std::array kOn = {EnvVariable::rocm_use_aiter, EnvVariable::rocm_use_aiter_moe};
   constexpr std::array<std::string_view, 3> kSupported = {"gfx942", "gfx950", "gfx1250"};
   const deployment::Deployment& deployment = query.deployment;
-  return deployment::holds(deployment::on_rocm(kSupported), deployment.hardware) && deployment.software.aiter_found && read_switches(deployment.env, kOn) == Switch::on;
+  return deployment::holds(deployment::on_rocm(kSupported), deployment.hardware) && deployment.software.aiter_found &&
+         read_switches(deployment.env, kOn) == Switch::on;
 }
 
 /// A layer that the engine does not build.
@@ -90,8 +92,8 @@ constexpr std::array kConfigRows = {
                        read_switch(q.deployment.env, EnvVariable::rocm_use_aiter_fusion_shared_experts) == Switch::on;
               },
               "AssertionError", "the MORI exchange does not take fused shared experts"},
-    ConfigRow{kSinceAugust, [](const Query& q) { return q.deployment.hardware.platform == deployment::PlatformKind::cpu && !q.gated(); }, "NotImplementedError",
-              "an activation without gate on cpu"},
+    ConfigRow{kSinceAugust, [](const Query& q) { return q.deployment.hardware.platform == deployment::PlatformKind::cpu && !q.gated(); },
+              "NotImplementedError", "an activation without gate on cpu"},
 };
 
 }  // namespace

@@ -30,7 +30,9 @@ constexpr std::array<Names, 1> kFp8Alone = {"fp8"};
 constexpr std::array<Names, 1> kInt8 = {"int8"};
 
 bool is_gated_layer(const deployment::Deployment& d) { return !d.layer.activation.ends_with("_NO_MUL"); }
-bool has_number(const deployment::Deployment& d) { return gives(d.layer, Constant::limit) || gives(d.layer, Constant::alpha) || gives(d.layer, Constant::beta); }
+bool has_number(const deployment::Deployment& d) {
+  return gives(d.layer, Constant::limit) || gives(d.layer, Constant::alpha) || gives(d.layer, Constant::beta);
+}
 
 /// Choices were counted over recorded deployments run on each release; conversions read.
 /// Source: vllm 0.22.0 (0b3ba88f1), 0.22.1 (0decac0d9), 0.29.0 (98dff2a81), their wheels' sources.
@@ -40,15 +42,17 @@ constexpr std::array kDifferences = {
                   "VLLM_USE_FLASHINFER_MOE_FP4=0 raises no ValueError: the FlashInfer backends that the list has are left out"},
     DifferenceRow{kMayReleases, kNvfp4, "a swiglu_limit", [](const deployment::Deployment& d) { return gives(d.layer, Constant::limit); },
                   "with a swiglu_limit FLASHINFER_TRTLLM alone is left, and clamps"},
-    DifferenceRow{kMayReleases, kDeepseek, "xpu", [](const deployment::Deployment& d) { return d.hardware.platform == deployment::PlatformKind::xpu; }, "xpu chooses XPU"},
+    DifferenceRow{kMayReleases, kDeepseek, "xpu",
+                  [](const deployment::Deployment& d) { return d.hardware.platform == deployment::PlatformKind::xpu; }, "xpu chooses XPU"},
     DifferenceRow{kSeptember, kFp8, "swiglu alpha, beta or limit", has_number,
                   "the TRTLLM classes refuse a layer with swiglu alpha, beta or limit, but for MXFP8 and SILU"},
     DifferenceRow{kSeptember, kNvfp4, "I of a rank no multiple of 64, gated",
                   [](const deployment::Deployment& d) { return is_gated_layer(d) && d.layer.intermediate_per_partition % 64 != 0; },
                   "FLASHINFER_TRTLLM pads gate and up each: its weights are right (read)"},
-    DifferenceRow{kSeptember, kFp8Alone, "blocks of 128, I of a rank no multiple of it",
-                  [](const deployment::Deployment& d) { return d.weight_key == "kFp8Static128BlockSym" && d.layer.intermediate_per_partition % 128 != 0; },
-                  "blocks that do not fit the shard are refined or padded (read)"},
+    DifferenceRow{
+        kSeptember, kFp8Alone, "blocks of 128, I of a rank no multiple of it",
+        [](const deployment::Deployment& d) { return d.weight_key == "kFp8Static128BlockSym" && d.layer.intermediate_per_partition % 128 != 0; },
+        "blocks that do not fit the shard are refined or padded (read)"},
     DifferenceRow{kSeptember, kInt8, "an AMD Zen CPU",
                   [](const deployment::Deployment& d) { return d.hardware.platform == deployment::PlatformKind::cpu && d.hardware.zen_cpu; },
                   "CPU has a class of its own for Zen, ZenCPUExpertsInt8"},

@@ -17,9 +17,9 @@ namespace mx::engine {
 /// Sizes go up to these multiples, in elements; the first row that applies decides.
 struct RoundingRow {
   deployment::Versions versions;
-  std::span<const std::string_view> backends;  ///< empty: every one
-  std::optional<deployment::PlatformKind> platform;        ///< none: every one
-  bool silu_or_situ;                           ///< for layers with these activations alone
+  std::span<const std::string_view> backends;        ///< empty: every one
+  std::optional<deployment::PlatformKind> platform;  ///< none: every one
+  bool silu_or_situ;                                 ///< for layers with these activations alone
   std::int64_t hidden;
   std::int64_t intermediate;
   std::string_view gcn_other_than = {};   ///< on other architectures than this one; empty: on every one

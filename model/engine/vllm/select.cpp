@@ -79,8 +79,9 @@ class Search {
   /// `unreadable` when a variable that the condition reads has a text that the engine's parser refuses.
   Switch applies(const When& when) const {
     const auto is = [](const auto& wanted, auto actual) { return !wanted || *wanted == actual; };
-    const bool fits = is(when.named, wish_ != kAuto) && deployment::holds(when.where, query_.deployment.hardware) && deployment::contains(when.routings, query_.routing) &&
-                      is(when.format, query_.format()) && is(when.allow_vllm_cutlass, query_.deployment.allow_vllm_cutlass);
+    const bool fits = is(when.named, wish_ != kAuto) && deployment::holds(when.where, query_.deployment.hardware) &&
+                      deployment::contains(when.routings, query_.routing) && is(when.format, query_.format()) &&
+                      is(when.allow_vllm_cutlass, query_.deployment.allow_vllm_cutlass);
     return fits && fits_layer(when) ? variables_fit(when) : Switch::off;
   }
 
@@ -148,8 +149,8 @@ class Search {
     if (planted(Fault::oracle_ignores_requested_key)) return std::nullopt;
     requested_ = query_.override_key.value_or(query_.caller_key);
     if (query_.caller_key == deployment::QuantKey::none || query_.caller_key == requested_) return std::nullopt;
-    const std::string text = "checkpoint declares " + std::string(deployment::name_of(query_.caller_key)) + " activations, the quantization override asks for " +
-                             std::string(deployment::name_of(requested_));
+    const std::string text = "checkpoint declares " + std::string(deployment::name_of(query_.caller_key)) +
+                             " activations, the quantization override asks for " + std::string(deployment::name_of(requested_));
     note(wish_, "", {false, "activation_key_conflict", text});
     return refused("ValueError", text);
   }
@@ -191,7 +192,8 @@ class Search {
     for (std::string_view name : list_) {
       if (listed(kept, name)) continue;
       const auto why = [&] {
-        return std::string(deployment::name_of(requested_)) + " asked, the backend's is " + std::string(deployment::name_of(backend_named(tables_, name).own_key));
+        return std::string(deployment::name_of(requested_)) + " asked, the backend's is " +
+               std::string(deployment::name_of(backend_named(tables_, name).own_key));
       };
       note(name, "", {false, "activation_key", detail_ == Detail::texts ? why() : std::string()});
     }
@@ -336,7 +338,7 @@ class Search {
   std::string_view wish_;
   deployment::QuantKey requested_ = deployment::QuantKey::none;
   Names list_;
-  Names removed_;                   ///< what steps took out, or would have
+  Names removed_;                               ///< what steps took out, or would have
   std::optional<deployment::QuantKey> forced_;  ///< of activations, by the step that forces a backend
   std::vector<Candidate> trace_;
 };

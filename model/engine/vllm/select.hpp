@@ -65,7 +65,8 @@ Decision select(const OracleTables& tables, const deployment::Deployment& deploy
 
 /// Verdict of every (backend, class) pair for a deployment, as the recorded support files list them: with the caller's activation key where the
 /// oracle takes one and there is one, else the backend's own; the quantization override is not applied. Throws as select does.
-std::vector<Candidate> support(deployment::Engine engine, std::string_view oracle, const deployment::Deployment& deployment, Detail detail = Detail::codes);
+std::vector<Candidate> support(deployment::Engine engine, std::string_view oracle, const deployment::Deployment& deployment,
+                               Detail detail = Detail::codes);
 std::vector<Candidate> support(const OracleTables& tables, const deployment::Deployment& deployment, Detail detail = Detail::codes);
 
 /// Why no class of the backend takes the deployment: what the class that comes nearest fails first. Throws as select does, and for an unknown

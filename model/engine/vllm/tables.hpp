@@ -132,8 +132,8 @@ struct ActivationLoss {
 /// One expert class of the engine.
 struct KernelClass {
   std::string_view name;
-  deployment::Engine first = deployment::kVllm2026_05;     ///< the version that the row came with; it holds until the next row of its name
-  std::optional<deployment::Engine> end = {};  ///< the version that no longer has the class
+  deployment::Engine first = deployment::kVllm2026_05;  ///< the version that the row came with; it holds until the next row of its name
+  std::optional<deployment::Engine> end = {};           ///< the version that no longer has the class
   ActivationFormat format = ActivationFormat::standard;
   bool monolithic = false;           ///< routing happens inside the kernel
   std::string_view only_dtype = {};  ///< of the layer's input, asked before everything else; empty: any
@@ -153,7 +153,7 @@ struct KernelClass {
   /// other columns are those of this row.
   std::span<const std::string_view> halves = {};
   std::span<const ActivationLoss> fewer_activations = {};
-  bool deployment::Software::*situ = nullptr;          ///< SITU is taken, too, where this probe says yes
+  bool deployment::Software::*situ = nullptr;                      ///< SITU is taken, too, where this probe says yes
   deployment::Mask router_logits = deployment::kEverything;        ///< dtypes, as numbered by dtype_names()
   deployment::Mask f32_logits_routings = deployment::kEverything;  ///< float32 router logits with these routing methods alone
   std::int64_t hidden_multiple = 1;
@@ -187,9 +187,9 @@ enum class CallRule : std::uint8_t {
 
 struct BackendRow {
   std::string_view name;
-  std::span<const std::string_view> classes;  ///< in the order of trial
-  deployment::QuantKey own_key = deployment::QuantKey::none;          ///< of activations; counts where the oracle's KeyPolicy asks for it
-  bool deployment::Software::*module = nullptr;           ///< importing the classes needs this package
+  std::span<const std::string_view> classes;                  ///< in the order of trial
+  deployment::QuantKey own_key = deployment::QuantKey::none;  ///< of activations; counts where the oracle's KeyPolicy asks for it
+  bool deployment::Software::*module = nullptr;               ///< importing the classes needs this package
   std::string_view module_name = {};
   bool global_sf_supported = false;  ///< one activation scale for the experts of all ranks (nvfp4)
   deployment::Versions versions = kAlways;
@@ -231,11 +231,11 @@ struct When {
   deployment::Mask routings = deployment::kEverything;
   std::optional<ActivationFormat> format = {};  ///< that is asked for
   std::optional<bool> allow_vllm_cutlass = {};
-  std::span<const EnvVariable> variables = {};  ///< one of them is set, and ...
-  Switch switches = Switch::on;                 ///< ... on: all are on, with their defaults; off: one is off
-  std::optional<bool> variant_set = {};         ///< VLLM_FLASHINFER_MOE_BACKEND is set
-  deployment::Mask variants = deployment::kEverything;                  ///< of FlashinferVariant, which it chooses
-  std::string_view wish = {};                   ///< moe_backend is this name
+  std::span<const EnvVariable> variables = {};          ///< one of them is set, and ...
+  Switch switches = Switch::on;                         ///< ... on: all are on, with their defaults; off: one is off
+  std::optional<bool> variant_set = {};                 ///< VLLM_FLASHINFER_MOE_BACKEND is set
+  deployment::Mask variants = deployment::kEverything;  ///< of FlashinferVariant, which it chooses
+  std::string_view wish = {};                           ///< moe_backend is this name
   std::optional<bool> key_requested = {};
   std::optional<bool> lora = {};
   std::optional<bool> swiglu_limit = {};          ///< the layer has one
@@ -271,8 +271,8 @@ struct Step {
   When when = {};
   std::span<const std::string_view> backends = {};
   std::optional<deployment::QuantKey> key = {};  ///< of force: replaces the key that the policy gives
-  std::string_view error_type = {};  ///< of raise
-  std::string_view why = {};         ///< of remove and raise, for people
+  std::string_view error_type = {};              ///< of raise
+  std::string_view why = {};                     ///< of remove and raise, for people
   deployment::Versions versions = kAlways;
   std::string_view kernel_class = {};
 };

@@ -5,13 +5,13 @@
 
 namespace mx::families {
 
-extern const std::span<const BackendLayout> kAiterLayouts;  ///< memory.cpp
-extern const std::span<const BuildingBlock> kAiterBlocks;  ///< building_blocks.cpp
-extern const std::span<const BlockInput> kAiterInputs;  ///< block_inputs.cpp
-extern const std::span<const NeedTable> kAiterNeeds;  ///< needs.cpp
+extern const std::span<const BackendLayout> kAiterLayouts;     ///< memory.cpp
+extern const std::span<const BuildingBlock> kAiterBlocks;      ///< building_blocks.cpp
+extern const std::span<const BlockInput> kAiterInputs;         ///< block_inputs.cpp
+extern const std::span<const NeedTable> kAiterNeeds;           ///< needs.cpp
 extern const std::span<const KernelClassFacts> kAiterClasses;  ///< needs.cpp
-extern const std::span<const ExecutionRow> kAiterExecutions;  ///< arithmetic.cpp
-extern const std::span<const SettingKey> kAiterSettingKeys;  ///< parameters.cpp
+extern const std::span<const ExecutionRow> kAiterExecutions;   ///< arithmetic.cpp
+extern const std::span<const SettingKey> kAiterSettingKeys;    ///< parameters.cpp
 
 extern const Family kAiterFamily;
 

@@ -1,11 +1,11 @@
 // AITER's kernels on ROCm: MXFP4 with 16-bit and with MXFP4 activations, FP8 and MXFP8.
 
-#include "model/families/aiter/family.hpp"
 #include "model/families/memory.hpp"
 
 #include <array>
 
 #include "model/families/aiter/blocks.hpp"
+#include "model/families/aiter/family.hpp"
 #include "model/families/casts.hpp"
 #include "model/families/ran.hpp"
 #include "model/families/row_blocks.hpp"
@@ -100,7 +100,8 @@ void double_scales(layout::LayerUnits& units, const Setting& setting, std::vecto
 
 void halve_scales(layout::LayerUnits& units, const Setting& setting) {
   if (!has_fnuz(setting)) return;
-  for (layout::Role role : {layout::Role::w13_weight_scale, layout::Role::w2_weight_scale}) multiply(units[static_cast<std::size_t>(role)], kHalf, kTwo);
+  for (layout::Role role : {layout::Role::w13_weight_scale, layout::Role::w2_weight_scale})
+    multiply(units[static_cast<std::size_t>(role)], kHalf, kTwo);
 }
 
 // Rows of w13 and w2 are whole tiles in every MXFP4 and MXFP8 layer: sizes are multiples of the group of 32.
@@ -139,7 +140,8 @@ constexpr layout::Source mxfp4_source(std::string_view commit) {
   return {"vllm-project/vllm", "vllm/model_executor/layers/fused_moe/oracle/mxfp4.py",
           "convert_gpt_oss_weight_to_mxfp4_moe_kernel_format, convert_weight_to_mxfp4_moe_kernel_format", commit};
 }
-constexpr layout::Source kFp8Source{"vllm-project/vllm", "vllm/model_executor/layers/fused_moe/oracle/fp8.py", "convert_to_fp8_moe_kernel_format", kNew};
+constexpr layout::Source kFp8Source{"vllm-project/vllm", "vllm/model_executor/layers/fused_moe/oracle/fp8.py", "convert_to_fp8_moe_kernel_format",
+                                    kNew};
 
 constexpr std::string_view kA16w4Summary =
     "w13 rows gate then up; tiles of 16 rows by 64 bytes, of gate and up in turn; scales in tiles of 32 rows by 8; biases fp32";
@@ -196,12 +198,13 @@ constexpr BackendLayout mxfp8_row() {
 constexpr BackendLayout aiter(BackendLayout row) { return of_library(row, "aiter"); }
 
 constexpr std::array<BackendLayout, 7> kRows{
-    aiter(mxfp4_row("AITER_MXFP4_BF16", kA16w4Summary, deployment::before(deployment::kVllm2026_08), deployment::before(deployment::kVllm2026_08), kOldBf16Needs, build_bf16_2026_05)),
-    changed_in_november(
-        aiter(by_parts(mxfp4_row("AITER_MXFP4_BF16", kA16w4Summary, deployment::since(deployment::kVllm2026_08), deployment::since(deployment::kVllm2026_08), kBf16Needs, build_bf16_2026_08),
-                       "on gfx1250 the last layout of triton_kernels")),
-        "the order of gate and up follows a variable with SITU, and is by halves with 4-bit activations of DeepSeek-V4.1",
-        "vllm/model_executor/layers/fused_moe/oracle/mxfp4.py convert_weight_to_mxfp4_moe_kernel_format"),
+    aiter(mxfp4_row("AITER_MXFP4_BF16", kA16w4Summary, deployment::before(deployment::kVllm2026_08), deployment::before(deployment::kVllm2026_08),
+                    kOldBf16Needs, build_bf16_2026_05)),
+    changed_in_november(aiter(by_parts(mxfp4_row("AITER_MXFP4_BF16", kA16w4Summary, deployment::since(deployment::kVllm2026_08),
+                                                 deployment::since(deployment::kVllm2026_08), kBf16Needs, build_bf16_2026_08),
+                                       "on gfx1250 the last layout of triton_kernels")),
+                        "the order of gate and up follows a variable with SITU, and is by halves with 4-bit activations of DeepSeek-V4.1",
+                        "vllm/model_executor/layers/fused_moe/oracle/mxfp4.py convert_weight_to_mxfp4_moe_kernel_format"),
     aiter(mxfp4_row(
         "AITER_MXFP4_MXFP4",
         "rows in order; tiles of 16 rows by 32 bytes, in them 16 bytes of each row; scales of all experts stacked in tiles of 32 by 8; biases fp32",

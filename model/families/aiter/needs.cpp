@@ -66,7 +66,8 @@ constexpr std::array kNeeds = {
         deployment::before(deployment::kVllm2026_08)),
     need("sizes", kAiterBoth, kBf16, kernel, error, published, "I a multiple of 256, of 128 with SILU or SITU", kNoGemm, takes_128_of_silu, kRounded,
          kSizeIssues, deployment::since(deployment::kVllm2026_08)),
-    need("sizes", kAiterBoth, kFp8, kernel, error, published, "I a multiple of 256", kNoGemm, takes_256, kRounded, kSizeIssues, deployment::since(deployment::kVllm2026_08)),
+    need("sizes", kAiterBoth, kFp8, kernel, error, published, "I a multiple of 256", kNoGemm, takes_256, kRounded, kSizeIssues,
+         deployment::since(deployment::kVllm2026_08)),
     need("sizes", kAiterBoth, kFp4, kernel, error, published, "I a multiple of 256", kNoGemm, takes_256, kRounded, kSizeIssues,
          deployment::between(deployment::kVllm2026_08, deployment::kVllm2026_11)),
     need("sizes", kAiterBoth, kFp4, kernel, error, published, "I a multiple of 128", kNoGemm, takes_128,
@@ -105,7 +106,8 @@ constexpr std::array kTritonNeeds = {
         [](const Placement& p) {
           return arch_is(p, {"gfx950", "gfx1250"});
         },
-        "E/aiter_mxfp4_w4a8_moe.py AiterW4A16ExpertsMonolithic at 7ca49fbe4", {}, deployment::between(deployment::kVllm2026_08, deployment::kVllm2026_11)),
+        "E/aiter_mxfp4_w4a8_moe.py AiterW4A16ExpertsMonolithic at 7ca49fbe4", {},
+        deployment::between(deployment::kVllm2026_08, deployment::kVllm2026_11)),
     need(
         "device", kW4A16, {}, kernel_class, error, read, "gfx942, gfx950 or gfx1250", "no such kernel",
         [](const Placement& p) {
@@ -115,7 +117,8 @@ constexpr std::array kTritonNeeds = {
     need("silu_without_limit", kW4A16, {}, kernel_class, silent, read, "a limit with SILU: without one 7 is taken", "gate and up are clamped at 7",
          silu_has_limit, kMapSource, "mended in 0.33.0", deployment::between(deployment::kVllm2026_08, deployment::kVllm2026_11)),
     need("expert_map", kW4A16, {}, kernel_class, silent, read, "no expert parallelism: the map is received and ignored",
-         "global ids meet local weights", no_ep, kMapSource, "mended in 0.33.0", deployment::between(deployment::kVllm2026_08, deployment::kVllm2026_11)),
+         "global ids meet local weights", no_ep, kMapSource, "mended in 0.33.0",
+         deployment::between(deployment::kVllm2026_08, deployment::kVllm2026_11)),
     need(
         "expert_map", kW4A16, {}, kernel_class, error, read, "no expert parallelism with SILU on gfx1250, which another kernel computes",
         "NotImplementedError", [](const Placement& p) { return !has_ep(p) || !is_silu(p) || !arch_is(p, {"gfx1250"}); },
@@ -127,8 +130,8 @@ constexpr std::array kTritonNeeds = {
          silu_has_limit, kW4A4Source, {}, deployment::since(deployment::kVllm2026_11)),
     need(
         "oai_beta", kW4A4, {}, kernel_class, error, read, "a beta of 1 with SWIGLUOAI, where there is one: the kernel has it built in",
-        "an assertion", [](const Placement& p) { return is_silu(p) || deployment::constants_of(p.deployment.layer).swiglu_beta.value_or(1) == 1; }, kW4A4Source,
-        {}, deployment::since(deployment::kVllm2026_11)),
+        "an assertion", [](const Placement& p) { return is_silu(p) || deployment::constants_of(p.deployment.layer).swiglu_beta.value_or(1) == 1; },
+        kW4A4Source, {}, deployment::since(deployment::kVllm2026_11)),
     need("expert_map", kW4A4, {}, kernel_class, silent, read, "no expert parallelism: the map is received and ignored",
          "global ids meet local weights", no_ep, kW4A4Source, {}, deployment::since(deployment::kVllm2026_11)),
 };
@@ -176,7 +179,8 @@ constexpr std::array kNeeds = {
         [](const Placement& p) {
           return arch_is(p, {"gfx942", "gfx950", "gfx1250"});
         },
-        "vllm platforms/rocm.py get_cdna_version, _aiter_ops.py is_aiter_found_and_supported at 7ca49fbe4", {}, deployment::since(deployment::kVllm2026_08)),
+        "vllm platforms/rocm.py get_cdna_version, _aiter_ops.py is_aiter_found_and_supported at 7ca49fbe4", {},
+        deployment::since(deployment::kVllm2026_08)),
     need("sizes", kAiter, {}, converter, error, run, "rows in 16 and columns in 32 for the shuffle: 2I, H and I", "an assertion in shuffle_weight",
          converter_takes, "ROCm/aiter aiter/ops/shuffle.py"),
     need("dtype", kAiter, {}, kernel_class, error, read, "float16 or bfloat16", "an error in the first batch", is_16_bit, "E/rocm_aiter_moe.py"),

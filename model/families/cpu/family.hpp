@@ -5,12 +5,12 @@
 
 namespace mx::families {
 
-extern const std::span<const BackendLayout> kCpuLayouts;  ///< memory.cpp
-extern const std::span<const BuildingBlock> kCpuBlocks;  ///< building_blocks.cpp
-extern const std::span<const BlockInput> kCpuInputs;  ///< block_inputs.cpp
-extern const std::span<const NeedTable> kCpuNeeds;  ///< needs.cpp
+extern const std::span<const BackendLayout> kCpuLayouts;     ///< memory.cpp
+extern const std::span<const BuildingBlock> kCpuBlocks;      ///< building_blocks.cpp
+extern const std::span<const BlockInput> kCpuInputs;         ///< block_inputs.cpp
+extern const std::span<const NeedTable> kCpuNeeds;           ///< needs.cpp
 extern const std::span<const KernelClassFacts> kCpuClasses;  ///< needs.cpp
-extern const std::span<const ExecutionRow> kCpuExecutions;  ///< arithmetic.cpp
+extern const std::span<const ExecutionRow> kCpuExecutions;   ///< arithmetic.cpp
 
 extern const Family kCpuFamily;
 

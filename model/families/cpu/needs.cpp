@@ -20,8 +20,8 @@ constexpr std::array<Names, 1> kCpu = {"CPUExpertsMxfp4"};
 
 constexpr std::array kNeeds = {
     need(
-        "device", kCpu, {}, kernel_class, error, read, "cpu", "no such operator", [](const Placement& p) { return is_on(p, deployment::PlatformKind::cpu); },
-        "E/cpu_moe.py"),
+        "device", kCpu, {}, kernel_class, error, read, "cpu", "no such operator",
+        [](const Placement& p) { return is_on(p, deployment::PlatformKind::cpu); }, "E/cpu_moe.py"),
     need(
         "amx", kCpu, {}, kernel, error, read, "a processor with AMX: the other builds lack the operators", "no such operator",
         [](const Placement& p) { return p.deployment.hardware.amx; }, "vllm cmake/cpu_extension.cmake VLLM_EXT_SRC_SGL"),
@@ -61,15 +61,16 @@ constexpr std::array<Names, 1> kCpu = {"CPUExpertsFp8"};
 
 constexpr std::array kNeeds = {
     need(
-        "device", kCpu, {}, kernel_class, error, read, "cpu", "no such operator", [](const Placement& p) { return is_on(p, deployment::PlatformKind::cpu); },
-        "E/cpu_moe.py"),
+        "device", kCpu, {}, kernel_class, error, read, "cpu", "no such operator",
+        [](const Placement& p) { return is_on(p, deployment::PlatformKind::cpu); }, "E/cpu_moe.py"),
     need(
         "amx", kCpu, {}, kernel, error, read, "a processor with AMX: the other builds lack the operators", "no such operator",
         [](const Placement& p) { return p.deployment.hardware.amx; }, "vllm cmake/cpu_extension.cmake VLLM_EXT_SRC_SGL"),
     need("sizes", kCpu, {}, converter, error, read, "rows of w13 and w2 multiples of 16, H and I of 32", "an error in the packing", converter_takes,
          "vllm csrc/cpu/sgl-kernels/gemm.cpp"),
     need("block_size", kCpu, {}, kernel_class, error, read, "block scales", "an error: block_size is required", is_block, "E/cpu_moe.py"),
-    need("activation", kCpu, {}, kernel_class, silent, read, "SILU, fixed", "computed as SILU", is_silu, "E/cpu_moe.py", {}, deployment::before(deployment::kVllm2026_11)),
+    need("activation", kCpu, {}, kernel_class, silent, read, "SILU, fixed", "computed as SILU", is_silu, "E/cpu_moe.py", {},
+         deployment::before(deployment::kVllm2026_11)),
     need(
         "activation", kCpu, {}, kernel_class, error, read, "SILU, GELU or GELU_TANH: the constants of SWIGLUOAI are not passed", "KeyError",
         [](const Placement& p) {
@@ -95,15 +96,16 @@ constexpr std::array<Names, 1> kOracle = {"int_wna16"};
 constexpr std::array kNeeds = {
     need(
         "amx", kCpu, {}, kernel_class, error, read, "x86 with AMX", "no such operator",
-        [](const Placement& p) { return is_on(p, deployment::PlatformKind::cpu) && p.deployment.hardware.amx; }, "E/cpu_moe.py CPUExpertsInt4 at 7ca49fbe4", {},
-        deployment::since(deployment::kVllm2026_08)),
+        [](const Placement& p) { return is_on(p, deployment::PlatformKind::cpu) && p.deployment.hardware.amx; },
+        "E/cpu_moe.py CPUExpertsInt4 at 7ca49fbe4", {}, deployment::since(deployment::kVllm2026_08)),
     need(
         "weight_on_input", kCpu, {}, kernel_class, error, read, "no weight on the input", "NotImplementedError",
         [](const Placement& p) { return !p.deployment.layer.router_weight_on_input; }, "E/cpu_moe.py CPUExpertsInt4.apply at 7ca49fbe4", {},
         deployment::since(deployment::kVllm2026_08)),
     need(
         "expert_map", kCpu, {}, kernel_class, silent, read, "no expert parallelism: the map is ignored", "global ids meet local weights",
-        [](const Placement& p) { return !has_ep(p); }, "E/cpu_moe.py CPUExpertsInt4.apply at 7ca49fbe4", {}, deployment::between(deployment::kVllm2026_08, deployment::kVllm2026_11)),
+        [](const Placement& p) { return !has_ep(p); }, "E/cpu_moe.py CPUExpertsInt4.apply at 7ca49fbe4", {},
+        deployment::between(deployment::kVllm2026_08, deployment::kVllm2026_11)),
 };
 
 }  // namespace int4

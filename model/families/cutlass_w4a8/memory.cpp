@@ -1,11 +1,11 @@
 // W4A8 with CUTLASS on sm90: int4 weights re-coded and reordered, group scales as e4m3 in eight multiples, a channel scale per row.
 
-#include "model/families/cutlass_w4a8/family.hpp"
 #include "model/families/memory.hpp"
 
 #include <array>
 
 #include "model/families/casts.hpp"
+#include "model/families/cutlass_w4a8/family.hpp"
 #include "model/families/cutlass_w4a8/values.hpp"
 #include "model/families/ran.hpp"
 #include "model/families/row_blocks.hpp"
@@ -38,7 +38,8 @@ struct ScaleRoles {
   layout::Role group;
   layout::Role channel;
 };
-constexpr std::array<ScaleRoles, 2> kScaleRoles{{{layout::Role::w13_weight_scale, layout::Role::w13_channel_scale}, {layout::Role::w2_weight_scale, layout::Role::w2_channel_scale}}};
+constexpr std::array<ScaleRoles, 2> kScaleRoles{
+    {{layout::Role::w13_weight_scale, layout::Role::w13_channel_scale}, {layout::Role::w2_weight_scale, layout::Role::w2_channel_scale}}};
 
 /// Whether code * channel is the scale again.
 bool is_kept(std::uint16_t scale, std::uint8_t code, std::uint32_t channel) {

@@ -18,7 +18,9 @@ namespace {
 
 layout::TensorPlan build_upcast(layout::Role role, const Setting& setting) {
   const layout::Cast& cast = layout::is_scale(role) ? cast_named("e8m0_to_f32_shift") : layout::kKeep;
-  return {layout::loaded(role, setting.sizes, setting.padded, setting.form, layout::is_scale(role) ? cast.to_bits : layout::unit_bits(role, setting.form.format)), &cast};
+  return {layout::loaded(role, setting.sizes, setting.padded, setting.form,
+                         layout::is_scale(role) ? cast.to_bits : layout::unit_bits(role, setting.form.format)),
+          &cast};
 }
 
 /// The upcast and the packing, which takes the exponent back out, leave every code as it was.
@@ -42,7 +44,9 @@ layout::TensorPlan build_fp8(layout::Role role, const Setting& setting) {
 }
 
 /// Scales that are e8m0 in the checkpoint: no block is quantized anew, and where the kernel takes fp32 the exponents are moved.
-layout::TensorPlan build_e8m0_blocks(layout::Role role, const Setting& setting) { return packs(setting) ? build_fp8(role, setting) : build_upcast(role, setting); }
+layout::TensorPlan build_e8m0_blocks(layout::Role role, const Setting& setting) {
+  return packs(setting) ? build_fp8(role, setting) : build_upcast(role, setting);
+}
 
 bool requantizes(const Setting& setting) { return setting.deepgemm.e8m0; }
 
@@ -155,9 +159,10 @@ constexpr BackendLayout scales_as_they_are(BackendLayout row) {
 }
 
 constexpr std::array<BackendLayout, 8> kRows{
-    mxfp4("weights and biases as loaded; scales fp32 in row order (code 0 becomes 0, 255 infinity), packed at run time", deployment::before(deployment::kVllm2026_08),
-          build_upcast),
-    transformed(mxfp4("weights and biases as loaded; scales four to a word, words column by column", deployment::since(deployment::kVllm2026_08), build_packed)),
+    mxfp4("weights and biases as loaded; scales fp32 in row order (code 0 becomes 0, 255 infinity), packed at run time",
+          deployment::before(deployment::kVllm2026_08), build_upcast),
+    transformed(mxfp4("weights and biases as loaded; scales four to a word, words column by column", deployment::since(deployment::kVllm2026_08),
+                      build_packed)),
     transformed(fp8("DEEPGEMM")),
     transformed(fp8("BATCHED_DEEPGEMM")),
     scales_as_they_are(

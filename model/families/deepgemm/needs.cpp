@@ -35,7 +35,8 @@ constexpr std::array kNeeds = {
         "deepseek-ai/DeepGEMM csrc/apis/gemm.hpp"),
     need(
         "activation", kDeepGemm, {}, kernel_class, error, read, "SILU: SWIGLUSTEP asserts under UE8M0 scales, the default there", "an assertion",
-        [](const Placement& p) { return activation_is(p, {"SILU"}); }, "E/deep_gemm_moe.py DeepGemmFP4Experts.apply", {}, deployment::before(deployment::kVllm2026_08)),
+        [](const Placement& p) { return activation_is(p, {"SILU"}); }, "E/deep_gemm_moe.py DeepGemmFP4Experts.apply", {},
+        deployment::before(deployment::kVllm2026_08)),
     need(
         "activation", kDeepGemm, {}, kernel_class, error, read, "SILU, SWIGLUSTEP or SITU", "an error",
         [](const Placement& p) {

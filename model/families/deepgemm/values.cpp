@@ -41,7 +41,8 @@ struct Pair {
   layout::Role weight;
   layout::Role scale;
 };
-constexpr std::array<Pair, 2> kPairs{{{layout::Role::w13_weight, layout::Role::w13_weight_scale}, {layout::Role::w2_weight, layout::Role::w2_weight_scale}}};
+constexpr std::array<Pair, 2> kPairs{
+    {{layout::Role::w13_weight, layout::Role::w13_weight_scale}, {layout::Role::w2_weight, layout::Role::w2_weight_scale}}};
 
 layout::Units& of(layout::LayerUnits& units, layout::Role role) { return units[static_cast<std::size_t>(role)]; }
 

@@ -5,10 +5,10 @@
 
 namespace mx::families {
 
-extern const std::span<const BackendLayout> kEmulationLayouts;  ///< memory.cpp
-extern const std::span<const NeedTable> kEmulationNeeds;  ///< needs.cpp
+extern const std::span<const BackendLayout> kEmulationLayouts;     ///< memory.cpp
+extern const std::span<const NeedTable> kEmulationNeeds;           ///< needs.cpp
 extern const std::span<const KernelClassFacts> kEmulationClasses;  ///< needs.cpp
-extern const std::span<const ExecutionRow> kEmulationExecutions;  ///< arithmetic.cpp
+extern const std::span<const ExecutionRow> kEmulationExecutions;   ///< arithmetic.cpp
 
 extern const Family kEmulationFamily;
 

@@ -1,6 +1,5 @@
 // Words for what FlashInfer's converters look at.
 
-#include "model/families/flashinfer_cutlass/family.hpp"
 #include "model/families/flashinfer_cutlass/parameters.hpp"
 
 #include <algorithm>
@@ -8,6 +7,7 @@
 #include <vector>
 
 #include "model/error.hpp"
+#include "model/families/flashinfer_cutlass/family.hpp"
 #include "model/families/setting_key_rows.hpp"
 #include "model/names.hpp"
 

@@ -5,7 +5,7 @@
 
 namespace mx::families {
 
-extern const std::span<const NeedTable> kHpcNeeds;  ///< needs.cpp
+extern const std::span<const NeedTable> kHpcNeeds;           ///< needs.cpp
 extern const std::span<const KernelClassFacts> kHpcClasses;  ///< needs.cpp
 
 extern const Family kHpcFamily;

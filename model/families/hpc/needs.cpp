@@ -20,7 +20,8 @@ constexpr std::array kNeeds = {
         "device", kHpc, {}, kernel_class, error, read, "SM90, and package hpc", "no such operator",
         [](const Placement& p) { return cuda_in(p, 90, 90) && p.deployment.software.has_hpc; }, "F/hpc_moe.py _supports_current_device", {},
         deployment::since(deployment::kVllm2026_08)),
-    need("activation", kHpc, {}, kernel_class, error, read, "SILU", "an assertion", is_silu, "F/hpc_moe.py apply", {}, deployment::since(deployment::kVllm2026_08)),
+    need("activation", kHpc, {}, kernel_class, error, read, "SILU", "an assertion", is_silu, "F/hpc_moe.py apply", {},
+         deployment::since(deployment::kVllm2026_08)),
     need(
         "hidden", kHpc, {}, kernel_class, error, read, "H a multiple of 128: groups of activations and tiles of the product", "the class refuses",
         [](const Placement& p) { return p.hidden % 128 == 0; }, "F/hpc_moe.py _supports_shape", {}, deployment::since(deployment::kVllm2026_08)),

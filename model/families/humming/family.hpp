@@ -5,13 +5,13 @@
 
 namespace mx::families {
 
-extern const std::span<const BackendLayout> kHummingLayouts;  ///< memory.cpp
-extern const std::span<const BuildingBlock> kHummingBlocks;  ///< building_blocks.cpp
-extern const std::span<const ValueBlock> kHummingValueBlocks;  ///< values.cpp
-extern const std::span<const NeedTable> kHummingNeeds;  ///< needs.cpp
+extern const std::span<const BackendLayout> kHummingLayouts;     ///< memory.cpp
+extern const std::span<const BuildingBlock> kHummingBlocks;      ///< building_blocks.cpp
+extern const std::span<const ValueBlock> kHummingValueBlocks;    ///< values.cpp
+extern const std::span<const NeedTable> kHummingNeeds;           ///< needs.cpp
 extern const std::span<const KernelClassFacts> kHummingClasses;  ///< needs.cpp
-extern const std::span<const ExecutionRow> kHummingExecutions;  ///< arithmetic.cpp
-extern const std::span<const SettingKey> kHummingSettingKeys;  ///< parameters.cpp
+extern const std::span<const ExecutionRow> kHummingExecutions;   ///< arithmetic.cpp
+extern const std::span<const SettingKey> kHummingSettingKeys;    ///< parameters.cpp
 
 extern const Family kHummingFamily;
 

@@ -1,7 +1,6 @@
 // Humming: Marlin's fragments with more cases. Rows stay as loaded; the engine pads N to 256 and K to 128 before anything else, with zeros and with
 // scales of one. Source: spec layouts 8.3.
 
-#include "model/families/humming/family.hpp"
 #include "model/families/memory.hpp"
 
 #include <array>
@@ -9,6 +8,7 @@
 #include "model/families/building_block.hpp"
 #include "model/families/fragments.hpp"
 #include "model/families/humming/blocks.hpp"
+#include "model/families/humming/family.hpp"
 #include "model/families/humming/values.hpp"
 #include "model/families/memory_rows.hpp"
 #include "model/families/row_blocks.hpp"
@@ -40,7 +40,8 @@ blocks::Fragments fragments_of(const Setting& setting) {
 layout::Layout padded(layout::Role role, const Setting& setting) {
   layout::Layout layout = loaded_rows(role, setting, layout::unit_bits(role, setting.form.format));
   const bool has_one = layout::is_scale(role) && setting.form.format != layout::WeightFormat::nvfp4;  // e4m3 scales are padded with zero
-  const layout::PadContent content = has_one && !fault::planted(fault::Fault::humming_scales_padded_with_zero) ? layout::PadContent::neutral : layout::PadContent::zero;
+  const layout::PadContent content =
+      has_one && !fault::planted(fault::Fault::humming_scales_padded_with_zero) ? layout::PadContent::neutral : layout::PadContent::zero;
   blocks::pad_to_multiple(layout, "rows", kPaddedRows, content);
   if (layout::is_weight(role)) blocks::pad_to_multiple(layout, "K", kPaddedColumns, layout::PadContent::zero);
   if (layout::is_scale(role)) blocks::pad_to_multiple(layout, "G", kPaddedColumns / setting.padded.group, content);

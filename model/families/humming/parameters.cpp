@@ -1,6 +1,5 @@
 // Words for what Humming's converter looks at.
 
-#include "model/families/humming/family.hpp"
 #include "model/families/humming/parameters.hpp"
 
 #include <algorithm>
@@ -8,6 +7,7 @@
 #include <string>
 
 #include "model/error.hpp"
+#include "model/families/humming/family.hpp"
 #include "model/families/setting_key_rows.hpp"
 #include "model/names.hpp"
 #include "model/numerics/rows.hpp"

@@ -1,4 +1,3 @@
-#include "model/families/humming/family.hpp"
 #include "model/families/humming/values.hpp"
 
 #include <algorithm>
@@ -7,6 +6,7 @@
 #include <string>
 
 #include "model/error.hpp"
+#include "model/families/humming/family.hpp"
 #include "model/families/row_blocks.hpp"
 #include "model/families/value_block.hpp"
 #include "model/layout/grains.hpp"
@@ -33,8 +33,8 @@ struct Matrix {
   layout::Role scale;
   layout::Role global;
 };
-constexpr std::array<Matrix, 2> kMatrices{
-    {{layout::Role::w13_weight, layout::Role::w13_weight_scale, layout::Role::w13_global_scale}, {layout::Role::w2_weight, layout::Role::w2_weight_scale, layout::Role::w2_global_scale}}};
+constexpr std::array<Matrix, 2> kMatrices{{{layout::Role::w13_weight, layout::Role::w13_weight_scale, layout::Role::w13_global_scale},
+                                           {layout::Role::w2_weight, layout::Role::w2_weight_scale, layout::Role::w2_global_scale}}};
 
 layout::Units& of(layout::LayerUnits& units, layout::Role role) { return units[static_cast<std::size_t>(role)]; }
 

@@ -13,7 +13,8 @@ struct ScaleRoles {
   layout::Role scale;
   layout::Role global;
 };
-constexpr std::array<ScaleRoles, 2> kScaleRoles{{{layout::Role::w13_weight_scale, layout::Role::w13_global_scale}, {layout::Role::w2_weight_scale, layout::Role::w2_global_scale}}};
+constexpr std::array<ScaleRoles, 2> kScaleRoles{
+    {{layout::Role::w13_weight_scale, layout::Role::w13_global_scale}, {layout::Role::w2_weight_scale, layout::Role::w2_global_scale}}};
 
 layout::Units& of(layout::LayerUnits& units, layout::Role role) { return units[static_cast<std::size_t>(role)]; }
 

@@ -1,7 +1,6 @@
 // Marlin: weight-only kernels for devices without the formats' own instructions. Rows stay in order; weights lie as the lanes of a warp read them,
 // scales along N first.
 
-#include "model/families/marlin/family.hpp"
 #include "model/families/memory.hpp"
 
 #include <algorithm>
@@ -12,6 +11,7 @@
 #include "model/families/building_block.hpp"
 #include "model/families/casts.hpp"
 #include "model/families/fragments.hpp"
+#include "model/families/marlin/family.hpp"
 #include "model/families/marlin/values.hpp"
 #include "model/families/ran.hpp"
 #include "model/fault.hpp"
@@ -73,7 +73,9 @@ layout::Layout& pad_intermediate(layout::Layout& layout, layout::Role role, cons
 }
 
 /// Reduction length of a weight as the kernel sees it.
-std::int64_t depth_of(layout::Role role, const Setting& setting) { return layout::is_w13(role) ? setting.padded.hidden : padded_intermediate(setting); }
+std::int64_t depth_of(layout::Role role, const Setting& setting) {
+  return layout::is_w13(role) ? setting.padded.hidden : padded_intermediate(setting);
+}
 
 layout::Layout weight(layout::Role role, const Setting& setting) {
   const int bits = row_of(setting.form.format).weight_bits;
@@ -195,7 +197,8 @@ constexpr BackendLayout mxfp4_row(std::string_view backend) {
 constexpr BackendLayout row(layout::WeightFormat format, deployment::Engine engine, std::string_view summary, std::span<const Need> needs,
                             layout::TensorPlan (*build)(layout::Role role, const Setting& setting), const Hooks& hooks, std::string_view path,
                             std::string_view symbol, bool takes_interleaved = true) {
-  const deployment::Versions engines = engine == deployment::kVllm2026_08 ? deployment::since(deployment::kVllm2026_08) : deployment::before(deployment::kVllm2026_08);
+  const deployment::Versions engines =
+      engine == deployment::kVllm2026_08 ? deployment::since(deployment::kVllm2026_08) : deployment::before(deployment::kVllm2026_08);
   return {.format = format,
           .backend = "MARLIN",
           .family = "marlin",
@@ -216,12 +219,13 @@ constexpr std::string_view kFp4Path = "vllm/model_executor/layers/quantization/u
 constexpr std::string_view kFp8Path = "vllm/model_executor/layers/quantization/utils/marlin_utils_fp8.py";
 
 constexpr BackendLayout nvfp4_row(deployment::Engine engine, std::span<const Need> needs) {
-  return row(layout::WeightFormat::nvfp4, engine, "as MXFP4 with groups of 16; scales S0E5M3 times a factor of the tensor, global scales divided by it",
-             needs, build_nvfp4, kNvfp4Hooks, kFp4Path, "prepare_nvfp4_moe_layer_for_marlin");
+  return row(layout::WeightFormat::nvfp4, engine,
+             "as MXFP4 with groups of 16; scales S0E5M3 times a factor of the tensor, global scales divided by it", needs, build_nvfp4, kNvfp4Hooks,
+             kFp4Path, "prepare_nvfp4_moe_layer_for_marlin");
 }
 constexpr BackendLayout mxfp8_row(deployment::Engine engine, std::span<const Need> needs) {
-  return row(layout::WeightFormat::mxfp8, engine, "weights of 8 bits in mma fragments; scales as those of MXFP4", needs, build_mxfp8, kNoHooks, kFp8Path,
-             "prepare_mxfp8_moe_layer_for_marlin");
+  return row(layout::WeightFormat::mxfp8, engine, "weights of 8 bits in mma fragments; scales as those of MXFP4", needs, build_mxfp8, kNoHooks,
+             kFp8Path, "prepare_mxfp8_moe_layer_for_marlin");
 }
 /// A block's scale is repeated over 128 neighbouring rows. Where gate and up alternate those are of both: a scale of either would count for half of
 /// the other's, so that order is not taken with blocks.

@@ -43,7 +43,8 @@ constexpr std::array kNeeds = {
          deployment::before(deployment::kVllm2026_08)),
     need("sizes", kMarlin, {}, kernel, error, run, "H a multiple of 64: the converter pads I of each shard to 64, where H is none of 128 to 128",
          "an assertion, or an error in the repacking or in the kernel", converter_takes,
-         "vllm quantization/utils/marlin_utils_fp4.py prepare_nvfp4_moe_layer_for_marlin at 7ca49fbe4", {}, deployment::since(deployment::kVllm2026_08)),
+         "vllm quantization/utils/marlin_utils_fp4.py prepare_nvfp4_moe_layer_for_marlin at 7ca49fbe4", {},
+         deployment::since(deployment::kVllm2026_08)),
     need("dtype", kMarlin, {}, kernel, error, read, "float16 or bfloat16; float16 alone at capability 75", "no such kernel", marlin_takes_dtype,
          "vllm csrc/moe/marlin_moe_wna16/ops.cu"),
 };

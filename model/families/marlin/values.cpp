@@ -1,12 +1,12 @@
 // Building blocks of Marlin's weight preparation that change values, and its whole conversions of NVFP4 and FP8 experts.
 
-#include "model/families/marlin/family.hpp"
 #include "model/families/marlin/values.hpp"
 
 #include <array>
 
 #include "model/error.hpp"
 #include "model/families/convert.hpp"
+#include "model/families/marlin/family.hpp"
 #include "model/families/value_block.hpp"
 #include "model/layout/grains.hpp"
 #include "model/layout/packed.hpp"
@@ -120,8 +120,9 @@ struct Pair {
   layout::Role scale_role;
   layout::Role global_role;
 };
-constexpr std::array<Pair, 2> kPairs{{{"w13", "w13_scale", "w13_scale_2", layout::Role::w13_weight, layout::Role::w13_weight_scale, layout::Role::w13_global_scale},
-                                      {"w2", "w2_scale", "w2_scale_2", layout::Role::w2_weight, layout::Role::w2_weight_scale, layout::Role::w2_global_scale}}};
+constexpr std::array<Pair, 2> kPairs{
+    {{"w13", "w13_scale", "w13_scale_2", layout::Role::w13_weight, layout::Role::w13_weight_scale, layout::Role::w13_global_scale},
+     {"w2", "w2_scale", "w2_scale_2", layout::Role::w2_weight, layout::Role::w2_weight_scale, layout::Role::w2_global_scale}}};
 
 /// Scales [E, groups, N].
 BlockTensor scale_tensor(const layout::Layout& layout, std::vector<std::uint8_t> bytes) {
@@ -159,7 +160,8 @@ BlockTensors nvfp4_moe(const BlockTensors& inputs, const BlockParams& params) {
 }
 
 /// Formats by the number of the parameter scale_mode.
-constexpr std::array<layout::WeightFormat, 3> kScaleModes{layout::WeightFormat::fp8_tensor, layout::WeightFormat::fp8_channel, layout::WeightFormat::fp8_block};
+constexpr std::array<layout::WeightFormat, 3> kScaleModes{layout::WeightFormat::fp8_tensor, layout::WeightFormat::fp8_channel,
+                                                          layout::WeightFormat::fp8_block};
 
 /// Given scales as [E, rows] or, in blocks, [E, rows, columns] of scales. They need not be the checkpoint's: gate and up may have a scale each.
 layout::Layout given_scales(Words block, const Pair& pair, const BlockTensor& scale, const Setting& setting) {

@@ -5,7 +5,7 @@
 
 namespace mx::families {
 
-extern const std::span<const NeedTable> kMoonepNeeds;  ///< needs.cpp
+extern const std::span<const NeedTable> kMoonepNeeds;           ///< needs.cpp
 extern const std::span<const KernelClassFacts> kMoonepClasses;  ///< needs.cpp
 
 extern const Family kMoonepFamily;

@@ -24,7 +24,8 @@ constexpr std::array kNeeds = {
     need(
         "dtype", kMoonEp, {}, engine, error, read, "bfloat16", "ValueError", [](const Placement& p) { return dtype_is(p, {"bfloat16"}); },
         "vllm config/vllm.py: moonep", {}, deployment::since(deployment::kVllm2026_11)),
-    need("activation", kMoonEp, {}, kernel_class, error, read, "SILU", "an assertion", is_silu, "E/moonep_experts.py apply", {}, deployment::since(deployment::kVllm2026_11)),
+    need("activation", kMoonEp, {}, kernel_class, error, read, "SILU", "an assertion", is_silu, "E/moonep_experts.py apply", {},
+         deployment::since(deployment::kVllm2026_11)),
     need(
         "relocated", kMoonEp, {}, kernel_class, error, read, "no relocated experts: the layout has slots of its own behind them", "ValueError",
         [](const Placement& p) { return !p.deployment.parallel.enable_eplb; }, "E/moonep_experts.py _supports_parallel_config", {},

@@ -13,7 +13,8 @@ namespace mx::families::blocks {
 
 /// Hopper's value layout: words of 4 bytes gathered from two rows 8 apart, bits scattered by fp4word. Rows and bytes are zero-padded as the version
 /// does. `mma_version` is 2 or 3.
-layout::Layout& hopper_mx_value(layout::Layout& layout, std::string_view rows, std::string_view cols, TritonKernels version, std::int64_t mma_version);
+layout::Layout& hopper_mx_value(layout::Layout& layout, std::string_view rows, std::string_view cols, TritonKernels version,
+                                std::int64_t mma_version);
 /// Hopper's scale layout for `num_warps` warps, a power of two; rows zero-padded to 32 * num_warps, columns to 2.
 layout::Layout& hopper_mx_scale(layout::Layout& layout, std::string_view rows, std::string_view cols, std::int64_t num_warps);
 /// Blackwell's value layout: row-major, rows padded to 128 bytes with what the version leaves there.

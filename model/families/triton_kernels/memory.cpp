@@ -1,7 +1,6 @@
 // triton_kernels: rows stay as loaded; weights and scales get the layout that the device's kernels read. The engine's own Triton kernels read FP8 as
 // it was loaded.
 
-#include "model/families/triton_kernels/family.hpp"
 #include "model/families/triton_kernels/memory.hpp"
 
 #include <array>
@@ -10,6 +9,7 @@
 #include "model/families/casts.hpp"
 #include "model/families/memory_rows.hpp"
 #include "model/families/triton_kernels/blocks.hpp"
+#include "model/families/triton_kernels/family.hpp"
 
 namespace mx::families {
 namespace {
@@ -95,7 +95,8 @@ void interleave_last_axis(layout::Layout& layout, layout::Role role) {
 
 layout::TensorPlan triton_plan(layout::Role role, const Setting& setting, LastAxis last_axis) {
   const layout::Cast& cast = layout::is_bias(role) ? cast_named("bf16_to_f32") : layout::kKeep;
-  layout::Layout layout = layout::loaded(role, setting.sizes, setting.padded, setting.form, layout::is_bias(role) ? cast.to_bits : layout::unit_bits(role));
+  layout::Layout layout =
+      layout::loaded(role, setting.sizes, setting.padded, setting.form, layout::is_bias(role) ? cast.to_bits : layout::unit_bits(role));
   if (layout::is_bias(role) && layout::is_w13(role)) layout.merge({layout.view()[1].name, layout.view()[2].name}, "rows");
   const bool interleaves = last_axis == LastAxis::halves_interleaved && layout::is_w13(role);
   if (interleaves) interleave_last_axis(layout, role);
@@ -141,8 +142,8 @@ constexpr layout::Source source_of(deployment::Versions engines) {
           engines.has(deployment::kVllm2026_05) ? "7e1b45a09252a5b513cd83116aa7a2f310220c34" : "017e9f4448b700e85ee16023287b025693c72b9e"};
 }
 
-constexpr BackendLayout row(std::string_view backend, std::string_view summary, deployment::Versions engines, deployment::Versions standard, std::span<const Need> needs,
-                            layout::TensorPlan (*build)(layout::Role role, const Setting& setting)) {
+constexpr BackendLayout row(std::string_view backend, std::string_view summary, deployment::Versions engines, deployment::Versions standard,
+                            std::span<const Need> needs, layout::TensorPlan (*build)(layout::Role role, const Setting& setting)) {
   return {.format = layout::WeightFormat::mxfp4,
           .backend = backend,
           .family = "triton_kernels",
@@ -168,18 +169,23 @@ constexpr std::string_view kUnfused2026_05 = "rows as loaded; sm90, sm100 and gf
 constexpr BackendLayout fp8(layout::WeightFormat format, std::string_view backend) { return fp8_as_loaded_row("triton_kernels", format, backend); }
 
 /// What was run stops before the last layout.
-constexpr BackendLayout swizzled(std::string_view backend, std::string_view summary, deployment::Versions engines, deployment::Versions standard, std::span<const Need> needs,
-                                 layout::TensorPlan (*build)(layout::Role role, const Setting& setting)) {
+constexpr BackendLayout swizzled(std::string_view backend, std::string_view summary, deployment::Versions engines, deployment::Versions standard,
+                                 std::span<const Need> needs, layout::TensorPlan (*build)(layout::Role role, const Setting& setting)) {
   return of_library(by_parts(row(backend, summary, engines, standard, needs, build), kLastLayoutStandIn), "triton_kernels");
 }
 
 constexpr std::array<BackendLayout, 13> kRows{{
-    swizzled("TRITON", kTriton2026_05, deployment::before(deployment::kVllm2026_08), deployment::before(deployment::kVllm2026_08), kTritonNeeds, build_triton),
-    swizzled("TRITON", kTriton2026_08, deployment::since(deployment::kVllm2026_08), deployment::since(deployment::kVllm2026_08), kTritonNeeds, build_triton),
-    swizzled("TRITON_UNFUSED", kUnfused2026_05, deployment::before(deployment::kVllm2026_08), deployment::before(deployment::kVllm2026_08), kUnfusedNeeds, build_unfused),
-    swizzled("TRITON_UNFUSED", kTriton2026_08, deployment::since(deployment::kVllm2026_08), deployment::since(deployment::kVllm2026_08), kUnfusedNeeds, build_unfused),
+    swizzled("TRITON", kTriton2026_05, deployment::before(deployment::kVllm2026_08), deployment::before(deployment::kVllm2026_08), kTritonNeeds,
+             build_triton),
+    swizzled("TRITON", kTriton2026_08, deployment::since(deployment::kVllm2026_08), deployment::since(deployment::kVllm2026_08), kTritonNeeds,
+             build_triton),
+    swizzled("TRITON_UNFUSED", kUnfused2026_05, deployment::before(deployment::kVllm2026_08), deployment::before(deployment::kVllm2026_08),
+             kUnfusedNeeds, build_unfused),
+    swizzled("TRITON_UNFUSED", kTriton2026_08, deployment::since(deployment::kVllm2026_08), deployment::since(deployment::kVllm2026_08),
+             kUnfusedNeeds, build_unfused),
     swizzled("AITER_MXFP4_FP8", kUnfused2026_05, deployment::before(deployment::kVllm2026_08), deployment::kNever, kAiterNeeds, build_unfused),
-    swizzled("AITER_MXFP4_FP8", kTriton2026_08, deployment::since(deployment::kVllm2026_08), deployment::since(deployment::kVllm2026_08), kAiterNeeds, build_unfused),
+    swizzled("AITER_MXFP4_FP8", kTriton2026_08, deployment::since(deployment::kVllm2026_08), deployment::since(deployment::kVllm2026_08), kAiterNeeds,
+             build_unfused),
     fp8(layout::WeightFormat::fp8_tensor, "TRITON"),
     fp8(layout::WeightFormat::fp8_channel, "TRITON"),
     fp8(layout::WeightFormat::fp8_block, "TRITON"),

@@ -22,7 +22,8 @@ constexpr std::array<Names, 1> kTritonMonolithic = {"OAITritonMxfp4ExpertsMonoli
 constexpr std::array kNeeds = {
     need(
         "device", kTritonKernels, {}, kernel, error, read, "cuda or rocm", "no Triton",
-        [](const Placement& p) { return is_on(p, deployment::PlatformKind::cuda) || is_on(p, deployment::PlatformKind::rocm); }, "triton-lang/triton python/triton_kernels"),
+        [](const Placement& p) { return is_on(p, deployment::PlatformKind::cuda) || is_on(p, deployment::PlatformKind::rocm); },
+        "triton-lang/triton python/triton_kernels"),
     need("architectures", kTritonKernels, {}, kernel, error, assumed, "the architectures that triton_kernels takes", "not known", nullptr,
          "no public text", "vllm issue 40301"),
     need(

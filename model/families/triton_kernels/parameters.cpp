@@ -1,12 +1,12 @@
 // Words for what triton_kernels' converters look at.
 
-#include "model/families/triton_kernels/family.hpp"
 #include "model/families/triton_kernels/parameters.hpp"
 
 #include <array>
 
 #include "model/error.hpp"
 #include "model/families/setting_key_rows.hpp"
+#include "model/families/triton_kernels/family.hpp"
 #include "model/names.hpp"
 #include "model/numerics/rows.hpp"
 

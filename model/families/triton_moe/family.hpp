@@ -5,9 +5,9 @@
 
 namespace mx::families {
 
-extern const std::span<const NeedTable> kTritonMoeNeeds;  ///< needs.cpp
+extern const std::span<const NeedTable> kTritonMoeNeeds;           ///< needs.cpp
 extern const std::span<const KernelClassFacts> kTritonMoeClasses;  ///< needs.cpp
-extern const std::span<const ExecutionRow> kTritonMoeExecutions;  ///< arithmetic.cpp
+extern const std::span<const ExecutionRow> kTritonMoeExecutions;   ///< arithmetic.cpp
 
 extern const Family kTritonMoeFamily;
 

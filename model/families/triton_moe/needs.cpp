@@ -45,7 +45,9 @@ constexpr std::array kMxfp8Needs = {
         "E/mxfp8_native_moe.py fused_moe_mxfp8_native", {}, deployment::since(deployment::kVllm2026_08)),
     need(
         "uninterleaved_limit", kEmulated, {}, kernel_class, error, read, "a limit with SWIGLUOAI_UNINTERLEAVE", "ValueError",
-        [](const Placement& p) { return !activation_is(p, {"SWIGLUOAI_UNINTERLEAVE"}) || deployment::constants_of(p.deployment.layer).swiglu_limit.has_value(); },
+        [](const Placement& p) {
+          return !activation_is(p, {"SWIGLUOAI_UNINTERLEAVE"}) || deployment::constants_of(p.deployment.layer).swiglu_limit.has_value();
+        },
         "E/mxfp8_emulation_moe.py activation", {}, deployment::since(deployment::kVllm2026_08)),
 };
 

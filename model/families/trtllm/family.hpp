@@ -5,12 +5,12 @@
 
 namespace mx::families {
 
-extern const std::span<const BackendLayout> kTrtllmLayouts;  ///< memory.cpp
-extern const std::span<const BuildingBlock> kTrtllmBlocks;  ///< building_blocks.cpp
-extern const std::span<const BlockInput> kTrtllmInputs;  ///< block_inputs.cpp
-extern const std::span<const NeedTable> kTrtllmNeeds;  ///< needs.cpp
+extern const std::span<const BackendLayout> kTrtllmLayouts;     ///< memory.cpp
+extern const std::span<const BuildingBlock> kTrtllmBlocks;      ///< building_blocks.cpp
+extern const std::span<const BlockInput> kTrtllmInputs;         ///< block_inputs.cpp
+extern const std::span<const NeedTable> kTrtllmNeeds;           ///< needs.cpp
 extern const std::span<const KernelClassFacts> kTrtllmClasses;  ///< needs.cpp
-extern const std::span<const ExecutionRow> kTrtllmExecutions;  ///< arithmetic.cpp
+extern const std::span<const ExecutionRow> kTrtllmExecutions;   ///< arithmetic.cpp
 
 extern const Family kTrtllmFamily;
 

@@ -131,11 +131,11 @@ constexpr std::array<BackendLayout, 7> kRows{
                                "w13 and its scales up then gate; rows shuffled in blocks of 16, columns in blocks of 128; scales at least 1e-10",
                                kBlockNeeds, build_fp8_block)),
         "scales were not recorded")),
-    changed_in_november(
-        flashinfer(by_parts(fp8(layout::WeightFormat::mxfp8, "w13 rows up 0, gate 0, up 1, ..; all rows shuffled in blocks of 32; scales in the 128x4 tile",
-                                kMxfp8Needs, build_mxfp8),
-                            kTileStandIn)),
-        "I is padded to 128 and H to 256", "Q/flashinfer_utils.py align_mxfp8_moe_weights_for_fi_trtllm"),
+    changed_in_november(flashinfer(by_parts(fp8(layout::WeightFormat::mxfp8,
+                                                "w13 rows up 0, gate 0, up 1, ..; all rows shuffled in blocks of 32; scales in the 128x4 tile",
+                                                kMxfp8Needs, build_mxfp8),
+                                            kTileStandIn)),
+                        "I is padded to 128 and H to 256", "Q/flashinfer_utils.py align_mxfp8_moe_weights_for_fi_trtllm"),
 };
 
 }  // namespace

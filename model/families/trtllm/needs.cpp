@@ -203,7 +203,8 @@ constexpr std::array kNeeds = {
         "E/trtllm_fp8_moe.py _apply_per_tensor, _apply_block_scale at 7ca49fbe4", {}, deployment::since(deployment::kVllm2026_08)),
     need(
         "block_activation", kTrtllmMonolithic, {}, kernel_class, error, read, "SILU with block or MX scales, though the class lists RELU2_NO_MUL",
-        "an assertion", [](const Placement& p) { return is_per_tensor(p) || is_silu(p); }, "E/trtllm_fp8_moe.py apply", {}, deployment::before(deployment::kVllm2026_08)),
+        "an assertion", [](const Placement& p) { return is_per_tensor(p) || is_silu(p); }, "E/trtllm_fp8_moe.py apply", {},
+        deployment::before(deployment::kVllm2026_08)),
     need(
         "block_activation", kTrtllmMonolithic, {}, kernel, error, read, "no RELU2_NO_MUL with block scales, though the class takes it",
         "NotImplementedError: DeepSeekFp8 only supports ActivationType::Swiglu",

@@ -5,10 +5,10 @@
 
 namespace mx::families {
 
-extern const std::span<const BackendLayout> kVllmCutlassLayouts;  ///< memory.cpp
-extern const std::span<const NeedTable> kVllmCutlassNeeds;  ///< needs.cpp
+extern const std::span<const BackendLayout> kVllmCutlassLayouts;     ///< memory.cpp
+extern const std::span<const NeedTable> kVllmCutlassNeeds;           ///< needs.cpp
 extern const std::span<const KernelClassFacts> kVllmCutlassClasses;  ///< needs.cpp
-extern const std::span<const ExecutionRow> kVllmCutlassExecutions;  ///< arithmetic.cpp
+extern const std::span<const ExecutionRow> kVllmCutlassExecutions;   ///< arithmetic.cpp
 
 extern const Family kVllmCutlassFamily;
 

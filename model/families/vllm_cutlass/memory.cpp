@@ -12,7 +12,9 @@ namespace {
 layout::TensorPlan build(layout::Role role, const Setting& setting) { return nvfp4_tiled(role, setting, rows_kept); }
 
 constexpr BackendLayout fp8(layout::WeightFormat format, std::string_view backend) { return fp8_as_loaded_row("vllm_cutlass", format, backend); }
-constexpr BackendLayout hpc(layout::WeightFormat format) { return fp8_as_loaded_row("vllm_cutlass", format, "HPC", deployment::since(deployment::kVllm2026_08)); }
+constexpr BackendLayout hpc(layout::WeightFormat format) {
+  return fp8_as_loaded_row("vllm_cutlass", format, "HPC", deployment::since(deployment::kVllm2026_08));
+}
 
 constexpr std::array<BackendLayout, 7> kRows{
     nvfp4_tiled_row("vllm_cutlass", "VLLM_CUTLASS", kNvfp4Kept, deployment::since(deployment::kVllm2026_05), build),

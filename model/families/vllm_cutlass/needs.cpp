@@ -25,7 +25,8 @@ constexpr std::array kNeeds = {
     need(
         "device", kCutlass, {}, kernel, error, read, "capability 100 to 119", "No compiled MXFP4 experts quant kernel",
         [](const Placement& p) { return cuda_in(p, 100, 119); },
-        "vllm csrc/libtorch_stable/quantization/fp4/mxfp4_experts_quant.cu mxfp4_experts_quant_sm_supported at 7ca49fbe4", {}, deployment::since(deployment::kVllm2026_08)),
+        "vllm csrc/libtorch_stable/quantization/fp4/mxfp4_experts_quant.cu mxfp4_experts_quant_sm_supported at 7ca49fbe4", {},
+        deployment::since(deployment::kVllm2026_08)),
     need(
         "sizes", kCutlass, {}, kernel_class, error, read, "rows and scale columns in whole tiles of 128 x 4: nothing pads", "a reshape error",
         [](const Placement& p) {

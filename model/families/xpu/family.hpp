@@ -5,10 +5,10 @@
 
 namespace mx::families {
 
-extern const std::span<const BackendLayout> kXpuLayouts;  ///< memory.cpp
-extern const std::span<const NeedTable> kXpuNeeds;  ///< needs.cpp
+extern const std::span<const BackendLayout> kXpuLayouts;     ///< memory.cpp
+extern const std::span<const NeedTable> kXpuNeeds;           ///< needs.cpp
 extern const std::span<const KernelClassFacts> kXpuClasses;  ///< needs.cpp
-extern const std::span<const ExecutionRow> kXpuExecutions;  ///< arithmetic.cpp
+extern const std::span<const ExecutionRow> kXpuExecutions;   ///< arithmetic.cpp
 
 extern const Family kXpuFamily;
 

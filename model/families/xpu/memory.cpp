@@ -36,12 +36,14 @@ constexpr BackendLayout transposed_2026_05(layout::WeightFormat format) {
   return transposed(format, deployment::before(deployment::kVllm2026_08), "weights transposed, [K, N]; scales as loaded", build_2026_05);
 }
 constexpr BackendLayout transposed_2026_08(layout::WeightFormat format) {
-  return transposed(format, deployment::since(deployment::kVllm2026_08), "weights and scales with rows and columns transposed, [K, N]", build_2026_08);
+  return transposed(format, deployment::since(deployment::kVllm2026_08), "weights and scales with rows and columns transposed, [K, N]",
+                    build_2026_08);
 }
 
 constexpr std::array<BackendLayout, 8> kRows{
     as_loaded_row("xpu", "XPU"),
-    transposed(layout::WeightFormat::fp8_tensor, deployment::since(deployment::kVllm2026_05), "weights transposed, [K, N]; scales as loaded", build_2026_05),
+    transposed(layout::WeightFormat::fp8_tensor, deployment::since(deployment::kVllm2026_05), "weights transposed, [K, N]; scales as loaded",
+               build_2026_05),
     transposed_2026_05(layout::WeightFormat::fp8_channel),
     transposed_2026_08(layout::WeightFormat::fp8_channel),
     transposed_2026_05(layout::WeightFormat::fp8_block),

@@ -20,8 +20,8 @@ constexpr std::array<Names, 2> kXpu = {"XPUExpertsMXFp4", "XPUExpertsMxFp4"};
 
 constexpr std::array kNeeds = {
     need(
-        "device", kXpu, {}, kernel_class, error, read, "xpu", "no such kernel", [](const Placement& p) { return is_on(p, deployment::PlatformKind::xpu); },
-        "E/xpu_moe.py: vllm_xpu_kernels"),
+        "device", kXpu, {}, kernel_class, error, read, "xpu", "no such kernel",
+        [](const Placement& p) { return is_on(p, deployment::PlatformKind::xpu); }, "E/xpu_moe.py: vllm_xpu_kernels"),
     need("kernel_sizes", kXpu, {}, kernel, error, assumed, "sizes, dtypes and activations of the kernels", "not known", nullptr,
          "vllm_xpu_kernels xpu_fused_moe is not public text"),
 };
@@ -34,8 +34,8 @@ constexpr std::array<Names, 4> kXpu = {"XPUExpertsFp8", "XPUExpertsMxfp8", "XPUE
 
 constexpr std::array kNeeds = {
     need(
-        "device", kXpu, {}, kernel_class, error, read, "xpu", "no such kernel", [](const Placement& p) { return is_on(p, deployment::PlatformKind::xpu); },
-        "E/xpu_moe.py"),
+        "device", kXpu, {}, kernel_class, error, read, "xpu", "no such kernel",
+        [](const Placement& p) { return is_on(p, deployment::PlatformKind::xpu); }, "E/xpu_moe.py"),
     need("kernel_sizes", kXpu, {}, kernel, error, assumed, "sizes, dtypes and activations of the kernels", "not known", nullptr,
          "vllm_xpu_kernels xpu_fused_moe is not public text"),
 };

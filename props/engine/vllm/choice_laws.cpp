@@ -13,8 +13,8 @@
 namespace mx::props {
 namespace {
 
-using engine::Decision;
 using deployment::Deployment;
+using engine::Decision;
 
 RestatedAnswer answer_of(std::string_view oracle, const Decision& decision) {
   if (decision.refusal) return {.error_type = decision.refusal->error_type};

@@ -26,7 +26,8 @@ inline constexpr int kUsualCases = 3000;
 /// Random deployments of random oracles.
 Outcome on_random(const Law& law, const DeploymentKind& kind, const std::function<void(std::string_view, const deployment::Deployment&)>& check);
 /// The same for one oracle.
-Outcome on_random(const Law& law, std::string_view oracle, const DeploymentKind& kind, const std::function<void(const deployment::Deployment&)>& check);
+Outcome on_random(const Law& law, std::string_view oracle, const DeploymentKind& kind,
+                  const std::function<void(const deployment::Deployment&)>& check);
 
 /// Fails the case with the deployment as a file that `mxact select` reads.
 void require(bool holds, const std::string& what, const Decided& decided);

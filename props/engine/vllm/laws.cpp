@@ -5,15 +5,15 @@
 #include <array>
 #include <vector>
 
-#include "props/engine/vllm/version_laws.hpp"
 #include "props/engine/vllm/law_tools.hpp"
+#include "props/engine/vllm/version_laws.hpp"
 #include "props/failure_file.hpp"
 
 namespace mx::props {
 namespace {
 
-using engine::Decision;
 using deployment::Deployment;
+using engine::Decision;
 
 constexpr std::array kLaws = {
     Law{"O1/takes", "the class that is chosen takes the layer: each of its own conditions holds", choice_takes_the_layer},

@@ -141,7 +141,8 @@ constexpr RestatedClass of(Engine since, Engine until, RestatedClass row) {
   row.until = until;
   return row;
 }
-constexpr RestatedClass mxfp8_class(Text name, Holds device, Says last, Holds refused = [](const Facts&) { return false; }) {
+constexpr RestatedClass mxfp8_class(
+    Text name, Holds device, Says last, Holds refused = [](const Facts&) { return false; }) {
   return {.name = name,
           .device = device,
           .activations = kEleven,

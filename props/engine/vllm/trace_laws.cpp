@@ -13,9 +13,9 @@
 namespace mx::props {
 namespace {
 
+using deployment::Deployment;
 using engine::Candidate;
 using engine::Decision;
-using deployment::Deployment;
 using Text = std::string_view;
 
 constexpr Text kErrorTypes = "ValueError NotImplementedError ModuleNotFoundError KeyError";

@@ -10,8 +10,8 @@
 namespace mx::props {
 namespace {
 
-using engine::Decision;
 using deployment::Deployment;
+using engine::Decision;
 using Text = std::string_view;
 
 /// Variables that steer the search of an unspecific request.
@@ -51,7 +51,8 @@ Outcome wish_is_met_or_refused(const Law& law) {
     for (Text name : kSteering) {
       if (!is_read_by_classes(name)) deployment.env.erase(std::string(name));
     }
-    require(same_answer(it.decision, engine::select(deployment::kVllm2026_05, oracle, deployment)), "a variable changes a wish", {oracle, drawn, it.decision});
+    require(same_answer(it.decision, engine::select(deployment::kVllm2026_05, oracle, deployment)), "a variable changes a wish",
+            {oracle, drawn, it.decision});
   });
 }
 
@@ -186,7 +187,8 @@ Outcome requested_key_is_honoured(const Law& law) {
       Deployment by_caller = deployment;
       by_caller.activation_key = std::string(key);
       by_caller.quantization_override = "unset";
-      require(same_answer(it.decision, engine::select(deployment::kVllm2026_05, "mxfp4", by_caller)), "the caller's key and the override differ in effect", it);
+      require(same_answer(it.decision, engine::select(deployment::kVllm2026_05, "mxfp4", by_caller)),
+              "the caller's key and the override differ in effect", it);
     }
   });
 }

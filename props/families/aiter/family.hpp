@@ -6,7 +6,7 @@
 namespace mx::props {
 
 extern const std::span<const BlockFormula> kAiterBlocks;  ///< building_blocks.cpp
-extern const std::span<const Takes> kAiterTakes;  ///< takes.cpp
+extern const std::span<const Takes> kAiterTakes;          ///< takes.cpp
 extern const FamilyFormulas kAiterFormulas;
 
 }  // namespace mx::props

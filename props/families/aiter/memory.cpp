@@ -11,8 +11,8 @@ namespace {
 
 using families::Arch;
 using families::ConverterActivation;
-using layout::Role;
 using families::Setting;
+using layout::Role;
 using layout::WeightFormat;
 
 Memory a16w4_weight(const Matrix& sizes, bool gate_up) {
@@ -32,9 +32,12 @@ void draw_bf16(Setting& setting) {
 }
 
 /// The triton way: nothing moves.
-bool is_strided(const Setting& setting) { return setting.engine == deployment::kVllm2026_08 && is_standard(setting) && setting.arch == Arch::gfx1250; }
+bool is_strided(const Setting& setting) {
+  return setting.engine == deployment::kVllm2026_08 && is_standard(setting) && setting.arch == Arch::gfx1250;
+}
 bool is_situ(const Setting& setting) {
-  return setting.engine == deployment::kVllm2026_08 && is_standard(setting) && !is_strided(setting) && setting.activation == ConverterActivation::situ;
+  return setting.engine == deployment::kVllm2026_08 && is_standard(setting) && !is_strided(setting) &&
+         setting.activation == ConverterActivation::situ;
 }
 
 Matrix bf16_matrix(Role role, const Setting& setting) {
@@ -93,19 +96,20 @@ constexpr BackendFormula bf16(deployment::Versions engines, bool (*halves_meet)(
           bf16_place,          gate_then_up,       nullptr, halves_meet, f32_bias, nullptr,   stacks_bf16};
 }
 constexpr BackendFormula fp8(WeightFormat format) {
-  return {format, "AITER", deployment::since(deployment::kVllm2026_05), 32, 64, draw_fp8, loaded, fp8_place, as_loaded, nullptr, nullptr, fp8_cast, fp8_reading};
+  return {format,   "AITER",    deployment::since(deployment::kVllm2026_05), 32, 64, draw_fp8, loaded, fp8_place, as_loaded, nullptr, nullptr,
+          fp8_cast, fp8_reading};
 }
 
 constexpr std::array<BackendFormula, 7> kFormulas{{
     bf16(deployment::before(deployment::kVllm2026_08), was_in_pairs),
     bf16(deployment::since(deployment::kVllm2026_08), nullptr),
-    {WeightFormat::mxfp4, "AITER_MXFP4_MXFP4", deployment::since(deployment::kVllm2026_05), 64, 64, nullptr, loaded_with_f32_bias, mxfp4_place, as_loaded, nullptr, nullptr,
-     f32_bias, nullptr, stacks_scales},
+    {WeightFormat::mxfp4, "AITER_MXFP4_MXFP4", deployment::since(deployment::kVllm2026_05), 64, 64, nullptr, loaded_with_f32_bias, mxfp4_place,
+     as_loaded, nullptr, nullptr, f32_bias, nullptr, stacks_scales},
     fp8(WeightFormat::fp8_tensor),
     fp8(WeightFormat::fp8_channel),
     fp8(WeightFormat::fp8_block),
-    {WeightFormat::mxfp8, "AITER_MXFP8", deployment::since(deployment::kVllm2026_08), 128, 128, nullptr, loaded, mxfp8_place, as_loaded, nullptr, nullptr, nullptr, nullptr,
-     stacks_w2_scales},
+    {WeightFormat::mxfp8, "AITER_MXFP8", deployment::since(deployment::kVllm2026_08), 128, 128, nullptr, loaded, mxfp8_place, as_loaded, nullptr,
+     nullptr, nullptr, nullptr, stacks_w2_scales},
 }};
 
 }  // namespace

@@ -9,8 +9,8 @@
 namespace mx::props {
 namespace {
 
-using layout::Role;
 using families::Setting;
+using layout::Role;
 
 /// Gate and up each filled up to 64 rows, the columns of w2 with them; one shard as FlashInfer's.
 Matrix own_matrix(Role role, const Setting& setting) {

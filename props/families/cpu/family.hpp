@@ -6,7 +6,7 @@
 namespace mx::props {
 
 extern const std::span<const BlockFormula> kCpuBlocks;  ///< building_blocks.cpp
-extern const std::span<const Takes> kCpuTakes;  ///< takes.cpp
+extern const std::span<const Takes> kCpuTakes;          ///< takes.cpp
 extern const FamilyFormulas kCpuFormulas;
 
 }  // namespace mx::props

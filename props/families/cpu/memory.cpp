@@ -8,8 +8,8 @@
 namespace mx::props {
 namespace {
 
-using layout::Role;
 using families::Setting;
+using layout::Role;
 using layout::WeightFormat;
 
 Memory fp4_place(Role role, const Setting&, const Matrix& sizes) {
@@ -24,9 +24,12 @@ Memory fp8_place(Role role, const Setting&, const Matrix& sizes) {
 }
 
 constexpr std::array<BackendFormula, 3> kFormulas{{
-    {WeightFormat::mxfp4, "CPU", deployment::since(deployment::kVllm2026_05), 32, 64, nullptr, loaded_with_f32_bias, fp4_place, as_loaded, nullptr, nullptr, f32_bias},
-    {WeightFormat::fp8_tensor, "CPU", deployment::since(deployment::kVllm2026_05), 32, 64, nullptr, loaded, fp8_place, as_loaded, nullptr, nullptr, nullptr},
-    {WeightFormat::fp8_block, "CPU", deployment::since(deployment::kVllm2026_05), 32, 64, nullptr, loaded, fp8_place, as_loaded, nullptr, nullptr, nullptr},
+    {WeightFormat::mxfp4, "CPU", deployment::since(deployment::kVllm2026_05), 32, 64, nullptr, loaded_with_f32_bias, fp4_place, as_loaded, nullptr,
+     nullptr, f32_bias},
+    {WeightFormat::fp8_tensor, "CPU", deployment::since(deployment::kVllm2026_05), 32, 64, nullptr, loaded, fp8_place, as_loaded, nullptr, nullptr,
+     nullptr},
+    {WeightFormat::fp8_block, "CPU", deployment::since(deployment::kVllm2026_05), 32, 64, nullptr, loaded, fp8_place, as_loaded, nullptr, nullptr,
+     nullptr},
 }};
 
 }  // namespace

@@ -6,7 +6,7 @@
 namespace mx::props {
 
 extern const std::span<const BlockFormula> kCutedslBlocks;  ///< building_blocks.cpp
-extern const std::span<const Takes> kCutedslTakes;  ///< takes.cpp
+extern const std::span<const Takes> kCutedslTakes;          ///< takes.cpp
 extern const FamilyFormulas kCutedslFormulas;
 
 }  // namespace mx::props

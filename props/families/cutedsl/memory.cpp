@@ -10,10 +10,12 @@ namespace mx::props {
 namespace {
 
 using families::ConverterActivation;
-using layout::Role;
 using families::Setting;
+using layout::Role;
 
-bool takes_pairs(const Setting& setting) { return setting.engine == deployment::kVllm2026_08 && setting.activation == ConverterActivation::swigluoai; }
+bool takes_pairs(const Setting& setting) {
+  return setting.engine == deployment::kVllm2026_08 && setting.activation == ConverterActivation::swigluoai;
+}
 
 /// [up; gate], then 64 rows of each in turn.
 Matrix in_blocks_matrix(Role role, const Setting& setting) {

@@ -6,7 +6,7 @@
 namespace mx::props {
 
 extern const std::span<const BlockFormula> kCutlassW4a8Blocks;  ///< building_blocks.cpp
-extern const std::span<const Takes> kCutlassW4a8Takes;  ///< takes.cpp
+extern const std::span<const Takes> kCutlassW4a8Takes;          ///< takes.cpp
 extern const FamilyFormulas kCutlassW4a8Formulas;
 
 }  // namespace mx::props

@@ -8,8 +8,8 @@
 namespace mx::props {
 namespace {
 
-using layout::Role;
 using families::Setting;
+using layout::Role;
 
 /// Eight codes for each scale.
 Matrix matrix(Role role, const Setting& setting) { return layout::is_scale(role) ? loaded_matrix(role, setting, 64) : loaded_matrix(role, setting); }
@@ -34,11 +34,13 @@ double scale(const Setting&, std::uint64_t unit, double second) { return -e4m3_n
 Reading reading(const Setting&) { return {weight, scale}; }
 
 constexpr std::array<BackendFormula, 1> kFormulas{{
-    {layout::WeightFormat::int4, "CUTLASS", deployment::since(deployment::kVllm2026_05), 256, 256, nullptr, matrix, place, as_loaded, nullptr, nullptr, cast, reading},
+    {layout::WeightFormat::int4, "CUTLASS", deployment::since(deployment::kVllm2026_05), 256, 256, nullptr, matrix, place, as_loaded, nullptr,
+     nullptr, cast, reading},
 }};
 
 }  // namespace
 
-constinit const FamilyFormulas kCutlassW4a8Formulas{.name = "cutlass_w4a8", .backends = kFormulas, .takes = &kCutlassW4a8Takes, .blocks = &kCutlassW4a8Blocks};
+constinit const FamilyFormulas kCutlassW4a8Formulas{
+    .name = "cutlass_w4a8", .backends = kFormulas, .takes = &kCutlassW4a8Takes, .blocks = &kCutlassW4a8Blocks};
 
 }  // namespace mx::props

@@ -6,7 +6,7 @@
 namespace mx::props {
 
 extern const std::span<const BlockFormula> kDeepgemmBlocks;  ///< building_blocks.cpp
-extern const std::span<const Takes> kDeepgemmTakes;  ///< takes.cpp
+extern const std::span<const Takes> kDeepgemmTakes;          ///< takes.cpp
 extern const FamilyFormulas kDeepgemmFormulas;
 
 }  // namespace mx::props

@@ -10,8 +10,8 @@ namespace mx::props {
 namespace {
 
 using families::Arch;
-using layout::Role;
 using families::Setting;
+using layout::Role;
 using layout::WeightFormat;
 
 bool upcasts(const Setting& setting) { return setting.engine == deployment::kVllm2026_05; }
@@ -124,15 +124,16 @@ Memory mega_place(Role role, const Setting&, const Matrix& sizes) {
 RowPair mega_rows(std::int64_t i, std::int64_t, const Setting&) { return {i / 8 * 16 + i % 8, i / 8 * 16 + 8 + i % 8}; }
 
 constexpr std::array<BackendFormula, 7> kFormulas{{
-    {WeightFormat::mxfp4, "DEEPGEMM_MEGA_MOE", deployment::since(deployment::kVllm2026_05), 128, 128, nullptr, mega_matrix, mega_place, mega_rows, nullptr, nullptr, nullptr},
-    {WeightFormat::mxfp4, "DEEPGEMM_MXFP4", deployment::since(deployment::kVllm2026_05), 32, 256, nullptr, mxfp4_matrix, mxfp4_place, as_loaded, nullptr, nullptr, mxfp4_cast,
-     mxfp4_reading},
+    {WeightFormat::mxfp4, "DEEPGEMM_MEGA_MOE", deployment::since(deployment::kVllm2026_05), 128, 128, nullptr, mega_matrix, mega_place, mega_rows,
+     nullptr, nullptr, nullptr},
+    {WeightFormat::mxfp4, "DEEPGEMM_MXFP4", deployment::since(deployment::kVllm2026_05), 32, 256, nullptr, mxfp4_matrix, mxfp4_place, as_loaded,
+     nullptr, nullptr, mxfp4_cast, mxfp4_reading},
     fp8("DEEPGEMM"),
     fp8("BATCHED_DEEPGEMM"),
     fp8_e8m0("DEEPGEMM"),
     fp8_e8m0("BATCHED_DEEPGEMM"),
-    {WeightFormat::mxfp8, "DEEPGEMM", deployment::since(deployment::kVllm2026_08), 32, 256, [](Setting& setting) { setting.arch = Arch::sm100; }, mxfp8_matrix, mxfp8_place,
-     as_loaded, nullptr, nullptr, nullptr},
+    {WeightFormat::mxfp8, "DEEPGEMM", deployment::since(deployment::kVllm2026_08), 32, 256, [](Setting& setting) { setting.arch = Arch::sm100; },
+     mxfp8_matrix, mxfp8_place, as_loaded, nullptr, nullptr, nullptr},
 }};
 
 }  // namespace

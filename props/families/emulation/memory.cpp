@@ -10,7 +10,8 @@ namespace {
 
 constexpr std::array<BackendFormula, 3> kFormulas{{
     mxfp4_as_loaded("EMULATION"),
-    {layout::WeightFormat::nvfp4, "EMULATION", deployment::since(deployment::kVllm2026_05), 32, 64, nullptr, loaded_bits, kept_place, as_loaded, nullptr, nullptr, nullptr},
+    {layout::WeightFormat::nvfp4, "EMULATION", deployment::since(deployment::kVllm2026_05), 32, 64, nullptr, loaded_bits, kept_place, as_loaded,
+     nullptr, nullptr, nullptr},
     fp8_as_loaded(layout::WeightFormat::mxfp8, "EMULATION", deployment::since(deployment::kVllm2026_08)),
 }};
 

@@ -6,7 +6,7 @@
 namespace mx::props {
 
 extern const std::span<const BlockFormula> kFlashinferCutlassBlocks;  ///< building_blocks.cpp
-extern const std::span<const Takes> kFlashinferCutlassTakes;  ///< takes.cpp
+extern const std::span<const Takes> kFlashinferCutlassTakes;          ///< takes.cpp
 extern const FamilyFormulas kFlashinferCutlassFormulas;
 
 }  // namespace mx::props

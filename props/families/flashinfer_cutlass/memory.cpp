@@ -9,8 +9,8 @@
 namespace mx::props {
 namespace {
 
-using layout::Role;
 using families::Setting;
+using layout::Role;
 using layout::WeightFormat;
 
 /// All up rows, then all gate rows.
@@ -38,7 +38,18 @@ void draw_mixed(Setting& setting) {
 }
 
 constexpr BackendFormula mxfp4(std::string_view backend, PlaceOf place, void (*draw)(Setting&)) {
-  return {WeightFormat::mxfp4, backend, deployment::since(deployment::kVllm2026_05), 128, 128, draw, mxfp4_matrix, place, up_then_gate, nullptr, nullptr, nullptr};
+  return {WeightFormat::mxfp4,
+          backend,
+          deployment::since(deployment::kVllm2026_05),
+          128,
+          128,
+          draw,
+          mxfp4_matrix,
+          place,
+          up_then_gate,
+          nullptr,
+          nullptr,
+          nullptr};
 }
 
 constexpr std::array<BackendFormula, 5> kFormulas{
@@ -51,6 +62,7 @@ constexpr std::array<BackendFormula, 5> kFormulas{
 
 }  // namespace
 
-constinit const FamilyFormulas kFlashinferCutlassFormulas{.name = "flashinfer_cutlass", .backends = kFormulas, .takes = &kFlashinferCutlassTakes, .blocks = &kFlashinferCutlassBlocks};
+constinit const FamilyFormulas kFlashinferCutlassFormulas{
+    .name = "flashinfer_cutlass", .backends = kFormulas, .takes = &kFlashinferCutlassTakes, .blocks = &kFlashinferCutlassBlocks};
 
 }  // namespace mx::props

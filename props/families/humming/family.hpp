@@ -6,7 +6,7 @@
 namespace mx::props {
 
 extern const std::span<const BlockFormula> kHummingBlocks;  ///< building_blocks.cpp
-extern const std::span<const Takes> kHummingTakes;  ///< takes.cpp
+extern const std::span<const Takes> kHummingTakes;          ///< takes.cpp
 extern const FamilyFormulas kHummingFormulas;
 
 }  // namespace mx::props

@@ -12,9 +12,9 @@ namespace {
 
 using families::Arch;
 using families::InputDtype;
+using families::Setting;
 using layout::Layout;
 using layout::Role;
-using families::Setting;
 using layout::WeightFormat;
 
 bool is_a_8bit(const Setting& setting) { return setting.input_dtype != InputDtype::none; }
@@ -206,8 +206,8 @@ constexpr std::array<BackendFormula, 7> kFormulas{{
     of_format(WeightFormat::fp8_pair),
     of_format(WeightFormat::fp8_channel),
     of_format(WeightFormat::fp8_block),
-    {layout::WeightFormat::mxfp4, "HUMMING", deployment::since(deployment::kVllm2026_05), 128, 128, draw, matrix, place, rows_of, nullptr, nullptr, nullptr, reading, nullptr,
-     256, 128},
+    {layout::WeightFormat::mxfp4, "HUMMING", deployment::since(deployment::kVllm2026_05), 128, 128, draw, matrix, place, rows_of, nullptr, nullptr,
+     nullptr, reading, nullptr, 256, 128},
 }};
 
 }  // namespace

@@ -6,7 +6,7 @@
 namespace mx::props {
 
 extern const std::span<const BlockFormula> kMarlinBlocks;  ///< building_blocks.cpp
-extern const std::span<const Takes> kMarlinTakes;  ///< takes.cpp
+extern const std::span<const Takes> kMarlinTakes;          ///< takes.cpp
 extern const FamilyFormulas kMarlinFormulas;
 
 }  // namespace mx::props

@@ -12,8 +12,8 @@ namespace {
 
 using families::InputDtype;
 using families::ParamsDtype;
-using layout::Role;
 using families::Setting;
+using layout::Role;
 using layout::WeightFormat;
 
 bool is_a_8bit(const Setting& setting) { return setting.input_dtype != InputDtype::none; }
@@ -166,7 +166,8 @@ bool has_whole_blocks(const Setting& setting) {
 }
 
 constexpr BackendFormula mxfp4(std::string_view backend) {
-  return {WeightFormat::mxfp4, backend, deployment::since(deployment::kVllm2026_05), 64, 64, draw_mxfp4, matrix, place, as_loaded, nullptr, nullptr, mxfp4_cast, reading};
+  return {WeightFormat::mxfp4, backend, deployment::since(deployment::kVllm2026_05), 64, 64, draw_mxfp4, matrix, place, as_loaded, nullptr, nullptr,
+          mxfp4_cast,          reading};
 }
 constexpr BackendFormula other(WeightFormat format, deployment::Versions engines) {
   return {format,

@@ -6,7 +6,7 @@
 namespace mx::props {
 
 extern const std::span<const BlockFormula> kTritonKernelsBlocks;  ///< building_blocks.cpp
-extern const std::span<const Takes> kTritonKernelsTakes;  ///< takes.cpp
+extern const std::span<const Takes> kTritonKernelsTakes;          ///< takes.cpp
 extern const FamilyFormulas kTritonKernelsFormulas;
 
 }  // namespace mx::props

@@ -10,9 +10,9 @@ namespace mx::props {
 namespace {
 
 using families::Arch;
-using layout::Role;
 using families::Setting;
 using families::TritonKernels;
+using layout::Role;
 using layout::WeightFormat;
 
 bool is_rocm_device(Arch arch) { return arch == Arch::gfx942 || arch == Arch::gfx950 || arch == Arch::gfx1250; }
@@ -40,12 +40,15 @@ void draw(Setting& setting) {
 }
 
 bool swizzles_sm90(const Setting& setting) { return setting.arch == Arch::sm90 && !setting.triton.torch_before_2_8_1; }
-bool swizzles_gfx950(const Setting& setting) { return setting.arch == Arch::gfx950 && (setting.engine == deployment::kVllm2026_05 || setting.tp_size <= 2); }
+bool swizzles_gfx950(const Setting& setting) {
+  return setting.arch == Arch::gfx950 && (setting.engine == deployment::kVllm2026_05 || setting.tp_size <= 2);
+}
 
 /// The later engine pads the groups of scales to 4 on sm90, whatever follows.
 Matrix before_swizzle(Role role, const Setting& setting) {
   const Matrix loaded = loaded_with_f32_bias(role, setting);
-  const bool pads = layout::is_scale(role) && setting.arch == Arch::sm90 && setting.engine == deployment::kVllm2026_08 && !setting.triton.before_swizzle;
+  const bool pads =
+      layout::is_scale(role) && setting.arch == Arch::sm90 && setting.engine == deployment::kVllm2026_08 && !setting.triton.before_swizzle;
   return pads ? with_size(loaded, loaded.rows, round_up(loaded.cols, 4)) : loaded;
 }
 
@@ -59,7 +62,8 @@ Matrix last_axis_interleaved(Role role, const Setting& setting) {
     const std::int64_t unit = c / per_unit;
     return (unit % 2 * (n / 2) + unit / 2) * per_unit + c % per_unit;
   });
-  const bool pads = layout::is_scale(role) && setting.arch == Arch::sm90 && setting.engine == deployment::kVllm2026_08 && !setting.triton.before_swizzle;
+  const bool pads =
+      layout::is_scale(role) && setting.arch == Arch::sm90 && setting.engine == deployment::kVllm2026_08 && !setting.triton.before_swizzle;
   return pads ? with_size(moved, moved.rows, round_up(moved.cols, 4)) : moved;
 }
 
@@ -116,6 +120,7 @@ constexpr std::array<BackendFormula, 13> kFormulas{
 
 }  // namespace
 
-constinit const FamilyFormulas kTritonKernelsFormulas{.name = "triton_kernels", .backends = kFormulas, .takes = &kTritonKernelsTakes, .blocks = &kTritonKernelsBlocks};
+constinit const FamilyFormulas kTritonKernelsFormulas{
+    .name = "triton_kernels", .backends = kFormulas, .takes = &kTritonKernelsTakes, .blocks = &kTritonKernelsBlocks};
 
 }  // namespace mx::props

@@ -2,8 +2,8 @@
 
 #include <array>
 
-#include "props/families/triton_kernels/family.hpp"
 #include "props/families/takes_rows.hpp"
+#include "props/families/triton_kernels/family.hpp"
 
 namespace mx::props {
 namespace {

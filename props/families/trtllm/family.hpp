@@ -6,7 +6,7 @@
 namespace mx::props {
 
 extern const std::span<const BlockFormula> kTrtllmBlocks;  ///< building_blocks.cpp
-extern const std::span<const Takes> kTrtllmTakes;  ///< takes.cpp
+extern const std::span<const Takes> kTrtllmTakes;          ///< takes.cpp
 extern const FamilyFormulas kTrtllmFormulas;
 
 }  // namespace mx::props

@@ -8,8 +8,8 @@
 namespace mx::props {
 namespace {
 
-using layout::Role;
 using families::Setting;
+using layout::Role;
 using layout::WeightFormat;
 
 /// w13 rows up 0, gate 0, up 1, ..
@@ -70,7 +70,18 @@ Memory block_major_place(Role role, const Setting&, const Matrix& sizes) {
 }
 
 constexpr BackendFormula mxfp4(std::string_view backend) {
-  return {WeightFormat::mxfp4, backend, deployment::since(deployment::kVllm2026_05), 64, 128, nullptr, mxfp4_matrix, mxfp4_place, up_first_pairs, nullptr, nullptr, f32_bias};
+  return {WeightFormat::mxfp4,
+          backend,
+          deployment::since(deployment::kVllm2026_05),
+          64,
+          128,
+          nullptr,
+          mxfp4_matrix,
+          mxfp4_place,
+          up_first_pairs,
+          nullptr,
+          nullptr,
+          f32_bias};
 }
 constexpr BackendFormula nvfp4(deployment::Versions engines) {
   return {WeightFormat::nvfp4,

@@ -2,8 +2,8 @@
 
 #include <array>
 
-#include "props/families/trtllm/family.hpp"
 #include "props/families/takes_rows.hpp"
+#include "props/families/trtllm/family.hpp"
 
 namespace mx::props {
 namespace {

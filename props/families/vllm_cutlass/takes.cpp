@@ -2,8 +2,8 @@
 
 #include <array>
 
-#include "props/families/vllm_cutlass/family.hpp"
 #include "props/families/takes_rows.hpp"
+#include "props/families/vllm_cutlass/family.hpp"
 
 namespace mx::props {
 namespace {

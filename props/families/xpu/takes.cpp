@@ -2,8 +2,8 @@
 
 #include <array>
 
-#include "props/families/xpu/family.hpp"
 #include "props/families/takes_rows.hpp"
+#include "props/families/xpu/family.hpp"
 
 namespace mx::props {
 namespace {
@@ -11,14 +11,10 @@ namespace {
 using namespace takes;
 
 constexpr std::array kRows{
-    Takes{kMxfp4, "XPU", kBoth, kNew, kBoth, false, true, nothing},
-    Takes{kTensor, "XPU", kBoth, kBoth, kNo, true, true, nothing},
-    Takes{kChannel, "XPU", kOld, kOld, kNo, true, true, nothing},
-    Takes{kChannel, "XPU", kNew, kNew, kNo, true, true, nothing},
-    Takes{kBlock, "XPU", kOld, kOld, kNo, true, true, nothing},
-    Takes{kBlock, "XPU", kNew, kNew, kNo, true, true, nothing},
-    Takes{kMxfp8, "XPU", kOld, kOld, kNo, true, true, nothing},
-    Takes{kMxfp8, "XPU", kNew, kNew, kNo, true, true, nothing},
+    Takes{kMxfp4, "XPU", kBoth, kNew, kBoth, false, true, nothing}, Takes{kTensor, "XPU", kBoth, kBoth, kNo, true, true, nothing},
+    Takes{kChannel, "XPU", kOld, kOld, kNo, true, true, nothing},   Takes{kChannel, "XPU", kNew, kNew, kNo, true, true, nothing},
+    Takes{kBlock, "XPU", kOld, kOld, kNo, true, true, nothing},     Takes{kBlock, "XPU", kNew, kNew, kNo, true, true, nothing},
+    Takes{kMxfp8, "XPU", kOld, kOld, kNo, true, true, nothing},     Takes{kMxfp8, "XPU", kNew, kNew, kNo, true, true, nothing},
 };
 
 }  // namespace

@@ -19,7 +19,9 @@ using mx::tests::says;
 
 namespace {
 
-Parallel exchange(const char* backend) { return derive({.dp = 2, .enable_expert_parallel = true, .all2all_backend = backend}, mx::deployment::kVllm2026_05); }
+Parallel exchange(const char* backend) {
+  return derive({.dp = 2, .enable_expert_parallel = true, .all2all_backend = backend}, mx::deployment::kVllm2026_05);
+}
 
 std::int64_t rounded(std::int64_t hidden, const char* dtype, const Parallel& parallel) {
   return std::get<std::int64_t>(hidden_for_exchange(hidden, dtype, parallel));
@@ -67,8 +69,8 @@ TEST_CASE("the batched exchanges know eight hidden sizes") {
 
 TEST_CASE("no other exchange changes the hidden size, and none does without all2all kernels") {
   for (std::string_view backend : all2all_names(mx::deployment::kVllm2026_05)) {
-    CHECK(rounded(2881, "bfloat16", derive({.tp = 2, .enable_expert_parallel = true, .all2all_backend = std::string(backend)}, mx::deployment::kVllm2026_05)) ==
-          2881);
+    CHECK(rounded(2881, "bfloat16",
+                  derive({.tp = 2, .enable_expert_parallel = true, .all2all_backend = std::string(backend)}, mx::deployment::kVllm2026_05)) == 2881);
     CHECK(rounded(9001, "bfloat16", derive({.dp = 2, .all2all_backend = std::string(backend)}, mx::deployment::kVllm2026_05)) == 9001);
   }
   for (const char* backend : {"allgather_reducescatter", "naive", "pplx", "mori", "flashinfer_nvlink_one_sided"}) {

@@ -38,8 +38,9 @@ const std::vector<Json>& cases() {
 
 /// Every version of the engine with its recorded functions.
 const std::map<mx::deployment::Engine, std::vector<Json>>& all_cases() {
-  static const std::map<mx::deployment::Engine, std::vector<Json>> read = {
-      {mx::deployment::kVllm2026_05, cases()}, {mx::deployment::kVllm2026_08, cases_of("2026-08/")}, {mx::deployment::kVllm2026_11, cases_of("2026-11/")}};
+  static const std::map<mx::deployment::Engine, std::vector<Json>> read = {{mx::deployment::kVllm2026_05, cases()},
+                                                                           {mx::deployment::kVllm2026_08, cases_of("2026-08/")},
+                                                                           {mx::deployment::kVllm2026_11, cases_of("2026-11/")}};
   return read;
 }
 

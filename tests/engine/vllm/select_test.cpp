@@ -160,7 +160,11 @@ TEST_CASE("a deployment that cannot exist is a usage error") {
                         }),
              "did you mean MARLIN"));
   CHECK(says(message_of(mx::ErrorCode::usage, [] { activation_key(mxfp4_tables(mx::deployment::kVllm2026_05), "AITER"); }), "unknown backend"));
-  CHECK(says(message_of(mx::ErrorCode::usage, [] { round_up(mxfp4_tables(mx::deployment::kVllm2026_05), "MARLIN", on("SM100"), {0, 1}); }), "size 0"));
+  CHECK(says(message_of(mx::ErrorCode::usage,
+                        [] {
+                          round_up(mxfp4_tables(mx::deployment::kVllm2026_05), "MARLIN", on("SM100"), {0, 1});
+                        }),
+             "size 0"));
 }
 
 TEST_CASE("another table is another oracle") {

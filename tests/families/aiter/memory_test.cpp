@@ -11,7 +11,7 @@
 namespace {
 
 using mx::ErrorCode;
-using namespace mx::layout;  // NOLINT(google-build-using-namespace): the test speaks of nothing else
+using namespace mx::layout;    // NOLINT(google-build-using-namespace): the test speaks of nothing else
 using namespace mx::families;  // NOLINT(google-build-using-namespace): the test speaks of nothing else
 using mx::tests::checkpoint_addresses;
 using mx::tests::refuses;
@@ -59,8 +59,9 @@ TEST_CASE("hazard: AITER_MXFP4_BF16 separates pairs of rows, the older engine al
     mx::deployment::Engine engine;
     bool pairs;
   };
-  for (const Case& c : {Case{SourceOrder::gpt_oss, mx::deployment::kVllm2026_05, true}, Case{SourceOrder::gpt_oss, mx::deployment::kVllm2026_08, true},
-                        Case{SourceOrder::standard, mx::deployment::kVllm2026_05, true}, Case{SourceOrder::standard, mx::deployment::kVllm2026_08, false}}) {
+  for (const Case& c :
+       {Case{SourceOrder::gpt_oss, mx::deployment::kVllm2026_05, true}, Case{SourceOrder::gpt_oss, mx::deployment::kVllm2026_08, true},
+        Case{SourceOrder::standard, mx::deployment::kVllm2026_05, true}, Case{SourceOrder::standard, mx::deployment::kVllm2026_08, false}}) {
     const BackendLayout& row = backend_layout_named("AITER_MXFP4_BF16", WeightFormat::mxfp4, c.engine);
     const mx::tests::Map bias = checkpoint_addresses(row, Role::w13_bias, setting_of({1, 256, 256}, c.order, c.engine));
     REQUIRE(bias.size() == 512U);
@@ -78,7 +79,8 @@ TEST_CASE("AITER_MXFP4_MXFP4 shuffles the scales of all experts as one matrix") 
   const Setting grown = setting_of({1, 128, 128}, SourceOrder::gpt_oss, mx::deployment::kVllm2026_08);
   CHECK(broken_needs(row, grown).empty());
   CHECK(row.build(Role::w2_weight_scale, grown).layout.bytes() == 256 * 8);
-  CHECK_FALSE(backend_layout_named("AITER_MXFP4_MXFP4", WeightFormat::mxfp4, mx::deployment::kVllm2026_05).converts(SourceOrder::standard, mx::deployment::kVllm2026_05));
+  CHECK_FALSE(backend_layout_named("AITER_MXFP4_MXFP4", WeightFormat::mxfp4, mx::deployment::kVllm2026_05)
+                  .converts(SourceOrder::standard, mx::deployment::kVllm2026_05));
 }
 
 TEST_CASE("hazard: on gfx942 fp8 codes are read as e4m3fnuz, with doubled scales") {

@@ -10,7 +10,7 @@
 namespace {
 
 using mx::ErrorCode;
-using namespace mx::layout;  // NOLINT(google-build-using-namespace): the test speaks of nothing else
+using namespace mx::layout;    // NOLINT(google-build-using-namespace): the test speaks of nothing else
 using namespace mx::families;  // NOLINT(google-build-using-namespace): the test speaks of nothing else
 using mx::tests::kUnwritten;
 using mx::tests::Map;

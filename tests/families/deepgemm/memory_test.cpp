@@ -14,20 +14,20 @@
 
 namespace {
 
-using mx::deployment::Engine;
 using mx::ErrorCode;
+using mx::deployment::Engine;
 using mx::families::Arch;
 using mx::families::backend_layout_named;
 using mx::families::BackendLayout;
+using mx::families::block_layout;
+using mx::families::PackedLayer;
+using mx::families::Setting;
 using mx::layout::CanonicalLayer;
 using mx::layout::Form;
 using mx::layout::Layout;
-using mx::families::PackedLayer;
 using mx::layout::PadContent;
 using mx::layout::Role;
-using mx::families::Setting;
 using mx::layout::SourceOrder;
-using mx::families::block_layout;
 using mx::layout::WeightFormat;
 using mx::tests::Map;
 using mx::tests::refuses;
@@ -233,7 +233,8 @@ TEST_CASE("DeepGEMM's blocks are quantized anew for powers of two, and the loss 
   }
   setting.deepgemm.e8m0 = true;
   *block(4) = 0x7F;
-  CHECK(refuses(ErrorCode::unsupported, "block 4 has a NaN or an infinity: its scale is 0x7fc00000", [&] { mx::families::convert(layer, row, setting); }));
+  CHECK(refuses(ErrorCode::unsupported, "block 4 has a NaN or an infinity: its scale is 0x7fc00000",
+                [&] { mx::families::convert(layer, row, setting); }));
 }
 
 }  // namespace

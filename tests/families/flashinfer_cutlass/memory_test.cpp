@@ -6,7 +6,7 @@
 
 namespace {
 
-using namespace mx::layout;  // NOLINT(google-build-using-namespace): the test speaks of nothing else
+using namespace mx::layout;    // NOLINT(google-build-using-namespace): the test speaks of nothing else
 using namespace mx::families;  // NOLINT(google-build-using-namespace): the test speaks of nothing else
 using mx::tests::built;
 using mx::tests::standard_setting;

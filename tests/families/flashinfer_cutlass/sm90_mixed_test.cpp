@@ -10,10 +10,10 @@
 namespace {
 
 using mx::ErrorCode;
+using mx::families::block_layout;
 using mx::layout::Role;
 using mx::layout::Sizes;
 using mx::layout::SourceOrder;
-using mx::families::block_layout;
 using Map = std::vector<std::int64_t>;
 using mx::tests::refuses;
 

@@ -17,12 +17,12 @@ namespace {
 
 using mx::ErrorCode;
 using mx::families::backend_layout_named;
+using mx::families::block_layout;
+using mx::families::PackedLayer;
+using mx::families::Setting;
 using mx::layout::CanonicalLayer;
 using mx::layout::Layout;
-using mx::families::PackedLayer;
 using mx::layout::Role;
-using mx::families::Setting;
-using mx::families::block_layout;
 using mx::layout::WeightFormat;
 using mx::tests::refuses;
 
@@ -196,7 +196,8 @@ CanonicalLayer filled(const mx::layout::Sizes& sizes, std::uint8_t lowest_scale,
   return layer;
 }
 
-Setting setting_for(const CanonicalLayer& layer, mx::families::Arch arch, mx::families::InputDtype activations, mx::deployment::Engine engine = mx::deployment::kVllm2026_05) {
+Setting setting_for(const CanonicalLayer& layer, mx::families::Arch arch, mx::families::InputDtype activations,
+                    mx::deployment::Engine engine = mx::deployment::kVllm2026_05) {
   return {.sizes = layer.sizes, .padded = layer.sizes, .form = layer.form, .engine = engine, .arch = arch, .input_dtype = activations};
 }
 
@@ -282,7 +283,7 @@ TEST_CASE("hazard: Humming's padding counts as a scale of one, so that lower sca
   layer[Role::w13_weight_scale][1] = 112;
   const auto converted = [&](mx::deployment::Engine engine, const CanonicalLayer& of) {
     return mx::families::convert(of, backend_layout_named("HUMMING", WeightFormat::mxfp4, engine),
-                               setting_for(of, Arch::sm90, InputDtype::float8_e4m3fn, engine));
+                                 setting_for(of, Arch::sm90, InputDtype::float8_e4m3fn, engine));
   };
   const PackedLayer packed = converted(mx::deployment::kVllm2026_05, layer);
   // The lowest byte is 127 - 12 = 115: a scale of 100 is raised by 15, which no code outlives, one of 112 by 3, after which 1 is 0.125 and 0.
@@ -316,7 +317,8 @@ TEST_CASE("Humming 0.1.12 has a global scale for each row with int8, and no fuse
   for (std::size_t row = 1; row < 256; ++row) REQUIRE((global[2 * row] | global[2 * row + 1] << 8) == 0x3B80);
   CHECK(mx::families::restore(packed, mx::families::OnLoss::mark)[Role::w2_weight_scale][0] == 117);
 
-  const PackedLayer pairs = mx::families::convert(layer, humming, setting_for(layer, Arch::sm120, InputDtype::float8_e4m3fn, mx::deployment::kVllm2026_08));
+  const PackedLayer pairs =
+      mx::families::convert(layer, humming, setting_for(layer, Arch::sm120, InputDtype::float8_e4m3fn, mx::deployment::kVllm2026_08));
   CHECK(pairs.losses.empty());
   CHECK(pairs.find(Role::w2_global_scale) == nullptr);
   CHECK(pairs.find(Role::w2_weight_scale)->bytes[0] == 116);

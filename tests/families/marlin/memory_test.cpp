@@ -12,19 +12,19 @@
 
 namespace {
 
-using mx::deployment::Engine;
 using mx::ErrorCode;
+using mx::deployment::Engine;
 using mx::families::backend_layout_named;
-using mx::layout::CanonicalLayer;
-using mx::layout::Coord;
-using mx::layout::Form;
 using mx::families::InputDtype;
-using mx::layout::Layout;
 using mx::families::OnLoss;
 using mx::families::PackedLayer;
 using mx::families::ParamsDtype;
-using mx::layout::Role;
 using mx::families::Setting;
+using mx::layout::CanonicalLayer;
+using mx::layout::Coord;
+using mx::layout::Form;
+using mx::layout::Layout;
+using mx::layout::Role;
 using mx::layout::Sizes;
 using mx::layout::SourceOrder;
 using mx::layout::WeightFormat;

@@ -1,11 +1,12 @@
 // What Marlin's preparation does to values, alone and in the recorded whole conversions.
 
+#include "model/families/marlin/values.hpp"
+
 #include <array>
 #include <cmath>
 #include <cstdint>
 
 #include "model/families/building_block.hpp"
-#include "model/families/marlin/values.hpp"
 #include "model/families/value_block.hpp"
 #include "tests/catch.hpp"
 #include "tests/families/marlin/marlin_layers.hpp"
@@ -14,14 +15,14 @@
 namespace {
 
 using mx::ErrorCode;
-using mx::layout::CanonicalLayer;
+using mx::families::BlockTensors;
 using mx::families::PackedLayer;
 using mx::families::ParamsDtype;
-using mx::layout::Role;
 using mx::families::run_block;
-using mx::layout::SourceOrder;
-using mx::families::BlockTensors;
 using mx::families::value_block_named;
+using mx::layout::CanonicalLayer;
+using mx::layout::Role;
+using mx::layout::SourceOrder;
 using mx::layout::WeightFormat;
 using mx::tests::any_byte;
 using mx::tests::Bytes;

@@ -10,15 +10,15 @@
 
 namespace {
 
-using mx::deployment::Engine;
 using mx::ErrorCode;
+using mx::deployment::Engine;
 using mx::families::Arch;
 using mx::families::backend_layout_named;
 using mx::families::BackendLayout;
+using mx::families::Setting;
 using mx::layout::Coord;
 using mx::layout::Layout;
 using mx::layout::Role;
-using mx::families::Setting;
 using mx::layout::Sizes;
 using mx::layout::SourceOrder;
 using mx::layout::WeightFormat;
@@ -110,11 +110,13 @@ TEST_CASE("which engine converts which order for triton_kernels") {
 TEST_CASE("AITER_MXFP4_FP8 needs input scales, Hopper's scales a power of two of warps") {
   Setting setting = setting_of(Arch::gfx942, mx::deployment::kVllm2026_08);
   setting.has_input_scale = false;
-  CHECK(refuses(ErrorCode::usage, "input scales are missing", [&] { mx::families::check_needs(row_of("AITER_MXFP4_FP8", setting.engine), setting); }));
+  CHECK(
+      refuses(ErrorCode::usage, "input scales are missing", [&] { mx::families::check_needs(row_of("AITER_MXFP4_FP8", setting.engine), setting); }));
   CHECK_NOTHROW(mx::families::check_needs(row_of("TRITON", setting.engine), setting));
   Setting hopper = setting_of(Arch::sm90, mx::deployment::kVllm2026_08);
   hopper.triton.num_warps = 6;
-  CHECK(refuses(ErrorCode::usage, "num_warps = 6 is not a power of two", [&] { mx::families::check_needs(row_of("TRITON", hopper.engine), hopper); }));
+  CHECK(
+      refuses(ErrorCode::usage, "num_warps = 6 is not a power of two", [&] { mx::families::check_needs(row_of("TRITON", hopper.engine), hopper); }));
   hopper.triton.before_swizzle = true;
   CHECK_NOTHROW(mx::families::check_needs(row_of("TRITON", hopper.engine), hopper));
 }

@@ -9,7 +9,7 @@
 namespace {
 
 using mx::ErrorCode;
-using namespace mx::layout;  // NOLINT(google-build-using-namespace): the test speaks of nothing else
+using namespace mx::layout;    // NOLINT(google-build-using-namespace): the test speaks of nothing else
 using namespace mx::families;  // NOLINT(google-build-using-namespace): the test speaks of nothing else
 using mx::tests::built;
 using mx::tests::refuses;
@@ -59,7 +59,8 @@ TEST_CASE("hazard: scales for TRT-LLM stay e8m0 bytes, whatever their tag says")
   layer[Role::w2_weight].assign(128 * 128, 0x38);
   layer[Role::w13_weight_scale].assign(256 * 4, 0x7F);
   layer[Role::w2_weight_scale].assign(128 * 4, 0x80);
-  const PackedLayer packed = convert(layer, backend_layout_named("FLASHINFER_TRTLLM", WeightFormat::mxfp8, mx::deployment::kVllm2026_08), layer.sizes);
+  const PackedLayer packed =
+      convert(layer, backend_layout_named("FLASHINFER_TRTLLM", WeightFormat::mxfp8, mx::deployment::kVllm2026_08), layer.sizes);
   CHECK(packed.find(Role::w13_weight_scale)->bytes == layer[Role::w13_weight_scale]);
   CHECK(packed.find(Role::w2_weight_scale)->bytes == layer[Role::w2_weight_scale]);
   CHECK(packed.losses.empty());

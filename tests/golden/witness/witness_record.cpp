@@ -16,7 +16,8 @@ TEST_CASE("what python/mxact/_record.py records is verified", "[witness]") {
     return;
   }
   const Scratch scratch("record");
-  const std::string command = python + " '" + std::string(MXACT_ROOT) + "/python/mxact/_record.py' --self-test '" + scratch.path().string() + "/sets'";
+  const std::string command =
+      python + " '" + std::string(MXACT_ROOT) + "/python/mxact/_record.py' --self-test '" + scratch.path().string() + "/sets'";
   REQUIRE(std::system(command.c_str()) == 0);
   const Outcome outcome = run(scratch.path() / "sets");
   INFO(outcome.text);

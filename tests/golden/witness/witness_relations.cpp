@@ -57,7 +57,8 @@ TEST_CASE("each relation holds up to its edge and not beyond", "[witness]") {
   for (const Row& row : kRows) {
     INFO(row.relation << " on " << row.dtype);
     const std::vector<std::int64_t> shape{1, static_cast<std::int64_t>(row.recorded.size())};
-    const golden::Recorded recorded{"y", tensor(row.dtype, shape, row.recorded), golden::read_relation(parsed(row.relation), "y", "here"), {}, {}, {}};
+    const golden::Recorded recorded{"y", tensor(row.dtype, shape, row.recorded), golden::read_relation(parsed(row.relation), "y", "here"), {}, {},
+                                    {}};
     golden::EntryResult result;
     golden::compare(recorded, {tensor(row.dtype, shape, row.model), nullptr, false, {}}, 1, "here", result);
     CHECK(result.differing == row.differing);
@@ -69,11 +70,11 @@ TEST_CASE("each relation holds up to its edge and not beyond", "[witness]") {
 TEST_CASE("a relative bound speaks of its own row", "[witness]") {
   // Row 0 has maximum 2^10, row 1 has 1: a difference of 1 is within 2^-10 of the first alone.
   const golden::Recorded recorded{"y",
-                          tensor("f32", {2, 2}, {0x44800000, 0, 0x3F800000, 0}),
-                          golden::read_relation(parsed(R"({"kind":"rel","of":"row_max","max_pow2":-10})"), "y", ""),
-                          {},
-                          {},
-                          {}};
+                                  tensor("f32", {2, 2}, {0x44800000, 0, 0x3F800000, 0}),
+                                  golden::read_relation(parsed(R"({"kind":"rel","of":"row_max","max_pow2":-10})"), "y", ""),
+                                  {},
+                                  {},
+                                  {}};
   golden::EntryResult result;
   golden::compare(recorded, {tensor("f32", {2, 2}, {0x44800000, 0x3F800000, 0x3F800000, 0x3F800000}), nullptr, false, {}}, 4, "", result);
   REQUIRE(result.differing == 1);
@@ -108,7 +109,9 @@ TEST_CASE("skip rules leave out what they say and nothing else", "[witness]") {
   output.dtype = &golden::dtype_named("u8");
   output.shape = {6};
   output.elements = 6;
-  const auto skipped = [&](const char* rule) { return golden::skipped_elements(golden::read_skip_rule(parsed(rule), "codes", ".", ""), output, &x, ".", ""); };
+  const auto skipped = [&](const char* rule) {
+    return golden::skipped_elements(golden::read_skip_rule(parsed(rule), "codes", ".", ""), output, &x, ".", "");
+  };
   CHECK(skipped(R"({"abs_below_pow2":-48})") == std::vector<bool>{false, true, true, false, false, true});
   CHECK(skipped(R"({"input_nan":true})") == std::vector<bool>{false, false, false, true, false, false});
   CHECK(skipped(R"({"input_nan":false})") == std::vector<bool>(6, false));

@@ -104,8 +104,10 @@ TEST_CASE("gate and up that are padded together meet each other's rows where I i
     setting.form = scenario.layer.experts.form;
     setting.engine = kVllm2026_08;
     setting.arch = families::Arch::sm100;
-    const families::PackedLayer quick = families::convert(scenario.layer.experts, backend, setting, kernels::relayout::mover_of(kernels::relayout::MoveBy::plans));
-    const families::PackedLayer slow = families::convert(scenario.layer.experts, backend, setting, kernels::relayout::mover_of(kernels::relayout::MoveBy::model));
+    const families::PackedLayer quick =
+        families::convert(scenario.layer.experts, backend, setting, kernels::relayout::mover_of(kernels::relayout::MoveBy::plans));
+    const families::PackedLayer slow =
+        families::convert(scenario.layer.experts, backend, setting, kernels::relayout::mover_of(kernels::relayout::MoveBy::model));
     REQUIRE(quick.tensors.size() == slow.tensors.size());
     for (std::size_t i = 0; i < quick.tensors.size(); ++i) CHECK(quick.tensors[i].bytes == slow.tensors[i].bytes);
   }

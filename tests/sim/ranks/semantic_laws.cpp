@@ -100,7 +100,9 @@ struct Parameter {
   void (*change)(sim::ModelLayer& layer, sim::SampleTokens& tokens);
 };
 
-const families::ActivationUse& use_of(const Drawn& drawn) { return drawn.layer.activation.name == "SILU" ? drawn.row().silu : drawn.row().swiglu_oai; }
+const families::ActivationUse& use_of(const Drawn& drawn) {
+  return drawn.layer.activation.name == "SILU" ? drawn.row().silu : drawn.row().swiglu_oai;
+}
 bool is_oai(const Drawn& drawn) { return drawn.layer.activation.name != "SILU"; }
 bool always(const Drawn& /*drawn*/) { return true; }
 

@@ -181,8 +181,7 @@ void check_agreement(const checkpoint::Checkpoint& checkpoint, Asked asked, Coun
     CHECK(file == checked);
     CHECK(given == checked);
     ++counts.compared;
-    const families::Setting setting =
-        checkpoint::CheckpointConversion(checkpoint.path(), options_of(asked)).layer_groups().front().setting;
+    const families::Setting setting = checkpoint::CheckpointConversion(checkpoint.path(), options_of(asked)).layer_groups().front().setting;
     if (setting.padded != setting.sizes) continue;
     CHECK(simulated(checkpoint, asked) == checked);
     ++counts.simulated;
@@ -237,7 +236,8 @@ TEST_CASE("a checkpoint's activation decides AITER's memory of MXFP4 for everyon
   CHECK(by_activation["gelu"] == by_activation["swigluoai"]);
   // What the model, which the recordings hold, makes of SITU.
   const families::BackendLayout& row = families::backend_layout_named(asked.backend, layout::WeightFormat::mxfp4, asked.engine);
-  families::Setting setting{.sizes = {3, 128, 256, 32}, .padded = {3, 128, 256, 32}, .form = {layout::WeightFormat::mxfp4, layout::SourceOrder::standard}};
+  families::Setting setting{
+      .sizes = {3, 128, 256, 32}, .padded = {3, 128, 256, 32}, .form = {layout::WeightFormat::mxfp4, layout::SourceOrder::standard}};
   setting.arch = families::Arch::gfx950;
   setting.activation = families::ConverterActivation::situ;
   CHECK(bytes_of(families::convert(tests::form_layer(form, 0), row, setting)) == by_activation["situ"]);

@@ -1,9 +1,10 @@
 // Shards against their definition on the checkpoint's bytes: rank r has rows of gate and up, and columns of w2, from r * I / tp on.
 
+#include "checkpoint/shard.hpp"
+
 #include <cstdint>
 #include <vector>
 
-#include "checkpoint/shard.hpp"
 #include "model/error.hpp"
 #include "sim/verify/verify.hpp"
 #include "tests/catch.hpp"

@@ -9,10 +9,10 @@
 
 namespace {
 
+using mx::checkpoint::Checkpoint;
 using mx::families::PackedLayer;
 using mx::layout::PackedTensor;
 using mx::layout::Role;
-using mx::checkpoint::Checkpoint;
 using mx::sim::Verdict;
 using mx::sim::VerifyOptions;
 using mx::sim::VerifyReport;

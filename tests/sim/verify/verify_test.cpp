@@ -13,8 +13,8 @@
 
 namespace {
 
-using mx::sim::Cell;
 using mx::checkpoint::Checkpoint;
+using mx::sim::Cell;
 using mx::sim::Verdict;
 using mx::sim::VerifyOptions;
 using mx::sim::VerifyReport;

@@ -97,5 +97,5 @@ TEST_CASE("a change of values is a difference, other tensors are refused") {
   CHECK_FALSE(found.equal());
   CHECK(found.values.find("bf16_to_f32") != std::string::npos);
   CHECK(mx::tests::refuses(mx::ErrorCode::usage, "they take different tensors: [batch 1, rows 4, cols 4] and [batch 1, rows 4, cols 8]",
-                          [] { difference(subject("sf_128x4,shape=4x4"), subject("sf_128x4,shape=4x8"), 8); }));
+                           [] { difference(subject("sf_128x4,shape=4x4"), subject("sf_128x4,shape=4x8"), 8); }));
 }

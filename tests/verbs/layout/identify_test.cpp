@@ -138,7 +138,8 @@ TEST_CASE("tensors are read from raw files and from safetensors by name") {
   const Bytes bytes = noise(24, 8);
   mx::support::write_file(raw, bytes, false);
   mx::support::write_file(
-      container, mx::support::safetensors_bytes(std::vector<mx::support::TensorData>{{"w", "U8", {4, 6}, bytes}, {"v", "BF16", {12}, bytes}}, {}), false);
+      container, mx::support::safetensors_bytes(std::vector<mx::support::TensorData>{{"w", "U8", {4, 6}, bytes}, {"v", "BF16", {12}, bytes}}, {}),
+      false);
   const TensorFile whole = open_tensor(raw);
   CHECK(Bytes(whole.bytes.begin(), whole.bytes.end()) == bytes);
   CHECK(open_tensor(raw).shape.empty());

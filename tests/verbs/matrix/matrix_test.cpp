@@ -235,7 +235,8 @@ TEST_CASE("tables of models and schemes fit together") {
   }
   for (std::string_view name : engine::oracle_names(mx::deployment::kVllm2026_05)) {
     INFO(name);
-    CHECK(std::any_of(deployment::schemes().begin(), deployment::schemes().end(), [&](const deployment::Scheme& scheme) { return scheme.oracle == name; }));
+    CHECK(std::any_of(deployment::schemes().begin(), deployment::schemes().end(),
+                      [&](const deployment::Scheme& scheme) { return scheme.oracle == name; }));
   }
   // 2880 over 7 ranks is 411 and a bit.
   CHECK(deployment::layer_of(deployment::model_named("gpt-oss-20b"), {.tp = 7}).intermediate_per_partition == 412);

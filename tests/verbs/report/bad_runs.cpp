@@ -13,11 +13,11 @@ namespace {
 
 using namespace mx::tests;
 using mx::ErrorCode;
+using mx::tests::refuses;
+using mx::tests::thrown_by;
 using mx::verbs::outcomes_of;
 using mx::verbs::read_run;
 using mx::verbs::report_html;
-using mx::tests::refuses;
-using mx::tests::thrown_by;
 
 /// Reads a file with this content.
 void read(const std::string& text) {

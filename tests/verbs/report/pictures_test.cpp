@@ -10,9 +10,9 @@
 namespace {
 
 using namespace mx::tests;
+using mx::tests::refuses;
 using mx::verbs::as_file;
 using mx::verbs::picture_of;
-using mx::tests::refuses;
 
 std::string picture(Json json) { return as_file(picture_of(named("run.json", std::move(json)))); }
 

@@ -8,11 +8,11 @@
 namespace mx::verbs {
 namespace {
 
-using layout::Axis;
 using families::BackendLayout;
+using families::Setting;
+using layout::Axis;
 using layout::Form;
 using layout::Role;
-using families::Setting;
 using layout::Sizes;
 
 /// Elements that one index of a scale may stand for, beside 1 and the format's group.

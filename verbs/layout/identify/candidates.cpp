@@ -11,11 +11,11 @@ namespace mx::verbs {
 namespace {
 
 using families::BackendLayout;
-using layout::Role;
-using families::Setting;
-using families::BuildingBlock;
 using families::BlockParam;
 using families::BlockParams;
+using families::BuildingBlock;
+using families::Setting;
+using layout::Role;
 
 /// Programs seen so far of one row, so that settings without effect count once.
 class Programs {

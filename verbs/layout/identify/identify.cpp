@@ -112,7 +112,9 @@ void count_whole(Entry& entry, std::span<const std::uint8_t> packed) {
   const layout::TensorPlan plan{program, entry.subject.cast};
   const int from_bits = entry.subject.cast->keeps() ? program.unit_bits() : entry.subject.cast->from_bits;
   if (all_written &&
-      std::ranges::equal(kernels::relayout::mover_of(kernels::relayout::MoveBy::plans).place(Layout(program.axes_before(0), from_bits), entry.units, plan), packed)) {
+      std::ranges::equal(
+          kernels::relayout::mover_of(kernels::relayout::MoveBy::plans).place(Layout(program.axes_before(0), from_bits), entry.units, plan),
+          packed)) {
     entry.compared = entry.equal = program.cosize();
   } else {
     count(entry, packed, 1);

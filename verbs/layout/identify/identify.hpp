@@ -21,7 +21,7 @@ struct Match {
 };
 
 struct Identification {
-  std::vector<MatrixShape> read_as;             ///< how the canonical bytes were read
+  std::vector<MatrixShape> read_as;        ///< how the canonical bytes were read
   std::int64_t tried = 0;                  ///< programs whose memory has the buffer's size
   std::int64_t known = 0;                  ///< programs that take such a tensor
   std::vector<std::vector<Match>> groups;  ///< exact matches; those of a group put every element at the same place
@@ -36,7 +36,7 @@ struct Identification {
 /// How the bytes of a tensor can be read: from its shape (none: raw) and element bits, or from `shape` and `unit_bits` where given ("" and 0: not).
 /// Elements of 8 bits may be two of 4. Throws Error(usage) when nothing says the shape, or when the bytes do not fit it.
 std::vector<MatrixShape> matrices_of(std::span<const std::int64_t> tensor_shape, int element_bits, std::size_t bytes, const std::string& shape,
-                                int unit_bits);
+                                     int unit_bits);
 
 /// Holds every candidate against the buffer. `progress` is told the share done.
 Identification identify(std::span<const std::uint8_t> canonical, std::span<const MatrixShape> matrices, std::span<const std::uint8_t> packed,

@@ -45,7 +45,7 @@ std::vector<MatrixShape> from_tensor(std::span<const std::int64_t> shape, int bi
 }  // namespace
 
 std::vector<MatrixShape> matrices_of(std::span<const std::int64_t> tensor_shape, int element_bits, std::size_t bytes, const std::string& shape,
-                                int unit_bits) {
+                                     int unit_bits) {
   if (shape.empty()) {
     if (tensor_shape.empty()) throw Error(ErrorCode::usage, "raw bytes have no shape: say --shape BATCHxROWSxCOLS", "identify");
     const int bits = unit_bits != 0 ? unit_bits : element_bits;

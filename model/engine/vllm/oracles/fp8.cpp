@@ -98,8 +98,10 @@ constexpr std::array kMoves = {
              .activation_key = deployment::QuantKey::fp8_dynamic_128,
              .versions = kSinceAugust,
              .deepep_v2 = true},
-    FrontRow{deployment::PlatformKind::cuda, "FLASHINFER_CUTLASS", deployment::cap_exactly(90), deployment::QuantKey::fp8_static_128_block, deployment::QuantKey::fp8_dynamic_128, true},
-    FrontRow{deployment::PlatformKind::cuda, "TRITON", deployment::cap_exactly(90), deployment::QuantKey::fp8_static_128_block, deployment::QuantKey::fp8_dynamic_128, false},
+    FrontRow{deployment::PlatformKind::cuda, "FLASHINFER_CUTLASS", deployment::cap_exactly(90), deployment::QuantKey::fp8_static_128_block,
+             deployment::QuantKey::fp8_dynamic_128, true},
+    FrontRow{deployment::PlatformKind::cuda, "TRITON", deployment::cap_exactly(90), deployment::QuantKey::fp8_static_128_block,
+             deployment::QuantKey::fp8_dynamic_128, false},
     FrontRow{.platform = deployment::PlatformKind::xpu, .backend = "XPU"},
     FrontRow{.platform = deployment::PlatformKind::cpu, .backend = "CPU"},
     FrontRow{.platform = deployment::PlatformKind::cpu, .backend = "CPU_W8A8", .versions = kSinceNovember},
@@ -117,7 +119,8 @@ constexpr std::array kUseDeepGemm = {EnvVariable::use_deep_gemm, EnvVariable::mo
 constexpr std::array kForceMarlin = {EnvVariable::test_force_fp8_marlin};
 constexpr std::array kUseAiter = {EnvVariable::rocm_use_aiter, EnvVariable::rocm_use_aiter_moe};
 
-constexpr deployment::Where kOnCudaOrRocm{deployment::set_of(deployment::PlatformKind::cuda, deployment::PlatformKind::rocm), deployment::kAnyCapability, {}};
+constexpr deployment::Where kOnCudaOrRocm{
+    deployment::set_of(deployment::PlatformKind::cuda, deployment::PlatformKind::rocm), deployment::kAnyCapability, {}};
 
 constexpr std::array kUseAiterAtAll = {EnvVariable::rocm_use_aiter};
 constexpr std::array<Names, 2> kRdna4 = {"gfx1200", "gfx1201"};

@@ -152,7 +152,9 @@ Answer<LegacyPath> legacy_path(const LegacyChoice& choice, bool enable_eplb, boo
   return LegacyPath::flashinfer;
 }
 
-deployment::Routing legacy_flashinfer_routing(bool renormalize) { return renormalize ? deployment::Routing::renormalize : deployment::Routing::standard; }
+deployment::Routing legacy_flashinfer_routing(bool renormalize) {
+  return renormalize ? deployment::Routing::renormalize : deployment::Routing::standard;
+}
 
 std::int64_t legacy_tile_tokens_dim(std::int64_t tokens, std::int64_t top_k, std::int64_t experts) {
   require(tokens, 0, deployment::kLargestSize, "number of tokens");

@@ -88,8 +88,8 @@ std::string_view name_of(LegacyPath path);
 /// for expert parallelism on the FlashInfer path.
 Answer<LegacyPath> legacy_path(const LegacyChoice& choice, bool enable_eplb, bool use_ep, const LegacyLayer& layer);
 
-/// The backend of the later oracles that has the kernels, row orders and scale layouts of a path. Source: the same file, process_weights_after_loading
-/// and apply: pair swap and 128-row shuffle for FlashInfer, Marlin's repack, triton_kernels' swizzles.
+/// The backend of the later oracles that has the kernels, row orders and scale layouts of a path. Source: the same file,
+/// process_weights_after_loading and apply: pair swap and 128-row shuffle for FlashInfer, Marlin's repack, triton_kernels' swizzles.
 std::string_view legacy_backend(LegacyPath path, const LegacyChoice& choice);
 
 /// The routing that FlashInfer is told. Standard (softmax, then top-k) is reachable here; the later oracles refuse it.

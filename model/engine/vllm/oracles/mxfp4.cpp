@@ -30,7 +30,8 @@ constexpr std::array<Names, 1> kB12xClasses = {"B12xExperts"};
 constexpr std::array<Names, 1> kCpuClasses = {"CPUExpertsMxfp4"};
 constexpr std::array<Names, 1> kEmulationClasses = {"OCP_MXQuantizationEmulationTritonExperts"};
 
-constexpr BackendRow backend(std::string_view name, std::span<const Names> classes, deployment::QuantKey own_key, deployment::Versions versions = kAlways) {
+constexpr BackendRow backend(std::string_view name, std::span<const Names> classes, deployment::QuantKey own_key,
+                             deployment::Versions versions = kAlways) {
   return {.name = name, .classes = classes, .own_key = own_key, .versions = versions};
 }
 /// EMULATION takes any activations: it is asked with those that were requested.
@@ -197,16 +198,31 @@ constexpr std::array kSteps = {
          .backends = kFlashinferBf16,
          .why = "VLLM_USE_FLASHINFER_MOE_MXFP4_BF16 is off",
          .versions = kMay},
-    Step{.kind = StepKind::force, .when = {.where = kCap90, .variables = kBf16}, .backends = kCutlassBf16, .key = deployment::QuantKey::none, .versions = kMay},
-    Step{
-        .kind = StepKind::force, .when = {.where = kFamily100, .variables = kBf16}, .backends = kTrtllmBf16, .key = deployment::QuantKey::none, .versions = kMay},
+    Step{.kind = StepKind::force,
+         .when = {.where = kCap90, .variables = kBf16},
+         .backends = kCutlassBf16,
+         .key = deployment::QuantKey::none,
+         .versions = kMay},
+    Step{.kind = StepKind::force,
+         .when = {.where = kFamily100, .variables = kBf16},
+         .backends = kTrtllmBf16,
+         .key = deployment::QuantKey::none,
+         .versions = kMay},
     Step{.kind = StepKind::raise,
          .when = {.variables = kBf16},
          .error_type = "ValueError",
          .why = "VLLM_USE_FLASHINFER_MOE_MXFP4_BF16 is on, and no backend of it is for this device",
          .versions = kMay},
-    Step{.kind = StepKind::force, .when = {.variables = kMxfp8}, .backends = kTrtllmAfp8, .key = deployment::QuantKey::mxfp8_dynamic, .versions = kMay},
-    Step{.kind = StepKind::force, .when = {.variables = kMxfp8Cutlass}, .backends = kCutlassAfp8, .key = deployment::QuantKey::mxfp8_dynamic, .versions = kMay},
+    Step{.kind = StepKind::force,
+         .when = {.variables = kMxfp8},
+         .backends = kTrtllmAfp8,
+         .key = deployment::QuantKey::mxfp8_dynamic,
+         .versions = kMay},
+    Step{.kind = StepKind::force,
+         .when = {.variables = kMxfp8Cutlass},
+         .backends = kCutlassAfp8,
+         .key = deployment::QuantKey::mxfp8_dynamic,
+         .versions = kMay},
     // Not rewritten to BATCHED_MARLIN: with a batched all2all backend this override always fails on the format.
     Step{.kind = StepKind::force, .when = {.variables = kUseMarlin}, .backends = kMarlin, .key = deployment::QuantKey::none, .versions = kMay},
     Step{.kind = StepKind::walk},

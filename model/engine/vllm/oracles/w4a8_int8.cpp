@@ -13,7 +13,8 @@ constexpr std::array kBackends = {BackendRow{.name = "CPU_INT4", .classes = kCla
 constexpr std::array<Names, 1> kCpu = {"CPU_INT4"};
 constexpr std::array kUserNames = {UserNameRow{"cpu", kCpu}};
 constexpr std::array kPriority = {PriorityRow{"CPU_INT4"}};
-constexpr deployment::Where kElsewhere{.platforms = deployment::set_of(deployment::PlatformKind::cuda, deployment::PlatformKind::rocm, deployment::PlatformKind::xpu)};
+constexpr deployment::Where kElsewhere{
+    .platforms = deployment::set_of(deployment::PlatformKind::cuda, deployment::PlatformKind::rocm, deployment::PlatformKind::xpu)};
 
 constexpr std::array kSteps = {
     Step{.kind = StepKind::raise, .when = {.where = kElsewhere}, .error_type = "NotImplementedError", .why = "this oracle is for CPUs"},

@@ -89,8 +89,8 @@ bool uses_e8m0(const deployment::Deployment& deployment, deployment::Engine engi
   constexpr std::array kOn = {EnvVariable::use_deep_gemm, EnvVariable::use_deep_gemm_e8m0};
   const std::optional<int>& capability = deployment.hardware.capability;
   const int family = capability.value_or(0) / 10;
-  const bool supported =
-      deployment.hardware.platform == deployment::PlatformKind::cuda && (capability == 90 || family == 10 || (engine >= deployment::kVllm2026_08 && family == 12));
+  const bool supported = deployment.hardware.platform == deployment::PlatformKind::cuda &&
+                         (capability == 90 || family == 10 || (engine >= deployment::kVllm2026_08 && family == 12));
   return supported && deployment.software.has_deep_gemm && read_switches(deployment.env, kOn) == Switch::on;
 }
 /// The activation and its quantizer are one kernel, which has no limit.

@@ -23,7 +23,8 @@ bool keeps(const QuantConfigRow& row, Constant constant) {
 /// HUMMING makes its configuration of the layer itself.
 bool config_keeps(const OracleTables& tables, const deployment::Deployment& deployment, std::string_view backend, Constant constant) {
   if (backend == kHumming) return true;
-  if (const OwnChoice own = own_choice(tables, deployment); own.taken() && own.backend == backend) return deployment::contains(own.constants, constant);
+  if (const OwnChoice own = own_choice(tables, deployment); own.taken() && own.backend == backend)
+    return deployment::contains(own.constants, constant);
   const std::vector<QuantConfigRow> rows = quant_config_rows(tables.engine, tables.name);
   const QuantConfigRow* row = find_quant_config_row(rows, backend, quant_arguments(tables, deployment, backend));
   return row != nullptr && keeps(*row, constant);
@@ -66,19 +67,21 @@ bool other_than(const std::optional<double>& given, double built_in) { return gi
 std::string_view name_of(Constant constant) { return kConstants[static_cast<std::size_t>(constant)]; }
 std::string_view name_of(Reach reach) { return kReaches[static_cast<std::size_t>(reach)]; }
 
-std::optional<Reached> reach(const OracleTables& tables, const deployment::Deployment& deployment, std::string_view backend, std::string_view kernel_class,
-                             Constant constant) {
+std::optional<Reached> reach(const OracleTables& tables, const deployment::Deployment& deployment, std::string_view backend,
+                             std::string_view kernel_class, Constant constant) {
   const deployment::Activation activation = deployment::activation_named(deployment.layer.activation);
   const ConstantCase of{deployment, tables.name, tables.weight_key.value_or(deployment::quant_key_named(deployment.weight_key))};
   for (const ConstantRow& row : constant_rows()) {
-    if (!is_about(row, tables.engine, backend, kernel_class, constant) || !deployment::contains(row.activations, activation) || (row.where && !row.where(of)))
+    if (!is_about(row, tables.engine, backend, kernel_class, constant) || !deployment::contains(row.activations, activation) ||
+        (row.where && !row.where(of)))
       continue;
     return Reached{end_of(row.from, [&] { return config_keeps(tables, deployment, backend, constant); }), &row};
   }
   return std::nullopt;
 }
 
-bool may_not_reach(const OracleTables& tables, std::string_view backend, std::string_view kernel_class, deployment::Mask activations, Constant constant) {
+bool may_not_reach(const OracleTables& tables, std::string_view backend, std::string_view kernel_class, deployment::Mask activations,
+                   Constant constant) {
   return std::ranges::any_of(constant_rows(), [&](const ConstantRow& row) {
     if (!is_about(row, tables.engine, backend, kernel_class, constant) || (row.activations & activations) == 0) return false;
     if (row.from == From::config) return !config_always_keeps(tables, backend, constant);

@@ -62,11 +62,12 @@ std::span<const ConstantRow> constant_rows();
 
 /// Whether the deployment's constant reaches the kernel of a class; nothing for a class or an activation without a row. Throws Error(usage) for an
 /// unknown backend, unless it is of a choice of the deployment's own (own_choice.hpp).
-std::optional<Reached> reach(const OracleTables& tables, const deployment::Deployment& deployment, std::string_view backend, std::string_view kernel_class,
-                             Constant constant);
+std::optional<Reached> reach(const OracleTables& tables, const deployment::Deployment& deployment, std::string_view backend,
+                             std::string_view kernel_class, Constant constant);
 
 /// Some layer's constant of one of these activations does not reach the class, or raises.
-bool may_not_reach(const OracleTables& tables, std::string_view backend, std::string_view kernel_class, deployment::Mask activations, Constant constant);
+bool may_not_reach(const OracleTables& tables, std::string_view backend, std::string_view kernel_class, deployment::Mask activations,
+                   Constant constant);
 
 /// The layer has it, and it is not what kernels have built in: a limit of SILU; another limit than 7, alpha than 1.702, beta than 1 of SWIGLUOAI;
 /// a limit of SWIGLUSTEP that is given and not 7; any of SWIGLUOAI_UNINTERLEAVE.

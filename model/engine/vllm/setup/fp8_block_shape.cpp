@@ -55,7 +55,8 @@ Answer<BlockShape> fp8_block_shape(const BlockRequest& request) {
 
 bool deep_gemm_auto_disabled(deployment::Engine engine, const deployment::Hardware& hardware, std::string_view text_model) {
   return std::ranges::any_of(tables_of(engine, "fp8").steps, [&](const Step& step) {
-    return !step.when.models.empty() && deployment::holds(step.when.where, hardware) && std::ranges::find(step.when.models, text_model) != step.when.models.end();
+    return !step.when.models.empty() && deployment::holds(step.when.where, hardware) &&
+           std::ranges::find(step.when.models, text_model) != step.when.models.end();
   });
 }
 

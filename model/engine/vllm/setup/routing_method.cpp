@@ -30,7 +30,11 @@ constexpr std::array<RoutingRow, 15> kRows = {{
      .result = deployment::Routing::minimax2,
      .versions = deployment::between(deployment::kVllm2026_08, deployment::kVllm2026_11),
      .unscaled = true},
-    {.scoring = "sigmoid", .has_score_bias = true, .renormalize = true, .result = deployment::Routing::minimax2, .versions = deployment::since(deployment::kVllm2026_11)},
+    {.scoring = "sigmoid",
+     .has_score_bias = true,
+     .renormalize = true,
+     .result = deployment::Routing::minimax2,
+     .versions = deployment::since(deployment::kVllm2026_11)},
     {.has_score_bias = true, .result = deployment::Routing::unspecified},
     {.scoring = "sigmoid", .top_1 = true, .result = deployment::Routing::llama4, .versions = kMay},
     {.scoring = "sigmoid", .renormalize = true, .result = deployment::Routing::sigmoid_renorm},
@@ -65,6 +69,8 @@ deployment::Routing routing_method_of(std::span<const RoutingRow> rows, const Ro
   return deployment::Routing::unspecified;
 }
 
-deployment::Routing routing_method_of(deployment::Engine engine, const RoutingRequest& request) { return routing_method_of(routing_rows(engine), request); }
+deployment::Routing routing_method_of(deployment::Engine engine, const RoutingRequest& request) {
+  return routing_method_of(routing_rows(engine), request);
+}
 
 }  // namespace mx::engine

@@ -59,7 +59,8 @@ Changes<std::span<const RoutingRule>> routing_changes(Store& store, std::span<co
       [&](const RoutingRule& rule) {
         Changes<RoutingRule> all;
         add_changes(all, rule, &RoutingRule::keys, "keys", pair_changes(rule.keys, asked));
-        add_changes(all, rule, &RoutingRule::methods, "methods", bit_changes(rule.methods, routing_names(mx::deployment::kVllm2026_05), not_taken_anyway));
+        add_changes(all, rule, &RoutingRule::methods, "methods",
+                    bit_changes(rule.methods, routing_names(mx::deployment::kVllm2026_05), not_taken_anyway));
         return all;
       });
 }

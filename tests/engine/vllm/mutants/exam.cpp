@@ -134,7 +134,8 @@ bool fails_sizes(const OracleTables& tables) {
       for (const std::int64_t size : {1, 40, 100, 200, 300}) {
         try {
           const RoundedSizes sizes = round_up(tables, backend.name, deployment, {size, size});
-          if (props::RestatedSizes{sizes.hidden, sizes.intermediate} != props::restated_sizes(tables.name, backend.name, facts, {size, size})) return true;
+          if (props::RestatedSizes{sizes.hidden, sizes.intermediate} != props::restated_sizes(tables.name, backend.name, facts, {size, size}))
+            return true;
         } catch (const Error&) {
           return true;
         }

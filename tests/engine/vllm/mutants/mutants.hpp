@@ -39,7 +39,7 @@ using Changes = std::vector<Change<T>>;
 struct Asked {
   deployment::Mask weights;      ///< keys with which some oracle asks
   deployment::Mask activations;  ///< the same
-  bool as_half;              ///< through the pair that it is a half of, and not itself
+  bool as_half;                  ///< through the pair that it is a half of, and not itself
 };
 /// Every change of one class. A condition that a row does not state has no change.
 Changes<engine::KernelClass> class_changes(Store& store, const engine::KernelClass& row, const Asked& asked);

@@ -70,7 +70,8 @@ Changes<std::span<const T>> list_changes(Store& store, std::span<const T> rows, 
 Changes<std::span<const std::string_view>> name_changes(Store& store, std::span<const std::string_view> names, const ListChanges& what = {});
 
 /// Each bit among `domain` turned over; its names say which.
-Changes<deployment::Mask> bit_changes(deployment::Mask mask, std::span<const std::string_view> domain, deployment::Mask within = deployment::kEverything);
+Changes<deployment::Mask> bit_changes(deployment::Mask mask, std::span<const std::string_view> domain,
+                                      deployment::Mask within = deployment::kEverything);
 
 /// Bounds moved by one, and the range opened.
 Changes<deployment::CapRange> range_changes(const deployment::CapRange& range);

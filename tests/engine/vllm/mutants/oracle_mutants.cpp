@@ -103,7 +103,8 @@ Changes<When> when_changes(Store& store, const When& when) {
   Changes<When> all;
   add_changes(all, when, &When::named, "named", other_condition(when.named));
   add_changes(all, when, &When::where, "where", where_changes(store, when.where));
-  if (when.routings != kEverything) add_changes(all, when, &When::routings, "routings", bit_changes(when.routings, routing_names(mx::deployment::kVllm2026_05)));
+  if (when.routings != kEverything)
+    add_changes(all, when, &When::routings, "routings", bit_changes(when.routings, routing_names(mx::deployment::kVllm2026_05)));
   add_changes(all, when, &When::format, "format", dropped_condition(when.format));
   if (when.format) {
     When other = when;

@@ -220,7 +220,8 @@ void add_missing_packages(std::vector<Deployment>& all, const Deployment& from) 
 /// The search by its end, and by what was asked for.
 std::string search_of(const Deployment& deployment, const RestatedAnswer& answer) {
   return answer.backend + "/" + answer.kernel_class + answer.error_type + " " + std::string(name_of(deployment.hardware.platform)) + " " +
-         deployment.layer.moe_backend + " " + deployment.layer.routing_method + (props::Facts(props::kSearched, deployment).batched() ? " batched" : "");
+         deployment.layer.moe_backend + " " + deployment.layer.routing_method +
+         (props::Facts(props::kSearched, deployment).batched() ? " batched" : "");
 }
 
 /// The switches that are plainly on or off, and FlashInfer's variant.

@@ -45,9 +45,9 @@ std::vector<Constant> constants_with(Activation activation) {
 std::vector<Json> recorded(mx::deployment::Engine engine) {
   const bool first = engine == mx::deployment::kVllm2026_05;
   const std::string folder = std::string(MXACT_SOURCE_DIR) + "/golden/witness/oracle/";
-  std::ifstream file(folder + (first                        ? "functions.jsonl"
+  std::ifstream file(folder + (first                                    ? "functions.jsonl"
                                : engine == mx::deployment::kVllm2026_08 ? "2026-08/quant_configs.jsonl"
-                                                            : "2026-11/quant_configs.jsonl"));
+                                                                        : "2026-11/quant_configs.jsonl"));
   std::vector<Json> cases;
   for (std::string line; std::getline(file, line);) {
     Json one = mx::tests::parsed(line);

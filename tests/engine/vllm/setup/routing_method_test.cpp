@@ -9,7 +9,6 @@
 using namespace mx::deployment;
 using namespace mx::engine;
 
-
 TEST_CASE("each rule of the routing methods, and what comes before it") {
   struct Row {
     RoutingRequest request;
