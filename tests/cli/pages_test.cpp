@@ -72,6 +72,8 @@ const std::vector<Small>& small_forms() {
        "build/release/tests/kernels/mxact_kernels_proof quantizers --blocks 1 --only ocp --tier portable --shard 1/64 --state kernels.state"},
       {"docs/proofs.md", "build/release/tests/kernels/mxact_kernels_proof dequantizers",
        "build/release/tests/kernels/mxact_kernels_proof dequantizers --only mxfp4 --tier portable"},
+      {"docs/proofs.md", "build/release/tests/kernels/mxact_kernels_proof thresholds",
+       "build/release/tests/kernels/mxact_kernels_proof thresholds --only gguf-mxfp4 --tier portable --shard 1/256 --state thresholds.state"},
       {"docs/proofs.md", "build/release/tests/kernels/mxact_kernels_proof functions",
        "build/release/tests/kernels/mxact_kernels_proof functions --only exp2 --tier portable --shard 1/256 --state functions.state"},
       {"docs/proofs.md", "ninja -C build/release mxact_proof", "ninja -C build/release -n mxact_proof"},
