@@ -177,7 +177,7 @@ TEST_CASE("a run without jobs does what is left, takes ranges, and says what is 
   CHECK(outcomes(run_json(run)) == Words{});
   CHECK(outcomes(run_json(run + " --again --job 3,0-1")) == Words{"3 written", "0 written", "1 written"});
   CHECK_FALSE(run_json(run + " --status").contains("notes"));
-  // Nothing but the directory of the output tells that units are merged.
+  // Nothing but the directory of the output tells that jobs are merged.
   CHECK(run_mxact("merge " + plan).status == 0);
   const mx::support::Json merged = run_json(run + " --status");
   CHECK(outcomes(merged) == Words{"0 left", "1 left", "2 left", "3 left"});
