@@ -157,7 +157,7 @@ WrittenJob CheckpointConversion::write_layer(const GroupConversion& group, int l
   result.file = path.filename().string();
   result.layers = 1;
   result.up_scales_dropped = packer.up_scales_dropped();
-  result.largest_scale_byte = packed.setting.marlin.largest_scale_byte;
+  result.largest_scale_byte = families::largest_scale_byte_of(packed.setting);
   for (const ExpertTensor& tensor : checkpoint.expert_tensors(layer)) {
     const support::TensorView& view = *tensor.at.view;
     result.bytes_in += view.bytes.size();
@@ -278,7 +278,7 @@ ConvertReport CheckpointConversion::report(std::span<const JobResult> results) c
     group.layers += static_cast<int>(result.layers);
     group.bytes_in += result.bytes_in;
     group.bytes_out += result.bytes_out;
-    if (result.layers > 0) group.setting.marlin.largest_scale_byte = result.largest_scale_byte;
+    if (result.layers > 0) families::set_largest_scale_byte(group.setting, result.largest_scale_byte);
     report.layers += static_cast<int>(result.layers);
     report.other_tensors += result.other_tensors;
     report.bytes_in += result.bytes_in;

@@ -18,7 +18,7 @@ namespace {
 /// What all layers of a layer group have in common, as text.
 std::string common_text(const LayerTags& tags) {
   families::Setting setting = tags.setting;
-  setting.marlin.largest_scale_byte = 0;
+  families::set_largest_scale_byte(setting, 0);
   return tags.backend + setting_json(setting).dump();
 }
 
@@ -38,7 +38,8 @@ void add_layer(ConvertedDirectory& converted, const support::SafetensorsFile& fi
   const std::string where = file.path().string();
   LayerTags tags = read_layer_tags(file.metadata().at(std::string(kLayerTagsKey)), where);
   for (const SourceTensor& tensor : tags.source) {
-    if (!is_shard_name(tensor.shard)) fail(where, fmt::format("the tags name the shard {}, which is not a plain file name", support::in_quotes(tensor.shard)));
+    if (!is_shard_name(tensor.shard))
+      fail(where, fmt::format("the tags name the shard {}, which is not a plain file name", support::in_quotes(tensor.shard)));
   }
   const LayerKey key{tags.further, tags.layer};
   const auto of_group = std::ranges::find_if(converted.layers, [&](const auto& entry) { return entry.first.further == key.further; });

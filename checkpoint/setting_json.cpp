@@ -48,21 +48,15 @@ Sizes read_sizes(const support::Json& json, const std::string& where) {
 
 /// Does not compile when a setting gets another field, which must then become a row of setting_keys() or a member of setting_json().
 [[maybe_unused]] void check_fields(const Setting& setting) {
-  [[maybe_unused]] const auto& [sizes, padded, form, engine, arch, tp_size, params_dtype, input_dtype, activation, has_bias, has_input_scale, triton,
-                                aiter, marlin, deepgemm, flashinfer, b12x, humming] = setting;
-  [[maybe_unused]] const auto& [release, torch_before_2_8_1, num_warps, before_swizzle] = triton;
-  [[maybe_unused]] const auto& [a8w4] = aiter;
-  [[maybe_unused]] const auto& [largest_scale_byte] = marlin;
-  [[maybe_unused]] const auto& [e8m0] = deepgemm;
-  [[maybe_unused]] const auto& [flashinfer_release] = flashinfer;
-  [[maybe_unused]] const auto& [a16] = b12x;
-  [[maybe_unused]] const auto& [humming_release, group_128] = humming;
+  [[maybe_unused]] const auto& [sizes, padded, form, engine, arch, tp_size, params_dtype, input_dtype, activation, has_bias, has_input_scale,
+                                parameters] = setting;
 }
 
 }  // namespace
 
 support::Json setting_json(const Setting& setting) {
-  support::Json json{{"sizes", sizes_json(setting.sizes)}, {"padded", sizes_json(setting.padded)}, {"weight-format", layout::name_of(setting.form.format)}};
+  support::Json json{
+      {"sizes", sizes_json(setting.sizes)}, {"padded", sizes_json(setting.padded)}, {"weight-format", layout::name_of(setting.form.format)}};
   for (const families::SettingKey& row : families::setting_keys()) json[std::string(row.key)] = row.get(setting);
   return json;
 }

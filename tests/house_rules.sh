@@ -42,7 +42,7 @@ headers=$(grep -rlE --include='*.hpp' '#include <(nlohmann|CLI|boost|fmt/format)
 forbid "cli" 'fmt::print\("([^{]|\{[^}]|\{\}[^"])|Json::(array|object)|\["[a-z]|push_back\(\{\{|print_table' \
   "what a verb says is a document of verbs/, and cli/document.cpp prints it"
 # The axes of a layout have names too; a half of gate and up is one.
-forbid "model support checkpoint sim kernels golden verbs cli python" '\b(backend|name|implementation|device|build|model) *== *"[A-Za-z]' \
+forbid "model support checkpoint sim kernels golden verbs cli python" '\b(backend|family|name|implementation|device|build|model) *== *"[A-Za-z]' \
   "a backend or an implementation is a row of a table, never a branch" '.name == "half"'
 
 # An engine's words for backends and classes: in a family's own rows, in the engine, in what holds one against the other, in recordings. Needs of a
@@ -71,14 +71,17 @@ forbid "model/numerics model/layout model/moe kernels support sim golden/vectors
   "a version of the engine is told apart by its rows, not here"
 tables=$(find model props -name '*20[0-9][0-9]_[0-9][0-9]*') && [[ -n $tables ]] && { echo "tables that are split by month:"; echo "$tables"; broken=1; }
 
-# A family's record is listed once: its folder and the array of all families name its tables, nobody else.
+# A family's record is listed once: its folder and the one list of all families name its tables and its parameters; its second opinion, the reader of
+# recordings and tests read the latter.
 records=$(grep -rnE --include='*.cpp' --include='*.hpp' '#include "(model|props)/families/[a-z0-9_]+/family.hpp"' model props tests checkpoint sim verbs cli kernels support golden python bench |
-  awk -F: '{ folder = $1; sub(/[^\/]*$/, "", folder) } $1 !~ /^(model|props)\/families\/families\.cpp$/ && index($0, "\"" folder "family.hpp") == 0') &&
-  [[ -n $records ]] && { echo "a family's record is named outside of its folder and of families.cpp:"; echo "$records"; broken=1; }
+  awk -F: '{ folder = $1; sub(/[^\/]*$/, "", folder) } $1 !~ /^(model|props)\/families\/families\.[ch]pp$/ && index($0, "\"" folder "family.hpp") == 0') &&
+  [[ -n $records ]] && { echo "a family's record is named outside of its folder and of the list of all families:"; echo "$records"; broken=1; }
 for room in model props; do
-  unlisted=$(for record in "$room"/families/*/family.hpp; do grep -qF "\"$record\"" "$room/families/families.cpp" || echo "$record"; done)
-  [[ -z $unlisted ]] || { echo "a family that families.cpp does not list:"; echo "$unlisted"; broken=1; }
+  unlisted=$(for record in "$room"/families/*/family.hpp; do grep -qhF "\"$record\"" "$room"/families/families.[ch]pp || echo "$record"; done)
+  [[ -z $unlisted ]] || { echo "a family that is not in the list of all families:"; echo "$unlisted"; broken=1; }
 done
+forbid "model/layout model/moe model/deployment model/engine model/audit checkpoint sim verbs cli kernels support python golden/vectors" \
+  '\b(Aiter|B12x|Deepgemm|Flashinfer|Humming|Marlin|Triton)Parameters\b' "what one family looks at is set by its key, or asked of families/"
 
 # stands_alone FILES ALLOWED WHY: no file may include a part of the project other than tests/ and the ALLOWED header.
 stands_alone() {

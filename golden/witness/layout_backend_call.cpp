@@ -113,16 +113,17 @@ constexpr SettingWord kSettingWords[] = {
     {"hidden", [](Fields& p, BackendCall& c) { c.setting.sizes.hidden = p.integer("hidden", 1, kLargestSize); }},
     {"gated", [](Fields& p, BackendCall& c) { c.setting.form.gated = p.boolean("gated"); }},
     {"activation", [](Fields& p, BackendCall& c) { c.setting.activation = row_named(kActivations, "activation", p.text("activation")).value; }},
-    {"a8w4", [](Fields& p, BackendCall& c) { c.setting.aiter.a8w4 = p.boolean("a8w4"); }},
-    {"a16", [](Fields& p, BackendCall& c) { c.setting.b12x.a16 = p.boolean("a16"); }},
-    {"deep_gemm_e8m0", [](Fields& p, BackendCall& c) { c.setting.deepgemm.e8m0 = p.boolean("deep_gemm_e8m0"); }},
+    {"a8w4", [](Fields& p, BackendCall& c) { c.setting.of<families::AiterParameters>().a8w4 = p.boolean("a8w4"); }},
+    {"a16", [](Fields& p, BackendCall& c) { c.setting.of<families::B12xParameters>().a16 = p.boolean("a16"); }},
+    {"deep_gemm_e8m0", [](Fields& p, BackendCall& c) { c.setting.of<families::DeepgemmParameters>().e8m0 = p.boolean("deep_gemm_e8m0"); }},
     {"params_dtype", [](Fields& p, BackendCall& c) { c.setting.params_dtype = row_named(kParamsDtypes, "dtype", p.text("params_dtype")).value; }},
     {"orig_dtype", [](Fields& p, BackendCall& c) { c.setting.params_dtype = row_named(kParamsDtypes, "dtype", p.text("orig_dtype")).value; }},
     {"input_dtype", [](Fields& p, BackendCall& c) { c.setting.input_dtype = row_named(kInputDtypes, "dtype", p.text("input_dtype")).value; }},
     {"has_bias", [](Fields& p, BackendCall& c) { c.setting.has_bias = p.boolean("has_bias"); }},
     {"input_scale_given", [](Fields& p, BackendCall& c) { c.setting.has_input_scale = p.boolean("input_scale_given"); }},
     {"scale_byte", [](Fields& p, BackendCall& c) { c.byte = static_cast<std::uint8_t>(p.integer("scale_byte", 0, 255)); }},
-    {"num_warps", [](Fields& p, BackendCall& c) { c.setting.triton.num_warps = static_cast<int>(p.integer("num_warps", 1, 1 << 20)); }},
+    {"num_warps",
+     [](Fields& p, BackendCall& c) { c.setting.of<families::TritonParameters>().num_warps = static_cast<int>(p.integer("num_warps", 1, 1 << 20)); }},
 };
 
 const WholeName& whole_name(const LayoutEntry& entry) {
@@ -158,7 +159,7 @@ BackendCall matrix_call(const MatrixName& name, const LayoutEntry& entry) {
   if (entry.role != "weight" && entry.role != "all") no_model(entry, " of role " + entry.role);
   families::Setting& setting = call.setting;
   setting.engine = deployment::kVllm2026_08;
-  setting.humming = {families::Humming::v0_1_19, name.group_128};
+  setting.of<families::HummingParameters>() = {families::Humming::v0_1_19, name.group_128};
   setting.input_dtype = name.activations;
   setting.arch = row_named(kArchs, "arch", entry.arch).value;
   setting.form = {name.format, SourceOrder::standard};
@@ -196,7 +197,7 @@ BackendCall backend_call(const LayoutEntry& entry) {
   call.setting.engine = label->engine;
   families::find_setting_key("flashinfer")->set(call.setting, label->flashinfer);
   call.setting.arch = row_named(kArchs, "arch", entry.arch).value;
-  call.setting.triton.before_swizzle = entry.stage == "before_swizzle";
+  call.setting.of<families::TritonParameters>().before_swizzle = entry.stage == "before_swizzle";
   call.setting.activation = name.activation;
 
   Fields params(*entry.params, "params", entry.where);

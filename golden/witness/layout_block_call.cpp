@@ -282,7 +282,7 @@ LayoutCall call_of(const LayoutEntry& entry) {
   const families::BackendLayout* row = call.row();
   // What triton reads on gfx1250 is what was there before its last layout.
   const bool strided = call.setting.arch == families::Arch::gfx1250 && call.setting.form.format == layout::WeightFormat::mxfp4;
-  if (call.setting.triton.before_swizzle && row != nullptr && row->family != kSwizzledFamily && !strided)
+  if (call.setting.of<families::TritonParameters>().before_swizzle && row != nullptr && row->family != kSwizzledFamily && !strided)
     throw Unmodelled("no layout model for stage " + entry.stage + " of " + entry.layout);
   return call;
 }

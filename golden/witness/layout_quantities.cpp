@@ -170,8 +170,8 @@ constexpr Quantity<BackendCall> kBackendQuantities[] = {
     {"groups", "columns", [](const BackendCall& c) { return groups_in(c, columns_of(c)); }, set_columns},
     {"row_bytes", "columns",
      [](const BackendCall& c) { return Values{Json(columns_of(c) * layout::unit_bits(Role::w13_weight, c.setting.form.format) / 8)}; }, set_columns},
-    {"num_warps", "num_warps", [](const BackendCall& c) { return Values{Json(c.setting.triton.num_warps)}; },
-     [](BackendCall& c, const Json&, const Json& met) { c.setting.triton.num_warps = met.get<int>(); }},
+    {"num_warps", "num_warps", [](const BackendCall& c) { return Values{Json(c.setting.of<families::TritonParameters>().num_warps)}; },
+     [](BackendCall& c, const Json&, const Json& met) { c.setting.of<families::TritonParameters>().num_warps = met.get<int>(); }},
     {"scale_byte", "scale_byte", [](const BackendCall& c) { return c.byte ? Values{Json(*c.byte)} : Values{}; },
      [](BackendCall& c, const Json&, const Json& met) { c.byte = met.get<std::uint8_t>(); }},
     {"activation_dtype", "activation_dtype", [](const BackendCall& c) { return Values{Json(std::string(families::name_of(c.setting.input_dtype)))}; },
@@ -232,7 +232,7 @@ std::vector<Reason> reasons_against(const BackendCall& call) {
   if (row == nullptr) return {{"backend", "backend"}};
   std::vector<Reason> reasons;
   families::Setting setting = call.setting;
-  if (call.byte && call.role && layout::is_scale(*call.role)) setting.marlin.largest_scale_byte = *call.byte;
+  if (call.byte && call.role && layout::is_scale(*call.role)) setting.of<families::MarlinParameters>().largest_scale_byte = *call.byte;
   try {
     for (const families::BrokenNeed& broken : families::broken_needs(*row, setting)) {
       const families::Need& need = broken.need;

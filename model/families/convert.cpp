@@ -101,7 +101,7 @@ Setting setting_for(const LayerOutline& layer, const BackendLayout& backend, Set
   setting.sizes = layer.sizes;
   setting.form = layer.form;
   setting.has_bias = is_there(layout::Role::w13_bias) && is_there(layout::Role::w2_bias);
-  setting.marlin.largest_scale_byte = layer.largest_scale_byte;
+  set_largest_scale_byte(setting, layer.largest_scale_byte);
   if (!backend.converts(layer.form, setting.engine)) {
     throw Error(ErrorCode::usage,
                 "checkpoints of " + std::string(layout::name_of(layer.form.format)) + " in " + std::string(layout::name_of(layer.form.order)) +

@@ -1,35 +1,6 @@
-// Every family: the one place outside of their folders that names them. Needs, classes and value blocks are joined in this order.
-
-#include <array>
-
-#include "model/families/aiter/family.hpp"
-#include "model/families/b12x/family.hpp"
-#include "model/families/cpu/family.hpp"
-#include "model/families/cutedsl/family.hpp"
-#include "model/families/cutlass_w4a8/family.hpp"
-#include "model/families/deepgemm/family.hpp"
-#include "model/families/emulation/family.hpp"
-#include "model/families/flashinfer_cutlass/family.hpp"
-#include "model/families/hpc/family.hpp"
-#include "model/families/humming/family.hpp"
-#include "model/families/marlin/family.hpp"
-#include "model/families/moonep/family.hpp"
-#include "model/families/triton_kernels/family.hpp"
-#include "model/families/triton_moe/family.hpp"
-#include "model/families/trtllm/family.hpp"
-#include "model/families/vllm_cutlass/family.hpp"
-#include "model/families/xpu/family.hpp"
+#include "model/families/families.hpp"
 
 namespace mx::families {
-namespace {
-
-constexpr std::array<const Family*, 17> kFamilies{
-    &kTrtllmFamily,        &kFlashinferCutlassFamily, &kCutedslFamily,     &kB12xFamily, &kDeepgemmFamily, &kMarlinFamily,
-    &kTritonKernelsFamily, &kTritonMoeFamily,         &kAiterFamily,       &kXpuFamily,  &kCpuFamily,      &kEmulationFamily,
-    &kHummingFamily,       &kVllmCutlassFamily,       &kCutlassW4a8Family, &kHpcFamily,  &kMoonepFamily,
-};
-
-}  // namespace
 
 std::span<const Family* const> all_families() { return kFamilies; }
 

@@ -99,8 +99,11 @@ Setting rounded_setting(layout::WeightFormat format, bool gated, layout::Sizes s
   return {.sizes = sizes, .padded = sizes, .form = {format, layout::SourceOrder::standard, gated}, .engine = engine};
 }
 
+int largest_scale_byte_of(const Setting& setting) { return setting.of<MarlinParameters>().largest_scale_byte; }
+void set_largest_scale_byte(Setting& setting, int byte) { setting.of<MarlinParameters>().largest_scale_byte = byte; }
+
 TritonKernels triton_kernels_of(const Setting& setting) {
-  if (setting.triton.release) return *setting.triton.release;
+  if (setting.of<TritonParameters>().release) return *setting.of<TritonParameters>().release;
   return platform_of(setting.arch) == deployment::PlatformKind::rocm && setting.engine >= deployment::kVllm2026_08 ? TritonKernels::v3_7
                                                                                                                    : TritonKernels::v3_5;
 }

@@ -10,13 +10,7 @@
 
 #include "model/deployment/deployment.hpp"
 #include "model/deployment/version.hpp"
-#include "model/families/aiter/parameters.hpp"
-#include "model/families/b12x/parameters.hpp"
-#include "model/families/deepgemm/parameters.hpp"
-#include "model/families/flashinfer_cutlass/parameters.hpp"
-#include "model/families/humming/parameters.hpp"
-#include "model/families/marlin/parameters.hpp"
-#include "model/families/triton_kernels/parameters.hpp"
+#include "model/families/families.hpp"
 #include "model/layout/tensor.hpp"
 
 namespace mx::families {
@@ -66,18 +60,26 @@ struct Setting {
   ConverterActivation activation = ConverterActivation::swigluoai;
   bool has_bias = true;
   bool has_input_scale = true;  ///< static input scales are given
-  TritonParameters triton = {};
-  AiterParameters aiter = {};
-  MarlinParameters marlin = {};
-  DeepgemmParameters deepgemm = {};
-  FlashinferParameters flashinfer = {};
-  B12xParameters b12x = {};
-  HummingParameters humming = {};
+  FamilyParameters parameters = {};
+
+  /// What one family looks at, by its type: setting.of<MarlinParameters>().
+  template <class Parameters>
+  Parameters& of() {
+    return std::get<Parameters>(parameters);
+  }
+  template <class Parameters>
+  const Parameters& of() const {
+    return std::get<Parameters>(parameters);
+  }
 };
 
 /// The setting of a layer whose sizes the engine has rounded already, with the groups of its format and its rows in the standard order. What else a
 /// converter looks at has its default, which breaks no precondition.
 Setting rounded_setting(layout::WeightFormat format, bool gated, layout::Sizes sizes, deployment::Engine engine);
+
+/// The largest scale byte of the layer that a setting is of, 0..255; 0 where no family asks for it.
+int largest_scale_byte_of(const Setting& setting);
+void set_largest_scale_byte(Setting& setting, int byte);
 
 /// The release of triton_kernels that applies: the one asked for, else the engine's own for the device.
 /// Source: vllm requirements and cmake/external_projects: v3.5.1 on cuda for both engines; on ROCm v3.5.1, later a branch of 3.6.

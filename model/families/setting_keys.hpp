@@ -1,6 +1,6 @@
 #pragma once
 // The fields of a converter's setting as people type them: one row a field, for options, for "NAME,key=value" and for trying all of them. What every
-// converter sees stands in setting_keys.cpp, what one family looks at in that family's parameters.cpp.
+// converter sees stands in setting_keys.cpp, what one family looks at in that family's family.cpp.
 
 #include <cstdint>
 #include <map>

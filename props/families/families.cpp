@@ -1,6 +1,7 @@
 // Every family of the second opinion: the one place outside of their folders that names them.
 
 #include <array>
+#include <cstddef>
 
 #include "props/families/aiter/family.hpp"
 #include "props/families/b12x/family.hpp"
@@ -29,5 +30,9 @@ constexpr std::array<const FamilyFormulas*, 14> kFamilies{
 }  // namespace
 
 std::span<const FamilyFormulas* const> all_family_formulas() { return kFamilies; }
+
+int one_of(std::mt19937& random, std::initializer_list<int> values) {
+  return *(values.begin() + static_cast<std::ptrdiff_t>(random() % values.size()));
+}
 
 }  // namespace mx::props

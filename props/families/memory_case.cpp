@@ -7,6 +7,8 @@
 
 #include "checkpoint/rounding.hpp"
 #include "model/error.hpp"
+#include "model/families/family.hpp"
+#include "model/families/setting_keys.hpp"
 #include "props/failure_file.hpp"
 #include "props/layout/generators.hpp"
 
@@ -96,22 +98,33 @@ std::string shape_text(const Setting& s) {
          sizes_text(s.sizes) + " of " + sizes_text(s.padded) + (s.has_bias ? "" : " without biases");
 }
 
+/// What families alone look at, where a setting differs from the usual one: `before` each, with the key and its value.
+std::string parameters_text(const Setting& s, const std::string& before, const std::string& between) {
+  std::string text;
+  for (const families::SettingKey& row : families::joined(&families::Family::setting_keys)) {
+    const std::string value = row.get(s);
+    if (value != row.get(Setting{})) text += before + std::string(row.key) + between + value;
+  }
+  return text;
+}
+
 /// What shows the layout of every tensor in words of `mxact layout`.
 std::string show_command(const BackendLayout& row, const Setting& s) {
-  const auto flag = [](bool set, const char* option) { return set ? " --" + std::string(option) : std::string(); };
   return "mxact layout show " + std::string(row.backend) + " --format " + std::string(layout::name_of(s.form.format)) + " --shape " +
          std::to_string(s.sizes.experts) + "x" + sizes_text(s.sizes) + " --padded " + sizes_text(s.padded) + " --source-order " +
-         std::string(layout::name_of(s.form.order)) + flag(!s.form.gated, "not-gated") + " --engine " + std::string(deployment::name_of(s.engine)) +
-         " --platform " + std::string(families::name_of(s.arch)) +
-         " --library triton_kernels=" + std::string(families::name_of(families::triton_kernels_of(s))) +
-         flag(s.triton.torch_before_2_8_1, "torch-before-2-8-1") + " --tp " + std::to_string(s.tp_size) + " --num-warps " +
-         std::to_string(s.triton.num_warps) + " --params-dtype " + std::string(families::name_of(s.params_dtype)) + " --input-dtype " +
-         std::string(families::name_of(s.input_dtype)) + " --activation " + std::string(families::name_of(s.activation)) +
-         flag(s.aiter.a8w4, "a8w4") + flag(s.triton.before_swizzle, "before-swizzle") + flag(s.b12x.a16, "a16") +
-         (s.deepgemm.e8m0 ? "" : " --deep-gemm-e8m0 no") +
-         (s.flashinfer.release ? " --library flashinfer=" + std::string(families::name_of(*s.flashinfer.release)) : "") +
-         (s.humming.release ? " --library humming=" + std::string(families::name_of(*s.humming.release)) : "") +
-         flag(s.humming.group_128, "humming-group-128") + (s.has_bias ? "" : " --set has-bias=no");
+         std::string(layout::name_of(s.form.order)) + (s.form.gated ? "" : " --not-gated") + " --engine " +
+         std::string(deployment::name_of(s.engine)) + " --platform " + std::string(families::name_of(s.arch)) + " --tp " + std::to_string(s.tp_size) +
+         " --params-dtype " + std::string(families::name_of(s.params_dtype)) + " --input-dtype " + std::string(families::name_of(s.input_dtype)) +
+         " --activation " + std::string(families::name_of(s.activation)) + (s.has_bias ? "" : " --set has-bias=no") +
+         parameters_text(s, " --set ", "=");
+}
+
+/// What one family looks at changes no other's memory: the words of all others, by number.
+void draw_strangers(const BackendLayout& row, Setting& setting, std::size_t number) {
+  for (const families::Family* family : families::all_families()) {
+    if (family->name == row.family || family->setting_keys.rows == nullptr) continue;
+    for (const families::SettingKey& key : *family->setting_keys.rows) key.set(setting, key.trials[number % key.trials.size()]);
+  }
 }
 
 }  // namespace
@@ -119,7 +132,7 @@ std::string show_command(const BackendLayout& row, const Setting& s) {
 BackendCase random_case(const BackendLayout& row, deployment::Engine engine) {
   const BackendFormula& formula = backend_formula(row.backend, row.format, engine);
   Setting setting{.sizes = random_sizes(formula), .padded = {}, .form = random_form(row, engine), .engine = engine};
-  setting.b12x.a16 = setting.sizes.experts % 2 == 0;  // what one family looks at changes no other's memory
+  draw_strangers(row, setting, static_cast<std::size_t>(setting.sizes.experts));
   if (formula.draw != nullptr) formula.draw(setting);
   setting.has_bias = needs_bias(row, setting) || pick(0, 3) != 0;
   setting.padded = random_padding(row, setting);
@@ -129,14 +142,9 @@ BackendCase random_case(const BackendLayout& row, deployment::Engine engine) {
 }
 
 std::string text_of(const Setting& s) {
-  return shape_text(s) + " " + std::string(families::name_of(s.arch)) + " " + std::string(families::name_of(families::triton_kernels_of(s))) +
-         " tp " + std::to_string(s.tp_size) + " warps " + std::to_string(s.triton.num_warps) + " " + std::string(families::name_of(s.params_dtype)) +
-         " " + std::string(families::name_of(s.input_dtype)) + " " + std::string(families::name_of(s.activation)) + (s.aiter.a8w4 ? " a8w4" : "") +
-         (s.triton.torch_before_2_8_1 ? " older torch" : "") + (s.triton.before_swizzle ? " before the swizzle" : "") + (s.b12x.a16 ? " a16" : "") +
-         (s.deepgemm.e8m0 ? "" : " without e8m0") +
-         (s.flashinfer.release ? " FlashInfer " + std::string(families::name_of(*s.flashinfer.release)) : "") +
-         (s.humming.release ? " Humming " + std::string(families::name_of(*s.humming.release)) : "") +
-         (s.humming.group_128 ? " in groups of 128" : "");
+  return shape_text(s) + " " + std::string(families::name_of(s.arch)) + " tp " + std::to_string(s.tp_size) + " " +
+         std::string(families::name_of(s.params_dtype)) + " " + std::string(families::name_of(s.input_dtype)) + " " +
+         std::string(families::name_of(s.activation)) + parameters_text(s, " ", " ");
 }
 
 bool has_tensor(Role role, const Setting& setting) {

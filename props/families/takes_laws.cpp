@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <random>
 
+#include "props/families/family.hpp"
 #include "props/families/restated_takes.hpp"
 #include "props/layout/laws.hpp"
 
@@ -55,37 +56,32 @@ std::vector<Form> forms_of(layout::WeightFormat format) {
 std::vector<Setting> settings_of(layout::WeightFormat format) {
   constexpr int kSettings = 3000;
   std::mt19937 random(13);
-  const auto one_of = [&](std::initializer_list<int> values) { return *(values.begin() + static_cast<std::ptrdiff_t>(random() % values.size())); };
   const std::int64_t group = std::max<std::int64_t>(layout::group_of(format), 1);
   const std::int64_t step = group > 1 ? group : 16;  // others are refused before any converter is asked
   std::vector<Setting> settings;
   for (int i = 0; i < kSettings; ++i) {
     const auto size = [&] {
       const std::int64_t unit = random() % 2 == 0 ? step : std::max<std::int64_t>(step, 64);
-      return unit * one_of({1, 2, 3, 4, 6, 8, 12, 16});
+      return unit * one_of(random, {1, 2, 3, 4, 6, 8, 12, 16});
     };
     const Form form = forms_of(format)[random() % 4];
-    Setting s{
-        .sizes = {one_of({1, 2, 3, 5}), size(), size(), group}, .padded = {}, .form = form, .engine = families::kConversionEngines[random() % 2]};
+    Setting s{.sizes = {one_of(random, {1, 2, 3, 5}), size(), size(), group},
+              .padded = {},
+              .form = form,
+              .engine = families::kConversionEngines[random() % 2]};
     s.padded = s.sizes;
     if (random() % 8 == 0) s.padded.intermediate += 256;
     if (random() % 8 == 0) s.padded.hidden += 256;
-    s.arch = static_cast<families::Arch>(random() % 2 == 0 ? one_of({3, 4, 9, 12}) : static_cast<int>(random() % 15));
-    if (random() % 2 == 0) s.triton.release = static_cast<families::TritonKernels>(random() % 3);
-    s.triton.torch_before_2_8_1 = random() % 4 == 0;
-    s.tp_size = one_of({1, 2, 3, 4, 8});
-    s.triton.num_warps = one_of({1, 2, 3, 4, 6, 8});
+    s.arch = static_cast<families::Arch>(random() % 2 == 0 ? one_of(random, {3, 4, 9, 12}) : static_cast<int>(random() % 15));
+    s.tp_size = one_of(random, {1, 2, 3, 4, 8});
     s.params_dtype = static_cast<families::ParamsDtype>(random() % 2);
-    s.input_dtype = static_cast<families::InputDtype>(random() % 2 == 0 ? 0 : one_of({1, 2}));
+    s.input_dtype = static_cast<families::InputDtype>(random() % 2 == 0 ? 0 : one_of(random, {1, 2}));
     s.activation = static_cast<families::ConverterActivation>(random() % 3);
-    s.aiter.a8w4 = random() % 2 == 0;
-    s.deepgemm.e8m0 = random() % 4 != 0;
-    s.b12x.a16 = random() % 2 == 0;
-    if (random() % 2 == 0) s.flashinfer.release = static_cast<families::Flashinfer>(random() % 2);
     s.has_bias = random() % 4 != 0;
     s.has_input_scale = random() % 4 != 0;
-    s.marlin.largest_scale_byte = one_of({0, 127, 141, 142, 143, 144, 248, 249, 250, 251, 254});
-    s.triton.before_swizzle = random() % 4 == 0;
+    for (const FamilyFormulas* family : all_family_formulas()) {
+      if (family->draw != nullptr) family->draw(s, random);
+    }
     settings.push_back(s);
   }
   return settings;

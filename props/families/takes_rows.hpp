@@ -52,13 +52,15 @@ inline Answer shuffled_tiles(const Setting& s) {
 inline TritonKernels release_of(const Setting& s) {
   const bool rocm = s.arch == Arch::gfx90a || s.arch == Arch::gfx942 || s.arch == Arch::gfx950 || s.arch == Arch::gfx11 || s.arch == Arch::gfx12 ||
                     s.arch == Arch::gfx1250;
-  return s.triton.release.value_or(rocm && s.engine == deployment::kVllm2026_08 ? TritonKernels::v3_7 : TritonKernels::v3_5);
+  return s.of<families::TritonParameters>().release.value_or(rocm && s.engine == deployment::kVllm2026_08 ? TritonKernels::v3_7
+                                                                                                          : TritonKernels::v3_5);
 }
 /// 2: what the layouts of triton_kernels assert.
 inline Answer triton_swizzles(const Setting& s) {
-  if (s.triton.before_swizzle) return std::nullopt;
-  if (s.arch == Arch::sm90 && !s.triton.torch_before_2_8_1 && s.triton.num_warps != 1 && s.triton.num_warps != 2 && s.triton.num_warps != 4 &&
-      s.triton.num_warps != 8)
+  if (s.of<families::TritonParameters>().before_swizzle) return std::nullopt;
+  if (s.arch == Arch::sm90 && !s.of<families::TritonParameters>().torch_before_2_8_1 && s.of<families::TritonParameters>().num_warps != 1 &&
+      s.of<families::TritonParameters>().num_warps != 2 && s.of<families::TritonParameters>().num_warps != 4 &&
+      s.of<families::TritonParameters>().num_warps != 8)
     return Refusal{Quantity::num_warps, 0};
   const bool cdna4 = s.arch == Arch::gfx950 && (s.engine == deployment::kVllm2026_05 || s.tp_size <= 2);
   if (cdna4 && release_of(s) == TritonKernels::v3_5) return first_broken({groups13(s, 8), groups2(s, 8)});

@@ -3,6 +3,7 @@
 #include "sim/ranks/converter.hpp"
 
 #include "model/error.hpp"
+#include "model/families/setting_keys.hpp"
 
 namespace mx::sim {
 layout::Form checkpoint_form(const deployment::LayerConfig& layer, layout::WeightFormat format) {
@@ -44,8 +45,8 @@ checkpoint::Conversion conversion_of(const SimulationRequest& request, const Mod
   checkpoint::Conversion conversion = conversion_of(request.deployment, standing.of, layer.experts.form, sizes, libraries);
   conversion.has_bias = layer.experts.has_bias();
   if (request.fixed) {
-    conversion.around.triton.num_warps = request.fixed->num_warps;
-    conversion.around.triton.torch_before_2_8_1 = request.fixed->torch_before_2_8_1;
+    families::find_setting_key("num-warps")->set(conversion.around, std::to_string(request.fixed->num_warps));
+    families::find_setting_key("torch-before-2-8-1")->set(conversion.around, request.fixed->torch_before_2_8_1 ? "yes" : "no");
   }
   return conversion;
 }

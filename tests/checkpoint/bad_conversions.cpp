@@ -189,7 +189,8 @@ TEST_CASE("a second conversion is refused, and so is everything else that wants 
   const std::vector<fs::path> sources{converted.packed, converted.packed / kFirstLayer, converted.packed / kFirstShard};
   for (const fs::path& source : sources) {
     INFO(source);
-    CHECK(input_error_defect(error_of([&] { checkpoint::convert_checkpoint(source, converted.restored, triton()); }), {"is converted already"}) == "");
+    CHECK(input_error_defect(error_of([&] { checkpoint::convert_checkpoint(source, converted.restored, triton()); }), {"is converted already"}) ==
+          "");
     CHECK(input_error_defect(error_of([&] { checkpoint::Checkpoint{source}; }), {"is converted already"}) == "");
   }
   CHECK_FALSE(fs::exists(converted.restored));
@@ -213,7 +214,8 @@ TEST_CASE("the output is a directory of its own, and what is in it stays unless 
     CHECK(usage_defect(convert_into(converted.source / "..", force), "") != "");
     CHECK(usage_defect(convert_into(link, force), "is what is read") == "");
     CHECK(usage_defect(convert_into("", force), "the path is empty") == "");
-    CHECK(usage_defect(error_of([&] { checkpoint::restore_checkpoint({converted.packed}, converted.packed, {.force = force}); }), "is what is read") == "");
+    CHECK(usage_defect(error_of([&] { checkpoint::restore_checkpoint({converted.packed}, converted.packed, {.force = force}); }),
+                       "is what is read") == "");
   }
   CHECK(entries_of(converted.source) == before);
   fs::remove(link);
@@ -272,7 +274,7 @@ TEST_CASE("what a converter or an option refuses is said before anything is writ
   CHECK(refused("MARLIN", int8, 0, "activation dtype int8") == "");
   families::Setting hopper{};
   hopper.arch = families::Arch::sm90;
-  hopper.triton.num_warps = 3;
+  hopper.of<families::TritonParameters>().num_warps = 3;
   CHECK(refused("TRITON", hopper, 0, "num_warps = 3 is not a power of two") == "");
   CHECK(refused("AITER_MXFP4_FP8", {.sizes = {}, .padded = {}, .form = {}, .has_input_scale = false}, 0, "input scales are missing") == "");
 }
@@ -303,8 +305,10 @@ TEST_CASE("platforms that have a kernel of a backend") {
     CHECK(checkpoint::kernel_platforms(backend, deployment::kVllm2026_05) == platforms);
   }
   // Each version is asked for itself. Source: vllm utils/deep_gemm.py, is_deep_gemm_supported: Hopper and Blackwell of data centers.
-  const std::optional<Error> later = error_of(
-      [] { checkpoint::check_has_kernel("deepgemm_mxfp4", {.sizes = {}, .padded = {}, .form = {}, .engine = deployment::kVllm2026_08, .arch = families::Arch::sm89}); });
+  const std::optional<Error> later = error_of([] {
+    checkpoint::check_has_kernel("deepgemm_mxfp4",
+                                 {.sizes = {}, .padded = {}, .form = {}, .engine = deployment::kVllm2026_08, .arch = families::Arch::sm89});
+  });
   REQUIRE(later);
   CHECK(later->code() == ErrorCode::unsupported);
   CHECK(std::string(later->what()).find("engine vllm@2026-08 has no kernel of DEEPGEMM_MXFP4 on sm89") != std::string::npos);

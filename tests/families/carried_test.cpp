@@ -104,12 +104,12 @@ TEST_CASE("who names a version without conversions of its own gets the last ones
   Setting setting{.sizes = {}, .padded = {}, .form = {}};
   find_setting_key("engine")->set(setting, "2026-11");
   CHECK(setting.engine == kVllm2026_08);
-  CHECK(setting.flashinfer.release == Flashinfer::v0_6_18);
-  CHECK(setting.humming.release == Humming::v0_1_19);
+  CHECK(setting.of<families::FlashinferParameters>().release == Flashinfer::v0_6_18);
+  CHECK(setting.of<families::HummingParameters>().release == Humming::v0_1_19);
   Setting august{.sizes = {}, .padded = {}, .form = {}};
   find_setting_key("engine")->set(august, "2026-08");
-  CHECK_FALSE(august.flashinfer.release);
+  CHECK_FALSE(august.of<families::FlashinferParameters>().release);
   find_setting_key("engine")->set(august, "vllm==0.29.0");
-  CHECK(august.flashinfer.release == Flashinfer::v0_6_18);
-  CHECK_FALSE(august.humming.release);
+  CHECK(august.of<families::FlashinferParameters>().release == Flashinfer::v0_6_18);
+  CHECK_FALSE(august.of<families::HummingParameters>().release);
 }

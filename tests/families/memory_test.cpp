@@ -168,11 +168,11 @@ TEST_CASE("preconditions read as text") {
   mx::families::Setting setting{.sizes = {1, 64, 64}, .padded = {1, 64, 64}, .form = SourceOrder::gpt_oss};
   const Need& warps = rows.back().need;
   for (const int count : {-4, 0, 6}) {
-    setting.triton.num_warps = count;
+    setting.of<mx::families::TritonParameters>().num_warps = count;
     CHECK_FALSE(mx::families::holds(warps, setting));
     CHECK(mx::families::BrokenNeed{warps, count}.text() == "num_warps = " + std::to_string(count) + " is not a power of two: why");
   }
-  setting.triton.num_warps = 4;
+  setting.of<mx::families::TritonParameters>().num_warps = 4;
   CHECK(mx::families::holds(warps, setting));
 }
 

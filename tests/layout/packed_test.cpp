@@ -130,7 +130,7 @@ TEST_CASE("what a backend leaves unwritten is counted and not compared") {
   mx::families::Setting setting{.sizes = {2, 160, 96}, .padded = {2, 160, 96}, .form = SourceOrder::gpt_oss};
   setting.engine = mx::deployment::kVllm2026_08;
   setting.arch = mx::families::Arch::sm100;
-  setting.triton.release = mx::families::TritonKernels::v3_7;
+  setting.of<mx::families::TritonParameters>().release = mx::families::TritonKernels::v3_7;
   const CanonicalLayer layer = filled(setting.sizes, SourceOrder::gpt_oss);
   const BackendLayout& row = mx::families::backend_layout_named("TRITON", mx::layout::WeightFormat::mxfp4, setting.engine);
   PackedTensor tensor = *mx::families::convert(layer, row, setting).find(Role::w2_weight);

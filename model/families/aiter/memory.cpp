@@ -48,7 +48,7 @@ layout::TensorPlan build_bf16_2026_08(layout::Role role, const Setting& setting)
   if (is_strided(setting)) return layout::is_bias(role) ? fp32_bias(std::move(layout)) : layout::TensorPlan{std::move(layout), &layout::kKeep};
   if (layout::is_w13(role) && !is_standard(setting)) blocks::separate_pairs(layout, kRowsAxis);
   if (role == layout::Role::w2_weight_scale && is_situ(setting)) return {blocks::aiter_e8m0(layout, "E", kRowsAxis, "G"), &layout::kKeep};
-  return shuffled_a16w4(std::move(layout), role, layout::is_w13(role) && (!is_situ(setting) || setting.aiter.a8w4));
+  return shuffled_a16w4(std::move(layout), role, layout::is_w13(role) && (!is_situ(setting) || setting.of<AiterParameters>().a8w4));
 }
 
 layout::TensorPlan build_mxfp4(layout::Role role, const Setting& setting) {

@@ -31,7 +31,7 @@ layout::TensorPlan build_own(layout::Role role, const Setting& setting) {
   layout::Layout layout = loaded_units(role, setting);
   if (!moves(role)) return {std::move(layout), &layout::kKeep};
   pad_shards(layout, role, setting);
-  if (layout::is_w13(role) && setting.b12x.a16) rows_up_first(layout, setting);
+  if (layout::is_w13(role) && setting.of<B12xParameters>().a16) rows_up_first(layout, setting);
   if (layout::is_scale(role)) blocks::sf128x4(layout, "rows", "G");
   return {std::move(layout), &layout::kKeep};
 }

@@ -48,7 +48,7 @@ layout::TensorPlan build_e8m0_blocks(layout::Role role, const Setting& setting) 
   return packs(setting) ? build_fp8(role, setting) : build_upcast(role, setting);
 }
 
-bool requantizes(const Setting& setting) { return setting.deepgemm.e8m0; }
+bool requantizes(const Setting& setting) { return setting.of<DeepgemmParameters>().e8m0; }
 
 /// vLLM pins a branch of DeepGEMM with kernels for sm120, which could not be read.
 bool is_later_sm120(const Setting& setting) { return setting.arch == Arch::sm120 && setting.engine >= deployment::kVllm2026_08; }

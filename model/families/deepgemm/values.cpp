@@ -137,10 +137,10 @@ layout::Units exponents_of(const layout::Units& scales, layout::Role role) {
 
 }  // namespace
 
-bool packs(const Setting& setting) { return setting.arch == Arch::sm100 && setting.deepgemm.e8m0; }
+bool packs(const Setting& setting) { return setting.arch == Arch::sm100 && setting.of<families::DeepgemmParameters>().e8m0; }
 
 void requantize(layout::LayerUnits& units, const Setting& setting, std::vector<layout::Loss>& losses) {
-  if (!setting.deepgemm.e8m0) return;
+  if (!setting.of<families::DeepgemmParameters>().e8m0) return;
   for (const Pair& pair : kPairs) {
     if (!planted(Fault::ue8m0_cuts_mantissa)) requantize_pair(units, pair, setting, losses);
     if (packs(setting)) of(units, pair.scale) = exponents_of(of(units, pair.scale), pair.scale);

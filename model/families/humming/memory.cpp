@@ -26,7 +26,7 @@ bool is_transposed(const Setting& setting) { return setting.arch == Arch::sm90 &
 
 /// 8-bit activations with a scale for every 128 of K, of which the later release has kernels.
 bool has_group_128(const Setting& setting) {
-  return setting.humming.group_128 && setting.input_dtype == InputDtype::float8_e4m3fn && humming_of(setting) >= Humming::v0_1_19;
+  return setting.of<HummingParameters>().group_128 && setting.input_dtype == InputDtype::float8_e4m3fn && humming_of(setting) >= Humming::v0_1_19;
 }
 
 blocks::Fragments fragments_of(const Setting& setting) {

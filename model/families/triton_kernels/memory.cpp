@@ -28,7 +28,7 @@ void hopper_value(layout::Layout& layout, Name rows, Name cols, const Setting& s
 
 /// The oracle's conversions take 8 warps; the method before it took 4 with expert parallelism and chunks of at most 512 tokens.
 void hopper_scale(layout::Layout& layout, Name rows, Name cols, const Setting& setting) {
-  blocks::hopper_mx_scale(layout, rows, cols, setting.triton.num_warps);
+  blocks::hopper_mx_scale(layout, rows, cols, setting.of<TritonParameters>().num_warps);
 }
 
 void blackwell_value(layout::Layout& layout, Name rows, Name cols, const Setting& setting) {
@@ -49,7 +49,7 @@ struct DeviceRow {
   Swizzle scale;
 };
 
-bool torch_swizzles(const Setting& setting) { return !setting.triton.torch_before_2_8_1; }
+bool torch_swizzles(const Setting& setting) { return !setting.of<TritonParameters>().torch_before_2_8_1; }
 bool few_ranks(const Setting& setting) { return setting.tp_size <= 2; }
 
 /// The first that applies; other devices keep both tensors. Source: _swizzle_mxfp4; triton_kernels, make_default_matmul_mxfp4_w_layout and
@@ -100,7 +100,7 @@ layout::TensorPlan triton_plan(layout::Role role, const Setting& setting, LastAx
   if (layout::is_bias(role) && layout::is_w13(role)) layout.merge({layout.view()[1].name, layout.view()[2].name}, "rows");
   const bool interleaves = last_axis == LastAxis::halves_interleaved && layout::is_w13(role);
   if (interleaves) interleave_last_axis(layout, role);
-  if (layout::is_bias(role) || setting.triton.before_swizzle) return {std::move(layout), &cast};
+  if (layout::is_bias(role) || setting.of<TritonParameters>().before_swizzle) return {std::move(layout), &cast};
   const std::string rows = blocks::merge_rows(layout);
   const std::string cols = layout.view().back().name;
   const DeviceRow& device = device_of(setting);
@@ -113,7 +113,7 @@ namespace {
 
 bool from_standard(const Setting& setting) { return setting.form.order == layout::SourceOrder::standard; }
 
-bool swizzles(const Setting& setting, Swizzle scale) { return !setting.triton.before_swizzle && device_of(setting).scale == scale; }
+bool swizzles(const Setting& setting, Swizzle scale) { return !setting.of<TritonParameters>().before_swizzle && device_of(setting).scale == scale; }
 bool swizzles_for_hopper(const Setting& setting) { return swizzles(setting, hopper_scale); }
 bool swizzles_unpadded_cdna4(const Setting& setting) {
   return swizzles(setting, cdna4_scale) && !blocks::pads_cdna4_scales(triton_kernels_of(setting));

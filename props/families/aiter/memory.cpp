@@ -28,7 +28,7 @@ void draw_bf16(Setting& setting) {
   setting.arch = kArchs[static_cast<std::size_t>(pick(0, 2))];
   constexpr std::array<ConverterActivation, 3> kActivations{ConverterActivation::silu, ConverterActivation::swigluoai, ConverterActivation::situ};
   setting.activation = kActivations[static_cast<std::size_t>(pick(0, 2))];
-  setting.aiter.a8w4 = pick(0, 1) == 1;
+  setting.of<families::AiterParameters>().a8w4 = pick(0, 1) == 1;
 }
 
 /// The triton way: nothing moves.
@@ -49,7 +49,7 @@ Matrix bf16_matrix(Role role, const Setting& setting) {
 Memory bf16_place(Role role, const Setting& setting, const Matrix& sizes) {
   if (layout::is_bias(role) || is_strided(setting)) return kept(sizes);
   if (role == Role::w2_weight_scale && is_situ(setting)) return e8m0(sizes);
-  const bool gate_up = layout::is_w13(role) && (!is_situ(setting) || setting.aiter.a8w4);
+  const bool gate_up = layout::is_w13(role) && (!is_situ(setting) || setting.of<families::AiterParameters>().a8w4);
   return layout::is_weight(role) ? a16w4_weight(sizes, gate_up) : a16w4_scale(sizes, gate_up);
 }
 
@@ -112,8 +112,11 @@ constexpr std::array<BackendFormula, 7> kFormulas{{
      nullptr, nullptr, nullptr, stacks_w2_scales},
 }};
 
+void draw_parameters(Setting& setting, std::mt19937& random) { setting.of<families::AiterParameters>().a8w4 = random() % 2 == 0; }
+
 }  // namespace
 
-constinit const FamilyFormulas kAiterFormulas{.name = "aiter", .backends = kFormulas, .takes = &kAiterTakes, .blocks = &kAiterBlocks};
+constinit const FamilyFormulas kAiterFormulas{
+    .name = "aiter", .backends = kFormulas, .takes = &kAiterTakes, .blocks = &kAiterBlocks, .draw = draw_parameters};
 
 }  // namespace mx::props

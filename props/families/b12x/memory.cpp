@@ -21,17 +21,17 @@ Matrix own_matrix(Role role, const Setting& setting) {
   const std::int64_t padded = round_up(i, 64);
   if (!layout::is_w13(role)) return with_size(loaded, loaded.rows, nvfp4_columns(role, padded));
   const Matrix shards = with_rows(loaded, 2 * padded, [=](std::int64_t r) { return r % padded < i ? r / padded * i + r % padded : -1; });
-  return setting.b12x.a16 ? halves_swapped(shards) : shards;
+  return setting.of<families::B12xParameters>().a16 ? halves_swapped(shards) : shards;
 }
 
 RowPair own_rows(std::int64_t i, std::int64_t rows, const Setting& setting) {
-  return setting.b12x.a16 ? up_then_gate(i, rows, setting) : gate_then_up(i, rows, setting);
+  return setting.of<families::B12xParameters>().a16 ? up_then_gate(i, rows, setting) : gate_then_up(i, rows, setting);
 }
 
 constexpr BackendFormula own() {
   BackendFormula formula = nvfp4_tiled("B12X", own_matrix, own_rows);
   formula.engines = deployment::since(deployment::kVllm2026_08);
-  formula.draw = [](Setting& setting) { setting.b12x.a16 = pick(0, 1) == 1; };
+  formula.draw = [](Setting& setting) { setting.of<families::B12xParameters>().a16 = pick(0, 1) == 1; };
   return formula;
 }
 constexpr BackendFormula mxfp4(std::string_view backend) {
@@ -47,8 +47,10 @@ constexpr std::array<BackendFormula, 4> kFormulas{
     mxfp4("B12X_MXFP4_BF16"),
 };
 
+void draw_parameters(Setting& setting, std::mt19937& random) { setting.of<families::B12xParameters>().a16 = random() % 2 == 0; }
+
 }  // namespace
 
-constinit const FamilyFormulas kB12xFormulas{.name = "b12x", .backends = kFormulas, .takes = &kB12xTakes};
+constinit const FamilyFormulas kB12xFormulas{.name = "b12x", .backends = kFormulas, .takes = &kB12xTakes, .draw = draw_parameters};
 
 }  // namespace mx::props

@@ -28,7 +28,7 @@ std::uint64_t mxfp4_cast(Role role, const Setting& setting, std::uint64_t unit) 
   return layout::is_scale(role) && upcasts(setting) ? unit << 23 : unit;
 }
 
-bool packs(const Setting& setting) { return setting.arch == Arch::sm100 && setting.deepgemm.e8m0; }
+bool packs(const Setting& setting) { return setting.arch == Arch::sm100 && setting.of<families::DeepgemmParameters>().e8m0; }
 
 /// Scales of blocks of 128 rows become one e8m0 code for every row.
 Matrix fp8_matrix(Role role, const Setting& setting) {
@@ -71,7 +71,7 @@ Reading e8m0_reading(const Setting& setting) {
 
 void draw_fp8(Setting& setting) {
   setting.arch = pick(0, 2) == 0 ? Arch::sm90 : Arch::sm100;
-  setting.deepgemm.e8m0 = pick(0, 3) != 0;
+  setting.of<families::DeepgemmParameters>().e8m0 = pick(0, 3) != 0;
 }
 
 constexpr BackendFormula fp8(std::string_view backend) {
@@ -136,8 +136,11 @@ constexpr std::array<BackendFormula, 7> kFormulas{{
      mxfp8_matrix, mxfp8_place, as_loaded, nullptr, nullptr, nullptr},
 }};
 
+void draw_parameters(Setting& setting, std::mt19937& random) { setting.of<families::DeepgemmParameters>().e8m0 = random() % 4 != 0; }
+
 }  // namespace
 
-constinit const FamilyFormulas kDeepgemmFormulas{.name = "deepgemm", .backends = kFormulas, .takes = &kDeepgemmTakes, .blocks = &kDeepgemmBlocks};
+constinit const FamilyFormulas kDeepgemmFormulas{
+    .name = "deepgemm", .backends = kFormulas, .takes = &kDeepgemmTakes, .blocks = &kDeepgemmBlocks, .draw = draw_parameters};
 
 }  // namespace mx::props

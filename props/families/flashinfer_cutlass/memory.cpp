@@ -21,7 +21,7 @@ Matrix mxfp4_matrix(Role role, const Setting& setting) {
 }
 
 /// The engine's releases of FlashInfer in both versions, unless a later one is named.
-bool folds(const Setting& setting) { return setting.flashinfer.release == families::Flashinfer::v0_6_18; }
+bool folds(const Setting& setting) { return setting.of<families::FlashinferParameters>().release == families::Flashinfer::v0_6_18; }
 
 Memory mixed_place(Role role, const Setting& setting, const Matrix& sizes) {
   if (!folds(setting)) {
@@ -34,7 +34,7 @@ Memory mixed_place(Role role, const Setting& setting, const Matrix& sizes) {
 
 void draw_mixed(Setting& setting) {
   constexpr std::array<std::optional<families::Flashinfer>, 3> kReleases{std::nullopt, families::Flashinfer::v0_6_11, families::Flashinfer::v0_6_18};
-  setting.flashinfer.release = kReleases[static_cast<std::size_t>(pick(0, 2))];
+  setting.of<families::FlashinferParameters>().release = kReleases[static_cast<std::size_t>(pick(0, 2))];
 }
 
 constexpr BackendFormula mxfp4(std::string_view backend, PlaceOf place, void (*draw)(Setting&)) {
@@ -60,9 +60,16 @@ constexpr std::array<BackendFormula, 5> kFormulas{
     fp8_formula(WeightFormat::fp8_block, "FLASHINFER_CUTLASS", 128, 128, fp8_up_first, kept_place, up_then_gate),
 };
 
+void draw_parameters(Setting& setting, std::mt19937& random) {
+  if (random() % 2 == 0) setting.of<families::FlashinferParameters>().release = static_cast<families::Flashinfer>(random() % 2);
+}
+
 }  // namespace
 
-constinit const FamilyFormulas kFlashinferCutlassFormulas{
-    .name = "flashinfer_cutlass", .backends = kFormulas, .takes = &kFlashinferCutlassTakes, .blocks = &kFlashinferCutlassBlocks};
+constinit const FamilyFormulas kFlashinferCutlassFormulas{.name = "flashinfer_cutlass",
+                                                          .backends = kFormulas,
+                                                          .takes = &kFlashinferCutlassTakes,
+                                                          .blocks = &kFlashinferCutlassBlocks,
+                                                          .draw = draw_parameters};
 
 }  // namespace mx::props

@@ -13,7 +13,8 @@ using namespace takes;
 /// On sm90 scales are folded in blocks of 64 rows since FlashInfer 0.6.18; before, rows are interleaved in blocks of 16.
 Answer cutlass_mixed(const Setting& s) {
   if (!is_standard(s) && !s.has_bias) return Refusal{Quantity::has_bias, 1};
-  if (s.flashinfer.release != families::Flashinfer::v0_6_18) return first_broken({rows13(s, 16), rows2(s, 16), groups13(s, 4), groups2(s, 4)});
+  if (s.of<families::FlashinferParameters>().release != families::Flashinfer::v0_6_18)
+    return first_broken({rows13(s, 16), rows2(s, 16), groups13(s, 4), groups2(s, 4)});
   return first_broken({rows13(s, 64), groups13(s, 4), rows2(s, 64), groups2(s, 4)});
 }
 

@@ -21,21 +21,22 @@ bool is_a_8bit(const Setting& setting) { return setting.input_dtype != InputDtyp
 bool is_int8(const Setting& setting) { return setting.input_dtype == InputDtype::int8; }
 /// Release 0.1.12, in 2026-08, or a later one.
 bool is_later(const Setting& setting) {
-  return setting.humming.release ? *setting.humming.release != families::Humming::v0_1_0 : setting.engine == deployment::kVllm2026_08;
+  return setting.of<families::HummingParameters>().release ? *setting.of<families::HummingParameters>().release != families::Humming::v0_1_0
+                                                           : setting.engine == deployment::kVllm2026_08;
 }
 /// hardware 14.7.
-bool is_latest(const Setting& setting) { return setting.humming.release == families::Humming::v0_1_19; }
+bool is_latest(const Setting& setting) { return setting.of<families::HummingParameters>().release == families::Humming::v0_1_19; }
 bool is_transposed(const Setting& setting) { return setting.arch == Arch::sm90 && !is_a_8bit(setting) && !is_latest(setting); }
 bool has_groups_of_128(const Setting& setting) {
-  return is_latest(setting) && setting.humming.group_128 && setting.input_dtype == InputDtype::float8_e4m3fn;
+  return is_latest(setting) && setting.of<families::HummingParameters>().group_128 && setting.input_dtype == InputDtype::float8_e4m3fn;
 }
 bool is_mxmma(const Setting& setting) { return is_later(setting) && setting.arch == Arch::sm120 && is_a_8bit(setting) && !is_int8(setting); }
 bool fuses(const Setting& setting) { return is_a_8bit(setting) && !is_mxmma(setting); }
 
 void draw_release(Setting& setting) {
   constexpr std::array<families::Humming, 3> kReleases{families::Humming::v0_1_0, families::Humming::v0_1_12, families::Humming::v0_1_19};
-  if (pick(0, 1) != 0) setting.humming.release = kReleases[static_cast<std::size_t>(pick(0, 2))];
-  setting.humming.group_128 = pick(0, 1) != 0;
+  if (pick(0, 1) != 0) setting.of<families::HummingParameters>().release = kReleases[static_cast<std::size_t>(pick(0, 2))];
+  setting.of<families::HummingParameters>().group_128 = pick(0, 1) != 0;
 }
 
 void draw(Setting& setting) {
@@ -176,7 +177,7 @@ void draw_device(Setting& setting) {
 void draw_blocks(Setting& setting) {
   draw_device(setting);
   if (!is_latest(setting) || pick(0, 1) == 0) return;
-  setting.humming.group_128 = true;
+  setting.of<families::HummingParameters>().group_128 = true;
   setting.input_dtype = InputDtype::float8_e4m3fn;
 }
 
@@ -210,8 +211,15 @@ constexpr std::array<BackendFormula, 7> kFormulas{{
      nullptr, reading, nullptr, 256, 128},
 }};
 
+void draw_parameters(Setting& setting, std::mt19937& random) {
+  families::HummingParameters& humming = setting.of<families::HummingParameters>();
+  if (random() % 2 == 0) humming.release = static_cast<families::Humming>(random() % 3);
+  humming.group_128 = random() % 2 == 0;
+}
+
 }  // namespace
 
-constinit const FamilyFormulas kHummingFormulas{.name = "humming", .backends = kFormulas, .takes = &kHummingTakes, .blocks = &kHummingBlocks};
+constinit const FamilyFormulas kHummingFormulas{
+    .name = "humming", .backends = kFormulas, .takes = &kHummingTakes, .blocks = &kHummingBlocks, .draw = draw_parameters};
 
 }  // namespace mx::props

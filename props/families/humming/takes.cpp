@@ -14,7 +14,8 @@ using namespace takes;
 Answer humming_formats(const Setting& s) { return sixteen_bits(s, std::nullopt); }
 /// hardware 14.7: release 0.1.19 also has kernels for e4m3 activations in groups of 128.
 Answer humming_blocks(const Setting& s) {
-  const bool groups = s.humming.release == families::Humming::v0_1_19 && s.humming.group_128 && s.input_dtype == InputDtype::float8_e4m3fn;
+  const bool groups = s.of<families::HummingParameters>().release == families::Humming::v0_1_19 && s.of<families::HummingParameters>().group_128 &&
+                      s.input_dtype == InputDtype::float8_e4m3fn;
   const Answer sizes = first_broken({intermediate(s, 128)});
   return groups ? sizes : sixteen_bits(s, sizes);
 }

@@ -202,8 +202,13 @@ constexpr std::array<BackendFormula, 12> kFormulas{
     other(WeightFormat::fp8_block, kNew),
 };
 
+void draw_parameters(Setting& setting, std::mt19937& random) {
+  setting.of<families::MarlinParameters>().largest_scale_byte = one_of(random, {0, 127, 141, 142, 143, 144, 248, 249, 250, 251, 254});
+}
+
 }  // namespace
 
-constinit const FamilyFormulas kMarlinFormulas{.name = "marlin", .backends = kFormulas, .takes = &kMarlinTakes, .blocks = &kMarlinBlocks};
+constinit const FamilyFormulas kMarlinFormulas{
+    .name = "marlin", .backends = kFormulas, .takes = &kMarlinTakes, .blocks = &kMarlinBlocks, .draw = draw_parameters};
 
 }  // namespace mx::props

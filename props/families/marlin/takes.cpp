@@ -15,7 +15,7 @@ Answer marlin_mxfp4(const Setting& s) {
   if (s.input_dtype == InputDtype::int8) return Refusal{Quantity::activation_dtype, static_cast<std::int64_t>(InputDtype::float8_e4m3fn)};
   if (s.padded.hidden % 64 != 0) return Refusal{Quantity::w2_rows, 64};
   const std::int64_t most = s.params_dtype == families::ParamsDtype::bf16 ? 249 : 142;
-  if (s.input_dtype != InputDtype::none && s.marlin.largest_scale_byte > most) return Refusal{Quantity::scale_byte, most};
+  if (s.input_dtype != InputDtype::none && s.of<families::MarlinParameters>().largest_scale_byte > most) return Refusal{Quantity::scale_byte, most};
   return std::nullopt;
 }
 Answer marlin_nvfp4_2026_05(const Setting& s) { return sixteen_bits(s, first_broken({rows13(s, 64), rows2(s, 64)})); }

@@ -19,9 +19,9 @@ bool is_rocm_device(Arch arch) { return arch == Arch::gfx942 || arch == Arch::gf
 
 /// 3.5.1 on cuda; on ROCm 3.5.1, later a branch of 3.6.
 std::string_view release_of(const Setting& setting) {
-  if (setting.triton.release == TritonKernels::v3_7) return "triton_kernels-3.7";
-  if (setting.triton.release == TritonKernels::v2026_08) return "triton_kernels-2026-08";
-  if (setting.triton.release == TritonKernels::v3_5) return "triton_kernels-3.5";
+  if (setting.of<families::TritonParameters>().release == TritonKernels::v3_7) return "triton_kernels-3.7";
+  if (setting.of<families::TritonParameters>().release == TritonKernels::v2026_08) return "triton_kernels-2026-08";
+  if (setting.of<families::TritonParameters>().release == TritonKernels::v3_5) return "triton_kernels-3.5";
   return is_rocm_device(setting.arch) && setting.engine == deployment::kVllm2026_08 ? "triton_kernels-3.7" : "triton_kernels-3.5";
 }
 
@@ -29,17 +29,17 @@ void draw(Setting& setting) {
   constexpr std::array<Arch, 7> kArchs{Arch::sm90, Arch::sm100, Arch::gfx950, Arch::gfx1250, Arch::sm80, Arch::gfx942, Arch::xpu};
   // The devices with layouts of their own more often than the others.
   setting.arch = kArchs[static_cast<std::size_t>(pick(0, 3) == 0 ? pick(0, 6) : pick(0, 2))];
-  setting.triton.torch_before_2_8_1 = pick(0, 3) == 0;
+  setting.of<families::TritonParameters>().torch_before_2_8_1 = pick(0, 3) == 0;
   setting.tp_size = static_cast<int>(pick_of({1, 2, 4}));
-  setting.triton.num_warps = static_cast<int>(pick_of({8, 4, 1}));
+  setting.of<families::TritonParameters>().num_warps = static_cast<int>(pick_of({8, 4, 1}));
   if (pick(0, 1) == 0) {
     constexpr std::array<TritonKernels, 3> kReleases{TritonKernels::v3_5, TritonKernels::v3_7, TritonKernels::v2026_08};
-    setting.triton.release = kReleases[static_cast<std::size_t>(pick(0, 2))];
+    setting.of<families::TritonParameters>().release = kReleases[static_cast<std::size_t>(pick(0, 2))];
   }
-  setting.triton.before_swizzle = pick(0, 7) == 0;
+  setting.of<families::TritonParameters>().before_swizzle = pick(0, 7) == 0;
 }
 
-bool swizzles_sm90(const Setting& setting) { return setting.arch == Arch::sm90 && !setting.triton.torch_before_2_8_1; }
+bool swizzles_sm90(const Setting& setting) { return setting.arch == Arch::sm90 && !setting.of<families::TritonParameters>().torch_before_2_8_1; }
 bool swizzles_gfx950(const Setting& setting) {
   return setting.arch == Arch::gfx950 && (setting.engine == deployment::kVllm2026_05 || setting.tp_size <= 2);
 }
@@ -47,8 +47,8 @@ bool swizzles_gfx950(const Setting& setting) {
 /// The later engine pads the groups of scales to 4 on sm90, whatever follows.
 Matrix before_swizzle(Role role, const Setting& setting) {
   const Matrix loaded = loaded_with_f32_bias(role, setting);
-  const bool pads =
-      layout::is_scale(role) && setting.arch == Arch::sm90 && setting.engine == deployment::kVllm2026_08 && !setting.triton.before_swizzle;
+  const bool pads = layout::is_scale(role) && setting.arch == Arch::sm90 && setting.engine == deployment::kVllm2026_08 &&
+                    !setting.of<families::TritonParameters>().before_swizzle;
   return pads ? with_size(loaded, loaded.rows, round_up(loaded.cols, 4)) : loaded;
 }
 
@@ -62,8 +62,8 @@ Matrix last_axis_interleaved(Role role, const Setting& setting) {
     const std::int64_t unit = c / per_unit;
     return (unit % 2 * (n / 2) + unit / 2) * per_unit + c % per_unit;
   });
-  const bool pads =
-      layout::is_scale(role) && setting.arch == Arch::sm90 && setting.engine == deployment::kVllm2026_08 && !setting.triton.before_swizzle;
+  const bool pads = layout::is_scale(role) && setting.arch == Arch::sm90 && setting.engine == deployment::kVllm2026_08 &&
+                    !setting.of<families::TritonParameters>().before_swizzle;
   return pads ? with_size(moved, moved.rows, round_up(moved.cols, 4)) : moved;
 }
 
@@ -74,7 +74,7 @@ Matrix triton_matrix(Role role, const Setting& setting) {
 }
 
 Memory place(Role role, const Setting& setting, const Matrix& sizes) {
-  if (setting.triton.before_swizzle || layout::is_bias(role)) return kept(sizes);
+  if (setting.of<families::TritonParameters>().before_swizzle || layout::is_bias(role)) return kept(sizes);
   const bool weight = layout::is_weight(role);
   const std::string_view release = release_of(setting);
   if (setting.arch == Arch::sm100) {
@@ -82,7 +82,7 @@ Memory place(Role role, const Setting& setting, const Matrix& sizes) {
   }
   if (swizzles_sm90(setting)) {
     if (weight) return block_memory("triton.HopperMXValueLayout", sizes, 8, {{"mma_version", 3}}, release);
-    return block_memory("triton.HopperMXScaleLayout", sizes, 8, {{"num_warps", setting.triton.num_warps}}, release);
+    return block_memory("triton.HopperMXScaleLayout", sizes, 8, {{"num_warps", setting.of<families::TritonParameters>().num_warps}}, release);
   }
   if (!weight && swizzles_gfx950(setting)) return block_memory("triton.CDNA4MXScaleLayout", sizes, 8, {}, release);
   return kept(sizes);
@@ -118,9 +118,17 @@ constexpr std::array<BackendFormula, 13> kFormulas{
     fp8_as_loaded(WeightFormat::mxfp8, "TRITON_MXFP8", deployment::since(deployment::kVllm2026_08)),
 };
 
+void draw_parameters(Setting& setting, std::mt19937& random) {
+  families::TritonParameters& triton = setting.of<families::TritonParameters>();
+  if (random() % 2 == 0) triton.release = static_cast<families::TritonKernels>(random() % 3);
+  triton.torch_before_2_8_1 = random() % 4 == 0;
+  triton.num_warps = one_of(random, {1, 2, 3, 4, 6, 8});
+  triton.before_swizzle = random() % 4 == 0;
+}
+
 }  // namespace
 
 constinit const FamilyFormulas kTritonKernelsFormulas{
-    .name = "triton_kernels", .backends = kFormulas, .takes = &kTritonKernelsTakes, .blocks = &kTritonKernelsBlocks};
+    .name = "triton_kernels", .backends = kFormulas, .takes = &kTritonKernelsTakes, .blocks = &kTritonKernelsBlocks, .draw = draw_parameters};
 
 }  // namespace mx::props

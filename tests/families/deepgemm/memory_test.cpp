@@ -223,7 +223,7 @@ TEST_CASE("DeepGEMM's blocks are quantized anew for powers of two, and the loss 
   CHECK(packed.losses[1].units == 4);
   CHECK(refuses(ErrorCode::usage, "quantized anew", [&] { mx::families::restore(packed); }));
 
-  setting.deepgemm.e8m0 = false;
+  setting.of<mx::families::DeepgemmParameters>().e8m0 = false;
   for (const Arch arch : {Arch::sm90, Arch::sm100}) {
     setting.arch = arch;
     const PackedLayer kept = mx::families::convert(layer, row, setting);
@@ -231,7 +231,7 @@ TEST_CASE("DeepGEMM's blocks are quantized anew for powers of two, and the loss 
     CHECK(kept.find(Role::w2_weight)->bytes == layer[Role::w2_weight]);
     CHECK(kept.find(Role::w2_weight_scale)->bytes == layer[Role::w2_weight_scale]);
   }
-  setting.deepgemm.e8m0 = true;
+  setting.of<mx::families::DeepgemmParameters>().e8m0 = true;
   *block(4) = 0x7F;
   CHECK(refuses(ErrorCode::unsupported, "block 4 has a NaN or an infinity: its scale is 0x7fc00000",
                 [&] { mx::families::convert(layer, row, setting); }));
@@ -243,7 +243,7 @@ TEST_CASE("the engine's variable for DeepGEMM's scales decides the converter's s
   Setting setting{.sizes = {1, 128, 128, 1}, .padded = {1, 128, 128, 1}, .form = {}};
   for (const auto& [text, on] : {std::pair{"0", false}, {"1", true}, {"00", false}, {"2", true}, {"-1", true}}) {
     CHECK(mx::families::set_by_variable(setting, "VLLM_USE_DEEP_GEMM_E8M0", text));
-    CHECK(setting.deepgemm.e8m0 == on);
+    CHECK(setting.of<mx::families::DeepgemmParameters>().e8m0 == on);
   }
   CHECK_FALSE(mx::families::set_by_variable(setting, "VLLM_USE_DEEP_GEMM", "0"));
   CHECK(refuses(ErrorCode::usage, "'yes' is no integer", [&] { mx::families::set_by_variable(setting, "VLLM_USE_DEEP_GEMM_E8M0", "yes"); }));

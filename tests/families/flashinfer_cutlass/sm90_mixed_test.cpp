@@ -37,7 +37,7 @@ TEST_CASE("FLASHINFER_CUTLASS_MXFP4_BF16 refuses what does not fold") {
   const auto first_broken = [](const Sizes& sizes) -> std::string {
     const auto& row = *mx::families::find_backend_layout("FLASHINFER_CUTLASS_MXFP4_BF16");
     mx::families::Setting setting{.sizes = sizes, .padded = sizes, .form = SourceOrder::gpt_oss};
-    setting.flashinfer.release = mx::families::Flashinfer::v0_6_18;
+    setting.of<mx::families::FlashinferParameters>().release = mx::families::Flashinfer::v0_6_18;
     const auto broken = mx::families::broken_needs(row, setting);
     return broken.empty() ? "" : std::string(mx::families::name_of(broken.front().need.quantity));
   };

@@ -51,7 +51,7 @@ TEST_CASE("the later engine pads Hopper's scales to 4 groups first") {
   CHECK(built("TRITON", Role::w2_weight_scale, setting_of(Arch::sm90, mx::deployment::kVllm2026_05, sizes)).bytes() == 256 * 6);
   CHECK(built("TRITON", Role::w2_weight_scale, setting_of(Arch::sm90, mx::deployment::kVllm2026_08, sizes)).bytes() == 256 * 8);
   Setting unswizzled = setting_of(Arch::sm90, mx::deployment::kVllm2026_08, sizes);
-  unswizzled.triton.torch_before_2_8_1 = true;
+  unswizzled.of<mx::families::TritonParameters>().torch_before_2_8_1 = true;
   CHECK(built("TRITON", Role::w2_weight_scale, unswizzled).bytes() == 256 * 8);
 }
 
@@ -114,10 +114,10 @@ TEST_CASE("AITER_MXFP4_FP8 needs input scales, Hopper's scales a power of two of
       refuses(ErrorCode::usage, "input scales are missing", [&] { mx::families::check_needs(row_of("AITER_MXFP4_FP8", setting.engine), setting); }));
   CHECK_NOTHROW(mx::families::check_needs(row_of("TRITON", setting.engine), setting));
   Setting hopper = setting_of(Arch::sm90, mx::deployment::kVllm2026_08);
-  hopper.triton.num_warps = 6;
+  hopper.of<mx::families::TritonParameters>().num_warps = 6;
   CHECK(
       refuses(ErrorCode::usage, "num_warps = 6 is not a power of two", [&] { mx::families::check_needs(row_of("TRITON", hopper.engine), hopper); }));
-  hopper.triton.before_swizzle = true;
+  hopper.of<mx::families::TritonParameters>().before_swizzle = true;
   CHECK_NOTHROW(mx::families::check_needs(row_of("TRITON", hopper.engine), hopper));
 }
 
