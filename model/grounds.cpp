@@ -18,6 +18,5 @@ constexpr std::array kLegend{
 
 std::span<const GroundsWord> grounds_legend() { return kLegend; }
 std::string_view name_of(Grounds grounds) { return kLegend[static_cast<std::size_t>(grounds)].name; }
-std::string_view meaning_of(Grounds grounds) { return kLegend[static_cast<std::size_t>(grounds)].meaning; }
 
 }  // namespace mx

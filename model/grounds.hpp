@@ -26,7 +26,6 @@ struct GroundsWord {
 /// The legend, the strongest first.
 std::span<const GroundsWord> grounds_legend();
 std::string_view name_of(Grounds grounds);
-std::string_view meaning_of(Grounds grounds);
 
 /// The one that says less.
 constexpr Grounds weaker(Grounds a, Grounds b) { return a < b ? b : a; }

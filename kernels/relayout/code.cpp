@@ -127,8 +127,6 @@ class Places {
 
 }  // namespace
 
-std::span<const TileKernel> tile_kernels() { return kKernels; }
-
 const TileKernel& tile_kernel(const IsaTier& tier) {
   const TileKernel* best = &kKernels.front();
   for (const TileKernel& kernel : kKernels) {

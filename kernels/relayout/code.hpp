@@ -20,7 +20,6 @@ struct TileKernel {
   std::int64_t tile;     ///< bytes that a tile should have
   bool streams = false;  ///< it writes a stream beside its tiles (MxTileStream)
 };
-std::span<const TileKernel> tile_kernels();
 /// The last row that the tier runs.
 const TileKernel& tile_kernel(const IsaTier& tier);
 

@@ -33,8 +33,6 @@ struct ReportedRow {
   std::string_view report;  ///< the accuracy that was measured, or how it fails
   std::string_view cause;   ///< of a failure, as far as layout, padding, scales or shapes explain it; empty: they do not
 };
-/// Every cell that was reported. Source: vllm PR 37128 (gpt-oss-120b on GB200 and H200), vllm#42118.
-std::span<const ReportedRow> reported_rows();
 
 struct ComparedCell {
   std::string backend;

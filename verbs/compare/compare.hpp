@@ -45,8 +45,6 @@ struct ConversionComparison {
   std::vector<ConversionClassCount> classes;  ///< every class, in the table's order; counts sum to `differing`
 };
 
-std::vector<DifferenceClass> conversion_classes();
-
 /// Every code of `from` (all 2^32 patterns of f32, all 65536 of bf16 and fp16) through both conversions, by all threads; the result does not depend
 /// on how many. A conversion with itself is not computed. Throws Error(usage) for stochastic conversions: their result is not a function of the
 /// input.
@@ -92,8 +90,6 @@ struct RecipeComparison {
   bool scales_alone = false;  ///< one of the recipes gives no codes: scales were compared
   std::vector<BlockClassCount> classes;
 };
-
-std::vector<DifferenceClass> recipe_classes();
 
 /// Every code of `from` as the x of one block through both recipes of the same block format, by the model, by all threads: the ends of each run of
 /// neighbours that make the same are computed, since scales and codes are monotonic within a binade.

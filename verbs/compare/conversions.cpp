@@ -168,12 +168,6 @@ void require_deterministic(const Conversion& how) {
 
 }  // namespace
 
-std::vector<DifferenceClass> conversion_classes() {
-  std::vector<DifferenceClass> classes;
-  for (const ClassRow& row : kClasses) classes.push_back(row.difference);
-  return classes;
-}
-
 ConversionComparison compare_conversions(const Conversion& first, const Conversion& second, const Format& from, const Format& to,
                                          const Progress& progress) {
   require_deterministic(first);

@@ -162,12 +162,6 @@ void require_same_format(const Recipe& first, const Recipe& second) {
 
 }  // namespace
 
-std::vector<DifferenceClass> recipe_classes() {
-  std::vector<DifferenceClass> classes;
-  for (const ClassRow& row : kClasses) classes.push_back(row.difference);
-  return classes;
-}
-
 RecipeComparison compare_recipes(const RecipeSide& first, const RecipeSide& second, const Format& from, const BlockPattern& pattern,
                                  const Progress& progress) {
   require_same_format(*first.recipe, *second.recipe);

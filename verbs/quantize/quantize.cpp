@@ -89,8 +89,6 @@ QuantizedMatrix quantize_matrix(std::span<const std::uint32_t> values, const Qua
   return matrix;
 }
 
-std::span<const ScaleLayout> all_scale_layouts() { return kScaleLayouts; }
-
 const ScaleLayout& scale_layout_named(std::string_view name) {
   const auto row = std::ranges::find_if(kScaleLayouts, [&](const ScaleLayout& layout) { return same_name(layout.name, name); });
   if (row != kScaleLayouts.end()) return *row;

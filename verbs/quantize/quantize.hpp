@@ -52,7 +52,6 @@ struct ScaleLayout {
   std::string_view name;   ///< "linear", "128x4", "8x4"
   std::string_view block;  ///< the building block of model/layout; empty: row by row, without padding
 };
-std::span<const ScaleLayout> all_scale_layouts();
 /// Throws Error(usage) with the nearest known name.
 const ScaleLayout& scale_layout_named(std::string_view name);
 
