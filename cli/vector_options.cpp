@@ -5,12 +5,14 @@
 #include "cli/numbers.hpp"
 #include "golden/vectors/families.hpp"
 #include "model/error.hpp"
+#include "support/contract_file.hpp"
 
 namespace mx::cli {
 namespace {
 
 constexpr std::int64_t kMostVectors = std::int64_t{1} << 40;
 constexpr std::uint64_t kSeed = 1;
+constexpr std::string_view kContract = "contract";
 
 }  // namespace
 
@@ -19,7 +21,9 @@ void add_vector_options(Verb verb, VectorOptions& options) {
   for (const golden::OptionKey& key : golden::all_option_keys()) {
     const std::string name(key.key);
     verb.add_option(
-        "--" + name, [&options, name](const std::string& value) { options.choices[name] = value; }, std::string(key.meaning));
+        "--" + name,
+        [&options, name](const std::string& value) { options.choices[name] = name == kContract ? support::contract_word(value) : value; },
+        std::string(key.meaning));
   }
   verb.add_option("--set", options.set, "directed (default): what decides something; exhaustive: all operands; random");
   verb.add_option("--seed", options.seed, "of a random set (default 1)").check(whole_number_in(0, std::numeric_limits<std::int64_t>::max()));

@@ -6,6 +6,7 @@
 
 #include "cli/document.hpp"
 #include "cli/verbs.hpp"
+#include "support/contract_file.hpp"
 #include "verbs/numbers/formats_document.hpp"
 
 namespace mx::cli {
@@ -22,7 +23,7 @@ struct Options {
 int formats(const Options& options) {
   require_outputs(options.out);
   if (!options.profile.empty()) return show(verbs::profile_document(options.profile), options.out);
-  if (!options.contract.empty()) return show(verbs::contract_document(options.contract), options.out);
+  if (!options.contract.empty()) return show(verbs::contract_document(support::contract_word(options.contract)), options.out);
   return show(options.format.empty() ? verbs::formats_document() : verbs::codes_document(options.format), options.out);
 }
 
@@ -34,7 +35,7 @@ void add_formats(Verb app, Action& action) {
   const Option profile = verb.add_option("--profile", options->profile, "show the conversions, recipes and dequantizers of this profile");
   const Option format = verb.add_option("--format", options->format, "show every code of this format, of up to 8 bits");
   format.excludes(profile);
-  verb.add_option("--contract", options->contract, "show the fields of this contract, a name or a record, its text and its evidence")
+  verb.add_option("--contract", options->contract, "show the fields of this contract, a name, a record or @FILE, its text and its evidence")
       .excludes(profile)
       .excludes(format);
   add_picture_option(verb, options->out, "writes a picture, FILE.svg, instead: all narrow formats on a number line, or one format's codes")

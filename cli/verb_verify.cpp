@@ -25,6 +25,7 @@
 #include "model/error.hpp"
 #include "sim/sweep/sweep.hpp"
 #include "sim/verify/verify_parts.hpp"
+#include "support/contract_file.hpp"
 #include "support/file.hpp"
 #include "verbs/verify/verify_document.hpp"
 
@@ -110,6 +111,7 @@ int verify(const Options& options) {
   keep_memory();
   require_outputs(options.out);
   sim::VerifyRequest request = options.request;
+  for (std::string& contract : request.contracts) contract = support::contract_word(contract);
   request.env = variables_of(options.variables);
   request.libraries = libraries_of(request.engine, options.libraries);
   sim::VerifyOptions how = sim::options_of(request);
@@ -158,8 +160,9 @@ void add_verify(Verb app, Action& action) {
   add_env_option(verb, options->variables);
   add_library_option(verb, options->libraries);
   list("--tp", options->request.tp, "tensor parallel sizes (default 1,2)");
-  const Option contracts = list("--contract", options->request.contracts,
-                                "arithmetic contracts of the products, in the place of each backend's own (mxact formats lists them)");
+  const Option contracts =
+      list("--contract", options->request.contracts,
+           "arithmetic contracts of the products, names, records or @FILE, in the place of each backend's own (mxact formats lists them)");
   verb.add_option("--layers", options->request.layers, "verify the first N layers only").check(whole_number_in(1, 1 << 20));
   verb.add_option("--experts", options->request.experts,
                   "verify the first N experts of each layer only; tokens that the router sends elsewhere are left out")

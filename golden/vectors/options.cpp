@@ -21,7 +21,7 @@ constexpr std::array<OptionKey, 14> kKeys{{
     {"nan", "NaN answers: exact (default) compares every bit, free leaves sign and payload open"},
     {"flags", "yes: the device appends its flags as well (default no)"},
     {"from", "type of a block's elements: f32 (default), bf16, fp16"},
-    {"contract", "arithmetic contract of a dot product or a layer (default exact)"},
+    {"contract", "arithmetic contract of a dot product or a layer: a name, a record, or @FILE with a record (default exact)"},
     {"length", "elements of a dot product (default: one block, or 32)"},
     {"operand-c", "yes: a dot product takes C as well, fp32 bits, its last operand (default no; not in edition v1)"},
     {"shape", "ROWSxCOLUMNS of a layout (default 256x8)"},

@@ -16,6 +16,7 @@
 #include "model/moe/routing.hpp"
 #include "model/numerics/contract.hpp"
 #include "python/module/core.hpp"
+#include "support/contract_file.hpp"
 
 namespace mx::python {
 namespace {
@@ -98,6 +99,8 @@ void bind_tables(nb::module_& module) {
   module.def("backends", backends, nb::arg("engine").none());
   module.def(
       "profile_name", [](const std::string& name) { return std::string(profile_named(name).name); }, nb::arg("name"));
+  module.def(
+      "contract_word", [](const std::string& word) { return support::contract_word(word); }, nb::arg("word"));
   module.def(
       "contract_name", [](const std::string& name) { return std::string(row_of(contract_named(name)).name); }, nb::arg("name"));
   module.def("ways", ways_of, nb::arg("profile"));

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import lru_cache
 from math import prod
 from typing import Any
@@ -50,6 +51,14 @@ def word(name: str, value: object) -> str:
         except UnicodeEncodeError:
             raise Error(f"{name} is no UTF-8: {value[:40]!r}", place=name) from None
     return value
+
+
+def contract_word(value: object) -> str:
+    """A contract's name, its record, or the record in a file: "@FILE" or a path. A file without a record raises mxact.Error that names it."""
+    if isinstance(value, os.PathLike):
+        value = "@" + os.fsdecode(value)
+    called = word("contract", value)
+    return _core.contract_word(called) if called.startswith("@") else called
 
 
 def optional_word(name: str, value: object) -> str | None:

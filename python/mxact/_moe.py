@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from mxact import _core
-from mxact._arguments import Array, array, f32_bits, flag, flat_bytes, integer, shown, word
+from mxact._arguments import Array, array, contract_word, f32_bits, flag, flat_bytes, integer, shown, word
 from mxact._error import Error
 from mxact._libraries import like, like_any
 from mxact._products import operand
@@ -88,7 +89,7 @@ def moe_layer(
     weights: object,
     w13: object,
     w2: object,
-    contract: str = "exact",
+    contract: str | os.PathLike[str] = "exact",
     activation: str = "swiglu_oai",
     constants: object = None,
     w13_bias: object = None,
@@ -107,7 +108,7 @@ def moe_layer(
 
     x: [tokens, hidden]. w13: [experts, 2 * intermediate, hidden], gate rows before up. w2: [experts, hidden, intermediate]. Each an array as convert()
     takes it, or Quantized along its last axis. ids: [tokens, top_k], int32, -1 for a slot of no expert. weights: the same shape, float32.
-    contract: a name of mxact.contracts() that takes numbers. activation: "swiglu_oai" or "silu_and_mul". constants: as of activate().
+    contract: a name of mxact.contracts() that takes numbers, a record, or the path of a file with one. activation: "swiglu_oai" or "silu_and_mul". constants: as of activate().
     w13_bias: [experts, 2 * intermediate], w2_bias: [experts, hidden], float32. w13_scale, w2_scale: [experts], float32, a factor of each expert.
     quantize_x, quantize_act: in blocks of 32, e4m3fn under 2^ceil(log2(amax / 448)). round_*: to bf16, ties to even. weight_on_input: x is multiplied by it.
     Returns out, float32 [tokens, hidden]; with stages, also a dict of gate_up [tokens, top_k, 2 * intermediate], act and expert_out, float32.
@@ -140,7 +141,7 @@ def moe_layer(
         "weight_on_input": weight_on_input,
     }
     first, second, third, fourth, fifth, sixth = (flag(name, value) for name, value in switches.items())
-    how = word("contract", contract), word("activation", activation), _constants(constants), (first, second, third, fourth, fifth, sixth)
+    how = contract_word(contract), word("activation", activation), _constants(constants), (first, second, third, fourth, fifth, sixth)
     layer = of_13, of_2, *factors, *biases
     kept = _core.moe_layer(*how, (experts, rows // 2, hidden), layer, of_x, chosen.shape[1], flat_bytes(chosen), slots, flag("stages", stages))
     out, *made = (np.asarray(words).view(np.float32) for words in kept)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
 
 from mxact import _core
-from mxact._arguments import Array, array, dtype_of, f32_bits, flat_bytes, format_of, shown, word
+from mxact._arguments import Array, array, contract_word, dtype_of, f32_bits, flat_bytes, format_of, shown, word
 from mxact._blocks import Quantized
 from mxact._error import Error
 from mxact._libraries import like
@@ -80,7 +81,7 @@ def _pair(scales: object) -> tuple[object, object]:
 def dot(
     a: object,
     b: object,
-    contract: str,
+    contract: str | os.PathLike[str],
     c: object = None,
     bias: object = None,
     source: tuple[str | None, str | None] = (None, None),
@@ -89,7 +90,8 @@ def dot(
     """sum(a[k] * b[k]) as a device sums it.
 
     a, b: as many numbers each, of one axis: arrays as convert() takes them (`source` names the formats of unsigned codes), or Quantized tensors.
-    contract: a name of mxact.contracts(), or a record ("step=aligned:cast=bf16:group=8:align=24:keep=24"; `mxact formats --contract NAME` prints one).
+    contract: a name of mxact.contracts(), or a record ("step=aligned:cast=bf16:group=8:align=24:keep=24"; `mxact formats --contract NAME` prints one),
+    or the path of a file with one ("@FILE" as text).
     c: a number that enters the sum where the contract says; bias: one that is added at its end (fp32).
     scales: a pair, None where a side has none: a number, or one for each block along k; fp32, or codes where the contract multiplies them into terms.
     Returns a float32, as a tensor of no axes where a is a torch tensor. Source: the contract's row; `mxact formats` lists them.
@@ -100,7 +102,7 @@ def dot(
     of_b, second = operand("b", b, 1, sources[1])
     if of_a != of_b:
         raise Error(f"a has {of_a[0]} elements, b {of_b[0]}: must be as many", place="b")
-    called = word("contract", contract)
+    called = contract_word(contract)
     if scales is not None:
         term = _core.contract_facts(called)[:2]
         scale_a, scale_b = (None if value is None else array("scales", value).reshape(1, -1) for value in _pair(scales))
@@ -141,7 +143,7 @@ def _numbers(name: str, value: object, shape: tuple[int, ...]) -> Array | None:
 def matmul(
     a: object,
     b: object,
-    contract: str,
+    contract: str | os.PathLike[str],
     scales: tuple[object, object] | None = None,
     c: object = None,
     bias: object = None,
@@ -151,7 +153,7 @@ def matmul(
     """a @ b as a device multiplies them: each result is one dot product over all of k.
 
     a: M x K, b: K x N: arrays as convert() takes them (`source` names the formats of unsigned codes, one a word), or Quantized tensors with blocks along k.
-    contract: a name of mxact.contracts(), or a record (`mxact formats --contract NAME` prints one).
+    contract: a name of mxact.contracts(), a record (`mxact formats --contract NAME` prints one) or the path of a file with one.
     scales: a pair, None where a side has none: a number; one for each row of a and each column of b; or M x blocks and N x blocks along k, and fewer
     rows where some share theirs. fp32, or codes where the contract multiplies them into terms (blackwell-nvf4: uint8).
     c: M x N numbers that enter the sum where the contract says. bias: N numbers, added at its end. to: f32, fp16 or bf16 (one rounding to nearest even);
@@ -160,7 +162,7 @@ def matmul(
     Raises mxact.Error: unknown names, other shapes and dtypes, operands and scales that the contract does not take.
     """
     sources = _sources(source)
-    called = word("contract", contract)
+    called = contract_word(contract)
     scale_format, block, _, result = _core.contract_facts(called)
     of_a, first = operand("a", a, 2, sources[0])
     of_b, second = operand("b", _turned(b), 2, sources[1])

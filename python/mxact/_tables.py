@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
+
 from mxact import _core
-from mxact._arguments import integer, optional_word, word
+from mxact._arguments import contract_word, integer, optional_word, word
 
 
 def formats() -> list[str]:
@@ -38,12 +40,12 @@ def contracts() -> list[str]:
     return _core.contracts()
 
 
-def contract_record(name: str) -> str:
+def contract_record(name: str | os.PathLike[str]) -> str:
     """A contract as one string of fields, the same for equal arithmetic; where a contract is named it can stand for it.
 
     Raises mxact.Error for an unknown name, and for a record what is wrong with it.
     """
-    return _core.contract_record(word("name", name))
+    return _core.contract_record(contract_word(name))
 
 
 def activations() -> list[str]:

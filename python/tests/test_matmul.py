@@ -104,6 +104,17 @@ def test_a_record_is_taken_where_a_name_is() -> None:
     assert mxact.dot(a[0], b[:, 0], "step=aligned:cast=bf16:group=4:align=8:keep=24", c=512) == 768
 
 
+def test_a_record_is_read_from_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "ours"
+    file.write_text("# eight bits\nstep=aligned\ncast=bf16\ngroup=4\nalign=8\nkeep=24\n")
+    a, b = np.float32([[256, 1.5]]), np.float32([[1], [1]])
+    for named in (file, f"@{file}"):
+        assert mxact.matmul(a, b, named) == 257 and mxact.dot(a[0], b[:, 0], named) == 257
+        assert mxact.contract_record(named) == mxact.contract_record("step=aligned:cast=bf16:group=4:align=8:keep=24")
+    with pytest.raises(mxact.Error, match="nowhere"):
+        mxact.dot(a[0], b[:, 0], tmp_path / "nowhere")
+
+
 def test_what_is_wrong_is_said() -> None:
     a = np.ones((2, 4), ml_dtypes.float8_e4m3fn)
     for call, text in [

@@ -16,6 +16,7 @@
 #include "props/failure_file.hpp"
 #include "sim/sweep/state.hpp"
 #include "sim/verify/verify_parts.hpp"
+#include "support/contract_file.hpp"
 #include "support/deployment_file.hpp"
 #include "support/file.hpp"
 #include "support/findings_file.hpp"
@@ -42,6 +43,26 @@ std::vector<BadFile> bad_state(const std::string& good) {
 }
 std::vector<BadFile> bad_table(const std::string& good) {
   return bad_lines(good, {.torn = Fate::refused, .headless = Fate::either, .blanks = Fate::either});
+}
+
+/// Lines of fields. A '-' in a field's name is no fault: names are the same without it.
+std::vector<BadFile> bad_contract(const std::string& good) {
+  std::vector<BadFile> files;
+  const auto add = [&](const std::string& rule, std::string bytes) { files.push_back({rule, std::move(bytes), Fate::refused}); };
+  for (const char* text : {"x", "\xFF", "\xC3\xA4", "=", "\t", "24"}) {
+    for (const char* field : {"hopper", "align", "keep"})
+      add(std::string(text) + " in " + field, std::string(good).insert(good.find(field) + 2, text));
+  }
+  add("nothing", "");
+  add("comments alone", "# hopper-bf16\n#align=24");
+  add("byte order mark", "\xEF\xBB\xBF" + good);
+  add("zeros", std::string(good.size(), '\0'));
+  add("twice the same field", good + "keep=22\n");
+  add("a name behind fields", good + "hopper-bf16\n");
+  add("a long line", good + std::string(1'000'000, 'x') + "\n");
+  add("cut in a value", good.substr(0, good.rfind('2')));
+  add("too large", good + "group=99999999999999999999\n");
+  return files;
 }
 
 // Checkpoints and what becomes of them.
@@ -193,6 +214,14 @@ void add_deployments(std::vector<Reader>& readers) {
   for (const char* name : {"deepseek-v3-h200", "sim-b200-dp2"})
     readers.push_back({std::string("deployment ") + name, "deployment.info", from_seed("deployment.info", std::string("deployment/") + name), read,
                        bad_info, false, "select '{}/deployment.info'"});
+  readers.push_back(
+      {"contract", "sums.contract",
+       [](const fs::path& folder) { write_bytes(folder / "sums.contract", "# of our own\nhopper-bf16\nalign=24  # one bit less\nkeep=23\n"); },
+       [](const fs::path& folder) {
+         support::contract_word("@" + (folder / "sums.contract").string());
+         return true;
+       },
+       bad_contract, false, "formats --contract '@{}/sums.contract'"});
 }
 
 // The ledger.

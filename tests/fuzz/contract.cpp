@@ -1,15 +1,17 @@
-// Contracts as they are typed, names or records: what is read has one text, which is read back the same, and sums.
+// Contracts as they are typed, names or records, or in a file's lines: what is read has one text, which is read back the same, and sums.
 
 #include <string>
 #include <vector>
 
 #include "model/numerics/dot.hpp"
+#include "support/contract_file.hpp"
 #include "tests/fuzz/target.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view typed = mx::tests::text_of(data, size);
   mx::tests::expect_answer(typed, [&] {
-    const mx::ContractRow& row = mx::row_of(mx::contract_named(typed));
+    const std::string called = mx::support::record_of_lines(typed);
+    const mx::ContractRow& row = mx::row_of(mx::contract_named(called));
     const std::string text = mx::text_of(row);
     mx::tests::require(mx::text_of(mx::row_of(mx::contract_named(text))) == text, "a record is read back the same");
     const mx::Format& format_a = row.a_formats.empty() ? mx::kBf16 : *row.a_formats[0];

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,7 +11,7 @@ import ml_dtypes
 import numpy as np
 
 from mxact import _core
-from mxact._arguments import Array, array, flag, flat_bytes, optional_word, word
+from mxact._arguments import Array, array, contract_word, flag, flat_bytes, optional_word, word
 from mxact._conversions import convert
 from mxact._error import Error
 from mxact._layers import pack
@@ -225,7 +226,7 @@ def _ulps(a: Array, b: Array) -> Array:
 
 def assert_kernel(
     fn: Callable[..., Any],
-    contract: str | None = None,
+    contract: str | os.PathLike[str] | None = None,
     backend: str | None = None,
     order_proof: bool = False,
     *,
@@ -268,7 +269,7 @@ def assert_kernel(
     kind = str(choices["format"])
     if proof and (activation != "SILU" or bias or kind not in (*_CODES, *_FP8)):
         raise Error("order_proof takes activation='SILU', no bias, and a format of mxfp4, nvfp4, mxfp8 and fp8", place="order_proof")
-    called = "exact" if proof else _core.contract_name(word("contract", contract)) if contract is not None else ""
+    called = "exact" if proof else _core.contract_name(contract_word(contract)) if contract is not None else ""
     law = _Law(fn, called, backend, choices, word("activation", activation), optional_word("activation_key", activation_key) or "", [])
     cases = _Cases(law, bias, proof)
     with told(law.explanation):
