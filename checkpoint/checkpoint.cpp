@@ -148,14 +148,15 @@ std::string LayerGroup::text() const {
   std::string words =
       fmt::format("{} expert{} in {} layer{} ({}): {}", experts, experts == 1 ? "" : "s", layers.size(), layers.size() == 1 ? "" : "s", place, form);
   if (further) words += ", for further tokens";
-  return left.empty() ? words : fmt::format("{}, named in {}", words, left);
+  if (!left.empty()) words += fmt::format(", named in {}", left);
+  return garbage.empty() ? words : fmt::format("{}; its first tensor {}", words, garbage);
 }
 
 namespace {
 
 LayerGroup layer_group_of(const FoundGroup& found) {
   LayerGroup group{std::string(found.form->title), found.place,   {},         found.layers.begin()->second.sizes.experts, 0,
-                found.form->converts(),         found.further, found.left, std::string(found.form->use.missing)};
+                found.form->converts(),         found.further, found.left, found.disagreement.text, std::string(found.form->use.missing)};
   for (const auto& [index, layer] : found.layers) {
     group.layers.push_back(index);
     for (const FoundTensor& tensor : layer.experts) group.bytes += tensor.at->view->bytes.size();
@@ -165,11 +166,12 @@ LayerGroup layer_group_of(const FoundGroup& found) {
 
 }  // namespace
 
-Checkpoint::Checkpoint(const std::filesystem::path& path, int layer_group) {
+Checkpoint::Checkpoint(const std::filesystem::path& path, int layer_group, deployment::Engine engine, Garbage garbage) {
   const auto contents = std::make_shared<Contents>(Contents{path, open_checkpoint_files(path)});
   refuse_converted(contents->files);
-  contents->config = read_checkpoint_config(contents->files.directory);
+  contents->config = read_checkpoint_config(contents->files.directory, engine);
   contents->all = find_layer_groups(contents->files, contents->config, path.string());
+  require_agreement(contents->all, garbage == Garbage::asked ? std::optional(layer_group) : std::nullopt);
   for (const FoundGroup& found : contents->all) contents->layer_groups.push_back(layer_group_of(found));
   impl_ = std::make_unique<Impl>(contents, layer_group);
 }

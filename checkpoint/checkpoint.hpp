@@ -63,6 +63,7 @@ struct LayerGroup {
   bool converts;
   bool further;         ///< behind the hidden layers: for predicting further tokens
   std::string left;     ///< where the configuration says that they are not quantized; empty: nowhere
+  std::string garbage;  ///< why the engine loads its tensors as what they are not; empty: it does not
   std::string missing;  ///< what mxact lacks to convert it; empty: nothing
   /// "2 experts in 1 layer (model.layers.N.mlp): not quantized, as quantization_config.ignore says: 'model.layers.1*'"
   std::string text() const;
@@ -77,8 +78,11 @@ class Checkpoint {
  public:
   /// Throws Error(input): no weights, a missing shard, a shard that lacks a tensor the index promises, a name in two shards, layers that `mxact
   /// convert` has converted, whatever find_layer_groups refuses.
-  /// Error(usage) when there is no such layer group; the first is that of the model.
-  explicit Checkpoint(const std::filesystem::path& path, int layer_group = 0);
+  /// Error(usage) when there is no such layer group; the first is that of the model. `engine` is whose reading of the configuration counts. With
+  /// Garbage::asked the layer group may be one that the engine loads as what it is not.
+  enum class Garbage : std::uint8_t { refused, asked };
+  explicit Checkpoint(const std::filesystem::path& path, int layer_group = 0, deployment::Engine engine = deployment::kDefaultEngine,
+                      Garbage garbage = Garbage::refused);
   /// The same weights, not opened again; what is asked is asked of another layer group. Throws Error(usage) when there is no such layer group.
   Checkpoint of_group(int layer_group) const;
   ~Checkpoint();

@@ -9,6 +9,7 @@
 #include "checkpoint/staging.hpp"
 #include "model/error.hpp"
 #include "support/json.hpp"
+#include "support/quote.hpp"
 
 namespace mx::checkpoint {
 namespace {
@@ -65,6 +66,11 @@ CheckpointConversion::CheckpointConversion(const std::filesystem::path& source, 
     }
   }
   for (const support::SafetensorsFile& file : checkpoint().contents().files) jobs_.push_back({0, 0, &file});
+  for (const auto& [name, file] : checkpoint().contents().overlaid) {
+    if (!moved_.contains(name)) continue;
+    throw Error(ErrorCode::unsupported, fmt::format("tensor {} has another laid over it, and restoring would not give it back", support::in_quotes(name)),
+                file->path().string());
+  }
 }
 
 /// Shards keep their names, which must not be those of the layers' files.

@@ -40,6 +40,27 @@ support::Json read_json_object(const path& file, const support::JsonLimits& limi
 /// Tensor name -> shard name, as the index lists them.
 using WeightMap = std::map<std::string, std::string>;
 
+/// The order in which the engine reads files: numbers in names by their value. Source: vllm model_loader/weight_utils.py _natural_sort_key.
+struct ReadingOrder {
+  bool operator()(std::string_view a, std::string_view b) const {
+    const std::string_view all_a = a, all_b = b;
+    constexpr std::string_view kDigits = "0123456789";
+    for (bool digits = false; !a.empty() && !b.empty(); digits = !digits) {
+      const auto take = [&](std::string_view& text) {
+        const std::size_t end = digits ? text.find_first_not_of(kDigits) : text.find_first_of(kDigits);
+        std::string_view part = text.substr(0, end);
+        text.remove_prefix(part.size());
+        if (digits) part.remove_prefix(std::min(part.find_first_not_of('0'), part.size()));
+        return part;
+      };
+      const std::string_view part_a = take(a), part_b = take(b);
+      if (digits && part_a.size() != part_b.size()) return part_a.size() < part_b.size();
+      if (part_a != part_b) return part_a < part_b;
+    }
+    return a.empty() != b.empty() ? a.empty() : all_a < all_b;
+  }
+};
+
 WeightMap read_index(const path& file) {
   const support::Json index = read_json_object(file, kIndexLimits);
   const auto map = index.find("weight_map");
@@ -117,15 +138,22 @@ std::vector<path> numbered_shards(const path& directory, std::string_view stem) 
 
 void add_file(CheckpointFiles& checkpoint, const path& file) { checkpoint.files.emplace_back(file); }
 
-/// Joins the tensors of all files under their names.
-void collect_tensors(CheckpointFiles& checkpoint) {
+/// Joins the tensors of all files under their names. Of two files with one name the index's counts, where it is the one that the engine reads last:
+/// it reads whole files in the order of their names.
+void collect_tensors(CheckpointFiles& checkpoint, const WeightMap& weights = {}) {
   for (const support::SafetensorsFile& file : checkpoint.files) {
     for (const auto& [name, view] : file.tensors()) {
       const auto [entry, is_new] = checkpoint.tensors.try_emplace(name, LocatedTensor{&file, &view, true});
-      if (!is_new) {
-        fail(fmt::format("{}: tensor {}", file.path().string(), support::in_quotes(name)),
-             fmt::format("is in {} too", entry->second.file->path().filename().string()));
-      }
+      if (is_new) continue;
+      const std::string place = fmt::format("{}: tensor {}", file.path().string(), support::in_quotes(name));
+      const std::string other = entry->second.file->path().filename().string();
+      const auto named = weights.find(std::string(name));
+      if (named == weights.end()) fail(place, fmt::format("is in {} too", other));
+      if (named->second != file.path().filename().string())
+        fail(place, fmt::format("is in {} too, which the index names; the engine reads {} after it and keeps this tensor", other,
+                                file.path().filename().string()));
+      checkpoint.overlaid.emplace_back(entry->first, entry->second.file);
+      entry->second = LocatedTensor{&file, &view, true};
     }
   }
 }
@@ -144,7 +172,7 @@ void check_index(CheckpointFiles& checkpoint, const WeightMap& weights, const pa
 
 void open_indexed(CheckpointFiles& checkpoint, const path& index) {
   const WeightMap weights = read_index(index);
-  std::set<std::string> shards;
+  std::set<std::string, ReadingOrder> shards;
   for (const auto& [name, shard] : weights) {
     if (!shards.insert(shard).second) continue;
     const path file = checkpoint.directory / shard;
@@ -153,7 +181,7 @@ void open_indexed(CheckpointFiles& checkpoint, const path& index) {
     }
   }
   for (const std::string& shard : shards) add_file(checkpoint, checkpoint.directory / shard);
-  collect_tensors(checkpoint);
+  collect_tensors(checkpoint, weights);
   check_index(checkpoint, weights, index);
 }
 
@@ -230,8 +258,8 @@ CheckpointFiles open_checkpoint_files(const path& where) {
 
 std::string_view CheckpointConfig::word(std::string_view key) const {
   for (const std::string& place : {std::string(key), fmt::format("text_config.{}", key)}) {
-    const auto found = declared.words.find(place);
-    if (found != declared.words.end() && found->second != "null") return found->second;
+    const auto found = words.find(place);
+    if (found != words.end() && found->second != "null") return found->second;
   }
   return {};
 }
@@ -256,16 +284,16 @@ std::optional<double> CheckpointConfig::number_of_layer(std::string_view key, in
   return entry.number();
 }
 
-CheckpointConfig read_checkpoint_config(const path& directory) {
+CheckpointConfig read_checkpoint_config(const path& directory, deployment::Engine engine) {
   CheckpointConfig config;
   const path file = directory / "config.json";
   config.path = file;
-  if (const path quantization = directory / "hf_quant_config.json"; support::is_there(quantization)) {
-    add_declarations(read_json_object(quantization, kConfigLimits), "hf_quant_config", config.declared);
-  }
+  config.quantization = read_configuration(directory, engine);
   if (!support::is_there(file)) return config;
   const support::Json json = read_json_object(file, kConfigLimits);
-  add_declarations(json, "", config.declared);
+  for (const auto& [key, value] : json.items()) {
+    if (key != "quantization_config" && key != "compression_config") add_words(value, key, config.words);
+  }
   for (const ConfigRow& row : kConfigRows) {
     const support::Json* const found = value_of(json, row.key);
     if (found == nullptr || found->is_null()) continue;

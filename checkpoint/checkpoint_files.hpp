@@ -7,9 +7,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "checkpoint/declared.hpp"
+#include "checkpoint/configuration.hpp"
 #include "support/safetensors.hpp"
 
 namespace mx::checkpoint {
@@ -35,10 +36,12 @@ struct CheckpointFiles {
   bool whole;                       ///< a directory: every layer must be there; a single file may be one shard
   std::vector<support::SafetensorsFile> files;
   std::map<std::string_view, LocatedTensor> tensors;
+  std::vector<std::pair<std::string_view, const support::SafetensorsFile*>> overlaid = {};  ///< tensors that another file's are laid over
 };
 
-/// Finds and opens the files. Throws Error(input): nothing there, a missing shard, an index that names a file elsewhere or one that lacks a
-/// promised tensor, a name in two shards, whatever SafetensorsFile refuses.
+/// Finds and opens the files. Of two shards with one name the one counts that the index names. Throws Error(input): nothing there, a missing shard, an
+/// index that names a file elsewhere or one that lacks a promised tensor, a name in two shards that the engine reads in another order, whatever
+/// SafetensorsFile refuses.
 CheckpointFiles open_checkpoint_files(const std::filesystem::path& path);
 
 /// Throws Error(input) for what `mxact convert` has written: its tensors lie where a kernel reads them.
@@ -62,7 +65,8 @@ struct CheckpointConfig {
   std::optional<ConfigSize> intermediate;
   std::optional<ConfigSize> expert_intermediate;  ///< where dense layers have another
   std::optional<ConfigSize> more_layers;          ///< behind the hidden layers: for predicting further tokens
-  Declarations declared;                          ///< of both files
+  std::map<std::string, std::string> words;       ///< of config.json, without what it says of quantization
+  Configuration quantization;                     ///< of both files
   /// A word at the top, else in the part of a model of several kinds that speaks of its text; empty where there is none.
   std::string_view word(std::string_view key) const;
   /// Such a word as a number; none where nothing is said. Throws Error(input) where it is none.
@@ -71,8 +75,8 @@ struct CheckpointConfig {
   std::optional<double> number_of_layer(std::string_view key, int layer) const;
 };
 
-/// Reads config.json and hf_quant_config.json of a directory; empty when there is none. Throws Error(input) when one is not an object or a size is
-/// not a positive integer.
-CheckpointConfig read_checkpoint_config(const std::filesystem::path& directory);
+/// Reads config.json and hf_quant_config.json of a directory; empty when there is none. `engine` is whose reading of them counts. Throws Error(input)
+/// when one is not an object or a size is not a positive integer, and as Configuration does.
+CheckpointConfig read_checkpoint_config(const std::filesystem::path& directory, deployment::Engine engine = deployment::kDefaultEngine);
 
 }  // namespace mx::checkpoint

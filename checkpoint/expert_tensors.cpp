@@ -316,21 +316,21 @@ std::vector<FoundGroup> find_layer_groups(const CheckpointFiles& files, const Ch
     if (further.contains(place.before)) continue;
     further[place.before] = LayerNumbers(files, config, where, place.before).first_further();
   }
-  using Key = std::tuple<std::string, const SourceForm*, const Naming*, bool, bool>;
+  using Key = std::tuple<std::string, const SourceForm*, const Naming*, bool, bool, bool>;
   std::map<Key, FoundGroup> layer_groups;
   std::map<Key, GroupFinder> finders;
   for (const auto& [place, form] : forms) {
     const bool beyond = place.layer >= further.at(place.before) || is_of_further_tokens(place.before);
-    const Key key{fmt::format("{}N{}", place.before, place.after), form.form, form.naming, form.gated, beyond};
+    const Key key{fmt::format("{}N{}", place.before, place.after), form.form, form.naming, form.gated, beyond, !form.disagreement.text.empty()};
     FoundGroup& layer_group =
-        layer_groups.try_emplace(key, FoundGroup{form.form, form.naming, form.gated, beyond, form.left, std::get<0>(key), {}, {}}).first->second;
+        layer_groups.try_emplace(key, FoundGroup{form.form, form.naming, form.gated, beyond, form.left, form.disagreement, std::get<0>(key), {}, {}}).first->second;
     finders.try_emplace(key, layer_group, where).first->second.add(place.layer, fmt::format("{}{}{}", place.before, place.layer, place.after), form);
   }
   std::vector<const Key*> order;
   for (const auto& [key, layer_group] : layer_groups) order.push_back(&key);
   const auto rank_of = [&](const Key* key) {
     const FoundGroup& layer_group = layer_groups.at(*key);
-    return std::tuple(!layer_group.form->converts(), layer_group.further, -static_cast<std::int64_t>(layer_group.layers.size()), layer_group.layers.begin()->first,
+    return std::tuple(!layer_group.disagreement.text.empty(), !layer_group.form->converts(), layer_group.further, -static_cast<std::int64_t>(layer_group.layers.size()), layer_group.layers.begin()->first,
                       layer_group.place.size());
   };
   std::ranges::stable_sort(order, {}, rank_of);
@@ -346,6 +346,15 @@ std::vector<FoundGroup> find_layer_groups(const CheckpointFiles& files, const Ch
   if (layer_groups.at(*order.front()).form->converts()) check_config(config, layer_groups.at(*order.front()).layers.begin()->second.sizes);
   for (const Key* const key : order) found.push_back(std::move(layer_groups.at(*key)));
   return found;
+}
+
+void require_agreement(std::span<const FoundGroup> groups, std::optional<int> asked) {
+  for (std::size_t group = 0; group < groups.size(); ++group) {
+    const Disagreement& disagreement = groups[group].disagreement;
+    const bool is_asked = asked == static_cast<int>(group);
+    if (disagreement.text.empty() || (is_asked ? disagreement.loads : groups[group].further)) continue;
+    throw Error(ErrorCode::input, disagreement.text, disagreement.place);
+  }
 }
 
 }  // namespace mx::checkpoint

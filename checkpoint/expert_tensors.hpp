@@ -3,10 +3,13 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "checkpoint/agreement.hpp"
 #include "checkpoint/checkpoint_files.hpp"
 #include "checkpoint/source_forms.hpp"
 
@@ -37,6 +40,7 @@ struct FoundGroup {
   bool gated;
   bool further = false;              ///< behind the hidden layers: for predicting further tokens
   std::string left;                  ///< where the configuration says that it is not quantized; empty: nowhere
+  Disagreement disagreement;         ///< of the configuration and the tensors, of its first layer
   std::string place;                 ///< "model.layers.N.mlp"
   std::map<int, FoundLayer> layers;  ///< by the number in the names
   std::map<const TensorRow*, std::string_view> suffixes;
@@ -54,5 +58,10 @@ struct FoundGroup {
 /// forms in one layer, a form that only the configuration could tell, a configuration that contradicts it, a missing tensor or layer, dtypes or
 /// shapes that contradict each other or the configuration. `where` names the checkpoint.
 std::vector<FoundGroup> find_layer_groups(const CheckpointFiles& files, const CheckpointConfig& config, const std::string& where);
+
+/// Throws Error(input) where the configuration and the tensors of a layer group disagree: the engine does not load the model, or computes garbage.
+/// Layers for further tokens are of a model of their own, and are none of its. A layer group that is `asked` for by its number may be one whose
+/// tensors the engine loads.
+void require_agreement(std::span<const FoundGroup> groups, std::optional<int> asked = std::nullopt);
 
 }  // namespace mx::checkpoint

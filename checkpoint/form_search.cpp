@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <set>
 
+#include "checkpoint/agreement.hpp"
 #include "checkpoint/expert_names.hpp"
 #include "checkpoint/layer_activation.hpp"
 #include "model/error.hpp"
@@ -54,18 +55,29 @@ LayerPlace place_of(const ExpertName& name) { return {name.before, name.layer, n
 
 /// The quantizer that is declared, where no form has it: "quantization_config.quant_method is 'awq'"; else empty.
 std::string foreign_method(const CheckpointConfig& config) {
-  const std::string path = "quantization_config.quant_method";
-  const auto method = config.declared.words.find(path);
-  if (method == config.declared.words.end() || method->second == "null") return {};
-  const auto has_it = [&](const ConfigFact& fact) { return fact.key == "method" && agrees(fact, method->second); };
+  const std::string& method = config.quantization.method();
+  if (method.empty()) return {};
+  const auto has_it = [&](const ConfigFact& fact) { return fact.key == "method" && agrees(fact, method); };
   const bool known = std::ranges::any_of(source_forms(), [&](const SourceForm& form) { return std::ranges::any_of(form.facts, has_it); });
-  return known ? std::string() : fmt::format("{} is {}", path, support::in_quotes(method->second));
+  return known ? std::string() : config.quantization.method_text();
+}
+
+/// The number stands behind the projection: "experts.down_proj.0.weight", which no engine reads.
+bool has_number_behind(const ExpertName& name) {
+  const std::size_t begin = name.name.rfind(name.naming->experts) + name.naming->experts.size();
+  const std::string_view rest = name.name.substr(std::min(begin, name.name.size()));
+  const std::size_t dot = rest.find('.');
+  if (dot == std::string_view::npos) return false;
+  const std::string_view number = rest.substr(dot + 1, rest.find('.', dot + 1) - dot - 1);
+  return !number.empty() && number.find_first_not_of("0123456789") == std::string_view::npos && number.size() < rest.size() - dot - 1;
 }
 
 /// A tensor among the experts that no form has. Where the layer has others, only their forms' names would do.
 [[noreturn]] void refuse_unknown(const ExpertName& name, const Layers& layers, const CheckpointConfig& config) {
   if (const std::string method = foreign_method(config); !method.empty())
     fail(place_of(*name.at, name.name), fmt::format("is a tensor of experts in no known form: {}, a quantizer that no form here is of", method));
+  if (has_number_behind(name))
+    fail(place_of(*name.at, name.name), "has the expert's number behind its projection, experts.PROJECTION.NUMBER: the engine reads experts.NUMBER.PROJECTION");
   Forms forms = forms_that([&](const SourceForm& form) { return has_naming(form, *name.naming); });
   if (const auto layer = layers.find(place_of(name)); layer != layers.end()) {
     std::map<std::string_view, Forms> by_name;
@@ -231,12 +243,13 @@ Forms by_shapes(const std::vector<Hit>& hits, Forms among) {
 }
 
 /// What the configuration says against a form, in words; empty: nothing. How fused matrices lie follows from the model alone.
-std::string contradiction(const SourceForm& form, const Declared& declared) {
+std::string contradiction(const SourceForm& form, const ModuleMethod& declared) {
   bool says_model = false;
   for (const DeclaredFact& fact : declared.facts) {
     says_model = says_model || fact.key == "model";
     const auto row = std::ranges::find(form.facts, fact.key, &ConfigFact::key);
     if (row == form.facts.end() || fact.value == "null" || agrees(*row, fact.value)) continue;
+    if (row->is_none && row->key != "model") return fmt::format("{} is {}, unlike {}", fact.path, support::in_quotes(fact.value), form.title);
     if (row->is_none)
       return fmt::format("{} is {}, whose fused matrices have inputs as rows, unlike {}", fact.path, support::in_quotes(fact.value), form.title);
     return fmt::format("{} is {}, where {} has {}", fact.path, support::in_quotes(fact.value), form.title, fmt::join(row->values, " or "));
@@ -247,7 +260,7 @@ std::string contradiction(const SourceForm& form, const Declared& declared) {
 }
 
 /// The form whose only contradiction lies nearest: one that has the quantizer's name, where one has.
-const SourceForm& nearest_of(Forms among, const Declared& declared) {
+const SourceForm& nearest_of(Forms among, const ModuleMethod& declared) {
   const auto method = std::ranges::find(declared.facts, "method", &DeclaredFact::key);
   for (std::size_t i = 0; method != declared.facts.end() && i < source_forms().size(); ++i) {
     const SourceForm& form = source_forms()[i];
@@ -275,7 +288,7 @@ const SourceForm& first_with_companions(Forms among, const std::vector<Hit>& hit
 }
 
 /// Of forms that nothing contradicts, those of which the most is declared.
-Forms best_declared(Forms among, const Declared& declared) {
+Forms best_declared(Forms among, const ModuleMethod& declared) {
   const auto count_of = [&](const SourceForm& form) {
     return std::ranges::count_if(declared.facts, [&](const DeclaredFact& fact) {
       const auto row = std::ranges::find(form.facts, fact.key, &ConfigFact::key);
@@ -289,12 +302,14 @@ Forms best_declared(Forms among, const Declared& declared) {
   return among & forms_that([&](const SourceForm& form) { return count_of(form) == most; });
 }
 
-const SourceForm& by_config(const std::vector<Hit>& hits, Forms among, const Declared& declared, const CheckpointConfig& config,
+const SourceForm& by_config(const std::vector<Hit>& hits, Forms among, const ModuleMethod& declared, const CheckpointConfig& config,
                             const std::string& where) {
   const Forms left = best_declared(among & forms_that([&](const SourceForm& form) { return contradiction(form, declared).empty(); }), declared);
   if (left == 0) {
     const SourceForm& nearest = nearest_of(among, declared);
-    fail(config.path.string(), fmt::format("{}; names, dtypes and shapes of {} are those of {}", contradiction(nearest, declared),
+    const auto method = std::ranges::find(nearest.facts, "method", &ConfigFact::key);
+    fail(config.path.string(), fmt::format("{}{}; names, dtypes and shapes of {} are those of {}", contradiction(nearest, declared),
+                                           method == nearest.facts.end() ? "" : config.quantization.hook_text(method->values),
                                            support::in_quotes(hits.front().name.name), titles_of(among)));
   }
   if (is_one(left)) return first_of(left);
@@ -326,19 +341,18 @@ void check_naming(std::vector<Hit>& hits) {
   }
 }
 
-/// Names under which configurations speak of a layer's experts, the narrowest first: projections of one expert, then all experts.
-std::vector<std::string> modules_of(const std::vector<Hit>& hits) {
+/// The name under which configurations speak of a layer's experts, and those of the projections that there are.
+ExpertsModule module_of(const std::vector<Hit>& hits) {
   const ExpertName& first = hits.front().name;
-  std::vector<std::string> modules;
-  for (const Hit& hit : hits) {
-    if (hit.name.expert != first.expert) continue;
-    std::string module(hit.name.name.substr(0, hit.name.name.size() - hit.name.suffix.size()));
-    if (std::ranges::find(modules, module) == modules.end()) modules.push_back(std::move(module));
-  }
   const std::string_view word = first.naming->experts;
-  const std::string_view experts = first.name.substr(0, first.name.rfind(word) + word.size() - (word.ends_with('.') ? 1 : 0));
-  modules.emplace_back(experts);
-  return modules;
+  ExpertsModule module{.name = std::string(first.name.substr(0, first.name.rfind(word) + word.size() - (word.ends_with('.') ? 1 : 0)))};
+  const std::span<const Projection> all = first.naming->projections;
+  if (!first.naming->numbered || std::ranges::any_of(all, [](const Projection& one) { return one.halves != 1; })) return module;
+  module.projections.clear();
+  for (std::size_t p = 0; p < all.size(); ++p) {
+    if (std::ranges::any_of(hits, [&](const Hit& hit) { return hit.name.projection == p; })) module.projections.emplace_back(all[p].name);
+  }
+  return module;
 }
 
 /// A pair of halves of which no expert has one.
@@ -352,16 +366,33 @@ bool lacks_half(const Naming& naming, const std::vector<Hit>& hits) {
   return std::ranges::count_if(naming.projections, is_half) == 1;
 }
 
+/// The tensors that hold matrices.
+std::vector<ExpertName> weights_of(const std::vector<Hit>& hits) {
+  std::vector<ExpertName> weights;
+  for (const Hit& hit : hits) {
+    const Forms holding = hit.forms & forms_that([&](const SourceForm& form) {
+                            const TensorRow* const row = find_row(form, hit.name.suffix);
+                            return row != nullptr && row->piece == Piece::weight;
+                          });
+    if (holding != 0) weights.push_back(hit.name);
+  }
+  return weights;
+}
+
 LayerForm form_of(std::vector<Hit>& hits, const CheckpointConfig& config, const std::string& where) {
   check_naming(hits);
-  const Declared declared = declared_of(config.declared, modules_of(hits), config.path.string());
+  const ExpertsModule module = module_of(hits);
+  const ModuleMethod method = config.quantization.method_of(module);
+  check_one_kind(weights_of(hits), module, method, config.quantization.says());
   Forms forms = common_forms(
       hits, [](const Hit& hit) { return hit.forms; }, [](const Hit&) { return std::string("is named"); });
   if (!is_one(forms)) forms = by_presence(hits, by_dtypes(hits, forms));
   if (!is_one(forms)) forms = by_shapes(hits, forms);
-  const SourceForm& form = by_config(hits, forms, declared, config, where);
+  Disagreement disagreement;
+  if (config.quantization.says()) disagreement = disagreement_of(weights_of(hits), module, method, config.quantization.engine());
+  const SourceForm& form = disagreement.place.empty() ? by_config(hits, forms, method, config, where) : first_of(best_declared(forms, method));
   const Naming& naming = *hits.front().name.naming;
-  LayerForm layer{&form, &naming, !lacks_half(naming, hits) || !may_lack_gate(config), declared.left, {}};
+  LayerForm layer{&form, &naming, !lacks_half(naming, hits) || !may_lack_gate(config), method.left ? method.entry : "", std::move(disagreement), {}};
   for (const Hit& hit : hits) layer.experts.push_back(hit.name);
   return layer;
 }

@@ -26,12 +26,20 @@ struct ExpertName {
   const LocatedTensor* at;
 };
 
+/// What a configuration and the tensors of a layer say against each other.
+struct Disagreement {
+  std::string place;  ///< of the tensor; empty: nothing
+  std::string text;   ///< the module, what decides, what the engine does
+  bool loads = false;  ///< the engine loads the tensors all the same, and computes something else
+};
+
 /// The experts of one layer, and what they are.
 struct LayerForm {
   const SourceForm* form;
   const Naming* naming;
   bool gated;                       ///< false: one of gate and up has no tensor at all, and the model's activation takes one
   std::string left;                 ///< where the configuration says that the layer is not quantized; empty: nowhere
+  Disagreement disagreement;        ///< of the configuration and the tensors
   std::vector<ExpertName> experts;  ///< in the order of their names; all begin alike
 };
 
@@ -43,7 +51,7 @@ struct LayerPlace {
   friend auto operator<=>(const LayerPlace&, const LayerPlace&) = default;
 };
 
-/// Every layer with experts. Throws Error(input) where names, dtypes, shapes or the configuration leave no form of a layer, or several; where nothing
+/// Every layer with experts, and where the configuration gives it another method than the tensors have. Throws Error(input) where names, dtypes, shapes or the configuration leave no form of a layer, or several; where nothing
 /// is named as experts are.
 std::map<LayerPlace, LayerForm> search_forms(const CheckpointFiles& files, const CheckpointConfig& config, const std::string& where);
 

@@ -54,7 +54,7 @@ struct Asked {
 class Chooser {
  public:
   Chooser(const std::filesystem::path& source, const ConvertOptions& options)
-      : options_(options), opened_(source, options.layer_group.value_or(0)), count_(static_cast<int>(opened_.layer_groups().size())) {
+      : options_(options), opened_(source, options.layer_group.value_or(0), options.setting.engine), count_(static_cast<int>(opened_.layer_groups().size())) {
     check_rank(options_);
     choice_.refusals.resize(static_cast<std::size_t>(count_));
   }

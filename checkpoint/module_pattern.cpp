@@ -218,52 +218,53 @@ class Matcher {
   bool gave_up_ = false;
 };
 
-bool fits_expression(std::string_view expression, std::string_view module, const std::string& place) {
+/// Whether a set "[a-z]", "[!0]" that begins at `at` has a character; moves behind it. A bracket that nothing closes is itself.
+bool takes(std::string_view pattern, std::size_t& at, char c) {
+  if (pattern[at] == '?') return ++at, true;
+  const std::size_t first = at + 1 + (pattern.substr(at + 1, 1) == "!" ? 1 : 0);
+  const std::size_t end = pattern[at] == '[' ? pattern.find(']', first + 1) : std::string_view::npos;
+  if (end == std::string_view::npos) return pattern[at++] == c;
+  bool in = false;
+  for (std::size_t i = first; i < end; ++i) {
+    const bool is_range = i + 2 < end && pattern[i + 1] == '-';
+    in = in || (is_range ? pattern[i] <= c && c <= pattern[i + 2] : pattern[i] == c);
+    if (is_range) i += 2;
+  }
+  const bool negated = first == at + 2;
+  at = end + 1;
+  return in != negated;
+}
+
+}  // namespace
+
+bool fits_expression(std::string_view expression, std::string_view name, const std::string& place) {
   const std::vector<Sequence> parsed = Parser(expression, place).run();
-  Matcher matcher(module);
+  Matcher matcher(name);
   const bool fits = matcher.any(parsed, 0, [](std::size_t) { return true; });
   if (matcher.too_long())
     throw Error(ErrorCode::input,
                 fmt::format("the expression {} takes more than {} steps, or more than {} at once, for a name of {} characters",
-                            support::in_quotes(expression.substr(0, 80)), kMostSteps, kMostOpen, module.size()),
+                            support::in_quotes(expression.substr(0, 80)), kMostSteps, kMostOpen, name.size()),
                 place);
   return fits;
 }
 
-/// '*' is anything, dots too.
-bool fits_stars(std::string_view pattern, std::string_view module) {
-  std::size_t p = 0, m = 0;
+bool fits_wildcards(std::string_view pattern, std::string_view name) {
+  std::size_t p = 0, n = 0;
   std::optional<std::pair<std::size_t, std::size_t>> star;
-  while (m < module.size()) {
+  while (n < name.size()) {
     if (p < pattern.size() && pattern[p] == '*') {
-      star = {++p, m};
-    } else if (p < pattern.size() && pattern[p] == module[m]) {
-      ++p, ++m;
+      star = {++p, n};
+    } else if (p < pattern.size() && takes(pattern, p, name[n])) {
+      ++n;
     } else if (star) {
       p = star->first;
-      m = ++star->second;
+      n = ++star->second;
     } else {
       return false;
     }
   }
   return pattern.substr(p).find_first_not_of('*') == std::string_view::npos;
-}
-
-}  // namespace
-
-Match match_module(std::string_view pattern, std::string_view module, const std::string& place) {
-  constexpr std::string_view kExpression = "re:";
-  if (pattern == "Linear" || pattern == "*") return Match::kind;
-  if (pattern.starts_with(kExpression)) return fits_expression(pattern.substr(kExpression.size()), module, place) ? Match::expression : Match::none;
-  for (std::string_view name = module;; name = name.substr(0, name.rfind('.'))) {
-    if (name == pattern) return Match::name;
-    if (name.find('.') == std::string_view::npos) break;
-  }
-  if (pattern.find('*') == std::string_view::npos) return Match::none;
-  for (std::string_view name = module;; name = name.substr(0, name.rfind('.'))) {
-    if (fits_stars(pattern, name)) return Match::expression;
-    if (name.find('.') == std::string_view::npos) return Match::none;
-  }
 }
 
 }  // namespace mx::checkpoint

@@ -1,19 +1,17 @@
 #pragma once
-// How configurations name modules: by name, by a pattern with '*', by an expression behind "re:".
+// Patterns by which configurations name modules: expressions and wildcards.
 
 #include <string>
 #include <string_view>
 
 namespace mx::checkpoint {
 
-/// How exactly a pattern says which module it means.
-enum class Match { none, kind, expression, name };
+/// Whether an expression fits from the name's beginning, as Python's re.match. Expressions have literals, . [] [^] \d \w \. ^ $ | groups, (?:) (?!)
+/// (?=) and the repetitions * + ? {m,n}, lazy ones too. `place` names the expression in errors. Throws Error(input) for an expression that is none, is
+/// longer than 1024 characters or deeper than 32 groups, takes more than a million steps or 2048 at once.
+bool fits_expression(std::string_view expression, std::string_view name, const std::string& place);
 
-/// Whether a pattern of a configuration names a module: the name itself or one that lies above it ("model.layers.1"), a pattern with '*' of either,
-/// an expression behind "re:" that fits from the name's beginning, or "Linear" or "*", which are every module (kind). `place` names the pattern in
-/// errors. Expressions have literals, . [] [^] \d \w \. ^ $ | groups, (?:) (?!) (?=) and the repetitions * + ? {m,n}, lazy ones too. Throws
-/// Error(input) for an expression that is none, is longer than 1024 characters or deeper than 32 groups, takes more than a million steps or 2048 at
-/// once. Source: vllm-project/compressed-tensors src/compressed_tensors/utils/match.py, match_name; fnmatch of vllm quantization/modelopt.py.
-Match match_module(std::string_view pattern, std::string_view module, const std::string& place);
+/// Whether a pattern fits the whole name: '*' is anything, dots too, '?' one character, [seq] and [!seq] one of a set. Source: Python's fnmatchcase.
+bool fits_wildcards(std::string_view pattern, std::string_view name);
 
 }  // namespace mx::checkpoint

@@ -99,8 +99,8 @@ Text key_of(const CheckpointConfig& config, std::span<const Text> keys) {
 bool is_of(const CheckpointConfig& config, Text model) {
   if (model.empty()) return true;
   for (const char* const key : {"model_type", "text_config.model_type"}) {
-    const auto found = config.declared.words.find(key);
-    if (found != config.declared.words.end() && Text(found->second).starts_with(model)) return true;
+    const auto found = config.words.find(key);
+    if (found != config.words.end() && Text(found->second).starts_with(model)) return true;
   }
   return false;
 }

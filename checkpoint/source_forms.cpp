@@ -13,18 +13,20 @@ using layout::WeightFormat;
 // Keys of DeclaredFact (declared.hpp).
 constexpr Text kMethod = "method", kAlgo = "algo", kModel = "model", kGroup = "group", kSquare = "square", kActivations = "activations",
                kExpertDtype = "expert_dtype", kBits = "bits", kType = "type", kStrategy = "strategy", kSymmetric = "symmetric", kScheme = "qscheme",
-               kDtype = "dtype", kScaleFormat = "scale_format", kActivationScheme = "activation_scheme";
+               kDtype = "dtype", kScaleFormat = "scale_format", kActivationScheme = "activation_scheme", kMoeAlgo = "moe_algo";
 
-constexpr std::array<Text, 1> kIsMxfp4{"mxfp4"}, kIsGptOss{"gpt_oss"}, kIsCompressed{"compressed-tensors"}, kIsFour{"4"}, kIsEight{"8"},
+constexpr std::array<Text, 1> kIsMxfp4{"mxfp4"}, kIsMxfp4UnderFp8{"mxfp4_under_fp8"}, kIsGptOss{"gpt_oss"}, kIsCompressed{"compressed-tensors"}, kIsFour{"4"}, kIsEight{"8"},
     kIsFloat{"float"}, kIsInt{"int"}, kIsInGroups{"group"}, kIsChannel{"channel"}, kIsTensor{"tensor"}, kIsBlock{"block"}, kIs32{"32"}, kIs16{"16"},
-    kIsTrue{"true"}, kIsModelOpt{"modelopt"}, kIsNvfp4{"NVFP4"}, kIsFp8{"FP8"}, kIsMxfp8{"MXFP8"}, kIsFp8Method{"fp8"}, kIsSquare{"[128,128]"},
-    kIsDeepSeekV4{"deepseek_v4"}, kIsFp4{"fp4"}, kIsQuark{"quark"}, kIsPerGroup{"per_group"}, kIsPerTensor{"per_tensor"},
-    kIsPerChannel{"per_channel"}, kIsPerBlock{"per_block"}, kIsE8m0{"e8m0"}, kIsNull{"null"}, kIsNone{"none"}, kIsDynamic{"dynamic"},
+    kIsTrue{"true"}, kIsNvfp4{"NVFP4"}, kIsFp8{"FP8"}, kIsMxfp8{"MXFP8"}, kIsFp8Method{"fp8"}, kIsSquare{"[128,128]"},
+    kIsDeepSeekV4{"deepseek_v4_fp8"}, kIsFp4{"fp4"}, kIsQuark{"quark"}, kIsPerGroup{"per_group"}, kIsPerTensor{"per_tensor"},
+    kIsPerChannel{"per_channel"}, kIsPerBlock{"per_block"}, kIsE8m0{"e8m0"}, kIsNone{"none"}, kIsDynamic{"dynamic"},
     kIsStatic{"static"}, kIsPerToken{"FP8_PER_CHANNEL_PER_TOKEN"}, kIsFp4Activations{"fp4"}, kIsToken{"fp8-token"},
     kIsStaticTensor{"fp8-tensor-static"};
+constexpr std::array<Text, 2> kIsEitherMxfp4{"mxfp4", "gpt_oss_mxfp4"}, kIsModelOpt{"modelopt", "modelopt_mixed"}, kIsNull{"null", "none"};
 constexpr std::array<Text, 2> kIsDynamicTensor{"fp8-tensor-dynamic", "fp8-token"}, kIsQuarkFp8{"fp8_e4m3", "fp8"},
-    kIsTensorGroup{"tensor_group", "group"}, kIsModelOptMxfp8{"modelopt", "modelopt_mxfp8"}, kIsModelOptFp4{"modelopt", "modelopt_fp4"},
+    kIsTensorGroup{"tensor_group", "group"}, 
     kIsFp4OrNone{"fp4", "none"}, kIsW4A16{"W4A16_NVFP4", "NVFP4_W4A16"};
+constexpr std::array<Text, 3> kIsModelOptMxfp8{"modelopt", "modelopt_mxfp8", "modelopt_mixed"}, kIsModelOptFp4{"modelopt", "modelopt_fp4", "modelopt_mixed"};
 constexpr std::array<Text, 3> kIsFp8Activations{"fp8-token", "fp8-group", "fp8-tensor-dynamic"},
     kIsBlockAlgo{"FP8_PB_WO", "fp8_pb_wo", "FP8_BLOCK_SCALES"};
 /// Source: transformers modeling_llama4.py Llama4TextExperts (gate_up_proj [E, H, 2I]), modeling_qwen3_vl_moe.py Qwen3VLMoeTextExperts;
@@ -35,8 +37,10 @@ constexpr std::array<Text, 4> kInputMajorModels{"llama4", "llama4_text", "qwen3_
 // clang-format off
 constexpr ConfigFact kModelOptAny{kMethod, kIsModelOpt}, kCompressedMethod{kMethod, kIsCompressed}, kFourBits{kBits, kIsFour}, kEightBits{kBits, kIsEight},
     kFloats{kType, kIsFloat}, kAlike{kSymmetric, kIsTrue}, kQuarkMethod{kMethod, kIsQuark}, kNoSquare{kSquare, kIsNull}, kByModel{kModel, kInputMajorModels};
-constexpr std::array kGptOssFacts{ConfigFact{kMethod, kIsMxfp4}, ConfigFact{kModel, kIsGptOss}};
-constexpr std::array kStackedFacts{ConfigFact{kMethod, kIsMxfp4}};
+constexpr std::array kGptOssFacts{ConfigFact{kMethod, kIsEitherMxfp4}, ConfigFact{kModel, kIsGptOss}};
+constexpr std::array kStackedFacts{ConfigFact{kMethod, kIsEitherMxfp4}};
+constexpr std::array kHookedFacts{ConfigFact{kMethod, kIsMxfp4}};
+constexpr std::array kStoredFacts{ConfigFact{kMethod, kIsMxfp4UnderFp8}};
 constexpr std::array kCtMxfp4Facts{kCompressedMethod, kFourBits, kFloats, ConfigFact{kStrategy, kIsInGroups}, ConfigFact{kGroup, kIs32}, kAlike, ConfigFact{kActivations, kIsNone}};
 constexpr std::array kCtMxfp4W4A4Facts{kCompressedMethod, kFourBits, kFloats, ConfigFact{kStrategy, kIsInGroups}, ConfigFact{kGroup, kIs32}, kAlike, ConfigFact{kActivations, kIsFp4Activations}};
 constexpr std::array kCtMxfp4W4A8Facts{kCompressedMethod, kFourBits, kFloats, ConfigFact{kStrategy, kIsInGroups}, ConfigFact{kGroup, kIs32}, kAlike, ConfigFact{kActivations, kIsFp8Activations}};
@@ -60,10 +64,13 @@ constexpr std::array kFusedFp8Facts{kModelOptAny, ConfigFact{kAlgo, kIsFp8}, kNo
 constexpr std::array kFp8BlockFacts{ConfigFact{kMethod, kIsFp8Method}, ConfigFact{kSquare, kIsSquare}};
 constexpr std::array kFp8StaticFacts{ConfigFact{kMethod, kIsFp8Method}, kNoSquare, ConfigFact{kActivationScheme, kIsStatic}};
 constexpr std::array kFp8DynamicFacts{ConfigFact{kMethod, kIsFp8Method}, kNoSquare, ConfigFact{kActivationScheme, kIsDynamic}};
-constexpr std::array kDeepSeekV4Facts{ConfigFact{kMethod, kIsFp8Method}, ConfigFact{kModel, kIsDeepSeekV4}, ConfigFact{kExpertDtype, kIsFp4}};
+constexpr ConfigFact kDeepSeekV4Method{kMethod, kIsDeepSeekV4};
+constexpr std::array kDeepSeekV4Facts{kDeepSeekV4Method, ConfigFact{kExpertDtype, kIsFp4}, ConfigFact{kMoeAlgo, kIsNvfp4, true}};
+constexpr std::array kDeepSeekV4Nvfp4Facts{kDeepSeekV4Method, ConfigFact{kExpertDtype, kIsFp4}, ConfigFact{kMoeAlgo, kIsNvfp4}};
 constexpr std::array<Text, 1> kIsFp8Dtype{"fp8"};
-constexpr std::array kDeepSeekV4Fp8Facts{ConfigFact{kMethod, kIsFp8Method}, ConfigFact{kModel, kIsDeepSeekV4}, ConfigFact{kExpertDtype, kIsFp8Dtype}, ConfigFact{kSquare, kIsSquare}};
+constexpr std::array kDeepSeekV4Fp8Facts{kDeepSeekV4Method, ConfigFact{kExpertDtype, kIsFp8Dtype}, ConfigFact{kSquare, kIsSquare}};
 constexpr std::array kQuarkFacts{kQuarkMethod, ConfigFact{kDtype, kIsFp4}, ConfigFact{kScheme, kIsPerGroup}, ConfigFact{kGroup, kIs32}, ConfigFact{kScaleFormat, kIsE8m0}};
+constexpr std::array kQuarkNvfp4Facts{kQuarkMethod, ConfigFact{kDtype, kIsFp4}, ConfigFact{kScheme, kIsPerGroup}, ConfigFact{kGroup, kIs16}};
 constexpr std::array kQuarkBlockFacts{kQuarkMethod, ConfigFact{kDtype, kIsQuarkFp8}, ConfigFact{kScheme, kIsPerBlock}, ConfigFact{kSquare, kIsSquare}};
 constexpr std::array kQuarkTensorFacts{kQuarkMethod, ConfigFact{kDtype, kIsQuarkFp8}, ConfigFact{kScheme, kIsPerTensor}};
 constexpr std::array kQuarkChannelFacts{kQuarkMethod, ConfigFact{kDtype, kIsQuarkFp8}, ConfigFact{kScheme, kIsPerChannel}};
@@ -111,9 +118,11 @@ constexpr SourceForm kForms[] = {
     {"compressed-tensors MXFP4", kMx4, kEachOrHalves, kCompressedMxfp4, kCtMxfp4Facts, kE8m0Meaning, asks("mxfp4", "compressed_tensors"), {kVllm, kCtMxfp4, "create_weights", kCommit}},
     {"compressed-tensors MXFP4, FP4 activations", kMx4, kEachOrHalves, kCompressedMxfp4, kCtMxfp4W4A4Facts, kE8m0Meaning, asks("mxfp4-mxfp4", "compressed_tensors"), {kVllm, kCtMxfp4, "create_weights", kCommit}},
     {"compressed-tensors MXFP4, FP8 activations", kMx4, kEachOrHalves, kCompressedMxfp4, kCtMxfp4W4A8Facts, kE8m0Meaning, asks("mxfp4", "compressed_tensors"), {kVllm, kCtMxfp4, "create_weights", kCommit}},
+    {"MXFP4 in compressed-tensors' names", kMx4, kEachOrHalves, kCompressedMxfp4, kHookedFacts, kE8m0Meaning, asks("mxfp4-deepseek-v4", "own", true, "DeepSeekV3"), {kVllm, "vllm/model_executor/models/config.py", "KimiK3ForConditionalGenerationConfig", kAugust}},
     {"compressed-tensors NVFP4", kNv4, kEachExpert, kCompressedNvfp4, kCtNvfp4Facts, kDivided, asks("nvfp4", "compressed_tensors"), {kVllm, kCt, "_is_nvfp4_format", kCommit}},
     {"compressed-tensors NVFP4A16", kNv4, kEachExpert, kCompressedNvfp4Alone, kCtNvfp4A16Facts, kDivided, asks("nvfp4-a16", "compressed_tensors"), {kVllm, kCt, "_is_nvfp4_format, input_quant None", kCommit}},
     {"ModelOpt NVFP4", kNv4, kEachExpert, kModelOptNvfp4, kModelOptNvfp4Facts, kMultiplied, asks("nvfp4", "own"), {kVllm, kModelOpt, "ModelOptNvFp4FusedMoE", kCommit}},
+    {"DeepSeek-V4 NVFP4", kNv4, kOnlyNumbered, kModelOptNvfp4, kDeepSeekV4Nvfp4Facts, kMultiplied, asks("nvfp4", "own", false, "DeepseekV4"), {kVllm, "vllm/models/deepseek_v4/quant_config.py", "DeepseekV4FP8Config.get_quant_method, moe_quant_algo", kCommit}},
     {"ModelOpt W4A16_NVFP4", kNv4, kEachExpert, kModelOptNvfp4Alone, kModelOptW4A16Facts, kMultiplied, asks("nvfp4-a16", "own"), {kModelOptRepository, kModelOptExport, "QUANTIZATION_W4A16_NVFP4", "main"}},
     {"ModelOpt NVFP4, fused", kNv4, kGptOssNames, kFusedNvfp4, kFusedNvfp4Facts, kMultiplied, asks("nvfp4", "own"), {kModelOptRepository, kModelOptExport, "maybe_transpose_expert_weight_dimensions", "0023f71b95a2bb08a1af2ca5316d3fedaddb86b7"}, true, true},
     {"ModelOpt FP8", kTensor, kEachExpert, kFp8Static, kModelOptFp8Facts, kScaled, asks("fp8-tensor", "own"), {kVllm, kModelOpt, "ModelOptFp8MoEMethod", kCommit}},
@@ -135,6 +144,8 @@ constexpr SourceForm kForms[] = {
     {"compressed-tensors MXFP8", kMx8, kEachOrHalves, kMxfp8, kCtMxfp8Facts, kE8m0Fp8Meaning, asks("mxfp8", "compressed_tensors"), {kCtRepository, "src/compressed_tensors/compressors/mxfp8", "format mxfp8-quantized", "main"}},
     {"DeepSeek-V4 MXFP4", kMx4, kOnlyNumbered, kDeepSeekV4, kDeepSeekV4Facts, kE8m0Meaning, asks("mxfp4-deepseek-v4", "own", true, "DeepseekV4"), {kVllm, "vllm/models/deepseek_v4/quant_config.py", "DeepseekV4Fp8Config", kCommit}},
     {"Quark MXFP4", kMx4, kEachOrHalves, kQuark, kQuarkFacts, kE8m0Meaning, asks("mxfp4", "quark", true), {kVllm, kQuarkMoe, "QuarkOCP_MX_MoEMethod", kCommit}},
+    {"Quark NVFP4", kNv4, kEachExpert, kQuarkNvfp4, kQuarkNvfp4Facts, kMultiplied, asks("nvfp4", "quark"), {kVllm, kQuarkMoe, "QuarkNvfp4MoEMethod", kAugust}},
+    {"MXFP4 under FP8", kMx4, kEachExpert, kStoredMxfp4, kStoredFacts, kE8m0Meaning, asks("mxfp4-deepseek-v4", "own", true, "DeepSeekV3"), {kVllm, "vllm/model_executor/models/bailing_moe_v3.py", "_configure_ling_fp8_quant_config", kAugust}},
     {"FP8 block, fused", kBlock, kGptOssNames, kFusedBlock, kFusedBlockFacts, kBlockMeaning, asks("fp8-block", "own"), {kTransformers, "src/transformers/integrations/finegrained/core.py", "FineGrainedExperts._register_projection", "32c86fd878554f99c45ba0a2fb6ababcd00bd990"}, false, true},
     {"FP8 block, fused, input-major", kBlock, kGptOssNames, kFusedBlockInput, kFusedBlockInputFacts, kBlockMeaning, asks("fp8-block", "own"), {kVllm, "vllm/model_executor/layers/fused_moe/routed_experts.py", "load_weights, is_fused_checkpoint_transposed", kAugust}, true, true},
     {"FP8, static, fused", kTensor, kGptOssNames, kFusedScaleOfAll, kFusedStaticFacts, kScaled, asks("fp8-tensor", "own"), {kTransformers, "src/transformers/models/mistral4/convert_mistral4_weight_to_hf.py", "_fuse_experts_for_layer", "1e8f1473e6e63551fd0b9d634dd6caa4f41524cf"}, false, true},

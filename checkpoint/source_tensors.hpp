@@ -82,7 +82,7 @@ inline constexpr std::array<ShapeRow, 1> kShapeShapes{{{kExtents<Extent::two>, "
 inline constexpr std::array<Text, 1> kBlocksEnd{"_blocks"}, kScalesEnd{"_scales"}, kBiasEnd{"_bias"}, kOriginalBlocks{"_weight.blocks"},
     kOriginalScales{"_weight.scales"}, kWeightPacked{".weight_packed"}, kWeight{".weight"}, kWeightScale{".weight_scale"},
     kWeightGlobalScale{".weight_global_scale"}, kInputGlobalScale{".input_global_scale"}, kWeightScale2{".weight_scale_2"},
-    kInputScale{".input_scale"}, kScaleEnd{".scale"}, kStackedWeight{"_weight"}, kStackedScale{"_weight_scale"}, kNothing{""},
+    kInputScale{".input_scale"}, kInputScale2{".input_scale_2"}, kScaleEnd{".scale"}, kStackedWeight{"_weight"}, kStackedScale{"_weight_scale"}, kNothing{""},
     kFusedScale{"_weight_scale"}, kFusedScale2{"_weight_scale_2"}, kFusedInput{"_input_scale"}, kWeightShape{".weight_shape"},
     kFusedScaleInv{"_scale_inv"}, kFusedActivation{"_activation_scale"}, kRowScale{"_scale"}, kNativeScale{".qscale_weight"},
     kNativeInput{".qscale_act"};
@@ -193,6 +193,16 @@ inline constexpr std::array<TensorRow, 3> kQuark{{
     {Piece::weight, kWeight, kCodes, kPackedShapes},
     {Piece::scale, kWeightScale, kE8m0Names, kGroup32Shapes},
     {Piece::aside, kInputScale, kPlainNames, {}},
+}};
+inline constexpr std::array<TensorRow, 4> kQuarkNvfp4{{
+    {Piece::weight, kWeight, kCodes, kPackedShapes},
+    {Piece::scale, kWeightScale, kE4m3Name, kGroup16Shapes},
+    {Piece::global_scale, kWeightScale2, kPlainNames, {}},
+    {Piece::aside, kInputScale2, kPlainNames, {}, Meaning::as_it_is, Companion::needed},
+}};
+inline constexpr std::array<TensorRow, 2> kStoredMxfp4{{
+    {Piece::weight, kWeight, kCodes, kPackedShapes},
+    {Piece::scale, kScaleNames, kE8m0Names, kGroup32Shapes},
 }};
 inline constexpr std::array<TensorRow, 1> kPlain{{{Piece::weight, kWeight, kPlainNames, kElementShapes}}};
 inline constexpr std::array<TensorRow, 2> kFusedPlain{{

@@ -39,6 +39,7 @@ struct Side {
   explicit Side(const std::filesystem::path& path) : files(open_checkpoint_files(path)), config(read_checkpoint_config(files.directory)) {
     refuse_converted(files);
     layer_groups = find_layer_groups(files, config, path.string());
+    require_agreement(layer_groups);
     const std::string main = before_of(layer_groups.front());
     for (const FoundGroup& layer_group : layer_groups) {
       const std::string before = before_of(layer_group);

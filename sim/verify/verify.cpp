@@ -279,6 +279,15 @@ void distrust(const checkpoint::ScannedFault& fault, std::span<ConversionResult>
   }
 }
 
+/// The engine takes the tensors for what they are not: nothing made of them is right.
+void condemn(const std::string& garbage, std::span<ConversionResult> conversions) {
+  for (ConversionResult& result : conversions) {
+    if (garbage.empty() || (result.verdict != Verdict::passed && result.verdict != Verdict::mistrusted)) continue;
+    result.verdict = Verdict::failed;
+    result.detail = "the first tensor " + garbage;
+  }
+}
+
 /// The layer as if it had no more experts. They are the outermost axis of every tensor.
 checkpoint::MoeLayer first_experts(checkpoint::MoeLayer layer, std::int64_t count) {
   const auto all = static_cast<std::size_t>(layer.experts.sizes.experts), kept = static_cast<std::size_t>(count);
@@ -393,6 +402,7 @@ VerifyReport verify(const checkpoint::Checkpoint& checkpoint, const VerifyOption
     };
     check_layer(input, options, conversions, advance, stop);
     note_losses(layer.losses, conversions);
+    condemn(report.layer_groups[static_cast<std::size_t>(report.layer_group)].garbage, conversions);
     if (share.first == 0 && expected && layer.router.present()) {
       report.expected.push_back(measure(index, run_canonical(input, Contract::exact), *expected));
     }

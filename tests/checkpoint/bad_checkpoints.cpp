@@ -116,8 +116,11 @@ std::vector<Row> index_rows() {
        {kIndex, kDown0, "not in '" + kSecondShard, "but in '" + kFirstShard}},
       {"expert tensor not listed", [](Draft& d) { d.index_edits[kDown0] = ""; }, {kFirstShard, kDown0, "the index does not list it"}},
       {"router not listed", [](Draft& d) { d.index_edits[kHf1 + "router.bias"] = ""; }, {kSecondShard, kHf1 + "router.bias", "does not list it"}},
-      {"name in two shards",
-       [](Draft& d) { d.shards[kSecondShard].push_back(d.tensor(kDown0)); },
+      {"name in two shards, the index names that which is read first",
+       [](Draft& d) { d.shards[kSecondShard].push_back(d.tensor(kDown0)), d.index_edits[kDown0] = kFirstShard; },
+       {kSecondShard, kDown0, "is in " + kFirstShard + " too, which the index names"}},
+      {"name in two shards, the index names neither",
+       [](Draft& d) { d.shards[kSecondShard].push_back(d.tensor(kDown0)), d.index_edits[kDown0] = ""; },
        {kSecondShard, kDown0, "is in " + kFirstShard + " too"}},
   };
 }
@@ -284,7 +287,7 @@ TEST_CASE("changes that do not concern the experts are accepted") {
   const std::vector<Row> rows{
       {"nothing", [](Draft&) {}, {}},
       {"no config", [](Draft& d) { d.config.reset(); }, {}},
-      {"a config without sizes", [](Draft& d) { d.config = R"({"model_type": "gpt_oss", "rope": {"factor": 32.0, "list": [1, [2]]}})"; }, {}},
+      {"a config without sizes", [](Draft& d) { d.config = R"({"model_type": "gpt_oss", "quantization_config": {"quant_method": "mxfp4"}, "rope": {"factor": 32.0, "list": [1, [2]]}})"; }, {}},
       {"no index", [](Draft& d) { d.has_index = false; }, {}},
       {"no biases",
        [](Draft& d) {

@@ -1,4 +1,4 @@
-// Names, stars and expressions of configurations: which module each of them names, and which expressions are refused.
+// Wildcards and expressions of configurations: which name each of them fits, and which expressions are refused.
 
 #include "checkpoint/module_pattern.hpp"
 
@@ -9,53 +9,74 @@
 #include "tests/checkpoint/draft.hpp"
 
 namespace mx::tests {
+namespace {
 
-TEST_CASE("patterns name modules as configurations mean them") {
-  using checkpoint::Match;
-  struct Row {
-    std::string pattern, module;
-    Match match;
-  };
-  const std::string module = "model.layers.12.mlp.experts.3.gate_proj";
+const std::string kModule = "model.layers.12.mlp.experts.3.gate_proj";
+
+struct Row {
+  std::string pattern;
+  bool fits;
+};
+
+std::string refusal_of(const std::string& expression, const std::string& name, const std::vector<std::string>& words) {
+  return input_error_defect(error_of([&] { static_cast<void>(checkpoint::fits_expression(expression, name, "here")); }), words);
+}
+
+}  // namespace
+
+// What Python's fnmatch.fnmatchcase answers.
+TEST_CASE("wildcards fit whole names") {
   const std::vector<Row> rows{
-      {module, module, Match::name},
-      {"model.layers.12", module, Match::name},
-      {"model.layers.1", module, Match::none},
-      {"model.layers.1*", module, Match::expression},
-      {"model.layers.12.mlp*", module, Match::expression},
-      {"*experts*", module, Match::expression},
-      {"*.up_proj", module, Match::none},
-      {"Linear", module, Match::kind},
-      {"re:.*experts.*", module, Match::expression},
-      {"re:experts", module, Match::none},
-      {R"(re:.*mlp\.experts\.\d+\.(gate|up|down)_proj$)", module, Match::expression},
-      {R"(re:.*\.(up|down)_proj$)", module, Match::none},
-      {R"(re:^(?!.*experts).*$)", module, Match::none},
-      {R"(re:model\.layers\.1[0-9]?\..*)", module, Match::expression},
-      {R"(re:model\.layers\.[^1]+\.mlp)", module, Match::none},
-      {R"(re:model\.layers\.\d{2}\.)", module, Match::expression},
-      {R"(re:model\.layers\.\d{3,}\.)", module, Match::none},
-      {R"(re:(model|mtp)\..*?gate_proj)", module, Match::expression},
+      {kModule, true},
+      {"model.layers.12", false},
+      {"model.layers.1*", true},
+      {"model.layers.12.mlp*", true},
+      {"*experts*", true},
+      {"*.up_proj", false},
+      {"*layers.1?.mlp.*", true},
+      {"*layers.1[0-2].mlp.*", true},
+      {"*layers.1[!2].mlp.*", false},
+      {"*layers.1[].mlp.*", false},
+      {"*layers.[0-9][0-9].mlp.experts.[]3].*", true},
+      {"*", true},
+      {"", false},
   };
   for (const Row& row : rows) {
     INFO(row.pattern);
-    CHECK(checkpoint::match_module(row.pattern, row.module, "here") == row.match);
+    CHECK(checkpoint::fits_wildcards(row.pattern, kModule) == row.fits);
   }
-  for (const char* const bad : {"re:(", "re:a)", "re:*", "re:[a", "re:a{1", "re:\\q", "re:(?<a>b)", "re:\\"}) {
+  CHECK(checkpoint::fits_wildcards("a[b", "a[b"));
+  CHECK(checkpoint::fits_wildcards("", ""));
+}
+
+TEST_CASE("expressions fit from a name's beginning") {
+  const std::vector<Row> rows{
+      {".*experts.*", true},
+      {"experts", false},
+      {R"(.*mlp\.experts\.\d+\.(gate|up|down)_proj$)", true},
+      {R"(.*\.(up|down)_proj$)", false},
+      {R"(^(?!.*experts).*$)", false},
+      {R"(model\.layers\.1[0-9]?\..*)", true},
+      {R"(model\.layers\.[^1]+\.mlp)", false},
+      {R"(model\.layers\.\d{2}\.)", true},
+      {R"(model\.layers\.\d{3,}\.)", false},
+      {R"((model|mtp)\..*?gate_proj)", true},
+  };
+  for (const Row& row : rows) {
+    INFO(row.pattern);
+    CHECK(checkpoint::fits_expression(row.pattern, kModule, "here") == row.fits);
+  }
+  for (const char* const bad : {"(", "a)", "*", "[a", "a{1", "\\q", "(?<a>b)", "\\"}) {
     INFO(bad);
-    CHECK(input_error_defect(error_of([&] { static_cast<void>(checkpoint::match_module(bad, module, "here")); }), {"here", "the expression"}) == "");
+    CHECK(refusal_of(bad, kModule, {"here", "the expression"}) == "");
   }
-  CHECK(input_error_defect(error_of([&] { static_cast<void>(checkpoint::match_module("re:(a*)*(a*)*(a*)*b", std::string(60, 'a'), "here")); }), {"steps"}) ==
-        "");
+  CHECK(refusal_of("(a*)*(a*)*(a*)*b", std::string(60, 'a'), {"steps"}) == "");
   // What waits for the rest of an expression lies on the stack: a long name, and repetitions of nothing.
-  CHECK(input_error_defect(error_of([&] { static_cast<void>(checkpoint::match_module("re:.*", std::string(1'000'000, 'a'), "here")); }),
-                           {"1000000 characters"}) == "");
-  CHECK(input_error_defect(error_of([&] { static_cast<void>(checkpoint::match_module("re:((){1000}){1000}", module, "here")); }), {"2048 at once"}) == "");
-  CHECK(checkpoint::match_module("re:.*a$", std::string(1000, 'a'), "here") == Match::expression);
-  CHECK(input_error_defect(error_of([&] { static_cast<void>(checkpoint::match_module("re:" + std::string(2000, '('), module, "here")); }),
-                           {"2000 characters"}) == "");
-  CHECK(input_error_defect(error_of([&] { static_cast<void>(checkpoint::match_module("re:" + std::string(100, '('), module, "here")); }),
-                           {"deeper than 32"}) == "");
+  CHECK(refusal_of(".*", std::string(1'000'000, 'a'), {"1000000 characters"}) == "");
+  CHECK(refusal_of("((){1000}){1000}", kModule, {"2048 at once"}) == "");
+  CHECK(checkpoint::fits_expression(".*a$", std::string(1000, 'a'), "here"));
+  CHECK(refusal_of(std::string(2000, '('), kModule, {"2000 characters"}) == "");
+  CHECK(refusal_of(std::string(100, '('), kModule, {"deeper than 32"}) == "");
 }
 
 }  // namespace mx::tests

@@ -130,37 +130,39 @@ std::vector<PublishedForm> make_forms() {
                    kMxBackend});
   forms.push_back({"mxfp4-stacked", "MXFP4, w13 and w2 of all experts", mx4, "model.layers.", ".moe.experts.", kStacked, Lies::stacked,
                    mxfp4("_weight", "U8", "_weight_scale", "U8"), R"("quantization_config": {"quant_method": "mxfp4"})", kMxBackend});
+  // MXFP4 that a hook of the engine takes from another method.
+  forms.push_back({"kimi-k3", "MXFP4 in compressed-tensors' names", mx4, "language_model.model.layers.", ".block_sparse_moe.experts.", kNumbers,
+                   Lies::each, mxfp4(".weight_packed", "U8", ".weight_scale", "U8"),
+                   R"("model_type": "kimi_k3", "architectures": ["KimiK3ForConditionalGeneration"], "quantization_config": {"quant_method": "compressed-tensors",
+                      "format": "mxfp4-pack-quantized", "ignore": ["lm_head"], "config_groups": {"group_0": {"targets": ["Linear"], "weights": {)" +
+                       kFp4Group + "}}}}",
+                   kMxBackend});
+  forms.push_back(each("ling-3", "MXFP4 under FP8", mx4, mxfp4(".weight", "U8", ".weight_scale_inv", "U8"),
+                       R"("model_type": "bailing_hybrid", )" + fp8(kSquare + R"(, "routed_experts_quant_method": "mxfp4")"), kMxBackend));
   // NVFP4.
+  forms.push_back({"deepseek-v4-nvfp4", "DeepSeek-V4 NVFP4", nv4, "layers.", ".ffn.experts.", kNumbers, Lies::each, nvfp4(true),
+                   R"("model_type": "deepseek_v4", "expert_dtype": "fp4", )" + fp8(kSquare + R"(, "moe_quant_algo": "NVFP4")"), kNvBackend});
+  forms.push_back(each("quark-nvfp4", "Quark NVFP4", nv4, nvfp4(true),
+                       R"("quantization_config": {"quant_method": "quark", "exclude": ["lm_head"], "global_quant_config": {"weight":
+                          [{"dtype": "fp4", "qscheme": "per_group", "group_size": 16, "scale_format": "float8_e4m3"}, {"dtype": "fp8_e4m3", "qscheme": "per_tensor"}]}})",
+                       kNvBackend));
+  forms.back().tensors.back().suffix = ".input_scale_2";
   forms.push_back(each("ct-nvfp4", "compressed-tensors NVFP4", nv4, ct_nvfp4(true), ct(kNvfp4Group, kFp4Inputs), kNvBackend));
   forms.back().inverse = true;
   forms.push_back(each("ct-nvfp4a16", "compressed-tensors NVFP4A16", nv4, ct_nvfp4(false), ct(kNvfp4Group, "null"), kNvBackend));
   forms.back().inverse = true;
   forms.push_back(each("modelopt-w4a16-nvfp4", "ModelOpt W4A16_NVFP4", nv4, nvfp4(false), modelopt("W4A16_NVFP4"), kNvBackend));
-  forms.push_back({"llama4-nvfp4",
-                   "ModelOpt NVFP4, fused",
-                   nv4,
-                   "language_model.model.layers.",
-                   ".feed_forward.experts.",
-                   kFused,
-                   Lies::input_major,
-                   {{"", "U8", Holds::weight, Shape::halved},
-                    {"_weight_scale", "F8_E4M3", Holds::scale, Shape::per_group},
-                    {"_weight_scale_2", "F32", Holds::global, Shape::number},
-                    {"_input_scale", "F32", Holds::input, Shape::number}},
-                   modelopt("NVFP4", "llama4"),
-                   kNvBackend});
-  forms.push_back({"llama4-fp8",
-                   "ModelOpt FP8, fused",
-                   tensor,
-                   "language_model.model.layers.",
-                   ".feed_forward.experts.",
-                   kFused,
-                   Lies::input_major,
-                   {{"", "F8_E4M3", Holds::weight, Shape::matrix},
-                    {"_weight_scale", "F32", Holds::scale, Shape::number},
-                    {"_input_scale", "F32", Holds::input, Shape::number}},
-                   modelopt("FP8", "llama4"),
-                   kTensorBackend});
+  const std::vector<PublishedTensor> fused_nvfp4{{"", "U8", Holds::weight, Shape::halved},
+                                                 {"_weight_scale", "F8_E4M3", Holds::scale, Shape::per_group},
+                                                 {"_weight_scale_2", "F32", Holds::global, Shape::number},
+                                                 {"_input_scale", "F32", Holds::input, Shape::number}};
+  forms.push_back({"llama4-nvfp4", "ModelOpt NVFP4, fused", nv4, "language_model.model.layers.", ".feed_forward.experts.", kFused, Lies::input_major,
+                   fused_nvfp4, modelopt("NVFP4", "llama4"), kNvBackend});
+  const std::vector<PublishedTensor> fused_fp8{{"", "F8_E4M3", Holds::weight, Shape::matrix},
+                                               {"_weight_scale", "F32", Holds::scale, Shape::number},
+                                               {"_input_scale", "F32", Holds::input, Shape::number}};
+  forms.push_back({"llama4-fp8", "ModelOpt FP8, fused", tensor, "language_model.model.layers.", ".feed_forward.experts.", kFused, Lies::input_major,
+                   fused_fp8, modelopt("FP8", "llama4"), kTensorBackend});
   // All experts in one, the rows of gate before those of up; or gate and up of each expert.
   const auto fused = [](const std::string& scale, const std::string& dtype, Shape shape) {
     return std::vector<PublishedTensor>{{"", "F8_E4M3", Holds::weight, Shape::matrix}, {scale, dtype, Holds::scale, shape}};
@@ -187,18 +189,11 @@ std::vector<PublishedForm> make_forms() {
                    R"("model_type": "qwen3_moe", )" + fp8(kSquare), kBlockBackend});
   forms.push_back({"ct-mxfp4-halves", "compressed-tensors MXFP4", mx4, "model.layers.", kMlp, kStacked, Lies::each,
                    mxfp4(".weight_packed", "U8", ".weight_scale", "U8"), ct(kFp4Group, "null"), kMxBackend});
-  forms.push_back({"mistral-native",
-                   "Mistral FP8",
-                   tensor,
-                   "layers.",
-                   ".experts.",
-                   kNumbers,
-                   Lies::each,
-                   {{".weight", "F8_E4M3", Holds::weight, Shape::matrix},
-                    {".qscale_weight", "F32", Holds::scale, Shape::number},
-                    {".qscale_act", "F32", Holds::input, Shape::number}},
-                   fp8(R"("activation_scheme": "static")"),
-                   kTensorBackend});
+  const std::vector<PublishedTensor> native{{".weight", "F8_E4M3", Holds::weight, Shape::matrix},
+                                            {".qscale_weight", "F32", Holds::scale, Shape::number},
+                                            {".qscale_act", "F32", Holds::input, Shape::number}};
+  forms.push_back({"mistral-native", "Mistral FP8", tensor, "layers.", ".experts.", kNumbers, Lies::each, native,
+                   fp8(R"("activation_scheme": "static")"), kTensorBackend});
   forms.push_back({"grok", "FP8, static", tensor, "model.layers.", ".moe_block.experts.", kLinear, Lies::each,
                    one_scale(".weight_scale", "F32", Shape::number, true),
                    R"("model_type": "grok-1", "hidden_act": "gelu", )" + fp8(R"("activation_scheme": "static")"), kTensorBackend});

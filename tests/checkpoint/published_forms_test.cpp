@@ -228,7 +228,7 @@ TEST_CASE("the configuration is read for each layer: names before expressions, t
   Draft groups = published_draft(published_form("ct-nvfp4"));
   add_tensors(groups, "ct-fp8-channel", "model.layers.", 1);
   groups.config = R"({"quantization_config": {"quant_method": "compressed-tensors", "format": "mixed-precision", "config_groups": {
-      "group_0": {"targets": ["model.layers.1.mlp.experts.0.gate_proj", "model.layers.1.mlp.experts.1.gate_proj"],
+      "group_0": {"targets": ["model.layers.1.mlp.experts.0.gate_proj", "model.layers.1.mlp.experts.0.up_proj", "model.layers.1.mlp.experts.0.down_proj"],
                   "weights": {"num_bits": 8, "type": "float", "strategy": "channel"}, "input_activations": {"num_bits": 8, "type": "float", "strategy": "token"}},
       "group_1": {"targets": ["re:.*mlp.*\\.(gate|up|down)_proj$"],
                   "weights": {"num_bits": 4, "type": "float", "strategy": "tensor_group", "group_size": 16},

@@ -251,7 +251,7 @@ TEST_CASE("forms that are mixed, ambiguous or contradicted are refused") {
       {"one weight in 16 bits",
        &block,
        [&](Draft& d) { d.retype(name(block, 1, 2, ".weight"), "BF16"); },
-       {"experts.1.down_proj.weight", "dtype is BF16", "F8_E4M3"}},
+       {"experts.1.down_proj.weight", "is BF16, not quantized", "of the same layer is F8_E4M3, quantized"}},
       {"scales of another type",
        &quark,
        [&](Draft& d) { d.retype(name(quark, 1, 2, ".weight_scale"), "BF16"); },
@@ -278,8 +278,11 @@ TEST_CASE("forms that are mixed, ambiguous or contradicted are refused") {
        {"config_groups.group_0.weights.group_size is '64'"}},
       {"hf_quant_config says another algorithm",
        &form_case("ModelOpt FP8"),
-       [](Draft& d) { d.raw["hf_quant_config.json"] = R"({"quantization": {"quant_algo": "NVFP4"}})"; },
-       {"hf_quant_config.quantization.quant_algo is 'NVFP4'", "ModelOpt FP8 has FP8"}},
+       [](Draft& d) {
+         d.config->replace(d.config->find("quantization_config"), 19, "other");
+         d.raw["hf_quant_config.json"] = R"({"producer": {"name": "modelopt"}, "quantization": {"quant_algo": "FP8_PB_WO"}})";
+       },
+       {"hf_quant_config.quantization.quant_algo is 'FP8_PB_WO'", "ModelOpt FP8 has FP8"}},
       {"an expert missing",
        &block,
        [&](Draft& d) {

@@ -1,0 +1,279 @@
+// Which method the experts of a layer have: entries of tables and lists held against their names, by the rows of the engine.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <span>
+
+#include "checkpoint/configuration.hpp"
+#include "checkpoint/module_pattern.hpp"
+#include "model/error.hpp"
+#include "support/quote.hpp"
+
+namespace mx::checkpoint {
+namespace {
+
+using Text = std::string_view;
+using engine::Against;
+using engine::EntryRule;
+
+constexpr Text kExpression = "re:";
+
+[[noreturn]] void fail(const std::string& where, const std::string& message) { throw Error(ErrorCode::input, message, where); }
+
+struct FactRow {
+  Text path;
+  Text key;
+};
+/// Of the method, in the quantization configuration.
+constexpr std::array<FactRow, 7> kFacts{{{"quant_algo", "algo"},
+                                         {"quantization.quant_algo", "algo"},
+                                         {"quantization.group_size", "group"},
+                                         {"weight_block_size", "square"},
+                                         {"activation_scheme", "activation_scheme"},
+                                         {"group_size", "group"},
+                                         {"moe_quant_algo", "moe_algo"}}};
+/// Of the model.
+constexpr std::array<FactRow, 3> kModelFacts{
+    {{"model_type", "model"}, {"expert_dtype", "expert_dtype"}, {"text_config.expert_dtype", "expert_dtype"}}};
+/// Of a scheme.
+constexpr std::array<FactRow, 16> kSchemeFacts{{{"weights.num_bits", "bits"},
+                                                {"weights.type", "type"},
+                                                {"weights.strategy", "strategy"},
+                                                {"weights.group_size", "group"},
+                                                {"weights.block_structure", "square"},
+                                                {"weights.symmetric", "symmetric"},
+                                                {"quant_algo", "algo"},
+                                                {"group_size", "group"},
+                                                {"weight.dtype", "dtype"},
+                                                {"weight.qscheme", "qscheme"},
+                                                {"weight.group_size", "group"},
+                                                {"weight.0.dtype", "dtype"},
+                                                {"weight.0.qscheme", "qscheme"},
+                                                {"weight.0.group_size", "group"},
+                                                {"weight.block_size", "square"},
+                                                {"weight.scale_format", "scale_format"}}};
+/// What a method takes where the files do not say it. Source: vllm quantization/fp8.py Fp8Config.from_config, models/deepseek_v4/quant_config.py.
+struct DefaultRow {
+  Text method;
+  Text key;
+  Text value;
+};
+constexpr std::array kDefaults{DefaultRow{"fp8", "square", "none"}, DefaultRow{"deepseek_v4_fp8", "expert_dtype", "fp4"},
+                               DefaultRow{"deepseek_v4_fp8", "moe_algo", "none"}};
+constexpr Text kMixed = "MIXED_PRECISION";
+
+
+std::string lower(Text text) {
+  std::string made(text);
+  std::ranges::transform(made, made.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return made;
+}
+
+/// The module, and its other name in models of several kinds, which the engine maps.
+std::vector<std::string> names_of(const std::string& module) {
+  constexpr Text kFile = "model.language_model.", kEngine = "language_model.model.";
+  std::vector<std::string> names{module};
+  if (module.starts_with(kFile)) names.push_back(std::string(kEngine) + module.substr(kFile.size()));
+  if (module.starts_with(kEngine)) names.push_back(std::string(kFile) + module.substr(kEngine.size()));
+  return names;
+}
+
+/// The name of the scheme that quantizes activations: "none", "fp4", "fp8-token", "fp8-tensor-static".
+std::string activations_of(const DeclaredScheme& scheme) {
+  const auto word = [&](const char* key) {
+    const auto found = scheme.words.find(std::string("input_activations.") + key);
+    return found == scheme.words.end() ? std::string() : found->second;
+  };
+  if (scheme.words.contains("input_activations")) return "none";
+  const std::string bits = word("num_bits");
+  if (bits.empty()) return {};
+  const std::string name = (word("type") == "int" ? "int" : "fp") + bits;
+  if (bits == "4") return name;
+  std::string strategy = word("strategy");
+  if (strategy.empty() || strategy == "null") strategy = "tensor";
+  if (strategy != "tensor") return fmt::format("{}-{}", name, strategy);
+  return fmt::format("{}-tensor-{}", name, word("dynamic") == "true" ? "dynamic" : "static");
+}
+
+/// The names that a row is held against: the module's, or those of its first expert's projections.
+std::vector<std::string> held(Against against, const ExpertsModule& module) {
+  if (against == Against::module) return {module.name};
+  static const ExpertsModule kOwn;
+  std::vector<std::string> names;
+  for (const std::string& projection : against == Against::projections ? module.projections : kOwn.projections)
+    names.push_back(fmt::format("{}.0.{}", module.name, projection));
+  return names;
+}
+
+}  // namespace
+
+bool Configuration::fits(EntryRule rule, Text entry, Text name) const {
+  switch (rule) {
+    case EntryRule::equal: return entry == name;
+    case EntryRule::of_experts: return entry.find("experts") != Text::npos && entry.find(name) != Text::npos;
+    case EntryRule::around: return entry.find('*') == Text::npos && entry.find(name) != Text::npos;
+    case EntryRule::part: return name.find(entry) != Text::npos;
+    case EntryRule::below: return entry.size() > name.size() && entry.starts_with(name) && entry[name.size()] == '.';
+    case EntryRule::beside: {
+      constexpr Text kExperts = ".experts";
+      return name.ends_with(kExperts) && entry.starts_with(std::string(name.substr(0, name.size() - kExperts.size())) + ".");
+    }
+    case EntryRule::end: return entry == name || name.ends_with("." + std::string(entry));
+    case EntryRule::wildcard: return fits_wildcards(entry, name);
+    case EntryRule::star: return entry.find('*') != Text::npos && fits_wildcards(entry, name);
+    case EntryRule::expression: return entry.starts_with(kExpression) && fits_expression(entry.substr(kExpression.size()), name, place_ + ": " + root_);
+    case EntryRule::kind: break;
+  }
+  return entry == "Linear" || (!entry.starts_with(kExpression) && lower(engine::kExpertsClass).find(lower(entry)) != std::string::npos);
+}
+
+const DeclaredScheme* Configuration::scheme_in(const engine::SchemeTableRow& table, const std::string& name) const {
+  for (const std::span<const EntryRule> pass : table.passes) {
+    for (const DeclaredScheme& scheme : schemes_) {
+      if (scheme.table != table.key) continue;
+      for (const std::string& target : scheme.targets) {
+        for (const std::string& alias : names_of(name)) {
+          if (std::ranges::any_of(pass, [&](EntryRule rule) { return fits(rule, target, alias); })) return &scheme;
+        }
+      }
+    }
+  }
+  const auto all = std::ranges::find(schemes_, table.otherwise, &DeclaredScheme::table);
+  return table.otherwise.empty() || all == schemes_.end() ? nullptr : &*all;
+}
+
+Configuration::Left Configuration::left_by(const engine::LeftRow& row, const std::string& name) const {
+  const auto key = std::ranges::find_if(row.keys, [&](Text one) { return lists_.contains(std::string(one)); });
+  if (key == row.keys.end()) return {};
+  for (const bool writers : {false, true}) {
+    for (const std::string& entry : lists_.at(std::string(*key))) {
+      for (const std::string& alias : names_of(name)) {
+        const auto fits_it = [&](EntryRule rule) { return fits(rule, entry, alias); };
+        if (!std::ranges::any_of(writers ? row.writers_rules : row.rules, fits_it)) continue;
+        return {fmt::format("{}.{}: {}{}", root_, *key, support::in_quotes(entry), writers ? ", a wildcard that the engine's method does not read" : ""),
+                writers};
+      }
+    }
+  }
+  return {};
+}
+
+const engine::SchemeTableRow* Configuration::table() const {
+  const engine::SchemeTableRow* first = nullptr;
+  for (const engine::SchemeTableRow& row : engine::scheme_tables()) {
+    if (row.method != method_ || !row.versions.has(engine_)) continue;
+    if (words_.contains(std::string(row.key)) || !row.otherwise.empty()) return &row;
+    if (first == nullptr) first = &row;
+  }
+  return first;
+}
+
+const engine::LeftRow* Configuration::list() const {
+  const auto rows = engine::left_rows();
+  const auto row = std::ranges::find_if(
+      rows, [&](const engine::LeftRow& one) { return one.method == method_ && one.versions.has(engine_) && is_model(one.models); });
+  return row == rows.end() ? nullptr : &*row;
+}
+
+void Configuration::add_facts(const DeclaredScheme* scheme, ModuleMethod& module) const {
+  const bool has_algo = scheme != nullptr && scheme->words.contains("quant_algo");
+  module.facts.push_back({"method",
+                          hooked_ == method_ || hooked_.empty() ? fmt::format("{}.quant_method", root_)
+                                                                : fmt::format("{}.quant_method is {}, and the engine's", root_, support::in_quotes(hooked_)),
+                          method_});
+  for (const FactRow& row : kFacts) {
+    const auto found = words_.find(std::string(row.path));
+    if (found == words_.end() || (row.key == "algo" && (has_algo || found->second == kMixed))) continue;
+    // A scheme says of itself what the whole says of most.
+    if (row.key == "group" && has_algo) continue;
+    module.facts.push_back({row.key, root_ + "." + found->first, found->second});
+  }
+  for (const FactRow& row : kModelFacts) {
+    if (const auto found = model_.find(std::string(row.path)); found != model_.end()) module.facts.push_back({row.key, found->first, found->second});
+  }
+  if (scheme != nullptr) {
+    for (const FactRow& row : kSchemeFacts) {
+      const auto found = scheme->words.find(std::string(row.path));
+      if (found != scheme->words.end()) module.facts.push_back({row.key, scheme->path + "." + found->first, found->second});
+    }
+    if (std::string activations = activations_of(*scheme); !activations.empty())
+      module.facts.push_back({"activations", scheme->path + ".input_activations", std::move(activations)});
+  }
+  for (const DefaultRow& row : kDefaults) {
+    if (row.method != method_) continue;
+    const auto said = std::ranges::find(module.facts, row.key, &DeclaredFact::key);
+    if (said == module.facts.end()) {
+      const auto named = std::ranges::find(kFacts, row.key, &FactRow::key);
+      module.facts.push_back({row.key, named == kFacts.end() ? std::string(row.key) : fmt::format("{}.{}", root_, named->path), std::string(row.value)});
+    } else if (said->value == "null") {
+      said->value = row.value;
+    }
+  }
+}
+
+/// The entry that leaves a layer's experts out.
+Configuration::Left Configuration::left_out(const ExpertsModule& module) const {
+  const engine::LeftRow* const row = list();
+  if (row == nullptr) return {};
+  const std::vector<std::string> names = held(row->against, module);
+  Left left = left_by(*row, names.front());
+  for (const std::string& name : names) {
+    const Left other = left_by(*row, name);
+    if (other.entry.empty() == left.entry.empty()) continue;
+    fail(place_, fmt::format("{} names {} but not {}: the engine raises ValueError where projections of experts have unlike schemes",
+                             left.entry.empty() ? other.entry : left.entry, support::in_quotes(left.entry.empty() ? name : names.front()),
+                             support::in_quotes(left.entry.empty() ? names.front() : name)));
+  }
+  return left;
+}
+
+/// The scheme of a layer's experts; null where the method has no table, or none for them. `alike`: those of its projections must be.
+const DeclaredScheme* Configuration::scheme_of(const ExpertsModule& module, bool alike, ModuleMethod& made) const {
+  const engine::SchemeTableRow* const row = table();
+  if (row == nullptr) {
+    made.entry = method_text();
+    return nullptr;
+  }
+  const std::vector<std::string> names = held(row->against, module);
+  const DeclaredScheme* const scheme = scheme_in(*row, names.front());
+  if (scheme == nullptr && !row->otherwise.empty()) {
+    made.entry = method_text();
+    return nullptr;
+  }
+  made.quantized = scheme != nullptr;
+  made.entry = scheme != nullptr ? scheme->path : fmt::format("{}.{} names nothing of {}", root_, row->key, support::in_quotes(names.front()));
+  for (const std::string& name : names) {
+    const DeclaredScheme* const other = scheme_in(*row, name);
+    if (!alike || (other == nullptr ? scheme == nullptr : scheme != nullptr && other->words == scheme->words)) continue;
+    fail(place_, fmt::format("{} has {}, but {} has {}: the engine raises ValueError where projections of experts have unlike schemes",
+                             support::in_quotes(names.front()), scheme == nullptr ? "no scheme" : scheme->path, support::in_quotes(name),
+                             other == nullptr ? "no scheme" : other->path));
+  }
+  return scheme;
+}
+
+ModuleMethod Configuration::method_of(const ExpertsModule& module) const {
+  ModuleMethod made{.method = method_, .quantized = !method_.empty(), .entry = {}, .facts = {}};
+  if (method_.empty()) {
+    made.entry = root_.empty() ? "there is no quantization_config" : fmt::format("{} has no quant_method", root_);
+    for (const FactRow& row : kModelFacts) {
+      if (const auto found = model_.find(std::string(row.path)); found != model_.end()) made.facts.push_back({row.key, found->first, found->second});
+    }
+    return made;
+  }
+  const Left left = left_out(module);
+  const DeclaredScheme* const scheme = scheme_of(module, left.entry.empty(), made);
+  add_facts(scheme, made);
+  if (!left.entry.empty() && made.quantized) {
+    made.quantized = false;
+    made.left = true;
+    made.unread = left.unread;
+    made.entry = left.entry;
+  }
+  return made;
+}
+
+}  // namespace mx::checkpoint
