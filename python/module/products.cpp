@@ -54,11 +54,12 @@ void matmul(const std::string& contract, const std::string& output, std::size_t 
   for (std::size_t i = 0; i < results.size(); ++i) std::memcpy(out.data() + i * width, &results[i], width);
 }
 
-/// What the arrays around a product look like: format and block of scales that multiply terms ("" and 0 for others), formats of C and of the result.
-std::tuple<std::string, int, std::string, std::string> contract_facts(const std::string& contract) {
+/// What the arrays around a product look like: format and block of scales that multiply terms ("" and 0 for others), formats of C and of the result; and
+/// the evidence for the arithmetic.
+std::tuple<std::string, int, std::string, std::string, std::string> contract_facts(const std::string& contract) {
   const ContractRow& row = row_of(contract_named(contract));
   return {row.scale_format == nullptr ? std::string() : std::string(row.scale_format->name), row.scale_block, std::string(row.addend->name),
-          std::string(row.result->name)};
+          std::string(row.result->name), std::string(name_of(row.evidence))};
 }
 
 }  // namespace

@@ -163,7 +163,7 @@ def matmul(
     """
     sources = _sources(source)
     called = contract_word(contract)
-    scale_format, block, _, result = _core.contract_facts(called)
+    scale_format, block, _, result, _ = _core.contract_facts(called)
     of_a, first = operand("a", a, 2, sources[0])
     of_b, second = operand("b", _turned(b), 2, sources[1])
     if of_a[1] != of_b[1]:

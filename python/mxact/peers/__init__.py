@@ -5,7 +5,7 @@
 
 Each peer is one file of mxact.peers.adapters: its calls, the profile that each is known to follow, its faults. What is compared are all codes, all 65,536
 inputs of 16 bits, every 4096th of 32 bits with every border of the target and its neighbours (all 2^32 with --exhaustive), and for quantizers the hard
-blocks of mxact.testing.assert_quantizer. Needs hypothesis: `pip install mxact[testing]`.
+blocks of mxact.testing.assert_quantizer. Of matrix units tiles of sums are compared, each under the contract that stands for the peer's class. Needs hypothesis: `pip install mxact[testing]`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 from importlib import import_module
 
 from mxact.peers._hold import Count, Held, HeldPeer, Seen, document, hold, hold_apart, totals
-from mxact.peers._rows import Back, Cast, Emulation, Fault, Operation, Peer, Quantizer, Speed
+from mxact.peers._rows import Back, Cast, Disagreement, Emulation, Fault, Operation, Peer, Quantizer, Speed, Sum
 
 _ADAPTERS = (
     "torch",
@@ -32,6 +32,8 @@ _ADAPTERS = (
     "gfloat",
     "onnx",
     "onnxruntime",
+    "mmasim",
+    "mmaemu",
 )
 
 
@@ -44,6 +46,7 @@ __all__ = [
     "Back",
     "Cast",
     "Count",
+    "Disagreement",
     "Emulation",
     "Fault",
     "Held",
@@ -53,6 +56,7 @@ __all__ = [
     "Quantizer",
     "Seen",
     "Speed",
+    "Sum",
     "document",
     "hold",
     "hold_apart",

@@ -26,7 +26,12 @@ class _Parser(argparse.ArgumentParser):
 def _parser() -> _Parser:
     parser = _Parser(prog="python -m mxact.peers", description="Libraries of this field, whichever is installed, held against the model.", allow_abbrev=False)
     parser.add_argument("peers", nargs="*", metavar="PEER", help="of " + ", ".join(peer.name for peer in peers()) + "; all without")
-    parser.add_argument("--exhaustive", action="store_true", help="all 2^32 inputs of 32 bits: minutes for each cast")
+    parser.add_argument(
+        "--exhaustive",
+        "--all",
+        action="store_true",
+        help="all 2^32 inputs of 32 bits: minutes for each cast; every class of a matrix unit, tiles of 128 x 128 sums",
+    )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of everything that is drawn (0)")
     parser.add_argument("--json", metavar="FILE", help="the table as JSON, - for standard output")
     parser.add_argument("--page", metavar="FILE", help="the tables of docs/peers.md")

@@ -22,8 +22,9 @@ import numpy as np
 
 from mxact import _core
 from mxact._error import Error
-from mxact.peers._rows import Cast, Fault, Operation, Peer
-from mxact.peers._trials import Trial, candidates, operation_words, trial_of
+from mxact.peers._pieces import Trial
+from mxact.peers._rows import Back, Cast, Fault, Operation, Peer, Sum
+from mxact.peers._trials import candidates, operation_words, trial_of
 from mxact.testing._runs import settings
 
 # What the documents say, in their two modes of overflow: the nearer one counts.
@@ -32,7 +33,8 @@ _DOCUMENTS = ("ocp", "ocp-nosat")
 
 @dataclass
 class Count:
-    """Units that were compared with a profile's, and those that differ; of blocks with a NaN or an Inf apart. first: the smallest input that differs."""
+    """Units that were compared with a profile's, and those that differ; apart those of blocks with a NaN or an Inf, and sums that the peer is known to answer
+    otherwise. first: the smallest input that differs."""
 
     profile: str
     compared: int = 0
@@ -45,7 +47,8 @@ class Count:
 @dataclass
 class Held:
     """An operation of a peer. outcome: "follows" the profile that is expected; "changed": follows another one; "differs" from all, then `profile` is the
-    nearest; "failed" with `problem`. documents: against what the format's documents say, None where they say nothing."""
+    nearest; "disagrees": as is known, with all of it; "failed" with `problem`. documents: against what the format's documents say, None where they say nothing. Of sums `profile` is a contract;
+    evidence: who was seen to add up so; known, decides: of sums that the peer is known to answer otherwise, and whose silicon says which is right."""
 
     operation: str
     source: str
@@ -59,6 +62,9 @@ class Held:
     why: str = ""
     problem: str = ""
     unit: str = "values"
+    evidence: str = ""
+    known: str = ""
+    decides: str = ""
 
 
 @dataclass
@@ -107,7 +113,7 @@ def hold(peer: Peer, exhaustive: bool = False) -> HeldPeer:
     except Exception as problem:  # noqa: BLE001  (whatever a library raises while it is imported)
         done.skipped = f"{type(problem).__name__}: {_one_line(problem)}"
         return done
-    done.operations = [held(row, done.version, exhaustive) for row in rows]
+    done.operations = [held(row, done.version, exhaustive) for row in rows if exhaustive or not (isinstance(row, Sum) and row.further)]
     done.faults = [seen(fault) for fault in peer.faults]
     return done
 
@@ -171,10 +177,16 @@ def release_of(profile: str, package_version: str) -> tuple[str, bool]:
 
 def held(row: Operation, package_version: str, exhaustive: bool) -> Held:
     source, target = operation_words(row)
-    expected, recorded = release_of(row.profile, package_version)
+    if isinstance(row, Sum):
+        expected, recorded = row.contract, row.release == package_version
+    else:
+        expected, recorded = release_of(row.profile, package_version)
     done = Held(row.operation, source, target, "failed", expected, expected, recorded, why=row.why)
-    done.unit = "values" if isinstance(row, Cast) or hasattr(row, "to") else "blocks"
+    done.unit = "sums" if isinstance(row, Sum) else "values" if isinstance(row, Cast | Back) else "blocks"
     try:
+        if isinstance(row, Sum):
+            done.evidence = _core.contract_facts(row.contract)[4]
+            done.known, done.decides = (row.known.sentence, row.known.decides) if row.known else ("", "")
         trial = trial_of(row)
         result, *documents = counted(trial, [expected, *_DOCUMENTS], exhaustive)
         if result is None:
@@ -183,6 +195,8 @@ def held(row: Operation, package_version: str, exhaustive: bool) -> Held:
             result = nearest_of(trial, result)
         done.result, done.profile = result, result.profile
         done.outcome = "differs" if wrong_units(trial, result) else "follows" if result.profile == expected else "changed"
+        if not result.compared and result.special_different and done.known:
+            done.outcome = "disagrees"
         # No document says how a number becomes a code of these.
         told = [count for count in documents if count is not None and target not in ("e8m0", "ue5m3")]
         done.documents = min(told, key=lambda count: count.different, default=None)
@@ -192,7 +206,7 @@ def held(row: Operation, package_version: str, exhaustive: bool) -> Held:
 
 
 def wrong_units(trial: Trial, count: Count) -> int:
-    """What a rule has to explain: with a NaN or an Inf in a block processors decide, in a cast the implementation does."""
+    """What a rule has to explain: with a NaN or an Inf in a block processors decide, in a cast the implementation does; a known disagreement is none of it."""
     return count.different + (count.special_different if trial.strict else 0)
 
 
@@ -250,15 +264,18 @@ def document(peers: Sequence[HeldPeer]) -> dict[str, Any]:
 def totals(peers: Sequence[HeldPeer]) -> dict[str, int]:
     rows = [row for peer in peers for row in peer.operations]
     faults = [fault for peer in peers for fault in peer.faults]
+    known = [row.result.special_different > 0 for row in rows if row.known and row.result]
     return {
         "peers": sum(not peer.skipped for peer in peers),
         "skipped": sum(bool(peer.skipped) for peer in peers),
         "operations": len(rows),
-        **{word: sum(row.outcome == word for row in rows) for word in ("follows", "changed", "differs", "failed")},
+        **{word: sum(row.outcome == word for row in rows) for word in ("follows", "changed", "differs", "disagrees", "failed")},
         "compared": sum(row.result.compared for row in rows if row.result),
         "died": sum(bool(peer.problem) for peer in peers),
         "faults_seen": sum(fault.outcome == "seen" for fault in faults),
         "faults_gone": sum(fault.outcome != "seen" for fault in faults),
+        "disagreements_seen": sum(known),
+        "disagreements_gone": len(known) - sum(known),
     }
 
 

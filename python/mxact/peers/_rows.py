@@ -65,7 +65,47 @@ class Back:
     why: str = ""
 
 
-Operation = Cast | Quantizer | Emulation | Back
+@dataclass(frozen=True)
+class Disagreement:
+    """Sums that a peer is known to answer otherwise: they are counted apart.
+
+    where: of the numbers a [M, K], b [N, K] and c [M, N] (float64; scales are not in them) -> bool [M, N]. sentence: what the peer does there, and what the
+    contract does. decides: whose silicon says which is right, or that none does.
+    """
+
+    where: Callable[[Array, Array, Array], Array]
+    sentence: str
+    decides: str
+
+
+@dataclass(frozen=True)
+class Sum:
+    """A tile of sums of products, as a matrix unit adds them up.
+
+    operation: the peer's class or call. contract: a name of mxact.contracts(). a, b, c, to: formats of the operands, of C ("" where the call takes none) and
+    of the result. k: products of a sum. fn: codes a [M, K] and b [N, K], C [M, N] in its dtype, scales of both sides or None -> numbers [M, N] of `to`.
+    scales: "" none; "terms": codes [M, blocks] and [N, blocks] of the contract's format; "numbers": one fp32 number for each side. release: the peer's that
+    the contract was held against. any_nan: the peer's NaN is its host's, so that one NaN is as good as another. further: asked only in long runs.
+    """
+
+    operation: str
+    contract: str
+    a: str
+    b: str
+    c: str
+    to: str
+    k: int
+    fn: Callable[[Array, Array, Array, Any, Any], Any]
+    release: str
+    scales: str = ""
+    any_nan: bool = False
+    known: Disagreement | None = None
+    why: str = ""
+    further: bool = False
+
+
+Converted = Cast | Quantizer | Emulation | Back
+Operation = Converted | Sum
 
 
 @dataclass(frozen=True)
@@ -88,7 +128,7 @@ class Speed:
     blocks stand for: the profile by which mxact's call goes back to numbers as well.
     """
 
-    row: Operation
+    row: Converted
     theirs: Callable[..., Callable[[], object]]
     back: str | None = None
 

@@ -17,8 +17,9 @@ from mxact._conversions import convert
 from mxact._error import Error
 from mxact._tables import threads
 from mxact.peers._hold import asked_apart, installed, release_of
+from mxact.peers._pieces import Piece
 from mxact.peers._rows import Back, Cast, Emulation, Peer, Quantizer, Speed
-from mxact.peers._trials import Piece, operation_words, tensor_scale_of, trial_of
+from mxact.peers._trials import operation_words, tensor_scale_of, trial_of
 from mxact.testing._strategies import block_shape
 
 # The matrix, and how often each of the two is called: more often where it takes no tenth of a second.

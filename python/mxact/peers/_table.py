@@ -12,7 +12,7 @@ Rows = list[list[str]]
 def text(peers: Sequence[HeldPeer]) -> str:
     """For a terminal."""
     parts = []
-    head = ["peer", "operation", "from", "to", "profile", "compared", "differ", "NaN, Inf", "documents", "why, or the smallest input that differs"]
+    head = ["peer", "operation", "from", "to", "profile", "compared", "differ", "apart", "documents", "why, or the smallest input that differs"]
     rows = [head]
     for peer in peers:
         rows += [[f"{peer.name} {peer.version}", *_cells(row)] for row in peer.operations]
@@ -32,7 +32,8 @@ def summary(peers: Sequence[HeldPeer]) -> str:
     count = totals(peers)
     return (
         f"{count['peers']} peers, {count['skipped']} skipped; {count['operations']} operations: {count['follows']} follow their known rule, "
-        f"{count['changed']} another one, {count['differs']} none, {count['failed']} failed; {count['compared']} values and blocks compared; {count['faults_seen']} faults seen, {count['faults_gone']} not"
+        f"{count['disagrees']} disagree as is known, {count['changed']} follow another one, {count['differs']} none, {count['failed']} failed; {count['compared']} values, blocks and sums compared; {count['faults_seen']} faults seen, {count['faults_gone']} not; "
+        f"{count['disagreements_seen']} known disagreements about sums seen, {count['disagreements_gone']} not"
     )
 
 
@@ -48,6 +49,8 @@ def followed(row: Held) -> str:
     """The profile, and whether the release is one that it was recorded from."""
     if row.outcome == "differs":
         return f"nearest {row.profile}"
+    if row.outcome == "disagrees":
+        return f"not {row.profile}"
     if row.outcome == "changed":
         return f"CHANGED: {row.profile}, not {row.expected}"
     return row.profile if row.recorded else f"{row.profile} (of another release)"
@@ -68,7 +71,7 @@ def remark(row: Held) -> str:
         return f"expected {row.expected}; {row.result.first}"
     if row.documents is not None and row.documents.different:
         return "; ".join(part for part in (row.why, row.documents.first) if part)
-    return row.why
+    return row.known or row.why
 
 
 def columns(rows: Rows) -> str:
@@ -82,11 +85,58 @@ def page(peers: Sequence[HeldPeer]) -> str:
     for peer in peers:
         groups: dict[tuple[str, str, str], list[Held]] = {}
         for row in peer.operations:
+            if row.unit == "sums":
+                continue
             groups.setdefault((row.operation, followed(row), row.outcome), []).append(row)
         rows += [[f"{peer.name} {peer.version}", f"`{operation}`", *_group(profile, some)] for (operation, profile, _), some in groups.items()]
     faults = [["peer", "clause", "what it does", "prints", "right"]]
     faults += [[f"{peer.name} {peer.version}", fault.clause, fault.sentence, f"`{fault.printed}`", f"`{fault.right}`"] for peer in peers for fault in peer.faults if fault.outcome != "gone"]
-    return f"{markdown(rows)}\n{summary(peers)}.\n\n## Faults\n\n{markdown(faults)}"
+    return f"{markdown(rows)}\n{summary(peers)}.\n\n## Sums\n\n{markdown(_sums(peers))}\n## Disagreements about sums\n\n{markdown(_disagreements(peers))}\n## Faults\n\n{markdown(faults)}"
+
+
+def _operands(rows: Sequence[Held]) -> str:
+    """Formats of A, B and C; where each stands with each, in one."""
+    parts = [row.source.split(".") for row in rows]
+    sides = [list(dict.fromkeys(part[side] for part in parts)) for side in (0, 1)]
+    pairs = {tuple(part[:2]) for part in parts}
+    if len(pairs) < 4 or len(pairs) != len(sides[0]) * len(sides[1]) or sides[0] != sides[1]:
+        return " ".join(dict.fromkeys(row.source for row in rows))
+    return f"{' '.join(sides[0])}, each by each" + "".join(f"; {c}" for c in dict.fromkeys(part[2] for part in parts if len(part) > 2))
+
+
+def _sums(peers: Sequence[HeldPeer]) -> Rows:
+    """A class of instructions a row, all its operands together."""
+    rows = [["peer", "class", "A.B.C, or A and B; C", "to", "contract", "who was seen to add so", "compared", "differ", "apart; an input that differs"]]
+    for peer in peers:
+        groups: dict[tuple[str, str, str], list[Held]] = {}
+        for row in peer.operations:
+            if row.unit == "sums":
+                groups.setdefault((row.operation, followed(row), row.outcome), []).append(row)
+        for (operation, contract, _), some in groups.items():
+            results = [row.result for row in some if row.result]
+            apart = sum(count.special for count in results)
+            first = next((remark(row) for row in some if row.outcome == "differs"), "")
+            words = [" ".join(dict.fromkeys(getattr(row, side) for row in some)) for side in ("target", "evidence")]
+            counts = [f"{sum(count.compared for count in results):,}", f"{sum(count.different for count in results):,}"]
+            rows.append(
+                [f"{peer.name} {peer.version}", f"`{operation}`", _operands(some), words[0], f"`{contract}`", words[1], *counts, first or (f"{apart:,}" if apart else "")]
+            )
+    return rows
+
+
+def _disagreements(peers: Sequence[HeldPeer]) -> Rows:
+    """Operands of one class that disagree alike are one row."""
+    rows = [["peer", "class", "A.B.C, or A and B; C", "contract", "what the peer does", "differ", "of", "who decides"]]
+    for peer in peers:
+        groups: dict[tuple[str, str, str, str], list[Held]] = {}
+        for row in peer.operations:
+            if row.known:
+                groups.setdefault((row.operation, row.expected, row.known, row.decides), []).append(row)
+        for (operation, contract, known, decides), some in groups.items():
+            results = [row.result for row in some if row.result]
+            counts = [f"{sum(count.special_different for count in results):,}", f"{sum(count.special for count in results):,}"]
+            rows.append([f"{peer.name} {peer.version}", f"`{operation}`", _operands(some), f"`{contract}`", known, *counts, decides])
+    return rows
 
 
 def _group(profile: str, rows: Sequence[Held]) -> list[str]:
@@ -112,13 +162,18 @@ def report(peer: HeldPeer) -> str:
     lines = [f"# {peer.distribution} {peer.version}: numerics that differ from their documents", "", f"For {peer.project}/issues.", ""]
     faults = [fault for fault in peer.faults if fault.outcome != "gone"]
     differ = [row for row in peer.operations if row.outcome in ("differs", "changed")]
-    if not faults and not differ:
+    known = [row for row in peer.operations if row.known and row.result and row.result.special_different]
+    if not faults and not differ and not known:
         return "\n".join([*lines, f"Nothing to report: {len(peer.operations)} operations follow rules that are known, and no known fault is seen.", ""])
     for number, fault in enumerate(faults, 1):
         lines += _fault(number, fault)
     if differ:
         lines += ["## Changed", "", f"Operations that did something else in {peer.held}:", ""]
         lines += [f"* `{row.operation}`, {row.source} to {row.target}: {_change(row)}" for row in differ]
+        lines.append("")
+    if known:
+        lines += ["## Sums that others answer otherwise", ""]
+        lines += [f"* `{row.operation}`, {row.source}: {row.known}. {row.decides[0].upper()}{row.decides[1:]}." for row in known]
         lines.append("")
     return "\n".join(lines)
 

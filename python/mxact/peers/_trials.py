@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import ClassVar
 
 import numpy as np
 
@@ -13,8 +13,10 @@ from mxact._arguments import Array, array, dtype_of
 from mxact._blocks import Quantized, TensorScale, dequantize, quantize
 from mxact._conversions import convert
 from mxact._error import Error
-from mxact._tables import profiles
-from mxact.peers._rows import Back, Cast, Emulation, Operation, Quantizer
+from mxact._tables import contracts, profiles
+from mxact.peers._pieces import Piece, Trial
+from mxact.peers._rows import Back, Cast, Emulation, Operation, Quantizer, Sum
+from mxact.peers._sums import SumTrial
 from mxact.testing._bits import bits_of, code_text
 from mxact.testing._quantizers import _Law, _number, _text
 from mxact.testing._strategies import block_shape, hard_batch
@@ -28,45 +30,25 @@ _CHUNK = 1 << 24
 _BITS = {"e2m1": 4, "e2m3": 6, "e3m2": 6, "ue4m3": 7}
 
 
-@dataclass(frozen=True)
-class Piece:
-    """Inputs of one call of the peer: what is compared are units, an element or a block each; `special` ones hold a NaN or an Inf."""
-
-    inputs: tuple[Any, ...]
-    special: Array
-
-
-class Trial(Protocol):
-    """strict: special units count as all others do."""
-
-    strict: ClassVar[bool]
-
-    def pieces(self, random: np.random.Generator, exhaustive: bool) -> Iterator[Piece]: ...
-    def answer(self, piece: Piece) -> tuple[Array, ...]: ...
-    def right(self, piece: Piece, profile: str) -> tuple[Array, ...]:
-        """mxact.Error where the profile has no such operation."""
-
-    def wrong(self, found: tuple[Array, ...], right: tuple[Array, ...]) -> Array:
-        """Of each unit."""
-
-    def shown(self, piece: Piece, found: tuple[Array, ...], profile: str, wrong: Array) -> str:
-        """The smallest unit that is wrong."""
-
-
 def trial_of(operation: Operation) -> Trial:
     if isinstance(operation, Cast):
         return _CastTrial(operation)
     if isinstance(operation, Back):
         return _BackTrial(operation)
+    if isinstance(operation, Sum):
+        return SumTrial(operation)
     return _QuantizerTrial(operation) if isinstance(operation, Quantizer) else _EmulationTrial(operation)
 
 
 def candidates(trial: Trial) -> list[str]:
-    """Profiles that have the operation."""
+    """Profiles, or contracts, that have the operation."""
     piece = next(trial.pieces(np.random.default_rng(0), False))
-    small = Piece(tuple(part[:1] if isinstance(part, np.ndarray) else part for part in piece.inputs), piece.special[:1])
+    if isinstance(trial, SumTrial):
+        small, names = trial.one(piece, 0), contracts()
+    else:
+        small, names = Piece(tuple(part[:1] if isinstance(part, np.ndarray) else part for part in piece.inputs), piece.special[:1]), profiles()
     found = []
-    for profile in profiles():
+    for profile in names:
         try:
             trial.right(small, profile)
         except Error:
@@ -353,4 +335,6 @@ def operation_words(row: Operation) -> Sequence[str]:
         return row.source, row.to
     if isinstance(row, Back):
         return row.format, row.to
+    if isinstance(row, Sum):
+        return f"{row.a}.{row.b}" + (f".{row.c}" if row.c else ""), row.to
     return row.source, row.format + (" and back" if isinstance(row, Emulation) else "")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mxact._arguments import Array
-from mxact.peers._rows import Back, Fault, Operation, Peer, Quantizer, Speed
+from mxact.peers._rows import Back, Converted, Fault, Peer, Quantizer, Speed
 
 _WHY = "the scale is the floor of an fp32 logarithm, bytes below 0 wrap; ties go toward zero and every zero is code 0"
 
@@ -36,7 +36,7 @@ def _back(elements: Array, scales: Array) -> Array:
         return np.asarray(_of().dequantize_blocks(_blocks(elements, scales)), np.float32).reshape(elements.shape)
 
 
-def _operations() -> Sequence[Operation]:
+def _operations() -> Sequence[Converted]:
     _of()
     return [
         Quantizer("MXFP4.quantize_blocks", "mxfp4", "f32", "gguf-mxfp4", _quantized, why=_WHY),

@@ -8,7 +8,7 @@ from importlib import import_module
 import numpy as np
 
 from mxact._arguments import dtype_of
-from mxact.peers._rows import Cast, Operation, Peer
+from mxact.peers._rows import Cast, Fault, Operation, Peer
 
 _SMALL = ("e4m3fn", "e5m2", "e4m3fnuz", "e5m2fnuz", "e8m0", "e2m1")
 _WHY = {"e4m3fn": "overflow gives a NaN", "e5m2": "a NaN's code follows the source", "e2m1": "a NaN becomes -0", "e8m0": "ties go up; zero and negative numbers are NaNs"}
@@ -28,6 +28,19 @@ def _operations() -> Sequence[Operation]:
     return [*down, _cast("f32", "bf16"), _cast("f32", "fp16"), *(_cast(source, "f32") for source in _SMALL)]
 
 
-
-
-PEER = Peer("jax", "jax", "0.10.2", "https://github.com/jax-ml/jax", _operations)
+PEER = Peer(
+    "jax",
+    "jax",
+    "0.10.2",
+    "https://github.com/jax-ml/jax",
+    _operations,
+    [
+        Fault(
+            "StableHLO convert: 6 is in int32's range",
+            "FP4's 6 becomes the integer type's largest number",
+            "import jax.numpy as jnp\nprint(jnp.array([6], jnp.float4_e2m1fn).astype(jnp.int32)[0])",
+            "2147483647",
+            "6",
+        )
+    ],
+)

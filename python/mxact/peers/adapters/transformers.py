@@ -41,6 +41,14 @@ PEER = Peer(
             "print(convert_moe_packed_tensors(blocks, torch.full((1, 1, 1), 255, dtype=torch.uint8), dtype=torch.float32).max().item())",
             "1.7014118346046923e+38",
             "nan",
-        )
+        ),
+        Fault(
+            "README_WEIGHTS of DeepSeek-V3: blocks of 128 x 128, the last one cut short",
+            "FP8 weights turned into bf16 on a CPU: 192 rows are cut at 96",
+            "import torch\nfrom transformers.integrations.finegrained_fp8 import Fp8Dequantize\ncodes = torch.ones(192, 128).to(torch.float8_e4m3fn)\n"
+            "print(Fp8Dequantize(None)._dequantize_one(codes, torch.tensor([[1.0], [2.0]]))[:, 0].tolist().index(2.0))",
+            "96",
+            "128",
+        ),
     ],
 )
