@@ -187,7 +187,7 @@ PEER = Peer(
             "nan",
         ),
         Fault(
-            "arXiv 2511.10909: CDNA1's sum is exact and rounded once",
+            "its own words, E_FDPA and exact_sum: the sum is exact, and rounded once",
             "CDNA1: the largest number, half a unit more and a little less than that is an Inf",
             "import torch\nfrom mmasim.amd import MFMA\nunit = MFMA('CDNA1', 'f32_32x32x4bf16')\na = torch.zeros(1, 4)\nb = torch.zeros(4, 1)\na[0, :2], b[:2, 0] = torch.tensor([2.0**60, -1]), torch.tensor([2.0**43, 2.0**-20])\n"
             "print(unit(a.bfloat16(), b.bfloat16(), torch.full((1, 1), torch.finfo(torch.float32).max)).item())",
