@@ -67,6 +67,7 @@ std::uint32_t chain(const ContractRow& contract, const Row& a, const Row& b) {
 
 std::uint32_t aligned_sum(const ContractRow& contract, const Row& a, const Row& b) {
   const bool narrow = a.narrow && b.narrow;
+  if (contract.group == 8) return narrow ? chain<float, 8>(contract, a, b) : chain<double, 8>(contract, a, b);
   if (contract.group == 16) return narrow ? chain<float, 16>(contract, a, b) : chain<double, 16>(contract, a, b);
   return narrow ? chain<float, 32>(contract, a, b) : chain<double, 32>(contract, a, b);
 }

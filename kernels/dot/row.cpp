@@ -120,7 +120,7 @@ bool takes(const ContractRow& contract) {
                      contract.result_loss == Loss::toward_zero && *contract.result == kF32;
   if (!plain || !truncates_with_c(contract)) return false;
   // A group's products, each below four in units of 2^alignment, are summed in 32 bits.
-  const bool fits = (contract.group == 16 && contract.alignment_bits <= 25) || (contract.group == 32 && contract.alignment_bits <= 24);
+  const bool fits = ((contract.group == 8 || contract.group == 16) && contract.alignment_bits <= 25) || (contract.group == 32 && contract.alignment_bits <= 24);
   return ascending && contract.step == Step::aligned && fits;
 }
 

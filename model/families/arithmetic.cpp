@@ -15,25 +15,55 @@ namespace {
 using mx::families::Arch;
 
 constexpr std::string_view kRecorded = "outputs of an H200, reproduced bit for bit";
-constexpr std::string_view kLikeHopper = "taken as the H200's; other tensor cores have no recorded outputs";
+constexpr std::string_view kOthersOutputs = "recorded outputs of others' devices, reproduced bit for bit (MATLAB-tensor-core b12b5a7)";
+constexpr std::string_view kSimulated = "a simulator that its authors held against the device (mmasim 2.1.1, arXiv 2511.10909)";
+constexpr std::string_view kSimulatedBlocks =
+    "the sum of a block is that of a simulator (mmasim 2.1.1, arXiv 2511.10909) or of recorded outputs; that its scales enter as on an H200 is taken";
+constexpr std::string_view kLikeHopper = "taken as the H200's; this unit's sums are not published";
 constexpr std::string_view kUnpublished = "neither the width nor the order of this unit's sums is published: taken as one rounding of the exact sum";
 constexpr std::string_view kVectorFma = "not published: taken as fp32 fused multiply-adds in ascending k";
 constexpr std::string_view kAmx = "AMX adds the even and the odd products of a tile apart; taken as VDPBF16PS, its sibling (Intel SDM volume 2)";
 
-constexpr std::array kUnits{
-    UnitRow{MatrixUnit::bf16, on_sm90, Contract::hopper_bf16, Grounds::run, kRecorded},
-    UnitRow{MatrixUnit::bf16, on_nvidia, Contract::hopper_bf16, Grounds::assumed, kLikeHopper},
-    UnitRow{MatrixUnit::bf16, on_cpu, Contract::bf16_chain, Grounds::assumed, kAmx},
-    UnitRow{MatrixUnit::bf16, nullptr, Contract::f32_sequential, Grounds::assumed, kVectorFma},
-    UnitRow{MatrixUnit::bf16_blocks, nullptr, Contract::bf16_block, Grounds::assumed, kAmx},
-    UnitRow{MatrixUnit::fp8, on_sm90, Contract::hopper_fp8, Grounds::run, kRecorded},
-    UnitRow{MatrixUnit::fp8, nullptr, Contract::exact, Grounds::assumed, kUnpublished},
-    UnitRow{MatrixUnit::fp8_blocks, on_sm90, Contract::hopper_fp8_block_128x128, Grounds::run, kRecorded},
-    UnitRow{MatrixUnit::fp8_blocks, nullptr, Contract::exact, Grounds::assumed, kUnpublished},
-    UnitRow{MatrixUnit::fp8_blocks_in_order, on_sm90, Contract::hopper_fp8_block_1x128, Grounds::run, kRecorded},
-    UnitRow{MatrixUnit::fp8_blocks_in_order, nullptr, Contract::exact, Grounds::assumed, kUnpublished},
-    UnitRow{MatrixUnit::block_scaled, nullptr, Contract::exact, Grounds::assumed, kUnpublished},
-};
+bool on_ampere(Arch arch) { return arch == Arch::sm80; }
+bool on_ada(Arch arch) { return arch == Arch::sm89; }
+bool on_blackwell(Arch arch) { return arch == Arch::sm100 || arch == Arch::sm120; }
+bool on_cdna2(Arch arch) { return arch == Arch::gfx90a; }
+bool on_cdna3(Arch arch) { return arch == Arch::gfx942; }
+
+/// The rows, worked out once: those of tensor cores have their contracts by name.
+std::span<const UnitRow> own_units() {
+  static const std::array kUnits{
+      UnitRow{MatrixUnit::bf16, on_sm90, Contract::hopper_bf16, Grounds::run, kRecorded},
+      UnitRow{MatrixUnit::bf16, on_ampere, contract_named("ampere-bf16"), Grounds::run, kOthersOutputs},
+      UnitRow{MatrixUnit::bf16, on_ada, contract_named("ada-bf16"), Grounds::run, kOthersOutputs},
+      UnitRow{MatrixUnit::bf16, on_blackwell, contract_named("blackwell-bf16"), Grounds::published, kSimulated},
+      UnitRow{MatrixUnit::bf16, on_nvidia, Contract::hopper_bf16, Grounds::assumed, kLikeHopper},
+      UnitRow{MatrixUnit::bf16, on_cdna2, contract_named("cdna2-bf16-1k"), Grounds::published, kSimulated},
+      UnitRow{MatrixUnit::bf16, on_cdna3, contract_named("cdna3-bf16"), Grounds::published, kSimulated},
+      UnitRow{MatrixUnit::bf16, on_cpu, Contract::bf16_chain, Grounds::assumed, kAmx},
+      UnitRow{MatrixUnit::bf16, nullptr, Contract::f32_sequential, Grounds::assumed, kVectorFma},
+      UnitRow{MatrixUnit::bf16_blocks, nullptr, Contract::bf16_block, Grounds::assumed, kAmx},
+      UnitRow{MatrixUnit::fp8, on_sm90, Contract::hopper_fp8, Grounds::run, kRecorded},
+      UnitRow{MatrixUnit::fp8, on_ada, contract_named("ada-fp8"), Grounds::run, kOthersOutputs},
+      UnitRow{MatrixUnit::fp8, on_blackwell, contract_named("blackwell-f8f6f4"), Grounds::published, kSimulated},
+      UnitRow{MatrixUnit::fp8, nullptr, Contract::exact, Grounds::assumed, kUnpublished},
+      UnitRow{MatrixUnit::fp8_blocks, on_sm90, Contract::hopper_fp8_block_128x128, Grounds::run, kRecorded},
+      UnitRow{MatrixUnit::fp8_blocks, on_ada, contract_named("ada-fp8-block-128x128"), Grounds::assumed, kSimulatedBlocks},
+      UnitRow{MatrixUnit::fp8_blocks, on_blackwell, contract_named("blackwell-f8f6f4-block-128x128"), Grounds::assumed, kSimulatedBlocks},
+      UnitRow{MatrixUnit::fp8_blocks, nullptr, Contract::exact, Grounds::assumed, kUnpublished},
+      UnitRow{MatrixUnit::fp8_blocks_in_order, on_sm90, Contract::hopper_fp8_block_1x128, Grounds::run, kRecorded},
+      UnitRow{MatrixUnit::fp8_blocks_in_order, on_ada, contract_named("ada-fp8-block-1x128"), Grounds::assumed, kSimulatedBlocks},
+      UnitRow{MatrixUnit::fp8_blocks_in_order, on_blackwell, contract_named("blackwell-f8f6f4-block-1x128"), Grounds::assumed, kSimulatedBlocks},
+      UnitRow{MatrixUnit::fp8_blocks_in_order, nullptr, Contract::exact, Grounds::assumed, kUnpublished},
+      UnitRow{MatrixUnit::block_scaled, on_blackwell, contract_named("blackwell-mxf8f6f4"), Grounds::published, kSimulated},
+      UnitRow{MatrixUnit::block_scaled, nullptr, Contract::exact, Grounds::assumed, kUnpublished},
+      UnitRow{MatrixUnit::block_scaled_fp4, on_blackwell, contract_named("blackwell-mxf4"), Grounds::published, kSimulated},
+      UnitRow{MatrixUnit::block_scaled_fp4, nullptr, Contract::exact, Grounds::assumed, kUnpublished},
+      UnitRow{MatrixUnit::block_scaled_nvfp4, on_blackwell, contract_named("blackwell-nvf4"), Grounds::published, kSimulated},
+      UnitRow{MatrixUnit::block_scaled_nvfp4, nullptr, Contract::exact, Grounds::assumed, kUnpublished},
+  };
+  return kUnits;
+}
 
 constexpr Quantizer quantizer(std::string_view name, std::string_view profile, const BlockFormat& format, ScaleScope scope, TensorNumber tensor,
                               Grounds grounds, std::string_view source, std::span<const Recording> recordings = {},
@@ -105,7 +135,9 @@ constexpr rows::Word<MatrixUnit> kUnitWords[] = {{MatrixUnit::bf16, "bf16"},
                                                  {MatrixUnit::fp8, "fp8"},
                                                  {MatrixUnit::fp8_blocks, "fp8, scales per 128"},
                                                  {MatrixUnit::fp8_blocks_in_order, "fp8, scales per 128 one by one"},
-                                                 {MatrixUnit::block_scaled, "block-scaled"}};
+                                                 {MatrixUnit::block_scaled, "block-scaled"},
+                                                 {MatrixUnit::block_scaled_fp4, "block-scaled, 4 bits"},
+                                                 {MatrixUnit::block_scaled_nvfp4, "block-scaled, 4 bits by 16"}};
 constexpr rows::Word<BiasEntry> kBiases[] = {
     {BiasEntry::dropped, "dropped"}, {BiasEntry::f32, "fp32 addition"}, {BiasEntry::after_bf16, "bf16 addition"}};
 constexpr rows::Word<SlotRule> kSlotRules[] = {
@@ -123,7 +155,7 @@ void add_differences(std::vector<KnownDifference>& to, std::span<const KnownDiff
 
 }  // namespace
 
-std::span<const UnitRow> unit_rows() { return fault::rows_of<UnitRow>(fault::Table::units, kUnits); }
+std::span<const UnitRow> unit_rows() { return fault::rows_of<UnitRow>(fault::Table::units, own_units()); }
 
 const UnitRow& unit_on(MatrixUnit unit, Arch arch) {
   return *std::ranges::find_if(unit_rows(), [&](const UnitRow& row) { return row.unit == unit && (row.on == nullptr || row.on(arch)); });
@@ -160,6 +192,13 @@ const ExecutionRow& execution_of(layout::WeightFormat format, std::string_view b
     if (row.format == format) known.push_back(row.backend);
   }
   throw Error(ErrorCode::usage, unknown_name("backend", backend, known), std::string(layout::name_of(format)));
+}
+
+bool sums_alike(layout::WeightFormat format, std::string_view backend, Arch a, Arch b) {
+  const ExecutionRow* const row = find_execution(format, backend);
+  if (row == nullptr) return true;
+  const UnitRow &first = unit_on(row->unit, a), &second = unit_on(row->unit, b);
+  return first.contract == second.contract && first.grounds == second.grounds;
 }
 
 Grounds grounds_of(const ExecutionRow& row, Arch arch, const Quantizer& first, const Quantizer& second) {

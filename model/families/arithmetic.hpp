@@ -24,7 +24,9 @@ enum class MatrixUnit : std::uint8_t {
   fp8,                  ///< fp8 operands, no scale along k
   fp8_blocks,           ///< fp8 operands; v = fma(S, a * b, v) for each 128 of k
   fp8_blocks_in_order,  ///< likewise v = fma(S * a, b, v)
-  block_scaled,         ///< block scales are applied inside the instruction
+  block_scaled,         ///< block scales are applied inside the instruction: one for each 32 of k, powers of two; 8, 6 or 4 bits
+  block_scaled_fp4,     ///< likewise, 4 bits by 4 bits
+  block_scaled_nvfp4,   ///< 4 bits by 4 bits, a scale for each 16 of k
 };
 
 /// Where a real kernel was seen to contradict a row.
@@ -178,6 +180,9 @@ std::span<const ExecutionRow> execution_rows();
 /// Throws Error(usage) with the nearest known name of the format's.
 const ExecutionRow& execution_of(layout::WeightFormat format, std::string_view backend);
 const ExecutionRow* find_execution(layout::WeightFormat format, std::string_view backend);
+
+/// Whether a backend's products have one contract, on the same grounds, on both devices.
+bool sums_alike(layout::WeightFormat format, std::string_view backend, Arch a, Arch b);
 
 /// The weakest grounds of a row on a device: its own, its unit's and its quantizers'.
 Grounds grounds_of(const ExecutionRow& row, Arch arch, const Quantizer& first, const Quantizer& second);

@@ -93,7 +93,7 @@ constexpr ExecutionRow nvfp4_row(std::string_view backend, ScaleMemory scales, E
   return {.format = layout::WeightFormat::nvfp4,
           .backend = backend,
           .layout = backend,
-          .unit = MatrixUnit::block_scaled,
+          .unit = MatrixUnit::block_scaled_nvfp4,
           .first = "nvfp4",
           .second = "nvfp4",
           .keyed = false,

@@ -163,6 +163,20 @@ constexpr ContractRow fp8_f16(std::string_view name, int group, int unit, Shown 
   return of_codes(kFp8, f16_result(nvidia(name, kCodes, kInFp16, group, 13, 0, kLeastF16 - unit, shown)));
 }
 
+/// FP8 with scales for blocks of k: each block's sum a chain from +0, which enters the total with its scales as on an H200.
+constexpr ContractRow in_blocks(std::string_view name, ContractRow row, ScaleEntry scales) {
+  row.name = name;
+  row.accumulation = "chains of 128 from +0 as without scales; each sum and its scales enter the total as in hopper-fp8-block";
+  row.scales = scales;
+  row.restart = 128;
+  row.grounds = Grounds::assumed;
+  row.source = "the sum is that of the row without blocks; that the scales enter as on an H200 is taken";
+  row.recordings = {};
+  return row;
+}
+constexpr ContractRow ada_fp8() { return fp8("ada-fp8", 16, 24, by_others(kAdaFp8)); }
+constexpr ContractRow f8f6f4() { return of_codes(kF8f6f4, nvidia("blackwell-f8f6f4", kCodes, kInFp32, 32, 25, 24, kLeastF32 - 25, kSimulated)); }
+
 constexpr std::string_view kMmaOrder = "k mod 4 below 2, then the rest, in aligned groups from +0, then added to C";
 
 /// FP8 by fp16 instructions and an addition: `order` is that of one instruction.
@@ -280,7 +294,7 @@ constexpr std::array kRows{
     half("ada-bf16", kBf16, 8, 24, by_others(kAdaBf16)),
     half("ada-tf32", kTf32, 4, 24, by_others(kAdaTf32)),
     half_f16("ada-f16-f16", 8, 24, by_others(kAda16)),
-    fp8("ada-fp8", 16, 24, by_others(kAdaFp8)),
+    ada_fp8(),
     fp8_f16("ada-fp8-f16", 16, 24, by_others(kAdaFp8F16)),
     half("hopper-f16", kFp16, 16, 25, by_us(kHopperF16)),
     half("hopper-tf32", kTf32, 8, 25, by_us(kHopperTf32)),
@@ -299,7 +313,7 @@ constexpr std::array kRows{
     half_f16("blackwell-f16-f16", 16, 25, by_others(kB20016)),
     mma_fp8("blackwell-mma-fp8", kMmaFp8K32, by_others(kB200Fp8)),
     mma_fp8_f16("blackwell-mma-fp8-f16", kMmaFp8K32, by_others(kB200Fp8F16)),
-    of_codes(kF8f6f4, nvidia("blackwell-f8f6f4", kCodes, kInFp32, 32, 25, 24, kLeastF32 - 25, kSimulated)),
+    f8f6f4(),
     of_codes(kF8f6f4, f16_result(nvidia("blackwell-f8f6f4-f16", kCodes, kInFp16, 32, 25, 0, kLeastF16 - 25, kSimulated))),
     mxf8f6f4(),
     fp4("blackwell-mxf4", kE8m0, 32),
@@ -315,6 +329,10 @@ constexpr std::array kRows{
     cdna3_half("cdna3-bf16", kBf16, 8),
     cdna3_half("cdna3-tf32", kTf32, 4),
     cdna3_fp8(),
+    in_blocks("ada-fp8-block-1x128", ada_fp8(), ScaleEntry::chain_one_by_one),
+    in_blocks("ada-fp8-block-128x128", ada_fp8(), ScaleEntry::chain_product),
+    in_blocks("blackwell-f8f6f4-block-1x128", f8f6f4(), ScaleEntry::chain_one_by_one),
+    in_blocks("blackwell-f8f6f4-block-128x128", f8f6f4(), ScaleEntry::chain_product),
 };
 
 /// Behind the rows by name.

@@ -68,6 +68,8 @@ constexpr Core kCores[] = {
     {"blackwell-f8f6f4-f16", kSmall, 32, 25, 0, -21},
 };
 constexpr std::string_view kLibrary[] = {"cublaslt-fp8", "cublaslt-fp8-promoted", "cublaslt-fp8-rows", "cublaslt-fp8-rows-promoted"};
+constexpr std::string_view kBlocks[] = {"ada-fp8-block-1x128", "ada-fp8-block-128x128", "blackwell-f8f6f4-block-1x128",
+                                        "blackwell-f8f6f4-block-128x128"};  // restated in dot_laws.cpp
 constexpr std::string_view kScaled[] = {"blackwell-mxf8f6f4", "blackwell-mxf4", "blackwell-mxf4nvf4-16", "blackwell-nvf4"};
 /// A result, or the bits of an infinite one.
 struct Result {
@@ -147,6 +149,7 @@ const Core& pick_core() {
 Outcome cores_are_restated(const Law& law) {
   std::set<std::string_view> known(std::begin(kLibrary), std::end(kLibrary));
   known.insert(std::begin(kScaled), std::end(kScaled));
+  known.insert(std::begin(kBlocks), std::end(kBlocks));
   known.insert(std::begin(kMatrix), std::end(kMatrix));
   for (const Core& core : kCores) known.insert(core.name);
   for (const ContractRow& row : tensor_core_contracts()) {

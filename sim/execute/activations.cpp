@@ -1,6 +1,7 @@
 #include "sim/execute/activations.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <string>
 
 #include "model/error.hpp"
@@ -78,8 +79,11 @@ void quantize_blocks(Activations& out, Writer& writer, std::span<const std::uint
   }
 }
 
-bool has_block_scales(const Activations& activations) {
-  return activations.quantizer->scope == families::ScaleScope::block && !activations.quantizer->back_to_bf16;
+/// A number that E8M0 has, or a NaN.
+bool is_power_of_two(const Value& value) {
+  if (value.cls == ValueClass::nan) return true;
+  return value.cls == ValueClass::finite && !value.negative && std::has_single_bit(value.significand) &&
+         value.exponent + static_cast<int>(std::bit_width(value.significand)) - 1 >= -127;
 }
 
 /// Block scales of a row as the kernel finds them.
@@ -93,11 +97,6 @@ std::vector<Value> scales_of_row(const Activations& activations, std::int64_t ro
   return scales;
 }
 
-const Format& element_format(const Activations& activations) {
-  const families::Quantizer& quantizer = *activations.quantizer;
-  return quantizer.scope == families::ScaleScope::none || quantizer.back_to_bf16 ? kBf16 : *quantizer.format->element;
-}
-
 std::vector<Value> elements_of_row(const Activations& activations, std::int64_t row) {
   std::vector<Value> elements;
   const auto first = static_cast<std::size_t>(row * activations.columns);
@@ -107,6 +106,15 @@ std::vector<Value> elements_of_row(const Activations& activations, std::int64_t 
 }
 
 }  // namespace
+
+bool has_block_scales(const Activations& activations) {
+  return activations.quantizer->scope == families::ScaleScope::block && !activations.quantizer->back_to_bf16;
+}
+
+const Format& element_format(const Activations& activations) {
+  const families::Quantizer& quantizer = *activations.quantizer;
+  return quantizer.scope == families::ScaleScope::none || quantizer.back_to_bf16 ? kBf16 : *quantizer.format->element;
+}
 
 std::int64_t Activations::groups() const { return quantizer->scope == families::ScaleScope::block ? columns / quantizer->format->block : 0; }
 
@@ -167,8 +175,35 @@ Activations swizzled(Activations activations) {
 PreparedOperand prepared_row(const ContractRow& contract, const Activations& activations, std::int64_t row, families::ScaleMemory read_as) {
   const std::vector<Value> elements = elements_of_row(activations, row);
   if (!has_block_scales(activations)) return prepare(contract, Side::a, {elements, &element_format(activations)});
-  const std::vector<Value> scales = scales_of_row(activations, row, read_as);
-  return prepare(contract, Side::a, {elements, &element_format(activations), scales, activations.quantizer->format->block});
+  const BlockFormat& format = *activations.quantizer->format;
+  std::vector<Value> scales = scales_of_row(activations, row, read_as);
+  Operand operand{elements, &element_format(activations), scales, format.block, format.scale};
+  if (contract.scales != ScaleEntry::term || format.block <= contract.scale_block) return prepare(contract, Side::a, operand);
+  // A unit whose blocks are shorter is given the scale of a longer one several times; powers of two in fp32 as E8M0.
+  std::vector<Value> repeated;
+  for (const Value& scale : scales) repeated.insert(repeated.end(), static_cast<std::size_t>(format.block / contract.scale_block), scale);
+  operand.scales = repeated;
+  operand.block = contract.scale_block;
+  if (*format.scale == kF32 && std::ranges::all_of(scales, [](const Value& scale) { return is_power_of_two(scale); })) operand.scale_format = &kE8m0;
+  return prepare(contract, Side::a, operand);
+}
+
+CodedRows coded_rows(const Activations& activations, std::span<const std::size_t> rows, std::size_t length, std::size_t block,
+                     families::ScaleMemory read_as) {
+  const Format& scale = *activations.quantizer->format->scale;
+  const auto one = static_cast<std::uint8_t>(scale == kE8m0 ? 127U : static_cast<std::uint32_t>(scale.bias) << scale.mantissa_bits);
+  const auto columns = static_cast<std::size_t>(activations.columns);
+  CodedRows coded;
+  for (const std::size_t row : rows) {
+    for (std::size_t k = 0; k < length; ++k) coded.codes.push_back(k < columns ? static_cast<std::uint8_t>(activations.codes[row * columns + k]) : 0);
+    for (std::size_t group = 0; group < length / block; ++group) {
+      const auto at =
+          static_cast<std::size_t>(scale_address(read_as, activations.groups(), static_cast<std::int64_t>(row), static_cast<std::int64_t>(group)));
+      const bool is_there = group * block < columns;
+      coded.scales.push_back(!is_there ? one : static_cast<std::uint8_t>(at < activations.blocks.size() ? activations.blocks[at] : kUnwrittenScale));
+    }
+  }
+  return coded;
 }
 
 std::vector<Value> values_of_row(const Activations& activations, std::int64_t row, families::ScaleMemory read_as) {

@@ -35,8 +35,22 @@ Activations quantized(const families::Quantizer& quantizer, std::span<const std:
 /// The block scales moved into the 128x4 tile, padding zero. Without block scales nothing happens.
 Activations swizzled(Activations activations);
 
+/// Whether codes have block scales beside them: not where they were dequantized again.
+bool has_block_scales(const Activations& activations);
+/// Of the codes.
+const Format& element_format(const Activations& activations);
+
 /// One row ready for dot products under a contract, its block scales read as the kernel reads them.
 PreparedOperand prepared_row(const ContractRow& contract, const Activations& activations, std::int64_t row, families::ScaleMemory read_as);
+
+/// Rows of codes with their block scales, one byte each, as a tile reads them.
+struct CodedRows {
+  std::vector<std::uint8_t> codes;   ///< [rows][length]
+  std::vector<std::uint8_t> scales;  ///< [rows][length / block]
+};
+/// Some rows, zeros with a scale of 1 behind those that are shorter than `length`, which is a multiple of `block`; codes and scales of up to 8 bits.
+CodedRows coded_rows(const Activations& activations, std::span<const std::size_t> rows, std::size_t length, std::size_t block,
+                     families::ScaleMemory read_as);
 
 /// The exact values of a row as the kernel reads it, without the row's own scale.
 std::vector<Value> values_of_row(const Activations& activations, std::int64_t row, families::ScaleMemory read_as);

@@ -170,7 +170,7 @@ class SlotProduct {
               const std::vector<std::int64_t>& experts)
       : rounds_(matrix == Matrix::w13 && execution.row->rounds_h13),
         rows_of_(experts.size(), row),
-        product_(execution, weights, matrix, input, read_as(execution, matrix, input), grouped(experts), rows_of_) {}
+        product_(execution, weights, matrix, input, read_as(execution, matrix, input), grouped(experts), rows_of_, std::nullopt) {}
 
   std::uint32_t at(std::int64_t expert, std::int64_t half, std::int64_t n) const {
     std::array<std::uint32_t, 1> out{};

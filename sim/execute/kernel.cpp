@@ -79,7 +79,8 @@ void first_product(const Execution& execution, const Weights& weights, const Act
   const families::ExecutionRow& row = *execution.row;
   std::vector<std::int64_t> row_of;
   for (const SlotWork& slot : slots) row_of.push_back(slot.row);
-  const Product product(execution, weights, Matrix::w13, input, row.by == families::QuantizedBy::kernel ? input.memory : row.scales, groups, row_of);
+  const Product product(execution, weights, Matrix::w13, input, row.by == families::QuantizedBy::kernel ? input.memory : row.scales, groups, row_of,
+                        wanted);
   const UsedActivation used = used_activation(row, execution.activation);
   const bool gated = weights.halves(Matrix::w13) == 2;
   if (gated == (used.row->pairing == moe::Pairing::single))
@@ -116,7 +117,7 @@ void second_product(const Execution& execution, const Weights& weights, const By
   const Activations input = quantized(*execution.second, x, weights.sizes().intermediate, execution.scales.second);
   std::vector<std::int64_t> row_of(stages.size());
   std::iota(row_of.begin(), row_of.end(), 0);
-  const Product product(execution, weights, Matrix::w2, input, families::ScaleMemory::row_major, groups, row_of);
+  const Product product(execution, weights, Matrix::w2, input, families::ScaleMemory::row_major, groups, row_of, columns);
   for (SlotStages& slot : stages) slot.down.resize(columns.size());
   for_rows(groups, static_cast<std::int64_t>(columns.size()), weights.sizes().intermediate,
            [&](std::int64_t expert, const std::vector<std::size_t>& positions, std::int64_t c) {

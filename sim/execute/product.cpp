@@ -6,13 +6,18 @@
 #include <bit>
 #include <utility>
 
+#include "kernels/dot/tile.hpp"
 #include "kernels/moe/gemm.hpp"
+#include "model/moe/weight_facts.hpp"
 #include "model/numerics/f32.hpp"
 
 namespace mx::sim {
 namespace {
 
 namespace panels = kernels::moe;
+
+// What may compute sums in the model's stead.
+constexpr std::string_view kQuickRows = "quick rows", kTiles = "tiles", kPanels = "panels";
 
 std::uint32_t scaled(families::EpilogueScale order, std::uint32_t sum, std::uint32_t activations, std::uint32_t weights) {
   switch (order) {
@@ -43,32 +48,47 @@ bool has_panels(Contract contract, layout::WeightFormat format) {
   });
 }
 
+/// Whether tiles take a product as it lies in memory: block scales that enter the terms, of both sides as the contract has them.
+bool tiles_take(const ContractRow& contract, const families::Quantizer& quantizer, const layout::WeightFormat format) {
+  if (contract.scales != ScaleEntry::term || quantizer.scope != families::ScaleScope::block || quantizer.back_to_bf16) return false;
+  const moe::WeightFacts& facts = moe::weight_facts(format);
+  return quantizer.format->block == contract.scale_block && quantizer.format->scale->width <= 8 && facts.coverage == moe::Coverage::group &&
+         facts.scale != nullptr;
+}
+
 }  // namespace
 
 std::string_view twin_of(const Execution& execution) {
   const Contract contract = execution.unit->contract;
   if (execution.sums == SumsBy::model) return {};
-  if (kernels::dot::takes(row_of(contract))) return "quick rows";
-  if (is_bf16(*execution.first) && is_bf16(*execution.second) && has_panels(contract, execution.row->format)) return "panels";
+  if (kernels::dot::takes(row_of(contract))) return kQuickRows;
+  if (tiles_take(row_of(contract), *execution.first, execution.row->format) && tiles_take(row_of(contract), *execution.second, execution.row->format))
+    return kTiles;
+  if (is_bf16(*execution.first) && is_bf16(*execution.second) && has_panels(contract, execution.row->format)) return kPanels;
   return {};
 }
 
 Product::Product(const Execution& execution, const Weights& weights, Matrix matrix, const Activations& input, families::ScaleMemory read_as,
-                 const ByExpert& groups, std::span<const std::int64_t> row_of)
+                 const ByExpert& groups, std::span<const std::int64_t> row_of, std::optional<std::span<const std::int64_t>> wanted)
     : row_(*execution.row),
       contract_(mx::row_of(execution.unit->contract)),
       weights_(weights),
       matrix_(matrix),
       input_(input),
-      sums_(contract_, weights, execution.sums, false) {
+      sums_(contract_, weights, execution.sums, false),
+      wanted_(wanted.value_or(std::span<const std::int64_t>())) {
   constexpr std::int64_t kPanelBlock = 32;
   const std::int64_t length = weights.length(matrix);
-  const bool by_panels = !twin_of(execution).empty() && !kernels::dot::takes(contract_) && length % kPanelBlock == 0;
+  const std::string_view twin = twin_of(execution);
+  const bool by_tiles = twin == kTiles && wanted && weights.is_coded() && length % contract_.scale_block == 0;
+  const bool by_panels = twin == kPanels && length % kPanelBlock == 0;
   for (const auto& [expert, positions] : groups) {
     Group& group = groups_[expert];
     for (const std::size_t at : positions) group.rows.push_back(static_cast<std::size_t>(row_of[at]));
   }
-  if (by_panels) {
+  if (by_tiles) {
+    run_tiles(read_as);
+  } else if (by_panels) {
     run_panels();
   } else {
     prepare_rows(read_as, length);
@@ -105,6 +125,36 @@ void Product::run_panels() {
   }
 }
 
+void Product::run_tiles(families::ScaleMemory read_as) {
+  const auto length = static_cast<std::size_t>(weights_.length(matrix_));
+  const auto halves = static_cast<std::size_t>(weights_.halves(matrix_));
+  for (std::size_t place = 0; place < wanted_.size(); ++place) place_of_[wanted_[place]] = place;
+  CodedRow coded;
+  for (auto& [expert, group] : groups_) {
+    const CodedRows input = coded_rows(input_, group.rows, length, static_cast<std::size_t>(contract_.scale_block), read_as);
+    CodedRows weights;
+    for (std::size_t half = 0; half < halves; ++half) {
+      for (const std::int64_t n : wanted_) {
+        weights_.read_coded(matrix_, expert, static_cast<std::int64_t>(half), n, coded);
+        weights.codes.insert(weights.codes.end(), coded.codes.begin(), coded.codes.end());
+        weights.scales.insert(weights.scales.end(), coded.scales.begin(), coded.scales.end());
+        group.totals.push_back(coded.total);
+      }
+    }
+    const std::size_t columns = halves * wanted_.size();
+    const auto block = static_cast<std::size_t>(contract_.scale_block);
+    const Tile tile{.m = group.rows.size(),
+                    .n = columns,
+                    .k = length,
+                    .a = {&element_format(input_), input.codes, input_.quantizer->format->scale, input.scales, block},
+                    .b = {&weights_.element_format(), weights.codes, weights_.scale_format(), weights.scales, block}};
+    std::vector<std::uint32_t> sums(tile.m * tile.n);
+    kernels::dot::multiply(contract_, tile, sums, {&kernels::isa_tier(), omp_get_max_threads()});
+    group.sums.resize(sums.size());
+    std::ranges::transform(sums, group.sums.begin(), [](std::uint32_t bits) { return std::bit_cast<float>(bits); });
+  }
+}
+
 void Product::row(std::int64_t expert, std::int64_t half, std::int64_t n, std::span<std::uint32_t> out) const {
   const Group& group = groups_.at(expert);
   std::uint32_t total = f32::kOne;
@@ -112,7 +162,10 @@ void Product::row(std::int64_t expert, std::int64_t half, std::int64_t n, std::s
     total = sums_.row(matrix_, expert, half, n, *group.inputs, {}, out);
   } else {
     const std::size_t width = group.sums.size() / group.rows.size();
-    const auto at = static_cast<std::size_t>(half * weights_.rows(matrix_) + n);
+    const bool tiled = !group.totals.empty();
+    const auto at =
+        tiled ? static_cast<std::size_t>(half) * wanted_.size() + place_of_.at(n) : static_cast<std::size_t>(half * weights_.rows(matrix_) + n);
+    if (tiled) total = group.totals[at];
     for (std::size_t i = 0; i < out.size(); ++i) out[i] = std::bit_cast<std::uint32_t>(group.sums[i * width + at]);
   }
   const std::uint32_t bias = weights_.bias(matrix_, expert, half, n);
@@ -125,8 +178,18 @@ void Product::row(std::int64_t expert, std::int64_t half, std::int64_t n, std::s
 PreparedOperand Product::widened(PreparedOperand operand, std::int64_t length) const {
   const auto wanted = static_cast<std::size_t>(length);
   if (operand.elements >= wanted) return operand;
-  const PreparedOperand zeros = prepare(contract_, Side::a, {std::vector<Value>(wanted), contract_.a_formats.empty() ? nullptr : &kE4m3fn});
-  for (std::size_t k = operand.factors.size(); k < zeros.factors.size(); ++k) operand.factors.push_back(zeros.factors[k]);
+  const std::vector<Value> elements(wanted);
+  Operand zeros{elements, contract_.a_formats.empty() ? nullptr : contract_.a_formats.front()};
+  std::vector<Value> ones;
+  if (contract_.scales == ScaleEntry::term) {
+    ones.assign((wanted + static_cast<std::size_t>(contract_.scale_block) - 1) / static_cast<std::size_t>(contract_.scale_block),
+                decode(kF32, f32::kOne));
+    zeros.scales = ones;
+    zeros.block = contract_.scale_block;
+    zeros.scale_format = contract_.scale_format;
+  }
+  const PreparedOperand behind = prepare(contract_, Side::a, zeros);
+  for (std::size_t k = operand.factors.size(); k < behind.factors.size(); ++k) operand.factors.push_back(behind.factors[k]);
   if (!operand.scales.empty() && operand.block != 0) operand.scales.resize((wanted + operand.block - 1) / operand.block, f32::kOne);
   operand.elements = wanted;
   return operand;

@@ -17,9 +17,10 @@ using ByExpert = std::map<std::int64_t, std::vector<std::size_t>>;
 
 class Product {
  public:
-  /// `row_of` has the row of `input` of each slot. All must outlive this.
+  /// `row_of` has the row of `input` of each slot; `wanted` are the rows of a half that row() may be asked for, none
+  /// where it may be any: tiles are computed of those that are wanted alone. All must outlive this.
   Product(const Execution& execution, const Weights& weights, Matrix matrix, const Activations& input, families::ScaleMemory read_as,
-          const ByExpert& groups, std::span<const std::int64_t> row_of);
+          const ByExpert& groups, std::span<const std::int64_t> row_of, std::optional<std::span<const std::int64_t>> wanted);
 
   /// Results of one row of an expert's matrix for each slot of the expert, scales and bias applied. Threads may call it at the same time.
   void row(std::int64_t expert, std::int64_t half, std::int64_t n, std::span<std::uint32_t> out) const;
@@ -27,11 +28,13 @@ class Product {
  private:
   /// Of one expert.
   struct Group {
-    std::optional<Inputs> inputs;   ///< where panels did not
-    std::vector<std::size_t> rows;  ///< of the activations
-    std::vector<float> sums;        ///< [slot][half][row of the matrix], where panels computed them
+    std::optional<Inputs> inputs;       ///< where panels did not
+    std::vector<std::size_t> rows;      ///< of the activations
+    std::vector<float> sums;            ///< [slot][half][row of the matrix], where panels computed them; of tiles [slot][half][place in `wanted`]
+    std::vector<std::uint32_t> totals;  ///< of tiles: [half][place in `wanted`] fp32 bits of the scales of whole rows
   };
   void run_panels();
+  void run_tiles(families::ScaleMemory read_as);
   void prepare_rows(families::ScaleMemory read_as, std::int64_t length);
   /// Zeros behind a row that is shorter than the kernel's size.
   PreparedOperand widened(PreparedOperand operand, std::int64_t length) const;
@@ -44,6 +47,8 @@ class Product {
   RowSums sums_;
   std::vector<Factors> factors_;
   std::map<std::int64_t, Group> groups_;
+  std::span<const std::int64_t> wanted_;
+  std::map<std::int64_t, std::size_t> place_of_;  ///< of a row in `wanted`, where tiles computed them
 };
 
 }  // namespace mx::sim

@@ -45,9 +45,10 @@ Weights wanted_weights(const BackendSource& source, const PackedLayer& packed, c
                                 row);
 }
 
-/// The quick sums where they have an answer: panels would read whole matrices for the few rows that are computed.
+/// The quick sums and tiles where they have an answer: panels would read whole matrices for the few rows that are computed.
 SumsBy sums_of(const BackendSource& source, const families::UnitRow& unit) {
-  return kernels::dot::takes(row_of(unit.contract)) ? source.sums : SumsBy::model;
+  const ContractRow& contract = row_of(unit.contract);
+  return kernels::dot::takes(contract) || contract.scales == ScaleEntry::term ? source.sums : SumsBy::model;
 }
 
 /// One stage of a slot. Sizes differ where the kernel's are padded: what is computed lies in front.

@@ -196,6 +196,7 @@ WeightRow Weights::row(Matrix matrix, std::int64_t expert, std::int64_t half, st
     result.total = scale_at(scales.first);
   } else {
     result.block = static_cast<int>(scales.block);
+    result.scale_format = facts.scale;
     for (std::int64_t i = scales.first; i < scales.first + scales.count; ++i) result.scales.push_back(decode(*facts.scale, scale_at(i)));
   }
   if (layout::has_role(form_.format, roles.global)) fold_global_scales(matrix, expert, result);

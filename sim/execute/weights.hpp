@@ -25,7 +25,9 @@ struct WeightRow {
   int block;
   std::uint32_t total;  ///< fp32 bits of the scale of the whole row
 
-  Operand operand() const { return {elements, format, scales, block}; }
+  const Format* scale_format = nullptr;  ///< of the scales, where they are codes of one
+
+  Operand operand() const { return {elements, format, scales, block, scale_format}; }
 };
 
 /// The same as codes of at most 8 bits.

@@ -156,7 +156,8 @@ class CellPlanner {
       return report_.conversions.size() - 1;
     }
     const auto same = [&](const ConversionResult& other) {
-      return other.backend == result.backend && other.tp == result.tp && other.padded == result.padded && programs_of(other) == programs;
+      return other.backend == result.backend && other.tp == result.tp && other.padded == result.padded &&
+             families::sums_alike(result.form.format, result.backend, other.arch, result.arch) && programs_of(other) == programs;
     };
     const auto known = std::find_if(report_.conversions.begin(), report_.conversions.end(), same);
     if (known != report_.conversions.end()) return static_cast<std::size_t>(known - report_.conversions.begin());

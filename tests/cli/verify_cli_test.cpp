@@ -37,7 +37,7 @@ TEST_CASE("verify says what it leaves out: experts, execution, contracts that ar
   };
   const mx::support::Json whole = answer(""), few = answer(" --experts 2"), bytes = answer(" --no-execute"), asked = answer(" --contract exact");
   CHECK(whole["checkpoint"]["experts_verified"] == 8);
-  CHECK(whole["conversions"][0]["execution"] == "none x hopper-bf16, assumed");
+  CHECK(whole["conversions"][0]["execution"] == "none x blackwell-bf16, assumed");
   CHECK(few["checkpoint"]["experts_verified"] == 2);
   CHECK(4 * few["conversions"][0]["units"].get<std::int64_t>() == whole["conversions"][0]["units"].get<std::int64_t>());
   CHECK(few["conversions"][0]["outputs_compared"].get<std::int64_t>() > 0);

@@ -27,7 +27,7 @@ struct Pairing {
   const Format* b_scale;
   int b_block;
 };
-constexpr std::array kPairings{
+const std::array kPairings{
     Pairing{Contract::exact, &kF32, &kF32, 32, &kE2m1, &kE8m0, 32},
     Pairing{Contract::exact, &kF32, nullptr, 0, &kE2m1, &kE8m0, 32},
     Pairing{Contract::exact, &kBf16, nullptr, 0, &kE2m1, &kE8m0, 32},
@@ -39,6 +39,9 @@ constexpr std::array kPairings{
     Pairing{Contract::hopper_bf16, &kBf16, nullptr, 0, &kE4m3fn, &kE8m0, 32},
     Pairing{Contract::hopper_bf16, &kBf16, nullptr, 0, &kE2m1, &kE4m3fn, 16},
     Pairing{Contract::hopper_fp16, &kBf16, nullptr, 0, &kE2m1, &kE8m0, 32},
+    Pairing{mx::contract_named("ampere-bf16"), &kBf16, nullptr, 0, &kE2m1, &kE8m0, 32},
+    Pairing{mx::contract_named("ada-f16"), &kBf16, nullptr, 0, &kE4m3fn, &kE8m0, 32},
+    Pairing{mx::contract_named("ada-fp8"), &kE4m3fn, nullptr, 0, &kE4m3fn, nullptr, 0},
     Pairing{Contract::hopper_fp8, &kE4m3fn, nullptr, 0, &kE4m3fn, nullptr, 0},
     Pairing{Contract::hopper_fp8, &kE5m2, nullptr, 0, &kE4m3fn, nullptr, 0},
 };

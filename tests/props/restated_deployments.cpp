@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "model/error.hpp"
+#include "model/numerics/contract.hpp"
 #include "model/stand_in.hpp"
 
 namespace mx::tests {
@@ -129,22 +130,50 @@ std::string first_load(const std::function<bool(const LoadQuestion& asked)>& dif
 
 // Units.
 
+/// Whose tensor cores' sums are public, by family of devices. Source: spec tensor-cores 1 to 5.
+struct Sums {
+  Arch arch;
+  std::string_view bf16 = {}, fp8 = {}, fp8_128x128 = {}, fp8_1x128 = {}, mx = {}, mxfp4 = {}, nvfp4 = {};
+};
+constexpr std::array kSums{
+    Sums{Arch::sm80, "ampere-bf16"},
+    Sums{Arch::sm89, "ada-bf16", "ada-fp8", "ada-fp8-block-128x128", "ada-fp8-block-1x128"},
+    Sums{Arch::sm90, "hopper-bf16", "hopper-fp8", "hopper-fp8-block-128x128", "hopper-fp8-block-1x128"},
+    Sums{Arch::sm100, "blackwell-bf16", "blackwell-f8f6f4", "blackwell-f8f6f4-block-128x128", "blackwell-f8f6f4-block-1x128", "blackwell-mxf8f6f4",
+         "blackwell-mxf4", "blackwell-nvf4"},
+    Sums{Arch::sm120, "blackwell-bf16", "blackwell-f8f6f4", "blackwell-f8f6f4-block-128x128", "blackwell-f8f6f4-block-1x128", "blackwell-mxf8f6f4",
+         "blackwell-mxf4", "blackwell-nvf4"},
+    Sums{Arch::gfx90a, "cdna2-bf16-1k"},
+    Sums{Arch::gfx942, "cdna3-bf16"},
+};
+
 Contract restated_contract(MatrixUnit unit, Arch arch) {
-  const bool hopper = arch == Arch::sm90;
+  const auto* const known = std::ranges::find(kSums, arch, &Sums::arch);
+  const Sums sums = known == kSums.end() ? Sums{arch} : *known;
+  const auto or_else = [](std::string_view name, Contract otherwise) { return name.empty() ? otherwise : contract_named(name); };
   const bool no_tensor_cores = arch == Arch::xpu || families::platform_of(arch) == deployment::PlatformKind::rocm;
   switch (unit) {
-    case MatrixUnit::bf16: return arch == Arch::cpu ? Contract::bf16_chain : no_tensor_cores ? Contract::f32_sequential : Contract::hopper_bf16;
+    case MatrixUnit::bf16:
+      return or_else(sums.bf16, arch == Arch::cpu ? Contract::bf16_chain : no_tensor_cores ? Contract::f32_sequential : Contract::hopper_bf16);
     case MatrixUnit::bf16_blocks: return Contract::bf16_block;
-    case MatrixUnit::fp8: return hopper ? Contract::hopper_fp8 : Contract::exact;
-    case MatrixUnit::fp8_blocks: return hopper ? Contract::hopper_fp8_block_128x128 : Contract::exact;
-    case MatrixUnit::fp8_blocks_in_order: return hopper ? Contract::hopper_fp8_block_1x128 : Contract::exact;
-    case MatrixUnit::block_scaled: break;
+    case MatrixUnit::fp8: return or_else(sums.fp8, Contract::exact);
+    case MatrixUnit::fp8_blocks: return or_else(sums.fp8_128x128, Contract::exact);
+    case MatrixUnit::fp8_blocks_in_order: return or_else(sums.fp8_1x128, Contract::exact);
+    case MatrixUnit::block_scaled: return or_else(sums.mx, Contract::exact);
+    case MatrixUnit::block_scaled_fp4: return or_else(sums.mxfp4, Contract::exact);
+    case MatrixUnit::block_scaled_nvfp4: return or_else(sums.nvfp4, Contract::exact);
   }
   return Contract::exact;
 }
 
-constexpr std::array kUnitsAsked{MatrixUnit::bf16,       MatrixUnit::bf16_blocks,         MatrixUnit::fp8,
-                                 MatrixUnit::fp8_blocks, MatrixUnit::fp8_blocks_in_order, MatrixUnit::block_scaled};
+constexpr std::array kUnitsAsked{MatrixUnit::bf16,
+                                 MatrixUnit::bf16_blocks,
+                                 MatrixUnit::fp8,
+                                 MatrixUnit::fp8_blocks,
+                                 MatrixUnit::fp8_blocks_in_order,
+                                 MatrixUnit::block_scaled,
+                                 MatrixUnit::block_scaled_fp4,
+                                 MatrixUnit::block_scaled_nvfp4};
 
 std::optional<Contract> modelled_contract(MatrixUnit unit, Arch arch) {
   const std::span<const families::UnitRow> rows = families::unit_rows();

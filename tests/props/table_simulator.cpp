@@ -91,7 +91,7 @@ std::vector<TableMutant> unit_mutants() {
   for (std::size_t r = 0; r < table.own().size(); ++r) {
     Changes<UnitRow> changes(table.own()[r]);
     changes.choice(
-        "unit", [](UnitRow& row) -> families::MatrixUnit& { return row.unit; }, 6);
+        "unit", [](UnitRow& row) -> families::MatrixUnit& { return row.unit; }, 8);
     changes.choice(
         "contract", [](UnitRow& row) -> Contract& { return row.contract; }, static_cast<int>(Contract::hopper_mma_fp8) + 1);
     for (std::size_t other = 0; other < table.own().size(); ++other) {

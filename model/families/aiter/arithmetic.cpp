@@ -39,7 +39,7 @@ constexpr ExecutionRow mxfp4() {
   ExecutionRow row = bf16();
   row.backend = "AITER_MXFP4_MXFP4";
   row.layout = row.backend;
-  row.unit = MatrixUnit::block_scaled;
+  row.unit = MatrixUnit::block_scaled_fp4;
   row.first = "mxfp4";
   row.second = "mxfp4";
   row.bias = BiasEntry::dropped;
