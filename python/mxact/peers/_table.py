@@ -173,7 +173,9 @@ def report(peer: HeldPeer) -> str:
         lines.append("")
     if known:
         lines += ["## Sums that others answer otherwise", ""]
-        lines += [f"* `{row.operation}`, {row.source}: {row.known}. {row.decides[0].upper()}{row.decides[1:]}." for row in known]
+        for operation in dict.fromkeys(row.operation for row in known):
+            some = [row for row in known if row.operation == operation]
+            lines.append(f"* `{operation}`, {_operands(some)}: {some[0].known}. {some[0].decides[0].upper()}{some[0].decides[1:]}.")
         lines.append("")
     return "\n".join(lines)
 
