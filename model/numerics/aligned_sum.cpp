@@ -160,9 +160,11 @@ std::uint32_t joined(const ContractRow& row, Sum products, std::int32_t largest,
 }  // namespace
 
 std::int32_t nominal_exponent(const Value& value, const Format& format) {
-  if (value.cls != ValueClass::finite) return 1 - format.bias;
+  // E8M0 has no subnormals: its code 0 stands for 2^-127.
+  const std::int32_t least = format.encoding == Encoding::exponent_only ? -format.bias : 1 - format.bias;
+  if (value.cls != ValueClass::finite) return least;
   const std::int32_t exponent = value.exponent + static_cast<std::int32_t>(std::bit_width(value.significand)) - 1;
-  return std::max(exponent, 1 - format.bias);
+  return std::max(exponent, least);
 }
 
 std::uint32_t aligned_sum(const ContractRow& row, std::span<const Factor> a, std::span<const Factor> b, std::uint32_t c, const Format& c_format) {

@@ -220,11 +220,10 @@ struct Scale {
   int exponent;
 };
 
+Scale e8m0_scale(std::uint32_t code) { return {code, {1, static_cast<int>(code) - 127, false}, static_cast<int>(code) - 127}; }
+
 Scale pick_scale(bool is_e8m0) {
-  if (is_e8m0) {
-    const std::uint32_t code = pick_uniform(117, 137);
-    return {code, {1, static_cast<int>(code) - 127, false}, static_cast<int>(code) - 127};
-  }
+  if (is_e8m0) return e8m0_scale(pick_uniform(117, 137));
   const std::uint32_t code = pick_uniform(0, 0x7E);
   const std::uint32_t field = code >> 3;
   const std::uint32_t mantissa = (code & 7U) + (field == 0 ? 0U : 8U);
@@ -260,6 +259,11 @@ Outcome scaled_cores_are_restated(const Law& law) {
         for (std::size_t k = 0; k < count; k += block) {
           scales_a.push_back(pick_scale(is_e8m0));
           scales_b.push_back(pick_scale(is_e8m0));
+          // The least scale beside a great one.
+          if (is_e8m0 && pick_uniform(0, 7) == 0) {
+            scales_a.back() = e8m0_scale(0);
+            scales_b.back() = e8m0_scale(pick_uniform(244, 254));
+          }
         }
         const std::uint32_t c = pick_c(false);
         Result total{from_f32(c)};

@@ -227,6 +227,24 @@ TEST_CASE("each place of the scales rounds where it says") {
   }
 }
 
+TEST_CASE("the least scale of E8M0 counts with its own exponent, -127") {
+  const auto scale = [](int exponent) { return decode(kE8m0, static_cast<std::uint32_t>(exponent + 127)); };
+  const auto with = [&](std::string_view name, const std::vector<Value>& a, const std::vector<Value>& b, const std::vector<Value>& scales_a,
+                        const std::vector<Value>& scales_b, float c) {
+    return dot(row_of(contract_named(name)), {a, &kE2m1, scales_a, 32, &kE8m0}, {b, &kE2m1, scales_b, 32, &kE8m0}, {.c = bits(c), .bias = {}});
+  };
+  // -2.25 * 2^-124 and C = 2^-149, the last that 25 bits below 2^-124 keep: a little above, cut toward zero.
+  CHECK(with("blackwell-mxf8f6f4", {f32(1.5F)}, {f32(-1.5F)}, {scale(-127)}, {scale(3)}, 0x1p-149F) == 0x820FFFFFU);
+  CHECK(with("blackwell-mxf8f6f4", {f32(1.5F)}, {f32(-1.5F)}, {scale(-126)}, {scale(2)}, 0x1p-149F) == 0x820FFFFFU);
+  // 1 and -2^-35, the last that 35 bits below 2^0 keep.
+  std::vector<Value> ones(64, f32(0.0F));
+  std::vector<Value> signs = ones;
+  ones[0] = ones[32] = signs[0] = f32(1.0F);
+  signs[32] = f32(-1.0F);
+  CHECK(with("blackwell-mxf4", ones, signs, {scale(-127), scale(-35)}, {scale(127), scale(0)}, 0.0F) == 0x3F7FFFFFU);
+  CHECK(with("blackwell-mxf4", ones, signs, {scale(-126), scale(-36)}, {scale(126), scale(0)}, 0.0F) == 0x3F800000U);
+}
+
 TEST_CASE("operands that a contract does not take are refused by name") {
   const std::vector<Value> two{f32(1.0F), f32(1.0F)};
   const std::vector<Value> three(3, f32(1.0F));
