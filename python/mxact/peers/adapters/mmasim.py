@@ -141,9 +141,9 @@ def _loses(a: Array, b: Array, c: Array) -> Array:
 
 
 def _rounds_twice(a: Array, b: Array, c: Array) -> Array:
-    """A sum on its way within a unit below 2^128."""
+    """A sum on its way within eight units of 2^128."""
     sums = c[..., None] + np.cumsum(a[:, None, :] * b[None, :, :], axis=-1)
-    return np.asarray(((np.abs(sums) >= 2.0**128 - 2.0**104) & (np.abs(sums) <= 2.0**128)).any(axis=-1))
+    return np.asarray((np.abs(np.abs(sums) - 2.0**128) <= 2.0**107).any(axis=-1))
 
 
 _NOBODY = "no silicon decides: no output of an MI300 is public"
