@@ -169,6 +169,7 @@ constexpr ContractRow in_blocks(std::string_view name, ContractRow row, ScaleEnt
   row.accumulation = "chains of 128 from +0 as without scales; each sum and its scales enter the total as in hopper-fp8-block";
   row.scales = scales;
   row.restart = 128;
+  row.evidence = Evidence::definition;
   row.grounds = Grounds::assumed;
   row.source = "the sum is that of the row without blocks; that the scales enter as on an H200 is taken";
   row.recordings = {};
