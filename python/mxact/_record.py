@@ -58,6 +58,10 @@ def little_endian(array: Array) -> bytes:
     return array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes()
 
 
+# What a converter moves whole, by the bits that it has; the coarsest first.
+UNITS = {"byte": 8, "nibble": 4, "bit": 1}
+
+
 class _Set:
     """A directory with a manifest: one file for equal bytes, one line for each entry."""
 
@@ -156,7 +160,7 @@ def fnv1a64(data: bytes) -> str:
 
 
 class LayoutRecorder(_Set):
-    """Records converters that only move units of one byte or one nibble: the form layout-vectors/2."""
+    """Records converters that only move bytes, nibbles or bits: the form layout-vectors/2."""
 
     def __init__(self, directory: str | pathlib.Path, set_name: str, converter_versions: list[dict[str, str]]) -> None:
         """converter_versions: [{"label", "repo", "commit", "date"}, ...]."""
@@ -172,7 +176,7 @@ class LayoutRecorder(_Set):
         convert: Callable[[Array], Any],
         source: dict[str, str],
         converter_version: str,
-        unit: str = "byte",
+        unit: str | None = "byte",
         dtype: str = "uint8",
         stage: str = "stage-level",
         backends: Sequence[str] = (),
@@ -183,29 +187,25 @@ class LayoutRecorder(_Set):
         """Calls `convert` (array of bytes in the input's shape -> array of bytes) with tagged inputs and records which unit went where.
 
         A position whose value no input changes is recorded as constant padding. The converter must write every position and change no value.
+        unit: "byte", "nibble" or "bit"; None: the coarsest that the converter moves whole. Raises ValueError where it does more than move them.
         shape: of the input, in elements of `dtype`. source: {"repo", "commit", "path", "function"}.
         """
-        bits = {"byte": 8, "nibble": 4}[unit]
         width = LAYOUT_DTYPES[dtype]
         byte_shape = (*shape[:-1], shape[-1] * width)
-
-        def run(data: Array) -> Array:
-            return self._units(convert(data.reshape(byte_shape)), bits)
-
-        units = int(np.prod(byte_shape)) * 8 // bits
-        low = run(np.zeros(byte_shape, np.uint8))
-        constant = low == run(np.full(byte_shape, 0xFF, np.uint8))
-        index = np.zeros(low.size, np.int64)
-        for shift in range(0, max(units - 1, 1).bit_length(), bits):
-            tag = ((np.arange(units) >> shift) & ((1 << bits) - 1)).astype(np.uint8)
-            packed = tag if bits == 8 else tag[0::2] | (tag[1::2] << 4)
-            index |= run(packed).astype(np.int64) << shift
-        if np.any(index[~constant] >= units):
-            raise ValueError(f"{id}: the converter changes values, it does not only move them")
-        perm = np.where(constant, -1, index)
+        data = generated_bytes(seed, int(np.prod(byte_shape))).reshape(byte_shape)
+        out = np.asarray(convert(data))
+        for word in UNITS if unit is None else (unit,):
+            bits = UNITS[word]
+            units = data.size * 8 // bits
+            perm, low = self._moves(convert, byte_shape, bits)
+            constant = perm < 0
+            if np.array_equal(np.where(constant, low, self._units(data, bits)[np.clip(perm, 0, units - 1)]), self._units(out, bits)):
+                break
+        else:
+            raise ValueError(f"{id}: the converter changes values, it does not only move {'bits' if unit is None else f'a {unit}'}")
+        unit = word
         used = np.unique(perm[~constant])
         pads = int(constant.sum())
-        out = np.asarray(convert(generated_bytes(seed, int(np.prod(byte_shape))).reshape(byte_shape)))
         self.add({
             "id": id, "kind": "perm", "level": level, "layout": layout, "stage": stage, "converter_version": converter_version,
             "backends": list(backends), "arch": arch, "role": role, "params": params,
@@ -217,10 +217,28 @@ class LayoutRecorder(_Set):
             "files": {"perm": self.store(f"{id}.perm.i32", little_endian(perm.astype(np.int32)))},
             "check_random_seed": seed, "check_output_fnv1a64": fnv1a64(out.astype(np.uint8).tobytes()), "source": source})
 
+    @classmethod
+    def _moves(cls, convert: Callable[[Array], Any], byte_shape: tuple[int, ...], bits: int) -> tuple[Array, Array]:
+        """Which unit of the input comes to each of the output, -1 where none does; and the output of zeros."""
+
+        def run(data: Array) -> Array:
+            return cls._units(convert(data.reshape(byte_shape)), bits)
+
+        count = int(np.prod(byte_shape))
+        units = count * 8 // bits
+        low = run(np.zeros(count, np.uint8))
+        constant = low == run(np.full(count, 0xFF, np.uint8))
+        index = np.zeros(low.size, np.int64)
+        for shift in range(0, max(units - 1, 1).bit_length(), bits):
+            tag = ((np.arange(units) >> shift) & ((1 << bits) - 1)).astype(np.uint8)
+            parts = tag.reshape(-1, 8 // bits) << (np.arange(8 // bits) * bits).astype(np.uint8)
+            index |= run(np.bitwise_or.reduce(parts, axis=1).astype(np.uint8)).astype(np.int64) << shift
+        return np.where(constant, -1, index), low
+
     @staticmethod
     def _units(array: Any, bits: int) -> Array:
-        flat = np.asarray(array, np.uint8).reshape(-1)
-        return flat if bits == 8 else np.stack([flat & 15, flat >> 4], axis=1).reshape(-1)
+        flat = np.asarray(array, np.uint8).reshape(-1, 1)
+        return (flat >> (np.arange(8 // bits) * bits).astype(np.uint8) & ((1 << bits) - 1)).reshape(-1)
 
 
 # Element and scale format, block length of the block formats that one call records.
@@ -246,7 +264,7 @@ def record(
     build: str = "default",
     version: str = "",
     role: str = "weight",
-    unit: str = "byte",
+    unit: str | None = None,
     level: str = "must",
     note: str | None = None,
     **params: Any,
@@ -254,24 +272,29 @@ def record(
     """Calls fn once and records what it gave, as a set of its own that `mxact witness` reads.
 
     name: what fn does, by the program's names. A number format (`mxact formats`): fn takes the array `inputs` and returns codes. A block format: fn returns
-    codes and scales, one scale a block, one code a byte. Any other name is a layout (`mxact layout list`): inputs is the shape of its input in bytes, fn
-    takes an array of that shape and returns the bytes in memory; it is called a few times with tagged bytes.
+    codes and scales, one scale a block, one code a byte. Any other name is a building block of `mxact layout list`: inputs is the shape of its input in
+    bytes, [rows, bytes] or [batch, rows, bytes], fn takes an array of that shape and returns the bytes in memory; it is called a few times with tagged
+    bytes. A backend's conversion has several tensors: mxact.testing.assert_converter holds it.
     implementation, device, build, version: whose fn is; of block formats they choose the dialect, "ocp" is the document's.
     params: the words of golden/witness/FORMAT.md and LAYOUTS.md, as `mxact witness` reads them: rounding="nearest_even", scale_rule="floor", rows=256.
-    What a format implies (source, block, scale_format, axis) is filled in, `rounding` nearest_even, `overflow` saturate unless said; without nan_pos NaN inputs are
+    What a format implies (source, block, scale_format, axis) is filled in, of a layout batch, rows and, where the package is there, its version in `build`; `rounding` nearest_even, `overflow` saturate unless said; without nan_pos NaN inputs are
     skipped. A word that `mxact witness` does not know leaves this entry unsupported and no other.
     into: a folder; the set is written into a new folder of it, whose name has the name and a number.
-    role, unit: of layouts: "weight", "scale", "bias"; "byte" or "nibble". level: "must", or "info": reported and never failed.
+    role, unit: of layouts: "weight", "scale", "bias"; "byte", "nibble" or "bit", without it the coarsest that fn moves whole. level: "must", or "info": reported and never failed.
     Returns the folder. Raises ValueError: an array without an element type, a converter that changes values.
     """
-    folder = _new_folder(pathlib.Path(into), name)
-    profile = {"implementation": implementation, "device": device, "build": build, "version": version or implementation}
     if name not in NUMBERS and name not in BLOCKS:
+        shape = tuple(int(extent) for extent in inputs)
+        params = _counted(shape, params)
+        build = _version(name, shape) if build == "default" else build
+        folder = _new_folder(pathlib.Path(into), name)
         layouts = LayoutRecorder(folder, folder.name, [{"label": build, "repo": "", "commit": version, "date": ""}])
         source = {"repo": implementation, "commit": version, "path": "", "function": getattr(fn, "__name__", "")}
-        layouts.perm(name, name, role, params, tuple(inputs), fn, source, build, unit=unit, level=level)
+        layouts.perm(name, name, role, params, shape, fn, source, build, unit=unit, level=level)
         layouts.write()
         return folder
+    folder = _new_folder(pathlib.Path(into), name)
+    profile = {"implementation": implementation, "device": device, "build": build, "version": version or implementation}
     recorder = Recorder(folder, folder.name)
     _, kind = as_numpy(inputs)
     said: dict[str, Any] = {"source": kind, "format": name, "rounding": "nearest_even", "overflow": "saturate"}
@@ -285,6 +308,39 @@ def record(
         recorder.entry(name, "block_quantize", said | params, profile, {"x": inputs}, {"codes": codes, "scales": scales}, level=level, note=note)
     recorder.write()
     return folder
+
+
+# Words of params that count rows of a matrix.
+_ROWS = ("rows", "N", "mn", "size_n", "groups")
+
+
+def _counted(shape: tuple[int, ...], params: dict[str, Any]) -> dict[str, Any]:
+    """The words with the rows and the batch that the shape has, where they do not say them."""
+    said = dict(params)
+    if len(shape) > 1 and not any(word in said for word in _ROWS):
+        said["rows"] = shape[-2]
+    if len(shape) > 2 and "batch" not in said and "E" not in said:
+        said["batch"] = shape[0]
+    return said
+
+
+def _version(name: str, shape: tuple[int, ...]) -> str:
+    """The version of a building block that `mxact layout show` names first; "default" where the file stands alone, or the name is none of its."""
+    try:
+        from mxact import _core
+    except ImportError:
+        return "default"
+    if name in _core.backends(None):
+        raise ValueError(f"{name} is a backend, whose conversion has several tensors: mxact.testing.assert_converter holds it")
+    if name not in _core.layouts():
+        return "default"
+    for columns in (shape[-1], 2 * shape[-1], shape[-1] // 2, shape[-1] // 4):
+        try:
+            spec = _core.Layout(name, [("shape", "x".join(map(str, (*shape[:-1], columns))))]).spec()
+        except ValueError:
+            continue
+        return next(part.removeprefix("version=") for part in spec.split(",") if part.startswith("version="))
+    return "default"
 
 
 def _new_folder(into: pathlib.Path, name: str) -> pathlib.Path:

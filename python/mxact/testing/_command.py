@@ -15,12 +15,13 @@ import numpy as np
 
 from mxact._arguments import Array
 from mxact._error import Error
+from mxact._tables import layouts
 from mxact.testing._converters import assert_converter
 from mxact.testing._kernels import assert_kernel
 from mxact.testing._oracles import assert_oracle
 from mxact.testing._pipes import Program
 from mxact.testing._quantizers import assert_quantizer
-from mxact.testing._runs import Broken, settings
+from mxact.testing._runs import Broken, settings, told
 
 # As the program's exit statuses are: held, failed, a wrong command line, nothing answered.
 HELD, FAILED, USAGE, NOTHING = 0, 1, 2, 5
@@ -110,17 +111,25 @@ def _packing(asked: argparse.Namespace) -> dict[str, Any]:
 def _converter(asked: argparse.Namespace, program: Program) -> None:
     how = _packing(asked)
     head = {"op": "convert", "backend": asked.backend, **{name: value for name, value in how.items() if name != "bias"}}
-    assert_converter(lambda layer: program.ask(head, layer)[1], asked.backend, **how)
+    if asked.backend in layouts():
+        assert_converter(lambda tensor: _named(program.ask(head, {"tensor": tensor})[1], "memory"), asked.backend, **{name: value for name, value in how.items() if name != "bias"})
+    else:
+        assert_converter(lambda layer: program.ask(head, layer)[1], asked.backend, **how)
 
 
 def _oracle(asked: argparse.Namespace, program: Program) -> None:
     head = {"op": "select", "oracle": asked.oracle, "engine": asked.engine}
 
     def fn(deployment: dict[str, Any]) -> str:
-        answer, _ = program.ask({**head, "deployment": _plain(deployment)}, {})
-        if "backend" not in answer:
-            raise ValueError(str(answer.get("refusal", "it refuses")))
-        return str(answer["backend"])
+        try:
+            answer, _ = program.ask({**head, "deployment": _plain(deployment)}, {})
+        except RuntimeError as error:  # which is no refusal
+            raise Broken(f"the command answers an error: {error}") from None
+        if "backend" in answer:
+            return str(answer["backend"])
+        if "refusal" not in answer:
+            raise Broken("the command's answer has neither backend nor refusal")
+        raise ValueError(str(answer["refusal"]))
 
     assert_oracle(fn, engine=asked.engine, oracle=asked.oracle, needs_only=asked.needs_only)
 
@@ -188,6 +197,8 @@ def _held(asked: argparse.Namespace, command: list[str], words: list[str], for_p
     failure = ""
     try:
         _SUBJECTS[asked.subject](asked, program)
+        with told():
+            program.finish()
     except AssertionError as failed:
         failure = str(failed)
     finally:

@@ -12,7 +12,9 @@ from mxact import _core
 from mxact._arguments import Array, array, optional_word, word
 from mxact._error import Error
 from mxact._layers import DTYPES, Packed, fields_of, pack, plainly
-from mxact.testing._runs import Broken, CannotStart, compared, for_all, settings, told
+from mxact._tables import layouts
+from mxact.testing._layouts import assert_layout, memory_of
+from mxact.testing._runs import Broken, CannotStart, compared, for_all, of_case, settings, told
 
 Layer = dict[str, Array]
 # E8M0 scales of small numbers, fp32 scales that are powers of two, biases that bf16 and fp16 both have: no conversion refuses or rounds them.
@@ -84,11 +86,11 @@ def _filled(tensors: Sequence[tuple[str, str, Sequence[int]]], format: str, seed
 
 
 def assert_converter(
-    fn: Callable[[Layer], Mapping[str, Any]],
+    fn: Callable[..., Any],
     backend: str,
     engine: str | None = None,
     platform: str | None = None,
-    layer: Mapping[str, Any] | None = None,
+    layer: Any = None,
     format: str | None = None,
     order: str | None = None,
     bias: bool = True,
@@ -96,6 +98,9 @@ def assert_converter(
 ) -> None:
     """fn packs every layer as the engine's converter for the backend does, byte for byte.
 
+    backend: a name of mxact.backends(), or of mxact.layouts(): a building block's fn takes one tensor, [rows, columns] of unsigned integers of its unit's
+    width (of 4 bits two in a byte, the even one low) and returns its memory; layer is then such a tensor, and of all else only the block's own choices
+    are taken ("version", "num_warps", ...).
     fn: takes a layer's tensors by name, in a checkpoint's form as mxact.pack takes them, and returns the packed ones by the same names: arrays on the
     host of any dtype and shape. Their memory counts, in ascending addresses; a transposed view stands for the memory that it shows.
     layer: one layer to try; without it layers of all small sizes that the backend takes. All else as of mxact.pack. bias: whether drawn layers have
@@ -106,6 +111,13 @@ def assert_converter(
     """
     if not callable(fn):
         raise Error(f"fn is of type {type(fn).__name__}, must be a function", place="fn")
+    if word("backend", backend) in layouts():
+        given = {"engine": engine, "platform": platform, "format": format, "order": order}
+        for name, value in given.items():
+            if value is not None:
+                raise Error(f"{name} is a backend's, and {backend} is a building block", place=name)
+        assert_layout(fn, backend, layer, parameters)
+        return
     choices = choices_of(backend, engine, platform, format, order, parameters)
     named = {name.replace("source_order", "order"): value for name, value in choices.items()}
 
@@ -120,8 +132,7 @@ def assert_converter(
         difference = _difference(_answer(fn, tensors), packed_of(tensors))
         if difference:
             wrong.append((tensors, difference[0]))
-            shapes = ", ".join(f"{one} {tensors[one].shape}" for one in ("w13_weight", "w2_weight"))
-            raise AssertionError(f"{difference[1]}\nlayer: {shapes}")
+            raise AssertionError(f"{difference[1]}\n{_layer_text(tensors)}")
 
     with told(lambda: _explanation(fn, *wrong[-1], packed_of) if wrong else ""):
         if layer is not None:
@@ -131,6 +142,10 @@ def assert_converter(
     settings.held.append(f"converter {backend} {choices['format']}")
 
 
+def _layer_text(tensors: Mapping[str, Any]) -> str:
+    return "layer: " + ", ".join(f"{one} {tensors[one].shape}" for one in ("w13_weight", "w2_weight") if one in tensors)
+
+
 def padded_of(tensors: Mapping[str, Any], not_gated: bool = False) -> str:
     rows = tensors["w13_weight"].shape[1]
     return f"{rows if not_gated else rows // 2}x{tensors['w2_weight'].shape[1]}"
@@ -138,26 +153,15 @@ def padded_of(tensors: Mapping[str, Any], not_gated: bool = False) -> str:
 
 def _answer(fn: Callable[[Layer], Mapping[str, Any]], tensors: Layer) -> dict[str, Array]:
     try:
-        given = fn({name: values.copy() for name, values in tensors.items()})
+        with of_case(lambda: _layer_text(tensors)):
+            given = fn({name: values.copy() for name, values in tensors.items()})
     except (Broken, CannotStart):
         raise
-    except Exception as problem:
-        raise AssertionError(f"the converter raises {type(problem).__name__}: {problem}") from problem
+    except (Exception, SystemExit) as problem:
+        raise AssertionError(f"the converter raises {type(problem).__name__}: {problem}\n{_layer_text(tensors)}") from problem
     if not isinstance(given, Mapping):
         raise AssertionError(f"the converter returns {type(given).__name__}, must return a mapping of names to arrays")  # noqa: TRY004
     return {str(name): memory_of(str(name), value) for name, value in given.items() if value is not None}
-
-
-def memory_of(name: str, value: object) -> Array:
-    """The bytes of an array in ascending addresses."""
-    try:
-        values = array(name, value)
-    except Error as wrong:
-        raise AssertionError(f"the converter's {wrong}") from wrong
-    if values.dtype.hasobject:
-        raise AssertionError(f"the converter's {name} is {values.dtype}")
-    storage = values.transpose(np.argsort([-stride for stride in values.strides], kind="stable")) if values.ndim else values
-    return np.ascontiguousarray(storage if storage.flags.c_contiguous else values).reshape(-1).view(np.uint8)
 
 
 def _difference(found: dict[str, Array], right: Packed) -> tuple[str, str] | None:

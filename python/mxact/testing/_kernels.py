@@ -19,7 +19,7 @@ from mxact._libraries import is_tensor
 from mxact._tables import contracts
 from mxact.testing._bits import bits_of, code_text, place_text
 from mxact.testing._converters import Layer, choices_of, packed_layer, padded_of, plain_layer
-from mxact.testing._runs import Broken, CannotStart, compared, settings, told
+from mxact.testing._runs import Broken, CannotStart, changing, compared, of_case, settings, told
 
 BF16 = np.dtype(ml_dtypes.bfloat16)
 _OUT = {BF16: "bf16", np.dtype(np.float32): "f32"}
@@ -152,10 +152,11 @@ class _Law:
     def answer(self, tensors: Layer, tokens: Tokens) -> Array:
         copies = {name: values.copy() for name, values in tensors.items()}
         try:
-            given = self.fn(tokens.x.copy(), tokens.ids.copy(), tokens.weights.copy(), copies)
+            with of_case(lambda: f"{len(tokens.x)} tokens, {tokens.ids.shape[1]} slots, layer: {_shapes(tensors)}"):
+                given = self.fn(tokens.x.copy(), tokens.ids.copy(), tokens.weights.copy(), copies)
         except (Broken, CannotStart):
             raise
-        except Exception as problem:
+        except (Exception, SystemExit) as problem:
             raise AssertionError(f"the kernel raises {type(problem).__name__}: {problem}") from problem
         if not isinstance(given, np.ndarray) and not is_tensor(given):
             raise AssertionError(f"the kernel returns {type(given).__name__}, must return an array")
@@ -182,11 +183,10 @@ class _Law:
         of = _OUT[found.dtype]
         texts = code_text(int(bits_of(found)[index]), of), code_text(int(bits_of(expected)[index]), of)
         slots = ", ".join(f"expert {expert} weight {weight:.9g}" for expert, weight in zip(tokens.ids[index[0]], tokens.weights[index[0]], strict=True))
-        shapes = ", ".join(f"{one} {layer[one].shape}" for one in ("w13_weight", "w2_weight"))
         self.failed.append((layer, tokens, found))
         raise AssertionError(
             f"the kernel differs from {self.backend or 'contract'} {how}:\nout{place_text(found, index)}: {texts[0]}, must be {texts[1]}, "
-            f"{int(_ulps(found, expected)[index])} ulp; {np.count_nonzero(wrong)} of {wrong.size} differ\ntoken {index[0]}: {slots}\nlayer: {shapes}"
+            f"{_distance_text(found, expected, index)}; {np.count_nonzero(wrong)} of {wrong.size} differ\ntoken {index[0]}: {slots}\nlayer: {_shapes(layer)}"
         )
 
     def explanation(self) -> str:
@@ -203,6 +203,10 @@ class _Law:
             if np.array_equal(bits_of(_as(right, found.dtype)), bits_of(found)):
                 same.append(contract)
         return f"it is contract {', '.join(same)}\n" if same else ""
+
+
+def _shapes(tensors: Mapping[str, Array]) -> str:
+    return ", ".join(f"{one} {tensors[one].shape}" for one in ("w13_weight", "w2_weight"))
 
 
 def _as(values: Array, dtype: np.dtype[Any]) -> Array:
@@ -222,6 +226,21 @@ def _ulps(a: Array, b: Array) -> Array:
         return np.where(bits & sign, sign - bits, bits)
 
     return np.abs(order(a) - order(b))
+
+
+def _distance_text(found: Array, right: Array, index: tuple[int, ...]) -> str:
+    """In ulp; where so many of them say nothing (more than a factor of four), what is otherwise."""
+    distance = int(_ulps(found, right)[index])
+    if not distance:  # two zeros
+        return "another sign"
+    if distance <= (1 << 24 if found.itemsize == 4 else 1 << 8):
+        return f"{distance} ulp"
+    a, b = float(found[index]), float(right[index])
+    if not np.isfinite(a) or not np.isfinite(b):
+        return "no finite number" if not np.isfinite(a) else "must be no finite number"
+    if a == 0 or b == 0:
+        return "zero" if a == 0 else "must be zero"
+    return "another sign" if (a < 0) != (b < 0) else "another magnitude"
 
 
 def assert_kernel(
@@ -319,7 +338,7 @@ class _Cases:
         while (less := self._smaller(sizes, kind)) is not None:
             sizes = less
         smallest = self._failure(sizes)
-        raise smallest or AssertionError(f"{failure}\nasked again, it gives another answer")
+        raise smallest or changing(failure)
 
     def _failure(self, sizes: _Sizes) -> AssertionError | None:
         try:

@@ -10,7 +10,7 @@ from mxact import _core
 from mxact._arguments import flag, optional_word, word
 from mxact._error import Error
 from mxact._select import select
-from mxact.testing._runs import Broken, CannotStart, compared, for_all, settings, told
+from mxact.testing._runs import Broken, CannotStart, changing, compared, for_all, of_case, settings, told
 from mxact.testing._strategies import deployments, draw_deployment, is_read, oracle_words
 
 # Deployments that are drawn beside those of hypothesis, which take a hundred times as long.
@@ -33,8 +33,14 @@ def assert_oracle(fn: Callable[[dict[str, Any]], str], engine: str | None = None
 
     words = oracle_words(name, asked)
 
-    def wrong(deployment: dict[str, Any]) -> tuple[str, Exception | None]:
-        answer, refusal = _ask(fn, deployment)
+    def line(deployment: dict[str, Any]) -> str:
+        return f"deployment: {_core.deployment_line(deployment, asked, name)}"
+
+    def wrong(deployment: dict[str, Any]) -> tuple[str, BaseException | None]:
+        with of_case(lambda: line(deployment)):
+            answer, refusal = _ask(fn, deployment)
+        if refusal is None and not isinstance(answer, str):
+            return f"the answer is {repr(answer)[:60]} of type {type(answer).__name__}, must be the name of a backend", None
         what = _broken(deployment, asked, name, answer) if free else _other(deployment, asked, name, answer)
         said = answer if answer is not None else f"a refusal ({refusal})"
         return (f"the answer is {said}, {what}" if what else ""), refusal
@@ -43,7 +49,7 @@ def assert_oracle(fn: Callable[[dict[str, Any]], str], engine: str | None = None
         compared(1)
         what, refusal = wrong(deployment)
         if what:
-            raise AssertionError(f"{what}\ndeployment: {_core.deployment_line(deployment, asked, name)}") from refusal
+            raise AssertionError(f"{what}\n{line(deployment)}") from refusal
 
     with told():
         choose = random.Random(settings.seed).choice
@@ -51,8 +57,9 @@ def assert_oracle(fn: Callable[[dict[str, Any]], str], engine: str | None = None
             deployment = draw_deployment(choose, name, words)
             if not is_read(deployment, asked, name):
                 continue
-            if wrong(deployment)[0]:
+            if what := wrong(deployment)[0]:
                 check(_smallest(deployment, lambda one: is_read(one, asked, name) and bool(wrong(one)[0])))
+                raise changing(f"{what}\n{line(deployment)}")
             compared(1)
         for_all(deployments(name, asked), check)
     settings.held.append(f"oracle {name}")
@@ -75,16 +82,14 @@ def _smallest(deployment: dict[str, Any], is_wrong: Callable[[dict[str, Any]], b
     return best
 
 
-def _ask(fn: Callable[[dict[str, Any]], str], deployment: dict[str, Any]) -> tuple[str | None, Exception | None]:
+def _ask(fn: Callable[[dict[str, Any]], str], deployment: dict[str, Any]) -> tuple[str | None, BaseException | None]:
     copy = {key: dict(value) if isinstance(value, dict) else value for key, value in deployment.items()}
     try:
         answer = fn(copy)
     except (Broken, CannotStart):
         raise
-    except Exception as refusal:  # noqa: BLE001  (a refusal of any kind is an answer)
+    except (Exception, SystemExit) as refusal:  # noqa: BLE001  (a refusal of any kind is an answer)
         return None, refusal
-    if not isinstance(answer, str):
-        raise AssertionError(f"the answer is {answer!r} of type {type(answer).__name__}, must be the name of a backend")  # noqa: TRY004
     return answer, None
 
 

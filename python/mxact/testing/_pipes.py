@@ -14,6 +14,8 @@ import signal
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import ml_dtypes
@@ -24,28 +26,48 @@ from mxact.testing._runs import Broken, CannotStart
 
 _MOST_HEAD = 1 << 20
 _MOST_BYTES = 1 << 32
+_MOST_AXES = 32
+# Seconds for a command that is asked nothing more to end.
+_FAREWELL = 2.0
 _DTYPES = {str(dtype): dtype for dtype in map(np.dtype, ("uint8", "uint16", "uint32", "int32", "float16", "float32"))}
 _DTYPES |= {name: np.dtype(getattr(ml_dtypes, name)) for name in ("bfloat16", "float4_e2m1fn", "float8_e4m3fn", "float8_e5m2", "float8_e8m0fnu")}
 
 
 class Program:
-    """A command that is started when it is first asked, and again when it ended."""
+    """A command that is started when it is first asked. What it does wrong once, ends the run: it is not started again for the next case."""
 
     def __init__(self, command: Sequence[str], timeout: float) -> None:
         self.command, self.timeout = list(command), timeout
         self.answers = 0
+        self.asked = ""  # the head of the last request
         self.process: subprocess.Popen[bytes] | None = None
 
     def close(self) -> None:
         if self.process is not None:
-            # The group: what it started ends with it.
+            # The group: what it started ends with it. What left the group may hold the pipes for ever: nothing waits for their end.
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self.process.pid, signal.SIGKILL)
-            self.process.communicate()
+            for pipe in (self.process.stdin, self.process.stdout):
+                assert pipe is not None
+                pipe.close()
+            self.process.wait()
             self.process = None
 
+    def finish(self) -> None:
+        """Nothing more is asked. Raises Broken for what it wrote behind its last answer."""
+        if self.process is None:
+            return
+        stream = _Stream(self.process, min(self.timeout, _FAREWELL))
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        if stream.rest():
+            raise self._too_much()
+
+    def _too_much(self) -> Broken:
+        return Broken(f"the command answers more than it was asked: bytes behind its answer number {self.answers}, to {self.asked[:300]}")
+
     def ask(self, head: dict[str, Any], arrays: Mapping[str, Array]) -> tuple[dict[str, Any], dict[str, Array]]:
-        """Raises Broken for a program that exits, hangs or answers no frame, RuntimeError for one that answers an error."""
+        """Raises Broken for a program that exits, hangs or answers no frame, RuntimeError for one that answers an error, CannotStart for one that never was there."""
         named = [{"name": name, "dtype": str(values.dtype), "shape": list(values.shape)} for name, values in arrays.items()]
         data = b"".join(np.ascontiguousarray(values).tobytes() for values in arrays.values())
         request = json.dumps({**head, "arrays": named, "bytes": len(data)}).encode() + b"\n" + data
@@ -55,6 +77,7 @@ class Program:
             self.close()
             raise
         self.answers += 1
+        self.asked = request[: request.index(b"\n")].decode()
         if "error" in answer:
             raise RuntimeError(str(answer["error"]))
         return answer, given
@@ -62,52 +85,75 @@ class Program:
     def _exchange(self, request: bytes) -> tuple[dict[str, Any], dict[str, Array]]:
         stream = _Stream(self._running(), self.timeout)
         if stream.left_over():
-            raise Broken("the command answers more than it was asked")
+            raise self._too_much()
         stream.send(request)
         line = stream.line()
         try:
             answer = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise Broken(f"the command's answer is no JSON: {line[:60]!r}") from None
         if not isinstance(answer, dict):
             raise Broken(f"the command's answer is no object: {line[:60]!r}")
-        arrays, size = _shapes(answer.get("arrays", []))
+        arrays = _shapes(answer.get("arrays", []))
+        size = sum(array.size for array in arrays)
         claimed = answer.get("bytes", size)
         if claimed != size:
-            raise Broken(f"the command's answer has {claimed} bytes, its arrays {size}")
+            raise Broken(f"the command's answer has {str(claimed)[:60]} bytes, its arrays {size}")
         data, at, given = stream.exactly(size), 0, {}
-        for name, dtype, shape, length in arrays:
-            given[name] = np.frombuffer(data[at : at + length], dtype).reshape(shape)
-            at += length
+        for array in arrays:
+            given[array.name] = np.frombuffer(data, array.dtype, array.size // array.dtype.itemsize, at).reshape(array.shape)
+            at += array.size
         if stream.left_over():
             raise Broken("the command answers more than its arrays have")
         return answer, given
 
     def _running(self) -> subprocess.Popen[bytes]:
-        if self.process is None or self.process.poll() is not None:
-            self.close()
+        if self.process is None:
             try:
                 self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, process_group=0)
             except OSError as problem:
+                if self.answers:
+                    raise Broken(f"the command ended, and cannot be started again: {problem.strerror}") from None
                 raise CannotStart(f"{self.command[0]} cannot be started: {problem.strerror}", place="command") from None
         return self.process
 
 
-def _shapes(arrays: Any) -> tuple[list[tuple[str, np.dtype[Any], list[int], int]], int]:
-    made, total = [], 0
-    try:
-        for one in arrays:
-            name, dtype, shape = str(one["name"]), one["dtype"], [int(extent) for extent in one["shape"]]
-            if dtype not in _DTYPES:
-                raise Broken(f"the command's {name} is {dtype}, must be one of {', '.join(_DTYPES)}")
-            length = int(np.prod(shape, dtype=object)) * _DTYPES[dtype].itemsize
-            if min(shape, default=0) < 0 or length > _MOST_BYTES:
-                raise Broken(f"the command's {name} has shape {shape}")
-            made.append((name, _DTYPES[dtype], shape, length))
-            total += length
-    except (KeyError, TypeError, ValueError):
-        raise Broken("the command's arrays are no list of name, dtype and shape") from None
-    return made, total
+@dataclass(frozen=True)
+class _Described:
+    """An array of an answer, as its head says it."""
+
+    name: str
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        """In bytes."""
+        return prod(self.shape) * self.dtype.itemsize
+
+
+def _shapes(arrays: Any) -> list[_Described]:
+    if not isinstance(arrays, list) or not all(isinstance(one, dict) for one in arrays):
+        raise Broken("the command's arrays are no list of name, dtype and shape")
+    made = [_described(one) for one in arrays]
+    names = [one.name for one in made]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise Broken(f"the command's answer has {twice[0]} twice")
+    if sum(one.size for one in made) > _MOST_BYTES:
+        raise Broken(f"the command's answer has more than {_MOST_BYTES} bytes: {', '.join(f'{one.name} {one.shape}' for one in made)[:200]}")
+    return made
+
+
+def _described(one: dict[str, Any]) -> _Described:
+    name, dtype, shape = one.get("name"), one.get("dtype"), one.get("shape")
+    if not isinstance(name, str) or not isinstance(dtype, str) or not isinstance(shape, list):
+        raise Broken("the command's arrays are no list of name, dtype and shape")
+    if dtype not in _DTYPES:
+        raise Broken(f"the command's {name} is {dtype[:60]}, must be one of {', '.join(_DTYPES)}")
+    # True is an int of Python's.
+    if len(shape) > _MOST_AXES or not all(type(extent) is int and 0 <= extent <= _MOST_BYTES for extent in shape):
+        raise Broken(f"the command's {name} has shape {str(shape)[:60]}, must have up to {_MOST_AXES} whole numbers from 0 to {_MOST_BYTES}")
+    return _Described(name, _DTYPES[dtype], tuple(shape))
 
 
 class _Stream:
@@ -126,6 +172,13 @@ class _Stream:
         self._read()
         return bool(self.buffer)
 
+    def rest(self) -> bool:
+        """Whether anything comes before the command ends or the time is over."""
+        with contextlib.suppress(Broken):
+            while not self.buffer:
+                self._more()
+        return bool(self.buffer)
+
     def send(self, data: bytes) -> None:
         view = memoryview(data)
         while view:
@@ -136,7 +189,7 @@ class _Stream:
                 self._wait(self.to, selectors.EVENT_WRITE)
                 self._read()
             except BrokenPipeError:
-                self._ended()
+                self._ended("closed its standard input")
 
     def line(self) -> bytes:
         while (end := self.buffer.find(b"\n")) < 0:
@@ -166,7 +219,7 @@ class _Stream:
         except BlockingIOError:
             return False
         if not data:
-            self._ended()
+            self._ended("closed its standard output")
         self.buffer += data
         return True
 
@@ -175,11 +228,21 @@ class _Stream:
         with selectors.DefaultSelector() as selector:
             selector.register(end, event)
             if left <= 0 or not selector.select(left):
-                raise Broken(f"the command does not answer within {self.timeout:g} s")
+                # What it started may hold the pipes that it left.
+                ended = self.process.poll()
+                raise Broken(f"the command does not answer within {self.timeout:g} s" if ended is None else f"the command {_end(ended)} before it had answered")
 
-    def _ended(self) -> None:
+    def _ended(self, closed: str) -> None:
         try:
             status = self.process.wait(1)
         except subprocess.TimeoutExpired:
-            raise Broken("the command closed its standard output") from None
-        raise Broken(f"the command ended with exit status {status} before it had answered")
+            raise Broken(f"the command {closed}") from None
+        raise Broken(f"the command {_end(status)} before it had answered")
+
+
+def _end(status: int) -> str:
+    if status >= 0:
+        return f"ended with exit status {status}"
+    with contextlib.suppress(ValueError):
+        return f"was ended by {signal.Signals(-status).name}"
+    return f"was ended by signal {-status}"

@@ -23,6 +23,28 @@ class CannotStart(Error):
     """Nor this: it never was there."""
 
 
+class _Ended(BaseException):
+    """Carries those two through hypothesis, which would ask again."""
+
+    def __init__(self, reason: Broken | CannotStart) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+def changing(first: object) -> AssertionError:
+    """What is held gave a wrong answer and, asked the same again, none."""
+    return AssertionError(f"asked again, it gives another answer; the first one was wrong: {first}")
+
+
+@contextmanager
+def of_case(case: Callable[[], str]) -> Iterator[None]:
+    """What cannot be asked any more says at which case."""
+    try:
+        yield
+    except Broken as broken:
+        raise Broken(f"{broken}\n{case()}") from None
+
+
 @dataclass
 class Settings:
     """seed: of everything that is drawn; the same seed draws the same cases. examples: cases that hypothesis draws for each law; a law draws many more by
@@ -53,11 +75,17 @@ def replay_line() -> str:
 
 @contextmanager
 def told(explain: Callable[[], str] = str) -> Iterator[None]:
-    """Behind what is wrong stand what explains it, asked once, and how to repeat it."""
+    """Behind what is wrong stand what explains it, asked once, and how to repeat it. Who gave no answer is asked nothing more."""
     try:
         yield
+    except Broken as failed:
+        raise AssertionError(f"{failed}\n{replay_line()}") from failed.__cause__
     except AssertionError as failed:
-        raise AssertionError(f"{failed}\n{explain()}{replay_line()}") from failed.__cause__
+        try:
+            why = explain()
+        except AssertionError:  # it answers otherwise by now, or not at all
+            why = ""
+        raise AssertionError(f"{failed}\n{why}{replay_line()}") from failed.__cause__
 
 
 def compared(count: int) -> None:
@@ -65,7 +93,8 @@ def compared(count: int) -> None:
 
 
 def for_all(cases: st.SearchStrategy[Any], check: Callable[[Any], None]) -> None:
-    """Draws cases, checks each, and shrinks what fails; the error of the smallest case is what is raised."""
+    """Draws cases, checks each, and shrinks what fails; the error of the smallest case is what is raised. Who gives no answer ends it at once."""
+    failures: list[AssertionError] = []
 
     @hypothesis.settings(
         max_examples=settings.examples,
@@ -79,6 +108,17 @@ def for_all(cases: st.SearchStrategy[Any], check: Callable[[Any], None]) -> None
     @hypothesis.seed(settings.seed)
     @hypothesis.given(cases)
     def run(case: Any) -> None:
-        check(case)
+        try:
+            check(case)
+        except (Broken, CannotStart) as reason:
+            raise _Ended(reason) from None
+        except AssertionError as failed:
+            failures.append(failed)
+            raise
 
-    run()
+    try:
+        run()
+    except _Ended as ended:
+        raise ended.reason from None
+    except hypothesis.errors.Flaky:
+        raise changing(failures[-1]) from None
