@@ -42,6 +42,19 @@ std::unique_ptr<golden::VectorOp> op_of(const VectorOptions& options) {
   return golden::op_named(options.op, choices_of(options));
 }
 
+std::string which_formats(const VectorOptions& options, const golden::VectorOp& op) {
+  constexpr std::string_view kOcp = "e4m3fn";
+  std::string typed = options.op;
+  for (char& c : typed) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  const bool spelled =
+      typed.find(kOcp) != std::string::npos || typed.find("e4m3_fn") != std::string::npos || typed.find("e4m3-fn") != std::string::npos;
+  if (spelled || op.family() != "cast" || op.name().find(kOcp) == std::string::npos) return {};
+  return fmt::format(
+      "{} is {}: e4m3 is OCP's e4m3fn, whose top exponent holds numbers and one NaN; the e4m3 with IEEE 754's infinities is another "
+      "format, which is not known here",
+      options.op, op.name());
+}
+
 golden::SetChoice set_of(const VectorOptions& options) {
   golden::SetChoice choice{golden::set_kind_named(options.set), options.seed.value_or(kSeed)};
   if (options.seed && choice.kind != golden::SetKind::random)

@@ -28,6 +28,8 @@ void add_vector_options(Verb verb, VectorOptions& options);
 golden::OpOptions choices_of(const VectorOptions& options);
 /// Both throw Error(usage) for what was typed.
 std::unique_ptr<golden::VectorOp> op_of(const VectorOptions& options);
+/// Which format is meant where the operation was named by another word for it, and which is not; else empty.
+std::string which_formats(const VectorOptions& options, const golden::VectorOp& op);
 golden::SetChoice set_of(const VectorOptions& options);
 
 /// The options as they would be typed again: "f32_to_e4m3fn --profile ocp-rz --set random --seed 1 --count 1000".

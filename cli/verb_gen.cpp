@@ -1,6 +1,10 @@
 // mxact gen: the vectors of an operation on stdout, for a device that appends its answers.
 
+#include <fmt/core.h>
+
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <memory>
 
 #include "cli/document.hpp"
@@ -21,12 +25,14 @@ struct GenOptions {
 };
 
 void write(const std::string& text) {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) throw Error(ErrorCode::resource, "stdout cannot be written");
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size())
+    throw Error(ErrorCode::resource, fmt::format("stdout cannot be written: {}", std::strerror(errno)));
 }
 
 int generate(const GenOptions& options) {
   constexpr std::size_t kBuffer = std::size_t{1} << 20;
   const std::unique_ptr<golden::VectorOp> op = op_of(options.vectors);
+  if (const std::string which = which_formats(options.vectors, *op); !which.empty()) fmt::print(stderr, "mxact: {}\n", which);
   golden::VectorSet set(*op, set_of(options.vectors));
   const std::vector<golden::Column> columns = options.vectors.with_expected ? golden::file_columns(*op) : op->operands();
   std::string text = options.no_header ? "" : golden::header_text(*op, set, columns);
@@ -48,7 +54,9 @@ int generate(const GenOptions& options) {
 int describe_set(const GenOptions& options) {
   const std::unique_ptr<golden::VectorOp> op = op_of(options.vectors);
   const golden::VectorSet set(*op, set_of(options.vectors));
-  return show(verbs::set_document(*op, set, options.vectors.with_expected), options.out);
+  verbs::Document document = verbs::set_document(*op, set, options.vectors.with_expected);
+  if (std::string which = which_formats(options.vectors, *op); !which.empty()) document.note(std::move(which));
+  return show(document, options.out);
 }
 
 }  // namespace

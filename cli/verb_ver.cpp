@@ -59,7 +59,9 @@ int verify_stream(const VerOptions& options) {
     const std::string text = golden::coverage_file_text(golden::coverage_of(op, choices_of(options.vectors), set_of(options.vectors), report));
     support::write_file(options.coverage_out, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, options.out.force);
   }
-  return show(verbs::ver_document(*op, report, typed(options.vectors), options.coverage), options.out);
+  verbs::Document document = verbs::ver_document(*op, report, typed(options.vectors), options.coverage);
+  if (std::string which = which_formats(options.vectors, *op); !which.empty()) document.note(std::move(which));
+  return show(document, options.out);
 }
 
 }  // namespace

@@ -138,6 +138,47 @@ void overflowing_reciprocal(const Reciprocal& row, bool zeros_are_nan, const Blo
   if (row.zero_scale) answer[0] = 0;
 }
 
+/// Blocks that have a scale of their own, whatever their codes are.
+enum class Special { nan, infinity, zeros };
+
+bool is_special(Lanes block, const Format& source, Special kind) {
+  const auto any = [&](ValueClass cls) { return std::ranges::any_of(block, [&](std::uint32_t code) { return decode(source, code).cls == cls; }); };
+  if (kind == Special::nan) return any(ValueClass::nan);
+  if (kind == Special::infinity) return any(ValueClass::infinity) && !any(ValueClass::nan);
+  return std::ranges::all_of(block, [&](std::uint32_t code) { return magnitude_of(code, source) == 0; });
+}
+
+/// Such a block with another scale, its codes as they were.
+void add_special_scales(const BlockSubject& subject, std::vector<WrongRule>& rules) {
+  struct Row {
+    FaultClass cls;
+    std::string_view words;
+    Special kind;
+  };
+  constexpr std::array kRows{Row{FaultClass::nan, "a block with a NaN", Special::nan},
+                             Row{FaultClass::saturation, "a block with an infinity", Special::infinity},
+                             Row{FaultClass::scale, "a block of zeros", Special::zeros}};
+  const Format& scale = *subject.format->scale;
+  constexpr Conversion kPlain{Rounding::nearest_even, Overflow::saturate, NanRule::fixed, 0, 0, 0, false};
+  const std::uint32_t one = convert(f32::kOne, kF32, scale, kPlain);
+  struct Code {
+    std::string_view words;
+    std::uint32_t code;
+  };
+  for (const Row& row : kRows) {
+    for (const Code& to : {Code{"0", 0}, Code{"1", one}, Code{"the largest", max_finite_code(scale)}, Code{"NaN", max_finite_code(scale) + 1U}}) {
+      if (to.words == "NaN" && !is_nan_code(scale, to.code)) continue;
+      // The least power of two is what code 0 of E8M0 stands for.
+      const std::string words = to.code == 0 && scale.encoding == Encoding::exponent_only ? "code 0" : std::string(to.words);
+      rules.push_back({row.cls, fmt::format("the scale of {} is {}, its codes as they were", row.words, words),
+                       [subject, kind = row.kind, code = to.code](Lanes operands, Lanes right, MutableLanes answer) {
+                         std::ranges::copy(right, answer.begin());
+                         if (is_special(operands.first(static_cast<std::size_t>(subject.block)), *subject.source, kind)) answer[0] = code;
+                       }});
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<WrongRule> scale_step_rules(const BlockSubject& subject) {
@@ -174,6 +215,7 @@ std::vector<WrongRule> block_step_rules(const BlockSubject& subject) {
                      std::ranges::copy(right, answer.begin());
                      codes_of_unrounded_scale(subject, operands, answer);
                    }});
+  add_special_scales(subject, rules);
   for (const Reciprocal& row : kReciprocals) {
     for (const bool zeros_are_nan : {false, true}) {
       rules.push_back({FaultClass::scale, fmt::format("{}{}", row.words, zeros_are_nan ? ", of zeros NaN" : ""),

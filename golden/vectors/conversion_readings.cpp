@@ -107,14 +107,32 @@ Change as_sign_and_integer(const Fields& fields, const Value& /*value*/, const F
 Change smallest_is_zero(const Fields& fields, const Value& /*value*/, const Format& from) {
   return whole(fields, from) == 0 ? Change(Value{}) : std::nullopt;
 }
+Change infinity_as(const Value& value, ValueClass cls, bool keeps_sign) {
+  return value.cls == ValueClass::infinity ? Change(Value{0, 0, cls, keeps_sign && value.negative}) : std::nullopt;
+}
+Change infinity_is_nan(const Fields& /*fields*/, const Value& value, const Format& /*from*/) { return infinity_as(value, ValueClass::nan, true); }
+Change infinity_is_positive_nan(const Fields& /*fields*/, const Value& value, const Format& /*from*/) {
+  return infinity_as(value, ValueClass::nan, false);
+}
+Change infinity_is_zero(const Fields& /*fields*/, const Value& value, const Format& /*from*/) { return infinity_as(value, ValueClass::zero, true); }
+Change infinity_is_positive_zero(const Fields& /*fields*/, const Value& value, const Format& /*from*/) {
+  return infinity_as(value, ValueClass::zero, false);
+}
+Change infinity_loses_sign(const Fields& /*fields*/, const Value& value, const Format& /*from*/) {
+  return infinity_as(value, ValueClass::infinity, false);
+}
+Change infinity_is_a_number(const Fields& fields, const Value& value, const Format& from) {
+  if (value.cls != ValueClass::infinity) return std::nullopt;
+  return with_exponent(fields, from, static_cast<int>(fields.exponent) - from.bias);
+}
 Change nan_is_infinite(const Fields& /*fields*/, const Value& value, const Format& /*from*/) {
   return value.cls == ValueClass::nan ? Change(Value{0, 0, ValueClass::infinity, false}) : std::nullopt;
 }
 
 bool has_nan(const Format& format) { return format.specials != Specials::none; }
 
-/// Which formats a reading is one of.
-enum class Of { any, floating, exponent_only, signed_floating };
+/// Which formats a reading is one of. The top exponent of `full` ones holds numbers, that of `ieee` ones Inf and NaN.
+enum class Of { any, floating, exponent_only, signed_floating, full, signed_full, ieee };
 
 bool is_of(const Format& from, Of of) {
   switch (of) {
@@ -122,6 +140,9 @@ bool is_of(const Format& from, Of of) {
     case Of::floating: return from.encoding == Encoding::floating;
     case Of::exponent_only: return from.encoding == Encoding::exponent_only;
     case Of::signed_floating: return from.encoding == Encoding::floating && from.has_sign;
+    case Of::full: return from.encoding == Encoding::floating && from.specials != Specials::ieee;
+    case Of::signed_full: return is_of(from, Of::full) && from.has_sign;
+    case Of::ieee: return from.encoding == Encoding::floating && from.specials == Specials::ieee;
   }
   return false;
 }
@@ -144,13 +165,19 @@ constexpr std::array kReadings{
     Reading{FaultClass::subnormal, "subnormals are read as twice their value", Of::floating, false, subnormal_doubled},
     Reading{FaultClass::subnormal, "subnormals are read as half their value", Of::floating, false, subnormal_halved},
     Reading{FaultClass::scale, "code 0 is zero instead of the smallest power", Of::exponent_only, false, smallest_is_zero},
+    Reading{FaultClass::nan, "infinity gives NaN", Of::ieee, false, infinity_is_nan},
+    Reading{FaultClass::nan, "infinity gives NaN, without its sign", Of::ieee, false, infinity_is_positive_nan},
+    Reading{FaultClass::saturation, "infinity gives 0", Of::ieee, false, infinity_is_zero},
+    Reading{FaultClass::saturation, "infinity gives 0, without its sign", Of::ieee, false, infinity_is_positive_zero},
+    Reading{FaultClass::saturation, "infinity is read as a number, the next power of two", Of::floating, false, infinity_is_a_number},
+    Reading{FaultClass::sign, "infinity loses its sign", Of::signed_floating, false, infinity_loses_sign},
     Reading{FaultClass::nan, "the NaN code is infinity", Of::exponent_only, false, nan_is_infinite},
     Reading{FaultClass::nan, "the NaN code is read as a number", Of::any, false, nan_is_a_number},
-    Reading{FaultClass::nan, "the top exponent is reserved for NaN, but for mantissa 0", Of::floating, false, top_is_nan},
-    Reading{FaultClass::nan, "the top exponent is reserved for NaN, without its sign, but for mantissa 0", Of::signed_floating, false, top_is_positive_nan},
-    Reading{FaultClass::nan, "the top exponent is reserved for Inf and NaN, as in IEEE 754", Of::floating, false, top_is_special},
-    Reading{FaultClass::nan, "the top exponent is reserved for Inf and NaN, without its sign, as in IEEE 754", Of::signed_floating, false, top_is_positive_special},
-    Reading{FaultClass::nan, "the top exponent is reserved for NaN", Of::floating, false, top_is_all_nan},
+    Reading{FaultClass::nan, "the top exponent is reserved for NaN, but for mantissa 0", Of::full, false, top_is_nan},
+    Reading{FaultClass::nan, "the top exponent is reserved for NaN, without its sign, but for mantissa 0", Of::signed_full, false, top_is_positive_nan},
+    Reading{FaultClass::nan, "the top exponent is reserved for Inf and NaN, as in IEEE 754", Of::full, false, top_is_special},
+    Reading{FaultClass::nan, "the top exponent is reserved for Inf and NaN, without its sign, as in IEEE 754", Of::signed_full, false, top_is_positive_special},
+    Reading{FaultClass::nan, "the top exponent is reserved for NaN", Of::full, false, top_is_all_nan},
     Reading{FaultClass::scale, "the exponent is read without its bias", Of::any, true, without_bias},
     Reading{FaultClass::scale, "the exponent is read as a signed number without bias", Of::any, true, signed_exponent},
     Reading{FaultClass::scale, "the bias is one too large", Of::any, true, bias_too_large},
@@ -169,7 +196,7 @@ std::vector<OtherReading> other_readings(const Format& from) {
     if (!is_of(from, reading.of)) continue;
     for (const bool with_nan : {false, true}) {
       if (from.encoding == Encoding::fixed_point || (with_nan && !(reading.of_numbers && has_nan(from)))) continue;
-      others.push_back({reading.cls, fmt::format("{}{}", reading.name, with_nan ? ", NaN too" : ""),
+      others.push_back({reading.of == Of::ieee, reading.cls, fmt::format("{}{}", reading.name, with_nan ? ", NaN too" : ""),
                         [=, from = from](std::uint32_t code, const Value& value) -> std::optional<Value> {
                           if (reading.of_numbers && !with_nan && value.cls == ValueClass::nan) return std::nullopt;
                           return reading.change(fields_of(code, from), value, from);
@@ -178,15 +205,16 @@ std::vector<OtherReading> other_readings(const Format& from) {
   }
   for (const Format& other : all_formats()) {
     if (other == from || other.width != from.width) continue;
-    others.push_back({FaultClass::dialect, fmt::format("codes are read as {}", other.name),
+    others.push_back({false, FaultClass::dialect, fmt::format("codes are read as {}", other.name),
                       [other](std::uint32_t code, const Value&) { return std::optional(decode(other, code)); }});
   }
   return others;
 }
 
 void add_readings(const ConversionSubject& subject, std::vector<WrongRule>& rules) {
-  for (OtherReading& reading : other_readings(*subject.from))
-    rules.push_back(changed_value(reading.cls, std::move(reading.name), subject, std::move(reading.change)));
+  for (OtherReading& reading : other_readings(*subject.from)) {
+    if (!reading.of_infinities) rules.push_back(changed_value(reading.cls, std::move(reading.name), subject, std::move(reading.change)));
+  }
 }
 
 }  // namespace mx::golden

@@ -197,6 +197,29 @@ void add_overflows(const ConversionSubject& subject, std::vector<WrongRule>& rul
   }
 }
 
+/// What a device makes of infinities, apart from numbers that are too large.
+void add_infinities(const ConversionSubject& subject, std::vector<WrongRule>& rules) {
+  const Format from = *subject.from;
+  const Format to = *subject.to;
+  if (from.specials != Specials::ieee || from.encoding != Encoding::floating) return;
+  const auto add = [&](FaultClass cls, std::string name, std::uint32_t code, bool keeps_sign) {
+    const std::uint32_t sign = keeps_sign && to.has_sign ? 1U << (to.width - 1) : 0U;
+    rules.push_back({cls, std::move(name), [from, code, sign](Lanes operands, Lanes right, MutableLanes answer) {
+                       std::ranges::copy(right, answer.begin());
+                       const Value value = decode(from, operands[0]);
+                       if (value.cls == ValueClass::infinity) answer[0] = code | (value.negative ? sign : 0U);
+                     }});
+  };
+  if (is_nan_code(to, subject.how.nan_positive)) {
+    add(FaultClass::nan, "infinity gives NaN", subject.how.nan_positive, true);
+    if (to.has_sign) add(FaultClass::nan, "infinity gives NaN, without its sign", subject.how.nan_positive, false);
+  }
+  add(FaultClass::saturation, "infinity gives 0", 0, to.specials != Specials::nan_negative_zero);
+  if (to.has_sign) add(FaultClass::saturation, "infinity gives 0, without its sign", 0, false);
+  add(FaultClass::saturation, "infinity gives the largest value", max_finite_code(to), true);
+  if (to.specials == Specials::ieee) add(FaultClass::saturation, "infinity gives infinity", max_finite_code(to) + 1U, true);
+}
+
 void add_nans(const ConversionSubject& subject, std::vector<WrongRule>& rules) {
   const Format& to = *subject.to;
   std::vector<Conversion> seen{subject.how};
@@ -300,6 +323,7 @@ std::vector<WrongRule> conversion_wrong_rules(const ConversionSubject& subject, 
   add_unsigned_direction(subject, rules);
   add_lost_carry(subject, rules);
   add_steps(subject, rules);
+  add_infinities(subject, rules);
   add_readings(subject, rules);
   add_overflows(subject, rules);
   add_nans(subject, rules);

@@ -19,6 +19,7 @@ WrongRule changed_value(FaultClass cls, std::string name, const ConversionSubjec
 void add_steps(const ConversionSubject& subject, std::vector<WrongRule>& rules);
 /// A way to read the codes of a format that is not its own.
 struct OtherReading {
+  bool of_infinities;  ///< what an infinity is said to give: of a conversion add_infinities() says it by the answer
   FaultClass cls;
   std::string name;    ///< "the exponent is read without its bias"
   ValueChange change;  ///< none where it reads a code rightly

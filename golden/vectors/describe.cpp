@@ -69,12 +69,11 @@ std::vector<std::string> describe(const VectorOp& op, const Mismatch& mismatch) 
 }
 
 std::string describe(const Explanation& e) {
-  const std::string rights = e.contradicted == 0 ? fmt::format("all of {} right ones", e.matches)
-                                                 : fmt::format("{} of {} right ones", e.matches - e.contradicted, e.matches);
-  if (e.matches == 0)
-    return fmt::format("{}: {} {}: {} of {} wrong answers, and no right one to tell", name_of(e.cls), name_of(e.fit()), e.name, e.explained,
-                       e.mismatches);
-  return fmt::format("{}: {} {}: {} of {} wrong answers, and {}", name_of(e.cls), name_of(e.fit()), e.name, e.explained, e.mismatches, rights);
+  const std::string rights = e.matches == 0        ? "no right one to tell"
+                             : e.contradicted == 0 ? fmt::format("all of {} right ones", e.matches)
+                                                   : fmt::format("{} of {} right ones", e.matches - e.contradicted, e.matches);
+  return fmt::format("{}{}: {} {}: {} of {} wrong answers, and {}", e.beside.empty() ? "" : "what that leaves over: ", name_of(e.cls),
+                     name_of(e.fit()), e.name, e.explained, e.mismatches, rights);
 }
 
 }  // namespace mx::golden

@@ -38,6 +38,8 @@ constexpr std::size_t kSeconds = 24;
 constexpr std::size_t kJudged = 16;
 constexpr std::size_t kPairsShown = 3;
 constexpr double kGain = 0.1;
+/// Rules one behind the other that explain what those before them leave over.
+constexpr std::size_t kLeftovers = 3;
 
 /// Two faults in one device: each changes what it changes, or the second one works on the answers of the first.
 enum class Together { side_by_side, first_then_second, second_then_first };
@@ -168,9 +170,10 @@ Evidence::Kept Evidence::thinned(const Kept& kept) const {
   return few;
 }
 
-Evidence::Kept Evidence::unexplained(const WrongRule& rule) const {
+Evidence::Kept Evidence::unexplained(const Kept& kept, const WrongRule& rule) const {
   Kept rest;
-  for (Lanes left = mismatches_.lanes; !left.empty(); left = left.subspan(case_lanes_)) {
+  rest.stride = kept.stride;
+  for (Lanes left = kept.lanes; !left.empty(); left = left.subspan(case_lanes_)) {
     Kept one;
     one.lanes.assign(left.begin(), left.begin() + static_cast<std::ptrdiff_t>(case_lanes_));
     if (agreeing(one, rule) == 0) rest.lanes.insert(rest.lanes.end(), one.lanes.begin(), one.lanes.end());
@@ -231,13 +234,13 @@ bool Evidence::adds_little(const Explanation& pair, const Explanation& alone) co
   return (pair.contradicted - alone.contradicted) * matches_.stride * kGivenEach > given * mismatches_.stride;
 }
 
-void Evidence::add_pairs(const std::vector<WrongRule>& rules, std::vector<Explanation>& found) const {
+std::vector<WrongRule> Evidence::add_pairs(const std::vector<WrongRule>& rules, std::vector<Explanation>& found) const {
   Kept wrong = thinned(mismatches_);
   const Kept right = thinned(matches_);
   const std::vector<const WrongRule*> candidates = best_of(rules, wrong, right, kSeconds);
-  if (candidates.empty()) return;
+  if (candidates.empty()) return {};
   // What the best rule leaves over is what a second one is for, however little of the whole that is.
-  const Kept left = thinned(unexplained(*candidates.front()));
+  const Kept left = thinned(unexplained(mismatches_, *candidates.front()));
   std::vector<const WrongRule*> seconds = candidates;
   for (const WrongRule* rule : best_of(rules, left, right, kSeconds)) {
     if (std::ranges::find(seconds, rule) == seconds.end()) seconds.push_back(rule);
@@ -261,21 +264,50 @@ void Evidence::add_pairs(const std::vector<WrongRule>& rules, std::vector<Explan
   }
   std::ranges::stable_sort(pairs, [](const Pair& a, const Pair& b) { return a.score > b.score; });
   pairs.resize(std::min(pairs.size(), kJudged));
-  std::vector<Explanation> best;
+  struct Judged {
+    Explanation said;
+    const WrongRule* rule;
+  };
+  std::vector<Judged> best;
   for (const Pair& pair : pairs) {
-    best.push_back(judged(pair.rule, mismatches_, matches_));
-    for (const WrongRule* alone : {pair.first, pair.second}) best.back().refuted |= adds_little(best.back(), judged(*alone, mismatches_, matches_));
+    best.push_back({judged(pair.rule, mismatches_, matches_), &pair.rule});
+    Explanation& both = best.back().said;
+    for (const WrongRule* alone : {pair.first, pair.second}) both.refuted |= adds_little(both, judged(*alone, mismatches_, matches_));
   }
-  std::ranges::stable_sort(best, [](const Explanation& a, const Explanation& b) { return score(a) > score(b); });
+  std::ranges::stable_sort(best, [](const Judged& a, const Judged& b) { return score(a.said) > score(b.said); });
   // A pair that explains a little more than one rule alone says little, unless it explains all.
   const auto alone = std::ranges::max_element(found, {}, score);
   const double enough = alone == found.end() ? 0.0 : score(*alone) + kGain;
-  std::erase_if(best, [&](const Explanation& pair) {
-    const bool known = std::ranges::any_of(found, [&](const Explanation& one) { return one.name == pair.name; });
-    return known || pair.fit() == Fit::in_part || score(pair) < score(best.front()) || (score(pair) < enough && !pair.is_whole());
+  const double most = best.empty() ? 0.0 : score(best.front().said);
+  std::erase_if(best, [&](const Judged& pair) {
+    const bool known = std::ranges::any_of(found, [&](const Explanation& one) { return one.name == pair.said.name; });
+    return known || pair.said.fit() == Fit::in_part || score(pair.said) < most || (score(pair.said) < enough && !pair.said.is_whole());
   });
+  std::vector<WrongRule> added;
   for (std::size_t i = 0; i < best.size() && i < kPairsShown; ++i) {
-    if (i == 0 || best[i].name != best[i - 1].name) found.push_back(best[i]);
+    if (i > 0 && best[i].said.name == best[i - 1].said.name) continue;
+    found.push_back(best[i].said);
+    added.push_back(*best[i].rule);
+  }
+  return added;
+}
+
+/// Behind the best one, and again behind what is said of that: each has to stand for itself.
+void Evidence::add_leftovers(const std::vector<WrongRule>& rules, std::vector<Explanation>& found) const {
+  Kept left = mismatches_;
+  for (std::size_t at = 0; at < kLeftovers && found[at].fit() != Fit::in_part; ++at) {
+    const auto said = std::ranges::find(rules, found[at].name, &WrongRule::name);
+    if (said == rules.end()) return;  // answers that come late
+    left = unexplained(left, *said);
+    std::optional<Explanation> best;
+    for (const WrongRule& rule : rules) {
+      if (rule.cls == FaultClass::dialect || agreeing(left, rule) == 0) continue;
+      Explanation one = judged(rule, left, matches_);
+      if (one.fit() != Fit::in_part && (!best || score(one) > score(*best))) best = std::move(one);
+    }
+    if (!best) return;
+    best->beside = found[at].name;
+    found.insert(found.begin() + static_cast<std::ptrdiff_t>(at) + 1, std::move(*best));
   }
 }
 
@@ -291,9 +323,13 @@ std::vector<Explanation> Evidence::explanations() const {
     found.push_back(late_);
     found.back().refuted = late_.contradicted * kGivenEach > late_.explained;
   }
-  if (std::ranges::none_of(found, &Explanation::is_whole)) add_pairs(rules, found);
+  const bool is_told = std::ranges::any_of(found, &Explanation::is_whole);
+  if (!is_told) {
+    for (WrongRule& pair : add_pairs(rules, found)) rules.push_back(std::move(pair));
+  }
   std::ranges::stable_sort(found,
                            [](const Explanation& a, const Explanation& b) { return a.fit() != b.fit() ? a.fit() < b.fit() : score(a) > score(b); });
+  if (!is_told && !found.empty()) add_leftovers(rules, found);
   return found;
 }
 

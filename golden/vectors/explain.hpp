@@ -27,6 +27,7 @@ struct Explanation {
   std::uint64_t contradicted;  ///< right answers that the rule would have got wrong
   std::uint64_t matches;       ///< that were tried
   bool refuted = false;        ///< of all that the rule changes in the stream, too much was right as it was
+  std::string beside = {};     ///< the rule that leaves those mismatches over; empty: they are all that there are
 
   Fit fit() const;
   /// All of the wrong answers, and none of the right ones against it.
@@ -42,7 +43,8 @@ class Evidence {
   void add(Lanes operands, Lanes right, Lanes mask, Lanes answer, bool is_match);
 
   /// The rules that explain a mismatch, the best first: by their fit, then by the share of explained mismatches less the share of contradicted
-  /// right answers. Where no rule explains all, pairs of rules that explain more than either alone.
+  /// right answers. Where no rule explains all, pairs of rules that explain more than either alone; behind the best stands what explains the
+  /// mismatches that it leaves over, however few they are.
   std::vector<Explanation> explanations() const;
 
  private:
@@ -55,14 +57,16 @@ class Evidence {
   std::uint64_t count(const Kept& kept) const { return kept.lanes.size() / case_lanes_; }
   std::uint64_t agreeing(const Kept& kept, const WrongRule& rule) const;
   Kept thinned(const Kept& kept) const;
-  Kept unexplained(const WrongRule& rule) const;
+  Kept unexplained(const Kept& kept, const WrongRule& rule) const;
   Explanation judged(const WrongRule& rule, const Kept& wrong, const Kept& right) const;
   std::vector<WrongRule> differences() const;
   bool helps(const Kept& wrong, const WrongRule& rule) const;
   /// The rules that help and that right answers bear out, the best first.
   std::vector<const WrongRule*> best_of(const std::vector<WrongRule>& rules, const Kept& wrong, const Kept& right, std::size_t most) const;
   bool adds_little(const Explanation& pair, const Explanation& alone) const;
-  void add_pairs(const std::vector<WrongRule>& rules, std::vector<Explanation>& found) const;
+  /// The rules of the pairs that it adds.
+  std::vector<WrongRule> add_pairs(const std::vector<WrongRule>& rules, std::vector<Explanation>& found) const;
+  void add_leftovers(const std::vector<WrongRule>& rules, std::vector<Explanation>& found) const;
 
   const VectorOp* op_;
   std::size_t operand_lanes_;

@@ -51,6 +51,7 @@ support::Json to_json(nb::handle value, const std::string& where, const std::str
 void bind_call_cache(nb::module_& module);
 void bind_audit(nb::module_& module);
 void bind_blocks(nb::module_& module);
+void bind_causes(nb::module_& module);
 void bind_conversions(nb::module_& module);
 void bind_converter(nb::module_& module);
 void bind_flags(nb::module_& module);

@@ -47,6 +47,7 @@ NB_MODULE(_core, module) {
   bind_call_cache(module);
   bind_audit(module);
   bind_blocks(module);
+  bind_causes(module);
   bind_conversions(module);
   bind_converter(module);
   bind_flags(module);

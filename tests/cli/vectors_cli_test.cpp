@@ -144,9 +144,45 @@ TEST_CASE("answers from a file, and what several runs covered together") {
   const Run same = run_mxact("coverage merge '" + at("v1.json") + "' '" + at("v1.json") + "'");
   CHECK(same.status == 2);
   CHECK(same.err.find("named twice") != std::string::npos);
+  // The same vectors under two names, merged with a record that has them, and more of one seed, which begin with the same ones.
+  const std::string more = "e2m1_to_bf16 --set random --seed 2 --count 5";
+  CHECK(run_pipe("MXACT gen " + more + " | " + kDecoder + " | MXACT ver " + more + " --coverage-out '" + at("more.json") + "'").status == 0);
+  const std::string seed3 = "e2m1_to_bf16 --set random --seed 3 --count 3";
+  CHECK(run_pipe("MXACT gen " + seed3 + " | " + kDecoder + " | MXACT ver " + seed3 + " --coverage-out '" + at("seed3.json") + "'").status == 0);
+  std::filesystem::copy_file(at("directed.json"), at("copy.json"));
+  for (const auto& [first, second] :
+       {std::pair("directed.json", "copy.json"), std::pair("both.json", "copy.json"), std::pair("random.json", "more.json")}) {
+    const Run twice = run_mxact("coverage merge '" + at(first) + "' '" + at(second) + "'");
+    INFO(twice.err);
+    CHECK(twice.status == 2);
+    CHECK(twice.err.find(at(second) + " has the vectors of e2m1_to_bf16 (") != std::string::npos);
+    CHECK(twice.err.find(", and so has " + at(first) + ": they would count twice") != std::string::npos);
+  }
+  CHECK(run_json("coverage merge '" + at("both.json") + "' '" + at("seed3.json") + "'")["runs"].size() == 3);
   CHECK(run_mxact("coverage merge '" + at("v1.json") + "' -o page.txt").status == 2);
   CHECK(run_mxact("coverage merge").status == 2);
   CHECK(run_mxact("coverage").status == 2);
+}
+
+TEST_CASE("gen and ver say which e4m3 it is, and how NaN answers are compared") {
+  const Run gen = run_mxact("gen f32_to_e4m3");
+  CHECK(gen.status == 0);
+  CHECK(gen.out == run_mxact("gen f32_to_e4m3fn").out);
+  CHECK(gen.err ==
+        "mxact: f32_to_e4m3 is f32_to_e4m3fn: e4m3 is OCP's e4m3fn, whose top exponent holds numbers and one NaN; the e4m3 with IEEE 754's "
+        "infinities is another format, which is not known here\n");
+  for (const char* other : {"f32_to_e4m3fn", "f32_to_e4m3fnuz", "f32_to_e5m2", "quantize_mxfp8_e4m3"}) {
+    INFO(other);
+    CHECK(run_mxact("gen " + std::string(other)).err.empty());
+  }
+  CHECK(run_mxact("gen e4m3_to_f32").err.find("e4m3_to_f32 is e4m3fn_to_f32: ") != std::string::npos);
+  CHECK(run_json("gen f32_to_e4m3")["notes"].size() == 1);
+  const Run exact = through("e4m3_to_f32", "awk '/^[^\\/]/ { print $1, \"00000000\" }'");
+  CHECK(exact.status == 1);
+  CHECK(exact.out.starts_with("a NaN is right with the code 0x7fc00000 alone (--nan exact, the default; --nan free leaves sign and payload open)\n"));
+  CHECK((exact.out + exact.err).find("e4m3_to_f32 is e4m3fn_to_f32: ") != std::string::npos);
+  const Run free = through("e4m3fn_to_f32 --nan free", "awk '/^[^\\/]/ { print $1, \"00000000\" }'");
+  CHECK(free.out.starts_with("a NaN is right whatever its sign and payload (--nan free)\n"));
 }
 
 TEST_CASE("misuse of the vector verbs is one line") {

@@ -37,11 +37,13 @@ void add_mismatches(Document& document, const VectorOp& op, const CheckReport& r
 }
 
 void add_explanations(Document& document, const CheckReport& report) {
-  Table table{
-      "explanations",
-      {in_json("class"), in_json("rule"), in_json("fit"), in_json("explained"), in_json("mismatches"), in_json("contradicted"), in_json("matches")}};
-  for (const golden::Explanation& e : report.explanations)
-    table.add({golden::name_of(e.cls), e.name, golden::name_of(e.fit()), e.explained, e.mismatches, e.contradicted, e.matches});
+  Table table{"explanations",
+              {in_json("class"), in_json("rule"), in_json("fit"), in_json("explained"), in_json("mismatches"), in_json("contradicted"),
+               in_json("matches"), in_json("beside")}};
+  for (const golden::Explanation& e : report.explanations) {
+    table.add({golden::name_of(e.cls), e.name, golden::name_of(e.fit()), e.explained, e.mismatches, e.contradicted, e.matches,
+               e.beside.empty() ? Cell::none() : Cell(e.beside)});
+  }
   document.value(table.key, table.json());
   if (report.mismatched == 0) return;
   if (report.explanations.empty()) {
@@ -54,9 +56,26 @@ void add_explanations(Document& document, const CheckReport& report) {
     document.line("no rule that is known here gives half of the wrong answers and is borne out by the right ones");
   for (std::size_t i = 0; i < std::min(kExplanations, report.explanations.size()); ++i) {
     const golden::Explanation& one = report.explanations[i];
-    if (best.is_whole() && !one.is_whole()) break;
+    if (best.is_whole() && (!one.is_whole() || !one.beside.empty())) break;
     document.line(golden::describe(one));
   }
+}
+
+/// How NaN answers are compared, where the operation leaves a choice.
+std::string nan_line(const VectorOp& op) {
+  const auto setting = [&](std::string_view key) {
+    const auto found = std::ranges::find(op.settings(), key, &golden::OpSetting::key);
+    return found == op.settings().end() ? std::string() : found->value;
+  };
+  const std::string compared = setting("nan-compare"), codes = setting("nan");
+  if (compared == "free") return "a NaN is right whatever its sign and payload (--nan free)";
+  if (compared != "exact") return {};
+  const std::size_t comma = codes.find(',');
+  const std::string positive = codes.substr(0, comma), negative = comma == std::string::npos ? positive : codes.substr(comma + 1);
+  const std::string right = !positive.starts_with("0x") ? "its own bits alone"
+                            : positive == negative      ? fmt::format("the code {} alone", positive)
+                                                        : fmt::format("the codes {} and, where it is negative, {} alone", positive, negative);
+  return fmt::format("a NaN is right with {} (--nan exact, the default; --nan free leaves sign and payload open)", right);
 }
 
 void add_coverage(Document& document, const CheckReport& report, bool all_bins) {
@@ -119,6 +138,7 @@ Document ver_document(const VectorOp& op, const CheckReport& report, const std::
   document.value("mismatched", report.mismatched);
   document.value("why_mistrusted", report.why_mistrusted);
   document.value("reordered_from", report.reordered_from ? Json(*report.reordered_from) : Json());
+  if (const std::string nan = nan_line(op); !nan.empty() && report.mismatched > 0) document.line(nan);
   add_mismatches(document, op, report);
   add_explanations(document, report);
   add_coverage(document, report, all_bins);

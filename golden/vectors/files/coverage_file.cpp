@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -158,6 +159,21 @@ CoveredOp read_covered(const Json& json, Edition edition, const std::string& whe
   return one;
 }
 
+/// What tells a set from others: of random vectors the seed, since more of them begin with the same ones.
+std::string_view stream_of(std::string_view set) { return set.starts_with("random") ? set.substr(0, set.rfind(',')) : set; }
+
+/// Refuses vectors that are there already, in whatever file.
+void check_new(const CoveredOp& one, const std::filesystem::path& path, std::map<std::string, std::filesystem::path>& seen) {
+  std::string what = one.op->name();
+  for (const OpSetting& setting : one.op->settings()) what += fmt::format(" {}={}", setting.key, setting.value);
+  for (const CoverageRun& run : one.runs) {
+    const auto [known, is_new] = seen.emplace(fmt::format("{} {}", what, stream_of(run.set)), path);
+    if (is_new) continue;
+    throw Error(ErrorCode::usage, fmt::format("{} has the vectors of {} ({}), and so has {}: they would count twice", path.string(), one.name(),
+                                              run.set, known->second == path ? "it again" : known->second.string()));
+  }
+}
+
 bool is_same(const CoveredOp& a, const CoveredOp& b) { return a.op->name() == b.op->name() && a.op->settings() == b.op->settings(); }
 
 void add(CoverageRecord& all, CoveredOp one) {
@@ -226,6 +242,7 @@ CoverageRecord read_coverage_file(const std::filesystem::path& path) {
 CoverageRecord merge_coverage_files(const std::vector<std::filesystem::path>& paths) {
   CoverageRecord all{};
   std::set<std::filesystem::path> seen;
+  std::map<std::string, std::filesystem::path> streams;
   for (const std::filesystem::path& path : paths) {
     std::error_code ignored;
     if (!seen.insert(std::filesystem::weakly_canonical(path, ignored)).second)
@@ -235,7 +252,10 @@ CoverageRecord merge_coverage_files(const std::vector<std::filesystem::path>& pa
       fail(path.string(), fmt::format("coverage of vectors {}, where {} is of {}: their questions are not the same", name_of(record.edition),
                                       paths.front().string(), name_of(all.edition)));
     all.edition = record.edition;
-    for (CoveredOp& one : record.ops) add(all, std::move(one));
+    for (CoveredOp& one : record.ops) {
+      check_new(one, path, streams);
+      add(all, std::move(one));
+    }
   }
   return all;
 }

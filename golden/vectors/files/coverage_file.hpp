@@ -55,7 +55,7 @@ std::string coverage_file_text(const CoverageRecord& record);
 CoverageRecord read_coverage_file(const std::filesystem::path& path);
 
 /// Files as one record: runs of one operation under the same choices are counted together. Throws Error(input) naming both files where their
-/// editions differ, and Error(usage) where a file is named twice.
+/// editions differ, and Error(usage) where a file is named twice, or vectors are in two of them: the same set, of random ones the same seed.
 CoverageRecord merge_coverage_files(const std::vector<std::filesystem::path>& paths);
 
 /// For coverage_text, coverage_json and coverage_html: bins hit out of those that the directed set reaches.

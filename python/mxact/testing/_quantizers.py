@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
 
 from mxact import _core
-from mxact._arguments import Array, array, dtype_of, format_of, word
+from mxact._arguments import Array, array, dtype_of, flag, format_of, word
 from mxact._blocks import Quantized, TensorScale, _scale_for, quantize
 from mxact._error import Error
-from mxact._tables import profiles
 from mxact.testing._bits import bits_of, code_text, place_text
-from mxact.testing._runs import Broken, CannotStart, compared, for_all, settings, told
+from mxact.testing._causes import causes, distinct, same_profile, wrong_blocks
+from mxact.testing._runs import Broken, CannotStart, changing, compared, for_all, of_case, settings, told
 from mxact.testing._strategies import block_shape, blocks, hard_batch, source_of
 
 # Elements of a batch that is asked in one call, beside what hypothesis draws.
@@ -29,6 +29,8 @@ def assert_quantizer(
     profile: str = "ocp",
     source: str = "f32",
     tensor_scale: object = None,
+    all_failures: bool = False,
+    finite: bool = False,
 ) -> None:
     """fn quantizes every block as the profile's implementation does, codes and scales bit for bit.
 
@@ -40,19 +42,41 @@ def assert_quantizer(
     tensor_scale: None; a number or mxact.TensorScale that every call gets; or "given": a number is drawn for each call.
     Tried are some thousands of blocks, those of mxact.testing.blocks() among them: all powers of two, numbers at and beside every border of rounding
     and of the scale rule, subnormals, NaNs, infinities.
-    Raises AssertionError: the smallest case that was found, what is right, which profile's rule explains the answers, and the line that repeats it;
+    finite: no NaNs and no infinities among them. all_failures: does not end at the first failure; of each kind of failure (what a block is about, and
+    whether its scale or its codes are wrong) the smallest case that was found and how many there were.
+    Raises AssertionError: the smallest case that was found, what is right, the rule that gives these answers (as `mxact ver` finds it, and what explains
+    those that it leaves over), the profile whose answers they are, where what is wrong tells it from all others, and the line that repeats it;
     also for an fn that raises, or answers another shape or dtype. mxact.Error: unknown names, a profile without this recipe, a tensor scale that the
     recipe does not take or lacks. Source: the profile's row; `mxact formats --profile NAME` shows it.
     """
-    law = _Law.of(fn, format, profile, source, tensor_scale)
+    law = _Law.of(fn, format, profile, source, tensor_scale, flag("finite", finite))
+    every = flag("all_failures", all_failures)
     law.refuse_what_cannot_be()
     random = np.random.default_rng(settings.seed)
-    rows, columns = block_shape(law.format)
+    failures: dict[str, _Kind] = {}
     with told(law.explanation):
         for _ in range(_BATCHES):
-            law.check_batch(hard_batch(law.format, law.source, max(_BATCH // (rows * columns), 100), random), law.some_scale(random))
-        for_all(st.tuples(blocks(law.format, law.source), law.scales()), lambda case: law.check(*case))
+            law.check_batch(law.hard(_BATCH, random), law.some_scale(random), failures if every else None)
+        drawn = st.tuples(blocks(law.format, law.source).map(law.allowed), law.scales())
+        for_all(drawn, lambda case: law.check(*case) if not every else law.collect(case[0], case[1], failures))
+        if failures:
+            raise AssertionError(_all_text(law, failures))
     settings.held.append(f"quantizer {law.format} {law.profile} {law.source}")
+
+
+@dataclass
+class _Kind:
+    """Failures of one kind: how many, and the text of the smallest that was found."""
+
+    count: int
+    text: str
+
+
+def _all_text(law: _Law, failures: dict[str, _Kind]) -> str:
+    lines = [f"the quantizer of {law.format} differs from profile {law.profile} in {len(failures)} kind{'s' if len(failures) > 1 else ''} of failure:"]
+    for kind, found in failures.items():
+        lines += [f"* {kind}, {found.count} block{'s' if found.count > 1 else ''}", *(f"  {line}" for line in found.text.splitlines()[1:])]
+    return "\n".join(lines)
 
 
 def _with_one_number(value: float, encode: bool, decode: bool) -> TensorScale:
@@ -74,9 +98,10 @@ class _Law:
     fixed: TensorScale | None
     drawn: bool  # the tensor's number is drawn for each call
     given: object  # what fn gets of a fixed one
+    finite: bool = False
 
     @staticmethod
-    def of(fn: Callable[..., Any], format: str, profile: str, source: str, tensor_scale: object) -> _Law:
+    def of(fn: Callable[..., Any], format: str, profile: str, source: str, tensor_scale: object, finite: bool = False) -> _Law:
         if not callable(fn):
             raise Error(f"fn is of type {type(fn).__name__}, must be a function", place="fn")
         name, element, scale, _, _ = _core.block_format_facts(word("format", format))
@@ -85,7 +110,7 @@ class _Law:
         fixed = None if drawn else _scale_for(tensor_scale, name, called, kind)
         if drawn and not any(_core.recipe_needs(name, called, kind)):
             raise Error(f"profile {called} quantizes {name} without a tensor's scale: none can be given", place="tensor_scale")
-        return _Law(fn, name, called, kind, element, scale, fixed, drawn, tensor_scale)
+        return _Law(fn, name, called, kind, element, scale, fixed, drawn, tensor_scale, finite)
 
     def refuse_what_cannot_be(self) -> None:
         """Errors of the caller, before anything of fn's is looked at."""
@@ -101,6 +126,16 @@ class _Law:
     def some_scale(self, random: np.random.Generator) -> float:
         return float(np.float32(np.exp2(random.integers(-12, 13)) * random.choice([1.0, 1 + random.random()])))
 
+    def allowed(self, x: Array) -> Array:
+        """Zeros in the place of what is not finite, where that is asked."""
+        if self.finite:
+            x[~np.isfinite(x.astype(np.float32))] = 0
+        return x
+
+    def hard(self, elements: int, random: np.random.Generator) -> Array:
+        rows, columns = block_shape(self.format)
+        return self.allowed(hard_batch(self.format, self.source, max(elements // (rows * columns), 100), random))
+
     def right(self, x: Array, value: float, profile: str | None = None) -> Quantized:
         return quantize(x, self.format, profile or self.profile, tensor_scale=self.number(value))
 
@@ -109,12 +144,11 @@ class _Law:
         rows, columns = block_shape(self.format)
         own = x.copy()
         try:
-            given = self.fn(own) if self.given is None else self.fn(own, np.float32(value) if self.drawn else self.given)
-        except Broken as broken:
-            raise Broken(f"{broken}\nfor x = {_text(x)}") from broken
-        except CannotStart:
+            with of_case(lambda: f"for x = {_text(x)}"):
+                given = self.fn(own) if self.given is None else self.fn(own, np.float32(value) if self.drawn else self.given)
+        except (Broken, CannotStart):
             raise
-        except Exception as problem:
+        except (Exception, SystemExit) as problem:
             raise AssertionError(f"the quantizer raises {type(problem).__name__}: {problem}\nfor x = {_text(x)}") from problem
         if not isinstance(given, tuple) or len(given) != 2:
             raise AssertionError(f"the quantizer returns {type(given).__name__}, must return codes and scales")
@@ -135,77 +169,122 @@ class _Law:
 
     def check(self, x: Array, value: float) -> None:
         """Raises for the first difference."""
-        codes, scales = self.answer(x, value)
+        difference = self.difference(x, value, *self.answer(x, value))
+        compared(self.right(x, value).scales.size)
+        if difference:
+            raise AssertionError(difference)
+
+    def difference(self, x: Array, value: float, codes: Array, scales: Array) -> str:
+        """Nothing where they are right."""
         right = self.right(x, value)
-        compared(right.scales.size)
         wrong_scales, wrong_codes = scales != bits_of(right.scales), codes != bits_of(right.codes)
         if not wrong_scales.any() and not wrong_codes.any():
-            return
+            return ""
         lines = [f"the quantizer of {self.format} differs from profile {self.profile}:"]
         if wrong_scales.any():
             lines.append(_first("scales", scales, right.scales, wrong_scales, self.scale))
         if wrong_codes.any():
             lines.append(_first("codes", codes, right.codes, wrong_codes, self.element, x))
         scale = f"\ntensor scale: {value!r}" if self.drawn else ""
-        raise AssertionError("\n".join(lines) + f"\nx = {_text(x)}{scale}")
+        return "\n".join(lines) + f"\nx = {_text(x)}{scale}"
 
-    def check_batch(self, x: Array, value: float) -> None:
-        """The same for many blocks at once; the first that is wrong is made as small as it goes."""
-        codes, scales = self.answer(x, value)
+    def check_batch(self, x: Array, value: float, failures: dict[str, _Kind] | None) -> None:
+        """The same for many blocks at once; the first that is wrong is made as small as it goes. With `failures` all are noted, and none is raised."""
+        if failures is not None:
+            self.collect(x, value, failures)
+            return
+        answers = self.answer(x, value)
         right = self.right(x, value)
         compared(right.scales.size)
-        rows = block_shape(self.format)[0]
-        blocks_wrong = (codes != bits_of(right.codes)).reshape(right.scales.size, -1).any(axis=1) | (scales != bits_of(right.scales)).reshape(-1)
-        if not blocks_wrong.any():
+        wrong = wrong_blocks(answers, right)
+        if not wrong.any():
             return
-        first = int(np.argmax(blocks_wrong)) * rows
-        self.check(self.smallest(x[first : first + rows], value), value)
+        first = self.block(x, right.scales.shape, int(np.argmax(wrong)))
+        self.check(self.smallest(first, value, lambda x: self.is_wrong(x, value)), value)
         # A quantizer whose answer for the block depends on what stands beside it.
         self.check(x, value)
+        raise changing(self.difference(x, value, *answers))
 
-    def smallest(self, block: Array, value: float) -> Array:
+    def block(self, x: Array, scales: tuple[int, ...], number: int) -> Array:
+        """One of a tensor that has so many blocks down and across."""
+        rows, columns = x.shape[0] // scales[0], x.shape[1] // scales[1]
+        top, left = number // scales[1] * rows, number % scales[1] * columns
+        return np.ascontiguousarray(x[top : top + rows, left : left + columns])
+
+    def collect(self, x: Array, value: float, failures: dict[str, _Kind]) -> None:
+        """Notes what is wrong, by kind."""
+        try:
+            answers = self.answer(x, value)
+        except Broken:
+            raise
+        except AssertionError as failed:
+            failures.setdefault(str(failed).splitlines()[0], _Kind(0, str(failed))).count += 1
+            return
+        right = self.right(x, value)
+        compared(right.scales.size)
+        for kind, wrong in distinct(x, answers, right).items():
+            if kind not in failures:
+                small = self.smallest(self.block(x, right.scales.shape, wrong[0]), value, lambda x, kind=kind: self.is_of_kind(x, value, kind))  # type: ignore[misc]
+                failures[kind] = _Kind(0, self.said_of(small, value) or str(changing(self.difference(x, value, *answers))))
+            failures[kind].count += len(wrong)
+
+    def said_of(self, x: Array, value: float) -> str:
+        """Nothing where it is right, or raises."""
+        try:
+            return self.difference(x, value, *self.answer(x, value))
+        except Broken:
+            raise
+        except AssertionError:
+            return ""
+
+    def is_of_kind(self, x: Array, value: float, kind: str) -> bool:
+        try:
+            return kind in distinct(x, self.answer(x, value), self.right(x, value))
+        except Broken:
+            raise
+        except AssertionError:
+            return False
+
+    def smallest(self, block: Array, value: float, is_wrong: Callable[[Array], bool]) -> Array:
         """The largest element near 1 if the failure is the same there, and zeros in the place of as many elements as it can do without."""
         numbers = np.asarray(block, np.float32)
         largest = np.abs(numbers[np.isfinite(numbers)]).max(initial=0)
         with np.errstate(all="ignore"):
             near = np.array(np.ldexp(numbers, -np.frexp(largest)[1]), block.dtype)
-        best = near if self.is_wrong(near, value) else block.copy()
+        best = near if is_wrong(near) else block.copy()
         for index in np.argwhere(bits_of(best) != 0):
             fewer = best.copy()
             fewer[tuple(index)] = 0
-            if self.is_wrong(fewer, value):
+            if is_wrong(fewer):
                 best = fewer
         return best
 
     def is_wrong(self, x: Array, value: float) -> bool:
         try:
             codes, scales = self.answer(x, value)
+        except Broken:
+            raise
         except AssertionError:
             return False
         right = self.right(x, value)
         return bool((codes != bits_of(right.codes)).any() or (scales != bits_of(right.scales)).any())
 
     def explanation(self) -> str:
-        """Which other profile gives what fn gives, over a batch of hard blocks and over one of ordinary ones."""
-        rows, columns = block_shape(self.format)
+        """The rule that gives what fn gives, over a batch of hard blocks or its finite ones, and the profile, over them or ordinary ones."""
         random = np.random.default_rng(7)
-        hard = hard_batch(self.format, self.source, max(64000 // (rows * columns), 16), random)
-        for x, kind in ((hard, "hard"), (np.array(random.standard_normal(hard.shape), dtype_of(self.source)), "ordinary")):
-            try:
-                codes, scales = self.answer(x, 1.0)
-            except AssertionError:
-                return ""
-            same = [profile for profile in profiles() if profile != self.profile and self.agrees(x, codes, scales, profile)]
+        hard = self.hard(64000, random)
+        numbers = np.array(random.standard_normal(hard.shape), dtype_of(self.source))
+        finite = replace(self, finite=True).allowed(hard.copy())
+        lines: list[str] = []
+        for x, of in ((hard, ""), (finite, "of finite blocks: ")):
+            if not lines:
+                lines = [of + line for line in causes(x, self.format, self.profile, self.source, self.answer(x, 1.0), self.number(1.0))]
+        for x, kind in ((hard, "hard"), (numbers, "ordinary")):
+            same = same_profile(hard, x, self.profile, self.answer(x, 1.0), lambda x, profile: self.right(x, 1.0, profile))
             if same:
-                return f"it is profile {', '.join(same)} on {scales.size} {kind} blocks\n"
-        return ""
-
-    def agrees(self, x: Array, codes: Array, scales: Array, profile: str) -> bool:
-        try:
-            right = self.right(x, 1.0, profile)
-        except Error:
-            return False
-        return bool(np.array_equal(codes, bits_of(right.codes)) and np.array_equal(scales, bits_of(right.scales)))
+                lines.append(f"it is profile {', '.join(same)} on {self.right(x, 1.0).scales.size} {kind} blocks")
+                break
+        return "".join(f"{line}\n" for line in lines)
 
 
 def _first(name: str, found: Array, right: Array, wrong: Array, format: str, x: Array | None = None) -> str:
