@@ -18,6 +18,8 @@ constexpr std::array kTopics{
               "130  interrupted (SIGINT), 143 ended from outside (SIGTERM); what was complete stays, what was not is gone"},
     HelpTopic{"verdicts", "the words that end a check",
               "PASSED      everything was compared, bit for bit, and is equal\n"
+              "KNOWN TO DIFFER\n"
+              "            so it is, but a real kernel was seen to compute otherwise, at the places that are named\n"
               "FAILED      the first difference follows, with its place, both values and a command that repeats it\n"
               "MISTRUSTED  equal, but the data (all zero, all equal) would have hidden the faults that it stands for\n"
               "REFUSED     the backend takes no such checkpoint; the rule and the value follow\n"

@@ -11,7 +11,7 @@ constexpr std::array kLegend{
     GroundsWord{Grounds::run_by_parts, "run by parts", "parts of it were run and compared; what stood in for the rest is named"},
     GroundsWord{Grounds::read, "read", "read in the source that the row cites; nothing was run"},
     GroundsWord{Grounds::published, "published", "a public document or report says so"},
-    GroundsWord{Grounds::assumed, "assumed", "none of these"},
+    GroundsWord{Grounds::assumed, "assumed", "taken to be so: nobody ran it, read it in a source or published it"},
 };
 
 }  // namespace

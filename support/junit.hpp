@@ -34,6 +34,8 @@ struct JunitCase {
   std::string replay = {};          ///< the command that checks it again
   std::string file = {};            ///< that it is about
   std::optional<double> seconds{};  ///< where they were measured
+  std::string word = {};            ///< the verdict, where it has another one than others that end so: "KNOWN TO DIFFER"
+  std::vector<std::pair<std::string, std::string>> properties{};
 };
 
 /// What is said of a run as a whole.
@@ -96,28 +98,29 @@ inline std::string junit_counts(std::span<const JunitCase* const> cases) {
          xml_attribute("errors", count(CheckEnd::mistrusted)) + xml_attribute("skipped", count(CheckEnd::skipped));
 }
 
+/// <properties> of a suite or a case.
+inline std::string junit_properties(std::span<const std::pair<std::string, std::string>> properties, const std::string& indent) {
+  std::string xml = indent + "<properties>\n";
+  for (const auto& [key, value] : properties) xml += indent + "  <property" + xml_attribute("name", key) + xml_attribute("value", value) + "/>\n";
+  return xml + indent + "</properties>\n";
+}
+
 /// A <testcase> under a name of its own. What is mistrusted is an <error>: no difference was found, yet green it would be by luck.
 inline std::string junit_case(const JunitCase& one, const std::string& name) {
   std::string xml = "    <testcase" + xml_attribute("classname", one.group) + xml_attribute("name", name);
   if (!one.file.empty()) xml += xml_attribute("file", one.file);
   if (one.seconds) xml += xml_attribute("time", junit_seconds(*one.seconds));
-  if (one.end == CheckEnd::passed) return xml + "/>\n";
+  const std::string said = one.properties.empty() ? "" : "\n" + junit_properties(one.properties, "      ");
+  if (one.end == CheckEnd::passed) return xml + (said.empty() ? "/>\n" : ">" + said + "    </testcase>\n");
   std::string body;
   for (const auto& [label, text] : {std::pair("place: ", &one.place), std::pair("again: ", &one.replay)}) {
     if (!text->empty()) body += (body.empty() ? "" : "\n") + (label + *text);
   }
   const std::string tag = one.end == CheckEnd::failed ? "failure" : one.end == CheckEnd::mistrusted ? "error" : "skipped";
-  xml += "><" + tag + xml_attribute("message", one.message);
+  xml += ">" + said + (said.empty() ? "<" : "      <") + tag + xml_attribute("message", one.message);
   if (one.end == CheckEnd::failed) xml += xml_attribute("type", "FAILED");
   if (one.end == CheckEnd::mistrusted) xml += xml_attribute("type", "MISTRUSTED");
   return xml + (body.empty() ? "/>" : ">" + xml_text(body) + "</" + tag + ">") + "</testcase>\n";
-}
-
-/// <properties> of a suite.
-inline std::string junit_properties(const JunitRun& run) {
-  std::string xml = "    <properties>\n";
-  for (const auto& [key, value] : run.properties) xml += "      <property" + xml_attribute("name", key) + xml_attribute("value", value) + "/>\n";
-  return xml + "    </properties>\n";
 }
 
 /// <testsuites> with a <testsuite> for each group, in the order in which groups come. Names are made unique within their group: " (2)".
@@ -136,7 +139,7 @@ inline std::string junit_xml(const JunitRun& run, std::span<const JunitCase> cas
     xml += "  <testsuite" + xml_attribute("name", name) + junit_counts(members);
     if (!run.started.empty()) xml += xml_attribute("timestamp", run.started);
     xml += ">\n";
-    if (&name == &groups.front().first && !run.properties.empty()) xml += junit_properties(run);
+    if (&name == &groups.front().first && !run.properties.empty()) xml += junit_properties(run.properties, "    ");
     std::set<std::string> taken;
     for (const JunitCase* one : members) {
       std::string unique = one->name;

@@ -22,13 +22,16 @@
 namespace mx::sim {
 
 enum class Verdict {
-  passed,        ///< every comparison was bit-equal and could have failed
-  failed,        ///< a difference was found
-  mistrusted,    ///< nothing differed, but the data could not have told right from wrong
-  not_modelled,  ///< the backend's converter, or how it computes, is not in mxact yet
-  refused,       ///< the converter or the sharding cannot take these sizes
+  passed,           ///< every comparison was bit-equal and could have failed
+  known_to_differ,  ///< so it was, but a real kernel was seen to contradict what was executed
+  failed,           ///< a difference was found
+  mistrusted,       ///< nothing differed, but the data could not have told right from wrong
+  not_modelled,     ///< the backend's converter, or how it computes, is not in mxact yet
+  refused,          ///< the converter or the sharding cannot take these sizes
 };
 std::string_view name_of(Verdict verdict);
+/// Whether everything that was compared is equal: passed, known to differ or not.
+constexpr bool is_held(Verdict verdict) { return verdict == Verdict::passed || verdict == Verdict::known_to_differ; }
 
 /// Where a real kernel was seen to contradict what was executed, and whose outputs showed it.
 struct KnownPlace {
@@ -66,6 +69,9 @@ struct ConversionResult {
   std::int64_t outputs_differing = 0;
   double seconds = 0;  ///< that converting, restoring, comparing and executing took
 };
+
+/// Its verdict as it is said: what passed and is known to differ has a word of its own.
+Verdict said(const ConversionResult& result);
 
 /// The row that a conversion follows, or null.
 const families::BackendLayout* backend_of(const ConversionResult& result);
@@ -127,6 +133,8 @@ struct VerifyReport {
   Verdict verdict(const Cell& cell) const;
   /// Cells with that verdict; cells that the engine refuses are counted as refused.
   std::int64_t count(Verdict verdict) const;
+  /// Cells with one that is held.
+  std::int64_t held() const { return count(Verdict::passed) + count(Verdict::known_to_differ); }
   /// Faults that take trust from no cell.
   std::int64_t warnings() const;
   /// Cells in which the engine chooses a backend by itself and then fails, or its converter refuses the checkpoint: a finding about the engine.
@@ -134,6 +142,8 @@ struct VerifyReport {
   /// What the deciding cells say comes first: 1 a difference, 4 the engine raises, 5 no verdict, or nothing passed at all; then 1 for a difference in
   /// any other cell, else 0. Recorded outputs count as deciding cells.
   int exit_code() const;
+  /// Whether a deciding cell passed and is known to differ: the word for the run is the cell's, its exit code that of a pass.
+  bool is_known_to_differ() const;
 };
 
 /// One of equal parts of a run: of its layers, and of each layer's conversions, in their order.

@@ -10,6 +10,7 @@ namespace mx::sim {
 std::string_view name_of(Verdict verdict) {
   switch (verdict) {
     case Verdict::passed: return "PASSED";
+    case Verdict::known_to_differ: return "KNOWN TO DIFFER";
     case Verdict::failed: return "FAILED";
     case Verdict::mistrusted: return "MISTRUSTED";
     case Verdict::not_modelled: return "NOT YET MODELLED";
@@ -18,8 +19,12 @@ std::string_view name_of(Verdict verdict) {
   return "?";
 }
 
+Verdict said(const ConversionResult& result) {
+  return result.verdict == Verdict::passed && !result.known_to_differ.empty() ? Verdict::known_to_differ : result.verdict;
+}
+
 Verdict VerifyReport::verdict(const Cell& cell) const {
-  if (cell.conversion) return conversions[*cell.conversion].verdict;
+  if (cell.conversion) return said(conversions[*cell.conversion]);
   return Verdict::refused;
 }
 
@@ -36,6 +41,10 @@ std::int64_t VerifyReport::broken_choices() const {
       cells, [&](const Cell& cell) { return cell.request == "auto" && !cell.backend.empty() && verdict(cell) == Verdict::refused; });
 }
 
+bool VerifyReport::is_known_to_differ() const {
+  return std::ranges::any_of(cells, [&](const Cell& cell) { return cell.decides && verdict(cell) == Verdict::known_to_differ; });
+}
+
 int VerifyReport::exit_code() const {
   const auto any_expected = [&](Verdict wanted) { return std::ranges::find(expected, wanted, &ExpectedResult::verdict) != expected.end(); };
   const auto decided = [&](Verdict wanted) {
@@ -47,7 +56,7 @@ int VerifyReport::exit_code() const {
   if (raises) return 4;
   if (decided(Verdict::mistrusted) || decided(Verdict::not_modelled) || any_expected(Verdict::mistrusted)) return 5;
   if (count(Verdict::failed) > 0) return 1;
-  return count(Verdict::passed) == 0 ? 5 : 0;
+  return held() == 0 ? 5 : 0;
 }
 
 void add_later(ConversionResult& result, const ConversionResult& later) {

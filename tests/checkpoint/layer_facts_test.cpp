@@ -93,7 +93,7 @@ TEST_CASE("no cell passes on its bytes alone") {
       published_draft(published_form(id)).write(directory.path());
       const sim::VerifyReport report = sim::verify(checkpoint::Checkpoint(directory.path()), on(platform));
       for (const sim::Cell& cell : report.cells) {
-        if (!cell.conversion || report.verdict(cell) != sim::Verdict::passed) continue;
+        if (!cell.conversion || !sim::is_held(report.verdict(cell))) continue;
         INFO(cell.backend);
         CHECK(report.conversions[*cell.conversion].outputs_compared > 0);
       }
@@ -120,7 +120,7 @@ TEST_CASE("the router of fused experts needs no bias where the model has none") 
   draft.write(directory.path());
   const sim::VerifyReport report = sim::verify(checkpoint::Checkpoint(directory.path()), on("SM100"));
   CHECK(report.router_source == "checkpoint: llama4");
-  CHECK(report.count(sim::Verdict::passed) > 0);
+  CHECK(report.held() > 0);
 }
 
 // Source: vllm at 7ca49fbe4 models/nemotron_h.py, moe_latent_size.

@@ -48,7 +48,8 @@ void add_plain(Draft& draft, const std::string& prefix) {
 }
 
 void add_tensors(Draft& draft, const std::string& id, const std::string& before, int layer) {
-  for (support::TensorData& tensor : published_tensors(published_form(id), before, layer)) draft.shards["model.safetensors"].push_back(std::move(tensor));
+  for (support::TensorData& tensor : published_tensors(published_form(id), before, layer))
+    draft.shards["model.safetensors"].push_back(std::move(tensor));
 }
 
 std::vector<std::string> texts_of(const std::vector<checkpoint::LayerGroup>& layer_groups) {
@@ -141,7 +142,7 @@ TEST_CASE("every published form is verified, by the scheme that its configuratio
       CHECK(report.count(sim::Verdict::refused) == static_cast<std::int64_t>(report.cells.size()));
       CHECK(report.exit_code() == 4);
     } else {
-      CHECK(report.count(sim::Verdict::passed) > 0);
+      CHECK(report.held() > 0);
     }
   }
   // Weights alone are another deployment: the engine takes another kernel.
@@ -365,7 +366,8 @@ TEST_CASE("codes that are quantized again are the nearest ones") {
   // NaN is clamped to the largest number; 2^-26 is below half of fp16's smallest one, so that the engine's product is 0.
   CHECK(int{four_fifths[0x7F]} == 0x7E);
   // No number stays of NaN, though 448 * 15 is 480 * 14, and 480 what its bits would be.
-  const checkpoint::RequantizedCount count = checkpoint::count_requantized({0, 0, bits(14 * 0x1p-10F), bits(15 * 0x1p-10F)}, std::vector<std::uint8_t>{0x7F, 0});
+  const checkpoint::RequantizedCount count =
+      checkpoint::count_requantized({0, 0, bits(14 * 0x1p-10F), bits(15 * 0x1p-10F)}, std::vector<std::uint8_t>{0x7F, 0});
   CHECK(count.changed == 1);
   CHECK(count.kept == 0);
   CHECK(int{checkpoint::requantized_codes(bits(0x1p-26F), bits(0x1p-20F))[0x40]} == 0);

@@ -126,6 +126,11 @@ TEST_CASE("laws and reports write the same JUnit") {
   CHECK(text_of(xml).find("again: RC_PARAMS='reproduce=") != std::string::npos);
   REQUIRE(run_mxact("report " + quoted(kRoot / "docs/examples/report/doctor.json") + " --force -o " + quoted(xml)).status == 0);
   check_valid(xml);
+  // A case that passed with a word of its own has properties.
+  REQUIRE(run_mxact("verify " + mx::tests::tiny() + " --platform SM90 --backend MARLIN --tp 1 --layers 1 --force --junit " + quoted(xml)).status ==
+          0);
+  check_valid(xml);
+  CHECK(text_of(xml).find("<property name=\"verdict\" value=\"KNOWN TO DIFFER\"/>") != std::string::npos);
 }
 
 TEST_CASE("files of checks are not overwritten, and what cannot be written is said before the work") {

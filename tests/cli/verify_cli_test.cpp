@@ -1,4 +1,7 @@
 #include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
 #include <string>
 
 #include "support/json.hpp"
@@ -71,8 +74,8 @@ TEST_CASE("verify's cells add up, in JSON as in the table") {
   const mx::support::Json report = run_json("verify " + tiny() + " --platform SM100 --platform gfx950 --layers 1");
   const auto& totals = report["totals"];
   CHECK(totals["cells"] == report["cells"].size());
-  CHECK(totals["passed"].get<int>() + totals["failed"].get<int>() + totals["mistrusted"].get<int>() + totals["refused"].get<int>() +
-            totals["not_modelled"].get<int>() ==
+  CHECK(totals["passed"].get<int>() + totals["known_to_differ"].get<int>() + totals["failed"].get<int>() + totals["mistrusted"].get<int>() +
+            totals["refused"].get<int>() + totals["not_modelled"].get<int>() ==
         totals["cells"].get<int>());
   for (const auto& cell : report["cells"]) {
     if (!cell.contains("conversion")) continue;
@@ -133,10 +136,46 @@ TEST_CASE("verify says what each result stands on, and where real kernels differ
   }
   const Run run = run_mxact(cells);
   CHECK(run.out.find("\n  TRITON, MARLIN: scale bytes 0 and 255: ") != std::string::npos);
+  CHECK(run.status == 0);
+  CHECK(json["verdict"] == "KNOWN TO DIFFER");
+  CHECK(json["totals"]["passed"] == 0);
+  CHECK(json["totals"]["known_to_differ"] == 2);
+  for (const mx::support::Json& cell : json["cells"]) CHECK(cell["verdict"] == "KNOWN TO DIFFER");
+  CHECK(run.out.find("2 cells: 0 passed, 2 known to differ, 0 failed,") != std::string::npos);
+  // The legend: each word says its own meaning, in lines of a terminal, a screen of them.
+  const std::string legend = run.out.substr(run.out.find("not yet modelled\n") + 17);
+  std::istringstream lines(legend);
+  std::size_t count = 0;
+  for (std::string line; std::getline(lines, line); ++count) {
+    INFO(line);
+    CHECK(line.size() <= 80);
+    CHECK(line.find("none of these") == std::string::npos);
+  }
+  CHECK(count <= 24);
   // Under a contract that was asked for, nothing is said of the backend's own arithmetic.
   const mx::support::Json asked = run_json(cells + " --contract exact");
+  CHECK(asked["verdict"] == "PASSED");
   for (const mx::support::Json& one : asked["conversions"]) {
+    CHECK(one["verdict"] == "PASSED");
     CHECK(one["grounds"].empty());
     CHECK(one["known_to_differ"].empty());
   }
+}
+
+TEST_CASE("what is known to differ is a property of its case in JUnit, and counted apart in Markdown") {
+  const ScratchDirectory scratch;
+  const std::string xml = (scratch.path() / "verify.xml").string(), page = (scratch.path() / "verify.md").string();
+  const std::string verify = "verify " + tiny() + " --platform SM90 --backend MARLIN --tp 1 --layers 1";
+  REQUIRE(run_mxact(verify + " --junit '" + xml + "' --markdown '" + page + "'").status == 0);
+  const auto text_of = [](const std::string& path) {
+    std::ifstream stream(path);
+    return std::string(std::istreambuf_iterator<char>(stream), {});
+  };
+  const std::string junit = text_of(xml), markdown = text_of(page);
+  INFO(junit << markdown);
+  CHECK(junit.find("<property name=\"verdict\" value=\"KNOWN TO DIFFER\"/>") != std::string::npos);
+  CHECK(junit.find("<property name=\"known to differ\" value=\"scale bytes 0 and 255: ") != std::string::npos);
+  CHECK(junit.find("failures=\"0\" errors=\"0\" skipped=\"0\"") != std::string::npos);
+  CHECK(markdown.find("of these KNOWN TO DIFFER") != std::string::npos);
+  CHECK(markdown.starts_with("### mxact verify: KNOWN TO DIFFER\n"));
 }

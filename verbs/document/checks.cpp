@@ -95,6 +95,15 @@ std::string cases_markdown(const std::vector<JunitCase>& cases) {
     head.emplace_back(word_of(end));
     counts.push_back(std::to_string(std::ranges::count(cases, end, &JunitCase::end)));
   }
+  // What ended as others do and has a word of its own stands beside them.
+  std::vector<std::string> words;
+  for (const JunitCase& one : cases) {
+    if (!one.word.empty() && std::ranges::find(words, one.word) == words.end()) words.push_back(one.word);
+  }
+  for (const std::string& word : words) {
+    head.push_back("of these " + word);
+    counts.push_back(std::to_string(std::ranges::count(cases, word, &JunitCase::word)));
+  }
   std::string text = markdown_table({head, counts});
   std::vector<std::vector<std::string>> rows{{"", "case", "why", "place", "again"}};
   for (const JunitCase& one : cases) {

@@ -28,7 +28,7 @@ class Sheet {
     y_ += 10;
     legend();
     for (const VerdictGrid& grid : verdict_grids(run_)) draw_grid(grid);
-    const std::string description = "backend x platform: passed, failed, mistrusted, refused or not yet modelled";
+    const std::string description = "backend x platform: passed, known to differ, failed, mistrusted, refused or not yet modelled";
     return {std::move(svg_), width_, y_ + kMargin, "mxact verify", description, &kChartLook};
   }
 

@@ -11,6 +11,7 @@
 #include "verbs/convert/convert_document.hpp"
 #include "verbs/layout/subject.hpp"
 #include "verbs/select/engine_notes.hpp"
+#include "verbs/verify/legend.hpp"
 
 namespace mx::verbs {
 namespace {
@@ -43,6 +44,7 @@ Json losses_json(const ConversionResult& result) {
 std::string evidence(const ConversionResult& result) {
   switch (result.verdict) {
     case Verdict::passed:
+    case Verdict::known_to_differ:
       return fmt::format("{} units, {} outputs{}{}{}{}{}", result.units_compared, result.outputs_compared, result.execution.empty() ? "" : ": ",
                          result.execution, result.detail.empty() ? "" : "; ", result.detail, losses_text(result));
     case Verdict::failed:
@@ -190,7 +192,7 @@ Json conversion_json(const ConversionResult& result) {
           {"intermediate", result.sizes.intermediate},
           {"rounded_intermediate", result.padded.intermediate},
           {"layout", layout_json(result)},
-          {"verdict", sim::name_of(result.verdict)},
+          {"verdict", sim::name_of(sim::said(result))},
           {"detail", result.detail},
           {"not_asked", result.not_asked},
           {"losses", losses_json(result)},
@@ -206,7 +208,8 @@ Json conversion_json(const ConversionResult& result) {
 
 CheckEnd end_of(Verdict verdict) {
   switch (verdict) {
-    case Verdict::passed: return CheckEnd::passed;
+    case Verdict::passed:
+    case Verdict::known_to_differ: return CheckEnd::passed;
     case Verdict::failed: return CheckEnd::failed;
     case Verdict::mistrusted: return CheckEnd::mistrusted;
     case Verdict::refused:
@@ -228,6 +231,12 @@ support::JunitCase case_of(const VerifyReport& report, const sim::VerifyRequest&
   one.name = fmt::format("{} ({})", result.backend, cell.request);
   one.message = fmt::format("{}: {}", sim::name_of(verdict), evidence(result));
   if (result.seconds > 0) one.seconds = result.seconds;
+  if (verdict == Verdict::known_to_differ) {
+    one.word = sim::name_of(verdict);
+    one.properties.emplace_back("verdict", one.word);
+    for (const sim::KnownPlace& place : result.known_to_differ)
+      one.properties.emplace_back(kKnownToDiffer, fmt::format("{} ({})", place.where, place.source));
+  }
   if (verdict == Verdict::failed) one.place = result.detail;
   if (verdict == Verdict::failed || verdict == Verdict::mistrusted) one.replay = replay(asked, report.engine, cell);
   return one;
@@ -269,24 +278,6 @@ void add_expected(Document& document, const VerifyReport& report) {
                               report.checkpoint});
   }
   document.value(table.key, table.json());
-}
-
-/// The words of the legend that the report uses, and each place where a real kernel differs with the backends that it is true of.
-void add_legend(Document& document, const VerifyReport& report) {
-  for (const GroundsWord& word : grounds_legend()) {
-    const auto stands_on = [&](const ConversionResult& result) { return std::ranges::find(result.grounds, word.grounds) != result.grounds.end(); };
-    if (std::ranges::any_of(report.conversions, stands_on)) document.line(fmt::format("{}: {}", word.name, word.meaning));
-  }
-  std::vector<std::pair<sim::KnownPlace, std::vector<std::string>>> places;
-  for (const ConversionResult& result : report.conversions) {
-    for (const sim::KnownPlace& place : result.known_to_differ) {
-      auto known = std::ranges::find(places, place, [](const auto& entry) { return entry.first; });
-      if (known == places.end()) known = places.insert(places.end(), {place, {}});
-      if (std::ranges::find(known->second, result.backend) == known->second.end()) known->second.push_back(result.backend);
-    }
-  }
-  if (!places.empty()) document.line(fmt::format("{}: {}", kKnownToDiffer, kKnownToDifferMeaning));
-  for (const auto& [place, backends] : places) document.line(fmt::format("  {}: {} ({})", fmt::join(backends, ", "), place.where, place.source));
 }
 
 }  // namespace
@@ -344,18 +335,20 @@ Document verify_document(const VerifyReport& report, const sim::VerifyRequest& a
   add_expected(document, report);
   document.value("totals", {{"cells", report.cells.size()},
                             {"passed", report.count(Verdict::passed)},
+                            {"known_to_differ", report.count(Verdict::known_to_differ)},
                             {"failed", report.count(Verdict::failed)},
                             {"mistrusted", report.count(Verdict::mistrusted)},
                             {"refused", report.count(Verdict::refused)},
                             {"not_modelled", report.count(Verdict::not_modelled)}});
-  document.line(fmt::format("{} {}: {} passed, {} failed, {} mistrusted, {} refused, {} not yet modelled", report.cells.size(),
-                            report.cells.size() == 1 ? "cell" : "cells", report.count(Verdict::passed), report.count(Verdict::failed),
-                            report.count(Verdict::mistrusted), report.count(Verdict::refused), report.count(Verdict::not_modelled)));
+  document.line(fmt::format("{} {}: {} passed, {} known to differ, {} failed, {} mistrusted, {} refused, {} not yet modelled", report.cells.size(),
+                            report.cells.size() == 1 ? "cell" : "cells", report.count(Verdict::passed), report.count(Verdict::known_to_differ),
+                            report.count(Verdict::failed), report.count(Verdict::mistrusted), report.count(Verdict::refused),
+                            report.count(Verdict::not_modelled)));
   if (report.broken_choices() > 0) {
     document.note(fmt::format("{} {} in which the engine chooses a backend and then fails, or its converter refuses this checkpoint",
                               report.broken_choices(), report.broken_choices() == 1 ? "cell" : "cells"));
   }
-  if (report.count(Verdict::passed) == 0 && report.count(Verdict::failed) == 0) document.note("nothing passed: nothing was verified");
+  if (report.held() + report.count(Verdict::failed) == 0) document.note("nothing passed: nothing was verified");
   for (const sim::Cell& cell : report.cells) {
     if (report.verdict(cell) != Verdict::failed) continue;
     document.line("replay: " + replay(asked, report.engine, cell));
@@ -366,6 +359,7 @@ Document verify_document(const VerifyReport& report, const sim::VerifyRequest& a
   if (warned) document.note(fmt::format("{} warnings, and --fail-on-warning", report.warnings()));
   add_legend(document, report);
   document.ended(warned ? 1 : code);
+  if (document.exit_code == 0 && report.is_known_to_differ()) document.verdict = sim::name_of(Verdict::known_to_differ);
   return document;
 }
 

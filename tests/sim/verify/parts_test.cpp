@@ -88,7 +88,7 @@ TEST_CASE("however a run is cut, its parts together are the whole one") {
   Wrong once;
   const VerifyReport whole = mx::sim::verify(checkpoint, once.of(asked));
   REQUIRE(whole.count(Verdict::failed) > 0);
-  REQUIRE(whole.count(Verdict::passed) > 0);
+  REQUIRE(whole.held() > 0);
   REQUIRE(whole.expected.size() == 2);
   for (const int count : {2, 3, 40}) {
     INFO(count << " shares");

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "tests/catch.hpp"
+#include "verbs/compare/checkpoints_document.hpp"
 
 namespace {
 
@@ -91,4 +92,20 @@ TEST_CASE("a table that is wider than the terminal wraps its last column, where 
   // Characters count, not bytes; a word that is too long stays whole.
   CHECK(table_text({{"\u00e9\u00e9", "x"}, {"a", "y"}}) == "\u00e9\u00e9  x\na   y\n");
   CHECK(table_text({{"a", "b"}, {"a", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa b"}}, 24) == "a  b\na  aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n   b\n");
+}
+
+TEST_CASE("two checkpoints of which nothing was compared have no verdict") {
+  mx::checkpoint::CheckpointComparison result{};
+  result.first_form = "one form";
+  result.second_form = "another";
+  result.omitted = {{"mine", "only in the first", true}};
+  result.finished = true;
+  mx::verbs::Document nothing = mx::verbs::checkpoints_document(result, "a", "b");
+  CHECK(nothing.exit_code == 5);
+  CHECK(nothing.verdict == "MISTRUSTED");
+  // One number that is the same beside it, and they differ.
+  result.tensors = result.equal = result.values = 1;
+  CHECK(mx::verbs::checkpoints_document(result, "a", "b").exit_code == 1);
+  result.omitted.clear();
+  CHECK(mx::verbs::checkpoints_document(result, "a", "b").exit_code == 0);
 }

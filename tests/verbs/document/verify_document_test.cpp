@@ -35,7 +35,7 @@ Document failing(const std::filesystem::path& at) {
   };
   const mx::sim::VerifyReport report = mx::sim::verify(mx::checkpoint::Checkpoint(at / "my model"), options);
   REQUIRE(report.count(mx::sim::Verdict::failed) == 1);
-  REQUIRE(report.count(mx::sim::Verdict::passed) == 1);
+  REQUIRE(report.held() == 1);
   mx::sim::VerifyRequest asked;
   asked.checkpoint = (at / "my model").string();
   asked.contracts = {"f32-sequential"};

@@ -26,7 +26,7 @@ Outcome outcome(Json json) {
 TEST_CASE("verify passes, fails, is mistrusted, or checked nothing") {
   const Outcome passed = outcome(verify_json());
   CHECK(passed.standing == Standing::passed);
-  CHECK(passed.counted == "4 cells: 3 passed, 0 failed, 0 mistrusted, 1 refused, 0 not yet modelled; 1500 units compared");
+  CHECK(passed.counted == "4 cells: 3 passed, 0 known to differ, 0 failed, 0 mistrusted, 1 refused, 0 not yet modelled; 1500 units compared");
   CHECK(outcome(failed_verify_json()).standing == Standing::failed);
 
   Json expected = with(verify_json(), "/expected/0/verdict", "FAILED");
