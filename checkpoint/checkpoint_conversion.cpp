@@ -144,6 +144,21 @@ WrittenJob CheckpointConversion::write(int job, const std::filesystem::path& dir
   return written;
 }
 
+std::string CheckpointConversion::source_digest(int job) const {
+  support::DigestStream digest;
+  std::vector<std::uint8_t> piece;
+  for (const support::TensorPlace& tensor : tensors_of(job)) {
+    const std::size_t size = tensor.view->bytes.size();
+    for (std::size_t begin = 0; begin < size; begin += piece.size()) {
+      stop_.check();
+      piece.resize(std::min(kPiece, size - begin));
+      tensor.file->read(*tensor.view, begin, piece);
+      digest.add(piece);
+    }
+  }
+  return digest.text();
+}
+
 LayerPacker CheckpointConversion::packer_of(const GroupConversion& group, int layer) const {
   return {group.checkpoint, layer, {options_.rank, group.setting.tp_size}, *group.backend, group.setting, options_.by, stop_};
 }

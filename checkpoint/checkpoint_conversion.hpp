@@ -62,6 +62,9 @@ class CheckpointConversion {
   std::uint64_t written_bytes() const;                          ///< of the tensors that all jobs write
   std::vector<support::TensorPlace> tensors_of(int job) const;  ///< that it reads, in that order
 
+  /// Of the bytes of those tensors. Throws as write() does.
+  std::string source_digest(int job) const;
+
   /// What write() takes a layer's bytes from. Valid as long as this.
   LayerPacker packer_of(const GroupConversion& group, int layer) const;
 

@@ -177,7 +177,8 @@ void open_indexed(CheckpointFiles& checkpoint, const path& index) {
     if (!shards.insert(shard).second) continue;
     const path file = checkpoint.directory / shard;
     if (!support::is_there(file)) {
-      fail(fmt::format("{}: weight_map {}", index.string(), support::in_quotes(name)), fmt::format("the shard {} does not exist", support::in_quotes(shard)));
+      fail(fmt::format("{}: weight_map {}", index.string(), support::in_quotes(name)),
+           fmt::format("the shard {} does not exist", support::in_quotes(shard)));
     }
   }
   for (const std::string& shard : shards) add_file(checkpoint, checkpoint.directory / shard);
@@ -286,7 +287,7 @@ std::optional<double> CheckpointConfig::number_of_layer(std::string_view key, in
 
 CheckpointConfig read_checkpoint_config(const path& directory, deployment::Engine engine) {
   CheckpointConfig config;
-  const path file = directory / "config.json";
+  const path file = directory / kConfigName;
   config.path = file;
   config.quantization = read_configuration(directory, engine);
   if (!support::is_there(file)) return config;

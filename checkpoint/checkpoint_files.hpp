@@ -20,6 +20,9 @@ inline constexpr std::string_view kIndexName = "model.safetensors.index.json";
 /// The same of a checkpoint that was converted: the converted directory has an index of its own.
 inline constexpr std::string_view kSourceIndexName = "mxact-source.index.json";
 
+/// The file that says what the checkpoint is.
+inline constexpr std::string_view kConfigName = "config.json";
+
 /// Whether a name that a file gives is one of a weight file beside it: no path, "*.safetensors".
 bool is_shard_name(std::string_view name);
 

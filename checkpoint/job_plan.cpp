@@ -5,12 +5,15 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "checkpoint/layout_tags.hpp"
 #include "checkpoint/setting_json.hpp"
+#include "checkpoint/staging.hpp"
 #include "model/error.hpp"
 #include "support/digest.hpp"
+#include "support/file.hpp"
 #include "support/json.hpp"
 #include "support/json_fields.hpp"
 #include "support/quote.hpp"
@@ -63,6 +66,7 @@ support::Json plan_json(const JobPlan& plan) {
   for (const PlannedFile& file : plan.files) json["files"].push_back({{"name", file.name}, {"size", file.size}, {"header", file.header}});
   for (const PlannedJob& job : plan.jobs) {
     json["units"].push_back({{"unit", job.job}, {"what", job.what}, {"file", job.file}, {"bytes", job.bytes}});
+    if (!job.digest.empty()) json["units"].back()["digest"] = job.digest;
   }
   return json;
 }
@@ -78,7 +82,8 @@ PlannedGroup read_group(support::JsonFields& fields, const support::Json& json, 
 PlannedJob read_job(const support::Json& json, const std::string& where, std::size_t place) {
   support::JsonFields fields(json, where + ": jobs");
   const auto number = static_cast<std::int64_t>(place);
-  PlannedJob job{static_cast<int>(fields.integer("unit", number, number)), fields.text("what"), fields.text("file"), size_field(fields, "bytes")};
+  PlannedJob job{static_cast<int>(fields.integer("unit", number, number)), fields.text("what"), fields.text("file"), size_field(fields, "bytes"), {}};
+  if (json.contains("digest")) job.digest = fields.text("digest");
   fields.finish();
   return job;
 }
@@ -114,6 +119,8 @@ std::vector<PlannedFile> files_of(const Checkpoint& checkpoint) {
   for (const support::SafetensorsFile& file : checkpoint.contents().files) {
     files.push_back({file.path().filename().string(), file.size(), header_digest(file)});
   }
+  const std::filesystem::path config = checkpoint.contents().directory / kConfigName;
+  if (support::is_there(config)) files.push_back({std::string(kConfigName), support::file_size(config), support::digest_of_file(config)});
   return files;
 }
 
@@ -126,6 +133,7 @@ ConvertOptions options_of(const JobPlan& plan) {
 
 JobPlan make_plan(const std::filesystem::path& checkpoint, const std::filesystem::path& output, const ConvertOptions& options,
                   const std::optional<std::filesystem::path>& base) {
+  require_apart(output, std::span(&checkpoint, 1));
   const CheckpointConversion conversion(checkpoint, options);
   JobPlan plan{{},
                options.program,
@@ -139,8 +147,12 @@ JobPlan make_plan(const std::filesystem::path& checkpoint, const std::filesystem
   for (const GroupConversion& group : conversion.layer_groups())
     plan.layer_groups.push_back({group.checkpoint.layer_group(), group.name(), group.setting});
   plan.files = files_of(conversion.checkpoint());
-  for (int job = 0; job < conversion.jobs(); ++job)
-    plan.jobs.push_back({job, conversion.name_of(job), conversion.file_of(job), conversion.bytes_of(job)});
+  std::uint64_t done = 0;
+  for (int job = 0; job < conversion.jobs(); ++job) {
+    if (options.progress) options.progress("reading " + conversion.name_of(job), done, conversion.total_bytes());
+    plan.jobs.push_back({job, conversion.name_of(job), conversion.file_of(job), conversion.bytes_of(job), conversion.source_digest(job)});
+    done += plan.jobs.back().bytes;
+  }
   plan.id = id_of(plan);
   return plan;
 }
@@ -203,6 +215,15 @@ void check_plan(const JobPlan& plan, const CheckpointConversion& conversion, con
   }
   if (static_cast<std::size_t>(conversion.jobs()) == plan.jobs.size()) return;
   fail(plan.checkpoint.string(), fmt::format("makes {} jobs, but {} were planned", conversion.jobs(), plan.jobs.size()));
+}
+
+void check_source(const PlannedJob& job, const CheckpointConversion& conversion) {
+  if (job.digest.empty()) return;
+  const std::string digest = conversion.source_digest(job.job);
+  if (digest == job.digest) return;
+  fail(conversion.checkpoint().contents().directory.string(),
+       fmt::format("what job {}, {}, reads has the digest {}, but was planned with {}: the checkpoint has changed since", job.job, job.what, digest,
+                   job.digest));
 }
 
 std::string record_name(int job) { return fmt::format("unit-{:05}.json", job); }

@@ -11,15 +11,15 @@
 
 namespace mx::checkpoint {
 
-/// A weight file as it was when the plan was made.
+/// A weight file, or the configuration, as it was when the plan was made.
 struct PlannedFile {
   std::string name;
   std::uint64_t size;
-  std::string header;  ///< digest of names, dtypes, shapes and places
+  std::string header;  ///< digest of names, dtypes, shapes and places; of the configuration, of all of it
   friend bool operator==(const PlannedFile&, const PlannedFile&) = default;
 };
 
-/// The weight files of a checkpoint as they are now.
+/// The weight files of a checkpoint and its configuration as they are now.
 std::vector<PlannedFile> files_of(const Checkpoint& checkpoint);
 
 struct PlannedJob {
@@ -27,6 +27,7 @@ struct PlannedJob {
   std::string what;     ///< "layer 3"
   std::string file;     ///< that it writes
   std::uint64_t bytes;  ///< that it reads
+  std::string digest;   ///< of them when the plan was made; empty: a plan of an older program, which has none
 };
 
 /// A layer group that is converted.
@@ -51,9 +52,10 @@ struct JobPlan {
 /// The options that the plan stands for.
 ConvertOptions options_of(const JobPlan& plan);
 
-/// Plans the jobs of a conversion; paths become absolute, or are written as seen from `base`. Throws as CheckpointConversion does.
+/// Plans the jobs of a conversion; paths become absolute, or are written as seen from `base`. Reads all that jobs will read, once, for its digests.
+/// Throws as CheckpointConversion and require_apart do, and Stopped.
 JobPlan make_plan(const std::filesystem::path& checkpoint, const std::filesystem::path& output, const ConvertOptions& options,
-                   const std::optional<std::filesystem::path>& base = {});
+                  const std::optional<std::filesystem::path>& base = {});
 
 /// As JSON text, and back. Reading throws Error(input): no plan, another version, a value that cannot be, or a plan that was changed by hand (its id
 /// is no longer that of its contents).
@@ -62,6 +64,9 @@ JobPlan read_plan(const std::filesystem::path& path);
 
 /// Throws Error(input) naming the file when the weights are not those of the plan, Error(usage) when another program made it.
 void check_plan(const JobPlan& plan, const CheckpointConversion& conversion, const std::string& program);
+
+/// Throws Error(input) naming the job where the bytes that it reads are not those of the plan.
+void check_source(const PlannedJob& job, const CheckpointConversion& conversion);
 
 /// What a finished job says of itself, beside its file.
 struct JobRecord {

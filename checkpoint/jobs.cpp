@@ -61,13 +61,21 @@ std::string numbers_text(const std::vector<int>& numbers) {
   return text;
 }
 
+/// True when the output has the files of all jobs.
+bool is_merged(const JobPlan& plan) {
+  return std::ranges::all_of(plan.jobs, [&](const PlannedJob& job) { return support::is_there(plan.output / job.file); });
+}
+
 /// Every job of the plan once, in their order.
 std::vector<HeldJob> collect_jobs(const JobPlan& plan, const std::vector<fs::path>& directories) {
   std::map<int, HeldJob> held;
   std::set<fs::path> seen;
   for (const fs::path& directory : directories) {
     std::error_code error;
-    if (!fs::is_directory(directory, error)) fail(directory.string(), "is no directory of jobs: none has been run yet, or elsewhere");
+    if (!fs::is_directory(directory, error)) {
+      if (is_merged(plan)) fail(plan.output.string(), fmt::format("is merged already: it has the files of all {} jobs", plan.jobs.size()));
+      fail(directory.string(), "is no directory of jobs: none has been run yet, or elsewhere");
+    }
     if (!seen.insert(fs::canonical(directory, error)).second) continue;
     for (const fs::directory_entry& entry : fs::directory_iterator(directory)) {
       if (!is_record_name(entry.path().filename().string())) continue;
@@ -85,6 +93,8 @@ std::vector<HeldJob> collect_jobs(const JobPlan& plan, const std::vector<fs::pat
   for (const PlannedJob& job : plan.jobs) {
     if (!held.contains(job.job)) missing.push_back(job.job);
   }
+  if (held.empty() && is_merged(plan))
+    fail(plan.output.string(), fmt::format("is merged already: it has the files of all {} jobs", plan.jobs.size()));
   if (!missing.empty()) {
     fail("plan " + plan.id, fmt::format("job{} {} of {} {} missing", missing.size() == 1 ? "" : "s", numbers_text(missing), plan.jobs.size(),
                                         missing.size() == 1 ? "is" : "are"));
@@ -178,6 +188,7 @@ JobRunner::JobRunner(const JobPlan& plan, const JobOptions& options)
         return how;
       }()) {
   check_plan(plan, conversion_, options.program);
+  require_apart(options_.directory, std::span(&plan.checkpoint, 1));
   std::error_code error;
   fs::create_directories(options_.directory, error);
   if (error) throw Error(ErrorCode::resource, "cannot be created: " + error.message(), options_.directory.string());
@@ -203,6 +214,8 @@ JobOutcome JobRunner::run(int job) {
     if (options_.progress) options_.progress(fmt::format("job {}, {}{}", job, conversion_.name_of(job), what), done, bytes);
   };
   try {
+    advance(": comparing with the plan", 0);
+    check_source(plan_.jobs[static_cast<std::size_t>(job)], conversion_);
     advance(": converting", 0);
     WrittenJob written = conversion_.write(job, options_.directory, true);
     conversion_.checkpoint().check_unchanged();

@@ -100,19 +100,9 @@ bool exchange(const fs::path& target, const fs::path& staging) {
 
 }  // namespace
 
-StagedDirectory::StagedDirectory(const fs::path& target, std::span<const fs::path> sources, bool force) : target_(resolved(target)) {
+StagedDirectory::StagedDirectory(const fs::path& target, std::span<const fs::path> sources, bool force) : target_(resolved(target)), force_(force) {
   std::error_code error;
-  for (const fs::path& source : sources) {
-    const fs::path read_from = fs::is_directory(source, error) ? source : fs::absolute(source).parent_path();
-    if (support::is_there(target_) && fs::equivalent(target_, read_from, error)) {
-      throw Error(ErrorCode::usage, "is what is read: name another directory for the output", target.string());
-    }
-    // A file alone is read, not what stands beside it.
-    const fs::path whole = fs::weakly_canonical(read_from, error);
-    const auto [end, ignored] = std::mismatch(whole.begin(), whole.end(), target_.begin(), target_.end());
-    if (fs::is_directory(source, error) && end == whole.end())
-      throw Error(ErrorCode::usage, "lies in what is read: name a directory outside of " + source.string(), target.string());
-  }
+  require_apart(target, sources);
   if (!is_new_or_empty(target_) && !force) {
     throw Error(ErrorCode::input, "is not empty; --force replaces the files of the same names", target.string());
   }
@@ -137,13 +127,25 @@ void StagedDirectory::commit() {
   auto in_place = support::hold_leftovers();
   if (is_new_or_empty(target_)) {
     fs::rename(staging_, target_, error);
+    // Another process was faster.
+    if (is_one_of(error, {std::errc::directory_not_empty, std::errc::file_exists})) refuse_taken();
     check_system(error, "cannot be renamed into place", target_);
-  } else {
+  } else if (force_) {
     replace_files();
+  } else {
+    refuse_taken();
   }
   in_place.unlock();
   support::sync_directory(target_.parent_path());
   fs::remove_all(staging_, error);
+}
+
+void StagedDirectory::refuse_taken() const {
+  throw Error(
+      ErrorCode::usage,
+      "was filled by another process while this one worked, and nothing in it was replaced: name another directory, or --force replaces the files of "
+      "the same names",
+      target_.string());
 }
 
 void StagedDirectory::replace_files() {
@@ -179,6 +181,22 @@ void StagedDirectory::replace_one_by_one(std::vector<fs::path> names) {
     check_system(error, "cannot be renamed into place", target_ / name);
   }
   support::sync_directory(target_);
+}
+
+void require_apart(const fs::path& target, std::span<const fs::path> sources) {
+  const fs::path whole_target = resolved(target);
+  std::error_code error;
+  for (const fs::path& source : sources) {
+    const fs::path read_from = fs::is_directory(source, error) ? source : fs::absolute(source).parent_path();
+    if (support::is_there(whole_target) && fs::equivalent(whole_target, read_from, error)) {
+      throw Error(ErrorCode::usage, "is what is read: name another directory for the output", target.string());
+    }
+    // A file alone is read, not what stands beside it.
+    const fs::path whole = fs::weakly_canonical(read_from, error);
+    const auto [end, ignored] = std::mismatch(whole.begin(), whole.end(), whole_target.begin(), whole_target.end());
+    if (fs::is_directory(source, error) && end == whole.end())
+      throw Error(ErrorCode::usage, "lies in what is read: name a directory outside of " + source.string(), target.string());
+  }
 }
 
 std::vector<LeftOut> copy_companions(const fs::path& from, const fs::path& to, bool copy_all) {

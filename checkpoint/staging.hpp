@@ -31,7 +31,8 @@ class StagedDirectory {
 
   /// Puts the files in place at once: by a rename where the target is new or empty, else by an exchange of both directories, in which the target's
   /// other files have come along. Where the file system has no exchange or no second names of files, or the target has directories in it, one by one
-  /// over those of the same names, the index removed first and written last, so that a directory with an index is whole.
+  /// over those of the same names, the index removed first and written last, so that a directory with an index is whole. Without `force` nothing is
+  /// replaced: Error(usage) where somebody else has put something there since.
   void commit();
 
  private:
@@ -39,10 +40,16 @@ class StagedDirectory {
   bool replace_at_once();  ///< false: nothing was done, since it cannot be
   void replace_one_by_one(std::vector<std::filesystem::path> names);
 
+  [[noreturn]] void refuse_taken() const;
+
   std::filesystem::path target_;
   std::filesystem::path staging_;
+  bool force_;
   std::optional<support::Leftover> leftover_;
 };
+
+/// Throws Error(usage) where the target is one of the files and directories that are read, or lies in one of these.
+void require_apart(const std::filesystem::path& target, std::span<const std::filesystem::path> sources);
 
 /// What was not copied, and its size.
 struct LeftOut {

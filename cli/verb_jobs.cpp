@@ -21,6 +21,7 @@
 #include "cli/progress_line.hpp"
 #include "model/error.hpp"
 #include "support/file.hpp"
+#include "support/stop.hpp"
 #include "verbs/convert/convert_document.hpp"
 
 namespace mx::cli {
@@ -30,6 +31,7 @@ struct PlanCommand {
   ConversionChoice choice;
   std::string converted;
   std::string output;
+  std::string progress;
   bool relative = false;
   DocumentOptions out;
 };
@@ -53,9 +55,19 @@ struct MergeCommand {
 
 int plan(const PlanCommand& command) {
   support::require_writable(command.output, command.out.force);
-  const checkpoint::JobPlan made =
-      checkpoint::make_plan(command.choice.checkpoint, command.converted, options_of(command.choice),
-                            command.relative ? std::optional(std::filesystem::absolute(command.output).parent_path()) : std::nullopt);
+  checkpoint::ConvertOptions options = options_of(command.choice);
+  checkpoint::JobPlan made{};
+  try {
+    const InterruptWatch watch;
+    ProgressLine line(command.progress);
+    options.progress = [&line](const std::string& what, std::uint64_t done, std::uint64_t total) { line.show(what, done, total); };
+    options.stop = [&watch] { return watch.interrupted(); };
+    made = checkpoint::make_plan(command.choice.checkpoint, command.converted, options,
+                                 command.relative ? std::optional(std::filesystem::absolute(command.output).parent_path()) : std::nullopt);
+  } catch (const support::Stopped&) {
+    fmt::print(stderr, "mxact: interrupted; nothing was written\n");
+    return interrupted_status();
+  }
   const std::string text = checkpoint::text_of(made);
   support::write_file(command.output, std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()), command.out.force);
   return show(verbs::plan_document(made), command.out);
@@ -154,6 +166,7 @@ void add_plan(Verb app, Action& action) {
   verb.add_option("--converted", command->converted, "directory that merge writes, new or empty").required();
   verb.add_option("-o,--output", command->output, "file to write the plan to").required();
   verb.add_flag("--relative", command->relative, "paths as seen from the plan's directory, for machines that have it elsewhere");
+  add_progress_option(verb, command->progress);
   verb.add_flag("--force", command->out.force, "overwrite the plan");
   add_json_option(verb, command->out);
   verb.callback([&action, command] { action = [command] { return plan(*command); }; });

@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -112,6 +113,8 @@ TEST_CASE("convert and restore refuse with the exit status of the mistake") {
       {"convert " + tiny() + " --backend TRITON --platform SM90 --tp 2" + output, 2, "which of the 2 ranks"},
       {"convert " + tiny() + " --backend MARLIN --platform SM90 --input-dtype int8" + output, 2, "activation dtype int8"},
       {"convert " + tiny() + " --backend TRITON --platform SM90 -o " + tiny(), 2, "is what is read"},
+      {"plan " + tiny() + " --backend TRITON --platform SM90 --converted " + tiny() + output, 2, "is what is read"},
+      {"plan " + tiny() + " --backend TRITON --platform SM90 --converted " + tiny() + "/packed" + output, 2, "lies in what is read"},
       {"convert " + quoted(scratch.path() / "nowhere") + " --backend TRITON --platform SM90" + output, 3, "there is no such file"},
       {"restore " + tiny() + output, 3, "holds no layout tags"},
       {"restore" + output, 2, "DIRECTORY is required"},
@@ -156,6 +159,36 @@ TEST_CASE("a plan is run and merged as typed, and resumed") {
   CHECK(merged["bytes_out"] == whole["bytes_out"]);
   CHECK(std::system(("diff -r " + quoted(at / "whole") + " " + quoted(at / "packed")).c_str()) == 0);
   CHECK_FALSE(std::filesystem::exists(at / "packed.units"));
+  const Run twice = run_mxact("merge " + plan);
+  CHECK(twice.status == 3);
+  CHECK(twice.err.find("packed: is merged already: it has the files of all 4 jobs") != std::string::npos);
+}
+
+TEST_CASE("a checkpoint that changes between the runs of a plan is noticed") {
+  const ScratchDirectory scratch;
+  const std::filesystem::path& at = scratch.path();
+  const std::string source = quoted(at / "source"), plan = quoted(at / "plan.json");
+  REQUIRE(std::system(("cp -r " + tiny() + " " + source).c_str()) == 0);
+  REQUIRE(run_mxact("plan " + source + " --backend TRITON --platform SM100 --converted " + quoted(at / "packed") + " -o " + plan).status == 0);
+  REQUIRE(run_mxact("run " + plan + " --job 0").status == 0);
+  // One byte of layer 1, whose names, shapes and size stay.
+  {
+    std::fstream stream(at / "source/model-00002-of-00002.safetensors", std::ios::in | std::ios::out | std::ios::binary);
+    stream.seekp(-1, std::ios::end);
+    stream.put('\x11');
+  }
+  const Run changed = run_mxact("run " + plan);
+  INFO(changed.err);
+  CHECK(changed.status == 3);
+  CHECK(changed.err.find("what job 1, layer 1, reads has the digest xxh3:") != std::string::npos);
+  CHECK(changed.err.find("the checkpoint has changed since") != std::string::npos);
+  CHECK_FALSE(std::filesystem::exists(at / "packed.units/unit-00001.json"));
+  std::ofstream(at / "source/config.json", std::ios::app) << "\n";
+  const Run config = run_mxact("run " + plan + " --job 2");
+  CHECK(config.status == 3);
+  CHECK(config.err.find("config.json: is not what it was when the conversion was planned") != std::string::npos);
+  const Run inside = run_mxact("run " + plan + " --job 2 --directory " + quoted(at / "source/jobs"));
+  CHECK(inside.status != 0);
 }
 
 TEST_CASE("a run without jobs does what is left, takes ranges, and says what is done") {
