@@ -36,7 +36,11 @@ void handle(void (*handler)(int)) {
 
 }  // namespace
 
-void quit_on_signals() { handle(quit); }
+void quit_on_signals() {
+  handle(quit);
+  // A file over the limit of its size is an error of who writes it, which takes away what it has written.
+  static_cast<void>(std::signal(SIGXFSZ, SIG_IGN));
+}
 
 InterruptWatch::InterruptWatch() {
   signalled = 0;

@@ -2,7 +2,9 @@
 
 #include <fmt/core.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <new>
 #include <string>
@@ -42,7 +44,7 @@ int run(int argc, char** argv) {
   quit_on_signals();
   const Action action = action_for({argv + 1, argv + argc});
   const int status = action ? action() : 0;
-  if (std::fflush(stdout) != 0) return fail(kResource, "stdout cannot be written");
+  if (std::fflush(stdout) != 0) return fail(kResource, fmt::format("stdout cannot be written: {}", std::strerror(errno)));
   return status;
 }
 

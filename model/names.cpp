@@ -80,8 +80,10 @@ constexpr std::array kSynonyms{
 /// The known name that people mean by another word, or an empty view.
 std::string_view meant_by(std::string_view what, std::string_view name, std::span<const std::string_view> known) {
   for (const Synonym& row : kSynonyms) {
-    if (row.what != what || !same_name(row.typed, name)) continue;
-    if (std::ranges::find(known, row.meant) != known.end()) return row.meant;
+    // Whoever reads a file of keys calls everything a name.
+    if ((row.what != what && what != "name") || !same_name(row.typed, name)) continue;
+    const auto as_known = std::ranges::find_if(known, [&](std::string_view one) { return same_name(one, row.meant); });
+    if (as_known != known.end()) return *as_known;
   }
   return {};
 }

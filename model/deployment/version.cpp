@@ -60,17 +60,49 @@ bool is_commit(std::string_view text) {
   return text.size() >= kShortestCommit && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-/// Numbers between dots, "0.22.1"; none when the text is no release.
-std::vector<int> numbers_of(std::string_view text) {
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/// The number that the text begins with, taken off it; none where it begins with none, or with one that no release has.
+std::optional<int> take_number(std::string_view& text) {
   constexpr int kMost = 100'000;
-  std::vector<int> numbers{0};
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool digit = text[i] >= '0' && text[i] <= '9';
-    const bool dot = text[i] == '.' && i > 0 && text[i - 1] != '.' && i + 1 < text.size();
-    if ((!digit && !dot) || numbers.back() > kMost) return {};
-    dot ? numbers.push_back(0) : void(numbers.back() = 10 * numbers.back() + (text[i] - '0'));
+  int number = 0;
+  std::size_t digits = 0;
+  for (; digits < text.size() && is_digit(text[digits]); ++digits) {
+    number = 10 * number + (text[digits] - '0');
+    if (number > kMost) return std::nullopt;
   }
-  return numbers.size() > 1 ? numbers : std::vector<int>();
+  if (digits == 0) return std::nullopt;
+  text.remove_prefix(digits);
+  return number;
+}
+
+void take_separator(std::string_view& text) {
+  if (!text.empty() && (text[0] == '.' || text[0] == '-' || text[0] == '_')) text.remove_prefix(1);
+}
+
+/// PEP 440, Normalization: other spellings of what stands behind a release. Longer ones first.
+struct Spelling {
+  std::string_view typed, meant;
+};
+constexpr std::array kSpellings{Spelling{"preview", "rc"}, Spelling{"alpha", "a"}, Spelling{"beta", "b"},   Spelling{"post", "post"},
+                                Spelling{"dev", "dev"},    Spelling{"pre", "rc"},  Spelling{"rev", "post"}, Spelling{"rc", "rc"},
+                                Spelling{"a", "a"},        Spelling{"b", "b"},     Spelling{"c", "rc"},     Spelling{"r", "post"}};
+
+/// "rc1", "post2dev0"; none where the text is nothing of that.
+std::optional<std::string> suffix_of(std::string_view text) {
+  std::string suffix;
+  while (!text.empty()) {
+    take_separator(text);
+    const auto known = std::ranges::find_if(kSpellings, [&](const Spelling& row) { return text.starts_with(row.typed); });
+    if (known == kSpellings.end()) return std::nullopt;
+    text.remove_prefix(known->typed.size());
+    std::string_view behind = text;
+    take_separator(behind);
+    const std::optional<int> number = take_number(behind);
+    if (number) text = behind;
+    suffix += std::string(known->meant) + std::to_string(number.value_or(0));
+  }
+  return suffix;
 }
 
 Engine of_month(std::string_view month) {
@@ -89,20 +121,20 @@ const SourceRow& of_commit(std::string_view commit) {
   throw Error(ErrorCode::unsupported, "commit " + std::string(commit) + " of " + std::string(kProject) + " is not known: " + known + " are");
 }
 
-const SourceRow& of_release(std::string_view release) {
-  const std::vector<int> asked = numbers_of(release);
+const SourceRow& of_release(std::string_view text, const Release& asked) {
   const SourceRow* below = nullptr;
   const SourceRow* above = nullptr;
   for (const SourceRow& row : kSources) {
     if (row.release.empty()) continue;
-    if (row.release == release) return row;
-    if (numbers_of(row.release) < asked) below = &row;
-    if (above == nullptr && numbers_of(row.release) > asked) above = &row;
+    const Release known = *release_of(row.release);
+    if (known == asked) return row;
+    if (known.numbers <= asked.numbers) below = &row;
+    if (above == nullptr && known.numbers > asked.numbers) above = &row;
   }
-  const auto text = [](const SourceRow& row) { return std::string(row.release) + " is " + std::string(name_of(row.engine)); };
-  std::string nearest = below == nullptr ? "" : text(*below);
-  if (above != nullptr) nearest += (nearest.empty() ? "" : ", ") + text(*above);
-  throw Error(ErrorCode::unsupported, "release " + std::string(kProject) + "==" + std::string(release) + " is not known: of the nearest " + nearest);
+  const auto said = [](const SourceRow& row) { return std::string(row.release) + " is " + std::string(name_of(row.engine)); };
+  std::string nearest = below == nullptr ? "" : said(*below);
+  if (above != nullptr) nearest += (nearest.empty() ? "" : ", ") + said(*above);
+  throw Error(ErrorCode::unsupported, "release " + std::string(kProject) + "==" + std::string(text) + " is not known: of the nearest " + nearest);
 }
 
 }  // namespace
@@ -132,7 +164,7 @@ Named named(std::string_view name) {
   const auto of_source = [](const SourceRow& row) { return Named{row.engine, row.release}; };
   if (is_month(version)) return {of_month(version), {}};
   if (is_commit(version)) return of_source(of_commit(version));
-  if (!numbers_of(version).empty()) return of_source(of_release(version));
+  if (const std::optional<Release> release = release_of(version)) return of_source(of_release(version, *release));
   throw Error(ErrorCode::usage, "'" + std::string(name) + "' is no version of an engine: " + names_of(kKnown) +
                                     ", a release as vllm==0.22.1, or a commit of at least 7 digits");
 }
@@ -150,6 +182,32 @@ void no_tables(Engine engine, std::span<const Engine> with, std::string_view wha
 
 void require_tables(Engine engine, std::span<const Engine> with, std::string_view what) {
   if (std::ranges::find(with, engine) == with.end()) no_tables(engine, with, what);
+}
+
+std::optional<Release> release_of(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  std::string_view rest = lower;
+  if (rest.starts_with('v')) rest.remove_prefix(1);
+  if (const std::size_t plus = rest.find('+'); plus != std::string_view::npos && plus + 1 < rest.size()) rest = rest.substr(0, plus);
+  Release release;
+  for (bool more = true; more;) {
+    const std::optional<int> number = take_number(rest);
+    if (!number) return std::nullopt;
+    release.numbers.push_back(*number);
+    more = rest.size() > 1 && rest[0] == '.' && is_digit(rest[1]);
+    if (more) rest.remove_prefix(1);
+  }
+  const std::optional<std::string> suffix = suffix_of(rest);
+  if (!suffix || release.numbers.size() < 2) return std::nullopt;
+  release.suffix = *suffix;
+  while (release.numbers.size() > 1 && release.numbers.back() == 0) release.numbers.pop_back();
+  return release;
+}
+
+bool is_same_release(std::string_view a, std::string_view b) {
+  const std::optional<Release> first = release_of(a);
+  return first ? first == release_of(b) : a == b;
 }
 
 std::vector<std::string_view> releases_of(Engine engine) {

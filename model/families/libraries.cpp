@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "model/deployment/sources.hpp"
 #include "model/error.hpp"
 #include "model/families/setting_keys.hpp"
 #include "model/names.hpp"
@@ -73,9 +74,13 @@ void choose_library(Setting& setting, Text name_and_release) {
     throw Error(ErrorCode::usage, "'" + std::string(name_and_release) + "' is not NAME=RELEASE, as flashinfer=0.6.18", "--library");
   const Library& library = library_named(name_and_release.substr(0, equals));
   const Text release = name_and_release.substr(equals + 1);
-  if (!library.key.empty()) return find_setting_key(library.key)->set(setting, without_v(release));
+  if (!library.key.empty()) {
+    const SettingKey& key = *find_setting_key(library.key);
+    const auto known = std::ranges::find_if(key.trials, [&](Text trial) { return deployment::is_same_release(trial, release); });
+    return key.set(setting, known == key.trials.end() ? without_v(release) : *known);
+  }
   const Text asked = asked_release(library, setting.engine);
-  if (without_v(release) != asked) {
+  if (!deployment::is_same_release(without_v(release), asked)) {
     throw Error(ErrorCode::unsupported,
                 "release " + std::string(release) + " of " + std::string(library.name) + " is not known with " +
                     std::string(deployment::name_of(setting.engine)) + ": " + std::string(asked) + " is, which it asks for",

@@ -117,15 +117,42 @@ def array(name: str, value: object) -> Array:
     return np.asarray(value)
 
 
+def listed(name: str, value: object, dtype: np.dtype[Any]) -> Array:
+    """As array(); a list of Python's own numbers, whose dtype nobody chose, in that dtype, which must have each of them exactly."""
+    values = array(name, value)
+    if not isinstance(value, (list, tuple)) or values.dtype.kind not in ("iu" if dtype.kind in "iu" else "iuf"):
+        return values
+    with np.errstate(all="ignore"):
+        made = values.astype(dtype)
+        wrong = (made.astype(values.dtype) != values) & ~np.isnan(values)
+    if wrong.any():
+        index = tuple(int(i) for i in np.argwhere(wrong)[0])
+        raise Error(f"{name}[{', '.join(map(str, index))}] is {values[index]!s}, which no {dtype} is", place=name)
+    return made
+
+
+def numbers_or_codes(name: str, value: object, source: object) -> Array:
+    """As listed(): a list has numbers, or where `source` names their format codes."""
+    wanted = np.dtype(np.float32) if source is None else _UNSIGNED[_core.format_facts(word("source", source))[1]]
+    return listed(name, value, wanted)
+
+
+def _fitting(wanted: tuple[str, int]) -> str:
+    own = _DTYPES.get(wanted[0])
+    return f"{_UNSIGNED[wanted[1]]} or {own}" if own is not None else str(_UNSIGNED[wanted[1]])
+
+
 def format_of(name: str, values: Array, source: object) -> str:
     """The format of an array's codes: what its dtype says, or `source` for unsigned integers."""
     wanted = None if source is None else _core.format_facts(word("source", source))
     known = _FORMATS.get(values.dtype)
     if known is not None:
         if wanted is not None and wanted[0] != known:
-            raise Error(f"{name} is {values.dtype}, which has codes of {known}, not of {wanted[0]}", place=name)
+            raise Error(f"{name} is {values.dtype}, which has codes of {known}, not of {wanted[0]}: {_fitting(wanted)} fits", place=name)
         return known
     if values.dtype.kind != "u" or values.dtype.itemsize not in _UNSIGNED:
+        if wanted is not None:
+            raise Error(f"{name} is {values.dtype}, must be {_fitting(wanted)}, as codes of {wanted[0]} are", place=name)
         names = ", ".join(str(dtype) for dtype in _FORMATS)
         raise Error(f"{name} is {values.dtype}, must be one of {names}, or codes as unsigned integers with their format in source", place=name)
     if not values.dtype.isnative:
@@ -133,7 +160,7 @@ def format_of(name: str, values: Array, source: object) -> str:
     if wanted is None:
         raise Error(f"{name} is {values.dtype}: say in source which format its codes have", place=name)
     if wanted[1] != values.dtype.itemsize:
-        raise Error(f"{name} is {values.dtype}, but codes of {wanted[0]} are {_UNSIGNED[wanted[1]]}", place=name)
+        raise Error(f"{name} is {values.dtype}, but codes of {wanted[0]} are {_fitting(wanted)}", place=name)
     return wanted[0]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mxact import _core
-from mxact._arguments import Array, array, dtype_of, f32_bits, flag, flat_bytes, format_of, integer, is_small, optional_word, room, word
+from mxact._arguments import Array, dtype_of, f32_bits, flag, flat_bytes, format_of, integer, is_small, numbers_or_codes, optional_word, room, word
 from mxact._error import Error
 from mxact._libraries import like
 
@@ -112,7 +112,7 @@ def quantize(x: object, format: str, profile: str = "ocp", axis: int = -1, tenso
     cached = _core.quantize_cached(x, format, profile, axis, tensor_scale, source, flags)
     if cached is not None:
         return cached  # type: ignore[return-value]
-    values = array("x", x)
+    values = numbers_or_codes("x", x, source)
     kind = format_of("x", values, source)
     name, element, scale, _, _ = _core.block_format_facts(word("format", format))
     called = _core.profile_name(word("profile", profile))
@@ -176,11 +176,8 @@ def dequantize(q: Quantized, to: str = "f32", profile: str | None = None, tensor
 
 
 def _of_format(name: str, value: object, format: str) -> Array:
-    values = array(name, value)
-    if values.dtype.kind == "u":
-        format_of(name, values, format)
-    elif format_of(name, values, None) != format:
-        raise Error(f"{name} is {values.dtype}, but this format has codes of {format}", place=name)
+    values = numbers_or_codes(name, value, format)
+    format_of(name, values, format)
     return values
 
 

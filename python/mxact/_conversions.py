@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mxact import _core
-from mxact._arguments import array, dtype_of, flat_bytes, format_of, is_small, room, word
+from mxact._arguments import dtype_of, flat_bytes, format_of, is_small, numbers_or_codes, room, word
 from mxact._libraries import like
 
 
@@ -41,7 +41,7 @@ def convert(x: object, to: str, profile: str = "ocp", source: str | None = None)
     """Each number of x in another format, as an implementation converts it.
 
     x: array of any shape; float32, float16 or a dtype of ml_dtypes, or codes as unsigned integers (uint8 up to 8 bits, uint16 up to 16, uint32) with
-    their format in `source`. On the host; any strides.
+    their format in `source`. On the host; any strides. A list of Python's numbers is float32, or with `source` codes, each of them exactly.
     to: a name of mxact.formats(). profile: a name of mxact.profiles(); rounding, overflow, NaN and flushing are its own.
     Returns an array of x's shape, C-contiguous: the dtype of `to` in NumPy or ml_dtypes, else unsigned integers of its width; a torch tensor for one.
     Raises mxact.Error: unknown names, a dtype that is none of these, a profile without this conversion (the sentence names those that have it), a
@@ -51,7 +51,7 @@ def convert(x: object, to: str, profile: str = "ocp", source: str | None = None)
     cached = _core.convert_cached(x, to, profile, source)
     if cached is not None:
         return cached
-    values = array("x", x)
+    values = numbers_or_codes("x", x, source)
     name = format_of("x", values, source)
     results = room(values.shape, dtype_of(word("to", to)))
     _core.convert(word("profile", profile), name, to, flat_bytes(values), results.reshape(-1).view(np.uint8))
@@ -66,7 +66,7 @@ def convert_flags(x: object, to: str, profile: str = "ocp", source: str | None =
     Arguments and errors as of convert(). Returns an array of x's shape, uint8: bits of mxact.Flags. The model's own answer: it takes the model's time.
     """
     convert(x, to, profile, source)
-    values = array("x", x)
+    values = numbers_or_codes("x", x, source)
     flags = np.zeros(values.shape, np.uint8)
     _core.convert_flags(profile, format_of("x", values, source), to, flat_bytes(values), flags.reshape(-1))
     return like(x, flags)

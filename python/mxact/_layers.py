@@ -18,6 +18,7 @@ from mxact._libraries import like_any
 
 DTYPES = {"U8": np.dtype(np.uint8), "BF16": np.dtype(ml_dtypes.bfloat16), "F16": np.dtype(np.float16), "F32": np.dtype(np.float32)}
 Result = TypeVar("Result")
+_MOST_LINES = 10
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,13 @@ class Packed:
     def __getitem__(self, name: str) -> Any:
         return self.tensors[name]
 
+    def __repr__(self) -> str:
+        """At most ten lines."""
+        tensors = [f"  {name}: {values.dtype} {list(values.shape)}" for name, values in self.tensors.items()]
+        told = [f"  lost: {loss.units} of {loss.tensor}, {loss.what}" for loss in self.losses] + [f"  note: {note}" for note in self.notes]
+        lines = [f"mxact.Packed({self.spec})", *tensors, *told]
+        return "\n".join(lines if len(lines) <= _MOST_LINES else [*lines[: _MOST_LINES - 1], f"  and {len(lines) - _MOST_LINES + 1} lines more"])
+
 
 def plainly(call: Callable[..., Result], *arguments: Any) -> Result:
     """The program's sentences speak of its options; here they are arguments."""
@@ -78,7 +86,7 @@ def bytes_of(name: str, value: object) -> tuple[tuple[int, ...], Array]:
         codes = values.view(np.uint8) & 15
         values = codes[..., ::2] | codes[..., 1::2] << 4
     if values.dtype.hasobject or not values.dtype.isnative:
-        raise Error(f"{name} is {values.dtype}, must be an array of this machine's numbers", place=name)
+        raise Error(f"{name} is {values.dtype}, must be of this machine's numbers: uint8, a dtype of ml_dtypes, float16 or float32", place=name)
     return values.shape, flat_bytes(values)
 
 

@@ -113,7 +113,7 @@ class Layout:
 def _indexes(name: str, value: object) -> Array:
     values = array(name, value)
     if values.dtype.kind not in "iu" or values.dtype.itemsize > 8:
-        raise Error(f"{name} is {values.dtype}, must be whole numbers", place=name)
+        raise Error(f"{name} is {values.dtype}, must be whole numbers: int8 to int64 or uint8 to uint64", place=name)
     if values.dtype == np.uint64 and values.size and int(values.max()) >> 63:
         raise Error(f"{name} has {int(values.max())}, which is out of range", place=name)
     return values.astype(np.int64)

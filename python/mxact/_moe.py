@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mxact import _core
-from mxact._arguments import Array, array, contract_word, f32_bits, flag, flat_bytes, integer, shown, word
+from mxact._arguments import Array, contract_word, f32_bits, flag, flat_bytes, integer, listed, shown, word
 from mxact._error import Error
 from mxact._libraries import like, like_any
 from mxact._products import operand
@@ -31,7 +31,7 @@ def _constants(given: object) -> tuple[int | None, int | None, int | None, int |
 
 
 def _numbers(name: str, value: object, shape: tuple[int, ...] | None = None) -> Array:
-    values = array(name, value)
+    values = listed(name, value, _F32)
     if values.dtype != _F32:
         raise Error(f"{name} is {values.dtype}, must be float32", place=name)
     if shape is not None and values.shape != shape:
@@ -124,7 +124,7 @@ def moe_layer(
         raise Error(f"w13 has shape {given_13}, must be [experts, 2 * intermediate, {hidden}], as x has {hidden} numbers a token", place="w13")
     if given_2 != (experts, hidden, rows // 2):
         raise Error(f"w2 has shape {given_2}, must have {(experts, hidden, rows // 2)}", place="w2")
-    chosen = array("ids", ids)
+    chosen = listed("ids", ids, np.dtype(np.int32))
     if chosen.dtype != np.int32 or chosen.ndim != 2 or len(chosen) != tokens or not chosen.shape[1]:
         raise Error(f"ids is {chosen.dtype} of shape {chosen.shape}, must be int32 [{tokens}, top_k]", place="ids")
     if chosen.size and not -1 <= chosen.min() <= chosen.max() < experts:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mxact import _core
-from mxact._arguments import Array, array, contract_word, dtype_of, f32_bits, flat_bytes, format_of, shown, word
+from mxact._arguments import Array, array, contract_word, dtype_of, f32_bits, flat_bytes, format_of, numbers_or_codes, shown, word
 from mxact._blocks import Quantized
 from mxact._error import Error
 from mxact._libraries import like
@@ -20,12 +20,12 @@ def operand(name: str, value: object, axes: int, source: str | None = None) -> t
     """The shape of numbers of so many axes, and their codes with their scales."""
     many = "one axis" if axes == 1 else f"{axes} axes"
     if not isinstance(value, Quantized):
-        values = array(name, value)
+        values = numbers_or_codes(name, value, source)
         if values.ndim != axes:
             raise Error(f"{name} has {values.ndim} axes, must have {many}", place=name)
         return values.shape, (format_of(name, values, source), "", 0, flat_bytes(values), np.empty(0, np.uint8))
     format, element, scale, columns, rows = _core.block_format_facts(word(f"{name}.format", value.format))
-    codes, scales = array(f"{name}.codes", value.codes), array(f"{name}.scales", value.scales)
+    codes, scales = numbers_or_codes(f"{name}.codes", value.codes, element), numbers_or_codes(f"{name}.scales", value.scales, scale)
     if codes.ndim != axes or scales.ndim != axes or rows != 1 or value.axis not in (-1, axes - 1):
         raise Error(f"{name} has codes of {codes.ndim} axes in blocks of {rows} rows along axis {value.axis}, must have {many} and blocks along the last", place=name)
     if value.tensor_scale is not None:
@@ -111,14 +111,14 @@ def dot(
     return like(a, np.uint32(_core.dot(called, first, second, *added)).view(np.float32))
 
 
-def _turned(b: object) -> object:
+def _turned(b: object, source: str | None) -> object:
     """The second matrix with k as its last axis."""
     if isinstance(b, Quantized):
         codes, scales = array("b.codes", b.codes), array("b.scales", b.scales)
         if codes.ndim != 2 or b.axis not in (0, -2):
             raise Error(f"b has {codes.ndim} axes and blocks along axis {b.axis}: must have two and blocks along the first, which is k", place="b")
         return Quantized(codes.T, scales.T, b.tensor_scale, b.format, b.profile, b.source, 1)
-    values = array("b", b)
+    values = numbers_or_codes("b", b, source)
     if values.ndim != 2:
         raise Error(f"b has {values.ndim} axes, must have 2 axes", place="b")
     return values.T
@@ -130,7 +130,9 @@ def _numbers(name: str, value: object, shape: tuple[int, ...]) -> Array | None:
         return None
     values = array(name, value)
     wrong = Error(f"{name} is {values.dtype} of shape {values.shape}, must be numbers of shape {shape}, or one", place=name)
-    if values.dtype.kind not in "fiuV" or values.shape not in ((), shape):
+    if values.dtype.kind not in "fiuV":
+        raise Error(f"{name} is {values.dtype}, must be float32 or what NumPy makes float32 of: another dtype of floats or integers", place=name)
+    if values.shape not in ((), shape):
         raise wrong
     try:
         with np.errstate(all="ignore"):
@@ -165,7 +167,7 @@ def matmul(
     called = contract_word(contract)
     scale_format, block, _, result, _ = _core.contract_facts(called)
     of_a, first = operand("a", a, 2, sources[0])
-    of_b, second = operand("b", _turned(b), 2, sources[1])
+    of_b, second = operand("b", _turned(b, sources[1]), 2, sources[1])
     if of_a[1] != of_b[1]:
         raise Error(f"a is {of_a[0]} x {of_a[1]}, b {of_b[1]} x {of_b[0]}: must have one k", place="b")
     (m, k), n = of_a, of_b[0]

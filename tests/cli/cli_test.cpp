@@ -1,5 +1,6 @@
 // The program from outside: results on stdout, one clear line on stderr, the exit statuses that --help promises.
 
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -201,6 +202,21 @@ TEST_CASE("a device that takes no output is a resource error") {
   for (const char* verb : {"formats --json", "doctor", "--help", "--version", "layout list"}) {
     INFO(verb);
     CHECK(run_mxact(std::string(verb) + " > /dev/full").status == 6);
+  }
+}
+
+TEST_CASE("a file over the limit of its size is a resource error, and nothing of it is left") {
+  const mx::tests::ScratchDirectory scratch;
+  const std::string at = "'" + scratch.path().string() + "'";
+  for (const std::string& arguments : {"convert " + mx::tests::tiny() + " --backend TRITON --platform SM100 -o " + at + "/packed",
+                                       "matrix -o " + at + "/matrix.html", std::string("gen f32_to_e4m3fn > ") + at + "/vectors"}) {
+    INFO(arguments);
+    const Run run = mx::tests::run_program("ulimit -f 16; '" MXACT_PROGRAM "'", arguments);
+    INFO(run.err);
+    CHECK(run.status == 6);
+    CHECK(run.err.find("File too large") != std::string::npos);
+    std::filesystem::remove(scratch.path() / "vectors");
+    CHECK(std::filesystem::is_empty(scratch.path()));
   }
 }
 

@@ -162,6 +162,17 @@ TEST_CASE("layout identify names the layout, says what it cannot tell, and what 
   const mx::support::Json partial = run_json(identify, 1);
   CHECK(partial["groups"].empty());
   CHECK(partial["partial"][0]["equal"] == 1023);
+  REQUIRE(partial["wrong"].size() == 1);
+  CHECK(partial["wrong"][0]["address"] == 0);
+  CHECK(partial["wrong"][0]["content"] == "batch=0 rows=0 cols=0");
+  CHECK(partial["wrong"][0]["found"].get<int>() == partial["wrong"][0]["wanted"].get<int>() + 1);
+  // Row 33, column 5 lies at byte 512 + 16 + 4 + 1.
+  tiled[0] = static_cast<char>(tiled[0] - 1);
+  tiled[533] = static_cast<char>(tiled[533] ^ 3);
+  write(packed, tiled);
+  const Run named = run_mxact(identify);
+  CHECK(named.out.find(", but for 1 of 1024 addresses:\n  byte 533: 0x") != std::string::npos);
+  CHECK(named.out.find(" (batch=0 rows=33 cols=5)\n") != std::string::npos);
 
   write(canonical, std::string(1024, '\0'));
   write(packed, std::string(1024, '\0'));

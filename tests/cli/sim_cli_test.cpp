@@ -78,6 +78,7 @@ TEST_CASE("releases of libraries are named, and what is not known ends with the 
   CHECK(later.status == 0);
   CHECK(own.out != later.out);
   CHECK(run_mxact(where + " --library flashinfer=0.6.17").out == own.out);
+  CHECK(run_mxact(where + " --library flashinfer=v0.6.18.0").out == later.out);
   const Run unknown = run_mxact(where + " --library flashinfer=0.5.0");
   CHECK(unknown.status == 4);
   CHECK(unknown.err.find("0.6.11.post2 to 0.6.17, 0.6.18 to ") != std::string::npos);

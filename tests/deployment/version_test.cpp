@@ -60,13 +60,26 @@ TEST_CASE("a row holds from its first version on, up to its last and not with it
 
 // Source: the published wheels of the releases and the commits that the recordings were made from.
 TEST_CASE("months, releases and commits name a version") {
-  const std::vector<std::pair<std::string, Engine>> names{
-      {"2026-05", kVllm2026_05},      {"vllm@2026-08", kVllm2026_08},
-      {"vllm==0.22.0", kVllm2026_05}, {"vllm==0.22.1", kVllm2026_05},
-      {"vllm==0.29.0", kVllm2026_08}, {"vllm==0.33.0", kVllm2026_11},
-      {"7e1b45a", kVllm2026_05},      {"vllm@7e1b45a09252a5b513cd83116aa7a2f310220c34", kVllm2026_05},
-      {"0decac0d9", kVllm2026_05},    {"vllm@017e9f444", kVllm2026_08},
-      {"7ca49fbe4", kVllm2026_08},    {"4ba787ec9", kVllm2026_11}};
+  const std::vector<std::pair<std::string, Engine>> names{{"2026-05", kVllm2026_05},
+                                                          {"vllm@2026-08", kVllm2026_08},
+                                                          {"vllm==0.22.0", kVllm2026_05},
+                                                          {"vllm==0.22.1", kVllm2026_05},
+                                                          {"vllm==0.29.0", kVllm2026_08},
+                                                          {"vllm==0.33.0", kVllm2026_11},
+                                                          // PEP 440: zeros at the end, a v in front, and a build's own label say nothing.
+                                                          {"vllm==0.29", kVllm2026_08},
+                                                          {"0.29", kVllm2026_08},
+                                                          {"v0.29.0", kVllm2026_08},
+                                                          {"V0.33", kVllm2026_11},
+                                                          {"vllm==0.29.0.0", kVllm2026_08},
+                                                          {"vllm==0.29.0+cu130", kVllm2026_08},
+                                                          {"vllm==00.29", kVllm2026_08},
+                                                          {"7e1b45a", kVllm2026_05},
+                                                          {"vllm@7e1b45a09252a5b513cd83116aa7a2f310220c34", kVllm2026_05},
+                                                          {"0decac0d9", kVllm2026_05},
+                                                          {"vllm@017e9f444", kVllm2026_08},
+                                                          {"7ca49fbe4", kVllm2026_08},
+                                                          {"4ba787ec9", kVllm2026_11}};
   for (const auto& [name, engine] : names) {
     INFO(name);
     CHECK(engine_named(name) == engine);
@@ -78,6 +91,9 @@ TEST_CASE("what is not mapped is refused by name, with what is") {
   CHECK(unknown("2026-06") == "engine vllm@2026-06 is not known: " + kKnown + " are");
   CHECK(unknown("vllm@2026-06") == unknown("2026-06"));
   CHECK(unknown("vllm==0.25.0") == "release vllm==0.25.0 is not known: of the nearest 0.22.1 is vllm@2026-05, 0.29.0 is vllm@2026-08");
+  // Another release, though its numbers are known.
+  for (const std::string release : {"0.29.0rc1", "0.29.0.post1", "0.29.0.dev3", "v0.29.0-RC.1"})
+    CHECK(unknown("vllm==" + release) == "release vllm==" + release + " is not known: of the nearest 0.29.0 is vllm@2026-08, 0.33.0 is vllm@2026-11");
   CHECK(unknown("vllm==0.9.2") == "release vllm==0.9.2 is not known: of the nearest 0.22.0 is vllm@2026-05");
   CHECK(unknown("vllm==1.0.0") == "release vllm==1.0.0 is not known: of the nearest 0.33.0 is vllm@2026-11");
   CHECK(unknown("vllm@deadbee").find("commit deadbee of vllm is not known: 7e1b45a09, ") == 0);

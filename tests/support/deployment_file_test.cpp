@@ -128,6 +128,8 @@ TEST_CASE("mistakes in a deployment file") {
       {"platform SM100\nlayers { }\n", "f.info:2: unknown key 'layers' (did you mean layer?)"},
       {"platfrom SM100\n" + kLayer, "f.info:1: unknown key 'platfrom' (did you mean platform?)"},
       {"platform SM101\n" + kLayer, "f.info:1: platform: unknown name 'SM101' (did you mean SM1"},
+      {"platform H200\n" + kLayer, "f.info:1: platform: unknown name 'H200' (did you mean SM90?)"},
+      {"platform mi300x\n" + kLayer, "f.info:1: platform: unknown name 'mi300x' (did you mean gfx942?)"},
       {"platform SM100\nhardware { platform cuda capability 100 }\n" + kLayer, "f.info:2: platform and hardware are both given"},
       {"hardware { platform cuda }\n" + kLayer, "hardware.capability is missing"},
       {"hardware { platform cuda capability 10.0 }\n" + kLayer, "hardware.capability is '10.0', must be a whole number in [50, 199]"},

@@ -173,6 +173,10 @@ Document engine_diff_document(const EngineDiff& diff) {
     document.line(fmt::format("{} changed: {}", name, diff.count(kind)));
   }
   document.value("counts", std::move(counts));
+  if (diff.changes.empty() && diff.memory.changes.empty() && diff.arithmetic.empty())
+    document.line(fmt::format("nothing changes from {} to {}: {} the same choice, the same memory of weights and the same arithmetic",
+                              deployment::name_of(diff.before), deployment::name_of(diff.after),
+                              diff.deployments == 1 ? "the deployment has" : fmt::format("{} deployments have", diff.deployments)));
   Table table{"changes",
               {{"deployments", "deployments"},
                {"oracle", "oracle"},

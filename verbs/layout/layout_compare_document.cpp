@@ -36,6 +36,13 @@ void add_finding(Document& document, const Identification& found) {
     }
     return;
   }
+  if (!found.wrong.empty()) {
+    const Match& best = found.partial.front();
+    document.line(fmt::format("{}, but for {} of {} addresses:", spec_of(best.choice), best.compared - best.equal, best.compared));
+    for (const WrongPlace& one : found.wrong)
+      document.line(fmt::format("  {}: 0x{:x}, must be 0x{:x} ({})", one.where, one.found, one.wanted, one.content));
+    document.line();
+  }
   document.line(fmt::format("no known layout: {} of {} programs that take this tensor give a buffer of that size", found.tried, found.known));
   document.table(matches_of(found.partial));
 }
@@ -88,6 +95,9 @@ Document layout_identify_document(const Identification& found) {
   for (const std::vector<Match>& group : found.groups) groups.push_back(matches_of(group).json());
   document.value("groups", std::move(groups));
   document.value("partial", matches_of(found.partial).json());
+  Table wrong{"wrong", {in_json("address"), in_json("where"), in_json("content"), in_json("wanted"), in_json("found")}};
+  for (const WrongPlace& one : found.wrong) wrong.add({one.address, one.where, one.content, one.wanted, one.found});
+  document.value(wrong.key, wrong.json());
   add_finding(document, found);
   return document;
 }

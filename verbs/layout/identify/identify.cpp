@@ -11,6 +11,7 @@
 #include "model/layout/address_map.hpp"
 #include "model/layout/grains.hpp"
 #include "model/layout/packed.hpp"
+#include "verbs/layout/where.hpp"
 
 namespace mx::verbs {
 namespace {
@@ -22,6 +23,8 @@ constexpr std::int64_t kChunk = 4096;
 constexpr std::int64_t kSampledChunks = 32;   // before a candidate is compared whole
 constexpr std::int64_t kPlacedChunks = 4096;  // that tell two programs apart which both make the buffer
 constexpr std::ptrdiff_t kMostPartial = 5;
+constexpr std::size_t kWrongShown = 5;
+constexpr double kNearlyAll = 0.9;
 
 /// Between two of so many chunks; odd, so that they meet every part of a tile.
 std::int64_t step_of(const Layout& program, std::int64_t wanted) { return program.cosize() / kChunk / wanted | 1; }
@@ -100,6 +103,30 @@ void count(Entry& entry, std::span<const std::uint8_t> packed, std::int64_t step
   });
   entry.compared = compared;
   entry.equal = equal;
+}
+
+/// The first addresses at which the buffer is another one.
+std::vector<WrongPlace> first_wrong(const Entry& entry, std::span<const std::uint8_t> packed) {
+  const Layout& program = entry.subject.layout;
+  const layout::Cast& cast = *entry.subject.cast;
+  const int bits = program.grain_bits();
+  const int from_bits = cast.keeps() ? bits : cast.from_bits;
+  const AddressMap map(program);
+  std::vector<WrongPlace> wrong;
+  std::array<std::int64_t, kChunk> entries;
+  for (std::int64_t first = 0; first < map.size() && wrong.size() < kWrongShown; first += kChunk) {
+    const std::span<std::int64_t> chunk = std::span(entries).first(static_cast<std::size_t>(std::min(kChunk, map.size() - first)));
+    map.read(first, chunk);
+    for (std::size_t i = 0; i < chunk.size() && wrong.size() < kWrongShown; ++i) {
+      if (chunk[i] == Layout::kPadUnwritten) continue;
+      const std::int64_t address = first + static_cast<std::int64_t>(i);
+      const std::uint64_t wanted =
+          chunk[i] < 0 ? layout::pad_grain(chunk[i], address, bits, 0) : cast.make(layout::get_grain(entry.units, chunk[i], from_bits));
+      const std::uint64_t found = layout::get_grain(packed, address, bits);
+      if (found != wanted) wrong.push_back({address, address_text(program, address), content_text(program, address), wanted, found});
+    }
+  }
+  return wrong;
 }
 
 /// Counts over the whole buffer. Where the fast twin makes just these bytes, every unit is equal.
@@ -266,6 +293,8 @@ Identification identify(std::span<const std::uint8_t> canonical, std::span<const
     count(entry, packed, 1);
     result.partial.push_back(entry.match());
   }
+  const auto best = std::ranges::max_element(entries, {}, &Entry::share);
+  if (best != entries.end() && best->share() >= kNearlyAll) result.wrong = first_wrong(*best, packed);
   std::ranges::stable_sort(result.partial, std::ranges::greater{}, &Match::share);
   return result;
 }

@@ -20,12 +20,22 @@ struct Match {
   double share() const { return compared == 0 ? 0 : static_cast<double>(equal) / static_cast<double>(compared); }
 };
 
+/// An address at which the buffer is not what a layout makes.
+struct WrongPlace {
+  std::int64_t address;
+  std::string where;    ///< "address 35, byte 17 bit 4"
+  std::string content;  ///< what belongs there: "batch=0 rows=3 cols=5", "padding, zero"
+  std::uint64_t wanted;
+  std::uint64_t found;
+};
+
 struct Identification {
   std::vector<MatrixShape> read_as;        ///< how the canonical bytes were read
   std::int64_t tried = 0;                  ///< programs whose memory has the buffer's size
   std::int64_t known = 0;                  ///< programs that take such a tensor
   std::vector<std::vector<Match>> groups;  ///< exact matches; those of a group put every element at the same place
   std::vector<Match> partial;              ///< the best others, when nothing matches exactly
+  std::vector<WrongPlace> wrong;           ///< the first that the best of them does not explain, where it explains nearly all
 
   bool constant = false;  ///< every byte of the tensor is the same: any rearrangement would match
 
