@@ -82,6 +82,7 @@ class Configuration {
   bool fits(engine::EntryRule rule, std::string_view entry, std::string_view name) const;
   const DeclaredScheme* scheme_in(const engine::SchemeTableRow& table, const std::string& name) const;
   Left left_by(const engine::LeftRow& row, const std::string& name) const;
+  deployment::Engine version() const;
   const engine::SchemeTableRow* table() const;
   const engine::LeftRow* list() const;
   Left left_out(const ExpertsModule& module) const;

@@ -10,6 +10,7 @@
 #include "checkpoint/configuration.hpp"
 #include "checkpoint/module_pattern.hpp"
 #include "model/error.hpp"
+#include "model/fault.hpp"
 #include "support/quote.hpp"
 
 namespace mx::checkpoint {
@@ -113,9 +114,13 @@ std::vector<std::string> held(Against against, const ExpertsModule& module) {
 bool Configuration::fits(EntryRule rule, Text entry, Text name) const {
   switch (rule) {
     case EntryRule::equal: return entry == name;
-    case EntryRule::of_experts: return entry.find("experts") != Text::npos && entry.find(name) != Text::npos;
+    case EntryRule::of_experts:
+      if (fault::planted(fault::Fault::lists_want_whole_names)) return entry == name;
+      return entry.find("experts") != Text::npos && entry.find(name) != Text::npos;
     case EntryRule::around: return entry.find('*') == Text::npos && entry.find(name) != Text::npos;
-    case EntryRule::part: return name.find(entry) != Text::npos;
+    case EntryRule::part:
+      if (fault::planted(fault::Fault::parts_end_at_dots)) return name.starts_with(std::string(entry) + ".");
+      return name.find(entry) != Text::npos;
     case EntryRule::below: return entry.size() > name.size() && entry.starts_with(name) && entry[name.size()] == '.';
     case EntryRule::beside: {
       constexpr Text kExperts = ".experts";
@@ -161,10 +166,14 @@ Configuration::Left Configuration::left_by(const engine::LeftRow& row, const std
   return {};
 }
 
+deployment::Engine Configuration::version() const {
+  return fault::planted(fault::Fault::configurations_of_may) ? deployment::kVllm2026_05 : engine_;
+}
+
 const engine::SchemeTableRow* Configuration::table() const {
   const engine::SchemeTableRow* first = nullptr;
   for (const engine::SchemeTableRow& row : engine::scheme_tables()) {
-    if (row.method != method_ || !row.versions.has(engine_)) continue;
+    if (row.method != method_ || !row.versions.has(version())) continue;
     if (words_.contains(std::string(row.key)) || !row.otherwise.empty()) return &row;
     if (first == nullptr) first = &row;
   }
@@ -174,8 +183,8 @@ const engine::SchemeTableRow* Configuration::table() const {
 const engine::LeftRow* Configuration::list() const {
   const auto rows = engine::left_rows();
   const auto row = std::ranges::find_if(
-      rows, [&](const engine::LeftRow& one) { return one.method == method_ && one.versions.has(engine_) && is_model(one.models); });
-  return row == rows.end() ? nullptr : &*row;
+      rows, [&](const engine::LeftRow& one) { return one.method == method_ && one.versions.has(version()) && is_model(one.models); });
+  return row == rows.end() || fault::planted(fault::Fault::lists_are_forgotten) ? nullptr : &*row;
 }
 
 void Configuration::add_facts(const DeclaredScheme* scheme, ModuleMethod& module) const {
@@ -222,7 +231,7 @@ Configuration::Left Configuration::left_out(const ExpertsModule& module) const {
   Left left = left_by(*row, names.front());
   for (const std::string& name : names) {
     const Left other = left_by(*row, name);
-    if (other.entry.empty() == left.entry.empty()) continue;
+    if (other.entry.empty() == left.entry.empty() || fault::planted(fault::Fault::first_projection_decides)) continue;
     fail(place_, fmt::format("{} names {} but not {}: the engine raises ValueError where projections of experts have unlike schemes",
                              left.entry.empty() ? other.entry : left.entry, support::in_quotes(left.entry.empty() ? name : names.front()),
                              support::in_quotes(left.entry.empty() ? names.front() : name)));

@@ -221,6 +221,16 @@ enum class Fault {
   carried_changes_forgotten,
   release_differs_everywhere,
   ranks_of_context_send_nothing,
+  // configurations of checkpoints
+  lists_want_whole_names,
+  parts_end_at_dots,
+  lists_are_forgotten,
+  first_projection_decides,
+  configurations_of_may,
+  hooks_are_forgotten,
+  plain_experts_fit_all,
+  left_experts_may_be_coded,
+  layers_may_be_of_two_kinds,
   // checker of devices' streams
   checker_first_lane_alone,
   checker_ignores_mask,

@@ -41,6 +41,7 @@
 //   O5  the tables of choice, class, need and layout are complete
 //   O6  a fallback is visible
 //   O7  what later versions answer is what their documents say
+//   O8  a configuration gives experts the method that the engine gives them, and tensors that contradict it are refused (ours)
 //   T1  every law fails under a planted fault: tests/props/faults_test.cpp; and what checks devices can fail: props/vectors/laws.cpp
 //   T2  laws share no code with what they judge: tests/props/independence.sh
 
@@ -72,6 +73,7 @@ std::span<const Law> numeric_laws();
 std::span<const Law> layout_laws();
 std::span<const Law> moe_laws();
 std::span<const Law> oracle_laws();
+std::span<const Law> configuration_laws();
 std::span<const Law> sim_laws();
 
 /// Runs a RapidCheck testable under the law's id, with the configuration of RC_PARAMS and so many cases where that names no max_success. The first

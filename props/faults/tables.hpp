@@ -12,6 +12,7 @@ std::span<const FaultRow> moe_faults();
 std::span<const FaultRow> oracle_faults();
 std::span<const FaultRow> version_faults();
 std::span<const FaultRow> simulator_faults();
+std::span<const FaultRow> configuration_faults();
 std::span<const FaultRow> checker_faults();
 
 }  // namespace mx::props

@@ -11,7 +11,7 @@ namespace mx::tests {
 inline std::vector<props::Law> all_laws() {
   std::vector<props::Law> laws;
   for (std::span<const props::Law> part :
-       {props::numeric_laws(), props::layout_laws(), props::moe_laws(), props::oracle_laws(), props::sim_laws(), props::checker_laws()})
+       {props::numeric_laws(), props::layout_laws(), props::moe_laws(), props::oracle_laws(), props::configuration_laws(), props::sim_laws(), props::checker_laws()})
     laws.insert(laws.end(), part.begin(), part.end());
   return laws;
 }

@@ -15,6 +15,7 @@ struct Reason {
 };
 constexpr std::array kReasons{
     Reason{"oracle", "the answer is a backend's name or a refusal"},  Reason{"kernels", "our own twin, which is compared with the model bit by bit"},
+    Reason{"configurations", "the answer is a method's name or a refusal"},
     Reason{"checker", "the answer is the verdict of a check"},        Reason{"saturation_leaves_no_flag", "a flag beside the right number"},
     Reason{"flush_leaves_no_flag", "a flag beside the right number"}, Reason{"carried_changes_forgotten", "the answer is whose conversion it is"},
 };

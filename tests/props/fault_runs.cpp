@@ -26,6 +26,7 @@ constexpr std::array kAreas{
     AreaRow{"model/moe/", "moe"},
     AreaRow{"model/engine/", "oracle"},
     AreaRow{"sim/", "simulator"},
+    AreaRow{"checkpoint/", "configurations"},
     AreaRow{"golden/", "checker"},
     // Further rooms of an area.
     AreaRow{"model/families/", "layouts"},
@@ -33,7 +34,7 @@ constexpr std::array kAreas{
     AreaRow{"model/deployment/", "oracle"},
 };
 constexpr auto kAreaNames = [] {
-  std::array<std::string_view, 7> names{};  // the first of each
+  std::array<std::string_view, 8> names{};  // the first of each
   for (std::size_t i = 0; i < names.size(); ++i) names[i] = kAreas[i].area;
   return names;
 }();

@@ -3,7 +3,7 @@
 # none of its functions, but for the names of enumerators, questions about a tensor's role, and the error type.
 set -u
 objects=$1
-restated="engine/vllm/restated engine/vllm/restated_backends engine/vllm/restated_classes engine/vllm/restated_rules engine/vllm/restated_verdict engine/vllm/facts moe/restated
+restated="checkpoint/list_cases engine/vllm/restated engine/vllm/restated_backends engine/vllm/restated_classes engine/vllm/restated_rules engine/vllm/restated_verdict engine/vllm/facts moe/restated
   numerics/grid numerics/scale_facts numerics/recipe_facts numerics/mx_programs numerics/scaled_programs numerics/back_programs numerics/dyadic families/block_formula families/memory_formula families/restated_takes
   families/matrix_formula families/trtllm/building_blocks families/flashinfer_cutlass/sm90_mixed_building_blocks families/cutedsl/building_blocks"
 for family in aiter cpu cutlass_w4a8 deepgemm humming marlin triton_kernels; do restated+=" families/$family/memory families/$family/building_blocks families/$family/takes"; done

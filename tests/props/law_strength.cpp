@@ -26,7 +26,8 @@ struct Part {
 };
 std::vector<Part> parts() {
   return {{"numerics", mx::props::numeric_laws()}, {"layouts", mx::props::layout_laws()}, {"routing and the layer", mx::props::moe_laws()},
-          {"oracle", mx::props::oracle_laws()},    {"simulator", mx::props::sim_laws()},  {"checker of devices", mx::props::checker_laws()}};
+          {"oracle", mx::props::oracle_laws()},    {"configurations", mx::props::configuration_laws()},
+          {"simulator", mx::props::sim_laws()},    {"checker of devices", mx::props::checker_laws()}};
 }
 
 Outcome outcome_of(const Law& law, Fault fault, int seed) {

@@ -40,6 +40,7 @@ TEST_CASE("the numeric laws hold") { require_all_hold(mx::props::numeric_laws())
 TEST_CASE("the layout laws hold") { require_all_hold(mx::props::layout_laws()); }
 TEST_CASE("the laws of routing and layers hold") { require_all_hold(mx::props::moe_laws()); }
 TEST_CASE("the laws of deployments hold") { require_all_hold(mx::props::sim_laws()); }
+TEST_CASE("the laws of configurations hold") { require_all_hold(mx::props::configuration_laws()); }
 TEST_CASE("the oracle laws hold") { require_all_hold(mx::props::oracle_laws()); }
 
 TEST_CASE("law ids are unique and begin with a number of the catalogue") {

@@ -38,7 +38,7 @@ std::map<std::string, std::vector<std::string>> rows_of_page(const std::string& 
 /// What the page calls an area.
 const std::map<std::string_view, std::string> kAreaNames{{"numerics", "numerics"},         {"kernels", "kernels"},     {"layouts", "layouts"},
                                                          {"moe", "routing and the layer"}, {"simulator", "simulator"}, {"oracle", "oracle"},
-                                                         {"checker", "checker of devices"}};
+                                                         {"configurations", "configurations"}, {"checker", "checker of devices"}};
 
 }  // namespace
 
