@@ -4,12 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 #include <set>
 
 #include "checkpoint/agreement.hpp"
 #include "checkpoint/expert_names.hpp"
+#include "checkpoint/form_sets.hpp"
 #include "checkpoint/layer_activation.hpp"
 #include "model/error.hpp"
 #include "support/quote.hpp"
@@ -18,31 +18,6 @@ namespace mx::checkpoint {
 namespace {
 
 [[noreturn]] void fail(const std::string& where, const std::string& message) { throw Error(ErrorCode::input, message, where); }
-
-/// A set of forms: one bit for each row of source_forms().
-using Forms = std::uint64_t;
-
-template <class Keeps>
-Forms forms_that(Keeps keeps) {
-  Forms forms = 0;
-  for (std::size_t i = 0; i < source_forms().size(); ++i) {
-    if (keeps(source_forms()[i])) forms |= Forms{1} << i;
-  }
-  return forms;
-}
-
-std::string titles_of(Forms forms) {
-  std::string text;
-  for (std::size_t i = 0; i < source_forms().size(); ++i) {
-    if ((forms >> i & 1U) != 0) text += fmt::format("{}{}", text.empty() ? "" : " or ", source_forms()[i].title);
-  }
-  return text;
-}
-
-const SourceForm& first_of(Forms forms) { return source_forms()[static_cast<std::size_t>(std::countr_zero(forms))]; }
-bool is_one(Forms forms) { return std::has_single_bit(forms); }
-
-bool agrees(const ConfigFact& fact, std::string_view value) { return (std::ranges::find(fact.values, value) != fact.values.end()) != fact.is_none; }
 
 /// An expert tensor with the forms that have its name.
 struct Hit {
@@ -60,6 +35,12 @@ std::string foreign_method(const CheckpointConfig& config) {
   const auto has_it = [&](const ConfigFact& fact) { return fact.key == "method" && agrees(fact, method); };
   const bool known = std::ranges::any_of(source_forms(), [&](const SourceForm& form) { return std::ranges::any_of(form.facts, has_it); });
   return known ? std::string() : config.quantization.method_text();
+}
+
+/// What stands before an expert in a tensor's name: "model.layers.1.mlp.experts".
+std::string experts_of(const ExpertName& name) {
+  const std::string_view word = name.naming->experts;
+  return std::string(name.name.substr(0, name.name.rfind(word) + word.size() - (word.ends_with('.') ? 1 : 0)));
 }
 
 /// The number stands behind the projection: "experts.down_proj.0.weight", which no engine reads.
@@ -86,8 +67,11 @@ bool has_number_behind(const ExpertName& name) {
     for (const auto& [tensor, of_name] : by_name) others &= of_name;
     if (others != 0) forms = others;
   }
+  const ModuleMethod method = config.quantization.method_of({.name = experts_of(name)});
+  forms = allowed_by(method, forms);
+  constexpr std::size_t kMost = 6;
   std::set<std::string> names;
-  for (std::size_t i = 0; i < source_forms().size(); ++i) {
+  for (std::size_t i = 0; i < source_forms().size() && names.size() < kMost; ++i) {
     if ((forms >> i & 1U) == 0) continue;
     const SourceForm& form = source_forms()[i];
     const Naming& naming = has_naming(form, *name.naming) ? *name.naming : form.namings.front();
@@ -96,7 +80,8 @@ bool has_number_behind(const ExpertName& name) {
     }
   }
   fail(place_of(*name.at, name.name),
-       fmt::format("is no expert tensor of the form {}, whose experts have tensors such as {}", titles_of(forms), fmt::join(names, ", ")));
+       fmt::format("is no expert tensor of the form {}, whose experts have tensors such as {}{}", titles_of(forms), fmt::join(names, ", "),
+                   method.method.empty() ? "" : fmt::format("; the engine's method is {} ({})", method.method, method.entry)));
 }
 
 /// Names that look like those of experts, where none was understood.
@@ -143,7 +128,7 @@ Layers find_hits(const CheckpointFiles& files, const CheckpointConfig& config, c
 
 /// Forms that all hits have in common by `forms_of`. Where there is none, the fewer of the two kinds are called the wrong ones; `say` names one.
 template <class FormsOf, class Say>
-Forms common_forms(const std::vector<Hit>& hits, FormsOf forms_of, Say say) {
+Forms common_forms(const std::vector<Hit>& hits, const ModuleMethod& method, FormsOf forms_of, Say say) {
   Forms common = ~Forms{0};
   for (const Hit& hit : hits) {
     const Forms forms = forms_of(hit);
@@ -159,8 +144,8 @@ Forms common_forms(const std::vector<Hit>& hits, FormsOf forms_of, Say say) {
     const auto first = std::ranges::find_if(hits, of_kind(wrong));
     const Hit& named = first == hits.end() ? hit : *first;
     fail(place_of(*named.name.at, named.name.name),
-         fmt::format("{} in the form {}, but other tensors of the layer are in the form {}: they are not mixed", say(named), titles_of(wrong),
-                     titles_of(these ? common : forms)));
+         fmt::format("{} in the form {}, but other tensors of the layer are in the form {}: they are not mixed", say(named), titles_of(allowed_by(method, wrong)),
+                     titles_of(allowed_by(method, these ? common : forms))));
   }
   return common;
 }
@@ -175,7 +160,8 @@ Forms with_dtype(const Hit& hit, Forms among) {
 }
 
 /// "dtype is BF16, expected U8 in ModelOpt NVFP4 or Quark MXFP4, F8_E4M3 in FP8 block"
-[[noreturn]] void refuse_dtype(const Hit& hit, Forms among) {
+[[noreturn]] void refuse_dtype(const Hit& hit, Forms among, const ModuleMethod& method) {
+  among = allowed_by(method, among);
   std::map<std::string, Forms> known;
   for (std::size_t i = 0; i < source_forms().size(); ++i) {
     const TensorRow* const row = find_row(source_forms()[i], hit.name.suffix);
@@ -187,12 +173,12 @@ Forms with_dtype(const Hit& hit, Forms among) {
 }
 
 /// Of forms that share their names, those that the dtypes fit.
-Forms by_dtypes(const std::vector<Hit>& hits, Forms among) {
+Forms by_dtypes(const std::vector<Hit>& hits, Forms among, const ModuleMethod& method) {
   for (const Hit& hit : hits) {
-    if (with_dtype(hit, among) == 0) refuse_dtype(hit, among);
+    if (with_dtype(hit, among) == 0) refuse_dtype(hit, among, method);
   }
   return common_forms(
-      hits, [&](const Hit& hit) { return with_dtype(hit, among); }, [](const Hit& hit) { return fmt::format("dtype is {}, as", dtype_of(hit)); });
+      hits, method, [&](const Hit& hit) { return with_dtype(hit, among); }, [](const Hit& hit) { return fmt::format("dtype is {}, as", dtype_of(hit)); });
 }
 
 bool has_all(const SourceForm& form, const std::vector<Hit>& hits) {
@@ -242,39 +228,6 @@ Forms by_shapes(const std::vector<Hit>& hits, Forms among) {
   return fitting != 0 ? fitting : among;
 }
 
-/// What the configuration says against a form, in words; empty: nothing. How fused matrices lie follows from the model alone.
-std::string contradiction(const SourceForm& form, const ModuleMethod& declared) {
-  bool says_model = false;
-  for (const DeclaredFact& fact : declared.facts) {
-    says_model = says_model || fact.key == "model";
-    const auto row = std::ranges::find(form.facts, fact.key, &ConfigFact::key);
-    if (row == form.facts.end() || fact.value == "null" || agrees(*row, fact.value)) continue;
-    if (row->is_none && row->key != "model") return fmt::format("{} is {}, unlike {}", fact.path, support::in_quotes(fact.value), form.title);
-    if (row->is_none)
-      return fmt::format("{} is {}, whose fused matrices have inputs as rows, unlike {}", fact.path, support::in_quotes(fact.value), form.title);
-    return fmt::format("{} is {}, where {} has {}", fact.path, support::in_quotes(fact.value), form.title, fmt::join(row->values, " or "));
-  }
-  if (form.by_model && !says_model)
-    return fmt::format("model_type is not given: whether inputs or outputs are the rows of {} follows from it", form.title);
-  return {};
-}
-
-/// The form whose only contradiction lies nearest: one that has the quantizer's name, where one has.
-const SourceForm& nearest_of(Forms among, const ModuleMethod& declared) {
-  const auto method = std::ranges::find(declared.facts, "method", &DeclaredFact::key);
-  for (std::size_t i = 0; method != declared.facts.end() && i < source_forms().size(); ++i) {
-    const SourceForm& form = source_forms()[i];
-    const auto row = std::ranges::find(form.facts, "method", &ConfigFact::key);
-    if ((among >> i & 1U) != 0 && row != form.facts.end() && std::ranges::find(row->values, method->value) != row->values.end()) return form;
-  }
-  return first_of(among);
-}
-
-bool are_alike(Forms forms) {
-  const SourceForm& first = first_of(forms);
-  return (forms & ~forms_that([&](const SourceForm& form) { return form.form == first.form && form.scales == first.scales; })) == 0;
-}
-
 /// Of forms with the same numbers: the first that lacks no scales of activations, else the first.
 const SourceForm& first_with_companions(Forms among, const std::vector<Hit>& hits) {
   const Forms complete =
@@ -285,21 +238,6 @@ const SourceForm& first_with_companions(Forms among, const std::vector<Hit>& hit
         });
       });
   return first_of(complete != 0 ? complete : among);
-}
-
-/// Of forms that nothing contradicts, those of which the most is declared.
-Forms best_declared(Forms among, const ModuleMethod& declared) {
-  const auto count_of = [&](const SourceForm& form) {
-    return std::ranges::count_if(declared.facts, [&](const DeclaredFact& fact) {
-      const auto row = std::ranges::find(form.facts, fact.key, &ConfigFact::key);
-      return row != form.facts.end() && !row->is_none && agrees(*row, fact.value);
-    });
-  };
-  std::ptrdiff_t most = 0;
-  for (std::size_t i = 0; i < source_forms().size(); ++i) {
-    if ((among >> i & 1U) != 0) most = std::max(most, count_of(source_forms()[i]));
-  }
-  return among & forms_that([&](const SourceForm& form) { return count_of(form) == most; });
 }
 
 const SourceForm& by_config(const std::vector<Hit>& hits, Forms among, const ModuleMethod& declared, const CheckpointConfig& config,
@@ -344,8 +282,7 @@ void check_naming(std::vector<Hit>& hits) {
 /// The name under which configurations speak of a layer's experts, and those of the projections that there are.
 ExpertsModule module_of(const std::vector<Hit>& hits) {
   const ExpertName& first = hits.front().name;
-  const std::string_view word = first.naming->experts;
-  ExpertsModule module{.name = std::string(first.name.substr(0, first.name.rfind(word) + word.size() - (word.ends_with('.') ? 1 : 0)))};
+  ExpertsModule module{.name = experts_of(first)};
   const std::span<const Projection> all = first.naming->projections;
   if (!first.naming->numbered || std::ranges::any_of(all, [](const Projection& one) { return one.halves != 1; })) return module;
   module.projections.clear();
@@ -385,8 +322,8 @@ LayerForm form_of(std::vector<Hit>& hits, const CheckpointConfig& config, const 
   const ModuleMethod method = config.quantization.method_of(module);
   check_one_kind(weights_of(hits), module, method, config.quantization.says());
   Forms forms = common_forms(
-      hits, [](const Hit& hit) { return hit.forms; }, [](const Hit&) { return std::string("is named"); });
-  if (!is_one(forms)) forms = by_presence(hits, by_dtypes(hits, forms));
+      hits, method, [](const Hit& hit) { return hit.forms; }, [](const Hit&) { return std::string("is named"); });
+  if (!is_one(forms)) forms = by_presence(hits, by_dtypes(hits, forms, method));
   if (!is_one(forms)) forms = by_shapes(hits, forms);
   Disagreement disagreement;
   if (config.quantization.says()) disagreement = disagreement_of(weights_of(hits), module, method, config.quantization.engine());

@@ -9,7 +9,7 @@ namespace {
 
 /// As many rows or columns as a matrix of these sizes has on an axis; elements of fewer than 8 bits are counted in the shape, or their bytes are.
 std::int64_t extent_of(Extent extent, const MatrixSizes& sizes, int bits, std::int64_t group) {
-  constexpr std::int64_t kBlock = 128;
+  constexpr std::int64_t kSide = 128;
   const std::int64_t packed = bits < 8 ? 1 : 2;
   switch (extent) {
     case Extent::experts: return sizes.experts;
@@ -19,8 +19,8 @@ std::int64_t extent_of(Extent extent, const MatrixSizes& sizes, int bits, std::i
     case Extent::word_columns: return sizes.columns / 8;
     case Extent::groups: return sizes.columns / group;
     case Extent::bytes_of_group: return group / packed;
-    case Extent::blocks_of_rows: return (sizes.rows + kBlock - 1) / kBlock;
-    case Extent::blocks_of_columns: return (sizes.columns + kBlock - 1) / kBlock;
+    case Extent::blocks_of_rows: return (sizes.rows + kSide - 1) / kSide;
+    case Extent::blocks_of_columns: return (sizes.columns + kSide - 1) / kSide;
     case Extent::one: return 1;
     case Extent::two: return 2;
   }

@@ -233,7 +233,7 @@ TEST_CASE("forms that are mixed, ambiguous or contradicted are refused") {
       {"weights alone",
        &quark,
        [&](Draft& d) { d.config.reset(), without(d, ".weight_scale"); },
-       {"may be", "Quark MXFP4", "DeepSeek-V4 MXFP4", "quantization_config"}},
+       {"may be ModelOpt NVFP4", "others", "quantization_config"}},
       {"weights alone, config tells", &quark, [&](Draft& d) { without(d, ".weight_scale"); }, {"experts.0.w1.weight_scale' is missing"}},
       {"a name of another form",
        &block,

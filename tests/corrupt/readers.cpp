@@ -69,17 +69,17 @@ std::vector<BadFile> bad_contract(const std::string& good) {
 
 void write_checkpoint(const fs::path& folder) {
   Draft draft = good_draft();
-  draft.config = R"({"model_type": "gpt_oss", "hidden_size": 64, "intermediate_size": 32, "num_hidden_layers": 2, "experts_per_token": 1})";
+  draft.config = R"({"model_type": "gpt_oss", "hidden_size": 64, "intermediate_size": 32, "num_hidden_layers": 2, "experts_per_token": 1,
+                     "quantization_config": {"quant_method": "mxfp4"}})";
   draft.write(folder);
 }
 
 /// The same with what a quantizer declares of modules: by name, by pattern, by expression, and what it left.
 void write_declared(const fs::path& folder) {
-  write_checkpoint(folder);
-  write_bytes(
-      folder / "config.json",
-      R"({"model_type": "gpt_oss", "hidden_size": 64, "quantization_config": {"quant_method": "mxfp4", "ignore": ["lm_head", "re:^mtp\\.[0-9]+"],
-                 "config_groups": {"group_0": {"targets": ["re:.*experts$", "Linear"], "weights": {"num_bits": 4, "group_size": 32}}}}})");
+  published_draft(published_form("ct-mxfp4-w4a16")).write(folder);
+  write_bytes(folder / "config.json", R"({"model_type": "qwen3_moe", "hidden_size": 256, "quantization_config": {"quant_method": "compressed-tensors",
+                 "ignore": ["lm_head", "re:^mtp\\.[0-9]+"], "config_groups": {"group_0": {"targets": ["re:.*experts$", "Linear"],
+                 "weights": {"num_bits": 4, "type": "float", "strategy": "group", "group_size": 32}, "input_activations": null}}}})");
 }
 
 bool read_checkpoint(const fs::path& folder) {
