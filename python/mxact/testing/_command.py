@@ -19,7 +19,7 @@ from mxact._tables import layouts
 from mxact.testing._converters import assert_converter
 from mxact.testing._kernels import assert_kernel
 from mxact.testing._oracles import assert_oracle
-from mxact.testing._pipes import Program
+from mxact.testing._pipes import Program, interruption
 from mxact.testing._quantizers import assert_quantizer
 from mxact.testing._runs import Broken, settings, told
 
@@ -157,16 +157,12 @@ _SUBJECTS: dict[str, Callable[[argparse.Namespace, Program], None]] = {"quantize
 def main(words: list[str], for_program: bool = False) -> int:
     """The exit status: 0 held, 1 failed, 2 a wrong command line or a command that cannot be started, 5 a command that answered nothing at all, 130 or 143
     interrupted. For the program mxact, which says what came out, one object of JSON stands for text, and the status is 0 or 2."""
-    signal.signal(signal.SIGTERM, _interrupt)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, interruption.note)
     try:
         return _asked(words, for_program)
     except KeyboardInterrupt as signalled:
         return 128 + (signalled.args[0] if signalled.args else signal.SIGINT)
-
-
-def _interrupt(number: int, _: object) -> None:
-    # What hypothesis takes for a failure of the case is any other.
-    raise KeyboardInterrupt(number)
 
 
 def _asked(words: list[str], for_program: bool) -> int:

@@ -13,7 +13,7 @@ import selectors
 import signal
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -31,6 +31,33 @@ _MOST_AXES = 32
 _FAREWELL = 2.0
 _DTYPES = {str(dtype): dtype for dtype in map(np.dtype, ("uint8", "uint16", "uint32", "int32", "float16", "float32"))}
 _DTYPES |= {name: np.dtype(getattr(ml_dtypes, name)) for name in ("bfloat16", "float4_e2m1fn", "float8_e4m3fn", "float8_e5m2", "float8_e8m0fnu")}
+
+
+class Interruption:
+    """Of the main thread by a signal, but not while a process is being started: nobody could end it then."""
+
+    def __init__(self) -> None:
+        self.is_held = False
+        self.number: int | None = None
+
+    def note(self, number: int, _: object) -> None:
+        """A handler of signals. What hypothesis takes for a failure of the case is any other exception."""
+        if not self.is_held:
+            raise KeyboardInterrupt(number)
+        self.number = number
+
+    @contextlib.contextmanager
+    def held(self) -> Iterator[None]:
+        self.is_held = True
+        try:
+            yield
+        finally:
+            self.is_held = False
+        if self.number is not None:
+            raise KeyboardInterrupt(self.number)
+
+
+interruption = Interruption()
 
 
 class Program:
@@ -110,7 +137,8 @@ class Program:
     def _running(self) -> subprocess.Popen[bytes]:
         if self.process is None:
             try:
-                self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, process_group=0)
+                with interruption.held():
+                    self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, process_group=0)
             except OSError as problem:
                 if self.answers:
                     raise Broken(f"the command ended, and cannot be started again: {problem.strerror}") from None
