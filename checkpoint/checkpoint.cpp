@@ -99,11 +99,11 @@ class NumberReader {
 };
 
 /// Codes of halves that the engine makes anew, in the canonical memory of w13.
-void quantize_again(MoeLayer& layer) {
+void quantize_again(MoeLayer& layer, Fp8Codes as) {
   std::vector<std::uint8_t>& codes = layer.experts[Role::w13_weight];
   const std::size_t part = codes.size() / static_cast<std::size_t>(2 * layer.experts.sizes.experts);
   for (const Requantized& half : layer.requantized)
-    requantize(half, std::span(codes).subspan(part * static_cast<std::size_t>(2 * half.expert + half.half), part));
+    requantize(half, std::span(codes).subspan(part * static_cast<std::size_t>(2 * half.expert + half.half), part), as);
 }
 
 }  // namespace
@@ -290,7 +290,7 @@ MoeLayer Checkpoint::numbers(int layer) const {
   return result;
 }
 
-std::vector<layout::Loss> Checkpoint::requantization_losses(int layer, const std::vector<Requantized>& halves, int rank, int tp) const {
+std::vector<layout::Loss> Checkpoint::requantization_losses(int layer, const std::vector<Requantized>& halves, Fp8Codes as, int rank, int tp) const {
   if (halves.empty()) return {};
   layout::Loss loss{.role = Role::w13_weight, .what = std::string(kRequantized), .units = 0, .kept = 0, .replaced = true};
   const std::vector<ExpertTensor> tensors = expert_tensors(layer);
@@ -301,7 +301,7 @@ std::vector<layout::Loss> Checkpoint::requantization_losses(int layer, const std
     const std::uint64_t size = codes->at.view->bytes.size() / static_cast<std::uint64_t>(tp);
     std::vector<std::uint8_t> bytes(size);
     codes->at.file->read(*codes->at.view, size * static_cast<std::uint64_t>(rank), bytes);
-    const RequantizedCount count = count_requantized(half, bytes);
+    const RequantizedCount count = count_requantized(half, bytes, as);
     loss.units += count.changed;
     loss.kept += count.kept;
   }
@@ -309,7 +309,7 @@ std::vector<layout::Loss> Checkpoint::requantization_losses(int layer, const std
   return {loss};
 }
 
-MoeLayer Checkpoint::layer(int layer, const support::StopPoint& stop) const {
+MoeLayer Checkpoint::layer(int layer, const support::StopPoint& stop, Fp8Codes as) const {
   MoeLayer result = numbers(layer);
   const FoundLayer& found = impl_->at(layer).second;
   const std::vector<ExpertTensor> tensors = expert_tensors(layer);
@@ -327,8 +327,8 @@ MoeLayer Checkpoint::layer(int layer, const support::StopPoint& stop) const {
     }
   }
   support::read_tensors(reads, stop);
-  quantize_again(result);
-  result.losses = requantization_losses(layer, result.requantized);
+  quantize_again(result, as);
+  result.losses = requantization_losses(layer, result.requantized, as);
   if (found.router_weight != nullptr) {
     result.router.weight = units_of<std::uint32_t>(*found.router_weight);
     result.router.bias = units_of<std::uint32_t>(*found.router_bias);

@@ -116,14 +116,14 @@ class Checkpoint {
   bool has_bias() const;
   /// Sizes of a layer without reading it; `group` is the format's.
   layout::Sizes sizes(int layer) const;
-  /// Throws Error(input) when a file changed since it was opened; Stopped when that is asked for.
-  MoeLayer layer(int layer, const support::StopPoint& stop = support::StopPoint()) const;
+  /// Codes that the engine quantizes again are of `as`. Throws Error(input) when a file changed since it was opened; Stopped when that is asked for.
+  MoeLayer layer(int layer, const support::StopPoint& stop = support::StopPoint(), Fp8Codes as = Fp8Codes::e4m3fn) const;
   /// The layer without its tensors: of `experts` what is one number of each expert, no router. Same errors.
   MoeLayer numbers(int layer) const;
   /// The expert tensors that layer() reads, in the order of the roles; same errors.
   std::vector<ExpertTensor> expert_tensors(int layer) const;
   /// Of the rows of one of so many ranks, what quantizing its halves again costs.
-  std::vector<layout::Loss> requantization_losses(int layer, const std::vector<Requantized>& halves, int rank = 0, int tp = 1) const;
+  std::vector<layout::Loss> requantization_losses(int layer, const std::vector<Requantized>& halves, Fp8Codes as, int rank = 0, int tp = 1) const;
   /// What is wrong with the numbers of a layer's experts, as scan_layer() finds it.
   std::vector<ScannedFault> scan(int layer) const;
   /// The weight files with all their tensors.

@@ -29,6 +29,7 @@ struct Conversion {
   std::string activation;  ///< the engine's name; one that it has not counts as any that no converter asks for
   bool has_bias;
   families::Setting around = {};  ///< engine, device, ranks, dtypes, releases, options: what no layer says
+  std::string method = {};        ///< of quantization, by the engine's name: "fp8", "modelopt"; empty: not known, as most methods do
 
   /// What the converter sees of buffers that the engine has rounded up to `padded`.
   families::Setting setting(const layout::Sizes& padded) const;
@@ -37,6 +38,9 @@ struct Conversion {
   /// What the engine rounds the buffers up to, by this version's rule. Throws as engine::rounded_up does.
   layout::Sizes rounded(std::string_view backend, deployment::Engine engine) const;
 };
+
+/// The engine's name of the method that a form's checkpoints declare: "compressed-tensors"; empty where they declare none.
+std::string_view method_of(const SourceForm& form);
 
 /// Of the checkpoint's layers, on one rank of `around.tp_size`. Throws Error(usage) as check_cut does, Error(input) as Checkpoint::activation does.
 Conversion conversion_of(const Checkpoint& checkpoint, families::Setting around);

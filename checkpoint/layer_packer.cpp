@@ -10,6 +10,7 @@
 #include "checkpoint/part_moves.hpp"
 #include "checkpoint/shard.hpp"
 #include "kernels/zeros.hpp"
+#include "model/families/fnuz.hpp"
 #include "support/one_behind.hpp"
 
 namespace mx::checkpoint {
@@ -83,6 +84,23 @@ struct LayerPacker::Impl {
 
   RankTensor tensor(Role role, const Layout* target) { return {*layer, role, rank, target, memory}; }
 
+  /// The source that is placed, of the codes that the engine's method makes of it.
+  void take(std::unique_ptr<LayerSource> source, bool fnuz) {
+    if (!fnuz) {
+      layer = std::move(source);
+      return;
+    }
+    for (const Role role : layout::kAllRoles) {
+      if (!source->has(role)) continue;
+      std::int64_t lost = 0;
+      RankTensor(*source, role, rank, nullptr, memory).for_each_turn(stop, [&](std::span<const std::uint8_t> bytes) {
+        lost += families::lost_to_fnuz(role, bytes);
+      });
+      families::note_fnuz(role, lost, packed.losses);
+    }
+    layer = std::make_unique<FnuzLayer>(std::move(source));
+  }
+
   /// All that is asked of the layer before it is placed, and the tensors that it will have.
   void plan(const families::BackendLayout& backend, const families::Setting& setting) {
     families::LayerOutline outline{layer->sizes(), layer->form(), {}, 0};
@@ -138,6 +156,12 @@ bool is_by_parts(const families::BackendLayout& backend, kernels::relayout::Move
   return backend.values == nullptr && by == kernels::relayout::MoveBy::plans;
 }
 
+/// `setting`, whose form a conversion takes from the layer.
+families::Setting in_form(families::Setting setting, const layout::Form& form) {
+  setting.form = form;
+  return setting;
+}
+
 /// The layer as if it had no more experts.
 void keep_first(layout::CanonicalLayer& layer, std::int64_t experts) {
   const auto all = static_cast<std::size_t>(layer.sizes.experts), kept = static_cast<std::size_t>(experts);
@@ -151,18 +175,21 @@ LayerPacker::LayerPacker(const Checkpoint& checkpoint, int layer, RankOf rank, c
                          const families::Setting& setting, kernels::relayout::MoveBy by, const support::StopPoint& stop,
                          std::optional<std::int64_t> experts) {
   const std::int64_t first = experts.value_or(checkpoint.sizes(layer).experts);
+  const bool fnuz = families::makes_fnuz(backend, in_form(setting, checkpoint.layout_form()));
+  const Fp8Codes as = fnuz ? Fp8Codes::e4m3fnuz : Fp8Codes::e4m3fn;
   if (is_by_parts(backend, by)) {
-    auto reader = std::make_unique<LayerReader>(checkpoint, layer, first);
+    auto reader = std::make_unique<LayerReader>(checkpoint, layer, first, as);
     const std::int64_t dropped = reader->numbers().up_scales_dropped;
     std::vector<layout::Loss> again = reader->requantization_losses(rank.rank, rank.tp);
-    impl_ = std::make_unique<Impl>(Impl{stop, rank, std::move(reader), {std::string(backend.backend), {}, {}, {}}, dropped, std::move(again)});
+    impl_ = std::make_unique<Impl>(Impl{stop, rank, nullptr, {std::string(backend.backend), {}, {}, {}}, dropped, std::move(again)});
+    impl_->take(std::move(reader), fnuz);
     impl_->plan(backend, setting);
     return;
   }
-  MoeLayer whole = checkpoint.layer(layer, stop);
+  MoeLayer whole = checkpoint.layer(layer, stop, as);
   std::erase_if(whole.requantized, [&](const Requantized& half) { return half.expert >= first; });
   keep_first(whole.experts, first);
-  std::vector<layout::Loss> again = checkpoint.requantization_losses(layer, whole.requantized, rank.rank, rank.tp);
+  std::vector<layout::Loss> again = checkpoint.requantization_losses(layer, whole.requantized, as, rank.rank, rank.tp);
   stop.check();
   if (rank.tp > 1) whole.experts = shard(whole.experts, rank.rank, rank.tp, kernels::relayout::mover_of(by));
   impl_ =
@@ -173,7 +200,8 @@ LayerPacker::LayerPacker(const Checkpoint& checkpoint, int layer, RankOf rank, c
 LayerPacker::LayerPacker(const layout::CanonicalLayer& layer, const families::BackendLayout& backend, const families::Setting& setting,
                          kernels::relayout::MoveBy by, const support::StopPoint& stop) {
   if (is_by_parts(backend, by)) {
-    impl_ = std::make_unique<Impl>(Impl{stop, {}, std::make_unique<HeldLayer>(layer), {std::string(backend.backend), {}, {}, {}}, 0, {}});
+    impl_ = std::make_unique<Impl>(Impl{stop, {}, nullptr, {std::string(backend.backend), {}, {}, {}}, 0, {}});
+    impl_->take(std::make_unique<HeldLayer>(layer), families::makes_fnuz(backend, in_form(setting, layer.form)));
     impl_->plan(backend, setting);
     return;
   }

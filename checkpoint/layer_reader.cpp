@@ -6,8 +6,8 @@ namespace mx::checkpoint {
 
 using layout::Role;
 
-LayerReader::LayerReader(const Checkpoint& checkpoint, int layer, std::int64_t experts)
-    : checkpoint_(checkpoint), layer_(layer), numbers_(checkpoint.numbers(layer)) {
+LayerReader::LayerReader(const Checkpoint& checkpoint, int layer, std::int64_t experts, Fp8Codes as)
+    : checkpoint_(checkpoint), layer_(layer), as_(as), numbers_(checkpoint.numbers(layer)) {
   numbers_.experts.sizes.experts = experts;
   std::erase_if(numbers_.requantized, [&](const Requantized& half) { return half.expert >= experts; });
   for (const ExpertTensor& tensor : checkpoint.expert_tensors(layer)) {
@@ -35,7 +35,7 @@ void LayerReader::read(Role role, std::uint64_t begin, std::span<std::uint8_t> o
     const std::uint64_t skipped = begin - part->begin;
     const std::size_t count = std::min<std::size_t>(out.size(), part->memory.size() - skipped);
     part->memory.read(*part->at.file, *part->at.view, skipped, out.first(count));
-    if (part->again != nullptr) requantize(*part->again, out.first(count));
+    if (part->again != nullptr) requantize(*part->again, out.first(count), as_);
     out = out.subspan(count);
     begin += count;
   }

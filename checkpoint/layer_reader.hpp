@@ -16,8 +16,8 @@ namespace mx::checkpoint {
 class LayerReader final : public LayerSource {
  public:
   /// Reads what is one number of each expert; throws as Checkpoint::numbers does. The checkpoint outlives the reader. `experts`: the first so many
-  /// alone, which are the outermost axis of every tensor; at most all.
-  LayerReader(const Checkpoint& checkpoint, int layer, std::int64_t experts);
+  /// alone, which are the outermost axis of every tensor; at most all. `as`: what codes are that the engine quantizes again.
+  LayerReader(const Checkpoint& checkpoint, int layer, std::int64_t experts, Fp8Codes as);
 
   /// The layer without its tensors.
   const MoeLayer& numbers() const { return numbers_; }
@@ -26,7 +26,7 @@ class LayerReader final : public LayerSource {
   bool has(layout::Role role) const override;
   /// Halves whose codes are quantized again, and what that costs the rank.
   std::vector<layout::Loss> requantization_losses(int rank, int tp) const {
-    return checkpoint_.requantization_losses(layer_, numbers_.requantized, rank, tp);
+    return checkpoint_.requantization_losses(layer_, numbers_.requantized, as_, rank, tp);
   }
   /// Throws as SafetensorsFile::read does.
   void read(layout::Role role, std::uint64_t begin, std::span<std::uint8_t> out) const override;
@@ -42,6 +42,7 @@ class LayerReader final : public LayerSource {
 
   const Checkpoint& checkpoint_;
   int layer_;
+  Fp8Codes as_;
   MoeLayer numbers_;
   std::array<std::vector<Part>, layout::kRoleCount> parts_;  ///< by where they begin
 };

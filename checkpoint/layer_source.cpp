@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "model/families/fnuz.hpp"
 #include "model/layout/plan.hpp"
 
 namespace mx::checkpoint {
@@ -14,6 +15,11 @@ HeldLayer::HeldLayer(const layout::CanonicalLayer& layer) : layer_(layer) {
 
 void HeldLayer::read(layout::Role role, std::uint64_t begin, std::span<std::uint8_t> out) const {
   std::ranges::copy(std::span(layer_[role]).subspan(begin, out.size()), out.begin());
+}
+
+void FnuzLayer::read(layout::Role role, std::uint64_t begin, std::span<std::uint8_t> out) const {
+  before_->read(role, begin, out);
+  families::to_fnuz(role, out);
 }
 
 }  // namespace mx::checkpoint

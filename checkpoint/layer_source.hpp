@@ -2,7 +2,9 @@
 // A layer's tensors, each as one piece of memory, wherever they are.
 
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <utility>
 
 #include "model/layout/packed.hpp"
 
@@ -35,6 +37,23 @@ class HeldLayer final : public LayerSource {
 
  private:
   const layout::CanonicalLayer& layer_;
+};
+
+/// A layer as the engine's method leaves it on a device whose FP8 is e4m3fnuz: model/families/fnuz.hpp.
+class FnuzLayer final : public LayerSource {
+ public:
+  explicit FnuzLayer(std::unique_ptr<LayerSource> before) : before_(std::move(before)) {}
+
+  /// The layer before that step.
+  const LayerSource& before() const { return *before_; }
+  const layout::Sizes& sizes() const override { return before_->sizes(); }
+  const layout::Form& form() const override { return before_->form(); }
+  bool has(layout::Role role) const override { return before_->has(role); }
+  /// Whole units.
+  void read(layout::Role role, std::uint64_t begin, std::span<std::uint8_t> out) const override;
+
+ private:
+  std::unique_ptr<LayerSource> before_;
 };
 
 }  // namespace mx::checkpoint

@@ -8,6 +8,7 @@
 #include "checkpoint/part_moves.hpp"
 #include "checkpoint/shard.hpp"
 #include "model/error.hpp"
+#include "model/families/fnuz.hpp"
 #include "support/digest.hpp"
 #include "support/one_behind.hpp"
 
@@ -83,6 +84,7 @@ struct LayerUnpacker::Impl {
   layout::Form form;
   std::vector<families::PackedLayer> outlines;  ///< of every rank; none: `whole` has the bytes
   CanonicalLayer whole = {};
+  bool fnuz = false;  ///< of outlines: the engine's method made the codes e4m3fnuz
   PartMemory memory = {};
 
   std::uint64_t tp() const { return ranks.size(); }
@@ -121,6 +123,7 @@ struct LayerUnpacker::Impl {
 
   void take_parts(RankParts& rank, std::uint64_t first, std::uint64_t count, std::span<std::uint8_t> own) {
     in_file(rank.rank, [&] { layout::named(rank.role, [&] { move_parts(rank.take, rank.read(first, count, memory.read), own); }); });
+    if (fnuz) families::from_fnuz(rank.role, own);
   }
 
   std::span<const std::uint8_t> joined(std::vector<RankParts>& of_ranks, const TensorMove& join, std::uint64_t first, std::uint64_t count) {
@@ -159,10 +162,11 @@ LayerUnpacker::LayerUnpacker(std::vector<const ConvertedLayer*> ranks, families:
   for (const ConvertedLayer* const rank : impl.ranks) {
     families::PackedLayer outline = packed_outline(rank->tags, *rank->file);
     in_file(*rank, [&] { families::check_restorable(outline, on_loss); });
-    const bool coupled = families::backend_layout_named(outline.backend, outline.setting.form.format, outline.setting.engine).values != nullptr;
-    if (coupled || by == kernels::relayout::MoveBy::model) {
+    const families::BackendLayout& backend = families::backend_layout_named(outline.backend, outline.setting.form.format, outline.setting.engine);
+    if (backend.values != nullptr || by == kernels::relayout::MoveBy::model) {
       parts.push_back(restored(*rank, on_loss, kernels::relayout::mover_of(by), stop));
     } else {
+      impl.fnuz = families::makes_fnuz(backend, outline.setting);
       impl.outlines.push_back(std::move(outline));
     }
   }

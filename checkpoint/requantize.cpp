@@ -6,58 +6,78 @@
 
 #include "checkpoint/nearest_even.hpp"
 #include "model/numerics/convert.hpp"
+#include "model/numerics/format.hpp"
 
 namespace mx::checkpoint {
 namespace {
 
-constexpr double kLargestE4m3 = 448;
+/// How codes of 8 bits with 3 of mantissa are read and made.
+struct CodeRow {
+  const Format* format;
+  float factor;         ///< of both scales
+  double largest;       ///< that the clamp leaves
+  int bias;             ///< of the exponent
+  std::uint8_t of_nan;  ///< the clamp's
+  bool has_negative_zero;
+};
+constexpr CodeRow kE4m3fnRow{&kE4m3fn, 1, 448, 7, 0x7E, true};
+constexpr CodeRow kE4m3fnuzRow{&kE4m3fnuz, 2, 224, 8, 0x7E, false};
 
-double number_of(std::uint8_t code) { return static_cast<double>(std::bit_cast<float>(to_f32(code, kE4m3fn))); }
+const CodeRow& row_of(Fp8Codes as) { return as == Fp8Codes::e4m3fn ? kE4m3fnRow : kE4m3fnuzRow; }
 
-std::uint8_t to_e4m3(float value) {
-  if (std::isnan(value)) return 0x7E;
-  const double held = std::clamp(static_cast<double>(value), -kLargestE4m3, kLargestE4m3);
-  const double near = std::abs(nearest_even(held, 4, -9));
+double number_of(std::uint8_t code, const Format& format) { return static_cast<double>(std::bit_cast<float>(to_f32(code, format))); }
+float scale_of(std::uint32_t bits, const CodeRow& row) { return std::bit_cast<float>(bits) * row.factor; }
+
+/// The number of a code of the checkpoint as the engine's step before leaves it.
+double number_before(std::uint8_t code, const CodeRow& row) { return code == 0x80 && !row.has_negative_zero ? 0 : number_of(code, *row.format); }
+
+std::uint8_t code_of(float value, const CodeRow& row) {
+  if (std::isnan(value)) return row.of_nan;
+  const double held = std::clamp(static_cast<double>(value), -row.largest, row.largest);
+  const double near = std::abs(nearest_even(held, 4, -2 - row.bias));
   const std::uint8_t sign = std::signbit(value) ? 0x80 : 0;
-  if (near == 0) return sign;
-  const int exponent = std::max(std::ilogb(near), -6);
+  if (near == 0) return row.has_negative_zero ? sign : 0;
+  const int exponent = std::max(std::ilogb(near), 1 - row.bias);
   const auto mantissa = static_cast<int>(std::ldexp(near, 3 - exponent));
-  return static_cast<std::uint8_t>(sign | (mantissa < 8 ? mantissa : (exponent + 7) << 3 | (mantissa - 8)));
+  return static_cast<std::uint8_t>(sign | (mantissa < 8 ? mantissa : (exponent + row.bias) << 3 | (mantissa - 8)));
 }
 
 }  // namespace
 
-std::array<std::uint8_t, 256> requantized_codes(std::uint32_t from, std::uint32_t to) {
-  const double scale = nearest_fp16(static_cast<double>(std::bit_cast<float>(from)));
-  const float inverse = 1.0F / std::bit_cast<float>(to);
+std::array<std::uint8_t, 256> requantized_codes(std::uint32_t from, std::uint32_t to, Fp8Codes as) {
+  const CodeRow& row = row_of(as);
+  const double scale = nearest_fp16(static_cast<double>(scale_of(from, row)));
+  const float inverse = 1.0F / scale_of(to, row);
   std::array<std::uint8_t, 256> codes{};
   for (int code = 0; code < 256; ++code) {
-    const double product = nearest_fp16(number_of(static_cast<std::uint8_t>(code)) * scale);
-    codes[static_cast<std::size_t>(code)] = to_e4m3(static_cast<float>(product) * inverse);
+    const double product = nearest_fp16(number_before(static_cast<std::uint8_t>(code), row) * scale);
+    codes[static_cast<std::size_t>(code)] = code_of(static_cast<float>(product) * inverse, row);
   }
   return codes;
 }
 
-RequantizedCount count_requantized(const Requantized& half, std::span<const std::uint8_t> codes) {
-  const std::array<std::uint8_t, 256> made = requantized_codes(half.from, half.to);
+RequantizedCount count_requantized(const Requantized& half, std::span<const std::uint8_t> codes, Fp8Codes as) {
+  const CodeRow& row = row_of(as);
+  const std::array<std::uint8_t, 256> made = requantized_codes(half.from, half.to, as);
   std::array<std::int64_t, 256> counts{};
   for (const std::uint8_t code : codes) ++counts[code];
   RequantizedCount count;
-  const double from = std::bit_cast<float>(half.from), to = std::bit_cast<float>(half.to);
+  const double from = std::bit_cast<float>(half.from), to = scale_of(half.to, row);
   for (std::size_t code = 0; code < 256; ++code) {
+    const double number = number_of(static_cast<std::uint8_t>(code), kE4m3fn);
     if (made[code] == code) {
-      if (from != to && number_of(static_cast<std::uint8_t>(code)) != 0) count.changed += counts[code];
+      if (half.from != half.to && number != 0) count.changed += counts[code];
       continue;
     }
     count.changed += counts[code];
     // Products of 4 and 24 bits: exact.
-    if (number_of(static_cast<std::uint8_t>(code)) * from == number_of(made[code]) * to) count.kept += counts[code];
+    if (number * from == number_of(made[code], *row.format) * to) count.kept += counts[code];
   }
   return count;
 }
 
-void requantize(const Requantized& half, std::span<std::uint8_t> codes) {
-  const std::array<std::uint8_t, 256> made = requantized_codes(half.from, half.to);
+void requantize(const Requantized& half, std::span<std::uint8_t> codes, Fp8Codes as) {
+  const std::array<std::uint8_t, 256> made = requantized_codes(half.from, half.to, as);
   for (std::uint8_t& code : codes) code = made[code];
 }
 

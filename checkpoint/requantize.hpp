@@ -8,17 +8,24 @@
 
 namespace mx::checkpoint {
 
-/// The code that becomes of each e4m3 code, from one scale to a larger one, both as fp32 bits: code and scale are multiplied in fp16, the product is
-/// divided by the new scale as a product with its fp32 reciprocal, held within 448, and rounded to nearest even. NaN becomes 448, as its clamp has
-/// it. By the engine's text, not run. Source: vllm quantization/utils/fp8_utils.py process_fp8_weight_tensor_strategy_moe; w8a8_utils.py
-/// per_tensor_dequantize; csrc/quantization/w8a8/fp8/common.cuh scaled_fp8_conversion.
-std::array<std::uint8_t, 256> requantized_codes(std::uint32_t from, std::uint32_t to);
+/// What the codes are when they are quantized again.
+enum class Fp8Codes : std::uint8_t {
+  e4m3fn,    ///< as the checkpoint has them
+  e4m3fnuz,  ///< as the engine's method made them before (model/families/fnuz.hpp), with both scales doubled
+};
+
+/// The code that becomes of each code of the checkpoint, from one of its scales to a larger one, both as fp32 bits: code and scale are multiplied in
+/// fp16, the product is divided by the new scale as a product with its fp32 reciprocal, held within 448, of e4m3fnuz within 224, and rounded to
+/// nearest even. NaN becomes that number, as its clamp has it. Of e4m3fnuz the codes that come out are of that format. By the engine's text, not run.
+/// Source: vllm quantization/utils/fp8_utils.py process_fp8_weight_tensor_strategy_moe; w8a8_utils.py per_tensor_dequantize;
+/// csrc/quantization/w8a8/fp8/common.cuh scaled_fp8_conversion, csrc/quantization/utils.cuh quant_type_max.
+std::array<std::uint8_t, 256> requantized_codes(std::uint32_t from, std::uint32_t to, Fp8Codes as);
 
 /// One half of an expert's w13 that is quantized again.
 struct Requantized {
   int expert;
   int half;            ///< 0 gate, 1 up
-  std::uint32_t from;  ///< fp32 bits of its scale
+  std::uint32_t from;  ///< fp32 bits of its scale in the checkpoint
   std::uint32_t to;    ///< of the larger one
 };
 
@@ -31,9 +38,9 @@ struct RequantizedCount {
   std::int64_t kept = 0;
 };
 
-/// Of e4m3 codes of the half, one a byte.
-RequantizedCount count_requantized(const Requantized& half, std::span<const std::uint8_t> codes);
+/// Of the checkpoint's codes of the half, one a byte.
+RequantizedCount count_requantized(const Requantized& half, std::span<const std::uint8_t> codes, Fp8Codes as);
 /// In place.
-void requantize(const Requantized& half, std::span<std::uint8_t> codes);
+void requantize(const Requantized& half, std::span<std::uint8_t> codes, Fp8Codes as);
 
 }  // namespace mx::checkpoint

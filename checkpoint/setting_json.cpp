@@ -49,7 +49,7 @@ Sizes read_sizes(const support::Json& json, const std::string& where) {
 /// Does not compile when a setting gets another field, which must then become a row of setting_keys() or a member of setting_json().
 [[maybe_unused]] void check_fields(const Setting& setting) {
   [[maybe_unused]] const auto& [sizes, padded, form, engine, arch, tp_size, params_dtype, input_dtype, activation, has_bias, has_input_scale,
-                                parameters] = setting;
+                                leaves_e4m3fn, parameters] = setting;
 }
 
 }  // namespace

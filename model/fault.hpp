@@ -149,6 +149,7 @@ enum class Fault {
   sf128x4_only_padded,
   deepgemm_scales_not_transposed,
   ue8m0_cuts_mantissa,
+  fnuz_where_units_move,
   bytes_count_elements,
   need_forgotten,
   // routing and layer

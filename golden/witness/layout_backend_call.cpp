@@ -63,14 +63,16 @@ constexpr MatrixName kMatrixNames[] = {
 constexpr EnumWord<WeightFormat> kScaleModes[] = {
     {"tensor", WeightFormat::fp8_tensor}, {"channel", WeightFormat::fp8_channel}, {"block", WeightFormat::fp8_block}, {"mxfp8", WeightFormat::mxfp8}};
 
-/// A label, and the libraries that ran where they are not those that the engine asks for.
+/// A label, and the libraries that ran where they are not those that the engine asks for. What ran of a version without conversions of its own is
+/// held to the version whose conversions it takes.
 struct EngineLabel {
   std::string_view word;
   deployment::Engine engine;
   std::string_view flashinfer = "engine";
 };
-constexpr EngineLabel kEngineLabels[] = {
-    {"vllm-2026-05", deployment::kVllm2026_05}, {"vllm-2026-08", deployment::kVllm2026_08, "0.6.18"}, {"vllm-2026-08-22", deployment::kVllm2026_08}};
+constexpr EngineLabel kEngineLabels[] = {{"vllm-2026-05", deployment::kVllm2026_05},    {"vllm-2026-08", deployment::kVllm2026_08, "0.6.18"},
+                                         {"vllm-2026-08-22", deployment::kVllm2026_08}, {"vllm-0.22.1", deployment::kVllm2026_05},
+                                         {"vllm-0.29.0", deployment::kVllm2026_08},     {"vllm-0.33.0", deployment::kVllm2026_08}};
 constexpr EnumWord<families::ParamsDtype> kParamsDtypes[] = {{"bf16", families::ParamsDtype::bf16}, {"fp16", families::ParamsDtype::fp16}};
 constexpr EnumWord<families::InputDtype> kInputDtypes[] = {
     {"none", families::InputDtype::none}, {"float8_e4m3fn", families::InputDtype::float8_e4m3fn}, {"int8", families::InputDtype::int8}};

@@ -19,7 +19,7 @@ std::uint8_t via_fp16(std::uint64_t unit) { return marlin::e8m0_through(static_c
 }  // namespace
 
 std::span<const layout::Cast> all_casts() {
-  static const std::array<layout::Cast, 9> casts{{
+  static const std::array<layout::Cast, 8> casts{{
       layout::kKeep,
       {"bf16_to_f32", 16, 32, [](std::uint64_t unit) { return planted(Fault::bias_cast_to_low_half) ? unit : unit << 16; },
        "bf16 widened to fp32, exact"},
@@ -32,8 +32,6 @@ std::span<const layout::Cast> all_casts() {
       {"e8m0_plus_6", 8, 8, [](std::uint64_t unit) { return (unit + marlin::kFp8ActivationOffset) & 0xFFU; }, "6 added to e8m0 codes up to 249"},
       {"e8m0_via_fp16_plus_6", 8, 8, [](std::uint64_t unit) { return (via_fp16(unit) + std::uint64_t{marlin::kFp8ActivationOffset}) & 0xFFU; },
        "e8m0 through fp16, then 6 added: codes 1..102 become 6"},
-      {"e4m3fn_to_e4m3fnuz", 8, 8, [](std::uint64_t unit) { return unit == 0x80 ? std::uint64_t{0} : unit; },
-       "the code of -0, which is NaN in e4m3fnuz, becomes 0; all others stay: numbers mean half as much, NaN becomes 240"},
       {"uint4b8_to_w4a8", 4, 4, [](std::uint64_t unit) { return std::uint64_t{w4a8_encode(uint4b8_to_int4(static_cast<std::uint8_t>(unit)))}; },
        "value + 8 to the code of the W4A8 kernel: two's complement with 1..7 reversed"},
   }};

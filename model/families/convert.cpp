@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "model/error.hpp"
+#include "model/families/fnuz.hpp"
 #include "model/fault.hpp"
 #include "model/layout/grains.hpp"
 #include "model/layout/one_line.hpp"
@@ -72,8 +73,43 @@ layout::PackedTensor placed_tensor(layout::Role role, std::span<const std::uint8
 /// A tensor of a large model is no longer held than it is needed.
 void give_back(std::vector<std::uint8_t>& bytes) { std::vector<std::uint8_t>().swap(bytes); }
 
+/// Units in logical order, of a layer as the engine's method leaves it.
+layout::LayerUnits units_of(layout::CanonicalLayer layer, const BackendLayout& backend, const Setting& setting, std::vector<layout::Loss>& losses,
+                            const layout::Mover& mover) {
+  layout::LayerUnits units;
+  for (layout::Role role : layout::kAllRoles) {
+    if (layer[role].empty()) continue;
+    const layout::Layout memory = layout::canonical(role, layer.sizes, layer.form);
+    layout::check_fit(role, memory, layer[role]);
+    const layout::TensorPlan logical{row_major(memory, layout::kKeep), &layout::kKeep};
+    units[static_cast<std::size_t>(role)] = {memory.unit_bits(), layout::named(role, [&] { return mover.place(memory, layer[role], logical); })};
+    give_back(layer[role]);
+  }
+  if (backend.values != nullptr) backend.values(units, setting, losses);
+  return units;
+}
+
 Error wrong_sizes(const layout::PackedTensor& tensor) {
   return {ErrorCode::usage, "the layout is not one of these sizes: " + layout::one_line(tensor.layout), std::string(layout::name_of(tensor.role))};
+}
+
+/// What `undo_values` makes of the units, back into the layer's own memory. Throws where a tensor is missing or of other sizes.
+void undo(layout::LayerUnits& units, const BackendLayout& backend, const PackedLayer& packed, layout::CanonicalLayer& layer,
+          const layout::Mover& mover) {
+  const Setting& setting = packed.setting;
+  backend.undo_values(units, setting);
+  for (layout::Role role : layout::kAllRoles) {
+    layout::Units& of_role = units[static_cast<std::size_t>(role)];
+    if (of_role.absent()) {
+      if (layout::is_bias(role) || !layout::has_role(setting.form.format, role)) continue;
+      throw Error(ErrorCode::input, "missing from the packed layer", std::string(layout::name_of(role)));
+    }
+    const layout::Layout memory = layout::canonical(role, setting.sizes, setting.form);
+    if (static_cast<std::int64_t>(of_role.bytes.size()) != memory.bytes()) throw wrong_sizes(*packed.find(role));
+    const layout::Layout logical = row_major(memory, layout::kKeep);
+    layer[role] = layout::named(role, [&] { return mover.place(logical, of_role.bytes, {memory, &layout::kKeep}); });
+    give_back(of_role.bytes);
+  }
 }
 
 }  // namespace
@@ -131,22 +167,14 @@ void note_lost(layout::Role role, const layout::TensorPlan& plan, const LostUnit
 
 layout::LayerUnits placed_units(layout::CanonicalLayer layer, const BackendLayout& backend, const Setting& setting, std::vector<layout::Loss>& losses,
                                 const layout::Mover& mover) {
-  layout::LayerUnits units;
-  for (layout::Role role : layout::kAllRoles) {
-    if (layer[role].empty()) continue;
-    const layout::Layout memory = layout::canonical(role, layer.sizes, layer.form);
-    layout::check_fit(role, memory, layer[role]);
-    const layout::TensorPlan logical{row_major(memory, layout::kKeep), &layout::kKeep};
-    units[static_cast<std::size_t>(role)] = {memory.unit_bits(), layout::named(role, [&] { return mover.place(memory, layer[role], logical); })};
-    give_back(layer[role]);
-  }
-  if (backend.values != nullptr) backend.values(units, setting, losses);
-  return units;
+  if (makes_fnuz(backend, setting)) to_fnuz(layer, losses);
+  return units_of(std::move(layer), backend, setting, losses, mover);
 }
 
 PackedLayer convert(const layout::CanonicalLayer& layer, const BackendLayout& backend, Setting setting, const layout::Mover& mover) {
-  if (backend.values != nullptr) return convert(layout::CanonicalLayer(layer), backend, std::move(setting), mover);
-  PackedLayer packed = begun(layer, backend, std::move(setting));
+  PackedLayer packed = begun(layer, backend, setting);
+  if (backend.values != nullptr || makes_fnuz(backend, packed.setting))
+    return convert(layout::CanonicalLayer(layer), backend, std::move(setting), mover);
   for (layout::Role role : layout::kAllRoles) {
     if (!layer[role].empty()) packed.tensors.push_back(placed_tensor(role, layer[role], backend, packed, mover));
   }
@@ -157,7 +185,8 @@ PackedLayer convert(layout::CanonicalLayer&& layer, const BackendLayout& backend
   PackedLayer packed = begun(layer, backend, std::move(setting));
   layout::LayerUnits units;
   const bool coupled = backend.values != nullptr;
-  if (coupled) units = placed_units(std::move(layer), backend, packed.setting, packed.losses, mover);
+  if (makes_fnuz(backend, packed.setting)) to_fnuz(layer, packed.losses);
+  if (coupled) units = units_of(std::move(layer), backend, packed.setting, packed.losses, mover);
   for (layout::Role role : layout::kAllRoles) {
     // NOLINTNEXTLINE(bugprone-use-after-move): it is moved from where they are coupled, and not looked at there.
     std::vector<std::uint8_t>& held = coupled ? units[static_cast<std::size_t>(role)].bytes : layer[role];
@@ -213,20 +242,8 @@ layout::CanonicalLayer restore(PackedLayer packed, OnLoss on_loss, const layout:
       layer[role] = std::move(taken);
     }
   }
-  if (!coupled) return layer;
-  backend.undo_values(units, setting);
-  for (layout::Role role : layout::kAllRoles) {
-    layout::Units& of_role = units[static_cast<std::size_t>(role)];
-    if (of_role.absent()) {
-      if (layout::is_bias(role) || !layout::has_role(setting.form.format, role)) continue;
-      throw Error(ErrorCode::input, "missing from the packed layer", std::string(layout::name_of(role)));
-    }
-    const layout::Layout memory = layout::canonical(role, setting.sizes, setting.form);
-    if (static_cast<std::int64_t>(of_role.bytes.size()) != memory.bytes()) throw wrong_sizes(*packed.find(role));
-    const layout::Layout logical = row_major(memory, layout::kKeep);
-    layer[role] = layout::named(role, [&] { return mover.place(logical, of_role.bytes, {memory, &layout::kKeep}); });
-    give_back(of_role.bytes);
-  }
+  if (coupled) undo(units, backend, packed, layer, mover);
+  if (makes_fnuz(backend, setting)) from_fnuz(layer);
   return layer;
 }
 

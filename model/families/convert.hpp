@@ -74,7 +74,8 @@ void check_restorable(const PackedLayer& packed, OnLoss on_loss);
 /// as `on_loss` says and always when the values are not determined at all. Memory as for convert.
 layout::CanonicalLayer restore(PackedLayer packed, OnLoss on_loss = OnLoss::refuse, const layout::Mover& mover = layout::kMoveByUnits);
 
-/// The units of a layer as the backend's layouts place them: in logical row-major order, after the coupled transforms, before the casts.
+/// The units of a layer as the backend's layouts place them: in logical row-major order, after the method's step and the coupled transforms, before
+/// the casts.
 layout::LayerUnits placed_units(layout::CanonicalLayer layer, const BackendLayout& backend, const Setting& setting, std::vector<layout::Loss>& losses,
                                 const layout::Mover& mover = layout::kMoveByUnits);
 

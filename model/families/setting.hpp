@@ -60,6 +60,7 @@ struct Setting {
   ConverterActivation activation = ConverterActivation::swigluoai;
   bool has_bias = true;
   bool has_input_scale = true;  ///< static input scales are given
+  bool leaves_e4m3fn = false;   ///< the layer's method hands FP8 codes on as they are, whatever the device reads (fnuz.hpp)
   FamilyParameters parameters = {};
 
   /// What one family looks at, by its type: setting.of<MarlinParameters>().

@@ -38,7 +38,7 @@ void set_engine(Setting& setting, Text name) {
   choose_libraries(setting, libraries_asked_by(deployment::release_named(name)));
 }
 
-constexpr std::array<SettingKey, 10> kEveryConverter{{
+constexpr std::array<SettingKey, 11> kEveryConverter{{
     {"source-order", "gpt_oss or standard", "row order of w13 in the checkpoint", kOrders,
      [](Setting& s, Text v) { s.form.order = layout::source_order_named(v); },
      [](const Setting& s) { return std::string(layout::name_of(s.form.order)); }},
@@ -61,6 +61,8 @@ constexpr std::array<SettingKey, 10> kEveryConverter{{
      [](const Setting& s) { return word_of(s.has_bias); }},
     {"has-input-scale", kYesNo, "static input scales are given", kBools,
      [](Setting& s, Text v) { s.has_input_scale = yes_or_no("has-input-scale", v); }, [](const Setting& s) { return word_of(s.has_input_scale); }},
+    {"leaves-e4m3fn", kYesNo, "the method hands e4m3fn codes on where the device reads e4m3fnuz, as ModelOpt's does", kBools,
+     [](Setting& s, Text v) { s.leaves_e4m3fn = yes_or_no("leaves-e4m3fn", v); }, [](const Setting& s) { return word_of(s.leaves_e4m3fn); }},
 }};
 
 std::vector<SettingKey> every_key() {

@@ -166,7 +166,7 @@ std::int64_t count_misread(const BackendCase& c, const CanonicalLayer& layer, co
   const KernelView scale = kernel_view(c, roles.scale);
   const PackedTensor& weight_tensor = *packed.find(roles.weight);
   const PackedTensor& scale_tensor = *packed.find(roles.scale);
-  const Reading reading = c.formula.reading == nullptr ? checkpoint_reading(c.setting.form.format) : c.formula.reading(c.setting);
+  const Reading reading = c.formula.reading == nullptr ? reading_of(c.setting) : c.formula.reading(c.setting);
   const std::int64_t per_expert = weight.matrix.rows * weight.matrix.cols;
   const std::vector<double> of_rows = scales_of_rows(c, packed, roles.global, weight.matrix);
   const std::int64_t cols = layout::is_w13(roles.weight) ? c.setting.sizes.hidden : c.setting.sizes.intermediate;
@@ -212,7 +212,8 @@ void check_bytes(const BackendCase& c, const CanonicalLayer& layer, const Packed
     std::uint64_t wanted = source == Layout::kPadNeutral ? 0x7F : 0;
     if (source == Layout::kPadUnwritten) continue;
     if (source >= 0) {
-      const std::uint64_t unit = unit_at(layer[tensor.role], checkpoint_unit(c, tensor.role, source / parts), bits);
+      const std::uint64_t unit =
+          handed_on(tensor.role, c.setting, unit_at(layer[tensor.role], checkpoint_unit(c, tensor.role, source / parts), bits));
       const std::uint64_t made = c.formula.cast == nullptr ? unit : c.formula.cast(tensor.role, c.setting, unit);
       wanted = parts == 1 ? made : made >> (source % parts * expected.grain_bits) & ((std::uint64_t{1} << expected.grain_bits) - 1);
     }

@@ -39,6 +39,13 @@ struct Reading {
 /// How the checkpoint's own units are understood. Source: spec layouts 0.1 and numerics.
 Reading checkpoint_reading(layout::WeightFormat format);
 
+/// Whether the engine's method re-reads a layer's FP8 codes as e4m3fnuz: gfx942 alone, where the method does so.
+bool is_fnuz(const families::Setting& setting);
+/// A unit of the checkpoint as any backend's converter gets it there: the code of -0 is 0, a scale is twice as large.
+std::uint64_t handed_on(layout::Role role, const families::Setting& setting, std::uint64_t unit);
+/// How a kernel understands units that no conversion changed.
+Reading reading_of(const families::Setting& setting);
+
 /// One backend's restatement.
 struct BackendFormula {
   layout::WeightFormat format;

@@ -20,6 +20,9 @@ double e2m1(const Setting&, std::uint64_t code) {
   return (code & 8U) != 0 ? -kMagnitudes[code & 7U] : kMagnitudes[code & 7U];
 }
 double e4m3(const Setting&, std::uint64_t code) { return e4m3_number(code); }
+double e4m3fnuz(const Setting&, std::uint64_t code) {
+  return code == 0x80 ? kNan : (code & 0x7F) == 0x7F ? (code == 0x7F ? 240.0 : -240.0) : e4m3_number(code) / 2;
+}
 double value_plus_8(const Setting&, std::uint64_t code) { return static_cast<double>(code) - 8; }
 
 double e8m0_scale(const Setting&, std::uint64_t unit, double second) { return e8m0_number(unit) * second; }
@@ -55,5 +58,22 @@ Reading checkpoint_reading(WeightFormat format) {
   }
   return {e4m3, f32_scale};
 }
+
+bool is_fnuz(const Setting& setting) {
+  const WeightFormat format = setting.form.format;
+  const bool is_fp8 = format == WeightFormat::fp8_tensor || format == WeightFormat::fp8_pair || format == WeightFormat::fp8_channel ||
+                      format == WeightFormat::fp8_block;
+  return is_fp8 && setting.arch == families::Arch::gfx942 && !setting.leaves_e4m3fn;
+}
+
+std::uint64_t handed_on(layout::Role role, const Setting& setting, std::uint64_t unit) {
+  if (!is_fnuz(setting)) return unit;
+  if (layout::is_weight(role)) return unit == 0x80 ? 0 : unit;
+  if (!layout::is_scale(role)) return unit;
+  const float twice = std::bit_cast<float>(static_cast<std::uint32_t>(unit)) * 2.0F;
+  return twice != twice ? 0x7FC00000U : std::bit_cast<std::uint32_t>(twice);
+}
+
+Reading reading_of(const Setting& setting) { return is_fnuz(setting) ? Reading{e4m3fnuz, f32_scale} : checkpoint_reading(setting.form.format); }
 
 }  // namespace mx::props

@@ -135,6 +135,8 @@ constexpr std::array kFaults{
              "L2/blocks/deepgemm L2/deepgemm L3/deepgemm"},
     FaultRow{Fault::ue8m0_cuts_mantissa, "ue8m0_cuts_mantissa", "model/families/deepgemm/values.cpp requantize",
              "a scale that is no power of two is cut to one (vllm#49783)", "L7/powers-of-two"},
+    FaultRow{Fault::fnuz_where_units_move, "fnuz_where_units_move", "model/families/fnuz.cpp makes_fnuz",
+             "codes become e4m3fnuz in one backend's conversion, not in front of all", "L2/fnuz"},
     FaultRow{Fault::bytes_count_elements, "bytes_count_elements", "model/layout/layout.cpp bytes",
              "memory is counted in elements where it has bytes (vllm-ascend#14869)",
              "L1/blocks/aiter L1/blocks/marlin L1/blocks/sf_128x4 L1/blocks/triton L1/trtllm L1/flashinfer_cutlass L1/b12x L1/vllm_cutlass "

@@ -12,7 +12,7 @@
 namespace mx::props {
 namespace {
 
-constexpr std::array<Law, 9> kPrograms{{
+constexpr std::array<Law, 10> kPrograms{{
     {"L1/programs", "Of any view program at, inverse, is_padding and gather agree; image and padding fill the allocation", law_addresses},
     {"L1/pieces", "An address map read in pieces is the whole map", law_map_in_pieces},
     {"L1/digits", "A digit normal form computes what the interpreter does; carry-free programs have one", law_digits_agree},
@@ -21,6 +21,9 @@ constexpr std::array<Law, 9> kPrograms{{
     {"L1/is-bijection", "is_bijection says what counting says", law_bijection_test},
     {"L7/powers-of-two", "Where a backend's scales are powers of two, codes and scales are those of blocks quantized anew, no scale is cut",
      law_powers_of_two},
+    {"L2/fnuz",
+     "Where a device's FP8 is e4m3fnuz, every backend that reads what is stored is handed the same codes and scales, which the method made",
+     law_one_fnuz},
     {"L2/takes", "A converter takes the layers that the documents say it takes, and refuses the others for the check that fails first", law_takes},
     {"L9/padding", "The matrices of w13 and w2 that a conversion makes have the sizes that its row's padding gives, which are those of the documents",
      law_sizes_are_padded},

@@ -11,6 +11,7 @@ Outcome law_digits_agree(const Law& law);       ///< the normal form computes wh
 Outcome law_digits_are_normal(const Law& law);  ///< layouts are equal exactly when their normal forms are
 Outcome law_bijection_test(const Law& law);     ///< is_bijection agrees with counting
 Outcome law_apply_undone(const Law& law);       ///< apply there and back is the identity
+Outcome law_one_fnuz(const Law& law);           ///< every backend is handed the same e4m3fnuz codes
 Outcome law_powers_of_two(const Law& law);      ///< blocks whose scales become powers of two are quantized anew
 
 Outcome law_takes(const Law& law);             ///< what each converter takes and refuses is what the documents say

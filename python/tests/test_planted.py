@@ -107,6 +107,7 @@ CONVERTERS = {
     "identity_scale_rows_flipped": "XPU 2026-08 mxfp4 standard 2x256x512",
     "sf128x4_pads_to_lanes": "TRITON 2026-08 mxfp4 standard 1x32x64",
     "sf128x4_only_padded": "FLASHINFER_TRTLLM_MXFP4_BF16 2026-08 mxfp4 standard 2x256x512",
+    "fnuz_where_units_move": "TRITON 2026-08 fp8_block standard 2x256x512 platform=gfx942",
     "bytes_count_elements": "FLASHINFER_TRTLLM_MXFP4_BF16 2026-08 mxfp4 standard 2x256x512",
 }
 # Which kernel of a layer: contract, activation; of MXFP4 with biases.

@@ -97,6 +97,21 @@ std::vector<Value> scales_of_row(const Activations& activations, std::int64_t ro
   return scales;
 }
 
+/// Codes and scales of a device whose FP8 is e4m3fnuz. The engine quantizes there to numbers within 224, half of e4m3fn's 448: the codes are the same
+/// but for zero, which has one code, and NaN; the scales are twice as large.
+/// Source: vllm 7e1b45a09 quantization/utils/quant_utils.py get_fp8_min_max; csrc/quantization/utils.cuh quant_type_max, min_scaling_factor.
+void make_fnuz(Activations& activations) {
+  const families::Quantizer& quantizer = *activations.quantizer;
+  const bool is_fp8 = quantizer.scope != families::ScaleScope::none && !quantizer.back_to_bf16 && *quantizer.format->element == kE4m3fn &&
+                      *quantizer.format->scale == kF32;
+  if (!is_fp8) return;
+  constexpr std::uint32_t kTwo = 0x40000000U, kNan = 0x80, kNegativeZero = 0x80;
+  activations.fnuz = true;
+  for (std::uint32_t& code : activations.codes) code = is_nan_code(kE4m3fn, code) ? kNan : code == kNegativeZero ? 0 : code;
+  for (std::uint32_t& scale : quantizer.scope == families::ScaleScope::block ? activations.blocks : activations.row_scale)
+    scale = f32::mul(scale, kTwo);
+}
+
 std::vector<Value> elements_of_row(const Activations& activations, std::int64_t row) {
   std::vector<Value> elements;
   const auto first = static_cast<std::size_t>(row * activations.columns);
@@ -113,7 +128,8 @@ bool has_block_scales(const Activations& activations) {
 
 const Format& element_format(const Activations& activations) {
   const families::Quantizer& quantizer = *activations.quantizer;
-  return quantizer.scope == families::ScaleScope::none || quantizer.back_to_bf16 ? kBf16 : *quantizer.format->element;
+  if (quantizer.scope == families::ScaleScope::none || quantizer.back_to_bf16) return kBf16;
+  return activations.fnuz ? kE4m3fnuz : *quantizer.format->element;
 }
 
 std::int64_t Activations::groups() const { return quantizer->scope == families::ScaleScope::block ? columns / quantizer->format->block : 0; }
@@ -125,7 +141,8 @@ std::int64_t scale_address(families::ScaleMemory memory, std::int64_t groups, st
   return tile * kTileRows * kTileColumns + row % 32 * 16 + row % kTileRows / 32 * kTileColumns + group % kTileColumns;
 }
 
-Activations quantized(const families::Quantizer& quantizer, std::span<const std::uint32_t> x_bf16, std::int64_t columns, std::uint32_t scale) {
+Activations quantized(const families::Quantizer& quantizer, std::span<const std::uint32_t> x_bf16, std::int64_t columns, std::uint32_t scale,
+                      bool fnuz) {
   if (columns < 1 || x_bf16.size() % static_cast<std::size_t>(columns) != 0) {
     throw Error(ErrorCode::usage, "activations have " + std::to_string(x_bf16.size()) + " values, not rows of " + std::to_string(columns));
   }
@@ -154,6 +171,7 @@ Activations quantized(const families::Quantizer& quantizer, std::span<const std:
       if (out.rows > 0) out.row_scale.assign(static_cast<std::size_t>(out.rows), writer.block(x_bf16));
       break;
   }
+  if (fnuz) make_fnuz(out);
   return out;
 }
 

@@ -20,6 +20,7 @@ struct Activations {
   std::vector<std::uint32_t> blocks;     ///< memory of the block scales, codes of the format's scale; may be larger than rows * groups
   families::ScaleMemory memory;          ///< how that memory was written
   std::vector<std::uint32_t> row_scale;  ///< fp32 bits [rows]: of the token or tensor, 1 where there is none
+  bool fnuz = false;                     ///< FP8 codes are e4m3fnuz
 
   std::int64_t groups() const;
 };
@@ -28,9 +29,10 @@ struct Activations {
 inline constexpr std::uint32_t kUnwrittenScale = 0xFF;
 
 /// Quantizes rows of bf16 codes [rows, columns], scales row-major. `scale` is the calibrated fp32 scale of the tensor, read where the quantizer needs
-/// one. A row is padded with zeros to whole blocks first. Throws Error(usage) when the codes are not rows of that width, and for a scale that is no
-/// positive finite number.
-Activations quantized(const families::Quantizer& quantizer, std::span<const std::uint32_t> x_bf16, std::int64_t columns, std::uint32_t scale);
+/// one. `fnuz`: the device's FP8 is e4m3fnuz, and a calibrated scale is the checkpoint's. A row is padded with zeros to whole blocks first. Throws
+/// Error(usage) when the codes are not rows of that width, and for a scale that is no positive finite number.
+Activations quantized(const families::Quantizer& quantizer, std::span<const std::uint32_t> x_bf16, std::int64_t columns, std::uint32_t scale,
+                      bool fnuz = false);
 
 /// The block scales moved into the 128x4 tile, padding zero. Without block scales nothing happens.
 Activations swizzled(Activations activations);

@@ -354,7 +354,8 @@ std::vector<std::string> unseen_exchanges(const Executed& executed) {
       if (!first) {
         std::vector<std::uint32_t> x;
         for (const std::uint32_t bits : executed.stages[at].activation) x.push_back(bits >> 16U);
-        second = quantized(*executed.execution.second, x, executed.weights.sizes().intermediate, executed.execution.scales.second);
+        second = quantized(*executed.execution.second, x, executed.weights.sizes().intermediate, executed.execution.scales.second,
+                           executed.execution.fnuz);
       }
       const MatrixQuestions questions(executed, matrix, first ? executed.input : *second, first ? slot.row : 0, slot.expert);
       std::erase_if(left, [&](Exchange exchange) { return questions.sees(exchange); });

@@ -114,7 +114,7 @@ void second_product(const Execution& execution, const Weights& weights, const By
   for (const SlotStages& slot : stages) {
     for (const std::uint32_t bits : slot.activation) x.push_back(bits >> 16U);
   }
-  const Activations input = quantized(*execution.second, x, weights.sizes().intermediate, execution.scales.second);
+  const Activations input = quantized(*execution.second, x, weights.sizes().intermediate, execution.scales.second, execution.fnuz);
   std::vector<std::int64_t> row_of(stages.size());
   std::iota(row_of.begin(), row_of.end(), 0);
   const Product product(execution, weights, Matrix::w2, input, families::ScaleMemory::row_major, groups, row_of, columns);

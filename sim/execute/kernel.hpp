@@ -35,6 +35,7 @@ struct Execution {
   ModelActivation activation;
   StaticScales scales;
   SumsBy sums = SumsBy::model;
+  bool fnuz = false;  ///< FP8 is e4m3fnuz: families::has_fnuz of the layer's setting
 };
 
 /// What computes the sums of an execution's products in the model's stead, for people: "quick rows", "panels"; empty: nothing does, the model sums.

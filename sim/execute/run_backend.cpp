@@ -8,6 +8,7 @@
 
 #include "kernels/relayout/mover.hpp"
 #include "model/error.hpp"
+#include "model/families/fnuz.hpp"
 #include "sim/execute/exchanges.hpp"
 #include "sim/execute/sample_layer.hpp"
 
@@ -32,17 +33,18 @@ std::string how_text(const Execution& execution, families::Arch arch, deployment
   const families::Quantizer &first = *execution.first, &second = *execution.second;
   const std::string grounds =
       families::grounds_text(families::grounds_of(row, arch, first, second), families::differences_of(row, arch, engine, first, second));
-  return fmt::format("{}{} x {}, {}", first.name, first.name == second.name ? "" : fmt::format(" and {}", second.name),
-                     name_of(execution.unit->contract), is_asked ? "as asked" : grounds);
+  return fmt::format("{}{}{} x {}, {}", first.name, first.name == second.name ? "" : fmt::format(" and {}", second.name),
+                     execution.fnuz ? " in e4m3fnuz" : "", name_of(execution.unit->contract), is_asked ? "as asked" : grounds);
 }
 
 /// What the kernel computes from: the checkpoint's numbers, or what is left of them where the conversion says that it loses something.
 Weights wanted_weights(const BackendSource& source, const PackedLayer& packed, const families::ExecutionRow& row) {
   const families::BackendLayout& backend = families::backend_layout_named(packed.backend, packed.setting.form.format, packed.setting.engine);
   const bool lossy = !packed.losses.empty() && backend.undo_values != nullptr;
-  if (!lossy) return Weights::of_checkpoint(source.layer.sizes, source.layer.form, source.units, row);
-  return Weights::of_checkpoint(families::restore(packed, families::OnLoss::mark, kernels::relayout::mover_of(kernels::relayout::MoveBy::plans)),
-                                row);
+  const bool fnuz = families::has_fnuz(packed.setting);
+  if (!lossy) return Weights::of_checkpoint(source.layer.sizes, source.layer.form, source.units, row, fnuz);
+  return Weights::of_checkpoint(families::restore(packed, families::OnLoss::mark, kernels::relayout::mover_of(kernels::relayout::MoveBy::plans)), row,
+                                fnuz);
 }
 
 /// The quick sums and tiles where they have an answer: panels would read whole matrices for the few rows that are computed.
@@ -92,6 +94,7 @@ std::optional<BackendRun> run_backend(const BackendSource& source, const PackedL
   unit.contract = source.contract.value_or(unit.contract);
   execution.unit = &unit;
   execution.sums = sums_of(source, unit);
+  execution.fnuz = families::has_fnuz(packed.setting);
   try {
     used_activation(*row, execution.activation);
   } catch (const Error&) {
@@ -114,7 +117,7 @@ std::optional<BackendRun> run_backend(const BackendSource& source, const PackedL
   std::vector<SlotStages> got, want;
   std::optional<Activations> x;
   try {
-    x = quantized(*execution.first, input.x, layer.sizes.hidden, execution.scales.first);
+    x = quantized(*execution.first, input.x, layer.sizes.hidden, execution.scales.first, execution.fnuz);
     if (row->scales == families::ScaleMemory::tile_128x4) x = swizzled(*std::move(x));
     got = run_slots(execution, weights, *x, slots, outputs);
     want = run_slots(execution, wanted, *x, slots, outputs);
@@ -140,8 +143,9 @@ KernelOutputs run_kernel(const PackedLayer& packed, const BackendInput& input) {
   Execution execution =
       execution_on(*row, packed.setting.arch, input.activation_key, {std::string(input.activation), input.constants}, usual_scales(format));
   execution.sums = SumsBy::twins;
+  execution.fnuz = families::has_fnuz(packed.setting);
   const std::int64_t hidden = packed.setting.sizes.hidden;
-  Activations x = quantized(*execution.first, input.x, hidden, execution.scales.first);
+  Activations x = quantized(*execution.first, input.x, hidden, execution.scales.first, execution.fnuz);
   if (row->scales == families::ScaleMemory::tile_128x4) x = swizzled(std::move(x));
   std::vector<SlotWork> work;
   for (std::size_t token = 0; token < input.slots.size(); ++token) {

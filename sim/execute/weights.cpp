@@ -7,6 +7,7 @@
 
 #include "kernels/relayout/mover.hpp"
 #include "model/error.hpp"
+#include "model/families/fnuz.hpp"
 #include "model/fault.hpp"
 #include "model/layout/grains.hpp"
 #include "model/moe/weight_facts.hpp"
@@ -111,14 +112,19 @@ SharedUnits logical_units(const layout::CanonicalLayer& layer) {
   return std::make_shared<const layout::LayerUnits>(std::move(units));
 }
 
-Weights Weights::of_checkpoint(const layout::CanonicalLayer& layer, const families::ExecutionRow& row) {
-  return of_checkpoint(layer.sizes, layer.form, logical_units(layer), row);
+Weights Weights::of_checkpoint(const layout::CanonicalLayer& layer, const families::ExecutionRow& row, bool fnuz) {
+  return of_checkpoint(layer.sizes, layer.form, logical_units(layer), row, fnuz);
 }
 
-Weights Weights::of_checkpoint(const Sizes& sizes, const layout::Form& form, SharedUnits units, const families::ExecutionRow& row) {
-  Weights weights(sizes, form, row);
+Weights Weights::of_checkpoint(const Sizes& sizes, const layout::Form& form, SharedUnits units, const families::ExecutionRow& row, bool fnuz) {
+  Weights weights(sizes, form, row, fnuz);
   weights.units_ = std::move(units);
   weights.require_weights();
+  if (fnuz) {
+    auto made = std::make_shared<layout::LayerUnits>(*weights.units_);
+    families::to_fnuz(*made);
+    weights.units_ = std::move(made);
+  }
   if (row.prepare_scales == nullptr) return weights;
   layout::LayerUnits prepared = *weights.units_;
   row.prepare_scales(prepared, sizes);
@@ -135,7 +141,7 @@ Weights Weights::of_packed(const families::PackedLayer& packed, const families::
   if (!changes_values) view.sizes = view.padded = families::padded_by(backend, packed.setting);
   view.form.order =
       fault::planted(fault::Fault::sim_swaps_gate_and_up) && order == layout::SourceOrder::gpt_oss ? layout::SourceOrder::standard : order;
-  Weights weights(view.sizes, view.form, row);
+  Weights weights(view.sizes, view.form, row, families::has_fnuz(view));
   layout::LayerUnits units;
   for (const layout::PackedTensor& tensor : packed.tensors) {
     units[static_cast<std::size_t>(tensor.role)] = read_units(backend.build(tensor.role, view), tensor);
@@ -157,7 +163,7 @@ std::pair<Weights, std::shared_ptr<layout::LayerUnits>> Weights::alone(std::int6
     one = {all.bits, std::vector<std::uint8_t>(static_cast<std::size_t>((count * all.bits + 7) / 8))};
     layout::copy_grains(all.bytes, expert * count, one.bytes, 0, count, all.bits);
   }
-  Weights weights(sizes_, form_, *row_);
+  Weights weights(sizes_, form_, *row_, fnuz_);
   weights.sizes_.experts = 1;
   weights.units_ = own;
   return {std::move(weights), std::move(own)};
@@ -180,12 +186,12 @@ WeightRow Weights::row(Matrix matrix, std::int64_t expert, std::int64_t half, st
   const moe::WeightFacts& facts = moe::weight_facts(form_.format);
   const moe::RowPlace place{.expert = expert, .halves = halves(matrix), .half = half, .rows = rows(matrix), .row = n, .length = length(matrix)};
   const moe::RowScales scales = moe::scales_of_row(facts, place, sizes_.group);
-  WeightRow result{{}, facts.element, {}, 0, f32::kOne};
+  const Format& element = element_format();
+  WeightRow result{{}, &element, {}, 0, f32::kOne};
   result.elements.reserve(static_cast<std::size_t>(place.length));
   for (std::int64_t k = 0; k < place.length; ++k) {
     const auto code = static_cast<std::uint32_t>(unit(roles.weight, place.index() * place.length + k));
-    result.elements.push_back(facts.chosen ? chosen_multiple(unit(roles.scale, scales.first + k / scales.block), code)
-                                           : decode(*facts.element, code));
+    result.elements.push_back(facts.chosen ? chosen_multiple(unit(roles.scale, scales.first + k / scales.block), code) : decode(element, code));
   }
   if (facts.chosen) {
     result.total = static_cast<std::uint32_t>(unit(roles.channel, place.index()));
@@ -203,7 +209,7 @@ WeightRow Weights::row(Matrix matrix, std::int64_t expert, std::int64_t half, st
   return result;
 }
 
-const Format& Weights::element_format() const { return *moe::weight_facts(form_.format).element; }
+const Format& Weights::element_format() const { return fnuz_ ? kE4m3fnuz : *moe::weight_facts(form_.format).element; }
 
 const Format* Weights::scale_format() const {
   const moe::WeightFacts& facts = moe::weight_facts(form_.format);

@@ -44,10 +44,12 @@ SharedUnits logical_units(const layout::CanonicalLayer& layer);
 /// Weights in logical order, whichever memory they were read from.
 class Weights {
  public:
-  /// The checkpoint's own form. Throws Error(usage) when a weight or scale is missing or of another size.
-  static Weights of_checkpoint(const layout::CanonicalLayer& layer, const families::ExecutionRow& row);
+  /// The checkpoint's own form; `fnuz`: of the e4m3fnuz codes that the engine's method makes of it. Throws Error(usage) when a weight or scale is
+  /// missing or of another size.
+  static Weights of_checkpoint(const layout::CanonicalLayer& layer, const families::ExecutionRow& row, bool fnuz = false);
   /// The same from logical_units() of a layer of these sizes and form.
-  static Weights of_checkpoint(const layout::Sizes& sizes, const layout::Form& form, SharedUnits units, const families::ExecutionRow& row);
+  static Weights of_checkpoint(const layout::Sizes& sizes, const layout::Form& form, SharedUnits units, const families::ExecutionRow& row,
+                               bool fnuz = false);
   /// A backend's packed tensors, read where the kernel looks for them: at its padded sizes, and in the row order that its activation expects. Throws
   /// Error(usage) when a tensor is missing, is of another size than the kernel's layout or holds what no conversion makes.
   static Weights of_packed(const families::PackedLayer& packed, const families::ExecutionRow& row, layout::SourceOrder order);
@@ -78,7 +80,8 @@ class Weights {
   std::uint32_t bias(Matrix matrix, std::int64_t expert, std::int64_t half, std::int64_t n) const;
 
  private:
-  Weights(const layout::Sizes& sizes, const layout::Form& form, const families::ExecutionRow& row) : sizes_(sizes), form_(form), row_(&row) {}
+  Weights(const layout::Sizes& sizes, const layout::Form& form, const families::ExecutionRow& row, bool fnuz)
+      : sizes_(sizes), form_(form), row_(&row), fnuz_(fnuz) {}
   const layout::Units& units_of(layout::Role role) const { return (*units_)[static_cast<std::size_t>(role)]; }
   std::uint64_t unit(layout::Role role, std::int64_t index) const;
   void require_weights() const;
@@ -91,6 +94,7 @@ class Weights {
   layout::Sizes sizes_;
   layout::Form form_;
   const families::ExecutionRow* row_;
+  bool fnuz_;  ///< elements are e4m3fnuz
   SharedUnits units_;
 };
 

@@ -7,6 +7,7 @@
 #include "kernels/relayout/mover.hpp"
 #include "model/error.hpp"
 #include "model/families/carried.hpp"
+#include "model/families/fnuz.hpp"
 #include "model/fault.hpp"
 #include "model/layout/address_map.hpp"
 #include "model/numerics/rows.hpp"
@@ -212,10 +213,10 @@ class Run {
       if (backend == nullptr) {
         CanonicalLayer view = run.loaded;
         view.form.order = order;
-        run.before = Weights::of_checkpoint(run.loaded, row_);
-        run.kernel = Weights::of_checkpoint(view, row_);
+        run.before = Weights::of_checkpoint(run.loaded, row_, families::has_fnuz(setting));
+        run.kernel = Weights::of_checkpoint(view, row_, families::has_fnuz(setting));
       } else {
-        run.before = Weights::of_checkpoint(after_losses(run.loaded, backend, setting), row_);
+        run.before = Weights::of_checkpoint(after_losses(run.loaded, backend, setting), row_, families::has_fnuz(setting));
         const families::PackedLayer packed = packed_layer(run.loaded, *backend, setting);
         if (losses.empty()) losses = packed.losses;
         run.kernel = Weights::of_packed(packed, row_, order);
@@ -356,14 +357,15 @@ Reference run_reference(const SimulationRequest& request, const ModelLayer& laye
   const layout::Sizes padded = backend == nullptr ? setting.padded : families::padded_by(*backend, setting);
   const CanonicalLayer wide = padded_layer(layer.experts, padded);
   setting.sizes = setting.padded = padded;
-  const Weights weights = Weights::of_checkpoint(after_losses(wide, backend, setting), row);
+  const Weights weights = Weights::of_checkpoint(after_losses(wide, backend, setting), row, families::has_fnuz(setting));
   Execution execution = execution_on(row, setting.arch, request.deployment.activation_key, layer.activation, layer.scales);
   execution.sums = request.sums;
+  execution.fnuz = families::has_fnuz(setting);
   Reference reference{execution, twin_of(execution).empty() ? sample : Outputs{}, padded, {}, {}, {}, {}};
   const std::vector<std::int64_t> columns = or_all(reference.outputs.columns, whole.hidden);
   const Outputs wanted{reference.outputs.rows, columns};
   const SampleTokens wide_tokens = widened(tokens, whole.hidden, padded.hidden);
-  reference.input = quantized(*reference.execution.first, wide_tokens.x, padded.hidden, layer.scales.first);
+  reference.input = quantized(*reference.execution.first, wide_tokens.x, padded.hidden, layer.scales.first, execution.fnuz);
   std::vector<SlotWork> work;
   for (std::size_t token = 0; token < tokens.slots.size(); ++token) {
     for (const moe::Slot& slot : tokens.slots[token]) work.push_back({static_cast<std::int64_t>(token), slot.expert});

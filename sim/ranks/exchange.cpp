@@ -66,7 +66,7 @@ void append(Activations& to, const Activations& from) {
 
 /// Chosen rows of row-major activations; a row of -1 is one that nobody wrote: zero codes, unwritten scales.
 Activations chosen_rows(const Activations& all, std::span<const std::int64_t> rows) {
-  Activations chosen{all.quantizer, static_cast<std::int64_t>(rows.size()), all.columns, {}, {}, families::ScaleMemory::row_major, {}};
+  Activations chosen{all.quantizer, static_cast<std::int64_t>(rows.size()), all.columns, {}, {}, families::ScaleMemory::row_major, {}, all.fnuz};
   const auto width = static_cast<std::size_t>(all.columns);
   const std::size_t groups = all.blocks.empty() ? 0 : static_cast<std::size_t>(all.groups());
   for (const std::int64_t row : rows) {
@@ -104,7 +104,7 @@ Activations unpacked(const Activations& empty, std::int64_t rows, const Words& w
 
 /// All tokens as the sources quantized them.
 Activations sent_codes(const Execution& execution, const Plan& plan, std::span<const Words> sent, std::int64_t tokens, std::int64_t hidden) {
-  const Activations empty = quantized(*execution.first, {}, hidden, execution.scales.first);
+  const Activations empty = quantized(*execution.first, {}, hidden, execution.scales.first, execution.fnuz);
   Activations all = empty;
   for (const RankPlan& rank : plan.ranks) {
     if (rank.tp != 0) continue;
@@ -248,7 +248,7 @@ Words sent(const ExchangeRow& exchange, const Execution& execution, const Plan& 
   if (rank.tp != 0) return {};
   const auto own = rows_of(tokens, tokens_of(static_cast<std::int64_t>(tokens.slots.size()), rank.dp, plan.parallel.dp_size), hidden);
   if (!moves_codes(exchange, execution)) return {own.begin(), own.end()};
-  return packed(quantized(*execution.first, own, hidden, execution.scales.first));
+  return packed(quantized(*execution.first, own, hidden, execution.scales.first, execution.fnuz));
 }
 
 Received routed(const ExchangeRow& exchange, const RankPlan& rank, const SampleTokens& tokens) {
@@ -267,7 +267,7 @@ Received dispatched(const ExchangeRow& exchange, const Execution& execution, con
     const auto count = static_cast<std::int64_t>(tokens.slots.size());
     received.input = chosen_rows(sent_codes(execution, plan, sent, count, hidden), received.token_of_row);
   } else {
-    received.input = quantized(quantizer, sent_rows(sent, received.token_of_row, hidden), hidden, execution.scales.first);
+    received.input = quantized(quantizer, sent_rows(sent, received.token_of_row, hidden), hidden, execution.scales.first, execution.fnuz);
   }
   // A kernel that quantizes writes the memory that it reads; a prepare step follows its own rule.
   const bool wanted = execution.row->scales == families::ScaleMemory::tile_128x4;

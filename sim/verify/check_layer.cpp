@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "checkpoint/conversion.hpp"
 #include "checkpoint/layer_packer.hpp"
 #include "checkpoint/shard.hpp"
 #include "model/error.hpp"
+#include "model/families/fnuz.hpp"
 #include "model/layout/address_map.hpp"
 #include "model/moe/layer.hpp"
 #include "model/numerics/convert.hpp"
@@ -31,8 +33,12 @@ bool is_modelled(const ConversionResult& result) {
 }
 
 families::Setting setting_of(const ConversionResult& result) {
-  const checkpoint::Conversion conversion{result.form, result.sizes, result.activation, result.has_bias,
-                                          checkpoint::surroundings(result.engine, result.arch, result.tp, result.libraries, result.env)};
+  const checkpoint::Conversion conversion{result.form,
+                                          result.sizes,
+                                          result.activation,
+                                          result.has_bias,
+                                          checkpoint::surroundings(result.engine, result.arch, result.tp, result.libraries, result.env),
+                                          result.method};
   return conversion.setting(result.padded);
 }
 
@@ -41,7 +47,7 @@ std::string programs_of(const ConversionResult& result) {
   if (backend == nullptr || result.sizes.intermediate % result.sizes.group != 0) return {};
   const families::Setting setting = setting_of(result);
   if (!families::broken_needs(*backend, setting).empty()) return {};
-  std::string text;
+  std::string text = families::has_fnuz(setting) ? "e4m3fnuz\n" : "";
   for (layout::Role role : layout::kAllRoles) {
     if (layout::has_role(result.form.format, role)) text += backend->build(role, setting).layout.describe() + "\n";
   }
@@ -68,6 +74,16 @@ void add_losses(std::vector<layout::Loss>& sums, const std::vector<layout::Loss>
       found->units += loss.units;
       found->kept += loss.kept;
     }
+  }
+}
+
+void note_losses(const LayerInput& input, std::span<ConversionResult> conversions) {
+  std::optional<std::vector<layout::Loss>> fnuz;
+  for (ConversionResult& result : conversions) {
+    if (result.verdict != Verdict::passed || input.layer.requantized.empty()) continue;
+    const bool is_fnuz = families::has_fnuz(setting_of(result));
+    if (is_fnuz && !fnuz) fnuz = input.checkpoint.requantization_losses(input.place, input.layer.requantized, checkpoint::Fp8Codes::e4m3fnuz);
+    add_losses(result.losses, is_fnuz ? *fnuz : input.layer.losses);
   }
 }
 
@@ -215,9 +231,9 @@ class RankCheck {
     // Where a conversion couples values, what it makes of them is held; where to is what the comparison shows.
     layout::LayerUnits placed;
     std::vector<layout::Loss> losses;
-    if (backend.values != nullptr)
-      placed = families::placed_units(reference_.shard, backend, packed.setting, losses, kernels::relayout::mover_of(options_.by));
-    const layout::LayerUnits& expected = backend.values != nullptr ? placed : *reference_.units;
+    const bool changes = backend.values != nullptr || families::makes_fnuz(backend, packed.setting);
+    if (changes) placed = families::placed_units(reference_.shard, backend, packed.setting, losses, kernels::relayout::mover_of(options_.by));
+    const layout::LayerUnits& expected = changes ? placed : *reference_.units;
     for (const PackedTensor& tensor : packed.tensors) {
       const layout::Units& units = expected[static_cast<std::size_t>(tensor.role)];
       const layout::Comparison comparison = compared(tensor, units);
@@ -286,17 +302,41 @@ class RankCheck {
   const support::StopPoint& stop_;
 };
 
-/// References of every rank that some modelled conversion needs, by tensor parallel size. A size that cannot be cut has none.
-std::map<int, std::vector<RankReference>> references(const LayerInput& input, const VerifyOptions& options, std::span<ConversionResult> conversions,
-                                                     const support::StopPoint& stop) {
-  std::map<int, std::vector<RankReference>> by_tp;
+/// What a reference is of: a tensor parallel size, and what codes are that the engine quantizes again.
+using ReferenceKey = std::pair<int, checkpoint::Fp8Codes>;
+using References = std::map<ReferenceKey, std::vector<RankReference>>;
+
+/// Where the engine quantizes nothing again the codes are the checkpoint's, whatever the device reads.
+ReferenceKey key_of(const ConversionResult& result, const LayerInput& input) {
+  const bool fnuz = !input.layer.requantized.empty() && families::has_fnuz(setting_of(result));
+  return {result.tp, fnuz ? checkpoint::Fp8Codes::e4m3fnuz : checkpoint::Fp8Codes::e4m3fn};
+}
+
+/// The layer's first experts as a reference has them; none where they are the input's.
+std::optional<CanonicalLayer> own_layer(const ReferenceKey& key, const LayerInput& input, const support::StopPoint& stop) {
+  if (key.second == checkpoint::Fp8Codes::e4m3fn) return std::nullopt;
+  CanonicalLayer layer = input.checkpoint.layer(input.place, stop, key.second).experts;
+  const auto all = static_cast<std::size_t>(layer.sizes.experts);
+  layer.sizes.experts = input.layer.experts.sizes.experts;
+  for (std::vector<std::uint8_t>& tensor : layer.tensors) tensor.resize(tensor.size() / all * static_cast<std::size_t>(layer.sizes.experts));
+  return layer;
+}
+
+/// References of every rank that some modelled conversion needs. A size that cannot be cut has none.
+References references(const LayerInput& input, const VerifyOptions& options, std::span<ConversionResult> conversions,
+                      const support::StopPoint& stop) {
+  References all;
   for (ConversionResult& result : conversions) {
-    if (result.verdict == Verdict::not_modelled || by_tp.count(result.tp) != 0) continue;
-    std::vector<RankReference>& ranks = by_tp[result.tp];
+    if (result.verdict == Verdict::not_modelled) continue;
+    const ReferenceKey key = key_of(result, input);
+    if (all.contains(key)) continue;
+    std::vector<RankReference>& ranks = all[key];
+    const std::optional<CanonicalLayer> own = own_layer(key, input, stop);
+    const CanonicalLayer& layer = own ? *own : input.layer.experts;
     for (int rank = 0; rank < result.tp; ++rank) {
       stop.check();
       try {
-        ranks.push_back({checkpoint::shard(input.layer.experts, rank, result.tp, kernels::relayout::mover_of(options.by)), {}, {}});
+        ranks.push_back({checkpoint::shard(layer, rank, result.tp, kernels::relayout::mover_of(options.by)), {}, {}});
         RankReference& rank_reference = ranks.back();
         rank_reference.units = logical_units(rank_reference.shard);
         rank_reference.exchanges = exchanged_data(rank_reference.shard.sizes, rank_reference.shard.form, *rank_reference.units);
@@ -311,7 +351,7 @@ std::map<int, std::vector<RankReference>> references(const LayerInput& input, co
       }
     }
   }
-  return by_tp;
+  return all;
 }
 
 /// Layers of fewer bytes are too small for the threads of one conversion: each thread takes conversions of its own.
@@ -342,14 +382,14 @@ void check_layer(const LayerInput& input, const VerifyOptions& options, std::spa
                  const support::StopPoint& stop) {
   const Slots slots = route_tokens(input, Contract::exact);
   advance("the checkpoint's form", 0);
-  const std::map<int, std::vector<RankReference>> by_tp = references(input, options, conversions, stop);
+  const References all = references(input, options, conversions, stop);
   std::size_t done = 0;
   const auto check = [&](std::size_t i) {
     stop.check();
     ConversionResult& result = conversions[i];
-    const auto reference = by_tp.find(result.tp);
     const support::Stopwatch watch;
-    if (result.verdict != Verdict::not_modelled && reference != by_tp.end()) {
+    const auto reference = result.verdict == Verdict::not_modelled ? all.end() : all.find(key_of(result, input));
+    if (reference != all.end()) {
       for (std::size_t rank = 0; rank < reference->second.size(); ++rank) {
         RankCheck(reference->second[rank], slots, input, options, static_cast<int>(rank), stop).run(result);
       }

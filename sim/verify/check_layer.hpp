@@ -49,6 +49,8 @@ void add_new(std::vector<Value>& all, const std::vector<Value>& more) {
 
 /// Adds what was lost to sums by tensor and kind.
 void add_losses(std::vector<layout::Loss>& sums, const std::vector<layout::Loss>& losses);
+/// What the layer lost before any conversion: by the codes that are quantized again, those of the checkpoint or of e4m3fnuz.
+void note_losses(const LayerInput& input, std::span<ConversionResult> conversions);
 
 /// Output of the checkpoint's own form on one rank, fp32 bits [tokens, hidden].
 std::vector<std::uint32_t> run_canonical(const LayerInput& input, Contract contract);

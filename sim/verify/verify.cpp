@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "checkpoint/conversion.hpp"
 #include "checkpoint/shard.hpp"
 #include "model/deployment/models.hpp"
 #include "model/engine/vllm/method.hpp"
@@ -138,6 +139,7 @@ class CellPlanner {
     result.form = checkpoint_.layout_form();
     result.activation = checkpoint_.converted_activation();
     result.has_bias = checkpoint_.has_bias();
+    result.method = checkpoint::method_of(checkpoint_.source_form());
     const families::StandingConversion conversion = families::conversion_at(choice.backend, result.form.format, options_.engine);
     result.engine = conversion.stands() ? conversion.of : options_.engine;
     result.libraries = families::carried_libraries(conversion, options_.engine);
@@ -301,13 +303,6 @@ checkpoint::MoeLayer first_experts(checkpoint::MoeLayer layer, std::int64_t coun
   return layer;
 }
 
-/// What the layer lost before any conversion.
-void note_losses(const std::vector<layout::Loss>& losses, std::span<ConversionResult> conversions) {
-  for (ConversionResult& result : conversions) {
-    if (result.verdict == Verdict::passed) add_losses(result.losses, losses);
-  }
-}
-
 /// What a share has of a layer: `count` conversions from `first` on.
 struct LayerShare {
   int layer;
@@ -402,7 +397,7 @@ VerifyReport verify(const checkpoint::Checkpoint& checkpoint, const VerifyOption
                        total);
     };
     check_layer(input, options, conversions, advance, stop);
-    note_losses(layer.losses, conversions);
+    note_losses(input, conversions);
     condemn(report.layer_groups[static_cast<std::size_t>(report.layer_group)].garbage, conversions);
     if (share.first == 0 && expected && layer.router.present()) {
       report.expected.push_back(measure(index, run_canonical(input, Contract::exact), *expected));

@@ -345,13 +345,15 @@ TEST_CASE("FP8 codes whose gate and up have unlike scales are quantized again wi
   }
 }
 
+using checkpoint::Fp8Codes;
+
 // By exact integers: code m * 2^e times 5/4 or 4/5, to the nearest of e4m3, ties to even; the products are exact in fp16 and fp32.
 TEST_CASE("codes that are quantized again are the nearest ones") {
   const auto number = [](int code) {
     return (code >> 3) == 0 ? std::int64_t{code & 7} : std::int64_t{8 + (code & 7)} << ((code >> 3) - 1);
   };  // in 2^-9
   const auto bits = [](float value) { return std::bit_cast<std::uint32_t>(value); };
-  const std::array<std::uint8_t, 256> four_fifths = checkpoint::requantized_codes(bits(0.0078125F), bits(0.009765625F));
+  const std::array<std::uint8_t, 256> four_fifths = checkpoint::requantized_codes(bits(0.0078125F), bits(0.009765625F), Fp8Codes::e4m3fn);
   for (int code = 0; code < 0x7F; ++code) {
     // Distances times 5, to 4 * number.
     int best = 0;
@@ -367,10 +369,10 @@ TEST_CASE("codes that are quantized again are the nearest ones") {
   CHECK(int{four_fifths[0x7F]} == 0x7E);
   // No number stays of NaN, though 448 * 15 is 480 * 14, and 480 what its bits would be.
   const checkpoint::RequantizedCount count =
-      checkpoint::count_requantized({0, 0, bits(14 * 0x1p-10F), bits(15 * 0x1p-10F)}, std::vector<std::uint8_t>{0x7F, 0});
+      checkpoint::count_requantized({0, 0, bits(14 * 0x1p-10F), bits(15 * 0x1p-10F)}, std::vector<std::uint8_t>{0x7F, 0}, Fp8Codes::e4m3fn);
   CHECK(count.changed == 1);
   CHECK(count.kept == 0);
-  CHECK(int{checkpoint::requantized_codes(bits(0x1p-26F), bits(0x1p-20F))[0x40]} == 0);
+  CHECK(int{checkpoint::requantized_codes(bits(0x1p-26F), bits(0x1p-20F), Fp8Codes::e4m3fn)[0x40]} == 0);
 }
 
 }  // namespace mx::tests

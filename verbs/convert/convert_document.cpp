@@ -7,6 +7,7 @@
 #include <span>
 #include <system_error>
 
+#include "model/families/fnuz.hpp"
 #include "model/families/libraries.hpp"
 #include "model/families/matrix.hpp"
 #include "model/families/memory.hpp"
@@ -98,7 +99,7 @@ void add_setting(Document& document, const Setting& setting) { document.field("s
 /// The backend computes with the weights as they were loaded: the conversion stacks the experts' tensors and moves nothing in them.
 bool reads_as_stored(const std::string& backend, const Setting& setting) {
   const families::BackendLayout* const row = families::find_backend_layout(backend, setting.form.format, setting.engine);
-  return row != nullptr && row->build == families::as_loaded && setting.sizes == setting.padded;
+  return row != nullptr && row->build == families::as_loaded && setting.sizes == setting.padded && !families::has_fnuz(setting);
 }
 
 /// A layer group beside the first.
@@ -141,6 +142,9 @@ void add_conversion(Document& document, const checkpoint::ConvertReport& report,
   const Setting& setting = first.setting;
   add_backend(document, first.backend, setting, setting.tp_size == 1 ? "" : fmt::format(", rank {} of {}", rank, setting.tp_size));
   add_setting(document, setting);
+  if (families::has_fnuz(setting))
+    document.note(fmt::format("FP8 of {} is e4m3fnuz: the method makes codes of -0 zeros and doubles the scales, before any backend's conversion",
+                              families::name_of(setting.arch)));
   if (reads_as_stored(first.backend, setting))
     document.note(fmt::format("nothing to convert: {} reads {} as it is stored, all experts in one tensor", first.backend,
                               layout::name_of(setting.form.format)));

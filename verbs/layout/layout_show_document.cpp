@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "model/families/fnuz.hpp"
 #include "verbs/layout/facts.hpp"
 #include "verbs/layout/layout_document.hpp"
 #include "verbs/layout/where.hpp"
@@ -76,6 +77,10 @@ std::vector<std::string> losses_of(const Subject& subject) {
                                  layout::Uncast(*subject.cast).is_lossless() ? "; every code comes back" : "; some codes do not come back"));
   }
   const auto* backend = std::get_if<BackendChoice>(&subject.choice);
+  if (backend != nullptr && families::has_fnuz(backend->setting) && (layout::is_weight(backend->role) || layout::is_scale(backend->role))) {
+    losses.emplace_back(layout::is_weight(backend->role) ? "the method made e4m3fnuz of e4m3fn before: the code of -0 became 0"
+                                                         : "the method made e4m3fnuz of e4m3fn before: every scale doubled");
+  }
   if (backend != nullptr && backend->row->values != nullptr) {
     losses.emplace_back(backend->row->undo_values != nullptr ? "values of several tensors change together, and come back"
                                                              : "values of several tensors change together and do not come back");

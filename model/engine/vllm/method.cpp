@@ -67,7 +67,15 @@ constexpr std::array kSchemeChecks = {
         kAugust},
 };
 
+/// Methods of FP8 experts that ask nothing of is_fp8_fnuz.
+// vllm 0.22.1, 0.29.0 and 0.33.0 quantization/modelopt.py ModelOptFp8MoEMethod.process_weights_after_loading; beside it fp8.py Fp8MoEMethod,
+// compressed_tensors_moe_w8a8_fp8.py and quark/quark_moe.py QuarkW8A8Fp8MoEMethod call normalize_e4m3fn_to_e4m3fnuz for tensors, channels and blocks;
+// fbgemm_fp8.py has no experts.
+constexpr std::array<Names, 1> kLeavesE4m3fn = {"modelopt"};
+
 }  // namespace
+
+bool makes_fnuz(std::string_view method) { return !is_listed(kLeavesE4m3fn, method); }
 
 std::string_view method_class(const OracleTables& tables, const deployment::Deployment& deployment, std::string_view backend,
                               std::string_view kernel_class) {

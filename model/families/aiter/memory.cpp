@@ -9,8 +9,6 @@
 #include "model/families/casts.hpp"
 #include "model/families/ran.hpp"
 #include "model/families/row_blocks.hpp"
-#include "model/layout/grains.hpp"
-#include "model/numerics/f32.hpp"
 
 namespace mx::families {
 namespace {
@@ -65,43 +63,10 @@ layout::TensorPlan build_mxfp8(layout::Role role, const Setting& setting) {
   return shuffled_a16w4(std::move(layout), role, layout::is_w13(role));
 }
 
-/// Devices whose fp8 is e4m3fnuz: the engine re-reads e4m3fn codes as such, with doubled scales, before it converts.
-/// Source: vllm/model_executor/layers/quantization/utils/w8a8_utils.py, normalize_e4m3fn_to_e4m3fnuz.
-bool has_fnuz(const Setting& setting) { return setting.arch == Arch::gfx942; }
-
 layout::TensorPlan build_fp8(layout::Role role, const Setting& setting) {
   layout::Layout layout = loaded_rows(role, setting, layout::unit_bits(role, setting.form.format));
   if (!layout::is_weight(role)) return {std::move(layout), &layout::kKeep};
-  return {blocks::aiter_weight(layout, kRowsAxis, "K"), has_fnuz(setting) ? &cast_named("e4m3fn_to_e4m3fnuz") : &layout::kKeep};
-}
-
-constexpr std::uint32_t kTwo = 0x40000000U;
-constexpr std::uint32_t kHalf = 0x3F000000U;
-
-/// Multiplies every scale and returns how many the inverse factor does not give back.
-std::int64_t multiply(layout::Units& scales, std::uint32_t factor, std::uint32_t inverse) {
-  std::int64_t lost = 0;
-  for (std::int64_t i = 0; i < static_cast<std::int64_t>(scales.bytes.size()) / 4; ++i) {
-    const auto scale = static_cast<std::uint32_t>(layout::get_grain(scales.bytes, i, 32));
-    const std::uint32_t product = f32::mul(scale, factor);
-    layout::set_grain(scales.bytes, i, 32, product);
-    lost += f32::mul(product, inverse) == scale ? 0 : 1;
-  }
-  return lost;
-}
-
-void double_scales(layout::LayerUnits& units, const Setting& setting, std::vector<layout::Loss>& losses) {
-  if (!has_fnuz(setting)) return;
-  for (layout::Role role : {layout::Role::w13_weight_scale, layout::Role::w2_weight_scale}) {
-    const std::int64_t lost = multiply(units[static_cast<std::size_t>(role)], kTwo, kHalf);
-    if (lost > 0) losses.push_back({role, "scales of 2^127 and more and NaNs are not doubled", lost});
-  }
-}
-
-void halve_scales(layout::LayerUnits& units, const Setting& setting) {
-  if (!has_fnuz(setting)) return;
-  for (layout::Role role : {layout::Role::w13_weight_scale, layout::Role::w2_weight_scale})
-    multiply(units[static_cast<std::size_t>(role)], kHalf, kTwo);
+  return {blocks::aiter_weight(layout, kRowsAxis, "K"), &layout::kKeep};
 }
 
 // Rows of w13 and w2 are whole tiles in every MXFP4 and MXFP8 layer: sizes are multiples of the group of 32.
@@ -167,15 +132,15 @@ constexpr BackendLayout fp8_row(layout::WeightFormat format) {
   return {.format = format,
           .backend = "AITER",
           .family = "aiter",
-          .summary = "tiles of 16 rows by 32 columns, in them 16 bytes of each row; scales as loaded, on gfx942 doubled for e4m3fnuz",
+          .summary = "tiles of 16 rows by 32 columns, in them 16 bytes of each row; scales as loaded",
           .engines = deployment::since(deployment::kVllm2026_05),
           .standard_order = deployment::since(deployment::kVllm2026_05),
           .gpt_oss_order = deployment::kNever,
           .takes_not_gated = true,
           .needs = kFp8Needs,
           .build = build_fp8,
-          .values = double_scales,
-          .undo_values = halve_scales,
+          .values = nullptr,
+          .undo_values = nullptr,
           .source = kFp8Source};
 }
 

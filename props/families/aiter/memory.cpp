@@ -75,18 +75,6 @@ Memory fp8_place(Role role, const Setting&, const Matrix& sizes) {
 
 void draw_fp8(Setting& setting) { setting.arch = pick(0, 1) == 0 ? Arch::gfx942 : Arch::gfx950; }
 
-/// Codes re-read as e4m3fnuz, half as large, with doubled scales; the code of -0 becomes 0.
-bool has_fnuz(const Setting& setting) { return setting.arch == Arch::gfx942; }
-std::uint64_t fp8_cast(Role role, const Setting& setting, std::uint64_t unit) {
-  return layout::is_weight(role) && has_fnuz(setting) && unit == 0x80 ? 0 : unit;
-}
-double fnuz_weight(const Setting&, std::uint64_t unit) { return e4m3_number(unit) / 2; }
-Reading fp8_reading(const Setting& setting) {
-  Reading reading = checkpoint_reading(setting.form.format);
-  if (has_fnuz(setting)) reading.weight = fnuz_weight;
-  return reading;
-}
-
 bool stacks_bf16(Role role, const Setting& setting) { return role == Role::w2_weight_scale && is_situ(setting); }
 bool stacks_scales(Role role, const Setting&) { return layout::is_scale(role); }
 bool stacks_w2_scales(Role role, const Setting&) { return role == Role::w2_weight_scale; }
@@ -96,8 +84,7 @@ constexpr BackendFormula bf16(deployment::Versions engines, bool (*halves_meet)(
           bf16_place,          gate_then_up,       nullptr, halves_meet, f32_bias, nullptr,   stacks_bf16};
 }
 constexpr BackendFormula fp8(WeightFormat format) {
-  return {format,   "AITER",    deployment::since(deployment::kVllm2026_05), 32, 64, draw_fp8, loaded, fp8_place, as_loaded, nullptr, nullptr,
-          fp8_cast, fp8_reading};
+  return {format, "AITER", deployment::since(deployment::kVllm2026_05), 32, 64, draw_fp8, loaded, fp8_place, as_loaded, nullptr, nullptr, nullptr};
 }
 
 constexpr std::array<BackendFormula, 7> kFormulas{{

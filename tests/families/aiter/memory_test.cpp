@@ -1,8 +1,6 @@
 // AITER: what its building blocks and backends refuse, and what is surprising about them.
 
 #include "model/families/building_block.hpp"
-#include "model/families/casts.hpp"
-#include "model/families/convert.hpp"
 #include "model/layout/packed.hpp"
 #include "tests/catch.hpp"
 #include "tests/families/maps.hpp"
@@ -81,37 +79,6 @@ TEST_CASE("AITER_MXFP4_MXFP4 shuffles the scales of all experts as one matrix") 
   CHECK(row.build(Role::w2_weight_scale, grown).layout.bytes() == 256 * 8);
   CHECK_FALSE(backend_layout_named("AITER_MXFP4_MXFP4", WeightFormat::mxfp4, mx::deployment::kVllm2026_05)
                   .converts(SourceOrder::standard, mx::deployment::kVllm2026_05));
-}
-
-TEST_CASE("hazard: on gfx942 fp8 codes are read as e4m3fnuz, with doubled scales") {
-  const Form form(WeightFormat::fp8_tensor, SourceOrder::standard);
-  CanonicalLayer layer{{1, 32, 32, 1}, form, {}};
-  layer[Role::w13_weight].assign(64 * 32, 0x38);
-  layer[Role::w13_weight][5] = 0x80;  // -0, the NaN of e4m3fnuz
-  layer[Role::w2_weight].assign(32 * 32, 0x7E);
-  layer[Role::w13_weight_scale] = {0x00, 0x00, 0x80, 0x3F};  // 1.0
-  layer[Role::w2_weight_scale] = {0x01, 0x00, 0x00, 0x00};   // the smallest fp32
-  const BackendLayout& row = backend_layout_named("AITER", WeightFormat::fp8_tensor, mx::deployment::kVllm2026_08);
-  const PackedLayer plain = convert(layer, row, setting_of(layer.sizes, form, mx::deployment::kVllm2026_08));
-  CHECK(plain.losses.empty());
-  CHECK(plain.find(Role::w13_weight_scale)->bytes == layer[Role::w13_weight_scale]);
-
-  Setting setting = setting_of(layer.sizes, form, mx::deployment::kVllm2026_08);
-  setting.arch = Arch::gfx942;
-  const PackedLayer packed = convert(layer, row, setting);
-  CHECK(packed.find(Role::w13_weight_scale)->bytes == std::vector<std::uint8_t>{0x00, 0x00, 0x00, 0x40});
-  CHECK(packed.find(Role::w2_weight_scale)->bytes == std::vector<std::uint8_t>{0x02, 0x00, 0x00, 0x00});
-  // Element 5 of row 0 is byte 5 of its tile.
-  CHECK(packed.find(Role::w13_weight)->bytes[5] == 0x00);
-  REQUIRE(packed.losses.size() == 1U);
-  CHECK(packed.losses.front().units == 1);
-  CHECK(refuses(ErrorCode::usage, "1 units", [&] { restore(packed); }));
-  // A NaN of e4m3fn is 240 there, and nothing changes it.
-  CHECK(cast_named("e4m3fn_to_e4m3fnuz").make(0x7F) == 0x7F);
-  const CanonicalLayer restored = restore(packed, OnLoss::mark);
-  CHECK(restored[Role::w2_weight_scale] == layer[Role::w2_weight_scale]);
-  CHECK(restored[Role::w2_weight] == layer[Role::w2_weight]);
-  CHECK(restored[Role::w13_weight][5] == 0x00);
 }
 
 }  // namespace

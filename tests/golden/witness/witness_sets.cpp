@@ -173,6 +173,17 @@ TEST_CASE("recorded conversions of humming-kernels 0.1.19 equal the model", "[wi
   CHECK(outcome.sets[0].compared() > 149000);
 }
 
+// What the methods fp8, compressed-tensors and Quark's of three releases hand on where the device's FP8 is e4m3fnuz.
+TEST_CASE("recorded codes and scales for e4m3fnuz equal the model", "[witness]") {
+  const Outcome outcome = run(recorded("layouts-fnuz"));
+  INFO(outcome.text);
+  CHECK(outcome.exit == 0);
+  REQUIRE(outcome.sets.size() == 1);
+  CHECK(outcome.sets[0].entries.size() == 21);
+  CHECK(outcome.sets[0].count(golden::EntryStatus::equal) == 21);
+  CHECK(outcome.sets[0].compared() > 300000);
+}
+
 TEST_CASE("a directory above sets is searched in order", "[witness]") {
   const Outcome outcome = run(recorded("numerics"));
   std::vector<std::string> names;

@@ -126,7 +126,10 @@ Answer simulated(const checkpoint::Checkpoint& checkpoint, const Asked& asked) {
     deployment.env = kVariables;
     layout::Sizes sizes = layer.sizes;
     sizes.hidden += asked.wider;
-    const families::Setting setting = sim::conversion_of(deployment, asked.engine, layer.form, layer.sizes, asked.libraries).setting(sizes);
+    checkpoint::Conversion conversion = sim::conversion_of(deployment, asked.engine, layer.form, layer.sizes, asked.libraries);
+    // A deployment does not say whether its FP8 is ModelOpt's: it counts as what most methods do.
+    conversion.method = checkpoint::method_of(checkpoint.source_form());
+    const families::Setting setting = conversion.setting(sizes);
     const support::StopPoint never;
     return bytes_of(checkpoint::LayerPacker(layer, families::backend_layout_named(asked.backend, layer.form.format, asked.engine), setting,
                                             kernels::relayout::MoveBy::plans, never)
