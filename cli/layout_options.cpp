@@ -12,6 +12,7 @@
 #include "model/families/libraries.hpp"
 #include "model/families/memory.hpp"
 #include "model/names.hpp"
+#include "verbs/layout/deployment_choice.hpp"
 #include "verbs/select/engine_notes.hpp"
 
 namespace mx::cli {
@@ -23,8 +24,11 @@ struct Choice {
 };
 
 /// Beside the fields of the setting.
-constexpr std::array<Choice, 6> kChoices{{
-    {"shape", "of a layer IxH or ExIxH (experts, intermediate, hidden), of a building block RxC or BxRxC (batch, rows, columns); or E=..,I=..,H=.."},
+constexpr std::array<Choice, 7> kChoices{{
+    {"shape",
+     "of a layer IxH or ExIxH (experts, intermediate, hidden), of a building block RxC or BxRxC (batch, rows, columns); or E=..,I=..,H=..; --tp "
+     "divides a layer's I as the engine does"},
+    {"rank-shape", "in the place of --shape: of one rank of --tp"},
     {"tensor", "of a layer: w13_weight, w13_weight_scale, w13_bias, w2_weight, w2_weight_scale, w2_bias, ..."},
     {"padded", "IxH that the layer is rounded up to before it is loaded (default: as the engine rounds MXFP4, else as the shape)"},
     {"format", "of the checkpoint: mxfp4, nvfp4, mxfp8, fp8_tensor, fp8_channel, fp8_block, int4, fp8_block_e8m0, fp8_pair"},
@@ -62,6 +66,21 @@ std::vector<verbs::KeyValue> LayoutOptions::fields() const {
     fields.push_back({word.substr(0, equals), word.substr(equals + 1)});
   }
   return fields;
+}
+
+std::vector<verbs::KeyValue> LayoutOptions::fields_of(std::string_view backend) const {
+  std::vector<verbs::KeyValue> typed = fields();
+  if (deployment.empty()) return typed;
+  const std::string_view name = backend.substr(0, backend.find(','));
+  if (verbs::layout_named(name).backends.empty())
+    throw Error(ErrorCode::usage, "a building block is laid out by its --shape, not by a deployment", "--deployment");
+  const deployment::Engine version = engine().empty() ? deployment::kDefaultEngine : deployment::engine_named(engine());
+  std::vector<verbs::KeyValue> all = verbs::choices_on(support::load_deployment_file(deployment, {}, version), name);
+  // Another layer's shape is not cut by this one's.
+  if (std::ranges::any_of(typed, [](const verbs::KeyValue& field) { return field.key == "shape"; }))
+    std::erase_if(all, [](const verbs::KeyValue& field) { return field.key == "rank-shape" || field.key == "padded"; });
+  all.insert(all.end(), typed.begin(), typed.end());
+  return all;
 }
 
 void add_library_option(Verb verb, std::vector<std::string>& libraries) {
@@ -135,6 +154,12 @@ void add_layout_options(Verb verb, LayoutOptions& options) {
                   "KEY=VALUE: a parameter of a building block (mxact layout show NAME lists them), or any choice above; repeat for several")
       .repeated();
   add_json_option(verb, options.out);
+}
+
+void add_layout_deployment(Verb verb, LayoutOptions& options) {
+  verb.add_option(
+      "--deployment", options.deployment,
+      "FILE: a deployment, which says the sizes on one of its ranks, format, device and all else of a backend; options beside it hold in its place");
 }
 
 }  // namespace mx::cli

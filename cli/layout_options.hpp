@@ -18,10 +18,13 @@ struct LayoutOptions {
   std::vector<std::string> sets;
   std::vector<std::string> libraries;
   std::vector<std::string> variables;
+  std::string deployment;  ///< a file
   DocumentOptions out;
 
   /// Throws Error(usage) on a --set without "=".
   std::vector<verbs::KeyValue> fields() const;
+  /// The same behind what the deployment says of a backend, if there is one. Throws as support::load_deployment_file and verbs::choices_on do.
+  std::vector<verbs::KeyValue> fields_of(std::string_view backend) const;
   /// As typed; empty: it was not.
   std::string engine() const;
 };
@@ -49,5 +52,7 @@ Option add_setting_option(Verb verb, const families::SettingKey& key, std::strin
 
 /// Adds --shape, --tensor, --engine and all the others, --set and --json.
 void add_layout_options(Verb verb, LayoutOptions& options);
+/// Adds --deployment, which fields_of() reads.
+void add_layout_deployment(Verb verb, LayoutOptions& options);
 
 }  // namespace mx::cli

@@ -23,17 +23,20 @@ struct Arguments {
   std::string output;
   std::string by = "both";
   std::int64_t line = 0;
+  std::string of;
+  std::string rows;
   bool force = false;
 };
 
 int draw(const Arguments& arguments) {
-  const verbs::PictureOptions options{.panels = verbs::panels_named(arguments.by), .line = arguments.line};
+  const verbs::PictureOptions options{
+      .panels = verbs::panels_named(arguments.by), .line = arguments.line, .of = arguments.of, .rows = arguments.rows};
   const bool to_stdout = arguments.output == "-";
   if (to_stdout && arguments.options.out.json) throw Error(ErrorCode::usage, "--json and a picture on stdout exclude each other", "layout draw");
   if (!to_stdout && std::filesystem::path(arguments.output).extension() != ".svg")
     throw Error(ErrorCode::usage, fmt::format("-o takes a file that ends in .svg, or -, not '{}'", arguments.output), "layout draw");
   if (!to_stdout) support::require_writable(arguments.output, arguments.force);
-  const verbs::Subject subject = verbs::resolve(verbs::query_from(arguments.name, arguments.options.fields()));
+  const verbs::Subject subject = verbs::resolve(verbs::query_from(arguments.name, arguments.options.fields_of(arguments.name)));
   const std::string picture = verbs::as_file(verbs::draw(subject, options));
   if (to_stdout) {
     fmt::print("{}", picture);
@@ -53,8 +56,11 @@ void add_layout_draw(Verb layout, Action& action) {
   verb.add_option("--by", arguments->by, "logical: the tensor; memory: memory with its padding; both (default)");
   verb.add_option("--line", arguments->line, "addresses in a line of memory (default: about as the tensor's rows)")
       .check(whole_number_in(1, std::int64_t{1} << 16));
+  verb.add_option("--of", arguments->of, "a part of a large tensor: E=3,half=up; axes not named are whole");
+  verb.add_option("--rows", arguments->rows, "of that part the rows A-B, of the axis before the last");
   verb.add_flag("--force", arguments->force, "overwrite the file");
   add_layout_options(verb, arguments->options);
+  add_layout_deployment(verb, arguments->options);
   verb.callback([&action, arguments] { action = [arguments] { return draw(*arguments); }; });
 }
 

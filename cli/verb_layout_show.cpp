@@ -18,7 +18,7 @@ struct Arguments {
 /// Without a shape there is no program: what the tables say.
 int show_layout(const Arguments& arguments) {
   require_layout(arguments.options.engine(), arguments.name);
-  const verbs::LayoutQuery query = verbs::query_from(arguments.name, arguments.options.fields());
+  const verbs::LayoutQuery query = verbs::query_from(arguments.name, arguments.options.fields_of(arguments.name));
   if (query.fields.empty()) return show(verbs::layout_rows_document(arguments.name), arguments.options.out);
   const verbs::Subject subject = verbs::resolve(query);
   verbs::Document document = verbs::layout_show_document(subject);
@@ -34,6 +34,7 @@ void add_layout_show(Verb layout, Action& action) {
   verb.add_option("NAME", arguments->name, "a backend or a building block (mxact layout list); without --shape what holds for every shape")
       .required();
   add_layout_options(verb, arguments->options);
+  add_layout_deployment(verb, arguments->options);
   verb.callback([&action, arguments] { action = [arguments] { return show_layout(*arguments); }; });
 }
 

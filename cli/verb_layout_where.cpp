@@ -24,7 +24,7 @@ int where(const Arguments& arguments) {
   if (places != 1) throw Error(ErrorCode::usage, "say one of --coord, --address, --byte", "layout where");
   if (!asked.memory.empty() && asked.coord.empty()) throw Error(ErrorCode::usage, "--in reads the element of --coord", "layout where");
   require_layout(arguments.options.engine(), arguments.name);
-  const verbs::Subject subject = verbs::resolve(verbs::query_from(arguments.name, arguments.options.fields()));
+  const verbs::Subject subject = verbs::resolve(verbs::query_from(arguments.name, arguments.options.fields_of(arguments.name)));
   verbs::Document document = verbs::layout_where_document(subject, asked);
   note_conversion(document, arguments.options.engine(), subject);
   return show(document, arguments.options.out);
@@ -36,12 +36,14 @@ void add_layout_where(Verb layout, Action& action) {
   const Verb verb = layout.add_verb("where", "where an element goes, or what an address holds");
   const auto arguments = std::make_shared<Arguments>();
   verb.add_option("NAME", arguments->name, "a backend or a building block (mxact layout list)").required();
-  verb.add_option("--coord", arguments->asked.coord, "the element: E=0,half=up,I=3,K=17 or batch=0,rows=3,cols=2; axes not named are 0");
+  verb.add_option("--coord", arguments->asked.coord,
+                  "the element: E=0,half=up,I=3,K=17 or batch=0,rows=3,cols=2; axes not named are 0; of scales K=17 is the scale of that element");
   verb.add_option("--in", arguments->asked.memory, "memory in that layout, to read the element from: FILE of raw bytes, or FILE.safetensors:TENSOR");
   verb.add_option("--address", arguments->asked.address, "address in memory, counted as the layout does (layout show says in which bits)")
       .check(whole_number_in(0, INT64_MAX));
   verb.add_option("--byte", arguments->asked.byte, "byte in memory").check(whole_number_in(0, INT64_MAX / 8 - 1));
   add_layout_options(verb, arguments->options);
+  add_layout_deployment(verb, arguments->options);
   verb.callback([&action, arguments] { action = [arguments] { return where(*arguments); }; });
 }
 

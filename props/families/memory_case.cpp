@@ -110,13 +110,13 @@ std::string parameters_text(const Setting& s, const std::string& before, const s
 
 /// What shows the layout of every tensor in words of `mxact layout`.
 std::string show_command(const BackendLayout& row, const Setting& s) {
-  return "mxact layout show " + std::string(row.backend) + " --format " + std::string(layout::name_of(s.form.format)) + " --shape " +
-         std::to_string(s.sizes.experts) + "x" + sizes_text(s.sizes) + " --padded " + sizes_text(s.padded) + " --source-order " +
-         std::string(layout::name_of(s.form.order)) + (s.form.gated ? "" : " --not-gated") + " --engine " +
-         std::string(deployment::name_of(s.engine)) + " --platform " + std::string(families::name_of(s.arch)) + " --tp " + std::to_string(s.tp_size) +
-         " --params-dtype " + std::string(families::name_of(s.params_dtype)) + " --input-dtype " + std::string(families::name_of(s.input_dtype)) +
-         " --activation " + std::string(families::name_of(s.activation)) + (s.has_bias ? "" : " --set has-bias=no") +
-         parameters_text(s, " --set ", "=");
+  return "mxact layout show " + std::string(row.backend) + " --format " + std::string(layout::name_of(s.form.format)) +
+         (s.tp_size > 1 ? " --rank-shape " : " --shape ") + std::to_string(s.sizes.experts) + "x" + sizes_text(s.sizes) + " --padded " +
+         sizes_text(s.padded) + " --source-order " + std::string(layout::name_of(s.form.order)) + (s.form.gated ? "" : " --not-gated") +
+         " --engine " + std::string(deployment::name_of(s.engine)) + " --platform " + std::string(families::name_of(s.arch)) + " --tp " +
+         std::to_string(s.tp_size) + " --params-dtype " + std::string(families::name_of(s.params_dtype)) + " --input-dtype " +
+         std::string(families::name_of(s.input_dtype)) + " --activation " + std::string(families::name_of(s.activation)) +
+         (s.has_bias ? "" : " --set has-bias=no") + parameters_text(s, " --set ", "=");
 }
 
 /// What one family looks at changes no other's memory: the words of all others, by number.

@@ -17,6 +17,7 @@
 #include "model/families/convert.hpp"
 #include "model/families/setting_keys.hpp"
 #include "python/module/memory.hpp"
+#include "verbs/layout/ranks.hpp"
 #include "verbs/layout/where.hpp"
 #include "verbs/select/engine_notes.hpp"
 
@@ -47,11 +48,14 @@ PackedParts parts_of(const verbs::BackendChoice& choice, std::vector<layout::Pac
   return {verbs::spec_of(choice), std::move(made), losses_of(losses)};
 }
 
-PackedParts pack(const std::string& backend, const Fields& fields, const NamedBytes& tensors) {
+/// `rank`: of the fields' tp, whose part of the whole layer is packed; the arrays are a rank's own where the fields say rank-shape.
+PackedParts pack(const std::string& backend, const Fields& fields, const NamedBytes& tensors, int rank) {
   verbs::BackendChoice choice = choice_of(backend, fields);
   families::PackedLayer packed;
   {
-    const layout::CanonicalLayer layer = layer_of(choice.setting.form, choice.setting.sizes, tensors);
+    const bool is_whole = choice.whole.experts > 0;
+    layout::CanonicalLayer layer = layer_of(choice.setting.form, is_whole ? choice.whole : choice.setting.sizes, tensors);
+    if (is_whole) layer = verbs::rank_layer(layer, rank, choice.setting.tp_size);
     const nb::gil_scoped_release unlocked;
     const OrdinaryMode mode;
     const Team team;
@@ -205,7 +209,7 @@ std::vector<Tensor> unpack(const std::string& spec, const NamedBytes& tensors, c
 }  // namespace
 
 void bind_layers(nb::module_& module) {
-  module.def("pack", pack, nb::arg("backend"), nb::arg("fields"), nb::arg("tensors"));
+  module.def("pack", pack, nb::arg("backend"), nb::arg("fields"), nb::arg("tensors"), nb::arg("rank"));
   module.def("pack_checkpoint", pack_checkpoint, nb::arg("path"), nb::arg("layer"), nb::arg("rank"), nb::arg("layer_group").none(),
              nb::arg("backend"), nb::arg("fields"));
   module.def("layer_form", layer_form, nb::arg("backend"), nb::arg("fields"));

@@ -1,6 +1,7 @@
 // One layout: elements, addresses and memory.
 
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
 
 #include <mutex>
 
@@ -41,6 +42,12 @@ class Handle {
   std::int64_t size() const { return subject_.layout.cosize(); }
   std::int64_t bytes() const { return elements_.layout().bytes(); }
   int address_bits() const { return elements_.layout().grain_bits(); }
+  /// Axes of the weights that scales have not: name and extent; the scales' axis, or none where one scale covers all; elements of an index.
+  std::vector<std::tuple<std::string, std::int64_t, std::string, std::int64_t>> covered() const {
+    std::vector<std::tuple<std::string, std::int64_t, std::string, std::int64_t>> axes;
+    for (const verbs::CoveredAxis& axis : verbs::covered_axes(subject_.choice)) axes.emplace_back(axis.name, axis.extent, axis.axis, axis.elements);
+    return axes;
+  }
   /// Axes of the tensor itself and bits of its elements, before the converter's cast.
   std::pair<Axes, int> tensor() const { return {axes_of(before_.logical()), tensor_bits_}; }
   int memory_bits() const { return elements_.layout().unit_bits(); }
@@ -114,6 +121,7 @@ void bind_layouts(nb::module_& module) {
       .def("spec", &Handle::spec)
       .def("axes", &Handle::axes)
       .def("memory_axes", &Handle::memory_axes)
+      .def("covered", &Handle::covered)
       .def("tensor", &Handle::tensor)
       .def("size", &Handle::size)
       .def("bytes", &Handle::bytes)

@@ -127,7 +127,8 @@ def pack(
     backend: a name of mxact.backends(). engine: a version of mxact.engines() that has its conversions. platform: "sm100", "gfx950", ...; the default is
     the program's. format: mxfp4, nvfp4, mxfp8, fp8_tensor, fp8_channel, fp8_block, int4, fp8_block_e8m0 or fp8_pair, needed where the backend converts several. order: "gpt_oss"
     (gate and up by turns) or "standard" (gate before up). parameters: the other choices of `mxact layout where`, with _ for -: padded="128x256",
-    tp=2, not_gated=True, num_warps=4, ... A checkpoint says format, order, sizes and biases itself; with tp of it, `rank` says which part is packed; with
+    tp=2, not_gated=True, num_warps=4, ... With tp, `rank` says which part of the layer is packed, cut as the engine's loader cuts it. A checkpoint says
+    format, order, sizes and biases itself; with
     several layer groups (`mxact convert` names them), `layer_group`, from 1, says whose layer it is, else the first that the backend converts.
     Returns Packed, torch tensors for torch tensors. Raises mxact.Error: unknown names, sizes that the converter refuses (the sentence has the next that it takes), tensors that do not
     fit each other or are missing. Source: the backend's row; `mxact layout show` prints it.
@@ -135,16 +136,26 @@ def pack(
     layer_group = parameters.pop("family", layer_group)  # type: ignore[assignment]  # the word of the release before
     if isinstance(source, (str, os.PathLike)):
         return _pack_checkpoint(source, backend, layer, rank, layer_group, {"engine": engine, "platform": platform, "format": format, "order": order, **parameters})
-    if layer is not None or rank is not None or layer_group is not None:
-        raise Error("layer, rank and layer_group choose from a checkpoint, whose path was not given", place="layer")
+    if layer is not None or layer_group is not None:
+        raise Error("layer and layer_group choose from a checkpoint, whose path was not given", place="layer")
     if not isinstance(source, Mapping):
         raise Error(f"source is of type {type(source).__name__}, must be a mapping of names to arrays or a checkpoint's path", place="source")
+    choices = {"engine": engine, "platform": platform, "format": format, "source_order": order, **parameters}
+    if parameters.get("tp") not in (None, 1, "1") and rank is None:
+        raise Error(f"rank is missing: which of the {parameters['tp']} ranks is packed", place="rank")
+    if parameters.get("tp") in (None, 1, "1") and rank not in (None, 0):
+        raise Error(f"rank is {rank}, and tp does not say of how many", place="rank")
+    return pack_arrays(source, backend, choices, integer("rank", rank or 0))
+
+
+def pack_arrays(source: Mapping[object, object], backend: str, choices: Mapping[str, object], rank: int | None) -> Packed:
+    """pack() of arrays: of a rank's part of the whole layer, or, without `rank`, of what a rank has."""
     tensors = {word("source", name): bytes_of(str(name), value) for name, value in source.items() if value is not None}
-    gated = not flag("not_gated", parameters.get("not_gated", False))
+    gated = not flag("not_gated", choices.get("not_gated", False))
     sizes = _sizes({name: shape for name, (shape, _) in tensors.items()}, gated)
-    fields = fields_of(sizes, {"engine": engine, "platform": platform, "format": format, "source_order": order, **parameters})
-    spec, made, losses = plainly(_core.pack, word("backend", backend), fields, [(name, data) for name, (_, data) in tensors.items()])
-    return Packed(like_any(source.values(), _arrays(made)), tuple(Loss(*loss) for loss in losses), spec, _notes(spec, engine))
+    fields = fields_of(sizes, choices, of_rank=rank is None)
+    spec, made, losses = plainly(_core.pack, word("backend", backend), fields, [(name, data) for name, (_, data) in tensors.items()], rank or 0)
+    return Packed(like_any(source.values(), _arrays(made)), tuple(Loss(*loss) for loss in losses), spec, _notes(spec, choices["engine"]))
 
 
 def _pack_checkpoint(
@@ -173,13 +184,13 @@ def _notes(spec: str, engine: object) -> tuple[str, ...]:
     return () if engine is None else tuple(_core.conversion_notes(spec, word("engine", engine)))
 
 
-def fields_of(sizes: str, choices: Mapping[str, object]) -> list[tuple[str, str]]:
-    """Sizes and choices as the program takes them."""
-    for name in ("shape", "tensor", "has_bias"):
+def fields_of(sizes: str, choices: Mapping[str, object], of_rank: bool = False) -> list[tuple[str, str]]:
+    """Sizes and choices as the program takes them. of_rank: the sizes are those of one of tp ranks."""
+    for name in ("shape", "rank_shape", "tensor", "has_bias"):
         if name in choices:
             raise Error(f"{name} is not given: the layer's tensors say it", place=name)
     given = [(name.replace("_", "-"), text_of(name, value)) for name, value in choices.items() if value is not None]
-    return [("shape", sizes), ("tensor", "w13_weight"), *given]
+    return [("rank-shape" if of_rank else "shape", sizes), ("tensor", "w13_weight"), *given]
 
 
 def _arrays(made: list[Any]) -> dict[str, Array]:

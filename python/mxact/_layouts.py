@@ -33,6 +33,7 @@ class Layout:
         self.size: int = handle.size()
         self.address_bits: int = handle.address_bits()
         self.nbytes: int = handle.bytes()
+        self._covered = {name: (extent, axis, elements) for name, extent, axis, elements in handle.covered()}
 
     def __repr__(self) -> str:
         return f"mxact.Layout({self.name})"
@@ -41,11 +42,13 @@ class Layout:
         """The address of an element, or of many.
 
         coordinate: an index, or an array of them, for each axis by its name: where(E=0, half=1, I=3, K=numpy.arange(32)); an axis that is not named is 0;
-        arrays are broadcast against each other.
+        arrays are broadcast against each other. Of scales an element of the weights stands for its scale: where(E=0, I=3, K=70) is where(E=0, I=3, G=2) in
+        groups of 32.
         Returns an int, or an int64 array of their common shape: the address in units of `address_bits`; -1 for an element that the layout drops; of one
         that is there several times the first place.
         Raises mxact.Error: an unknown axis, an index out of range, arrays that do not go together.
         """
+        coordinate = self._of_scales(coordinate)
         unknown = [name for name in coordinate if name not in self.axes]
         if unknown:
             raise Error(f"axis {unknown[0]!r} is none of {', '.join(self.axes)}", place=unknown[0])
@@ -58,6 +61,24 @@ class Layout:
         addresses = np.empty(grid[0].shape, np.int64)
         self._handle.where(np.stack(grid, axis=-1).reshape(-1), addresses.reshape(-1))
         return addresses if addresses.ndim else int(addresses)
+
+    def _of_scales(self, coordinate: Mapping[str, object]) -> dict[str, object]:
+        """The coordinate on the tensor's own axes."""
+        own: dict[str, object] = {}
+        for name, value in coordinate.items():
+            extent, axis, elements = self._covered.get(name, (0, name, 1))
+            index = value
+            if name in self._covered:
+                values = _indexes(name, value)
+                if values.size and (int(values.min()) < 0 or int(values.max()) >= extent):
+                    wrong = int(values.max()) if int(values.max()) >= extent else int(values.min())
+                    raise Error(f"index {wrong} of axis {name} is not in 0..{extent - 1}", place=name)
+                index = values // elements
+            if axis in own:
+                raise Error(f"axis {axis} is given twice: by itself and by {name}", place=name)
+            if axis:
+                own[axis] = index
+        return own
 
     def what(self, address: object) -> dict[str, Any]:
         """The element at an address, or at many.
@@ -131,7 +152,7 @@ def layout(name: str, shape: object, engine: str | None = None, **parameters: ob
     """A layout of mxact.layouts(), or that of one tensor of a backend, in one shape.
 
     name: a building block or a backend. shape: of a building block (rows, columns) or (batch, rows, columns) in elements; of a backend (I, H) or
-    (E, I, H): experts, intermediate and hidden size; or text ("128x64"), or a dict by names ({"E": 8, "I": 256, "H": 128}).
+    (E, I, H): experts, intermediate and hidden size of the whole layer, which tp= divides as the engine does (rank_shape= in its place is of one rank); or text ("128x64"), or a dict by names ({"E": 8, "I": 256, "H": 128}).
     engine: a version of mxact.engines(), for backends. parameters: every other choice of `mxact layout where`, with _ for -: tensor="w13_weight" (which a
     backend needs), format=, source_order=, platform=, padded="128x256", tp=2, unit_bits=, num_warps=, ...
     Returns Layout. Raises mxact.Error: unknown names and choices, a shape that the converter refuses (the sentence has the next that it takes).

@@ -212,6 +212,29 @@ def test_a_checkpoints_layer_is_what_convert_writes(tmp_path: Path, backend: str
             assert all(back[name].tobytes() == whole[f"model.layers.{layer}.mlp.experts.{theirs}"] for name, theirs in THEIRS.items())
 
 
+def test_arrays_are_cut_over_ranks_as_the_engine_cuts_them() -> None:
+    layer = mxfp4_layer(2, 320, 128)
+    choices: dict[str, Any] = {"format": "mxfp4", "order": "gpt_oss", "platform": "sm90"}
+    # Ten blocks of 32 over four ranks: three each, gate and up by turns in w13.
+    for rank in range(4):
+        first, last = min(96 * rank, 320), min(96 * rank + 96, 320)
+        part = {name: np.zeros_like(values, shape=(2, 192, *values.shape[2:])) for name, values in layer.items() if name.startswith("w13")}
+        part["w2_weight"], part["w2_weight_scale"] = np.zeros((2, 128, 48), np.uint8), np.zeros((2, 128, 3), np.uint8)
+        part["w2_bias"] = layer["w2_bias"]
+        for name in ("w13_weight", "w13_weight_scale", "w13_bias"):
+            part[name][:, : 2 * (last - first)] = layer[name][:, 2 * first : 2 * last]
+        part["w2_weight"][:, :, : (last - first) // 2] = layer["w2_weight"][:, :, first // 2 : last // 2]
+        part["w2_weight_scale"][:, :, : (last - first) // 32] = layer["w2_weight_scale"][:, :, first // 32 : last // 32]
+        packed = mxact.pack(layer, "EMULATION", tp=4, rank=rank, **choices)
+        alone = mxact.pack(part, "EMULATION", **choices)
+        assert all(packed[name].tobytes() == alone[name].tobytes() for name in alone.tensors)
+        assert "rank-shape=2x96x128" in packed.spec
+        assert all(values.tobytes() == part[name].tobytes() for name, values in mxact.unpack(packed).items())
+    for arguments, sentence in (({"tp": 4}, "rank is missing"), ({"rank": 1}, "tp does not say"), ({"tp": 4, "rank": 4}, "rank 4 is not in 0..3"), ({"tp": 3, "rank": 0}, "not divisible by 3")):
+        with pytest.raises(mxact.Error, match=sentence):
+            mxact.pack(layer, "EMULATION", **choices, **arguments)
+
+
 def test_a_version_without_conversions_of_its_own_says_whose_it_takes() -> None:
     assert mxact.pack(LAYER, "XPU", format="mxfp4").notes == ()
     assert mxact.pack(LAYER, "XPU", engine="2026-08", format="mxfp4").notes == ()

@@ -73,6 +73,16 @@ def test_a_backends_tensor_is_that_of_the_packed_layer() -> None:
         assert np.array_equal(layout.restore(memory).reshape(tensor.shape), tensor)
 
 
+def test_an_element_of_the_weights_stands_for_its_scale() -> None:
+    scales = mxact.layout("EMULATION", (2, 64, 128), tensor="w13_weight_scale", format="mxfp4")
+    assert scales.where(E=1, I=3, K=np.array([0, 31, 32, 127])).tolist() == scales.where(E=1, I=3, G=np.array([0, 0, 1, 3])).tolist()
+    blocks = mxact.layout("TRITON", (2, 256, 256), tensor="w2_weight_scale", format="fp8_block")
+    assert blocks.where(E=1, N=200, K=100) == blocks.where(E=1, NB=1, KB=0)
+    for wrong, sentence in (({"K": 128}, "not in 0..127"), ({"K": 1, "G": 0}, "given twice"), ({"J": 1}, "none of")):
+        with pytest.raises(mxact.Error, match=sentence):
+            scales.where(**wrong)
+
+
 def test_what_is_refused() -> None:
     layout = mxact.layout("sf_128x4", "96x6")
     for call, sentence in [

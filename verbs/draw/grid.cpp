@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "model/error.hpp"
+#include "model/families/setting_keys.hpp"
 #include "verbs/layout/where.hpp"
 
 namespace mx::verbs {
@@ -15,15 +16,20 @@ using layout::Digit;
 using layout::Layout;
 
 constexpr std::int64_t kWidestLine = 512;
+constexpr std::int64_t kMostLabelled = 4096;
 
-void check_size(const Layout& layout) {
-  const std::int64_t cells = std::max(layout.size(), layout.cosize());
+void check_size(std::int64_t cells, std::int64_t columns) {
   if (cells <= kMostCells) return;
-  throw Error(ErrorCode::usage, fmt::format("{} addresses are too many for a picture: at most {}", cells, kMostCells), "draw");
+  throw Error(ErrorCode::usage,
+              fmt::format("{} addresses are too many for a picture: at most {}; --of E=0 and --rows 0-{} draw a part", cells, kMostCells,
+                          std::clamp<std::int64_t>(kMostCells / columns, 1, 128) - 1),
+              "draw");
 }
 
 /// Grains along the last axis of the tensor: elements, times their parts.
 std::int64_t columns_of(const Layout& layout) { return layout.axes_before(0).back().extent * (layout.unit_bits() / layout.grain_bits()); }
+
+void check_size(const Layout& layout) { check_size(std::max(layout.size(), layout.cosize()), columns_of(layout)); }
 
 CellKind kind_of(std::int64_t entry) {
   if (entry >= 0) return CellKind::element;
@@ -73,7 +79,7 @@ std::string outer_text(const std::vector<Axis>& axes, const layout::Coord& coord
   return text;
 }
 
-void mark_rows(Grid& grid, const std::vector<Axis>& axes, const std::optional<Tiles>& tiles) {
+void mark_rows(Grid& grid, const std::vector<Axis>& axes, const std::optional<Tiles>& tiles, std::int64_t first_row = 0) {
   const std::int64_t inner = axes.size() < 2 ? 1 : axes[axes.size() - 2].extent;
   std::vector<Edge> within;
   if (axes.size() >= 2) add_edges(within, weights_of(tiles, axes.size() - 2, 1), inner);
@@ -89,7 +95,7 @@ void mark_rows(Grid& grid, const std::vector<Axis>& axes, const std::optional<Ti
     }
     const std::string outer = outer_text(axes, coord);
     for (std::int64_t row = 0; row < inner; row += distance) {
-      grid.row_ticks.push_back({first + row, row == 0 && !outer.empty() ? outer : std::to_string(row)});
+      grid.row_ticks.push_back({first + row, row == 0 && !outer.empty() ? outer : std::to_string(first_row + row)});
     }
   }
 }
@@ -179,6 +185,82 @@ Grid logical_grid(const Subject& subject, const std::optional<Tiles>& tiles, boo
   grid.places_text = fmt::format("tensor: address 0 .. {}", grid.places - 1);
   mark_rows(grid, axes, tiles);
   add_edges(grid.column_edges, weights_of(tiles, axes.size() - 1, parts), grid.columns);
+  const std::int64_t distance = tick_distance(axes.back().extent);
+  for (std::int64_t column = 0; column < axes.back().extent; column += distance)
+    grid.column_ticks.push_back({column * parts, std::to_string(column)});
+  return grid;
+}
+
+TensorPart part_from(const std::string& of, const std::string& rows, const Layout& layout) {
+  const std::vector<Axis>& axes = layout.axes_before(0);
+  if (axes.size() < 2) throw Error(ErrorCode::usage, "the tensor has one axis, and no rows", "draw");
+  const Axis& axis = axes[axes.size() - 2];
+  TensorPart part{named_indexes(of, layout), 0, axis.extent};
+  if (part.fixed.back() >= 0)
+    throw Error(ErrorCode::usage, fmt::format("axis {} is that of the columns, which are drawn whole", axes.back().name), "--of");
+  if (rows.empty()) return part;
+  if (part.fixed[axes.size() - 2] >= 0) throw Error(ErrorCode::usage, fmt::format("--of and --rows both say {}", axis.name), "draw");
+  const std::size_t dash = rows.find('-');
+  part.first_row = families::whole_number("--rows", rows.substr(0, dash), 0, axis.extent - 1);
+  part.rows = 1;
+  if (dash != std::string::npos)
+    part.rows = families::whole_number("--rows", rows.substr(dash + 1), part.first_row, axis.extent - 1) - part.first_row + 1;
+  return part;
+}
+
+Grid part_grid(const Subject& subject, const TensorPart& part) {
+  const Layout& layout = subject.layout;
+  if (layout.repeats()) throw Error(ErrorCode::usage, "elements lie in several places: no part of the tensor is drawn", "draw");
+  const std::vector<Axis>& axes = layout.axes_before(0);
+  const std::size_t row_axis = axes.size() - 2;
+  std::vector<Axis> shown = axes;
+  layout::Coord first(axes.size(), 0);
+  std::string chosen;
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    if (part.fixed[i] < 0) continue;
+    first[i] = part.fixed[i];
+    shown[i].extent = 1;
+    chosen += " " + layout::coord_text(std::span(axes).subspan(i, 1), std::span(first).subspan(i, 1));
+  }
+  if (part.fixed[row_axis] < 0) {
+    first[row_axis] = part.first_row;
+    shown[row_axis].extent = part.rows;
+    if (part.rows < axes[row_axis].extent) chosen += fmt::format(" {}={}-{}", axes[row_axis].name, part.first_row, part.first_row + part.rows - 1);
+  }
+  const std::int64_t parts = layout.unit_bits() / layout.grain_bits();
+  Grid grid;
+  grid.columns = columns_of(layout);
+  grid.rows = 1;
+  for (std::size_t i = 0; i <= row_axis; ++i) grid.rows *= shown[i].extent;
+  check_size(grid.rows * grid.columns, grid.columns);
+  grid.title = fmt::format("tensor [{}],{}", title_of(axes), chosen);
+  grid.row_title = axes[row_axis].name;
+  grid.column_title = axes.back().name;
+  const bool labelled = grid.rows * grid.columns <= kMostLabelled;
+  std::int64_t lowest = layout.cosize(), highest = -1;
+  for (std::int64_t row = 0; row < grid.rows; ++row) {
+    layout::Coord coord = first;
+    std::int64_t rest = row, entry = 0;
+    for (std::size_t i = row_axis + 1; i-- > 0;) {
+      coord[i] += rest % shown[i].extent;
+      rest /= shown[i].extent;
+    }
+    for (std::size_t i = 0; i < axes.size(); ++i) entry = entry * axes[i].extent + coord[i];
+    for (std::int64_t column = 0; column < grid.columns; ++column) {
+      const std::optional<std::int64_t> address = address_of(layout, entry * parts + column);
+      grid.cells.push_back({address ? CellKind::element : CellKind::cut, address.value_or(0), {}, labelled && !address ? "cut off: no address" : ""});
+      if (!address) continue;
+      lowest = std::min(lowest, *address);
+      highest = std::max(highest, *address);
+      if (!labelled) continue;
+      grid.cells.back().label = {std::to_string(*address), {}};
+      grid.cells.back().hover = fmt::format("{}: {}", element_text(layout, entry * parts + column), address_text(layout, *address));
+    }
+  }
+  for (GridCell& cell : grid.cells) cell.place = cell.kind == CellKind::element ? cell.place - lowest : 0;
+  grid.places = std::max<std::int64_t>(highest - lowest + 1, 1);
+  grid.places_text = fmt::format("tensor: address {} .. {}", lowest, highest);
+  mark_rows(grid, shown, std::nullopt, first[row_axis]);
   const std::int64_t distance = tick_distance(axes.back().extent);
   for (std::int64_t column = 0; column < axes.back().extent; column += distance)
     grid.column_ticks.push_back({column * parts, std::to_string(column)});

@@ -62,6 +62,18 @@ inline constexpr std::int64_t kMostCells = std::int64_t{1} << 18;
 /// The logical tensor: columns are its last axis (with the parts of an element, where it falls apart), rows all others. Labels only when `labelled`.
 /// Throws Error(usage) above kMostCells.
 Grid logical_grid(const Subject& subject, const std::optional<Tiles>& tiles, bool labelled);
+/// A part of a tensor that is drawn alone.
+struct TensorPart {
+  layout::Coord fixed;     ///< of each axis its index, or -1: all of it
+  std::int64_t first_row;  ///< of the axis before the last
+  std::int64_t rows;
+};
+/// From "E=3,half=up", whose axes are any but the last, and "0-127", of the axis before the last; either may be empty. Throws Error(usage) on an axis
+/// or an index that is not there, and for a tensor of one axis.
+TensorPart part_from(const std::string& of, const std::string& rows, const layout::Layout& layout);
+/// The part as logical_grid shows the tensor; colours run over its own addresses. Throws as that does, and Error(usage) where elements repeat.
+Grid part_grid(const Subject& subject, const TensorPart& part);
+
 /// Memory in lines of `width` addresses, 0 for a width at which memory is neither very wide nor very tall. Throws as logical_grid does.
 Grid memory_grid(const Subject& subject, const std::optional<Tiles>& tiles, std::int64_t width, bool labelled);
 

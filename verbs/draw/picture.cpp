@@ -93,6 +93,10 @@ class Page {
 };
 
 std::vector<Grid> grids_of(const Subject& subject, const PictureOptions& options) {
+  if (!options.of.empty() || !options.rows.empty()) {
+    if (options.panels == Panels::memory) throw Error(ErrorCode::usage, "of a part of the tensor no memory is drawn: --by logical", "draw");
+    return {part_grid(subject, part_from(options.of, options.rows, subject.layout))};
+  }
   const std::optional<Tiles> tiles = tiles_of(subject);
   const bool labelled = subject.layout.cosize() <= kMostLabelled;
   std::vector<Grid> grids;

@@ -2,6 +2,7 @@
 // A layout as an SVG picture: the tensor coloured by address, memory coloured by place in the tensor.
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "verbs/draw/figure.hpp"
@@ -21,6 +22,8 @@ Panels panels_named(std::string_view name);
 struct PictureOptions {
   Panels panels = Panels::both;
   std::int64_t line = 0;  ///< addresses in a line of memory; 0: like the tensor's rows
+  std::string of = {};    ///< a part of the tensor alone, as part_from takes them; memory is not drawn then
+  std::string rows = {};
 };
 
 /// Memory under two layouts of one tensor, one below or beside the other, in lines of equal length: what both hold at an address is blank, the rest
@@ -28,7 +31,8 @@ struct PictureOptions {
 /// finer than the other's, and as draw does.
 Figure draw_difference(const Subject& a, const Subject& b);
 
-/// The picture. Throws Error(usage) when the layout has too many addresses to be seen (kMostCells).
+/// The picture. Throws Error(usage) when the layout, or the part that is asked for, has too many addresses to be seen (kMostCells), as part_from
+/// does, and for the memory of a part.
 Figure draw(const Subject& subject, const PictureOptions& options);
 
 }  // namespace mx::verbs

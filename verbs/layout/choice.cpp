@@ -10,6 +10,7 @@
 #include "model/families/libraries.hpp"
 #include "model/families/setting_keys.hpp"
 #include "model/names.hpp"
+#include "verbs/layout/ranks.hpp"
 #include "verbs/layout/shape.hpp"
 #include "verbs/layout/subject.hpp"
 
@@ -21,7 +22,7 @@ using families::Setting;
 using layout::Sizes;
 using layout::WeightFormat;
 
-constexpr std::array<std::string_view, 6> kBackendKeys{"shape", "padded", "tensor", "format", "library", "env"};
+constexpr std::array<std::string_view, 7> kBackendKeys{"shape", "rank-shape", "padded", "tensor", "format", "library", "env"};
 constexpr std::array<std::string_view, 3> kBlockKeys{"shape", "unit-bits", "version"};
 
 std::string needed(const LayoutQuery& query, std::string_view key, std::string_view example) {
@@ -115,9 +116,13 @@ BackendChoice backend_choice(const Named& named, const LayoutQuery& query) {
   for (const families::SettingKey& key : families::setting_keys()) known.push_back(key.key);
   check_keys(query, known);
   const layout::Role role = layout::role_named(needed(query, "tensor", "w13_weight"));
-  const auto [experts, intermediate, hidden] = shape_from(needed(query, "shape", "128x256, intermediate x hidden"), kLayerShape);
   const WeightFormat format = format_of(named, query);
-  const Sizes sizes{experts, intermediate, hidden, std::max<std::int64_t>(layout::group_of(format), 1)};
+  const std::string of_rank = value_of(query, "rank-shape");
+  if (!of_rank.empty() && !value_of(query, "shape").empty())
+    throw Error(ErrorCode::usage, "--shape is the whole layer's and --rank-shape one rank's: say one of them", query.name);
+  const auto [experts, intermediate, hidden] =
+      shape_from(of_rank.empty() ? needed(query, "shape", "128x256, intermediate x hidden") : of_rank, kLayerShape);
+  Sizes sizes{experts, intermediate, hidden, std::max<std::int64_t>(layout::group_of(format), 1)};
   check_groups(sizes);
   Setting setting{.sizes = sizes, .padded = sizes, .form = {format, layout::SourceOrder::gpt_oss}};
   for (const KeyValue& field : query.fields) {
@@ -134,6 +139,8 @@ BackendChoice backend_choice(const Named& named, const LayoutQuery& query) {
   check_role(row, role);
   setting.form.order = order_of(row, setting, query);
   check_form(row, setting);
+  const Sizes whole = of_rank.empty() && setting.tp_size > 1 ? sizes : Sizes{};
+  if (whole.experts > 0) sizes = setting.sizes = setting.padded = rank_sizes(whole, setting.form, setting.tp_size);
   const std::string padded = value_of(query, "padded");
   setting.padded = checkpoint::rounded_up(row.backend, setting);
   if (!padded.empty()) {
@@ -141,7 +148,7 @@ BackendChoice backend_choice(const Named& named, const LayoutQuery& query) {
     setting.padded = {one == 1 ? experts : one, padded_intermediate, padded_hidden, sizes.group};
   }
   layout::check_padded(sizes, setting.padded);
-  return {&row, role, setting};
+  return {&row, role, setting, whole};
 }
 
 }  // namespace

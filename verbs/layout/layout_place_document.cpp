@@ -13,8 +13,9 @@ std::string bits_text(const Piece& piece) {
 }
 
 /// The element's address, or those of its parts; and what the file `memory` holds there, if one is named.
-void find_element(Document& document, const layout::Layout& layout, const std::string& text, const std::string& memory) {
-  const ElementPlace place = where_is(layout, coordinate_from(text, layout));
+void find_element(Document& document, const Subject& subject, const std::string& text, const std::string& memory) {
+  const layout::Layout& layout = subject.layout;
+  const ElementPlace place = where_is(layout, coordinate_from(text, layout, covered_axes(subject.choice)));
   const std::string element = layout::coord_text(layout.axes_before(0), place.coord);
   const std::string held = memory.empty() ? std::string() : fmt::format("0x{:x}", read_element(layout, place, open_tensor(memory).bytes, memory));
   document.value("coordinate", element);
@@ -51,7 +52,7 @@ Document layout_where_document(const Subject& subject, const PlaceAsked& asked) 
   Document document{"layout-where"};
   document.value("layout", spec_of(subject.choice));
   if (!asked.coord.empty()) {
-    find_element(document, layout, asked.coord, asked.memory);
+    find_element(document, subject, asked.coord, asked.memory);
   } else if (asked.address) {
     read_addresses(document, layout, *asked.address, *asked.address);
   } else {

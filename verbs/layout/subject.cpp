@@ -65,7 +65,8 @@ Subject program_of(BackendChoice choice) {
 
 std::string_view option_of(const BlockChoice&, const BlockChoice&) { return "--shape"; }
 std::string_view option_of(const BackendChoice& refused, const BackendChoice& next) {
-  return next.setting.sizes == refused.setting.sizes ? "--padded" : "--shape";
+  if (next.setting.sizes == refused.setting.sizes) return "--padded";
+  return refused.setting.tp_size > 1 ? "--rank-shape" : "--shape";
 }
 
 /// Throws the model's text, of the error that is being handled, with the sizes that would do; other refusals than those of sizes have none.
@@ -122,9 +123,10 @@ std::string choices_of(const Choice& choice) {
   const auto& backend = std::get<BackendChoice>(choice);
   const Setting& setting = backend.setting;
   const Setting base{.sizes = setting.sizes, .padded = setting.padded, .form = {setting.form.format, setting.form.order}};
-  return fmt::format("tensor={},shape={}x{}x{},padded={}x{},format={},source-order={}{}", layout::name_of(backend.role), setting.sizes.experts,
-                     setting.sizes.intermediate, setting.sizes.hidden, setting.padded.intermediate, setting.padded.hidden,
-                     layout::name_of(setting.form.format), layout::name_of(setting.form.order), families::setting_text(setting, base));
+  return fmt::format("tensor={},{}={}x{}x{},padded={}x{},format={},source-order={}{}", layout::name_of(backend.role),
+                     setting.tp_size > 1 ? "rank-shape" : "shape", setting.sizes.experts, setting.sizes.intermediate, setting.sizes.hidden,
+                     setting.padded.intermediate, setting.padded.hidden, layout::name_of(setting.form.format), layout::name_of(setting.form.order),
+                     families::setting_text(setting, base));
 }
 
 std::string spec_of(const Choice& choice) {

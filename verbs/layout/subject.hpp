@@ -42,7 +42,8 @@ Named layout_named(std::string_view name);
 struct BackendChoice {
   const families::BackendLayout* row;
   layout::Role role;
-  families::Setting setting;
+  families::Setting setting;  ///< of one rank
+  layout::Sizes whole = {};   ///< of all ranks together, as typed; empty: the sizes are a rank's own
 };
 /// A building block and what it is asked to lay out.
 struct BlockChoice {
@@ -58,9 +59,10 @@ struct Subject {
   const layout::Cast* cast;  ///< what becomes of the values, beside their way
 };
 
-/// Keys of a backend: shape (IxH or ExIxH), padded (IxH; by default what the engine rounds up to, where its rule is known), tensor, format, and those
-/// of setting_keys(). Keys of a building block: shape (RxC or BxRxC), unit-bits, version, and its parameters. Shapes also by names: "E=1,I=128,H=64".
-/// Throws Error(usage) when a key or value is unknown or missing, or when the name has no addresses. Needs are not checked.
+/// Keys of a backend: shape (IxH or ExIxH) of the whole layer, which tp divides as the engine's loader does, or rank-shape of one rank; padded (IxH,
+/// of a rank; by default what the engine rounds up to, where its rule is known), tensor, format, and those of setting_keys(). Keys of a building
+/// block: shape (RxC or BxRxC), unit-bits, version, and its parameters. Shapes also by names: "E=1,I=128,H=64". Throws Error(usage) when a key or
+/// value is unknown or missing, or when the name has no addresses. Needs are not checked.
 Choice choice_of(const LayoutQuery& query);
 /// The program. Throws Error(usage) when the converter refuses: the rule and the value.
 Subject program_of(Choice choice);

@@ -51,12 +51,36 @@ std::int64_t index_from(std::string_view text, const Axis& axis) {
 
 }  // namespace
 
-Coord coordinate_from(std::string_view text, const Layout& layout) {
+std::vector<CoveredAxis> covered_axes(const Choice& choice) {
+  std::vector<CoveredAxis> covered;
+  const auto* const backend = std::get_if<BackendChoice>(&choice);
+  if (backend == nullptr || !layout::is_scale(backend->role)) return covered;
+  constexpr std::int64_t kBlock = 128;
+  const families::Setting& setting = backend->setting;
+  const layout::Role weight = layout::is_w13(backend->role) ? layout::Role::w13_weight : layout::Role::w2_weight;
+  const std::vector<Axis> of_weight = layout::logical_axes(weight, setting.sizes, setting.form);
+  const std::vector<Axis> of_scale = layout::logical_axes(backend->role, setting.sizes, setting.form);
+  for (std::size_t i = 0; i < of_weight.size(); ++i) {
+    const Axis& axis = of_weight[i];
+    if (std::ranges::find(of_scale, axis.name, &Axis::name) != of_scale.end()) continue;
+    if (i >= of_scale.size()) {
+      covered.push_back({axis.name, axis.extent, {}, axis.extent});
+    } else {
+      covered.push_back({axis.name, axis.extent, of_scale[i].name, layout::group_of(setting.form.format) > 1 ? setting.sizes.group : kBlock});
+    }
+  }
+  return covered;
+}
+
+namespace {
+
+/// -1 for axes that are not named.
+Coord indexes_from(std::string_view text, const Layout& layout, const std::vector<CoveredAxis>& covered) {
   const std::vector<Axis>& axes = layout.axes_before(0);
   std::vector<std::string_view> known;
   for (const Axis& axis : axes) known.push_back(axis.name);
-  Coord coord(axes.size(), 0);
-  std::vector<bool> given(axes.size(), false);
+  std::vector<std::string_view> unscaled;  // named, and one scale covers all of it
+  Coord coord(axes.size(), -1);
   while (!text.empty()) {
     const std::size_t end = text.find_first_of(", ");
     const std::string_view word = text.substr(0, end);
@@ -64,15 +88,37 @@ Coord coordinate_from(std::string_view text, const Layout& layout) {
     if (word.empty()) continue;
     const std::size_t equals = word.find('=');
     if (equals == std::string_view::npos) throw Error(ErrorCode::usage, fmt::format("'{}' is not AXIS=INDEX", word), "coord");
-    const auto axis = std::ranges::find_if(axes, [&](const Axis& other) { return same_name(other.name, word.substr(0, equals)); });
-    if (axis == axes.end()) throw Error(ErrorCode::usage, unknown_name("axis", word.substr(0, equals), known), "coord");
+    const std::string_view name = word.substr(0, equals);
+    const auto whole = std::ranges::find_if(covered, [&](const CoveredAxis& other) { return same_name(other.name, name); });
+    const std::string_view wanted = whole == covered.end() ? name : std::string_view(whole->axis);
+    if (whole != covered.end() && whole->axis.empty()) {
+      index_from(word.substr(equals + 1), {whole->name, whole->extent});
+      if (std::ranges::find(unscaled, whole->name) != unscaled.end())
+        throw Error(ErrorCode::usage, fmt::format("axis {} is given twice", whole->name), "coord");
+      unscaled.push_back(whole->name);
+      continue;
+    }
+    const auto axis = std::ranges::find_if(axes, [&](const Axis& other) { return same_name(other.name, wanted); });
+    if (axis == axes.end()) throw Error(ErrorCode::usage, unknown_name("axis", name, known), "coord");
     const auto index = static_cast<std::size_t>(axis - axes.begin());
-    if (given[index]) throw Error(ErrorCode::usage, fmt::format("axis {} is given twice", axis->name), "coord");
-    given[index] = true;
-    coord[index] = index_from(word.substr(equals + 1), *axis);
+    if (coord[index] >= 0) throw Error(ErrorCode::usage, fmt::format("axis {} is given twice", axis->name), "coord");
+    coord[index] = whole == covered.end() ? index_from(word.substr(equals + 1), *axis)
+                                          : index_from(word.substr(equals + 1), {whole->name, whole->extent}) / whole->elements;
   }
   return coord;
 }
+
+}  // namespace
+
+Coord named_indexes(std::string_view text, const Layout& layout) { return indexes_from(text, layout, {}); }
+
+Coord coordinate_from(std::string_view text, const Layout& layout, const std::vector<CoveredAxis>& covered) {
+  Coord coord = indexes_from(text, layout, covered);
+  for (std::int64_t& index : coord) index = std::max<std::int64_t>(index, 0);
+  return coord;
+}
+
+std::optional<std::int64_t> address_of(const Layout& layout, std::int64_t entry) { return layout.at(coord_of(entry, layout.logical())); }
 
 ElementPlace where_is(const Layout& layout, const Coord& coord) {
   const std::int64_t parts = parts_of(layout);
@@ -97,7 +143,7 @@ ElementPlace where_is(const Layout& layout, const Coord& coord) {
     return place;
   }
   for (std::int64_t entry = first; entry < first + parts; ++entry) {
-    if (const std::optional<std::int64_t> address = layout.at(coord_of(entry, layout.logical()))) add(entry, *address);
+    if (const std::optional<std::int64_t> address = address_of(layout, entry)) add(entry, *address);
   }
   return place;
 }

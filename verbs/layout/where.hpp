@@ -2,12 +2,14 @@
 // From coordinates to addresses and back, in words.
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "model/layout/layout.hpp"
+#include "verbs/layout/subject.hpp"
 
 namespace mx::verbs {
 
@@ -26,9 +28,25 @@ struct ElementPlace {
   std::vector<Piece> pieces;
 };
 
-/// Coordinate from "E=0,half=up,I=3,K=17" (or with spaces): axes that are not named are 0. Throws Error(usage) on an unknown or repeated axis and on
-/// an index out of range.
-layout::Coord coordinate_from(std::string_view text, const layout::Layout& layout);
+/// An axis of the weights that scales have for several elements at once, or not at all.
+struct CoveredAxis {
+  std::string name;       ///< "K"
+  std::int64_t extent;    ///< of the weights
+  std::string axis;       ///< of the scales: "G"; empty: one scale covers all of it
+  std::int64_t elements;  ///< that an index of the scales' axis stands for
+};
+/// Of a backend's scales; of every other tensor and of building blocks none.
+std::vector<CoveredAxis> covered_axes(const Choice& choice);
+
+/// Coordinate from "E=0,half=up,I=3,K=17" (or with spaces): axes that are not named are 0; an element of the weights stands for its scale. Throws
+/// Error(usage) on an unknown or repeated axis and on an index out of range.
+layout::Coord coordinate_from(std::string_view text, const layout::Layout& layout, const std::vector<CoveredAxis>& covered = {});
+
+/// The indexes of "E=3,half=up", -1 for axes that are not named. Throws as coordinate_from does.
+layout::Coord named_indexes(std::string_view text, const layout::Layout& layout);
+
+/// Where an entry as in Layout::gather() lies, of a layout that repeats none; none where it is cut off.
+std::optional<std::int64_t> address_of(const layout::Layout& layout, std::int64_t entry);
 
 /// Every place of an element; of a layout that repeats elements by looking at every address. Throws Error(usage) out of range.
 ElementPlace where_is(const layout::Layout& layout, const layout::Coord& coord);

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from mxact import _core
 from mxact._arguments import Array, array, optional_word, word
 from mxact._error import Error
-from mxact._layers import DTYPES, Packed, fields_of, pack, plainly
+from mxact._layers import DTYPES, Packed, fields_of, pack_arrays, plainly
 from mxact._tables import layouts
 from mxact.testing._layouts import assert_layout, memory_of
 from mxact.testing._runs import Broken, CannotStart, compared, for_all, of_case, settings, told
@@ -69,7 +69,7 @@ def layers(
 def packed_layer(backend: str, choices: Mapping[str, object], bias: bool, tiles: tuple[int, int, int], seed: int) -> Layer:
     """A layer that the backend takes: experts, and intermediate and hidden size in units of 128, or the next that it takes."""
     intermediate, hidden = 128 * tiles[1], 128 * tiles[2]
-    fields = fields_of(f"{tiles[0]}x{intermediate}x{hidden}", {**choices, "padded": f"{intermediate}x{hidden}"})
+    fields = fields_of(f"{tiles[0]}x{intermediate}x{hidden}", {**choices, "padded": f"{intermediate}x{hidden}"}, of_rank=True)
     _, tensors = plainly(_core.layer_form, backend, [*fields, ("has-bias", "yes" if bias else "no")])
     return _filled(tensors, str(choices["format"]), seed)
 
@@ -119,11 +119,10 @@ def assert_converter(
         assert_layout(fn, backend, layer, parameters)
         return
     choices = choices_of(backend, engine, platform, format, order, parameters)
-    named = {name.replace("source_order", "order"): value for name, value in choices.items()}
 
     def packed_of(tensors: Mapping[str, Any], **other: object) -> Packed:
         sizes = {} if layer is not None else {"padded": padded_of(tensors, bool(parameters.get("not_gated")))}
-        return pack(tensors, backend, **{**sizes, **named, **other})  # type: ignore[arg-type]
+        return pack_arrays(tensors, backend, {**sizes, **choices, **{name.replace("order", "source_order"): value for name, value in other.items()}}, None)
 
     wrong: list[tuple[Layer, str]] = []
 

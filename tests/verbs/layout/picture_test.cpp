@@ -171,3 +171,32 @@ TEST_CASE("colours go from dark to light, and names cannot break the file") {
   CHECK(is_light(kShades - 1));
   CHECK(escaped("a<b>&\"c\"\n") == "a&lt;b&gt;&amp;&quot;c&quot;\xEF\xBF\xBD");
 }
+
+TEST_CASE("a part of a tensor that is too large is drawn alone") {
+  const Subject large = subject("MARLIN,format=mxfp4,tensor=w13_weight,platform=sm90,shape=8x512x512");
+  CHECK(refuses(ErrorCode::usage, "draw a part", [&] { draw(large, {}); }));
+  CHECK(refuses(ErrorCode::usage, "draw a part", [&] { draw(large, {.of = "E=3"}); }));
+  const TensorPart part = part_from("E=3,half=up", "17-20", large.layout);
+  const Grid grid = part_grid(large, part);
+  CHECK(grid.rows == 4);
+  CHECK(grid.columns == 512);
+  CHECK(grid.row_ticks.front().text == "17");
+  // Colours run over the part's own addresses.
+  std::int64_t lowest = large.layout.cosize();
+  for (std::int64_t row = 17; row < 21; ++row) {
+    for (std::int64_t k = 0; k < 512; ++k) lowest = std::min(lowest, *large.layout.at(std::vector<std::int64_t>{3, 1, row, k}));
+  }
+  for (std::int64_t row = 0; row < 4; ++row) {
+    for (std::int64_t k = 0; k < 512; ++k)
+      REQUIRE(grid.cells[static_cast<std::size_t>(row * 512 + k)].place + lowest == *large.layout.at(std::vector<std::int64_t>{3, 1, 17 + row, k}));
+  }
+  CHECK(is_well_formed(as_file(draw(large, {.of = "E=3,half=gate", .rows = "0-127"}))));
+  const auto refused = [&](const std::string& text, const PictureOptions& options) {
+    return refuses(ErrorCode::usage, text, [&] { draw(large, options); });
+  };
+  CHECK(refused("--by logical", {.panels = Panels::memory, .of = "E=3,half=up", .rows = "0-3"}));
+  CHECK(refused("axis K is that of the columns", {.of = "K=3"}));
+  CHECK(refused("both say I", {.of = "I=3", .rows = "0-3"}));
+  CHECK(refused("'512' is not a whole number in 0..511", {.rows = "512"}));
+  CHECK(refused("'2' is not a whole number in 3..511", {.rows = "3-2"}));
+}
