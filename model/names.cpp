@@ -34,20 +34,6 @@ std::size_t edit_distance(const std::string& a, const std::string& b) {
   return row[b.size()];
 }
 
-/// At most 200 characters, control characters as \xNN: a message is one line whatever was typed.
-std::string printable(std::string_view name) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string out;
-  for (char c : name.substr(0, 200)) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte >= 0x20 && byte != 0x7F)
-      out += c;
-    else
-      out += std::string("\\x") + kDigits[byte >> 4U] + kDigits[byte & 0xFU];
-  }
-  return out;
-}
-
 /// Words that people have for a name: by meaning, where letters would mislead.
 struct Synonym {
   std::string_view what;
@@ -61,19 +47,6 @@ constexpr std::array kSynonyms{
     Synonym{"rounding", "stochastic", "stochastic_floor"},
     Synonym{"rounding", "truncate", "toward_zero"},
     Synonym{"option", "--param", "--set"},
-    Synonym{"platform", "T4", "SM75"},
-    Synonym{"platform", "A100", "SM80"},
-    Synonym{"platform", "L40S", "SM89"},
-    Synonym{"platform", "H100", "SM90"},
-    Synonym{"platform", "H200", "SM90"},
-    Synonym{"platform", "GH200", "SM90"},
-    Synonym{"platform", "B200", "SM100"},
-    Synonym{"platform", "GB200", "SM100"},
-    Synonym{"platform", "B300", "SM103"},
-    Synonym{"platform", "MI300X", "gfx942"},
-    Synonym{"platform", "MI325X", "gfx942"},
-    Synonym{"platform", "MI350X", "gfx950"},
-    Synonym{"platform", "MI355X", "gfx950"},
 };
 // clang-format on
 
@@ -92,20 +65,38 @@ std::string_view meant_by(std::string_view what, std::string_view name, std::spa
 
 bool same_name(std::string_view a, std::string_view b) { return folded(a) == folded(b); }
 
-std::string_view nearest_name(std::string_view name, std::span<const std::string_view> known) {
+std::string printable(std::string_view name) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string out;
+  for (char c : name.substr(0, 200)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x20 && byte != 0x7F)
+      out += c;
+    else
+      out += std::string("\\x") + kDigits[byte >> 4U] + kDigits[byte & 0xFU];
+  }
+  return out;
+}
+
+std::vector<std::string_view> nearest_names(std::string_view name, std::span<const std::string_view> known) {
   const std::string wanted = folded(name).substr(0, 200);
-  std::string_view best;
+  std::vector<std::string_view> best;
   // More than two letters wrong, or than a third of them, is another word, not a typo.
-  std::size_t best_distance = 3;
+  std::size_t best_distance = 2;
   for (std::string_view candidate : known) {
     const std::string letters = folded(candidate);
     const std::size_t distance = edit_distance(wanted, letters);
-    if (distance < best_distance && 3 * distance <= std::max(wanted.size(), letters.size())) {
-      best_distance = distance;
-      best = candidate;
-    }
+    if (distance > best_distance || 3 * distance > std::max(wanted.size(), letters.size())) continue;
+    if (distance < best_distance) best.clear();
+    best_distance = distance;
+    best.push_back(candidate);
   }
   return best;
+}
+
+std::string_view nearest_name(std::string_view name, std::span<const std::string_view> known) {
+  const std::vector<std::string_view> nearest = nearest_names(name, known);
+  return nearest.empty() ? std::string_view() : nearest.front();
 }
 
 std::string unknown_name(std::string_view what, std::string_view name, std::span<const std::string_view> known) {

@@ -57,7 +57,8 @@ deployment::Hardware read_hardware(const InfoNode& node) {
            node.where("capability"));
     }
   }
-  if (node.has("amx") && hardware.platform != deployment::PlatformKind::cpu) fail("hardware.amx is for platform cpu, not " + platform, node.where("amx"));
+  if (node.has("amx") && hardware.platform != deployment::PlatformKind::cpu)
+    fail("hardware.amx is for platform cpu, not " + platform, node.where("amx"));
   hardware.amx = node.boolean_or("amx", hardware.amx);
   for (std::string_view key : {"cpu_arch", "zen_cpu", "amx_fp8"}) {
     if (node.has(key) && hardware.platform != deployment::PlatformKind::cpu) {
@@ -79,10 +80,12 @@ void read_platform(const InfoNode& root, deployment::Deployment& deployment) {
     deployment.software = deployment::software_on(deployment.hardware.platform);
     return;
   }
-  root.text("platform");
-  std::vector<std::string_view> known;
-  for (const deployment::PlatformPreset& preset : deployment::all_platforms()) known.push_back(preset.name);
-  deployment = deployment::deployment_on(deployment::platform_named(root.choice_or("platform", "", known)), {}, {});
+  const std::string name = root.text("platform");
+  try {
+    deployment = deployment::deployment_on(deployment::platform_named(name), {}, {});
+  } catch (const Error& error) {
+    throw Error(error.code() == ErrorCode::usage ? ErrorCode::input : error.code(), std::string("platform: ") + error.what(), root.where("platform"));
+  }
 }
 
 deployment::ParallelRequest read_parallel(const InfoNode& node) {
@@ -156,8 +159,8 @@ void read_constants(const InfoNode& node, deployment::LayerConfig& layer) {
     *layer.constants.*row.value = number_of(text(row), row.key, node.where(row.key));
   }
   if (!layer.constants) return;
-  const deployment::ActivationConstants common =
-      deployment::constants_of({.num_experts = 1, .experts_per_token = 1, .hidden = 1, .intermediate_per_partition = 1, .activation = layer.activation});
+  const deployment::ActivationConstants common = deployment::constants_of(
+      {.num_experts = 1, .experts_per_token = 1, .hidden = 1, .intermediate_per_partition = 1, .activation = layer.activation});
   layer.has_swiglu_alpha = layer.constants->swiglu_alpha != common.swiglu_alpha || layer.constants->swiglu_beta != common.swiglu_beta;
   layer.has_swiglu_limit = layer.constants->swiglu_limit != common.swiglu_limit;
 }

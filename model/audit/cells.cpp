@@ -40,7 +40,8 @@ BackendCell cell_of(const engine::BackendRow& row, std::span<const engine::Candi
 
 std::string_view name_of(CellState state) { return kStates[static_cast<std::size_t>(state)]; }
 
-BackendCells backend_cells(const engine::OracleTables& tables, const deployment::Deployment& deployment, engine::Detail detail) {
+BackendCells backend_cells(const engine::OracleTables& tables, const deployment::Deployment& given, engine::Detail detail) {
+  const deployment::Deployment deployment = engine::as_asked(tables, given);
   const std::vector<engine::Candidate> verdicts = engine::support(tables, deployment, detail);
   const Resolution resolution = resolve(tables, deployment, engine::decide(tables, deployment, detail));
   const engine::Decision& decision = resolution.decision;

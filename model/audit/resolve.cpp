@@ -40,7 +40,8 @@ std::string broken_text(const families::KernelNeed& need) {
   return "needs " + std::string(need.statement) + "; otherwise " + std::string(families::name_of(need.effect)) + ": " + std::string(need.consequence);
 }
 
-Resolution resolve(const engine::OracleTables& tables, const deployment::Deployment& deployment, engine::Decision decision) {
+Resolution resolve(const engine::OracleTables& tables, const deployment::Deployment& given, engine::Decision decision) {
+  const deployment::Deployment deployment = engine::as_asked(tables, given);
   Resolution resolution{tables.engine, deployment.layer.moe_backend, std::move(decision), std::nullopt, std::nullopt, {}, std::nullopt};
   if (resolution.decision.choice) {
     const engine::Choice& choice = *resolution.decision.choice;

@@ -61,7 +61,7 @@ engine::Refusal why_nothing(const engine::OracleTables& tables, const deployment
 StrictDecision select_strict(deployment::Engine engine, std::string_view oracle, const deployment::Deployment& deployment, engine::Detail detail) {
   const engine::OracleTables& whole = engine::tables_of(engine, oracle);
   Strikable left(whole);
-  deployment::Deployment asked = deployment;
+  deployment::Deployment asked = engine::as_asked(whole, deployment);
   StrictDecision strict;
   while (true) {
     strict.decision = engine::select(left.tables(), asked, detail);

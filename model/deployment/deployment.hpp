@@ -244,7 +244,8 @@ struct PlatformPreset {
 
 /// SM75 to SM121, gfx90a to gfx1250, XPU, CPU.
 std::span<const PlatformPreset> all_platforms();
-/// Throws Error(usage) with the nearest known name.
+/// A preset's own name, or that of a card (devices.hpp). Throws Error(usage) with the nearest known names and the list, Error(unsupported) with the
+/// reason for a card that no preset is.
 const PlatformPreset& platform_named(std::string_view name);
 
 /// What an engine of that platform installs: its requirements files and images, not what could be added by hand.

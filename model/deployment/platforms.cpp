@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <array>
-#include <vector>
 
 #include "model/deployment/deployment.hpp"
+#include "model/deployment/devices.hpp"
 #include "model/error.hpp"
 #include "model/names.hpp"
 
@@ -110,12 +110,14 @@ std::span<const SoftwareRow> software_rows(Engine engine) {
 }
 
 const PlatformPreset& platform_named(std::string_view name) {
-  std::vector<std::string_view> known;
-  for (const PlatformPreset& preset : kPlatforms) {
-    if (same_name(preset.name, name)) return preset;
-    known.push_back(preset.name);
-  }
-  throw Error(ErrorCode::usage, unknown_name("platform", name, known));
+  const auto preset_of = [](std::string_view wanted) {
+    return std::ranges::find_if(kPlatforms, [&](const PlatformPreset& preset) { return same_name(preset.name, wanted); });
+  };
+  if (const auto preset = preset_of(name); preset != kPlatforms.end()) return *preset;
+  const Device* const device = find_device(name);
+  if (device == nullptr) throw Error(ErrorCode::usage, unknown_platform(name));
+  if (device->platform.empty()) throw Error(ErrorCode::unsupported, "platform " + std::string(device->name) + ": " + std::string(device->why));
+  return *preset_of(device->platform);
 }
 
 Software software_on(PlatformKind platform) { return kInstalled[static_cast<std::size_t>(platform)]; }

@@ -267,15 +267,15 @@ std::span<const std::string_view> words_of(Engine engine, std::span<const std::s
 constexpr std::array kAddedActivations = {AddedRow<Activation>{set_of(Activation::situ, Activation::swigluoai_uninterleave), since(kVllm2026_08)}};
 constexpr std::array kAddedRoutings = {AddedRow<Routing>{bit(Routing::sigmoid), since(kVllm2026_08)}};
 constexpr std::array kAddedKeys = {
-    AddedRow<QuantKey>{set_of(QuantKey::int4_static_32, QuantKey::int4_static_asym, QuantKey::int4_static_32_asym, QuantKey::int8_static_tensor,
-                              QuantKey::int8_dynamic_tensor, QuantKey::int4_w4a8_group_128, QuantKey::int4_w4a8_group_64,
-                              QuantKey::int4_w4a8_group_32, QuantKey::int4_w4a8_group, QuantKey::mxfp6_e3m2_static, QuantKey::mxfp6_e3m2_dynamic,
-                              QuantKey::mxfp6_e2m3_static, QuantKey::mxfp6_e2m3_dynamic, QuantKey::built_unsigned_groups, QuantKey::built_other),
-                       since(kVllm2026_08)},
     AddedRow<QuantKey>{
-        set_of(QuantKey::nvfp4_dynamic_token, QuantKey::fp8_static_128_block_e8m0, QuantKey::int8_dynamic_token_asym,
-               QuantKey::int8_static_tensor_asym, QuantKey::int8_dynamic_tensor_asym, QuantKey::int8_dynamic_32, QuantKey::built_fp8_blocks),
-        since(kVllm2026_11)},
+        set_of(QuantKey::int4_static_32, QuantKey::int4_static_asym, QuantKey::int4_static_32_asym, QuantKey::int8_static_tensor,
+               QuantKey::int8_dynamic_tensor, QuantKey::int4_w4a8_group_128, QuantKey::int4_w4a8_group_64, QuantKey::int4_w4a8_group_32,
+               QuantKey::int4_w4a8_group, QuantKey::mxfp6_e3m2_static, QuantKey::mxfp6_e3m2_dynamic, QuantKey::mxfp6_e2m3_static,
+               QuantKey::mxfp6_e2m3_dynamic, QuantKey::built_unsigned_groups, QuantKey::built_fp8_blocks, QuantKey::built_other),
+        since(kVllm2026_08)},
+    AddedRow<QuantKey>{set_of(QuantKey::nvfp4_dynamic_token, QuantKey::fp8_static_128_block_e8m0, QuantKey::int8_dynamic_token_asym,
+                              QuantKey::int8_static_tensor_asym, QuantKey::int8_dynamic_tensor_asym, QuantKey::int8_dynamic_32),
+                       since(kVllm2026_11)},
 };
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "model/deployment/deployment.hpp"
+#include "model/deployment/devices.hpp"
 #include "model/error.hpp"
 #include "model/families/carried.hpp"
 #include "model/names.hpp"
@@ -85,6 +87,7 @@ Arch arch_named(std::string_view platform) {
   for (const Alias& alias : kAliases) {
     if (same_name(alias.name, platform)) return alias.arch;
   }
+  if (deployment::find_device(platform) != nullptr) return arch_named(deployment::platform_named(platform).name);
   return rows::named(kArchWords, "platform", platform).value;
 }
 

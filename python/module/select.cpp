@@ -9,6 +9,7 @@
 
 #include "model/audit/deployment_text.hpp"
 #include "model/deployment/deployment.hpp"
+#include "model/deployment/devices.hpp"
 #include "model/deployment/version.hpp"
 #include "model/deployment/vocabulary.hpp"
 #include "model/engine/vllm/env.hpp"
@@ -55,6 +56,10 @@ nb::dict select_dict(const nb::dict& deployment, const std::optional<std::string
 nb::dict deployment_words(const std::optional<std::string>& engine) {
   Json platforms = Json::array();
   for (const deployment::PlatformPreset& preset : deployment::all_platforms()) platforms.push_back(preset.name);
+  Json cards = Json::array();
+  for (const deployment::Device& device : deployment::all_devices()) {
+    if (!device.platform.empty()) cards.push_back(device.name);
+  }
   Json software = Json::array();
   for (const deployment::SoftwareRow& row : deployment::software_rows()) software.push_back(row.name);
   Json oracles = Json::object();
@@ -63,6 +68,7 @@ nb::dict deployment_words(const std::optional<std::string>& engine) {
     if (tables != nullptr) oracles[std::string(name)] = engine::user_names(*tables);
   }
   return nb::borrow<nb::dict>(to_python({{"platform", platforms},
+                                         {"card", cards},
                                          {"software", software},
                                          {"oracles", oracles},
                                          {"activation", deployment::activation_names()},

@@ -81,10 +81,14 @@ class CellPlanner {
     // A method that takes a class by the device does not hear the request; what the backend would do is shown all the same.
     cell.heard = request == "auto" || !engine::own_choice(tables, deployment).taken();
     if (!cell.heard) deployment.quant_method = "own";
-    add(platform, std::move(cell), audit::resolve(tables, deployment, engine::decide(tables, deployment, engine::Detail::texts)), seen);
+    const deployment::Deployment asked = engine::as_asked(tables, deployment);
+    const std::string finer = asked.weight_key == deployment.weight_key ? std::string() : asked.weight_key;
+    add(platform, std::move(cell), audit::resolve(tables, deployment, engine::decide(tables, deployment, engine::Detail::texts)), finer, seen);
   }
 
-  void add(const deployment::PlatformPreset& platform, Cell cell, const audit::Resolution& resolution, std::set<std::string>& seen) {
+  /// `finer`: the key of the blocks that the engine makes of those that a rank's share cuts; empty: it makes none.
+  void add(const deployment::PlatformPreset& platform, Cell cell, const audit::Resolution& resolution, const std::string& finer,
+           std::set<std::string>& seen) {
     const bool is_auto = cell.request == "auto";
     if (!resolution.decision.choice) {
       if (!is_auto) return;  // a name that the platform cannot serve is no cell
@@ -102,8 +106,24 @@ class CellPlanner {
       cell.broken = resolution.broken;
       if (resolution.failure) cell.refusal = resolution.failure->refusal;
     }
-    if (!cell.refusal) cell.conversion = conversion_of(platform, choice, cell.tp);
+    if (!cell.refusal) cell.conversion = finer.empty() ? conversion_of(platform, choice, cell.tp) : of_finer_blocks(choice, cell.tp, finer);
     report_.cells.push_back(std::move(cell));
+  }
+
+  std::size_t of_finer_blocks(const engine::Choice& choice, int tp, const std::string& key) {
+    ConversionResult result{};
+    result.backend = choice.backend;
+    result.tp = tp;
+    result.sizes = report_.sizes;
+    result.sizes.intermediate = report_.sizes.intermediate / tp;
+    result.padded = result.sizes;
+    result.form = checkpoint_.layout_form();
+    result.engine = options_.engine;
+    result.verdict = Verdict::not_modelled;
+    result.detail =
+        choice.backend + ": the engine makes finer blocks, " + key + ", of those that a rank's share cuts; their scales are not in mxact yet";
+    report_.conversions.push_back(result);
+    return report_.conversions.size() - 1;
   }
 
   /// A backend that was asked for by --backend and that no name of the engine's leads to on this platform.

@@ -56,7 +56,7 @@ TEST_CASE("misuse gets one line, exit 2, and nothing on stdout") {
       {"verify a b", 2, "'b' is one word too many: mxact verify takes CHECKPOINT"},
       {"doctor now", 2, "'now' is one word too many: mxact doctor takes options alone"},
       {"compare ocp", 2, "PROFILE_B is required: mxact compare takes PROFILE_A PROFILE_B FORMAT"},
-      {"verify --platform SM101", 2, "unknown platform 'SM101' (did you mean SM100?)"},
+      {"verify --platform SM101", 2, "unknown platform 'SM101' (did you mean SM100, SM103, SM110 or SM121?"},
       {"verify --backend MARLINN", 2, "unknown backend 'MARLINN' (did you mean MARLIN?)"},
       {"verify --tp 0", 2, "tensor parallel size 0"},
       {"verify --tp -3", 2, "tensor parallel size -3"},

@@ -12,6 +12,7 @@
 #include "model/audit/deployment_text.hpp"
 #include "model/deployment/models.hpp"
 #include "model/deployment/vocabulary.hpp"
+#include "model/engine/vllm/method.hpp"
 #include "model/engine/vllm/select.hpp"
 #include "verbs/matrix/matrix.hpp"
 
@@ -25,14 +26,16 @@ constexpr std::array<std::string_view, 4> kKinds = {"choice", "refusal", "class"
 
 /// A deployment in the words of a version, and its answer.
 struct Asked {
-  Deployment deployment;
+  Deployment deployment;  ///< as a file says it
+  Deployment placed;      ///< with the keys that the engine asks its oracle with
   Decision decision;
 };
 
 Asked asked(const ComparedEngine& version, std::string_view oracle, const Deployment& deployment) {
-  Asked one{deployment, {}};
+  Asked one{deployment, {}, {}};
   one.deployment.parallel.all2all_backend = deployment::all2all_of(version.engine, deployment.parallel.all2all_backend);
-  one.decision = engine::select(version.engine, oracle, one.deployment);
+  one.placed = engine::as_asked(engine::tables_of(version.engine, oracle), one.deployment);
+  one.decision = engine::select(version.engine, oracle, one.placed);
   return one;
 }
 
@@ -82,8 +85,8 @@ class Changes {
     ++compared_;
     add_decision(oracle, before, after);
     if (!before.decision.choice || !after.decision.choice) return;
-    sim::WeightsMemory old = sim::weights_memory(before_.engine, oracle, before.deployment, *before.decision.choice, before_.libraries);
-    sim::WeightsMemory now = sim::weights_memory(after_.engine, oracle, after.deployment, *after.decision.choice, after_.libraries);
+    sim::WeightsMemory old = sim::weights_memory(before_.engine, oracle, before.placed, *before.decision.choice, before_.libraries);
+    sim::WeightsMemory now = sim::weights_memory(after_.engine, oracle, after.placed, *after.decision.choice, after_.libraries);
     const auto text = [&] { return audit::info_text(after_.engine, oracle, after.deployment); };
     arithmetic_.add(oracle, after.deployment.hardware, old, now, text);
     memory_.add(oracle, std::move(old), std::move(now), text);

@@ -60,6 +60,13 @@ std::vector<const Row*> rows_named(std::string_view what, const std::vector<std:
   return rows;
 }
 
+/// Platforms by their own names or by those of cards; all of them for no name.
+std::vector<const deployment::PlatformPreset*> platforms_named(const std::vector<std::string>& names) {
+  std::vector<std::string> presets;
+  for (const std::string& name : names) presets.emplace_back(deployment::platform_named(name).name);
+  return rows_named("platform", presets, deployment::all_platforms());
+}
+
 bool listed(std::span<const std::string_view> names, std::string_view name) { return std::find(names.begin(), names.end(), name) != names.end(); }
 
 /// Oracles by name; an empty list is all of them.
@@ -102,8 +109,8 @@ std::span<const Spread> spreads() {
 
 Matrix run_matrix(const MatrixRequest& request, engine::Detail detail) {
   require_variables(request.env);
-  Matrix matrix{request.engine, request.release, rows_named("platform", request.platforms, deployment::all_platforms()),
-                rows_named("parallelism", request.spreads, spreads()), sections_of(request)};
+  Matrix matrix{request.engine, request.release, platforms_named(request.platforms), rows_named("parallelism", request.spreads, spreads()),
+                sections_of(request)};
   if (matrix.sections.empty()) throw Error(ErrorCode::usage, "no checkpoint of these models comes in these schemes for these oracles");
   const std::size_t in_section = matrix.platforms.size() * matrix.spreads.size();
   for (MatrixSection& section : matrix.sections) section.answers.resize(in_section);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "model/audit/placement.hpp"
+#include "model/engine/vllm/method.hpp"
 #include "model/engine/vllm/model_file.hpp"
 #include "model/error.hpp"
 #include "verbs/select/engine_notes.hpp"
@@ -40,7 +41,9 @@ void add_choice(Document& document, const support::DeploymentFile& file, const d
     document.line(engine::own_experts(tables, deployment).empty()
                       ? fmt::format("quantization method {} takes this class by the device and does not ask the oracle", deployment.quant_method)
                       : fmt::format("the model's file builds these experts for moe_backend {} and does not ask the oracle", layer.moe_backend));
-  if (!tables.weight_key) document.line(fmt::format("{} weights, {} activations", file.deployment.weight_key, file.deployment.activation_key));
+  if (!tables.weight_key) document.line(fmt::format("{} weights, {} activations", deployment.weight_key, deployment.activation_key));
+  if (deployment.weight_key != file.deployment.weight_key)
+    document.line(fmt::format("made of {}: a rank's share of {} cuts its blocks", file.deployment.weight_key, layer.intermediate_per_partition));
   if (tables.roundings.empty() || is_own) {
     document.line(fmt::format("hidden {}, intermediate per partition {}: this {} rounds nothing", layer.hidden, layer.intermediate_per_partition,
                               tables.roundings.empty() ? "oracle" : "method"));
@@ -123,7 +126,12 @@ std::optional<BrokenNeed> broken_by(const support::DeploymentFile& file, std::st
 
 SelectAnswer ask(const support::DeploymentFile& file, bool strict) {
   constexpr engine::Detail kTexts = engine::Detail::texts;
-  if (!strict) return {audit::resolve(file.engine, file.deployment, {file.oracle, file.deployment.layer}, kTexts), file.deployment, {}, {}};
+  if (!strict) {
+    return {audit::resolve(file.engine, file.deployment, {file.oracle, file.deployment.layer}, kTexts),
+            engine::as_asked(engine::tables_of(file.engine, file.oracle), file.deployment),
+            {},
+            {}};
+  }
   audit::StrictDecision found = audit::select_strict(file.engine, file.oracle, file.deployment, kTexts);
   return {audit::resolve(engine::tables_of(file.engine, file.oracle), found.asked, std::move(found.decision)), found.asked, std::move(found.skipped),
           std::move(found.reached_by)};
@@ -135,7 +143,7 @@ Document select_document(const support::DeploymentFile& file, const SelectAnswer
   Document document{"select", std::string(deployment::name_of(resolution.engine))};
   document.value("oracle", file.oracle);
   document.value("platform", deployment::name_of(file.deployment.hardware.platform));
-  document.value("weight_key", file.deployment.weight_key);
+  document.value("weight_key", answer.deployment.weight_key);
   document.value("activation_key", file.deployment.activation_key);
   if (decision.choice) {
     add_choice(document, file, answer.deployment, *decision.choice);

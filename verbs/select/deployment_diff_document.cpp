@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include "model/engine/vllm/method.hpp"
 #include "verbs/select/deployment_diff.hpp"
 
 namespace mx::verbs {
@@ -36,7 +37,8 @@ support::Json side_json(const AskedDeployment& side, const std::optional<std::si
 
 AskedDeployment asked_deployment(const std::string& file, std::string_view oracle, deployment::Engine engine) {
   support::DeploymentFile read = support::load_deployment_file(file, oracle, engine);
-  engine::Decision decision = engine::select(engine, read.oracle, read.deployment, engine::Detail::texts);
+  const engine::OracleTables& tables = engine::tables_of(engine, read.oracle);
+  engine::Decision decision = engine::select(tables, engine::as_asked(tables, read.deployment), engine::Detail::texts);
   return {file, std::move(read), std::move(decision)};
 }
 

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <span>
 #include <string>
 #include <utility>
+#include <variant>
 
 #include "model/deployment/vocabulary.hpp"
 #include "model/engine/vllm/own_choice.hpp"
+#include "model/engine/vllm/setup/fp8_block_shape.hpp"
 #include "model/fault.hpp"
 
 namespace mx::engine {
@@ -45,10 +48,29 @@ struct SizeCheck {
   deployment::QuantKey weights;
   std::int64_t intermediate;  ///< of a rank: a multiple of this
   Names error_type;
-  deployment::Versions versions;
 };
-// vllm quantization/fp8.py Fp8MoEMethod.create_weights: block_n of weight_block_size. 2026-11 takes finer blocks instead (fp8_block_shape).
-constexpr std::array kSizeChecks = {SizeCheck{deployment::QuantKey::fp8_static_128_block, 128, "ValueError", kUntilNovember}};
+// vllm quantization/fp8.py Fp8MoEMethod.create_weights: block_n of weight_block_size, after finer blocks were looked for.
+constexpr std::array kSizeChecks = {SizeCheck{deployment::QuantKey::fp8_static_128_block, 128, "ValueError"}};
+
+/// What becomes of blocks of 128 x 128 that a rank's share cuts; none where they are kept, or another key's. 2026-08 (0.29.0; the commits before it
+/// raise) looks at no wish. Source: vllm 0.29.0 fused_moe/oracle/fp8.py refine_fp8_moe_block_shape; 0.33.0 resolve_fp8_moe_weight_block_shape.
+std::optional<Answer<BlockShape>> cut_blocks(const OracleTables& tables, const deployment::Deployment& deployment) {
+  constexpr std::int64_t kSide = 128;
+  const deployment::LayerConfig& layer = deployment.layer;
+  if (!kSinceAugust.has(tables.engine) || tables.weight_key || layer.intermediate_per_partition % kSide == 0) return std::nullopt;
+  if (deployment::quant_key_named(deployment.weight_key) != deployment::QuantKey::fp8_static_128_block) return std::nullopt;
+  const bool listens = kSinceNovember.has(tables.engine);
+  return fp8_block_shape({.engine = tables.engine,
+                          .hardware = deployment.hardware,
+                          .parallel = deployment.parallel,
+                          .block = {kSide, kSide},
+                          .hidden = layer.hidden,
+                          .intermediate = layer.intermediate_per_partition * deployment::tensor_ranks(deployment.parallel),
+                          .moe_backend = listens ? layer.moe_backend : "auto",
+                          .checkpoint_is_fp8 = true,
+                          .has_bias = layer.has_bias,
+                          .is_lora_enabled = layer.is_lora_enabled});
+}
 
 /// Schemes that a method has no experts for, by the key of the weights.
 struct SchemeCheck {
@@ -73,9 +95,28 @@ constexpr std::array kSchemeChecks = {
 // fbgemm_fp8.py has no experts.
 constexpr std::array<Names, 1> kLeavesE4m3fn = {"modelopt"};
 
+std::string key_of_blocks(const GroupShape& block) { return "FP8:float32:" + std::to_string(block.row) + "," + std::to_string(block.col); }
+
+/// Why the size that a check names has no finer block either, in versions that look for one.
+std::string no_finer_block(const OracleTables& tables, const deployment::Deployment& deployment, std::int64_t side) {
+  if (!kSinceAugust.has(tables.engine)) return {};
+  const std::int64_t common = std::gcd(std::gcd(side, deployment.layer.intermediate_per_partition), deployment.layer.hidden);
+  return " Their common divisor " + std::to_string(common) + " is below " + std::to_string(kSmallestBlock) + ", so there is no finer block.";
+}
+
 }  // namespace
 
 bool makes_fnuz(std::string_view method) { return !is_listed(kLeavesE4m3fn, method); }
+
+deployment::Deployment as_asked(const OracleTables& tables, const deployment::Deployment& deployment) {
+  deployment::Deployment asked = deployment;
+  const auto cut = cut_blocks(tables, deployment);
+  const BlockShape* const shape = cut ? std::get_if<BlockShape>(&*cut) : nullptr;
+  if (shape == nullptr) return asked;
+  asked.layer.intermediate_per_partition = shape->intermediate_per_partition;
+  if (!shape->shard_with_padding && shape->refined) asked.weight_key = key_of_blocks(shape->block);
+  return asked;
+}
 
 std::string_view method_class(const OracleTables& tables, const deployment::Deployment& deployment, std::string_view backend,
                               std::string_view kernel_class) {
@@ -87,7 +128,10 @@ std::string_view method_class(const OracleTables& tables, const deployment::Depl
   return chosen == row.classes.end() ? std::string_view() : *chosen;
 }
 
-std::optional<Refusal> method_refusal(const OracleTables& tables, const deployment::Deployment& deployment) {
+std::optional<Refusal> method_refusal(const OracleTables& tables, const deployment::Deployment& given) {
+  const auto cut = cut_blocks(tables, given);
+  if (const Refusal* const raised = cut ? std::get_if<Refusal>(&*cut) : nullptr) return *raised;
+  const deployment::Deployment deployment = as_asked(tables, given);
   const deployment::QuantKey weights = tables.weight_key.value_or(deployment::quant_key_named(deployment.weight_key));
   const std::int64_t intermediate = deployment.layer.intermediate_per_partition;
   if (auto refusal = own_choice_refusal(tables, deployment)) return refusal;
@@ -98,10 +142,10 @@ std::optional<Refusal> method_refusal(const OracleTables& tables, const deployme
     return Refusal{std::string(check.error_type), std::string(check.text)};
   }
   for (const SizeCheck& check : kSizeChecks) {
-    if (!check.versions.has(tables.engine) || check.weights != weights || intermediate % check.intermediate == 0) continue;
+    if (check.weights != weights || intermediate % check.intermediate == 0) continue;
     return Refusal{std::string(check.error_type), "The output_size of gate's and up's weight = " + std::to_string(intermediate) +
                                                       " is not divisible by weight quantization block_n = " + std::to_string(check.intermediate) +
-                                                      "."};
+                                                      "." + no_finer_block(tables, deployment, check.intermediate)};
   }
   return std::nullopt;
 }
@@ -130,7 +174,8 @@ Decision after_method(const OracleTables& tables, const deployment::Deployment& 
 }
 
 Decision decide(const OracleTables& tables, const deployment::Deployment& deployment, Detail detail) {
-  return after_method(tables, deployment, select(tables, deployment, detail));
+  const deployment::Deployment asked = as_asked(tables, deployment);
+  return after_method(tables, asked, select(tables, asked, detail));
 }
 
 }  // namespace mx::engine

@@ -11,10 +11,14 @@
 
 namespace mx::engine {
 
+/// The deployment as the method asks the oracle about it: blocks of an FP8 checkpoint that the ranks' shares cut become finer ones, whose key it is
+/// asked with, or the shares are padded to whole ones (setup/fp8_block_shape.hpp). As given where nothing is cut, and before 2026-08, which raises.
+deployment::Deployment as_asked(const OracleTables& tables, const deployment::Deployment& deployment);
+
 /// What the engine runs when the oracle answers so: the method's class and sizes in the place of the oracle's. The trace stays.
 Decision after_method(const OracleTables& tables, const deployment::Deployment& deployment, Decision decision);
 
-/// The oracle's answer and what the method makes of it. Throws as select does.
+/// The oracle's answer to as_asked(), and what the method makes of it. Throws as select does.
 Decision decide(const OracleTables& tables, const deployment::Deployment& deployment, Detail detail = Detail::codes);
 
 /// Sizes that the method allocates for a backend when the exchange left these. Throws Error(usage) for an unknown backend, as round_up does.

@@ -26,7 +26,6 @@ constexpr std::array<Names, 1> kSeptember = {"0.29.0"};
 constexpr std::array<Names, 1> kNvfp4 = {"nvfp4"};
 constexpr std::array<Names, 1> kDeepseek = {"mxfp4_deepseek_v4"};
 constexpr std::array<Names, 2> kFp8 = {"fp8", "mxfp8"};
-constexpr std::array<Names, 1> kFp8Alone = {"fp8"};
 constexpr std::array<Names, 1> kInt8 = {"int8"};
 
 bool is_gated_layer(const deployment::Deployment& d) { return !d.layer.activation.ends_with("_NO_MUL"); }
@@ -49,10 +48,6 @@ constexpr std::array kDifferences = {
     DifferenceRow{kSeptember, kNvfp4, "I of a rank no multiple of 64, gated",
                   [](const deployment::Deployment& d) { return is_gated_layer(d) && d.layer.intermediate_per_partition % 64 != 0; },
                   "FLASHINFER_TRTLLM pads gate and up each: its weights are right (read)"},
-    DifferenceRow{
-        kSeptember, kFp8Alone, "blocks of 128, I of a rank no multiple of it",
-        [](const deployment::Deployment& d) { return d.weight_key == "kFp8Static128BlockSym" && d.layer.intermediate_per_partition % 128 != 0; },
-        "blocks that do not fit the shard are refined or padded (read)"},
     DifferenceRow{kSeptember, kInt8, "an AMD Zen CPU",
                   [](const deployment::Deployment& d) { return d.hardware.platform == deployment::PlatformKind::cpu && d.hardware.zen_cpu; },
                   "CPU has a class of its own for Zen, ZenCPUExpertsInt8"},

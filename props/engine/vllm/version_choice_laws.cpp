@@ -73,7 +73,7 @@ Deployment drawn(deployment::Engine version) {
   }
   deployment::Software& has = d.software;
   for (bool deployment::Software::*probe : {&deployment::Software::has_hpc, &deployment::Software::b12x_supported, &deployment::Software::aiter_mxfp8,
-                                        &deployment::Software::aiter_gate_mode, &deployment::Software::mxfp4_experts_quant_op})
+                                            &deployment::Software::aiter_gate_mode, &deployment::Software::mxfp4_experts_quant_op})
     has.*probe = chance(80);
   if (chance(70)) d.env["VLLM_ROCM_USE_AITER"] = "1";
   if (chance(15)) d.env["VLLM_BATCH_INVARIANT"] = "1";
@@ -109,9 +109,9 @@ Outcome classes_are_as_written(const Law& law) {
         const engine::Query query = engine::query_of(deployment, engine);
         for (const Text name : restated_classes(engine)) {
           for (const Keys& keys : kKeys) {
-            const engine::Verdict found = engine::check_class(
-                {engine::kernel_classes(engine), name, query, deployment::quant_key_named(keys.weights), deployment::quant_key_named(keys.activations)},
-                engine::Detail::codes);
+            const engine::Verdict found = engine::check_class({engine::kernel_classes(engine), name, query, deployment::quant_key_named(keys.weights),
+                                                               deployment::quant_key_named(keys.activations)},
+                                                              engine::Detail::codes);
             facts.weight = keys.weights;
             facts.activation = keys.activations;
             const std::string said = restated_verdict(name, facts);
@@ -217,14 +217,18 @@ Outcome methods_are_as_written(const Law& law) {
     const auto refusal = engine::method_refusal(engine::tables_of(engine, "fp8"), d);
     const std::string found = refusal ? refusal->error_type : "";
     cases.expect(found == wanted, [&] {
-      return std::string(method) + " of " + std::string(deployment::name_of(engine)) + " with I " + std::to_string(intermediate) + " raises '" + found +
-             "', not '" + std::string(wanted) + "'";
+      return std::string(method) + " of " + std::string(deployment::name_of(engine)) + " with I " + std::to_string(intermediate) + " raises '" +
+             found + "', not '" + std::string(wanted) + "'";
     });
   };
-  // Blocks of 128 rows: a share of another size is refused, since 2026-11 cut finer. Quark has no experts for blocks before 2026-11.
+  // Blocks of 128 rows: a share of another size is refused, since 2026-08 cut into blocks of 32 or more. Quark has no experts for blocks before
+  // 2026-11.
   is(deployment::kVllm2026_08, "own", 256, "");
-  is(deployment::kVllm2026_08, "own", 192, "ValueError");
+  is(deployment::kVllm2026_05, "own", 192, "ValueError");
+  is(deployment::kVllm2026_08, "own", 192, "");
   is(deployment::kVllm2026_11, "own", 192, "");
+  is(deployment::kVllm2026_08, "own", 144, "ValueError");
+  is(deployment::kVllm2026_11, "own", 144, "ValueError");
   is(deployment::kVllm2026_05, "quark", 256, "RuntimeError");
   is(deployment::kVllm2026_08, "quark", 256, "ValueError");
   is(deployment::kVllm2026_11, "quark", 256, "");
@@ -242,8 +246,8 @@ Outcome limits_are_as_written(const Law& law) {
     const Text said = restated_limit(engine, oracle, row.name, weights);
     const Text named = found ? engine::name_of(found->reach) : "no row";
     cases.expect(named == said, [&] {
-      return std::string(row.name) + " of " + std::string(deployment::name_of(engine)) + ", " + std::string(weights) + ": the limit " + std::string(named) +
-             ", not " + std::string(said);
+      return std::string(row.name) + " of " + std::string(deployment::name_of(engine)) + ", " + std::string(weights) + ": the limit " +
+             std::string(named) + ", not " + std::string(said);
     });
   };
   for (const deployment::Engine engine : deployment::known_engines()) {
@@ -291,8 +295,8 @@ Outcome needs_hold_when_written(const Law& law) {
     bool found = false;
     for (const families::KernelNeed* broken : audit::broken_needs(placement)) found = found || broken->id == need;
     cases.expect(found == said, [&] {
-      return std::string(need) + " of " + std::string(backend) + " at " + std::string(deployment::name_of(engine)) + ", I " + std::to_string(intermediate) +
-             ", is " + (found ? "broken" : "kept");
+      return std::string(need) + " of " + std::string(backend) + " at " + std::string(deployment::name_of(engine)) + ", I " +
+             std::to_string(intermediate) + ", is " + (found ? "broken" : "kept");
     });
   };
   constexpr Text kNvfp4 = "TrtLlmNvFp4ExpertsMonolithic", kFp8 = "TrtLlmFp8ExpertsMonolithic";

@@ -36,13 +36,20 @@ constexpr std::array<Names, 4> kFp8Rocm = {"gfx9", "gfx1250", "gfx1200", "gfx120
 constexpr std::array<Names, 5> kBatchedFp8Rocm = {"gfx942", "gfx950", "gfx1250", "gfx1200", "gfx1201"};
 constexpr std::array kInt8PairsWithTensors = {KeyPairs{bit(Key::int8_static_channel), bit(Key::int8_dynamic_token)},
                                               KeyPairs{bit(Key::int8_static_tensor), bit(Key::int8_dynamic_tensor)}};
+// Blocks that the method makes finer: 0.29.0 is the first to have them.
+constexpr std::array kTritonBlocks = {
+    kFp8BlockPair,
+    kFp8ChannelPair,
+    KeyPairs{bit(Key::fp8_static_tensor), set_of(Key::fp8_dynamic_token, Key::fp8_static_tensor, Key::fp8_dynamic_tensor)},
+    KeyPairs{bit(Key::built_fp8_blocks), bit(Key::fp8_dynamic_128)},
+};
 constexpr std::array kTritonQuantWithTensors = {
     QuantRule{kUnquantizedPairs},
     QuantRule{kInt8PairsWithTensors, on_cuda(cap_at_least(75))},
     QuantRule{kInt8PairsWithTensors, on_rocm()},
-    QuantRule{kTritonFp8Pairs, on_cuda(cap_at_least(89))},
-    QuantRule{kTritonFp8Pairs, on_rocm(kFp8Rocm)},
-    QuantRule{kTritonFp8Pairs, kXpu},
+    QuantRule{kTritonBlocks, on_cuda(cap_at_least(89))},
+    QuantRule{kTritonBlocks, on_rocm(kFp8Rocm)},
+    QuantRule{kTritonBlocks, kXpu},
 };
 constexpr std::array kBatchedTritonQuantWithGfx12 = {
     QuantRule{kUnquantizedPairs},
@@ -53,12 +60,6 @@ constexpr std::array kWna16Pairs = {KeyPairs{kInt4Weights | bit(Key::int8_static
 constexpr std::array kWna16Quant = {QuantRule{kWna16Pairs}};
 constexpr Mask kBatchedTritonKeptActivations = kEveryApplied & ~set_of(situ, swigluoai_uninterleave, swiglustep);
 constexpr std::array<Names, 4> kFp8RocmWithGfx11 = {"gfx9", "gfx1250", "gfx11", "gfx12"};
-constexpr std::array kTritonBlocks = {
-    kFp8BlockPair,
-    kFp8ChannelPair,
-    KeyPairs{bit(Key::fp8_static_tensor), set_of(Key::fp8_dynamic_token, Key::fp8_static_tensor, Key::fp8_dynamic_tensor)},
-    KeyPairs{bit(Key::built_fp8_blocks), bit(Key::fp8_dynamic_128)},
-};
 constexpr std::array kTritonQuantWithBuiltBlocks = {
     QuantRule{kUnquantizedPairs},
     QuantRule{kInt8PairsWithTensors, on_cuda(cap_at_least(75))},

@@ -10,8 +10,6 @@
 namespace mx::engine {
 namespace {
 
-constexpr std::int64_t kSmallestBlock = 32;
-
 std::int64_t whole(std::int64_t size, std::int64_t unit) { return (size + unit - 1) / unit * unit; }
 
 /// A class of the wished backends takes weights with a scale for each square block of that side on the device.

@@ -33,9 +33,12 @@ struct BlockShape {
   bool shard_with_padding;
 };
 
+/// The least side of a block that is made finer.
+inline constexpr std::int64_t kSmallestBlock = 32;
+
 /// Blocks that fit are kept; else scales are repeated for finer blocks of at least 32; where the wished backend does not take these, or there are
 /// none, the share is padded to whole blocks. ValueError where it may not be. Throws Error(usage) for sizes that are not positive and as derive does.
-/// Source: vllm 4ba787ec9 fused_moe/oracle/fp8.py resolve_fp8_moe_weight_block_shape. Since 2026-11.
+/// Source: vllm 4ba787ec9 fused_moe/oracle/fp8.py resolve_fp8_moe_weight_block_shape. 2026-08 (0.29.0) refines likewise, and never pads.
 Answer<BlockShape> fp8_block_shape(const BlockRequest& request);
 
 /// True where the engine turns DeepGEMM off by itself for a type of text model. Source: vllm 4ba787ec9 utils/deep_gemm.py.
