@@ -179,8 +179,10 @@ void Configuration::apply_hooks() {
   for (const engine::HookRow& row : engine::method_hooks()) {
     if (!row.versions.has(engine_) || fault::planted(fault::Fault::hooks_are_forgotten) || row.method != method_ || !is_model(row.models) || !std::ranges::all_of(row.says, says)) continue;
     if (row.becomes.empty())
-      fail(place_, fmt::format("{}.{} is {}, for which the engine raises ValueError: Unknown ModelOpt quant algo", root_, row.says.back().key,
-                               support::in_quotes(word(row.says.back().key))));
+      throw Error(ErrorCode::unsupported,
+                  fmt::format("{}.{} is {}, for which the engine raises ValueError: Unknown ModelOpt quant algo", root_, row.says.back().key,
+                              support::in_quotes(word(row.says.back().key))),
+                  place_);
     hooked_ = method_;
     method_ = row.becomes;
     return;

@@ -29,6 +29,8 @@ struct ExpertsModule {
   std::vector<std::string> projections = {"gate_proj", "up_proj", "down_proj"};
 };
 
+struct DeclaredScheme;
+
 /// What the engine does with the experts of a layer.
 struct ModuleMethod {
   std::string method;   ///< the engine's name, after its hooks: "modelopt_fp4"; empty: no method at all
@@ -36,6 +38,7 @@ struct ModuleMethod {
   bool left = false;    ///< because a list names them
   bool unread = false;  ///< by a wildcard of the quantizer's, which the engine's method does not read
   std::string entry;    ///< what decides: "quantization_config.ignore: 'model.layers.1*'"; of what is quantized where that is a table's entry
+  const DeclaredScheme* scheme = nullptr;  ///< what a table has for them; lives as long as the Configuration
   std::vector<DeclaredFact> facts;  ///< of the method and of its scheme, as if no list left the module out
 };
 
@@ -51,7 +54,7 @@ struct DeclaredScheme {
 class Configuration {
  public:
   /// `config` is the object of config.json, null where there is none; `sidecar` that of hf_quant_config.json. `place` names config.json in errors.
-  /// Throws Error(input) where the engine raises for its method.
+  /// Throws Error(input) for a word that the method needs, Error(unsupported) for an algorithm that the engine raises for.
   Configuration(const support::Json& config, const support::Json& sidecar, deployment::Engine engine, const std::string& place);
   /// Nothing is said of anything.
   Configuration() : Configuration(support::Json(), support::Json(), deployment::kDefaultEngine, {}) {}
@@ -62,6 +65,10 @@ class Configuration {
   const std::string& method() const { return method_; }
   /// What the engine does with a layer's experts. Throws Error(input) where it raises for them, as fits_expression does.
   ModuleMethod method_of(const ExpertsModule& module) const;
+  /// Words of the quantization configuration by path, the schemes of its tables, and where it stands: "quantization_config"; empty: nowhere.
+  const std::map<std::string, std::string>& words() const { return words_; }
+  const std::vector<DeclaredScheme>& schemes() const { return schemes_; }
+  const std::string& root() const { return root_; }
   deployment::Engine engine() const { return engine_; }
   /// "quantization_config.quant_method is 'awq'", for errors; empty without a method.
   std::string method_text() const;

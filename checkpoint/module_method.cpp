@@ -275,6 +275,7 @@ ModuleMethod Configuration::method_of(const ExpertsModule& module) const {
   }
   const Left left = left_out(module);
   const DeclaredScheme* const scheme = scheme_of(module, left.entry.empty(), made);
+  made.scheme = scheme;
   add_facts(scheme, made);
   if (!left.entry.empty() && made.quantized) {
     made.quantized = false;
