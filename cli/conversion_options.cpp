@@ -13,6 +13,7 @@
 #include "cli/numbers.hpp"
 #include "model/error.hpp"
 #include "model/families/libraries.hpp"
+#include "verbs/select/asked.hpp"
 
 namespace mx::cli {
 namespace {
@@ -61,9 +62,8 @@ void add_conversion_options(Verb verb, ConversionChoice& choice) {
   verb.add_option(
           "--backend", choice.backends,
           "backend (mxact layout list), for every layer group that it converts; WHICH=NAME for some, WHICH a layer group's number, from 1, or a "
-          "weight format such as fp8_block; several with commas")
-      .listed()
-      .required();
+          "weight format such as fp8_block; several with commas (default: what the engine chooses for the model's configuration)")
+      .listed();
   const std::vector<const families::SettingKey*> keys = asked_keys();
   choice.values.resize(keys.size());
   for (std::size_t i = 0; i < keys.size(); ++i) {
@@ -89,6 +89,20 @@ std::string engine_of(const ConversionChoice& choice) {
 }
 
 kernels::relayout::MoveBy moved_by(bool reference) { return reference ? kernels::relayout::MoveBy::model : kernels::relayout::MoveBy::plans; }
+
+void take_engines_choice(ConversionChoice& choice) {
+  if (!choice.backends.empty()) return;
+  if (choice.checkpoint.empty() || !checkpoint::is_model(choice.checkpoint))
+    throw Error(ErrorCode::usage, "is missing, and there is no config.json by which the engine would choose one", "--backend");
+  verbs::AskedFor asked{.engine = engine_of(choice), .env = variables_of(choice.variables)};
+  if (asked.engine.empty()) asked.engine = deployment::name_of(deployment::kDefaultEngine);
+  const std::vector<const families::SettingKey*> keys = asked_keys();
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (keys[i]->key == "platform") asked.platform = choice.values[i];
+    if (keys[i]->key == "tp" && !choice.values[i].empty()) asked.tp = static_cast<int>(families::whole_number("tp", choice.values[i], 1, 4096));
+  }
+  choice.backends = {verbs::chosen_backend(verbs::asked_about(choice.checkpoint, asked))};
+}
 
 checkpoint::ConvertOptions options_of(const ConversionChoice& choice) {
   checkpoint::ConvertOptions options{};

@@ -28,6 +28,8 @@ kernels::relayout::MoveBy moved_by(bool reference);
 std::string engine_of(const ConversionChoice& choice);
 
 void add_conversion_options(Verb verb, ConversionChoice& choice);
+/// Without a backend, the one that the engine chooses by the model's configuration. Throws Error(usage) where there is none, or several are chosen.
+void take_engines_choice(ConversionChoice& choice);
 /// Throws Error(usage) naming the option.
 checkpoint::ConvertOptions options_of(const ConversionChoice& choice);
 

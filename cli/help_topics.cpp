@@ -47,10 +47,12 @@ constexpr std::array kTopics{
               "    mxact layout show sf_128x4 --shape 100x6\n"
               "    mxact layout where TRITON --format mxfp4 --tensor w2_weight --shape 2x256x256 --coord E=1,N=4,K=3\n"
               "    mxact layout draw sf_128x4 --shape 128x8 -o scales.svg"},
-    HelpTopic{"deployments", "the files that select and sim read",
+    HelpTopic{"deployments", "a model, or the files that select and sim read",
+              "A model is its directory or config.json; the card and the sizes are options, the rest the engine reads there.\n"
               "An INFO file says the hardware, the software, the parallelism and the layer. A misspelt key is an\n"
               "error with the nearest one, never ignored. docs/deployment.md lists every key.\n"
               "\n"
+              "    mxact select MODEL --platform B200 --tp 8\n"
               "    mxact select docs/examples/gpt-oss-b200.info --explain\n"
               "    mxact sim docs/examples/sim-b200.info --compare"},
     HelpTopic{"checkpoints", "what is read, and what is written",

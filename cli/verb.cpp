@@ -136,6 +136,7 @@ template Option Verb::add_option(const std::string&, std::string&, const std::st
 template Option Verb::add_option(const std::string&, int&, const std::string&) const;
 template Option Verb::add_option(const std::string&, double&, const std::string&) const;
 template Option Verb::add_option(const std::string&, std::int64_t&, const std::string&) const;
+template Option Verb::add_option(const std::string&, std::optional<int>&, const std::string&) const;
 template Option Verb::add_option(const std::string&, std::optional<std::uint64_t>&, const std::string&) const;
 template Option Verb::add_option(const std::string&, std::uint64_t&, const std::string&) const;
 template Option Verb::add_option(const std::string&, std::optional<std::int64_t>&, const std::string&) const;

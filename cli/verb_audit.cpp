@@ -8,26 +8,23 @@
 #include <vector>
 
 #include "cli/document.hpp"
-#include "cli/engine_option.hpp"
-#include "cli/env_option.hpp"
 #include "cli/progress_line.hpp"
+#include "cli/serving_options.hpp"
 #include "cli/verbs.hpp"
 #include "model/audit/findings_text.hpp"
 #include "model/engine/vllm/tables.hpp"
 #include "model/error.hpp"
-#include "support/deployment_file.hpp"
 #include "support/findings_file.hpp"
 #include "verbs/audit/audit_document.hpp"
-#include "verbs/select/answer.hpp"
+#include "verbs/select/asked.hpp"
 
 namespace mx::cli {
 namespace {
 
 struct AuditOptions {
   std::string file;
-  std::string engine;
   std::string oracle;
-  std::vector<std::string> variables;
+  ServingOptions serving;
   bool ledger = false;
   bool needs = false;
   DocumentOptions out;
@@ -55,14 +52,14 @@ int run_audit(const AuditOptions& options) {
     return 0;
   }
   if (!options.file.empty()) {
-    support::DeploymentFile file = support::load_deployment_file(options.file, options.oracle, deployment::engine_named(options.engine));
-    file.release = deployment::release_named(options.engine);
-    set_variables(file.deployment.env, options.variables);
-    return show(verbs::deployment_audit_document(file), options.out);
+    verbs::Asked asked = verbs::asked_about(options.file, options.serving.asked(options.oracle));
+    if (options.serving.layer) asked.kinds = {verbs::kind_of(asked, options.serving.layer)};
+    return show(verbs::audit_document_of(asked), options.out);
   }
-  if (!options.variables.empty()) throw Error(ErrorCode::usage, "--env is for one deployment: name its file");
+  if (!options.serving.variables.empty()) throw Error(ErrorCode::usage, "--env is for one deployment: name its file");
+  if (!options.serving.platform.empty()) throw Error(ErrorCode::usage, "--platform is for one model: name its directory");
   const std::vector<std::string_view> one = {options.oracle};
-  const verbs::AskedEngine asked = verbs::asked_engine(options.engine);
+  const verbs::AskedEngine asked = verbs::asked_engine(options.serving.engine);
   const deployment::Engine engine = asked.engine;
   const std::span<const std::string_view> oracles = options.oracle.empty() ? engine::oracle_names(engine) : std::span<const std::string_view>(one);
   if (options.needs) return show(verbs::needs_document(asked, oracles), options.out);
@@ -74,12 +71,11 @@ int run_audit(const AuditOptions& options) {
 void add_audit(Verb app, Action& action) {
   const Verb verb = app.add_verb("audit", "every place where an engine's choice breaks its kernel's needs (exit 1 when the ledger disagrees)");
   const auto options = std::make_shared<AuditOptions>();
-  const Option file =
-      verb.add_option("DEPLOYMENT", options->file,
-                      "INFO file of one deployment: every need that the engine's choice breaks there (exit 1; 4 where the engine raises)");
+  const Option file = verb.add_option("DEPLOYMENT", options->file,
+                                      "INFO file of one deployment, or a model with --platform: every need that the engine's choice breaks there "
+                                      "(exit 1; 4 where the engine raises)");
   verb.add_option("--oracle", options->oracle, "this oracle alone: mxfp4, mxfp4_deepseek_v4, nvfp4, fp8, mxfp8, w4a8");
-  const Option engine = add_engine_option(verb, options->engine);
-  add_env_option(verb, options->variables);
+  const Option engine = add_serving_options(verb, options->serving, true);
   const Option ledger = verb.add_flag("--ledger", options->ledger, "the ledger as the oracles' part of docs/findings.md, without an audit")
                             .excludes(engine)
                             .excludes(file);

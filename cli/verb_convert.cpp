@@ -40,7 +40,8 @@ int interrupted() {
   return interrupted_status();
 }
 
-int convert(const ConvertCommand& command) {
+int convert(ConvertCommand command) {
+  take_engines_choice(command.choice);
   for (const std::string& backend : command.choice.backends) require_layout(engine_of(command.choice), backend);
   checkpoint::ConvertOptions options = options_of(command.choice);
   options.force = command.out.force;

@@ -5,8 +5,8 @@
 
 #include "cli/document.hpp"
 #include "cli/layout_options.hpp"
+#include "cli/serving_options.hpp"
 #include "cli/verbs.hpp"
-#include "support/deployment_file.hpp"
 #include "verbs/engine/engine_document.hpp"
 
 namespace mx::cli {
@@ -16,6 +16,7 @@ struct DiffOptions {
   std::string before;
   std::string after;
   std::string file;
+  ServingOptions serving;
   DocumentOptions out;
 };
 
@@ -26,7 +27,9 @@ verbs::EngineDiff diff_of(const DiffOptions& options) {
   const verbs::ComparedEngine before = compared(options.before);
   const verbs::ComparedEngine after = compared(options.after);
   if (options.file.empty()) return verbs::engine_diff(before, after);
-  const support::DeploymentFile file = support::load_deployment_file(options.file, {}, before.engine);
+  verbs::AskedFor asked = options.serving.asked();
+  asked.engine = options.before;
+  const support::DeploymentFile file = verbs::kind_of(verbs::asked_about(options.file, asked), options.serving.layer).file;
   return verbs::engine_diff(before, after, file.oracle, file.deployment);
 }
 
@@ -42,7 +45,9 @@ void add_diff(Verb engine, Action& action) {
   const auto options = std::make_shared<DiffOptions>();
   verb.add_option("FROM", options->before, "the version that runs today: vllm@2026-05, a release, a commit").required();
   verb.add_option("TO", options->after, "the version to upgrade to").required();
-  verb.add_option("DEPLOYMENT", options->file, "this deployment alone; without it every published checkpoint on every platform");
+  verb.add_option("DEPLOYMENT", options->file,
+                  "this deployment alone, or a model with --platform; without it every published checkpoint on every platform");
+  add_placement_options(verb, options->serving, true);
   add_check_options(verb, options->out);
   verb.callback([&action, options] {
     action = [options] {

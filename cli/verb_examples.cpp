@@ -8,7 +8,7 @@ namespace {
 constexpr std::array kExamples{
     VerbExample{"verify", "mxact verify MODEL --platform SM100 --tp 1"},
     VerbExample{"verify merge", "mxact verify merge FIRST.json SECOND.json"},
-    VerbExample{"select", "mxact select docs/examples/gpt-oss-b200.info --explain"},
+    VerbExample{"select", "mxact select MODEL --platform B200 --tp 8"},
     VerbExample{"matrix", "mxact matrix --model gpt-oss-120b --scheme mxfp4 --parallel tp8"},
     VerbExample{"engine", "mxact engine list"},
     VerbExample{"engine list", "mxact engine list"},

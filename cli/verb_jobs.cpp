@@ -53,7 +53,8 @@ struct MergeCommand {
   DocumentOptions out;
 };
 
-int plan(const PlanCommand& command) {
+int plan(PlanCommand command) {
+  take_engines_choice(command.choice);
   support::require_writable(command.output, command.out.force);
   checkpoint::ConvertOptions options = options_of(command.choice);
   checkpoint::JobPlan made{};

@@ -61,15 +61,20 @@ int run(const MatrixOptions& given) {
 void add_matrix(Verb app, Action& action) {
   const Verb verb = app.add_verb("matrix", "backend x platform x parallelism: chosen, possible, or refused and why");
   const auto options = std::make_shared<MatrixOptions>();
-  verb.add_option("--model", options->request.models, "gpt-oss-120b, DeepSeek-V3, ...; repeat for several (default: every model of the table)");
+  const Option served = verb.add_option("MODEL", options->request.served, "a model's directory or config.json, in the place of --model and --scheme");
+  verb.add_option("--model", options->request.models, "gpt-oss-120b, DeepSeek-V3, ...; repeat for several (default: every model of the table)")
+      .excludes(served);
   const Option scheme = verb.add_option("--scheme", options->request.schemes,
-                                        "mxfp4, nvfp4, fp8-block, ...; repeat for several (default: those of the model's published checkpoints)");
-  verb.add_option("--oracle", options->request.oracles, "schemes of this oracle alone: mxfp4, mxfp4_deepseek_v4, nvfp4, fp8, mxfp8, w4a8");
+                                        "mxfp4, nvfp4, fp8-block, ...; repeat for several (default: those of the model's published checkpoints)")
+                            .excludes(served);
+  verb.add_option("--oracle", options->request.oracles, "schemes of this oracle alone: mxfp4, mxfp4_deepseek_v4, nvfp4, fp8, mxfp8, w4a8")
+      .excludes(served);
   add_engine_option(verb, options->engine);
-  verb.add_option("--platform", options->request.platforms, "SM100, gfx950, CPU, ...; repeat for several (default: every preset)");
+  verb.add_option("--platform", options->request.platforms,
+                  "SM100, gfx950, CPU, or a card (B200, MI355X), ...; repeat for several (default: every preset)");
   verb.add_option("--parallel", options->request.spreads, "tp8, dp8-ep-deepep-ll, ...; repeat for several (default: every row of the table)");
   add_env_option(verb, options->variables);
-  verb.add_flag("--full", options->request.every_scheme, "every model in every scheme, published or not").excludes(scheme);
+  verb.add_flag("--full", options->request.every_scheme, "every model in every scheme, published or not").excludes(scheme).excludes(served);
   verb.add_flag("--explain", options->explain, "what was asked and what the class takes, for every refusal");
   verb.add_flag("--count", options->count, "how many deployments, choices and refusals; the time goes to stderr");
   verb.add_option("-o,--output", options->output, "writes a picture, FILE.svg or FILE.html, instead of the tables");

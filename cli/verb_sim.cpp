@@ -8,11 +8,10 @@
 #include <vector>
 
 #include "cli/document.hpp"
-#include "cli/engine_option.hpp"
-#include "cli/env_option.hpp"
 #include "cli/layout_options.hpp"
 #include "cli/numbers.hpp"
 #include "cli/progress_line.hpp"
+#include "cli/serving_options.hpp"
 #include "cli/verbs.hpp"
 #include "model/audit/resolve.hpp"
 #include "model/engine/vllm/method.hpp"
@@ -31,8 +30,7 @@ struct SimOptions {
   std::string file;
   std::string oracle;
   std::string backend;
-  std::string engine;
-  std::vector<std::string> variables;
+  ServingOptions serving;
   std::vector<std::string> libraries;
   std::int64_t tokens = 4;
   std::int64_t seed = 1;
@@ -53,10 +51,9 @@ void require_one_process(const sim::Transport& transport) {
 }
 
 sim::Scenario scenario_of(const SimOptions& options) {
-  support::DeploymentFile file = support::load_deployment_file(options.file, options.oracle, deployment::engine_named(options.engine));
-  file.release = deployment::release_named(options.engine);
-  set_variables(file.deployment.env, options.variables);
-  const std::vector<std::string> libraries = libraries_of(options.engine, options.libraries);
+  const verbs::Asked asked = verbs::asked_about(options.file, options.serving.asked(options.oracle));
+  const support::DeploymentFile& file = verbs::kind_of(asked, options.serving.layer).file;
+  const std::vector<std::string> libraries = libraries_of(options.serving.engine, options.libraries);
   sim::Scenario scenario =
       sim::make_scenario(file, {options.tokens, static_cast<std::uint64_t>(options.seed), options.experts, options.sample, options.backend});
   scenario.libraries = libraries;
@@ -179,8 +176,9 @@ int run(const SimOptions& options) {
 void add_sim(Verb app, Action& action) {
   const Verb verb = app.add_verb("sim", "execute a deployment rank by rank and hold it, link by link, against one rank");
   const auto options = std::make_shared<SimOptions>();
-  verb.add_option("DEPLOYMENT", options->file, "INFO file that describes the deployment (docs/examples)").required();
-  verb.add_option("--oracle", options->oracle, "mxfp4, mxfp4_deepseek_v4, nvfp4, fp8, mxfp8 or w4a8, instead of the file's (default mxfp4)");
+  verb.add_option("DEPLOYMENT", options->file, kDeploymentOrModel).required();
+  verb.add_option("--oracle", options->oracle,
+                  "of an INFO file: mxfp4, mxfp4_deepseek_v4, nvfp4, fp8, mxfp8 or w4a8, instead of the file's (default mxfp4)");
   const Option backend = verb.add_option("--backend", options->backend, "simulate this backend, not the engine's choice");
   const Option comparison =
       verb.add_flag("--compare", options->compare, "every backend of the oracle, on one rank, TP=2 and DP=2+EP").excludes(backend);
@@ -194,8 +192,7 @@ void add_sim(Verb app, Action& action) {
   verb.add_option("--sample", options->sample,
                   "compute this many rows of gate and up and output columns where no fast twin has the contract (default all)")
       .check(whole_number_in(1, 1 << 16));
-  add_engine_option(verb, options->engine);
-  add_env_option(verb, options->variables);
+  add_serving_options(verb, options->serving, true);
   add_library_option(verb, options->libraries);
   add_check_options(verb, options->out);
   verb.callback([&action, options] { action = [options] { return run(*options); }; });

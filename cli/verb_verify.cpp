@@ -156,12 +156,14 @@ void add_verify(Verb app, Action& action) {
     // One value an option, or several with commas: the next word may be the checkpoint.
     return verb.add_option(name, values, help).listed();
   };
-  list("--platform", options->request.platforms, "only these platforms: SM75 .. SM121, gfx90a .. gfx1250, XPU, CPU");
+  list("--platform", options->request.platforms, "only these platforms: cards (B200, MI355X) or SM75 .. SM121, gfx90a .. gfx1250, XPU, CPU");
   list("--backend", options->request.backends, "only these backends");
   add_engine_option(verb, options->request.engine);
   add_env_option(verb, options->variables);
   add_library_option(verb, options->libraries);
   list("--tp", options->request.tp, "tensor parallel sizes (default 1,2)");
+  verb.add_option("--dp", options->request.dp, "data parallel ranks beside them (default 1)").check(whole_number_in(1, 1024));
+  verb.add_flag("--ep", options->request.expert_parallel, "ranks share the experts whole");
   const Option contracts =
       list("--contract", options->request.contracts,
            "arithmetic contracts of the products, names, records or @FILE, in the place of each backend's own (mxact formats lists them)");

@@ -4,7 +4,7 @@
 
 #include <nanobind/stl/tuple.h>
 
-#include <filesystem>
+#include <algorithm>
 #include <tuple>
 
 #include "model/audit/deployment_text.hpp"
@@ -14,15 +14,20 @@
 #include "model/deployment/vocabulary.hpp"
 #include "model/engine/vllm/env.hpp"
 #include "model/engine/vllm/tables.hpp"
+#include "model/error.hpp"
+#include "model/names.hpp"
 #include "python/module/core.hpp"
 #include "support/deployment_file.hpp"
 #include "verbs/select/answer.hpp"
+#include "verbs/select/asked.hpp"
 
 namespace mx::python {
 namespace {
 
 using support::DeploymentFile;
 using support::Json;
+
+constexpr std::int64_t kMostRanks = 4096;
 
 deployment::Engine engine_of(const std::optional<std::string>& name) { return name ? deployment::engine_named(*name) : deployment::kDefaultEngine; }
 
@@ -39,8 +44,52 @@ nb::dict answer_of(const Read& read, const std::optional<std::string>& engine, b
   return nb::borrow<nb::dict>(to_python(answer));
 }
 
-nb::dict select_file(const std::string& path, const std::optional<std::string>& engine, const std::string& oracle, bool strict) {
-  return answer_of([&] { return support::load_deployment_file(std::filesystem::path(path), oracle, engine_of(engine)); }, engine, strict);
+/// What is asked of a path, by the names of the call's own arguments; those that are None are left out.
+verbs::AskedFor asked_for(const nb::dict& given, const std::optional<std::string>& engine, const std::string& oracle) {
+  const Json arguments = to_json(given, "select");
+  verbs::AskedFor asked{.engine = engine.value_or(std::string(deployment::name_of(deployment::kDefaultEngine))), .oracle = oracle};
+  const auto text = [&](const char* name, std::string& to) {
+    if (const Json* const value = arguments.find(name)) to = value->text();
+  };
+  const auto size = [&](const char* name, std::optional<int>& to) {
+    const Json* const value = arguments.find(name);
+    if (value == nullptr) return;
+    if (value->integer() < 1 || value->integer() > kMostRanks)
+      throw Error(ErrorCode::usage, std::string(name) + " is " + value->dump() + ", must be in 1..4096");
+    to = value->get<int>();
+  };
+  text("platform", asked.platform);
+  text("all2all", asked.all2all);
+  text("moe_backend", asked.moe_backend);
+  size("tp", asked.tp);
+  size("dp", asked.dp);
+  if (const Json* const ep = arguments.find("ep")) asked.expert_parallel = ep->flag();
+  if (const Json* const env = arguments.find("env")) {
+    for (const support::JsonMember& one : env->items()) {
+      if (std::ranges::find(engine::env_names(), one.key) == engine::env_names().end())
+        throw Error(ErrorCode::usage, unknown_name("variable", one.key, engine::env_names()));
+      asked.env[one.key] = one.value.is_string() ? one.value.text() : one.value.dump();
+    }
+  }
+  return asked;
+}
+
+/// An INFO file, or a model's directory or configuration.
+nb::dict select_path(const std::string& path, const nb::dict& given, const std::optional<std::string>& engine, const std::string& oracle,
+                     bool strict) {
+  const verbs::AskedFor asked = asked_for(given, engine, oracle);
+  Json answer;
+  {
+    const nb::gil_scoped_release unlocked;
+    answer = verbs::body_json(verbs::select_document(verbs::asked_about(path, asked), strict, false));
+  }
+  return nb::borrow<nb::dict>(to_python(answer));
+}
+
+/// The INFO texts that a model's kinds of layers stand for: under "kinds", each with "layers" and "info".
+nb::dict infos(const std::string& path, const nb::dict& given, const std::optional<std::string>& engine) {
+  const verbs::AskedFor asked = asked_for(given, engine, {});
+  return nb::borrow<nb::dict>(to_python(verbs::body_json(verbs::info_document(verbs::asked_about(path, asked)))));
 }
 
 nb::dict select_text(const std::string& text, const std::optional<std::string>& engine, const std::string& oracle, bool strict) {
@@ -104,7 +153,8 @@ void bind_select(nb::module_& module) {
   module.def("deployment_words", deployment_words, nb::arg("engine").none());
   module.def("deployment_line", deployment_line, nb::arg("deployment"), nb::arg("engine").none(), nb::arg("oracle"));
   module.def("broken_need", broken_need, nb::arg("deployment"), nb::arg("engine").none(), nb::arg("oracle"), nb::arg("backend"));
-  module.def("select_file", select_file, nb::arg("path"), nb::arg("engine").none(), nb::arg("oracle"), nb::arg("strict"));
+  module.def("select_path", select_path, nb::arg("path"), nb::arg("given"), nb::arg("engine").none(), nb::arg("oracle"), nb::arg("strict"));
+  module.def("infos", infos, nb::arg("path"), nb::arg("given"), nb::arg("engine").none());
   module.def("select_text", select_text, nb::arg("text"), nb::arg("engine").none(), nb::arg("oracle"), nb::arg("strict"));
   module.def("select_dict", select_dict, nb::arg("deployment"), nb::arg("engine").none(), nb::arg("oracle"), nb::arg("strict"));
 }

@@ -18,7 +18,7 @@ from mxact._layouts import Layout, layout
 from mxact._moe import activate, moe_layer, route
 from mxact._products import dot, matmul
 from mxact._record import record
-from mxact._select import audit, needs, select
+from mxact._select import audit, infos, needs, select
 from mxact._tables import activations, backends, block_formats, contract_record, contracts, engines, formats, layouts, profiles, routers, threads, ways
 
 try:
@@ -48,6 +48,7 @@ __all__ = [
     "dot",
     "engines",
     "formats",
+    "infos",
     "layout",
     "layouts",
     "matmul",

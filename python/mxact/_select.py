@@ -9,12 +9,30 @@ from typing import Any
 import numpy as np
 
 from mxact import _core
-from mxact._arguments import flag, optional_word, word
+from mxact._arguments import flag, integer, optional_word, word
 from mxact._error import Error
 
 
-def select(deployment: object, engine: str | None = None, oracle: str | None = None, strict: bool = False) -> dict[str, Any]:
+def select(
+    deployment: object,
+    engine: str | None = None,
+    oracle: str | None = None,
+    strict: bool = False,
+    *,
+    platform: str | None = None,
+    tp: int | None = None,
+    dp: int | None = None,
+    ep: bool = False,
+    env: Mapping[str, object] | None = None,
+    all2all: str | None = None,
+    moe_backend: str | None = None,
+) -> dict[str, Any]:
     """Which backend the engine would choose, and why.
+
+    A model: mxact.select("MODEL", platform="B200", tp=8), where MODEL is a directory with a config.json, or that file. platform: a card or a platform.
+    tp, dp: sizes. ep: ranks share the experts whole. env: variables that are set. all2all: the exchange. moe_backend: what is asked for. The answer
+    then has "kinds", one for each kind of layers: its "layers", "deployment", "info", and what stands below for one deployment.
+    These arguments are a model's; an INFO file or a dict says them itself (env is taken for a file, too).
 
     deployment: a path (text without line ends and braces, or os.PathLike), the text of such a file, or a nested dict with its keys (docs/deployment.md):
     {"platform": "SM100", "layer": {"experts": 128, "top_k": 4, "hidden": 2880, "intermediate": 2880}}.
@@ -35,7 +53,31 @@ def select(deployment: object, engine: str | None = None, oracle: str | None = N
         raise Error("deployment has a zero byte", place="deployment")
     if not isinstance(deployment, str):
         raise Error(f"deployment is of type {type(deployment).__name__}, must be a path, text or a dict", place="deployment")
-    return _core.select_file(word("deployment", deployment), asked, name, is_strict)
+    given = _given(platform, tp, dp, ep, env, all2all, moe_backend)
+    return _core.select_path(word("deployment", deployment), given, asked, name, is_strict)
+
+
+def infos(
+    model: str | os.PathLike[str],
+    engine: str | None = None,
+    *,
+    platform: str,
+    tp: int | None = None,
+    dp: int | None = None,
+    ep: bool = False,
+    env: Mapping[str, object] | None = None,
+    all2all: str | None = None,
+    moe_backend: str | None = None,
+) -> dict[str, str]:
+    """The INFO texts that a model on a platform stands for: by the numbers of the layers ("3-60") of each kind.
+
+    Arguments as of select(). Each text, given to select(), gives the answer of its kind. Raises mxact.Error: as select().
+    """
+    if not isinstance(model, str | os.PathLike):
+        raise Error(f"model is of type {type(model).__name__}, must be a path", place="model")
+    given = _given(platform, tp, dp, ep, env, all2all, moe_backend)
+    answer = _core.infos(word("model", os.fspath(model)), given, optional_word("engine", engine))
+    return {kind["layers"]: kind["info"] for kind in answer["kinds"]}
 
 
 def needs(engine: str | None = None, oracle: str | None = None) -> dict[str, Any]:
@@ -56,6 +98,22 @@ def audit(engine: str | None = None, oracle: str | None = None) -> dict[str, Any
     Raises mxact.Error: as needs().
     """
     return _core.audit(optional_word("engine", engine), optional_word("oracle", oracle))
+
+
+def _given(
+    platform: object, tp: object, dp: object, ep: object, env: object, all2all: object, moe_backend: object
+) -> dict[str, Any]:
+    """What was given of a model's placement, checked by type."""
+    words = {"platform": platform, "all2all": all2all, "moe_backend": moe_backend}
+    given: dict[str, Any] = {name: word(name, value) for name, value in words.items() if value is not None}
+    given |= {name: integer(name, value) for name, value in {"tp": tp, "dp": dp}.items() if value is not None}
+    if flag("ep", ep):
+        given["ep"] = True
+    if env is not None:
+        if not isinstance(env, Mapping):
+            raise Error(f"env is of type {type(env).__name__}, must be a dict of variables", place="env")
+        given["env"] = _plain(env)
+    return given
 
 
 def _plain(value: Mapping[Any, Any], depth: int = 0) -> dict[Any, Any]:

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mxact
+from conftest import SOURCE
 
 
 class Device:
@@ -59,7 +60,8 @@ CALLS: dict[Any, dict[str, Any]] = {
     mxact.pack: {"source": LAYER, "backend": "EMULATION", "engine": None, "platform": None, "format": "mxfp4", "order": None, "layer": None, "rank": None, "layer_group": None},
     mxact.unpack: {"packed": PACKED, "accept_losses": False},
     mxact.layout: {"name": "sf_128x4", "shape": "128x4", "engine": None},
-    mxact.select: {"deployment": {"platform": "SM100", "layer": {"experts": 8, "top_k": 2, "hidden": 256, "intermediate": 256}}, "engine": None, "oracle": None, "strict": False},
+    mxact.select: {"deployment": {"platform": "SM100", "layer": {"experts": 8, "top_k": 2, "hidden": 256, "intermediate": 256}}, "engine": None, "oracle": None, "strict": False, "platform": None, "tp": None, "dp": None, "ep": False, "env": None, "all2all": None, "moe_backend": None},
+    mxact.infos: {"model": str(SOURCE / "golden/words/gpt-oss-120b"), "engine": None, "platform": "SM100", "tp": None, "dp": None, "ep": False, "env": None, "all2all": None, "moe_backend": None},
     mxact.needs: {"engine": "vllm@2026-05", "oracle": "w4a8"},
     mxact.audit: {"engine": "vllm@2026-05", "oracle": "w4a8"},
     mxact.backends: {"engine": None},

@@ -138,6 +138,32 @@ def test_needs_and_audit_are_those_of_the_program() -> None:
         assert sentence in str(refused.value)
 
 
+def test_a_model_is_a_deployment() -> None:
+    for name, platform, tp, ep in [("gpt-oss-120b", "B200", 8, True), ("step-3.5-flash-fp8", "H200", 8, True), ("qwen3-30b-a3b-fp8", "NVIDIA H100 80GB HBM3", 4, False)]:
+        model = SOURCE / "golden/words" / name
+        words = ["select", str(model), "--platform", platform, "--tp", str(tp), *(["--ep"] if ep else [])]
+        answer = mxact.select(model, platform=platform, tp=tp, ep=ep)
+        assert answer == without_head(program(*words))
+        assert answer == mxact.select(str(model / "config.json"), platform=platform, tp=tp, ep=ep) | {"model": answer["model"]}
+        texts = mxact.infos(model, platform=platform, tp=tp, ep=ep)
+        assert list(texts) == [kind["layers"] for kind in answer["kinds"]]
+        for kind in answer["kinds"]:
+            again = mxact.select(texts[kind["layers"]] + "\n")
+            assert again == {key: value for key, value in kind.items() if key not in ("layers", "deployment", "info")}
+    with_variable = mxact.select(SOURCE / "golden/words/gpt-oss-120b", platform="MI355X", tp=8, ep=True, env={"VLLM_ROCM_USE_AITER": 1})
+    assert with_variable["kinds"][0]["choice"]["backend"] == "AITER_MXFP4_BF16"
+    for given, sentence in [
+        ({}, "--platform is missing"),
+        ({"platform": "B2000"}, "did you mean B200?"),
+        ({"platform": "B200", "tp": 0}, "tp is 0, must be in 1..4096"),
+        ({"platform": "B200", "tp": 5}, "num_attention_heads is 64, which 5 tensor parallel ranks cannot share"),
+        ({"platform": "B200", "env": {"VLLM_ROCM_USE_AITR": 1}}, "VLLM_ROCM_USE_AITER"),
+    ]:
+        with pytest.raises(mxact.Error) as refused:
+            mxact.select(SOURCE / "golden/words/gpt-oss-120b", **given)  # type: ignore[arg-type]
+        assert sentence in str(refused.value)
+
+
 def test_a_dict_is_a_file() -> None:
     layer = {"experts": 128, "top_k": 4, "hidden": 2880, "intermediate": 2880}
     deployment = {"platform": "SM100", "layer": layer, "parallel": {"tp": np.int64(2)}, "env": {"VLLM_MXFP4_USE_MARLIN": 1}, "backend": "auto"}

@@ -128,6 +128,7 @@ struct VerifyReport {
   std::vector<Cell> cells;
   std::vector<checkpoint::LayerValues> values;  ///< of the verified layers
   std::vector<ExpectedResult> expected;
+  std::vector<std::string> hints = {};  ///< variables that would give more cells, and why there are none
 
   std::int64_t compared_every;  ///< the largest of all conversions
 
@@ -160,6 +161,8 @@ struct VerifyOptions {
   std::vector<std::string> platforms;                               ///< preset names; empty: all
   std::vector<std::string> backends;                                ///< only cells of these backends; empty: all
   std::vector<int> tp;                                              ///< empty: 1 and 2, where they are possible
+  int dp = 1;                                                       ///< data parallel ranks beside them
+  bool expert_parallel = false;                                     ///< ranks share the experts whole, where there are several
   std::map<std::string, std::string> env{};                         ///< variables that are set, as text
   kernels::relayout::MoveBy by = kernels::relayout::MoveBy::plans;  ///< converts; results are compared by the model
   bool executes = true;                                             ///< else the bytes alone are compared

@@ -48,6 +48,8 @@ support::Json request_json(const VerifyRequest& request) {
                      {"env", request.env},
                      {"libraries", request.libraries},
                      {"tp", request.tp},
+                     {"dp", request.dp},
+                     {"expert_parallel", int{request.expert_parallel}},
                      {"contracts", request.contracts},
                      {"layers", request.layers},
                      {"experts", request.experts},
@@ -73,6 +75,8 @@ VerifyRequest read_request(const support::Json& json, const std::string& where) 
   }
   request.libraries = fields.texts("libraries");
   for (const std::int64_t tp : fields.integers("tp")) request.tp.push_back(static_cast<int>(std::clamp<std::int64_t>(tp, 0, INT32_MAX)));
+  request.dp = static_cast<int>(fields.integer("dp", 1, INT32_MAX));
+  request.expert_parallel = read_flag(fields, "expert_parallel");
   request.contracts = fields.texts("contracts");
   request.layers = static_cast<int>(fields.integer("layers", 0, INT32_MAX));
   request.experts = fields.integer("experts", 0, kLargest);
@@ -243,6 +247,8 @@ VerifyOptions options_of(const VerifyRequest& request) {
   options.env = request.env;
   options.libraries = request.libraries;
   options.tp = request.tp;
+  options.dp = request.dp;
+  options.expert_parallel = request.expert_parallel;
   options.by = request.reference ? kernels::relayout::MoveBy::model : kernels::relayout::MoveBy::plans;
   options.executes = !request.no_execute;
   for (const std::string& name : request.contracts) options.contracts.push_back(contract_named(name));

@@ -22,6 +22,8 @@ struct VerifyRequest {
   std::map<std::string, std::string> env = {};  ///< the engine's variables that are set
   std::vector<std::string> libraries = {};      ///< for families::choose_libraries
   std::vector<int> tp;                          ///< empty: 1 and 2, where they are possible
+  int dp = 1;                                   ///< as of VerifyOptions
+  bool expert_parallel = false;                 ///< likewise
   std::vector<std::string> contracts;
   int layers = 0;            ///< 0: all
   std::int64_t experts = 0;  ///< 0: all

@@ -102,7 +102,9 @@ TEST_CASE("convert and restore refuse with the exit status of the mistake") {
   };
   const std::vector<Row> rows{
       {"convert " + tiny() + " --backend TRITON" + output, 2, "--platform is required"},
-      {"convert " + tiny() + " --platform SM90" + output, 2, "--backend is required"},
+      {"convert " + quoted(std::filesystem::path(MXACT_SOURCE_DIR) / "golden/witness/checkpoints/tiny-gpt-oss/model-00001-of-00002.safetensors") +
+           " --platform SM90" + output,
+       2, "--backend: is missing"},
       {"convert " + tiny() + " --backend TRITON --platform SM90", 2, "--output is required"},
       {"convert " + tiny() + " --backend TRITON --platform SM91" + output, 2, "unknown platform 'SM91'"},
       {"convert " + tiny() + " --backend TRITON --platform SM90 --engine 2026-06" + output, 4, "engine vllm@2026-06 is not known"},

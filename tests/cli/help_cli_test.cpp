@@ -170,7 +170,8 @@ TEST_CASE("bash completes verbs, options and names from the tables") {
   CHECK(offered("mxact layout where TRITON --coo") == std::set<std::string>{"--coord"});
   CHECK(offered("mxact convert model --backend MARL") == std::set<std::string>{"MARLIN"});
   CHECK(offered("mxact convert model --platform sm12") == std::set<std::string>{"sm120", "sm121"});
-  CHECK(offered("mxact select file --platform SM12").empty());
+  CHECK(offered("mxact select model --platform SM12") == std::set<std::string>{"SM120", "SM121"});
+  CHECK(offered("mxact audit model --engine SM12").empty());
   CHECK(offered("mxact gen f32_to_e4m3fnu") == std::set<std::string>{"f32_to_e4m3fnuz"});
   CHECK(offered("mxact sweep mer") == std::set<std::string>{"merge"});
   CHECK(offered("mxact help exit") == std::set<std::string>{"exit-status"});

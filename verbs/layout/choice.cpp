@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "checkpoint/rounding.hpp"
 #include "model/error.hpp"
 #include "model/families/libraries.hpp"
 #include "model/families/setting_keys.hpp"
 #include "model/names.hpp"
+#include "verbs/layout/model_query.hpp"
 #include "verbs/layout/ranks.hpp"
 #include "verbs/layout/shape.hpp"
 #include "verbs/layout/subject.hpp"
@@ -167,7 +169,7 @@ LayoutQuery query_from(std::string_view text, const std::vector<KeyValue>& commo
     } else {
       query.fields.push_back({std::string(part.substr(0, equals)), std::string(part.substr(equals + 1))});
     }
-    if (end == std::string_view::npos) return query;
+    if (end == std::string_view::npos) return of_model(std::move(query));
     text.remove_prefix(end + 1);
   }
 }

@@ -24,7 +24,9 @@ struct LayoutQuery {
   std::string name;
   std::vector<KeyValue> fields;
 };
-/// From "NAME" or "NAME,key=value,key=value", behind the choices of `common`. Throws Error(usage) on a part without "=".
+/// From "NAME" or "NAME,key=value,key=value", behind the choices of `common`. A NAME that is a model's directory or configuration becomes the backend
+/// that the engine chooses for it on the platform that is among the choices, with its shape and format before them. Throws Error(usage) on a part
+/// without "=", and as served_model and chosen_backend do.
 LayoutQuery query_from(std::string_view text, const std::vector<KeyValue>& common);
 /// The last value of a key, or "".
 std::string value_of(const LayoutQuery& query, std::string_view key);

@@ -7,6 +7,7 @@
 #include "model/error.hpp"
 #include "model/names.hpp"
 #include "support/rescue.hpp"
+#include "verbs/matrix/served.hpp"
 
 namespace mx::verbs {
 namespace {
@@ -107,10 +108,21 @@ std::span<const Spread> spreads() {
   return kSpreads;
 }
 
+deployment::Deployment deployment_at(const Matrix& matrix, const MatrixSection& section, const Spread& spread,
+                                     const deployment::PlatformPreset& platform) {
+  if (section.deployments.empty()) return deployment::deployment_of(*section.model, *section.scheme, platform, spread.request);
+  const auto place = [](const auto& axis, const auto& one) { return static_cast<std::size_t>(std::ranges::find(axis, &one) - axis.begin()); };
+  return section.deployments.at(place(matrix.spreads, spread) * matrix.platforms.size() + place(matrix.platforms, platform));
+}
+
 Matrix run_matrix(const MatrixRequest& request, engine::Detail detail) {
   require_variables(request.env);
-  Matrix matrix{request.engine, request.release, platforms_named(request.platforms), rows_named("parallelism", request.spreads, spreads()),
-                sections_of(request)};
+  Matrix matrix{request.engine, request.release, platforms_named(request.platforms), rows_named("parallelism", request.spreads, spreads()), {}};
+  if (!request.served.empty()) {
+    serve_matrix(matrix, request, detail);
+    return matrix;
+  }
+  matrix.sections = sections_of(request);
   if (matrix.sections.empty()) throw Error(ErrorCode::usage, "no checkpoint of these models comes in these schemes for these oracles");
   const std::size_t in_section = matrix.platforms.size() * matrix.spreads.size();
   for (MatrixSection& section : matrix.sections) section.answers.resize(in_section);

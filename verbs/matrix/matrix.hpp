@@ -2,6 +2,7 @@
 // What an engine's oracles answer over a product of models, schemes, platforms and parallelisms, backend by backend.
 
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -33,8 +34,12 @@ struct MatrixSection {
   const deployment::Model* model;
   const deployment::Scheme* scheme;
   const engine::OracleTables* tables;
-  std::vector<MatrixAnswer> answers;  ///< [spread][platform]
+  std::vector<MatrixAnswer> answers;                     ///< [spread][platform]
+  std::vector<deployment::Deployment> deployments = {};  ///< of a served model, likewise; empty: model and scheme are put together
 };
+
+/// Rows that no table has: those of a model that was read from its configuration, a model and a scheme for each kind of its layers.
+struct ServedRows;
 
 /// The axes, each as names of the tables. An empty axis is all of its table; with `schemes` empty each model comes in the schemes of its published
 /// checkpoints, and with `oracles` not empty only in those that ask one of these oracles.
@@ -46,6 +51,7 @@ struct MatrixRequest {
   std::vector<std::string> oracles = {};
   std::vector<std::string> platforms = {};
   std::vector<std::string> spreads = {};
+  std::string served = {};                      ///< a model's directory or configuration, in the place of models and schemes
   std::map<std::string, std::string> env = {};  ///< variables that are set everywhere
   bool every_scheme = false;                    ///< every model in every scheme, published or not
 };
@@ -56,6 +62,7 @@ struct Matrix {
   std::vector<const deployment::PlatformPreset*> platforms;
   std::vector<const Spread*> spreads;
   std::vector<MatrixSection> sections;
+  std::shared_ptr<const ServedRows> served = {};  ///< what sections of a served model point to
 
   std::size_t deployments() const { return sections.size() * platforms.size() * spreads.size(); }
   const MatrixAnswer& answer(const MatrixSection& section, std::size_t spread, std::size_t platform) const {
@@ -63,9 +70,13 @@ struct Matrix {
   }
 };
 
+/// The deployment of a section at a place of the axes, without variables. Throws as layer_of does.
+deployment::Deployment deployment_at(const Matrix& matrix, const MatrixSection& section, const Spread& spread,
+                                     const deployment::PlatformPreset& platform);
+
 /// Asks the oracles; deployments are shared out over threads, the result is the same for any number of them. Throws Error(usage) for an unknown name
 /// (with the nearest), a name given twice, an unknown variable, a request that leaves no
-/// deployment, and as tables_of does.
+/// deployment, and as tables_of does. Of a served model as served_model does for one rank; where a placement is refused, its cells are.
 Matrix run_matrix(const MatrixRequest& request, engine::Detail detail = engine::Detail::codes);
 
 }  // namespace mx::verbs

@@ -52,7 +52,7 @@ void note_release(Document& document, const Matrix& matrix, const std::map<std::
   for (const MatrixSection& section : matrix.sections) {
     for (const Spread* spread : matrix.spreads) {
       for (const deployment::PlatformPreset* platform : matrix.platforms) {
-        deployment::Deployment deployment = deployment::deployment_of(*section.model, *section.scheme, *platform, spread->request);
+        deployment::Deployment deployment = deployment_at(matrix, section, *spread, *platform);
         deployment.env = env;
         notes.about(section.scheme->oracle, deployment);
       }

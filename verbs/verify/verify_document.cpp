@@ -99,6 +99,8 @@ std::string replay(const sim::VerifyRequest& asked, deployment::Engine engine, c
   std::string line = "mxact verify";
   if (asked.checkpoint) line += " " + support::shell_word(*asked.checkpoint);
   line += fmt::format(" --platform {} --backend {} --tp {} --tokens {} --seed {}", cell.platform, cell.backend, cell.tp, asked.tokens, asked.seed);
+  if (asked.dp > 1) line += fmt::format(" --dp {}", asked.dp);
+  if (asked.expert_parallel) line += " --ep";
   for (const auto& [name, value] : asked.env) line += " --env " + support::shell_word(name + "=" + value);
   if (engine != deployment::kDefaultEngine) line += fmt::format(" --engine {}", deployment::name_of(engine));
   for (const std::string& library : asked.libraries) line += " --library " + library;
@@ -349,6 +351,7 @@ Document verify_document(const VerifyReport& report, const sim::VerifyRequest& a
                               report.broken_choices(), report.broken_choices() == 1 ? "cell" : "cells"));
   }
   if (report.held() + report.count(Verdict::failed) == 0) document.note("nothing passed: nothing was verified");
+  for (const std::string& hint : report.hints) document.note(hint);
   for (const sim::Cell& cell : report.cells) {
     if (report.verdict(cell) != Verdict::failed) continue;
     document.line("replay: " + replay(asked, report.engine, cell));

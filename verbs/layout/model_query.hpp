@@ -1,0 +1,11 @@
+#pragma once
+// A model in the place of a layout's name: the layout of the backend that the engine chooses for it.
+
+#include "verbs/layout/subject.hpp"
+
+namespace mx::verbs {
+
+/// The query with the chosen backend as its name and the model's shape, format and form before its choices, where its name is a model; else as it is.
+LayoutQuery of_model(LayoutQuery query);
+
+}  // namespace mx::verbs
