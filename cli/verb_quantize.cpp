@@ -1,9 +1,5 @@
 // mxact quantize: blocks of values into a scale and codes.
 
-#include <fmt/core.h>
-
-#include <iomanip>
-#include <iostream>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +8,7 @@
 #include "cli/document.hpp"
 #include "cli/numbers.hpp"
 #include "cli/tensor_scales.hpp"
+#include "cli/typed_values.hpp"
 #include "cli/verbs.hpp"
 #include "model/error.hpp"
 #include "model/numerics/profile.hpp"
@@ -35,22 +32,6 @@ struct QuantizeOptions {
   DocumentOptions out;
 };
 
-/// Every value as it was typed, from the arguments or, when there are none, from standard input.
-std::vector<std::string> read_words(const QuantizeOptions& options) {
-  constexpr std::size_t kMostValues = std::size_t{1} << 20;
-  constexpr int kLongestWord = 100;
-  std::vector<std::string> words = options.values;
-  if (words.empty()) {
-    for (std::string word; std::cin >> std::setw(kLongestWord) >> word;) {
-      if (words.size() == kMostValues) throw Error(ErrorCode::usage, fmt::format("more than {} values", kMostValues), "standard input");
-      words.push_back(word);
-    }
-    if (std::cin.bad()) throw Error(ErrorCode::resource, "cannot be read", "standard input");
-  }
-  if (words.empty()) throw Error(ErrorCode::usage, "no values: give them as arguments or on standard input");
-  return words;
-}
-
 std::optional<std::uint32_t> scale_of(const std::string& text) {
   if (text.empty()) return std::nullopt;
   return verbs::parse_code(text, kF32);
@@ -70,7 +51,7 @@ int quantize_values(const QuantizeOptions& options) {
   request.tensor.decode = scale_of(options.scale);
   request.tensor.amax_bound = scale_of(options.amax_bound);
   require_tensor_scales(*request.profile, how, request.tensor);
-  return show(verbs::quantize_document(request, read_words(options), layout), options.out);
+  return show(verbs::quantize_document(request, typed_values(options.values, Elements::values, options.source), layout), options.out);
 }
 
 }  // namespace

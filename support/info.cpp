@@ -18,6 +18,9 @@ namespace {
 
 [[noreturn]] void fail(const std::string& message, const std::string& where) { throw Error(ErrorCode::input, message, where); }
 
+/// Some editors write it before UTF-8 text.
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
 /// What was no file has no lines.
 constexpr std::size_t kNoLine = 0;
 
@@ -269,6 +272,7 @@ InfoNode InfoNode::load(const std::filesystem::path& path) {
 }
 
 InfoNode InfoNode::parse(std::string_view text, const std::string& where) {
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   const Scan scan(text, where);
   boost::property_tree::ptree tree;
   try {

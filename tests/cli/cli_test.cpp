@@ -74,7 +74,7 @@ TEST_CASE("misuse gets one line, exit 2, and nothing on stdout") {
       {"verify --contract exakt", 2, "unknown contract 'exakt' (did you mean exact?)"},
       {"encode e4m3x 1", 2, "unknown format 'e4m3x'"},
       {"encode e4m3fn abc", 2, "'abc' is not a number"},
-      {"encode e4m3fn", 2, "VALUE"},
+      {"encode e4m3fn", 2, "no values: give them as arguments or on standard input"},
       {"encode e4m3fn 1 --profile ocpp", 2, "unknown profile 'ocpp' (did you mean ocp?)"},
       {"encode e4m3fn 0.1 --from bf16", 2, "'0.1' is not a value of bf16"},
       {"encode e4m3fn 0x100000000", 2, "does not fit the 32 bits of f32"},

@@ -345,3 +345,48 @@ TEST_CASE("a profile says which way its blocks take") {
   CHECK(run_json("formats --profile aiter-floor")["profile"]["recipes"][0]["way"]["f32"] == "model");  // scales alone
   CHECK(run_json("formats --profile mlx-cpu-mx")["profile"]["dequantizers"][0]["way"] == "kernel");
 }
+
+namespace {
+
+/// A .npy file of one dimension, as numpy 2 writes it: format 1.0.
+std::string npy(const std::string& type, int count, const std::string& elements) {
+  std::string head = "{'descr': '" + type + "', 'fortran_order': False, 'shape': (" + std::to_string(count) + ",), }";
+  head.append(117 - head.size(), ' ') += '\n';
+  return std::string("\x93NUMPY\x01\x00\x76\x00", 10) + head + elements;
+}
+
+}  // namespace
+
+TEST_CASE("encode and decode read standard input and .npy files") {
+  const ScratchDirectory scratch;
+  const auto file = [&scratch](const std::string& name, const std::string& bytes) {
+    const std::string path = (scratch.path() / name).string();
+    std::ofstream(path, std::ios::binary) << bytes;
+    return path;
+  };
+  const Run typed = run_mxact("encode e2m1 --json", file("typed", "1.5 -6\n0x40800000\n"));
+  CHECK(typed.status == 0);
+  CHECK(mx::tests::parsed(typed.out)["results"].size() == 3);
+  const std::string floats = file("f4.npy", npy("<f4", 2, std::string("\x00\x00\x80\x3f\x00\x00\xc0\xc0", 8)));  // 1, -6
+  const mx::support::Json encoded = run_json("encode e2m1 '" + floats + "' 3");
+  REQUIRE(encoded["results"].size() == 3);
+  for (const std::size_t i : {0U, 1U, 2U}) CHECK(encoded["results"][i]["code"] == std::vector<std::string>{"0x2", "0xf", "0x5"}[i]);
+  const std::string codes = file("u1.npy", npy("|u1", 2, "\x02\x0f"));
+  CHECK(run_json("decode e2m1 '" + codes + "'")["results"][1]["value"] == "-6");
+  CHECK(run_json("encode e4m3fn --from i32 '" + file("i2.npy", npy("<i2", 1, "\xfd\xff")) + "'")["results"][0]["value"] == "-3");
+  CHECK(run_json("encode e2m1 --from bf16 '" + file("v2.npy", npy("|V2", 1, std::string("\x80\x3f", 2))) + "'")["results"][0]["value"] == "1");
+  const std::vector<Misuse> rows{{"encode e2m1", 2, "no values: give them as arguments or on standard input"},
+                                 {"decode e2m1 '" + floats + "'", 2, "holds numbers; codes are unsigned integers"},
+                                 {"encode e2m1 --from f64 '" + floats + "'", 2, "holds f32 numbers, not f64: give --from f32"},
+                                 {"encode e2m1 '" + file("none.npy", "1 2 3") + "'", 3, "is no .npy file"},
+                                 {"encode e2m1 '" + file("cut.npy", npy("<f4", 3, "12345678")) + "'", 3, "8 bytes for 3 elements of 4"},
+                                 {"encode e2m1 '" + file("big.npy", npy(">f4", 1, "1234")) + "'", 3, "is of a type that is not read"},
+                                 {"encode e2m1 '" + file("short.npy", npy("<f4", 1, "").substr(0, 40)) + "'", 3, "ends within its head"},
+                                 {"encode e2m1 /no/such.npy", 3, "/no/such.npy"}};
+  for (const Misuse& row : rows) {
+    const Run run = run_mxact(row.arguments);
+    INFO(row.arguments << "\n" << run.err);
+    CHECK(run.status == row.status);
+    CHECK(run.err.find(row.message) != std::string::npos);
+  }
+}

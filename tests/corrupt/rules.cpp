@@ -251,7 +251,7 @@ std::vector<BadFile> bad_lines(const std::string& good, const LineRules& rules) 
 std::vector<BadFile> bad_info(const std::string& good) {
   Files files;
   files.add("empty", "", Fate::either);
-  files.add("byte order mark", "\xEF\xBB\xBF" + good, Fate::refused);
+  files.add("two byte order marks", "\xEF\xBB\xBF\xEF\xBB\xBF" + good, Fate::refused);
   files.add("zeros", std::string(good.size(), '\0'), Fate::refused);
   files.add("a file within it", "#include \"other.info\"\n" + good, Fate::refused);
   files.add("a brace that nobody closes", good + "more {\n", Fate::refused);

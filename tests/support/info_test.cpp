@@ -70,6 +70,20 @@ TEST_CASE("an empty file is an empty block") {
   }
 }
 
+TEST_CASE("a byte order mark before the first line is skipped, and stands nowhere else") {
+  const InfoNode node = InfoNode::parse("\xEF\xBB\xBFtp 2\n", "f.info");
+  CHECK(node.integer_or("tp", 1, 1, 8) == 2);
+  CHECK_NOTHROW(node.finish());
+  CHECK(says(message_of(mx::ErrorCode::input,
+                        [] {
+                          InfoNode::parse(
+                              "tp 2\n\xEF\xBB\xBF"
+                              "dp 2\n",
+                              "f.info");
+                        }),
+             "f.info:2: "));
+}
+
 TEST_CASE("files that are no INFO of ours") {
   struct Row {
     std::string text;
@@ -95,9 +109,6 @@ TEST_CASE("files that are no INFO of ours") {
       {"a \"\\q\"\n", "f.info:1: unknown escape"},
       {"\"a\" 1\n", "quoted text is no key"},
       {std::string("a 1\nb \0 2\n", 10), "f.info:2: a zero byte"},
-      {"\xEF\xBB\xBF"
-       "a 1",
-       "is no key"},
       {"a { b { c { d { e { f { g { h { i { j 1 } } } } } } } } }", "nest deeper than 8"},
       {std::string((1 << 20) + 1, ' '), "larger than 1048576 bytes"},
   };
