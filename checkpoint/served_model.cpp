@@ -24,6 +24,12 @@ constexpr const char* kConfig = "config.json";
 constexpr const char* kParams = "params.json";
 constexpr const char* kSidecar = "hf_quant_config.json";
 
+/// False also for a word that is no path, such as one that is too long.
+bool is_folder(const std::filesystem::path& path) {
+  std::error_code ignored;
+  return std::filesystem::is_directory(path, ignored);
+}
+
 /// Mistral's own form of a repository: its weights are in consolidated files.
 bool is_consolidated(const std::filesystem::path& directory) {
   std::error_code ignored;
@@ -36,7 +42,7 @@ bool is_consolidated(const std::filesystem::path& directory) {
 
 /// The file that the engine reads of a directory.
 std::filesystem::path file_of(const std::filesystem::path& path) {
-  if (!std::filesystem::is_directory(path)) return path;
+  if (!is_folder(path)) return path;
   const bool has_params = support::is_there(path / kParams);
   if (has_params && (is_consolidated(path) || !support::is_there(path / kConfig))) return path / kParams;
   return path / kConfig;
@@ -229,7 +235,7 @@ deployment::Deployment deployment_of(const engine::ModelReading& model, const de
 }  // namespace
 
 bool is_model(const std::filesystem::path& path) {
-  if (!std::filesystem::is_directory(path)) return path.extension() == ".json";
+  if (!is_folder(path)) return path.extension() == ".json";
   return support::is_there(path / kConfig) || support::is_there(path / kParams);
 }
 

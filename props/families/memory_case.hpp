@@ -17,8 +17,11 @@ struct BackendCase {
   families::Setting setting;
 };
 
+/// Whose converter a case is for: ours is also given what the engine's method makes of a checkpoint on some device in front of it.
+enum class Converter { ours, of_others };
+
 /// A setting that the row converts. One that it refuses at first, which it must by name, is rounded up until it does not.
-BackendCase random_case(const families::BackendLayout& row, deployment::Engine engine);
+BackendCase random_case(const families::BackendLayout& row, deployment::Engine engine, Converter whose);
 
 /// Sizes, form and options in one line.
 std::string text_of(const families::Setting& setting);
@@ -34,7 +37,7 @@ Memory expected_memory(const BackendCase& c, layout::Role role);
 
 /// One case after another of a row and an engine, each of another shape; so many rows came before it in the law.
 RowProperty row_property(const families::BackendLayout& row, deployment::Engine engine, std::size_t before,
-                         const std::function<void(const BackendCase& c)>& check);
+                         const std::function<void(const BackendCase& c)>& check, Converter whose = Converter::ours);
 
 /// A law over the rows of a family, or over all rows without a name, one of their engines after the other.
 Outcome check_backends(const Law& law, std::string_view family, const std::function<void(const BackendCase& c)>& check, int usual_cases);

@@ -114,7 +114,8 @@ using Check = void (*)(const ConverterSubject& subject, const BackendCase& c);
 HeldLaw law(const char* number, const char* statement, const Held& subject, Check check) {
   const auto run = [subject, check](const Law& law) {
     const families::BackendLayout& row = families::backend_layout_named(subject->backend, subject->format, subject->engine);
-    const std::array<RowProperty, 1> rows{row_property(row, subject->engine, 0, [&](const BackendCase& c) { check(*subject, c); })};
+    const std::array<RowProperty, 1> rows{row_property(
+        row, subject->engine, 0, [&](const BackendCase& c) { check(*subject, c); }, Converter::of_others)};
     return check_rows(law, rows, kCases);
   };
   return {std::string(number) + "/" + subject->name, statement, run};

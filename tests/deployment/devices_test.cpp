@@ -56,7 +56,7 @@ TEST_CASE("a card is a row: its names are its own, its platform is a preset or i
   }
 }
 
-TEST_CASE("a word that is no card gets the nearest, then all of them; one that several cards share names these") {
+TEST_CASE("a word that is no card gets the nearest and then all of them and one that several cards share names these") {
   const auto message = [](const char* word) { return message_of(mx::ErrorCode::usage, [&] { platform_named(word); }); };
   CHECK(says(message("B2000"), "unknown platform 'B2000' (did you mean B200?"));
   CHECK(says(message("H1000"), "did you mean H100?"));

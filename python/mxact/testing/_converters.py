@@ -120,7 +120,7 @@ def assert_converter(
         return
     choices = choices_of(backend, engine, platform, format, order, parameters)
 
-    def packed_of(tensors: Mapping[str, Any], **other: object) -> Packed:
+    def packed_of(tensors: Mapping[Any, Any], **other: object) -> Packed:
         sizes = {} if layer is not None else {"padded": padded_of(tensors, bool(parameters.get("not_gated")))}
         return pack_arrays(tensors, backend, {**sizes, **choices, **{name.replace("order", "source_order"): value for name, value in other.items()}}, None)
 

@@ -334,7 +334,7 @@ TEST_CASE("the chosen cell decides: what the engine raises is its own reason, at
   VerifyOptions finer = options_on("SM90", {1, 2});
   finer.engine = deployment::kVllm2026_08;
   const VerifyReport august = verified(form_draft(form_case("FP8 block"), 1), finer);
-  CHECK(august.verdict(chosen(august, 1)) == Verdict::passed);
+  CHECK(is_held(august.verdict(chosen(august, 1))));
   CHECK(august.verdict(chosen(august, 2)) == Verdict::not_modelled);
   CHECK(august.exit_code() == 5);
 

@@ -21,7 +21,7 @@ SelectAnswer asked(const std::string& platform, int tp, int hidden, int intermed
 
 }  // namespace
 
-TEST_CASE("blocks that shares cut: finer ones from the sizes, by 0.29.0 and 0.33.0; 0.22.1 raises") {
+TEST_CASE("blocks that shares cut: finer ones from the sizes, by 0.29.0 and 0.33.0, and 0.22.1 raises") {
   for (const mx::deployment::Engine engine : {mx::deployment::kVllm2026_08, mx::deployment::kVllm2026_11}) {
     INFO(mx::deployment::name_of(engine));
     const SelectAnswer qwen = asked("H100", 4, 2048, 768, engine);
