@@ -292,7 +292,7 @@ def test_what_a_checkpoint_is_not_asked() -> None:
         (lambda: mxact.pack(CHECKPOINT, "TRITON", layer=0, warps=2), "'warps' is no choice of a checkpoint's conversion"),
         (lambda: mxact.pack(CHECKPOINT / "nothing", "TRITON", layer=0), "nothing"),
         (lambda: mxact.pack("a\0b", "TRITON", layer=0), "source has a zero byte"),
-        (lambda: mxact.pack(LAYER, "XPU", layer=0), "layer, rank and layer_group choose from a checkpoint"),
+        (lambda: mxact.pack(LAYER, "XPU", layer=0), "layer and layer_group choose from a checkpoint"),
     ]:
         with pytest.raises(mxact.Error) as refused:
             call()

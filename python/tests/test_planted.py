@@ -223,7 +223,7 @@ def hold_kernel(planted: Planted, subject: str) -> None:
 @pytest.mark.parametrize("fault", KERNELS)
 @pytest.mark.mxact(examples=16)
 def test_faults_of_kernels(fault: str) -> None:
-    with Planted(fault) as planted, pytest.raises(AssertionError, match="(?s)the kernel differs from contract .*, must be .* ulp; .*replay: pytest"):
+    with Planted(fault) as planted, pytest.raises(AssertionError, match="(?s)the kernel differs from contract .*, must be .*(ulp|another sign|other magnitude|zero); .*replay: pytest"):
         hold_kernel(planted, KERNELS[fault])
 
 
@@ -245,7 +245,7 @@ def hold_backend(planted: Planted, subject: str) -> None:
 @pytest.mark.mxact(examples=16)
 def test_faults_of_backends_kernels(fault: str) -> None:
     backend = BACKEND_KERNELS[fault].split()[0]
-    with Planted(fault) as planted, pytest.raises(AssertionError, match=f"(?s)the kernel differs from {backend} .*, must be .* ulp; .*replay: pytest"):
+    with Planted(fault) as planted, pytest.raises(AssertionError, match=f"(?s)the kernel differs from {backend} .*, must be .*(ulp|another sign|other magnitude|zero); .*replay: pytest"):
         hold_backend(planted, BACKEND_KERNELS[fault])
 
 
