@@ -19,7 +19,7 @@ constexpr std::string_view kOthersOutputs = "recorded outputs of others' devices
 constexpr std::string_view kSimulated = "a simulator that its authors held against the device (mmasim 2.1.1, arXiv 2511.10909)";
 constexpr std::string_view kSimulatedBlocks =
     "the sum of a block is that of a simulator (mmasim 2.1.1, arXiv 2511.10909) or of recorded outputs; that its scales enter as on an H200 is taken";
-constexpr std::string_view kLikeHopper = "taken as the H200's; this unit's sums are not published";
+constexpr std::string_view kLikeHopper = "taken as the H200's; no sum of bf16 on this device is published";
 constexpr std::string_view kUnpublished = "neither the width nor the order of this unit's sums is published: taken as one rounding of the exact sum";
 constexpr std::string_view kVectorFma = "not published: taken as fp32 fused multiply-adds in ascending k";
 constexpr std::string_view kAmx = "AMX adds the even and the odd products of a tile apart; taken as VDPBF16PS, its sibling (Intel SDM volume 2)";

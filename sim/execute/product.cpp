@@ -48,12 +48,14 @@ bool has_panels(Contract contract, layout::WeightFormat format) {
   });
 }
 
-/// Whether tiles take a product as it lies in memory: block scales that enter the terms, of both sides as the contract has them.
-bool tiles_take(const ContractRow& contract, const families::Quantizer& quantizer, const layout::WeightFormat format) {
+/// Whether tiles take a row's products as they lie in memory: block scales that enter the terms, of both sides as the contract has them, and no
+/// scale of a whole expert that changes those of the weights.
+bool tiles_take(const ContractRow& contract, const families::Quantizer& quantizer, const families::ExecutionRow& row) {
   if (contract.scales != ScaleEntry::term || quantizer.scope != families::ScaleScope::block || quantizer.back_to_bf16) return false;
-  const moe::WeightFacts& facts = moe::weight_facts(format);
+  const moe::WeightFacts& facts = moe::weight_facts(row.format);
+  const bool keeps_scales = !layout::has_role(row.format, layout::Role::w13_global_scale) || row.global == families::GlobalScale::epilogue;
   return quantizer.format->block == contract.scale_block && quantizer.format->scale->width <= 8 && facts.coverage == moe::Coverage::group &&
-         facts.scale != nullptr;
+         facts.scale != nullptr && keeps_scales;
 }
 
 }  // namespace
@@ -62,7 +64,7 @@ std::string_view twin_of(const Execution& execution) {
   const Contract contract = execution.unit->contract;
   if (execution.sums == SumsBy::model) return {};
   if (kernels::dot::takes(row_of(contract))) return kQuickRows;
-  if (tiles_take(row_of(contract), *execution.first, execution.row->format) && tiles_take(row_of(contract), *execution.second, execution.row->format))
+  if (tiles_take(row_of(contract), *execution.first, *execution.row) && tiles_take(row_of(contract), *execution.second, *execution.row))
     return kTiles;
   if (is_bf16(*execution.first) && is_bf16(*execution.second) && has_panels(contract, execution.row->format)) return kPanels;
   return {};

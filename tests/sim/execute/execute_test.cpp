@@ -129,6 +129,40 @@ TEST_CASE("every row executes from its own packed tensors with the bits of the c
   }
 }
 
+TEST_CASE("tiles have the model's bits: of any rows, of activations that are shorter than the kernel's rows, with scales in either memory") {
+  std::set<std::string> tiled;
+  for (const ExecutionRow& row : execution_rows()) {
+    Execution execution = execution_on(row, families::Arch::sm100, "None", model_of(row), {power_of_two(-6), power_of_two(-4)});
+    execution.sums = SumsBy::twins;
+    if (twin_of(execution) != "tiles") continue;
+    tiled.insert(text(row) + " " + std::string(name_of(execution.unit->contract)));
+    INFO(text(row));
+    const layout::Form form(row.format, row.format == WeightFormat::mxfp4 ? SourceOrder::gpt_oss : SourceOrder::standard);
+    const layout::Sizes sizes{3, 192, 256, layout::group_of(row.format)};
+    const Weights weights = Weights::of_checkpoint(sample_layer(sizes, form, row.format == WeightFormat::mxfp4, 11), row);
+    for (const std::int64_t hidden : {std::int64_t{256}, std::int64_t{224}}) {
+      const SampleTokens tokens = sample_tokens(5, hidden, sizes.experts, 2, 11);
+      Activations input = quantized(*execution.first, tokens.x, hidden, execution.scales.first);
+      if (row.scales == ScaleMemory::tile_128x4) input = swizzled(std::move(input));
+      const std::vector<SlotWork> slots = slots_of(tokens);
+      for (const Outputs& outputs : {Outputs{}, Outputs{std::vector<std::int64_t>{0, 7, 191}, std::vector<std::int64_t>{255, 1}}}) {
+        execution.sums = SumsBy::twins;
+        const std::vector<SlotStages> quick = run_slots(execution, weights, input, slots, outputs);
+        execution.sums = SumsBy::model;
+        const std::vector<SlotStages> slow = run_slots(execution, weights, input, slots, outputs);
+        for (std::size_t i = 0; i < slow.size(); ++i) {
+          CHECK((quick[i].gate == slow[i].gate));
+          CHECK((quick[i].up == slow[i].up));
+          CHECK((quick[i].down == slow[i].down));
+          CHECK(std::ranges::any_of(slow[i].down, [](std::uint32_t bits) { return bits << 1U != 0; }));
+        }
+      }
+    }
+  }
+  for (const char* contract : {"blackwell-mxf8f6f4", "blackwell-mxf4", "blackwell-nvf4"})
+    CHECK(std::ranges::any_of(tiled, [&](const std::string& name) { return name.ends_with(contract); }));
+}
+
 TEST_CASE("a kernel works with the sizes that its converter padded to") {
   struct Padded {
     const char* backend;
