@@ -66,7 +66,7 @@ TEST_CASE("progress goes to stderr when it is asked for: percent, rate and time 
   } rows[] = {
       {"convert " + how + " --force -o " + at("packed"), "layer 0"},
       {"restore " + at("packed") + " --force -o " + at("restored"), "layer 0"},
-      {"run " + at("plan.json") + " --again --job 0,1,2,3", "job 0, layer 0: "},
+      {"run " + at("plan.json") + " --again --job 0,1,2,3", "job 0, layer 0: comparing with the plan"},
       {"verify " + tiny() + " --platform SM90 --backend MARLIN --layers 1 --tp 1 --contract f32-sequential", "layer 0: the checkpoint's form"},
       {"merge " + at("plan.json"), "checking mxact-layer-0000"},
   };
