@@ -1,6 +1,7 @@
 // A model's directory in the place of a deployment: every verb that takes one, and what is said where it cannot be one.
 
 #include <filesystem>
+#include <fstream>
 #include <string>
 
 #include "support/json.hpp"
@@ -57,6 +58,23 @@ TEST_CASE("every verb that takes a deployment takes a model's directory") {
     INFO(row.command << "\n" << run.out << run.err);
     CHECK(run.status == 0);
     CHECK(says(run, row.says));
+  }
+}
+
+TEST_CASE("a model is laid out as the INFO file that stands for it") {
+  const ScratchDirectory scratch;
+  const std::string info = quoted(scratch.path() / "written.info");
+  for (const char* const name : {"gpt-oss-120b", "deepseek-r1", "qwen3-235b-nvfp4-sidecar", "minimax-m2.5"}) {
+    INFO(name);
+    const std::string where = " --tensor w2_weight --coord E=1,N=5,K=70", asked = model(name) + " --platform B200 --tp 4";
+    const mx::support::Json chosen = run_json("select " + asked);
+    const std::string backend = chosen["kinds"][0]["choice"]["backend"].get<std::string>();
+    const Run written = run_mxact("select " + asked + " --write-info");
+    REQUIRE(written.status == 0);
+    std::ofstream(scratch.path() / "written.info") << written.out;
+    const Run direct = run_mxact("layout where " + asked + where);
+    CHECK(direct.status == 0);
+    CHECK(direct.out == run_mxact("layout where " + backend + " --deployment " + info + where).out);
   }
 }
 
