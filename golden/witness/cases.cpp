@@ -8,7 +8,7 @@
 
 #include "golden/witness/fields.hpp"
 #include "golden/witness/oracle.hpp"
-#include "support/file.hpp"
+#include "golden/witness/recording.hpp"
 #include "support/json.hpp"
 
 namespace mx::golden {
@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::string_view kSupport = "_support";
 constexpr std::uint64_t kLineBytes = std::uint64_t{4} << 20;
+constexpr std::uint64_t kFileBytes = std::uint64_t{1} << 28;
 constexpr int kLineDepth = 12;
 
 struct Line {
@@ -28,16 +29,15 @@ struct Line {
   std::string where() const { return fmt::format("{}:{}", path->string(), number); }
 };
 
-std::vector<Line> lines_of(const support::MappedFile& file) {
+std::vector<Line> lines_of(std::span<const std::uint8_t> all, const std::filesystem::path& file) {
   std::vector<Line> lines;
-  const std::span<const std::uint8_t> all = file.bytes();
   for (std::size_t begin = 0; begin < all.size();) {
     const auto rest = all.subspan(begin);
     const auto length = static_cast<std::size_t>(std::find(rest.begin(), rest.end(), std::uint8_t{'\n'}) - rest.begin());
     const std::size_t number = lines.size() + 1;
     // Before the list grows by an entry for each of a million newlines.
-    if (length == 0) broken("an empty line", fmt::format("{}:{}", file.path().string(), number));
-    lines.push_back({rest.first(length), begin, &file.path(), number});
+    if (length == 0) broken("an empty line", fmt::format("{}:{}", file.string(), number));
+    lines.push_back({rest.first(length), begin, &file, number});
     begin += length + 1;
   }
   return lines;
@@ -117,18 +117,16 @@ std::filesystem::path cases_file(const std::filesystem::path& file) {
   const std::string stem = file.stem().string();
   if (!stem.ends_with(kSupport)) return file;
   std::filesystem::path sibling = file.parent_path() / (stem.substr(0, stem.size() - kSupport.size()) + file.extension().string());
-  std::error_code failure;
-  if (!std::filesystem::is_regular_file(sibling, failure))
-    broken("verdicts without the cases they belong to: no " + sibling.filename().string() + " beside it", file.string());
+  if (!has_recording(sibling)) broken("verdicts without the cases they belong to: no " + sibling.filename().string() + " beside it", file.string());
   return sibling;
 }
 
 SetResult run_cases(const std::filesystem::path& file, const WitnessOptions& options) {
   SetResult set{file, file.stem().string(), "oracle-cases", {}};
-  const support::MappedFile mapped(file);
+  const std::vector<std::uint8_t> bytes = read_recording(file, kFileBytes);
   std::map<std::string, Line> by_id;
   Tally cases("oracle case", options);
-  for (const Line& line : lines_of(mapped)) {
+  for (const Line& line : lines_of(bytes, file)) {
     const Json json = parse(line);
     const std::string id = text_of(json, "id", line.where());
     if (!by_id.emplace(id, line).second) broken("two cases have the id '" + id + "'", line.where());
@@ -137,11 +135,11 @@ SetResult run_cases(const std::filesystem::path& file, const WitnessOptions& opt
   cases.move_to(set.entries);
 
   const std::filesystem::path support_file = file.parent_path() / (file.stem().string() + std::string(kSupport) + file.extension().string());
-  if (!std::filesystem::exists(support_file)) return set;
-  const support::MappedFile support(support_file);
+  if (!has_recording(support_file)) return set;
+  const std::vector<std::uint8_t> support = read_recording(support_file, kFileBytes);
   std::map<std::string, bool> joined;
   Tally verdicts("oracle verdicts", options);
-  for (const Line& line : lines_of(support)) {
+  for (const Line& line : lines_of(support, support_file)) {
     const Json json = parse(line);
     const std::string id = text_of(json, "id", line.where());
     const auto known = by_id.find(id);

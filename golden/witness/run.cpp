@@ -8,6 +8,7 @@
 #include "golden/witness/layouts.hpp"
 #include "golden/witness/manifest.hpp"
 #include "golden/witness/ops.hpp"
+#include "golden/witness/recording.hpp"
 #include "golden/witness/witness.hpp"
 #include "support/stopwatch.hpp"
 
@@ -76,17 +77,19 @@ void collect(const fs::path& path, std::vector<fs::path>& sets) {
     return;
   }
   std::vector<fs::path> found;
-  for (const fs::directory_entry& entry : fs::directory_iterator(path)) found.push_back(entry.path());
+  for (const fs::directory_entry& entry : fs::directory_iterator(path)) found.push_back(recording_name(entry.path()));
   std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
   for (const fs::path& one : found) {
     if (fs::is_directory(one) && !fs::is_symlink(one)) collect(one, sets);
     if (one.extension() == ".jsonl" && cases_file(one) == one) sets.push_back(one);
   }
 }
 
-std::vector<fs::path> sets_at(const fs::path& path) {
+std::vector<fs::path> sets_at(const fs::path& given) {
+  const fs::path path = recording_name(given);
   std::error_code failure;
-  if (!fs::exists(path, failure)) broken("no such file or directory", path.string());
+  if (!fs::exists(path, failure) && !has_recording(path)) broken("no such file or directory", path.string());
   std::vector<fs::path> sets;
   if (fs::is_directory(path)) {
     try {
@@ -94,13 +97,13 @@ std::vector<fs::path> sets_at(const fs::path& path) {
     } catch (const fs::filesystem_error& error) {
       broken(error.code().message(), error.path1().string());
     }
-    if (sets.empty()) broken("no witness set here: neither manifest.json nor a .jsonl file of cases", path.string());
+    if (sets.empty()) broken("no witness set here: neither manifest.json nor a .jsonl or .jsonl.gz file of cases", path.string());
   } else if (path.filename() == kManifest) {
     sets.push_back(path.parent_path().empty() ? fs::path(".") : path.parent_path());
   } else if (path.extension() == ".jsonl") {
     sets.push_back(cases_file(path));
   } else {
-    broken("a witness set is a directory with manifest.json or a .jsonl file of cases", path.string());
+    broken("a witness set is a directory with manifest.json or a .jsonl or .jsonl.gz file of cases", path.string());
   }
   return sets;
 }

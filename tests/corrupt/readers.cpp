@@ -276,6 +276,12 @@ void add_witnesses(std::vector<Reader>& readers) {
                        return true;
                      },
                      bad_json_lines, false, "witness '{}/cases.jsonl'"});
+  readers.push_back({"cases of the oracles, compressed", "cases.jsonl.gz", from_seed("cases.jsonl.gz", "recording/functions"),
+                     [](const fs::path& folder) {
+                       golden::run_cases(folder / "cases.jsonl", {});
+                       return true;
+                     },
+                     bad_size, false, "witness '{}/cases.jsonl.gz'"});
   readers.push_back({"manifest of a witness", "manifest.json", write_set, run_set, bad_json, false, "witness '{}'"});
   readers.push_back({"array of a witness", "d.bin", write_set, run_set, bad_size, false, "witness '{}'"});
   readers.push_back({"coverage of a run of ver", "coverage.json", write_coverage,

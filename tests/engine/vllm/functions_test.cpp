@@ -1,7 +1,6 @@
 // Recorded answers of the engine's single functions, and how broken lines are reported.
 
 #include <algorithm>
-#include <fstream>
 #include <functional>
 #include <map>
 #include <ranges>
@@ -12,7 +11,7 @@
 #include "support/json.hpp"
 #include "tests/catch.hpp"
 #include "tests/engine/vllm/expect_error.hpp"
-#include "tests/json_text.hpp"
+#include "tests/engine/vllm/recorded_lines.hpp"
 
 namespace {
 
@@ -25,8 +24,8 @@ using mx::tests::says;
 std::vector<Json> cases_of(const std::string& folder) {
   std::vector<Json> all;
   for (const char* name : {"functions.jsonl", "quant_configs.jsonl"}) {  // the second of later versions alone
-    std::ifstream file(std::string(MXACT_SOURCE_DIR) + "/golden/witness/oracle/" + folder + name);
-    for (std::string line; std::getline(file, line);) all.push_back(mx::tests::parsed(line));
+    if (!mx::golden::has_recording(mx::tests::oracle_recording(folder + name))) continue;
+    for (Json& one : mx::tests::recorded_lines(folder + name)) all.push_back(std::move(one));
   }
   return all;
 }

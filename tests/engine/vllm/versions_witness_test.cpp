@@ -1,13 +1,12 @@
 // Recorded decisions of the engines that came later: every choice, every verdict, every single function.
 
-#include <fstream>
 #include <map>
 #include <string>
 
 #include "golden/witness/oracle.hpp"
 #include "support/json.hpp"
 #include "tests/catch.hpp"
-#include "tests/json_text.hpp"
+#include "tests/engine/vllm/recorded_lines.hpp"
 
 namespace {
 
@@ -15,10 +14,8 @@ using mx::golden::CaseResult;
 using mx::support::Json;
 
 std::map<std::string, Json> read_cases(const std::string& name) {
-  std::ifstream file(std::string(MXACT_SOURCE_DIR) + "/golden/witness/oracle/" + name);
   std::map<std::string, Json> cases;
-  for (std::string line; std::getline(file, line);) {
-    Json one = mx::tests::parsed(line);
+  for (Json& one : mx::tests::recorded_lines(name)) {
     cases.emplace(one.at("id").get<std::string>(), std::move(one));
   }
   return cases;

@@ -1,7 +1,6 @@
 // Every recorded decision of the real oracles, and the verdict of every class behind it.
 
 #include <algorithm>
-#include <fstream>
 #include <functional>
 #include <map>
 #include <string>
@@ -10,7 +9,7 @@
 #include "support/json.hpp"
 #include "tests/catch.hpp"
 #include "tests/engine/vllm/expect_error.hpp"
-#include "tests/json_text.hpp"
+#include "tests/engine/vllm/recorded_lines.hpp"
 
 namespace {
 
@@ -22,10 +21,8 @@ using mx::tests::message_of;
 using mx::tests::says;
 
 std::map<std::string, Json> read_cases(const std::string& name) {
-  std::ifstream file(std::string(MXACT_SOURCE_DIR) + "/golden/witness/oracle/" + name);
   std::map<std::string, Json> cases;
-  for (std::string line; std::getline(file, line);) {
-    Json one = mx::tests::parsed(line);
+  for (Json& one : mx::tests::recorded_lines(name)) {
     cases.emplace(one.at("id").get<std::string>(), std::move(one));
   }
   return cases;

@@ -1,7 +1,10 @@
 // Files of oracle cases: joined by id, every line accounted for.
 
 #include <functional>
+#include <sstream>
 
+#include "golden/witness/recording.hpp"
+#include "model/error.hpp"
 #include "tests/catch.hpp"
 #include "tests/golden/witness/scratch.hpp"
 #include "tests/json_text.hpp"
@@ -10,7 +13,8 @@ namespace mx::tests::witness {
 namespace {
 
 std::vector<std::string> first_lines(const std::string& file, std::size_t count) {
-  std::ifstream stream(recorded("oracle") / file);
+  const auto bytes = golden::read_recording(recorded("oracle") / file, kTestLimits.bytes);
+  std::istringstream stream(std::string(bytes.begin(), bytes.end()));
   std::vector<std::string> lines;
   for (std::string line; lines.size() < count && std::getline(stream, line);) lines.push_back(line);
   return lines;
@@ -97,6 +101,38 @@ TEST_CASE("verdicts without the file of their cases are refused", "[witness]") {
   const Outcome outcome = run(scratch.path());
   CHECK(outcome.exit == 3);
   CHECK(outcome.text.find("no cases.jsonl beside it") != std::string::npos);
+}
+
+TEST_CASE("compressed cases are those of their lines, by either name; what is no whole gzip member is refused", "[witness]") {
+  const auto packed = support::read_file(recorded("oracle") / "functions.jsonl.gz", kTestLimits.bytes);
+  const std::string text(packed.begin(), packed.end());
+  const Scratch scratch("compressed");
+  const auto file = scratch.path() / "cases.jsonl.gz";
+  write_text(file, text);
+  const Outcome whole = run(scratch.path());
+  CHECK(whole.exit == 0);
+  CHECK(whole.text.find("cases.jsonl") != std::string::npos);
+  CHECK(run(file).text == whole.text);
+  CHECK(run(scratch.path() / "cases.jsonl").text == whole.text);
+
+  std::string flipped = text;
+  flipped[flipped.size() - 8] = static_cast<char>(flipped[flipped.size() - 8] ^ 1);  // RFC 1952, 2.3.1: CRC32, then ISIZE
+  const std::pair<std::string, const char*> rows[] = {
+      {text.substr(0, text.size() / 2), "amid its gzip data"}, {text.substr(0, text.size() - 1), "amid its gzip data"},
+      {text + "x", "has 1 bytes behind its gzip data"},        {flipped, "breaks the gzip form at byte"},
+      {"no gzip at all", "breaks the gzip form at byte"},      {"", "amid its gzip data"},
+  };
+  for (const auto& [bytes, words] : rows) {
+    write_text(file, bytes);
+    const Outcome outcome = run(file);
+    INFO(words << ": " << outcome.text);
+    CHECK(outcome.exit == 3);
+    CHECK(outcome.text.find(words) != std::string::npos);
+    CHECK(outcome.text.find("cases.jsonl.gz") != std::string::npos);
+  }
+  write_text(file, text);
+  CHECK_THROWS_AS(golden::read_recording(file.parent_path() / "cases.jsonl", 1000), mx::Error);
+  CHECK_THROWS_AS(golden::read_recording(file.parent_path() / "cases.jsonl", text.size() + 1000), mx::Error);  // inflates to more
 }
 
 TEST_CASE("a path that holds no set is an error", "[witness]") {

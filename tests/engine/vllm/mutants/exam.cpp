@@ -1,7 +1,6 @@
 #include "tests/engine/vllm/mutants/exam.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <stdexcept>
 
 #include "golden/witness/oracle.hpp"
@@ -9,7 +8,7 @@
 #include "model/error.hpp"
 #include "props/engine/vllm/law_tools.hpp"
 #include "support/json.hpp"
-#include "tests/json_text.hpp"
+#include "tests/engine/vllm/recorded_lines.hpp"
 
 namespace mx::tests {
 namespace {
@@ -19,13 +18,6 @@ using namespace engine;
 using support::Json;
 using Name = std::string_view;
 using props::RestatedAnswer;
-
-std::vector<Json> lines_of(const std::string& name) {
-  std::ifstream file(std::string(MXACT_SOURCE_DIR) + "/golden/witness/oracle/" + name);
-  std::vector<Json> lines;
-  for (std::string line; std::getline(file, line);) lines.push_back(parsed(line));
-  return lines;
-}
 
 /// What the result does not say is that of the deployment: most oracles round nothing and have no global scale.
 RestatedAnswer recorded_answer(const Json& result, const LayerConfig& layer) {
@@ -60,13 +52,13 @@ std::size_t Exams::size() const {
 Exams recorded_exams() {
   Exams exams;
   std::map<std::string, golden::RecordedSelection> selections;
-  for (const Json& one : lines_of("selections.jsonl")) {
+  for (const Json& one : recorded_lines("selections.jsonl")) {
     auto selection = golden::recorded_selection(one);
     if (!selection) throw std::runtime_error("no selection: " + one.dump());
     exams.answers[selection->oracle].push_back({selection->deployment, recorded_answer(one.at("result"), selection->deployment.layer)});
     selections.emplace(one.at("id").get<std::string>(), std::move(*selection));
   }
-  for (const Json& one : lines_of("selections_support.jsonl")) {
+  for (const Json& one : recorded_lines("selections_support.jsonl")) {
     const golden::RecordedSelection& selection = selections.at(one.at("id").get<std::string>());
     for (const auto& [name, verdict] : one.at("support").items()) {
       const std::size_t slash = name.find('/');

@@ -2,7 +2,6 @@
 
 #include "model/engine/vllm/setup/constants.hpp"
 
-#include <fstream>
 #include <string>
 #include <vector>
 
@@ -10,7 +9,7 @@
 #include "model/engine/vllm/select.hpp"
 #include "support/json.hpp"
 #include "tests/catch.hpp"
-#include "tests/json_text.hpp"
+#include "tests/engine/vllm/recorded_lines.hpp"
 
 using namespace mx::deployment;
 using namespace mx::engine;
@@ -44,15 +43,13 @@ std::vector<Constant> constants_with(Activation activation) {
 /// Recorded configurations of a version: those of the functions around the choice, and the wheels'.
 std::vector<Json> recorded(mx::deployment::Engine engine) {
   const bool first = engine == mx::deployment::kVllm2026_05;
-  const std::string folder = std::string(MXACT_SOURCE_DIR) + "/golden/witness/oracle/";
-  std::ifstream file(folder + (first                                    ? "functions.jsonl"
-                               : engine == mx::deployment::kVllm2026_08 ? "2026-08/quant_configs.jsonl"
-                                                                        : "2026-11/quant_configs.jsonl"));
+  const char* const name = first                                    ? "functions.jsonl"
+                           : engine == mx::deployment::kVllm2026_08 ? "2026-08/quant_configs.jsonl"
+                                                                    : "2026-11/quant_configs.jsonl";
   std::vector<Json> cases;
-  for (std::string line; std::getline(file, line);) {
-    Json one = mx::tests::parsed(line);
-    const std::string name = one.at("oracle").get<std::string>();
-    if (name == "mxfp4_quant_config" || name == "nvfp4_quant_config" || name == "fp8_quant_config") cases.push_back(std::move(one));
+  for (Json& one : mx::tests::recorded_lines(name)) {
+    const std::string oracle = one.at("oracle").get<std::string>();
+    if (oracle == "mxfp4_quant_config" || oracle == "nvfp4_quant_config" || oracle == "fp8_quant_config") cases.push_back(std::move(one));
   }
   return cases;
 }
