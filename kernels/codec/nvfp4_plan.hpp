@@ -1,5 +1,5 @@
 #pragma once
-// NVFP4 blocks as plain numbers for kernels of every instruction set. C headers only: see mxact_isa_sources.
+// NVFP4 blocks as plain numbers for a kernel of its own on AVX-512; other tiers take the scaled recipe. C headers only: see mxact_isa_sources.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -28,8 +28,6 @@ inline constexpr size_t kNvfp4Block = 16;
 /// The scale bytes are E4M3 codes.
 using Nvfp4Quantize = QuantizeBlocks<Nvfp4Plan>;
 
-Nvfp4Quantize nvfp4_quantize_portable;
-Nvfp4Quantize nvfp4_quantize_avx2;
 Nvfp4Quantize nvfp4_quantize_avx512;
 
 }  // namespace mx::kernels

@@ -28,10 +28,11 @@ std::optional<ProductPlan> product_plan(const Dequantizer& how);
 
 /// Implementations, one per tier that has its own.
 std::span<const KernelRow<PowerQuantize>> power_quantizers();
-std::span<const KernelRow<Nvfp4Quantize>> nvfp4_quantizers();
 std::span<const KernelRow<LargestMagnitudes>> largest_magnitudes();
 std::span<const KernelRow<ScaledEncode>> scaled_encoders();
 std::span<const KernelRow<Unpack>> unpackers();
 std::span<const KernelRow<ProductUnpack>> product_unpackers();
+/// That of the tier; null where none is faster than the scaled recipe's.
+const KernelRow<Nvfp4Quantize>* nvfp4_quantizer(const IsaTier& tier);
 
 }  // namespace mx::kernels

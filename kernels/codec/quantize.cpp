@@ -37,23 +37,19 @@ struct Runner {
 
   void operator()(std::monostate /*by the model*/) const { quantize_by_model(job, workers); }
   void operator()(const ScaledRecipe& how) const { quantize_scaled(job, how, workers); }
-  template <class Plan>
-  void operator()(const Plan& plan) const {
-    quantize_blocks(job, plan, workers);
-  }
+  void operator()(const PowerPlan& plan) const { quantize_blocks(job, plan, workers); }
 };
 
 }  // namespace
 
 Quantizing::Quantizing(const Recipe& recipe, const Format& source, const TensorScale& tensor) {
   try_on_zeros(recipe, source, tensor);
-  auto way = std::make_shared<Way>(Way{recipe, &source, tensor, {}});
+  auto way = std::make_shared<Way>(Way{recipe, &source, tensor, {}, {}});
   if (const auto power = power_plan(recipe, source)) {
     way->plan = *power;
-  } else if (const auto nvfp4 = nvfp4_plan(recipe, source, tensor)) {
-    way->plan = *nvfp4;
   } else if (const auto scaled = scaled_recipe(way->recipe, source, tensor)) {
     way->plan = *scaled;
+    way->nvfp4 = nvfp4_plan(recipe, source, tensor);
   }
   way_ = std::move(way);
 }
@@ -72,7 +68,11 @@ void quantize_checked(std::span<const std::byte> elements, const Shape& shape, c
                         scale_bytes(format),
                         format.element->width == 4 ? std::size_t{4} : std::size_t{8}};
   if (job.tiles.is_padded()) std::ranges::fill(out.scales, std::uint8_t{0});
-  std::visit(Runner{job, workers}, way.plan);
+  if (way.nvfp4 && nvfp4_quantizer(*workers.tier) != nullptr) {
+    quantize_blocks(job, *way.nvfp4, workers);
+  } else {
+    std::visit(Runner{job, workers}, way.plan);
+  }
 }
 
 void quantize(const ElementBits& elements, const Shape& shape, const Recipe& recipe, const TensorScale& tensor, ScaleLayout layout,
@@ -89,7 +89,7 @@ std::string_view name_of(CodecWay way) {
 
 CodecWay quantize_way(const Recipe& recipe, const Format& source, const TensorScale& tensor) {
   if (!gives_codes(recipe)) return CodecWay::model;
-  if (power_plan(recipe, source) || nvfp4_plan(recipe, source, tensor)) return CodecWay::kernel;
+  if (power_plan(recipe, source) || (nvfp4_quantizer(isa_tier()) != nullptr && nvfp4_plan(recipe, source, tensor))) return CodecWay::kernel;
   const auto scaled = scaled_recipe(recipe, source, tensor);
   if (!scaled) return CodecWay::model;
   return std::holds_alternative<SteppedScale>(scaled->scale) ? CodecWay::thresholds : CodecWay::kernel;

@@ -68,7 +68,7 @@ void quantize_blocks(const QuantizeJob& job, const PowerPlan& recipe_plan, const
 }
 
 void quantize_blocks(const QuantizeJob& job, const Nvfp4Plan& plan, const Workers& workers) {
-  quantize_chunks(job, Planned<Nvfp4Plan>{plan, kernel_for(nvfp4_quantizers(), *workers.tier).run}, workers.threads);
+  quantize_chunks(job, Planned<Nvfp4Plan>{plan, nvfp4_quantizer(*workers.tier)->run}, workers.threads);
 }
 
 }  // namespace mx::kernels

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <variant>
 
@@ -18,7 +19,8 @@ struct Quantizing::Way {
   Recipe recipe;
   const Format* source;
   TensorScale tensor;
-  std::variant<std::monostate, PowerPlan, Nvfp4Plan, ScaledRecipe> plan;  ///< none: the model does it
+  std::variant<std::monostate, PowerPlan, ScaledRecipe> plan;  ///< none: the model does it
+  std::optional<Nvfp4Plan> nvfp4;                              ///< before the plan, on tiers that have a kernel for it
 };
 
 /// One call of quantize.

@@ -1,5 +1,6 @@
 // Which kernel runs on which tier.
 
+#include <algorithm>
 #include <array>
 
 #include "kernels/codec/plans.hpp"
@@ -14,11 +15,7 @@ constexpr std::array<KernelRow<PowerQuantize>, 3> kPowerQuantizers{{
     {"avx2", kAvx2Tier, power_quantize_avx2},
     {"avx512", kAvx2Tier | kAvx512, power_quantize_avx512},
 }};
-constexpr std::array<KernelRow<Nvfp4Quantize>, 3> kNvfp4Quantizers{{
-    {"portable", 0, nvfp4_quantize_portable},
-    {"avx2", kAvx2, nvfp4_quantize_avx2},
-    {"avx512", kAvx512, nvfp4_quantize_avx512},
-}};
+constexpr std::array<KernelRow<Nvfp4Quantize>, 1> kNvfp4Quantizers{{{"avx512", kAvx512, nvfp4_quantize_avx512}}};
 constexpr std::array<KernelRow<LargestMagnitudes>, 3> kLargestMagnitudes{{
     {"portable", 0, largest_magnitudes_portable},
     {"avx2", kAvx2Tier, largest_magnitudes_avx2},
@@ -40,9 +37,8 @@ constexpr std::array<KernelRow<ProductUnpack>, 3> kProductUnpackers{{
     {"avx512", kAvx512, product_unpack_avx512},
 }};
 #elif defined(__AARCH64EL__) && !defined(MXACT_PORTABLE)
-// NVFP4 has no row: its portable loops are vectors of this tier already, which every compiler for AArch64 may use.
 constexpr std::array<KernelRow<PowerQuantize>, 2> kPowerQuantizers{{{"portable", 0, power_quantize_portable}, {"neon", kNeon, power_quantize_neon}}};
-constexpr std::array<KernelRow<Nvfp4Quantize>, 1> kNvfp4Quantizers{{{"portable", 0, nvfp4_quantize_portable}}};
+constexpr std::array<KernelRow<Nvfp4Quantize>, 0> kNvfp4Quantizers{};
 constexpr std::array<KernelRow<LargestMagnitudes>, 2> kLargestMagnitudes{
     {{"portable", 0, largest_magnitudes_portable}, {"neon", kNeon, largest_magnitudes_neon}}};
 constexpr std::array<KernelRow<ScaledEncode>, 2> kScaledEncoders{{{"portable", 0, scaled_encode_portable}, {"neon", kNeon, scaled_encode_neon}}};
@@ -50,7 +46,7 @@ constexpr std::array<KernelRow<Unpack>, 2> kUnpackers{{{"portable", 0, unpack_po
 constexpr std::array<KernelRow<ProductUnpack>, 2> kProductUnpackers{{{"portable", 0, product_unpack_portable}, {"neon", kNeon, product_unpack_neon}}};
 #else
 constexpr std::array<KernelRow<PowerQuantize>, 1> kPowerQuantizers{{{"portable", 0, power_quantize_portable}}};
-constexpr std::array<KernelRow<Nvfp4Quantize>, 1> kNvfp4Quantizers{{{"portable", 0, nvfp4_quantize_portable}}};
+constexpr std::array<KernelRow<Nvfp4Quantize>, 0> kNvfp4Quantizers{};
 constexpr std::array<KernelRow<LargestMagnitudes>, 1> kLargestMagnitudes{{{"portable", 0, largest_magnitudes_portable}}};
 constexpr std::array<KernelRow<ScaledEncode>, 1> kScaledEncoders{{{"portable", 0, scaled_encode_portable}}};
 constexpr std::array<KernelRow<Unpack>, 1> kUnpackers{{{"portable", 0, unpack_portable}}};
@@ -60,7 +56,10 @@ constexpr std::array<KernelRow<ProductUnpack>, 1> kProductUnpackers{{{"portable"
 }  // namespace
 
 std::span<const KernelRow<PowerQuantize>> power_quantizers() { return kPowerQuantizers; }
-std::span<const KernelRow<Nvfp4Quantize>> nvfp4_quantizers() { return kNvfp4Quantizers; }
+const KernelRow<Nvfp4Quantize>* nvfp4_quantizer(const IsaTier& tier) {
+  const auto it = std::ranges::find_if(kNvfp4Quantizers, [&](const auto& row) { return (row.needs & ~tier.needs) == 0; });
+  return it == kNvfp4Quantizers.end() ? nullptr : &*it;
+}
 std::span<const KernelRow<LargestMagnitudes>> largest_magnitudes() { return kLargestMagnitudes; }
 std::span<const KernelRow<ScaledEncode>> scaled_encoders() { return kScaledEncoders; }
 std::span<const KernelRow<Unpack>> unpackers() { return kUnpackers; }
