@@ -1,32 +1,10 @@
-# Functions of package_test.sh and peers_test.sh: virtual environments of the build folder, and the wheel from a build's objects.
+# Functions of package_test.sh and peers_test.sh: the wheel from a build's objects.
 # They read source, build, python, compiler and mpi, which the scripts take as their first words; `work` is the folder of both.
 source=$1 build=$2 python=$3 compiler=$4 mpi=$5
 shift 5
 work=$build/python
 mkdir -p "$work"
-pip=(install --quiet --disable-pip-version-check)
-
-skip() { echo "SKIPPED: no $*"; exit 0; }
-# no_requirements WHAT: without a connection there is nothing to test with; whatever else pip says is wrong here.
-no_requirements() {
-  tail -n 20 "$work/pip.log"
-  if [[ -n ${PIP_NO_INDEX:-} ]] || grep -Eq 'Retry\(total=0,|Max retries exceeded' "$work/pip.log"; then skip "package index: pip does not get $1"; fi
-  echo "FAILED: pip does not install $1"
-  exit 1
-}
-
-# environment FOLDER REQUIREMENTS INSTALL: one virtual environment for this Python and these requirements, filled by the function INSTALL; a half-made one is made again.
-environment() {
-  local folder=$1 requirements=$2 install=$3 wanted
-  wanted=$("$python" -VV; cat "$requirements")
-  [[ $(cat "$folder/made-with" 2>/dev/null) != "$wanted" ]] || return 0
-  rm -rf "$folder/made-with" "$folder/venv"
-  mkdir -p "$folder"
-  "$python" -c 'import venv, ensurepip' 2>/dev/null || skip "tool: venv of $python"
-  "$python" -m venv "$folder/venv"
-  "$install"
-  echo "$wanted" > "$folder/made-with"
-}
+. "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
 
 build_requirements() { "$work/venv/bin/pip" "${pip[@]}" -r "$source/python/requirements.txt" > "$work/pip.log" 2>&1 || no_requirements python/requirements.txt; }
 

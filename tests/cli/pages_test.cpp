@@ -43,6 +43,8 @@ const std::vector<Small>& small_forms() {
       {"HACKING.md", "./harness run CHECKPOINT", "cd toy && ./harness run CHECKPOINT"},
       {"HACKING.md", "./harness laws my_laws.cpp",
        "cd toy && printf '#!/bin/sh\\n' > my_laws.cpp && chmod +x my_laws.cpp && ./harness laws my_laws.cpp"},
+      {"HACKING.md", "./harness docs ",
+       "cd toy && mkdir -p docs/site && printf '#!/bin/sh\\n' > docs/site/build.sh && chmod +x docs/site/build.sh && ./harness docs"},
       {"docs/embed.md", "cmake --preset release", "cd source && cmake --list-presets=configure | grep -F '\"release\"'"},
       {"docs/embed.md", "cmake --install build/release --prefix /opt/mxact  ", "cmake --install build/release --prefix $PWD/opt --component vectors"},
       {"docs/embed.md", "cmake --install build/release --prefix /opt/mxact --component tools",

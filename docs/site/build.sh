@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# Builds BUILD/site from README.md, HACKING.md, CHANGELOG.md and the pages of docs/ and of the recordings; a broken link or anchor is an error. Its last lines are figures of
+# the pages. BUILD/docs has a virtual environment with requirements.txt.
+# usage: build.sh SOURCE BUILD PYTHON
+set -euo pipefail
+source=$1 build=$2 python=$3
+. "$source/python/tests/environment.sh"
+work=$build/docs
+mkdir -p "$work"
+
+site_requirements() { "$work/venv/bin/pip" "${pip[@]}" --no-deps -r "$source/docs/site/requirements.txt" > "$work/pip.log" 2>&1 || no_requirements docs/site/requirements.txt; }
+environment "$work" "$source/docs/site/requirements.txt" site_requirements
+
+# A page keeps its place, so that links among pages hold.
+pages=$work/pages
+rm -rf "$pages"
+(cd "$source" && find README.md HACKING.md CHANGELOG.md docs findings golden/witness -name '*.md' -o -path 'docs/*' \( -name '*.svg' -o -name '*.json' \)) | while read -r file; do
+  mkdir -p "$pages/$(dirname "$file")"
+  cp "$source/$file" "$pages/$file"
+done
+MXACT_DOCS_SOURCE=$pages MXACT_DOCS_SITE=$build/site NO_MKDOCS_2_WARNING=1 "$work/venv/bin/mkdocs" build --strict -f "$source/docs/site/mkdocs.yml" > "$work/build.log" 2>&1 || { grep -v "^INFO" "$work/build.log"; exit 1; }
+
+cat "$source"/{README,HACKING,CHANGELOG}.md "$source"/docs/*.md | awk '{ words += NF; if (length > 120) wide++; if (length > 200) wider++ } END {
+  printf "%d words in README, HACKING, CHANGELOG and docs; %d lines over 120 columns, %d over 200\n", words, wide, wider }'
+echo "$(find "$build/site" -name '*.html' ! -name 404.html | wc -l) pages: $build/site/index.html"
