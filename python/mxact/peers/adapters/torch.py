@@ -68,7 +68,14 @@ PEER = Peer(
             "import torch\nprint(torch.tensor(-431.999999999568, dtype=torch.float64).to(torch.float8_e4m3fn).item())",
             "-448.0",
             "-416.0",
-        )
+        ),
+        Fault(
+            "IEEE 754 section 5.7.2: isFinite is false of a NaN",
+            "the NaN of E8M0 is finite",
+            "import torch\nprint(torch.isfinite(torch.tensor(255, dtype=torch.uint8).view(torch.float8_e8m0fnu)).item())",
+            "True",
+            "False",
+        ),
     ],
     _speed,
 )
