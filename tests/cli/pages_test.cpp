@@ -124,7 +124,7 @@ const std::vector<Small>& small_forms() {
 /// How many commands of each page are run as they stand, and how many in a small form. A line that the tests no longer see would be a promise that
 /// nobody keeps.
 const std::map<std::string, std::pair<int, int>> kCommands{
-    {"README.md", {4, 5}},        {"HACKING.md", {0, 4}},          {"docs/embed.md", {5, 7}},       {"docs/laws.md", {0, 2}},
+    {"README.md", {4, 5}},        {"HACKING.md", {0, 5}},          {"docs/embed.md", {5, 7}},       {"docs/laws.md", {0, 2}},
     {"docs/numerics.md", {0, 3}}, {"docs/performance.md", {0, 3}}, {"docs/portability.md", {0, 5}}, {"docs/proofs.md", {0, 9}},
     {"docs/python.md", {0, 10}},  {"docs/report.md", {4, 1}},      {"docs/scale.md", {1, 2}},       {"docs/vectors.md", {0, 4}},
     {"docs/walk.md", {0, 1}},     {"docs/fuzzing.md", {0, 2}},     {"docs/sanitizers.md", {0, 7}},  {"docs/trust.md", {1, 3}},
