@@ -91,7 +91,10 @@ ReadFiles read_files(const std::filesystem::path& path) {
   }
   files.quantization = files.config;
   const std::filesystem::path sidecar = files.file.parent_path() / kSidecar;
-  if (support::is_there(sidecar)) files.sidecar = support::read_model_json(sidecar);
+  if (!support::is_there(sidecar)) return files;
+  files.sidecar = support::read_model_json(sidecar);
+  if (!files.sidecar.is_object())
+    throw Error(ErrorCode::input, fmt::format("{} is {}, must be an object", kSidecar, files.sidecar.dump().substr(0, 40)), sidecar.string());
   return files;
 }
 

@@ -24,7 +24,7 @@ struct Choice {
 };
 
 /// Beside the fields of the setting.
-constexpr std::array<Choice, 7> kChoices{{
+constexpr std::array<Choice, 11> kChoices{{
     {"shape",
      "of a layer IxH or ExIxH (experts, intermediate, hidden), of a building block RxC or BxRxC (batch, rows, columns); or E=..,I=..,H=..; --tp "
      "divides a layer's I as the engine does"},
@@ -34,6 +34,10 @@ constexpr std::array<Choice, 7> kChoices{{
     {"format", "of the checkpoint: mxfp4, nvfp4, mxfp8, fp8_tensor, fp8_channel, fp8_block, int4, fp8_block_e8m0, fp8_pair"},
     {"unit-bits", "of a building block: bits of what it moves (default: its own, else 8)"},
     {"version", "of a building block's converter (default: the engine's)"},
+    {"dp", "of a model in the place of NAME: data parallel size (default 1)"},
+    {"all2all", "of a model: the exchange (default allgather_reducescatter)"},
+    {"moe-backend", "of a model: the backend that is asked for (default auto)"},
+    {"layer", "of a model: the kind of layers that this one belongs to (default: the first kind)"},
 }};
 
 /// The fields of a setting that have an option of their own: releases of libraries are --library's.
@@ -58,6 +62,7 @@ std::vector<verbs::KeyValue> LayoutOptions::fields() const {
   };
   for (const Choice& choice : kChoices) add(choice.key);
   for (const families::SettingKey* key : own_keys()) add(key->key);
+  if (expert_parallel) fields.push_back({"ep", "yes"});
   for (const std::string& library : libraries) fields.push_back({"library", library});
   for (const auto& [name, value] : variables_of(variables)) fields.push_back({"env", fmt::format("{}={}", name, value)});
   for (const std::string& word : sets) {
@@ -148,6 +153,7 @@ void add_layout_options(Verb verb, LayoutOptions& options) {
   std::size_t i = 0;
   for (const Choice& choice : kChoices) verb.add_option("--" + std::string(choice.key), options.values[i++], std::string(choice.meaning));
   for (const families::SettingKey* key : keys) add_setting_option(verb, *key, options.values[i++]);
+  verb.add_flag("--ep", options.expert_parallel, "of a model: ranks share its experts whole");
   add_library_option(verb, options.libraries);
   add_env_option(verb, options.variables);
   verb.add_option("--set", options.sets,

@@ -15,6 +15,7 @@ namespace mx::cli {
 /// Choices as typed: one entry per option, "" when it was not given, and those of --set.
 struct LayoutOptions {
   std::vector<std::string> values;
+  bool expert_parallel = false;
   std::vector<std::string> sets;
   std::vector<std::string> libraries;
   std::vector<std::string> variables;
@@ -50,7 +51,7 @@ void note_conversion(verbs::Document& document, std::string_view engine, const v
 /// Adds the option of one field of a setting; `value` is "" until it is given.
 Option add_setting_option(Verb verb, const families::SettingKey& key, std::string& value);
 
-/// Adds --shape, --tensor, --engine and all the others, --set and --json.
+/// Adds --shape, --tensor, --engine, those of a model, and all the others, --set and --json.
 void add_layout_options(Verb verb, LayoutOptions& options);
 /// Adds --deployment, which fields_of() reads.
 void add_layout_deployment(Verb verb, LayoutOptions& options);

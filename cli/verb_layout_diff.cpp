@@ -43,7 +43,7 @@ int diff(const Arguments& arguments) {
 void add_layout_diff(Verb layout, Action& action) {
   const Verb verb = layout.add_verb("diff", "where two layouts of one tensor part; ends with 1 when they do");
   const auto arguments = std::make_shared<Arguments>();
-  verb.add_option("A", arguments->a, "a backend or a building block, with choices of its own: TRITON,engine=2026-08").required();
+  verb.add_option("A", arguments->a, "a backend, a building block or a model, with choices of its own: TRITON,engine=2026-08").required();
   verb.add_option("B", arguments->b, "the other").required();
   verb.add_option("--first", arguments->most, "how many runs of differing addresses are shown (default 8)").check(whole_number_in(0, kMostShown));
   add_picture_option(verb, arguments->options.out, "writes both memories as a picture, FILE.svg, instead of the text");

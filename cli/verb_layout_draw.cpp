@@ -51,7 +51,7 @@ int draw(const Arguments& arguments) {
 void add_layout_draw(Verb layout, Action& action) {
   const Verb verb = layout.add_verb("draw", "an SVG picture of a layout: the tensor and memory, coloured by address");
   const auto arguments = std::make_shared<Arguments>();
-  verb.add_option("NAME", arguments->name, "a backend or a building block (mxact layout list)").required();
+  verb.add_option("NAME", arguments->name, "a backend or a building block (mxact layout list), or a model with --platform").required();
   verb.add_option("-o,--output", arguments->output, "the file to write; - for stdout").required();
   verb.add_option("--by", arguments->by, "logical: the tensor; memory: memory with its padding; both (default)");
   verb.add_option("--line", arguments->line, "addresses in a line of memory (default: about as the tensor's rows)")

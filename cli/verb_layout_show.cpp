@@ -31,7 +31,8 @@ int show_layout(const Arguments& arguments) {
 void add_layout_show(Verb layout, Action& action) {
   const Verb verb = layout.add_verb("show", "a layout: program, digits, formula, example, needs, source");
   const auto arguments = std::make_shared<Arguments>();
-  verb.add_option("NAME", arguments->name, "a backend or a building block (mxact layout list); without --shape what holds for every shape")
+  verb.add_option("NAME", arguments->name,
+                  "a backend or a building block (mxact layout list), or a model with --platform; without --shape what holds for every shape")
       .required();
   add_layout_options(verb, arguments->options);
   add_layout_deployment(verb, arguments->options);

@@ -35,7 +35,7 @@ int where(const Arguments& arguments) {
 void add_layout_where(Verb layout, Action& action) {
   const Verb verb = layout.add_verb("where", "where an element goes, or what an address holds");
   const auto arguments = std::make_shared<Arguments>();
-  verb.add_option("NAME", arguments->name, "a backend or a building block (mxact layout list)").required();
+  verb.add_option("NAME", arguments->name, "a backend or a building block (mxact layout list), or a model with --platform").required();
   verb.add_option("--coord", arguments->asked.coord,
                   "the element: E=0,half=up,I=3,K=17 or batch=0,rows=3,cols=2; axes not named are 0; of scales K=17 is the scale of that element");
   verb.add_option("--in", arguments->asked.memory, "memory in that layout, to read the element from: FILE of raw bytes, or FILE.safetensors:TENSOR");

@@ -11,12 +11,14 @@
 #include "checkpoint/checkpoint_conversion.hpp"
 #include "checkpoint/layer_packer.hpp"
 #include "checkpoint/layout_tags.hpp"
+#include "checkpoint/served_model.hpp"
 #include "kernels/relayout/tensor.hpp"
 #include "model/error.hpp"
 #include "model/families/carried.hpp"
 #include "model/families/convert.hpp"
 #include "model/families/setting_keys.hpp"
 #include "python/module/memory.hpp"
+#include "verbs/layout/model_query.hpp"
 #include "verbs/layout/ranks.hpp"
 #include "verbs/layout/where.hpp"
 #include "verbs/select/engine_notes.hpp"
@@ -102,6 +104,16 @@ PackedParts pack_checkpoint(const std::string& path, int layer, int rank, std::o
     packed = conversion.packer_of(group, place_of(conversion, layer)).collect();
   }
   return parts_of({row, layout::Role::w13_weight, packed.setting}, std::move(packed.tensors), packed.losses);
+}
+
+/// The backend that the engine chooses for a layer of a model, by its configuration. Of the fields it reads platform, tp and engine.
+std::string chosen_backend(const std::string& path, int layer, const Fields& fields) {
+  if (!checkpoint::is_model(path))
+    throw Error(ErrorCode::usage, "backend is missing, and there is no config.json by which the engine would choose one", path);
+  verbs::LayoutQuery query{path, {{"layer", std::to_string(layer)}}};
+  for (const auto& [key, value] : fields) query.fields.push_back({key, value});
+  const nb::gil_scoped_release unlocked;
+  return verbs::of_model(std::move(query)).name;
 }
 
 /// A tensor's dtype and shape in a checkpoint: experts, rows with gate and up in one axis, and bytes or numbers of a row.
@@ -212,6 +224,7 @@ void bind_layers(nb::module_& module) {
   module.def("pack", pack, nb::arg("backend"), nb::arg("fields"), nb::arg("tensors"), nb::arg("rank"));
   module.def("pack_checkpoint", pack_checkpoint, nb::arg("path"), nb::arg("layer"), nb::arg("rank"), nb::arg("layer_group").none(),
              nb::arg("backend"), nb::arg("fields"));
+  module.def("chosen_backend", chosen_backend, nb::arg("path"), nb::arg("layer"), nb::arg("fields"));
   module.def("layer_form", layer_form, nb::arg("backend"), nb::arg("fields"));
   module.def("plain_form", plain_form, nb::arg("format"), nb::arg("order"), nb::arg("extents"), nb::arg("bias"));
   module.def("conversion_notes", conversion_notes, nb::arg("spec"), nb::arg("engine"));

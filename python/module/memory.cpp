@@ -7,13 +7,14 @@
 #include <variant>
 
 #include "model/error.hpp"
+#include "verbs/layout/model_query.hpp"
 
 namespace mx::python {
 
 verbs::LayoutQuery query_of(const std::string& name, const Fields& fields) {
   verbs::LayoutQuery query{name, {}};
   for (const auto& [key, value] : fields) query.fields.push_back({key, value});
-  return query;
+  return verbs::of_model(std::move(query));
 }
 
 verbs::BackendChoice backend_choice(const verbs::LayoutQuery& query) {

@@ -5,6 +5,7 @@
 #include <nanobind/stl/tuple.h>
 
 #include <algorithm>
+#include <array>
 #include <tuple>
 
 #include "model/audit/deployment_text.hpp"
@@ -31,15 +32,26 @@ constexpr std::int64_t kMostRanks = 4096;
 
 deployment::Engine engine_of(const std::optional<std::string>& name) { return name ? deployment::engine_named(*name) : deployment::kDefaultEngine; }
 
+/// What is asked: the choice, the choice that breaks no need, or what the choice breaks.
+enum class Question : std::uint8_t { choice, strict, broken };
+constexpr std::array<std::string_view, 3> kQuestions{"choice", "strict", "broken"};
+Question question_named(const std::string& name) {
+  const auto* const found = std::ranges::find(kQuestions, name);
+  if (found == kQuestions.end()) throw Error(ErrorCode::usage, unknown_name("question", name, kQuestions));
+  return static_cast<Question>(found - kQuestions.begin());
+}
+
 /// What `read` reads, asked without the lock of the interpreter.
 template <class Read>
-nb::dict answer_of(const Read& read, const std::optional<std::string>& engine, bool strict) {
+nb::dict answer_of(const Read& read, const std::optional<std::string>& engine, const std::string& question) {
+  const Question asked = question_named(question);
   Json answer;
   {
     const nb::gil_scoped_release unlocked;
     DeploymentFile file = read();
     if (engine) file.release = deployment::release_named(*engine);
-    answer = verbs::answer_json(file, verbs::ask(file, strict), strict);
+    answer = asked == Question::broken ? verbs::body_json(verbs::deployment_audit_document(file))
+                                       : verbs::answer_json(file, verbs::ask(file, asked == Question::strict), asked == Question::strict);
   }
   return nb::borrow<nb::dict>(to_python(answer));
 }
@@ -76,12 +88,15 @@ verbs::AskedFor asked_for(const nb::dict& given, const std::optional<std::string
 
 /// An INFO file, or a model's directory or configuration.
 nb::dict select_path(const std::string& path, const nb::dict& given, const std::optional<std::string>& engine, const std::string& oracle,
-                     bool strict) {
+                     const std::string& question) {
   const verbs::AskedFor asked = asked_for(given, engine, oracle);
+  const Question what = question_named(question);
   Json answer;
   {
     const nb::gil_scoped_release unlocked;
-    answer = verbs::body_json(verbs::select_document(verbs::asked_about(path, asked), strict, false));
+    const verbs::Asked about = verbs::asked_about(path, asked);
+    answer =
+        verbs::body_json(what == Question::broken ? verbs::audit_document_of(about) : verbs::select_document(about, what == Question::strict, false));
   }
   return nb::borrow<nb::dict>(to_python(answer));
 }
@@ -92,13 +107,13 @@ nb::dict infos(const std::string& path, const nb::dict& given, const std::option
   return nb::borrow<nb::dict>(to_python(verbs::body_json(verbs::info_document(verbs::asked_about(path, asked)))));
 }
 
-nb::dict select_text(const std::string& text, const std::optional<std::string>& engine, const std::string& oracle, bool strict) {
-  return answer_of([&] { return support::parse_deployment_file(text, "deployment", oracle, engine_of(engine)); }, engine, strict);
+nb::dict select_text(const std::string& text, const std::optional<std::string>& engine, const std::string& oracle, const std::string& question) {
+  return answer_of([&] { return support::parse_deployment_file(text, "deployment", oracle, engine_of(engine)); }, engine, question);
 }
 
-nb::dict select_dict(const nb::dict& deployment, const std::optional<std::string>& engine, const std::string& oracle, bool strict) {
+nb::dict select_dict(const nb::dict& deployment, const std::optional<std::string>& engine, const std::string& oracle, const std::string& question) {
   const Json object = to_json(deployment, "deployment");
-  return answer_of([&] { return support::deployment_file_of(object, "deployment", oracle, engine_of(engine)); }, engine, strict);
+  return answer_of([&] { return support::deployment_file_of(object, "deployment", oracle, engine_of(engine)); }, engine, question);
 }
 
 /// The names that a deployment is made of; of the oracle's own, "oracles" has the names of `backend` for each.
@@ -153,10 +168,10 @@ void bind_select(nb::module_& module) {
   module.def("deployment_words", deployment_words, nb::arg("engine").none());
   module.def("deployment_line", deployment_line, nb::arg("deployment"), nb::arg("engine").none(), nb::arg("oracle"));
   module.def("broken_need", broken_need, nb::arg("deployment"), nb::arg("engine").none(), nb::arg("oracle"), nb::arg("backend"));
-  module.def("select_path", select_path, nb::arg("path"), nb::arg("given"), nb::arg("engine").none(), nb::arg("oracle"), nb::arg("strict"));
+  module.def("select_path", select_path, nb::arg("path"), nb::arg("given"), nb::arg("engine").none(), nb::arg("oracle"), nb::arg("question"));
   module.def("infos", infos, nb::arg("path"), nb::arg("given"), nb::arg("engine").none());
-  module.def("select_text", select_text, nb::arg("text"), nb::arg("engine").none(), nb::arg("oracle"), nb::arg("strict"));
-  module.def("select_dict", select_dict, nb::arg("deployment"), nb::arg("engine").none(), nb::arg("oracle"), nb::arg("strict"));
+  module.def("select_text", select_text, nb::arg("text"), nb::arg("engine").none(), nb::arg("oracle"), nb::arg("question"));
+  module.def("select_dict", select_dict, nb::arg("deployment"), nb::arg("engine").none(), nb::arg("oracle"), nb::arg("question"));
 }
 
 }  // namespace mx::python

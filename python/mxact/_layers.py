@@ -107,7 +107,7 @@ def _sizes(shapes: Mapping[str, tuple[int, ...]], gated: bool) -> str:
 def pack(
     source: object,
     /,
-    backend: str,
+    backend: str | None = None,
     engine: str | None = None,
     platform: str | None = None,
     format: str | None = None,
@@ -124,7 +124,8 @@ def pack(
     [E, I, ...] with not_gated=True; w2_weight [E, H, bytes of a row]; elements of 4 bits two in a byte, the even one low, or in ml_dtypes' float4_e2m1fn
     one in each; w13_weight_scale and w2_weight_scale; of some formats w13_global_scale and w2_global_scale; both biases or none. More axes behind the
     rows, as gpt-oss has them, are taken as one. Bytes are what counts: uint8, ml_dtypes' dtypes, bfloat16, float32.
-    backend: a name of mxact.backends(). engine: a version of mxact.engines() that has its conversions. platform: "sm100", "gfx950", ...; the default is
+    backend: a name of mxact.backends(); of a model's directory also None, the backend that the engine chooses for that layer by its configuration, on
+    `platform` with tp= ranks. engine: a version of mxact.engines() that has its conversions. platform: "sm100", "gfx950", ...; the default is
     the program's. format: mxfp4, nvfp4, mxfp8, fp8_tensor, fp8_channel, fp8_block, int4, fp8_block_e8m0 or fp8_pair, needed where the backend converts several. order: "gpt_oss"
     (gate and up by turns) or "standard" (gate before up). parameters: the other choices of `mxact layout where`, with _ for -: padded="128x256",
     tp=2, not_gated=True, num_warps=4, ... With tp, `rank` says which part of the layer is packed, cut as the engine's loader cuts it. A checkpoint says
@@ -140,6 +141,8 @@ def pack(
         raise Error("layer and layer_group choose from a checkpoint, whose path was not given", place="layer")
     if not isinstance(source, Mapping):
         raise Error(f"source is of type {type(source).__name__}, must be a mapping of names to arrays or a checkpoint's path", place="source")
+    if backend is None:
+        raise Error("backend is missing: arrays have no configuration by which the engine would choose one", place="backend")
     choices = {"engine": engine, "platform": platform, "format": format, "source_order": order, **parameters}
     if parameters.get("tp") not in (None, 1, "1") and rank is None:
         raise Error(f"rank is missing: which of the {parameters['tp']} ranks is packed", place="rank")
@@ -159,7 +162,7 @@ def pack_arrays(source: Mapping[object, object], backend: str, choices: Mapping[
 
 
 def _pack_checkpoint(
-    path: str | os.PathLike[str], backend: str, layer: int | None, rank: int | None, layer_group: int | None, choices: dict[str, object]
+    path: str | os.PathLike[str], backend: str | None, layer: int | None, rank: int | None, layer_group: int | None, choices: dict[str, object]
 ) -> Packed:
     for name in ("format", "order", "padded", "source_order", "not_gated", "has_bias", "largest_scale_byte", "before_swizzle"):
         if choices.get(name) is not None:
@@ -176,6 +179,8 @@ def _pack_checkpoint(
     if number is not None and number < 1:
         raise Error(f"layer_group is {number}: layer groups are counted from 1", place="layer_group")
     which = (integer("layer", layer), integer("rank", rank or 0), number)
+    if backend is None:
+        backend = plainly(_core.chosen_backend, where, integer("layer", layer), fields)
     spec, made, losses = plainly(_core.pack_checkpoint, where, *which, word("backend", backend), fields)
     return Packed(_arrays(made), tuple(Loss(*loss) for loss in losses), spec, _notes(spec, choices["engine"]))
 

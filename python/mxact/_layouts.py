@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -148,16 +149,24 @@ def _shape_text(shape: object) -> str:
     return word("shape", shape)
 
 
-def layout(name: str, shape: object, engine: str | None = None, **parameters: object) -> Layout:
-    """A layout of mxact.layouts(), or that of one tensor of a backend, in one shape.
+def layout(name: str | os.PathLike[str], shape: object = None, engine: str | None = None, **parameters: object) -> Layout:
+    """A layout of mxact.layouts(), or that of one tensor of a backend, in one shape; or of a model's layer, by its directory or configuration.
 
-    name: a building block or a backend. shape: of a building block (rows, columns) or (batch, rows, columns) in elements; of a backend (I, H) or
+    name: a building block, a backend or a model. shape: of a building block (rows, columns) or (batch, rows, columns) in elements; of a backend (I, H) or
     (E, I, H): experts, intermediate and hidden size of the whole layer, which tp= divides as the engine does (rank_shape= in its place is of one rank); or text ("128x64"), or a dict by names ({"E": 8, "I": 256, "H": 128}).
     engine: a version of mxact.engines(), for backends. parameters: every other choice of `mxact layout where`, with _ for -: tensor="w13_weight" (which a
     backend needs), format=, source_order=, platform=, padded="128x256", tp=2, unit_bits=, num_warps=, ...
-    Returns Layout. Raises mxact.Error: unknown names and choices, a shape that the converter refuses (the sentence has the next that it takes).
+    A model, mxact.layout("MODEL", platform="B200", tp=8, tensor="w2_weight"), has the backend that the engine chooses there and its own shape; platform=
+    is needed, tp=, dp=, ep=, all2all=, moe_backend=, env={"NAME": value} are as of mxact.select(), layer= says which kind of its layers.
+    Returns Layout. Raises mxact.Error: unknown names and choices, a shape that the converter refuses (the sentence has the next that it takes), a model
+    that select() refuses or that the engine does.
     Source: the row; `mxact layout show NAME` prints it.
     """
+    variables = parameters.pop("env", None)
     choices = {"engine": engine, **parameters}
-    fields = [(key.replace("_", "-"), text_of(key, value)) for key, value in choices.items() if value is not None]
-    return Layout(plainly(_core.Layout, word("name", name), [("shape", _shape_text(shape)), *fields]))
+    fields = [] if shape is None else [("shape", _shape_text(shape))]
+    fields += [(key.replace("_", "-"), text_of(key, value)) for key, value in choices.items() if value is not None]
+    if variables is not None:
+        texts = [f"{key}={value}" for key, value in variables.items()] if isinstance(variables, Mapping) else [word("env", variables)]
+        fields += [("env", text) for text in texts]
+    return Layout(plainly(_core.Layout, word("name", os.fspath(name) if isinstance(name, os.PathLike) else name), fields))

@@ -42,19 +42,8 @@ def select(
     (which is an answer, not an error), "failure", "trace". Sizes are elements.
     Raises mxact.Error: "input" for what breaks the rules of deployment files, in a dict as in a file; "usage" or "unsupported" for unknown names.
     """
-    asked, name, is_strict = optional_word("engine", engine), optional_word("oracle", oracle) or "", flag("strict", strict)
-    if isinstance(deployment, Mapping):
-        return _core.select_dict(_plain(deployment), asked, name, is_strict)
-    if isinstance(deployment, os.PathLike):
-        deployment = os.fspath(deployment)
-    elif isinstance(deployment, str) and any(sign in deployment for sign in "\n{"):
-        return _core.select_text(word("deployment", deployment), asked, name, is_strict)
-    if isinstance(deployment, str) and "\0" in deployment:
-        raise Error("deployment has a zero byte", place="deployment")
-    if not isinstance(deployment, str):
-        raise Error(f"deployment is of type {type(deployment).__name__}, must be a path, text or a dict", place="deployment")
     given = _given(platform, tp, dp, ep, env, all2all, moe_backend)
-    return _core.select_path(word("deployment", deployment), given, asked, name, is_strict)
+    return _answer(deployment, given, engine, oracle, "strict" if flag("strict", strict) else "choice")
 
 
 def infos(
@@ -90,14 +79,51 @@ def needs(engine: str | None = None, oracle: str | None = None) -> dict[str, Any
     return _core.needs(optional_word("engine", engine), optional_word("oracle", oracle))
 
 
-def audit(engine: str | None = None, oracle: str | None = None) -> dict[str, Any]:
-    """Every place where the engine's choice breaks a need of the kernel that it chose, each with its smallest deployment.
+def audit(
+    deployment: object = None,
+    engine: str | None = None,
+    oracle: str | None = None,
+    *,
+    platform: str | None = None,
+    tp: int | None = None,
+    dp: int | None = None,
+    ep: bool = False,
+    env: Mapping[str, object] | None = None,
+    all2all: str | None = None,
+    moe_backend: str | None = None,
+) -> dict[str, Any]:
+    """Where the engine's choices break a need of the kernel that they take: of a deployment, or of all that the audit tries.
 
-    engine, oracle: as of needs(). Takes seconds for all oracles.
-    Returns what `mxact audit --json` prints behind its head: "findings", and in "differences" where they are not those of the ledger.
-    Raises mxact.Error: as needs().
+    deployment, and what stands behind it: as of select(), a model among them: mxact.audit("MODEL", platform="B200", tp=8). Without it every place where a
+    choice breaks a need, each with its smallest deployment; engine, oracle: as of needs(). That takes seconds for all oracles.
+    Returns what `mxact audit --json` prints behind its head: "findings", and in "differences" where they are not those of the ledger; of a deployment
+    what select() returns, with "broken". Raises mxact.Error: as select() and needs() do.
     """
+    given = _given(platform, tp, dp, ep, env, all2all, moe_backend)
+    if deployment is not None:
+        return _answer(deployment, given, engine, oracle, "broken")
+    if given:
+        raise Error(f"{next(iter(given))} is for one deployment, which is not given", place=next(iter(given)))
     return _core.audit(optional_word("engine", engine), optional_word("oracle", oracle))
+
+
+def _answer(deployment: object, given: dict[str, Any], engine: object, oracle: object, question: str) -> dict[str, Any]:
+    """What is asked of a path, a text or a dict."""
+    asked, name = optional_word("engine", engine), optional_word("oracle", oracle) or ""
+    is_text = isinstance(deployment, str) and any(sign in deployment for sign in "\n{")
+    if given and (is_text or isinstance(deployment, Mapping)):
+        raise Error(f"{next(iter(given))} is for a model's directory or configuration: a deployment says it itself", place=next(iter(given)))
+    if isinstance(deployment, Mapping):
+        return _core.select_dict(_plain(deployment), asked, name, question)
+    if isinstance(deployment, os.PathLike):
+        deployment = os.fspath(deployment)
+    elif is_text:
+        return _core.select_text(word("deployment", deployment), asked, name, question)
+    if isinstance(deployment, str) and "\0" in deployment:
+        raise Error("deployment has a zero byte", place="deployment")
+    if not isinstance(deployment, str):
+        raise Error(f"deployment is of type {type(deployment).__name__}, must be a path, text or a dict", place="deployment")
+    return _core.select_path(word("deployment", deployment), given, asked, name, question)
 
 
 def _given(

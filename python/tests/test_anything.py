@@ -63,7 +63,7 @@ CALLS: dict[Any, dict[str, Any]] = {
     mxact.select: {"deployment": {"platform": "SM100", "layer": {"experts": 8, "top_k": 2, "hidden": 256, "intermediate": 256}}, "engine": None, "oracle": None, "strict": False, "platform": None, "tp": None, "dp": None, "ep": False, "env": None, "all2all": None, "moe_backend": None},
     mxact.infos: {"model": str(SOURCE / "golden/words/gpt-oss-120b"), "engine": None, "platform": "SM100", "tp": None, "dp": None, "ep": False, "env": None, "all2all": None, "moe_backend": None},
     mxact.needs: {"engine": "vllm@2026-05", "oracle": "w4a8"},
-    mxact.audit: {"engine": "vllm@2026-05", "oracle": "w4a8"},
+    mxact.audit: {"deployment": {"platform": "SM90", "layer": {"experts": 8, "top_k": 2, "hidden": 256, "intermediate": 256}}, "engine": "vllm@2026-05", "oracle": "w4a8", "platform": None, "tp": None, "dp": None, "ep": False, "env": None, "all2all": None, "moe_backend": None},
     mxact.backends: {"engine": None},
     mxact.threads: {"n": None},
     LAYOUT.where: {"rows": 1, "cols": 2},

@@ -164,6 +164,48 @@ def test_a_model_is_a_deployment() -> None:
         assert sentence in str(refused.value)
 
 
+def test_a_model_is_audited_laid_out_and_packed() -> None:
+    model = SOURCE / "golden/words/gpt-oss-120b"
+    words = ["--platform", "B200", "--tp", "2", "--dp", "4", "--ep"]
+    assert mxact.audit(model, platform="B200", tp=2, dp=4, ep=True) == without_head(program("audit", str(model), *words, status=1))
+    info = next(iter(mxact.infos(model, platform="B200", tp=2, dp=4, ep=True).values())) + "\n"
+    of_kind = mxact.audit(model, platform="B200", tp=2, dp=4, ep=True)["kinds"][0]
+    assert mxact.audit(info) == {key: value for key, value in of_kind.items() if key not in ("layers", "deployment", "info")}
+    for given in ({"tp": 8}, {"tp": 8, "ep": True}, {"tp": 4, "dp": 2, "layer": 35}, {"env": {"VLLM_MXFP4_USE_MARLIN": 1}, "engine": "2026-05"}):
+        found = mxact.layout(model, platform="B200", tensor="w2_weight", **given)  # type: ignore[arg-type]
+        options: list[str] = []
+        for name, value in given.items():
+            named = [f"{key}={one}" for key, one in value.items()] if isinstance(value, dict) else [] if value is True else [str(value)]
+            options += [f"--{name}", *named]
+        asked = program("layout", "where", str(model), "--platform", "B200", "--tensor", "w2_weight", "--coord", "E=1,N=5,K=70", *options)
+        assert found.name == asked["layout"]
+        assert found.where(E=1, N=5, K=70) == asked["places"][0]["address"]
+    assert ",rank-shape=128x384x2880," in mxact.layout(model, platform="B200", tp=8).name
+    assert ",shape=16x2880x2880," in mxact.layout(str(model / "config.json"), platform="B200", tp=8, ep=True).name
+    tiny = SOURCE / "golden/witness/checkpoints/tiny-gpt-oss"
+    choice = mxact.select(tiny, platform="H100")["kinds"][0]["choice"]["backend"]
+    packed = mxact.pack(tiny, layer=1, platform="H100")
+    assert packed.spec.startswith(choice)
+    named = mxact.pack(tiny, choice, layer=1, platform="H100")
+    assert all(np.array_equal(packed[name], named[name]) for name in named.tensors)
+    for call, sentence in [
+        (lambda: mxact.audit(model), "--platform is missing"),
+        (lambda: mxact.audit(platform="B200"), "platform is for one deployment, which is not given"),
+        (lambda: mxact.audit({"platform": "SM100"}, tp=2), "tp is for a model's directory or configuration"),
+        (lambda: mxact.layout(model), "platform is missing"),
+        (lambda: mxact.layout(model, platform="B200", ep="perhaps"), "ep is 'perhaps', must be yes or no"),
+        (lambda: mxact.layout(model, platform="B200", layer=36), "layer 36 has no experts: layers 0-35 have"),
+        (lambda: mxact.layout("MARLIN", "64x64", ep=True), "ep is for a model's directory or configuration"),
+        (lambda: mxact.layout("sf_128x4", "128x4", dp=2), "dp is for a model's directory or configuration"),
+        (lambda: mxact.pack(tiny, layer=0), "platform is missing"),
+        (lambda: mxact.pack({}, platform="B200"), "backend is missing: arrays have no configuration"),
+        (lambda: mxact.pack(tiny / "model-00001-of-00002.safetensors", layer=0), "no config.json by which the engine would choose one"),
+    ]:
+        with pytest.raises(mxact.Error) as refused:
+            call()
+        assert sentence in str(refused.value)
+
+
 def test_a_dict_is_a_file() -> None:
     layer = {"experts": 128, "top_k": 4, "hidden": 2880, "intermediate": 2880}
     deployment = {"platform": "SM100", "layer": layer, "parallel": {"tp": np.int64(2)}, "env": {"VLLM_MXFP4_USE_MARLIN": 1}, "backend": "auto"}

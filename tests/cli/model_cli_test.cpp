@@ -64,9 +64,21 @@ TEST_CASE("every verb that takes a deployment takes a model's directory") {
 TEST_CASE("a model is laid out as the INFO file that stands for it") {
   const ScratchDirectory scratch;
   const std::string info = quoted(scratch.path() / "written.info");
-  for (const char* const name : {"gpt-oss-120b", "deepseek-r1", "qwen3-235b-nvfp4-sidecar", "minimax-m2.5"}) {
-    INFO(name);
-    const std::string where = " --tensor w2_weight --coord E=1,N=5,K=70", asked = model(name) + " --platform B200 --tp 4";
+  struct Row {
+    const char* name;
+    std::string sizes;
+  };
+  const Row rows[] = {{"gpt-oss-120b", " --tp 4"},
+                      {"gpt-oss-120b", " --tp 4 --ep"},
+                      {"gpt-oss-120b", " --tp 2 --dp 4"},
+                      {"deepseek-r1", " --tp 4"},
+                      {"deepseek-r1", " --dp 8 --ep --layer 60"},
+                      {"qwen3-235b-nvfp4-sidecar", " --tp 4"},
+                      {"qwen3-30b-a3b-fp8", " --tp 4 --ep"},
+                      {"minimax-m2.5", " --tp 4"}};
+  for (const auto& [name, sizes] : rows) {
+    INFO(name << sizes);
+    const std::string where = " --tensor w2_weight --coord E=1,N=5,K=70", asked = model(name) + " --platform B200" + sizes;
     const mx::support::Json chosen = run_json("select " + asked);
     const std::string backend = chosen["kinds"][0]["choice"]["backend"].get<std::string>();
     const Run written = run_mxact("select " + asked + " --write-info");
@@ -92,6 +104,10 @@ TEST_CASE("a model without a platform, an INFO file with one, and a layer that h
                       {"select " + model("deepseek-r1") + " --platform H200 --layer 0", 2, "layer 0 has no experts: layers 3-60 have"},
                       {"select " + model("gpt-oss-120b") + " --platform B200 --tp 0", 2, "--tp"},
                       {"select " + model("qwen3-8b-dense") + " --platform B200", 4, "no experts"},
+                      {"layout show TRITON --ep --shape 64x64", 2, "ep is for a model's directory or configuration"},
+                      {"layout where " + model("gpt-oss-120b") + " --platform B200 --layer 36 --coord E=0", 2, "layers 0-35 have"},
+                      {"layout show " + model("gpt-oss-120b") + " --platform B200 --dp 0", 2, "dp"},
+                      {"layout show " + model("gpt-oss-120b") + " --dp 2", 2, "platform is missing"},
                       {"convert " + model("gpt-oss-120b") + " --platform sm100 -o /no/such", 3, ""}};
   for (const Row& row : rows) {
     const Run run = run_mxact(row.command);
@@ -99,6 +115,19 @@ TEST_CASE("a model without a platform, an INFO file with one, and a layer that h
     CHECK(run.status == row.status);
     CHECK(says(run, row.says));
   }
+}
+
+TEST_CASE("a placement that a model refuses is a cell that says so, in tables and in pictures") {
+  const ScratchDirectory scratch;
+  const std::filesystem::path file = scratch.path() / "heads.json";
+  std::ofstream(file) << R"({"architectures": ["Qwen2MoeForCausalLM"], "model_type": "qwen2_moe", "num_attention_heads": 28, "hidden_size": 3584})";
+  const std::string asked = "matrix " + quoted(file) + " --platform B200 --parallel tp4 --parallel tp8";
+  const Run run = run_mxact(asked);
+  INFO(run.out << run.err);
+  CHECK(run.status == 0);
+  CHECK(says(run, "model    the model's sizes cannot be spread so, or its class raises"));
+  CHECK(run_mxact(asked + " -o " + quoted(scratch.path() / "heads.svg")).status == 0);
+  CHECK(run_json(asked)["sections"][0]["deployments"][1]["refusal"].text().find("28, which 8 tensor parallel ranks") != std::string::npos);
 }
 
 TEST_CASE("verify says which variable would give more cells, and why there are none") {

@@ -6,6 +6,7 @@
 #include "checkpoint/converted.hpp"
 #include "checkpoint/job_plan.hpp"
 #include "checkpoint/jobs.hpp"
+#include "checkpoint/served_model.hpp"
 #include "golden/vectors/checker.hpp"
 #include "golden/vectors/families.hpp"
 #include "golden/vectors/files/coverage_file.hpp"
@@ -206,6 +207,15 @@ void add_checkpoints(std::vector<Reader>& readers) {
 
 // Deployments.
 
+/// The configuration of a model, without weights.
+std::function<void(const fs::path&)> from_words(const std::string& model, const std::string& file) {
+  return [=](const fs::path& folder) {
+    fs::create_directories(folder / "served");
+    for (const std::string& one : {std::string("config.json"), file})
+      write_bytes(folder / "served" / one, read_bytes(fs::path(MXACT_SOURCE_DIR) / "golden" / "words" / model / one));
+  };
+}
+
 void add_deployments(std::vector<Reader>& readers) {
   const auto read = [](const fs::path& folder) {
     support::load_deployment_file(folder / "deployment.info");
@@ -214,6 +224,13 @@ void add_deployments(std::vector<Reader>& readers) {
   for (const char* name : {"deepseek-v3-h200", "sim-b200-dp2"})
     readers.push_back({std::string("deployment ") + name, "deployment.info", from_seed("deployment.info", std::string("deployment/") + name), read,
                        bad_info, false, "select '{}/deployment.info'"});
+  // Models that are served: their kinds of layers, nested fields, a scheme in a file of its own.
+  const auto served = [](const fs::path& folder) { return !checkpoint::served_model(folder / "served", {.platform = "SM100"}).kinds.empty(); };
+  for (const char* name : {"gpt-oss-120b", "kimi-k2.5"})
+    readers.push_back({std::string("served model ") + name, "served/config.json", from_words(name, "config.json"), served, bad_json, false,
+                       "select '{}/served' --platform SM100"});
+  readers.push_back({"served model's hf_quant_config.json", "served/hf_quant_config.json",
+                     from_words("qwen3-235b-nvfp4-sidecar", "hf_quant_config.json"), served, bad_json, false, "audit '{}/served' --platform SM100"});
   readers.push_back(
       {"contract", "sums.contract",
        [](const fs::path& folder) { write_bytes(folder / "sums.contract", "# of our own\nhopper-bf16\nalign=24  # one bit less\nkeep=23\n"); },

@@ -62,7 +62,7 @@ struct Matrix {
   std::vector<const deployment::PlatformPreset*> platforms;
   std::vector<const Spread*> spreads;
   std::vector<MatrixSection> sections;
-  std::shared_ptr<const ServedRows> served = {};  ///< what sections of a served model point to
+  std::shared_ptr<ServedRows> served = {};  ///< what sections of a served model point to
 
   std::size_t deployments() const { return sections.size() * platforms.size() * spreads.size(); }
   const MatrixAnswer& answer(const MatrixSection& section, std::size_t spread, std::size_t platform) const {

@@ -71,6 +71,7 @@ Document begun(const Matrix& matrix, const std::map<std::string, std::string>& e
   names("platforms", matrix.platforms);
   names("parallel", matrix.spreads);
   document.value("env", env);
+  if (matrix.served) document.value("served", matrix.sections.front().model->source);
   Counts all;
   for (const MatrixSection& section : matrix.sections) all += count(section);
   document.value("counts", counts_json(all));

@@ -70,6 +70,7 @@ constexpr std::array kReasons = {
     ReasonRow{"exc:ValueError", "raises", "the check raises ValueError"},
     ReasonRow{"exc:KeyError", "raises", "the check raises KeyError"},
     ReasonRow{"raises", "raises", "the engine chooses it, and then raises an exception"},
+    ReasonRow{"model", "model", "the model's sizes cannot be spread so, or its class raises"},
     ReasonRow{"", "-", "no kernel class"},
 };
 

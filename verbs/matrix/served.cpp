@@ -3,22 +3,15 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <deque>
 #include <filesystem>
+#include <memory>
 #include <string>
+#include <string_view>
 
 #include "checkpoint/served_model.hpp"
 #include "model/error.hpp"
 
 namespace mx::verbs {
-
-struct ServedRows {
-  std::deque<std::string> words;  ///< what views of the rows point to
-  std::deque<deployment::Model> models;
-  std::deque<deployment::Scheme> schemes;
-
-  std::string_view keep(std::string word) { return words.emplace_back(std::move(word)); }
-};
 
 namespace {
 
@@ -30,27 +23,11 @@ checkpoint::ServingRequest placed(const MatrixRequest& request, const deployment
   return {.platform = std::string(platform.name), .parallel = parallel, .env = request.env, .engine = request.engine};
 }
 
-void add_section(Matrix& matrix, ServedRows& rows, const ServedModel& model, const ServedKind& kind) {
+void add_section(Matrix& matrix, const ServedModel& model, const ServedKind& kind) {
   std::filesystem::path directory = model.file.parent_path();
   if (directory.filename().empty()) directory = std::filesystem::current_path();
-  const std::string name = fmt::format("{}, layers {}", directory.filename().string(), engine::numbers_text(kind.layers));
-  const deployment::LayerConfig& layer = kind.deployment.layer;
-  rows.models.push_back({.name = rows.keep(name),
-                         .experts = layer.num_experts,
-                         .top_k = layer.experts_per_token,
-                         .hidden = layer.hidden,
-                         .intermediate = layer.intermediate_per_partition,
-                         .activation = rows.keep(layer.activation),
-                         .routing = rows.keep(layer.routing_method),
-                         .source = rows.keep(model.file.string())});
-  rows.schemes.push_back({.name = rows.keep(kind.oracle),
-                          .oracle = rows.keep(kind.oracle),
-                          .weight_key = rows.keep(kind.deployment.weight_key),
-                          .activation_key = rows.keep(kind.deployment.activation_key),
-                          .allow_vllm_cutlass = kind.deployment.allow_vllm_cutlass,
-                          .title = rows.keep(fmt::format("{} weights, {} activations", kind.deployment.weight_key, kind.deployment.activation_key)),
-                          .source = rows.keep(model.file.string())});
-  matrix.sections.push_back({&rows.models.back(), &rows.schemes.back(), &engine::tables_of(matrix.engine, kind.oracle), {}, {}});
+  const std::string name = fmt::format("{}, layers {}", directory.filename().string(), engine::numbers_text(kind.layers)), file = model.file.string();
+  add_served(matrix, {name, file, kind.oracle, kind.deployment.weight_key, kind.deployment.activation_key});
 }
 
 MatrixAnswer refused(const engine::OracleTables& tables, const std::string& why) {
@@ -67,10 +44,26 @@ const ServedKind& kind_with(const ServedModel& model, int layer) {
 
 }  // namespace
 
+MatrixSection& add_served(Matrix& matrix, const ServedWords& words) {
+  if (!matrix.served) matrix.served = std::make_shared<ServedRows>();
+  ServedRows& rows = *matrix.served;
+  const auto keep = [&](std::string_view word) -> std::string_view { return rows.words.emplace_back(word); };
+  deployment::Model& model = rows.models.emplace_back();
+  model.name = keep(words.name);
+  model.source = keep(words.file);
+  deployment::Scheme& scheme = rows.schemes.emplace_back();
+  scheme.oracle = scheme.name = keep(words.oracle);
+  scheme.weight_key = keep(words.weight_key);
+  scheme.activation_key = keep(words.activation_key);
+  scheme.title = keep(fmt::format("{} weights, {} activations", words.weight_key, words.activation_key));
+  scheme.source = model.source;
+  matrix.sections.push_back({&model, &scheme, &engine::tables_of(matrix.engine, words.oracle), {}, {}});
+  return matrix.sections.back();
+}
+
 void serve_matrix(Matrix& matrix, const MatrixRequest& request, engine::Detail detail) {
-  const auto rows = std::make_shared<ServedRows>();
   const ServedModel whole = checkpoint::served_model(request.served, placed(request, *matrix.platforms.front(), {}));
-  for (const ServedKind& kind : whole.kinds) add_section(matrix, *rows, whole, kind);
+  for (const ServedKind& kind : whole.kinds) add_section(matrix, whole, kind);
   for (const Spread* const spread : matrix.spreads) {
     for (const deployment::PlatformPreset* const platform : matrix.platforms) {
       try {
@@ -88,7 +81,6 @@ void serve_matrix(Matrix& matrix, const MatrixRequest& request, engine::Detail d
       }
     }
   }
-  matrix.served = rows;
 }
 
 }  // namespace mx::verbs

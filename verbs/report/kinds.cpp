@@ -66,6 +66,8 @@ constexpr std::array kKinds{
     Kind{"google-benchmark", 1, "speed of the kernels", bench_outcome, kBench, bench_figure},
     Kind{"mxact-doctor", 1, "this machine and build", doctor_outcome, kDoctor, nullptr},
     Kind{"mxact-select", 1, "the engine's choice for a deployment", coded_outcome, kOther, nullptr},
+    Kind{"mxact-select-model", 1, "the engine's choices for a model's layers", coded_outcome, kOther, nullptr},
+    Kind{"mxact-info", 1, "what a model stands for as INFO files", coded_outcome, kOther, nullptr},
     Kind{"mxact-select-diff", 1, "two deployments", coded_outcome, kOther, nullptr},
     Kind{"mxact-convert", 1, "a checkpoint converted", conversion_outcome, kConversion, nullptr},
     Kind{"mxact-restore", 1, "a checkpoint restored", conversion_outcome, kConversion, nullptr},

@@ -10,6 +10,7 @@
 #include "verbs/matrix/matrix.hpp"
 #include "verbs/matrix/matrix_view.hpp"
 #include "verbs/matrix/picture.hpp"
+#include "verbs/matrix/served.hpp"
 #include "verbs/report/parts.hpp"
 
 namespace mx::verbs {
@@ -49,11 +50,24 @@ verbs::MatrixAnswer answer_of(const Node& node, const engine::OracleTables& tabl
   return answer;
 }
 
-verbs::MatrixSection section_of(const Node& node, const verbs::Matrix& matrix) {
-  verbs::MatrixSection section{};
-  section.model = row_named<deployment::Model>(node["model"], "model", deployment::models());
-  section.scheme = row_named<deployment::Scheme>(node["scheme"], "scheme", deployment::schemes());
-  section.tables = &engine::tables_of(matrix.engine, section.scheme->oracle);
+/// Of a model that was read from a configuration the run itself has the names.
+verbs::MatrixSection& served_section(const Node& node, const std::string& file, verbs::Matrix& matrix) {
+  const std::span<const std::string_view> oracles = engine::oracle_names(matrix.engine);
+  return verbs::add_served(matrix, {.name = node["model"].text(),
+                                    .file = file,
+                                    .oracle = oracles[node["oracle"].word_of("oracle", oracles)],
+                                    .weight_key = node["weight_key"].text(),
+                                    .activation_key = node["activation_key"].text()});
+}
+
+verbs::MatrixSection& known_section(const Node& node, verbs::Matrix& matrix) {
+  const auto* const scheme = row_named<deployment::Scheme>(node["scheme"], "scheme", deployment::schemes());
+  matrix.sections.push_back(
+      {row_named<deployment::Model>(node["model"], "model", deployment::models()), scheme, &engine::tables_of(matrix.engine, scheme->oracle), {}});
+  return matrix.sections.back();
+}
+
+void add_answers(const Node& node, const verbs::Matrix& matrix, verbs::MatrixSection& section) {
   const std::vector<Node> deployments = node["deployments"].items();
   if (deployments.size() != matrix.spreads.size() * matrix.platforms.size()) {
     node["deployments"].fail(fmt::format("has {} elements, not one for each of {} parallelisms on {} platforms", deployments.size(),
@@ -66,7 +80,6 @@ verbs::MatrixSection section_of(const Node& node, const verbs::Matrix& matrix) {
     if (!in_order) one.fail("is not the deployment that the order of parallelisms and platforms puts there");
     section.answers.push_back(answer_of(one, *section.tables));
   }
-  return section;
 }
 
 verbs::Matrix matrix_of(const Run& run) {
@@ -80,7 +93,9 @@ verbs::Matrix matrix_of(const Run& run) {
   for (const Node& one : run.root()["parallel"].items()) {
     matrix.spreads.push_back(row_named<verbs::Spread>(one["name"], "parallelism", verbs::spreads()));
   }
-  for (const Node& one : run.root()["sections"].items()) matrix.sections.push_back(section_of(one, matrix));
+  const std::optional<Node> served = run.root().find("served");
+  for (const Node& one : run.root()["sections"].items())
+    add_answers(one, matrix, served ? served_section(one, served->text(), matrix) : known_section(one, matrix));
   return matrix;
 }
 

@@ -37,6 +37,7 @@ struct Files {
 TEST_CASE("what the verbs print becomes a page") {
   const Files files;
   std::string runs;
+  const std::string served = in_shell(std::string(MXACT_SOURCE_DIR) + "/golden/words/step-3.5-flash-fp8");
   const struct {
     const char* name;
     std::string arguments;
@@ -44,6 +45,9 @@ TEST_CASE("what the verbs print becomes a page") {
       {"verify.json", "verify --platform SM90 --platform SM100 --tp 1 --layers 1 --tokens 1 --contract f32-sequential --json"},
       {"matrix.json",
        "matrix --model gpt-oss-120b --scheme mxfp4 --platform SM90 --platform CPU --parallel tp8 --parallel dp8-ep-deepep-ll --explain --json"},
+      {"served.json", "matrix " + served + " --platform SM90 --platform SM100 --parallel tp1 --parallel tp8 --explain --json"},
+      {"model.json", "select " + served + " --platform B200 --tp 4 --json"},
+      {"infos.json", "select " + served + " --platform B200 --write-info --json"},
       {"count.json", "matrix --model gpt-oss-120b --count --json"},
       {"audit.json", "audit --oracle w4a8 --engine 2026-05 --json"},
       {"formats.json", "formats --json"},
@@ -74,7 +78,7 @@ TEST_CASE("what the verbs print becomes a page") {
   CHECK(json["bytes"] == html.size());
   CHECK(is_well_formed(html));
   // The matrix of the run, as `mxact matrix -o` draws it.
-  CHECK(times(html, ">CHOSEN</td>") == 3);
+  CHECK(times(html, ">CHOSEN</td>") == 3 + 8);  // the served model's two kinds of layers, two platforms, two ways of spreading
   CHECK(html.find("cuda capability 90; the class needs xpu") != std::string::npos);
   // The layouts that the engine's choices on SM90 and SM100 lead to.
   CHECK(html.find("<summary>TRITON w2_weight_scale") != std::string::npos);
