@@ -100,7 +100,8 @@ std::vector<LawsSubject> subjects() {
   std::vector<LawsOption> kernel{{"--contract", "the contract that both products follow"},
                                  {"--backend", "the backend whose kernels are meant"},
                                  {"--order-proof", "inputs whose sums are exact in any order", false},
-                                 {"--activation", "SWIGLUOAI or SILU", true, true}};
+                                 {"--activation", "SWIGLUOAI or SILU", true, true},
+                                 {"--limit", "of gate and up, in the place of the activation's own"}};
   kernel.insert(kernel.end(), layer.begin(), layer.end());
   return {{"quantizer",
            "blocks into codes and scales",

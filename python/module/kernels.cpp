@@ -33,9 +33,13 @@ struct Input {
 struct ActivationRow {
   std::string_view name;
   std::string_view row;
-  bool has_constants;  ///< that the model configures
+  std::string_view limited_row;  ///< where a limit is given
+  bool has_constants;            ///< that the model configures
 };
-constexpr std::array kActivations{ActivationRow{"SWIGLUOAI", "swiglu_oai", true}, ActivationRow{"SILU", "silu_and_mul", false}};
+constexpr std::array kActivations{ActivationRow{"SWIGLUOAI", "swiglu_oai", "swiglu_oai", true},
+                                  ActivationRow{"SILU", "silu_and_mul", "silu_and_mul_clamp_torch", false}};
+/// fp32 bits, of gate and up; none: the activation's own.
+using Limit = std::optional<std::uint32_t>;
 const ActivationRow& activation_of(const std::string& name) {
   for (const ActivationRow& row : kActivations) {
     if (row.name == name) return row;
@@ -45,8 +49,8 @@ const ActivationRow& activation_of(const std::string& name) {
 
 /// fp32 bits [tokens, hidden]: the checkpoint's form under one contract, everything between the products in fp32.
 nb::object run_contract(const std::string& contract, const std::string& format, const std::string& order, const Extents& extents,
-                        const NamedBytes& tensors, const std::string& activation, std::size_t tokens, const Bytes& x, const Bytes& ids,
-                        const Bytes& weights) {
+                        const NamedBytes& tensors, const std::string& activation, const Limit& limit, std::size_t tokens, const Bytes& x,
+                        const Bytes& ids, const Bytes& weights) {
   const ActivationRow& gated = activation_of(activation);
   const layout::CanonicalLayer layer = layer_of(form_of(format, order), sizes_of(format, extents), tensors);
   const Input input(tokens, x, ids, weights);
@@ -55,15 +59,16 @@ nb::object run_contract(const std::string& contract, const std::string& format, 
     const nb::gil_scoped_release unlocked;
     const OrdinaryMode mode;
     const Team team;
-    const moe::Activation& row = moe::activation_named(gated.row);
-    const moe::ScaledChoices choices{.contract = row_of(contract_named(contract)).contract, .activation = &row, .constants = row.constants};
+    const moe::Activation& row = moe::activation_named(limit ? gated.limited_row : gated.row);
+    moe::ScaledChoices choices{.contract = row_of(contract_named(contract)).contract, .activation = &row, .constants = row.constants};
+    if (limit) choices.constants.limit = *limit;
     out = moe::run_scaled_layer(layer, choices, input.x, input.slots, {});
   }
   return bytes_of_words(out);
 }
 
 /// bf16 codes [tokens, hidden] of packed tensors, as the backend's kernels compute; and how, in words.
-std::pair<nb::object, std::string> run_kernel(const std::string& spec, const NamedBytes& tensors, const std::string& activation,
+std::pair<nb::object, std::string> run_kernel(const std::string& spec, const NamedBytes& tensors, const std::string& activation, const Limit& limit,
                                               const std::string& activation_key, std::size_t tokens, const Bytes& x, const Bytes& ids,
                                               const Bytes& weights) {
   const ActivationRow& gated = activation_of(activation);
@@ -75,7 +80,8 @@ std::pair<nb::object, std::string> run_kernel(const std::string& spec, const Nam
     const nb::gil_scoped_release unlocked;
     const OrdinaryMode mode;
     const Team team;
-    const moe::ActivationConstants constants = gated.has_constants ? moe::activation_named(gated.row).constants : moe::ActivationConstants{};
+    moe::ActivationConstants constants = gated.has_constants ? moe::activation_named(gated.row).constants : moe::ActivationConstants{};
+    if (limit) constants.limit = *limit;
     made = sim::run_kernel(packed, {gated.name, activation_key, input.x, input.slots, constants});
   }
   return {bytes_of_words(made.out), made.how};
@@ -85,9 +91,9 @@ std::pair<nb::object, std::string> run_kernel(const std::string& spec, const Nam
 
 void bind_kernels(nb::module_& module) {
   module.def("run_contract", run_contract, nb::arg("contract"), nb::arg("format"), nb::arg("order"), nb::arg("extents"), nb::arg("tensors"),
-             nb::arg("activation"), nb::arg("tokens"), nb::arg("x"), nb::arg("ids"), nb::arg("weights"));
-  module.def("run_kernel", run_kernel, nb::arg("spec"), nb::arg("tensors"), nb::arg("activation"), nb::arg("activation_key"), nb::arg("tokens"),
-             nb::arg("x"), nb::arg("ids"), nb::arg("weights"));
+             nb::arg("activation"), nb::arg("limit").none(), nb::arg("tokens"), nb::arg("x"), nb::arg("ids"), nb::arg("weights"));
+  module.def("run_kernel", run_kernel, nb::arg("spec"), nb::arg("tensors"), nb::arg("activation"), nb::arg("limit").none(), nb::arg("activation_key"),
+             nb::arg("tokens"), nb::arg("x"), nb::arg("ids"), nb::arg("weights"));
 }
 
 }  // namespace mx::python

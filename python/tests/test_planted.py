@@ -235,7 +235,7 @@ def hold_backend(planted: Planted, subject: str) -> None:
         """Layers are drawn without padding, and their sizes show in the biases."""
         experts, rows = tensors["w13_bias"].shape[0], tensors["w13_bias"].size // tensors["w13_bias"].shape[0]
         hidden = tensors["w2_bias"].size // experts
-        layer = _converters.packed_layer(backend, {"engine": engine, "format": format, "source_order": order}, True, (experts, rows // 256, hidden // 128), 0)
+        layer = _converters.packed_layer(backend, {"engine": engine, "format": format, "source_order": order}, True, (experts, rows // 2, hidden), 0)
         return mxact.pack(layer, backend, padded=f"{rows // 2}x{hidden}", **how).spec
 
     assert_kernel(planted.backend_kernel(spec, activation), backend=backend, activation=activation, bias=True, **how)

@@ -83,6 +83,7 @@ def parser() -> Parser:
     kernel.add_argument("--backend")
     kernel.add_argument("--order-proof", action="store_true")
     kernel.add_argument("--activation", required=True, help="SWIGLUOAI or SILU")
+    kernel.add_argument("--limit", type=float, help="of gate and up, in the place of the activation's own")
     return whole
 
 
@@ -144,6 +145,8 @@ def _kernel(asked: argparse.Namespace, program: Program) -> None:
     how = _packing(asked)
     head = {"op": "kernel", "contract": asked.contract, "backend": asked.backend, "activation": asked.activation}
     head |= {name: value for name, value in how.items() if name != "bias"}
+    if asked.limit is not None:
+        head["limit"] = how["limit"] = asked.limit
 
     def fn(x: Array, ids: Array, weights: Array, tensors: dict[str, Array]) -> Array:
         return _named(program.ask(head, {"x": x, "ids": ids, "weights": weights, **tensors})[1], "out")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from mxact._arguments import Array, array, optional_word, word
 from mxact._error import Error
 from mxact._layers import DTYPES, Packed, fields_of, pack_arrays, plainly
 from mxact._tables import layouts
+from mxact.testing._edges import COLUMNS, EXPERTS, INTERMEDIATE, below, check_smallest
 from mxact.testing._layouts import assert_layout, memory_of
 from mxact.testing._runs import Broken, CannotStart, compared, for_all, of_case, settings, told
 
@@ -56,27 +57,51 @@ def layers(
     Raises mxact.Error: unknown names, a backend that takes no layer of that kind near small sizes.
     """
     choices = choices_of(backend, engine, platform, format, order, parameters)
-    packed_layer(backend, choices, bias, (1, 1, 1), 0)
+    packed_layer(backend, choices, bias, (1, INTERMEDIATE[0], COLUMNS[0]), 0)
 
     @st.composite
     def draw(chosen: st.DrawFn) -> Layer:
-        tiles = chosen(st.tuples(st.integers(1, 4), st.integers(1, 4)))
-        return packed_layer(backend, choices, bias, (chosen(st.integers(1, 3)), *tiles), chosen(st.integers(0, 15)))
+        intermediate, hidden = chosen(st.sampled_from(INTERMEDIATE[:4])), chosen(st.sampled_from((32, 64, 96, 128, 256)))
+        return packed_layer(backend, choices, bias, (chosen(st.integers(1, 3)), intermediate, hidden), chosen(st.integers(0, 15)))
 
     return draw()
 
 
-def packed_layer(backend: str, choices: Mapping[str, object], bias: bool, tiles: tuple[int, int, int], seed: int) -> Layer:
-    """A layer that the backend takes: experts, and intermediate and hidden size in units of 128, or the next that it takes."""
-    intermediate, hidden = 128 * tiles[1], 128 * tiles[2]
-    fields = fields_of(f"{tiles[0]}x{intermediate}x{hidden}", {**choices, "padded": f"{intermediate}x{hidden}"}, of_rank=True)
+def _edges(backend: str, choices: Mapping[str, object], bias: bool) -> Iterator[tuple[int, int, int]]:
+    """Sizes of layers with each edge once and small sizes beside it; those that the backend takes, each once."""
+    random = np.random.default_rng([settings.seed, 1 << 20])
+    seen: set[object] = set()
+    for place, edges in enumerate((EXPERTS, INTERMEDIATE, COLUMNS)):
+        for edge in edges:
+            sizes = [int(random.choice([1, 4, 5])), int(random.choice(INTERMEDIATE[:3])), int(random.choice(COLUMNS[:4]))]
+            sizes[place] = edge
+            try:
+                shapes = tuple(values.shape for values in packed_layer(backend, choices, bias, (sizes[0], sizes[1], sizes[2]), 0).values())
+            except Error:
+                continue
+            if shapes not in seen:
+                yield sizes[0], sizes[1], sizes[2]
+            seen.add(shapes)
+
+
+def _smaller(sizes: tuple[int, int, int]) -> Iterator[tuple[int, int, int]]:
+    experts, intermediate, hidden = sizes
+    yield from ((less, intermediate, hidden) for less in below(experts, 1, EXPERTS))
+    yield from ((experts, less, hidden) for less in below(intermediate, INTERMEDIATE[0], INTERMEDIATE, 64))
+    yield from ((experts, intermediate, less) for less in below(hidden, COLUMNS[0], COLUMNS, 32))
+
+
+def packed_layer(backend: str, choices: Mapping[str, object], bias: bool, sizes: tuple[int, int, int], seed: int) -> Layer:
+    """A layer that the backend takes: experts, intermediate and hidden size, or the next that it takes."""
+    experts, intermediate, hidden = sizes
+    fields = fields_of(f"{experts}x{intermediate}x{hidden}", {**choices, "padded": f"{intermediate}x{hidden}"}, of_rank=True)
     _, tensors = plainly(_core.layer_form, backend, [*fields, ("has-bias", "yes" if bias else "no")])
     return _filled(tensors, str(choices["format"]), seed)
 
 
-def plain_layer(format: str, order: str, bias: bool, tiles: tuple[int, int, int], seed: int) -> Layer:
-    """A layer in a checkpoint's form, whoever reads it; tiles as of packed_layer()."""
-    tensors = plainly(_core.plain_form, word("format", format), word("order", order), (tiles[0], 128 * tiles[1], 128 * tiles[2]), bias)
+def plain_layer(format: str, order: str, bias: bool, sizes: tuple[int, int, int], seed: int) -> Layer:
+    """A layer in a checkpoint's form, whoever reads it; sizes as of packed_layer()."""
+    tensors = plainly(_core.plain_form, word("format", format), word("order", order), sizes, bias)
     return _filled(tensors, format, seed)
 
 
@@ -103,7 +128,8 @@ def assert_converter(
     are taken ("version", "num_warps", ...).
     fn: takes a layer's tensors by name, in a checkpoint's form as mxact.pack takes them, and returns the packed ones by the same names: arrays on the
     host of any dtype and shape. Their memory counts, in ascending addresses; a transposed view stands for the memory that it shows.
-    layer: one layer to try; without it layers of all small sizes that the backend takes. All else as of mxact.pack. bias: whether drawn layers have
+    layer: one layer to try; without it small layers, and such with 1 to 129 experts, intermediate sizes of 64 to 2,048 and hidden sizes of 32 to 2,048,
+    or the next that the backend takes. All else as of mxact.pack. bias: whether drawn layers have
     biases. Memory that the converter never writes is not compared.
     Raises AssertionError: the first byte of the smallest layer that differs, what must lie there, whether the other order of rows explains the
     answer or the tensor is as it was, and the line that draws the layer again; also for a tensor that is missing, too many or of another size, and for an fn that raises.
@@ -138,6 +164,8 @@ def assert_converter(
             check({name: np.array(array(name, value)) for name, value in layer.items() if value is not None})
         else:
             for_all(layers(backend, engine, platform, format, order, bias, **parameters), check)
+            for sizes in _edges(backend, choices, bias):
+                check_smallest(sizes, lambda sizes: check(packed_layer(backend, choices, bias, sizes, settings.seed)), _smaller)
     settings.held.append(f"converter {backend} {choices['format']}")
 
 

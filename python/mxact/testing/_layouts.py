@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from mxact._arguments import Array, array
 from mxact._error import Error
 from mxact._layouts import Layout, layout
+from mxact.testing._edges import COLUMNS, ROWS
 from mxact.testing._runs import Broken, CannotStart, compared, for_all, of_case, settings, told
 
 # Rows and columns that are tried: ends of tiles, beside them, and none of them.
@@ -45,6 +46,8 @@ def assert_layout(fn: Callable[[Array], Any], name: str, tensor: object, choices
             check((shapes[0], 0))
         else:
             for_all(st.tuples(st.sampled_from(shapes), st.integers(0, 15)), check)
+            for shape in _edges(name, fixed):
+                check((shape, settings.seed))
     settings.held.append(f"converter {name}")
 
 
@@ -78,6 +81,24 @@ def _shapes(name: str, fixed: tuple[tuple[str, object], ...]) -> list[tuple[int,
     if not found:
         raise refused or Error(f"{name} takes no small tensor", place="backend")
     return found if len(found) <= _MOST_SHAPES else [found[i * (len(found) - 1) // (_MOST_SHAPES - 1)] for i in range(_MOST_SHAPES)]
+
+
+@cache
+def _edges(name: str, fixed: tuple[tuple[str, object], ...]) -> list[tuple[int, ...]]:
+    """The least shape that it takes with each edge as its rows, and as its columns."""
+    found: list[tuple[int, ...]] = []
+    for place, edges in enumerate((ROWS, COLUMNS)):
+        for edge in edges:
+            for other in _EXTENTS:
+                shape = (edge, other) if place == 0 else (other, edge)
+                try:
+                    of = layout(name, shape, **dict(fixed))  # type: ignore[arg-type]
+                except Error:
+                    continue
+                if _bytes_of(of):
+                    found.append(shape)
+                    break
+    return sorted(set(found), key=lambda one: one[0] * one[1])
 
 
 def _drawn(of: Layout, seed: int) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,12 +15,17 @@ from mxact._blocks import Quantized, TensorScale, _scale_for, quantize
 from mxact._error import Error
 from mxact.testing._bits import bits_of, code_text, place_text
 from mxact.testing._causes import causes, distinct, same_profile, wrong_blocks
+from mxact.testing._edges import COLUMNS, ROWS, below
 from mxact.testing._runs import Broken, CannotStart, changing, compared, for_all, of_case, settings, told
 from mxact.testing._strategies import block_shape, blocks, hard_batch, source_of
 
-# Elements of a batch that is asked in one call, beside what hypothesis draws.
+# Elements of a batch that is asked in one call, beside what hypothesis draws and tensors of all sizes.
 _BATCH = 200_000
-_BATCHES = 4
+_BATCHES = 3
+# Rows of square blocks.
+_SQUARES = (1, 2, 3, 5)
+# Numbers of blocks, down or across, that a failure is tried with.
+_COUNTS = (*ROWS, 2, 3, 8, 16, 32, 256, 1024)
 
 
 def assert_quantizer(
@@ -41,7 +46,8 @@ def assert_quantizer(
     format: a name of mxact.block_formats(). profile: a name of mxact.profiles(). source: "f32", "bf16" or "fp16".
     tensor_scale: None; a number or mxact.TensorScale that every call gets; or "given": a number is drawn for each call.
     Tried are some thousands of blocks, those of mxact.testing.blocks() among them: all powers of two, numbers at and beside every border of rounding
-    and of the scale rule, subnormals, NaNs, infinities.
+    and of the scale rule, subnormals, NaNs, infinities; in tensors of 1 to 129 rows (of blocks, where these are square) and 32 to 2,048 columns, most
+    of them small, and some of thousands of rows.
     finite: no NaNs and no infinities among them. all_failures: does not end at the first failure; of each kind of failure (what a block is about, and
     whether its scale or its codes are wrong) the smallest case that was found and how many there were.
     Raises AssertionError: the smallest case that was found, what is right, the rule that gives these answers (as `mxact ver` finds it, and what explains
@@ -55,8 +61,8 @@ def assert_quantizer(
     random = np.random.default_rng(settings.seed)
     failures: dict[str, _Kind] = {}
     with told(law.explanation):
-        for _ in range(_BATCHES):
-            law.check_batch(law.hard(_BATCH, random), law.some_scale(random), failures if every else None)
+        for blocks_of in law.tensors(random):
+            law.check_batch(blocks_of, law.some_scale(random), failures if every else None)
         drawn = st.tuples(blocks(law.format, law.source).map(law.allowed), law.scales())
         for_all(drawn, lambda case: law.check(*case) if not every else law.collect(case[0], case[1], failures))
         if failures:
@@ -136,6 +142,20 @@ class _Law:
         rows, columns = block_shape(self.format)
         return self.allowed(hard_batch(self.format, self.source, max(elements // (rows * columns), 100), random))
 
+    def tensors(self, random: np.random.Generator) -> Iterator[Array]:
+        """Hard blocks in tensors of each edge of rows and of columns, with few of the other and with several; then a large one, and tall ones."""
+        rows, columns = block_shape(self.format)
+        down = ROWS if rows == 1 else _SQUARES
+        across = sorted({max(1, edge // columns) for edge in COLUMNS})
+        shapes = [(count, 1) for count in down] + [(count, int(random.choice([2, 3, 5, 9]))) for count in down]
+        shapes += [(1, count) for count in across] + [(int(random.choice(down[1:3])), count) for count in across]
+        for count, beside in [*sorted(shapes, key=lambda one: one[0] * one[1]), (down[-1], across[-1])]:
+            x = self.allowed(hard_batch(self.format, self.source, count * beside, random))
+            tiled = x.reshape(count, beside, rows, columns).transpose(0, 2, 1, 3)
+            yield np.ascontiguousarray(tiled).reshape(count * rows, beside * columns)
+        for _ in range(1, _BATCHES):
+            yield self.hard(_BATCH, random)
+
     def right(self, x: Array, value: float, profile: str | None = None) -> Quantized:
         return quantize(x, self.format, profile or self.profile, tensor_scale=self.number(value))
 
@@ -201,8 +221,8 @@ class _Law:
             return
         first = self.block(x, right.scales.shape, int(np.argmax(wrong)))
         self.check(self.smallest(first, value, lambda x: self.is_wrong(x, value)), value)
-        # A quantizer whose answer for the block depends on what stands beside it.
-        self.check(x, value)
+        # A quantizer whose answer for the block depends on what stands beside it, or on how much.
+        self.check(self.fewest(x, value), value)
         raise changing(self.difference(x, value, *answers))
 
     def block(self, x: Array, scales: tuple[int, ...], number: int) -> Array:
@@ -210,6 +230,21 @@ class _Law:
         rows, columns = x.shape[0] // scales[0], x.shape[1] // scales[1]
         top, left = number // scales[1] * rows, number % scales[1] * columns
         return np.ascontiguousarray(x[top : top + rows, left : left + columns])
+
+    def fewest(self, x: Array, value: float) -> Array:
+        """The least rows and columns from the first on, of those that are wrong, too."""
+        rows, columns = block_shape(self.format)
+        for axis, block in ((0, rows), (1, columns)):
+            less = True
+            while less:
+                for count in below(x.shape[axis] // block, 1, _COUNTS):
+                    fewer = np.ascontiguousarray(x[: count * block] if axis == 0 else x[:, : count * block])
+                    if self.is_wrong(fewer, value):
+                        x = fewer
+                        break
+                else:
+                    less = False
+        return x
 
     def collect(self, x: Array, value: float, failures: dict[str, _Kind]) -> None:
         """Notes what is wrong, by kind."""
@@ -225,7 +260,7 @@ class _Law:
         for kind, wrong in distinct(x, answers, right).items():
             if kind not in failures:
                 small = self.smallest(self.block(x, right.scales.shape, wrong[0]), value, lambda x, kind=kind: self.is_of_kind(x, value, kind))  # type: ignore[misc]
-                failures[kind] = _Kind(0, self.said_of(small, value) or str(changing(self.difference(x, value, *answers))))
+                failures[kind] = _Kind(0, self.said_of(small, value) or self.said_of(self.fewest(x, value), value) or str(changing(self.difference(x, value, *answers))))
             failures[kind].count += len(wrong)
 
     def said_of(self, x: Array, value: float) -> str:
