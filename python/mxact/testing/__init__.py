@@ -13,27 +13,35 @@ try:
 except ModuleNotFoundError as _missing:
     raise ModuleNotFoundError("mxact.testing needs hypothesis: pip install 'mxact[testing]'") from _missing
 
+from mxact.testing._batch import assert_batch_invariant
 from mxact.testing._bits import assert_bits_equal
 from mxact.testing._checkpoints import Checkpoint, checkpoints
 from mxact.testing._converters import assert_converter, layers
+from mxact.testing._equal import assert_equal_kernels
 from mxact.testing._kernels import assert_kernel
 from mxact.testing._oracles import assert_oracle
+from mxact.testing._power import Power, assert_power, power
 from mxact.testing._quantizers import assert_quantizer
 from mxact.testing._runs import Settings, settings
 from mxact.testing._strategies import blocks, deployments, formats
 
 __all__ = [
     "Checkpoint",
+    "Power",
     "Settings",
+    "assert_batch_invariant",
     "assert_bits_equal",
     "assert_converter",
+    "assert_equal_kernels",
     "assert_kernel",
     "assert_oracle",
+    "assert_power",
     "assert_quantizer",
     "blocks",
     "checkpoints",
     "deployments",
     "formats",
     "layers",
+    "power",
     "settings",
 ]
