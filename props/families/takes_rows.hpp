@@ -75,8 +75,8 @@ inline Answer tiles_16x32(const Setting& s) { return first_broken({rows13(s, 16)
 inline Answer nvfp4_tiles(const Setting& s) { return first_broken({rows13(s, s.form.gated ? 128 : 1)}); }
 
 inline constexpr deployment::Versions kBoth = deployment::since(deployment::kVllm2026_05);
-inline constexpr deployment::Versions kOld = deployment::before(deployment::kVllm2026_08);
-inline constexpr deployment::Versions kNew = deployment::since(deployment::kVllm2026_08);
+inline constexpr deployment::Versions kMay = deployment::before(deployment::kVllm2026_08);
+inline constexpr deployment::Versions kSinceAugust = deployment::since(deployment::kVllm2026_08);
 inline constexpr deployment::Versions kNo = deployment::kNever;
 inline constexpr WeightFormat kMxfp4 = WeightFormat::mxfp4;
 inline constexpr WeightFormat kNvfp4 = WeightFormat::nvfp4;

@@ -71,7 +71,7 @@ layout::TensorPlan build_fp8(layout::Role role, const Setting& setting) {
 
 // Rows of w13 and w2 are whole tiles in every MXFP4 and MXFP8 layer: sizes are multiples of the group of 32.
 /// AITER v0.1.13 pads no groups of scales, later releases do.
-constexpr std::array<Need, 4> kOldBf16Needs{{
+constexpr std::array<Need, 4> kMayBf16Needs{{
     {Quantity::hidden, Rule::multiple_of, 128, "a tile of w13 has 64 bytes of a row"},
     {Quantity::intermediate, Rule::multiple_of, 128, "a tile of w2 has 64 bytes of a row"},
     {Quantity::w13_groups, Rule::multiple_of, 8, "a tile of the scales of w13 has 8 groups"},
@@ -98,15 +98,15 @@ constexpr std::array<Need, 4> kFp8Needs{{
     {Quantity::intermediate, Rule::multiple_of, 32, "shuffle_weight asserts whole tiles of 32 columns"},
 }};
 
-constexpr std::string_view kOld = "7e1b45a09252a5b513cd83116aa7a2f310220c34";
-constexpr std::string_view kNew = "017e9f4448b700e85ee16023287b025693c72b9e";
+constexpr std::string_view kMayCommit = "7e1b45a09252a5b513cd83116aa7a2f310220c34";
+constexpr std::string_view kAugustCommit = "017e9f4448b700e85ee16023287b025693c72b9e";
 
 constexpr layout::Source mxfp4_source(std::string_view commit) {
   return {"vllm-project/vllm", "vllm/model_executor/layers/fused_moe/oracle/mxfp4.py",
           "convert_gpt_oss_weight_to_mxfp4_moe_kernel_format, convert_weight_to_mxfp4_moe_kernel_format", commit};
 }
 constexpr layout::Source kFp8Source{"vllm-project/vllm", "vllm/model_executor/layers/fused_moe/oracle/fp8.py", "convert_to_fp8_moe_kernel_format",
-                                    kNew};
+                                    kAugustCommit};
 
 constexpr std::string_view kA16w4Summary =
     "w13 rows gate then up; tiles of 16 rows by 64 bytes, of gate and up in turn; scales in tiles of 32 rows by 8; biases fp32";
@@ -125,7 +125,7 @@ constexpr BackendLayout mxfp4_row(std::string_view backend, std::string_view sum
           .build = build,
           .values = nullptr,
           .undo_values = nullptr,
-          .source = mxfp4_source(engines.has(deployment::kVllm2026_08) ? kNew : kOld)};
+          .source = mxfp4_source(engines.has(deployment::kVllm2026_08) ? kAugustCommit : kMayCommit)};
 }
 
 constexpr BackendLayout fp8_row(layout::WeightFormat format) {
@@ -164,7 +164,7 @@ constexpr BackendLayout aiter(BackendLayout row) { return of_library(row, "aiter
 
 constexpr std::array<BackendLayout, 7> kRows{
     aiter(mxfp4_row("AITER_MXFP4_BF16", kA16w4Summary, deployment::before(deployment::kVllm2026_08), deployment::before(deployment::kVllm2026_08),
-                    kOldBf16Needs, build_bf16_2026_05)),
+                    kMayBf16Needs, build_bf16_2026_05)),
     changed_in_november(aiter(by_parts(mxfp4_row("AITER_MXFP4_BF16", kA16w4Summary, deployment::since(deployment::kVllm2026_08),
                                                  deployment::since(deployment::kVllm2026_08), kBf16Needs, build_bf16_2026_08),
                                        "on gfx1250 the last layout of triton_kernels")),

@@ -51,11 +51,11 @@ layout::TensorPlan build_e8m0_blocks(layout::Role role, const Setting& setting) 
 bool requantizes(const Setting& setting) { return setting.of<DeepgemmParameters>().e8m0; }
 
 /// vLLM pins a branch of DeepGEMM with kernels for sm120, which could not be read.
-bool is_later_sm120(const Setting& setting) { return setting.arch == Arch::sm120 && setting.engine >= deployment::kVllm2026_08; }
+bool is_sm120_since_august(const Setting& setting) { return setting.arch == Arch::sm120 && setting.engine >= deployment::kVllm2026_08; }
 constexpr Need kDevice{Quantity::deepgemm_device, Rule::equals, 1, "DeepGEMM has FP8 kernels for sm90 and sm100",
-                       [](const Setting& setting) { return !is_later_sm120(setting); }};
-constexpr Need kKnownDevice{
-    Quantity::deepgemm_device, Rule::equals, 1, "how DeepGEMM lays out FP8's scales on sm120 is not in mxact yet", is_later_sm120, {}, true};
+                       [](const Setting& setting) { return !is_sm120_since_august(setting); }};
+constexpr Need kKnownDevice{Quantity::deepgemm_device, Rule::equals, 1,   "how DeepGEMM lays out FP8's scales on sm120 is not in mxact yet",
+                            is_sm120_since_august,     {},           true};
 
 constexpr std::array<Need, 4> kFp8Needs{{
     kDevice,

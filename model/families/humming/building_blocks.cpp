@@ -108,7 +108,7 @@ layout::Layout bias(const BlockRequest& request) {
 }
 
 constexpr std::array<Words, 2> kVersions{"humming-2026-05", "humming-0.1.19"};
-constexpr std::array<Words, 1> kLaterVersions{"humming-0.1.19"};
+constexpr std::array<Words, 1> kHumming0119{"humming-0.1.19"};
 // A fork of inclusionAI/humming.
 constexpr Words kRepository = "mgoin/humming";
 constexpr Words kCommit = "a6455de3edd09d8ee0f1fb657475606fd2f02532";
@@ -133,7 +133,7 @@ constexpr std::array<BuildingBlock, 8> kBuildingBlocks{{
      8,
      "FP8 weights for FP8 activations: columns of 16 bytes",
      "[K/16][N][16]: dst (c, n, b) <- src (n, 16c + b)",
-     kLaterVersions,
+     kHumming0119,
      kW8A8,
      uneven_padding,
      flat,

@@ -164,8 +164,8 @@ constexpr std::array<Need, 4> kFp8Needs{{kSixteenBits, kTwoShards, kHiddenTiles,
 constexpr std::array<Need, 4> kBlockNeeds{{kSixteenBits, kTwoShardsOfBlocks, kHiddenTiles, kW2Rows}};
 constexpr std::array<Need, 5> kFp8Needs2026_05{{kSixteenBits, kHiddenTiles, kW13Rows, kDepthTiles, kW2Rows}};
 
-constexpr std::string_view kNewer = "017e9f4448b700e85ee16023287b025693c72b9e";
-constexpr std::string_view kOlder = "7e1b45a09252a5b513cd83116aa7a2f310220c34";
+constexpr std::string_view kAugustCommit = "017e9f4448b700e85ee16023287b025693c72b9e";
+constexpr std::string_view kMayCommit = "7e1b45a09252a5b513cd83116aa7a2f310220c34";
 
 struct Hooks {
   void (*values)(layout::LayerUnits& units, const Setting& setting, std::vector<layout::Loss>& losses) = nullptr;
@@ -190,7 +190,7 @@ constexpr BackendLayout mxfp4_row(std::string_view backend) {
           .values = nullptr,
           .undo_values = nullptr,
           .source = {"vllm-project/vllm", "vllm/model_executor/layers/quantization/utils/marlin_utils_fp4.py", "prepare_moe_mxfp4_layer_for_marlin",
-                     kNewer}};
+                     kAugustCommit}};
 }
 
 /// Other formats: one row for each version, which differ in the padding of I and so in what they refuse.
@@ -212,7 +212,7 @@ constexpr BackendLayout row(layout::WeightFormat format, deployment::Engine engi
           .build = build,
           .values = hooks.values,
           .undo_values = hooks.undo_values,
-          .source = {"vllm-project/vllm", path, symbol, engine == deployment::kVllm2026_08 ? kNewer : kOlder}};
+          .source = {"vllm-project/vllm", path, symbol, engine == deployment::kVllm2026_08 ? kAugustCommit : kMayCommit}};
 }
 
 constexpr std::string_view kFp4Path = "vllm/model_executor/layers/quantization/utils/marlin_utils_fp4.py";

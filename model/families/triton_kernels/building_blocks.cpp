@@ -108,7 +108,7 @@ layout::Layout gfx1250_scale(const BlockRequest& request) {
 
 constexpr std::array<Words, 3> kVersions{"triton_kernels-3.5", "triton_kernels-3.7", "triton_kernels-2026-08"};
 /// The layouts that came with release 3.6.
-constexpr std::array<Words, 2> kLater{"triton_kernels-3.7", "triton_kernels-2026-08"};
+constexpr std::array<Words, 2> kSince37{"triton_kernels-3.7", "triton_kernels-2026-08"};
 
 constexpr Words kTriton = "triton-lang/triton";
 constexpr Words kAt3_7 = "9d9a2d7ac0b8b22d1888cb95056c94a64a4beed4";
@@ -174,7 +174,7 @@ constexpr std::array<BuildingBlock, 8> kBuildingBlocks{{
      8,
      "whole tiles of block_n rows and block_k elements, tiles along K outermost; rows to block_n and bytes to 128 and block_k/2 with zero",
      "[kt][nt][i][j] <- src[nt*block_n + i][kt*block_k/2 + j]",
-     kLater,
+     kSince37,
      kTile,
      uneven_tile,
      blackwell_value_shuffled,
@@ -195,7 +195,7 @@ constexpr std::array<BuildingBlock, 8> kBuildingBlocks{{
      8,
      "tiles of 128 rows and 4 columns (fewer when there are no more), every fourth of the rows side by side; padded with zero",
      "a = min(G,4); tile row nb, byte c: src[128*nb + 32*(c/a%4) + c/(4*a)%32][a*(c/(128*a)) + c%a]",
-     kLater,
+     kSince37,
      {},
      nullptr,
      gfx1250_scale,

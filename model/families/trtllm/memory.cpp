@@ -73,7 +73,7 @@ constexpr std::array<Need, 5> kMxfp4Needs{{
     kTileColumnsW13,
     kTileColumnsW2,
 }};
-constexpr std::array<Need, 1> kNvfp4OldNeeds{
+constexpr std::array<Need, 1> kNvfp4MayNeeds{
     {{Quantity::w13_rows, Rule::multiple_of, 128, "I is padded to 16 only, and the scale index asserts the rows of w13", is_gated}}};
 constexpr std::array<Need, 2> kTensorNeeds{{
     {Quantity::has_input_scale, Rule::equals, 1, "rotate_weights_for_fi_trtllm_fp8_per_tensor_moe is called with both"},
@@ -116,7 +116,7 @@ constexpr BackendLayout flashinfer(BackendLayout row) { return of_library(row, "
 constexpr std::array<BackendLayout, 7> kRows{
     flashinfer(by_parts(mxfp4("FLASHINFER_TRTLLM_MXFP4_BF16"), kTileStandIn)),
     flashinfer(by_parts(mxfp4("FLASHINFER_TRTLLM_MXFP4_MXFP8"), kTileStandIn)),
-    flashinfer(by_parts(nvfp4<nvfp4_padding(16)>(deployment::before(deployment::kVllm2026_08), kNvfp4OldNeeds), kTileStandIn)),
+    flashinfer(by_parts(nvfp4<nvfp4_padding(16)>(deployment::before(deployment::kVllm2026_08), kNvfp4MayNeeds), kTileStandIn)),
     changed_in_november(flashinfer(by_parts(nvfp4<nvfp4_padding(64)>(deployment::since(deployment::kVllm2026_08), {}), kTileStandIn)),
                         "gate and up are padded each, H to 512 for activations quantized by token without a gate",
                         "Q/flashinfer_utils.py align_fp4_moe_weights_for_fi, Q/flashinfer_fp4_moe.py trtllm_nvfp4_hidden_alignment"),

@@ -34,13 +34,13 @@ Answer aiter_mxfp4(const Setting& s) {
 }
 
 constexpr std::array kRows{
-    Takes{kMxfp4, "AITER_MXFP4_BF16", kOld, kOld, kOld, false, true, aiter_bf16_2026_05},
-    Takes{kMxfp4, "AITER_MXFP4_BF16", kNew, kNew, kNew, false, true, aiter_bf16},
-    Takes{kMxfp4, "AITER_MXFP4_MXFP4", kBoth, kNew, kBoth, false, true, aiter_mxfp4},
+    Takes{kMxfp4, "AITER_MXFP4_BF16", kMay, kMay, kMay, false, true, aiter_bf16_2026_05},
+    Takes{kMxfp4, "AITER_MXFP4_BF16", kSinceAugust, kSinceAugust, kSinceAugust, false, true, aiter_bf16},
+    Takes{kMxfp4, "AITER_MXFP4_MXFP4", kBoth, kSinceAugust, kBoth, false, true, aiter_mxfp4},
     Takes{kTensor, "AITER", kBoth, kBoth, kNo, true, true, tiles_16x32},
     Takes{kChannel, "AITER", kBoth, kBoth, kNo, true, true, tiles_16x32},
     Takes{kBlock, "AITER", kBoth, kBoth, kNo, true, true, tiles_16x32},
-    Takes{kMxfp8, "AITER_MXFP8", kNew, kNew, kNo, false, true, aiter_mxfp8},
+    Takes{kMxfp8, "AITER_MXFP8", kSinceAugust, kSinceAugust, kNo, false, true, aiter_mxfp8},
 };
 
 }  // namespace

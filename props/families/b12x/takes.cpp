@@ -12,9 +12,9 @@ using namespace takes;
 
 constexpr std::array kRows{
     Takes{kNvfp4, "FLASHINFER_B12X", kBoth, kBoth, kNo, true, true, nvfp4_tiles},
-    Takes{kNvfp4, "B12X", kNew, kNew, kNo, true, true, nothing},
-    Takes{kMxfp4, "B12X_MXFP4_MXFP8", kNew, kNew, kNo, false, true, nothing},
-    Takes{kMxfp4, "B12X_MXFP4_BF16", kNew, kNew, kNo, false, true, nothing},
+    Takes{kNvfp4, "B12X", kSinceAugust, kSinceAugust, kNo, true, true, nothing},
+    Takes{kMxfp4, "B12X_MXFP4_MXFP8", kSinceAugust, kSinceAugust, kNo, false, true, nothing},
+    Takes{kMxfp4, "B12X_MXFP4_BF16", kSinceAugust, kSinceAugust, kNo, false, true, nothing},
 };
 
 }  // namespace

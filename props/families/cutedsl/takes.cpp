@@ -11,8 +11,8 @@ namespace {
 using namespace takes;
 
 constexpr std::array kRows{
-    Takes{kNvfp4, "FLASHINFER_CUTEDSL", kOld, kOld, kNo, false, true, nvfp4_tiles},
-    Takes{kNvfp4, "FLASHINFER_CUTEDSL", kNew, kNew, kNew, true, true, nvfp4_tiles},
+    Takes{kNvfp4, "FLASHINFER_CUTEDSL", kMay, kMay, kNo, false, true, nvfp4_tiles},
+    Takes{kNvfp4, "FLASHINFER_CUTEDSL", kSinceAugust, kSinceAugust, kSinceAugust, true, true, nvfp4_tiles},
     Takes{kNvfp4, "FLASHINFER_CUTEDSL_BATCHED", kBoth, kBoth, kNo, true, true, nvfp4_tiles},
 };
 

@@ -25,10 +25,10 @@ Answer deepgemm_mxfp8(const Setting& s) { return s.arch == Arch::sm100 ? std::nu
 Answer mega(const Setting& s) { return first_broken({rows13(s, 128), rows2(s, 128)}); }
 
 constexpr std::array kRows{
-    Takes{kMxfp4, "DEEPGEMM_MXFP4", kOld, kOld, kOld, false, true, nothing},
-    Takes{kMxfp4, "DEEPGEMM_MXFP4", kNew, kNew, kNew, false, true, nothing},
+    Takes{kMxfp4, "DEEPGEMM_MXFP4", kMay, kMay, kMay, false, true, nothing},
+    Takes{kMxfp4, "DEEPGEMM_MXFP4", kSinceAugust, kSinceAugust, kSinceAugust, false, true, nothing},
     Takes{kMxfp4, "DEEPGEMM_MEGA_MOE", kBoth, kBoth, kNo, false, true, mega},
-    Takes{kMxfp8, "DEEPGEMM", kNew, kNew, kNo, false, true, deepgemm_mxfp8},
+    Takes{kMxfp8, "DEEPGEMM", kSinceAugust, kSinceAugust, kNo, false, true, deepgemm_mxfp8},
     Takes{kBlock, "DEEPGEMM", kBoth, kBoth, kNo, false, true, deepgemm_fp8},
     Takes{kBlock, "BATCHED_DEEPGEMM", kBoth, kBoth, kNo, false, true, deepgemm_fp8},
     Takes{kE8m0Block, "DEEPGEMM", kBoth, kBoth, kNo, false, true, deepgemm_e8m0},

@@ -11,9 +11,9 @@ namespace {
 using namespace takes;
 
 constexpr std::array kRows{
-    Takes{kMxfp4, "EMULATION", kBoth, kNew, kBoth, false, true, nothing},
+    Takes{kMxfp4, "EMULATION", kBoth, kSinceAugust, kBoth, false, true, nothing},
     Takes{kNvfp4, "EMULATION", kBoth, kBoth, kNo, true, true, nothing},
-    Takes{kMxfp8, "EMULATION", kNew, kNew, kNo, true, true, nothing},
+    Takes{kMxfp8, "EMULATION", kSinceAugust, kSinceAugust, kNo, true, true, nothing},
 };
 
 }  // namespace

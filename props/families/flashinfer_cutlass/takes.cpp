@@ -19,8 +19,8 @@ Answer cutlass_mixed(const Setting& s) {
 }
 
 constexpr std::array kRows{
-    Takes{kMxfp4, "FLASHINFER_CUTLASS_MXFP4_BF16", kBoth, kNew, kBoth, false, true, cutlass_mixed},
-    Takes{kMxfp4, "FLASHINFER_CUTLASS_MXFP4_MXFP8", kBoth, kNew, kBoth, false, true, shuffled_tiles},
+    Takes{kMxfp4, "FLASHINFER_CUTLASS_MXFP4_BF16", kBoth, kSinceAugust, kBoth, false, true, cutlass_mixed},
+    Takes{kMxfp4, "FLASHINFER_CUTLASS_MXFP4_MXFP8", kBoth, kSinceAugust, kBoth, false, true, shuffled_tiles},
     Takes{kNvfp4, "FLASHINFER_CUTLASS", kBoth, kBoth, kNo, true, true, nvfp4_tiles},
     Takes{kTensor, "FLASHINFER_CUTLASS", kBoth, kBoth, kNo, true, true, nothing},
     Takes{kBlock, "FLASHINFER_CUTLASS", kBoth, kBoth, kNo, true, true, nothing},

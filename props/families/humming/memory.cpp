@@ -20,7 +20,7 @@ using layout::WeightFormat;
 bool is_a_8bit(const Setting& setting) { return setting.input_dtype != InputDtype::none; }
 bool is_int8(const Setting& setting) { return setting.input_dtype == InputDtype::int8; }
 /// Release 0.1.12, in 2026-08, or a later one.
-bool is_later(const Setting& setting) {
+bool is_since_august(const Setting& setting) {
   return setting.of<families::HummingParameters>().release ? *setting.of<families::HummingParameters>().release != families::Humming::v0_1_0
                                                            : setting.engine == deployment::kVllm2026_08;
 }
@@ -30,7 +30,7 @@ bool is_transposed(const Setting& setting) { return setting.arch == Arch::sm90 &
 bool has_groups_of_128(const Setting& setting) {
   return is_latest(setting) && setting.of<families::HummingParameters>().group_128 && setting.input_dtype == InputDtype::float8_e4m3fn;
 }
-bool is_mxmma(const Setting& setting) { return is_later(setting) && setting.arch == Arch::sm120 && is_a_8bit(setting) && !is_int8(setting); }
+bool is_mxmma(const Setting& setting) { return is_since_august(setting) && setting.arch == Arch::sm120 && is_a_8bit(setting) && !is_int8(setting); }
 bool fuses(const Setting& setting) { return is_a_8bit(setting) && !is_mxmma(setting); }
 
 void draw_release(Setting& setting) {
@@ -95,7 +95,7 @@ Memory place(Role role, const Setting& setting, const Matrix& sizes) {
                          {"padded_n", 0},
                          {"padded_k", 0},
                          {"packed_k", has_groups_of_128(setting) ? 1 : 0},
-                         {"fused_scale", is_later(setting) && fuses(setting) && !is_int8(setting) ? 1 : 0}});
+                         {"fused_scale", is_since_august(setting) && fuses(setting) && !is_int8(setting) ? 1 : 0}});
   }
   if (layout::is_scale(role)) return is_mxmma(setting) ? mxmma_scales(sizes) : block_memory("humming.scale", sizes, 8, {{"to_apply_on_c", 0}});
   // Global scales of rows lie as biases do.
@@ -105,8 +105,8 @@ Memory place(Role role, const Setting& setting, const Matrix& sizes) {
 /// With 8-bit activations a scale counts from the lowest, whose power of two is the global scale; int8 and the later release halve that, and the
 /// later release counts from 1 for e4m3.
 double fused_scale(const Setting& setting, std::uint64_t unit, double second) {
-  const int counted = static_cast<int>(unit) - (is_later(setting) && !is_int8(setting) ? 1 : 0);
-  return std::ldexp(second, counted + (is_int8(setting) || is_later(setting) ? 1 : 0));
+  const int counted = static_cast<int>(unit) - (is_since_august(setting) && !is_int8(setting) ? 1 : 0);
+  return std::ldexp(second, counted + (is_int8(setting) || is_since_august(setting) ? 1 : 0));
 }
 Reading reading(const Setting& setting) {
   Reading reading = checkpoint_reading(setting.form.format);

@@ -22,12 +22,12 @@ Answer humming_blocks(const Setting& s) {
 
 constexpr std::array kRows{
     Takes{kMxfp4, "HUMMING", kBoth, kBoth, kBoth, false, true, nothing},
-    Takes{kMxfp8, "HUMMING", kNew, kNew, kNo, false, true, humming_formats},
-    Takes{kNvfp4, "HUMMING", kNew, kNew, kNo, false, true, humming_formats},
-    Takes{kTensor, "HUMMING", kNew, kNew, kNo, false, true, humming_formats},
-    Takes{WeightFormat::fp8_pair, "HUMMING", kNew, kNew, kNo, false, true, humming_formats},
-    Takes{kChannel, "HUMMING", kNew, kNew, kNo, false, true, humming_formats},
-    Takes{kBlock, "HUMMING", kNew, kNew, kNo, false, true, humming_blocks},
+    Takes{kMxfp8, "HUMMING", kSinceAugust, kSinceAugust, kNo, false, true, humming_formats},
+    Takes{kNvfp4, "HUMMING", kSinceAugust, kSinceAugust, kNo, false, true, humming_formats},
+    Takes{kTensor, "HUMMING", kSinceAugust, kSinceAugust, kNo, false, true, humming_formats},
+    Takes{WeightFormat::fp8_pair, "HUMMING", kSinceAugust, kSinceAugust, kNo, false, true, humming_formats},
+    Takes{kChannel, "HUMMING", kSinceAugust, kSinceAugust, kNo, false, true, humming_formats},
+    Takes{kBlock, "HUMMING", kSinceAugust, kSinceAugust, kNo, false, true, humming_blocks},
 };
 
 }  // namespace

@@ -184,22 +184,22 @@ constexpr BackendFormula other(WeightFormat format, deployment::Versions engines
           format == WeightFormat::mxfp8 ? mxfp4_cast : nullptr,
           reading};
 }
-constexpr deployment::Versions kOld = deployment::before(deployment::kVllm2026_08);
-constexpr deployment::Versions kNew = deployment::since(deployment::kVllm2026_08);
+constexpr deployment::Versions kMay = deployment::before(deployment::kVllm2026_08);
+constexpr deployment::Versions kSinceAugust = deployment::since(deployment::kVllm2026_08);
 
 constexpr std::array<BackendFormula, 12> kFormulas{
     mxfp4("MARLIN"),
     mxfp4("BATCHED_MARLIN"),
-    other(WeightFormat::nvfp4, kOld),
-    other(WeightFormat::nvfp4, kNew),
-    other(WeightFormat::mxfp8, kOld),
-    other(WeightFormat::mxfp8, kNew),
-    other(WeightFormat::fp8_tensor, kOld),
-    other(WeightFormat::fp8_tensor, kNew),
-    other(WeightFormat::fp8_channel, kOld),
-    other(WeightFormat::fp8_channel, kNew),
-    other(WeightFormat::fp8_block, kOld),
-    other(WeightFormat::fp8_block, kNew),
+    other(WeightFormat::nvfp4, kMay),
+    other(WeightFormat::nvfp4, kSinceAugust),
+    other(WeightFormat::mxfp8, kMay),
+    other(WeightFormat::mxfp8, kSinceAugust),
+    other(WeightFormat::fp8_tensor, kMay),
+    other(WeightFormat::fp8_tensor, kSinceAugust),
+    other(WeightFormat::fp8_channel, kMay),
+    other(WeightFormat::fp8_channel, kSinceAugust),
+    other(WeightFormat::fp8_block, kMay),
+    other(WeightFormat::fp8_block, kSinceAugust),
 };
 
 void draw_parameters(Setting& setting, std::mt19937& random) {

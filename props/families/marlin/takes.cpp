@@ -32,16 +32,16 @@ Answer marlin_blocks(const Setting& s) {
 constexpr std::array kRows{
     Takes{kMxfp4, "MARLIN", kBoth, kBoth, kBoth, false, true, marlin_mxfp4},
     Takes{kMxfp4, "BATCHED_MARLIN", kBoth, kBoth, kBoth, false, true, marlin_mxfp4},
-    Takes{kNvfp4, "MARLIN", kOld, kOld, kOld, true, true, marlin_nvfp4_2026_05},
-    Takes{kNvfp4, "MARLIN", kNew, kNew, kNew, true, true, marlin_nvfp4},
-    Takes{kMxfp8, "MARLIN", kOld, kOld, kOld, true, true, marlin_fp8_2026_05},
-    Takes{kMxfp8, "MARLIN", kNew, kNew, kNew, true, true, marlin_fp8},
-    Takes{kTensor, "MARLIN", kOld, kOld, kOld, true, true, marlin_fp8_2026_05},
-    Takes{kTensor, "MARLIN", kNew, kNew, kNew, true, true, marlin_fp8},
-    Takes{kChannel, "MARLIN", kOld, kOld, kOld, true, true, marlin_fp8_2026_05},
-    Takes{kChannel, "MARLIN", kNew, kNew, kNew, true, true, marlin_fp8},
-    Takes{kBlock, "MARLIN", kOld, kOld, kNo, true, true, marlin_fp8_2026_05},
-    Takes{kBlock, "MARLIN", kNew, kNew, kNo, true, true, marlin_blocks},
+    Takes{kNvfp4, "MARLIN", kMay, kMay, kMay, true, true, marlin_nvfp4_2026_05},
+    Takes{kNvfp4, "MARLIN", kSinceAugust, kSinceAugust, kSinceAugust, true, true, marlin_nvfp4},
+    Takes{kMxfp8, "MARLIN", kMay, kMay, kMay, true, true, marlin_fp8_2026_05},
+    Takes{kMxfp8, "MARLIN", kSinceAugust, kSinceAugust, kSinceAugust, true, true, marlin_fp8},
+    Takes{kTensor, "MARLIN", kMay, kMay, kMay, true, true, marlin_fp8_2026_05},
+    Takes{kTensor, "MARLIN", kSinceAugust, kSinceAugust, kSinceAugust, true, true, marlin_fp8},
+    Takes{kChannel, "MARLIN", kMay, kMay, kMay, true, true, marlin_fp8_2026_05},
+    Takes{kChannel, "MARLIN", kSinceAugust, kSinceAugust, kSinceAugust, true, true, marlin_fp8},
+    Takes{kBlock, "MARLIN", kMay, kMay, kNo, true, true, marlin_fp8_2026_05},
+    Takes{kBlock, "MARLIN", kSinceAugust, kSinceAugust, kNo, true, true, marlin_blocks},
 };
 
 }  // namespace

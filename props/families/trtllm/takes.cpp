@@ -18,8 +18,8 @@ Answer trtllm_mxfp8(const Setting& s) { return first_broken({rows13(s, 128), row
 constexpr std::array kRows{
     Takes{kMxfp4, "FLASHINFER_TRTLLM_MXFP4_BF16", kBoth, kBoth, kBoth, false, true, shuffled_tiles},
     Takes{kMxfp4, "FLASHINFER_TRTLLM_MXFP4_MXFP8", kBoth, kBoth, kBoth, false, true, shuffled_tiles},
-    Takes{kNvfp4, "FLASHINFER_TRTLLM", kOld, kOld, kNo, true, true, nvfp4_tiles},
-    Takes{kNvfp4, "FLASHINFER_TRTLLM", kNew, kNew, kNo, true, true, nothing},
+    Takes{kNvfp4, "FLASHINFER_TRTLLM", kMay, kMay, kNo, true, true, nvfp4_tiles},
+    Takes{kNvfp4, "FLASHINFER_TRTLLM", kSinceAugust, kSinceAugust, kNo, true, true, nothing},
     Takes{kTensor, "FLASHINFER_TRTLLM", kBoth, kBoth, kNo, true, true, trtllm_per_tensor},
     Takes{kBlock, "FLASHINFER_TRTLLM", kBoth, kBoth, kNo, true, true, trtllm_blocks},
     Takes{kMxfp8, "FLASHINFER_TRTLLM", kBoth, kBoth, kNo, true, true, trtllm_mxfp8},

@@ -16,8 +16,8 @@ constexpr std::array kRows{
     Takes{kChannel, "VLLM_CUTLASS", kBoth, kBoth, kNo, true, true, nothing},
     Takes{kTensor, "BATCHED_VLLM_CUTLASS", kBoth, kBoth, kNo, true, true, nothing},
     Takes{kChannel, "BATCHED_VLLM_CUTLASS", kBoth, kBoth, kNo, true, true, nothing},
-    Takes{kTensor, "HPC", kNew, kNew, kNo, true, true, nothing},
-    Takes{kBlock, "HPC", kNew, kNew, kNo, true, true, nothing},
+    Takes{kTensor, "HPC", kSinceAugust, kSinceAugust, kNo, true, true, nothing},
+    Takes{kBlock, "HPC", kSinceAugust, kSinceAugust, kNo, true, true, nothing},
 };
 
 }  // namespace

@@ -19,18 +19,18 @@ Memory transposed_place(layout::Role role, const families::Setting& setting, con
 constexpr BackendFormula fp8(WeightFormat format, deployment::Versions engines, std::int64_t tile_i, std::int64_t tile_h) {
   return {format, "XPU", engines, tile_i, tile_h, nullptr, loaded_bits, transposed_place, as_loaded, nullptr, nullptr, nullptr};
 }
-constexpr deployment::Versions kOld = deployment::before(deployment::kVllm2026_08);
-constexpr deployment::Versions kNew = deployment::since(deployment::kVllm2026_08);
+constexpr deployment::Versions kMay = deployment::before(deployment::kVllm2026_08);
+constexpr deployment::Versions kSinceAugust = deployment::since(deployment::kVllm2026_08);
 
 constexpr std::array<BackendFormula, 8> kFormulas{
     mxfp4_as_loaded("XPU"),
     fp8(WeightFormat::fp8_tensor, deployment::since(deployment::kVllm2026_05), 16, 32),
-    fp8(WeightFormat::fp8_channel, kOld, 16, 32),
-    fp8(WeightFormat::fp8_channel, kNew, 16, 32),
-    fp8(WeightFormat::fp8_block, kOld, 128, 128),
-    fp8(WeightFormat::fp8_block, kNew, 128, 128),
-    fp8(WeightFormat::mxfp8, kOld, 32, 64),
-    fp8(WeightFormat::mxfp8, kNew, 32, 64),
+    fp8(WeightFormat::fp8_channel, kMay, 16, 32),
+    fp8(WeightFormat::fp8_channel, kSinceAugust, 16, 32),
+    fp8(WeightFormat::fp8_block, kMay, 128, 128),
+    fp8(WeightFormat::fp8_block, kSinceAugust, 128, 128),
+    fp8(WeightFormat::mxfp8, kMay, 32, 64),
+    fp8(WeightFormat::mxfp8, kSinceAugust, 32, 64),
 };
 
 }  // namespace

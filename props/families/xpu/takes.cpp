@@ -11,10 +11,14 @@ namespace {
 using namespace takes;
 
 constexpr std::array kRows{
-    Takes{kMxfp4, "XPU", kBoth, kNew, kBoth, false, true, nothing}, Takes{kTensor, "XPU", kBoth, kBoth, kNo, true, true, nothing},
-    Takes{kChannel, "XPU", kOld, kOld, kNo, true, true, nothing},   Takes{kChannel, "XPU", kNew, kNew, kNo, true, true, nothing},
-    Takes{kBlock, "XPU", kOld, kOld, kNo, true, true, nothing},     Takes{kBlock, "XPU", kNew, kNew, kNo, true, true, nothing},
-    Takes{kMxfp8, "XPU", kOld, kOld, kNo, true, true, nothing},     Takes{kMxfp8, "XPU", kNew, kNew, kNo, true, true, nothing},
+    Takes{kMxfp4, "XPU", kBoth, kSinceAugust, kBoth, false, true, nothing},
+    Takes{kTensor, "XPU", kBoth, kBoth, kNo, true, true, nothing},
+    Takes{kChannel, "XPU", kMay, kMay, kNo, true, true, nothing},
+    Takes{kChannel, "XPU", kSinceAugust, kSinceAugust, kNo, true, true, nothing},
+    Takes{kBlock, "XPU", kMay, kMay, kNo, true, true, nothing},
+    Takes{kBlock, "XPU", kSinceAugust, kSinceAugust, kNo, true, true, nothing},
+    Takes{kMxfp8, "XPU", kMay, kMay, kNo, true, true, nothing},
+    Takes{kMxfp8, "XPU", kSinceAugust, kSinceAugust, kNo, true, true, nothing},
 };
 
 }  // namespace
