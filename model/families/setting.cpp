@@ -88,7 +88,9 @@ Arch arch_named(std::string_view platform) {
     if (same_name(alias.name, platform)) return alias.arch;
   }
   if (deployment::find_device(platform) != nullptr) return arch_named(deployment::platform_named(platform).name);
-  return rows::named(kArchWords, "platform", platform).value;
+  const auto* const row = std::ranges::find_if(kArchWords, [&](const Word<Arch>& word) { return same_name(word.name, platform); });
+  if (row == std::end(kArchWords)) throw Error(ErrorCode::usage, deployment::unknown_platform(platform));
+  return row->value;
 }
 
 deployment::PlatformKind platform_of(Arch arch) {

@@ -12,7 +12,7 @@ import ml_dtypes
 import numpy as np
 
 from mxact import _core
-from mxact._arguments import Array, array, flag, flat_bytes, integer, word
+from mxact._arguments import Array, array, flag, flat_bytes, integer, listed, word
 from mxact._error import Error
 from mxact._libraries import like_any
 
@@ -80,6 +80,8 @@ def text_of(name: str, value: object) -> str:
 def bytes_of(name: str, value: object) -> tuple[tuple[int, ...], Array]:
     """Shape and bytes of a tensor; codes of 4 bits that have a byte each are put two in a byte, the even one low."""
     values = array(name, value)
+    if isinstance(value, (list, tuple)):
+        values = listed(name, value, np.dtype(np.uint8 if values.dtype.kind in "iu" else np.float32))
     if values.dtype == ml_dtypes.float4_e2m1fn:
         if values.ndim == 0 or values.shape[-1] % 2:
             raise Error(f"{name} has shape {values.shape}: rows of 4-bit codes end within a byte", place=name)
@@ -88,6 +90,15 @@ def bytes_of(name: str, value: object) -> tuple[tuple[int, ...], Array]:
     if values.dtype.hasobject or not values.dtype.isnative:
         raise Error(f"{name} is {values.dtype}, must be of this machine's numbers: uint8, a dtype of ml_dtypes, float16 or float32", place=name)
     return values.shape, flat_bytes(values)
+
+
+def _with_dtype(error: Error, source: Mapping[Any, object]) -> Error:
+    """What is said of a tensor's bytes, with the dtype that they are of."""
+    if error.place not in source or " bytes where " not in error.message:
+        return error
+    dtype = array(error.place, source[error.place]).dtype
+    fits = "codes are uint8 or a dtype of ml_dtypes, numbers float16, bfloat16 or float32"
+    return Error(f"{error.message}; it is {dtype}: {fits}", error.code, error.place)
 
 
 def _sizes(shapes: Mapping[str, tuple[int, ...]], gated: bool) -> str:
@@ -157,7 +168,10 @@ def pack_arrays(source: Mapping[object, object], backend: str, choices: Mapping[
     gated = not flag("not_gated", choices.get("not_gated", False))
     sizes = _sizes({name: shape for name, (shape, _) in tensors.items()}, gated)
     fields = fields_of(sizes, choices, of_rank=rank is None)
-    spec, made, losses = plainly(_core.pack, word("backend", backend), fields, [(name, data) for name, (_, data) in tensors.items()], rank or 0)
+    try:
+        spec, made, losses = plainly(_core.pack, word("backend", backend), fields, [(name, data) for name, (_, data) in tensors.items()], rank or 0)
+    except Error as error:
+        raise _with_dtype(error, source) from None
     return Packed(like_any(source.values(), _arrays(made)), tuple(Loss(*loss) for loss in losses), spec, _notes(spec, choices["engine"]))
 
 

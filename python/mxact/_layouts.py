@@ -15,6 +15,7 @@ from mxact._layers import bytes_of, plainly, text_of
 from mxact._libraries import like
 
 _UNSIGNED: dict[int, np.dtype[Any]] = {8: np.dtype(np.uint8), 16: np.dtype(np.uint16), 32: np.dtype(np.uint32)}
+_HALVES = {"gate": 0, "up": 1}
 PADDING = {-1: "zero", -2: "unwritten", -3: "neutral"}
 
 
@@ -42,7 +43,8 @@ class Layout:
     def where(self, **coordinate: object) -> Any:
         """The address of an element, or of many.
 
-        coordinate: an index, or an array of them, for each axis by its name: where(E=0, half=1, I=3, K=numpy.arange(32)); an axis that is not named is 0;
+        coordinate: an index, or an array of them, for each axis by its name: where(E=0, half="up", I=3, K=numpy.arange(32)), half "gate" and "up" or 0 and 1;
+        an axis that is not named is 0;
         arrays are broadcast against each other. Of scales an element of the weights stands for its scale: where(E=0, I=3, K=70) is where(E=0, I=3, G=2) in
         groups of 32.
         Returns an int, or an int64 array of their common shape: the address in units of `address_bits`; -1 for an element that the layout drops; of one
@@ -133,6 +135,10 @@ class Layout:
 
 
 def _indexes(name: str, value: object) -> Array:
+    if name == "half" and isinstance(value, str):
+        if value not in _HALVES:
+            raise Error(f"half is {value!r}, must be 'gate', 'up', 0 or 1", place=name)
+        value = _HALVES[value]
     values = array(name, value)
     if values.dtype.kind not in "iu" or values.dtype.itemsize > 8:
         raise Error(f"{name} is {values.dtype}, must be whole numbers: int8 to int64 or uint8 to uint64", place=name)

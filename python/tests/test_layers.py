@@ -297,3 +297,22 @@ def test_what_a_checkpoint_is_not_asked() -> None:
         with pytest.raises(mxact.Error) as refused:
             call()
         assert sentence in str(refused.value)
+
+
+def test_lists_are_taken_and_a_dtype_that_does_not_fit_is_named() -> None:
+    random = np.random.default_rng(3)
+    layer = {
+        "w13_weight": random.integers(0, 256, (1, 64, 32), dtype=np.uint8),
+        "w13_weight_scale": random.integers(120, 130, (1, 64, 2), dtype=np.uint8),
+        "w2_weight": random.integers(0, 256, (1, 64, 16), dtype=np.uint8),
+        "w2_weight_scale": random.integers(120, 130, (1, 64, 1), dtype=np.uint8),
+    }
+    choices = {"backend": "XPU", "format": "mxfp4", "order": "standard"}
+    made, of_lists = mxact.pack(layer, **choices), mxact.pack({name: values.tolist() for name, values in layer.items()}, **choices)
+    assert {name: values.tobytes() for name, values in made.tensors.items()} == {name: values.tobytes() for name, values in of_lists.tensors.items()}
+    with pytest.raises(mxact.Error, match=r"w2_weight.* bytes where the layout has 1024; it is float32: codes are uint8 or a dtype of ml_dtypes"):
+        mxact.pack({**layer, "w2_weight": layer["w2_weight"].astype(np.float32)}, **choices)
+    with pytest.raises(mxact.Error, match=r"w13_weight\[0, 0, 0\] is 300, which no uint8 is"):
+        mxact.pack({**layer, "w13_weight": np.full((1, 64, 32), 300).tolist()}, **choices)
+    with pytest.raises(mxact.Error, match="did you mean A10, H100 or H20"):
+        mxact.pack(layer, platform="H10", **choices)

@@ -108,3 +108,13 @@ def test_what_is_refused() -> None:
 
 def test_an_element_that_is_cut_off_has_no_address() -> None:
     assert mxact.layout("sf_128x4", "96x6").where(rows=np.zeros((0,), np.int64)).shape == (0,)
+
+
+def test_gate_and_up_are_named_as_the_program_names_them() -> None:
+    layout = mxact.layout("MARLIN", "2x256x512", tensor="w13_weight", format="mxfp4", engine="2026-08")
+    shown = program("layout", "where", "MARLIN", "--shape", "2x256x512", "--tensor", "w13_weight", "--format", "mxfp4", "--coord", "E=1,half=up,I=3,K=5")
+    assert layout.where(E=1, half="up", I=3, K=5) == layout.where(E=1, half=1, I=3, K=5)
+    assert str(layout.where(E=1, half="up", I=3, K=5)) in str(shown.values())
+    assert layout.where(half="gate", I=3) == layout.where(I=3)
+    with pytest.raises(mxact.Error, match="half is 'down', must be 'gate', 'up', 0 or 1"):
+        layout.where(half="down")

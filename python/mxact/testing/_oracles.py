@@ -42,7 +42,7 @@ def assert_oracle(fn: Callable[[dict[str, Any]], str], engine: str | None = None
         if refusal is None and not isinstance(answer, str):
             return f"the answer is {repr(answer)[:60]} of type {type(answer).__name__}, must be the name of a backend", None
         what = _broken(deployment, asked, name, answer) if free else _other(deployment, asked, name, answer)
-        said = answer if answer is not None else f"a refusal ({refusal})"
+        said = answer if answer is not None else f"a refusal ({type(refusal).__name__}: {refusal})"
         return (f"the answer is {said}, {what}" if what else ""), refusal
 
     def check(deployment: dict[str, Any]) -> None:
