@@ -67,13 +67,17 @@ class NumberReader {
     const std::vector<std::uint32_t> numbers = f32_numbers(*tensor.at.file, *tensor.at.view);
     std::vector<std::uint8_t>& role = layer_.experts[tensor.role];
     if (tensor.half == 1 && form_.gated) {
-      if (numbers.front() != gate_) differ(tensor, numbers.front());
+      take_up(tensor, numbers.front());
       return;
     }
     gate_ = numbers.front();
     // One for all experts counts for each of them.
     const std::size_t count = tensor.expert >= 0 ? 1 : role.size() / 4;
-    for (std::size_t i = 0; i < count; ++i) put(role, tensor.offset + 4 * i, factor_of(found.row->meaning, numbers[std::min(i, numbers.size() - 1)]));
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::uint32_t factor = factor_of(found.row->meaning, numbers[std::min(i, numbers.size() - 1)]);
+      put(role, tensor.offset + 4 * i, factor);
+      if (tensor.half < 0 && is_quantized_again(tensor.role)) quantize_again(static_cast<int>(i), factor, factor);
+    }
   }
 
  private:
@@ -81,16 +85,24 @@ class NumberReader {
     for (int byte = 0; byte < 4; ++byte) role[at + static_cast<std::size_t>(byte)] = static_cast<std::uint8_t>(factor >> 8 * byte);
   }
 
+  bool is_quantized_again(Role role) const {
+    return form_.format == layout::WeightFormat::fp8_tensor && form_.gated && role == Role::w13_weight_scale;
+  }
+
   /// Gate's global scale counts for both; FP8 codes are made anew with the larger scale.
-  void differ(const ExpertTensor& tensor, std::uint32_t up) {
-    if (form_.format == layout::WeightFormat::nvfp4) {
+  void take_up(const ExpertTensor& tensor, std::uint32_t up) {
+    if (is_quantized_again(tensor.role)) {
+      put(layer_.experts[tensor.role], tensor.offset, quantize_again(tensor.expert, gate_, up));
+    } else if (up != gate_) {
       ++layer_.up_scales_dropped;
-      return;
     }
-    const std::uint32_t larger = std::bit_cast<float>(up) > std::bit_cast<float>(gate_) ? up : gate_;
-    layer_.requantized.push_back({tensor.expert, 0, gate_, larger});
-    layer_.requantized.push_back({tensor.expert, 1, up, larger});
-    put(layer_.experts[tensor.role], tensor.offset, larger);
+  }
+
+  std::uint32_t quantize_again(int expert, std::uint32_t gate, std::uint32_t up) {
+    const std::uint32_t larger = std::bit_cast<float>(up) > std::bit_cast<float>(gate) ? up : gate;
+    layer_.requantized.push_back({expert, 0, gate, larger});
+    layer_.requantized.push_back({expert, 1, up, larger});
+    return larger;
   }
 
   MoeLayer& layer_;
@@ -98,15 +110,12 @@ class NumberReader {
   std::uint32_t gate_ = 0;
 };
 
-/// Codes of halves that the engine makes anew, in the canonical memory of w13.
-void quantize_again(MoeLayer& layer, Fp8Codes as) {
-  std::vector<std::uint8_t>& codes = layer.experts[Role::w13_weight];
-  const std::size_t part = codes.size() / static_cast<std::size_t>(2 * layer.experts.sizes.experts);
-  for (const Requantized& half : layer.requantized)
-    requantize(half, std::span(codes).subspan(part * static_cast<std::size_t>(2 * half.expert + half.half), part), as);
-}
-
 }  // namespace
+
+Requantizer requantizer_of(const MoeLayer& layer, Fp8Codes as) {
+  const layout::Sizes& sizes = layer.experts.sizes;
+  return {layer.requantized, static_cast<std::uint64_t>(sizes.intermediate * sizes.hidden), as};
+}
 
 /// What was read of the weights, whichever layer group is asked for.
 struct Checkpoint::Contents {
@@ -123,7 +132,8 @@ struct Checkpoint::Impl {
 
   Impl(std::shared_ptr<const Contents> opened, int number) : contents(std::move(opened)), layer_group(number) {
     if (layer_group >= 0 && layer_group < static_cast<int>(contents->all.size())) return;
-    throw Error(ErrorCode::usage, fmt::format("there is no layer group {}: the checkpoint has {}", std::int64_t{layer_group} + 1, contents->all.size()),
+    throw Error(ErrorCode::usage,
+                fmt::format("there is no layer group {}: the checkpoint has {}", std::int64_t{layer_group} + 1, contents->all.size()),
                 contents->path.string());
   }
 
@@ -155,8 +165,16 @@ std::string LayerGroup::text() const {
 namespace {
 
 LayerGroup layer_group_of(const FoundGroup& found) {
-  LayerGroup group{std::string(found.form->title), found.place,   {},         found.layers.begin()->second.sizes.experts, 0,
-                found.form->converts(),         found.further, found.left, found.disagreement.text, std::string(found.form->use.missing)};
+  LayerGroup group{std::string(found.form->title),
+                   found.place,
+                   {},
+                   found.layers.begin()->second.sizes.experts,
+                   0,
+                   found.form->converts(),
+                   found.further,
+                   found.left,
+                   found.disagreement.text,
+                   std::string(found.form->use.missing)};
   for (const auto& [index, layer] : found.layers) {
     group.layers.push_back(index);
     for (const FoundTensor& tensor : layer.experts) group.bytes += tensor.at->view->bytes.size();
@@ -290,23 +308,19 @@ MoeLayer Checkpoint::numbers(int layer) const {
   return result;
 }
 
-std::vector<layout::Loss> Checkpoint::requantization_losses(int layer, const std::vector<Requantized>& halves, Fp8Codes as, int rank, int tp) const {
-  if (halves.empty()) return {};
-  layout::Loss loss{.role = Role::w13_weight, .what = std::string(kRequantized), .units = 0, .kept = 0, .replaced = true};
-  const std::vector<ExpertTensor> tensors = expert_tensors(layer);
-  for (const Requantized& half : halves) {
-    const auto codes = std::ranges::find_if(tensors, [&](const ExpertTensor& tensor) {
-      return tensor.role == Role::w13_weight && tensor.expert == half.expert && tensor.half == half.half;
-    });
-    const std::uint64_t size = codes->at.view->bytes.size() / static_cast<std::uint64_t>(tp);
-    std::vector<std::uint8_t> bytes(size);
-    codes->at.file->read(*codes->at.view, size * static_cast<std::uint64_t>(rank), bytes);
-    const RequantizedCount count = count_requantized(half, bytes, as);
-    loss.units += count.changed;
-    loss.kept += count.kept;
+std::optional<InputScales> Checkpoint::input_scales(int layer) const {
+  const FoundLayer& found = impl_->at(layer).second;
+  const bool is_static = std::ranges::any_of(found.aside, [](const FoundTensor& tensor) { return tensor.row->companion == Companion::needed; });
+  if (!is_static || impl_->form().format != layout::WeightFormat::fp8_tensor) return std::nullopt;
+  InputScales joined{};
+  for (const FoundTensor& tensor : found.aside) {
+    std::uint32_t& of = tensor.projection->w13 ? joined.w13 : joined.w2;
+    for (const std::uint32_t bits : f32_numbers(*tensor.at->file, *tensor.at->view)) {
+      // A NaN stays.
+      if (!(std::bit_cast<float>(bits) <= std::bit_cast<float>(of))) of = bits;
+    }
   }
-  if (loss.units == 0) return {};
-  return {loss};
+  return joined;
 }
 
 MoeLayer Checkpoint::layer(int layer, const support::StopPoint& stop, Fp8Codes as) const {
@@ -327,8 +341,7 @@ MoeLayer Checkpoint::layer(int layer, const support::StopPoint& stop, Fp8Codes a
     }
   }
   support::read_tensors(reads, stop);
-  quantize_again(result, as);
-  result.losses = requantization_losses(layer, result.requantized, as);
+  requantizer_of(result, as).apply(0, result.experts[Role::w13_weight]);
   if (found.router_weight != nullptr) {
     result.router.weight = units_of<std::uint32_t>(*found.router_weight);
     result.router.bias = units_of<std::uint32_t>(*found.router_bias);

@@ -36,9 +36,11 @@ struct MoeLayer {
   Router router;
   std::optional<LayerRouter> own_router = {};  ///< of every form but gpt-oss
   std::int64_t up_scales_dropped = 0;          ///< experts whose up has another global scale than gate: the engine takes gate's for both
-  std::vector<Requantized> requantized = {};   ///< halves of experts whose FP8 codes the engine makes anew; `experts` has the new ones
-  std::vector<layout::Loss> losses = {};       ///< of that
+  std::vector<Requantized> requantized = {};   ///< halves of experts whose FP8 codes the engine quantizes again; `experts` has the new ones
 };
+
+/// What quantizes its w13 again, its sizes and halves given.
+Requantizer requantizer_of(const MoeLayer& layer, Fp8Codes as);
 
 /// An expert tensor where it lies in the files, and which part of its role's canonical memory it is.
 struct ExpertTensor {
@@ -72,8 +74,8 @@ struct LayerGroup {
 /// A checkpoint: a .safetensors file; or a directory, where model.safetensors.index.json names the shards if there is one, else
 /// model.safetensors, else model-*-of-*.safetensors. Other files beside them are not weights. A directory holds every layer; a file may be one shard.
 /// config.json and hf_quant_config.json beside the weights, if they are there, must agree with them.
-/// Forms: the rows of source_forms(); which one a layer has follows from names, dtypes, shapes and configuration. Layers of one form are a layer group;
-/// what is asked below is asked of one of them.
+/// Forms: the rows of source_forms(); which one a layer has follows from names, dtypes, shapes and configuration. Layers of one form are a layer
+/// group; what is asked below is asked of one of them.
 class Checkpoint {
  public:
   /// Throws Error(input): no weights, a missing shard, a shard that lacks a tensor the index promises, a name in two shards, layers that `mxact
@@ -118,12 +120,12 @@ class Checkpoint {
   layout::Sizes sizes(int layer) const;
   /// Codes that the engine quantizes again are of `as`. Throws Error(input) when a file changed since it was opened; Stopped when that is asked for.
   MoeLayer layer(int layer, const support::StopPoint& stop = support::StopPoint(), Fp8Codes as = Fp8Codes::e4m3fn) const;
+  /// Of a layer of FP8 with one scale a tensor whose activations are static; none of others. Same errors.
+  std::optional<InputScales> input_scales(int layer) const;
   /// The layer without its tensors: of `experts` what is one number of each expert, no router. Same errors.
   MoeLayer numbers(int layer) const;
   /// The expert tensors that layer() reads, in the order of the roles; same errors.
   std::vector<ExpertTensor> expert_tensors(int layer) const;
-  /// Of the rows of one of so many ranks, what quantizing its halves again costs.
-  std::vector<layout::Loss> requantization_losses(int layer, const std::vector<Requantized>& halves, Fp8Codes as, int rank = 0, int tp = 1) const;
   /// What is wrong with the numbers of a layer's experts, as scan_layer() finds it.
   std::vector<ScannedFault> scan(int layer) const;
   /// The weight files with all their tensors.

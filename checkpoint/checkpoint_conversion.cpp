@@ -8,6 +8,7 @@
 
 #include "checkpoint/staging.hpp"
 #include "model/error.hpp"
+#include "model/families/fnuz.hpp"
 #include "support/json.hpp"
 #include "support/quote.hpp"
 
@@ -160,7 +161,8 @@ std::string CheckpointConversion::source_digest(int job) const {
 }
 
 LayerPacker CheckpointConversion::packer_of(const GroupConversion& group, int layer) const {
-  return {group.checkpoint, layer, {options_.rank, group.setting.tp_size}, *group.backend, group.setting, options_.by, stop_};
+  return {group.checkpoint, layer, {options_.rank, group.setting.tp_size, group.setting.sizes.intermediate}, *group.backend, group.setting,
+          options_.by,      stop_};
 }
 
 WrittenJob CheckpointConversion::write_layer(const GroupConversion& group, int layer, const std::filesystem::path& path, bool force) const {
@@ -173,7 +175,13 @@ WrittenJob CheckpointConversion::write_layer(const GroupConversion& group, int l
   std::vector<layout::Loss> losses = packer.lost_before();
   losses.insert(losses.end(), packed.losses.begin(), packed.losses.end());
   LayerTags tags{group.name(), checkpoint.layer_prefix(layer), index, options_.rank, packed.setting, {}, {}, losses, group.further};
+  const std::int64_t intermediate = checkpoint.sizes(layer).intermediate;
+  if (tags.whole_sizes().intermediate != intermediate) tags.intermediate = intermediate;
   JobResult result;
+  if (const std::optional<InputScales> scales = checkpoint.input_scales(layer)) {
+    tags.inputs = joined_for(*scales, families::has_fnuz(packed.setting) ? Fp8Codes::e4m3fnuz : Fp8Codes::e4m3fn);
+    result.inputs.push_back({index, *tags.inputs, group.further});
+  }
   for (ScannedFault& fault : faults) result.values.push_back({index, std::move(fault)});
   result.file = path.filename().string();
   result.layers = 1;
@@ -306,6 +314,7 @@ ConvertReport CheckpointConversion::report(std::span<const JobResult> results) c
     report.bytes_out += result.bytes_out;
     report.up_scales_dropped += result.up_scales_dropped;
     report.losses.insert(report.losses.end(), result.losses.begin(), result.losses.end());
+    report.inputs.insert(report.inputs.end(), result.inputs.begin(), result.inputs.end());
     report.values.insert(report.values.end(), result.values.begin(), result.values.end());
     digests.emplace(result.file, result.digest);
   }

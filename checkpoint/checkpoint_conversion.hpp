@@ -34,6 +34,7 @@ struct JobResult {
   int largest_scale_byte = 0;  ///< of the layer, where the converter looks at it
   std::vector<LayerLoss> losses;
   std::vector<LayerValues> values;
+  std::vector<LayerInputs> inputs;  ///< of the layer, where it has any
 };
 
 /// A job that is written and has not its name yet.

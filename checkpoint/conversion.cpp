@@ -1,6 +1,5 @@
 #include "checkpoint/conversion.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "checkpoint/rounding.hpp"
@@ -26,7 +25,7 @@ families::Setting surroundings(deployment::Engine engine, families::Arch arch, i
 
 families::Setting Conversion::setting(const layout::Sizes& padded) const {
   families::Setting setting = around;
-  setting.sizes = sizes;
+  setting.sizes = whole ? rank_sizes(*whole, form, around.tp_size, padded.intermediate) : sizes;
   setting.padded = padded;
   setting.form = form;
   setting.activation = converter_activation(activation);
@@ -36,25 +35,22 @@ families::Setting Conversion::setting(const layout::Sizes& padded) const {
 }
 
 layout::Sizes Conversion::rounded(std::string_view backend, deployment::Engine engine) const {
-  return rounded_up(backend, setting(), engine, activation == "SILU" || activation == "SITU");
-}
-
-std::string_view method_of(const SourceForm& form) {
-  const auto fact = std::ranges::find(form.facts, "method", &ConfigFact::key);
-  return fact == form.facts.end() ? std::string_view() : fact->values.front();
+  const layout::Sizes padded = rounded_up(backend, form, sizes, around.arch, engine, activation == "SILU" || activation == "SITU");
+  if (whole) require_room(backend, rank_sizes(*whole, form, around.tp_size, padded.intermediate), padded);
+  return padded;
 }
 
 Conversion conversion_of(const Checkpoint& checkpoint, families::Setting around) {
-  layout::Sizes sizes = checkpoint.sizes(0);
-  const layout::Form form = checkpoint.layout_form();
-  check_cut(sizes, form.format, around.tp_size);
-  sizes.intermediate /= around.tp_size;
-  return {form,
-          sizes,
+  const layout::Sizes whole = checkpoint.sizes(0);
+  layout::Sizes share = whole;
+  share.intermediate /= around.tp_size;
+  return {checkpoint.layout_form(),
+          share,
           std::string(checkpoint.converted_activation()),
           checkpoint.has_bias(),
           std::move(around),
-          std::string(method_of(checkpoint.source_form()))};
+          std::string(checkpoint.source_form().use.quant_method),
+          whole};
 }
 
 families::Setting setting_for(const Checkpoint& checkpoint, const Conversion& conversion, std::string_view backend) {

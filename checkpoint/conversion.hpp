@@ -2,6 +2,7 @@
 // What a converter sees of a layer, put together in one place: verify, convert, plan, run, merge, sim and mxact.pack of a checkpoint ask here.
 
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,11 +26,12 @@ families::Setting surroundings(deployment::Engine engine, families::Arch arch, i
 /// One layer's conversion.
 struct Conversion {
   layout::Form form;
-  layout::Sizes sizes;     ///< of one rank
+  layout::Sizes sizes;     ///< of one rank: its share of I, or what it was loaded with
   std::string activation;  ///< the engine's name; one that it has not counts as any that no converter asks for
   bool has_bias;
   families::Setting around = {};  ///< engine, device, ranks, dtypes, releases, options: what no layer says
-  std::string method = {};        ///< of quantization, by the engine's name: "fp8", "modelopt"; empty: not known, as most methods do
+  std::string method = "own";     ///< of quantization: Deployment::quant_method
+  std::optional<layout::Sizes> whole = {};  ///< of the layer that the ranks share; none: `sizes` is what a rank was loaded with
 
   /// What the converter sees of buffers that the engine has rounded up to `padded`.
   families::Setting setting(const layout::Sizes& padded) const;
@@ -39,10 +41,7 @@ struct Conversion {
   layout::Sizes rounded(std::string_view backend, deployment::Engine engine) const;
 };
 
-/// The engine's name of the method that a form's checkpoints declare: "compressed-tensors"; empty where they declare none.
-std::string_view method_of(const SourceForm& form);
-
-/// Of the checkpoint's layers, on one rank of `around.tp_size`. Throws Error(usage) as check_cut does, Error(input) as Checkpoint::activation does.
+/// Of the checkpoint's layers, on one rank of `around.tp_size`. Throws Error(usage) as rank_sizes does, Error(input) as Checkpoint::activation does.
 Conversion conversion_of(const Checkpoint& checkpoint, families::Setting around);
 
 /// What the converter of a backend sees of it, rounded as the engine rounds a layer of that form. Throws as Conversion::rounded does.

@@ -26,6 +26,13 @@ struct LayerLoss {
   int further = 0;  ///< its layer group, as LayerTags has it
 };
 
+/// What the kernels of a layer with static activations are called with.
+struct LayerInputs {
+  int layer;
+  InputScales scales;
+  int further = 0;  ///< its layer group, as LayerTags has it
+};
+
 /// A backend for some of a checkpoint's layer groups.
 struct NamedBackend {
   std::string backend;
@@ -72,6 +79,7 @@ struct ConvertReport {
   std::vector<LayerLoss> losses;
   std::vector<LeftOut> left;           ///< beside the weights, not copied
   std::vector<LayerValues> values;     ///< numbers that are none, and warnings
+  std::vector<LayerInputs> inputs;     ///< layer by layer
   std::int64_t up_scales_dropped = 0;  ///< experts, over all layers, whose up has another global scale than gate, which counts for both
   std::string digest;                  ///< of the names and digests of all files that the conversion wrote
 };

@@ -47,7 +47,7 @@ struct SchemeRow {
   Names quant_method = "own";
 };
 
-constexpr Names kCt = "compressed-tensors", kQuark = "quark", kMixed = "modelopt_mixed";
+constexpr Names kCt = "compressed-tensors", kQuark = "quark", kMixed = "modelopt_mixed", kFp8ModelOpt = "modelopt";
 constexpr Names kWeight = "weight.dtype", kInput = "input_tensors.dtype";
 constexpr Says kFloat8{"weights.num_bits", {"8"}}, kFloat{"weights.type", {"float"}}, kInt{"weights.type", {"int"}}, kInt4{"weights.num_bits", {"4"}};
 constexpr Says kNoInput{"input_activations"}, kIntInput{"input_activations.type", {"int"}}, kTokenInput{"input_activations.strategy", {"token"}};
@@ -59,11 +59,17 @@ constexpr std::array kRows = {
     SchemeRow{"mxfp4", {}, "mxfp4_deepseek_v4", "kMxfp4Static"},
     SchemeRow{"mxfp4_under_fp8", {}, "mxfp4_deepseek_v4", "kMxfp4Static"},
     SchemeRow{"experts_int8", {}, "int8", "kInt8StaticChannelSym", "kInt8DynamicTokenSym"},
-    SchemeRow{
-        "modelopt", {Says{"quant_algo", {"FP8", "FP8_PER_CHANNEL_PER_TOKEN", "FP8_PB_WO"}}}, "fp8", "kFp8StaticTensorSym", "kFp8StaticTensorSym"},
+    SchemeRow{"modelopt",
+              {Says{"quant_algo", {"FP8", "FP8_PER_CHANNEL_PER_TOKEN", "FP8_PB_WO"}}},
+              "fp8",
+              "kFp8StaticTensorSym",
+              "kFp8StaticTensorSym",
+              false,
+              kFp8ModelOpt},
     SchemeRow{"modelopt_mxfp8", {}, "mxfp8", "kMxfp8Static", "kMxfp8Dynamic"},
-    SchemeRow{kMixed, {Says{"quant_algo", {"FP8", "FP8_PER_CHANNEL_PER_TOKEN"}}}, "fp8", "kFp8StaticTensorSym", "kFp8StaticTensorSym"},
-    SchemeRow{kMixed, {Says{"quant_algo", {"FP8_PB_WO"}}}, "fp8", "kFp8Static128BlockSym", "kFp8Dynamic128Sym"},
+    SchemeRow{
+        kMixed, {Says{"quant_algo", {"FP8", "FP8_PER_CHANNEL_PER_TOKEN"}}}, "fp8", "kFp8StaticTensorSym", "kFp8StaticTensorSym", false, kFp8ModelOpt},
+    SchemeRow{kMixed, {Says{"quant_algo", {"FP8_PB_WO"}}}, "fp8", "kFp8Static128BlockSym", "kFp8Dynamic128Sym", false, kFp8ModelOpt},
     SchemeRow{kMixed, {Says{"quant_algo", {"NVFP4"}}}, "nvfp4", "kNvfp4Static", "kNvfp4Dynamic"},
     SchemeRow{kMixed, {Says{"quant_algo", {"W4A16_NVFP4", "NVFP4_W4A16"}}}, "nvfp4", "kNvfp4Static"},
     SchemeRow{kMixed, {Says{"quant_algo", {"MXFP8"}}}, "mxfp8", "kMxfp8Static", "kMxfp8Dynamic"},

@@ -98,6 +98,26 @@ support::Json losses_json(const std::vector<LayerLoss>& losses) {
   return json;
 }
 
+support::Json inputs_json(const std::vector<LayerInputs>& inputs) {
+  support::Json json = support::Json::array();
+  for (const LayerInputs& entry : inputs) {
+    json.push_back({{"layer", entry.layer}});
+    if (entry.further > 0) json.back()["family"] = entry.further;
+    json.back().update(inputs_json(entry.scales));
+  }
+  return json;
+}
+
+LayerInputs read_layer_inputs(const support::Json& json, const std::string& where) {
+  support::JsonFields fields(json, where);
+  LayerInputs inputs{static_cast<int>(fields.integer("layer", 0, INT32_MAX)), {}};
+  if (json.contains("family")) inputs.further = static_cast<int>(fields.integer("family", 1, INT32_MAX));
+  support::Json scales = json;
+  for (const char* const key : {"layer", "family"}) scales.erase(key);
+  inputs.scales = read_inputs(scales, where);
+  return inputs;
+}
+
 LayerLoss read_layer_loss(const support::Json& json, const std::string& where) {
   support::JsonFields fields(json, where);
   const int layer = static_cast<int>(fields.integer("layer", 0, INT32_MAX));
@@ -246,6 +266,7 @@ std::string text_of(const JobRecord& record) {
                            {"largest_scale_byte", result.largest_scale_byte},
                            {"losses", losses_json(result.losses)},
                            {"values", values_json(result.values)},
+                           {"input_scales", inputs_json(result.inputs)},
                            {"tensors", result.tensors}};
   return json.dump(1) + "\n";
 }
@@ -268,6 +289,9 @@ JobRecord read_record(const std::filesystem::path& path) {
   result.up_scales_dropped = fields.integer("up_scales_dropped", 0, kLargest);
   result.largest_scale_byte = static_cast<int>(fields.integer("largest_scale_byte", 0, 255));
   for (const support::Json& loss : fields.array("losses")) result.losses.push_back(read_layer_loss(loss, where + ": losses"));
+  if (json.contains("input_scales")) {
+    for (const support::Json& one : fields.array("input_scales")) result.inputs.push_back(read_layer_inputs(one, where + ": input_scales"));
+  }
   for (const support::Json& value : fields.array("values")) result.values.push_back(read_values(value, where));
   const support::Json& tensors = fields.at("tensors");
   support::JsonFields sizes(tensors, where + ": tensors");

@@ -26,12 +26,12 @@ using layout::TensorPlan;
 class RankTensor {
  public:
   /// `target`: where it goes, if that is known; a layout that mixes experts makes it one part.
-  RankTensor(const LayerSource& source, Role role, RankOf rank, const Layout* target, PartMemory& memory)
+  RankTensor(const LayerSource& source, Role role, const RankPart& rank, const Layout* target, PartMemory& memory)
       : source_(source), role_(role), memory_(memory) {
     layout::Sizes sizes = source.sizes();
-    sizes.intermediate /= rank.tp;
+    if (rank.tp > 1) sizes.intermediate = rank.intermediate;
     const Layout whole = layout::canonical(role, source.sizes(), source.form()), own = layout::canonical(role, sizes, source.form());
-    const std::optional<Layout> cut = rank.tp == 1 ? std::nullopt : rank_layout(role, source.sizes(), source.form(), rank.rank, rank.tp);
+    const std::optional<Layout> cut = rank.tp == 1 ? std::nullopt : rank_layout(role, source.sizes(), source.form(), rank);
     parts_ = parts_of({&whole, &own, cut ? &*cut : &own, target != nullptr ? target : &own});
     if (cut) cut_.emplace(TensorMove::place(part_of(whole), {part_of(*cut), &layout::kKeep}));
     part_bytes_ = static_cast<std::uint64_t>(own.bytes() / parts_);
@@ -75,7 +75,7 @@ class RankTensor {
 
 struct LayerPacker::Impl {
   const support::StopPoint& stop;
-  RankOf rank;
+  RankPart rank;
   std::unique_ptr<LayerSource> layer;  ///< none: the tensors have their bytes
   families::PackedLayer packed;
   std::int64_t up_scales_dropped;
@@ -104,7 +104,7 @@ struct LayerPacker::Impl {
   /// All that is asked of the layer before it is placed, and the tensors that it will have.
   void plan(const families::BackendLayout& backend, const families::Setting& setting) {
     families::LayerOutline outline{layer->sizes(), layer->form(), {}, 0};
-    outline.sizes.intermediate /= rank.tp;
+    if (rank.tp > 1) outline.sizes.intermediate = rank.intermediate;
     for (const Role role : layout::kAllRoles) {
       const bool there = outline.present[static_cast<std::size_t>(role)] = layer->has(role);
       if (!there || !layout::is_scale(role)) continue;
@@ -171,7 +171,7 @@ void keep_first(layout::CanonicalLayer& layer, std::int64_t experts) {
 
 }  // namespace
 
-LayerPacker::LayerPacker(const Checkpoint& checkpoint, int layer, RankOf rank, const families::BackendLayout& backend,
+LayerPacker::LayerPacker(const Checkpoint& checkpoint, int layer, const RankPart& rank, const families::BackendLayout& backend,
                          const families::Setting& setting, kernels::relayout::MoveBy by, const support::StopPoint& stop,
                          std::optional<std::int64_t> experts) {
   const std::int64_t first = experts.value_or(checkpoint.sizes(layer).experts);
@@ -187,11 +187,10 @@ LayerPacker::LayerPacker(const Checkpoint& checkpoint, int layer, RankOf rank, c
     return;
   }
   MoeLayer whole = checkpoint.layer(layer, stop, as);
-  std::erase_if(whole.requantized, [&](const Requantized& half) { return half.expert >= first; });
   keep_first(whole.experts, first);
-  std::vector<layout::Loss> again = checkpoint.requantization_losses(layer, whole.requantized, as, rank.rank, rank.tp);
+  std::vector<layout::Loss> again = LayerReader(checkpoint, layer, first, as).requantization_losses(rank.rank, rank.tp);
   stop.check();
-  if (rank.tp > 1) whole.experts = shard(whole.experts, rank.rank, rank.tp, kernels::relayout::mover_of(by));
+  if (rank.tp > 1) whole.experts = shard(whole.experts, rank, kernels::relayout::mover_of(by));
   impl_ =
       std::make_unique<Impl>(Impl{stop, rank, nullptr, families::convert(std::move(whole.experts), backend, setting, kernels::relayout::mover_of(by)),
                                   whole.up_scales_dropped, std::move(again)});

@@ -10,17 +10,12 @@
 #include <vector>
 
 #include "checkpoint/checkpoint.hpp"
+#include "checkpoint/shard.hpp"
 #include "kernels/relayout/mover.hpp"
 #include "model/families/convert.hpp"
 #include "support/stop.hpp"
 
 namespace mx::checkpoint {
-
-/// Of `tp` ranks that each have a part of a layer.
-struct RankOf {
-  int rank = 0;
-  int tp = 1;
-};
 
 /// Takes the next bytes of the tensor with this number.
 using PackedSink = std::function<void(std::size_t tensor, std::span<const std::uint8_t> bytes)>;
@@ -30,7 +25,7 @@ class LayerPacker {
   /// Reads what has to be known of a layer before it is placed: its largest scale byte, and what is lost. Where tensors or experts are coupled, and
   /// where the model moves the bytes, the whole layer is read and converted here. Throws as Checkpoint::layer and families::convert do, and Stopped.
   /// `experts`: the first so many alone; none: all.
-  LayerPacker(const Checkpoint& checkpoint, int layer, RankOf rank, const families::BackendLayout& backend, const families::Setting& setting,
+  LayerPacker(const Checkpoint& checkpoint, int layer, const RankPart& rank, const families::BackendLayout& backend, const families::Setting& setting,
               kernels::relayout::MoveBy by, const support::StopPoint& stop, std::optional<std::int64_t> experts = {});
   /// A layer in memory, which outlives the packer, whole as it is. Throws as families::convert does.
   LayerPacker(const layout::CanonicalLayer& layer, const families::BackendLayout& backend, const families::Setting& setting,

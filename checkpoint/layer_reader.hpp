@@ -24,10 +24,8 @@ class LayerReader final : public LayerSource {
   const layout::Sizes& sizes() const override { return numbers_.experts.sizes; }
   const layout::Form& form() const override { return numbers_.experts.form; }
   bool has(layout::Role role) const override;
-  /// Halves whose codes are quantized again, and what that costs the rank.
-  std::vector<layout::Loss> requantization_losses(int rank, int tp) const {
-    return checkpoint_.requantization_losses(layer_, numbers_.requantized, as_, rank, tp);
-  }
+  /// What quantizing gate and up again costs the rows of one of so many ranks.
+  std::vector<layout::Loss> requantization_losses(int rank = 0, int tp = 1) const;
   /// Throws as SafetensorsFile::read does.
   void read(layout::Role role, std::uint64_t begin, std::span<std::uint8_t> out) const override;
 
@@ -37,13 +35,13 @@ class LayerReader final : public LayerSource {
     std::uint64_t begin;
     LocatedTensor at;
     SourceMemory memory;
-    const Requantized* again;  ///< the codes are quantized again as they are read; null: they are as they lie
   };
 
-  const Checkpoint& checkpoint_;
-  int layer_;
-  Fp8Codes as_;
+  /// As the files have it.
+  void read_stored(layout::Role role, std::uint64_t begin, std::span<std::uint8_t> out) const;
+
   MoeLayer numbers_;
+  Requantizer again_;
   std::array<std::vector<Part>, layout::kRoleCount> parts_;  ///< by where they begin
 };
 

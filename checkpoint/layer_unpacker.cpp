@@ -116,7 +116,8 @@ struct LayerUnpacker::Impl {
   std::optional<TensorMove> join_of(Role role, const Layout& to, std::int64_t parts) const {
     layout::Sizes part = sizes;
     part.experts /= parts;
-    const std::optional<Layout> all = tp() == 1 ? std::nullopt : ranks_layout(role, part, form, static_cast<int>(tp()));
+    const std::optional<Layout> all =
+        tp() == 1 ? std::nullopt : ranks_layout(role, part, form, {0, static_cast<int>(tp()), outlines.front().setting.sizes.intermediate});
     if (!all) return std::nullopt;
     return TensorMove::take({*all, &layout::kKeep}, part_of(to, parts));
   }
@@ -154,9 +155,7 @@ struct LayerUnpacker::Impl {
 
 LayerUnpacker::LayerUnpacker(std::vector<const ConvertedLayer*> ranks, families::OnLoss on_loss, kernels::relayout::MoveBy by, const support::StopPoint& stop) {
   const LayerTags& first = ranks.front()->tags;
-  layout::Sizes sizes = first.setting.sizes;
-  sizes.intermediate *= first.setting.tp_size;
-  impl_ = std::make_unique<Impl>(Impl{std::move(ranks), stop, sizes, first.setting.form, {}});
+  impl_ = std::make_unique<Impl>(Impl{std::move(ranks), stop, first.whole_sizes(), first.setting.form, {}});
   Impl& impl = *impl_;
   std::vector<CanonicalLayer> parts;
   for (const ConvertedLayer* const rank : impl.ranks) {
@@ -170,7 +169,7 @@ LayerUnpacker::LayerUnpacker(std::vector<const ConvertedLayer*> ranks, families:
       impl.outlines.push_back(std::move(outline));
     }
   }
-  if (!parts.empty()) impl.whole = parts.size() == 1 ? std::move(parts.front()) : join(std::move(parts), kernels::relayout::mover_of(by));
+  if (!parts.empty()) impl.whole = parts.size() == 1 ? std::move(parts.front()) : join(std::move(parts), impl.sizes, kernels::relayout::mover_of(by));
 }
 
 LayerUnpacker::~LayerUnpacker() = default;

@@ -280,10 +280,18 @@ support::TensorEntry packed_entry(std::string_view prefix, const PackedTensor& t
 
 std::string layer_name(int layer, int further) { return fmt::format("layer {}{}", layer, further == 0 ? "" : fmt::format(" of layer group {}", further)); }
 
+layout::Sizes LayerTags::whole_sizes() const {
+  layout::Sizes sizes = setting.sizes;
+  sizes.intermediate = intermediate > 0 ? intermediate : sizes.intermediate * setting.tp_size;
+  return sizes;
+}
+
 std::string text_of(const LayerTags& tags) {
   support::Json json{{"version", kTagsVersion}, {"backend", tags.backend}, {"prefix", tags.prefix},
             {"layer", tags.layer},     {"rank", tags.rank},       {"setting", setting_json(tags.setting)}};
   if (tags.further > 0) json["family"] = tags.further;
+  if (tags.intermediate > 0) json["intermediate"] = tags.intermediate;
+  if (tags.inputs) json["input_scales"] = inputs_json(*tags.inputs);
   json["source"] = source_json(tags.source);
   for (const char* key : {"tensors", "losses"}) json[key] = support::Json::array();
   for (const PackedTag& tag : tags.tensors) {
@@ -312,6 +320,10 @@ LayerTags read_layer_tags(const std::string& text, const std::string& where) {
                  {},
                  {}};
   if (json.contains("family")) tags.further = static_cast<int>(fields.integer("family", 1, INT32_MAX));
+  if (json.contains("input_scales")) tags.inputs = read_inputs(fields.at("input_scales"), place + ": input_scales");
+  if (json.contains("intermediate")) tags.intermediate = fields.integer("intermediate", 1, tags.setting.sizes.intermediate * tags.setting.tp_size);
+  if (tags.intermediate % tags.setting.sizes.group != 0)
+    fail(place, fmt::format("intermediate size {} is not a multiple of the group of {}", tags.intermediate, tags.setting.sizes.group));
   if (tags.rank >= tags.setting.tp_size) fail(place, fmt::format("rank {} of {}", tags.rank, tags.setting.tp_size));
   for (const support::Json& entry : fields.array("source")) read_source(entry, place + ": source", tags.setting.sizes.experts, tags.source);
   for (const support::Json& entry : fields.array("tensors")) tags.tensors.push_back(read_tensor(entry, place + ": tensors"));

@@ -3,10 +3,12 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "checkpoint/requantize.hpp"
 #include "model/families/convert.hpp"
 #include "model/layout/packed.hpp"
 #include "support/json.hpp"
@@ -61,6 +63,11 @@ struct LayerTags {
   std::vector<PackedTag> tensors;
   std::vector<layout::Loss> losses;
   int further = 0;  ///< 0: of the first layer group that its conversion took; else the layer group's number in the checkpoint, from 1
+  std::optional<InputScales> inputs = {};  ///< that the kernels are called with
+  std::int64_t intermediate = 0;           ///< of the whole layer where the ranks' parts hold more; 0: what they hold
+
+  /// Sizes of the layer that the ranks were cut from.
+  layout::Sizes whole_sizes() const;
 };
 
 /// "layer 3", "layer 0 of layer group 2".

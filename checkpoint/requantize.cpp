@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <string>
+#include <utility>
 
 #include "checkpoint/nearest_even.hpp"
 #include "model/numerics/convert.hpp"
@@ -56,6 +58,12 @@ std::array<std::uint8_t, 256> requantized_codes(std::uint32_t from, std::uint32_
   return codes;
 }
 
+InputScales joined_for(const InputScales& scales, Fp8Codes as) {
+  const CodeRow& row = row_of(as);
+  const auto factor = [&](std::uint32_t bits) { return std::bit_cast<std::uint32_t>(scale_of(bits, row)); };
+  return {factor(scales.w13), factor(scales.w2)};
+}
+
 RequantizedCount count_requantized(const Requantized& half, std::span<const std::uint8_t> codes, Fp8Codes as) {
   const CodeRow& row = row_of(as);
   const std::array<std::uint8_t, 256> made = requantized_codes(half.from, half.to, as);
@@ -76,9 +84,32 @@ RequantizedCount count_requantized(const Requantized& half, std::span<const std:
   return count;
 }
 
-void requantize(const Requantized& half, std::span<std::uint8_t> codes, Fp8Codes as) {
-  const std::array<std::uint8_t, 256> made = requantized_codes(half.from, half.to, as);
-  for (std::uint8_t& code : codes) code = made[code];
+Requantizer::Requantizer(std::vector<Requantized> halves, std::uint64_t half_bytes, Fp8Codes as)
+    : halves_(std::move(halves)), half_bytes_(half_bytes), as_(as) {
+  for (const Requantized& half : halves_) {
+    const auto at = static_cast<std::size_t>(2 * half.expert + half.half);
+    if (codes_.size() <= at) codes_.resize(at + 1);
+    codes_[at] = requantized_codes(half.from, half.to, as);
+  }
+}
+
+void Requantizer::apply(std::uint64_t begin, std::span<std::uint8_t> codes) const {
+  while (!empty() && !codes.empty()) {
+    const std::array<std::uint8_t, 256>& made = codes_[begin / half_bytes_];
+    const std::span<std::uint8_t> here = codes.first(std::min<std::uint64_t>(codes.size(), half_bytes_ - begin % half_bytes_));
+    for (std::uint8_t& code : here) code = made[code];
+    codes = codes.subspan(here.size());
+    begin += here.size();
+  }
+}
+
+void Requantizer::note(const Requantized& half, std::span<const std::uint8_t> codes, std::vector<layout::Loss>& losses) const {
+  const RequantizedCount count = count_requantized(half, codes, as_);
+  if (count.changed == 0) return;
+  if (losses.empty()) losses.push_back({.role = layout::Role::w13_weight, .what = std::string(kRequantized), .units = 0, .kept = 0});
+  losses.front().units += count.changed;
+  losses.front().kept += count.kept;
+  losses.front().replaced = losses.front().replaced || half.from != half.to;
 }
 
 }  // namespace mx::checkpoint

@@ -1,10 +1,13 @@
 #pragma once
-// What the engine makes of FP8 codes whose gate and up have unlike scales: both are quantized again with the larger one.
+// What the engine makes of FP8 codes with one scale for gate and one for up: both are quantized again with the larger one, also where they are alike.
 
 #include <array>
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <vector>
+
+#include "model/layout/plan.hpp"
 
 namespace mx::checkpoint {
 
@@ -21,6 +24,15 @@ enum class Fp8Codes : std::uint8_t {
 /// csrc/quantization/w8a8/fp8/common.cuh scaled_fp8_conversion, csrc/quantization/utils.cuh quant_type_max.
 std::array<std::uint8_t, 256> requantized_codes(std::uint32_t from, std::uint32_t to, Fp8Codes as);
 
+/// The scales of static FP8 activations that the engine hands to the kernels of w13 and w2, fp32 bits: of all experts' the largest.
+/// Source: vllm quantization/utils/fp8_utils.py process_fp8_input_tensor_strategy_moe.
+struct InputScales {
+  std::uint32_t w13;
+  std::uint32_t w2;
+};
+/// The same where the method made the codes e4m3fnuz before: doubled.
+InputScales joined_for(const InputScales& scales, Fp8Codes as);
+
 /// One half of an expert's w13 that is quantized again.
 struct Requantized {
   int expert;
@@ -29,18 +41,37 @@ struct Requantized {
   std::uint32_t to;    ///< of the larger one
 };
 
-/// What the loss of it is called. The way back has no scale that the new codes belong to.
-inline constexpr std::string_view kRequantized = "codes quantized again, since gate and up have unlike scales";
+/// What the loss of it is called.
+inline constexpr std::string_view kRequantized = "codes quantized again for one scale of gate and up";
 
 /// Codes that change, and those of them whose number stays.
 struct RequantizedCount {
   std::int64_t changed = 0;
   std::int64_t kept = 0;
 };
-
 /// Of the checkpoint's codes of the half, one a byte.
 RequantizedCount count_requantized(const Requantized& half, std::span<const std::uint8_t> codes, Fp8Codes as);
-/// In place.
-void requantize(const Requantized& half, std::span<std::uint8_t> codes, Fp8Codes as);
+
+/// The halves of a layer, in the memory of its w13: expert by expert, gate before up, a code a byte.
+class Requantizer {
+ public:
+  /// Nothing is quantized again.
+  Requantizer() = default;
+  Requantizer(std::vector<Requantized> halves, std::uint64_t half_bytes, Fp8Codes as);
+
+  bool empty() const { return halves_.empty(); }
+  /// In place: the codes that lie from byte `begin` of that memory on.
+  void apply(std::uint64_t begin, std::span<std::uint8_t> codes) const;
+  /// Takes the codes of one half and adds what it costs them. Where its scale grows, the way back has none that the new codes belong to.
+  void note(const Requantized& half, std::span<const std::uint8_t> codes, std::vector<layout::Loss>& losses) const;
+  const std::vector<Requantized>& halves() const { return halves_; }
+  std::uint64_t half_bytes() const { return half_bytes_; }
+
+ private:
+  std::vector<Requantized> halves_;
+  std::vector<std::array<std::uint8_t, 256>> codes_;  ///< of each expert's gate and up
+  std::uint64_t half_bytes_ = 0;
+  Fp8Codes as_ = Fp8Codes::e4m3fn;
+};
 
 }  // namespace mx::checkpoint

@@ -34,13 +34,6 @@ std::string tensor_place(const support::SafetensorsFile& file, std::string_view 
   return fmt::format("{}: tensor {}", file.path().string(), support::in_quotes(name));
 }
 
-/// Sizes of the checkpoint that one of `tp` ranks was cut from.
-layout::Sizes whole_sizes(const LayerTags& tags) {
-  layout::Sizes sizes = tags.setting.sizes;
-  sizes.intermediate *= tags.setting.tp_size;
-  return sizes;
-}
-
 class Restoration {
  public:
   Restoration(const std::vector<std::filesystem::path>& directories, const std::filesystem::path& output, const RestoreOptions& options)
@@ -101,7 +94,7 @@ class Restoration {
   }
 
   static SourceMemory memory_of(const SourceTensor& source, const LayerTags& tags) {
-    return {source.entry, source.role, whole_sizes(tags), tags.setting.form, source.input_major};
+    return {source.entry, source.role, tags.whole_sizes(), tags.setting.form, source.input_major};
   }
 
   static void append(Pending& tensor, std::span<const std::uint8_t> canonical, support::SafetensorsWriter& writer) {
@@ -248,7 +241,7 @@ class Restoration {
         } catch (const Error& error) {
           fail(where, error.what());
         }
-        const layout::Layout memory = layout::canonical(source.role, whole_sizes(tags), tags.setting.form);
+        const layout::Layout memory = layout::canonical(source.role, tags.whole_sizes(), tags.setting.form);
         const std::uint64_t expected =
             static_cast<std::uint64_t>(memory.bytes()) / part_of(source.expert, source.half, tags.setting.sizes.experts).count;
         if (bytes == expected) continue;

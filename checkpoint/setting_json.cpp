@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <limits>
 
 #include "model/error.hpp"
 #include "model/families/setting_keys.hpp"
+#include "model/numerics/f32.hpp"
 #include "support/json_fields.hpp"
 #include "support/quote.hpp"
 
@@ -102,6 +104,23 @@ LayerValues read_values(const support::Json& json, const std::string& where) {
                  fields.integer("count", 1, std::numeric_limits<std::int64_t>::max()), fields.text("first")};
   fields.finish();
   return value;
+}
+
+support::Json inputs_json(const InputScales& scales) { return {{"w13", f32::text(scales.w13)}, {"w2", f32::text(scales.w2)}}; }
+
+InputScales read_inputs(const support::Json& json, const std::string& where) {
+  support::JsonFields fields(json, where);
+  const auto bits = [&](const char* key) {
+    const std::string text = fields.text(key);
+    std::uint32_t value = 0;
+    const char* const end = text.data() + text.size();
+    if (text.size() != 10 || !text.starts_with("0x") || std::from_chars(text.data() + 2, end, value, 16).ptr != end)
+      fail(where, fmt::format("{} is {}, expected 0x and eight hexadecimal digits", key, support::in_quotes(text)));
+    return value;
+  };
+  const InputScales scales{bits("w13"), bits("w2")};
+  fields.finish();
+  return scales;
 }
 
 }  // namespace mx::checkpoint

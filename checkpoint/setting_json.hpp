@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "checkpoint/requantize.hpp"
 #include "checkpoint/scan.hpp"
 #include "model/families/setting.hpp"
 #include "support/json.hpp"
@@ -17,5 +18,9 @@ families::Setting read_setting(const support::Json& json, const std::string& whe
 /// Faults of the numbers of layers, and one of them back.
 support::Json values_json(const std::vector<LayerValues>& values);
 LayerValues read_values(const support::Json& json, const std::string& where);
+
+/// The scales of a layer's static activations, and back; throws as above.
+support::Json inputs_json(const InputScales& scales);
+InputScales read_inputs(const support::Json& json, const std::string& where);
 
 }  // namespace mx::checkpoint

@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "model/error.hpp"
+#include "model/fault.hpp"
+#include "model/stand_in.hpp"
 
 namespace mx::checkpoint {
 namespace {
@@ -39,8 +41,38 @@ std::optional<Cut> cut_of(Role role, const Sizes& sizes, const layout::Form& for
   return std::nullopt;
 }
 
-/// Entries of the cut axis that one rank has.
-std::int64_t cut_length(const Cut& cut, const Sizes& sizes, int tp) { return sizes.intermediate / tp / cut.elements; }
+bool is_gpt_oss(const layout::Form& form) { return form.format == layout::WeightFormat::mxfp4 && form.order == layout::SourceOrder::gpt_oss; }
+
+/// OCP_MX_BLOCK_SIZE.
+constexpr std::int64_t kMxBlock = 32;
+
+/// Whole blocks of 32, rounded up: the last ranks may be short or empty.
+Interval cut_in_blocks(std::int64_t intermediate, std::int64_t allocated, int rank, int tp) {
+  const std::int64_t blocks = intermediate / kMxBlock;
+  const std::int64_t each = kMxBlock * ((blocks + tp - 1) / tp);
+  const std::int64_t first = std::min(rank * (fault::planted(fault::Fault::sim_shard_from_padded) ? allocated : each), intermediate);
+  return {first, std::min(first + each, intermediate) - first};
+}
+
+/// As many as the buffer holds.
+Interval cut_by_buffer(std::int64_t intermediate, std::int64_t allocated, int rank, int /*tp*/) {
+  const std::int64_t first = std::min(rank * allocated, intermediate);
+  return {first, std::min((rank + 1) * allocated, intermediate) - first};
+}
+
+constexpr std::array kLoaders{
+    LoaderRow{"gpt-oss MXFP4", is_gpt_oss, cut_in_blocks, true, "vllm models/gpt_oss.py _load_weights_mxfp4"},
+    LoaderRow{"standard", nullptr, cut_by_buffer, false, "vllm fused_moe/layer.py _load_w13, _load_w2"},
+};
+
+/// A tensor with zeros behind the part that the last rank lacks.
+Layout filled(Role role, const Sizes& whole, const layout::Form& form, const Cut& cut, std::int64_t length) {
+  Layout tensor(layout::logical_axes(role, whole, form), layout::unit_bits(role, form.format));
+  for (const layout::Axis& axis : tensor.logical()) {
+    if (axis.name == cut.axis && axis.extent < length) return std::move(tensor.pad(cut.axis, length, layout::PadContent::zero));
+  }
+  return tensor;
+}
 
 /// A tensor's axes in the checkpoint's own row order.
 std::vector<std::string> axes_in_order(Role role, const Cut& cut, const Layout& logical, const layout::Form& form) {
@@ -56,62 +88,73 @@ std::vector<std::string_view> views(const std::vector<std::string>& names) { ret
 
 }  // namespace
 
-std::optional<Layout> rank_layout(Role role, const Sizes& whole, const layout::Form& form, int rank, int tp) {
-  const std::optional<Cut> cut = cut_of(role, whole, form);
-  if (!cut) return std::nullopt;
-  Layout part(layout::logical_axes(role, whole, form), layout::unit_bits(role, form.format));
-  const std::vector<std::string> order = axes_in_order(role, *cut, part, form);
-  const std::int64_t length = cut_length(*cut, whole, tp);
-  // Slice first, then the checkpoint's own row order.
-  return part.slice(cut->axis, rank * length, length).permute(views(order));
+std::span<const LoaderRow> loader_rows() { return fault::rows_of<LoaderRow>(fault::Table::loaders, kLoaders); }
+
+const LoaderRow& loader_of(const layout::Form& form) {
+  return *std::ranges::find_if(loader_rows(), [&](const LoaderRow& row) { return row.takes == nullptr || row.takes(form); });
 }
 
-std::optional<Layout> ranks_layout(Role role, const Sizes& whole, const layout::Form& form, int tp) {
-  const std::optional<Cut> cut = cut_of(role, whole, form);
-  if (!cut) return std::nullopt;
-  Layout parts(layout::logical_axes(role, whole, form), layout::unit_bits(role, form.format));
-  std::vector<std::string> order = axes_in_order(role, *cut, parts, form);
-  order.insert(order.begin(), "rank");
-  return parts.split(cut->axis, cut_length(*cut, whole, tp), "rank", cut->axis).permute(views(order));
-}
-
-void check_cut(const Sizes& sizes, layout::WeightFormat format, int tp) {
-  const std::int64_t unit = format == layout::WeightFormat::fp8_block || format == layout::WeightFormat::fp8_block_e8m0 ? kBlock : sizes.group;
-  if (tp == 1 || sizes.intermediate % (tp * unit) == 0) return;
-  throw Error(ErrorCode::usage, "intermediate size " + std::to_string(sizes.intermediate) + " over TP=" + std::to_string(tp) +
+Sizes rank_sizes(const Sizes& whole, const layout::Form& form, int tp, std::int64_t allocated) {
+  const std::int64_t intermediate = whole.intermediate;
+  if (intermediate % tp != 0)
+    throw Error(ErrorCode::usage,
+                "intermediate size " + std::to_string(intermediate) + " is not divisible by " + std::to_string(tp) + " tensor parallel ranks", "tp");
+  const bool in_blocks = form.format == layout::WeightFormat::fp8_block || form.format == layout::WeightFormat::fp8_block_e8m0;
+  const std::int64_t unit = in_blocks ? kBlock : whole.group;
+  Sizes sizes = whole;
+  sizes.intermediate = loader_of(form).cut(intermediate, allocated, 0, tp).count;
+  if (tp == 1 || sizes.intermediate % unit == 0) return sizes;
+  throw Error(ErrorCode::usage, "intermediate size " + std::to_string(intermediate) + " over TP=" + std::to_string(tp) +
                                     " is not a whole number of scale groups of " + std::to_string(unit));
 }
 
-CanonicalLayer shard(const CanonicalLayer& layer, int rank, int tp, const layout::Mover& mover) {
-  const Sizes& sizes = layer.sizes;
-  check_cut(sizes, layer.form.format, tp);
-  CanonicalLayer part;
-  part.sizes = sizes;
-  part.sizes.intermediate = sizes.intermediate / tp;
-  part.form = layer.form;
-  for (Role role : layout::kAllRoles) {
-    if (layer[role].empty()) continue;
-    const std::optional<Layout> held = rank_layout(role, sizes, layer.form, rank, tp);
-    if (!held) {
-      part[role] = layer[role];
-      continue;
-    }
-    part[role] = mover.place(layout::canonical(role, sizes, layer.form), layer[role], {*held, &layout::kKeep});
-  }
-  return part;
+Sizes rank_sizes(const Sizes& whole, const layout::Form& form, int tp) { return rank_sizes(whole, form, tp, whole.intermediate / tp); }
+
+std::optional<Layout> rank_layout(Role role, const Sizes& whole, const layout::Form& form, const RankPart& part) {
+  const std::optional<Cut> cut = cut_of(role, whole, form);
+  if (!cut) return std::nullopt;
+  const std::int64_t length = part.intermediate / cut->elements;
+  Layout tensor = filled(role, whole, form, *cut, length * part.tp);
+  const std::vector<std::string> order = axes_in_order(role, *cut, tensor, form);
+  // Slice first, then the checkpoint's own row order.
+  return tensor.slice(cut->axis, part.rank * length, length).permute(views(order));
 }
 
-CanonicalLayer join(std::vector<CanonicalLayer> ranks, const layout::Mover& mover) {
-  const auto tp = static_cast<int>(ranks.size());
-  CanonicalLayer layer{ranks.front().sizes, ranks.front().form, {}};
-  layer.sizes.intermediate *= tp;
+std::optional<Layout> ranks_layout(Role role, const Sizes& whole, const layout::Form& form, const RankPart& part) {
+  const std::optional<Cut> cut = cut_of(role, whole, form);
+  if (!cut) return std::nullopt;
+  const std::int64_t length = part.intermediate / cut->elements;
+  Layout parts = filled(role, whole, form, *cut, length * part.tp);
+  std::vector<std::string> order = axes_in_order(role, *cut, parts, form);
+  order.insert(order.begin(), "rank");
+  return parts.split(cut->axis, length, "rank", cut->axis).permute(views(order));
+}
+
+CanonicalLayer shard(const CanonicalLayer& layer, const RankPart& part, const layout::Mover& mover) {
+  if (part.rank < 0 || part.rank >= part.tp) {
+    throw Error(ErrorCode::usage,
+                "rank " + std::to_string(part.rank) + " is not in 0.." + std::to_string(part.tp - 1) + ": tp is " + std::to_string(part.tp), "rank");
+  }
+  CanonicalLayer own{layer.sizes, layer.form, {}};
+  own.sizes.intermediate = part.intermediate;
+  for (Role role : layout::kAllRoles) {
+    if (layer[role].empty()) continue;
+    const std::optional<Layout> held = rank_layout(role, layer.sizes, layer.form, part);
+    own[role] = held ? mover.place(layout::canonical(role, layer.sizes, layer.form), layer[role], {*held, &layout::kKeep}) : layer[role];
+  }
+  return own;
+}
+
+CanonicalLayer join(std::vector<CanonicalLayer> ranks, const Sizes& whole, const layout::Mover& mover) {
+  const RankPart part{0, static_cast<int>(ranks.size()), ranks.front().sizes.intermediate};
+  CanonicalLayer layer{whole, ranks.front().form, {}};
   for (Role role : layout::kAllRoles) {
     const std::size_t size = ranks.front()[role].size();
     if (std::ranges::any_of(ranks, [&](const CanonicalLayer& rank) { return rank[role].size() != size; })) {
       throw Error(ErrorCode::input, "has not the same size on every rank", std::string(layout::name_of(role)));
     }
     if (size == 0) continue;
-    const std::optional<Layout> held = ranks_layout(role, layer.sizes, layer.form, tp);
+    const std::optional<Layout> held = ranks_layout(role, layer.sizes, layer.form, part);
     if (!held) {
       const bool same = std::ranges::all_of(ranks, [&](const CanonicalLayer& rank) { return rank[role] == ranks.front()[role]; });
       if (!same) throw Error(ErrorCode::input, "is whole on every rank, but the ranks' differ", std::string(layout::name_of(role)));
@@ -124,8 +167,7 @@ CanonicalLayer join(std::vector<CanonicalLayer> ranks, const layout::Mover& move
       parts.insert(parts.end(), rank[role].begin(), rank[role].end());
       std::vector<std::uint8_t>().swap(rank[role]);
     }
-    const Layout whole = layout::canonical(role, layer.sizes, layer.form);
-    layer[role] = mover.take({*held, &layout::kKeep}, parts, whole);
+    layer[role] = mover.take({*held, &layout::kKeep}, parts, layout::canonical(role, layer.sizes, layer.form));
   }
   return layer;
 }

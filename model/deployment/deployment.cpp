@@ -12,7 +12,7 @@ namespace mx::deployment {
 namespace {
 
 constexpr std::array<std::string_view, 4> kPlatformKinds = {"cuda", "rocm", "xpu", "cpu"};
-constexpr std::array<std::string_view, 3> kQuantMethods = {"own", "quark", "compressed_tensors"};
+constexpr std::array<std::string_view, 4> kQuantMethods = {"own", "quark", "compressed_tensors", "modelopt"};
 
 constexpr std::array<std::string_view, 5> kCpuArchs = {"x86", "arm", "power", "s390x", "riscv"};
 constexpr std::array<std::string_view, 5> kWeightOnlyKinds = {"auto_awq", "auto_gptq", "moe_wna16", "compressed_tensors", "other"};

@@ -223,14 +223,14 @@ struct Deployment {
   std::string activation_key = "None";          ///< what the caller asks for
   std::string quantization_override = "unset";  ///< quantization_config.moe.activation: "unset", or a name of the engine's table
   bool allow_vllm_cutlass = false;              ///< argument of the fp8 oracle: compressed-tensors passes true
-  std::string quant_method = "own";             ///< of the checkpoint, where it alters the choice: "own" (it does not), "quark", "compressed_tensors"
+  std::string quant_method = "own";             ///< of the checkpoint, where it alters the choice or the weights: one of quant_method_names()
   WeightOnlyCall weight_only;                   ///< int_wna16 alone
   ModelFacts model;
 
   bool operator==(const Deployment&) const = default;
 };
 
-/// Values of quant_method.
+/// Values of quant_method: "own" (it alters neither), "quark", "compressed_tensors", "modelopt".
 std::span<const std::string_view> quant_method_names();
 
 /// A named piece of hardware with the software that an engine installs on it.

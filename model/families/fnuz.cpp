@@ -26,9 +26,12 @@ std::int64_t count_of(std::span<const std::uint8_t> scales) { return static_cast
 std::uint32_t scale_at(std::span<const std::uint8_t> scales, std::int64_t i) { return static_cast<std::uint32_t>(layout::get_grain(scales, i, 32)); }
 std::uint32_t doubled(std::uint32_t scale) { return e4m3fn_to_e4m3fnuz(0, scale).scale; }
 
+bool on_fnuz(const Setting& setting) { return setting.arch == Arch::gfx942 && is_fp8(setting.form.format); }
+
 }  // namespace
 
-bool has_fnuz(const Setting& setting) { return setting.arch == Arch::gfx942 && is_fp8(setting.form.format) && !setting.leaves_e4m3fn; }
+bool has_fnuz(const Setting& setting) { return on_fnuz(setting) && !setting.leaves_e4m3fn; }
+bool leaves_fn(const Setting& setting) { return on_fnuz(setting) && setting.leaves_e4m3fn; }
 
 bool makes_fnuz(const BackendLayout& backend, const Setting& setting) {
   if (fault::planted(fault::Fault::fnuz_where_units_move) && backend.build == as_loaded) return false;

@@ -14,7 +14,9 @@ namespace mx::families {
 
 /// Whether what a converter sees of such a layer are e4m3fnuz codes: by the device, the format, and whether the method leaves them.
 bool has_fnuz(const Setting& setting);
-/// The same of a layer on its way into a backend's memory.
+/// Whether such a layer's codes stay e4m3fn where the device's own are e4m3fnuz: its method leaves them.
+bool leaves_fn(const Setting& setting);
+/// As has_fnuz(), of a layer on its way into a backend's memory.
 bool makes_fnuz(const BackendLayout& backend, const Setting& setting);
 
 /// The step in place: whole units of a tensor in any order, a code a byte, a scale four. Tensors of other roles stay.

@@ -16,7 +16,7 @@ constexpr std::array kFaults{
              "S1/constants"},
     FaultRow{Fault::sim_ignores_limit, "sim_ignores_limit", "sim/execute/kernel.cpp used_activation", "the model's limit is not passed on",
              "S1/constants"},
-    FaultRow{Fault::sim_shard_from_padded, "sim_shard_from_padded", "sim/ranks/plan.cpp cut_in_blocks",
+    FaultRow{Fault::sim_shard_from_padded, "sim_shard_from_padded", "checkpoint/shard.cpp cut_in_blocks",
              "a shard begins at a multiple of the padded size: the last ranks load nothing (vllm#42595)",
              "L6/shards L6/cut/triton_kernels L6/cut/marlin"},
     FaultRow{Fault::sim_bias_on_every_rank, "sim_bias_on_every_rank", "sim/ranks/plan.cpp make_plan", "each tensor parallel rank adds the bias of w2",

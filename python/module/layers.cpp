@@ -12,6 +12,7 @@
 #include "checkpoint/layer_packer.hpp"
 #include "checkpoint/layout_tags.hpp"
 #include "checkpoint/served_model.hpp"
+#include "checkpoint/shard.hpp"
 #include "kernels/relayout/tensor.hpp"
 #include "model/error.hpp"
 #include "model/families/carried.hpp"
@@ -19,7 +20,6 @@
 #include "model/families/setting_keys.hpp"
 #include "python/module/memory.hpp"
 #include "verbs/layout/model_query.hpp"
-#include "verbs/layout/ranks.hpp"
 #include "verbs/layout/where.hpp"
 #include "verbs/select/engine_notes.hpp"
 
@@ -57,7 +57,8 @@ PackedParts pack(const std::string& backend, const Fields& fields, const NamedBy
   {
     const bool is_whole = choice.whole.experts > 0;
     layout::CanonicalLayer layer = layer_of(choice.setting.form, is_whole ? choice.whole : choice.setting.sizes, tensors);
-    if (is_whole) layer = verbs::rank_layer(layer, rank, choice.setting.tp_size);
+    if (is_whole)
+      layer = checkpoint::shard(layer, {rank, choice.setting.tp_size, choice.setting.sizes.intermediate}, kernels::relayout::kMoveByPlans);
     const nb::gil_scoped_release unlocked;
     const OrdinaryMode mode;
     const Team team;

@@ -102,9 +102,7 @@ std::vector<Value> scales_of_row(const Activations& activations, std::int64_t ro
 /// Source: vllm 7e1b45a09 quantization/utils/quant_utils.py get_fp8_min_max; csrc/quantization/utils.cuh quant_type_max, min_scaling_factor.
 void make_fnuz(Activations& activations) {
   const families::Quantizer& quantizer = *activations.quantizer;
-  const bool is_fp8 = quantizer.scope != families::ScaleScope::none && !quantizer.back_to_bf16 && *quantizer.format->element == kE4m3fn &&
-                      *quantizer.format->scale == kF32;
-  if (!is_fp8) return;
+  if (!makes_fp8(quantizer)) return;
   constexpr std::uint32_t kTwo = 0x40000000U, kNan = 0x80, kNegativeZero = 0x80;
   activations.fnuz = true;
   for (std::uint32_t& code : activations.codes) code = is_nan_code(kE4m3fn, code) ? kNan : code == kNegativeZero ? 0 : code;
@@ -121,6 +119,11 @@ std::vector<Value> elements_of_row(const Activations& activations, std::int64_t 
 }
 
 }  // namespace
+
+bool makes_fp8(const families::Quantizer& quantizer) {
+  return quantizer.scope != families::ScaleScope::none && !quantizer.back_to_bf16 && *quantizer.format->element == kE4m3fn &&
+         *quantizer.format->scale == kF32;
+}
 
 bool has_block_scales(const Activations& activations) {
   return activations.quantizer->scope == families::ScaleScope::block && !activations.quantizer->back_to_bf16;

@@ -28,6 +28,9 @@ struct Activations {
 /// What lies behind the end of a scale memory, and in rows that nobody wrote: as E8M0 a NaN, as E4M3 one too.
 inline constexpr std::uint32_t kUnwrittenScale = 0xFF;
 
+/// Whether a quantizer makes codes of the device's FP8.
+bool makes_fp8(const families::Quantizer& quantizer);
+
 /// Quantizes rows of bf16 codes [rows, columns], scales row-major. `scale` is the calibrated fp32 scale of the tensor, read where the quantizer needs
 /// one. `fnuz`: the device's FP8 is e4m3fnuz, and a calibrated scale is the checkpoint's. A row is padded with zeros to whole blocks first. Throws
 /// Error(usage) when the codes are not rows of that width, and for a scale that is no positive finite number.

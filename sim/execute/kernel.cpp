@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "model/error.hpp"
+#include "model/families/fnuz.hpp"
 #include "model/fault.hpp"
 #include "model/names.hpp"
 #include "model/numerics/convert.hpp"
@@ -155,6 +156,13 @@ Execution execution_on(const families::ExecutionRow& row, families::Arch arch, s
     if (const families::Quantizer* keyed = families::quantizer_of_key(activation_key)) first = second = keyed;
   }
   return {&row, &families::unit_on(row.unit, arch), first, second, std::move(activation), scales};
+}
+
+std::string unknown_products(const Execution& execution, const families::Setting& setting) {
+  const bool is_mixed = makes_fp8(*execution.first) || makes_fp8(*execution.second);
+  if (!families::leaves_fn(setting) || !is_mixed) return {};
+  return "its weights stay e4m3fn, as the method leaves them, and the activations are e4m3fnuz, as the device's FP8 is: no product of that pair is "
+         "in mxact";
 }
 
 UsedActivation used_activation(const families::ExecutionRow& row, const ModelActivation& model) {

@@ -45,6 +45,11 @@ std::string_view twin_of(const Execution& execution);
 Execution execution_on(const families::ExecutionRow& row, families::Arch arch, std::string_view activation_key, ModelActivation activation,
                        StaticScales scales);
 
+/// Why the products of such a layer are not known; empty: they are. A method that leaves e4m3fn codes on a device whose FP8 is e4m3fnuz has them
+/// multiplied by activations that the engine quantizes to the device's own.
+/// Source: vllm platforms/rocm.py fp8_dtype; triton third_party/amd MfmaGroup.cpp, whose table for gfx942 has no such pair.
+std::string unknown_products(const Execution& execution, const families::Setting& setting);
+
 /// The activation that the backend computes, with the constants that it uses. Throws Error(unsupported) when it takes none of that name.
 struct UsedActivation {
   const moe::Activation* row;

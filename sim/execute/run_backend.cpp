@@ -106,6 +106,8 @@ std::optional<BackendRun> run_backend(const BackendSource& source, const PackedL
     run.grounds = families::grounds_of(*row, arch, *execution.first, *execution.second);
     run.known = families::differences_of(*row, arch, packed.setting.engine, *execution.first, *execution.second);
   }
+  run.unknown = unknown_products(execution, packed.setting);
+  if (!run.unknown.empty()) return run;
   run.all_equal = true;
   std::vector<SlotWork> slots;
   for (std::size_t token = 0; token < input.slots.size(); ++token) {
@@ -144,6 +146,8 @@ KernelOutputs run_kernel(const PackedLayer& packed, const BackendInput& input) {
       execution_on(*row, packed.setting.arch, input.activation_key, {std::string(input.activation), input.constants}, usual_scales(format));
   execution.sums = SumsBy::twins;
   execution.fnuz = families::has_fnuz(packed.setting);
+  if (const std::string unknown = unknown_products(execution, packed.setting); !unknown.empty())
+    throw Error(ErrorCode::unsupported, unknown, packed.backend);
   const std::int64_t hidden = packed.setting.sizes.hidden;
   Activations x = quantized(*execution.first, input.x, hidden, execution.scales.first, execution.fnuz);
   if (row->scales == families::ScaleMemory::tile_128x4) x = swizzled(std::move(x));

@@ -49,6 +49,7 @@ struct BackendRun {
   std::vector<std::string> unseen;  ///< exchanges that left every output: nothing wrong of their kind could have shown
   std::int64_t not_finite = 0;      ///< of the second products that were compared
   bool all_equal = false;           ///< every output has the same bits: they could not have shown a wrong weight
+  std::string unknown;              ///< why its products are not known; then nothing was compared
   std::string refused;              ///< why the kernel cannot run on this layer; then nothing was compared
 };
 

@@ -15,8 +15,12 @@ checkpoint::Conversion conversion_of(const deployment::Deployment& deployment, d
                                      const layout::Sizes& sizes, std::span<const std::string> libraries) {
   const deployment::LayerConfig& layer = deployment.layer;
   const int tp_size = deployment::derive(deployment.parallel, engine).tp_size;
-  return {form, sizes, layer.activation, layer.has_bias,
-          checkpoint::surroundings(engine, arch_of(deployment.hardware), tp_size, libraries, deployment.env)};
+  return {form,
+          sizes,
+          layer.activation,
+          layer.has_bias,
+          checkpoint::surroundings(engine, arch_of(deployment.hardware), tp_size, libraries, deployment.env),
+          deployment.quant_method};
 }
 
 families::Arch arch_of(const deployment::Hardware& hardware) {

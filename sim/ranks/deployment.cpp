@@ -361,6 +361,8 @@ Reference run_reference(const SimulationRequest& request, const ModelLayer& laye
   Execution execution = execution_on(row, setting.arch, request.deployment.activation_key, layer.activation, layer.scales);
   execution.sums = request.sums;
   execution.fnuz = families::has_fnuz(setting);
+  if (const std::string unknown = unknown_products(execution, setting); !unknown.empty())
+    throw Error(ErrorCode::unsupported, unknown, std::string(row.backend));
   Reference reference{execution, twin_of(execution).empty() ? sample : Outputs{}, padded, {}, {}, {}, {}};
   const std::vector<std::int64_t> columns = or_all(reference.outputs.columns, whole.hidden);
   const Outputs wanted{reference.outputs.rows, columns};

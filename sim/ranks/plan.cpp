@@ -1,42 +1,16 @@
 #include "sim/ranks/plan.hpp"
 
 #include <algorithm>
-#include <array>
 #include <string>
 
 #include "model/error.hpp"
 #include "model/fault.hpp"
-#include "model/stand_in.hpp"
 
 namespace mx::sim {
 namespace {
 
 using fault::Fault;
 using fault::planted;
-
-bool is_gpt_oss(const layout::Form& form) { return form.format == layout::WeightFormat::mxfp4 && form.order == layout::SourceOrder::gpt_oss; }
-
-/// OCP_MX_BLOCK_SIZE.
-constexpr std::int64_t kMxBlock = 32;
-
-/// Whole blocks of 32, rounded up: the last ranks may be short or empty.
-Interval cut_in_blocks(std::int64_t intermediate, std::int64_t allocated, int rank, int tp) {
-  const std::int64_t blocks = intermediate / kMxBlock;
-  const std::int64_t each = kMxBlock * ((blocks + tp - 1) / tp);
-  const std::int64_t first = std::min(rank * (planted(Fault::sim_shard_from_padded) ? allocated : each), intermediate);
-  return {first, std::min(first + each, intermediate) - first};
-}
-
-/// As many as the buffer holds.
-Interval cut_by_buffer(std::int64_t intermediate, std::int64_t allocated, int rank, int /*tp*/) {
-  const std::int64_t first = std::min(rank * allocated, intermediate);
-  return {first, std::min((rank + 1) * allocated, intermediate) - first};
-}
-
-constexpr std::array kLoaders{
-    LoaderRow{"gpt-oss MXFP4", is_gpt_oss, cut_in_blocks, true, "vllm models/gpt_oss.py _load_weights_mxfp4"},
-    LoaderRow{"standard", nullptr, cut_by_buffer, false, "vllm fused_moe/layer.py _load_w13, _load_w2"},
-};
 
 void check(const PlanRequest& request, const deployment::Parallel& parallel, int ranks) {
   if (parallel.pcp_size > 1 || parallel.sp_size > 1) {
@@ -62,7 +36,8 @@ void check(const PlanRequest& request, const deployment::Parallel& parallel, int
   }
 }
 
-std::vector<std::int64_t> loaded_experts(const LoaderRow& loader, const engine::ExpertMap& map, std::int64_t experts, int ep_size, int ep_rank) {
+std::vector<std::int64_t> loaded_experts(const checkpoint::LoaderRow& loader, const engine::ExpertMap& map, std::int64_t experts, int ep_size,
+                                         int ep_rank) {
   std::vector<std::int64_t> loaded(static_cast<std::size_t>(map.local_experts), -1);
   const std::int64_t each = experts / ep_size;
   for (std::int64_t expert = 0; expert < experts; ++expert) {
@@ -157,12 +132,6 @@ void check_bias(const Plan& plan, std::vector<BrokenLink>& broken) {
 
 }  // namespace
 
-std::span<const LoaderRow> loader_rows() { return fault::rows_of<LoaderRow>(fault::Table::loaders, kLoaders); }
-
-const LoaderRow& loader_of(const layout::Form& form) {
-  return *std::ranges::find_if(loader_rows(), [&](const LoaderRow& row) { return row.takes == nullptr || row.takes(form); });
-}
-
 Plan make_plan(const PlanRequest& request) {
   const deployment::Parallel parallel = deployment::derive(request.parallel, request.engine);
   const int per_dp = request.parallel.tp;
@@ -170,7 +139,8 @@ Plan make_plan(const PlanRequest& request) {
   check(request, parallel, ranks);
   const auto wanted = request.parallel.round_robin ? engine::ExpertPlacement::round_robin : engine::ExpertPlacement::linear;
   const std::optional<std::int64_t> groups = request.expert_groups > 0 ? std::optional(request.expert_groups) : std::nullopt;
-  Plan plan{parallel, &loader_of(request.form), request.whole, request.whole, engine::granted_placement({wanted, groups, 0}, parallel), {}};
+  Plan plan{parallel, &checkpoint::loader_of(request.form), request.whole, request.whole, engine::granted_placement({wanted, groups, 0}, parallel),
+            {}};
   plan.allocated.hidden = request.allocated_hidden;
   plan.allocated.intermediate = request.allocated_intermediate;
   for (int rank = 0; rank < ranks; ++rank) {

@@ -3,11 +3,11 @@
 // kernel looks for an expert.
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "checkpoint/shard.hpp"
 #include "model/deployment/deployment.hpp"
 #include "model/engine/vllm/setup/expert_map.hpp"
 #include "model/families/arithmetic.hpp"
@@ -15,24 +15,7 @@
 
 namespace mx::sim {
 
-/// Consecutive entries of the checkpoint's intermediate size.
-struct Interval {
-  std::int64_t first;
-  std::int64_t count;
-};
-
-/// How an engine's loader cuts a checkpoint.
-struct LoaderRow {
-  std::string_view name;
-  bool (*takes)(const layout::Form& form);
-  /// Rank `rank` of `tp`: its part of an intermediate size, copied to the front of a buffer of `allocated` entries.
-  Interval (*cut)(std::int64_t intermediate, std::int64_t allocated, int rank, int tp);
-  bool floors_experts;  ///< rank r holds experts r * (G / ep) and on, whatever the expert map says
-  std::string_view source;
-};
-/// First match.
-std::span<const LoaderRow> loader_rows();
-const LoaderRow& loader_of(const layout::Form& form);
+using checkpoint::Interval;
 
 /// One process.
 struct RankPlan {
@@ -49,7 +32,7 @@ struct RankPlan {
 
 struct Plan {
   deployment::Parallel parallel;
-  const LoaderRow* loader;
+  const checkpoint::LoaderRow* loader;
   layout::Sizes whole;      ///< of the checkpoint
   layout::Sizes allocated;  ///< of one rank: its local experts, rounded sizes
   engine::ExpertPlacement placement;

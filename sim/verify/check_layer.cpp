@@ -47,7 +47,7 @@ std::string programs_of(const ConversionResult& result) {
   if (backend == nullptr || result.sizes.intermediate % result.sizes.group != 0) return {};
   const families::Setting setting = setting_of(result);
   if (!families::broken_needs(*backend, setting).empty()) return {};
-  std::string text = families::has_fnuz(setting) ? "e4m3fnuz\n" : "";
+  std::string text = families::has_fnuz(setting) ? "e4m3fnuz\n" : families::leaves_fn(setting) ? "e4m3fn beside e4m3fnuz\n" : "";
   for (layout::Role role : layout::kAllRoles) {
     if (layout::has_role(result.form.format, role)) text += backend->build(role, setting).layout.describe() + "\n";
   }
@@ -77,13 +77,30 @@ void add_losses(std::vector<layout::Loss>& sums, const std::vector<layout::Loss>
   }
 }
 
+namespace {
+
+using checkpoint::Fp8Codes;
+
+/// What a reference is of: ranks with as many entries of I each, and what codes are that the engine quantizes again.
+struct ReferenceKey {
+  int tp;
+  std::int64_t intermediate;
+  Fp8Codes codes;
+  auto operator<=>(const ReferenceKey&) const = default;
+};
+
+/// Where the engine changes no code the codes are the checkpoint's, whatever the device reads.
+ReferenceKey key_of(const ConversionResult& result, const LayerInput& input) {
+  const bool fnuz = !(input.lost.fn.empty() && input.lost.fnuz.empty()) && families::has_fnuz(setting_of(result));
+  return {result.tp, result.sizes.intermediate, fnuz ? Fp8Codes::e4m3fnuz : Fp8Codes::e4m3fn};
+}
+
+}  // namespace
+
 void note_losses(const LayerInput& input, std::span<ConversionResult> conversions) {
-  std::optional<std::vector<layout::Loss>> fnuz;
   for (ConversionResult& result : conversions) {
-    if (result.verdict != Verdict::passed || input.layer.requantized.empty()) continue;
-    const bool is_fnuz = families::has_fnuz(setting_of(result));
-    if (is_fnuz && !fnuz) fnuz = input.checkpoint.requantization_losses(input.place, input.layer.requantized, checkpoint::Fp8Codes::e4m3fnuz);
-    add_losses(result.losses, is_fnuz ? *fnuz : input.layer.losses);
+    if (result.verdict == Verdict::passed)
+      add_losses(result.losses, key_of(result, input).codes == Fp8Codes::e4m3fnuz ? input.lost.fnuz : input.lost.fn);
   }
 }
 
@@ -222,8 +239,8 @@ class RankCheck {
 
   /// From the files, by the code and in the setting with which `mxact convert` writes them.
   PackedLayer packed_as_convert_does(const families::BackendLayout& backend, const ConversionResult& result) const {
-    return checkpoint::LayerPacker(input_.checkpoint, input_.place, {rank_, result.tp}, backend, setting_of(result), options_.by, stop_,
-                                   input_.layer.experts.sizes.experts)
+    return checkpoint::LayerPacker(input_.checkpoint, input_.place, {rank_, result.tp, result.sizes.intermediate}, backend, setting_of(result),
+                                   options_.by, stop_, input_.layer.experts.sizes.experts)
         .collect();
   }
 
@@ -280,6 +297,10 @@ class RankCheck {
                     "how " + result.backend + " computes " + std::string(layout::name_of(result.form.format)) + " with " + input_.activation.text() +
                         " is not in mxact yet; its bytes are compared and restored");
     }
+    if (!run->unknown.empty()) {
+      return settle(result, Verdict::not_modelled,
+                    "how " + result.backend + " computes is not known: " + run->unknown + "; its bytes are compared and restored");
+    }
     if (result.execution.find(run->how) == std::string::npos) result.execution += (result.execution.empty() ? "" : "; ") + run->how;
     if (run->grounds) add_new(result.grounds, {*run->grounds});
     for (const families::KnownDifference& known : run->known)
@@ -302,32 +323,27 @@ class RankCheck {
   const support::StopPoint& stop_;
 };
 
-/// What a reference is of: a tensor parallel size, and what codes are that the engine quantizes again.
-using ReferenceKey = std::pair<int, checkpoint::Fp8Codes>;
 using References = std::map<ReferenceKey, std::vector<RankReference>>;
-
-/// Where the engine quantizes nothing again the codes are the checkpoint's, whatever the device reads.
-ReferenceKey key_of(const ConversionResult& result, const LayerInput& input) {
-  const bool fnuz = !input.layer.requantized.empty() && families::has_fnuz(setting_of(result));
-  return {result.tp, fnuz ? checkpoint::Fp8Codes::e4m3fnuz : checkpoint::Fp8Codes::e4m3fn};
-}
 
 /// The layer's first experts as a reference has them; none where they are the input's.
 std::optional<CanonicalLayer> own_layer(const ReferenceKey& key, const LayerInput& input, const support::StopPoint& stop) {
-  if (key.second == checkpoint::Fp8Codes::e4m3fn) return std::nullopt;
-  CanonicalLayer layer = input.checkpoint.layer(input.place, stop, key.second).experts;
+  if (key.codes == Fp8Codes::e4m3fn) return std::nullopt;
+  CanonicalLayer layer = input.checkpoint.layer(input.place, stop, key.codes).experts;
   const auto all = static_cast<std::size_t>(layer.sizes.experts);
   layer.sizes.experts = input.layer.experts.sizes.experts;
   for (std::vector<std::uint8_t>& tensor : layer.tensors) tensor.resize(tensor.size() / all * static_cast<std::size_t>(layer.sizes.experts));
   return layer;
 }
 
-/// References of every rank that some modelled conversion needs. A size that cannot be cut has none.
-References references(const LayerInput& input, const VerifyOptions& options, std::span<ConversionResult> conversions,
+/// Whether there is nothing to convert or no way to.
+bool is_settled(const ConversionResult& result) { return result.verdict == Verdict::not_modelled || result.verdict == Verdict::refused; }
+
+/// References of every rank that some modelled conversion needs.
+References references(const LayerInput& input, const VerifyOptions& options, std::span<const ConversionResult> conversions,
                       const support::StopPoint& stop) {
   References all;
-  for (ConversionResult& result : conversions) {
-    if (result.verdict == Verdict::not_modelled) continue;
+  for (const ConversionResult& result : conversions) {
+    if (is_settled(result)) continue;
     const ReferenceKey key = key_of(result, input);
     if (all.contains(key)) continue;
     std::vector<RankReference>& ranks = all[key];
@@ -335,20 +351,10 @@ References references(const LayerInput& input, const VerifyOptions& options, std
     const CanonicalLayer& layer = own ? *own : input.layer.experts;
     for (int rank = 0; rank < result.tp; ++rank) {
       stop.check();
-      try {
-        ranks.push_back({checkpoint::shard(layer, rank, result.tp, kernels::relayout::mover_of(options.by)), {}, {}});
-        RankReference& rank_reference = ranks.back();
-        rank_reference.units = logical_units(rank_reference.shard);
-        rank_reference.exchanges = exchanged_data(rank_reference.shard.sizes, rank_reference.shard.form, *rank_reference.units);
-      } catch (const Error& error) {
-        for (ConversionResult& other : conversions) {
-          if (other.tp != result.tp || (other.verdict != Verdict::passed && other.verdict != Verdict::mistrusted)) continue;
-          other.verdict = Verdict::refused;
-          other.detail = error.what();
-        }
-        ranks.clear();
-        break;
-      }
+      ranks.push_back({checkpoint::shard(layer, {rank, key.tp, key.intermediate}, kernels::relayout::mover_of(options.by)), {}, {}});
+      RankReference& rank_reference = ranks.back();
+      rank_reference.units = logical_units(rank_reference.shard);
+      rank_reference.exchanges = exchanged_data(rank_reference.shard.sizes, rank_reference.shard.form, *rank_reference.units);
     }
   }
   return all;
@@ -388,7 +394,7 @@ void check_layer(const LayerInput& input, const VerifyOptions& options, std::spa
     stop.check();
     ConversionResult& result = conversions[i];
     const support::Stopwatch watch;
-    const auto reference = result.verdict == Verdict::not_modelled ? all.end() : all.find(key_of(result, input));
+    const auto reference = is_settled(result) ? all.end() : all.find(key_of(result, input));
     if (reference != all.end()) {
       for (std::size_t rank = 0; rank < reference->second.size(); ++rank) {
         RankCheck(reference->second[rank], slots, input, options, static_cast<int>(rank), stop).run(result);

@@ -12,12 +12,19 @@
 
 namespace mx::sim {
 
+/// What the layer's first experts lose before any conversion: by the codes that the engine quantizes again.
+struct LostBefore {
+  std::vector<layout::Loss> fn;    ///< of the checkpoint's codes
+  std::vector<layout::Loss> fnuz;  ///< of the same re-read as e4m3fnuz
+};
+
 /// A layer with the tokens it is run on.
 struct LayerInput {
   const checkpoint::Checkpoint& checkpoint;
   int place;                          ///< of the layer in it
   const checkpoint::MoeLayer& layer;  ///< its first experts
-  std::vector<std::uint32_t> x;       ///< bf16 codes [tokens, hidden]
+  LostBefore lost;
+  std::vector<std::uint32_t> x;  ///< bf16 codes [tokens, hidden]
   int top_k;
   checkpoint::LayerActivation activation;
   std::string_view activation_key;  ///< of the oracles
@@ -26,7 +33,8 @@ struct LayerInput {
 /// Called with a phrase and the fraction of the layer that is done.
 using Advance = std::function<void(const std::string&, double)>;
 
-/// What the backend does with every tensor on the result's device; empty where it refuses or is not modelled. Throws as broken_needs does.
+/// What the backend does with every tensor on the result's device, and how it reads FP8; empty where it refuses or is not modelled. Throws as
+/// broken_needs does.
 std::string programs_of(const ConversionResult& result);
 /// Whether the releases that were asked for change the conversion; false where the backend refuses.
 bool decided_by_library(const ConversionResult& result);
@@ -49,7 +57,7 @@ void add_new(std::vector<Value>& all, const std::vector<Value>& more) {
 
 /// Adds what was lost to sums by tensor and kind.
 void add_losses(std::vector<layout::Loss>& sums, const std::vector<layout::Loss>& losses);
-/// What the layer lost before any conversion: by the codes that are quantized again, those of the checkpoint or of e4m3fnuz.
+/// Adds what the layer lost before any conversion.
 void note_losses(const LayerInput& input, std::span<ConversionResult> conversions);
 
 /// Output of the checkpoint's own form on one rank, fp32 bits [tokens, hidden].

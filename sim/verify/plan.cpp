@@ -5,6 +5,8 @@
 #include <set>
 
 #include "checkpoint/conversion.hpp"
+#include "checkpoint/rounding.hpp"
+#include "checkpoint/shard.hpp"
 #include "model/deployment/models.hpp"
 #include "model/engine/vllm/env.hpp"
 #include "model/engine/vllm/method.hpp"
@@ -171,22 +173,34 @@ class CellPlanner {
            std::any_of(options_.backends.begin(), options_.backends.end(), [&](const std::string& name) { return same_name(name, backend); });
   }
 
+  /// Gives a conversion what its rank is loaded with; why no rank can be, else empty.
+  std::string load(ConversionResult& result) const {
+    try {
+      result.sizes.intermediate = checkpoint::rank_sizes(report_.sizes, result.form, result.tp, result.padded.intermediate).intermediate;
+      checkpoint::require_room(result.backend, result.sizes, result.padded);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return {};
+  }
+
   std::size_t conversion_of(const deployment::PlatformPreset& platform, const engine::Choice& choice, int tp) {
     ConversionResult result{};
     result.backend = choice.backend;
     result.tp = tp;
     result.sizes = report_.sizes;
     result.sizes.experts = report_.experts_verified;
+    result.form = checkpoint_.layout_form();
     result.sizes.intermediate = report_.sizes.intermediate / tp;
     result.padded = result.sizes;
     if (checkpoint_.source_form().use.rounds) {
       result.padded.hidden = choice.rounded_hidden;
       result.padded.intermediate = choice.rounded_intermediate;
     }
-    result.form = checkpoint_.layout_form();
+    const std::string not_loaded = load(result);
     result.activation = checkpoint_.converted_activation();
     result.has_bias = checkpoint_.has_bias();
-    result.method = checkpoint::method_of(checkpoint_.source_form());
+    result.method = checkpoint_.source_form().use.quant_method;
     const families::StandingConversion conversion = families::conversion_at(choice.backend, result.form.format, options_.engine);
     result.engine = conversion.stands() ? conversion.of : options_.engine;
     result.libraries = families::carried_libraries(conversion, options_.engine);
@@ -212,6 +226,10 @@ class CellPlanner {
     if (known != report_.conversions.end()) return static_cast<std::size_t>(known - report_.conversions.begin());
     result.detail = missing_of(result, choice);
     result.verdict = result.detail.empty() ? Verdict::passed : Verdict::not_modelled;
+    if (result.detail.empty() && !not_loaded.empty()) {
+      result.verdict = Verdict::refused;
+      result.detail = not_loaded;
+    }
     report_.conversions.push_back(result);
     return report_.conversions.size() - 1;
   }

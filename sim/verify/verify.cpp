@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "checkpoint/layer_reader.hpp"
 #include "checkpoint/shard.hpp"
 #include "model/deployment/models.hpp"
 #include "model/engine/vllm/env.hpp"
@@ -128,6 +129,11 @@ checkpoint::MoeLayer first_experts(checkpoint::MoeLayer layer, std::int64_t coun
   return layer;
 }
 
+LostBefore lost_before(const checkpoint::Checkpoint& checkpoint, int place, std::int64_t experts) {
+  const auto lost = [&](checkpoint::Fp8Codes as) { return checkpoint::LayerReader(checkpoint, place, experts, as).requantization_losses(); };
+  return {lost(checkpoint::Fp8Codes::e4m3fn), lost(checkpoint::Fp8Codes::e4m3fnuz)};
+}
+
 /// What a share has of a layer: `count` conversions from `first` on.
 struct LayerShare {
   int layer;
@@ -209,6 +215,7 @@ VerifyReport verify(const checkpoint::Checkpoint& checkpoint, const VerifyOption
     const LayerInput input{checkpoint,
                            index,
                            layer,
+                           lost_before(checkpoint, index, report.experts_verified),
                            expected ? expected->x : generated_tokens(options.seed, index, tokens * report.sizes.hidden),
                            report.top_k,
                            checkpoint.activation(index),

@@ -50,7 +50,7 @@ struct ConversionResult {
   layout::Form form;          ///< of the checkpoint
   std::string activation;     ///< of its first layer, as conversions see it: Checkpoint::converted_activation
   bool has_bias;              ///< of its layers
-  std::string method;         ///< of its quantization, as checkpoint::method_of has it
+  std::string method;         ///< of its quantization, as Deployment::quant_method has it
   deployment::Engine engine;  ///< whose conversion it is: an earlier version's where that one's stands
   Verdict verdict;
   std::string detail;  ///< first difference, or why it is refused, mistrusted or not modelled; of what passed, why nothing was restored, else empty

@@ -267,8 +267,8 @@ TEST_CASE("what a converter or an option refuses is said before anything is writ
   ranks.tp_size = 2;
   CHECK(refused("TRITON", ranks, 2, "rank 2 is not in 0..1") == "");
   CHECK(refused("TRITON", ranks, -1, "rank -1 is not in 0..1") == "");
-  ranks.tp_size = 4;
-  CHECK(refused("TRITON", ranks, 0, "intermediate size 64 over TP=4") == "");
+  ranks.tp_size = 3;
+  CHECK(refused("TRITON", ranks, 0, "intermediate size 64 is not divisible by 3 tensor parallel ranks") == "");
   families::Setting int8{};
   int8.input_dtype = families::InputDtype::int8;
   CHECK(refused("MARLIN", int8, 0, "activation dtype int8") == "");

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "checkpoint/checkpoint.hpp"
-#include "checkpoint/requantize.hpp"
+#include "checkpoint/layer_reader.hpp"
 #include "sim/verify/verify.hpp"
 #include "tests/catch.hpp"
 #include "tests/checkpoint/convert_files.hpp"
@@ -81,7 +81,7 @@ TEST_CASE("every published form gives the canonical experts") {
     const layout::CanonicalLayer expected = published_layer(form);
     CHECK(read.experts.form == expected.form);
     CHECK(read.experts.sizes == expected.sizes);
-    CHECK(read.losses.empty());
+    CHECK(checkpoint::LayerReader(checkpoint, 0, expected.sizes.experts, checkpoint::Fp8Codes::e4m3fn).requantization_losses().empty());
     for (const Role role : layout::kAllRoles) {
       INFO(layout::name_of(role));
       CHECK((read.experts[role] == expected[role]));
@@ -312,67 +312,6 @@ TEST_CASE("refusals say what is so") {
   pointer.has_index = false;
   pointer.raw["model.safetensors"] = "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 4881122304\n";
   CHECK(refusal_of(pointer).find("is a Git LFS pointer to a file of 4881122304 bytes, not the weights: `git lfs pull`") != std::string::npos);
-}
-
-TEST_CASE("FP8 codes whose gate and up have unlike scales are quantized again with the larger one, and what that costs is told") {
-  Draft draft = published_draft(published_form("fp8-static"));
-  const std::string up = "model.layers.0.mlp.experts.1.up_proj.weight_scale", gate = "model.layers.0.mlp.experts.1.gate_proj.weight_scale";
-  draft.tensor(gate).bytes = {0, 0, 0, 0x3C};   // 2^-7
-  draft.tensor(up).bytes = {0, 0, 0x80, 0x3C};  // 2^-6
-  const TemporaryDirectory directory;
-  const fs::path source = directory.path() / "source", packed = directory.path() / "packed";
-  fs::create_directory(source);
-  draft.write(source);
-  const checkpoint::MoeLayer layer = checkpoint::Checkpoint(source).layer(0);
-  CHECK(std::vector<std::uint8_t>(layer.experts[Role::w13_weight_scale].begin() + 4, layer.experts[Role::w13_weight_scale].end()) ==
-        draft.tensor(up).bytes);
-  // Normal numbers of magnitude 2^-4 to 4: half of each has its code 8 lower; up stays.
-  const std::vector<std::uint8_t>& codes = draft.tensor("model.layers.0.mlp.experts.1.gate_proj.weight").bytes;
-  for (std::size_t i = 0; i < codes.size(); ++i) REQUIRE(layer.experts[Role::w13_weight][2 * codes.size() + i] == codes[i] - 8);
-  REQUIRE(layer.losses.size() == 1);
-  CHECK(layer.losses[0].units == static_cast<std::int64_t>(codes.size()));
-  CHECK(layer.losses[0].destroyed() == 0);
-  const checkpoint::ConvertReport report = checkpoint::convert_checkpoint(source, packed, options_of(published_form("fp8-static")));
-  REQUIRE(report.losses.size() == 1);
-  CHECK(report.losses[0].loss.units == static_cast<std::int64_t>(codes.size()));
-  CHECK(report.losses[0].loss.replaced);
-  for (const bool accept : {false, true}) {
-    checkpoint::RestoreOptions options;
-    options.accept_losses = accept;
-    const std::optional<Error> error = error_of([&] { checkpoint::restore_checkpoint({packed}, directory.path() / "restored", options); });
-    REQUIRE(error);
-    CHECK((std::string(error->what()).find("does not determine the checkpoint") != std::string::npos) == accept);
-  }
-}
-
-using checkpoint::Fp8Codes;
-
-// By exact integers: code m * 2^e times 5/4 or 4/5, to the nearest of e4m3, ties to even; the products are exact in fp16 and fp32.
-TEST_CASE("codes that are quantized again are the nearest ones") {
-  const auto number = [](int code) {
-    return (code >> 3) == 0 ? std::int64_t{code & 7} : std::int64_t{8 + (code & 7)} << ((code >> 3) - 1);
-  };  // in 2^-9
-  const auto bits = [](float value) { return std::bit_cast<std::uint32_t>(value); };
-  const std::array<std::uint8_t, 256> four_fifths = checkpoint::requantized_codes(bits(0.0078125F), bits(0.009765625F), Fp8Codes::e4m3fn);
-  for (int code = 0; code < 0x7F; ++code) {
-    // Distances times 5, to 4 * number.
-    int best = 0;
-    for (int other = 1; other < 0x7F; ++other) {
-      const std::int64_t now = std::abs(5 * number(best) - 4 * number(code)), next = std::abs(5 * number(other) - 4 * number(code));
-      if (next < now || (next == now && (other & 1) == 0)) best = other;
-    }
-    INFO(code);
-    CHECK(int{four_fifths[static_cast<std::size_t>(code)]} == best);
-    CHECK(int{four_fifths[static_cast<std::size_t>(code + 0x80)]} == best + 0x80);
-  }
-  // NaN is clamped to the largest number; 2^-26 is below half of fp16's smallest one, so that the engine's product is 0.
-  CHECK(int{four_fifths[0x7F]} == 0x7E);
-  // No number stays of NaN, though 448 * 15 is 480 * 14, and 480 what its bits would be.
-  const checkpoint::RequantizedCount count =
-      checkpoint::count_requantized({0, 0, bits(14 * 0x1p-10F), bits(15 * 0x1p-10F)}, std::vector<std::uint8_t>{0x7F, 0}, Fp8Codes::e4m3fn);
-  CHECK(count.changed == 1);
-  CHECK(count.kept == 0);
-  CHECK(int{checkpoint::requantized_codes(bits(0x1p-26F), bits(0x1p-20F), Fp8Codes::e4m3fn)[0x40]} == 0);
 }
 
 }  // namespace mx::tests

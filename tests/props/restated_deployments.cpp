@@ -98,9 +98,10 @@ Load restated_load(const LoadQuestion& asked) {
 }
 
 std::optional<Load> modelled_load(const LoadQuestion& asked) {
-  const std::span<const sim::LoaderRow> rows = sim::loader_rows();
-  if (std::ranges::none_of(rows, [&](const sim::LoaderRow& row) { return row.takes == nullptr || row.takes(asked.form); })) return std::nullopt;
-  const sim::LoaderRow& row = sim::loader_of(asked.form);
+  const std::span<const checkpoint::LoaderRow> rows = checkpoint::loader_rows();
+  if (std::ranges::none_of(rows, [&](const checkpoint::LoaderRow& row) { return row.takes == nullptr || row.takes(asked.form); }))
+    return std::nullopt;
+  const checkpoint::LoaderRow& row = checkpoint::loader_of(asked.form);
   return Load{row.cut(asked.intermediate, asked.allocated, asked.rank, asked.tp), row.floors_experts};
 }
 
@@ -226,7 +227,7 @@ std::string different_exchange(std::span<const sim::ExchangeRow> rows) {
   return {};
 }
 
-std::string different_loader(std::span<const sim::LoaderRow> rows) {
+std::string different_loader(std::span<const checkpoint::LoaderRow> rows) {
   return first_load([rows](const LoadQuestion& asked) {
     return modelled_load(asked) != answered_with(fault::Table::loaders, rows, [&] { return modelled_load(asked); });
   });

@@ -18,7 +18,7 @@ std::string wrong_unit();
 
 /// The first question whose answer these rows change; "" where none.
 std::string different_exchange(std::span<const sim::ExchangeRow> rows);
-std::string different_loader(std::span<const sim::LoaderRow> rows);
+std::string different_loader(std::span<const checkpoint::LoaderRow> rows);
 std::string different_unit(std::span<const families::UnitRow> rows);
 
 }  // namespace mx::tests

@@ -8,9 +8,9 @@
 namespace mx::tests {
 namespace {
 
+using checkpoint::LoaderRow;
 using families::UnitRow;
 using sim::ExchangeRow;
-using sim::LoaderRow;
 
 /// Collects the changes of one table.
 template <typename Row>
@@ -69,7 +69,7 @@ std::vector<TableMutant> exchange_mutants() {
 }
 
 std::vector<TableMutant> loader_mutants() {
-  TableOf<LoaderRow> table("loaders", fault::Table::loaders, sim::loader_rows(), different_loader);
+  TableOf<LoaderRow> table("loaders", fault::Table::loaders, checkpoint::loader_rows(), different_loader);
   for (std::size_t r = 0; r < table.own().size(); ++r) {
     Changes<LoaderRow> changes(table.own()[r]);
     for (const LoaderRow& other : table.own()) {

@@ -12,6 +12,7 @@
 #include "model/families/matrix.hpp"
 #include "model/families/memory.hpp"
 #include "model/families/setting_keys.hpp"
+#include "model/numerics/f32.hpp"
 
 namespace mx::verbs {
 namespace {
@@ -40,6 +41,18 @@ std::vector<LossLine> loss_lines(const std::vector<LayerLoss>& losses) {
     if (line->layers.empty() || line->layers.back() != entry.layer) line->layers.push_back(entry.layer);
   }
   return lines;
+}
+
+/// Scales of static activations, which the engine joins to the largest of all experts: in the text those of the first layer.
+void add_inputs(Document& document, const std::vector<checkpoint::LayerInputs>& inputs) {
+  if (inputs.empty()) return;
+  Table table{"input_scales", {in_json("layer"), in_json("family"), in_json("w13"), in_json("w2")}};
+  for (const checkpoint::LayerInputs& one : inputs)
+    table.add({one.layer, one.further == 0 ? Cell::none() : Cell(one.further), f32::text(one.scales.w13), f32::text(one.scales.w2)});
+  document.field("inputs", {}, {},
+                 fmt::format("scales of static activations, of all experts the largest: layer {} w13 {}, w2 {} as fp32 bits", inputs.front().layer,
+                             f32::text(inputs.front().scales.w13), f32::text(inputs.front().scales.w2)));
+  document.value(table.key, table.json());
 }
 
 void add_losses(Document& document, const std::vector<LayerLoss>& losses) {
@@ -164,6 +177,7 @@ void add_conversion(Document& document, const checkpoint::ConvertReport& report,
   if (report.up_scales_dropped > 0)
     document.field("scales", {}, {},
                    fmt::format("of {} experts, up has another global scale than gate, which counts for both", report.up_scales_dropped));
+  add_inputs(document, report.inputs);
   const bool harmless = std::ranges::all_of(report.losses, [](const LayerLoss& entry) { return entry.loss.destroyed() == 0; });
   if (report.losses.empty()) document.field("losses", {}, {}, "none: restoring gives the same bytes");
   if (!report.losses.empty() && harmless)

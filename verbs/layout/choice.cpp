@@ -7,12 +7,12 @@
 #include <utility>
 
 #include "checkpoint/rounding.hpp"
+#include "checkpoint/shard.hpp"
 #include "model/error.hpp"
 #include "model/families/libraries.hpp"
 #include "model/families/setting_keys.hpp"
 #include "model/names.hpp"
 #include "verbs/layout/model_query.hpp"
-#include "verbs/layout/ranks.hpp"
 #include "verbs/layout/shape.hpp"
 #include "verbs/layout/subject.hpp"
 
@@ -142,12 +142,18 @@ BackendChoice backend_choice(const Named& named, const LayoutQuery& query) {
   setting.form.order = order_of(row, setting, query);
   check_form(row, setting);
   const Sizes whole = of_rank.empty() && setting.tp_size > 1 ? sizes : Sizes{};
-  if (whole.experts > 0) sizes = setting.sizes = setting.padded = rank_sizes(whole, setting.form, setting.tp_size);
   const std::string padded = value_of(query, "padded");
-  setting.padded = checkpoint::rounded_up(row.backend, setting);
+  const bool silu_or_situ = setting.activation != families::ConverterActivation::swigluoai;
+  layout::Sizes share = sizes;
+  if (whole.experts > 0) share.intermediate /= setting.tp_size;
+  setting.padded = checkpoint::rounded_up(row.backend, setting.form, share, setting.arch, setting.engine, silu_or_situ);
   if (!padded.empty()) {
     const auto [one, padded_intermediate, padded_hidden] = shape_from(padded, kLayerShape);
     setting.padded = {one == 1 ? experts : one, padded_intermediate, padded_hidden, sizes.group};
+  }
+  if (whole.experts > 0) {
+    sizes = setting.sizes = checkpoint::rank_sizes(whole, setting.form, setting.tp_size, setting.padded.intermediate);
+    checkpoint::require_room(row.backend, sizes, setting.padded);
   }
   layout::check_padded(sizes, setting.padded);
   return {&row, role, setting, whole};

@@ -4,13 +4,13 @@
 
 #include <algorithm>
 
+#include "checkpoint/shard.hpp"
 #include "model/engine/vllm/setup/expert_map.hpp"
 #include "model/engine/vllm/tables.hpp"
 #include "model/error.hpp"
 #include "model/families/carried.hpp"
 #include "model/families/setting_keys.hpp"
 #include "sim/ranks/converter.hpp"
-#include "verbs/layout/ranks.hpp"
 
 namespace mx::verbs {
 namespace {
@@ -23,15 +23,12 @@ layout::WeightFormat format_of(const support::DeploymentFile& file) {
   return *format;
 }
 
-/// What a rank loads: its experts, and its part of I.
-layout::Sizes sizes_on(const support::DeploymentFile& file, const layout::Form& form) {
+/// The layer that tensor parallel ranks share, of the experts of one rank.
+layout::Sizes whole_of(const support::DeploymentFile& file, const layout::Form& form) {
   const deployment::LayerConfig& layer = file.deployment.layer;
   const deployment::Parallel parallel = deployment::derive(file.deployment.parallel, file.engine);
-  const layout::Sizes whole{layer.num_experts, layer.intermediate_per_partition * parallel.tp_size, layer.hidden,
-                            std::max<std::int64_t>(1, layout::group_of(form.format))};
-  layout::Sizes sizes = rank_sizes(whole, form, parallel.tp_size);
-  sizes.experts = engine::determine_expert_map(parallel.ep_size, 0, layer.num_experts, engine::ExpertPlacement::linear).local_experts;
-  return sizes;
+  const std::int64_t experts = engine::determine_expert_map(parallel.ep_size, 0, layer.num_experts, engine::ExpertPlacement::linear).local_experts;
+  return {experts, layer.intermediate_per_partition * parallel.tp_size, layer.hidden, std::max<std::int64_t>(1, layout::group_of(form.format))};
 }
 
 }  // namespace
@@ -40,12 +37,16 @@ std::vector<KeyValue> choices_on(const support::DeploymentFile& file, std::strin
   const layout::WeightFormat format = format_of(file);
   const layout::Form form = sim::checkpoint_form(file.deployment.layer, format);
   const families::StandingConversion standing = families::conversion_at(backend, format, file.engine);
-  const layout::Sizes sizes = sizes_on(file, form);
-  const checkpoint::Conversion conversion =
-      sim::conversion_of(file.deployment, standing.of, form, sizes, families::carried_libraries(standing, file.engine));
+  const layout::Sizes whole = whole_of(file, form);
+  layout::Sizes share = whole;
+  share.intermediate = file.deployment.layer.intermediate_per_partition;
+  checkpoint::Conversion conversion =
+      sim::conversion_of(file.deployment, standing.of, form, share, families::carried_libraries(standing, file.engine));
+  conversion.whole = whole;
   const layout::Sizes padded = conversion.rounded(backend, standing.of);
-  const families::Setting setting = conversion.setting(padded),
-                          usual{.sizes = sizes, .padded = padded, .form = {format, layout::SourceOrder::gpt_oss}};
+  const families::Setting setting = conversion.setting(padded);
+  const layout::Sizes& sizes = setting.sizes;
+  const families::Setting usual{.sizes = sizes, .padded = padded, .form = {format, layout::SourceOrder::gpt_oss}};
   std::vector<KeyValue> choices{{"rank-shape", fmt::format("{}x{}x{}", sizes.experts, sizes.intermediate, sizes.hidden)},
                                 {"padded", fmt::format("{}x{}", padded.intermediate, padded.hidden)},
                                 {"format", std::string(layout::name_of(format))},

@@ -11,7 +11,7 @@ namespace mx::verbs {
 
 /// The choices of `backend` on a rank of the deployment: rank-shape, padded as the engine rounds for that backend, format, order, device, ranks and
 /// whatever else of the setting is not as usual. Choices behind them hold in their place. Throws Error(unsupported) for weights without a layout,
-/// Error(usage) as rank_sizes does.
+/// Error(usage) as checkpoint::rank_sizes does.
 std::vector<KeyValue> choices_on(const support::DeploymentFile& file, std::string_view backend);
 
 }  // namespace mx::verbs

@@ -28,9 +28,9 @@ RoundedSizes method_sizes(const OracleTables& tables, std::string_view backend, 
 /// What the method raises before it makes weights, whatever the backend.
 std::optional<Refusal> method_refusal(const OracleTables& tables, const deployment::Deployment& deployment);
 
-/// Whether a checkpoint's method (fp8, compressed-tensors, quark, modelopt) re-reads its experts' FP8 codes as e4m3fnuz where the device's FP8 is:
+/// Whether a checkpoint's method, by Deployment::quant_method, re-reads its experts' FP8 codes as e4m3fnuz where the device's FP8 is:
 /// codes of -0 become 0, scales of weights and inputs double, before gate and up get one scale and before any backend's conversion, whatever a scale
-/// covers. ModelOpt's does not. A method that is not known counts as one that does.
+/// covers. ModelOpt's does not.
 bool makes_fnuz(std::string_view method);
 
 /// The class that the method takes where the oracle chose `kernel_class` of the backend; empty where the backend has no such class.

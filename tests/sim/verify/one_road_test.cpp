@@ -124,11 +124,10 @@ Answer simulated(const checkpoint::Checkpoint& checkpoint, const Asked& asked) {
     if (asked.by_turns) layer.form.order = layout::SourceOrder::gpt_oss;
     deployment::Deployment deployment = deployment::deployment_on(deployment::platform_named(asked.platform), {}, config);
     deployment.env = kVariables;
+    deployment.quant_method = checkpoint.source_form().use.quant_method;
     layout::Sizes sizes = layer.sizes;
     sizes.hidden += asked.wider;
-    checkpoint::Conversion conversion = sim::conversion_of(deployment, asked.engine, layer.form, layer.sizes, asked.libraries);
-    // A deployment does not say whether its FP8 is ModelOpt's: it counts as what most methods do.
-    conversion.method = checkpoint::method_of(checkpoint.source_form());
+    const checkpoint::Conversion conversion = sim::conversion_of(deployment, asked.engine, layer.form, layer.sizes, asked.libraries);
     const families::Setting setting = conversion.setting(sizes);
     const support::StopPoint never;
     return bytes_of(checkpoint::LayerPacker(layer, families::backend_layout_named(asked.backend, layer.form.format, asked.engine), setting,

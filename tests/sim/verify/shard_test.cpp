@@ -39,7 +39,7 @@ TEST_CASE("a shard is the rank's rows of w13 and columns of w2") {
   for (SourceOrder order : {SourceOrder::gpt_oss, SourceOrder::standard}) {
     const CanonicalLayer whole = tagged_layer(order);
     for (int rank = 0; rank < 4; ++rank) {
-      const CanonicalLayer part = mx::checkpoint::shard(whole, rank, 4);
+      const CanonicalLayer part = mx::checkpoint::shard(whole, {rank, 4, 32});
       CHECK(part.sizes == Sizes{2, 32, 64});
       std::int64_t checked = 0;
       for (Role role : {Role::w13_weight, Role::w13_weight_scale, Role::w13_bias}) {
@@ -78,9 +78,14 @@ TEST_CASE("a shard is the rank's rows of w13 and columns of w2") {
 
 TEST_CASE("one rank has everything, and groups are never cut") {
   const CanonicalLayer whole = tagged_layer(SourceOrder::gpt_oss);
-  CHECK(mx::checkpoint::shard(whole, 0, 1).tensors == whole.tensors);
-  CHECK_THROWS_AS(mx::checkpoint::shard(whole, 0, 8), mx::Error);
-  CHECK_THROWS_AS(mx::checkpoint::shard(whole, 0, 3), mx::Error);
+  CHECK(mx::checkpoint::shard(whole, {0, 1, 128}).tensors == whole.tensors);
+  const auto part_of = [&](SourceOrder order, int tp) {
+    return mx::checkpoint::rank_sizes(whole.sizes, {whole.form.format, order}, tp).intermediate;
+  };
+  CHECK_THROWS_AS(part_of(SourceOrder::standard, 8), mx::Error);
+  CHECK_THROWS_AS(part_of(SourceOrder::gpt_oss, 3), mx::Error);
+  // gpt-oss has four blocks of 32: four of eight ranks have one each.
+  CHECK(part_of(SourceOrder::gpt_oss, 8) == 32);
 }
 
 TEST_CASE("the ranks together are the layer again") {
@@ -88,18 +93,18 @@ TEST_CASE("the ranks together are the layer again") {
     const CanonicalLayer whole = tagged_layer(order);
     for (int tp : {1, 2, 4}) {
       std::vector<CanonicalLayer> ranks;
-      for (int rank = 0; rank < tp; ++rank) ranks.push_back(mx::checkpoint::shard(whole, rank, tp));
-      const CanonicalLayer joined = mx::checkpoint::join(ranks);
+      for (int rank = 0; rank < tp; ++rank) ranks.push_back(mx::checkpoint::shard(whole, {rank, tp, 128 / tp}));
+      const CanonicalLayer joined = mx::checkpoint::join(ranks, whole.sizes);
       CHECK(joined.sizes == whole.sizes);
       CHECK(joined.form == whole.form);
       CHECK(joined.tensors == whole.tensors);
       if (tp == 1) continue;
       std::vector<CanonicalLayer> other = ranks;
       other.back()[Role::w2_bias][0] ^= 1;
-      CHECK_THROWS_WITH(mx::checkpoint::join(other), "w2_bias: is whole on every rank, but the ranks' differ");
+      CHECK_THROWS_WITH(mx::checkpoint::join(other, whole.sizes), "w2_bias: is whole on every rank, but the ranks' differ");
       other = ranks;
       other.back()[Role::w13_weight].pop_back();
-      CHECK_THROWS_WITH(mx::checkpoint::join(other), "w13_weight: has not the same size on every rank");
+      CHECK_THROWS_WITH(mx::checkpoint::join(other, whole.sizes), "w13_weight: has not the same size on every rank");
     }
   }
 }

@@ -1,10 +1,9 @@
 // A layer over tensor parallel ranks: sizes, places and parts of one of them.
 
-#include "verbs/layout/ranks.hpp"
-
 #include <string>
 #include <vector>
 
+#include "checkpoint/shard.hpp"
 #include "tests/catch.hpp"
 #include "tests/layout/errors.hpp"
 #include "verbs/layout/deployment_choice.hpp"
@@ -67,9 +66,9 @@ TEST_CASE("a rank's layer is its part, zeros behind the last one's") {
   }
   // Each row of w13 holds its number, in 32 bytes; gate and up by turns.
   for (std::size_t i = 0; i < whole[Role::w13_weight].size(); ++i) whole[Role::w13_weight][i] = static_cast<std::uint8_t>(i / 32 / 2 % 251);
-  CHECK(rank_sizes(whole.sizes, form, 4).intermediate == 96);
+  CHECK(mx::checkpoint::rank_sizes(whole.sizes, form, 4).intermediate == 96);
   for (int rank = 0; rank < 4; ++rank) {
-    const mx::layout::CanonicalLayer part = rank_layer(whole, rank, 4);
+    const mx::layout::CanonicalLayer part = mx::checkpoint::shard(whole, {rank, 4, 96});
     REQUIRE(part[Role::w13_weight].size() == 2U * 96 * 32);
     for (std::size_t row = 0; row < 96; ++row) {
       const std::size_t of_whole = 96U * static_cast<std::size_t>(rank) + row;
@@ -78,7 +77,7 @@ TEST_CASE("a rank's layer is its part, zeros behind the last one's") {
       REQUIRE(int{part[Role::w13_weight][64 * row + 63]} == wanted);
     }
   }
-  CHECK(refuses(ErrorCode::usage, "rank 4 is not in 0..3", [&] { rank_layer(whole, 4, 4); }));
+  CHECK(refuses(ErrorCode::usage, "rank 4 is not in 0..3", [&] { mx::checkpoint::shard(whole, {4, 4, 96}); }));
 }
 
 TEST_CASE("a deployment says all of it") {
