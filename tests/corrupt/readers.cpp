@@ -21,6 +21,7 @@
 #include "support/deployment_file.hpp"
 #include "support/file.hpp"
 #include "support/findings_file.hpp"
+#include "support/npy.hpp"
 #include "tests/checkpoint/draft.hpp"
 #include "tests/checkpoint/published_forms.hpp"
 #include "verbs/layout/identify/tensor_file.hpp"
@@ -374,6 +375,11 @@ const std::vector<golden::Column>& columns() {
 }
 
 void add_vectors(std::vector<Reader>& readers) {
+  const auto read_array = [](const fs::path& folder) {
+    support::npy_array(support::read_file(folder / "x.npy", std::uint64_t{1} << 30), std::uint64_t{1} << 20, "x.npy");
+    return true;
+  };
+  readers.push_back({"numpy array", "x.npy", from_seed("x.npy", "npy/floats"), read_array, bad_size});
   readers.push_back({"stream of a device", "stream", from_seed("stream", "stream/right"), check_stream, bad_table});
   for (const golden::VectorView& view : golden::all_vector_views()) {
     const bool is_json = view.extension == "json", is_container = view.extension == "safetensors", is_array = view.extension == "npy";
