@@ -177,6 +177,7 @@ enum class Fault {
   sim_keeps_padded_width,
   sim_drops_rank_sum,
   sim_adds_rank_sum_twice,
+  sim_starts_with_up,
   moe_kernel_unpaired,
   moe_kernel_drops_bias,
   moe_kernel_slots_reversed,

@@ -34,6 +34,7 @@
 //   S3  expert-parallel ranks add up to one rank
 //   S4  renaming experts and reordering tokens renames and reorders results, no more
 //   S5  what a token gives does not depend on its batch
+//   S6  a run of a layer that starts from any of its stages goes on as the whole run (ours)
 //   O1  what is chosen satisfies its kernel's needs
 //   O2  a wish is met or refused with a reason
 //   O3  nothing better is skipped; more software or a newer device of the same family never gives less

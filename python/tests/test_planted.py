@@ -144,6 +144,7 @@ CANNOT_BE_SAID = {
     "of constants that gpt-oss has not, with which layers are drawn": "activation_beta_is_one activation_takes_wired sim_drops_alpha sim_ignores_limit",
     "of several ranks, of what they exchange or load, and a kernel is one rank's": "expert_offset_twice sim_shard_from_padded sim_bias_on_every_rank sim_expert_offset_twice sim_scales_stay_linear "
     "sim_flag_says_linear sim_scales_of_first_experts sim_keeps_padded_width sim_drops_rank_sum sim_adds_rank_sum_twice",
+    "of runs that start from somebody's stage, and a kernel's is whole": "sim_starts_with_up",
     "a function's, or of wide arithmetic": "exp_series_too_short ln_series_too_short erf_series_too_short wide_ties_away wide_drops_sticky "
     "wide_quotient_loses_rest wide_root_rounds_down kernel_trusts_double",
     "of this project's own MoE kernels, which are held to the model and not to an engine": "moe_kernel_unpaired moe_kernel_drops_bias moe_kernel_slots_reversed moe_kernel_first_scale",

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <string>
+#include <utility>
 
 #include "model/error.hpp"
 #include "model/numerics/convert.hpp"
@@ -175,6 +176,21 @@ Activations quantized(const families::Quantizer& quantizer, std::span<const std:
       break;
   }
   if (fnuz) make_fnuz(out);
+  return out;
+}
+
+Activations quantized_already(const families::Quantizer& quantizer, std::int64_t columns, std::vector<std::uint32_t> codes,
+                              std::vector<std::uint32_t> scales, std::uint32_t scale, bool fnuz) {
+  const std::size_t rows = codes.size() / static_cast<std::size_t>(columns);
+  Activations out{&quantizer, static_cast<std::int64_t>(rows), columns, std::move(codes), {}, families::ScaleMemory::row_major, {}};
+  out.fnuz = fnuz && makes_fp8(quantizer);
+  out.row_scale.assign(rows, scale_beside_blocks(quantizer, scale));
+  switch (quantizer.scope) {
+    case families::ScaleScope::block: out.blocks = std::move(scales); break;
+    case families::ScaleScope::token: out.row_scale = std::move(scales); break;
+    case families::ScaleScope::tensor: out.row_scale.assign(rows, scales.front()); break;
+    case families::ScaleScope::none: break;
+  }
   return out;
 }
 

@@ -37,6 +37,10 @@ bool makes_fp8(const families::Quantizer& quantizer);
 Activations quantized(const families::Quantizer& quantizer, std::span<const std::uint32_t> x_bf16, std::int64_t columns, std::uint32_t scale,
                       bool fnuz = false);
 
+/// Rows that somebody else quantized: what quantized() gives for these codes and their scales, of blocks, of each row, or the one of the tensor.
+Activations quantized_already(const families::Quantizer& quantizer, std::int64_t columns, std::vector<std::uint32_t> codes,
+                              std::vector<std::uint32_t> scales, std::uint32_t scale, bool fnuz);
+
 /// The block scales moved into the 128x4 tile, padding zero. Without block scales nothing happens.
 Activations swizzled(Activations activations);
 

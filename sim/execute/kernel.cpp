@@ -75,71 +75,11 @@ void for_rows(const ByExpert& groups, std::int64_t rows, std::int64_t length, co
   rescue.rethrow();
 }
 
-void first_product(const Execution& execution, const Weights& weights, const Activations& input, std::span<const SlotWork> slots,
-                   const ByExpert& groups, std::span<const std::int64_t> wanted, std::vector<SlotStages>& stages) {
-  const families::ExecutionRow& row = *execution.row;
-  std::vector<std::int64_t> row_of;
-  for (const SlotWork& slot : slots) row_of.push_back(slot.row);
-  const Product product(execution, weights, Matrix::w13, input, row.by == families::QuantizedBy::kernel ? input.memory : row.scales, groups, row_of,
-                        wanted);
-  const UsedActivation used = used_activation(row, execution.activation);
-  const bool gated = weights.halves(Matrix::w13) == 2;
-  if (gated == (used.row->pairing == moe::Pairing::single))
-    throw Error(ErrorCode::unsupported,
-                "activation " + execution.activation.name + " is not one of experts " + (gated ? "with" : "without") + " a gate");
-  const auto intermediate = static_cast<std::size_t>(weights.sizes().intermediate);
-  for (SlotStages& slot : stages) {
-    for (auto* stage : {&slot.gate, &slot.activation}) stage->resize(intermediate);
-    if (gated) slot.up.resize(intermediate);
-  }
-  const auto count = static_cast<std::int64_t>(wanted.size());
-  for_rows(groups, count, 2 * weights.sizes().hidden, [&](std::int64_t expert, const std::vector<std::size_t>& positions, std::int64_t r) {
-    const std::int64_t i = wanted[static_cast<std::size_t>(r)];
-    std::vector<std::uint32_t> gate(positions.size());
-    std::vector<std::uint32_t> up(positions.size());
-    product.row(expert, 0, i, gate);
-    if (gated) product.row(expert, 1, i, up);
-    for (std::size_t p = 0; p < positions.size(); ++p) {
-      SlotStages& slot = stages[positions[p]];
-      const auto at = static_cast<std::size_t>(i);
-      slot.gate[at] = row.rounds_h13 ? to_bf16(gate[p]) : gate[p];
-      if (gated) slot.up[at] = row.rounds_h13 ? to_bf16(up[p]) : up[p];
-      slot.activation[at] = moe::activate(*used.row, kBf16, slot.gate[at], gated ? slot.up[at] : 0, used.constants);
-    }
-  });
-}
+/// As the row has it.
+std::uint32_t used_weight(const families::ExecutionRow& row, std::uint32_t weight) { return row.bf16_weights ? to_bf16(weight) : weight; }
 
-void second_product(const Execution& execution, const Weights& weights, const ByExpert& groups, std::span<const std::int64_t> columns,
-                    std::vector<SlotStages>& stages) {
-  std::vector<std::uint32_t> x;
-  for (const SlotStages& slot : stages) {
-    for (const std::uint32_t bits : slot.activation) x.push_back(bits >> 16U);
-  }
-  const Activations input = quantized(*execution.second, x, weights.sizes().intermediate, execution.scales.second, execution.fnuz);
-  std::vector<std::int64_t> row_of(stages.size());
-  std::iota(row_of.begin(), row_of.end(), 0);
-  const Product product(execution, weights, Matrix::w2, input, families::ScaleMemory::row_major, groups, row_of, columns);
-  for (SlotStages& slot : stages) slot.down.resize(columns.size());
-  for_rows(groups, static_cast<std::int64_t>(columns.size()), weights.sizes().intermediate,
-           [&](std::int64_t expert, const std::vector<std::size_t>& positions, std::int64_t c) {
-             std::vector<std::uint32_t> down(positions.size());
-             product.row(expert, 0, columns[static_cast<std::size_t>(c)], down);
-             for (std::size_t p = 0; p < positions.size(); ++p) stages[positions[p]].down[static_cast<std::size_t>(c)] = down[p];
-           });
-}
-
-std::uint32_t slot_share(const families::ExecutionRow& row, std::uint32_t sum, std::uint32_t down, std::uint32_t weight) {
-  const auto added = [&](std::uint32_t share) {
-    const std::uint32_t next = f32::add(sum, share);
-    return row.sum == families::SlotSum::bf16 ? to_bf16(next) : next;
-  };
-  switch (row.slot) {
-    case families::SlotRule::weighted_rounded: return added(to_bf16(f32::mul(down, weight)));
-    case families::SlotRule::rounded_weighted_again: return added(to_bf16(f32::mul(to_bf16(down), to_bf16(weight))));
-    case families::SlotRule::rounded: break;
-  }
-  return f32::fma(to_bf16(down), weight, sum);
-}
+/// An activation costs as much as so many multiplications.
+constexpr std::int64_t kActivationCost = 64;
 
 }  // namespace
 
@@ -163,6 +103,15 @@ std::string unknown_products(const Execution& execution, const families::Setting
   if (!families::leaves_fn(setting) || !is_mixed) return {};
   return "its weights stay e4m3fn, as the method leaves them, and the activations are e4m3fnuz, as the device's FP8 is: no product of that pair is "
          "in mxact";
+}
+
+std::string how_text(const Execution& execution, families::Arch arch, deployment::Engine engine, bool is_asked) {
+  const families::ExecutionRow& row = *execution.row;
+  const families::Quantizer &first = *execution.first, &second = *execution.second;
+  const std::string grounds =
+      families::grounds_text(families::grounds_of(row, arch, first, second), families::differences_of(row, arch, engine, first, second));
+  return std::string(first.name) + (first.name == second.name ? "" : " and " + std::string(second.name)) + (execution.fnuz ? " in e4m3fnuz" : "") +
+         " x " + std::string(name_of(execution.unit->contract)) + ", " + (is_asked ? "as asked" : grounds);
 }
 
 UsedActivation used_activation(const families::ExecutionRow& row, const ModelActivation& model) {
@@ -204,27 +153,129 @@ std::vector<std::int64_t> or_all(const std::optional<std::vector<std::int64_t>>&
   return all;
 }
 
+void run_first(const Execution& execution, const Weights& weights, const Activations& input, std::span<const SlotWork> slots,
+               std::span<const std::int64_t> rows, std::vector<SlotStages>& stages) {
+  const families::ExecutionRow& row = *execution.row;
+  const ByExpert groups = by_expert(slots, weights, input);
+  std::vector<std::int64_t> row_of;
+  for (const SlotWork& slot : slots) row_of.push_back(slot.row);
+  const Product product(execution, weights, Matrix::w13, input, row.by == families::QuantizedBy::kernel ? input.memory : row.scales, groups, row_of,
+                        rows);
+  const UsedActivation used = used_activation(row, execution.activation);
+  const bool gated = weights.halves(Matrix::w13) == 2;
+  if (gated == (used.row->pairing == moe::Pairing::single))
+    throw Error(ErrorCode::unsupported,
+                "activation " + execution.activation.name + " is not one of experts " + (gated ? "with" : "without") + " a gate");
+  const auto intermediate = static_cast<std::size_t>(weights.sizes().intermediate);
+  for (SlotStages& slot : stages) {
+    slot.gate.resize(intermediate);
+    if (gated) slot.up.resize(intermediate);
+  }
+  for_rows(groups, static_cast<std::int64_t>(rows.size()), 2 * weights.sizes().hidden,
+           [&](std::int64_t expert, const std::vector<std::size_t>& positions, std::int64_t r) {
+             const std::int64_t i = rows[static_cast<std::size_t>(r)];
+             std::vector<std::uint32_t> sums(positions.size());
+             for (std::int64_t half = 0; half < (gated ? 2 : 1); ++half) {
+               product.row(expert, half, i, sums);
+               for (std::size_t p = 0; p < positions.size(); ++p) {
+                 SlotStages& slot = stages[positions[p]];
+                 (half == 0 ? slot.gate : slot.up)[static_cast<std::size_t>(i)] = row.rounds_h13 ? to_bf16(sums[p]) : sums[p];
+               }
+             }
+           });
+}
+
+void run_activation(const Execution& execution, std::span<const std::int64_t> rows, std::vector<SlotStages>& stages) {
+  const UsedActivation used = used_activation(*execution.row, execution.activation);
+  const auto slots = static_cast<std::int64_t>(stages.size());
+  support::Rescue rescue;
+#pragma omp parallel for schedule(dynamic) if (slots * static_cast<std::int64_t>(rows.size()) * kActivationCost > kWorthThreads)
+  for (std::int64_t at = 0; at < slots; ++at) {
+    rescue.run([&] {
+      SlotStages& slot = stages[static_cast<std::size_t>(at)];
+      slot.activation.resize(slot.gate.size());
+      for (const std::int64_t row : rows) {
+        const auto i = static_cast<std::size_t>(row);
+        slot.activation[i] = moe::activate(*used.row, kBf16, slot.gate[i], slot.up.empty() ? 0 : slot.up[i], used.constants);
+      }
+    });
+  }
+  rescue.rethrow();
+}
+
+Activations second_input(const Execution& execution, std::int64_t intermediate, std::span<const SlotStages> stages) {
+  std::vector<std::uint32_t> x;
+  for (const SlotStages& slot : stages) {
+    for (const std::uint32_t bits : slot.activation) x.push_back(bits >> 16U);
+  }
+  return quantized(*execution.second, x, intermediate, execution.scales.second, execution.fnuz);
+}
+
+void run_second(const Execution& execution, const Weights& weights, const Activations& input, std::span<const SlotWork> slots,
+                std::span<const std::int64_t> columns, std::vector<SlotStages>& stages) {
+  std::vector<SlotWork> by_slot;
+  for (const SlotWork& slot : slots) by_slot.push_back({static_cast<std::int64_t>(by_slot.size()), slot.expert});
+  const ByExpert groups = by_expert(by_slot, weights, input);
+  std::vector<std::int64_t> row_of(slots.size());
+  std::iota(row_of.begin(), row_of.end(), 0);
+  const Product product(execution, weights, Matrix::w2, input, families::ScaleMemory::row_major, groups, row_of, columns);
+  for (SlotStages& slot : stages) slot.down.resize(columns.size());
+  for_rows(groups, static_cast<std::int64_t>(columns.size()), weights.sizes().intermediate,
+           [&](std::int64_t expert, const std::vector<std::size_t>& positions, std::int64_t c) {
+             std::vector<std::uint32_t> down(positions.size());
+             product.row(expert, 0, columns[static_cast<std::size_t>(c)], down);
+             for (std::size_t p = 0; p < positions.size(); ++p) stages[positions[p]].down[static_cast<std::size_t>(c)] = down[p];
+           });
+}
+
 std::vector<SlotStages> run_slots(const Execution& execution, const Weights& weights, const Activations& input, std::span<const SlotWork> slots,
                                   const Outputs& outputs) {
   const std::vector<std::int64_t> rows = or_all(outputs.rows, weights.sizes().intermediate);
   const std::vector<std::int64_t> columns = or_all(outputs.columns, weights.sizes().hidden);
   std::vector<SlotStages> stages(slots.size());
   if (slots.empty()) return stages;
-  const ByExpert groups = by_expert(slots, weights, input);
-  first_product(execution, weights, input, slots, groups, rows, stages);
-  second_product(execution, weights, groups, columns, stages);
+  run_first(execution, weights, input, slots, rows, stages);
+  run_activation(execution, rows, stages);
+  run_second(execution, weights, second_input(execution, weights.sizes().intermediate, stages), slots, columns, stages);
   return stages;
 }
 
-std::vector<std::uint32_t> combined(const families::ExecutionRow& row, std::vector<WeighedSlot> slots, std::size_t columns) {
-  if (row.order == families::SlotOrder::expert) std::ranges::stable_sort(slots, {}, &WeighedSlot::expert);
+std::uint32_t slot_share(const families::ExecutionRow& row, std::uint32_t down, std::uint32_t weight) {
+  const std::uint32_t used = used_weight(row, weight);
+  switch (row.slot) {
+    case families::SlotRule::weighted_rounded: return to_bf16(f32::mul(down, used));
+    case families::SlotRule::rounded_weighted_again: return to_bf16(f32::mul(to_bf16(down), to_bf16(used)));
+    case families::SlotRule::rounded: break;
+  }
+  return to_bf16(down);
+}
+
+std::vector<std::uint32_t> summed(const families::ExecutionRow& row, std::vector<WeighedSlot> shares, std::size_t columns) {
+  if (row.order == families::SlotOrder::expert) std::ranges::stable_sort(shares, {}, &WeighedSlot::expert);
   std::vector<std::uint32_t> sums(columns, 0);
-  for (const WeighedSlot& slot : slots) {
-    const std::uint32_t weight = row.bf16_weights ? to_bf16(slot.weight) : slot.weight;
-    for (std::size_t n = 0; n < columns; ++n) sums[n] = slot_share(row, sums[n], slot.down[n], weight);
+  for (const WeighedSlot& slot : shares) {
+    const std::uint32_t weight = used_weight(row, slot.weight);
+    for (std::size_t n = 0; n < columns; ++n) {
+      if (row.slot == families::SlotRule::rounded) {
+        sums[n] = f32::fma(slot.down[n], weight, sums[n]);
+      } else {
+        const std::uint32_t next = f32::add(sums[n], slot.down[n]);
+        sums[n] = row.sum == families::SlotSum::bf16 ? to_bf16(next) : next;
+      }
+    }
   }
   for (std::uint32_t& sum : sums) sum = to_bf16(sum);
   return sums;
+}
+
+std::vector<std::uint32_t> combined(const families::ExecutionRow& row, std::vector<WeighedSlot> slots, std::size_t columns) {
+  std::vector<std::vector<std::uint32_t>> shares;
+  for (WeighedSlot& slot : slots) {
+    shares.emplace_back();
+    for (std::size_t n = 0; n < columns; ++n) shares.back().push_back(slot_share(row, slot.down[n], slot.weight));
+    slot.down = shares.back();
+  }
+  return summed(row, std::move(slots), columns);
 }
 
 std::vector<std::uint32_t> unweighted(std::span<const std::uint32_t> down) {

@@ -50,6 +50,9 @@ Execution execution_on(const families::ExecutionRow& row, families::Arch arch, s
 /// Source: vllm platforms/rocm.py fp8_dtype; triton third_party/amd MfmaGroup.cpp, whose table for gfx942 has no such pair.
 std::string unknown_products(const Execution& execution, const families::Setting& setting);
 
+/// "fp8-group128 x hopper-fp8-promoted, read": quantizers, contract, and on what grounds; of a contract in the place of the device's own "as asked".
+std::string how_text(const Execution& execution, families::Arch arch, deployment::Engine engine, bool is_asked);
+
 /// The activation that the backend computes, with the constants that it uses. Throws Error(unsupported) when it takes none of that name.
 struct UsedActivation {
   const moe::Activation* row;
@@ -90,12 +93,28 @@ struct SlotStages {
 std::vector<SlotStages> run_slots(const Execution& execution, const Weights& weights, const Activations& input, std::span<const SlotWork> slots,
                                   const Outputs& outputs);
 
+/// The steps of run_slots, one by one: each fills its own stages from those before it. `rows` of the intermediate size, as Outputs has them.
+/// Gate and up. Throws as run_slots does, and Error(unsupported) for an activation that is none of such experts.
+void run_first(const Execution& execution, const Weights& weights, const Activations& input, std::span<const SlotWork> slots,
+               std::span<const std::int64_t> rows, std::vector<SlotStages>& stages);
+/// The activation of gate and up.
+void run_activation(const Execution& execution, std::span<const std::int64_t> rows, std::vector<SlotStages>& stages);
+/// What enters the second product: activations as bf16 codes [slots, I], quantized.
+Activations second_input(const Execution& execution, std::int64_t intermediate, std::span<const SlotStages> stages);
+/// The second product of what second_input() gave, or who else has its codes.
+void run_second(const Execution& execution, const Weights& weights, const Activations& input, std::span<const SlotWork> slots,
+                std::span<const std::int64_t> columns, std::vector<SlotStages>& stages);
+
 /// What a slot adds to its token's sum, in the order of the row; `weight` as fp32 bits.
 struct WeighedSlot {
   std::int64_t expert;  ///< global
   std::uint32_t weight;
   std::span<const std::uint32_t> down;
 };
+/// What a slot leaves for its token's sum: a bf16 number as fp32 bits, with the weight where the row multiplies it in before it rounds.
+std::uint32_t slot_share(const families::ExecutionRow& row, std::uint32_t down, std::uint32_t weight);
+/// combined() of shares: `down` of each slot has those of its columns.
+std::vector<std::uint32_t> summed(const families::ExecutionRow& row, std::vector<WeighedSlot> shares, std::size_t columns);
 /// bf16 numbers as fp32 bits, one per column: the sum over a token's slots on one rank, without slots +0.
 std::vector<std::uint32_t> combined(const families::ExecutionRow& row, std::vector<WeighedSlot> slots, std::size_t columns);
 

@@ -10,6 +10,7 @@
 #include "model/error.hpp"
 #include "model/families/fnuz.hpp"
 #include "sim/execute/exchanges.hpp"
+#include "sim/execute/run_layer.hpp"
 #include "sim/execute/sample_layer.hpp"
 
 namespace mx::sim {
@@ -26,15 +27,6 @@ std::vector<std::int64_t> computed(std::int64_t count) {
   std::vector<std::int64_t> rows;
   for (std::int64_t i = 0; i < wanted; ++i) rows.push_back(i * count / wanted);
   return rows;
-}
-
-std::string how_text(const Execution& execution, families::Arch arch, deployment::Engine engine, bool is_asked) {
-  const families::ExecutionRow& row = *execution.row;
-  const families::Quantizer &first = *execution.first, &second = *execution.second;
-  const std::string grounds =
-      families::grounds_text(families::grounds_of(row, arch, first, second), families::differences_of(row, arch, engine, first, second));
-  return fmt::format("{}{}{} x {}, {}", first.name, first.name == second.name ? "" : fmt::format(" and {}", second.name),
-                     execution.fnuz ? " in e4m3fnuz" : "", name_of(execution.unit->contract), is_asked ? "as asked" : grounds);
 }
 
 /// What the kernel computes from: the checkpoint's numbers, or what is left of them where the conversion says that it loses something.
@@ -137,36 +129,24 @@ std::optional<BackendRun> run_backend(const BackendSource& source, const PackedL
 }
 
 KernelOutputs run_kernel(const PackedLayer& packed, const BackendInput& input) {
-  const layout::WeightFormat format = packed.setting.form.format;
-  const families::ExecutionRow* const row = families::find_execution(format, packed.backend);
-  if (row == nullptr) {
-    throw Error(ErrorCode::unsupported, fmt::format("how its kernels compute {} is not known", layout::name_of(format)), packed.backend);
-  }
-  Execution execution =
-      execution_on(*row, packed.setting.arch, input.activation_key, {std::string(input.activation), input.constants}, usual_scales(format));
-  execution.sums = SumsBy::twins;
-  execution.fnuz = families::has_fnuz(packed.setting);
-  if (const std::string unknown = unknown_products(execution, packed.setting); !unknown.empty())
-    throw Error(ErrorCode::unsupported, unknown, packed.backend);
-  const std::int64_t hidden = packed.setting.sizes.hidden;
-  Activations x = quantized(*execution.first, input.x, hidden, execution.scales.first, execution.fnuz);
-  if (row->scales == families::ScaleMemory::tile_128x4) x = swizzled(std::move(x));
-  std::vector<SlotWork> work;
+  const LayerExperts experts = packed_experts(packed, {std::string(input.activation), input.constants}, input.activation_key,
+                                              usual_scales(packed.setting.form.format), SumsBy::twins);
+  LayerTokens tokens;
+  for (const std::vector<moe::Slot>& slots : input.slots) tokens.top_k = std::max(tokens.top_k, static_cast<std::int64_t>(slots.size()));
+  tokens.x.assign(input.x.begin(), input.x.end());
+  tokens.ids.resize(input.slots.size() * static_cast<std::size_t>(tokens.top_k), -1);
+  tokens.weights.resize(tokens.ids.size());
   for (std::size_t token = 0; token < input.slots.size(); ++token) {
-    for (const moe::Slot& slot : input.slots[token]) work.push_back({static_cast<std::int64_t>(token), slot.expert});
-  }
-  const Weights weights = Weights::of_packed(packed, *row, kernel_order(*row, execution.activation));
-  const Outputs outputs{std::nullopt, or_all(std::nullopt, hidden)};
-  const std::vector<SlotStages> stages = run_slots(execution, weights, x, work, outputs);
-  KernelOutputs made{{}, how_text(execution, packed.setting.arch, packed.setting.engine, false)};
-  std::size_t next = 0;
-  for (const std::vector<moe::Slot>& slots : input.slots) {
-    std::vector<WeighedSlot> weighed;
-    for (const moe::Slot& slot : slots) weighed.push_back({slot.expert, slot.weight, stages[next++].down});
-    for (const std::uint32_t f32 : combined(*row, std::move(weighed), static_cast<std::size_t>(hidden))) {
-      made.out.push_back(static_cast<std::uint16_t>(f32 >> 16U));
+    for (std::size_t slot = 0; slot < input.slots[token].size(); ++slot) {
+      const std::size_t at = token * static_cast<std::size_t>(tokens.top_k) + slot;
+      tokens.ids[at] = static_cast<std::int32_t>(input.slots[token][slot].expert);
+      tokens.weights[at] = input.slots[token][slot].weight;
     }
   }
+  KernelOutputs made{{}, how_text(experts.execution, packed.setting.arch, packed.setting.engine, false)};
+  constexpr std::array kOut{LayerStage::out};
+  const std::vector<StageValues> stages = run_layer(experts, tokens, {}, kOut);
+  for (const std::uint32_t code : stages.front().words) made.out.push_back(static_cast<std::uint16_t>(code));
   return made;
 }
 

@@ -18,6 +18,7 @@
 #include "model/numerics/convert.hpp"
 #include "sim/execute/exchanges.hpp"
 #include "sim/execute/run_backend.hpp"
+#include "sim/layer/layer_source.hpp"
 #include "support/rescue.hpp"
 #include "support/stopwatch.hpp"
 
@@ -115,14 +116,8 @@ using Slots = std::vector<std::vector<moe::Slot>>;  // of every token
 /// Slots of every token: from the checkpoint's router, or in rotation when it has none.
 Slots route_tokens(const LayerInput& input, Contract contract) {
   const layout::Sizes& sizes = input.layer.experts.sizes;
-  const checkpoint::Router& router = input.layer.router;
-  if (router.present()) {
-    moe::Router values{sizes.experts, sizes.hidden, {}, {}};
-    for (std::uint32_t code : router.weight) values.weight.push_back(decode(kBf16, code));
-    for (std::uint32_t code : router.bias) values.bias.push_back(to_f32(code, kBf16));
-    return moe::route(contract, values, input.top_k, input.x);
-  }
-  if (input.layer.own_router && input.layer.own_router->is_known()) return input.layer.own_router->route(input.x, sizes.hidden, input.top_k);
+  const OpenedRouter router{input.layer.router, input.layer.own_router, input.top_k};
+  if (std::optional<Slots> routed = router.route(input.x, sizes.hidden, contract)) return *std::move(routed);
   const auto tokens = static_cast<std::int64_t>(input.x.size()) / sizes.hidden;
   constexpr std::uint32_t kQuarter = 0x3E800000U;
   Slots slots(static_cast<std::size_t>(tokens));

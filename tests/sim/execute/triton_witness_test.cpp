@@ -2,6 +2,7 @@
 // sets of one's own, every moe_* in the directory that MXACT_MOE_SETS names.
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -11,7 +12,7 @@
 #include <string>
 
 #include "model/numerics/convert.hpp"
-#include "sim/execute/kernel.hpp"
+#include "sim/execute/run_layer.hpp"
 #include "support/json.hpp"
 #include "tests/catch.hpp"
 #include "tests/json_text.hpp"
@@ -113,21 +114,26 @@ layout::CanonicalLayer recorded_layer(const RecordedSet& set) {
   return layer;
 }
 
-/// The slots as the kernels sorted them.
+/// The slots as they enter a run, and where the kernels sorted them to.
 struct Sorted {
-  std::vector<SlotWork> work;
-  std::vector<std::uint32_t> source;  ///< token * top_k + position
-  std::vector<std::uint32_t> gates;   ///< bf16 codes
+  LayerTokens tokens;
+  std::vector<std::uint32_t> source;  ///< token * top_k + position of each sorted slot
 };
 
 Sorted recorded_slots(const RecordedSet& set) {
-  Sorted sorted{{}, set.words("gather_src", 4), set.words("gate_scal", 2)};
+  const std::vector<std::uint32_t> gates = set.words("gate_scal", 2);
+  Sorted sorted{{set.top_k, {}, {}, set.words("x", 2)}, set.words("gather_src", 4)};
+  sorted.tokens.ids.resize(sorted.source.size());
+  sorted.tokens.weights.resize(sorted.source.size());
   const std::vector<std::uint32_t> histogram = set.words("expert_hist", 4);
+  std::size_t slot = 0;
   for (std::size_t expert = 0; expert < histogram.size(); ++expert) {
-    for (std::uint32_t i = 0; i < histogram[expert]; ++i)
-      sorted.work.push_back({sorted.source[sorted.work.size()] / static_cast<std::uint32_t>(set.top_k), static_cast<std::int64_t>(expert)});
+    for (std::uint32_t i = 0; i < histogram[expert]; ++i, ++slot) {
+      sorted.tokens.ids[sorted.source[slot]] = static_cast<std::int32_t>(expert);
+      sorted.tokens.weights[sorted.source[slot]] = gates[slot] << 16U;
+    }
   }
-  REQUIRE(static_cast<std::int64_t>(sorted.work.size()) == set.tokens * set.top_k);
+  REQUIRE(static_cast<std::int64_t>(slot) == set.tokens * set.top_k);
   return sorted;
 }
 
@@ -154,11 +160,10 @@ void check_set(const RecordedSet& set) {
   const families::Setting setting{.sizes = set.sizes, .padded = set.sizes, .form = layout::SourceOrder::gpt_oss, .arch = families::Arch::sm90};
   const families::BackendLayout& backend = families::backend_layout_named("TRITON", layout::WeightFormat::mxfp4, setting.engine);
   const families::PackedLayer packed = families::convert(recorded_layer(set), backend, setting);
-  const Weights weights = Weights::of_packed(packed, row, layout::SourceOrder::gpt_oss);
-  const std::vector<std::uint32_t> x = set.words("x", 2);
-  const Activations input = quantized(*execution.first, x, set.sizes.hidden, 0);
+  const LayerExperts experts = packed_experts(packed, model, "None", {}, SumsBy::model);
   const Sorted sorted = recorded_slots(set);
-  const std::vector<SlotStages> stages = run_slots(execution, weights, input, sorted.work, {});
+  constexpr std::array kStages{LayerStage::h13, LayerStage::act, LayerStage::out};
+  const std::vector<StageValues> made = run_layer(experts, sorted.tokens, {}, kStages);
 
   const std::vector<std::uint32_t> h13 = set.words("h13", 2);
   const std::vector<std::uint32_t> act = set.words("act", 2);
@@ -166,23 +171,17 @@ void check_set(const RecordedSet& set) {
   const auto width = static_cast<std::size_t>(set.sizes.intermediate);
   Differences wrong_h13;
   Differences wrong_act;
-  for (std::size_t slot = 0; slot < stages.size(); ++slot) {
+  for (std::size_t slot = 0; slot < sorted.source.size(); ++slot) {
+    const std::size_t own = sorted.source[slot];
     for (std::size_t i = 0; i < width; ++i) {
-      wrong_h13.add(to_bf16(stages[slot].gate[i]) >> 16U, h13[slot * 2 * width + 2 * i]);
-      wrong_h13.add(to_bf16(stages[slot].up[i]) >> 16U, h13[slot * 2 * width + 2 * i + 1]);
-      wrong_act.add(stages[slot].activation[i] >> 16U, act[slot * width + i]);
+      wrong_h13.add(to_bf16(made[0].words[own * 2 * width + i]) >> 16U, h13[slot * 2 * width + 2 * i]);
+      wrong_h13.add(to_bf16(made[0].words[own * 2 * width + width + i]) >> 16U, h13[slot * 2 * width + 2 * i + 1]);
+      wrong_act.add(made[1].words[own * width + i], act[slot * width + i]);
     }
   }
   Differences wrong_out;
-  for (std::uint32_t token = 0; token < set.tokens; ++token) {
-    std::vector<WeighedSlot> slots;
-    for (std::size_t slot = 0; slot < stages.size(); ++slot) {
-      if (sorted.source[slot] / static_cast<std::uint32_t>(set.top_k) == token)
-        slots.push_back({sorted.work[slot].expert, sorted.gates[slot] << 16U, stages[slot].down});
-    }
-    const std::vector<std::uint32_t> sums = combined(row, slots, static_cast<std::size_t>(set.sizes.hidden));
-    for (std::size_t n = 0; n < sums.size(); ++n) wrong_out.add(sums[n] >> 16U, out[token * sums.size() + n]);
-  }
+  REQUIRE(out.size() == made[2].words.size());
+  for (std::size_t i = 0; i < out.size(); ++i) wrong_out.add(made[2].words[i], out[i]);
   // The relation is bits. Of other seeds the ledger (golden/witness/ledger.cpp) excuses what the device's approximate exp moves across a rounding
   // boundary: an activation in 4096 by one step, an output in 4096 by two; of our own sets nothing.
   const std::size_t share = set.directory.parent_path() == kOwnSets ? 0 : 1;

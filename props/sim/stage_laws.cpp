@@ -1,0 +1,79 @@
+// Runs of a layer that start on the way, held against the run from x.
+
+#include <rapidcheck.h>
+
+#include <algorithm>
+
+#include "props/layout/generators.hpp"
+#include "props/sim/laws.hpp"
+#include "sim/execute/run_layer.hpp"
+#include "sim/execute/sample_layer.hpp"
+
+namespace mx::props {
+namespace {
+
+using sim::LayerStage;
+using sim::StageValues;
+
+constexpr int kCases = 12;  // a case is a layer and as many runs as it has steps
+
+/// A layer in the checkpoint's form as some row computes it on some device, with what quantizers need.
+sim::LayerExperts pick_experts(std::uint64_t seed) {
+  const auto rows = families::execution_rows();
+  const families::ExecutionRow& row = rows[static_cast<std::size_t>(pick(0, static_cast<std::int64_t>(rows.size()) - 1))];
+  const std::int64_t group = std::max<std::int64_t>(layout::group_of(row.format), 1);
+  const layout::Sizes sizes{3, 256, 256, group};
+  const bool is_oai = !row.swiglu_oai.row.empty();
+  const layout::Form form(row.format, is_oai ? row.oai_order : row.silu_order);
+  constexpr moe::ActivationConstants kOai{0x3FD9DB23U, 0x3F800000U, 0x40E00000U, 0};
+  const sim::ModelActivation activation{is_oai ? "SWIGLUOAI" : "SILU", is_oai ? kOai : moe::ActivationConstants{}};
+  sim::Execution execution = sim::execution_on(row, pick(0, 1) == 0 ? families::Arch::sm90 : families::Arch::sm100, "None", activation,
+                                               {sim::power_of_two(-6), sim::power_of_two(-4)});
+  execution.sums = sim::SumsBy::twins;
+  const layout::CanonicalLayer layer = sim::sample_layer(sizes, form, row.bias != families::BiasEntry::dropped, seed);
+  return {std::move(execution), sim::Weights::of_checkpoint(layer, row), sizes.hidden};
+}
+
+/// Some slots of which have no expert.
+sim::LayerTokens pick_tokens(const sim::LayerExperts& experts, std::uint64_t seed) {
+  const sim::SampleTokens drawn = sim::sample_tokens(pick(1, 3), experts.hidden, experts.weights.sizes().experts, 2, seed);
+  sim::LayerTokens tokens{2, {}, {}, drawn.x};
+  for (const std::vector<moe::Slot>& slots : drawn.slots) {
+    for (const moe::Slot& slot : slots) {
+      tokens.ids.push_back(pick(0, 5) == 0 ? -1 : static_cast<std::int32_t>(slot.expert));
+      tokens.weights.push_back(slot.weight);
+    }
+  }
+  return tokens;
+}
+
+}  // namespace
+
+Outcome law_stages(const Law& law) {
+  return check_property(
+      law,
+      [] {
+        const auto seed = static_cast<std::uint64_t>(pick(1, 1 << 20));
+        const sim::LayerExperts experts = pick_experts(seed);
+        const sim::LayerTokens tokens = pick_tokens(experts, seed);
+        std::vector<LayerStage> all;
+        for (const StageValues& form : sim::stage_forms(experts, tokens)) all.push_back(form.stage);
+        const std::vector<StageValues> whole = sim::run_layer(experts, tokens, {}, all);
+        const int last = sim::row_of(LayerStage::out).step;
+        for (int step = 0; step < last; ++step) {
+          std::vector<StageValues> from, later;
+          std::vector<LayerStage> wanted;
+          for (const StageValues& stage : whole) {
+            const int own = sim::row_of(stage.stage).step;
+            if (own == step) from.push_back(stage);
+            if (own <= step) continue;
+            later.push_back(stage);
+            wanted.push_back(stage.stage);
+          }
+          if (!from.empty()) RC_ASSERT(sim::run_layer(experts, tokens, from, wanted) == later);
+        }
+      },
+      kCases);
+}
+
+}  // namespace mx::props
