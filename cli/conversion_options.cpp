@@ -57,8 +57,11 @@ void add_backend(checkpoint::ConvertOptions& options, const std::string& word) {
 
 }  // namespace
 
-void add_conversion_options(Verb verb, ConversionChoice& choice) {
-  verb.add_option("CHECKPOINT", choice.checkpoint, "a .safetensors file or a model directory").required();
+void add_conversion_options(Verb verb, ConversionChoice& choice, bool may_be_packed) {
+  verb.add_option("CHECKPOINT", choice.checkpoint,
+                  may_be_packed ? "a .safetensors file or a model directory, or what mxact convert wrote: its directory or a layer's file"
+                                : "a .safetensors file or a model directory")
+      .required();
   verb.add_option(
           "--backend", choice.backends,
           "backend (mxact layout list), for every layer group that it converts; WHICH=NAME for some, WHICH a layer group's number, from 1, or a "
@@ -67,7 +70,7 @@ void add_conversion_options(Verb verb, ConversionChoice& choice) {
   const std::vector<const families::SettingKey*> keys = asked_keys();
   choice.values.resize(keys.size());
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    add_setting_option(verb, *keys[i], choice.values[i]).required(keys[i]->key == "platform");
+    add_setting_option(verb, *keys[i], choice.values[i]).required(!may_be_packed && keys[i]->key == "platform");
   }
   add_library_option(verb, choice.libraries);
   add_env_option(verb, choice.variables);
@@ -78,6 +81,29 @@ void add_conversion_options(Verb verb, ConversionChoice& choice) {
   verb.add_option("--family", choice.layer_group, "as --layer-group").check(whole_number_in(1, 1 << 20)).excludes(group).old_word();
   verb.add_flag("--any-platform", choice.any_platform, "also for a platform on which the engine has no kernel of the backend");
   verb.add_flag("--reference", choice.reference, "move by the model alone instead of the fast twin");
+}
+
+void require_platform(const ConversionChoice& choice) {
+  const std::vector<const families::SettingKey*> keys = asked_keys();
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (keys[i]->key == "platform" && choice.values[i].empty())
+      throw Error(ErrorCode::usage, "is missing: the device whose kernels compute the layer", "--platform");
+  }
+}
+
+void require_nothing_to_pack(const ConversionChoice& choice) {
+  std::string typed;
+  if (!choice.backends.empty()) typed = "--backend";
+  const std::vector<const families::SettingKey*> keys = asked_keys();
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (typed.empty() && !choice.values[i].empty()) typed = fmt::format("--{}", keys[i]->key);
+  }
+  if (typed.empty() && !choice.libraries.empty()) typed = "--library";
+  if (typed.empty() && !choice.variables.empty()) typed = "--env";
+  if (typed.empty() && choice.rank >= 0) typed = "--rank";
+  if (typed.empty() && choice.layer_group > 0) typed = "--layer-group";
+  if (typed.empty() && choice.any_platform) typed = "--any-platform";
+  if (!typed.empty()) throw Error(ErrorCode::usage, fmt::format("{} is packed already: its files say how", choice.checkpoint), typed);
 }
 
 std::string engine_of(const ConversionChoice& choice) {

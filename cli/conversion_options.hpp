@@ -27,7 +27,12 @@ kernels::relayout::MoveBy moved_by(bool reference);
 /// The version as it was typed; empty: it was not.
 std::string engine_of(const ConversionChoice& choice);
 
-void add_conversion_options(Verb verb, ConversionChoice& choice);
+/// With `may_be_packed` CHECKPOINT may be what `mxact convert` wrote, which says its platform.
+void add_conversion_options(Verb verb, ConversionChoice& choice, bool may_be_packed = false);
+/// Of a checkpoint that is none of those. Throws Error(usage) where the platform is not given.
+void require_platform(const ConversionChoice& choice);
+/// Of what is packed. Throws Error(usage) where something was typed that packing asks.
+void require_nothing_to_pack(const ConversionChoice& choice);
 /// Without a backend, the one that the engine chooses by the model's configuration. Throws Error(usage) where there is none, or several are chosen.
 void take_engines_choice(ConversionChoice& choice);
 /// Throws Error(usage) naming the option.

@@ -1,6 +1,12 @@
 #include "cli/help_topics.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
+#include <string>
+#include <vector>
+
+#include "sim/execute/stages.hpp"
 
 namespace mx::cli {
 namespace {
@@ -60,6 +66,8 @@ constexpr std::array kTopics{
               "compressed-tensors, ModelOpt, FP8 blocks, Quark, DeepSeek-V4) is read from names, dtypes and\n"
               "config.json; one that is ambiguous is refused. Output appears whole or not at all, carries tags of\n"
               "its layout and what the way back needs, and never replaces files without --force.\n"
+              "expected.safetensors beside a checkpoint has tokens for verify, and outputs that it is held to:\n"
+              "layers.N.mlp.x and layers.N.mlp.out.f64 (docs/convert.md).\n"
               "\n"
               "    mxact convert MODEL --backend MARLIN --platform sm90 -o OUT\n"
               "    mxact restore OUT -o BACK"},
@@ -100,8 +108,28 @@ constexpr std::array kTopics{
               "    mxact verify MODEL --junit checks.xml --markdown summary.md"},
 };
 
+/// The table of stages, each with its lines.
+std::string stages_text() {
+  std::string text =
+      "T tokens, S = T * top_k slots: token by token, the experts of each in the order of its ids. H is the\n"
+      "layer's hidden size, I the intermediate size that the kernel has, padded. Rows are row-major; a slot\n"
+      "without an expert (id -1) has zeros.\n";
+  for (const sim::StageRow& row : sim::stage_rows()) text += fmt::format("\n{:<11} {}, {}\n            {}", row.name, row.shape, row.dtype, row.what);
+  return text +
+         "\n\n    mxact layer MODEL --platform B200 --layer 0 --x x.npy --router --stages h13,out -o stages.safetensors\n"
+         "    mxact layer MODEL --platform B200 --layer 0 --x x.npy --router --from h13=mine.npy --expect theirs.safetensors";
+}
+
 }  // namespace
 
-std::span<const HelpTopic> help_topics() { return kTopics; }
+std::span<const HelpTopic> help_topics() {
+  static const std::string stages = stages_text();
+  static const std::vector<HelpTopic> all = [] {
+    std::vector<HelpTopic> topics(kTopics.begin(), kTopics.end());
+    topics.push_back({"stages", "what a layer computes on its way from x to out", stages});
+    return topics;
+  }();
+  return all;
+}
 
 }  // namespace mx::cli

@@ -36,6 +36,7 @@ void add_verbs(const Verb& verbs, Action& action) {
   add_plan(verbs, action);
   add_run(verbs, action);
   add_merge(verbs, action);
+  add_layer(verbs, action);
   add_witness(verbs, action);
   add_sim(verbs, action);
   add_study(verbs, action);

@@ -26,6 +26,7 @@ constexpr std::array kExamples{
     VerbExample{"plan", "mxact plan MODEL --backend MARLIN --platform sm90 --converted OUT -o plan.json"},
     VerbExample{"run", "mxact run PLAN.json --job 0,1"},
     VerbExample{"merge", "mxact merge PLAN.json"},
+    VerbExample{"layer", "mxact layer MODEL --platform B200 --layer 0 --x x.npy --router -o stages.safetensors"},
     VerbExample{"witness", "mxact witness golden/witness/numerics/decode"},
     VerbExample{"sim", "mxact sim docs/examples/sim-b200.info"},
     VerbExample{"study", "mxact study --rules --format mxfp6_e2m3"},

@@ -23,6 +23,7 @@ void add_decode(Verb app, Action& action);
 void add_quantize(Verb app, Action& action);
 void add_compare(Verb app, Action& action);
 void add_sweep(Verb app, Action& action);
+void add_layer(Verb app, Action& action);
 void add_layout(Verb app, Action& action);
 void add_convert(Verb app, Action& action);
 void add_restore(Verb app, Action& action);

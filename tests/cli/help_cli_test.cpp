@@ -164,7 +164,7 @@ TEST_CASE("bash completes verbs, options and names from the tables") {
   const Json list = run_json("help");
   for (const Json& verb : list["program"]["verbs"]) verbs.insert(verb["verb"].text());
   CHECK(offered("mxact \"\"") == verbs);
-  CHECK(offered("mxact lay") == std::set<std::string>{"layout"});
+  CHECK(offered("mxact lay") == std::set<std::string>{"layer", "layout"});
   CHECK(offered("mxact layout w") == std::set<std::string>{"where"});
   CHECK(offered("mxact layout where TRITON_") == std::set<std::string>{"TRITON_MXFP8", "TRITON_UNFUSED"});
   CHECK(offered("mxact layout where TRITON --coo") == std::set<std::string>{"--coord"});

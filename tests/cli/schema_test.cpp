@@ -63,6 +63,8 @@ std::vector<Row> rows(const std::string& at) {
           {"plan " + how + "--converted '" + at + "/merged' -o '" + at + "/plan.json'"},
           {"run '" + at + "/plan.json' --job 0,1,2,3"},
           {"merge '" + at + "/plan.json'"},
+          {"layer " + how + "--layer 0 --router --x " + kTiny + "/expected.safetensors:layers.0.mlp.x -o '" + at + "/stages.safetensors'"},
+          {"layer " + how + "--layer 1 --router --x " + kTiny + "/expected.safetensors:layers.1.mlp.x --expect '" + at + "/stages.safetensors'", 1},
           {"layout list"},
           {"layout list --backend XPU --format nvfp4", 5},
           {"layout show MARLIN"},

@@ -96,18 +96,7 @@ std::string sizes_text(const Setting& setting) {
                      sizes_text(setting.sizes.intermediate, setting.padded.intermediate));
 }
 
-/// Experts, sizes with what they were rounded up to, and every choice.
-Json json_of(const Setting& setting) {
-  Json json{{"experts", setting.sizes.experts},
-            {"hidden", setting.sizes.hidden},
-            {"rounded_hidden", setting.padded.hidden},
-            {"intermediate", setting.sizes.intermediate},
-            {"rounded_intermediate", setting.padded.intermediate}};
-  for (const families::SettingKey& key : families::setting_keys()) json[std::string(key.key)] = key.get(setting);
-  return json;
-}
-
-void add_setting(Document& document, const Setting& setting) { document.field("sizes", "setting", json_of(setting), sizes_text(setting)); }
+void add_setting(Document& document, const Setting& setting) { document.field("sizes", "setting", setting_json(setting), sizes_text(setting)); }
 
 /// The backend computes with the weights as they were loaded: the conversion stacks the experts' tensors and moves nothing in them.
 bool reads_as_stored(const std::string& backend, const Setting& setting) {
@@ -117,7 +106,7 @@ bool reads_as_stored(const std::string& backend, const Setting& setting) {
 
 /// A layer group beside the first.
 Json further_json(int number, const std::string& backend, const Setting& setting) {
-  return {{"family", number}, {"backend", backend}, {"setting", json_of(setting)}};
+  return {{"family", number}, {"backend", backend}, {"setting", setting_json(setting)}};
 }
 std::string further_text(int number, const std::string& backend, const Setting& setting) {
   return fmt::format("layer group {} by {}: {}", number, backend, sizes_text(setting));
@@ -195,6 +184,16 @@ void add_conversion(Document& document, const checkpoint::ConvertReport& report,
 }
 
 }  // namespace
+
+Json setting_json(const Setting& setting) {
+  Json json{{"experts", setting.sizes.experts},
+            {"hidden", setting.sizes.hidden},
+            {"rounded_hidden", setting.padded.hidden},
+            {"intermediate", setting.sizes.intermediate},
+            {"rounded_intermediate", setting.padded.intermediate}};
+  for (const families::SettingKey& key : families::setting_keys()) json[std::string(key.key)] = key.get(setting);
+  return json;
+}
 
 Json layer_groups_json(const std::vector<checkpoint::LayerGroup>& layer_groups, std::span<const int> chosen) {
   Table table{"families",

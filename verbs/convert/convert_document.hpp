@@ -29,6 +29,9 @@ Document run_document(const checkpoint::JobPlan& plan, const std::vector<JobDone
 /// "values": what is wrong with a checkpoint's numbers, in the text a line each.
 void add_values(Document& document, const std::vector<checkpoint::LayerValues>& values);
 
+/// A layer's sizes with what they were rounded up to, and every choice of its conversion.
+Json setting_json(const families::Setting& setting);
+
 /// Layer groups of a checkpoint, and which of them a verb is about.
 Json layer_groups_json(const std::vector<checkpoint::LayerGroup>& layer_groups, std::span<const int> chosen);
 

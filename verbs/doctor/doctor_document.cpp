@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <omp.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <bit>
@@ -11,6 +10,7 @@
 #include "kernels/isa.hpp"
 #include "model/numerics/f32.hpp"
 #include "model/ordinary_mode.hpp"
+#include "support/memory.hpp"
 
 namespace mx::verbs {
 namespace {
@@ -108,7 +108,7 @@ std::string tiers_text() {
 
 Document doctor_document(const Build& build) {
   const std::vector<Check> checks{contraction(), subnormals(), rounding(), exponential()};
-  const double gib = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE)) / (1024.0 * 1024 * 1024);
+  const double gib = static_cast<double>(support::physical_memory()) / (1024.0 * 1024 * 1024);
   const bool healthy = std::ranges::all_of(checks, &Check::passed);
   Document document{"doctor"};
   document.field("mxact", {}, {}, fmt::format("{} ({})", build.version, build.commit));

@@ -76,6 +76,7 @@ constexpr std::array kKinds{
     Kind{"mxact-merge", 1, "a conversion put together of its units", conversion_outcome, kConversion, nullptr},
     Kind{"mxact-encode", 1, "values as codes", coded_outcome, kOther, nullptr},
     Kind{"mxact-decode", 1, "codes as values", coded_outcome, kOther, nullptr},
+    Kind{"mxact-layer", 1, "stages of a layer", coded_outcome, kOther, nullptr},
     Kind{"mxact-layout-list", 1, "layouts", coded_outcome, kOther, nullptr},
     Kind{"mxact-layout-where", 1, "a place in a layout", coded_outcome, kOther, nullptr},
     Kind{"mxact-layout-diff", 1, "two layouts", diff_outcome, kDiff, diff_figure},

@@ -1,0 +1,210 @@
+// mxact layer as a user types it: a checkpoint, what convert makes of it, arrays and containers, somebody else's stages, misuse.
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "sim/execute/stages.hpp"
+#include "support/file.hpp"
+#include "support/json.hpp"
+#include "support/npy.hpp"
+#include "support/safetensors.hpp"
+#include "tests/cli/run_program.hpp"
+
+namespace {
+
+using mx::support::Json;
+using mx::tests::quoted;
+using mx::tests::Run;
+using mx::tests::run_json;
+using mx::tests::run_mxact;
+using mx::tests::ScratchDirectory;
+using mx::tests::tiny;
+
+/// The recorded tokens of the committed checkpoint, through its own router.
+const std::string kTokens = " --layer 0 --x " + tiny() + "/expected.safetensors:layers.0.mlp.x --router";
+
+void write(const std::filesystem::path& path, const std::vector<std::uint8_t>& bytes) { mx::support::write_file(path, bytes, true); }
+
+/// An array of little-endian words.
+template <class Word>
+std::vector<std::uint8_t> npy(const std::string& type, const std::vector<std::int64_t>& shape, const std::vector<Word>& words) {
+  const auto* const bytes = reinterpret_cast<const std::uint8_t*>(words.data());
+  return mx::support::npy_bytes(type, shape, {bytes, words.size() * sizeof(Word)});
+}
+
+Json digests(const Json& document) {
+  Json all = Json::object();
+  for (const Json& stage : document["stages"]) all[stage["stage"].text()] = stage["digest"];
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("layer writes a backend's stages, from the checkpoint, from what convert wrote, and from one file of that") {
+  const ScratchDirectory scratch;
+  const std::string out = quoted(scratch.path() / "stages.safetensors"), packed = quoted(scratch.path() / "packed");
+  const Json made = run_json("layer " + tiny() + " --backend TRITON --platform SM90 --engine 2026-05" + kTokens + " -o " + out);
+  CHECK(made["backend"] == "TRITON");
+  CHECK(made["arithmetic"] == "none x hopper-bf16, run, known to differ");
+  CHECK(made["stages"][0]["stage"] == "h13");
+  CHECK(made["stages"][0]["dtype"] == "F32");
+  CHECK(made["stages"][0]["shape"] == Json::array({36, 512}));
+  CHECK(made["stages"][3]["shape"] == Json::array({9, 256}));
+  const mx::support::SafetensorsFile file(scratch.path() / "stages.safetensors");
+  CHECK(file.tensors().size() == 4);
+  CHECK(file.metadata().at("mxact.layer-stages").find("\"arithmetic\":\"none x hopper-bf16") != std::string::npos);
+
+  REQUIRE(run_mxact("convert " + tiny() + " --backend TRITON --platform SM90 --engine 2026-05 -o " + packed).status == 0);
+  write(scratch.path() / "ids.npy", npy<std::int32_t>("<i4", {9, 1}, {0, 1, 2, 3, 4, 5, 6, 7, -1}));
+  write(scratch.path() / "weights.npy", npy("<f4", {9, 1}, std::vector<float>(9, 0.5F)));
+  const std::string tokens = kTokens.substr(0, kTokens.find(" --router")) + " --ids " + quoted(scratch.path() / "ids.npy") + " --weights " +
+                             quoted(scratch.path() / "weights.npy");
+  const Json want = digests(run_json("layer " + tiny() + " --backend TRITON --platform SM90 --engine 2026-05" + tokens));
+  CHECK(digests(run_json("layer " + packed + tokens)) == want);
+  // A packed layer's file goes to another machine; of gpt-oss it says what it computes by itself.
+  const std::filesystem::path alone = scratch.path() / "alone.safetensors";
+  std::filesystem::copy_file(scratch.path() / "packed" / "mxact-layer-00000.safetensors", alone);
+  CHECK(digests(run_json("layer " + quoted(alone) + tokens)) == want);
+  CHECK(run_mxact("layer " + quoted(alone) + " --platform SM90" + tokens).err.find("--platform: ") != std::string::npos);
+  CHECK(run_mxact("layer " + quoted(alone) + kTokens).err.find("a router is the checkpoint's: give --ids and --weights") != std::string::npos);
+}
+
+TEST_CASE("layer starts from somebody's stage, and compares") {
+  const ScratchDirectory scratch;
+  const std::string call = "layer " + tiny() + " --backend FLASHINFER_CUTLASS_MXFP4_MXFP8 --platform SM100" + kTokens;
+  const std::filesystem::path out = scratch.path() / "stages.safetensors";
+  const Json whole = run_json(call + " -o " + quoted(out));
+  std::vector<std::string> names;
+  for (const Json& stage : whole["stages"]) names.push_back(stage["stage"].text());
+  CHECK(names == std::vector<std::string>{"a1_codes", "a1_scales", "h13", "act", "act_codes", "act_scales", "y", "out"});
+  for (const char* from : {"a1_codes,a1_scales", "h13", "act", "act_codes,act_scales", "y"}) {
+    INFO(from);
+    std::string start;
+    for (std::string rest = from; !rest.empty();) {
+      const std::string name = rest.substr(0, rest.find(','));
+      start += (start.empty() ? "" : ",") + name + "=" + out.string();
+      rest = rest.size() == name.size() ? "" : rest.substr(name.size() + 1);
+    }
+    const Json later = run_json(call + " --from " + start);
+    CHECK_FALSE(later["stages"].empty());
+    for (const Json& stage : later["stages"]) CHECK(digests(whole)[stage["stage"].text()] == stage["digest"]);
+  }
+  CHECK(run_json(call + " --expect " + quoted(out))["verdict"] == "PASSED");
+
+  // One bit of one scale.
+  const mx::support::SafetensorsFile file(out);
+  std::vector<mx::support::TensorData> tensors;
+  for (const auto& [name, view] : file.tensors()) tensors.push_back({name, std::string(view.dtype->name), view.shape, file.read(view)});
+  for (mx::support::TensorData& tensor : tensors) {
+    if (tensor.name == "act_scales") tensor.bytes[8 + 3] ^= 1U;
+  }
+  write(scratch.path() / "wrong.safetensors", mx::support::safetensors_bytes(tensors, {}));
+  const Run wrong = run_mxact(call + " --expect " + quoted(scratch.path() / "wrong.safetensors"));
+  INFO(wrong.out << wrong.err);
+  CHECK(wrong.status == 1);
+  CHECK(wrong.out.find("first difference of act_scales: token 0, slot 1 (expert ") != std::string::npos);
+  CHECK(wrong.out.find("), scale 3: 0x") != std::string::npos);
+  CHECK(wrong.out.find("no rule that is known here makes that token's rows") != std::string::npos);
+}
+
+TEST_CASE("layer reads and writes numpy's arrays") {
+  const ScratchDirectory scratch;
+  const auto path = [&](const char* name) { return quoted(scratch.path() / name); };
+  std::vector<float> x(2 * 256);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(static_cast<int>(i % 13) - 6) / 4;
+  write(scratch.path() / "x.npy", npy("<f4", {2, 256}, x));
+  write(scratch.path() / "ids.npy", npy<std::int64_t>("<i8", {2, 2}, {5, 0, -1, 3}));
+  write(scratch.path() / "weights.npy", npy<float>("<f4", {2, 2}, {0.75F, 0.25F, 1, 0.5F}));
+  const std::string call = "layer " + tiny() + " --backend MARLIN --platform SM90 --layer 1 --x " + path("x.npy") + " --ids " + path("ids.npy") +
+                           " --weights " + path("weights.npy");
+  const Json made = run_json(call + " --stages act -o " + path("act.npy"));
+  CHECK(made["stages"][0]["shape"] == Json::array({4, 256}));
+  const std::vector<std::uint8_t> written = mx::support::read_file(scratch.path() / "act.npy", 1 << 20);
+  const mx::support::NpyArray act = mx::support::npy_array(written, 1 << 20, "act.npy");
+  CHECK(act.type() == "uint16");
+  CHECK(act.shape == std::vector<std::int64_t>{4, 256});
+  CHECK(digests(run_json(call + " --from act=" + path("act.npy")))["out"] == digests(run_json(call))["out"]);
+  CHECK(run_json(call + " --stages act --expect " + path("act.npy"))["verdict"] == "PASSED");
+  // A stage that is alike everywhere could not have shown an exchange.
+  write(scratch.path() / "none.npy", npy<std::int64_t>("<i8", {2, 2}, {-1, -1, -1, -1}));
+  write(scratch.path() / "zeros.npy", npy("<u2", {2, 256}, std::vector<std::uint16_t>(512)));
+  const std::string nobody = "layer " + tiny() + " --backend MARLIN --platform SM90 --layer 1 --x " + path("x.npy") + " --ids " + path("none.npy") +
+                             " --weights " + path("weights.npy");
+  CHECK(run_json(nobody + " --stages out --expect " + path("zeros.npy"), 5)["verdict"] == "MISTRUSTED");
+}
+
+TEST_CASE("a rank's out is its share: the bias of w2 is the first one's") {
+  const ScratchDirectory scratch;
+  const auto path = [&](const char* name) { return quoted(scratch.path() / name); };
+  write(scratch.path() / "ids.npy", npy<std::int32_t>("<i4", {1, 2}, {7, 0}));
+  write(scratch.path() / "weights.npy", npy<float>("<f4", {1, 2}, {0.5F, 0.5F}));
+  write(scratch.path() / "act.npy", npy("<u2", {2, 128}, std::vector<std::uint16_t>(256)));
+  write(scratch.path() / "zeros.npy", npy("<u2", {1, 256}, std::vector<std::uint16_t>(256)));
+  const std::string call = " --layer 0 --ids " + path("ids.npy") + " --weights " + path("weights.npy") + " --from act=" + path("act.npy") + " --stages out --expect " + path("zeros.npy");
+  const std::string how = tiny() + " --backend MARLIN --platform SM90 --tp 2 --rank ";
+  CHECK(run_json("layer " + how + "0" + call, 1)["compared"][0]["differing"].integer() > 200);
+  CHECK(run_json("layer " + how + "1" + call, 5)["compared"][0]["differing"] == 0);
+  REQUIRE(run_mxact("convert " + how + "1 -o " + path("packed")).status == 0);
+  CHECK(run_json("layer " + path("packed") + call, 5)["compared"][0]["differing"] == 0);
+}
+
+TEST_CASE("the page and the help have the table of stages") {
+  std::ifstream file(MXACT_SOURCE_DIR "/docs/layer.md");
+  std::stringstream page;
+  page << file.rdbuf();
+  const std::string help = run_mxact("help stages").out;
+  for (const mx::sim::StageRow& row : mx::sim::stage_rows()) {
+    INFO(row.name);
+    const std::string cells = " | " + std::string(row.dtype) + " | " + std::string(row.shape) + " | " + std::string(row.what) + " |\n";
+    CHECK(page.str().find("| `" + std::string(row.name) + "`" + cells) != std::string::npos);
+    CHECK(help.find(std::string(row.shape) + ", " + std::string(row.dtype) + "\n            " + std::string(row.what) + "\n") != std::string::npos);
+  }
+}
+
+TEST_CASE("layer says what it does not take, and leaves nothing half written") {
+  const ScratchDirectory scratch;
+  const auto path = [&](const char* name) { return quoted(scratch.path() / name); };
+  write(scratch.path() / "x.npy", npy("<f4", {1, 256}, std::vector<float>(256, 0.1F)));
+  write(scratch.path() / "halves.npy", npy("<f4", {1, 128}, std::vector<float>(128, 0.5F)));
+  write(scratch.path() / "ids.npy", npy<std::int32_t>("<i4", {1, 2}, {8, 0}));
+  write(scratch.path() / "good.npy", npy<std::int32_t>("<i4", {1, 2}, {7, 0}));
+  write(scratch.path() / "weights.npy", npy<float>("<f4", {1, 2}, {0.5F, 0.5F}));
+  const std::string head = "layer " + tiny() + " --backend MARLIN --platform SM90 ";
+  const std::string tokens = kTokens.substr(std::string(" --layer 0").size());
+  struct Misuse {
+    std::string arguments;
+    int status;
+    const char* sentence;
+  };
+  for (const Misuse& one : std::vector<Misuse>{
+           {head + "--layer 0 --x " + path("x.npy") + " --router", 2, "[0, 0] is 0.1 (0x3dcccccd), which bf16 has not: round x as the engine does"},
+           {head + "--layer 0 --x " + path("halves.npy") + " --ids " + path("good.npy"), 2, "x: has 128 values for 1 tokens of 256"},
+           {head + "--layer 0 --ids " + path("good.npy"), 2, "--x: is missing"},
+           {head + "--layer 0" + tokens + " --ids " + path("good.npy"), 2, "--router: the router says what --ids and --weights say"},
+           {head + "--layer 0 --x " + path("halves.npy"), 2, "--ids: is missing"},
+           {head + "--layer 7" + tokens, 2, "layer 7 is none of those that are converted: 0, 1"},
+           {head + kTokens + " --stages h14", 2, "unknown stage 'h14' (did you mean h13?)"},
+           {head + kTokens + " --stages a1_codes", 2, "MARLIN has no a1_codes here; its stages are h13, act, y, out"},
+           {head + kTokens + " --from h13", 2, "--from: 'h13' is not STAGE=FILE"},
+           {head + kTokens + " --from h13=" + path("halves.npy"), 2, "h13: is F32 [1, 128], here it is BF16 [36, 512]"},
+           {head + "--layer 0" + tokens.substr(0, tokens.find(" --router")) + " --ids " + path("ids.npy"), 2,
+            "ids: token 0, slot 0 goes to expert 8, of 0..7"},
+           {head + kTokens + " --expect " + path("x.npy"), 2, "an array is one stage: --stages says which"},
+           {head + kTokens + " --stages y,out -o " + path("two.npy"), 2, "an array is one stage, not 2"},
+           {"layer " + tiny() + kTokens, 2, "--platform: is missing"},
+           {"layer " + quoted(scratch.path() / "nowhere") + " --platform SM90" + kTokens, 3, "nowhere"},
+           {head + "--layer 0 --router --x " + tiny() + "/expected.safetensors:x", 2, "has no tensor 'x'; it has 'layers.0.mlp.out.bf16'"},
+           {head + kTokens + " --input-scale 1", 2, "--input-scale: is FIRST,SECOND"},
+           {head + kTokens + " -o " + path("x.npy"), 3, "x.npy"},
+       }) {
+    INFO(one.arguments);
+    const Run run = run_mxact(one.arguments);
+    INFO(run.out << run.err);
+    CHECK(run.status == one.status);
+    CHECK(run.err.find(one.sentence) != std::string::npos);
+  }
+  CHECK_FALSE(std::filesystem::exists(scratch.path() / "two.npy"));
+}

@@ -1,0 +1,261 @@
+#include "verbs/layer/layer_document.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "model/error.hpp"
+#include "sim/layer/compare_stages.hpp"
+#include "support/digest.hpp"
+#include "support/file.hpp"
+#include "verbs/convert/convert_document.hpp"
+#include "verbs/layer/tensor_files.hpp"
+
+namespace mx::verbs {
+namespace {
+
+using sim::LayerStage;
+using sim::LayerTokens;
+using sim::StageComparison;
+using sim::StageValues;
+
+[[noreturn]] void refuse(const std::string& text, const std::string& where) { throw Error(ErrorCode::usage, text, where); }
+
+/// What --from gave.
+std::vector<StageValues> read_start(const std::vector<std::string>& words) {
+  std::vector<StageValues> start;
+  for (const std::string& word : words) {
+    const std::size_t equals = word.find('=');
+    if (equals == std::string::npos) refuse(fmt::format("'{}' is not STAGE=FILE", word), "--from");
+    const sim::StageRow& row = sim::stage_named(word.substr(0, equals));
+    if (std::ranges::find(start, row.stage, &StageValues::stage) != start.end()) refuse(fmt::format("{} is given twice", row.name), "--from");
+    start.push_back(stage_of(read_tensor(word.substr(equals + 1), row.name), row.stage));
+  }
+  std::ranges::sort(start, {}, &StageValues::stage);
+  return start;
+}
+
+std::vector<LayerStage> stages_named(const std::vector<std::string>& names) {
+  std::vector<LayerStage> stages;
+  for (const std::string& name : names) {
+    const LayerStage stage = sim::stage_named(name).stage;
+    if (std::ranges::find(stages, stage) == stages.end()) stages.push_back(stage);
+  }
+  return stages;
+}
+
+/// A matrix of [tokens, top_k].
+std::int64_t columns_of(const FileTensor& tensor) {
+  if (tensor.shape.size() == 2 && tensor.shape[0] > 0 && tensor.shape[1] > 0) return tensor.shape[1];
+  refuse(fmt::format("has shape [{}], must be [tokens, top_k]", fmt::join(tensor.shape, ", ")), tensor.where);
+}
+
+LayerTokens read_tokens(const LayerRequest& request, bool needs_x) {
+  LayerTokens tokens;
+  if (!request.x.empty()) {
+    const FileTensor x = read_tensor(request.x, "x");
+    if (x.shape.size() != 2) refuse(fmt::format("has shape [{}], must be [tokens, hidden]", fmt::join(x.shape, ", ")), x.where);
+    tokens.x = bf16_codes(x);
+  }
+  if (request.x.empty() && needs_x) refuse("is missing: [tokens, hidden] of bf16 numbers", "--x");
+  if (request.choice.routes) {
+    if (!request.ids.empty() || !request.weights.empty()) refuse("the router says what --ids and --weights say", "--router");
+    if (request.x.empty()) refuse("the router reads --x", "--router");
+    return tokens;
+  }
+  if (request.ids.empty()) refuse("is missing: [tokens, top_k] of expert numbers; or --router", "--ids");
+  const FileTensor ids = read_tensor(request.ids, "ids");
+  tokens.top_k = columns_of(ids);
+  tokens.ids = whole_numbers(ids);
+  if (request.weights.empty()) return tokens;
+  const FileTensor weights = read_tensor(request.weights, "weights");
+  if (weights.shape != ids.shape)
+    refuse(fmt::format("has shape [{}], ids have [{}]", fmt::join(weights.shape, ", "), fmt::join(ids.shape, ", ")), weights.where);
+  tokens.weights = f32_bits(weights);
+  return tokens;
+}
+
+int step_of(LayerStage stage) { return sim::row_of(stage).step; }
+
+std::string_view summing(const sim::LayerExperts& experts) {
+  const std::string_view twin = sim::twin_of(experts.execution);
+  return twin.empty() ? "the model, number by number" : twin;
+}
+
+void add_layer(Document& document, const sim::OpenedLayer& layer, const LayerTokens& tokens) {
+  const families::Setting& setting = layer.setting;
+  const std::string rank = setting.tp_size == 1 ? "" : fmt::format(", rank {} of {}", layer.rank, setting.tp_size);
+  document.field("layer", "layer", layer.layer, fmt::format("{}{}", layer.prefix, rank));
+  document.value("prefix", layer.prefix);
+  document.value("rank", layer.rank);
+  document.field("backend", "backend", layer.backend, fmt::format("{} on {}", layer.backend, families::name_of(setting.arch)));
+  document.value("setting", setting_json(setting));
+  const std::string how = sim::how_text(layer.experts.execution, setting.arch, setting.engine, false);
+  document.field("arithmetic", "arithmetic", how);
+  document.field("sums by", "sums_by", summing(layer.experts));
+  document.field("tokens", "tokens", tokens.tokens(), fmt::format("{}, {} experts each", tokens.tokens(), tokens.top_k));
+  document.value("top_k", tokens.top_k);
+  for (const families::KnownDifference& known : families::differences_of(*layer.experts.execution.row, setting.arch, setting.engine,
+                                                                         *layer.experts.execution.first, *layer.experts.execution.second))
+    document.note(fmt::format("a real kernel was seen to compute otherwise: {} ({})", families::where_text(known), known.source));
+  for (const layout::Loss& loss : layer.losses) {
+    if (loss.destroyed() > 0)
+      document.note(
+          fmt::format("packing loses {} values of {}: {}; the run is of what is left", loss.destroyed(), layout::name_of(loss.role), loss.what));
+  }
+}
+
+Table made_table(std::span<const StageValues> stages) {
+  Table table{"stages", {{"stage", "stage"}, {"dtype", "dtype"}, {"shape", "shape"}, {"digest", "digest"}, {"what", "what"}}};
+  for (const StageValues& stage : stages) {
+    table.add({sim::row_of(stage.stage).name,
+               stage.dtype,
+               {Json(stage.shape), fmt::format("[{}]", fmt::join(stage.shape, ", "))},
+               support::digest_of(sim::bytes_of(stage)),
+               sim::row_of(stage.stage).what});
+  }
+  return table;
+}
+
+struct Compared {
+  StageComparison comparison;
+  std::string rule;  ///< that makes the file's first differing rows; empty: none that is known, or nothing differs
+};
+
+/// The first stage that differs is explained: later ones follow from it.
+std::vector<Compared> compare(const sim::OpenedLayer& layer, const LayerTokens& tokens, std::span<const StageValues> start,
+                              std::span<const StageValues> made, std::span<const StageValues> expected, const LayerRequest& request) {
+  std::vector<Compared> all;
+  bool is_explained = false;
+  for (const StageValues& given : expected) {
+    const StageValues& own = *std::ranges::find(made, given.stage, &StageValues::stage);
+    all.push_back({sim::compare_stage(layer.experts, tokens, own, given), {}});
+    if (all.back().comparison.differing == 0 || is_explained) continue;
+    is_explained = true;
+    if (request.begun) request.begun("looking for a rule");
+    std::vector<StageValues> before;
+    for (const StageValues& stage : made) {
+      const int step = step_of(given.stage) - 1;
+      const bool has_act = step == step_of(LayerStage::act_codes) && layer.experts.execution.second->scope == families::ScaleScope::none;
+      if (step_of(stage.stage) == (has_act ? step_of(LayerStage::act) : step)) before.push_back(stage);
+    }
+    if (before.empty()) before.assign(start.begin(), start.end());
+    all.back().rule = sim::explanation(layer.experts, tokens, before, own, given, all.back().comparison);
+  }
+  return all;
+}
+
+void add_comparison(Document& document, std::span<const Compared> all) {
+  Table table{"compared",
+              {{"stage", "stage"},
+               {"compared", "compared"},
+               {"differing", "differing"},
+               in_json("first"),
+               in_json("where"),
+               in_json("values"),
+               in_json("rule")}};
+  std::vector<std::string> lines;
+  bool differs = false, is_blind = false;
+  for (const auto& [comparison, rule] : all) {
+    const std::string_view name = sim::row_of(comparison.stage).name;
+    support::JunitCase one{"mxact.layer", std::string(name), support::CheckEnd::passed, {}};
+    if (comparison.differing == 0) {
+      table.add({name, comparison.compared, 0, Cell::none(), Cell::none(), Cell::none(), Cell::none()});
+      if (comparison.is_blind) {
+        one.end = support::CheckEnd::mistrusted;
+        one.message = "every element has the same bits: it could not have shown a wrong place";
+        lines.push_back(fmt::format("{}: {}", name, one.message));
+        is_blind = true;
+      }
+    } else {
+      table.add({name, comparison.compared, comparison.differing, comparison.first, comparison.where, comparison.values,
+                 rule.empty() ? Cell::none() : Cell(rule)});
+      one.end = support::CheckEnd::failed;
+      one.message = comparison.values;
+      one.place = comparison.where;
+      lines.push_back(fmt::format("first difference of {}: {}: {}", name, comparison.where, comparison.values));
+      if (!rule.empty()) lines.push_back("explained by: " + rule);
+      if (rule.empty() && !differs) lines.emplace_back("no rule that is known here makes that token's rows");
+      differs = true;
+    }
+    document.cases.push_back(std::move(one));
+  }
+  document.line();
+  document.table(std::move(table));
+  for (std::string& line : lines) document.line(std::move(line));
+  document.ended(differs ? 1 : is_blind ? 5 : 0);
+}
+
+std::string bytes_text(std::uint64_t bytes) {
+  constexpr double kMib = 1024.0 * 1024, kGib = 1024 * kMib;
+  const auto count = static_cast<double>(bytes);
+  return count < kGib ? fmt::format("{:.1f} MiB", count / kMib) : fmt::format("{:.1f} GiB", count / kGib);
+}
+
+/// Memory of a run, said before it is taken.
+void say_memory(const LayerRequest& request, std::string_view what, std::uint64_t bytes) {
+  const std::string text = fmt::format("{}: up to {} of memory", what, bytes_text(bytes));
+  if (bytes > request.most_memory)
+    throw Error(ErrorCode::resource, fmt::format("{}, more than the {} that it may take", text, bytes_text(request.most_memory)), "--memory");
+  if (request.begun) request.begun(text);
+}
+
+std::map<std::string, std::string> metadata_of(const Document& document) { return {{"mxact.layer-stages", body_json(document).dump()}}; }
+
+}  // namespace
+
+Document layer_document(const LayerRequest& request) {
+  if (!request.output.empty()) support::require_writable(request.output, request.force);
+  const support::StopPoint stop(request.convert.stop);
+  std::vector<LayerStage> wanted = stages_named(request.stages);
+  const std::vector<StageValues> start = read_start(request.from);
+  std::vector<StageValues> expected;
+  if (!request.expect.empty()) expected = read_stages(request.expect, wanted);
+  LayerTokens tokens = read_tokens(request, start.empty());
+
+  std::uint64_t experts = 0;
+  sim::LayerChoice choice = request.choice;
+  choice.takes = [&](std::uint64_t bytes) { say_memory(request, "the layer's experts", experts = bytes); };
+  const sim::OpenedLayer layer =
+      sim::is_packed(request.path) ? sim::open_packed_layer(request.path, choice, stop) : sim::open_layer(request.path, request.convert, choice);
+  if (request.choice.routes) sim::take_router(layer, tokens);
+  say_memory(request, "experts and tokens", experts + sim::run_bytes(layer.experts, tokens));
+  const std::vector<LayerStage> all = sim::stages_behind(layer.experts, tokens, start);
+  for (const StageValues& given : expected) {
+    if (std::ranges::find(wanted, given.stage) == wanted.end()) wanted.push_back(given.stage);
+  }
+  if (wanted.empty()) wanted = all;
+  // To explain a stage takes those before it.
+  const std::vector<LayerStage>& computed = expected.empty() ? wanted : all;
+  for (const LayerStage stage : wanted) {
+    const bool lacks_weights = tokens.weights.empty() && step_of(stage) >= step_of(LayerStage::y);
+    if (lacks_weights) refuse(fmt::format("are missing: {} takes them", sim::row_of(stage).name), "--weights");
+  }
+  std::vector<LayerStage> run = computed;
+  for (const LayerStage stage : wanted) {
+    if (std::ranges::find(run, stage) == run.end()) run.push_back(stage);
+  }
+  const std::vector<StageValues> made = sim::run_layer(layer.experts, tokens, start, run, stop, [&](std::string_view step) {
+    if (request.begun) request.begun(std::string(step));
+  });
+  std::vector<StageValues> shown;
+  for (const StageValues& stage : made) {
+    if (std::ranges::find(wanted, stage.stage) != wanted.end()) shown.push_back(stage);
+  }
+
+  Document document{"layer", std::string(deployment::name_of(layer.setting.engine))};
+  document.value("path", request.path);
+  add_layer(document, layer, tokens);
+  document.line();
+  document.table(made_table(shown));
+  if (!request.output.empty()) {
+    write_stages(request.output, shown, metadata_of(document), request.force);
+    document.field("written", "output", request.output);
+  }
+  if (!expected.empty()) add_comparison(document, compare(layer, tokens, start, made, expected, request));
+  return document;
+}
+
+}  // namespace mx::verbs
