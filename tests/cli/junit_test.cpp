@@ -81,6 +81,8 @@ TEST_CASE("JUnit of failing verbs is valid, names the place, and counts what it 
   const std::vector<Row> rows{
       {"verify " + quoted(checkpoint) + " --platform SM90 --backend MARLIN --tp 1 --contract exact", 1, "name=\"layer 0\"",
        "place: token 0, column 0"},
+      {"verify " + quoted(checkpoint) + " --platform SM90 --backend MARLIN --tp 1 --contract exact", 1, "name=\"layer 0\"",
+       "ulp from the recorded float64 output (limit 4"},
       {"witness " + quoted(at / "set"), 1, "name=\"deepseek_v3\"", "place: weights[0][1]: recorded 0x"},
       {"ver e2m1_to_bf16", 1, "name=\"every answer\"", "place: line 9&#10;  a = 0x8 = 1 00 0 = -0", at / "answers"},
       {"ver e2m1_to_bf16", 5, "name=\"every answer\"", "2 of 16 vectors came", at / "few", 2},

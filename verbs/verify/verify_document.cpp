@@ -257,9 +257,10 @@ void add_not_asked(Document& document, const VerifyReport& report) {
 }
 
 std::string expected_text(const sim::ExpectedResult& expected) {
-  return fmt::format(
-      "{} layer {}: exact execution is within {:.3f} ulp of the recorded float64 output (limit {}; {} values; worst at token {}, column {})",
-      sim::name_of(expected.verdict), expected.layer, expected.worst_ulp, sim::kExpectedUlps, expected.values, expected.token, expected.column);
+  const bool is_far = !(expected.worst_ulp <= sim::kExpectedUlps);
+  const std::string distance = is_far ? fmt::format("{:.2g} ulp from", expected.worst_ulp) : fmt::format("within {:.3f} ulp of", expected.worst_ulp);
+  return fmt::format("{} layer {}: exact execution is {} the recorded float64 output (limit {}; {} values; worst at token {}, column {})",
+                     sim::name_of(expected.verdict), expected.layer, distance, sim::kExpectedUlps, expected.values, expected.token, expected.column);
 }
 
 void add_expected(Document& document, const VerifyReport& report) {
