@@ -85,14 +85,7 @@ int place_of(const checkpoint::CheckpointConversion& conversion, int layer) {
 /// `layer_group`: counted from 1; none: the first that the backend converts.
 PackedParts pack_checkpoint(const std::string& path, int layer, int rank, std::optional<int> layer_group, const std::string& backend,
                             const Fields& fields) {
-  checkpoint::ConvertOptions options{.backend = backend, .setting = {}, .rank = rank};
-  for (const auto& [key, value] : fields) {
-    const families::SettingKey* const known = families::find_setting_key(key);
-    if (known == nullptr) throw Error(ErrorCode::usage, "'" + key + "' is no choice of a checkpoint's conversion", backend);
-    known->set(options.setting, value);
-    if (known->key == "activation") options.activation = options.setting.activation;
-  }
-  if (layer_group) options.layer_group = *layer_group - 1;
+  const checkpoint::ConvertOptions options = convert_options(backend, fields, rank, layer_group);
   families::PackedLayer packed;
   const families::BackendLayout* row = nullptr;
   {

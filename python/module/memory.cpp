@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "model/error.hpp"
+#include "model/families/setting_keys.hpp"
 #include "verbs/layout/model_query.hpp"
 
 namespace mx::python {
@@ -33,6 +34,18 @@ layout::Form form_of(const std::string& format, const std::string& order) {
 layout::Sizes sizes_of(const std::string& format, const Extents& extents) {
   const std::int64_t group = layout::group_of(layout::weight_format_named(format));
   return {extents[0], extents[1], extents[2], std::max<std::int64_t>(group, 1)};
+}
+
+checkpoint::ConvertOptions convert_options(const std::string& backend, const Fields& fields, int rank, std::optional<int> layer_group) {
+  checkpoint::ConvertOptions options{.backend = backend, .setting = {}, .rank = rank};
+  for (const auto& [key, value] : fields) {
+    const families::SettingKey* const known = families::find_setting_key(key);
+    if (known == nullptr) throw Error(ErrorCode::usage, "'" + key + "' is no choice of a checkpoint's conversion", backend);
+    known->set(options.setting, value);
+    if (known->key == "activation") options.activation = options.setting.activation;
+  }
+  if (layer_group) options.layer_group = *layer_group - 1;
+  return options;
 }
 
 layout::CanonicalLayer layer_of(const layout::Form& form, const layout::Sizes& sizes, const NamedBytes& tensors) {

@@ -4,10 +4,12 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "checkpoint/convert.hpp"
 #include "model/families/convert.hpp"
 #include "python/module/core.hpp"
 #include "verbs/layout/subject.hpp"
@@ -20,6 +22,10 @@ verbs::LayoutQuery query_of(const std::string& name, const Fields& fields);
 /// A backend with its choices. Throws Error(usage) as verbs::choice_of does, and for a building block.
 verbs::BackendChoice backend_choice(const verbs::LayoutQuery& query);
 verbs::BackendChoice choice_of(const std::string& backend, const Fields& fields);
+
+/// A checkpoint's conversion; the checkpoint decides what the fields do not say. `layer_group`: counted from 1; none: the first that the backend
+/// converts. Throws Error(usage) for a field that is no choice of it.
+checkpoint::ConvertOptions convert_options(const std::string& backend, const Fields& fields, int rank, std::optional<int> layer_group);
 
 /// Tensors of a layer by the names of their roles.
 using NamedBytes = std::vector<std::pair<std::string, Bytes>>;

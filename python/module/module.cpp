@@ -58,6 +58,7 @@ NB_MODULE(_core, module) {
   bind_products(module);
   bind_room(module);
   bind_select(module);
+  bind_stages(module);
   bind_tables(module);
   bind_threads(module);
 }

@@ -13,6 +13,7 @@ from importlib.metadata import version as _version
 from mxact._blocks import Quantized, TensorScale, dequantize, quantize
 from mxact._conversions import Flags, convert, convert_flags, converter
 from mxact._error import Error
+from mxact._layer import LayerRun, layer, stages
 from mxact._layers import Loss, Packed, pack, unpack
 from mxact._layouts import Layout, layout
 from mxact._moe import activate, moe_layer, route
@@ -29,6 +30,7 @@ except _PackageNotFoundError:  # run from a build folder
 __all__ = [
     "Error",
     "Flags",
+    "LayerRun",
     "Layout",
     "Loss",
     "Packed",
@@ -49,6 +51,7 @@ __all__ = [
     "engines",
     "formats",
     "infos",
+    "layer",
     "layout",
     "layouts",
     "matmul",
@@ -61,6 +64,7 @@ __all__ = [
     "route",
     "routers",
     "select",
+    "stages",
     "threads",
     "unpack",
     "ways",

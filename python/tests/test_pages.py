@@ -51,3 +51,12 @@ def test_the_walk_ends_at_the_same_sum_under_every_contract() -> None:
     lines = done.stdout.splitlines()
     assert lines[0] == "element 0x7 with scale 0x77 is 0.0234375; its activation is -1.0"
     assert len(lines) == 5 and all(line.split()[-1] == "-0.814453125" and line.split()[1] == "-0.861328125" for line in lines[1:])
+
+
+def test_the_kernel_of_the_layer_page_differs_where_the_page_says() -> None:
+    done = subprocess.run([sys.executable, "docs/examples/layer_kernel.py", "golden/witness/checkpoints/tiny-gpt-oss"], cwd=SOURCE, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    page = (SOURCE / "docs/layer.md").read_text()
+    assert f"```\n{done.stdout}```\n" in page
+    shown = re.search(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    assert shown is not None and shown[1] in (SOURCE / "docs/examples/layer_kernel.py").read_text()

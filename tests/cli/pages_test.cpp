@@ -112,6 +112,7 @@ const std::vector<Small>& small_forms() {
       {"docs/trust.md", "cmake --preset release", "cd source && cmake --list-presets=configure | grep -F '\"release\"'"},
       {"docs/trust.md", "tests/trust/measure.py ", "tests/trust/measure.py --help"},
       {"docs/trust.md", "tests/trust/measure.py --thorough", "tests/trust/measure.py --thorough R6 R99  # exit status 2"},
+      {"docs/layer.md", "~/mxact/bin/python docs/examples/layer_kernel.py", "", "python/tests/test_pages.py", "docs/examples/layer_kernel.py"},
       {"docs/walk.md", "~/mxact/bin/python docs/examples/walk.py", "", "python/tests/test_pages.py", "docs/examples/walk.py"},
       {"docs/vectors.md", "./harness run ", "cd toy && ./harness run"},
       {"docs/vectors.md", "ninja -C build/release mxact_c_shared", "ninja -C build/release -n mxact_c_shared mxact_c_static"},
@@ -128,7 +129,7 @@ const std::map<std::string, std::pair<int, int>> kCommands{
     {"docs/numerics.md", {0, 3}}, {"docs/performance.md", {0, 3}}, {"docs/portability.md", {0, 5}}, {"docs/proofs.md", {0, 9}},
     {"docs/python.md", {0, 10}},  {"docs/report.md", {4, 1}},      {"docs/scale.md", {1, 2}},       {"docs/vectors.md", {0, 4}},
     {"docs/walk.md", {0, 1}},     {"docs/fuzzing.md", {0, 2}},     {"docs/sanitizers.md", {0, 7}},  {"docs/trust.md", {1, 3}},
-    {"docs/peers.md", {0, 6}},
+    {"docs/peers.md", {0, 6}},    {"docs/layer.md", {0, 1}},
 };
 
 void write(const std::filesystem::path& path, const std::string& text) { std::ofstream(path) << text; }

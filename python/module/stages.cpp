@@ -1,0 +1,138 @@
+// One layer run stage by stage: of a checkpoint, of what `mxact convert` wrote, of packed tensors in memory.
+
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
+
+#include <array>
+#include <tuple>
+#include <utility>
+
+#include "model/error.hpp"
+#include "model/moe/activation.hpp"
+#include "python/module/memory.hpp"
+#include "sim/layer/layer_source.hpp"
+
+namespace mx::python {
+namespace {
+
+using sim::StageValues;
+
+/// Name, dtype (U8, BF16, F32), shape, bytes.
+using GivenStage = std::tuple<std::string, std::string, std::vector<std::int64_t>, Bytes>;
+using MadeStage = std::tuple<std::string, std::string, std::vector<std::int64_t>, nb::object>;
+
+/// What enters: bf16 codes of x, int32 ids, fp32 weights; of x and the weights no bytes where there are none.
+using GivenTokens = std::tuple<std::size_t, Bytes, Bytes, Bytes>;
+
+/// The stages, in words what computed them and what summed its products, and the ids and weights of the slots.
+using Made = std::tuple<std::vector<MadeStage>, std::string, std::string, nb::object, nb::object>;
+
+struct Asked {
+  sim::LayerTokens tokens;
+  std::vector<StageValues> start;
+  std::vector<sim::LayerStage> wanted;
+
+  Asked(const GivenTokens& given, const std::vector<GivenStage>& from, const std::vector<std::string>& stages) {
+    const auto& [top_k, x, ids, weights] = given;
+    tokens.top_k = static_cast<std::int64_t>(top_k);
+    tokens.ids = words_of<std::int32_t>(ids);
+    tokens.weights = words_of<std::uint32_t>(weights);
+    for (const std::uint16_t code : words_of<std::uint16_t>(x)) tokens.x.push_back(code);
+    for (const auto& [name, dtype, shape, bytes] : from) {
+      const std::string_view known = dtype == "U8" ? "U8" : dtype == "BF16" ? "BF16" : "F32";
+      start.push_back({sim::stage_named(name).stage, known, shape, sim::words_of(span_of(bytes), known)});
+    }
+    for (const std::string& name : stages) wanted.push_back(sim::stage_named(name).stage);
+  }
+
+  /// Without names: all behind the start.
+  std::vector<sim::LayerStage> stages_of(const sim::LayerExperts& experts) const {
+    return wanted.empty() ? sim::stages_behind(experts, tokens, start) : wanted;
+  }
+};
+
+Made made_of(const sim::LayerExperts& experts, families::Arch arch, deployment::Engine engine, const Asked& asked,
+             const std::vector<StageValues>& stages) {
+  std::vector<MadeStage> made;
+  for (const StageValues& stage : stages) made.emplace_back(sim::row_of(stage.stage).name, stage.dtype, stage.shape, bytes_of(sim::bytes_of(stage)));
+  const std::string_view twin = sim::twin_of(experts.execution);
+  return {std::move(made), sim::how_text(experts.execution, arch, engine, false), std::string(twin.empty() ? "the model" : twin),
+          bytes_of_words(asked.tokens.ids), bytes_of_words(asked.tokens.weights)};
+}
+
+/// First and second scale as fp32 bits.
+using Scales = std::optional<std::pair<std::uint32_t, std::uint32_t>>;
+
+std::optional<sim::StaticScales> scales_of(const Scales& given) {
+  if (!given) return std::nullopt;
+  return sim::StaticScales{given->first, given->second};
+}
+
+Made run_file(const std::string& path, int layer, int rank, std::optional<int> layer_group, const std::optional<std::string>& backend,
+              const Fields& fields, const Scales& scales, bool routes, const GivenTokens& given, const std::vector<GivenStage>& from,
+              const std::vector<std::string>& stages) {
+  Asked asked(given, from, stages);
+  std::optional<sim::OpenedLayer> opened;
+  std::vector<StageValues> made;
+  {
+    const nb::gil_scoped_release unlocked;
+    const OrdinaryMode mode;
+    const Team team;
+    const sim::LayerChoice choice{.layer = layer, .scales = scales_of(scales), .routes = routes};
+    if (!sim::is_packed(path)) {
+      if (!backend) throw Error(ErrorCode::usage, "is missing: a checkpoint does not say which kernels compute it", "backend");
+      opened = sim::open_layer(path, convert_options(*backend, fields, rank, layer_group), choice);
+    } else {
+      if (backend || !fields.empty() || layer_group) throw Error(ErrorCode::usage, "is packed already: its files say backend and choices", path);
+      opened = sim::open_packed_layer(path, choice);
+    }
+    if (routes) sim::take_router(*opened, asked.tokens);
+    made = sim::run_layer(opened->experts, asked.tokens, asked.start, asked.stages_of(opened->experts));
+  }
+  return made_of(opened->experts, opened->setting.arch, opened->setting.engine, asked, made);
+}
+
+/// Alpha, beta, limit, linear_beta as fp32 bits.
+using Constants = std::array<std::uint32_t, 4>;
+
+Made run_packed(const std::string& spec, const NamedBytes& tensors, const std::string& activation, const Constants& constants,
+                const std::string& activation_key, const Scales& scales, const GivenTokens& given, const std::vector<GivenStage>& from,
+                const std::vector<std::string>& stages) {
+  const verbs::BackendChoice choice = backend_choice(verbs::query_from(spec, {}));
+  const families::PackedLayer packed = packed_of(choice, tensors);
+  const Asked asked(given, from, stages);
+  std::optional<sim::LayerExperts> experts;
+  std::vector<StageValues> made;
+  {
+    const nb::gil_scoped_release unlocked;
+    const OrdinaryMode mode;
+    const Team team;
+    const auto [alpha, beta, limit, linear_beta] = constants;
+    experts = sim::packed_experts(packed, {activation, {alpha, beta, limit, linear_beta}}, activation_key,
+                                  scales_of(scales).value_or(sim::StaticScales{}), sim::SumsBy::twins);
+    sim::require_scales(experts->execution, scales.has_value(), spec);
+    made = sim::run_layer(*experts, asked.tokens, asked.start, asked.stages_of(*experts));
+  }
+  return made_of(*experts, packed.setting.arch, packed.setting.engine, asked, made);
+}
+
+/// Name, dtype, shape and meaning of each stage, in words.
+std::vector<std::tuple<std::string, std::string, std::string, std::string>> stages() {
+  std::vector<std::tuple<std::string, std::string, std::string, std::string>> all;
+  for (const sim::StageRow& row : sim::stage_rows()) all.emplace_back(row.name, row.dtype, row.shape, row.what);
+  return all;
+}
+
+}  // namespace
+
+void bind_stages(nb::module_& module) {
+  module.def("run_file", run_file, nb::arg("path"), nb::arg("layer"), nb::arg("rank"), nb::arg("layer_group").none(), nb::arg("backend").none(),
+             nb::arg("fields"), nb::arg("scales").none(), nb::arg("routes"), nb::arg("given"), nb::arg("start"), nb::arg("stages"));
+  module.def("run_packed", run_packed, nb::arg("spec"), nb::arg("tensors"), nb::arg("activation"), nb::arg("constants"), nb::arg("activation_key"),
+             nb::arg("scales").none(), nb::arg("given"), nb::arg("start"), nb::arg("stages"));
+  module.def("is_packed", [](const std::string& path) { return sim::is_packed(path); }, nb::arg("path"));
+  module.def("stages", stages);
+}
+
+}  // namespace mx::python
