@@ -26,10 +26,11 @@ const Format& scale_format_word(Fields& params) {
 
 }  // namespace
 
-BlockParams read_block_params(Fields& params, BlockLength length) {
+BlockParams read_block_params(Fields& params, BlockLength length, std::int64_t last_axis) {
   BlockParams read{&format_word(params, "format"), &scale_format_word(params), 0, false};
   if (length == BlockLength::required || params.has("block")) read.block = params.integer("block", 1, kLargestExtent);
-  if (params.has("axis") && params.integer("axis") != -1) throw Unmodelled("blocks along another axis than the last");
+  if (const std::int64_t axis = params.has("axis") ? params.integer("axis") : -1; axis != -1 && axis != last_axis)
+    throw Unmodelled("blocks along another axis than the last");
   if (params.has("packing")) {
     if (const std::string packing = params.text("packing"); packing != "low_first") throw Unmodelled("unknown packing '" + packing + "'");
     if (read.element->width != 4) throw Unmodelled(fmt::format("packing of {} codes", read.element->name));

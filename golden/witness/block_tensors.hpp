@@ -25,8 +25,9 @@ struct BlockParams {
 
 enum class BlockLength { required, optional };
 
-/// Reads format, block, axis, scale_format and packing. Throws Unmodelled for what no model covers.
-BlockParams read_block_params(Fields& params, BlockLength length = BlockLength::required);
+/// Reads format, block, axis, scale_format and packing. `last_axis` is the number of the last axis, where it is known. Throws Unmodelled for what no
+/// model covers.
+BlockParams read_block_params(Fields& params, BlockLength length = BlockLength::required, std::int64_t last_axis = -1);
 
 /// Whether the profile's implementation, device and build are the entry's.
 bool has_run(const Profile& profile, const Entry& entry);

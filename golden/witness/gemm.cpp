@@ -5,6 +5,8 @@
 #include <memory>
 
 #include "golden/witness/numbers.hpp"
+#include "model/families/vllm_cutlass_product.hpp"
+#include "model/numerics/f32.hpp"
 #include "model/numerics/tile.hpp"
 
 namespace mx::golden {
@@ -16,17 +18,18 @@ struct AccumWord {
   std::string_view word;
   std::string_view op;
   const Format* operands;  ///< the format of both; null: those that the contract takes
-  Contract contract;
+  std::string_view contract;
   std::int64_t k;  ///< the only K; 0: any
 };
 constexpr AccumWord kAccums[] = {
-    {"fast", "gemm", nullptr, Contract::hopper_fp8, 0},
-    {"promoted", "gemm", nullptr, Contract::hopper_fp8_promoted, 0},
-    {"chain16", "gemm", &kBf16, Contract::hopper_bf16, 0},
-    {"chain16", "gemm", &kFp16, Contract::hopper_fp16, 0},
-    {"mma16", "mma_sync", &kBf16, Contract::hopper_bf16, 16},
-    {"mma16", "mma_sync", &kFp16, Contract::hopper_fp16, 16},
-    {"mma_fp8_emulated", "mma_sync", nullptr, Contract::hopper_mma_fp8, 32},
+    {"fast", "gemm", nullptr, "hopper-fp8", 0},
+    {"promoted", "gemm", nullptr, "hopper-fp8-promoted", 0},
+    {"fp16_pairs", "gemm", nullptr, "hopper-fp8-as-fp16", 0},
+    {"chain16", "gemm", &kBf16, "hopper-bf16", 0},
+    {"chain16", "gemm", &kFp16, "hopper-fp16", 0},
+    {"mma16", "mma_sync", &kBf16, "hopper-bf16", 16},
+    {"mma16", "mma_sync", &kFp16, "hopper-fp16", 16},
+    {"mma_fp8_emulated", "mma_sync", nullptr, "hopper-mma-fp8", 32},
 };
 
 /// Where scales lie and enter. A scale of zero rows or columns of a block covers them all.
@@ -45,6 +48,7 @@ constexpr ScalingWord kScalings[] = {
     {"row_col", false, true, ScaleEntry::total_one_by_one, 0, 1},
     {"col_row", false, true, ScaleEntry::total_b_first, 0, 1},
     {"block_1x128_1x128", false, true, ScaleEntry::chain_one_by_one, 128, 1},
+    {"block_1x128_1x128_b_first", false, true, ScaleEntry::chain_b_first, 128, 1},
     {"block_1x128_128x128", false, true, ScaleEntry::chain_product, 128, 128},
 };
 
@@ -72,7 +76,7 @@ Product read_product(Fields& params, std::string_view op) {
   const AccumWord& accum = accum_named(params.text("accum"), op, a, b);
   const std::string layout = params.text("b_layout");
   if (layout != "NK" && layout != "KN") throw Unmodelled("unknown b_layout '" + layout + "'");
-  const Product product{row_of(accum.contract),
+  const Product product{row_of(contract_named(accum.contract)),
                         &a,
                         &b,
                         &wide_format_word(params, "out_format"),
@@ -111,6 +115,30 @@ Scales read_scales(const OpContext& context, Fields& params, const ScalingWord& 
   Scales scales{{}, static_cast<std::size_t>(along), block, shared_rows};
   for (std::int64_t i = 0; i < tensor.size(); ++i) scales.values.push_back(decode(kF32, static_cast<std::uint32_t>(tensor.word(i))));
   return scales;
+}
+
+/// Chains meet the scales of their first block: they are parts of one, or several whole ones.
+bool ends_at_scales(int chain, std::int64_t block) { return chain > 0 && (block % chain == 0 || chain % block == 0); }
+
+/// The scales that chains of that length meet.
+Scales of_chains(Scales scales, int chain) {
+  if (scales.along <= 1 || chain <= scales.block) return scales;
+  const auto step = static_cast<std::size_t>(chain / scales.block);
+  Scales met{{}, (scales.along + step - 1) / step, chain, scales.rows};
+  for (std::size_t i = 0; i < scales.values.size(); ++i) {
+    if (i % scales.along % step == 0) met.values.push_back(scales.values[i]);
+  }
+  return met;
+}
+
+/// With the rows of a whole launch, the order of the scales must be the one that the kernel takes for it.
+void require_order_of_launch(const OpContext& context, Fields& params, ScaleEntry entry) {
+  if (!params.has("slots")) return;
+  const std::int64_t slots = params.integer("slots", 1, kLargestExtent);
+  const families::EpilogueScale order = families::vllm_cutlass::scale_order(slots);
+  const bool first = order == families::EpilogueScale::activation_first;
+  if (context.entry.profile.build != "cutlass-moe-mm" || entry == (first ? ScaleEntry::total_one_by_one : ScaleEntry::total_b_first)) return;
+  throw Unmodelled(fmt::format("scales of {} slots in another order than the kernel's", slots));
 }
 
 /// A matrix inside a tensor, to be read along k.
@@ -233,20 +261,25 @@ ModelOutputs evaluate_gemm(const OpContext& context) {
   Product product = read_product(params, "gemm");
   const ScalingWord& scaling = row_named(kScalings, "scaling", params.text("scaling"));
   product.row.scales = scaling.entry;
-  if (scaling.k != 0 && product.row.restart != scaling.k) {
+  if (params.has("chain")) product.row.restart = static_cast<int>(params.integer("chain", 0, kLargestExtent));
+  if (scaling.k != 0 && !ends_at_scales(product.row.restart, scaling.k)) {
     throw Unmodelled(fmt::format("scales of {} along K with accum {}, whose chains do not end there", scaling.k, params.text("accum")));
   }
-  const Scales scales_a = read_scales(context, params, scaling, "scale_a", product.m, 1, product.k);
-  const Scales scales_b = read_scales(context, params, scaling, "scale_b", product.n, scaling.b_rows, product.k);
+  require_order_of_launch(context, params, scaling.entry);
+  const Scales scales_a = of_chains(read_scales(context, params, scaling, "scale_a", product.m, 1, product.k), product.row.restart);
+  const Scales scales_b = of_chains(read_scales(context, params, scaling, "scale_b", product.n, scaling.b_rows, product.k), product.row.restart);
   params.finish();
   const bool has_bias = context.entry.inputs.contains("bias");
-  require_names(std::string("a b") + (scaling.from_inputs ? " scale_a scale_b" : "") + (has_bias ? " bias" : ""), context.entry.inputs, "input",
-                context.entry.where);
+  const bool weighs_rows = context.entry.inputs.contains("row_weight");
+  require_names(std::string("a b") + (scaling.from_inputs ? " scale_a scale_b" : "") + (has_bias ? " bias" : "") + (weighs_rows ? " row_weight" : ""),
+                context.entry.inputs, "input", context.entry.where);
 
   const Tensor a = input_of(context, "a", dtype_of(*product.a_format), {product.m, product.k});
   const Tensor b = input_of(context, "b", dtype_of(*product.b_format), shape_b(product));
   std::optional<Tensor> bias;
   if (has_bias) bias = input_of(context, "bias", "bf16", {product.n});
+  std::optional<Tensor> row_weight;
+  if (weighs_rows) row_weight = input_of(context, "row_weight", "f32", {product.m});
   const std::vector<PreparedOperand> rows_a = prepared(product.row, Side::a, matrix_a(product, a, 0), scales_a);
   const std::vector<PreparedOperand> rows_b = prepared(product.row, Side::b, matrix_b(product, b, 0), scales_b);
   // Where scales lie is what these recordings show: scales of a tensor are held against a product to which nothing is added.
@@ -254,11 +287,13 @@ ModelOutputs evaluate_gemm(const OpContext& context) {
   if (scaling.entry == ScaleEntry::total_product_plus_zero) other.row.scales = ScaleEntry::total_product;
   std::vector<std::uint32_t> results;
   std::vector<std::uint64_t> rival;
-  for (const PreparedOperand& row_a : rows_a) {
+  for (std::size_t m = 0; m < rows_a.size(); ++m) {
+    const PreparedOperand& row_a = rows_a[m];
     for (std::size_t n = 0; n < rows_b.size(); ++n) {
       Addends addends;
       if (bias) addends.bias = to_f32(static_cast<std::uint32_t>(bias->word(static_cast<std::int64_t>(n))), kBf16);
       results.push_back(dot(product.row, row_a, rows_b[n], addends));
+      if (row_weight) results.back() = f32::mul(results.back(), static_cast<std::uint32_t>(row_weight->word(static_cast<std::int64_t>(m))));
       if (other.row.scales != product.row.scales)
         rival.push_back(narrowed(other.row, dot(other.row, row_a, rows_b[n], addends), *product.out_format));
     }

@@ -33,8 +33,7 @@ std::map<std::string, TensorSpec> read_tensors(const Json& json, const std::stri
 
 RunProfile read_profile(const Json& json, const std::string& where) {
   Fields fields(json, "profile", where);
-  RunProfile profile{fields.text("implementation"), fields.text("device"), fields.text("build")};
-  fields.text("version");
+  RunProfile profile{fields.text("implementation"), fields.text("device"), fields.text("build"), fields.text("version")};
   fields.finish();
   return profile;
 }

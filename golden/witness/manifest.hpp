@@ -20,6 +20,7 @@ struct RunProfile {
   std::string implementation;
   std::string device;
   std::string build;
+  std::string version = {};
 };
 
 /// One entry, its form checked. `unmodelled` is not empty when it says something that this reader does not know; the rest may then be incomplete.

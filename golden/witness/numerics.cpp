@@ -30,6 +30,10 @@ constexpr Op kOps[] = {
     {"route", {}, {}, evaluate_route},
     {"moe", {}, {}, evaluate_moe},
     {"moe_stage", {}, {}, evaluate_moe_stage},
+    {"moe_layer", {}, {}, evaluate_moe_layer},
+    {"silu_quantize", {}, {}, evaluate_silu_quantize},
+    {"slot_sum", {}, "out", evaluate_slot_sum},
+    {"fp8_requantize", "codes scales", "codes_out scales_out", evaluate_fp8_requantize},
 };
 
 const Op& op_named(const std::string& word) { return row_named(kOps, "operation", word); }

@@ -79,6 +79,12 @@ ModelOutputs evaluate_route(const OpContext& context);
 ModelOutputs evaluate_moe(const OpContext& context);
 // moe_stage.cpp
 ModelOutputs evaluate_moe_stage(const OpContext& context);
+// moe_layer.cpp
+ModelOutputs evaluate_moe_layer(const OpContext& context);
+// kernel_stages.cpp
+ModelOutputs evaluate_silu_quantize(const OpContext& context);
+ModelOutputs evaluate_slot_sum(const OpContext& context);
+ModelOutputs evaluate_fp8_requantize(const OpContext& context);
 
 /// The conversion that the parameters of an encoding operation state.
 struct EncodeParams {

@@ -35,7 +35,8 @@ struct Said {
 bool doubts(const ElementStep& step) { return (step.half_is_added || step.unit_by_log2) && !fault::planted(fault::Fault::kernel_never_doubts); }
 
 std::optional<Said> said(const GroupRecipe& how, const Format& element, const Format&, const TensorScale&) {
-  if (how.step.flush_subnormals || how.step.operation == ElementOperation::exact) return std::nullopt;
+  if (how.step.flush_subnormals || how.step.operation == ElementOperation::exact || how.step.operation == ElementOperation::divide_full)
+    return std::nullopt;
   Said out{std::nullopt,    true, how.step.encode, how.step.zero_sign, how.step.operation == ElementOperation::divide, how.step.in_source_type,
            doubts(how.step)};
   if (how.rule != GroupRule::group_amax) return out;

@@ -50,9 +50,8 @@ bool rounds_as_kernels_do(const ContractRow& row) {
 }
 
 Way way_of(const ContractRow& row, const Tile& tile) {
-  const bool scales_by_chains = row.scales == ScaleEntry::chain_product || row.scales == ScaleEntry::chain_one_by_one;
   const bool starts_apart = !tile.c.empty() && row.addend_place == AddendPlace::term && *row.addend != *row.result;
-  if (!truncates_with_c(row) || !rounds_as_kernels_do(row) || scales_by_chains || starts_apart || tile.k > kLongest) return Way::model;
+  if (!truncates_with_c(row) || !rounds_as_kernels_do(row) || scales_chains(row.scales) || starts_apart || tile.k > kLongest) return Way::model;
   if (row.reference == Reference::product && row.presum == 1) {
     const bool fits = row.alignment_bits <= kMostAligned && factor_bits(row, tile.a) + factor_bits(row, tile.b) <= 24;
     return fits ? Way::aligned : Way::model;

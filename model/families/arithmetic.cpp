@@ -4,8 +4,10 @@
 
 #include "model/error.hpp"
 #include "model/families/arithmetic_rows.hpp"
+#include "model/families/device_rows.hpp"
 #include "model/families/family.hpp"
 #include "model/names.hpp"
+#include "model/numerics/profile.hpp"
 #include "model/numerics/rows.hpp"
 #include "model/stand_in.hpp"
 
@@ -86,12 +88,16 @@ constexpr std::array kGroupPowerRuns{Recording{kBlockSet, "f32.e4m3fn.group128.g
 constexpr std::array kNvfp4Runs{Recording{kBlockSet, ".exact.flashinfer"}};
 constexpr std::array kNvfp4EmulatedRuns{Recording{kBlockSet, "bf16.e2m1.nvfp4.g336.vllm_ref"}};
 
-/// What was recorded is vLLM's fallback in Triton; the kernel that CUDA runs divides.
-constexpr std::array kGroupDiffers{
-    KnownDifference{on_nvidia,
-                    "contiguous activations: the CUDA kernel divides the largest magnitude by 448, the recorded fallback "
-                    "multiplies by the rounded 1/448; half of the scales differ by one unit, NaN becomes -448",
-                    kH100}};
+constexpr std::string_view kGroupSet = "golden/witness/hardware/fp8_quant_h100";
+constexpr std::array kCudaGroupRuns{Recording{kGroupSet, "group128.cuda.amax_div_max"}};
+constexpr std::array kCudaGroupPowerRuns{Recording{kGroupSet, "group128.cuda.amax_div_max_pow2"}};
+constexpr std::string_view kVllmCudaGroup = "vllm per_token_group_quant_fp8, the CUDA kernel that contiguous activations meet: outputs of an H100";
+
+/// A row of some devices alone.
+constexpr Quantizer on(bool (*devices)(Arch), Quantizer row) {
+  row.on = devices;
+  return row;
+}
 
 constexpr std::array kQuantizers{
     Quantizer{"none", {}, nullptr, ScaleScope::none, TensorNumber::none, false, Grounds::definition, "16-bit activations"},
@@ -104,9 +110,13 @@ constexpr std::array kQuantizers{
     quantizer("fp8-static", "vllm-fp8-static", kFp8E4m3, ScaleScope::tensor, TensorNumber::decode, Grounds::read, kVllmFp8),
     quantizer("fp8-tensor", "vllm-fp8-tensor", kFp8E4m3, ScaleScope::tensor, TensorNumber::none, Grounds::read, kVllmFp8),
     quantizer("fp8-token", "vllm-fp8-token", kFp8E4m3, ScaleScope::token, TensorNumber::none, Grounds::read, kVllmFp8),
-    quantizer("fp8-group128", "vllm-group", kFp8Group128, ScaleScope::block, TensorNumber::none, Grounds::run, kVllmGroup, kGroupRuns, kGroupDiffers),
+    on(on_nvidia, quantizer("fp8-group128", "vllm-group-cuda", kFp8Group128, ScaleScope::block, TensorNumber::none, Grounds::run, kVllmCudaGroup,
+                            kCudaGroupRuns)),
+    quantizer("fp8-group128", "vllm-group", kFp8Group128, ScaleScope::block, TensorNumber::none, Grounds::run, kVllmGroup, kGroupRuns),
+    on(on_nvidia, quantizer("fp8-group128-ue8m0", "vllm-group-cuda-ue8m0", kFp8Group128, ScaleScope::block, TensorNumber::none, Grounds::run,
+                            kVllmCudaGroup, kCudaGroupPowerRuns)),
     quantizer("fp8-group128-ue8m0", "vllm-group-ue8m0", kFp8Group128, ScaleScope::block, TensorNumber::none, Grounds::run, kVllmGroup,
-              kGroupPowerRuns, kGroupDiffers),
+              kGroupPowerRuns),
     quantizer("nvfp4", "flashinfer-exact", kNvfp4, ScaleScope::block, TensorNumber::encode, Grounds::run_by_parts,
               "flashinfer nvfp4 quantization, its device functions run on an H200 without the kernel around them", kNvfp4Runs),
     dequantized(quantizer("nvfp4-emulated", "vllm-nvfp4", kNvfp4, ScaleScope::block, TensorNumber::encode, Grounds::run,
@@ -142,7 +152,6 @@ constexpr rows::Word<BiasEntry> kBiases[] = {
     {BiasEntry::dropped, "dropped"}, {BiasEntry::f32, "fp32 addition"}, {BiasEntry::after_bf16, "bf16 addition"}};
 constexpr rows::Word<SlotRule> kSlotRules[] = {
     {SlotRule::weighted_rounded, "bf16(y * w)"}, {SlotRule::rounded, "bf16(y), fma with w"}, {SlotRule::rounded_weighted_again, "bf16(bf16(y) * w)"}};
-constexpr rows::Word<SlotSum> kSums[] = {{SlotSum::f32, "fp32"}, {SlotSum::bf16, "bf16"}};
 constexpr rows::Word<SlotOrder> kOrders[] = {{SlotOrder::position, "by slot"}, {SlotOrder::expert, "by expert"}};
 
 /// Adds those of a row that are seen on the device, each once.
@@ -163,6 +172,22 @@ const UnitRow& unit_on(MatrixUnit unit, Arch arch) {
 
 std::span<const Quantizer> all_quantizers() { return kQuantizers; }
 const Quantizer& quantizer_named(std::string_view name) { return rows::named(kQuantizers, "quantizer", name); }
+
+const Quantizer& quantizer_on(std::string_view name, Arch arch) {
+  const auto* const row =
+      std::ranges::find_if(kQuantizers, [&](const Quantizer& one) { return one.name == name && (one.on == nullptr || one.on(arch)); });
+  return row == kQuantizers.end() ? quantizer_named(name) : *row;
+}
+
+const Recipe& recipe_of(const Quantizer& quantizer) {
+  const auto own = std::ranges::find(device_recipes(), quantizer.profile, &DeviceRecipe::name);
+  return own == device_recipes().end() ? recipe(profile_named(quantizer.profile), *quantizer.format, kBf16) : own->recipe;
+}
+
+SlotSum slot_sum_on(const ExecutionRow& row, Arch arch, deployment::Engine engine) {
+  if (row.sum != SlotSum::moe_sum) return row.sum;
+  return on_nvidia(arch) ? moe_sum_of(engine) : SlotSum::bf16;
+}
 
 const Quantizer* quantizer_of_key(std::string_view activation_key) {
   const auto* row = std::ranges::find(kKeys, activation_key, &KeyRow::key);
@@ -231,7 +256,6 @@ std::string_view name_of(ExpertAddress address) { return rows::word_of<ExpertAdd
 std::string_view name_of(MatrixUnit unit) { return rows::word_of<MatrixUnit>(kUnitWords, unit); }
 std::string_view name_of(BiasEntry entry) { return rows::word_of<BiasEntry>(kBiases, entry); }
 std::string_view name_of(SlotRule rule) { return rows::word_of<SlotRule>(kSlotRules, rule); }
-std::string_view name_of(SlotSum sum) { return rows::word_of<SlotSum>(kSums, sum); }
 std::string_view name_of(SlotOrder order) { return rows::word_of<SlotOrder>(kOrders, order); }
 
 }  // namespace mx::families

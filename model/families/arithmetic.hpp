@@ -10,10 +10,12 @@
 #include <vector>
 
 #include "model/families/setting.hpp"
+#include "model/families/slot_sum.hpp"
 #include "model/layout/plan.hpp"
 #include "model/moe/activation.hpp"
 #include "model/numerics/block.hpp"
 #include "model/numerics/contract.hpp"
+#include "model/numerics/recipe.hpp"
 
 namespace mx::families {
 
@@ -62,7 +64,7 @@ enum class TensorNumber : std::uint8_t {
 /// How activations are quantized in front of a product.
 struct Quantizer {
   std::string_view name;
-  std::string_view profile;   ///< of the numerics profiles; empty with scope none
+  std::string_view profile;   ///< of device_recipes() or of the numerics profiles; empty with scope none
   const BlockFormat* format;  ///< null with scope none
   ScaleScope scope;
   TensorNumber tensor;
@@ -71,10 +73,15 @@ struct Quantizer {
   std::string_view source;
   std::span<const Recording> recordings = {};  ///< of rows that were run
   std::span<const KnownDifference> differences = {};
+  bool (*on)(Arch arch) = nullptr;  ///< null: every device that no earlier row of the name has
 };
+/// The recipe of a quantizer that has a profile: one of sm_90, or the profile's.
+const Recipe& recipe_of(const Quantizer& quantizer);
 std::span<const Quantizer> all_quantizers();
-/// Throws Error(usage) with the nearest known name.
+/// The first of the name. Throws Error(usage) with the nearest known one.
 const Quantizer& quantizer_named(std::string_view name);
+/// The one of that name that runs on the device. Throws Error(usage) likewise.
+const Quantizer& quantizer_on(std::string_view name, Arch arch);
 /// The quantizer of an activation key of the fp8 oracles ("kFp8DynamicTokenSym"), null when the key is none of them.
 const Quantizer* quantizer_of_key(std::string_view activation_key);
 
@@ -130,7 +137,6 @@ enum class SlotRule : std::uint8_t {
   rounded,                ///< bf16(y), the weight enters the sum by a fused multiply-add
   rounded_weighted_again  ///< bf16(bf16(y) * w)
 };
-enum class SlotSum : std::uint8_t { f32, bf16 };           ///< the accumulator's type; the result is bf16
 enum class SlotOrder : std::uint8_t { position, expert };  ///< ascending
 
 /// How a kernel finds a global expert among the rank's own under expert parallelism.
@@ -163,7 +169,7 @@ struct ExecutionRow {
   layout::SourceOrder silu_order;
   bool bf16_weights;  ///< routing weights are rounded to bf16
   SlotRule slot;
-  SlotSum sum;
+  SlotSum sum;  ///< moe_sum: the engine's, by version, on NVIDIA (slot_sum_on)
   SlotOrder order;
   ExpertAddress address;
   /// What the checkpoint's scales become on the way to the kernel, where it reads others; null: nothing.
@@ -180,6 +186,9 @@ std::span<const ExecutionRow> execution_rows();
 /// Throws Error(usage) with the nearest known name of the format's.
 const ExecutionRow& execution_of(layout::WeightFormat format, std::string_view backend);
 const ExecutionRow* find_execution(layout::WeightFormat format, std::string_view backend);
+
+/// How a row's slots are summed on a device by a version of the engine.
+SlotSum slot_sum_on(const ExecutionRow& row, Arch arch, deployment::Engine engine);
 
 /// Whether a backend's products have one contract, on the same grounds, on both devices.
 bool sums_alike(layout::WeightFormat format, std::string_view backend, Arch a, Arch b);
@@ -198,7 +207,6 @@ std::string grounds_text(Grounds grounds, std::span<const KnownDifference> diffe
 std::string_view name_of(MatrixUnit unit);
 std::string_view name_of(BiasEntry entry);
 std::string_view name_of(SlotRule rule);
-std::string_view name_of(SlotSum sum);
 std::string_view name_of(SlotOrder order);
 
 }  // namespace mx::families

@@ -48,12 +48,6 @@ inline constexpr std::string_view kH100 = "outputs of an H100, vllm at 7e1b45a09
 inline constexpr std::string_view kElsewhere = "outputs of the kernel, not recorded here";
 inline constexpr std::string_view kWholeLayers = "ordinary layers; where in the kernel is not known here";
 
-/// The engine's sum of slots, of rows that add in bf16.
-inline constexpr KnownDifference kSlotSum{on_nvidia, "top_k other than 2, 3 and 4: slots are summed in four fp32 accumulators and rounded once",
-                                          kH100, deployment::before(deployment::kVllm2026_08)};
-inline constexpr KnownDifference kSlotSumInOrder{on_nvidia, "every top_k: slots are summed in fp32, by position, and rounded once", kH100,
-                                                 deployment::since(deployment::kVllm2026_08)};
-
 /// A row with the places where a real kernel contradicts it; nothing else changes.
 constexpr ExecutionRow with_differences(ExecutionRow row, std::span<const KnownDifference> differences) {
   row.differences = differences;

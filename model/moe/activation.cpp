@@ -5,6 +5,7 @@
 #include "model/error.hpp"
 #include "model/fault.hpp"
 #include "model/numerics/convert.hpp"
+#include "model/numerics/device.hpp"
 #include "model/numerics/f32.hpp"
 
 namespace mx::moe {
@@ -41,7 +42,7 @@ class Evaluation {
     const std::uint32_t g = clamped_input(row_.gate_clamp, gate);
     if (row_.join == Join::none) return typed(curve(g));
     const std::uint32_t u = bent(clamped_input(row_.up_clamp, up));
-    if (row_.join == Join::before_division) return typed(f32::div(f32::mul(plus_beta(u), numerator(g)), denominator(g)));
+    if (row_.join == Join::before_division) return typed(divided(f32::mul(plus_beta(u), numerator(g)), denominator(g)));
     const std::uint32_t s = clamped(row_.curve_clamp, in_type(TypeRounding::clamps_and_curve, curve(g)));
     return typed(joined(s, u));
   }
@@ -97,16 +98,28 @@ class Evaluation {
     return row_.curve == Curve::situ && is_positive(constants_.linear_beta) ? bent_at(constants_.linear_beta, u) : u;
   }
 
+  std::uint32_t divided(std::uint32_t a, std::uint32_t b) const {
+    return row_.functions == Functions::triton ? device::div_full(a, b) : f32::div(a, b);
+  }
+  std::uint32_t exp(std::uint32_t x) const {
+    switch (row_.functions) {
+      case Functions::cuda: return device::expf(x);
+      case Functions::triton: return device::triton_exp(x);
+      case Functions::rounded: break;
+    }
+    return f32::exp(x);
+  }
+
   // silu, swish and situ are quotients.
   std::uint32_t numerator(std::uint32_t g) const { return row_.curve == Curve::situ ? bent_at(constants_.beta, g) : g; }
-  std::uint32_t denominator(std::uint32_t g) const { return one_plus(f32::exp(negated(row_.curve == Curve::swish ? scaled_by_alpha(g) : g))); }
+  std::uint32_t denominator(std::uint32_t g) const { return one_plus(exp(negated(row_.curve == Curve::swish ? scaled_by_alpha(g) : g))); }
 
   std::uint32_t curve(std::uint32_t g) const {
     switch (row_.curve) {
       case Curve::silu:
       case Curve::swish:
-      case Curve::situ: return f32::div(numerator(g), denominator(g));
-      case Curve::swish_by_sigmoid: return f32::mul(g, operation(sigmoid(scaled_by_alpha(g))));
+      case Curve::situ: return divided(numerator(g), denominator(g));
+      case Curve::swish_by_sigmoid: return f32::mul(g, operation(divided(f32::kOne, one_plus(exp(negated(scaled_by_alpha(g)))))));
       case Curve::gelu_erf: return gelu_erf(g);
       case Curve::gelu_tanh: return gelu_tanh(g);
       case Curve::relu_squared: break;

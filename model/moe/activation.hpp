@@ -61,6 +61,13 @@ enum class TypeRounding {
   every_operation,   ///< also alpha * g, sg(...) and u + beta: torch, an operator at a time
 };
 
+/// Whose exp and division a row's curve uses; every other operation is one fp32 rounding.
+enum class Functions {
+  rounded,  ///< correctly rounded
+  cuda,     ///< device::expf, division correctly rounded
+  triton,   ///< device::triton_exp and device::div_full
+};
+
 /// fp32 bits. What a row does not use is not read.
 struct ActivationConstants {
   std::uint32_t alpha;
@@ -94,6 +101,7 @@ struct Activation {
   ActivationConstants constants;  ///< those that the model it comes from configures; callers pass what their configuration has
   WiredConstants wired;
   std::string_view source;
+  Functions functions = Functions::rounded;
 };
 
 std::span<const Activation> all_activations();

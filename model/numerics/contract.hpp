@@ -44,12 +44,18 @@ enum class ScaleEntry {
   operand,                  ///< folded into each element before its cast: the exact product, rounded once by the cast
   chain_product,            ///< v = fma(S, a * b, v)
   chain_one_by_one,         ///< v = fma(S * a, b, v)
+  chain_b_first,            ///< v = fma(S * b, a, v)
   total_product,            ///< d * (a * b), one scale for all k
   total_one_by_one,         ///< (d * a) * b, likewise
   total_b_first,            ///< (d * b) * a, likewise
   total_product_plus_zero,  ///< fma(d, a * b, +0), likewise: a zero d, or a zero factor, gives +0
   term,                     ///< block scales that multiply the exact products before they are aligned; `scale_format`, `scale_block`
 };
+
+/// Whether each chain's sum meets scales of its own.
+constexpr bool scales_chains(ScaleEntry entry) {
+  return entry == ScaleEntry::chain_product || entry == ScaleEntry::chain_one_by_one || entry == ScaleEntry::chain_b_first;
+}
 
 /// What the exponent of an aligned term is.
 enum class Reference {

@@ -132,6 +132,7 @@ std::uint32_t total_with(const ContractRow& row, std::uint32_t total, std::uint3
   switch (row.scales) {
     case ScaleEntry::chain_product: return f32::fma(sum, f32::mul(scale_a, scale_b), total);
     case ScaleEntry::chain_one_by_one: return f32::fma(f32::mul(sum, scale_a), scale_b, total);
+    case ScaleEntry::chain_b_first: return f32::fma(f32::mul(sum, scale_b), scale_a, total);
     default: break;
   }
   return planted(Fault::chain_replaces_total) ? sum : added(row, total, sum);

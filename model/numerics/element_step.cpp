@@ -5,6 +5,7 @@
 
 #include "model/error.hpp"
 #include "model/fault.hpp"
+#include "model/numerics/device.hpp"
 #include "model/numerics/f32.hpp"
 
 namespace mx {
@@ -26,9 +27,14 @@ std::uint32_t nan_of(std::uint32_t x, std::uint32_t factor, NanSign rule) {
   return f32::is_nan(factor) ? own(factor) : f32::is_nan(x) ? own(x) : f32::kSign | f32::kNan;
 }
 
+std::uint32_t quotient_or_product(ElementOperation operation, std::uint32_t operand, std::uint32_t factor) {
+  if (operation == ElementOperation::divide_full) return device::div_full(operand, factor);
+  return operation == ElementOperation::divide ? f32::div(operand, factor) : f32::mul(operand, factor);
+}
+
 std::uint32_t fp32_result(std::uint32_t x, std::uint32_t factor, const ElementStep& step) {
   const std::uint32_t operand = step.flush_subnormals ? flushed(x) : x;
-  const std::uint32_t result = step.operation == ElementOperation::divide ? f32::div(operand, factor) : f32::mul(operand, factor);
+  const std::uint32_t result = quotient_or_product(step.operation, operand, factor);
   if (f32::is_nan(result)) return nan_of(x, factor, step.nan_sign);
   return step.flush_subnormals ? flushed(result) : result;
 }

@@ -30,9 +30,10 @@ inline constexpr Sources kAnySource{true, true, true};
 inline constexpr Sources kHalfSources{false, true, true};
 
 enum class ElementOperation {
-  exact,     ///< the element times the factor, rounded once into the element format
-  multiply,  ///< element * factor in fp32
-  divide,    ///< element / factor in fp32
+  exact,        ///< the element times the factor, rounded once into the element format
+  multiply,     ///< element * factor in fp32
+  divide,       ///< element / factor in fp32
+  divide_full,  ///< the same by an NVIDIA device's div.full
 };
 
 /// The sign of a NaN that the operation makes, where the conversion tells NaNs apart by their sign.

@@ -50,7 +50,8 @@ std::uint32_t group_scale(std::uint32_t amax_f32, const Format& element, const G
   if (amax > kInfinity) amax = how.amax_nan == AmaxNan::propagates ? f32::kNan : 0;
   if (amax <= kInfinity && !planted(Fault::group_forgets_floor)) amax = std::max(amax, how.amax_floor);
   const std::uint32_t top = to_f32(max_finite_code(element), element);
-  const std::uint32_t s = how.divides ? f32::div(amax, top) : f32::mul(amax, f32::div(f32::kOne, top));
+  std::uint32_t s = how.divides ? f32::div(amax, top) : f32::mul(amax, f32::div(f32::kOne, top));
+  if (f32::less(s, how.least_scale)) s = how.least_scale;
   switch (how.rule) {
     case GroupRule::group_amax: return s;
     case GroupRule::group_pow2_log2: return next_power_by_log2(s);
@@ -74,7 +75,7 @@ ElementStep step_of(const GroupRecipe& how) {
 
 BlockScaling block_scaling(std::uint32_t amax_f32, const Format& /*source*/, const BlockFormat& format, const GroupRecipe& how) {
   const std::uint32_t scale = group_scale(amax_f32, *format.element, how);
-  return {scale, step_of(how).operation == ElementOperation::divide ? scale : f32::div(f32::kOne, scale)};
+  return {scale, step_of(how).operation != ElementOperation::multiply ? scale : f32::div(f32::kOne, scale)};
 }
 
 QuantizedBlock quantize(std::span<const std::uint32_t> x, const Format& source, const BlockFormat& format, const GroupRecipe& how,

@@ -23,6 +23,7 @@ struct GroupRecipe {
   std::uint32_t amax_floor;  ///< fp32 bits: lower bound of amax; a NaN that is not ignored stays
   ElementStep step;          ///< the factor is s where it divides, RN(1 / s) where it multiplies
   Sources sources;
+  std::uint32_t least_scale = 0;  ///< fp32 bits: lower bound of s
 
   friend bool operator==(const GroupRecipe&, const GroupRecipe&) = default;
 };

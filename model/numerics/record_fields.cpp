@@ -45,6 +45,7 @@ constexpr std::array kScaleEntries{Word<ScaleEntry>{ScaleEntry::operand, "operan
                                    Word<ScaleEntry>{ScaleEntry::term, "term"},
                                    Word<ScaleEntry>{ScaleEntry::chain_product, "chain"},
                                    Word<ScaleEntry>{ScaleEntry::chain_one_by_one, "chain-one-by-one"},
+                                   Word<ScaleEntry>{ScaleEntry::chain_b_first, "chain-b-first"},
                                    Word<ScaleEntry>{ScaleEntry::total_product, "total"},
                                    Word<ScaleEntry>{ScaleEntry::total_product_plus_zero, "total-plus-zero"},
                                    Word<ScaleEntry>{ScaleEntry::total_one_by_one, "total-a-b"},

@@ -189,6 +189,37 @@ constexpr ContractRow mma_fp8(std::string_view name, std::span<const std::uint8_
   row.restart = k;
   return row;
 }
+constexpr std::string_view kProducts = "golden/witness/hardware/fp8_products_h100";
+constexpr std::array kPairRuns{Recording{kProducts, "triton.channel.16x"}};
+constexpr std::array kPairBlockRuns{Recording{kProducts, "triton.block.16x128x128"}};
+constexpr std::array kSwapRuns{Recording{"golden/witness/hardware/fp8_swap_h100", ".block."}};
+constexpr std::string_view kTritonSource = "outputs of an H100: fused_moe_kernel of vllm at 7e1b45a09 and 7ca49fbe4, triton 3.6.0";
+
+/// FP8 by fp16 instructions whose accumulator is handed on: what Triton makes of `tl.dot(a, b, acc)` below 64 rows.
+constexpr ContractRow pairs_in_chain(std::string_view name, std::span<const Recording> recordings) {
+  ContractRow row = mma_fp8(name, kMmaFp8K32, by_us(recordings, kTritonSource));
+  row.accumulation = "per 32 of k two groups of 16 (k mod 4 below 2, then the rest), truncated; one chain from C in fp32";
+  row.restart = 0;
+  row.scales = ScaleEntry::total_product;
+  return row;
+}
+constexpr std::string_view kScaledChains = "chains of 128 from +0, each as without blocks; then v = fma(S * a, b, v)";
+constexpr ContractRow pairs_in_blocks() {
+  ContractRow row = pairs_in_chain("hopper-fp8-as-fp16-block", kPairBlockRuns);
+  row.accumulation = kScaledChains;
+  row.restart = 128;
+  row.scales = ScaleEntry::chain_one_by_one;
+  return row;
+}
+/// The operands of a product exchanged: the weights' scale is multiplied first.
+constexpr ContractRow exchanged_blocks() {
+  ContractRow row = fp8("hopper-fp8-block-exchanged", 32, 25, by_us(kSwapRuns, kTritonSource));
+  row.accumulation = "chains of 128 from +0, each as in hopper-fp8; then v = fma(S * b, a, v)";
+  row.least_exponent = kAnyExponent;
+  row.restart = 128;
+  row.scales = ScaleEntry::chain_b_first;
+  return row;
+}
 constexpr ContractRow mma_fp8_f16(std::string_view name, std::span<const std::uint8_t> order, Shown shown) {
   ContractRow row = f16_result(mma_fp8(name, order, shown));
   row.least_exponent = kLeastF16 - 25;
@@ -334,6 +365,9 @@ constexpr std::array kRows{
     in_blocks("ada-fp8-block-128x128", ada_fp8(), ScaleEntry::chain_product),
     in_blocks("blackwell-f8f6f4-block-1x128", f8f6f4(), ScaleEntry::chain_one_by_one),
     in_blocks("blackwell-f8f6f4-block-128x128", f8f6f4(), ScaleEntry::chain_product),
+    pairs_in_chain("hopper-fp8-as-fp16", kPairRuns),
+    pairs_in_blocks(),
+    exchanged_blocks(),
 };
 
 /// Behind the rows by name.

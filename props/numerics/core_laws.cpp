@@ -69,7 +69,8 @@ constexpr Core kCores[] = {
 };
 constexpr std::string_view kLibrary[] = {"cublaslt-fp8", "cublaslt-fp8-promoted", "cublaslt-fp8-rows", "cublaslt-fp8-rows-promoted"};
 constexpr std::string_view kBlocks[] = {"ada-fp8-block-1x128", "ada-fp8-block-128x128", "blackwell-f8f6f4-block-1x128",
-                                        "blackwell-f8f6f4-block-128x128"};  // restated in dot_laws.cpp
+                                        "blackwell-f8f6f4-block-128x128", "hopper-fp8-as-fp16", "hopper-fp8-as-fp16-block",
+                                        "hopper-fp8-block-exchanged"};  // restated in dot_laws.cpp
 constexpr std::string_view kScaled[] = {"blackwell-mxf8f6f4", "blackwell-mxf4", "blackwell-mxf4nvf4-16", "blackwell-nvf4"};
 /// A result, or the bits of an infinite one.
 struct Result {

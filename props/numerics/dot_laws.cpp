@@ -17,7 +17,7 @@ namespace {
 /// What these devices return for every NaN.
 constexpr std::uint32_t kCudaNan = 0x7FFFFFFFU;
 
-enum class Scaling { operand, total, each, both };
+enum class Scaling { operand, total, each, exchanged, both };
 
 /// What numerics says of one instruction and how it is chained.
 struct Hopper {
@@ -25,9 +25,9 @@ struct Hopper {
   const Fields* operands;  ///< null: e4m3fn and e5m2 in any mix
   std::size_t group;
   int alignment, kept;
-  std::size_t chain;              ///< products from zero; 0: all of them from C
-  bool mma;                       ///< two groups of 16 per 32, k mod 4 below 2 first
-  Scaling scaling;                ///< into the operands, one for all k, per block one after the other, per block as their product
+  std::size_t chain;  ///< products from zero; 0: all of them from C
+  bool mma;           ///< two groups of 16 per 32, k mod 4 below 2 first
+  Scaling scaling;    ///< into the operands, one for all k, per block one after the other (exchanged: b first), per block as their product
   std::optional<int> least = {};  ///< no group is aligned to a lower exponent
 };
 constexpr Hopper kHopper[] = {
@@ -35,6 +35,9 @@ constexpr Hopper kHopper[] = {
     {"hopper-fp8-promoted", nullptr, 32, 13, 14, 128, false, Scaling::total},
     {"hopper-fp8-block-1x128", nullptr, 32, 13, 14, 128, false, Scaling::each},
     {"hopper-fp8-block-128x128", nullptr, 32, 13, 14, 128, false, Scaling::both},
+    {"hopper-fp8-block-exchanged", nullptr, 32, 13, 14, 128, false, Scaling::exchanged},
+    {"hopper-fp8-as-fp16", nullptr, 16, 25, 24, 0, true, Scaling::total, -133},
+    {"hopper-fp8-as-fp16-block", nullptr, 16, 25, 24, 128, true, Scaling::each, -133},
     {"ada-fp8-block-1x128", nullptr, 16, 13, 14, 128, false, Scaling::each, -132},
     {"ada-fp8-block-128x128", nullptr, 16, 13, 14, 128, false, Scaling::both, -132},
     {"blackwell-f8f6f4-block-1x128", nullptr, 32, 25, 24, 128, false, Scaling::each, -133},
@@ -71,10 +74,14 @@ Dyadic group_sum(const Hopper& facts, const std::vector<Pair>& pairs, const Dyad
 Dyadic chain_of(const Hopper& facts, std::vector<Pair> pairs, Dyadic start) {
   // The emulated instruction takes elements 0, 1, 4, 5, ... of its 32 first: where missing ones stand does not matter, they are zero.
   if (facts.mma) {
-    std::vector<Pair> first;
-    std::vector<Pair> rest;
-    for (std::size_t k = 0; k < pairs.size(); ++k) (k % 4 < 2 ? first : rest).push_back(pairs[k]);
-    return group_sum(facts, rest, group_sum(facts, first, start));
+    constexpr std::size_t kInstruction = 32;
+    for (std::size_t i = 0; i < pairs.size(); i += kInstruction) {
+      std::vector<Pair> first;
+      std::vector<Pair> rest;
+      for (std::size_t k = i; k < std::min(i + kInstruction, pairs.size()); ++k) (k % 4 < 2 ? first : rest).push_back(pairs[k]);
+      start = group_sum(facts, rest, group_sum(facts, first, start));
+    }
+    return start;
   }
   for (std::size_t i = 0; i < pairs.size(); i += facts.group) {
     const auto begin = pairs.begin() + static_cast<std::ptrdiff_t>(i);
@@ -99,6 +106,10 @@ Dyadic scale_at(const std::vector<std::uint32_t>& scales, std::size_t block, std
   return from_f32(scales.empty() ? 0x3F800000U : scales[k / block]);
 }
 
+bool has_blocks(const Hopper& facts) {
+  return facts.scaling == Scaling::each || facts.scaling == Scaling::exchanged || facts.scaling == Scaling::both;
+}
+
 std::uint32_t restated(const Hopper& facts, const Case& one) {
   std::vector<Pair> pairs;
   for (std::size_t k = 0; k < one.a.size(); ++k)
@@ -109,11 +120,13 @@ std::uint32_t restated(const Hopper& facts, const Case& one) {
     const auto begin = pairs.begin() + static_cast<std::ptrdiff_t>(i);
     const auto count = static_cast<std::ptrdiff_t>(std::min(facts.chain, pairs.size() - i));
     const Dyadic part = chain_of(facts, {begin, begin + count}, {});
-    const bool blocks = facts.scaling == Scaling::each || facts.scaling == Scaling::both;
+    const bool blocks = has_blocks(facts);
     const Dyadic scale_a = blocks ? scale_at(one.scales_a, one.block, i) : scale_at({}, 1, 0);
     const Dyadic scale_b = blocks ? scale_at(one.scales_b, one.block, i) : scale_at({}, 1, 0);
     if (facts.scaling == Scaling::each) {
       total = fp32_fma(fp32_product(part, scale_a), scale_b, total);
+    } else if (facts.scaling == Scaling::exchanged) {
+      total = fp32_fma(fp32_product(part, scale_b), scale_a, total);
     } else {
       total = fp32_fma(part, fp32_product(scale_a, scale_b), total);
     }
@@ -153,7 +166,7 @@ Case pick_hopper(const Hopper& facts) {
   const std::size_t count = pick_uniform(1, pick_uniform(0, 3) == 0 ? 400 : 64);
   pick_operands(one, count);
   if (facts.scaling == Scaling::total) pick_block_scales(one, count);
-  if (facts.scaling == Scaling::each || facts.scaling == Scaling::both) pick_block_scales(one, std::size_t{128} * pick_uniform(1, 2));
+  if (has_blocks(facts)) pick_block_scales(one, std::size_t{128} * pick_uniform(1, 2));
   if (facts.scaling == Scaling::operand && pick_uniform(0, 1) == 1) pick_block_scales(one, 32);
   if (facts.scaling == Scaling::operand) {
     // From 1/2 to 1: the largest fp16 number would overflow.

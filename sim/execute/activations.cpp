@@ -157,7 +157,7 @@ Activations quantized(const families::Quantizer& quantizer, std::span<const std:
     return out;
   }
   const TensorScale tensor = tensor_scale(quantizer, scale);
-  const Recipe& how = recipe(profile_named(quantizer.profile), *quantizer.format, kBf16);
+  const Recipe& how = families::recipe_of(quantizer);
   Writer writer(out, how, tensor);
   switch (quantizer.scope) {
     case families::ScaleScope::block:

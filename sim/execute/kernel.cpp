@@ -89,13 +89,14 @@ std::uint32_t to_bf16(std::uint32_t f32) {
 }
 
 Execution execution_on(const families::ExecutionRow& row, families::Arch arch, std::string_view activation_key, ModelActivation activation,
-                       StaticScales scales) {
-  const families::Quantizer* first = &families::quantizer_named(row.first);
-  const families::Quantizer* second = &families::quantizer_named(row.second);
+                       StaticScales scales, deployment::Engine engine) {
+  const families::Quantizer* first = &families::quantizer_on(row.first, arch);
+  const families::Quantizer* second = &families::quantizer_on(row.second, arch);
   if (row.keyed) {
-    if (const families::Quantizer* keyed = families::quantizer_of_key(activation_key)) first = second = keyed;
+    if (const families::Quantizer* keyed = families::quantizer_of_key(activation_key)) first = second = &families::quantizer_on(keyed->name, arch);
   }
-  return {&row, &families::unit_on(row.unit, arch), first, second, std::move(activation), scales};
+  return {&row,          &families::unit_on(row.unit, arch),      first, second, std::move(activation), scales,
+          SumsBy::model, families::slot_sum_on(row, arch, engine)};
 }
 
 std::string unknown_products(const Execution& execution, const families::Setting& setting) {
@@ -250,32 +251,31 @@ std::uint32_t slot_share(const families::ExecutionRow& row, std::uint32_t down, 
   return to_bf16(down);
 }
 
-std::vector<std::uint32_t> summed(const families::ExecutionRow& row, std::vector<WeighedSlot> shares, std::size_t columns) {
-  if (row.order == families::SlotOrder::expert) std::ranges::stable_sort(shares, {}, &WeighedSlot::expert);
+std::vector<std::uint32_t> summed(const Execution& execution, std::vector<WeighedSlot> shares, std::size_t top_k, std::size_t columns) {
+  const families::ExecutionRow& row = *execution.row;
+  const bool by_expert = row.order == families::SlotOrder::expert;
+  const bool weight_in_sum = row.slot == families::SlotRule::rounded;
+  if (by_expert) std::ranges::stable_sort(shares, {}, &WeighedSlot::expert);
+  std::vector<std::uint32_t> weights;
+  for (const WeighedSlot& slot : shares) weights.push_back(used_weight(row, slot.weight));
   std::vector<std::uint32_t> sums(columns, 0);
-  for (const WeighedSlot& slot : shares) {
-    const std::uint32_t weight = used_weight(row, slot.weight);
-    for (std::size_t n = 0; n < columns; ++n) {
-      if (row.slot == families::SlotRule::rounded) {
-        sums[n] = f32::fma(slot.down[n], weight, sums[n]);
-      } else {
-        const std::uint32_t next = f32::add(sums[n], slot.down[n]);
-        sums[n] = row.sum == families::SlotSum::bf16 ? to_bf16(next) : next;
-      }
-    }
+  std::vector<std::uint32_t> terms;
+  for (std::size_t n = 0; n < columns; ++n) {
+    terms.assign(weight_in_sum ? shares.size() : std::max(top_k, shares.size()), 0);
+    for (std::size_t i = 0; i < shares.size(); ++i) terms[weight_in_sum || by_expert ? i : shares[i].position] = shares[i].down[n];
+    sums[n] = weight_in_sum ? families::fused_sum_of_slots(terms, weights) : families::sum_of_slots(execution.sum, terms);
   }
-  for (std::uint32_t& sum : sums) sum = to_bf16(sum);
   return sums;
 }
 
-std::vector<std::uint32_t> combined(const families::ExecutionRow& row, std::vector<WeighedSlot> slots, std::size_t columns) {
+std::vector<std::uint32_t> combined(const Execution& execution, std::vector<WeighedSlot> slots, std::size_t top_k, std::size_t columns) {
   std::vector<std::vector<std::uint32_t>> shares;
   for (WeighedSlot& slot : slots) {
     shares.emplace_back();
-    for (std::size_t n = 0; n < columns; ++n) shares.back().push_back(slot_share(row, slot.down[n], slot.weight));
+    for (std::size_t n = 0; n < columns; ++n) shares.back().push_back(slot_share(*execution.row, slot.down[n], slot.weight));
     slot.down = shares.back();
   }
-  return summed(row, std::move(slots), columns);
+  return summed(execution, std::move(slots), top_k, columns);
 }
 
 std::vector<std::uint32_t> unweighted(std::span<const std::uint32_t> down) {

@@ -35,7 +35,8 @@ struct Execution {
   ModelActivation activation;
   StaticScales scales;
   SumsBy sums = SumsBy::model;
-  bool fnuz = false;  ///< FP8 is e4m3fnuz: families::has_fnuz of the layer's setting
+  families::SlotSum sum = families::SlotSum::f32;  ///< of the row, on the device, by the engine's version
+  bool fnuz = false;                               ///< FP8 is e4m3fnuz: families::has_fnuz of the layer's setting
 };
 
 /// What computes the sums of an execution's products in the model's stead, for people: "quick rows", "panels"; empty: nothing does, the model sums.
@@ -43,7 +44,7 @@ std::string_view twin_of(const Execution& execution);
 
 /// Throws Error(usage) when the activation key is none that the row takes.
 Execution execution_on(const families::ExecutionRow& row, families::Arch arch, std::string_view activation_key, ModelActivation activation,
-                       StaticScales scales);
+                       StaticScales scales, deployment::Engine engine = deployment::kDefaultEngine);
 
 /// Why the products of such a layer are not known; empty: they are. A method that leaves e4m3fn codes on a device whose FP8 is e4m3fnuz has them
 /// multiplied by activations that the engine quantizes to the device's own.
@@ -110,13 +111,15 @@ struct WeighedSlot {
   std::int64_t expert;  ///< global
   std::uint32_t weight;
   std::span<const std::uint32_t> down;
+  std::size_t position;  ///< among the token's slots, of all ranks
 };
 /// What a slot leaves for its token's sum: a bf16 number as fp32 bits, with the weight where the row multiplies it in before it rounds.
 std::uint32_t slot_share(const families::ExecutionRow& row, std::uint32_t down, std::uint32_t weight);
 /// combined() of shares: `down` of each slot has those of its columns.
-std::vector<std::uint32_t> summed(const families::ExecutionRow& row, std::vector<WeighedSlot> shares, std::size_t columns);
-/// bf16 numbers as fp32 bits, one per column: the sum over a token's slots on one rank, without slots +0.
-std::vector<std::uint32_t> combined(const families::ExecutionRow& row, std::vector<WeighedSlot> slots, std::size_t columns);
+std::vector<std::uint32_t> summed(const Execution& execution, std::vector<WeighedSlot> shares, std::size_t top_k, std::size_t columns);
+/// bf16 numbers as fp32 bits, one per column: the sum over a token's slots on one rank, without slots +0. Of its `top_k` slots those of other ranks
+/// are zeros.
+std::vector<std::uint32_t> combined(const Execution& execution, std::vector<WeighedSlot> slots, std::size_t top_k, std::size_t columns);
 
 /// A slot alone after the slot rule, weight 1: what batched experts hand back to the exchange.
 std::vector<std::uint32_t> unweighted(std::span<const std::uint32_t> down);

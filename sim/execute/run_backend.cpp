@@ -80,8 +80,8 @@ std::optional<BackendRun> run_backend(const BackendSource& source, const PackedL
   const CanonicalLayer& layer = source.layer;
   const families::ExecutionRow* const row = families::find_execution(layer.form.format, packed.backend);
   if (row == nullptr) return std::nullopt;
-  Execution execution =
-      execution_on(*row, arch, input.activation_key, {std::string(input.activation), input.constants}, usual_scales(layer.form.format));
+  Execution execution = execution_on(*row, arch, input.activation_key, {std::string(input.activation), input.constants},
+                                     usual_scales(layer.form.format), packed.setting.engine);
   families::UnitRow unit = *execution.unit;
   unit.contract = source.contract.value_or(unit.contract);
   execution.unit = &unit;

@@ -276,9 +276,9 @@ class Run {
     const std::size_t columns = at(experts_.hidden);
     std::vector<std::vector<WeighedSlot>> of_token(at(tokens_.tokens()));
     for (std::size_t slot = 0; slot < stages_.size(); ++slot)
-      of_token[held_[slot] / at(tokens_.top_k)].push_back({work_[slot].expert, weight_of(slot), stages_[slot].down});
+      of_token[held_[slot] / at(tokens_.top_k)].push_back({work_[slot].expert, weight_of(slot), stages_[slot].down, held_[slot] % at(tokens_.top_k)});
     for (std::vector<WeighedSlot>& slots : of_token) {
-      for (const std::uint32_t bits : summed(row_, std::move(slots), columns)) out_.push_back(bits >> 16U);
+      for (const std::uint32_t bits : summed(execution(), std::move(slots), at(tokens_.top_k), columns)) out_.push_back(bits >> 16U);
     }
   }
 
@@ -303,7 +303,7 @@ LayerExperts packed_experts(const families::PackedLayer& packed, const ModelActi
   if (row == nullptr) {
     throw Error(ErrorCode::unsupported, "how its kernels compute " + std::string(layout::name_of(format)) + " is not known", packed.backend);
   }
-  Execution execution = execution_on(*row, packed.setting.arch, activation_key, activation, scales);
+  Execution execution = execution_on(*row, packed.setting.arch, activation_key, activation, scales, packed.setting.engine);
   execution.sums = sums;
   execution.fnuz = families::has_fnuz(packed.setting);
   if (const std::string unknown = unknown_products(execution, packed.setting); !unknown.empty())

@@ -140,15 +140,16 @@ void add_weight_rules(std::vector<Rule>& rules, const families::ExecutionRow& ow
 }
 
 /// Sums and orders, one changed and both.
-void add_sum_rules(std::vector<Rule>& rules, const families::ExecutionRow& own) {
+void add_sum_rules(std::vector<Rule>& rules, const Execution& execution) {
   using families::SlotOrder, families::SlotSum;
-  for (const SlotSum sum : {SlotSum::f32, SlotSum::bf16}) {
+  for (const SlotSum sum : {SlotSum::f32, SlotSum::bf16, SlotSum::moe_sum}) {
     for (const SlotOrder order : {SlotOrder::position, SlotOrder::expert}) {
-      if (sum != own.sum || order != own.order)
-        rules.push_back({fmt::format("slots summed in {}, {}", name_of(sum), name_of(order)), [=](auto&, families::ExecutionRow& row, auto&) {
-                           row.sum = sum;
-                           row.order = order;
-                         }});
+      if (sum != execution.sum || order != execution.row->order)
+        rules.push_back(
+            {fmt::format("slots summed in {}, {}", name_of(sum), name_of(order)), [=](Execution& changed, families::ExecutionRow& row, auto&) {
+               changed.sum = sum;
+               row.order = order;
+             }});
     }
   }
 }
@@ -168,7 +169,7 @@ std::vector<Rule> rules_of(LayerStage stage, const Execution& execution) {
       add_product_rules(rules, own, execution);
       break;
     case LayerStage::out:
-      add_sum_rules(rules, own);
+      add_sum_rules(rules, execution);
       add_weight_rules(rules, own);
       break;
   }

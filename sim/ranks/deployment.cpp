@@ -238,7 +238,7 @@ class Run {
                                {rows_on(result.plan.ranks[rank], rows_), columns_});
     }
     share_second_products(received, stages);
-    result.out = combined_ranks(*result.exchange, row_, result.plan, received, stages, tokens_, columns_.size());
+    result.out = combined_ranks(*result.exchange, reference_.execution, result.plan, received, stages, tokens_, columns_.size());
     const LinkInputs inputs{result.plan, layer_, result.execution, tokens_, transport_, here_, ranks, received, stages, reference_, rows_, columns_};
     result.links = check_links(inputs, result.out, result.worst_share);
     result.bit_equal = result.out == reference_.out;
@@ -358,7 +358,7 @@ Reference run_reference(const SimulationRequest& request, const ModelLayer& laye
   const CanonicalLayer wide = padded_layer(layer.experts, padded);
   setting.sizes = setting.padded = padded;
   const Weights weights = Weights::of_checkpoint(after_losses(wide, backend, setting), row, families::has_fnuz(setting));
-  Execution execution = execution_on(row, setting.arch, request.deployment.activation_key, layer.activation, layer.scales);
+  Execution execution = execution_on(row, setting.arch, request.deployment.activation_key, layer.activation, layer.scales, request.engine);
   execution.sums = request.sums;
   execution.fnuz = families::has_fnuz(setting);
   if (const std::string unknown = unknown_products(execution, setting); !unknown.empty())
@@ -378,8 +378,8 @@ Reference run_reference(const SimulationRequest& request, const ModelLayer& laye
   std::size_t slot = 0;
   for (const auto& slots : tokens.slots) {
     std::vector<WeighedSlot> weighed;
-    for (const moe::Slot& one : slots) weighed.push_back({one.expert, one.weight, reference.stages[slot++].down});
-    const std::vector<std::uint32_t> sums = combined(row, std::move(weighed), columns.size());
+    for (const moe::Slot& one : slots) weighed.push_back({one.expert, one.weight, reference.stages[slot++].down, weighed.size()});
+    const std::vector<std::uint32_t> sums = combined(reference.execution, std::move(weighed), slots.size(), columns.size());
     reference.out.insert(reference.out.end(), sums.begin(), sums.end());
   }
   reference.exact = exact.of(row, reference.outputs, request.sums);

@@ -157,17 +157,17 @@ void choose_rows(const ExchangeRow& exchange, const RankPlan& rank, const Sample
 }
 
 /// One rank's sum for each of its tokens; tokens without slots there are +0.
-std::vector<std::uint32_t> rank_sums(const families::ExecutionRow& row, const Received& received, const std::vector<SlotStages>& stages,
+std::vector<std::uint32_t> rank_sums(const Execution& execution, const Received& received, const std::vector<SlotStages>& stages,
                                      const SampleTokens& tokens, std::size_t columns) {
   std::vector<std::uint32_t> sums(tokens.slots.size() * columns, 0);
   std::vector<std::vector<WeighedSlot>> of_token(tokens.slots.size());
   for (std::size_t i = 0; i < received.work.size(); ++i) {
     const auto [token, position] = received.slot_of[i];
     const moe::Slot& slot = tokens.slots[static_cast<std::size_t>(token)][position];
-    of_token[static_cast<std::size_t>(token)].push_back({slot.expert, slot.weight, stages[i].down});
+    of_token[static_cast<std::size_t>(token)].push_back({slot.expert, slot.weight, stages[i].down, position});
   }
   for (std::size_t token = 0; token < of_token.size(); ++token) {
-    const std::vector<std::uint32_t> sum = combined(row, std::move(of_token[token]), columns);
+    const std::vector<std::uint32_t> sum = combined(execution, std::move(of_token[token]), tokens.slots[token].size(), columns);
     std::ranges::copy(sum, sums.begin() + static_cast<std::ptrdiff_t>(token * columns));
   }
   return sums;
@@ -275,14 +275,14 @@ Received dispatched(const ExchangeRow& exchange, const Execution& execution, con
   return received;
 }
 
-std::vector<std::uint32_t> combined_ranks(const ExchangeRow& exchange, const families::ExecutionRow& row, const Plan& plan,
+std::vector<std::uint32_t> combined_ranks(const ExchangeRow& exchange, const Execution& execution, const Plan& plan,
                                           const std::vector<Received>& received, const RankStages& stages, const SampleTokens& tokens,
                                           std::size_t columns) {
   if (exchange.sum == RankSum::slots_in_f32) return summed_slots(received, stages, tokens, columns);
   std::vector<std::vector<std::uint32_t>> of_rank;
   for (const RankPlan& rank : plan.ranks) {
     const auto at = static_cast<std::size_t>(rank.rank);
-    of_rank.push_back(rank_sums(row, received[at], stages[at], tokens, columns));
+    of_rank.push_back(rank_sums(execution, received[at], stages[at], tokens, columns));
   }
   if (of_rank.size() > 1 && fault::planted(fault::Fault::sim_drops_rank_sum)) std::ranges::fill(of_rank.back(), 0U);
   if (of_rank.size() > 1 && fault::planted(fault::Fault::sim_adds_rank_sum_twice)) add_bf16(of_rank.back(), of_rank.back());

@@ -82,7 +82,7 @@ Received dispatched(const ExchangeRow& exchange, const Execution& execution, con
 using RankStages = std::vector<std::vector<SlotStages>>;
 
 /// The deployment's result, fp32 bits [tokens, columns] of bf16 numbers.
-std::vector<std::uint32_t> combined_ranks(const ExchangeRow& exchange, const families::ExecutionRow& row, const Plan& plan,
+std::vector<std::uint32_t> combined_ranks(const ExchangeRow& exchange, const Execution& execution, const Plan& plan,
                                           const std::vector<Received>& received, const RankStages& stages, const SampleTokens& tokens,
                                           std::size_t columns);
 

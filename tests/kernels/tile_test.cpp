@@ -43,7 +43,7 @@ struct Drawn {
     operand = {.format = &format, .codes = codes};
     if (row.scales == ScaleEntry::operand) return;
     const bool terms = row.scales == ScaleEntry::term;
-    const bool chains = row.restart > 0 && (row.scales == ScaleEntry::chain_product || row.scales == ScaleEntry::chain_one_by_one);
+    const bool chains = row.restart > 0 && scales_chains(row.scales);
     operand.scale_format = terms ? row.scale_format : &kF32;
     operand.block = terms                        ? static_cast<std::size_t>(row.scale_block)
                     : chains                     ? static_cast<std::size_t>(row.restart)
@@ -86,7 +86,7 @@ void hold(const ContractRow& row, Words& random, int rounds) {
     const Format& format_a = drawn_format(random, row.a_formats, row);
     const Format& format_b = drawn_format(random, row.b_formats, row);
     Tile tile{.m = 1 + random() % 3, .n = 1 + random() % 35, .k = 1 + random() % 150, .a = {}, .b = {}};
-    if (row.scales == ScaleEntry::chain_product || row.scales == ScaleEntry::chain_one_by_one) tile.k = 256;
+    if (scales_chains(row.scales)) tile.k = 256;
     const Drawn a(random, row, format_a, tile.m, tile.k, kind);
     const Drawn b(random, row, format_b, tile.n, tile.k, random() % 3 == 0 ? Codes::any : kind);
     tile.a = a.operand;

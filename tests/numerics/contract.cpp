@@ -206,6 +206,7 @@ TEST_CASE("each place of the scales rounds where it says") {
   CHECK(with(ScaleEntry::total_one_by_one) == bits(first * (1.0F + 0x1p-12F) + 1.0F));
   CHECK(with(ScaleEntry::chain_product) == bits(sum * both + 1.0F));
   CHECK(with(ScaleEntry::chain_one_by_one) == bits(first * (1.0F + 0x1p-12F) + 1.0F));
+  CHECK(with(ScaleEntry::chain_b_first) == bits(sum * (1.0F + 0x1p-12F) * 4097.0F + 1.0F));
   CHECK(with(ScaleEntry::total_product) != with(ScaleEntry::total_one_by_one));
 
   // A folded scale is exact until the cast: 3 * 2^-127 is a bf16 number, and flushed where the contract flushes.

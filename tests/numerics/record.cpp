@@ -47,7 +47,7 @@ std::vector<std::uint32_t> some_sums(const ContractRow& row) {
     const std::vector<Value> a = values(format_a);
     const std::vector<Value> b = values(format_b);
     const bool terms = row.scales == ScaleEntry::term;
-    const bool chains = row.scales == ScaleEntry::chain_product || row.scales == ScaleEntry::chain_one_by_one;
+    const bool chains = scales_chains(row.scales);
     const int of_chain = row.restart == kScaleBlock ? 32 : row.restart;
     const int block = terms ? row.scale_block : chains ? of_chain : static_cast<int>(kLength);
     const std::vector<Value> scales(kLength / static_cast<std::size_t>(block), decode(kUe4m3, 0x3B));
@@ -88,7 +88,7 @@ TEST_CASE("the rows of tensor and matrix cores are whole, and their names are of
     CHECK(by_silicon == (row->grounds == Grounds::run));
     CHECK((row->evidence == Evidence::simulator_of_others) == (row->grounds == Grounds::published));
   }
-  CHECK(names.size() == 13 + 52);
+  CHECK(names.size() == 13 + 55);
 }
 
 TEST_CASE("a record's fields come in any order, from a name or from nothing, and equal arithmetic is one contract") {

@@ -1,5 +1,7 @@
 #include "verbs/engine/arithmetic_diff.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "model/families/arithmetic.hpp"
@@ -13,14 +15,22 @@ void ArithmeticChanges::add(std::string_view oracle, const deployment::Hardware&
   const families::ExecutionRow* const row = families::find_execution(*after.format, after.backend);
   if (row == nullptr) return;
   const families::Arch arch = sim::arch_of(hardware);
-  for (const families::KnownDifference& difference : row->differences) {
-    if ((difference.on != nullptr && !difference.on(arch)) || difference.engines.has(before_) || !difference.engines.has(after_)) continue;
-    auto [at, is_new] = found_.try_emplace(
-        Key{std::string(oracle), after.backend, std::string(difference.where)},
-        ArithmeticChange{std::string(oracle), after.backend, families::where_text(difference), std::string(difference.source), 0, {}});
+  const auto add_change = [&](std::string_view where, const std::string& text, std::string_view source) {
+    auto [at, is_new] = found_.try_emplace(Key{std::string(oracle), after.backend, std::string(where)},
+                                           ArithmeticChange{std::string(oracle), after.backend, text, std::string(source), 0, {}});
     if (is_new) at->second.smallest = deployment();
     ++at->second.deployments;
+  };
+  for (const families::KnownDifference& difference : row->differences) {
+    if ((difference.on != nullptr && !difference.on(arch)) || difference.engines.has(before_) || !difference.engines.has(after_)) continue;
+    add_change(difference.where, families::where_text(difference), difference.source);
   }
+  const families::SlotSum then = families::slot_sum_on(*row, arch, before_), now = families::slot_sum_on(*row, arch, after_);
+  if (then == now) return;
+  add_change("the sum of slots",
+             fmt::format("slots are summed in {}, before in {}, since {}", families::name_of(now), families::name_of(then),
+                         deployment::name_of(deployment::kVllm2026_08)),
+             "outputs of an H100, golden/witness/hardware");
 }
 
 std::vector<ArithmeticChange> ArithmeticChanges::all() const {

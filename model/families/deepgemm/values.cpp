@@ -68,6 +68,18 @@ Requantized requantized(const std::array<bool, 256>& held, std::uint32_t scale) 
   return made;
 }
 
+}  // namespace
+
+std::uint32_t requantize_block(std::span<std::uint8_t> codes, std::uint32_t scale) {
+  std::array<bool, 256> held{};
+  for (const std::uint8_t code : codes) held[code] = true;
+  const Requantized made = requantized(held, scale);
+  for (std::uint8_t& code : codes) code = made.code[code];
+  return made.scale;
+}
+
+namespace {
+
 /// Rows and columns of a tensor, all experts and shards one below the other, and how many rows a shard has.
 struct Matrix {
   std::int64_t rows;

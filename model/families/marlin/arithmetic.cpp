@@ -14,22 +14,16 @@ constexpr std::string_view kSplit = "every layer: k is cut among warps and block
 constexpr std::array kMxfp4Differences{
     KnownDifference{on_nvidia, kSplit, kH100},
     KnownDifference{on_nvidia, "scale bytes 0 and 255: the kernel reads 0 as zero and 255 as infinity", kH100},
-    kSlotSum,
-    kSlotSumInOrder,
 };
 constexpr std::array kNvfp4Differences{
     KnownDifference{on_nvidia, kSplit, kH100},
     KnownDifference{on_nvidia, "second product: the expert's global scale is multiplied into the routing weight, not into the sum", kH100},
-    kSlotSum,
-    kSlotSumInOrder,
 };
 constexpr std::array kFp8Differences{
     KnownDifference{on_nvidia, kSplit, kH100},
     KnownDifference{on_nvidia, "scales are rounded to bf16, from 2^8 on infinite; codes 0x7F and 0xFF are 480 and -480, not NaN", kH100},
-    kSlotSum,
-    kSlotSumInOrder,
 };
-constexpr std::array kMxfp8Differences{KnownDifference{on_nvidia, kSplit, kH100}, kSlotSum, kSlotSumInOrder};
+constexpr std::array kMxfp8Differences{KnownDifference{on_nvidia, kSplit, kH100}};
 
 /// Marlin: what leaves a product is bf16 before bias and weight, and so is the sum over at most four slots.
 constexpr ExecutionRow mxfp4(std::string_view backend) {
@@ -39,7 +33,7 @@ constexpr ExecutionRow mxfp4(std::string_view backend) {
   row.silu = kLimitedSilu;
   row.others = kApplied;
   row.slot = SlotRule::rounded_weighted_again;
-  row.sum = SlotSum::bf16;
+  row.sum = SlotSum::moe_sum;
   row.differences = kMxfp4Differences;
   return row;
 }
@@ -56,7 +50,7 @@ constexpr ExecutionRow nvfp4() {
   marlin.silu = kLimitedSilu;
   marlin.others = kApplied;
   marlin.slot = SlotRule::rounded_weighted_again;
-  marlin.sum = SlotSum::bf16;
+  marlin.sum = SlotSum::moe_sum;
   marlin.differences = kNvfp4Differences;
   return marlin;
 }
@@ -73,7 +67,7 @@ constexpr ExecutionRow fp8(WeightFormat format, std::string_view backend = "MARL
   marlin.silu = kLimitedSilu;
   marlin.others = kApplied;
   marlin.slot = SlotRule::rounded_weighted_again;
-  marlin.sum = SlotSum::bf16;
+  marlin.sum = SlotSum::moe_sum;
   marlin.differences = kFp8Differences;
   return marlin;
 }

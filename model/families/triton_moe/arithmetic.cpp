@@ -18,8 +18,6 @@ constexpr std::array kDifferences{
     KnownDifference{on_sm90, "tiles of 16 or 32 tokens: of scales per 128 the weight's is multiplied first", kH100,
                     deployment::since(deployment::kVllm2026_08)},
     KnownDifference{on_nvidia, "SwiGLU takes an up of -0 as +0", kH100, deployment::since(deployment::kVllm2026_08)},
-    kSlotSum,
-    kSlotSumInOrder,
 };
 constexpr std::array kBatchedDifferences{
     KnownDifference{on_sm90, "scales per 128 and a tuned step of k of 256: every second block takes the scales of the block before", kH100},
@@ -27,7 +25,7 @@ constexpr std::array kBatchedDifferences{
 };
 
 /// Weights that the layout table has no row for stay as they were loaded.
-constexpr ExecutionRow triton(WeightFormat format, std::string_view backend, std::span<const KnownDifference> differences) {
+constexpr ExecutionRow triton(WeightFormat format, std::string_view backend, SlotSum sum, std::span<const KnownDifference> differences) {
   ExecutionRow triton = fp8_row(format, backend, {}, Grounds::read, "E/triton_moe.py, fused_batched_moe.py; fused_moe_kernel (read)");
   if (format == WeightFormat::fp8_block) triton.unit = MatrixUnit::fp8_blocks_in_order;
   triton.epilogue = EpilogueScale::activation_first;
@@ -36,18 +34,18 @@ constexpr ExecutionRow triton(WeightFormat format, std::string_view backend, std
   triton.silu = kTorchLimitedSilu;
   triton.others = kApplied;
   triton.slot = SlotRule::weighted_rounded;
-  triton.sum = SlotSum::bf16;
+  triton.sum = sum;
   triton.differences = differences;
   return triton;
 }
 
 constexpr std::array kRows{
-    triton(WeightFormat::fp8_tensor, "TRITON", kDifferences),
-    triton(WeightFormat::fp8_channel, "TRITON", kDifferences),
-    triton(WeightFormat::fp8_block, "TRITON", kDifferences),
-    triton(WeightFormat::fp8_tensor, "BATCHED_TRITON", kBatchedDifferences),
-    triton(WeightFormat::fp8_channel, "BATCHED_TRITON", kBatchedDifferences),
-    triton(WeightFormat::fp8_block, "BATCHED_TRITON", kBatchedDifferences),
+    triton(WeightFormat::fp8_tensor, "TRITON", SlotSum::moe_sum, kDifferences),
+    triton(WeightFormat::fp8_channel, "TRITON", SlotSum::moe_sum, kDifferences),
+    triton(WeightFormat::fp8_block, "TRITON", SlotSum::moe_sum, kDifferences),
+    triton(WeightFormat::fp8_tensor, "BATCHED_TRITON", SlotSum::bf16, kBatchedDifferences),
+    triton(WeightFormat::fp8_channel, "BATCHED_TRITON", SlotSum::bf16, kBatchedDifferences),
+    triton(WeightFormat::fp8_block, "BATCHED_TRITON", SlotSum::bf16, kBatchedDifferences),
 };
 
 }  // namespace

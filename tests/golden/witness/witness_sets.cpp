@@ -76,6 +76,21 @@ const RecordedSet kSets[] = {
     {"numerics-tensor-cores/tc_h100", 36, 7324},
     {"numerics-tensor-cores/tc_mmasim", 173, 10007},
     {"numerics-tensor-cores/tc_scaled_mm", 22, 22 * 16 * 32},
+    // Stages of layers on an H100, parts of larger recordings: columns that are cut are masked.
+    {"hardware/fp8_quant_h100", 11, 97982},
+    {"hardware/fp8_products_h100", 38, 37392},
+    {"hardware/fp8_swap_h100", 10, 11200},
+    {"hardware/fp8_requant_h100", 1, 128 * 128 + 1},
+    {"hardware/fp8_layer_h100", 4, 59916},
+    {"hardware/slot_sum_h100", 9, 7168},
+    {"hardware/mxfp4_layer_h100", 7, 40960},
+    {"hardware/moe_scale_bytes_h100", 1, 16300},
+    {"hardware/moe_drop_h100", 1, 48 * 80},
+    {"hardware/marlin_split_h100", 2, 2 * 96 * 64},
+    {"hardware/marlin_nvfp4_h100", 2, 2 * 12 * 96},
+    {"hardware/marlin_fp8_h100", 6, 6 * 8 * 64},
+    {"hardware/humming_product_h100", 29, 7770},
+    {"hardware/humming_stages_h100", 10, 41604},
     // Logits and slots; fourteen outputs of whole layers of 7 tokens; of one of them, each slot's stages; the fused stages' slots, products and
     // output.
     {"numerics/moe_0", 19, 7 * 8 + 2 * 28 + 14 * 7 * 256 + 28 * (512 + 256 + 256) - 7 * 256 + (28 + 8 + 28) + 28 * (512 + 256) + 7 * 256},

@@ -1,0 +1,25 @@
+#pragma once
+// Activations and quantizers as kernels on sm_90 have them, by their own elementary functions and divisions: rows beside the tables of moe and
+// numerics, which say what any device computes.
+
+#include <span>
+#include <string_view>
+
+#include "model/moe/activation.hpp"
+#include "model/numerics/recipe.hpp"
+
+namespace mx::families {
+
+std::span<const moe::Activation> device_activations();
+/// A row of these or of the activation table. Throws Error(usage) with the nearest known name.
+const moe::Activation& activation_row(std::string_view name);
+
+struct DeviceRecipe {
+  std::string_view name;
+  Recipe recipe;
+};
+std::span<const DeviceRecipe> device_recipes();
+/// Throws Error(usage) with the nearest known name.
+const Recipe& device_recipe(std::string_view name);
+
+}  // namespace mx::families

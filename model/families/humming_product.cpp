@@ -1,0 +1,118 @@
+#include "model/families/humming_product.hpp"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <string>
+
+#include "model/error.hpp"
+#include "model/families/humming/values.hpp"
+#include "model/numerics/chain.hpp"
+#include "model/numerics/convert.hpp"
+#include "model/numerics/f32.hpp"
+
+namespace mx::families::humming {
+namespace {
+
+constexpr std::size_t kMostWarps = 8;
+constexpr std::int64_t kMostSlices = 9;
+constexpr int kRange = 11;
+
+/// A warp's part of a slice as runs of k that lie together.
+struct WarpRun {
+  std::int64_t first, last;
+};
+
+std::uint32_t chain_over(const ContractRow& row, const PreparedOperand& a, const PreparedOperand& b, WarpRun run, std::uint32_t start) {
+  const auto first = static_cast<std::size_t>(run.first), count = static_cast<std::size_t>(run.last - run.first);
+  return chain(row, std::span(a.factors).subspan(first, count), std::span(b.factors).subspan(first, count), start, {});
+}
+
+/// One warp over its part of every block of k.
+std::uint32_t warp_sum(const Launch& launch, const ContractRow& row, const PreparedOperand& a, const PreparedOperand& b, KSlice slice,
+                       std::int64_t warp, const ChainScales* scales) {
+  std::uint32_t total = 0;
+  for (std::int64_t block = slice.first; block < slice.last; ++block) {
+    const std::int64_t begin = block * launch.block_k + warp * launch.warp_k;
+    const std::int64_t end = std::min(begin + launch.warp_k, launch.k);
+    if (scales == nullptr) {
+      if (begin < end) total = chain_over(row, a, b, {begin, end}, total);
+      continue;
+    }
+    for (std::int64_t k = begin; k < end; k += scales->group) {
+      const std::uint32_t sum = chain_over(row, a, b, {k, std::min(k + scales->group, end)}, 0);
+      total = f32::fma(scales->factor(k / scales->group), sum, total);
+    }
+  }
+  return total;
+}
+
+}  // namespace
+
+void check(const Launch& launch) {
+  const auto refuse = [](const std::string& text) { throw Error(ErrorCode::usage, text, "launch of HUMMING"); };
+  const auto text = [](std::int64_t number) { return std::to_string(number); };
+  for (const std::int64_t number : {launch.n, launch.k, launch.token_blocks, launch.block_m, launch.block_n, launch.block_k, launch.warp_k,
+                                    launch.blocks, launch.stages, launch.group}) {
+    if (number < 1) refuse(text(number) + " is not positive");
+  }
+  if (launch.n % launch.block_n != 0) refuse(text(launch.n) + " columns are not whole tiles of " + text(launch.block_n));
+  const std::int64_t warps = launch.warps();
+  if (launch.block_k % launch.warp_k != 0 || (warps != 1 && warps != 2 && warps != 4 && warps != 8))
+    refuse("a block of " + text(launch.block_k) + " of k for warps of " + text(launch.warp_k) + ": 1, 2, 4 or 8 of them");
+}
+
+KCut cut_of(const Launch& launch) {
+  check(launch);
+  const std::int64_t grid = launch.blocks;
+  const std::int64_t together = std::max<std::int64_t>(1, launch.group / launch.block_k);
+  KCut cut{launch.token_blocks * (launch.n / launch.block_n), 0, rounded_up(ceil_div(launch.k, launch.block_k), together), 1};
+  if (!launch.stream_k) return cut;
+  cut.shared = cut.tiles;
+  if (cut.tiles > grid) {
+    cut.shared = cut.tiles % grid;
+    if (cut.shared > 0 && 10 * cut.shared <= grid) cut.shared += grid;
+  }
+  const std::int64_t length = std::max(ceil_div(cut.shared * cut.steps, grid), ceil_div(cut.steps - 1, kMostSlices));
+  cut.length = std::max<std::int64_t>(rounded_up(length, std::lcm(together, launch.stages)), 1);
+  return cut;
+}
+
+std::uint32_t slice_sum(const Launch& launch, const ContractRow& row, const PreparedOperand& a, const PreparedOperand& b, KSlice slice,
+                        const ChainScales* scales) {
+  std::array<std::uint32_t, kMostWarps> sums{};
+  const auto warps = static_cast<std::size_t>(launch.warps());
+  for (std::size_t warp = 0; warp < warps; ++warp) sums[warp] = warp_sum(launch, row, a, b, slice, static_cast<std::int64_t>(warp), scales);
+  if (warps == kMostWarps) {
+    // Pairs of the halves, then of what is left.
+    for (std::size_t half = kMostWarps / 2; half > 0; half /= 2) {
+      for (std::size_t i = 0; i < half; ++i) sums[i] = f32::add(sums[i], sums[i + half]);
+    }
+    return sums[0];
+  }
+  std::uint32_t total = sums[0];
+  for (std::size_t warp = 1; warp < warps; ++warp) total = f32::add(total, sums[warp]);
+  return total;
+}
+
+std::uint32_t joined(std::span<const std::uint32_t> ascending) {
+  const ContractRow& row = row_of(Contract::hopper_bf16);
+  std::uint32_t total = ascending.back();
+  for (std::size_t i = ascending.size() - 1; i-- > 0;) total = to_f32(narrowed(row, f32::add(ascending[i], total), kBf16), kBf16);
+  return total;
+}
+
+PowersOfExpert PowersOfExpert::of(int hi, int lo) { return {hi - std::min(hi - lo, kRange)}; }
+
+Value PowersOfExpert::weight(std::uint32_t e2m1_code, int byte) const {
+  const std::uint32_t code = byte < lowest ? requantized(static_cast<std::uint8_t>(e2m1_code), lowest - byte) : e2m1_code;
+  Value value = decode(kE2m1, code);
+  if (value.cls == ValueClass::finite) value.exponent += std::max(byte, lowest) - lowest - 5;
+  return value;
+}
+
+std::uint32_t PowersOfExpert::global() const {
+  return to_f32(Value{.significand = 1, .exponent = lowest - 122, .cls = ValueClass::finite, .negative = false});
+}
+
+}  // namespace mx::families::humming

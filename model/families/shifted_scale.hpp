@@ -1,0 +1,17 @@
+#pragma once
+// E8M0 scales as 16-bit kernels of Hopper read them.
+
+#include "model/numerics/value.hpp"
+
+namespace mx::families {
+
+/// 2^(byte - 127) as a shift into bf16's exponent has it: 0 is zero, not 2^-127; 255 is Inf, not NaN.
+/// Source: outputs of an H100, triton_kernels, Marlin and Humming (hardware 2, 14.1).
+inline Value shifted_scale(std::uint32_t byte) {
+  constexpr std::uint32_t kLargest = 0xFF;
+  if (byte == 0) return {};
+  if (byte == kLargest) return {.significand = 0, .exponent = 0, .cls = ValueClass::infinity, .negative = false};
+  return decode(kE8m0, byte);
+}
+
+}  // namespace mx::families

@@ -1,0 +1,33 @@
+#pragma once
+// The products of vLLM's Triton kernel for FP8 on sm_90: which instruction runs and where sums begin anew follow from the launch.
+// Source: vllm at 7e1b45a09 and 7ca49fbe4 fused_moe_kernel, enable_swap_ab, get_default_config: outputs of an H100 (hardware 4, 12).
+
+#include <cstdint>
+
+#include "model/deployment/version.hpp"
+#include "model/numerics/contract.hpp"
+
+namespace mx::families::triton_moe {
+
+/// A tile of the launch.
+struct Launch {
+  std::int64_t block_m;
+  std::int64_t block_n;
+  std::int64_t block_k;
+
+  friend bool operator==(const Launch&, const Launch&) = default;
+};
+
+/// Where the checkpoint's scales lie.
+enum class Scales : std::uint8_t { blocks, rows };  ///< 128 by 128; of output channels or of the whole tensor
+
+/// The engine's tile when it has no tuned file, for a launch of `tokens`. `batch_invariant`: VLLM_BATCH_INVARIANT.
+Launch default_launch(Scales scales, std::int64_t tokens, deployment::Engine engine, bool batch_invariant);
+
+/// Whether weights are the product's first operand: since 2026-08 below 64 rows by 64 columns and more.
+bool exchanges_operands(const Launch& launch, deployment::Engine engine);
+
+/// The contract of a product of codes; the activations' scales are those of operand a.
+ContractRow contract_of(const Launch& launch, Scales scales, deployment::Engine engine);
+
+}  // namespace mx::families::triton_moe
