@@ -129,6 +129,14 @@ Change nan_is_infinite(const Fields& /*fields*/, const Value& value, const Forma
   return value.cls == ValueClass::nan ? Change(Value{0, 0, ValueClass::infinity, false}) : std::nullopt;
 }
 
+/// The rule of a device that hands out the code, moved up by some bits.
+WrongRule bits_handed_on(std::string name, const Format& to, int shift) {
+  return {FaultClass::value, std::move(name), [=](Lanes operands, Lanes right, MutableLanes answer) {
+            std::ranges::copy(right, answer.begin());
+            answer[0] = operands[0] << static_cast<unsigned>(shift) & static_cast<std::uint32_t>((std::uint64_t{1} << to.width) - 1);
+          }};
+}
+
 bool has_nan(const Format& format) { return format.specials != Specials::none; }
 
 /// Which formats a reading is one of. The top exponent of `full` ones holds numbers, that of `ieee` ones Inf and NaN.
@@ -212,6 +220,14 @@ std::vector<OtherReading> other_readings(const Format& from) {
 }
 
 void add_readings(const ConversionSubject& subject, std::vector<WrongRule>& rules) {
+  const Format& from = *subject.from;
+  const Format& to = *subject.to;
+  if (from.width < to.width && to.encoding == Encoding::floating) {
+    // The simplest rules there are, and no reading of a number: the bits are handed on.
+    const int exponent = from.encoding == Encoding::exponent_only && from.width == to.exponent_bits ? to.mantissa_bits : 0;
+    rules.push_back(bits_handed_on("the answer is the code's own bits", to, 0));
+    if (exponent > 0) rules.push_back(bits_handed_on("the code is put into the exponent as it is", to, exponent));
+  }
   for (OtherReading& reading : other_readings(*subject.from)) {
     if (!reading.of_infinities) rules.push_back(changed_value(reading.cls, std::move(reading.name), subject, std::move(reading.change)));
   }

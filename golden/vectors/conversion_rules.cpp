@@ -119,6 +119,21 @@ void add_lost_carry(const ConversionSubject& subject, std::vector<WrongRule>& ru
        }});
 }
 
+/// What rounds up from the subnormals to the smallest normal number keeps the exponent of 0, and the fraction that wrapped.
+void add_lost_subnormal_carry(const ConversionSubject& subject, std::vector<WrongRule>& rules) {
+  const Format& to = *subject.to;
+  if (to.encoding != Encoding::floating) return;
+  rules.push_back({FaultClass::subnormal, "the carry out of the subnormals is lost: 0 where the smallest normal number is due",
+                   [from = *subject.from, to](Lanes operands, Lanes right, MutableLanes answer) {
+                     std::ranges::copy(right, answer.begin());
+                     const Value value = decode(from, operands[0]);
+                     const std::uint32_t hidden = 1U << to.mantissa_bits;
+                     const std::uint32_t sign = to.has_sign ? 1U << (to.width - 1) : 0;
+                     if (value.cls != ValueClass::finite || (right[0] & ~sign) != hidden) return;
+                     if (place_on_grid(value, to).floor + 1 == hidden) answer[0] = right[0] & sign;
+                   }});
+}
+
 /// A directed rounding that goes its way in magnitude.
 void add_unsigned_direction(const ConversionSubject& subject, std::vector<WrongRule>& rules) {
   if (subject.how.rounding != Rounding::toward_positive && subject.how.rounding != Rounding::toward_negative) return;
@@ -322,6 +337,7 @@ std::vector<WrongRule> conversion_wrong_rules(const ConversionSubject& subject, 
   add_roundings(subject, rules);
   add_unsigned_direction(subject, rules);
   add_lost_carry(subject, rules);
+  add_lost_subnormal_carry(subject, rules);
   add_steps(subject, rules);
   add_infinities(subject, rules);
   add_readings(subject, rules);

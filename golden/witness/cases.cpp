@@ -100,11 +100,13 @@ class Tally {
   std::map<std::string, Unclaimed> unclaimed_;
 };
 
-// An error inside one case names its line as well.
+// An error inside one case names its line as well. A case that lacks an input is not held against the model.
 template <typename Evaluate>
 CaseResult evaluated(const Line& line, Evaluate evaluate) {
   try {
     return evaluate();
+  } catch (const LacksInput& odd) {
+    return {false, false, 0, "", "", odd.what()};
   } catch (const Error& error) {
     if (error.code() != ErrorCode::input) throw;
     broken(error.what(), line.where());

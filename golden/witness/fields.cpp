@@ -30,6 +30,7 @@ const Json& Fields::at(std::string_view key) {
   if (value != nullptr) return *value;
   const std::string message = what_ + " has no '" + std::string(key) + "'";
   if (missing_ == Missing::unmodelled) throw Unmodelled(message);
+  if (missing_ == Missing::lacks_input) throw LacksInput(ErrorCode::input, message, where_);
   broken(message, where_);
 }
 

@@ -28,8 +28,15 @@ class Unmodelled : public std::runtime_error {
 /// A JSON value as one short line for messages.
 std::string shown(const Json& value);
 
-/// What a key that is not there means: the form of the file is broken, which ends the run, or one entry cannot be held against the model.
-enum class Missing { breaks_form, unmodelled };
+/// An input that a recorded case does not have, Error(input): the case cannot be held against the model, those beside it can.
+class LacksInput : public Error {
+ public:
+  using Error::Error;
+};
+
+/// What a key that is not there means: the form of the file is broken, which ends the run; a case lacks an input; or one entry cannot be held against
+/// the model.
+enum class Missing { breaks_form, lacks_input, unmodelled };
 
 /// A JSON object whose keys are read one by one. A missing key is Error(input) or Unmodelled; a value of another type than expected is Unmodelled;
 /// and so is, when `finish` is called, a key that nobody read.

@@ -351,7 +351,7 @@ void compare_derived(Engine engine, const Json& inputs, CaseResult& result) {
 CaseResult evaluate_oracle_case(const support::Json& one_case) {
   const std::string where = place(one_case);
   return guarded([&]() -> CaseResult {
-    Values values(one_case, "case", where);
+    Values values(one_case, "case", where, Missing::breaks_form);
     values.ignore("id");
     const Engine engine = engine_of(values);
     const std::string name = values.text("oracle");
@@ -376,9 +376,9 @@ CaseResult evaluate_support_case(const support::Json& one_case, const support::J
   const std::string where = place(one_case);
   if (place(support) != where) broken("joined with the support line of another case, " + shown(support.at("id")), where);
   return guarded([&]() -> CaseResult {
-    Values line(support, "support line", where);
+    Values line(support, "support line", where, Missing::breaks_form);
     line.ignore("id");
-    Values values(one_case, "case", where);
+    Values values(one_case, "case", where, Missing::breaks_form);
     const Engine engine = engine_of(values);
     const std::string name = line.text("oracle");
     if (values.text("oracle") != name) line.wrong("oracle", "that of its case", name);
@@ -409,7 +409,7 @@ support::Json support_case(const std::string& id, std::string_view oracle, const
 
 std::optional<RecordedSelection> recorded_selection(const support::Json& one_case) {
   const std::string where = place(one_case);
-  Values values(one_case, "case", where);
+  Values values(one_case, "case", where, Missing::breaks_form);
   const std::string name = values.text("oracle");
   const SelectionRow* selection = selection_row(name);
   const Engine engine = engine_of(values);

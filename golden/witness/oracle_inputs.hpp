@@ -15,7 +15,8 @@ namespace mx::golden {
 /// Reads values whose type the form fixes: anything else breaks the file.
 class Values {
  public:
-  Values(const Json& object, const std::string& what, const std::string& where) : fields_(object, what, where), what_(what) {}
+  Values(const Json& object, const std::string& what, const std::string& where, Missing missing = Missing::lacks_input)
+      : fields_(object, what, where, missing), what_(what) {}
 
   const Json& at(std::string_view key) { return fields_.at(key); }
   std::string text(std::string_view key);

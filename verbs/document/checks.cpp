@@ -42,11 +42,19 @@ std::vector<JunitCase> all_cases(const Document& document, const Head& head) {
   return cases;
 }
 
-/// One cell of a table, or a line of text, without what Markdown or HTML would read as its own.
+/// Whether a terminal takes the character for a command: C0 but the tabulator and the end of a line, DEL, C1.
+bool is_control(std::string_view character) {
+  if (character.size() == 2) return character[0] == '\xC2' && static_cast<unsigned char>(character[1]) < 0xA0;
+  return character == "\x7F";
+}
+
+/// One cell of a table, or a line of text, without what Markdown or HTML would read as its own; controls and bytes that are no UTF-8 as U+FFFD.
 std::string plain(std::string_view text) {
   std::string escaped;
-  for (const char c : text) {
-    switch (c) {
+  while (!text.empty()) {
+    const std::size_t length = support::xml_character(text);
+    const std::string_view character = text.substr(0, length);
+    switch (length == 1 ? text.front() : '\0') {
       case '<': escaped += "&lt;"; break;
       case '&': escaped += "&amp;"; break;
       case '\n': escaped += "<br>"; break;
@@ -57,9 +65,10 @@ std::string plain(std::string_view text) {
       case '_':
       case '[':
       case '~':
-      case '#': escaped += std::string("\\") + c; break;
-      default: escaped += c;
+      case '#': escaped += "\\" + std::string(character); break;
+      default: escaped += length == 0 || is_control(character) ? std::string_view("\xEF\xBF\xBD") : character;
     }
+    text.remove_prefix(std::max<std::size_t>(length, 1));
   }
   return escaped;
 }

@@ -16,12 +16,20 @@ Table matches_of(const std::vector<Match>& matches) {
   return table;
 }
 
+Json plain_json(const std::optional<PlainOrder>& plain) {
+  if (!plain) return nullptr;
+  return {{"rows", plain->rows},       {"row_bytes", plain->row_bytes}, {"word", plain->word},
+          {"swapped", plain->swapped}, {"padding", plain->padding},     {"text", plain->text()}};
+}
+
 void add_group(Document& document, const std::vector<Match>& group) {
   for (const Match& match : group) document.line(fmt::format("  {} ({})", spec_of(match.choice), version_of(match.choice)));
 }
 
 /// What was found, in words.
 void add_finding(Document& document, const Identification& found) {
+  if (found.plain) document.line("the tensor's own order: " + found.plain->text());
+  if (found.plain && !found.is_exact()) return document.line("no converter's layout is that");
   if (found.is_exact() && !found.is_ambiguous()) {
     document.line(fmt::format("exact match{}:", found.groups.front().size() == 1 ? "" : ", the same layout under each of these names"));
     add_group(document, found.groups.front());
@@ -83,11 +91,12 @@ Document layout_identify_document(const Identification& found) {
   constexpr int kUnknown = 1;
   constexpr int kAmbiguous = 5;
   Document document{"layout-identify"};
-  document.exit_code = !found.is_exact() ? kUnknown : found.is_ambiguous() ? kAmbiguous : 0;
+  document.exit_code = found.is_ambiguous() ? kAmbiguous : found.is_exact() || found.plain ? 0 : kUnknown;
   Table read{"read_as", {in_json("batch"), in_json("rows"), in_json("cols"), in_json("unit_bits")}};
   for (const MatrixShape& matrix : found.read_as) read.add({matrix.batch, matrix.rows, matrix.cols, matrix.unit_bits});
   document.value(read.key, read.json());
   document.value("known", found.known);
+  document.value("plain", plain_json(found.plain));
   document.value("tried", found.tried);
   document.value("ambiguous", found.is_ambiguous());
   document.value("constant", found.constant);

@@ -1,17 +1,20 @@
 // Recorded answers of the engine's single functions, and how broken lines are reported.
 
 #include <algorithm>
+#include <fstream>
 #include <functional>
 #include <map>
 #include <ranges>
 #include <string>
 
+#include "golden/witness/cases.hpp"
 #include "golden/witness/oracle.hpp"
 #include "golden/witness/oracle_functions.hpp"
 #include "support/json.hpp"
 #include "tests/catch.hpp"
 #include "tests/engine/vllm/expect_error.hpp"
 #include "tests/engine/vllm/recorded_lines.hpp"
+#include "tests/sim/verify/scratch.hpp"
 
 namespace {
 
@@ -197,4 +200,25 @@ TEST_CASE("inputs of functions that break their form are errors, unknown words a
     CHECK_FALSE(result.modelled);
     CHECK(says(result.note, row.part));
   }
+}
+
+TEST_CASE("a set with one case that lacks an input names it as unmodelled, and holds the others") {
+  const mx::tests::ScratchDirectory scratch;
+  const auto file = scratch.path() / "odd.jsonl";
+  Json good = a_case("parallel_make");
+  // As a recorder of 2026-08 wrote the order of mxfp8: without any input.
+  const std::string odd = R"({"id":"0dd0dd0dd0dd","engine":"2026-08","oracle":"mxfp8_priority","inputs":{},"result":{"backends":["MARLIN"]}})";
+  std::ofstream(file) << odd << "\n" << good.dump() << "\n";
+  const mx::golden::SetResult set = mx::golden::run_cases(file, {});
+  REQUIRE(set.entries.size() == 2);
+  CHECK(set.count(mx::golden::EntryStatus::equal) == 1);
+  CHECK(set.count(mx::golden::EntryStatus::unmodelled) == 1);
+  const auto unmodelled = std::ranges::find(set.entries, mx::golden::EntryStatus::unmodelled, &mx::golden::EntryResult::status);
+  CHECK(unmodelled->id == "mxfp8_priority without model");
+  CHECK(says(unmodelled->reason, "0dd0dd0dd0dd"));
+  CHECK(says(unmodelled->reason, "inputs has no 'hardware'"));
+  // A case without inputs at all is no case: that is the file's fault, and ends the run.
+  std::ofstream(file) << R"({"id":"0dd0dd0dd0dd","engine":"2026-08","oracle":"mxfp8_priority","result":{"backends":[]}})"
+                      << "\n";
+  CHECK(says(message_of(mx::ErrorCode::input, [&] { mx::golden::run_cases(file, {}); }), "'inputs'"));
 }

@@ -100,3 +100,29 @@ a\_b &lt;i>
 the end  
 )");
 }
+
+TEST_CASE("Markdown holds no control characters and no bytes that are no UTF-8, wherever a name brings them") {
+  Document document{"thing", "engine@1"};
+  const std::string name =
+      "a\x1b[31mred\x07\x7f\xC2\x9B"
+      "2J\xFF \xC3\xA9";
+  document.cases = {{name, name, CheckEnd::failed, name, name, name}};
+  document.line(name);
+  document.field("size", "size", 3, name);
+  document.note(name);
+  document.ended(1);
+  Head head = kHead;
+  head.command = name;
+  const std::string text = to_markdown(document, head);
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    INFO(i);
+    CHECK((byte >= 0x20 || byte == '\n'));
+    CHECK(byte != 0x7F);
+    CHECK_FALSE((byte == 0xC2 && static_cast<unsigned char>(text[i + 1]) < 0xA0));
+  }
+  // What takes their place, and a letter that stays.
+  CHECK(count_of(text,
+                 "a\xEF\xBF\xBD\\[31mred\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD"
+                 "2J\xEF\xBF\xBD \xC3\xA9") == 9);
+}

@@ -1,6 +1,7 @@
 #include "verbs/layout/identify/identify.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 
 #include "support/file.hpp"
@@ -151,4 +152,80 @@ TEST_CASE("tensors are read from raw files and from safetensors by name") {
   const std::string empty = (scratch.path() / "empty").string();
   mx::support::write_file(empty, Bytes{}, false);
   CHECK(refuses(ErrorCode::input, "it has no bytes", [&] { open_tensor(empty); }));
+}
+
+namespace {
+
+/// Rows behind one another at a distance, in a buffer of some rows, filled up with one byte.
+Bytes padded(const Bytes& canonical, std::size_t rows, std::size_t row_bytes, std::size_t all_rows, std::size_t stride, std::uint8_t fill) {
+  Bytes buffer(all_rows * stride, fill);
+  for (std::size_t row = 0; row < rows; ++row)
+    std::copy_n(canonical.begin() + static_cast<std::ptrdiff_t>(row * row_bytes), row_bytes,
+                buffer.begin() + static_cast<std::ptrdiff_t>(row * stride));
+  return buffer;
+}
+
+std::optional<PlainOrder> plain(const Bytes& canonical, const Bytes& packed, const std::string& shape, int unit_bits = 0) {
+  return plain_order(canonical, matrices_of({}, 0, canonical.size(), shape, unit_bits), packed);
+}
+
+Bytes reversed_words(Bytes bytes, std::size_t word) {
+  for (std::size_t i = 0; i < bytes.size(); i += word)
+    std::reverse(bytes.begin() + static_cast<std::ptrdiff_t>(i), bytes.begin() + static_cast<std::ptrdiff_t>(i + word));
+  return bytes;
+}
+
+}  // namespace
+
+TEST_CASE("a tensor in its own order is said to be, before any known layout: padded, rows further apart, bytes of words reversed") {
+  const Bytes scales = noise(200 * 5, 11);
+  // torchao#4929: scales padded to 256 x 8 whose swizzle was left out.
+  const Identification swizzle = identified(scales, padded(scales, 200, 5, 256, 8, 0), "200x5");
+  REQUIRE(swizzle.plain);
+  CHECK(swizzle.plain->text() == "row-major, rows of 5 bytes padded to 8, 56 rows of padding behind 200, padding zero: nothing is swizzled");
+  CHECK_FALSE(swizzle.is_exact());
+  CHECK(swizzle.partial.empty());
+  const auto filled = plain(scales, padded(scales, 200, 5, 200, 16, 0x7F), "200x5");
+  REQUIRE(filled);
+  CHECK(filled->text() == "row-major, rows of 5 bytes padded to 16, padding 0x7f: nothing is swizzled");
+  const auto below = plain(scales, padded(scales, 200, 5, 203, 5, 0), "200x5");
+  REQUIRE(below);
+  CHECK(below->rows == 203);
+  CHECK(below->row_bytes == 5);
+  // Each matrix of a batch has its own rows behind it.
+  const Bytes first(scales.begin(), scales.begin() + 500), second(scales.begin() + 500, scales.end());
+  Bytes both = padded(first, 100, 5, 128, 8, 0);
+  const Bytes behind = padded(second, 100, 5, 128, 8, 0);
+  both.insert(both.end(), behind.begin(), behind.end());
+  const auto batch = plain(scales, both, "2x100x5");
+  REQUIRE(batch);
+  CHECK(batch->rows == 128);
+  const Bytes weights = noise(48 * 64, 12);
+  for (const std::size_t word : {std::size_t{2}, std::size_t{4}, std::size_t{8}, std::size_t{16}}) {
+    const auto found = plain(weights, reversed_words(weights, word), "48x64", 8);
+    INFO(word);
+    REQUIRE(found);
+    CHECK(found->word == static_cast<int>(word));
+    CHECK(found->text() == "row-major, the bytes of every word of " + std::to_string(word) + " reversed: nothing is swizzled");
+    const auto wider = plain(weights, reversed_words(padded(weights, 48, 64, 48, 80, 0), word), "48x64", 8);
+    REQUIRE(wider);
+    CHECK(wider->row_bytes == 80);
+  }
+  Bytes exchanged = weights;
+  for (std::uint8_t& byte : exchanged) byte = static_cast<std::uint8_t>(byte << 4U | byte >> 4U);
+  const auto units = plain(weights, exchanged, "48x128", 4);
+  REQUIRE(units);
+  CHECK(units->swapped);
+}
+
+TEST_CASE("what is in no plain order is not said to be: one byte wrong, a swizzle, the tensor itself, bytes that are all alike") {
+  const Bytes scales = noise(200 * 5, 11);
+  Bytes wrong = padded(scales, 200, 5, 256, 8, 0);
+  wrong[199 * 8 + 4] ^= 1U;
+  const Identification broken = identified(scales, wrong, "200x5");
+  CHECK_FALSE(broken.plain);
+  CHECK_FALSE(broken.partial.empty());
+  CHECK_FALSE(plain(scales, mx::tests::tiled_128x4(scales, 200, 5), "200x5", 8));
+  CHECK_FALSE(plain(scales, scales, "200x5"));
+  CHECK_FALSE(plain(Bytes(1000, 7), padded(Bytes(1000, 7), 200, 5, 256, 8, 0), "200x5"));
 }

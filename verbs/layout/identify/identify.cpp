@@ -256,6 +256,7 @@ Identification identify(std::span<const std::uint8_t> canonical, std::span<const
   Identification result;
   result.read_as.assign(matrices.begin(), matrices.end());
   result.constant = std::ranges::all_of(canonical, [&](std::uint8_t byte) { return byte == canonical.front(); });
+  result.plain = plain_order(canonical, matrices, packed);
   RowMajor row_major(canonical);
   std::vector<Entry> entries;
   for (const MatrixShape& matrix : matrices) {
@@ -287,6 +288,7 @@ Identification identify(std::span<const std::uint8_t> canonical, std::span<const
     result.groups = grouped(exact);
     return result;
   }
+  if (result.plain) return result;
   std::ranges::stable_sort(entries, std::ranges::greater{}, &Entry::share);
   if (std::ssize(entries) > kMostPartial) entries.erase(entries.begin() + kMostPartial, entries.end());
   for (Entry& entry : entries) {

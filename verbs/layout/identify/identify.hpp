@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "verbs/layout/identify/candidates.hpp"
+#include "verbs/layout/identify/plain.hpp"
 
 namespace mx::verbs {
 
@@ -31,10 +33,11 @@ struct WrongPlace {
 
 struct Identification {
   std::vector<MatrixShape> read_as;        ///< how the canonical bytes were read
+  std::optional<PlainOrder> plain;         ///< tried first: the tensor's own order
   std::int64_t tried = 0;                  ///< programs whose memory has the buffer's size
   std::int64_t known = 0;                  ///< programs that take such a tensor
   std::vector<std::vector<Match>> groups;  ///< exact matches; those of a group put every element at the same place
-  std::vector<Match> partial;              ///< the best others, when nothing matches exactly
+  std::vector<Match> partial;              ///< the best others, when nothing matches exactly and the order is no plain one
   std::vector<WrongPlace> wrong;           ///< the first that the best of them does not explain, where it explains nearly all
 
   bool constant = false;  ///< every byte of the tensor is the same: any rearrangement would match
