@@ -270,8 +270,9 @@ std::optional<double> CheckpointConfig::number(std::string_view key) const {
   if (text.empty()) return std::nullopt;
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error == std::errc{} && end == text.data() + text.size()) return value;
-  fail(path.string(), fmt::format("{} is {}, expected a number", key, support::in_quotes(text)));
+  const bool is_number = error == std::errc{} && end == text.data() + text.size();
+  if (is_number && !texts.contains(key)) return value;
+  fail(path.string(), fmt::format("{} is {}{}, expected a number", key, is_number ? "the text " : "", support::in_quotes(text)));
 }
 
 std::optional<double> CheckpointConfig::number_of_layer(std::string_view key, int layer) const {
@@ -293,7 +294,13 @@ CheckpointConfig read_checkpoint_config(const path& directory, deployment::Engin
   if (!support::is_there(file)) return config;
   const support::Json json = read_json_object(file, kConfigLimits);
   for (const auto& [key, value] : json.items()) {
-    if (key != "quantization_config" && key != "compression_config") add_words(value, key, config.words);
+    if (key == "quantization_config" || key == "compression_config") continue;
+    add_words(value, key, config.words);
+    if (value.is_string()) config.texts.insert(key);
+    if (key != "text_config" || !value.is_object()) continue;
+    for (const auto& [inner, below] : value.items()) {
+      if (below.is_string()) config.texts.insert(inner);
+    }
   }
   for (const ConfigRow& row : kConfigRows) {
     const support::Json* const found = value_of(json, row.key);

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -42,8 +43,8 @@ struct CheckpointFiles {
   std::vector<std::pair<std::string_view, const support::SafetensorsFile*>> overlaid = {};  ///< tensors that another file's are laid over
 };
 
-/// Finds and opens the files. Of two shards with one name the one counts that the index names. Throws Error(input): nothing there, a missing shard, an
-/// index that names a file elsewhere or one that lacks a promised tensor, a name in two shards that the engine reads in another order, whatever
+/// Finds and opens the files. Of two shards with one name the one counts that the index names. Throws Error(input): nothing there, a missing shard,
+/// an index that names a file elsewhere or one that lacks a promised tensor, a name in two shards that the engine reads in another order, whatever
 /// SafetensorsFile refuses.
 CheckpointFiles open_checkpoint_files(const std::filesystem::path& path);
 
@@ -69,10 +70,11 @@ struct CheckpointConfig {
   std::optional<ConfigSize> expert_intermediate;  ///< where dense layers have another
   std::optional<ConfigSize> more_layers;          ///< behind the hidden layers: for predicting further tokens
   std::map<std::string, std::string> words;       ///< of config.json, without what it says of quantization
+  std::set<std::string, std::less<>> texts;       ///< of them, whose value is a text
   Configuration quantization;                     ///< of both files
   /// A word at the top, else in the part of a model of several kinds that speaks of its text; empty where there is none.
   std::string_view word(std::string_view key) const;
-  /// Such a word as a number; none where nothing is said. Throws Error(input) where it is none.
+  /// Such a word as a number; none where nothing is said. Throws Error(input) where it is none, or a text, for which the engine raises TypeError.
   std::optional<double> number(std::string_view key) const;
   /// The number of a layer: of a list that of its place, null and behind its end none, else the number of all layers. Throws as number() does.
   std::optional<double> number_of_layer(std::string_view key, int layer) const;

@@ -37,10 +37,13 @@ struct LimitRow {
   std::string_view key;
   std::string_view limited;  ///< the activation of a layer with a limit; empty: it stays what it is
   double only = 0;           ///< the one limit that the engine takes; 0: any
+  bool above_zero = true;    ///< what is 0 or below it is none; else it is handed on, and a kernel may bound by it
 };
 // Source: vllm at 7ca49fbe4 models/step3p5.py, exaone_moe.py, bailing_moe_v3.py; deepseek_v4/nvidia/model.py and minimax_m3/nvidia/model.py.
-constexpr std::array<LimitRow, 4> kLimits{
-    {{"step3p5", "swiglu_limits", "SWIGLUSTEP", 7}, {{}, "swiglu_limits", {}}, {{}, "expert_swiglu_limit_list", {}}, {{}, "swiglu_limit", {}}}};
+constexpr std::array<LimitRow, 4> kLimits{{{"step3p5", "swiglu_limits", "SWIGLUSTEP", 7},
+                                           {{}, "swiglu_limits", {}},
+                                           {{}, "expert_swiglu_limit_list", {}},
+                                           {{}, "swiglu_limit", {}, 0, false}}};
 
 /// A constant of an activation, and what it is where the model says nothing.
 struct ConstantRow {
@@ -73,17 +76,18 @@ std::string_view named(const CheckpointConfig& config, bool gated, std::string_v
   const auto* const row = std::ranges::find(kRows, word, &ActivationRow::word);
   const std::string_view name = row == kRows.end() ? std::string_view() : gated ? row->gated : row->alone;
   if (!name.empty()) return name;
-  throw Error(ErrorCode::unsupported, fmt::format("the activation is {}: which one of the engine's it is, is not known here", support::in_quotes(word)),
+  throw Error(ErrorCode::unsupported,
+              fmt::format("the activation is {}: which one of the engine's it is, is not known here", support::in_quotes(word)),
               config.path.string());
 }
 
-/// What is 0 or below it bounds nothing.
 void add_limit(const CheckpointConfig& config, int layer, LayerActivation& activation) {
   const auto* const row = std::ranges::find_if(
       kLimits, [&](const LimitRow& one) { return config.word("model_type").starts_with(one.model) && !config.word(one.key).empty(); });
   if (row == kLimits.end()) return;
-  const double limit = config.number_of_layer(row->key, layer).value_or(0);
-  if (limit <= 0) return;
+  const std::optional<double> said = config.number_of_layer(row->key, layer);
+  if (!said || (row->above_zero && *said <= 0)) return;
+  const double limit = *said;
   if (row->only != 0 && limit != row->only)
     throw Error(ErrorCode::unsupported, fmt::format("{} is {} of layer {}: the engine takes {} alone", row->key, limit, layer, row->only),
                 config.path.string());
@@ -103,9 +107,11 @@ moe::ActivationConstants LayerActivation::bits() const {
   const auto bits = [](std::optional<double> one, std::optional<double> other) {
     return std::bit_cast<std::uint32_t>(static_cast<float>(one.value_or(other.value_or(0))));
   };
-  return {bits(constants.swiglu_alpha, {}), bits(constants.swiglu_beta, constants.situ_beta), bits(constants.swiglu_limit, {}),
+  return {bits(constants.swiglu_alpha, {}), bits(constants.swiglu_beta, constants.situ_beta), limit_is_low() ? 0 : bits(constants.swiglu_limit, {}),
           bits(constants.situ_linear_beta, {})};
 }
+
+bool LayerActivation::limit_is_low() const { return constants.swiglu_limit && !(*constants.swiglu_limit > 0); }
 
 std::string LayerActivation::text() const {
   return constants.swiglu_limit ? fmt::format("{}, limit {}", name, *constants.swiglu_limit) : std::string(name);

@@ -14,7 +14,6 @@
 
 #include "checkpoint/scale_cover.hpp"
 #include "model/numerics/convert.hpp"
-#include "support/quote.hpp"
 #include "support/rescue.hpp"
 
 namespace mx::checkpoint {
@@ -22,25 +21,6 @@ namespace {
 
 using layout::WeightFormat;
 using Bytes = std::span<const std::uint8_t>;
-
-struct FaultRow {
-  ValueFault fault;
-  std::string_view name;  ///< in JSON
-  std::string_view text;  ///< for people
-  bool spoils;
-};
-constexpr std::array kFaults{
-    FaultRow{ValueFault::not_a_number, "nan", "NaN", true},
-    FaultRow{ValueFault::infinite, "inf", "Inf", true},
-    FaultRow{ValueFault::missing, "missing", "is missing, and the scheme needs it", true},
-    FaultRow{ValueFault::factor_infinite, "factor_inf", "becomes Inf in the engine's arithmetic", true},
-    FaultRow{ValueFault::factor_zero, "factor_zero", "becomes 0 in the engine's arithmetic", false},
-    FaultRow{ValueFault::zero_over_codes, "zero_over_codes", "a scale of 0 over codes that are not 0", false},
-    FaultRow{ValueFault::negative, "negative", "a negative scale", false},
-    FaultRow{ValueFault::unlike_halves, "unlike_halves", "up has another global scale than gate, which counts for both", false},
-    FaultRow{ValueFault::subnormal, "subnormal", "a subnormal scale", false},
-};
-const FaultRow& row_of(ValueFault fault) { return *std::ranges::find(kFaults, fault, &FaultRow::fault); }
 
 /// One number of a scale tensor, or what it is instead.
 struct Number {
@@ -181,7 +161,9 @@ class LayerScan {
     }
     look_for_companions();
     for (const auto& [place, companions] : places_) look_at_factors(companions);
-    look_at_halves();
+    look_at_halves(ValueFault::unlike_halves, Piece::global_scale, &Companions::global);
+    look_at_halves(ValueFault::unlike_inputs, Piece::aside, &Companions::aside);
+    for (const bool w13 : {true, false}) look_at_inputs(w13);
     return std::move(faults_);
   }
 
@@ -352,18 +334,44 @@ class LayerScan {
     return std::nullopt;
   }
 
-  void look_at_halves() {
-    ScannedFault fault{ValueFault::unlike_halves, Piece::global_scale, {}, 0, {}};
+  /// What stands beside gate's tensors, for a place of up; null for any other.
+  const Companions* gate_beside(const Place& place) const {
+    if (!layer_group_.gated || !place.second->w13 || place.second->half != 1) return nullptr;
+    const auto gate = std::ranges::find_if(layer_group_.naming->projections, [](const Projection& one) { return one.w13 && one.half == 0; });
+    const auto found = places_.find({place.first, &*gate});
+    return found == places_.end() ? nullptr : &found->second;
+  }
+
+  /// A tensor of gate and the one of up that should have its bytes.
+  void look_at_halves(ValueFault fault, Piece piece, const FoundTensor* Companions::*tensor) {
+    ScannedFault found{fault, piece, {}, 0, {}};
     for (const auto& [place, companions] : places_) {
-      if (companions.global == nullptr || !place.second->w13 || place.second->half != 1) continue;
-      if (!layer_group_.gated) continue;
-      const auto gate = std::ranges::find_if(layer_group_.naming->projections, [](const Projection& one) { return one.w13 && one.half == 0; });
-      const auto other = places_.find({place.first, &*gate});
-      if (other == places_.end() || other->second.global == nullptr) continue;
-      if (bytes_of(*companions.global) == bytes_of(*other->second.global)) continue;
-      if (fault.count++ == 0) fault.tensor = companions.global->name;
+      const Companions* const gate = gate_beside(place);
+      if (gate == nullptr || companions.*tensor == nullptr || gate->*tensor == nullptr) continue;
+      if (bytes_of(*(companions.*tensor)) == bytes_of(*(gate->*tensor))) continue;
+      if (found.count++ == 0) found.tensor = (companions.*tensor)->name;
     }
-    if (fault.count > 0) add(std::move(fault));
+    if (found.count > 0) add(std::move(found));
+  }
+
+  /// Scales of activations of a product: calibrated with at most 448 (times 6 in blocks), which the largest scale S makes 448 s / S. From the tie
+  /// with half of e4m3's smallest number, 2^-10, on it is 0. A scale that makes 0 of fp16's largest number does so whatever the others are.
+  void look_at_inputs(bool w13) {
+    constexpr double kToZero = 448 * 1024, kLargest = 65504 * 1024;
+    std::vector<double> scales;
+    double largest = 0;
+    const FoundTensor* from = nullptr;
+    for (const auto& [place, companions] : places_) {
+      if (companions.aside == nullptr || place.second->w13 != w13 || !holds_one(*companions.aside)) continue;
+      const double scale = factor_of(*companions.aside, companions.aside->row->meaning == Meaning::reciprocal);
+      if (!std::isfinite(scale)) continue;
+      scales.push_back(scale);
+      if (scale > largest) from = companions.aside;
+      largest = std::max(largest, scale);
+    }
+    const auto small = std::ranges::count_if(scales, [&](double scale) { return largest >= kToZero * scale; });
+    const double most = layout::group_of(form_.form.format) > 0 ? kLargest / 6 : kLargest;
+    if (from != nullptr && (largest >= most || 2 * small >= std::ssize(scales))) add(fault_of(ValueFault::inputs_to_zero, *from, {1, 0}));
   }
 
   const FoundGroup& layer_group_;
@@ -374,19 +382,6 @@ class LayerScan {
 };
 
 }  // namespace
-
-std::string_view name_of(ValueFault fault) { return row_of(fault).name; }
-std::optional<ValueFault> fault_named(std::string_view name) {
-  const auto* const row = std::ranges::find(kFaults, name, &FaultRow::name);
-  return row == kFaults.end() ? std::nullopt : std::optional(row->fault);
-}
-bool spoils(ValueFault fault) { return row_of(fault).spoils; }
-
-std::string ScannedFault::text() const {
-  std::string words(row_of(fault).text);
-  if (!first.empty()) return fmt::format("{}: {}, {} in all, the first at {}", support::in_quotes(tensor), words, count, first);
-  return count == 1 ? fmt::format("{}: {}", support::in_quotes(tensor), words) : fmt::format("{}: {}; {} tensors in all", support::in_quotes(tensor), words, count);
-}
 
 std::vector<ScannedFault> scan_layer(const FoundGroup& layer_group, const FoundLayer& layer) { return LayerScan(layer_group, layer).run(); }
 

@@ -17,6 +17,8 @@ enum class ValueFault : std::uint8_t {
   not_a_number,
   infinite,
   missing,          ///< a companion that the scheme needs is not in the checkpoint: the engine computes with what its buffer held
+  unlike_inputs,    ///< gate and up of an expert have unlike scales of their one input
+  inputs_to_zero,   ///< the largest scale of activations, which most classes take for all experts, makes 0 of what most of them were calibrated with
   factor_infinite,  ///< finite in the file, Inf in the engine's own arithmetic
   factor_zero,      ///< likewise 0
   zero_over_codes,  ///< a scale of 0 over codes that are not
@@ -28,6 +30,8 @@ std::string_view name_of(ValueFault fault);
 std::optional<ValueFault> fault_named(std::string_view name);
 /// What the fault makes of every result: nobody can trust what is computed from it. Else it is a warning.
 bool spoils(ValueFault fault);
+/// What a line about it begins with: "no numbers", "mistrusted", "warning".
+std::string_view heading_of(ValueFault fault);
 
 /// One fault of one tensor.
 struct ScannedFault {

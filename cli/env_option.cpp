@@ -4,9 +4,8 @@
 
 #include <algorithm>
 
-#include "model/engine/vllm/env.hpp"
+#include "model/engine/vllm/variables.hpp"
 #include "model/error.hpp"
-#include "model/names.hpp"
 
 namespace mx::cli {
 
@@ -21,7 +20,7 @@ std::map<std::string, std::string> variables_of(const std::vector<std::string>& 
     const std::size_t equals = setting.find('=');
     if (equals == std::string::npos) throw Error(ErrorCode::usage, fmt::format("--env takes NAME=VALUE, not '{}'", setting));
     const std::string name = setting.substr(0, equals);
-    if (std::ranges::find(known, name) == known.end()) throw Error(ErrorCode::usage, unknown_name("variable", name, known));
+    if (std::ranges::find(known, name) == known.end()) throw Error(ErrorCode::usage, engine::unknown_variable(name));
     if (!env.emplace(name, setting.substr(equals + 1)).second) throw Error(ErrorCode::usage, fmt::format("--env {} is given twice", name));
   }
   return env;

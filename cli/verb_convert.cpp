@@ -85,7 +85,7 @@ void add_convert(Verb app, Action& action) {
   add_progress_option(verb, command->progress);
   verb.add_flag("--copy-all", command->copy_all, "copy weights of other forms beside the checkpoint too (original/, metal/)");
   verb.add_flag("--fail-on-warning", command->fail_on_warning,
-                "exit 1 where a number of the checkpoint is none, or such as no sound quantizer writes");
+                "exit 1 where a number of the checkpoint is none, or such as no sound quantizer writes, or where values are destroyed");
   verb.add_flag("--force", command->out.force, "replace files of the same names in the output directory");
   add_json_option(verb, command->out);
   verb.callback([&action, command] { action = [command] { return convert(*command); }; });

@@ -184,7 +184,7 @@ void add_verify(Verb app, Action& action) {
   add_progress_option(verb, options->progress);
   verb.add_flag("--no-execute", options->request.no_execute, "compare the bytes alone: nothing is executed").excludes(contracts);
   verb.add_flag("--fail-on-warning", options->request.fail_on_warning,
-                "exit 1 where the numbers of the checkpoint are such as no sound quantizer writes");
+                "exit 1 where the numbers of the checkpoint are such as no sound quantizer writes, or a conversion destroys values");
   verb.add_flag("--reference", options->request.reference, "convert and sum by the model alone instead of the fast twins");
   add_check_options(verb, options->out);
   verb.callback([&action, options, verb] {

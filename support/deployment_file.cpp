@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "model/deployment/vocabulary.hpp"
-#include "model/engine/vllm/env.hpp"
 #include "model/engine/vllm/tables.hpp"
+#include "model/engine/vllm/variables.hpp"
 #include "model/error.hpp"
 #include "model/names.hpp"
 #include "support/file.hpp"
@@ -205,7 +205,7 @@ engine::Environment read_environment(const InfoNode& node) {
   const auto known = engine::env_names();
   for (const auto& [name, value] : node.entries()) {
     // Variables are case sensitive: one in lower case would be ignored by the engine.
-    if (std::find(known.begin(), known.end(), name) == known.end()) fail(unknown_name("variable", name, known), node.where(name));
+    if (std::find(known.begin(), known.end(), name) == known.end()) fail(engine::unknown_variable(name), node.where(name));
     environment[name] = value;
   }
   return environment;

@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "model/deployment/deployment.hpp"
 #include "model/deployment/devices.hpp"
+#include "model/deployment/packages.hpp"
 #include "model/error.hpp"
 #include "model/names.hpp"
 
@@ -59,46 +61,46 @@ constexpr std::array kSoftware = {
     SoftwareRow{"zentorch_woq_repack_weight_op", &Software::zentorch_woq_repack_weight_op, kVllm2026_11},
 };
 
-// flashinfer and humming are requirements of the engine on cuda; triton_kernels and deep_gemm come bundled with its cuda build, triton_kernels
-// also with its rocm build; aiter is part of its rocm image. xpu and cpu builds bring none of them.
-// Source: vllm requirements/cuda.txt, docker/Dockerfile.rocm_base, cmake/external_projects/triton_kernels.cmake and deepgemm.cmake.
-constexpr Software kOnCuda = {
-    .has_flashinfer = true,
-    .has_flashinfer_trtllm_fused_moe = true,
-    .has_flashinfer_cutlass_fused_moe = true,
-    .has_flashinfer_cutedsl_moe_nvfp4 = true,
-    .has_flashinfer_cutedsl_grouped_gemm_nt_masked = true,
-    .has_flashinfer_b12x_moe = true,
-    .has_triton_kernels = true,
-    .has_deep_gemm = true,
-    .aiter_found = false,
-    .humming_installed = true,
-    .cutlass_group_gemm_op = true,
-    .flashinfer_situ = true,
-    .mxfp4_experts_quant_op = true,
+// Which probes a package answers.
+using Probe = bool Software::*;
+constexpr std::array<Probe, 7> kOfFlashinfer{&Software::has_flashinfer,
+                                             &Software::has_flashinfer_trtllm_fused_moe,
+                                             &Software::has_flashinfer_cutlass_fused_moe,
+                                             &Software::has_flashinfer_cutedsl_moe_nvfp4,
+                                             &Software::has_flashinfer_cutedsl_grouped_gemm_nt_masked,
+                                             &Software::has_flashinfer_b12x_moe,
+                                             &Software::flashinfer_situ};
+constexpr std::array<Probe, 1> kOfHumming{&Software::humming_installed}, kOfQuark{&Software::has_quark}, kOfTriton{&Software::has_triton_kernels},
+    kOfDeepGemm{&Software::has_deep_gemm}, kOfRocmBuild{&Software::moe_gptq_gemm_rdna3_op}, kOfTorch{&Software::torch_dyn_quant_4bit_ops};
+constexpr std::array<Probe, 2> kOfCudaBuild{&Software::cutlass_group_gemm_op, &Software::mxfp4_experts_quant_op};
+constexpr std::array<Probe, 2> kOfCpuBuild{&Software::cpu_fused_moe_int8_op, &Software::cpu_has_amx_fp8_op};
+constexpr std::array<Probe, 4> kOfAiter{&Software::aiter_found, &Software::aiter_mxfp8, &Software::aiter_gate_mode, &Software::aiter_quant_dtype_a};
+
+constexpr std::string_view kCudaTxt = "requirements/cuda.txt", kRocmTxt = "requirements/rocm.txt";
+constexpr PlatformKind kCuda = PlatformKind::cuda, kRocm = PlatformKind::rocm, kCpu = PlatformKind::cpu;
+constexpr Versions kFirst = before(kVllm2026_08), kSecond = between(kVllm2026_08, kVllm2026_11), kLast = since(kVllm2026_11),
+                   kAll = since(kVllm2026_05), kFromSecond = since(kVllm2026_08);
+
+// xpu brings none of them; Zen's operations of the CPU need packages of their own, and so do has_hpc and b12x_supported.
+// Releases: vllm at 7e1b45a09 and 7ca49fbe4, metadata of the wheels 0.29.0 and 0.33.0; amd-quark of the last as the file at 027281ae8 has it.
+constexpr std::array kPackages{
+    PackageRow{"flashinfer-python", "==0.6.11.post2", kCuda, kOfFlashinfer, kCudaTxt, kFirst},
+    PackageRow{"flashinfer-python", "==0.6.18", kCuda, kOfFlashinfer, kCudaTxt, kSecond},
+    PackageRow{"flashinfer-python", "==0.7.2.post1", kCuda, kOfFlashinfer, kCudaTxt, kLast},
+    PackageRow{"humming-kernels", "==0.1.2", kCuda, kOfHumming, kCudaTxt, kFirst},
+    PackageRow{"humming-kernels", "==0.1.12", kCuda, kOfHumming, kCudaTxt, kSecond},
+    PackageRow{"humming-kernels", "==0.1.19", kCuda, kOfHumming, kCudaTxt, kLast},
+    PackageRow{"triton_kernels", "", kCuda, kOfTriton, "cmake/external_projects/triton_kernels.cmake", kAll},
+    PackageRow{"deep_gemm", "", kCuda, kOfDeepGemm, "cmake/external_projects/deepgemm.cmake", kAll},
+    PackageRow{"the engine's own operations", "", kCuda, kOfCudaBuild, "CMakeLists.txt", kAll},
+    PackageRow{"amd-quark", ">=0.8.99", kRocm, kOfQuark, kRocmTxt, kFirst},
+    PackageRow{"amd-quark", "==0.12.post1", kRocm, kOfQuark, kRocmTxt, kFromSecond},
+    PackageRow{"triton_kernels", "", kRocm, kOfTriton, "cmake/external_projects/triton_kernels.cmake", kAll},
+    PackageRow{"aiter", "", kRocm, kOfAiter, "docker/Dockerfile.rocm_base", kAll},
+    PackageRow{"the engine's own operations", "", kRocm, kOfRocmBuild, "CMakeLists.txt", kAll},
+    PackageRow{"the engine's own operations", "", kCpu, kOfCpuBuild, "cmake/cpu_extension.cmake", kAll},
+    PackageRow{"torch", "", kCpu, kOfTorch, "requirements/cpu.txt", kAll},
 };
-constexpr Software kOnRocm = [] {
-  Software software;
-  software.has_triton_kernels = true;
-  software.aiter_found = true;
-  software.aiter_mxfp8 = true;
-  software.aiter_gate_mode = true;
-  software.aiter_quant_dtype_a = true;
-  software.moe_gptq_gemm_rdna3_op = true;
-  return software;
-}();
-
-// Compiled operations of the CPU build and of torch. Zen's need packages of their own.
-constexpr Software kOnCpu = [] {
-  Software software;
-  software.cpu_fused_moe_int8_op = true;
-  software.torch_dyn_quant_4bit_ops = true;
-  software.cpu_has_amx_fp8_op = true;
-  return software;
-}();
-
-/// In the order of PlatformKind.
-constexpr std::array<Software, 4> kInstalled = {kOnCuda, kOnRocm, Software{}, kOnCpu};
 
 }  // namespace
 
@@ -120,7 +122,21 @@ const PlatformPreset& platform_named(std::string_view name) {
   return *preset_of(device->platform);
 }
 
-Software software_on(PlatformKind platform) { return kInstalled[static_cast<std::size_t>(platform)]; }
+std::vector<PackageRow> packages_on(PlatformKind platform, Engine engine) {
+  std::vector<PackageRow> rows;
+  std::ranges::copy_if(kPackages, std::back_inserter(rows),
+                       [&](const PackageRow& row) { return row.platform == platform && row.versions.has(engine); });
+  return rows;
+}
+
+Software software_on(PlatformKind platform) {
+  Software software;
+  for (const PackageRow& row : kPackages) {
+    if (row.platform != platform) continue;
+    for (const Probe probe : row.answers) software.*probe = true;
+  }
+  return software;
+}
 
 Deployment deployment_on(const PlatformPreset& preset, const ParallelRequest& parallel, const LayerConfig& layer) {
   Deployment deployment;

@@ -13,8 +13,8 @@
 #include "model/deployment/devices.hpp"
 #include "model/deployment/version.hpp"
 #include "model/deployment/vocabulary.hpp"
-#include "model/engine/vllm/env.hpp"
 #include "model/engine/vllm/tables.hpp"
+#include "model/engine/vllm/variables.hpp"
 #include "model/error.hpp"
 #include "model/names.hpp"
 #include "python/module/core.hpp"
@@ -79,7 +79,7 @@ verbs::AskedFor asked_for(const nb::dict& given, const std::optional<std::string
   if (const Json* const env = arguments.find("env")) {
     for (const support::JsonMember& one : env->items()) {
       if (std::ranges::find(engine::env_names(), one.key) == engine::env_names().end())
-        throw Error(ErrorCode::usage, unknown_name("variable", one.key, engine::env_names()));
+        throw Error(ErrorCode::usage, engine::unknown_variable(one.key));
       asked.env[one.key] = one.value.is_string() ? one.value.text() : one.value.dump();
     }
   }

@@ -128,6 +128,11 @@ UsedActivation used_activation(const families::ExecutionRow& row, const ModelAct
   return {&moe::activation_named(limited && !use.limited_row.empty() ? use.limited_row : use.row), constants};
 }
 
+bool bounds_by_low_limit(const families::ExecutionRow& row, const ModelActivation& model) {
+  const families::ActivationUse& use = use_of(row, model);
+  return use.takes_limit && !moe::activation_named(use.limited_row.empty() ? use.row : use.limited_row).limit_is_optional;
+}
+
 std::vector<std::string> ignored_constants(const families::ExecutionRow& row, const ModelActivation& model) {
   const UsedActivation used = used_activation(row, model);
   std::vector<std::string> ignored;

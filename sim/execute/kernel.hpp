@@ -60,6 +60,8 @@ struct UsedActivation {
   moe::ActivationConstants constants;
 };
 UsedActivation used_activation(const families::ExecutionRow& row, const ModelActivation& model);
+/// Whether the backend bounds by a limit of 0 or below it; else it takes such a one for none, or takes no limit.
+bool bounds_by_low_limit(const families::ExecutionRow& row, const ModelActivation& model);
 /// Constants of the model that the backend does not use: "limit 0x40a00000 of the model, 0x40e00000 in the kernel". Empty: none.
 std::vector<std::string> ignored_constants(const families::ExecutionRow& row, const ModelActivation& model);
 /// The row order of w13 that the kernel expects its layout to start from.

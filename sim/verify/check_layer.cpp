@@ -1,5 +1,6 @@
 #include "sim/verify/check_layer.hpp"
 
+#include <fmt/format.h>
 #include <omp.h>
 
 #include <algorithm>
@@ -177,19 +178,13 @@ bool equal(std::span<const std::uint8_t> a, std::span<const std::uint8_t> b) {
   return same;
 }
 
-/// What a conversion cost, of a rank and a layer: values by tensor, and units that kept theirs.
-std::string losses_text(const std::vector<layout::Loss>& losses) {
-  std::string destroyed;
-  std::int64_t kept = 0;
-  for (const layout::Loss& loss : losses) {
-    kept += loss.kept;
-    if (loss.destroyed() > 0)
-      destroyed += (destroyed.empty() ? "" : ", ") + std::to_string(loss.destroyed()) + " of " + std::string(layout::name_of(loss.role));
-  }
-  if (losses.empty()) return "what the way back needs is not kept";
-  const std::string also = kept == 0 ? "" : std::to_string(kept) + " units keep their values, but not what the way back needs";
-  if (destroyed.empty()) return "no value is lost; " + also;
-  return "the conversion loses values: " + destroyed + (also.empty() ? "" : "; " + also);
+/// What a kernel computes that bounds by a limit of 0 or below it: gate = min(gate, L), up = clamp(up, -L, L), to which some activations add beta.
+std::string low_limit_text(const std::string& backend, const checkpoint::LayerActivation& activation) {
+  const double limit = *activation.constants.swiglu_limit;
+  std::string text = fmt::format("swiglu_limit is {}, by which {} bounds gate and up", limit, backend);
+  if (limit == 0)
+    return text + (!activation.constants.swiglu_beta ? ": every output is 0, whatever the weights are" : ": up is 0, whatever its weights are");
+  return text + fmt::format(": up is {}, whatever its weights are", -limit);
 }
 
 /// One conversion on one rank.
@@ -285,8 +280,9 @@ class RankCheck {
 
   void execute(const PackedLayer& packed, std::optional<Contract> contract, ConversionResult& result) const {
     const SumsBy sums = options_.by == kernels::relayout::MoveBy::model ? SumsBy::model : SumsBy::twins;
+    const ModelActivation model{std::string(input_.activation.name), input_.activation.bits()};
     const std::optional<BackendRun> run = run_backend({reference_.shard, reference_.units, sums, contract}, packed, result.arch,
-                                                      {input_.activation.name, input_.activation_key, input_.x, slots_, input_.activation.bits()});
+                                                      {input_.activation.name, input_.activation_key, input_.x, slots_, model.constants});
     if (!run) {
       return settle(result, Verdict::not_modelled,
                     "how " + result.backend + " computes " + std::string(layout::name_of(result.form.format)) + " with " + input_.activation.text() +
@@ -296,6 +292,8 @@ class RankCheck {
       return settle(result, Verdict::not_modelled,
                     "how " + result.backend + " computes is not known: " + run->unknown + "; its bytes are compared and restored");
     }
+    if (input_.activation.limit_is_low() && bounds_by_low_limit(*families::find_execution(result.form.format, result.backend), model))
+      return settle(result, Verdict::mistrusted, low_limit_text(result.backend, input_.activation));
     if (result.execution.find(run->how) == std::string::npos) result.execution += (result.execution.empty() ? "" : "; ") + run->how;
     if (run->grounds) add_new(result.grounds, {*run->grounds});
     for (const families::KnownDifference& known : run->known)

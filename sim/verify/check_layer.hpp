@@ -57,6 +57,8 @@ void add_new(std::vector<Value>& all, const std::vector<Value>& more) {
 
 /// Adds what was lost to sums by tensor and kind.
 void add_losses(std::vector<layout::Loss>& sums, const std::vector<layout::Loss>& losses);
+/// What a conversion cost, of a rank and a layer: values by tensor, and units that kept theirs.
+std::string losses_text(const std::vector<layout::Loss>& losses);
 /// Adds what the layer lost before any conversion.
 void note_losses(const LayerInput& input, std::span<ConversionResult> conversions);
 

@@ -137,8 +137,10 @@ struct VerifyReport {
   std::int64_t count(Verdict verdict) const;
   /// Cells with one that is held.
   std::int64_t held() const { return count(Verdict::passed) + count(Verdict::known_to_differ); }
-  /// Faults that take trust from no cell.
+  /// Faults that take trust from no cell, and conversions that pass and destroy values.
   std::int64_t warnings() const;
+  /// What a conversion destroys of the verified layers, in hundredths of a tensor's values: "47 % of w13_weight_scale lost"; empty: nothing.
+  std::string lost_text(const ConversionResult& result) const;
   /// Cells in which the engine chooses a backend by itself and then fails, or its converter refuses the checkpoint: a finding about the engine.
   std::int64_t broken_choices() const;
   /// What the deciding cells say comes first: 1 a difference, 4 the engine raises, 5 no verdict, or nothing passed at all; then 1 for a difference in

@@ -1,11 +1,27 @@
 // What a report answers, and how the results of parts of a run are one.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "sim/verify/check_layer.hpp"
 #include "sim/verify/verify.hpp"
 
 namespace mx::sim {
+
+std::string losses_text(const std::vector<layout::Loss>& losses) {
+  std::string destroyed;
+  std::int64_t kept = 0;
+  for (const layout::Loss& loss : losses) {
+    kept += loss.kept;
+    if (loss.destroyed() > 0)
+      destroyed += (destroyed.empty() ? "" : ", ") + std::to_string(loss.destroyed()) + " of " + std::string(layout::name_of(loss.role));
+  }
+  if (losses.empty()) return "what the way back needs is not kept";
+  const std::string also = kept == 0 ? "" : std::to_string(kept) + " units keep their values, but not what the way back needs";
+  if (destroyed.empty()) return "no value is lost; " + also;
+  return "the conversion loses values: " + destroyed + (also.empty() ? "" : "; " + also);
+}
 
 std::string_view name_of(Verdict verdict) {
   switch (verdict) {
@@ -33,7 +49,29 @@ std::int64_t VerifyReport::count(Verdict wanted) const {
 }
 
 std::int64_t VerifyReport::warnings() const {
-  return std::ranges::count_if(values, [](const checkpoint::LayerValues& remark) { return !checkpoint::spoils(remark.fault.fault); });
+  const auto destroys = [](const layout::Loss& loss) { return loss.destroyed() > 0; };
+  return std::ranges::count_if(values, [](const checkpoint::LayerValues& remark) { return !checkpoint::spoils(remark.fault.fault); }) +
+         std::ranges::count_if(conversions, [&](const ConversionResult& result) {
+           return result.verdict == Verdict::passed && std::ranges::any_of(result.losses, destroys);
+         });
+}
+
+std::string VerifyReport::lost_text(const ConversionResult& result) const {
+  layout::Sizes verified = sizes;
+  verified.experts = experts_verified;
+  std::string text;
+  for (const layout::Role role : layout::kAllRoles) {
+    double destroyed = 0, all = layers_verified;
+    for (const layout::Loss& loss : result.losses) {
+      if (loss.role == role) destroyed += static_cast<double>(loss.destroyed());
+    }
+    if (destroyed == 0) continue;
+    for (const layout::Axis& axis : layout::logical_axes(role, verified, result.form)) all *= static_cast<double>(axis.extent);
+    const double share = 100 * destroyed / all;
+    text += (text.empty() ? "" : ", ") + (share < 0.01 ? std::string("below 0.01") : fmt::format("{:.3g}", share)) + " % of " +
+            std::string(layout::name_of(role));
+  }
+  return text.empty() ? text : text + " lost";
 }
 
 std::int64_t VerifyReport::broken_choices() const {

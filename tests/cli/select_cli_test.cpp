@@ -85,6 +85,52 @@ TEST_CASE("select --strict leaves out what cannot do the work and says so") {
   CHECK(run_json("select --strict " + example("gpt-oss-h100"))["skipped"].empty());
 }
 
+TEST_CASE("a ROCm preset has amd-quark, as the engine's requirements do, and software { } says otherwise") {
+  const std::string sizes = "layer { experts 128 top_k 8 hidden 4096 intermediate 1536 bias false activation ";
+  // Kimi-K3 on MI325X, Ling-3.0 on MI300X (measured as emulated), W4A4 of Quark on MI355X without AITER.
+  const std::string rows[] = {
+      "platform gfx942\noracle mxfp4_deepseek_v4\nenv {\nVLLM_ROCM_USE_AITER 1\n}\n" + sizes + "SITU }\n",
+      "platform gfx942\noracle mxfp4_deepseek_v4\nenv {\nVLLM_ROCM_USE_AITER 1\n}\n" + sizes + "SILU }\n",
+      "platform gfx950\noracle mxfp4\nquant_method quark\nactivation_key kMxfp4Dynamic\n" + sizes + "SILU }\n",
+  };
+  const ScratchDirectory scratch;
+  for (const std::string& row : rows) {
+    INFO(row);
+    const mx::support::Json json = run_json("select " + written(scratch, row));
+    CHECK(json["choice"]["backend"] == "EMULATION");
+    CHECK(json["choice"]["kernel_class"] == "OCP_MXQuantizationEmulationTritonExperts");
+    CHECK(json["software"]["said"].empty());
+    const std::string without = written(scratch, row + "software {\nhas_quark false\n}\n");
+    CHECK(run_json("select " + without, 4)["refusal"]["text"].text().find("quark_missing") != std::string::npos);
+    const Run said = run_mxact("select --explain " + without);
+    CHECK(said.status == 4);
+    CHECK(said.out.find("software { } says otherwise: has_quark false\n") != std::string::npos);
+  }
+  const Run explained = run_mxact("select --explain " + written(scratch, rows[0]));
+  CHECK(explained.out.find("software that is assumed on rocm, of the engine's requirements, build and image:") != std::string::npos);
+  CHECK(explained.out.find("amd-quark") != std::string::npos);
+  CHECK(explained.out.find("==0.12.post1") != std::string::npos);
+  CHECK(explained.out.find("requirements/rocm.txt") != std::string::npos);
+}
+
+TEST_CASE("a variable that the version no longer reads, or that only a later one reads, is said by select, matrix and verify") {
+  const std::string dropped = "VLLM_MXFP4_USE_MARLIN changes nothing: vllm@2026-08 dropped it";
+  const std::string asked = "select " + example("gpt-oss-b200") + " --env VLLM_MXFP4_USE_MARLIN=1 --engine ";
+  CHECK(run_mxact(asked + "2026-05").out.find("changes nothing") == std::string::npos);
+  CHECK(run_mxact(asked + "2026-08").out.find(dropped) != std::string::npos);
+  CHECK(run_json(asked + "2026-11")["notes"].dump().find(dropped) != std::string::npos);
+  CHECK(run_mxact("matrix --model gpt-oss-120b --platform SM100 --count --env VLLM_MXFP4_USE_MARLIN=1").out.find(dropped) != std::string::npos);
+  CHECK(run_mxact("verify --platform SM100 --tp 1 --layers 1 --tokens 1 --no-execute --env VLLM_MXFP4_USE_MARLIN=1").out.find(dropped) !=
+        std::string::npos);
+  const Run later = run_mxact("select " + example("gpt-oss-b200") + " --engine 2026-05 --env VLLM_B12X_MOE_FP4_FORCE_A16=1");
+  CHECK(later.status == 0);
+  CHECK(later.out.find("no choice of vllm@2026-05 reads it, vllm@2026-08 is the first that does") != std::string::npos);
+  const Run none = run_mxact("select " + example("gpt-oss-b200") + " --env VLLM_MOE_SKIP_PADDING=1");
+  CHECK(none.status == 2);
+  CHECK(none.err.find("is a variable of the engine, which gives tokens that pad a batch no expert; no choice of a backend reads it") !=
+        std::string::npos);
+}
+
 TEST_CASE("bad deployment files: one line with file and line, exit 3") {
   struct Row {
     std::string text;

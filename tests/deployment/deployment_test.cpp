@@ -2,11 +2,15 @@
 
 #include "model/deployment/deployment.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <set>
 #include <string>
+#include <vector>
 
+#include "model/deployment/packages.hpp"
 #include "model/deployment/vocabulary.hpp"
-#include "model/engine/vllm/env.hpp"
+#include "model/engine/vllm/variables.hpp"
 #include "tests/catch.hpp"
 #include "tests/engine/vllm/expect_error.hpp"
 
@@ -35,6 +39,69 @@ TEST_CASE("platforms: names are unique, found in any case, and carry the right h
   CHECK(platform_named("sm100").name == "SM100");
   CHECK(platform_named("GFX942").name == "gfx942");
   CHECK(says(message_of(mx::ErrorCode::usage, [] { platform_named("SM101"); }), "did you mean SM1"));
+}
+
+TEST_CASE("a preset has what the engine's own requirements, build and image bring, at every version") {
+  // requirements/rocm.txt of vllm: amd-quark>=0.8.99 at 7e1b45a09, ==0.12.post1 at 7ca49fbe4; requirements/cuda.txt has none.
+  const auto release_of = [](PlatformKind platform, std::string_view name, Engine engine) {
+    for (const PackageRow& row : packages_on(platform, engine)) {
+      if (row.name == name) return std::string(row.release);
+    }
+    return std::string("none");
+  };
+  CHECK(release_of(PlatformKind::rocm, "amd-quark", kVllm2026_05) == ">=0.8.99");
+  CHECK(release_of(PlatformKind::rocm, "amd-quark", kVllm2026_08) == "==0.12.post1");
+  CHECK(release_of(PlatformKind::rocm, "amd-quark", kVllm2026_11) == "==0.12.post1");
+  CHECK(release_of(PlatformKind::cuda, "amd-quark", kVllm2026_11) == "none");
+  // The wheels' metadata: 0.22.1, 0.29.0, 0.33.0.
+  CHECK(release_of(PlatformKind::cuda, "humming-kernels", kVllm2026_05) == "==0.1.2");
+  CHECK(release_of(PlatformKind::cuda, "humming-kernels", kVllm2026_08) == "==0.1.12");
+  CHECK(release_of(PlatformKind::cuda, "humming-kernels", kVllm2026_11) == "==0.1.19");
+  CHECK(packages_on(PlatformKind::xpu, kVllm2026_11).empty());
+  for (const PlatformKind platform : {PlatformKind::cuda, PlatformKind::rocm, PlatformKind::xpu, PlatformKind::cpu}) {
+    const Software assumed = software_on(platform);
+    CHECK(assumed.has_quark == (platform == PlatformKind::rocm));
+    CHECK_FALSE(assumed.b12x_supported);
+    CHECK_FALSE(assumed.has_hpc);
+    // Whichever version is asked, the packages of that version answer as the preset does, each probe once.
+    for (const Engine engine : known_engines()) {
+      for (const SoftwareRow& probe : software_rows(engine)) {
+        const auto rows = packages_on(platform, engine);
+        const auto found =
+            std::ranges::count_if(rows, [&](const PackageRow& row) { return std::ranges::find(row.answers, probe.answer) != row.answers.end(); });
+        INFO(name_of(platform) << " " << name_of(engine) << " " << probe.name);
+        CHECK(found == (assumed.*probe.answer ? 1 : 0));
+      }
+    }
+  }
+}
+
+TEST_CASE("variables that a version does not read are said, with the version that dropped them or began") {
+  // vllm/envs.py of 0.22.1, 0.29.0 and 0.33.0 held against one another.
+  const char* const gone[] = {
+      "VLLM_USE_FLASHINFER_MOE_MXFP4_BF16", "VLLM_USE_FLASHINFER_MOE_MXFP4_MXFP8", "VLLM_USE_FLASHINFER_MOE_MXFP4_MXFP8_CUTLASS",
+      "VLLM_USE_FLASHINFER_MOE_FP4",        "VLLM_USE_FLASHINFER_MOE_FP8",         "VLLM_MXFP4_USE_MARLIN",
+      "VLLM_FLASHINFER_MOE_BACKEND",        "VLLM_TEST_FORCE_FP8_MARLIN"};
+  std::size_t said = 0;
+  for (const std::string_view name : env_names()) {
+    INFO(name);
+    const Environment env{{std::string(name), "1"}};
+    const bool is_gone = std::ranges::find(gone, name) != std::end(gone);
+    CHECK(unread_variables(env, kVllm2026_08).size() == (is_gone || name == "VLLM_CPU_INT4_W4A8" || name.ends_with("_DSV4") ? 1 : 0));
+    CHECK(unread_variables(env, kVllm2026_11).size() == (is_gone ? 1 : 0));
+    if (!is_gone) continue;
+    ++said;
+    CHECK(unread_variables(env, kVllm2026_05).empty());
+    for (const Engine engine : {kVllm2026_08, kVllm2026_11})
+      CHECK(unread_variables(env, engine) == std::vector<std::string>{std::string(name) + " changes nothing: vllm@2026-08 dropped it"});
+  }
+  CHECK(said == std::size(gone));
+  CHECK(unread_variables({{"VLLM_B12X_MOE_FP4_FORCE_A16", "1"}}, kVllm2026_05) ==
+        std::vector<std::string>{
+            "VLLM_B12X_MOE_FP4_FORCE_A16 changes nothing: no choice of vllm@2026-05 reads it, vllm@2026-08 is the first that does"});
+  CHECK(unread_variables({}, kVllm2026_11).empty());
+  CHECK(says(unknown_variable("VLLM_MOE_SKIP_PADDING"), "is a variable of the engine, which gives tokens that pad a batch no expert"));
+  CHECK(says(unknown_variable("VLLM_USE_DEEP_GEM"), "did you mean VLLM_USE_DEEP_GEMM?"));
 }
 
 TEST_CASE("parallelism that cannot exist is refused") {

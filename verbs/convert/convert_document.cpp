@@ -219,7 +219,7 @@ void add_values(Document& document, const std::vector<checkpoint::LayerValues>& 
   Table table{"values", {in_json("layer"), in_json("fault"), in_json("spoils"), in_json("tensor"), in_json("count"), in_json("first")}};
   for (const auto& [layer, fault] : values) {
     table.add({layer, checkpoint::name_of(fault.fault), checkpoint::spoils(fault.fault), fault.tensor, fault.count, fault.first});
-    document.line(fmt::format("{}: {}", checkpoint::spoils(fault.fault) ? "no numbers" : "warning", fault.text()));
+    document.line(fmt::format("{}: {}", checkpoint::heading_of(fault.fault), fault.text()));
   }
   document.value(table.key, table.json());
 }
@@ -230,7 +230,8 @@ Document convert_document(const checkpoint::ConvertReport& report, const std::st
   document.value("checkpoint", checkpoint);
   document.value("output", output);
   add_conversion(document, report, rank);
-  if (fail_on_warning && !report.values.empty()) document.exit_code = 1;
+  const bool destroys = std::ranges::any_of(report.losses, [](const LayerLoss& entry) { return entry.loss.destroyed() > 0; });
+  if (fail_on_warning && (destroys || !report.values.empty())) document.exit_code = 1;
   return document;
 }
 

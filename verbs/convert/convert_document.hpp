@@ -12,7 +12,7 @@
 
 namespace mx::verbs {
 
-/// `fail_on_warning`: exit 1 where a number of the checkpoint is none, or such as no sound quantizer writes.
+/// `fail_on_warning`: exit 1 where a number of the checkpoint is none, or such as no sound quantizer writes, or where values are destroyed.
 Document convert_document(const checkpoint::ConvertReport& report, const std::string& checkpoint, const std::string& output, int rank,
                           bool fail_on_warning = false);
 Document restore_document(const checkpoint::RestoreReport& report, const std::vector<std::string>& directories, const std::string& output);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "model/engine/vllm/env.hpp"
+#include "model/engine/vllm/variables.hpp"
 #include "model/error.hpp"
 #include "model/names.hpp"
 #include "support/rescue.hpp"
@@ -97,7 +97,7 @@ std::vector<MatrixSection> sections_of(const MatrixRequest& request) {
 
 void require_variables(const std::map<std::string, std::string>& env) {
   for (const auto& [name, value] : env) {
-    if (!listed(engine::env_names(), name)) throw Error(ErrorCode::usage, unknown_name("variable", name, engine::env_names()));
+    if (!listed(engine::env_names(), name)) throw Error(ErrorCode::usage, engine::unknown_variable(name));
   }
 }
 

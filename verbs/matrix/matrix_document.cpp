@@ -44,10 +44,11 @@ Json counts_json(const Counts& counts) {
           {"chosen", counts.cells[0]},         {"possible", counts.cells[1]}, {"refused", counts.cells[2]}};
 }
 
-/// Where the release that was asked differs from its version and touches a deployment of the matrix, and its libraries.
+/// Where the release that was asked differs from its version and touches a deployment of the matrix, its libraries, and variables that nothing reads.
 void note_release(Document& document, const Matrix& matrix, const std::map<std::string, std::string>& env) {
   EngineNotes notes(document, {matrix.engine, matrix.release});
   notes.libraries();
+  notes.variables(env);
   if (matrix.release.empty()) return;
   for (const MatrixSection& section : matrix.sections) {
     for (const Spread* spread : matrix.spreads) {

@@ -1,12 +1,14 @@
 #include "verbs/select/answer.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <optional>
 #include <utility>
 
 #include "model/audit/placement.hpp"
+#include "model/deployment/packages.hpp"
 #include "model/engine/vllm/method.hpp"
 #include "model/engine/vllm/model_file.hpp"
 #include "model/error.hpp"
@@ -101,6 +103,44 @@ Table trace_of(const engine::Decision& decision) {
   return table;
 }
 
+/// Names of the probes that a package answers and the version asks.
+std::vector<std::string> probes_of(const deployment::PackageRow& package, deployment::Engine engine) {
+  std::vector<std::string> names;
+  for (const deployment::SoftwareRow& row : deployment::software_rows(engine)) {
+    if (std::ranges::find(package.answers, row.answer) != package.answers.end()) names.emplace_back(row.name);
+  }
+  return names;
+}
+
+/// "software": what the platform's packages are taken to answer, and what the deployment says instead.
+void add_software(Document& document, const deployment::Deployment& deployment, deployment::Engine engine, bool explain) {
+  Table table{"assumed", {{"package", "package"}, {"release", "asked for"}, {"source", "brought by"}, {"probes", "answers"}}};
+  for (const deployment::PackageRow& package : deployment::packages_on(deployment.hardware.platform, engine)) {
+    std::vector<std::string> probes = probes_of(package, engine);
+    if (probes.empty()) continue;
+    std::string text = fmt::format("{}", fmt::join(probes, ", "));
+    table.add({package.name,
+               {package.release, package.release.empty() ? "-" : std::string(package.release)},
+               package.source,
+               {std::move(probes), std::move(text)}});
+  }
+  const deployment::Software assumed = deployment::software_on(deployment.hardware.platform);
+  Json said = Json::object();
+  std::string said_text;
+  for (const deployment::SoftwareRow& row : deployment::software_rows(engine)) {
+    const bool found = deployment.software.*row.answer;
+    if (found == assumed.*row.answer) continue;
+    said[std::string(row.name)] = found;
+    said_text += fmt::format("{}{} {}", said_text.empty() ? "" : ", ", row.name, found);
+  }
+  document.value("software", {{"assumed", table.json()}, {"said", std::move(said)}});
+  if (!explain) return;
+  document.line(fmt::format("\nsoftware that is assumed on {}, of the engine's requirements, build and image:{}",
+                            deployment::name_of(deployment.hardware.platform), table.rows.empty() ? " none" : ""));
+  if (!table.rows.empty()) document.table(text_alone(std::move(table)));
+  document.line(said_text.empty() ? "software { } of an INFO file says otherwise" : fmt::format("software {{ }} says otherwise: {}", said_text));
+}
+
 }  // namespace
 
 void add_broken(Document& document, const std::vector<const families::KernelNeed*>& broken, bool strict) {
@@ -176,6 +216,7 @@ Document select_document(const support::DeploymentFile& file, const SelectAnswer
   } else {
     document.value("trace", trace.json());
   }
+  add_software(document, file.deployment, file.engine, explain);
   if (resolution.setup) add_setup(document, resolution, explain);
   return document;
 }

@@ -7,6 +7,7 @@
 
 #include "model/engine/vllm/method.hpp"
 #include "model/engine/vllm/releases.hpp"
+#include "model/engine/vllm/variables.hpp"
 #include "model/families/libraries.hpp"
 #include "sim/ranks/weights_memory.hpp"
 
@@ -28,6 +29,11 @@ void EngineNotes::add(std::string text) {
 
 void EngineNotes::about(std::string_view oracle, const deployment::Deployment& deployment) {
   for (std::string& text : engine::release_differences(asked_.release, oracle, deployment)) add(std::move(text));
+  variables(deployment.env);
+}
+
+void EngineNotes::variables(const engine::Environment& env) {
+  for (std::string& text : engine::unread_variables(env, asked_.engine)) add(std::move(text));
 }
 
 void EngineNotes::about(std::string_view oracle) {

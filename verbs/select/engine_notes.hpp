@@ -24,8 +24,10 @@ class EngineNotes {
  public:
   EngineNotes(verbs::Document& document, const AskedEngine& asked) : document_(document), asked_(asked) {}
 
-  /// Where the release differs and touches the deployment.
+  /// Where the release differs and touches the deployment, and its variables that the version does not read.
   void about(std::string_view oracle, const deployment::Deployment& deployment);
+  /// Variables that are set and that the version does not read.
+  void variables(const engine::Environment& env);
   /// Where it differs in any deployment of the oracle.
   void about(std::string_view oracle);
   /// The libraries that the release requires.

@@ -138,6 +138,12 @@ Cell or_dash(const std::string& name) {
   return none;
 }
 
+/// "PASSED", and what was lost on the way.
+std::string verdict_text(const VerifyReport& report, const ConversionResult& result, Verdict verdict) {
+  const std::string lost = result.verdict == Verdict::passed ? report.lost_text(result) : "";
+  return fmt::format("{}{}{}", sim::name_of(verdict), lost.empty() ? "" : ", ", lost);
+}
+
 Table cells_of(const VerifyReport& report, const sim::VerifyRequest& asked) {
   Table table{"cells",
               {{"platform", "platform"},
@@ -171,9 +177,19 @@ Table cells_of(const VerifyReport& report, const sim::VerifyRequest& asked) {
       continue;
     }
     const ConversionResult& result = report.conversions[*cell.conversion];
-    table.add({platform, tp, cell.request, result.backend, cell.kernel_class, *cell.conversion, how,
-               sizes_text(result.sizes.hidden, result.padded.hidden), sizes_text(result.sizes.intermediate, result.padded.intermediate),
-               sim::name_of(verdict), none, evidence(result), broken_json(cell),
+    table.add({platform,
+               tp,
+               cell.request,
+               result.backend,
+               cell.kernel_class,
+               *cell.conversion,
+               how,
+               sizes_text(result.sizes.hidden, result.padded.hidden),
+               sizes_text(result.sizes.intermediate, result.padded.intermediate),
+               {sim::name_of(verdict), verdict_text(report, result, verdict)},
+               none,
+               evidence(result),
+               broken_json(cell),
                verdict == Verdict::failed ? Cell(replay(asked, report.engine, cell)) : none});
   }
   return table;
@@ -314,6 +330,7 @@ Document verify_document(const VerifyReport& report, const sim::VerifyRequest& a
   EngineNotes notes(document, asked_engine(asked.engine));
   notes.arithmetic();
   notes.libraries();
+  notes.variables(asked.env);
   document.line();
   Json conversions = Json::array();
   for (const ConversionResult& result : report.conversions) conversions.push_back(conversion_json(result));
@@ -360,7 +377,7 @@ Document verify_document(const VerifyReport& report, const sim::VerifyRequest& a
   }
   const int code = report.exit_code();
   const bool warned = code == 0 && asked.fail_on_warning && report.warnings() > 0;
-  if (warned) document.note(fmt::format("{} warnings, and --fail-on-warning", report.warnings()));
+  if (warned) document.note(fmt::format("{} warning{}, and --fail-on-warning", report.warnings(), report.warnings() == 1 ? "" : "s"));
   add_legend(document, report);
   document.ended(warned ? 1 : code);
   if (document.exit_code == 0 && report.is_known_to_differ()) document.verdict = sim::name_of(Verdict::known_to_differ);
