@@ -52,6 +52,16 @@ std::map<std::string, std::string> scheme_words(const Json& scheme) {
   return words;
 }
 
+/// The members whose "bits" are 16 or more.
+std::vector<std::string> wide_entries(const Json& json) {
+  std::vector<std::string> names;
+  for (const auto& [name, words] : json.items()) {
+    const Json* const bits = member(words, "bits");
+    if (bits != nullptr && bits->is_number() && bits->number() >= 16) names.push_back(name);
+  }
+  return names;
+}
+
 bool is_table(const std::string& key) {
   return std::ranges::any_of(engine::scheme_tables(), [&](const engine::SchemeTableRow& row) { return row.key == key || row.otherwise == key; });
 }
@@ -135,6 +145,8 @@ void Configuration::take(const Json& json, const std::string& key) {
         if (entry.is_string()) lists_[key].push_back(entry.text());
       }
     }
+    // A table from names to what is other of them: those with as many bits as the model's own numbers are left alone.
+    for (const std::string& name : is_list(key) && json.is_object() ? wide_entries(json) : std::vector<std::string>()) lists_[key].push_back(name);
     return;
   }
   // Conditions of hooks look into the scheme of all.
@@ -177,7 +189,9 @@ void Configuration::apply_hooks() {
     return !found.empty() && (row.values.empty() || std::ranges::any_of(row.values, [&](Text value) { return lower(found) == lower(value); }));
   };
   for (const engine::HookRow& row : engine::method_hooks()) {
-    if (!row.versions.has(engine_) || fault::planted(fault::Fault::hooks_are_forgotten) || row.method != method_ || !is_model(row.models) || !std::ranges::all_of(row.says, says)) continue;
+    if (!row.versions.has(engine_) || fault::planted(fault::Fault::hooks_are_forgotten) || row.method != method_ || !is_model(row.models) ||
+        !std::ranges::all_of(row.says, says))
+      continue;
     if (row.becomes.empty())
       throw Error(ErrorCode::unsupported,
                   fmt::format("{}.{} is {}, for which the engine raises ValueError: Unknown ModelOpt quant algo", root_, row.says.back().key,
@@ -195,7 +209,8 @@ std::string Configuration::method_text() const {
 
 std::string Configuration::hook_text(std::span<const Text> methods) const {
   for (const engine::HookRow& row : engine::method_hooks()) {
-    if (row.method != method_ || row.models.empty() || std::ranges::find(methods, row.becomes) == methods.end() || !row.versions.has(engine_)) continue;
+    if (row.method != method_ || row.models.empty() || std::ranges::find(methods, row.becomes) == methods.end() || !row.versions.has(engine_))
+      continue;
     return fmt::format("; {} takes {} for {} alone", deployment::name_of(engine_), row.becomes, fmt::join(row.models, ", "));
   }
   return {};

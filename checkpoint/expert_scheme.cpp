@@ -7,6 +7,7 @@
 #include <charconv>
 #include <span>
 
+#include "model/engine/vllm/expert_schemes.hpp"
 #include "model/error.hpp"
 #include "support/json.hpp"
 
@@ -31,113 +32,7 @@ bool says_below(const Words& words, Names path) {
   return first != words.end() && (first->first == path ? first->second != "null" : first->first.starts_with(std::string(path) + "."));
 }
 
-/// A condition: the word of that path is one of the values; without values it is not said.
-struct Says {
-  Names path;
-  std::array<Names, 3> values = {};
-};
-
-struct SchemeRow {
-  Names method;
-  std::array<Says, 5> says;
-  Names oracle;
-  Names weights = "None";
-  Names activations = "None";
-  bool allow_vllm_cutlass = false;
-  Names quant_method = "own";
-};
-
-constexpr Names kCt = "compressed-tensors", kQuark = "quark", kMixed = "modelopt_mixed", kFp8ModelOpt = "modelopt";
-constexpr Names kWeight = "weight.dtype", kInput = "input_tensors.dtype";
-constexpr Says kFloat8{"weights.num_bits", {"8"}}, kFloat{"weights.type", {"float"}}, kInt{"weights.type", {"int"}}, kInt4{"weights.num_bits", {"4"}};
-constexpr Says kNoInput{"input_activations"}, kIntInput{"input_activations.type", {"int"}}, kTokenInput{"input_activations.strategy", {"token"}};
-constexpr Says kQuarkFp4{kWeight, {"fp4"}}, kQuarkFp8{kWeight, {"fp8_e4m3"}};
-
-// In the order in which they are tried; of compressed-tensors and quark words of the layer's group, of modelopt_mixed of its entry.
-constexpr std::array kRows = {
-    SchemeRow{"gpt_oss_mxfp4", {}, "mxfp4", "kMxfp4Static"},
-    SchemeRow{"mxfp4", {}, "mxfp4_deepseek_v4", "kMxfp4Static"},
-    SchemeRow{"mxfp4_under_fp8", {}, "mxfp4_deepseek_v4", "kMxfp4Static"},
-    SchemeRow{"experts_int8", {}, "int8", "kInt8StaticChannelSym", "kInt8DynamicTokenSym"},
-    SchemeRow{"modelopt",
-              {Says{"quant_algo", {"FP8", "FP8_PER_CHANNEL_PER_TOKEN", "FP8_PB_WO"}}},
-              "fp8",
-              "kFp8StaticTensorSym",
-              "kFp8StaticTensorSym",
-              false,
-              kFp8ModelOpt},
-    SchemeRow{"modelopt_mxfp8", {}, "mxfp8", "kMxfp8Static", "kMxfp8Dynamic"},
-    SchemeRow{
-        kMixed, {Says{"quant_algo", {"FP8", "FP8_PER_CHANNEL_PER_TOKEN"}}}, "fp8", "kFp8StaticTensorSym", "kFp8StaticTensorSym", false, kFp8ModelOpt},
-    SchemeRow{kMixed, {Says{"quant_algo", {"FP8_PB_WO"}}}, "fp8", "kFp8Static128BlockSym", "kFp8Dynamic128Sym", false, kFp8ModelOpt},
-    SchemeRow{kMixed, {Says{"quant_algo", {"NVFP4"}}}, "nvfp4", "kNvfp4Static", "kNvfp4Dynamic"},
-    SchemeRow{kMixed, {Says{"quant_algo", {"W4A16_NVFP4", "NVFP4_W4A16"}}}, "nvfp4", "kNvfp4Static"},
-    SchemeRow{kMixed, {Says{"quant_algo", {"MXFP8"}}}, "mxfp8", "kMxfp8Static", "kMxfp8Dynamic"},
-    SchemeRow{kCt, {Says{"format", {"nvfp4-pack-quantized"}}, kNoInput}, "nvfp4", "kNvfp4Static"},
-    SchemeRow{kCt, {Says{"format", {"nvfp4-pack-quantized"}}}, "nvfp4", "kNvfp4Static", "kNvfp4Dynamic"},
-    SchemeRow{kCt, {Says{"format", {"mxfp4-pack-quantized"}}}, "mxfp4", "kMxfp4Static", "None", false, "compressed_tensors"},
-    SchemeRow{
-        kCt, {kFloat, kFloat8, Says{"weights.strategy", {"group"}}, Says{"weights.group_size", {"32"}}}, "mxfp8", "kMxfp8Static", "kMxfp8Dynamic"},
-    SchemeRow{kCt, {kFloat, kFloat8, Says{"weights.strategy", {"channel"}}, kTokenInput}, "fp8", "kFp8StaticChannelSym", "kFp8DynamicTokenSym", true},
-    SchemeRow{kCt,
-              {kFloat, kFloat8, Says{"weights.strategy", {"tensor"}}, Says{"input_activations.strategy", {"tensor"}},
-               Says{"input_activations.dynamic", {"false"}}},
-              "fp8",
-              "kFp8StaticTensorSym",
-              "kFp8StaticTensorSym",
-              true},
-    // The engine hands its class the key of groups, which MARLIN alone overlooks.
-    SchemeRow{kCt,
-              {kFloat, kFloat8, Says{"weights.strategy", {"tensor"}}, Says{"input_activations.strategy", {"tensor"}}},
-              "fp8",
-              "kFp8StaticTensorSym",
-              "kFp8Dynamic128Sym",
-              true},
-    SchemeRow{kCt, {kFloat, kFloat8, Says{"weights.strategy", {"block"}}}, "fp8", "kFp8Static128BlockSym", "kFp8Dynamic128Sym", true},
-    SchemeRow{kCt, {kInt, kFloat8, kIntInput, kTokenInput}, "int8", "kInt8StaticChannelSym", "kInt8DynamicTokenSym"},
-    SchemeRow{kCt, {kInt, kInt4, Says{"input_activations.type", {"float"}}, kTokenInput}, "w4a8", "kInt4Static", "kFp8DynamicTokenSym"},
-    SchemeRow{kCt, {kInt, kInt4, kIntInput, Says{"weights.group_size", {"128"}}}, "w4a8_int8", "kInt4W4A8StaticGroup128Sym"},
-    SchemeRow{kCt, {kInt, kInt4, kIntInput, Says{"weights.group_size", {"64"}}}, "w4a8_int8", "kInt4W4A8StaticGroup64Sym"},
-    SchemeRow{kCt, {kInt, kInt4, kIntInput, Says{"weights.group_size", {"32"}}}, "w4a8_int8", "kInt4W4A8StaticGroup32Sym"},
-    SchemeRow{kCt, {kInt, kInt4, kIntInput, Says{"weights.strategy", {"channel"}}}, "w4a8_int8", "kInt8StaticChannelSym"},
-    SchemeRow{
-        kCt, {kInt, kInt4, kNoInput, Says{"weights.symmetric", {"false"}}, Says{"weights.group_size", {"32"}}}, "int_wna16", "kInt4Static32Asym"},
-    SchemeRow{kCt, {kInt, kInt4, kNoInput, Says{"weights.symmetric", {"false"}}}, "int_wna16", "kInt4StaticAsym"},
-    SchemeRow{kCt, {kInt, kInt4, kNoInput, Says{"weights.group_size", {"32"}}}, "int_wna16", "kInt4Static32"},
-    SchemeRow{kCt, {kInt, kInt4, kNoInput}, "int_wna16", "kInt4Static"},
-    SchemeRow{kCt, {kInt, kFloat8, kNoInput}, "int_wna16", "kInt8Static"},
-    SchemeRow{kQuark, {kQuarkFp4, Says{"input_tensors"}}, "mxfp4", "kMxfp4Static", "None", false, "quark"},
-    SchemeRow{kQuark, {kQuarkFp4, Says{kInput, {"fp4"}}}, "mxfp4", "kMxfp4Static", "kMxfp4Dynamic", false, "quark"},
-    SchemeRow{kQuark, {kQuarkFp4, Says{kInput, {"fp8_e4m3"}}}, "mxfp4", "kMxfp4Static", "kFp8StaticTensorSym", false, "quark"},
-    SchemeRow{kQuark, {kQuarkFp8, Says{"weight.qscheme", {"per_channel"}}}, "fp8", "kFp8StaticChannelSym", "kFp8DynamicTokenSym", false, "quark"},
-    SchemeRow{kQuark,
-              {kQuarkFp8, Says{"weight.qscheme", {"per_tensor"}}, Says{"input_tensors.is_dynamic", {"true"}}},
-              "fp8",
-              "kFp8StaticTensorSym",
-              "kFp8DynamicTensorSym",
-              false,
-              "quark"},
-    SchemeRow{kQuark, {kQuarkFp8, Says{"weight.qscheme", {"per_tensor"}}}, "fp8", "kFp8StaticTensorSym", "kFp8StaticTensorSym", false, "quark"},
-    SchemeRow{
-        kQuark, {kQuarkFp8, Says{"weight.qscheme", {"per_block", "per_group"}}}, "fp8", "kFp8Static128BlockSym", "kFp8Dynamic128Sym", false, "quark"},
-    SchemeRow{"auto_gptq", {Says{"bits", {"4"}}}, "int_wna16", "kInt4Static"},
-    SchemeRow{"auto_gptq", {Says{"bits", {"8"}}}, "int_wna16", "kInt8Static"},
-    SchemeRow{"auto_awq", {Says{"bits", {"4"}}}, "int_wna16", "kInt4Static"},
-    SchemeRow{"auto_awq", {Says{"w_bit", {"4"}}}, "int_wna16", "kInt4Static"},
-    SchemeRow{"inc", {Says{"bits", {"4"}}}, "int_wna16", "kInt4Static"},
-    SchemeRow{"inc", {Says{"bits", {"8"}}}, "int_wna16", "kInt8Static"},
-};
-
-/// Methods that the engine names only to refuse them.
-struct RefusedMethod {
-  Names method;
-  Names why;
-};
-constexpr std::array kRefused = {
-    RefusedMethod{"fbgemm_fp8", "is deprecated: the engine refuses it without --allow-deprecated-quantization"},
-    RefusedMethod{"fp_quant", "is deprecated: the engine refuses it without --allow-deprecated-quantization"},
-    RefusedMethod{"torchao", "needs a package that the engine does not bring, and its experts' schemes are not known here"},
-};
+constexpr Names kCt = "compressed-tensors", kQuark = "quark";
 
 constexpr std::array<Names, 7> kPathsOfGroups = {"weights.num_bits",         "weights.type",      "weights.strategy",
                                                  "weights.group_size",       "weights.symmetric", "input_activations.strategy",
@@ -151,7 +46,7 @@ std::span<const Names> paths_of(Names method) {
   return kPathsOfWhole;
 }
 
-bool is_said(const Says& says, const Words& words) {
+bool is_said(const engine::SchemeWord& says, const Words& words) {
   if (says.path.empty()) return true;
   if (says.values.front().empty()) return !says_below(words, says.path);
   const std::string word = word_of(words, says.path);
@@ -239,9 +134,10 @@ deployment::WeightOnlyCall weight_only_of(const SchemeWords& words, const Words&
 }
 
 [[noreturn]] void refuse_scheme(const SchemeWords& words, const Words& layer, const std::string& where) {
-  const auto* const known = std::ranges::find(kRefused, words.method, &RefusedMethod::method);
-  if (known != kRefused.end()) refused(fmt::format("{}: method '{}' {}", words.path, words.method, known->why), where);
-  const bool has_rows = std::ranges::any_of(kRows, [&](const SchemeRow& row) { return row.method == words.method; });
+  const auto refused_methods = engine::refused_methods();
+  const auto known = std::ranges::find(refused_methods, words.method, &engine::RefusedMethodRow::method);
+  if (known != refused_methods.end()) refused(fmt::format("{}: method '{}' {}", words.path, words.method, known->why), where);
+  const bool has_rows = std::ranges::any_of(engine::expert_schemes(), [&](const engine::ExpertSchemeRow& row) { return row.method == words.method; });
   if (!has_rows) refused(fmt::format("{}: '{}' is no quantization method of the engine that has experts", words.path, words.method), where);
   std::string said;
   for (const Names path : paths_of(words.method)) {
@@ -260,10 +156,11 @@ ExpertScheme expert_scheme(const SchemeWords& words, const std::string& where) {
   if (words.method == "deepseek_v4_fp8") return of_deepseek_v4(words, where);
   if (words.method == "modelopt_fp4") return of_modelopt_fp4(words);
   const Words layer = words_of_layer(words);
-  const auto* const row = std::ranges::find_if(kRows, [&](const SchemeRow& one) {
-    return one.method == words.method && std::ranges::all_of(one.says, [&](const Says& says) { return is_said(says, layer); });
+  const auto rows = engine::expert_schemes();
+  const auto row = std::ranges::find_if(rows, [&](const engine::ExpertSchemeRow& one) {
+    return one.method == words.method && std::ranges::all_of(one.says, [&](const engine::SchemeWord& says) { return is_said(says, layer); });
   });
-  if (row == kRows.end()) refuse_scheme(words, layer, where);
+  if (row == rows.end()) refuse_scheme(words, layer, where);
   ExpertScheme scheme{std::string(row->oracle), std::string(row->weights), std::string(row->activations), row->allow_vllm_cutlass,
                       std::string(row->quant_method)};
   const std::string block = word_of(layer, "weights.block_structure");

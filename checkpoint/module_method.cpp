@@ -66,7 +66,6 @@ constexpr std::array kDefaults{DefaultRow{"fp8", "square", "none"}, DefaultRow{"
                                DefaultRow{"deepseek_v4_fp8", "moe_algo", "none"}};
 constexpr Text kMixed = "MIXED_PRECISION";
 
-
 std::string lower(Text text) {
   std::string made(text);
   std::ranges::transform(made, made.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
@@ -99,6 +98,17 @@ std::string activations_of(const DeclaredScheme& scheme) {
   return fmt::format("{}-tensor-{}", name, word("dynamic") == "true" ? "dynamic" : "static");
 }
 
+/// Python's re.search of an entry that has a character of expressions; one that is no expression fits nothing.
+bool fits_somewhere(Text entry, Text name, const std::string& place) {
+  if (entry.find_first_of("*+?^$()[]{}|\\") == Text::npos) return false;
+  try {
+    return fits_expression(fmt::format(".*(?:{})", entry), name, place);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::input) throw;
+    return false;
+  }
+}
+
 /// The names that a row is held against: the module's, or those of its first expert's projections.
 std::vector<std::string> held(Against against, const ExpertsModule& module) {
   if (against == Against::module) return {module.name};
@@ -129,7 +139,9 @@ bool Configuration::fits(EntryRule rule, Text entry, Text name) const {
     case EntryRule::end: return entry == name || name.ends_with("." + std::string(entry));
     case EntryRule::wildcard: return fits_wildcards(entry, name);
     case EntryRule::star: return entry.find('*') != Text::npos && fits_wildcards(entry, name);
-    case EntryRule::expression: return entry.starts_with(kExpression) && fits_expression(entry.substr(kExpression.size()), name, place_ + ": " + root_);
+    case EntryRule::expression:
+      return entry.starts_with(kExpression) && fits_expression(entry.substr(kExpression.size()), name, place_ + ": " + root_);
+    case EntryRule::search: return fits_somewhere(entry, name, place_);
     case EntryRule::kind: break;
   }
   return entry == "Linear" || (!entry.starts_with(kExpression) && lower(engine::kExpertsClass).find(lower(entry)) != std::string::npos);
@@ -158,17 +170,16 @@ Configuration::Left Configuration::left_by(const engine::LeftRow& row, const std
       for (const std::string& alias : names_of(name)) {
         const auto fits_it = [&](EntryRule rule) { return fits(rule, entry, alias); };
         if (!std::ranges::any_of(writers ? row.writers_rules : row.rules, fits_it)) continue;
-        return {fmt::format("{}.{}: {}{}", root_, *key, support::in_quotes(entry), writers ? ", a wildcard that the engine's method does not read" : ""),
-                writers};
+        return {
+            fmt::format("{}.{}: {}{}", root_, *key, support::in_quotes(entry), writers ? ", a wildcard that the engine's method does not read" : ""),
+            writers};
       }
     }
   }
   return {};
 }
 
-deployment::Engine Configuration::version() const {
-  return fault::planted(fault::Fault::configurations_of_may) ? deployment::kVllm2026_05 : engine_;
-}
+deployment::Engine Configuration::version() const { return fault::planted(fault::Fault::configurations_of_may) ? deployment::kVllm2026_05 : engine_; }
 
 const engine::SchemeTableRow* Configuration::table() const {
   const engine::SchemeTableRow* first = nullptr;
@@ -190,8 +201,9 @@ const engine::LeftRow* Configuration::list() const {
 void Configuration::add_facts(const DeclaredScheme* scheme, ModuleMethod& module) const {
   const bool has_algo = scheme != nullptr && scheme->words.contains("quant_algo");
   module.facts.push_back({"method",
-                          hooked_ == method_ || hooked_.empty() ? fmt::format("{}.quant_method", root_)
-                                                                : fmt::format("{}.quant_method is {}, and the engine's", root_, support::in_quotes(hooked_)),
+                          hooked_ == method_ || hooked_.empty()
+                              ? fmt::format("{}.quant_method", root_)
+                              : fmt::format("{}.quant_method is {}, and the engine's", root_, support::in_quotes(hooked_)),
                           method_});
   for (const FactRow& row : kFacts) {
     const auto found = words_.find(std::string(row.path));
@@ -216,7 +228,8 @@ void Configuration::add_facts(const DeclaredScheme* scheme, ModuleMethod& module
     const auto said = std::ranges::find(module.facts, row.key, &DeclaredFact::key);
     if (said == module.facts.end()) {
       const auto named = std::ranges::find(kFacts, row.key, &FactRow::key);
-      module.facts.push_back({row.key, named == kFacts.end() ? std::string(row.key) : fmt::format("{}.{}", root_, named->path), std::string(row.value)});
+      module.facts.push_back(
+          {row.key, named == kFacts.end() ? std::string(row.key) : fmt::format("{}.{}", root_, named->path), std::string(row.value)});
     } else if (said->value == "null") {
       said->value = row.value;
     }

@@ -39,6 +39,8 @@ constexpr ConfigFact kModelOptAny{kMethod, kIsModelOpt}, kCompressedMethod{kMeth
     kFloats{kType, kIsFloat}, kAlike{kSymmetric, kIsTrue}, kQuarkMethod{kMethod, kIsQuark}, kNoSquare{kSquare, kIsNull}, kByModel{kModel, kInputMajorModels};
 constexpr std::array kGptOssFacts{ConfigFact{kMethod, kIsEitherMxfp4}, ConfigFact{kModel, kIsGptOss}};
 constexpr std::array kStackedFacts{ConfigFact{kMethod, kIsEitherMxfp4}};
+constexpr std::array<Text, 1> kIsIncMxfp4{"inc_mxfp4"};
+constexpr std::array kRoundMxfp4Facts{ConfigFact{kMethod, kIsIncMxfp4}, ConfigFact{kGroup, kIs32}};
 constexpr std::array kHookedFacts{ConfigFact{kMethod, kIsMxfp4}};
 constexpr std::array kStoredFacts{ConfigFact{kMethod, kIsMxfp4UnderFp8}};
 constexpr std::array kCtMxfp4Facts{kCompressedMethod, kFourBits, kFloats, ConfigFact{kStrategy, kIsInGroups}, ConfigFact{kGroup, kIs32}, kAlike, ConfigFact{kActivations, kIsNone}};
@@ -119,6 +121,7 @@ constexpr SourceForm kForms[] = {
     {"compressed-tensors MXFP4, FP4 activations", kMx4, kEachOrHalves, kCompressedMxfp4, kCtMxfp4W4A4Facts, kE8m0Meaning, asks("mxfp4-mxfp4", "compressed_tensors"), {kVllm, kCtMxfp4, "create_weights", kCommit}},
     {"compressed-tensors MXFP4, FP8 activations", kMx4, kEachOrHalves, kCompressedMxfp4, kCtMxfp4W4A8Facts, kE8m0Meaning, asks("mxfp4", "compressed_tensors"), {kVllm, kCtMxfp4, "create_weights", kCommit}},
     {"MXFP4 in compressed-tensors' names", kMx4, kEachOrHalves, kCompressedMxfp4, kHookedFacts, kE8m0Meaning, asks("mxfp4-deepseek-v4", "own", true, "DeepSeekV3"), {kVllm, "vllm/model_executor/models/config.py", "KimiK3ForConditionalGenerationConfig", kAugust}},
+    {"AutoRound MXFP4", kMx4, kEachOrHalves, kCompressedMxfp4, kRoundMxfp4Facts, kE8m0Meaning, asks("mxfp4", "compressed_tensors"), {kVllm, "vllm/model_executor/layers/quantization/inc/schemes/inc_mxfp4_moe.py", "INCMxfp4MoEMethod.create_weights", "055e47c28003156421365af985d676fc921cb075"}},
     {"compressed-tensors NVFP4", kNv4, kEachExpert, kCompressedNvfp4, kCtNvfp4Facts, kDivided, asks("nvfp4", "compressed_tensors"), {kVllm, kCt, "_is_nvfp4_format", kCommit}},
     {"compressed-tensors NVFP4A16", kNv4, kEachExpert, kCompressedNvfp4Alone, kCtNvfp4A16Facts, kDivided, asks("nvfp4-a16", "compressed_tensors"), {kVllm, kCt, "_is_nvfp4_format, input_quant None", kCommit}},
     {"ModelOpt NVFP4", kNv4, kEachExpert, kModelOptNvfp4, kModelOptNvfp4Facts, kMultiplied, asks("nvfp4", "own"), {kVllm, kModelOpt, "ModelOptNvFp4FusedMoE", kCommit}},

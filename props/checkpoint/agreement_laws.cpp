@@ -24,7 +24,7 @@ using Shape = std::vector<std::int64_t>;
 
 constexpr int kListCases = 300;
 constexpr int kFileCases = 150;  // a case is a file
-constexpr int kLast = 12;       // layers 1 and 10 to 12 begin alike
+constexpr int kLast = 12;        // layers 1 and 10 to 12 begin alike
 constexpr std::int64_t kRows = 32, kColumns = 64;
 
 deployment::Engine engine_of(const ListCase& test) { return {deployment::Project::vllm, test.month}; }
@@ -56,6 +56,10 @@ void add_coded(const std::string& name, ListMethod method, std::int64_t rows, st
       tensors.push_back(tensor_of(name + ".weight", "U8", {rows, columns / 2}));
       tensors.push_back(tensor_of(name + ".weight_scale", "F8_E4M3", {rows, columns / 16}));
       for (const char* const suffix : {".weight_scale_2", ".input_scale"}) tensors.push_back(tensor_of(name + suffix, "F32", {}));
+      return;
+    case ListMethod::ling:
+      tensors.push_back(tensor_of(name + ".weight", "U8", {rows, columns / 2}));
+      tensors.push_back(tensor_of(name + ".weight_scale_inv", "U8", {rows, columns / 32}));
       return;
     case ListMethod::quark: tensors.push_back(tensor_of(name + ".weight", "U8", {rows, columns / 2})); break;
     default: tensors.push_back(tensor_of(name + ".weight_packed", "U8", {rows, columns / 2})); break;

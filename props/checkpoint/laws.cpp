@@ -6,8 +6,10 @@ namespace mx::props {
 namespace {
 
 constexpr std::array<Law, 2> kLaws{{
-    {"O8/lists", "Lists and tables of a configuration leave out the experts that the method's own code leaves out, by the engine's version", law_lists},
-    {"O8/agreement", "Experts that are quantized where their configuration leaves them out, or are not where it does not, are refused by their name, and no others",
+    {"O8/lists", "Lists and tables of a configuration leave out the experts that the method's own code leaves out, by the engine's version",
+     law_lists},
+    {"O8/agreement",
+     "Experts that are quantized where their configuration leaves them out, or are not where it does not, are refused by their name, and no others",
      law_agreement},
 }};
 

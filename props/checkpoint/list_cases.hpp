@@ -7,8 +7,9 @@
 
 namespace mx::props {
 
-/// The methods whose lists are drawn. Kimi-K3's compressed-tensors is mxfp4 since 2026-08.
-enum class ListMethod { fp8, modelopt, compressed_tensors, quark, mixed, kimi_k3, mxfp4 };
+/// The methods whose lists are drawn. Kimi-K3's compressed-tensors is mxfp4 since 2026-08; Ling's FP8 holds MXFP4 and AutoRound has MXFP4 since then.
+enum class ListMethod { fp8, modelopt, compressed_tensors, quark, mixed, kimi_k3, mxfp4, ling, auto_round };
+inline constexpr int kListMethods = 9;
 
 /// What an entry is about, of layer L.
 enum class EntryKind {

@@ -247,6 +247,21 @@ TEST_CASE("Quark's experts of FP8 blocks are refused until the version that took
   CHECK(raised(mx::deployment::kVllm2026_05).empty());
 }
 
+TEST_CASE("Quark's NVFP4 experts are refused at 2026-05, which has no method for them") {
+  const auto raised = [](mx::deployment::Engine engine, const std::string& method) {
+    const auto file =
+        mx::support::parse_deployment_file("platform SM100 weight_key kNvfp4Static activation_key kNvfp4Dynamic quant_method " + method +
+                                               " layer { experts 8 top_k 2 hidden 512 intermediate 256 activation SILU bias false }",
+                                           "drawn", "nvfp4", engine);
+    const Resolution resolution = resolve(engine, file.deployment, {file.oracle, file.deployment.layer});
+    return resolution.failure ? std::string(resolution.failure->stage) + " " + resolution.failure->refusal.error_type : std::string();
+  };
+  CHECK(raised(mx::deployment::kVllm2026_05, "quark") == "allocation RuntimeError");
+  CHECK(raised(mx::deployment::kVllm2026_08, "quark").empty());
+  CHECK(raised(mx::deployment::kVllm2026_11, "quark").empty());
+  CHECK(raised(mx::deployment::kVllm2026_05, "own").empty());
+}
+
 TEST_CASE("what a method asserts before it makes weights is the engine's failure, whatever the backend") {
   auto file = example("deepseek-v3-h200");
   // 0.22.1 has no finer blocks; later versions find none for 72 rows.

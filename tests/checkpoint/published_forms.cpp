@@ -32,6 +32,7 @@ std::string quark(const std::string& weight) {
   return R"("quantization_config": {"quant_method": "quark", "exclude": ["lm_head"], "global_quant_config": {"weight": {)" + weight + "}}}";
 }
 
+const std::string kAutoRound = R"("quantization_config": {"quant_method": "auto-round", "data_type": "mx_fp", "bits": 4, "group_size": 32, "sym": true})";
 const std::string kFp4Group = R"("num_bits": 4, "type": "float", "strategy": "group", "group_size": 32)";
 const std::string kNvfp4Group = R"("num_bits": 4, "type": "float", "strategy": "tensor_group", "group_size": 16)";
 const std::string kFp8Of = R"("num_bits": 8, "type": "float", "strategy": )";
@@ -130,6 +131,7 @@ std::vector<PublishedForm> make_forms() {
                    kMxBackend});
   forms.push_back({"mxfp4-stacked", "MXFP4, w13 and w2 of all experts", mx4, "model.layers.", ".moe.experts.", kStacked, Lies::stacked,
                    mxfp4("_weight", "U8", "_weight_scale", "U8"), R"("quantization_config": {"quant_method": "mxfp4"})", kMxBackend});
+  forms.push_back(each("autoround-mxfp4", "AutoRound MXFP4", mx4, mxfp4(".weight_packed", "U8", ".weight_scale", "U8"), kAutoRound, kMxBackend));
   // MXFP4 that a hook of the engine takes from another method.
   forms.push_back({"kimi-k3", "MXFP4 in compressed-tensors' names", mx4, "language_model.model.layers.", ".block_sparse_moe.experts.", kNumbers,
                    Lies::each, mxfp4(".weight_packed", "U8", ".weight_scale", "U8"),

@@ -80,9 +80,11 @@ struct SchemeCheck {
   Names text;
   deployment::Versions versions;
 };
-// vllm quantization/quark/quark_moe.py QuarkMoEMethod.get_moe_method, QuarkW8A8Fp8MoEMethod.__init__; vllm#52263 took blocks in.
+// vllm quantization/quark/quark_moe.py QuarkMoEMethod.get_moe_method, QuarkW8A8Fp8MoEMethod.__init__; vllm#52263 took blocks in, and
+// QuarkNvfp4MoEMethod came between May and August.
 constexpr std::array kSchemeChecks = {
     SchemeCheck{"quark", deployment::QuantKey::fp8_static_128_block, "RuntimeError", "Unsupported FusedMoe scheme", kMay},
+    SchemeCheck{"quark", deployment::QuantKey::nvfp4_static, "RuntimeError", "Unsupported FusedMoe scheme", kMay},
     SchemeCheck{
         "quark", deployment::QuantKey::fp8_static_128_block, "ValueError",
         "For FP8 Fused MoE layers, only per-tensor and per-channel scales for weights and activations are supported. Found per_block, per_group",

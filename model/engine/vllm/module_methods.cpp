@@ -8,7 +8,7 @@ using deployment::Versions;
 
 // Words of configurations.
 constexpr std::array<Names, 1> kFormat{"mxfp4-pack-quantized"}, kFp4{"fp4"}, kPerGroup{"per_group"}, kThirtyTwo{"32"}, kMxfp4{"mxfp4"},
-    kNvfp4{"NVFP4"}, kMixed{"MIXED_PRECISION"}, kMxfp8{"MXFP8"};
+    kNvfp4{"NVFP4"}, kMixed{"MIXED_PRECISION"}, kMxfp8{"MXFP8"}, kMxFloat{"mx_fp"}, kFour{"4"};
 constexpr std::array<Names, 3> kFp4Algos{"NVFP4", "W4A16_NVFP4", "NVFP4_W4A16"};
 constexpr std::array<Names, 3> kFp8Algos{"FP8", "FP8_PER_CHANNEL_PER_TOKEN", "FP8_PB_WO"};
 constexpr std::array<Names, 1> kModelOpt{"modelopt"};
@@ -23,6 +23,7 @@ constexpr std::array<Names, 4> kLing{"bailing_hybrid", "bailing_hybrid_v3", "Bai
 constexpr std::array kCtMxfp4{SaysRow{"format", kFormat}};
 constexpr std::array kQuarkMx{SaysRow{"global_quant_config.weight.dtype", kFp4}, SaysRow{"global_quant_config.weight.qscheme", kPerGroup},
                               SaysRow{"global_quant_config.weight.group_size", kThirtyTwo}};
+constexpr std::array kRoundMxfp4{SaysRow{"data_type", kMxFloat}, SaysRow{"bits", kFour}};
 constexpr std::array kStored{SaysRow{"store_dtype", kMxfp4}};
 constexpr std::array kRouted{SaysRow{"routed_experts_quant_method", kMxfp4}, SaysRow{"weight_block_size", {}}};
 constexpr std::array kIsFp4Algo{SaysRow{"quant_algo", kFp4Algos}};
@@ -35,13 +36,14 @@ constexpr std::array kLegacyFp4{kProducer, SaysRow{"quantization.quant_algo", kN
 constexpr std::array kLegacyMixed{kProducer, SaysRow{"quantization.quant_algo", kMixed}};
 constexpr std::array kLegacyOther{kProducer, SaysRow{"quantization.quant_algo", {}}};
 
-constexpr Names kConvertor = "vllm/transformers_utils/model_arch_config_convertor.py", kModelConfigs = "vllm/model_executor/models/config.py", kV4Config = "vllm/models/deepseek_v4/quant_config.py",
-                kFp8Py = "vllm/model_executor/layers/quantization/fp8.py", kModelOptPy = "vllm/model_executor/layers/quantization/modelopt.py",
-                kLingPy = "vllm/model_executor/models/bailing_moe_v3.py", kQuarkPy = "vllm/model_executor/layers/quantization/quark/utils.py",
+constexpr Names kConvertor = "vllm/transformers_utils/model_arch_config_convertor.py", kModelConfigs = "vllm/model_executor/models/config.py",
+                kV4Config = "vllm/models/deepseek_v4/quant_config.py", kFp8Py = "vllm/model_executor/layers/quantization/fp8.py",
+                kModelOptPy = "vllm/model_executor/layers/quantization/modelopt.py", kLingPy = "vllm/model_executor/models/bailing_moe_v3.py",
+                kQuarkPy = "vllm/model_executor/layers/quantization/quark/utils.py",
                 kQuarkConfigPy = "vllm/model_executor/layers/quantization/quark/quark.py",
                 kCtPy = "vllm/model_executor/layers/quantization/compressed_tensors/compressed_tensors.py",
                 kGptqPy = "vllm/model_executor/layers/quantization/auto_gptq.py", kAwqPy = "vllm/model_executor/layers/quantization/auto_awq.py",
-                kIncPy = "vllm/model_executor/layers/quantization/inc";
+                kIncPy = "vllm/model_executor/layers/quantization/inc", kIncParserPy = "vllm/model_executor/layers/quantization/inc/config_parser.py";
 
 constexpr std::array kHooks{
     HookRow{"", kLegacyFp8, {}, "modelopt", kConvertor},
@@ -60,6 +62,7 @@ constexpr std::array kHooks{
     HookRow{"modelopt", kIsMixed, {}, "modelopt_mixed", kModelOptPy},
     HookRow{"gptq", {}, {}, "auto_gptq", kGptqPy},
     HookRow{"awq", {}, {}, "auto_awq", kAwqPy, kSinceAugust},
+    HookRow{"auto-round", kRoundMxfp4, {}, "inc_mxfp4", kIncPy, kSinceAugust},
     HookRow{"auto-round", {}, {}, "inc", kIncPy},
 };
 
@@ -78,6 +81,7 @@ constexpr std::array kQuarkRules{EntryRule::equal, EntryRule::below, EntryRule::
 constexpr std::array kQuarkOwn{EntryRule::wildcard};
 constexpr std::array kQuarkLayerRules{EntryRule::around, EntryRule::star};
 constexpr std::array kEqual{EntryRule::equal};
+constexpr std::array kIncRules{EntryRule::equal, EntryRule::search};
 constexpr std::array kBelow{EntryRule::below};
 constexpr std::array kBeside{EntryRule::beside};
 
@@ -86,6 +90,7 @@ constexpr std::array<Names, 3> kV4Keys{"ignored_layers", "modules_to_not_convert
 constexpr std::array<Names, 3> kModelOptKeys{"quantization.exclude_modules", "ignore", "exclude_modules"};
 constexpr std::array<Names, 1> kIgnore{"ignore"};
 constexpr std::array<Names, 1> kExclude{"exclude"};
+constexpr std::array<Names, 1> kExtra{"extra_config"};
 
 // The list of method mxfp4 is of linear layers: it never names experts.
 constexpr std::array kLeft{
@@ -102,6 +107,7 @@ constexpr std::array kLeft{
     LeftRow{"compressed-tensors", kIgnore, kCtRules, Against::projections, {}, kCtPy, kSinceNovember},
     LeftRow{"quark", kExclude, kQuarkMayRules, Against::module, {}, kQuarkPy, kMay, kQuarkOwn},
     LeftRow{"quark", kExclude, kQuarkRules, Against::module, {}, kQuarkPy, kSinceAugust, kQuarkOwn},
+    LeftRow{"inc_mxfp4", kExtra, kIncRules, Against::module, {}, kIncParserPy, kSinceAugust},
 };
 
 constexpr std::array<std::span<const EntryRule>, 2> kCtPasses{kCtRules, kKind};

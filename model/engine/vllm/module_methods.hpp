@@ -24,6 +24,7 @@ enum class EntryRule : std::uint8_t {
   wildcard,    ///< fnmatch
   star,        ///< fnmatch of an entry that has a '*'
   expression,  ///< "re:" and an expression that fits from the name's beginning
+  search,      ///< it has a character of expressions, and is one that fits somewhere in the name; one that is none names nothing
   kind,        ///< "Linear", or a part of the name of the experts' class
 };
 
@@ -34,7 +35,7 @@ enum class Against : std::uint8_t {
   own_projections  ///< those of expert 0, by gate_proj, up_proj and down_proj
 };
 
-/// The list of a method that names what is not quantized.
+/// The list of a method that names what is not quantized. Of a table (extra_config) the entries with 16 bits are.
 struct LeftRow {
   std::string_view method;
   std::span<const std::string_view> keys;  ///< in the quantization configuration; the first that has entries counts
