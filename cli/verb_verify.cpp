@@ -22,10 +22,12 @@
 #include "cli/numbers.hpp"
 #include "cli/progress_line.hpp"
 #include "cli/verbs.hpp"
+#include "model/audit/deployment_text.hpp"
 #include "model/error.hpp"
 #include "sim/sweep/sweep.hpp"
 #include "sim/verify/verify_parts.hpp"
 #include "support/contract_file.hpp"
+#include "support/deployment_file.hpp"
 #include "support/file.hpp"
 #include "verbs/verify/verify_document.hpp"
 
@@ -116,6 +118,11 @@ int verify(const Options& options) {
   for (std::string& contract : request.contracts) contract = support::contract_word(contract);
   request.env = variables_of(options.variables);
   request.libraries = libraries_of(request.engine, options.libraries);
+  if (!request.deployment_file.empty()) {
+    const deployment::Engine engine = deployment::engine_named(request.engine);
+    const support::DeploymentFile file = support::load_deployment_file(request.deployment_file, {}, engine);
+    request.deployment = audit::info_text(engine, file.oracle, file.deployment);
+  }
   sim::VerifyOptions how = sim::options_of(request);
   how.share = share_of(options);
   const checkpoint::Checkpoint checkpoint = checkpoint_of(request);
@@ -156,14 +163,19 @@ void add_verify(Verb app, Action& action) {
     // One value an option, or several with commas: the next word may be the checkpoint.
     return verb.add_option(name, values, help).listed();
   };
-  list("--platform", options->request.platforms, "only these platforms: cards (B200, MI355X) or SM75 .. SM121, gfx90a .. gfx1250, XPU, CPU");
+  const Option deployment = verb.add_option("--deployment", options->request.deployment_file,
+                                            "INFO file (docs/deployment.md) with one placement in the place of --platform, --tp, --dp and --ep: "
+                                            "hardware, packages, sizes, exchange, variables, "
+                                            "keys, backend; its layer must be the checkpoint's");
+  list("--platform", options->request.platforms, "only these platforms: cards (B200, MI355X) or SM75 .. SM121, gfx90a .. gfx1250, XPU, CPU")
+      .excludes(deployment);
   list("--backend", options->request.backends, "only these backends");
   add_engine_option(verb, options->request.engine);
   add_env_option(verb, options->variables);
   add_library_option(verb, options->libraries);
-  list("--tp", options->request.tp, "tensor parallel sizes (default 1,2)");
-  verb.add_option("--dp", options->request.dp, "data parallel ranks beside them (default 1)").check(whole_number_in(1, 1024));
-  verb.add_flag("--ep", options->request.expert_parallel, "ranks share the experts whole");
+  list("--tp", options->request.tp, "tensor parallel sizes (default 1,2)").excludes(deployment);
+  verb.add_option("--dp", options->request.dp, "data parallel ranks beside them (default 1)").check(whole_number_in(1, 1024)).excludes(deployment);
+  verb.add_flag("--ep", options->request.expert_parallel, "ranks share the experts whole").excludes(deployment);
   const Option contracts =
       list("--contract", options->request.contracts,
            "arithmetic contracts of the products, names, records or @FILE, in the place of each backend's own (mxact formats lists them)");

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <sstream>
+#include <string_view>
 
 #include "checkpoint/conversion.hpp"
 #include "checkpoint/rounding.hpp"
@@ -43,12 +45,13 @@ class CellPlanner {
                                .request = "auto",
                                .refusal = engine::Refusal{"AssertionError", "intermediate size " + std::to_string(report_.sizes.intermediate) +
                                                                                 " is not divisible by " + std::to_string(cut)},
-                               .decides = !options_.tp.empty()});
+                               .decides = !options_.tp.empty() || options_.deployment});
       return;
     }
-    add(platform, tp, "auto", seen);
+    const std::string wish = wished();
+    add(platform, tp, wish, seen);
     for (std::string_view name : engine::user_names(oracle_of(checkpoint_, options_.engine))) {
-      if (name != "auto") add(platform, tp, std::string(name), seen);
+      if (name != "auto" && name != wish) add(platform, tp, std::string(name), seen);
     }
     for (const std::string& backend : options_.backends) add_unreached(platform, tp, backend, seen);
     for (const engine::EnvVariable variable : kMayAdd) hint_at(platform, tp, variable, seen);
@@ -60,13 +63,17 @@ class CellPlanner {
     for (const std::string& backend : options_.backends) {
       const auto row = std::ranges::find_if(tables.backends, [&](const engine::BackendRow& one) { return same_name(one.name, backend); });
       report_.hints.push_back("no cell of " + std::string(row->name) + ": on " + std::string(platform.name) + " " +
-                              engine::why_not(tables, deployment_of(platform, tp, "auto"), row->name));
+                              engine::why_not(tables, deployment_of(platform, tp, wished()), row->name));
     }
   }
 
  private:
+  /// The backend that is asked for where nothing else is.
+  std::string wished() const { return options_.deployment ? options_.deployment->deployment.layer.moe_backend : "auto"; }
+
   /// The experts are whole on each rank that has them; over one rank they are not shared.
   deployment::ParallelRequest parallel_of(int tp) const {
+    if (options_.deployment) return options_.deployment->deployment.parallel;
     return {.tp = tp, .dp = options_.dp, .enable_expert_parallel = options_.expert_parallel && tp * options_.dp > 1};
   }
 
@@ -88,6 +95,12 @@ class CellPlanner {
   }
 
   deployment::Deployment deployment_of(const deployment::PlatformPreset& platform, int tp, const std::string& request) const {
+    if (options_.deployment) {
+      deployment::Deployment deployment = options_.deployment->deployment;
+      deployment.layer.moe_backend = request;
+      for (const auto& [name, value] : options_.env) deployment.env.insert_or_assign(name, value);
+      return deployment;
+    }
     deployment::LayerConfig config = layer_;
     const deployment::ParallelRequest parallel = parallel_of(tp);
     config.intermediate_per_partition = report_.sizes.intermediate / deployment::tensor_ranks(parallel);
@@ -107,7 +120,7 @@ class CellPlanner {
     deployment::Deployment deployment = deployment_of(platform, tp, request);
     Cell cell{.platform = std::string(platform.name), .tp = tp, .request = request};
     // A method that takes a class by the device does not hear the request; what the backend would do is shown all the same.
-    cell.heard = request == "auto" || !engine::own_choice(tables, deployment).taken();
+    cell.heard = request == wished() || !engine::own_choice(tables, deployment).taken();
     if (!cell.heard) deployment.quant_method = "own";
     const deployment::Deployment asked = engine::as_asked(tables, deployment);
     const std::string finer = asked.weight_key == deployment.weight_key ? std::string() : asked.weight_key;
@@ -117,11 +130,11 @@ class CellPlanner {
   /// `finer`: the key of the blocks that the engine makes of those that a rank's share cuts; empty: it makes none.
   void add(const deployment::PlatformPreset& platform, Cell cell, const audit::Resolution& resolution, const std::string& finer,
            std::set<std::string>& seen) {
-    const bool is_auto = cell.request == "auto";
+    const bool is_auto = cell.request == wished();
     if (!resolution.decision.choice) {
       if (!is_auto) return;  // a name that the platform cannot serve is no cell
       cell.refusal = resolution.decision.refusal;
-      cell.decides = !options_.platforms.empty();
+      cell.decides = !options_.platforms.empty() || options_.deployment;
       report_.cells.push_back(std::move(cell));
       return;
     }
@@ -158,14 +171,14 @@ class CellPlanner {
   /// A backend that was asked for by --backend and that no name of the engine's leads to on this platform.
   void add_unreached(const deployment::PlatformPreset& platform, int tp, const std::string& backend, std::set<std::string>& seen) {
     const bool is_known = std::ranges::any_of(seen, [&](const std::string& name) { return same_name(name, backend); });
-    if (is_known || options_.platforms.empty()) return;
+    if (is_known || (options_.platforms.empty() && !options_.deployment)) return;
     const engine::OracleTables& tables = oracle_of(checkpoint_, options_.engine);
     const auto row = std::ranges::find_if(tables.backends, [&](const engine::BackendRow& one) { return same_name(one.name, backend); });
     report_.cells.push_back({.platform = std::string(platform.name),
                              .tp = tp,
                              .request = backend,
                              .backend = std::string(row->name),
-                             .refusal = engine::Refusal{"ValueError", engine::why_not(tables, deployment_of(platform, tp, "auto"), row->name)}});
+                             .refusal = engine::Refusal{"ValueError", engine::why_not(tables, deployment_of(platform, tp, wished()), row->name)}});
   }
 
   bool wanted(std::string_view backend) const {
@@ -207,7 +220,7 @@ class CellPlanner {
     result.libraries.insert(result.libraries.end(), options_.libraries.begin(), options_.libraries.end());
     if (conversion.row != nullptr) result.standing = families::standing_text(conversion, options_.engine);
     if (conversion.is_own(options_.engine) && decided_by_library(result)) result.standing = "as " + result.libraries.front() + " has it";
-    result.env = options_.env;
+    result.env = options_.deployment ? deployment_of(platform, tp, wished()).env : options_.env;
     result.arch = families::arch_named(platform.name);
     std::string programs;
     try {
@@ -265,6 +278,44 @@ std::vector<const deployment::PlatformPreset*> chosen_platforms(const std::vecto
   return platforms;
 }
 
+/// The preset that stands for a deployment's hardware. Throws Error(unsupported) where none does.
+const deployment::PlatformPreset& preset_of(const support::DeploymentFile& file) {
+  const deployment::Hardware& hardware = file.deployment.hardware;
+  for (const deployment::PlatformPreset& preset : deployment::all_platforms()) {
+    const bool is_it =
+        preset.platform == hardware.platform && preset.capability == hardware.capability.value_or(0) && preset.gcn_arch == hardware.gcn_arch;
+    if (is_it) return preset;
+  }
+  throw Error(ErrorCode::unsupported,
+              "its hardware, " + std::string(deployment::name_of(hardware.platform)) + " " +
+                  (hardware.capability ? "capability " + std::to_string(*hardware.capability) : hardware.gcn_arch) + ", has no converters here",
+              "--deployment");
+}
+
+/// What a deployment says of the layer must be what the checkpoint has: the engine would be asked about another one. Throws Error(input) otherwise.
+void require_same(const checkpoint::Checkpoint& checkpoint, const VerifyReport& report, const VerifyOptions& options) {
+  const support::DeploymentFile& file = *options.deployment;
+  const deployment::LayerConfig& layer = file.deployment.layer;
+  const deployment::LayerConfig own = layer_config(checkpoint, common_activation(checkpoint, report.layers_verified), options.engine);
+  const engine::OracleTables& tables = oracle_of(checkpoint, options.engine);
+  const deployment::Scheme& scheme = deployment::scheme_named(checkpoint.source_form().use.scheme);
+  const auto same = [](std::string_view key, const auto& given, const auto& has) {
+    if (given == has) return;
+    std::ostringstream text;
+    text << std::boolalpha << key << " is " << given << ", and the checkpoint has " << has;
+    throw Error(ErrorCode::input, text.str(), "--deployment");
+  };
+  same("oracle", std::string_view(file.oracle), std::string_view(tables.name));
+  if (!tables.weight_key) same("weight_key", std::string_view(file.deployment.weight_key), scheme.weight_key);
+  same("layer.experts", layer.num_experts, own.num_experts);
+  same("layer.top_k", layer.experts_per_token, own.experts_per_token);
+  same("layer.hidden", layer.hidden, own.hidden);
+  same("layer.intermediate", layer.intermediate_per_partition * deployment::tensor_ranks(file.deployment.parallel), own.intermediate_per_partition);
+  same("layer.activation", layer.activation, own.activation);
+  same("layer.bias", layer.has_bias, own.has_bias);
+  same("layer.act_and_mul", layer.is_act_and_mul, own.is_act_and_mul);
+}
+
 }  // namespace
 
 /// The oracle that the engine asks about such a checkpoint.
@@ -273,7 +324,15 @@ const engine::OracleTables& oracle_of(const checkpoint::Checkpoint& checkpoint, 
 }
 
 void plan_cells(const checkpoint::Checkpoint& checkpoint, const VerifyOptions& options, VerifyReport& report) {
+  if (options.deployment) require_same(checkpoint, report, options);
   CellPlanner planner(checkpoint, options, report);
+  if (options.deployment) {
+    const deployment::PlatformPreset& preset = preset_of(*options.deployment);
+    const int tp = options.deployment->deployment.parallel.tp;
+    planner.plan(preset, tp);
+    if (report.cells.empty()) planner.explain_nothing(preset, tp);
+    return;
+  }
   const std::vector<int> sizes = options.tp.empty() ? std::vector<int>{1, 2} : options.tp;
   const std::vector<const deployment::PlatformPreset*> platforms = chosen_platforms(options.platforms);
   for (const deployment::PlatformPreset* platform : platforms) {

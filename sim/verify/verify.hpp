@@ -17,6 +17,7 @@
 #include "model/families/convert.hpp"
 #include "model/layout/packed.hpp"
 #include "model/numerics/dot.hpp"
+#include "support/deployment_file.hpp"
 #include "support/progress.hpp"
 
 namespace mx::sim {
@@ -158,8 +159,10 @@ struct VerifyShare {
 };
 
 struct VerifyOptions {
-  deployment::Engine engine = deployment::kDefaultEngine;           ///< whose choices, sizes and conversions are verified
-  std::vector<std::string> libraries;                               ///< for families::choose_libraries: releases that the engine does not ask for
+  deployment::Engine engine = deployment::kDefaultEngine;  ///< whose choices, sizes and conversions are verified
+  std::vector<std::string> libraries;                      ///< for families::choose_libraries: releases that the engine does not ask for
+  /// Where it is to run, in the place of platforms, sizes and the engine's facts of the layer, which must be the checkpoint's.
+  std::optional<support::DeploymentFile> deployment = {};
   std::vector<std::string> platforms;                               ///< preset names; empty: all
   std::vector<std::string> backends;                                ///< only cells of these backends; empty: all
   std::vector<int> tp;                                              ///< empty: 1 and 2, where they are possible
@@ -180,7 +183,8 @@ struct VerifyOptions {
   std::function<void(families::PackedLayer&)> tamper;
 };
 
-/// A run before its first layer: its cells and conversions. Throws Error(usage) on an unknown platform, backend or size.
+/// A run before its first layer: its cells and conversions. Throws Error(usage) on an unknown platform, backend or size, Error(input) for a
+/// deployment whose layer is not the checkpoint's.
 VerifyReport planned_report(const checkpoint::Checkpoint& checkpoint, const VerifyOptions& options);
 
 /// Adds what a later part of the same run showed of a conversion.

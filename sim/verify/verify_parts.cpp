@@ -13,6 +13,7 @@
 #include "checkpoint/setting_json.hpp"
 #include "model/error.hpp"
 #include "model/grounds.hpp"
+#include "support/deployment_file.hpp"
 #include "support/digest.hpp"
 #include "support/json.hpp"
 #include "support/json_fields.hpp"
@@ -60,6 +61,7 @@ support::Json request_json(const VerifyRequest& request) {
                      {"fail_on_warning", int{request.fail_on_warning}},
                      {"reference", int{request.reference}}};
   if (request.checkpoint) json["checkpoint"] = *request.checkpoint;
+  if (!request.deployment.empty()) json["deployment"] = support::Json::array({request.deployment_file, request.deployment});
   return json;
 }
 
@@ -87,6 +89,12 @@ VerifyRequest read_request(const support::Json& json, const std::string& where) 
   request.fail_on_warning = read_flag(fields, "fail_on_warning");
   request.reference = read_flag(fields, "reference");
   if (json.contains("checkpoint")) request.checkpoint = fields.text("checkpoint");
+  if (json.contains("deployment")) {
+    const std::vector<std::string> deployment = fields.texts("deployment");
+    if (deployment.size() != 2 || deployment[1].empty()) fail(fields.where(), "'deployment' is no file with its text");
+    request.deployment_file = deployment[0];
+    request.deployment = deployment[1];
+  }
   fields.finish();
   return request;
 }
@@ -243,6 +251,8 @@ VerifyOptions options_of(const VerifyRequest& request) {
   VerifyOptions options;
   options.engine = deployment::engine_named(request.engine);
   options.platforms = request.platforms;
+  if (!request.deployment.empty())
+    options.deployment = support::parse_deployment_file(request.deployment, request.deployment_file, {}, options.engine);
   options.backends = request.backends;
   options.env = request.env;
   options.libraries = request.libraries;

@@ -19,6 +19,8 @@ struct VerifyRequest {
   std::vector<std::string> platforms;
   std::vector<std::string> backends;
   std::string engine;                           ///< of engine_named
+  std::string deployment_file = {};             ///< INFO file that says platform, sizes and all else of the placement; empty: none
+  std::string deployment = {};                  ///< its text
   std::map<std::string, std::string> env = {};  ///< the engine's variables that are set
   std::vector<std::string> libraries = {};      ///< for families::choose_libraries
   std::vector<int> tp;                          ///< empty: 1 and 2, where they are possible

@@ -179,3 +179,77 @@ TEST_CASE("what is known to differ is a property of its case in JUnit, and count
   CHECK(markdown.find("of these KNOWN TO DIFFER") != std::string::npos);
   CHECK(markdown.starts_with("### mxact verify: KNOWN TO DIFFER\n"));
 }
+
+namespace {
+
+/// The INFO text of the tiny checkpoint on two tensor parallel ranks, with what a caller changes of it.
+std::string placement(const std::string& from = {}, const std::string& to = {}) {
+  std::string text = run_mxact("select " + tiny() + " --platform B200 --tp 2 --write-info").out;
+  if (from.empty()) return text;
+  REQUIRE(text.find(from) != std::string::npos);
+  return text.replace(text.find(from), from.size(), to);
+}
+
+}  // namespace
+
+TEST_CASE("verify takes a whole deployment: the cells are those of its placement, and its variables, packages and wish hold") {
+  const ScratchDirectory scratch;
+  const auto file = [&](const std::string& text) {
+    std::ofstream(scratch.path() / "placed.info") << text;
+    return "'" + (scratch.path() / "placed.info").string() + "'";
+  };
+  const std::string common = " --layers 1 --tokens 1 --seed 3";
+  mx::support::Json typed = run_json("verify " + tiny() + " --platform B200 --tp 2" + common);
+  mx::support::Json placed = run_json("verify " + tiny() + " --deployment " + file(placement()) + common);
+  for (const char* const key : {"cells", "conversions", "totals", "verdict"}) {
+    INFO(key);
+    for (mx::support::Json* const one : {&typed, &placed}) {
+      for (std::size_t i = 0; key == std::string("conversions") && i < (*one)[key].size(); ++i) (*one)[key][i].erase("seconds");
+    }
+    CHECK(placed[key] == typed[key]);
+  }
+  // On four devices that share the experts: no rank cuts them.
+  const mx::support::Json shared =
+      run_json("verify " + tiny() + " --no-execute --deployment " + file(placement("tp 2", "tp 2 dp 2 expert_parallel true")) + common);
+  CHECK(shared["conversions"][0]["intermediate"] ==
+        run_json("verify " + tiny() + " --no-execute --platform B200 --tp 2 --dp 2 --ep" + common)["conversions"][0]["intermediate"]);
+  const auto backend_of = [](const mx::support::Json& run) { return run["cells"][0]["backend"].text(); };
+  CHECK(backend_of(placed) == "FLASHINFER_TRTLLM_MXFP4_BF16");
+  CHECK(backend_of(run_json("verify " + tiny() + " --no-execute --deployment " + file(placement() + " backend marlin") + common)) == "MARLIN");
+  CHECK(backend_of(run_json("verify " + tiny() + " --no-execute --deployment " + file(placement() + " software { has_flashinfer false }") +
+                            common)) != "FLASHINFER_TRTLLM_MXFP4_BF16");
+  // In shares, each of which knows the whole placement.
+  const std::string part = "'" + (scratch.path() / "part").string();
+  const std::string asked = "verify " + tiny() + " --deployment " + file(placement()) + common;
+  for (const char* const share : {"1", "2"}) REQUIRE(run_mxact(asked + " --shard " + share + "/2 --part " + part + share + "'").status == 0);
+  CHECK(run_json("verify merge " + part + "1' " + part + "2'")["cells"] == placed["cells"]);
+}
+
+TEST_CASE("verify refuses a deployment of another layer, and sizes beside one") {
+  const ScratchDirectory scratch;
+  const struct {
+    std::string from, to, options;
+    int status;
+    const char* says;
+  } rows[] = {{"hidden 256", "hidden 512", "", 3, "layer.hidden is 512, and the checkpoint has 256"},
+              {"experts 8", "experts 16", "", 3, "layer.experts is 16, and the checkpoint has 8"},
+              {"top_k 4", "top_k 2", "", 3, "layer.top_k is 2, and the checkpoint has 4"},
+              {"top_k 4", "top_k 4 bias false", "", 3, "layer.bias is false, and the checkpoint has true"},
+              {"top_k 4", "top_k 4 activation SILU", "", 3, "layer.activation is SILU, and the checkpoint has SWIGLUOAI"},
+              {"hidden 256", "hiden 256", "", 3, "did you mean hidden?"},
+              {"hidden 256", "hidden 256", " --platform B200", 2, "--platform"},
+              {"hidden 256", "hidden 256", " --tp 2", 2, "--tp"},
+              {"hidden 256", "hidden 256", " --ep", 2, "--ep"},
+              {"hidden 256", "hidden 256", " --engine 2020-01", 4, "2020-01"}};
+  for (const auto& row : rows) {
+    std::ofstream(scratch.path() / "placed.info") << placement(row.from, row.to);
+    const Run run =
+        run_mxact("verify " + tiny() + " --no-execute --layers 1 --deployment '" + (scratch.path() / "placed.info").string() + "'" + row.options);
+    INFO(row.to << row.options << "\n" << run.out << run.err);
+    CHECK(run.status == row.status);
+    CHECK(run.err.find(row.says) != std::string::npos);
+  }
+  CHECK(run_mxact("verify " + tiny() + " --deployment /no/such/file").status == 3);
+  CHECK(run_mxact("verify --deployment '" + std::string(MXACT_SOURCE_DIR) + "/docs/examples/deepseek-v3-h200.info'")
+            .err.find("oracle is fp8, and the checkpoint has mxfp4") != std::string::npos);
+}

@@ -98,7 +98,12 @@ std::string sample_text(const VerifyReport& report) {
 std::string replay(const sim::VerifyRequest& asked, deployment::Engine engine, const sim::Cell& cell) {
   std::string line = "mxact verify";
   if (asked.checkpoint) line += " " + support::shell_word(*asked.checkpoint);
-  line += fmt::format(" --platform {} --backend {} --tp {} --tokens {} --seed {}", cell.platform, cell.backend, cell.tp, asked.tokens, asked.seed);
+  if (asked.deployment.empty()) {
+    line += fmt::format(" --platform {} --backend {} --tp {}", cell.platform, cell.backend, cell.tp);
+  } else {
+    line += fmt::format(" --deployment {} --backend {}", support::shell_word(asked.deployment_file), cell.backend);
+  }
+  line += fmt::format(" --tokens {} --seed {}", asked.tokens, asked.seed);
   if (asked.dp > 1) line += fmt::format(" --dp {}", asked.dp);
   if (asked.expert_parallel) line += " --ep";
   for (const auto& [name, value] : asked.env) line += " --env " + support::shell_word(name + "=" + value);
