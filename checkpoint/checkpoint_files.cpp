@@ -12,6 +12,7 @@
 #include "checkpoint/layout_tags.hpp"
 #include "model/error.hpp"
 #include "support/json.hpp"
+#include "support/model_json.hpp"
 #include "support/quote.hpp"
 
 namespace mx::checkpoint {
@@ -221,6 +222,17 @@ const support::Json* value_of(const support::Json& json, std::string_view key) {
   return text == nullptr ? nullptr : text->find(key);
 }
 
+/// Whoever opens a checkpoint may ask for less than the whole file says: what its class refuses of it is no error here.
+std::optional<engine::RouterReading> router_of(const support::Json& json, const path& file, deployment::Engine engine) {
+  try {
+    // Its dtype alone follows from the card.
+    const deployment::Hardware any{.platform = deployment::PlatformKind::cuda, .capability = 90, .gcn_arch = {}};
+    return engine::read_model(support::config_value_of(json), file.string(), engine, any).router;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
 }  // namespace
 
 bool is_shard_name(std::string_view name) {
@@ -293,6 +305,7 @@ CheckpointConfig read_checkpoint_config(const path& directory, deployment::Engin
   config.quantization = read_configuration(directory, engine);
   if (!support::is_there(file)) return config;
   const support::Json json = read_json_object(file, kConfigLimits);
+  config.router = router_of(json, file, engine);
   for (const auto& [key, value] : json.items()) {
     if (key == "quantization_config" || key == "compression_config") continue;
     add_words(value, key, config.words);

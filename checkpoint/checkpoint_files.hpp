@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "checkpoint/configuration.hpp"
+#include "model/engine/vllm/architecture/read.hpp"
 #include "support/safetensors.hpp"
 
 namespace mx::checkpoint {
@@ -72,6 +73,7 @@ struct CheckpointConfig {
   std::map<std::string, std::string> words;       ///< of config.json, without what it says of quantization
   std::set<std::string, std::less<>> texts;       ///< of them, whose value is a text
   Configuration quantization;                     ///< of both files
+  std::optional<engine::RouterReading> router;    ///< as the engine's class reads it; none without a row of that class, or where it refuses the file
   /// A word at the top, else in the part of a model of several kinds that speaks of its text; empty where there is none.
   std::string_view word(std::string_view key) const;
   /// Such a word as a number; none where nothing is said. Throws Error(input) where it is none, or a text, for which the engine raises TypeError.

@@ -128,6 +128,18 @@ void read_groups(const CheckpointConfig& config, const ModelRow& model, std::int
   throw Error(ErrorCode::input, fmt::format("{} is {}, which does not divide the {} experts", key, facts.groups, experts), config.path.string());
 }
 
+/// What the engine's class makes of the configuration, its defaults among it.
+void take_reading(const CheckpointConfig& config, const engine::RouterReading& reading, std::int64_t experts, RouterFacts& facts) {
+  facts.scoring = reading.scoring;
+  facts.renormalises = reading.renormalizes;
+  facts.factor = reading.factor;
+  facts.grouped = reading.groups > 0;
+  facts.groups = std::max(1, reading.groups);
+  facts.topk_groups = std::max(1, reading.topk_groups);
+  if (experts % facts.groups == 0) return;
+  throw Error(ErrorCode::input, fmt::format("{} groups do not divide the {} experts", facts.groups, experts), config.path.string());
+}
+
 /// What no row computes, in words; empty: nothing stands against one.
 std::string oddity(const CheckpointConfig& config, const ModelRow& model) {
   if (!model.unknown.empty()) return std::string(model.unknown);
@@ -166,6 +178,12 @@ bool names_router(const CheckpointConfig& config) {
 RouterFacts router_facts(const CheckpointConfig& config, bool correction, std::int64_t experts) {
   const ModelRow& model = model_of(config);
   RouterFacts facts{.scoring = std::string(first_of(config, kScoring)), .correction = correction, .recipe = nullptr};
+  if (config.router && !config.router->scoring.empty()) {
+    take_reading(config, *config.router, experts, facts);
+    facts.unknown = oddity(config, model);
+    choose_row(config, facts);
+    return facts;
+  }
   if (facts.scoring.empty()) facts.scoring = !model.scoring.empty() ? model.scoring : correction ? "sigmoid" : "softmax";
   // Where nothing is said, weights are normalized: so have Mixtral and its kin it, which know no such key.
   const Text norm = model.norm.empty() ? first_of(config, kNorm) : model.norm;

@@ -144,6 +144,9 @@ def test_a_command_that_answers_nothing_at_all() -> None:
 
 def test_kernels_and_wrong_choices_over_a_pipe(tmp_path: Path) -> None:
     assert "the kernel differs from contract exact:" in laws(["kernel", "--order-proof", "--activation", "SILU", "--format", "mxfp4", "--no-bias"], server(tmp_path), 1)
+    limited = ["kernel", "--order-proof", "--activation", "SWIGLUOAI", "--format", "mxfp4", "--limit", "96"]
+    said = "answer, data = {'error': f\"limit {head['limit']}, biases {'w2_bias' in given}\"}, b''"
+    assert "the kernel raises RuntimeError: limit 96.0, biases True" in laws(limited, server(tmp_path, said), 1)
     assert "the answer is NOPE, the engine" in laws(["oracle", "--examples", "5"], server(tmp_path, "answer = {'backend': 'NOPE'}"), 1)
     swapped = "data = bytes(reversed(data))"
     assert ", must be 0x" in laws(["converter", "MARLIN", "--engine", "2026-08", "--format", "mxfp4", "--order", "standard"], server(tmp_path, swapped), 1)

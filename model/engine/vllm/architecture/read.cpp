@@ -198,11 +198,11 @@ bool corrected(const ArchitectureRow& row, const FieldReader& fields) {
   return fields.word({"topk_method", "none"}) == "noaux_tc";
 }
 
-void read_routing(const ArchitectureRow& row, const FieldReader& fields, deployment::Engine engine, LayerConfig& config) {
+RouterReading read_routing(const ArchitectureRow& row, const FieldReader& fields, deployment::Engine engine, LayerConfig& config) {
   config.router_weight_on_input = row.weight_on_input;
   if (!row.routing.empty()) {
     config.routing_method = row.routing;
-    return;
+    return {};
   }
   const std::string scoring = fields.word(row.scoring);
   if (!is_in(kScorings, scoring)) {
@@ -214,19 +214,20 @@ void read_routing(const ArchitectureRow& row, const FieldReader& fields, deploym
     config.topk_group = static_cast<int>(fields.size(row.topk_groups, 1, kMostExperts));
     check_groups(row, fields, config);
   }
-  const double factor = fields.number(row.factor);
-  config.has_routed_scaling = factor != 1;
+  const RouterReading router{scoring, fields.flag(row.renormalize), fields.number(row.factor), config.expert_groups, config.topk_group};
+  config.has_routed_scaling = router.factor != 1;
   const RoutingRequest request{.scoring = scoring,
                                .top_k = config.experts_per_token,
-                               .renormalize = fields.flag(row.renormalize),
+                               .renormalize = router.renormalizes,
                                .expert_groups = config.expert_groups == 0 ? std::nullopt : std::optional<std::int64_t>(config.expert_groups),
                                .has_score_bias = config.has_correction_bias,
-                               .routed_scaling = factor};
+                               .routed_scaling = router.factor};
   config.routing_method = deployment::name_of(routing_method_of(engine, request));
+  return router;
 }
 
-/// What all layers with experts have in common.
-LayerConfig read_layer(const ArchitectureRow& row, const FieldReader& fields, deployment::Engine engine) {
+/// What all layers with experts have in common, their router beside it.
+LayerConfig read_layer(const ArchitectureRow& row, const FieldReader& fields, deployment::Engine engine, RouterReading& router) {
   LayerConfig config{};
   config.num_experts = fields.size(row.experts, 1, kMostExperts);
   config.experts_per_token = fields.size(row.top_k, 1, kMostExperts);
@@ -244,7 +245,7 @@ LayerConfig read_layer(const ArchitectureRow& row, const FieldReader& fields, de
   config.has_bias = row.bias;
   config.is_act_and_mul = row.gated;
   if (row.float_logits) config.router_logits_dtype = "float32";
-  read_routing(row, fields, engine, config);
+  router = read_routing(row, fields, engine, config);
   return config;
 }
 
@@ -322,6 +323,7 @@ ModelReading read_model(const ConfigValue& config, const std::string& where, dep
                      .further_layers = 0,
                      .heads = 0,
                      .shared_experts = false,
+                     .router = {},
                      .kinds = {},
                      .remarks = {},
                      .ignored = {}};
@@ -330,7 +332,7 @@ ModelReading read_model(const ConfigValue& config, const std::string& where, dep
     fields.unsupported("no experts: " + fields.called(row.experts.names[0]) + " is not there");
   model.layers = layer_count(row, fields);
   if (row.of_model != nullptr) row.of_model(fields);
-  LayerConfig base = read_layer(row, fields, engine);
+  LayerConfig base = read_layer(row, fields, engine, model.router);
   base.in_dtype = dtype_of(config, where, hardware, model.remarks);
   for (const int layer : expert_layers(row, fields, model.layers)) {
     LayerConfig one = base;

@@ -17,6 +17,15 @@ struct LayerKind {
   deployment::LayerConfig config;  ///< intermediate_per_partition is that of the whole layer
 };
 
+/// How tokens are dealt out to experts, beside what the layers' configurations say. Nothing where the class has a function of its own.
+struct RouterReading {
+  std::string scoring;  ///< softmax, sigmoid, sqrtsoftplus; empty: a function of its own
+  bool renormalizes = false;
+  double factor = 1;  ///< of every weight
+  int groups = 0;     ///< 0: experts are in none
+  int topk_groups = 0;
+};
+
 struct ModelReading {
   const ArchitectureRow* row;
   std::string architecture;
@@ -26,6 +35,7 @@ struct ModelReading {
   int further_layers;  ///< behind the last one, for predicting further tokens
   std::int64_t heads;  ///< of attention
   bool shared_experts;
+  RouterReading router;
   std::vector<LayerKind> kinds;
   std::vector<std::string> remarks;  ///< what a user would want to be told, a sentence each
   std::vector<std::string> ignored;  ///< fields of experts that the class does not read
