@@ -187,19 +187,20 @@ TEST_CASE("a comparison says the first difference, and the rule that makes it") 
     return explanation(of.experts, of.tokens, before, own, given, comparison);
   };
   // Another rule of the same layer makes what is given.
-  const auto by = [&](std::vector<StageValues> start, LayerStage wanted, const std::function<void(families::ExecutionRow&)>& change) {
+  const auto by = [&](std::vector<StageValues> start, LayerStage wanted, const std::function<void(families::ExecutionRow&, Execution&)>& change) {
     families::ExecutionRow row = *of.experts.execution.row;
-    change(row);
     LayerExperts other = of.experts;
+    change(row, other.execution);
     other.execution.row = &row;
     return run_layer(other, of.tokens, start, std::array{wanted}).front();
   };
-  CHECK(explained({}, h13, by({}, LayerStage::h13, [](families::ExecutionRow& row) { row.bias = families::BiasEntry::dropped; })) == "bias: dropped");
-  CHECK(explained({y}, out, by({y}, LayerStage::out, [](families::ExecutionRow& row) { row.sum = families::SlotSum::f32; })) ==
-        "slots summed in fp32, by slot");
-  CHECK(explained({act}, y, by({act}, LayerStage::y, [](families::ExecutionRow& row) { row.slot = families::SlotRule::rounded; })) ==
+  CHECK(explained({}, h13, by({}, LayerStage::h13, [](families::ExecutionRow& row, auto&) { row.bias = families::BiasEntry::dropped; })) ==
+        "bias: dropped");
+  CHECK(explained({y}, out, by({y}, LayerStage::out, [](auto&, Execution& execution) { execution.sum = families::SlotSum::bf16; })) ==
+        "slots summed in bf16, by slot");
+  CHECK(explained({act}, y, by({act}, LayerStage::y, [](families::ExecutionRow& row, auto&) { row.slot = families::SlotRule::rounded; })) ==
         "slot: bf16(y), fma with w");
-  CHECK(explained({h13}, act, by({h13}, LayerStage::act, [](families::ExecutionRow& row) { row.swiglu_oai.row = "silu_and_mul"; })) ==
+  CHECK(explained({h13}, act, by({h13}, LayerStage::act, [](families::ExecutionRow& row, auto&) { row.swiglu_oai.row = "silu_and_mul"; })) ==
         "activation silu_and_mul");
   StageValues turns = h13;
   for (std::size_t i = 0; i < turns.words.size(); ++i) turns.words[i] = h13.words[i / 128 * 128 + i % 2 * 64 + i % 128 / 2];
