@@ -124,6 +124,14 @@ TEST_CASE("verify checks every rank of an uneven cut") {
   CHECK(chosen.sizes.intermediate == 96);
   CHECK(chosen.units_differing == 0);
   CHECK(chosen.outputs_compared > 0);
+  // Of 16 ranks ten have a block each, and the others nothing, which is no reason to mistrust what those ten showed.
+  options.tp = {16};
+  const sim::VerifyReport many = sim::verify(checkpoint::Checkpoint(directory.path() / "source"), options);
+  const sim::ConversionResult& of_many = many.conversions[*many.cells.front().conversion];
+  CHECK(of_many.verdict == sim::Verdict::passed);
+  CHECK(of_many.sizes.intermediate == 32);
+  CHECK(of_many.units_differing == 0);
+  options.tp = {kRanks};
   // A damaged byte of the last rank is seen.
   bool is_tampered = false;
   options.backends = {chosen.backend};

@@ -19,17 +19,24 @@
 #include "support/random.hpp"
 #include "tests/catch.hpp"
 #include "tests/checkpoint/form_drafts.hpp"
+#include "tests/checkpoint/published_forms.hpp"
 
 namespace {
 
 using namespace mx;
 
-/// A converted layer by the names of its tensors.
+/// A converted layer by the names of its tensors, those of a further rank with its number behind them.
 using Bytes = std::map<std::string, std::vector<std::uint8_t>>;
+
+std::string key_of(std::string_view tensor, int rank) { return std::string(tensor) + (rank == 0 ? "" : " of rank " + std::to_string(rank)); }
+
+void add_bytes(Bytes& bytes, const families::PackedLayer& packed, int rank) {
+  for (const layout::PackedTensor& tensor : packed.tensors) bytes[key_of(layout::name_of(tensor.role), rank)] = tensor.bytes;
+}
 
 Bytes bytes_of(const families::PackedLayer& packed) {
   Bytes bytes;
-  for (const layout::PackedTensor& tensor : packed.tensors) bytes[std::string(layout::name_of(tensor.role))] = tensor.bytes;
+  add_bytes(bytes, packed, 0);
   return bytes;
 }
 
@@ -45,6 +52,7 @@ struct Asked {
   std::optional<std::string> activation = {};  ///< in the place of the checkpoint's, by the caller's mistake
   std::int64_t wider = 0;                      ///< rows that the caller counts too many
   bool by_turns = false;                       ///< gate and up, by the caller's mistake
+  int tp = 1;
 };
 
 /// Bytes, or the sentence of a refusal.
@@ -68,26 +76,28 @@ Answer verified(const checkpoint::Checkpoint& checkpoint, const Asked& asked) {
   return answer_of([&] {
     Bytes bytes;
     std::mutex mutex;
+    int rank = 0;  // one conversion goes through its ranks in order
     sim::VerifyOptions options;
     options.engine = asked.engine;
     options.libraries = asked.libraries;
     options.platforms = {asked.platform};
     options.env = kVariables;
     options.backends = {asked.backend};
-    options.tp = {1};
+    options.tp = {asked.tp};
     options.max_layers = 1;
     options.executes = false;
     options.tamper = [&](families::PackedLayer& packed) {
       const std::lock_guard lock(mutex);
-      if (packed.backend == asked.backend) bytes = bytes_of(packed);
+      if (packed.backend == asked.backend) add_bytes(bytes, packed, rank++);
     };
     static_cast<void>(sim::verify(checkpoint, options));
     return bytes;
   });
 }
 
-checkpoint::ConvertOptions options_of(const Asked& asked) {
-  checkpoint::ConvertOptions options{.backend = asked.backend, .setting = {}};
+checkpoint::ConvertOptions options_of(const Asked& asked, int rank = 0) {
+  checkpoint::ConvertOptions options{.backend = asked.backend, .setting = {}, .rank = rank};
+  options.setting.tp_size = asked.tp;
   options.setting.engine = asked.engine;
   options.setting.arch = families::arch_named(asked.platform);
   families::choose_libraries(options.setting, asked.libraries);
@@ -99,10 +109,13 @@ checkpoint::ConvertOptions options_of(const Asked& asked) {
 Answer written(const checkpoint::Checkpoint& source, const Asked& asked) {
   return answer_of([&] {
     const tests::TemporaryDirectory directory;
-    checkpoint::convert_checkpoint(source.path(), directory.path() / "packed", options_of(asked));
-    const support::SafetensorsFile file(directory.path() / "packed" / "mxact-layer-00000.safetensors");
     Bytes bytes;
-    for (const auto& [name, view] : file.tensors()) bytes[std::string(name.substr(name.rfind('.') + 1))] = file.read(view);
+    for (int rank = 0; rank < asked.tp; ++rank) {
+      const std::filesystem::path packed = directory.path() / std::to_string(rank);
+      checkpoint::convert_checkpoint(source.path(), packed, options_of(asked, rank));
+      const support::SafetensorsFile file(packed / "mxact-layer-00000.safetensors");
+      for (const auto& [name, view] : file.tensors()) bytes[key_of(name.substr(name.rfind('.') + 1), rank)] = file.read(view);
+    }
     return bytes;
   });
 }
@@ -110,8 +123,12 @@ Answer written(const checkpoint::Checkpoint& source, const Asked& asked) {
 /// What mxact.pack of a checkpoint's path gives.
 Answer packed(const checkpoint::Checkpoint& source, const Asked& asked) {
   return answer_of([&] {
-    const checkpoint::CheckpointConversion conversion(source.path(), options_of(asked));
-    return bytes_of(conversion.packer_of(conversion.layer_groups().front(), 0).collect());
+    Bytes bytes;
+    for (int rank = 0; rank < asked.tp; ++rank) {
+      const checkpoint::CheckpointConversion conversion(source.path(), options_of(asked, rank));
+      add_bytes(bytes, conversion.packer_of(conversion.layer_groups().front(), 0).collect(), rank);
+    }
+    return bytes;
   });
 }
 
@@ -152,7 +169,7 @@ std::vector<std::string> backends_of(const checkpoint::Checkpoint& checkpoint, c
   options.engine = asked.engine;
   options.platforms = {asked.platform};
   options.env = kVariables;
-  options.tp = {1};
+  options.tp = {asked.tp};
   std::vector<std::string> backends;
   for (const sim::ConversionResult& result : sim::planned_report(checkpoint, options).conversions) {
     if (result.verdict == sim::Verdict::passed && result.engine == asked.engine) backends.push_back(result.backend);
@@ -183,6 +200,7 @@ void check_agreement(const checkpoint::Checkpoint& checkpoint, Asked asked, Coun
     CHECK(file == checked);
     CHECK(given == checked);
     ++counts.compared;
+    if (asked.tp > 1) continue;
     const families::Setting setting = checkpoint::CheckpointConversion(checkpoint.path(), options_of(asked)).layer_groups().front().setting;
     if (setting.padded != setting.sizes) continue;
     CHECK(simulated(checkpoint, asked) == checked);
@@ -213,6 +231,19 @@ TEST_CASE("verify, convert, pack and sim make the same bytes of every form with 
   }
   CHECK(counts.compared >= 60);
   CHECK(counts.simulated >= 40);
+}
+
+TEST_CASE("verify, convert and pack make the same bytes of every published form on every rank") {
+  support::SplitMix64 random(20261129);
+  Counts counts;
+  for (const tests::PublishedForm& form : tests::published_forms()) {
+    const tests::TemporaryDirectory directory;
+    tests::published_draft(form).write(directory.path());
+    const checkpoint::Checkpoint checkpoint(directory.path(), 0, deployment::kVllm2026_08);
+    const int tp = 1 << random.next() % 3;
+    check_agreement(checkpoint, {.backend = {}, .platform = kPlatforms[random.next() % kPlatforms.size()], .tp = tp}, counts);
+  }
+  CHECK(counts.compared >= 40);
 }
 
 TEST_CASE("a checkpoint's activation decides AITER's memory of MXFP4 for everyone: SITU has that of the recordings of SITU") {
