@@ -237,6 +237,11 @@ def test_a_deployment_says_the_layer_and_the_backend() -> None:
     found = power(near(0.02), deployment=deployment, data=["plain"], **SMALL)
     assert [one.name for one in found.right] == [f"{mxact.select(deployment)['choice']['backend']} on SM90"]
     assert "SWIGLUOAI, biases, 2 tokens, 3 of 4 experts" in found.layer
+    deployment["platform"], deployment["layer"]["swiglu_limit"] = "SM86", 3.0  # type: ignore[index]
+    found = power(near(0.03), deployment=deployment, data=["wide"], **SMALL)
+    assert [one.name for one in found.right] == [f"{mxact.select(deployment)['choice']['backend']} on SM86"] and "limit-forgotten" in [one.name for one in found.wrong]
+    with pytest.raises(mxact.Error, match="swiglu_limit is true: its number is needed"):
+        power(near(0.03), deployment={**deployment, "layer": {**deployment["layer"], "swiglu_limit": True}})  # type: ignore[dict-item]
     with pytest.raises(mxact.Error, match="are a deployment's own"):
         power(near(0.02), deployment=deployment, format="mxfp4")
 
@@ -268,6 +273,12 @@ def test_errors(asked: dict[str, Any], place: str, message: str) -> None:
     with pytest.raises(mxact.Error, match=re.escape(message)) as error:
         power(bits, **{"format": "mxfp4", "activation": "SILU", **asked})
     assert error.value.place == place or not place
+
+
+def test_tensors_need_torch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "torch", raising=False)
+    with pytest.raises(mxact.Error, match="dtype is 'torch.bfloat16', and torch is not imported"):
+        power(bits, format="mxfp4", activation="SILU", dtype="torch.bfloat16")
 
 
 def test_errors_of_comparisons() -> None:

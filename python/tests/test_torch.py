@@ -94,3 +94,14 @@ def test_a_quantizer_of_torch_is_held() -> None:
     assert_quantizer(quantizer, "mxfp8_e4m3", profile="torchao-rceil")
     with pytest.raises(AssertionError, match="differs from profile torchao-floor"):
         assert_quantizer(quantizer, "mxfp8_e4m3", profile="torchao-floor")
+
+
+def test_comparisons_of_tensors_are_shown_tensors() -> None:
+    from mxact.testing import power
+
+    def same(candidate: Any, expected: Any) -> bool:
+        assert candidate.dtype == expected.dtype == torch.bfloat16
+        return bool(torch.equal(candidate, expected))
+
+    found = power(same, format="mxfp4", activation="SILU", sizes=(4, 128, 128), tokens=2, contract="hopper-bf16", dtype=torch.bfloat16, data=["plain"])
+    assert found.share == 1 and found.failing == ()

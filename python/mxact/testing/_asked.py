@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -26,6 +27,8 @@ def results_of(value: object) -> tuple[str, bool]:
         except TypeError:
             name = type(value).__name__
     name = name.removeprefix("torch.")
+    if is_torch and "torch" not in sys.modules:
+        raise Error(f"dtype is {value!r}, and torch is not imported", place="dtype")
     if name not in DTYPES:
         raise Error(f"dtype is {name!r}, must be one of {', '.join(DTYPES)}, of NumPy or torch", place="dtype")
     return DTYPES[name], is_torch
@@ -57,12 +60,18 @@ def sizes_of(sizes: object, tokens: object, top_k: object, bias: object) -> Size
 
 
 def of_deployment(deployment: object, engine: str | None) -> tuple[dict[str, Any], str, str]:
-    """Format, activation, activations, top_k and bias of a deployment, the backend that the engine chooses, and the platform."""
+    """Format, activation, limit, top_k and bias of a deployment, the backend that the engine chooses, and the platform."""
     if not isinstance(deployment, Mapping):
         raise Error(f"deployment is of type {type(deployment).__name__}, must be a dict with the keys of such a file", place="deployment")
     answer = select(deployment, engine=engine)
     if "choice" not in answer:
         raise Error(f"the engine refuses the deployment: {answer.get('refusal')}", "unsupported", "deployment")
     layer = deployment["layer"]
+    limit, platform = layer.get("swiglu_limit", False), deployment.get("platform")
+    if limit is True:
+        raise Error("swiglu_limit is true: its number is needed", "input", "deployment")
+    if not isinstance(platform, str):
+        raise Error("deployment has no platform: its name is needed", place="deployment")
     asked = {"activation": layer.get("activation", "SILU"), "top_k": layer["top_k"], "bias": layer.get("bias", False), "format": _right.format_of(deployment)}
-    return asked, answer["choice"]["backend"], str(deployment.get("platform", ""))
+    asked["constants"] = {"limit": float(limit)} if isinstance(limit, int | float) and limit else None
+    return asked, answer["choice"]["backend"], platform

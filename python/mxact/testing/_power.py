@@ -193,7 +193,7 @@ def _all_right(asked: _Asked, case: Case, data: Data, check: _Check, found: dict
 def _smallest(asked: _Asked, wrong: _wrong.Wrong, on: Sequence[Data], check: _Check, cases: dict[tuple[str, Sizes], Case]) -> str:
     """The smallest layer and the data on which it passes, of a few that are tried."""
     given = asked.sizes
-    few = Sizes(max(given.top_k, 2), 128, 128, 1, given.top_k, given.bias)
+    few = Sizes(min(max(given.top_k, 2), given.experts), 128, 128, 1, given.top_k, given.bias)
     for sizes in (few, Sizes(given.experts, given.intermediate, given.hidden, 1, given.top_k, given.bias), given):
         for data in on:
             key = data.name, sizes
@@ -249,7 +249,7 @@ def _judged(asked: _Asked, check: _Check) -> Power:
             of = right_found[right.name]
             where = max(of, key=lambda name: of[name][1])
             rights.append(Judged(right.name, right.how, {name: one[0] for name, one in of.items()}, of[where][1], where))
-    unseen = tuple(row.name for row in asked.wrong if row.name not in wrong_found and any(row.needs(case) for case in cases.values()))
+    unseen = tuple(row.name for row in asked.wrong if row.name not in wrong_found and any(row.needs(case) for (_, sizes), case in cases.items() if sizes == asked.sizes))
     unit = "by the measure" if check.measure else "times what passes"
     parts, why = _parts(rights, wrong, unit)
     bias = ", biases" if asked.sizes.bias else ""
@@ -280,7 +280,7 @@ def power(
 
     check: takes candidate and expected, [tokens, hidden] each; returns whether they are alike, or raises AssertionError where they are not (None is alike).
     format: mxfp4, mxfp8, nvfp4, fp8_tensor, fp8_channel or fp8_block. activation: "SWIGLUOAI" or "SILU". constants: as of mxact.activate(). bias: whether there
-    are biases. deployment: a dict as select() takes it, which says format, activation, top_k and bias in their place, and whose backend is the right kernel.
+    are biases. deployment: a dict as select() takes it, which says format, activation, limit, top_k and bias in their place, and whose backend is the right kernel.
     sizes: experts, intermediate and hidden size, multiples of 128. activations: what both products take: "none" for bfloat16, or a quantizer that
     `mxact verify` names: mxfp8, mxfp4, mxfp4-emulated, fp8-token, fp8-group128, fp8-group128-ue8m0.
     contract: of what is expected, as of assert_kernel(), rounded to dtype at last; it is then the only right kernel. Without it expected products are exact,
@@ -297,10 +297,10 @@ def power(
             raise Error(f"{name} is of type {type(value).__name__}, must be a function", place=name)
     version, backend, platform = optional_word("engine", engine), None, None
     if deployment is not None:
-        if (format, activation, top_k, bias, contract) != (None, None, None, None, None):
-            raise Error("format, activation, top_k, bias and contract are a deployment's own: give one or the other", place="deployment")
+        if (format, activation, top_k, bias, constants, contract) != (None, None, None, None, None, None):
+            raise Error("format, activation, top_k, bias, constants and contract are a deployment's own: give one or the other", place="deployment")
         asked, backend, platform = of_deployment(deployment, version)
-        format, activation, top_k, bias = asked["format"], asked["activation"], asked["top_k"], asked["bias"]
+        format, activation, top_k, bias, constants = (asked[name] for name in ("format", "activation", "top_k", "bias", "constants"))
     called = None if contract is None else word("contract", contract)
     how = Arithmetic(
         one_of("format", format, _right.FORMATS),

@@ -130,21 +130,24 @@ def _chosen(how: Arithmetic, sizes: Sizes, engine: str | None) -> list[tuple[str
 
 
 @lru_cache(maxsize=32)
-def _of_format(format: str, activation: str, limit: float | None, quantizer: str, bias: bool, engine: str | None) -> tuple[Right, ...]:
+def _of_format(
+    format: str, activation: str, limit: float | None, quantizer: str, bias: bool, engine: str | None, backend: str | None, platform: str | None
+) -> tuple[Right, ...]:
+    """Of one backend on one platform, or of all that the engine chooses."""
     how = Arithmetic(format, activation, constants={} if limit is None else {"limit": limit}, quantizer=quantizer)
     sizes = Sizes(2, 256, 256, 1, 2, bias)
     case = case_of(how, sizes, ORDINARY[0], 0)
     rights: dict[tuple[str, str], Right] = {}
-    for backend, platform, key in _chosen(how, sizes, engine):
+    asked = _chosen(how, sizes, engine) if backend is None or platform is None else [(backend, platform, key) for key in _KEYS[format][2]]
+    for name, where, key in asked:
         try:
-            out, text = run_backend(case, backend, platform, key, engine)
+            out, text = run_backend(case, name, where, key, engine)
         except Error:  # no arithmetic of it is known, or it takes no layer of these sizes
             continue
         quantizers, contract = text.split(",")[0].split(" x ")
         if quantizers == quantizer:
             is_else = bool(np.abs(out.astype(np.float32) - case.right).max() > _ELSE * np.abs(case.right).max())
-            right = Right(f"{backend} on {platform}", text, _runner(backend, platform, key, engine), is_else)
-            rights.setdefault((backend, contract_record(contract)), right)
+            rights.setdefault((name, contract_record(contract)), Right(f"{name} on {where}", text, _runner(name, where, key, engine), is_else))
     return tuple(rights.values())
 
 
@@ -154,8 +157,7 @@ def rights_of(how: Arithmetic, bias: bool, engine: str | None = None, backend: s
 
     Raises mxact.Error where none is known."""
     limit = None if _own_constants(how) else how.constants.get("limit")
-    all_rights = _of_format(how.format, how.activation, limit, how.quantizer, bias, engine)
-    rights = [right for right in all_rights if backend in (None, right.name.split(" on ")[0]) and (platform is None or right.name.endswith(f" on {platform}"))]
+    rights = list(_of_format(how.format, how.activation, limit, how.quantizer, bias, engine, backend, platform))
     if _own_constants(how):
         contracts = dict.fromkeys(right.how.split(",")[0].split(" x ")[1] for right in rights)
         rights = [by_contract(replace(how, contract=contract)) for contract in contracts]
