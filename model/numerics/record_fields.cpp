@@ -239,7 +239,7 @@ constexpr std::array kFields{
     number_field<&Row::split, 1, kMostGroup>("split", "parts of k, each a sum from +0, added in order", "1 to 1024"),
     number_field<&Row::split_tile, 0, 1 << 20>("split-tile", "a part is whole runs of so many k", "a number"),
     word_field<&Row::scales, kScaleEntries>("scales", "where scales enter",
-                                            "operand, term, chain, chain-one-by-one, total, total-plus-zero, total-a-b, total-b-a"),
+                                            "operand, term, chain, chain-one-by-one, chain-b-first, total, total-plus-zero, total-a-b, total-b-a"),
     format_field<&Row::scale_format>("scale", "format of the scales of terms", "none, or a format"),
     number_field<&Row::scale_block, 0, kMostGroup>("block", "elements that share one", "a number"),
     word_field<&Row::bias_in_sum, kBiases>("bias", "where the bias enters", "after, term"),

@@ -213,7 +213,13 @@ class _Law:
         if failures is not None:
             self.collect(x, value, failures)
             return
-        answers = self.answer(x, value)
+        try:
+            answers = self.answer(x, value)
+        except Broken:
+            raise
+        except AssertionError as failed:
+            self.answer(x, value)
+            raise changing(failed) from failed
         right = self.right(x, value)
         compared(right.scales.size)
         wrong = wrong_blocks(answers, right)

@@ -103,7 +103,7 @@ TEST_CASE("verdicts without the file of their cases are refused", "[witness]") {
   CHECK(outcome.text.find("no cases.jsonl beside it") != std::string::npos);
 }
 
-TEST_CASE("compressed cases are those of their lines, by either name; what is no whole gzip member is refused", "[witness]") {
+TEST_CASE("compressed cases are those of their lines, by either name, and what is no whole gzip member is refused", "[witness]") {
   const auto packed = support::read_file(recorded("oracle") / "functions.jsonl.gz", kTestLimits.bytes);
   const std::string text(packed.begin(), packed.end());
   const Scratch scratch("compressed");
