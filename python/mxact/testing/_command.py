@@ -195,7 +195,11 @@ def _held(asked: argparse.Namespace, command: list[str], words: list[str], for_p
     program = Program(command, asked.timeout)
     failure = ""
     try:
-        _SUBJECTS[asked.subject](asked, program)
+        try:
+            _SUBJECTS[asked.subject](asked, program)
+        except AssertionError as failed:
+            failure = str(failed)
+        # Behind a wrong answer, too: one too many is read as the next one's.
         with told():
             program.finish()
     except AssertionError as failed:
