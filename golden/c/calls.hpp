@@ -78,7 +78,7 @@ inline const ContractRow& contract_of(std::int32_t id) {
   }
 }
 
-inline const Format& format_of(std::int32_t id) { return row_of(all_formats(), id); }
+inline const Format& format_of(std::int32_t id) { return row_of(factor_formats(), id); }
 
 inline const Profile& profile_of(std::int32_t id) { return row_of(all_profiles(), id); }
 inline const BlockFormat& block_format_of(std::int32_t id) { return row_of(all_block_formats(), id); }

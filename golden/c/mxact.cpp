@@ -85,7 +85,9 @@ struct TileSide {
   static void put(std::span<const std::uint32_t> words, const mx::Format& format, std::vector<std::uint8_t>& bytes) {
     require_codes(words, format);
     const std::size_t width = mx::tile_word_bytes(format);
-    for (std::uint32_t word : words) {
+    const int unread = format == mx::kTf32 ? 32 - mx::kTf32.width : 0;  // a tile has registers
+    for (const std::uint32_t code : words) {
+      const std::uint32_t word = code << unread;
       for (std::size_t i = 0; i < width; ++i) bytes.push_back(static_cast<std::uint8_t>(word >> (8 * i)));
     }
   }
@@ -118,7 +120,7 @@ const char* mxact_status_text(std::int32_t status) {
   }
 }
 
-std::int32_t mxact_format_id(const char* name) { return id_of(mx::all_formats(), name, mx::format_named); }
+std::int32_t mxact_format_id(const char* name) { return id_of(mx::factor_formats(), name, mx::factor_format_named); }
 std::int32_t mxact_block_format_id(const char* name) { return id_of(mx::all_block_formats(), name, mx::block_format_named); }
 std::int32_t mxact_profile_id(const char* name) { return id_of(mx::all_profiles(), name, mx::profile_named); }
 std::int32_t mxact_contract_id(const char* name) {

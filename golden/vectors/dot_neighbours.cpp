@@ -145,7 +145,7 @@ class Tries {
       case 1: sparse(static_cast<int>(draw(4))); break;
       case 2: subject_.has_c ? far_below_c() : distances(); break;
       case 3:
-      case 4: row_.scales == ScaleEntry::term ? low() : distances(); break;
+      case 4: row_.scales == ScaleEntry::term ? low() : reaches_bound() ? tiny() : distances(); break;
       default: distances(); break;
     }
     return operands_;
@@ -194,6 +194,30 @@ class Tries {
       const std::uint32_t one = scale_of_one(patterns_.scale(of_b));
       const int code = static_cast<int>(one) + (of_b ? exponent - exponent / 2 : exponent / 2) * (1 << patterns_.scale(of_b)->mantissa_bits);
       for (std::uint32_t& scale : patterns_.scales(of_b)) scale = static_cast<std::uint32_t>(std::max(code, 1));
+    }
+    if (subject_.has_c) patterns_.set_c(0);
+    patterns_.give();
+  }
+
+  /// Whether products of unscaled numbers lie below the lower bound of the alignment.
+  bool reaches_bound() const {
+    const auto is_wide = [](const Format& format) { return format.encoding == Encoding::floating && format.exponent_bits == kF32.exponent_bits; };
+    return row_.least_exponent != kAnyExponent && is_wide(patterns_.element(false)) && is_wide(patterns_.element(true));
+  }
+
+  /// Such products about the least number: what is cut off of them below the bound adds up to a bit of the result.
+  void tiny() {
+    patterns_.clear();
+    const auto code = [&](const Format& format, std::uint32_t field) {
+      const auto bits = static_cast<std::uint32_t>(random_.next());
+      const std::uint32_t mantissa = bits & ((1U << format.mantissa_bits) - 1U);
+      return field << format.mantissa_bits | mantissa | (bits >> 31U) << (format.width - 1);
+    };
+    for (std::size_t k = 0; k < patterns_.length(); ++k) {
+      const auto field = static_cast<std::uint32_t>(20 + draw(40));
+      // The exponents of a product add up to one of -153 to -142.
+      patterns_.a()[k] = code(patterns_.element(false), field);
+      patterns_.b()[k] = code(patterns_.element(true), 112U - field - static_cast<std::uint32_t>(draw(12)));
     }
     if (subject_.has_c) patterns_.set_c(0);
     patterns_.give();

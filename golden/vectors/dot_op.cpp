@@ -27,9 +27,9 @@ constexpr std::size_t kSumAxis = 2;
 const std::vector<SideFormat>& side_formats() {
   static const std::vector<SideFormat> kSides = [] {
     std::vector<SideFormat> sides;
-    for (const Format& format : all_formats()) {
+    for (const Format& format : factor_formats()) {
       // mxint8 without a scale is nothing that anyone multiplies; its block format has the name.
-      if (format.width <= 16 && format.encoding == Encoding::floating) sides.push_back({format.name, &format, nullptr, 0});
+      if (format.width <= kTf32.width && format.encoding == Encoding::floating) sides.push_back({format.name, &format, nullptr, 0});
     }
     for (const BlockFormat& format : all_block_formats()) {
       if (format.block > 0 && format.block_rows == 1) sides.push_back({format.name, format.element, format.scale, format.block});

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <type_traits>
 
 #include "kernels/dot/sums.hpp"
+#include "model/numerics/f32.hpp"
 
 namespace mx::kernels::dot {
 namespace {
@@ -49,27 +51,41 @@ float group_sum(const ContractRow& contract, const float* a, const float* b, con
   const int exponent = std::max((bits << 1U) == 0 ? largest : std::max<int>(largest, exponent_of(bits)), contract.least_exponent);
   const int unit = exponent - contract.alignment_bits;
   const Real scale = power_of_two<Real>(-unit);
-  std::int32_t sum = 0;
+  // Sixteen products fill 31 bits.
+  std::conditional_t<kGroup <= 16, std::int32_t, std::int64_t> sum = 0;
   for (std::size_t i = 0; i < kGroup; ++i) sum += static_cast<std::int32_t>(static_cast<Real>(a[i]) * static_cast<Real>(b[i]) * scale);
   return truncated(std::int64_t{sum} + static_cast<std::int64_t>(static_cast<double>(c) * power_of_two<double>(-unit)), unit, contract.kept_bits);
 }
 
+/// The groups of k from `first` to `end`, from +0 on.
 template <class Real, std::size_t kGroup>
-std::uint32_t chain(const ContractRow& contract, const Row& a, const Row& b) {
+std::uint32_t chain(const ContractRow& contract, const Row& a, const Row& b, std::size_t first, std::size_t end) {
   float sum = 0;
-  for (std::size_t k = 0; k < a.values.size(); k += kGroup) {
+  for (std::size_t k = first; k < end; k += kGroup) {
     sum = group_sum<Real, kGroup>(contract, a.values.data() + k, b.values.data() + k, a.exponents.data() + k, b.exponents.data() + k, sum);
   }
   return std::bit_cast<std::uint32_t>(sum);
 }
 
+template <std::size_t kGroup>
+std::uint32_t all_chains(const ContractRow& contract, const Row& a, const Row& b) {
+  const auto one = [&](std::size_t first, std::size_t end) {
+    return a.narrow && b.narrow ? chain<float, kGroup>(contract, a, b, first, end) : chain<double, kGroup>(contract, a, b, first, end);
+  };
+  const std::size_t all = a.values.size();
+  if (contract.restart == 0) return one(0, all);
+  std::uint32_t total = 0;
+  const auto length = static_cast<std::size_t>(contract.restart);
+  for (std::size_t k = 0; k < all; k += length) total = entered(contract, total, one(k, std::min(k + length, all)), scale_of(a, k), scale_of(b, k));
+  return finished(contract, total, f32::kOne, f32::kOne, {});
+}
+
 }  // namespace
 
 std::uint32_t aligned_sum(const ContractRow& contract, const Row& a, const Row& b) {
-  const bool narrow = a.narrow && b.narrow;
-  if (contract.group == 8) return narrow ? chain<float, 8>(contract, a, b) : chain<double, 8>(contract, a, b);
-  if (contract.group == 16) return narrow ? chain<float, 16>(contract, a, b) : chain<double, 16>(contract, a, b);
-  return narrow ? chain<float, 32>(contract, a, b) : chain<double, 32>(contract, a, b);
+  if (contract.group == 8) return all_chains<8>(contract, a, b);
+  if (contract.group == 16) return all_chains<16>(contract, a, b);
+  return all_chains<32>(contract, a, b);
 }
 
 }  // namespace mx::kernels::dot

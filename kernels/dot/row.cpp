@@ -8,6 +8,7 @@
 
 #include "kernels/dot/sums.hpp"
 #include "model/error.hpp"
+#include "model/numerics/f32.hpp"
 
 namespace mx::kernels::dot {
 namespace {
@@ -51,6 +52,8 @@ void clear(const ContractRow& contract, Row& row, std::size_t elements) {
   row.mantissas.clear();
   row.units.clear();
   row.chunks.clear();
+  row.scales.clear();
+  row.block = 0;
   if (contract.step == Step::aligned) {
     row.values.assign(filled, 0);
     row.exponents.assign(filled, kZeroExponent);
@@ -111,18 +114,20 @@ void place_exact(Row& row, std::span<const Factor> factors) {
 }  // namespace
 
 bool takes(const ContractRow& contract) {
-  const bool ascending = contract.order.size() == 1 && contract.restart == 0 && !contract.flush && contract.product == nullptr && contract.split == 1;
+  const bool ascending = contract.order.size() == 1 && contract.restart >= 0 && !contract.flush && contract.product == nullptr && contract.split == 1;
   if (contract.step == Step::exact) {
-    return ascending && contract.group == 0 && contract.cast == nullptr && contract.scales == ScaleEntry::operand &&
+    return ascending && contract.restart == 0 && contract.group == 0 && contract.cast == nullptr && contract.scales == ScaleEntry::operand &&
            contract.zero_sign == SumZero::ieee && *contract.result == kF32;
   }
   const bool plain = contract.presum == 1 && contract.reference == Reference::product && contract.scales != ScaleEntry::term &&
                      contract.result_loss == Loss::toward_zero && *contract.result == kF32;
   if (!plain || !truncates_with_c(contract)) return false;
-  // A group's products, each below four in units of 2^alignment, are summed in 32 bits.
-  const bool fits = ((contract.group == 8 || contract.group == 16) && contract.alignment_bits <= 25) || (contract.group == 32 && contract.alignment_bits <= 24);
+  // A product lies below four in units of 2^alignment: each is an integer of 32 bits.
+  const bool fits = (contract.group == 8 || contract.group == 16 || contract.group == 32) && contract.alignment_bits <= 25;
   return ascending && contract.step == Step::aligned && fits;
 }
+
+bool scales_chains(const ContractRow& contract) { return contract.restart > 0 && mx::scales_chains(contract.scales); }
 
 bool truncates_with_c(const ContractRow& contract) {
   return contract.step == Step::aligned && contract.lanes == 1 && contract.split == 1 && contract.zero_exponent == kAnyExponent &&
@@ -135,7 +140,12 @@ Row quick_row(const ContractRow& contract, const PreparedOperand& operand) {
   Row row;
   clear(contract, row, operand.elements);
   row.nan = std::ranges::any_of(operand.factors, [](const Factor& factor) { return factor.value.cls == ValueClass::nan; });
-  row.holds = operand.scales.empty() && std::ranges::all_of(operand.factors, [&](const Factor& factor) { return is_taken(contract, factor); });
+  if (scales_chains(contract)) {
+    row.scales = operand.scales;
+    row.block = operand.block;
+  }
+  row.holds = operand.scales.size() == row.scales.size() &&
+              std::ranges::all_of(operand.factors, [&](const Factor& factor) { return is_taken(contract, factor); });
   if (contract.step == Step::exact) {
     place_exact(row, operand.factors);
   } else {
@@ -212,11 +222,20 @@ void RowTable::fill(Row& row, std::span<const std::uint8_t> codes, std::span<con
   row.holds = refused == 0;
 }
 
+bool has_whole_chains(const ContractRow& contract, const Row& row) {
+  return row.scales.size() < 2 || row.block % static_cast<std::size_t>(contract.restart) == 0;
+}
+
+std::uint32_t scale_of(const Row& row, std::size_t k) {
+  if (row.scales.empty()) return f32::kOne;
+  return row.scales.size() == 1 ? row.scales.front() : row.scales[k / row.block];
+}
+
 std::optional<std::uint32_t> quick_dot(const ContractRow& contract, const Row& a, const Row& b, std::optional<std::uint32_t> bias) {
   if (a.elements != b.elements)
     refuse(contract, "a dot product of " + std::to_string(a.elements) + " by " + std::to_string(b.elements) + " elements");
   if (a.nan || b.nan) return contract.nan;
-  if (!a.holds || !b.holds) return std::nullopt;
+  if (!a.holds || !b.holds || !has_whole_chains(contract, a) || !has_whole_chains(contract, b)) return std::nullopt;
   return contract.step == Step::exact ? exact_sum(a, b, bias) : std::optional(aligned_sum(contract, a, b));
 }
 

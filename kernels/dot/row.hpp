@@ -24,15 +24,20 @@ struct Row {
   std::vector<float> values;            ///< aligned groups
   std::vector<std::int16_t> exponents;  ///< aligned groups: nominal ones, of a zero kZeroExponent
   bool narrow = true;                   ///< aligned groups: products and their units are normal fp32 numbers
-  std::vector<double> mantissas;        ///< exact sums: kChunk integers for each part
-  std::vector<std::int32_t> units;      ///< exact sums: powers of two of each part, of zeros kNoUnit
-  std::vector<std::uint32_t> chunks;    ///< exact sums: the chunk of each part, ascending; numbers far apart come in several parts
-  int bits = 0;                         ///< exact sums: of the widest mantissa
+  std::vector<std::uint32_t> scales;    ///< of chains: fp32 bits, one for each `block` elements; empty: none
+  std::size_t block = 0;
+  std::vector<double> mantissas;      ///< exact sums: kChunk integers for each part
+  std::vector<std::int32_t> units;    ///< exact sums: powers of two of each part, of zeros kNoUnit
+  std::vector<std::uint32_t> chunks;  ///< exact sums: the chunk of each part, ascending; numbers far apart come in several parts
+  int bits = 0;                       ///< exact sums: of the widest mantissa
 };
 inline constexpr std::int32_t kNoUnit = INT32_MAX;
 
-/// True for contracts with a quick sum: exact, and aligned groups in one chain over k ascending.
+/// True for contracts with a quick sum: exact, and aligned groups over k ascending, in one chain or in chains from +0 of whole groups.
 bool takes(const ContractRow& contract);
+
+/// Whether scales of the operands enter between chains.
+bool scales_chains(const ContractRow& contract);
 
 /// Aligned groups in one alignment with the sum before as a term, whose terms are truncated and whose zeros are +0: what the kernels of this folder
 /// do, whatever the bits.
@@ -49,7 +54,7 @@ class RowTable {
   /// `scale` null: elements have none. Throws Error(usage) where takes() is false.
   RowTable(const ContractRow& contract, Side side, const Format& element, const Format* scale);
 
-  /// Overwrites `row`, whose memory is used again. A scale for each `block` codes; none without a scale format.
+  /// Overwrites `row`, whose memory is used again. A scale for each `block` codes; none without a scale format. Scales of chains are the caller's.
   void fill(Row& row, std::span<const std::uint8_t> codes, std::span<const std::uint8_t> scales, std::size_t block) const;
 
  private:

@@ -6,12 +6,14 @@
 #include <utility>
 
 #include "kernels/dot/kernels.hpp"
+#include "kernels/dot/sums.hpp"
+#include "model/numerics/f32.hpp"
 
 namespace mx::kernels::dot {
 namespace {
 
 /// What a kernel sums; other rows are summed one by one.
-bool is_plain(const Row& row) { return row.holds && row.narrow; }
+bool is_plain(const ContractRow& contract, const Row& row) { return row.holds && row.narrow && has_whole_chains(contract, row); }
 
 }  // namespace
 
@@ -24,7 +26,7 @@ RowSet::RowSet(const ContractRow& contract, std::vector<const Row*> rows, const 
     Block block{first, std::vector<float>(length * kLanes), std::vector<std::int16_t>(length * kLanes, kZeroExponent)};
     for (std::size_t lane = 0; lane < count; ++lane) {
       const Row& row = *rows_[first + lane];
-      if (!is_plain(row) || row.values.size() != length) continue;
+      if (!is_plain(contract, row) || row.values.size() != length) continue;
       for (std::size_t k = 0; k < length; ++k) {
         block.values[k * kLanes + lane] = row.values[k];
         block.exponents[k * kLanes + lane] = row.exponents[k];
@@ -35,23 +37,42 @@ RowSet::RowSet(const ContractRow& contract, std::vector<const Row*> rows, const 
 }
 
 void RowSet::dots(const Row& other, std::optional<std::uint32_t> bias, std::span<std::optional<std::uint32_t>> out) const {
-  const bool by_kernel = kernel_ != nullptr && is_plain(other);
+  const bool by_kernel = kernel_ != nullptr && is_plain(*contract_, other);
   for (std::size_t at = 0; at < rows_.size(); ++at) {
     if (by_kernel && at % kLanes == 0) sum_block(blocks_[at / kLanes], other, out);
-    if (!by_kernel || !is_plain(*rows_[at]) || rows_[at]->elements != other.elements) out[at] = quick_dot(*contract_, *rows_[at], other, bias);
+    if (!by_kernel || !is_plain(*contract_, *rows_[at]) || rows_[at]->elements != other.elements)
+      out[at] = quick_dot(*contract_, *rows_[at], other, bias);
   }
 }
 
 void RowSet::sum_block(const Block& block, const Row& other, std::span<std::optional<std::uint32_t>> out) const {
   if (block.values.size() != other.values.size() * kLanes) return;
+  const std::size_t all = other.values.size();
+  const std::size_t lanes = std::min(kLanes, rows_.size() - block.first);
+  const std::size_t chain = contract_->restart == 0 ? all : static_cast<std::size_t>(contract_->restart);
   std::array<float, kLanes> sums{};
+  std::array<std::uint32_t, kLanes> totals{};
+  for (std::size_t k = 0; k < all; k += chain) {
+    sums = {};
+    sum_chain(block, other, k, std::min(chain, all - k), sums);
+    if (contract_->restart == 0) continue;
+    for (std::size_t lane = 0; lane < lanes; ++lane)
+      totals[lane] =
+          entered(*contract_, totals[lane], std::bit_cast<std::uint32_t>(sums[lane]), scale_of(*rows_[block.first + lane], k), scale_of(other, k));
+  }
+  for (std::size_t lane = 0; lane < lanes; ++lane)
+    out[block.first + lane] =
+        contract_->restart == 0 ? std::bit_cast<std::uint32_t>(sums[lane]) : finished(*contract_, totals[lane], f32::kOne, f32::kOne, {});
+}
+
+void RowSet::sum_chain(const Block& block, const Row& other, std::size_t first, std::size_t length, std::array<float, kLanes>& sums) const {
   // From +0, with exponents in range, no lane is given up.
   std::array<std::int32_t, kLanes> given_up{};
-  kernel_({.lanes = block.values.data(),
-           .lane_exponents = block.exponents.data(),
-           .row = other.values.data(),
-           .row_exponents = other.exponents.data(),
-           .length = other.values.size(),
+  kernel_({.lanes = block.values.data() + first * kLanes,
+           .lane_exponents = block.exponents.data() + first * kLanes,
+           .row = other.values.data() + first,
+           .row_exponents = other.exponents.data() + first,
+           .length = length,
            .group = static_cast<std::size_t>(contract_->group),
            .alignment_bits = contract_->alignment_bits,
            .kept_bits = contract_->kept_bits,
@@ -59,8 +80,6 @@ void RowSet::sum_block(const Block& block, const Row& other, std::span<std::opti
            .rounding = GroupRounding::truncated,
            .sums = sums.data(),
            .given_up = given_up.data()});
-  for (std::size_t lane = 0; lane < std::min(kLanes, rows_.size() - block.first); ++lane)
-    out[block.first + lane] = std::bit_cast<std::uint32_t>(sums[lane]);
 }
 
 }  // namespace mx::kernels::dot

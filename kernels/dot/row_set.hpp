@@ -1,6 +1,7 @@
 #pragma once
 // Rows that all meet the same other rows: laid side by side where the processor has a kernel that takes them so.
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -28,6 +29,7 @@ class RowSet {
     std::vector<std::int16_t> exponents;  ///< likewise
   };
   void sum_block(const Block& block, const Row& other, std::span<std::optional<std::uint32_t>> out) const;
+  void sum_chain(const Block& block, const Row& other, std::size_t first, std::size_t length, std::array<float, kLanes>& sums) const;
 
   const ContractRow* contract_;
   AlignedFunction* kernel_;  ///< null: rows are summed one by one

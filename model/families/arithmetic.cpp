@@ -26,42 +26,50 @@ constexpr std::string_view kUnpublished = "neither the width nor the order of th
 constexpr std::string_view kVectorFma = "not published: taken as fp32 fused multiply-adds in ascending k";
 constexpr std::string_view kAmx = "AMX adds the even and the odd products of a tile apart; taken as VDPBF16PS, its sibling (Intel SDM volume 2)";
 
-bool on_ampere(Arch arch) { return arch == Arch::sm80; }
-bool on_ada(Arch arch) { return arch == Arch::sm89; }
-bool on_blackwell(Arch arch) { return arch == Arch::sm100 || arch == Arch::sm120; }
-bool on_cdna2(Arch arch) { return arch == Arch::gfx90a; }
-bool on_cdna3(Arch arch) { return arch == Arch::gfx942; }
+bool in_ampere(const Operation& operation) { return operation.arch == Arch::sm80; }
+bool in_ada(const Operation& operation) { return operation.arch == Arch::sm89; }
+bool in_hopper(const Operation& operation) { return on_sm90(operation.arch); }
+bool in_blackwell(const Operation& operation) { return operation.arch == Arch::sm100 || operation.arch == Arch::sm120; }
+bool in_nvidia(const Operation& operation) { return on_nvidia(operation.arch); }
+bool in_cdna2(const Operation& operation) { return operation.arch == Arch::gfx90a; }
+bool in_cdna3(const Operation& operation) { return operation.arch == Arch::gfx942; }
+/// Its FP8 instructions read e4m3fnuz and e5m2fnuz.
+bool in_cdna3_fp8(const Operation& operation) { return in_cdna3(operation) && operation.fnuz; }
+bool in_processors(const Operation& operation) { return on_cpu(operation.arch); }
 
 /// The rows, worked out once: those of tensor cores have their contracts by name.
 std::span<const UnitRow> own_units() {
   static const std::array kUnits{
-      UnitRow{MatrixUnit::bf16, on_sm90, Contract::hopper_bf16, Grounds::run, kRecorded},
-      UnitRow{MatrixUnit::bf16, on_ampere, contract_named("ampere-bf16"), Grounds::run, kOthersOutputs},
-      UnitRow{MatrixUnit::bf16, on_ada, contract_named("ada-bf16"), Grounds::run, kOthersOutputs},
-      UnitRow{MatrixUnit::bf16, on_blackwell, contract_named("blackwell-bf16"), Grounds::published, kSimulated},
-      UnitRow{MatrixUnit::bf16, on_nvidia, Contract::hopper_bf16, Grounds::assumed, kLikeHopper},
-      UnitRow{MatrixUnit::bf16, on_cdna2, contract_named("cdna2-bf16-1k"), Grounds::published, kSimulated},
-      UnitRow{MatrixUnit::bf16, on_cdna3, contract_named("cdna3-bf16"), Grounds::published, kSimulated},
-      UnitRow{MatrixUnit::bf16, on_cpu, Contract::bf16_chain, Grounds::assumed, kAmx},
+      UnitRow{MatrixUnit::bf16, in_hopper, Contract::hopper_bf16, Grounds::run, kRecorded},
+      UnitRow{MatrixUnit::bf16, in_ampere, contract_named("ampere-bf16"), Grounds::run, kOthersOutputs},
+      UnitRow{MatrixUnit::bf16, in_ada, contract_named("ada-bf16"), Grounds::run, kOthersOutputs},
+      UnitRow{MatrixUnit::bf16, in_blackwell, contract_named("blackwell-bf16"), Grounds::published, kSimulated},
+      UnitRow{MatrixUnit::bf16, in_nvidia, Contract::hopper_bf16, Grounds::assumed, kLikeHopper},
+      UnitRow{MatrixUnit::bf16, in_cdna2, contract_named("cdna2-bf16-1k"), Grounds::published, kSimulated},
+      UnitRow{MatrixUnit::bf16, in_cdna3, contract_named("cdna3-bf16"), Grounds::published, kSimulated},
+      UnitRow{MatrixUnit::bf16, in_processors, Contract::bf16_chain, Grounds::assumed, kAmx},
       UnitRow{MatrixUnit::bf16, nullptr, Contract::f32_sequential, Grounds::assumed, kVectorFma},
       UnitRow{MatrixUnit::bf16_blocks, nullptr, Contract::bf16_block, Grounds::assumed, kAmx},
-      UnitRow{MatrixUnit::fp8, on_sm90, Contract::hopper_fp8, Grounds::run, kRecorded},
-      UnitRow{MatrixUnit::fp8, on_ada, contract_named("ada-fp8"), Grounds::run, kOthersOutputs},
-      UnitRow{MatrixUnit::fp8, on_blackwell, contract_named("blackwell-f8f6f4"), Grounds::published, kSimulated},
+      UnitRow{MatrixUnit::fp8, in_hopper, Contract::hopper_fp8, Grounds::run, kRecorded},
+      UnitRow{MatrixUnit::fp8, in_ada, contract_named("ada-fp8"), Grounds::run, kOthersOutputs},
+      UnitRow{MatrixUnit::fp8, in_blackwell, contract_named("blackwell-f8f6f4"), Grounds::published, kSimulated},
+      UnitRow{MatrixUnit::fp8, in_cdna3_fp8, contract_named("cdna3-fp8"), Grounds::published, kSimulated},
       UnitRow{MatrixUnit::fp8, nullptr, Contract::exact, Grounds::assumed, kUnpublished},
-      UnitRow{MatrixUnit::fp8_blocks, on_sm90, Contract::hopper_fp8_block_128x128, Grounds::run, kRecorded},
-      UnitRow{MatrixUnit::fp8_blocks, on_ada, contract_named("ada-fp8-block-128x128"), Grounds::assumed, kSimulatedBlocks},
-      UnitRow{MatrixUnit::fp8_blocks, on_blackwell, contract_named("blackwell-f8f6f4-block-128x128"), Grounds::assumed, kSimulatedBlocks},
+      UnitRow{MatrixUnit::fp8_blocks, in_hopper, Contract::hopper_fp8_block_128x128, Grounds::run, kRecorded},
+      UnitRow{MatrixUnit::fp8_blocks, in_ada, contract_named("ada-fp8-block-128x128"), Grounds::assumed, kSimulatedBlocks},
+      UnitRow{MatrixUnit::fp8_blocks, in_blackwell, contract_named("blackwell-f8f6f4-block-128x128"), Grounds::assumed, kSimulatedBlocks},
+      UnitRow{MatrixUnit::fp8_blocks, in_cdna3_fp8, contract_named("cdna3-fp8-block-128x128"), Grounds::assumed, kSimulatedBlocks},
       UnitRow{MatrixUnit::fp8_blocks, nullptr, Contract::exact, Grounds::assumed, kUnpublished},
-      UnitRow{MatrixUnit::fp8_blocks_in_order, on_sm90, Contract::hopper_fp8_block_1x128, Grounds::run, kRecorded},
-      UnitRow{MatrixUnit::fp8_blocks_in_order, on_ada, contract_named("ada-fp8-block-1x128"), Grounds::assumed, kSimulatedBlocks},
-      UnitRow{MatrixUnit::fp8_blocks_in_order, on_blackwell, contract_named("blackwell-f8f6f4-block-1x128"), Grounds::assumed, kSimulatedBlocks},
+      UnitRow{MatrixUnit::fp8_blocks_in_order, in_hopper, Contract::hopper_fp8_block_1x128, Grounds::run, kRecorded},
+      UnitRow{MatrixUnit::fp8_blocks_in_order, in_ada, contract_named("ada-fp8-block-1x128"), Grounds::assumed, kSimulatedBlocks},
+      UnitRow{MatrixUnit::fp8_blocks_in_order, in_blackwell, contract_named("blackwell-f8f6f4-block-1x128"), Grounds::assumed, kSimulatedBlocks},
+      UnitRow{MatrixUnit::fp8_blocks_in_order, in_cdna3_fp8, contract_named("cdna3-fp8-block-1x128"), Grounds::assumed, kSimulatedBlocks},
       UnitRow{MatrixUnit::fp8_blocks_in_order, nullptr, Contract::exact, Grounds::assumed, kUnpublished},
-      UnitRow{MatrixUnit::block_scaled, on_blackwell, contract_named("blackwell-mxf8f6f4"), Grounds::published, kSimulated},
+      UnitRow{MatrixUnit::block_scaled, in_blackwell, contract_named("blackwell-mxf8f6f4"), Grounds::published, kSimulated},
       UnitRow{MatrixUnit::block_scaled, nullptr, Contract::exact, Grounds::assumed, kUnpublished},
-      UnitRow{MatrixUnit::block_scaled_fp4, on_blackwell, contract_named("blackwell-mxf4"), Grounds::published, kSimulated},
+      UnitRow{MatrixUnit::block_scaled_fp4, in_blackwell, contract_named("blackwell-mxf4"), Grounds::published, kSimulated},
       UnitRow{MatrixUnit::block_scaled_fp4, nullptr, Contract::exact, Grounds::assumed, kUnpublished},
-      UnitRow{MatrixUnit::block_scaled_nvfp4, on_blackwell, contract_named("blackwell-nvf4"), Grounds::published, kSimulated},
+      UnitRow{MatrixUnit::block_scaled_nvfp4, in_blackwell, contract_named("blackwell-nvf4"), Grounds::published, kSimulated},
       UnitRow{MatrixUnit::block_scaled_nvfp4, nullptr, Contract::exact, Grounds::assumed, kUnpublished},
   };
   return kUnits;
@@ -166,8 +174,8 @@ void add_differences(std::vector<KnownDifference>& to, std::span<const KnownDiff
 
 std::span<const UnitRow> unit_rows() { return fault::rows_of<UnitRow>(fault::Table::units, own_units()); }
 
-const UnitRow& unit_on(MatrixUnit unit, Arch arch) {
-  return *std::ranges::find_if(unit_rows(), [&](const UnitRow& row) { return row.unit == unit && (row.on == nullptr || row.on(arch)); });
+const UnitRow& unit_on(MatrixUnit unit, const Operation& operation) {
+  return *std::ranges::find_if(unit_rows(), [&](const UnitRow& row) { return row.unit == unit && (row.on == nullptr || row.on(operation)); });
 }
 
 std::span<const Quantizer> all_quantizers() { return kQuantizers; }
@@ -219,22 +227,22 @@ const ExecutionRow& execution_of(layout::WeightFormat format, std::string_view b
   throw Error(ErrorCode::usage, unknown_name("backend", backend, known), std::string(layout::name_of(format)));
 }
 
-bool sums_alike(layout::WeightFormat format, std::string_view backend, Arch a, Arch b) {
+bool sums_alike(layout::WeightFormat format, std::string_view backend, const Operation& a, const Operation& b) {
   const ExecutionRow* const row = find_execution(format, backend);
   if (row == nullptr) return true;
   const UnitRow &first = unit_on(row->unit, a), &second = unit_on(row->unit, b);
   return first.contract == second.contract && first.grounds == second.grounds;
 }
 
-Grounds grounds_of(const ExecutionRow& row, Arch arch, const Quantizer& first, const Quantizer& second) {
-  return weaker(weaker(row.grounds, unit_on(row.unit, arch).grounds), weaker(first.grounds, second.grounds));
+Grounds grounds_of(const ExecutionRow& row, const Operation& operation, const Quantizer& first, const Quantizer& second) {
+  return weaker(weaker(row.grounds, unit_on(row.unit, operation).grounds), weaker(first.grounds, second.grounds));
 }
 
-std::vector<KnownDifference> differences_of(const ExecutionRow& row, Arch arch, deployment::Engine engine, const Quantizer& first,
+std::vector<KnownDifference> differences_of(const ExecutionRow& row, const Operation& operation, deployment::Engine engine, const Quantizer& first,
                                             const Quantizer& second) {
   std::vector<KnownDifference> differences;
-  for (const auto rows : {row.differences, first.differences, second.differences}) add_differences(differences, rows, arch, engine);
-  const UnitRow& unit = unit_on(row.unit, arch);
+  for (const auto rows : {row.differences, first.differences, second.differences}) add_differences(differences, rows, operation.arch, engine);
+  const UnitRow& unit = unit_on(row.unit, operation);
   const ContractRow& contract = row_of(unit.contract);
   if (needs_recording(unit.grounds) && !contract.known_to_differ.empty()) differences.push_back({nullptr, contract.known_to_differ, kH100});
   return differences;

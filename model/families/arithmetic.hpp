@@ -39,17 +39,23 @@ struct KnownDifference {
   deployment::Versions engines = deployment::since(deployment::kVllm2026_05);  ///< whose kernel does so
 };
 
+/// Whose unit multiplies what: a device, and whether the codes of both operands are e4m3fnuz (has_fnuz of the layer's setting).
+struct Operation {
+  Arch arch;
+  bool fnuz = false;
+};
+
 /// A unit on some devices.
 struct UnitRow {
   MatrixUnit unit;
-  bool (*on)(Arch arch);  ///< null: every device that no earlier row has
+  bool (*on)(const Operation& operation);  ///< null: every device that no earlier row has
   Contract contract;
   Grounds grounds;  ///< run: of the contract's recordings
   std::string_view source;
 };
 std::span<const UnitRow> unit_rows();
 /// First match.
-const UnitRow& unit_on(MatrixUnit unit, Arch arch);
+const UnitRow& unit_on(MatrixUnit unit, const Operation& operation);
 
 /// What a quantizer's scale belongs to.
 enum class ScaleScope : std::uint8_t { none, block, token, tensor };
@@ -190,13 +196,13 @@ const ExecutionRow* find_execution(layout::WeightFormat format, std::string_view
 /// How a row's slots are summed on a device by a version of the engine.
 SlotSum slot_sum_on(const ExecutionRow& row, Arch arch, deployment::Engine engine);
 
-/// Whether a backend's products have one contract, on the same grounds, on both devices.
-bool sums_alike(layout::WeightFormat format, std::string_view backend, Arch a, Arch b);
+/// Whether a backend's products have one contract, on the same grounds, in both places.
+bool sums_alike(layout::WeightFormat format, std::string_view backend, const Operation& a, const Operation& b);
 
 /// The weakest grounds of a row on a device: its own, its unit's and its quantizers'.
-Grounds grounds_of(const ExecutionRow& row, Arch arch, const Quantizer& first, const Quantizer& second);
+Grounds grounds_of(const ExecutionRow& row, const Operation& operation, const Quantizer& first, const Quantizer& second);
 /// Where the row, its quantizers and its unit's contract are known to differ on a device from a version's kernel; each once.
-std::vector<KnownDifference> differences_of(const ExecutionRow& row, Arch arch, deployment::Engine engine, const Quantizer& first,
+std::vector<KnownDifference> differences_of(const ExecutionRow& row, const Operation& operation, deployment::Engine engine, const Quantizer& first,
                                             const Quantizer& second);
 /// "tiles of 16 or 32 tokens: operands are exchanged, since vllm@2026-08": the place, and since when where an earlier version's kernel does not.
 std::string where_text(const KnownDifference& difference);

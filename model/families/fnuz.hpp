@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "model/families/arithmetic.hpp"
 #include "model/families/memory.hpp"
 #include "model/layout/packed.hpp"
 
@@ -14,6 +15,8 @@ namespace mx::families {
 
 /// Whether what a converter sees of such a layer are e4m3fnuz codes: by the device, the format, and whether the method leaves them.
 bool has_fnuz(const Setting& setting);
+/// Whose unit multiplies such a layer's numbers.
+Operation operation_of(const Setting& setting);
 /// Whether such a layer's codes stay e4m3fn where the device's own are e4m3fnuz: its method leaves them.
 bool leaves_fn(const Setting& setting);
 /// As has_fnuz(), of a layer on its way into a backend's memory.

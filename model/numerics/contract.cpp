@@ -1,16 +1,14 @@
 #include "model/numerics/contract.hpp"
 
-#include <algorithm>
+#include <vector>
 
-#include "model/numerics/f32.hpp"
-#include "model/numerics/rows.hpp"
+#include "model/names.hpp"
 #include "model/stand_in.hpp"
 
 namespace mx {
 namespace {
 
-// The order of k within a period.
-constexpr std::array<std::uint8_t, 1> kAscending{0};
+// Orders of k within a period.
 /// VDPBF16PS: of each pair the element with the odd index first. Source: Intel SDM volume 2, VDPBF16PS, operation.
 constexpr std::array<std::uint8_t, 2> kOddThenEven{1, 0};
 /// The two fp16 instructions of an emulated FP8 one. Order inside a group of 16 does not matter. Source: outputs of an H200.
@@ -58,17 +56,13 @@ constexpr ContractRow hopper_fp8(Contract contract, std::string_view name, std::
           .bias = kAfterScales,
           .a_formats = kFp8,
           .b_formats = kFp8,
-          .cast = nullptr,
-          .flush = false,
           .scales = scales,
-          .order = kAscending,
           .step = Step::aligned,
           .group = 32,
           .alignment_bits = 13,
           .kept_bits = 14,
-          .restart = restart,
-          .bias_in_sum = false,
           .zero_sign = SumZero::plus,
+          .restart = restart,
           .nan = kCudaNan,
           .evidence = Evidence::silicon,
           .grounds = Grounds::run,
@@ -90,19 +84,12 @@ constexpr ContractRow hopper_16(Contract contract, std::string_view name, std::s
           .operands = operands,
           .accumulation = least_exponent == kAnyExponent ? kGroups16 : kBoundedGroups16,
           .bias = kAfterChain,
-          .a_formats = {},
-          .b_formats = {},
           .cast = cast,
-          .flush = false,
-          .scales = ScaleEntry::operand,
-          .order = kAscending,
           .step = Step::aligned,
           .group = 16,
+          .least_exponent = least_exponent,
           .alignment_bits = 25,
           .kept_bits = 24,
-          .least_exponent = least_exponent,
-          .restart = 0,
-          .bias_in_sum = false,
           .zero_sign = SumZero::plus,
           .nan = kCudaNan,
           .evidence = Evidence::silicon,
@@ -118,59 +105,25 @@ constexpr std::array kContracts{
                 .operands = "times their scale, exactly",
                 .accumulation = "the exact sum of the exact products, rounded once to fp32, nearest even",
                 .bias = "a term of the exact sum",
-                .a_formats = {},
-                .b_formats = {},
-                .cast = nullptr,
-                .flush = false,
-                .scales = ScaleEntry::operand,
-                .order = kAscending,
-                .step = Step::exact,
-                .group = 0,
-                .alignment_bits = 0,
-                .kept_bits = 0,
-                .restart = 0,
                 .bias_in_sum = true,
-                .nan = f32::kNan,
-                .grounds = Grounds::definition,
                 .source = "the yardstick"},
     ContractRow{.contract = Contract::f32_sequential,
                 .name = "f32-sequential",
                 .operands = "times their scale, rounded to fp32, nearest even",
                 .accumulation = "k ascending from +0, one fp32 fused multiply-add each",
                 .bias = kAfterChain,
-                .a_formats = {},
-                .b_formats = {},
                 .cast = &kF32,
-                .flush = false,
-                .scales = ScaleEntry::operand,
-                .order = kAscending,
                 .step = Step::fused,
-                .group = 0,
-                .alignment_bits = 0,
-                .kept_bits = 0,
-                .restart = 0,
-                .bias_in_sum = false,
-                .nan = f32::kNan,
-                .grounds = Grounds::definition,
                 .source = "what a scalar loop computes"},
     ContractRow{.contract = Contract::bf16_chain,
                 .name = "bf16-chain",
                 .operands = "times their scale, rounded to bf16, nearest even, subnormals flushed",
                 .accumulation = "of each pair of k the odd element, then the even one: one fp32 fused multiply-add each, subnormals flushed",
                 .bias = kAfterChain,
-                .a_formats = {},
-                .b_formats = {},
                 .cast = &kBf16,
                 .flush = true,
-                .scales = ScaleEntry::operand,
                 .order = kOddThenEven,
                 .step = Step::fused,
-                .group = 0,
-                .alignment_bits = 0,
-                .kept_bits = 0,
-                .restart = 0,
-                .bias_in_sum = false,
-                .nan = f32::kNan,
                 .evidence = Evidence::silicon,
                 .grounds = Grounds::run,
                 .source = "Intel SDM volume 2, VDPBF16PS; held against the instruction by tests/numerics/bf16_dot.cpp",
@@ -180,20 +133,12 @@ constexpr std::array kContracts{
                 .operands = "without their scale, rounded to bf16, nearest even, subnormals flushed",
                 .accumulation = "bf16-chain over each scale block from +0, then one fp32 fused multiply-add of its sum, the scale and the total",
                 .bias = kAfterScales,
-                .a_formats = {},
-                .b_formats = {},
                 .cast = &kBf16,
                 .flush = true,
                 .scales = ScaleEntry::chain_product,
                 .order = kOddThenEven,
                 .step = Step::fused,
-                .group = 0,
-                .alignment_bits = 0,
-                .kept_bits = 0,
                 .restart = kScaleBlock,
-                .bias_in_sum = false,
-                .nan = f32::kNan,
-                .grounds = Grounds::definition,
                 .source = "bf16-chain with the scales outside"},
     ContractRow{
         .contract = Contract::int8_block,
@@ -203,18 +148,8 @@ constexpr std::array kContracts{
         .bias = kAfterScales,
         .a_formats = kInt8,
         .b_formats = kInt8Weights,
-        .cast = nullptr,
-        .flush = false,
         .scales = ScaleEntry::chain_product,
-        .order = kAscending,
-        .step = Step::exact,
-        .group = 0,
-        .alignment_bits = 0,
-        .kept_bits = 0,
         .restart = kScaleBlock,
-        .bias_in_sum = false,
-        .nan = f32::kNan,
-        .grounds = Grounds::definition,
         .source = "8-bit integer dot products with 32-bit sums"},
     hopper_fp8(Contract::hopper_fp8, "hopper-fp8",
                "groups of 32 truncated to 13 bits below their largest exponent and to 14 significant bits, one chain from C", 0,
@@ -232,16 +167,14 @@ constexpr std::array kContracts{
                 .a_formats = kFp8,
                 .b_formats = kFp8,
                 .cast = &kFp16,
-                .flush = false,
                 .scales = ScaleEntry::total_product,
                 .order = kMmaFp8,
                 .step = Step::aligned,
                 .group = 16,
                 .alignment_bits = 25,
                 .kept_bits = 24,
-                .restart = 32,
-                .bias_in_sum = false,
                 .zero_sign = SumZero::plus,
+                .restart = 32,
                 .nan = kCudaNan,
                 .evidence = Evidence::silicon,
                 .grounds = Grounds::run,
@@ -253,6 +186,17 @@ constexpr std::array kContracts{
 };
 
 }  // namespace
+
+std::span<const Format> factor_formats() {
+  static const std::vector<Format> kFormats = [] {
+    std::vector<Format> formats(all_formats().begin(), all_formats().end());
+    formats.push_back(kTf32);
+    return formats;
+  }();
+  return kFormats;
+}
+
+const Format& factor_format_named(std::string_view name) { return same_name(name, kTf32.name) ? factor_formats().back() : format_named(name); }
 
 std::span<const ContractRow> all_contracts() { return fault::rows_of<ContractRow>(fault::Table::contracts, kContracts); }
 

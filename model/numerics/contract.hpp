@@ -106,6 +106,9 @@ enum class Evidence : std::uint8_t {
 };
 std::string_view name_of(Evidence evidence);
 
+/// k as they come.
+inline constexpr std::array<std::uint8_t, 1> kAscending{0};
+
 /// Below every exponent of a product: E has no lower bound.
 inline constexpr int kAnyExponent = -1000;
 
@@ -113,53 +116,52 @@ inline constexpr int kAnyExponent = -1000;
 /// C, every chain from +0, and each chain's sum enters the total by one fp32 operation. Then come the scales of the total, and the bias. Whoever
 /// records another place of the scales copies a row and replaces `scales` (and `restart`, when they come in blocks).
 struct ContractRow {
-  Contract contract;
-  std::string_view name;
-  std::string_view operands;      ///< for people: how operands are widened
-  std::string_view accumulation;  ///< for people: order, grouping and rounding
-  std::string_view bias;          ///< for people: where the bias enters
+  Contract contract = Contract::exact;
+  std::string_view name = {};
+  std::string_view operands = {};      ///< for people: how operands are widened
+  std::string_view accumulation = {};  ///< for people: order, grouping and rounding
+  std::string_view bias = {};          ///< for people: where the bias enters
 
-  std::span<const Format* const> a_formats;  ///< formats that the first operand may be in; empty: any values
-  std::span<const Format* const> b_formats;  ///< likewise of the second one
-  const Format* cast;                        ///< both operands are rounded to it, nearest even, overflow to Inf; null: taken as they are
-  bool flush;                                ///< subnormals become zero, with their sign: of cast operands, of sums before and after each step
-  ScaleEntry scales;
-
-  std::span<const std::uint8_t> order;  ///< the k taken first, second, ... of each `order.size()` consecutive ones; missing ones are zero
-  Step step;
-  int group;                          ///< aligned: products in a group
-  int alignment_bits;                 ///< aligned: addends become multiples of 2^(E - this), E the largest nominal exponent of the group
-  int kept_bits;                      ///< aligned: significant bits of a group's sum
-  int least_exponent = kAnyExponent;  ///< aligned: E is at least this
-  int restart;       ///< products in a chain; 0: one chain for all k; kScaleBlock: as many as share a scale, of which there must be some
-  bool bias_in_sum;  ///< the bias is a term of the exact sum; else one fp32 add at the end
-
-  // What most contracts leave as it is.
-  bool cast_cuts = false;                    ///< the cast truncates instead: low bits of a register that are not read
-  bool flush_to_plus = false;                ///< with `flush`: subnormals and -0 among operands and sums before become +0
+  // What is not said is as in an empty record.
+  std::span<const Format* const> a_formats = {};  ///< formats that the first operand may be in; empty: any values
+  std::span<const Format* const> b_formats = {};  ///< likewise of the second one
+  const Format* cast = nullptr;                   ///< both operands are rounded to it, nearest even, overflow to Inf; null: taken as they are
+  bool cast_cuts = false;                         ///< the cast truncates instead: low bits of a register that are not read
+  bool flush = false;                             ///< subnormals become zero, with their sign: of cast operands, of sums before and after each step
+  bool flush_to_plus = false;                     ///< with `flush`: subnormals and -0 among operands and sums before become +0
+  ScaleEntry scales = ScaleEntry::operand;
+  std::span<const std::uint8_t> order =
+      kAscending;  ///< the k taken first, second, ... of each `order.size()` consecutive ones; missing ones are zero
+  Step step = Step::exact;
   const Format* product = nullptr;           ///< each product is rounded to it, nearest even; null: products are exact
+  int group = 0;                             ///< aligned: products in a group
   int presum = 1;                            ///< aligned: neighbouring products that are summed exactly to one term
+  int lanes = 1;                             ///< aligned: products k mod n are aligned apart; their sums meet, cut down, at the largest E
   Reference reference = Reference::product;  ///< aligned
   int zero_exponent = kAnyExponent;          ///< aligned: what a term that is zero counts as; kAnyExponent: it does not count
-  int product_limit = 0;                     ///< aligned: a product of 2^this and more is Inf; 0: none is
-  int lanes = 1;                             ///< aligned: products k mod n are aligned apart; their sums meet, cut down, at the largest E
+  int least_exponent = kAnyExponent;         ///< aligned: E is at least this
+  int alignment_bits = 0;                    ///< aligned: addends become multiples of 2^(E - this), E the largest nominal exponent of the group
   Loss alignment_loss = Loss::toward_zero;   ///< aligned
+  int product_limit = 0;                     ///< aligned: a product of 2^this and more is Inf; 0: none is
+  int kept_bits = 0;                         ///< aligned: significant bits of a group's sum
+  Loss result_loss = Loss::toward_zero;      ///< aligned: of a group's sum
+  bool overflow_is_largest = false;          ///< aligned: sums beyond the result's format are its largest number instead of Inf
   AddendPlace addend_place = AddendPlace::term;
-  Join join = {};                        ///< of AddendPlace::joined
-  Loss result_loss = Loss::toward_zero;  ///< aligned: of a group's sum
+  Join join = {};  ///< of AddendPlace::joined
   SumZero zero_sign = SumZero::ieee;
-  bool overflow_is_largest = false;      ///< aligned: sums beyond the result's format are its largest number instead of Inf
-  const Format* addend = &kF32;          ///< format of C: fp32 or fp16
-  const Format* result = &kF32;          ///< format of sums and of the result: fp32 or fp16
+  const Format* addend = &kF32;  ///< format of C: fp32 or fp16
+  const Format* result = &kF32;  ///< format of sums and of the result: fp32 or fp16
+  int restart = 0;               ///< products in a chain; 0: one chain for all k; kScaleBlock: as many as share a scale, of which there must be some
+  int split = 1;                 ///< parts of k, each a sum from +0, added in order; C is added after them
+  int split_tile = 0;            ///< parts are whole runs of so many k, the same number in each but the last
   const Format* scale_format = nullptr;  ///< of ScaleEntry::term; the sign of a scale is not read
   int scale_block = 0;                   ///< of ScaleEntry::term: elements that share a scale
-  int split = 1;                         ///< parts of k, each a sum from +0, added in order; C is added after them
-  int split_tile = 0;                    ///< parts are whole runs of so many k, the same number in each but the last
+  bool bias_in_sum = false;              ///< the bias is a term of the exact sum; else one fp32 add at the end
+  std::uint32_t nan = 0x7FC00000U;       ///< fp32 bits of every NaN result
 
-  std::uint32_t nan;  ///< fp32 bits of every NaN result
   Evidence evidence = Evidence::definition;
-  Grounds grounds;
-  std::string_view source;
+  Grounds grounds = Grounds::definition;
+  std::string_view source = {};
   std::span<const Recording> recordings = {};  ///< of rows that were run
   std::string_view known_to_differ = {};       ///< where a device was seen to contradict the row; empty: nowhere
 };
@@ -171,8 +173,12 @@ std::span<const ContractRow> all_contracts();
 /// Every instruction class of tensor and matrix cores whose sum is public.
 std::span<const ContractRow> tensor_core_contracts();
 
-/// Formats that only records name: tf32, 19 bits of a register of 32.
+/// A format of factors alone: tf32, 19 bits of a register of 32.
 inline constexpr Format kTf32{"tf32", Encoding::floating, 19, 8, 10, 127, Specials::ieee, true, "PTX ISA, tf32: the upper 19 bits of a register"};
+/// What factors of products may be in: all_formats() at their places there, and tf32 behind them.
+std::span<const Format> factor_formats();
+/// One of them by name. Throws Error(usage) with the nearest known name.
+const Format& factor_format_named(std::string_view name);
 
 /// The row of a table or of a record that contract_named() read.
 const ContractRow& row_of(Contract contract);

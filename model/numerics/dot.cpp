@@ -128,16 +128,6 @@ std::uint32_t scale_at(const ContractRow& row, const PreparedOperand& operand, s
   return operand.scales[k / operand.block];
 }
 
-std::uint32_t total_with(const ContractRow& row, std::uint32_t total, std::uint32_t sum, std::uint32_t scale_a, std::uint32_t scale_b) {
-  switch (row.scales) {
-    case ScaleEntry::chain_product: return f32::fma(sum, f32::mul(scale_a, scale_b), total);
-    case ScaleEntry::chain_one_by_one: return f32::fma(f32::mul(sum, scale_a), scale_b, total);
-    case ScaleEntry::chain_b_first: return f32::fma(f32::mul(sum, scale_b), scale_a, total);
-    default: break;
-  }
-  return planted(Fault::chain_replaces_total) ? sum : added(row, total, sum);
-}
-
 /// A run of an operand's factors, which begins at a multiple of its chains.
 struct Run {
   std::size_t first, count;
@@ -154,7 +144,7 @@ std::uint32_t restarted(const ContractRow& row, const PreparedOperand& a, const 
       total = chain(row, run.of(a), run.of(b), total, {});
       continue;
     }
-    total = total_with(row, total, chain(row, run.of(a), run.of(b), {}, {}), scale_at(row, a, first, length), scale_at(row, b, first, length));
+    total = entered(row, total, chain(row, run.of(a), run.of(b), {}, {}), scale_at(row, a, first, length), scale_at(row, b, first, length));
   }
   return total;
 }
@@ -236,6 +226,16 @@ std::uint32_t dot(const ContractRow& row, const PreparedOperand& a, const Prepar
   const std::uint32_t sum = total_of(row, a, b, adds_c_last(row) ? std::nullopt : addends.c, term);
   const auto scale_of = [](const PreparedOperand& operand) { return operand.scales.empty() ? f32::kOne : operand.scales.front(); };
   return finished(row, sum, scale_of(a), scale_of(b), addends);
+}
+
+std::uint32_t entered(const ContractRow& row, std::uint32_t total, std::uint32_t sum, std::uint32_t scale_a, std::uint32_t scale_b) {
+  switch (row.scales) {
+    case ScaleEntry::chain_product: return f32::fma(sum, f32::mul(scale_a, scale_b), total);
+    case ScaleEntry::chain_one_by_one: return f32::fma(f32::mul(sum, scale_a), scale_b, total);
+    case ScaleEntry::chain_b_first: return f32::fma(f32::mul(sum, scale_b), scale_a, total);
+    default: break;
+  }
+  return planted(Fault::chain_replaces_total) ? sum : added(row, total, sum);
 }
 
 std::uint32_t finished(const ContractRow& row, std::uint32_t sum, std::uint32_t scale_a, std::uint32_t scale_b, const Addends& addends) {

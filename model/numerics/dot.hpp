@@ -56,6 +56,9 @@ std::uint32_t dot(const ContractRow& row, const Operand& a, const Operand& b, co
 /// fp32 bits of a + b rounded once to row.result, nearest even; with row.flush subnormal sums become zero with their sign.
 std::uint32_t added(const ContractRow& row, std::uint32_t a, std::uint32_t b);
 
+/// The total behind one chain of a contract that restarts: its sum enters with the scales that belong to it (fp32 bits, 1.0 for none).
+std::uint32_t entered(const ContractRow& row, std::uint32_t total, std::uint32_t sum, std::uint32_t scale_a, std::uint32_t scale_b);
+
 /// What dot() makes of the sum of all k: C where the row adds it last, the scales of the total (fp32 bits, 1.0 for none), the bias where it comes
 /// after, the contract's NaN.
 std::uint32_t finished(const ContractRow& row, std::uint32_t sum, std::uint32_t scale_a, std::uint32_t scale_b, const Addends& addends);

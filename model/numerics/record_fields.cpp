@@ -14,29 +14,11 @@ namespace {
 
 using rows::Word;
 
-constexpr std::array<std::uint8_t, 1> kAscending{0};
-
 /// What a record has where nothing is said.
-constexpr ContractRow kEmpty{.contract = Contract::exact,
-                             .name = {},
-                             .operands = "as the record says",
+constexpr ContractRow kEmpty{.operands = "as the record says",
                              .accumulation = "as the record says",
                              .bias = "as the record says",
-                             .a_formats = {},
-                             .b_formats = {},
-                             .cast = nullptr,
-                             .flush = false,
-                             .scales = ScaleEntry::operand,
-                             .order = kAscending,
-                             .step = Step::exact,
-                             .group = 0,
-                             .alignment_bits = 0,
-                             .kept_bits = 0,
-                             .restart = 0,
-                             .bias_in_sum = false,
-                             .nan = f32::kNan,
                              .evidence = Evidence::own_record,
-                             .grounds = Grounds::definition,
                              .source = "a record that its user wrote"};
 
 constexpr std::array kSteps{Word<Step>{Step::exact, "exact"}, Word<Step>{Step::fused, "fused"}, Word<Step>{Step::aligned, "aligned"},
@@ -80,9 +62,8 @@ Enum word_in(const Draft& draft, std::string_view key, std::string_view text, st
 
 const Format* format_in(const Draft& draft, std::string_view key, std::string_view text) {
   if (text == "none") return nullptr;
-  if (same_name(text, kTf32.name)) return &kTf32;
   try {
-    return &format_named(text);
+    return &factor_format_named(text);
   } catch (const Error& error) {
     refuse(draft.text, std::string(key) + ": " + error.what());
   }

@@ -10,7 +10,6 @@
 namespace mx {
 namespace {
 
-constexpr std::array<std::uint8_t, 1> kAscending{0};
 /// FP8 by fp16 instructions: k mod 4 below 2, then the rest. Source: machine code of ptxas 13.0.88 for sm_90a and sm_100a, outputs.
 constexpr std::array<std::uint8_t, 16> kMmaFp8K16{0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15};
 constexpr std::array<std::uint8_t, 32> kMmaFp8K32{0, 1, 4, 5, 8,  9,  12, 13, 16, 17, 20, 21, 24, 25, 28, 29,
@@ -74,23 +73,11 @@ constexpr std::string_view kAfterSum = "one fp32 add after the sum";
 
 /// What all rows share; the rest is each one's own.
 constexpr ContractRow row_with(std::string_view name, std::string_view operands, std::string_view accumulation, Shown shown) {
-  return {.contract = Contract::exact,
-          .name = name,
+  return {.name = name,
           .operands = operands,
           .accumulation = accumulation,
           .bias = kAfterSum,
-          .a_formats = {},
-          .b_formats = {},
-          .cast = nullptr,
-          .flush = false,
-          .scales = ScaleEntry::operand,
-          .order = kAscending,
           .step = Step::aligned,
-          .group = 0,
-          .alignment_bits = 0,
-          .kept_bits = 0,
-          .restart = 0,
-          .bias_in_sum = false,
           .nan = kTopNan,
           .evidence = shown.evidence,
           .grounds = shown.evidence == Evidence::simulator_of_others ? Grounds::published : Grounds::run,
@@ -368,6 +355,8 @@ constexpr std::array kRows{
     pairs_in_chain("hopper-fp8-as-fp16", kPairRuns),
     pairs_in_blocks(),
     exchanged_blocks(),
+    in_blocks("cdna3-fp8-block-1x128", cdna3_fp8(), ScaleEntry::chain_one_by_one),
+    in_blocks("cdna3-fp8-block-128x128", cdna3_fp8(), ScaleEntry::chain_product),
 };
 
 /// Behind the rows by name.

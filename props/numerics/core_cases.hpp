@@ -10,8 +10,18 @@
 
 namespace mx::props::numerics {
 
-inline constexpr std::string_view kMatrix[] = {"cdna-f32",      "cdna1-f16", "cdna1-bf16", "cdna2-f16",  "cdna2-bf16",
-                                               "cdna2-bf16-1k", "cdna3-f16", "cdna3-bf16", "cdna3-tf32", "cdna3-fp8"};
+inline constexpr std::string_view kMatrix[] = {"cdna-f32",
+                                               "cdna1-f16",
+                                               "cdna1-bf16",
+                                               "cdna2-f16",
+                                               "cdna2-bf16",
+                                               "cdna2-bf16-1k",
+                                               "cdna3-f16",
+                                               "cdna3-bf16",
+                                               "cdna3-tf32",
+                                               "cdna3-fp8",
+                                               "cdna3-fp8-block-1x128",
+                                               "cdna3-fp8-block-128x128"};
 
 /// A register of 32 bits, of which the upper 19 are read.
 inline constexpr Fields kRegister{&kF32, 23, 127};

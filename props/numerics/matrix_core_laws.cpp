@@ -54,6 +54,17 @@ Dyadic tree(std::vector<Pair> pairs, const Dyadic& c) {
   return fp32_sum(sums[0], c.magnitude == 0 ? Dyadic{} : c);
 }
 
+/// k of a chain whose sum has scales of its own.
+constexpr std::size_t kChain = 128;
+
+Dyadic scale_at(const std::vector<std::uint32_t>& scales, std::size_t k) { return from_f32(scales.empty() ? 0x3F800000U : scales[k / kChain]); }
+
+/// The total with a chain's sum and its scales.
+Dyadic entered(std::string_view name, const Dyadic& part, const Dyadic& of_a, const Dyadic& of_b, const Dyadic& total) {
+  if (name.ends_with("-1x128")) return fp32_fma(fp32_product(part, of_a), of_b, total);
+  return fp32_fma(part, fp32_product(of_a, of_b), total);
+}
+
 }  // namespace
 
 Outcome matrix_cores_are_restated(const Law& law) {
@@ -61,20 +72,23 @@ Outcome matrix_cores_are_restated(const Law& law) {
   return check_property(
       law,
       [] {
-        const std::string_view name = kMatrix[pick_uniform(0, 9)];
+        const std::string_view name = kMatrix[pick_uniform(0, static_cast<std::uint32_t>(std::size(kMatrix)) - 1)];
         RC_LOG(std::string(name));
-        const std::string_view kind = name.substr(name.find('-') + 1);
+        const std::size_t blocks = name.find("-block-");
+        const bool in_blocks = blocks != std::string_view::npos;
+        const std::string_view kind = name.substr(0, blocks).substr(name.find('-') + 1);
         const Fields* fields = kind == "f32" ? &kSingle : kind == "f16" ? &kH16 : kind == "tf32" ? &kRegister : &kB16;
         Case one;
         one.a_fields = kind == "fp8" ? kAmd[pick_uniform(0, 1)] : fields;
         one.b_fields = kind == "fp8" ? kAmd[pick_uniform(0, 1)] : fields;
-        const std::size_t count = pick_uniform(1, 40);
+        const std::size_t count = pick_uniform(1, in_blocks ? 300 : 40);
         const auto drawn = [&](const Fields& of) {
           return &of == &kSingle ? pick_elements(of, count, 120U << 23, (134U << 23) - 1) : elements_of(of, count);
         };
         one.a = drawn(*one.a_fields);
         one.b = drawn(*one.b_fields);
-        one.c = pick_c(false);
+        one.c = in_blocks ? pick_f32(110, 140) : pick_c(false);
+        if (in_blocks) pick_block_scales(one, kChain);
         const bool cdna1 = name.starts_with("cdna1");
         const bool cdna2 = name.starts_with("cdna2");
         const std::size_t group = name == "cdna-f32" ? 1
@@ -83,7 +97,9 @@ Outcome matrix_cores_are_restated(const Law& law) {
                                   : kind == "fp8"    ? 16U
                                                      : 8U;
         Dyadic total = from_f32(*one.c);
+        Dyadic before = total;
         for (std::size_t first = 0; first < count; first += group) {
+          if (in_blocks && first % kChain == 0) total = {};
           std::vector<Pair> pairs;
           for (std::size_t k = first; k < std::min(first + group, count); ++k) pairs.push_back({one.a[k], one.b[k]});
           if (name == "cdna-f32") {
@@ -94,7 +110,10 @@ Outcome matrix_cores_are_restated(const Law& law) {
           } else {
             total = cdna2 ? tree(pairs, total) : joined(pairs, total, kind == "fp8");
           }
+          if (in_blocks && (first + group) % kChain != 0 && first + group < count) continue;
+          if (in_blocks) before = entered(name, total, scale_at(one.scales_a, first), scale_at(one.scales_b, first), before);
         }
+        if (in_blocks) total = before;
         RC_ASSERT(modelled(name, one) == f32_of(total));
       },
       kCases);

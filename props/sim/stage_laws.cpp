@@ -27,7 +27,7 @@ sim::LayerExperts pick_experts(std::uint64_t seed) {
   const layout::Form form(row.format, is_oai ? row.oai_order : row.silu_order);
   constexpr moe::ActivationConstants kOai{0x3FD9DB23U, 0x3F800000U, 0x40E00000U, 0};
   const sim::ModelActivation activation{is_oai ? "SWIGLUOAI" : "SILU", is_oai ? kOai : moe::ActivationConstants{}};
-  sim::Execution execution = sim::execution_on(row, pick(0, 1) == 0 ? families::Arch::sm90 : families::Arch::sm100, "None", activation,
+  sim::Execution execution = sim::execution_on(row, {pick(0, 1) == 0 ? families::Arch::sm90 : families::Arch::sm100}, "None", activation,
                                                {sim::power_of_two(-6), sim::power_of_two(-4)});
   execution.sums = sim::SumsBy::twins;
   const layout::CanonicalLayer layer = sim::sample_layer(sizes, form, row.bias != families::BiasEntry::dropped, seed);

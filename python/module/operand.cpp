@@ -15,6 +15,7 @@ std::vector<Value> decoded(const Format& format, std::span<const std::uint8_t> b
   for (std::size_t at = 0; at < bytes.size(); at += width) {
     std::uint32_t code = 0;
     std::memcpy(&code, bytes.data() + at, width);
+    if (format == kTf32) code >>= 32 - kTf32.width;  // a register, as in tiles
     if (format.width < 32 && code >> format.width != 0) kernels::refuse_code(format, code, at / width);
     values.push_back(decode(format, code));
   }
@@ -25,7 +26,7 @@ std::vector<Value> decoded(const Format& format, std::span<const std::uint8_t> b
 
 Side::Side(const Given& given) {
   const auto& [format, scale_format, block, codes, scale_codes] = given;
-  const Format& of = format_named(format);
+  const Format& of = factor_format_named(format);
   elements = decoded(of, span_of(codes));
   const Format* of_scales = scale_format.empty() ? nullptr : &format_named(scale_format);
   if (of_scales != nullptr) scales = decoded(*of_scales, span_of(scale_codes));

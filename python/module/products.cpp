@@ -32,7 +32,7 @@ std::vector<std::uint32_t> words_of(const std::optional<Bytes>& bytes) {
 
 TileOperand tile_operand(const Given& given) {
   const auto& [format, scale_format, block, codes, scales] = given;
-  TileOperand operand{.format = &format_named(format), .codes = span_of(codes)};
+  TileOperand operand{.format = &factor_format_named(format), .codes = span_of(codes)};
   if (scale_format.empty()) return operand;
   operand.scale_format = &format_named(scale_format);
   operand.scales = span_of(scales);
@@ -54,8 +54,8 @@ void matmul(const std::string& contract, const std::string& output, std::size_t 
   for (std::size_t i = 0; i < results.size(); ++i) std::memcpy(out.data() + i * width, &results[i], width);
 }
 
-/// What the arrays around a product look like: format and block of scales that multiply terms ("" and 0 for others), formats of C and of the result; and
-/// the evidence for the arithmetic.
+/// What the arrays around a product look like: format and block of scales that multiply terms ("" and 0 for others), formats of C and of the result;
+/// and the evidence for the arithmetic.
 std::tuple<std::string, int, std::string, std::string, std::string> contract_facts(const std::string& contract) {
   const ContractRow& row = row_of(contract_named(contract));
   return {row.scale_format == nullptr ? std::string() : std::string(row.scale_format->name), row.scale_block, std::string(row.addend->name),

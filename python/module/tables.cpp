@@ -48,7 +48,7 @@ Names backends(const std::optional<std::string>& engine) {
 
 /// The name in the table, and the bytes of the word that holds a code.
 std::tuple<std::string, std::size_t> format_facts(const std::string& name) {
-  const Format& format = format_named(name);
+  const Format& format = factor_format_named(name);
   return {std::string(format.name), kernels::code_bytes(format)};
 }
 

@@ -89,7 +89,8 @@ def dot(
 ) -> Any:
     """sum(a[k] * b[k]) as a device sums it.
 
-    a, b: as many numbers each, of one axis: arrays as convert() takes them (`source` names the formats of unsigned codes), or Quantized tensors.
+    a, b: as many numbers each, of one axis: arrays as convert() takes them (`source` names the formats of unsigned codes; codes of tf32 are registers,
+    the upper 19 bits of uint32), or Quantized tensors.
     contract: a name of mxact.contracts(), or a record ("step=aligned:cast=bf16:group=8:align=24:keep=24"; `mxact formats --contract NAME` prints one),
     or the path of a file with one ("@FILE" as text).
     c: a number that enters the sum where the contract says; bias: one that is added at its end (fp32).
@@ -154,7 +155,8 @@ def matmul(
 ) -> Any:
     """a @ b as a device multiplies them: each result is one dot product over all of k.
 
-    a: M x K, b: K x N: arrays as convert() takes them (`source` names the formats of unsigned codes, one a word), or Quantized tensors with blocks along k.
+    a: M x K, b: K x N: arrays as convert() takes them (`source` names the formats of unsigned codes, one a word; those of tf32 are registers, the upper
+    19 bits of uint32), or Quantized tensors with blocks along k.
     contract: a name of mxact.contracts(), a record (`mxact formats --contract NAME` prints one) or the path of a file with one.
     scales: a pair, None where a side has none: a number; one for each row of a and each column of b; or M x blocks and N x blocks along k, and fewer
     rows where some share theirs. fp32, or codes where the contract multiplies them into terms (blackwell-nvf4: uint8).

@@ -33,11 +33,13 @@ def test_every_recorded_sum_is_on_the_diagonal_of_a_product(name: str) -> None:
         a, b, c = (read(name, inputs[key])[:24] for key in "abc")
         wanted = read(name, entry["outputs"]["d"])[:24]
         formats = tuple(None if values.dtype in (np.float16, np.float32, ml_dtypes.bfloat16) else params[f"{side}_format"] for side, values in (("a", a), ("b", b)))
-        if params["a_format"] == "tf32":  # a register: fp32 numbers whose last bits are not read
-            a, b, formats = a.view(np.float32), b.view(np.float32), (None, None)
         scales = tuple(read(name, inputs[key])[:24] for key in ("scale_a", "scale_b")) if "scale_a" in inputs else None
         whole = mxact.matmul(a, b.T, params["contract"], scales=scales, c=np.broadcast_to(c[:, None], (len(a), len(b))), source=formats)
         got = np.diagonal(whole)
+        if formats == ("tf32", "tf32"):  # a register is an fp32 number, too, whose last bits are not read
+            registers = mxact.matmul(a.view(np.float32), b.view(np.float32).T, params["contract"], c=np.broadcast_to(c[:, None], (len(a), len(b))))
+            assert registers.tobytes() == whole.tobytes(), entry["id"]
+            assert mxact.dot(a[0], b[0], params["contract"], c=c[0], source=formats).tobytes() == whole[0, 0].tobytes(), entry["id"]
         assert got.dtype == wanted.dtype, entry["id"]
         same = (got.view(np.uint16 if got.itemsize == 2 else np.uint32) == wanted.view(np.uint16 if got.itemsize == 2 else np.uint32)) | (
             np.isnan(got) & np.isnan(wanted) & (entry["relation"]["d"]["kind"] == "bits_nan_equal")

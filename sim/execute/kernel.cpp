@@ -88,15 +88,22 @@ std::uint32_t to_bf16(std::uint32_t f32) {
   return convert(f32, kF32, kBf16, kNearest) << 16U;
 }
 
-Execution execution_on(const families::ExecutionRow& row, families::Arch arch, std::string_view activation_key, ModelActivation activation,
-                       StaticScales scales, deployment::Engine engine) {
+Execution execution_on(const families::ExecutionRow& row, const families::Operation& operation, std::string_view activation_key,
+                       ModelActivation activation, StaticScales scales, deployment::Engine engine) {
+  const families::Arch arch = operation.arch;
   const families::Quantizer* first = &families::quantizer_on(row.first, arch);
   const families::Quantizer* second = &families::quantizer_on(row.second, arch);
   if (row.keyed) {
     if (const families::Quantizer* keyed = families::quantizer_of_key(activation_key)) first = second = &families::quantizer_on(keyed->name, arch);
   }
-  return {&row,          &families::unit_on(row.unit, arch),      first, second, std::move(activation), scales,
-          SumsBy::model, families::slot_sum_on(row, arch, engine)};
+  return {.row = &row,
+          .unit = &families::unit_on(row.unit, operation),
+          .first = first,
+          .second = second,
+          .activation = std::move(activation),
+          .scales = scales,
+          .sum = families::slot_sum_on(row, arch, engine),
+          .fnuz = operation.fnuz};
 }
 
 std::string unknown_products(const Execution& execution, const families::Setting& setting) {
@@ -106,11 +113,11 @@ std::string unknown_products(const Execution& execution, const families::Setting
          "in mxact";
 }
 
-std::string how_text(const Execution& execution, families::Arch arch, deployment::Engine engine, bool is_asked) {
+std::string how_text(const Execution& execution, const families::Operation& operation, deployment::Engine engine, bool is_asked) {
   const families::ExecutionRow& row = *execution.row;
   const families::Quantizer &first = *execution.first, &second = *execution.second;
   const std::string grounds =
-      families::grounds_text(families::grounds_of(row, arch, first, second), families::differences_of(row, arch, engine, first, second));
+      families::grounds_text(families::grounds_of(row, operation, first, second), families::differences_of(row, operation, engine, first, second));
   return std::string(first.name) + (first.name == second.name ? "" : " and " + std::string(second.name)) + (execution.fnuz ? " in e4m3fnuz" : "") +
          " x " + std::string(name_of(execution.unit->contract)) + ", " + (is_asked ? "as asked" : grounds);
 }

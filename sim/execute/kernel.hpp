@@ -43,8 +43,8 @@ struct Execution {
 std::string_view twin_of(const Execution& execution);
 
 /// Throws Error(usage) when the activation key is none that the row takes.
-Execution execution_on(const families::ExecutionRow& row, families::Arch arch, std::string_view activation_key, ModelActivation activation,
-                       StaticScales scales, deployment::Engine engine = deployment::kDefaultEngine);
+Execution execution_on(const families::ExecutionRow& row, const families::Operation& operation, std::string_view activation_key,
+                       ModelActivation activation, StaticScales scales, deployment::Engine engine = deployment::kDefaultEngine);
 
 /// Why the products of such a layer are not known; empty: they are. A method that leaves e4m3fn codes on a device whose FP8 is e4m3fnuz has them
 /// multiplied by activations that the engine quantizes to the device's own.
@@ -52,7 +52,7 @@ Execution execution_on(const families::ExecutionRow& row, families::Arch arch, s
 std::string unknown_products(const Execution& execution, const families::Setting& setting);
 
 /// "fp8-group128 x hopper-fp8-promoted, read": quantizers, contract, and on what grounds; of a contract in the place of the device's own "as asked".
-std::string how_text(const Execution& execution, families::Arch arch, deployment::Engine engine, bool is_asked);
+std::string how_text(const Execution& execution, const families::Operation& operation, deployment::Engine engine, bool is_asked);
 
 /// The activation that the backend computes, with the constants that it uses. Throws Error(unsupported) when it takes none of that name.
 struct UsedActivation {

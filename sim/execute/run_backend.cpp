@@ -80,23 +80,23 @@ std::optional<BackendRun> run_backend(const BackendSource& source, const PackedL
   const CanonicalLayer& layer = source.layer;
   const families::ExecutionRow* const row = families::find_execution(layer.form.format, packed.backend);
   if (row == nullptr) return std::nullopt;
-  Execution execution = execution_on(*row, arch, input.activation_key, {std::string(input.activation), input.constants},
+  const families::Operation operation{arch, families::has_fnuz(packed.setting)};
+  Execution execution = execution_on(*row, operation, input.activation_key, {std::string(input.activation), input.constants},
                                      usual_scales(layer.form.format), packed.setting.engine);
   families::UnitRow unit = *execution.unit;
   unit.contract = source.contract.value_or(unit.contract);
   execution.unit = &unit;
   execution.sums = sums_of(source, unit);
-  execution.fnuz = families::has_fnuz(packed.setting);
   try {
     used_activation(*row, execution.activation);
   } catch (const Error&) {
     return std::nullopt;
   }
   BackendRun run;
-  run.how = how_text(execution, arch, packed.setting.engine, source.contract.has_value());
+  run.how = how_text(execution, operation, packed.setting.engine, source.contract.has_value());
   if (!source.contract) {
-    run.grounds = families::grounds_of(*row, arch, *execution.first, *execution.second);
-    run.known = families::differences_of(*row, arch, packed.setting.engine, *execution.first, *execution.second);
+    run.grounds = families::grounds_of(*row, operation, *execution.first, *execution.second);
+    run.known = families::differences_of(*row, operation, packed.setting.engine, *execution.first, *execution.second);
   }
   run.unknown = unknown_products(execution, packed.setting);
   if (!run.unknown.empty()) return run;
@@ -143,7 +143,7 @@ KernelOutputs run_kernel(const PackedLayer& packed, const BackendInput& input) {
       tokens.weights[at] = input.slots[token][slot].weight;
     }
   }
-  KernelOutputs made{{}, how_text(experts.execution, packed.setting.arch, packed.setting.engine, false)};
+  KernelOutputs made{{}, how_text(experts.execution, families::operation_of(packed.setting), packed.setting.engine, false)};
   constexpr std::array kOut{LayerStage::out};
   const std::vector<StageValues> stages = run_layer(experts, tokens, {}, kOut);
   for (const std::uint32_t code : stages.front().words) made.out.push_back(static_cast<std::uint16_t>(code));

@@ -303,9 +303,8 @@ LayerExperts packed_experts(const families::PackedLayer& packed, const ModelActi
   if (row == nullptr) {
     throw Error(ErrorCode::unsupported, "how its kernels compute " + std::string(layout::name_of(format)) + " is not known", packed.backend);
   }
-  Execution execution = execution_on(*row, packed.setting.arch, activation_key, activation, scales, packed.setting.engine);
+  Execution execution = execution_on(*row, families::operation_of(packed.setting), activation_key, activation, scales, packed.setting.engine);
   execution.sums = sums;
-  execution.fnuz = families::has_fnuz(packed.setting);
   if (const std::string unknown = unknown_products(execution, packed.setting); !unknown.empty())
     throw Error(ErrorCode::unsupported, unknown, packed.backend);
   static_cast<void>(used_activation(*row, activation));

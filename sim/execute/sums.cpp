@@ -10,7 +10,8 @@ namespace quick = kernels::dot;
 
 RowSums::RowSums(const ContractRow& contract, const Weights& weights, SumsBy by, bool folds_total)
     : contract_(contract), weights_(weights), quick_(by == SumsBy::twins && quick::takes(contract)), folds_total_(folds_total) {
-  if (quick_ && weights.is_coded() && quick::RowTable::takes(contract, weights.element_format(), weights.scale_format()))
+  const bool is_coded = weights.is_coded() || (weights.is_coded_in_squares() && quick::scales_chains(contract));
+  if (quick_ && is_coded && quick::RowTable::takes(contract, weights.element_format(), weights.scale_format()))
     table_.emplace(contract, Side::b, weights.element_format(), weights.scale_format());
 }
 
@@ -62,6 +63,8 @@ std::uint32_t RowSums::row(Matrix matrix, std::int64_t expert, std::int64_t half
   }
   if (by_table) {
     table_->fill(row_of_weights, coded.codes, coded.scales, static_cast<std::size_t>(weights_.sizes().group));
+    row_of_weights.scales = coded.square_scales;
+    row_of_weights.block = static_cast<std::size_t>(coded.square);
     total = coded.total;
   } else if (quick_) {
     row_of_weights = quick::quick_row(contract_, prepared());

@@ -222,8 +222,15 @@ bool Weights::is_coded() const {
   return !layout::has_role(form_.format, Role::w13_global_scale) || row_->global == families::GlobalScale::epilogue;
 }
 
+bool Weights::is_coded_in_squares() const {
+  const moe::WeightFacts& facts = moe::weight_facts(form_.format);
+  return !facts.chosen && facts.coverage == moe::Coverage::square && *facts.scale == kF32 && !layout::has_role(form_.format, Role::w13_global_scale);
+}
+
 void Weights::read_coded(Matrix matrix, std::int64_t expert, std::int64_t half, std::int64_t n, CodedRow& into) const {
-  if (!is_coded()) throw Error(ErrorCode::usage, "rows of " + std::string(layout::name_of(form_.format)) + " are not codes with their own scales");
+  const bool in_squares = is_coded_in_squares();
+  if (!is_coded() && !in_squares)
+    throw Error(ErrorCode::usage, "rows of " + std::string(layout::name_of(form_.format)) + " are not codes with their own scales");
   const MatrixRoles& roles = roles_of(matrix);
   const moe::WeightFacts& facts = moe::weight_facts(form_.format);
   const std::int64_t index = index_of(matrix, expert, half, n);
@@ -231,6 +238,13 @@ void Weights::read_coded(Matrix matrix, std::int64_t expert, std::int64_t half, 
   const std::int64_t groups = facts.coverage == moe::Coverage::group ? length(matrix) / sizes_.group : 0;
   unpack(units_of(roles.scale), index * groups, groups, into.scales);
   into.total = f32::kOne;
+  into.square_scales.clear();
+  if (in_squares) {
+    const moe::RowScales shared = moe::scales_of_row(
+        facts, {.expert = expert, .halves = halves(matrix), .half = half, .rows = rows(matrix), .row = n, .length = length(matrix)}, sizes_.group);
+    into.square = shared.block;
+    for (std::int64_t i = 0; i < shared.count; ++i) into.square_scales.push_back(static_cast<std::uint32_t>(unit(roles.scale, shared.first + i)));
+  }
   if (facts.coverage == moe::Coverage::expert) into.total = static_cast<std::uint32_t>(unit(roles.scale, expert));
   if (facts.coverage == moe::Coverage::row) into.total = static_cast<std::uint32_t>(unit(roles.scale, index));
   if (layout::has_role(form_.format, roles.global)) into.total = static_cast<std::uint32_t>(unit(roles.global, expert));

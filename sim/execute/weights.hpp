@@ -32,8 +32,10 @@ struct WeightRow {
 
 /// The same as codes of at most 8 bits.
 struct CodedRow {
-  std::vector<std::uint8_t> codes;   ///< [K]
-  std::vector<std::uint8_t> scales;  ///< one for each group; empty: none
+  std::vector<std::uint8_t> codes;           ///< [K]
+  std::vector<std::uint8_t> scales;          ///< one for each group; empty: none
+  std::vector<std::uint32_t> square_scales;  ///< fp32 bits, one for each `square` elements, of scales that neighbouring rows share; empty: none
+  std::int64_t square = 0;
   std::uint32_t total;
 };
 
@@ -70,7 +72,9 @@ class Weights {
   const Format* scale_format() const;
   /// Whether rows are codes and scales as they are in the tensors: no scale is changed before it meets the elements, no element is chosen by one.
   bool is_coded() const;
-  /// Overwrites `into`. Throws Error(usage) unless is_coded().
+  /// The same where groups of neighbouring rows share fp32 scales.
+  bool is_coded_in_squares() const;
+  /// Overwrites `into`. Throws Error(usage) unless is_coded() or is_coded_in_squares().
   void read_coded(Matrix matrix, std::int64_t expert, std::int64_t half, std::int64_t n, CodedRow& into) const;
   /// A matrix's tensors in logical order, [E, half, N, K] codes.
   const layout::Units& codes_of(Matrix matrix) const;

@@ -130,23 +130,23 @@ class Run {
     here_ = transport_.ranks_here(static_cast<int>(plan.ranks.size()));
     if (here_.size() < plan.ranks.size()) require_same_deployment(request_, layer_, tokens_, transport_);
     const Execution& execution = reference_.execution;
-    SimulationResult result{
-        .plan = plan,
-        .execution = execution,
-        .grounds = families::grounds_of(row_, arch_of(request_.deployment.hardware), *execution.first, *execution.second),
-        .differences = families::differences_of(row_, arch_of(request_.deployment.hardware), request_.engine, *execution.first, *execution.second),
-        .assembly = assembly,
-        .exchange = &exchange_of(assembly.prepare_class),
-        .links = {},
-        .losses = {},
-        .ignored = ignored_constants(row_, layer_.activation),
-        .out = {},
-        .bit_equal = false,
-        .worst_share = 0,
-        .reference = quality(reference_.exact, reference_.out, columns_.size()),
-        .quality = {},
-        .outputs = reference_.outputs,
-        .mistrusted = {}};
+    const families::Operation operation{arch_of(request_.deployment.hardware), execution.fnuz};
+    SimulationResult result{.plan = plan,
+                            .execution = execution,
+                            .grounds = families::grounds_of(row_, operation, *execution.first, *execution.second),
+                            .differences = families::differences_of(row_, operation, request_.engine, *execution.first, *execution.second),
+                            .assembly = assembly,
+                            .exchange = &exchange_of(assembly.prepare_class),
+                            .links = {},
+                            .losses = {},
+                            .ignored = ignored_constants(row_, layer_.activation),
+                            .out = {},
+                            .bit_equal = false,
+                            .worst_share = 0,
+                            .reference = quality(reference_.exact, reference_.out, columns_.size()),
+                            .quality = {},
+                            .outputs = reference_.outputs,
+                            .mistrusted = {}};
     stage_ = "convert";
     const std::vector<RankRun> ranks = prepared_ranks(result.plan, result.losses);
     stage_ = "execute";
@@ -358,9 +358,9 @@ Reference run_reference(const SimulationRequest& request, const ModelLayer& laye
   const CanonicalLayer wide = padded_layer(layer.experts, padded);
   setting.sizes = setting.padded = padded;
   const Weights weights = Weights::of_checkpoint(after_losses(wide, backend, setting), row, families::has_fnuz(setting));
-  Execution execution = execution_on(row, setting.arch, request.deployment.activation_key, layer.activation, layer.scales, request.engine);
+  Execution execution =
+      execution_on(row, families::operation_of(setting), request.deployment.activation_key, layer.activation, layer.scales, request.engine);
   execution.sums = request.sums;
-  execution.fnuz = families::has_fnuz(setting);
   if (const std::string unknown = unknown_products(execution, setting); !unknown.empty())
     throw Error(ErrorCode::unsupported, unknown, std::string(row.backend));
   Reference reference{execution, twin_of(execution).empty() ? sample : Outputs{}, padded, {}, {}, {}, {}};

@@ -15,6 +15,7 @@
 #include "model/error.hpp"
 #include "model/families/arithmetic.hpp"
 #include "model/families/carried.hpp"
+#include "model/families/fnuz.hpp"
 #include "model/names.hpp"
 #include "sim/verify/check_layer.hpp"
 #include "sim/verify/layer_config.hpp"
@@ -233,7 +234,9 @@ class CellPlanner {
     }
     const auto same = [&](const ConversionResult& other) {
       return other.backend == result.backend && other.tp == result.tp && other.padded == result.padded &&
-             families::sums_alike(result.form.format, result.backend, other.arch, result.arch) && programs_of(other) == programs;
+             families::sums_alike(result.form.format, result.backend, families::operation_of(setting_of(other)),
+                                  families::operation_of(setting_of(result))) &&
+             programs_of(other) == programs;
     };
     const auto known = std::find_if(report_.conversions.begin(), report_.conversions.end(), same);
     if (known != report_.conversions.end()) return static_cast<std::size_t>(known - report_.conversions.begin());

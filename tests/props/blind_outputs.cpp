@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "model/families/convert.hpp"
+#include "model/families/fnuz.hpp"
 #include "model/layout/grains.hpp"
 #include "model/layout/packed.hpp"
 #include "model/moe/arithmetic.hpp"
@@ -155,7 +156,7 @@ std::vector<float> executed(const BackendRow& backend, const families::PackedLay
   const families::ExecutionRow& row = families::execution_of(backend.format, backend.backend);
   const moe::ActivationConstants constants = backend.activation == "SILU" ? moe::ActivationConstants{} : kOai;
   const sim::Execution execution =
-      sim::execution_on(row, packed.setting.arch, {}, {std::string(backend.activation), constants}, {f32::kOne, f32::kOne});
+      sim::execution_on(row, families::operation_of(packed.setting), {}, {std::string(backend.activation), constants}, {f32::kOne, f32::kOne});
   const sim::Weights weights = sim::Weights::of_packed(packed, row, sim::kernel_order(row, execution.activation));
   const Tokens tokens = routed_tokens();
   sim::Activations input = sim::quantized(*execution.first, tokens.x, kSize, execution.scales.first);

@@ -135,6 +135,7 @@ std::string first_load(const std::function<bool(const LoadQuestion& asked)>& dif
 struct Sums {
   Arch arch;
   std::string_view bf16 = {}, fp8 = {}, fp8_128x128 = {}, fp8_1x128 = {}, mx = {}, mxfp4 = {}, nvfp4 = {};
+  bool fnuz = false;  ///< FP8 of e4m3fnuz codes alone
 };
 constexpr std::array kSums{
     Sums{Arch::sm80, "ampere-bf16"},
@@ -145,12 +146,19 @@ constexpr std::array kSums{
     Sums{Arch::sm120, "blackwell-bf16", "blackwell-f8f6f4", "blackwell-f8f6f4-block-128x128", "blackwell-f8f6f4-block-1x128", "blackwell-mxf8f6f4",
          "blackwell-mxf4", "blackwell-nvf4"},
     Sums{Arch::gfx90a, "cdna2-bf16-1k"},
-    Sums{Arch::gfx942, "cdna3-bf16"},
+    Sums{.arch = Arch::gfx942,
+         .bf16 = "cdna3-bf16",
+         .fp8 = "cdna3-fp8",
+         .fp8_128x128 = "cdna3-fp8-block-128x128",
+         .fp8_1x128 = "cdna3-fp8-block-1x128",
+         .fnuz = true},
 };
 
-Contract restated_contract(MatrixUnit unit, Arch arch) {
+Contract restated_contract(MatrixUnit unit, const families::Operation& operation) {
+  const Arch arch = operation.arch;
   const auto* const known = std::ranges::find(kSums, arch, &Sums::arch);
-  const Sums sums = known == kSums.end() ? Sums{arch} : *known;
+  Sums sums = known == kSums.end() ? Sums{arch} : *known;
+  if (sums.fnuz && !operation.fnuz) sums.fp8 = sums.fp8_128x128 = sums.fp8_1x128 = {};
   const auto or_else = [](std::string_view name, Contract otherwise) { return name.empty() ? otherwise : contract_named(name); };
   const bool no_tensor_cores = arch == Arch::xpu || families::platform_of(arch) == deployment::PlatformKind::rocm;
   switch (unit) {
@@ -176,18 +184,20 @@ constexpr std::array kUnitsAsked{MatrixUnit::bf16,
                                  MatrixUnit::block_scaled_fp4,
                                  MatrixUnit::block_scaled_nvfp4};
 
-std::optional<Contract> modelled_contract(MatrixUnit unit, Arch arch) {
+std::optional<Contract> modelled_contract(MatrixUnit unit, const families::Operation& operation) {
   const std::span<const families::UnitRow> rows = families::unit_rows();
-  if (std::ranges::none_of(rows, [&](const families::UnitRow& row) { return row.unit == unit && (row.on == nullptr || row.on(arch)); }))
+  if (std::ranges::none_of(rows, [&](const families::UnitRow& row) { return row.unit == unit && (row.on == nullptr || row.on(operation)); }))
     return std::nullopt;
-  return families::unit_on(unit, arch).contract;
+  return families::unit_on(unit, operation).contract;
 }
 
-std::string first_unit(const std::function<bool(MatrixUnit unit, Arch arch)>& differs) {
+std::string first_unit(const std::function<bool(MatrixUnit unit, const families::Operation& operation)>& differs) {
   for (const MatrixUnit unit : kUnitsAsked) {
-    for (int arch = 0; arch <= static_cast<int>(Arch::cpu); ++arch) {
-      if (differs(unit, static_cast<Arch>(arch)))
-        return std::string(families::name_of(unit)) + " on " + std::string(families::name_of(static_cast<Arch>(arch)));
+    for (int place = 0; place <= 2 * static_cast<int>(Arch::cpu) + 1; ++place) {
+      const families::Operation operation{static_cast<Arch>(place / 2), place % 2 == 1};
+      if (differs(unit, operation))
+        return std::string(families::name_of(unit)) + " on " + std::string(families::name_of(operation.arch)) +
+               (operation.fnuz ? " of e4m3fnuz" : "");
     }
   }
   return {};
@@ -216,7 +226,8 @@ std::string wrong_loader() {
 }
 
 std::string wrong_unit() {
-  return first_unit([](MatrixUnit unit, Arch arch) { return modelled_contract(unit, arch) != restated_contract(unit, arch); });
+  return first_unit(
+      [](MatrixUnit unit, const families::Operation& operation) { return modelled_contract(unit, operation) != restated_contract(unit, operation); });
 }
 
 std::string different_exchange(std::span<const sim::ExchangeRow> rows) {
@@ -234,8 +245,8 @@ std::string different_loader(std::span<const checkpoint::LoaderRow> rows) {
 }
 
 std::string different_unit(std::span<const families::UnitRow> rows) {
-  return first_unit([rows](MatrixUnit unit, Arch arch) {
-    return modelled_contract(unit, arch) != answered_with(fault::Table::units, rows, [&] { return modelled_contract(unit, arch); });
+  return first_unit([rows](MatrixUnit unit, const families::Operation& operation) {
+    return modelled_contract(unit, operation) != answered_with(fault::Table::units, rows, [&] { return modelled_contract(unit, operation); });
   });
 }
 

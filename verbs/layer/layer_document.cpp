@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "model/error.hpp"
+#include "model/families/fnuz.hpp"
 #include "sim/layer/compare_stages.hpp"
 #include "support/digest.hpp"
 #include "support/file.hpp"
@@ -92,12 +93,13 @@ void add_layer(Document& document, const sim::OpenedLayer& layer, const LayerTok
   document.value("rank", layer.rank);
   document.field("backend", "backend", layer.backend, fmt::format("{} on {}", layer.backend, families::name_of(setting.arch)));
   document.value("setting", setting_json(setting));
-  const std::string how = sim::how_text(layer.experts.execution, setting.arch, setting.engine, false);
+  const families::Operation operation = families::operation_of(setting);
+  const std::string how = sim::how_text(layer.experts.execution, operation, setting.engine, false);
   document.field("arithmetic", "arithmetic", how);
   document.field("sums by", "sums_by", summing(layer.experts));
   document.field("tokens", "tokens", tokens.tokens(), fmt::format("{}, {} experts each", tokens.tokens(), tokens.top_k));
   document.value("top_k", tokens.top_k);
-  for (const families::KnownDifference& known : families::differences_of(*layer.experts.execution.row, setting.arch, setting.engine,
+  for (const families::KnownDifference& known : families::differences_of(*layer.experts.execution.row, operation, setting.engine,
                                                                          *layer.experts.execution.first, *layer.experts.execution.second))
     document.note(fmt::format("a real kernel was seen to compute otherwise: {} ({})", families::where_text(known), known.source));
   for (const layout::Loss& loss : layer.losses) {

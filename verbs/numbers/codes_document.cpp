@@ -7,6 +7,7 @@
 
 #include "model/error.hpp"
 #include "model/names.hpp"
+#include "model/numerics/contract.hpp"
 #include "model/numerics/wide_source.hpp"
 #include "verbs/compare/demand.hpp"
 #include "verbs/numbers/conversion_text.hpp"
@@ -75,7 +76,7 @@ Document decode_elements(const DecodeRequest& request) {
   if (!request.profile.empty() || request.target != "f32" || !request.global_scale.empty() || !request.tensor_scale.empty()) {
     throw Error(ErrorCode::usage, "--profile, --to, --global-scale and --tensor-scale are for codes of a block: give --scale too");
   }
-  const Format& format = format_named(request.format);
+  const Format& format = factor_format_named(request.format);
   Document document{"decode"};
   document.value("format", format.name);
   Table results{"results", {{"code", "code"}, {"fields", "fields"}, {"value", "value"}, {"f32", "f32 bits"}}};

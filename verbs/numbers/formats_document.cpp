@@ -201,7 +201,7 @@ Table fields_of(const ContractRow& row) {
 /// Codes are listed where there are few enough to be read.
 const Format& narrow_format(const std::string& name) {
   constexpr int kWidest = 8;
-  const Format& format = format_named(name);
+  const Format& format = factor_format_named(name);
   if (format.width <= kWidest) return format;
   throw Error(ErrorCode::usage, fmt::format("{} has {} bits: codes are listed for formats of up to {}", format.name, format.width, kWidest),
               "--format");
@@ -212,7 +212,7 @@ const Format& narrow_format(const std::string& name) {
 Document formats_document() {
   Document document{"formats"};
   Table formats = formats_table();
-  for (const Format& format : all_formats()) add_format(formats, format);
+  for (const Format& format : factor_formats()) add_format(formats, format);
   document.table(std::move(formats));
   Table blocks{
       "block_formats",

@@ -174,6 +174,19 @@ static void test_arithmetic(void) {
     CHECK(mxact_contract_record(1 << 30, text, sizeof text) == MXACT_USAGE);
     CHECK(mxact_contract_id("step=aligned:cast=bf16:group=8") == -MXACT_USAGE);
   }
+  {
+    /* tf32: 1.5 * 2 + 1 * -4 = -1; a code of twenty bits is none. */
+    const int32_t tf32 = mxact_format_id("tf32"), contract = mxact_contract_id("hopper-tf32");
+    const uint32_t left[2] = {0x1FE00u, 0x1FC00u}, right[2] = {0x20000u, 0x60400u}, wide[2] = {0x80000u, 0};
+    const mxact_operand x = {tf32, -1, 0, left, NULL}, y = {tf32, -1, 0, right, NULL}, none = {tf32, -1, 0, wide, NULL};
+    uint32_t tile[1], flags;
+    CHECK(mxact_format_width(tf32) == 19 && mxact_format_id("TF32") == tf32);
+    CHECK(mxact_dot(contract, &x, &y, 2, NULL, &result) == MXACT_OK && result == 0xBF800000u);
+    CHECK(mxact_tile(contract, 1, 1, 2, &x, &y, NULL, NULL, mxact_format_id("f32"), tile) == MXACT_OK && tile[0] == 0xBF800000u);
+    CHECK(mxact_dot(contract, &none, &y, 2, NULL, &result) == MXACT_USAGE);
+    CHECK(mxact_tile(contract, 1, 1, 2, &none, &y, NULL, NULL, mxact_format_id("f32"), tile) == MXACT_USAGE);
+    CHECK(mxact_convert(mxact_profile_id("ocp"), mxact_format_id("f32"), tf32, 0, 0, &result, &flags) == MXACT_USAGE);
+  }
   CHECK(mxact_dot(mxact_contract_id("exact"), NULL, &second, 32, NULL, &result) == MXACT_USAGE);
   {
     /* The same 39 with the scales 2 and 1/2, then 2 and 2; a code of five bits and a scale of nine are none. */

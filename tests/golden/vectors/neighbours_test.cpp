@@ -31,6 +31,8 @@ const Asked kAsked[] = {
     {"dot_bf16_bf16", "step=aligned:cast=bf16:group=8:align=20:keep=20:zero=plus", "", true},
     {"dot_bf16_bf16", "step=aligned:cast=bf16:group=8:align=20:keep=20:zero=plus", "", false},
     {"dot_fp16_fp16", "ampere-f16", "", true},
+    {"dot_tf32_tf32", "ampere-tf32", "", true},
+    {"dot_bf16_bf16", "blackwell-bf16", "", true},
     {"dot_e4m3fn_e5m2", "ada-fp8", "", true},
     {"dot_e4m3fn_e4m3fn", "hopper-fp8-f16", "64", false},
     {"dot_mxfp8_e4m3_mxfp8_e4m3", "blackwell-mxf8f6f4", "64", true},

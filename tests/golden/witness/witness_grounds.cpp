@@ -164,11 +164,11 @@ TEST_CASE("rows that real kernels contradicted are flagged on the device that sh
     const families::ExecutionRow& row = families::execution_of(one.format, one.backend);
     const families::Quantizer& none = families::quantizer_named("none");
     CHECK_FALSE(row.differences.empty());
-    CHECK_FALSE(families::differences_of(row, one.arch, deployment::kDefaultEngine, none, none).empty());
+    CHECK_FALSE(families::differences_of(row, {one.arch}, deployment::kDefaultEngine, none, none).empty());
   }
   const families::Quantizer& none = families::quantizer_named("none");
   const families::ExecutionRow& mixed = families::execution_of(WeightFormat::mxfp4, "FLASHINFER_CUTLASS_MXFP4_BF16");
-  CHECK(families::differences_of(mixed, Arch::gfx950, deployment::kDefaultEngine, none, none).empty());
+  CHECK(families::differences_of(mixed, {Arch::gfx950}, deployment::kDefaultEngine, none, none).empty());
 }
 
 std::string page_of(const std::string& name) {

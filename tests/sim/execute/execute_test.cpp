@@ -102,7 +102,7 @@ TEST_CASE("every row executes from its own packed tensors with the bits of the c
     const layout::Sizes sizes{2, 256, 256, group};
     const layout::CanonicalLayer layer = sample_layer(sizes, form, row.bias != BiasEntry::dropped || row.format == WeightFormat::mxfp4, 7);
     const SampleTokens tokens = sample_tokens(3, sizes.hidden, sizes.experts, 2, 7);
-    const Execution execution = execution_on(row, device_of(row), "None", model, {power_of_two(-6), power_of_two(-4)});
+    const Execution execution = execution_on(row, {device_of(row)}, "None", model, {power_of_two(-6), power_of_two(-4)});
     const Activations input = quantized(*execution.first, tokens.x, sizes.hidden, execution.scales.first);
     const Activations read = row.scales == ScaleMemory::tile_128x4 ? swizzled(input) : input;
     const std::vector<SlotWork> slots = slots_of(tokens);
@@ -129,16 +129,28 @@ TEST_CASE("every row executes from its own packed tensors with the bits of the c
   }
 }
 
-TEST_CASE("tiles have the model's bits: of any rows, of activations that are shorter than the kernel's rows, with scales in either memory") {
+TEST_CASE(
+    "tiles and quick rows have the model's bits: of any rows, of activations that are shorter than the kernel's, with scales in either memory") {
   std::set<std::string> tiled;
+  std::vector<std::pair<const ExecutionRow*, families::Arch>> all;
   for (const ExecutionRow& row : execution_rows()) {
-    Execution execution = execution_on(row, families::Arch::sm100, "None", model_of(row), {power_of_two(-6), power_of_two(-4)});
+    for (const families::Arch arch : {families::Arch::sm100, families::Arch::sm90, families::Arch::sm89}) all.emplace_back(&row, arch);
+  }
+  for (const auto& [row_there, arch] : all) {
+    const ExecutionRow& row = *row_there;
+    Execution execution = execution_on(row, {arch}, "None", model_of(row), {power_of_two(-6), power_of_two(-4)});
     execution.sums = SumsBy::twins;
-    if (twin_of(execution) != "tiles") continue;
-    tiled.insert(text(row) + " " + std::string(name_of(execution.unit->contract)));
-    INFO(text(row));
+    const std::string contract(name_of(execution.unit->contract));
+    // One row of each format, memory of scales, twin and contract stands for others.
+    const std::string kind =
+        std::string(layout::name_of(row.format)) + " " + std::string(name_of(row.scales)) + " " + std::string(twin_of(execution));
+    const bool is_new = tiled.insert(kind + " " + contract).second;
+    if (!is_new || (twin_of(execution) != "tiles" && twin_of(execution) != "quick rows")) continue;
+    INFO(text(row) << " " << contract);
     const layout::Form form(row.format, row.format == WeightFormat::mxfp4 ? SourceOrder::gpt_oss : SourceOrder::standard);
-    const layout::Sizes sizes{3, 192, 256, layout::group_of(row.format)};
+    const std::int64_t group = std::max<std::int64_t>(layout::group_of(row.format), 1);
+    const bool in_128 = group == 128 || (execution.second->format != nullptr && execution.second->format->block == 128);
+    const layout::Sizes sizes{3, in_128 ? 256 : 192, 256, group};
     const Weights weights = Weights::of_checkpoint(sample_layer(sizes, form, row.format == WeightFormat::mxfp4, 11), row);
     for (const std::int64_t hidden : {std::int64_t{256}, std::int64_t{224}}) {
       const SampleTokens tokens = sample_tokens(5, hidden, sizes.experts, 2, 11);
@@ -159,8 +171,35 @@ TEST_CASE("tiles have the model's bits: of any rows, of activations that are sho
       }
     }
   }
-  for (const char* contract : {"blackwell-mxf8f6f4", "blackwell-mxf4", "blackwell-nvf4"})
+  for (const char* contract : {"tiles blackwell-mxf8f6f4", "tiles blackwell-mxf4", "tiles blackwell-nvf4", "quick rows hopper-bf16",
+                               "quick rows hopper-fp8", "quick rows hopper-fp8-block-1x128", "quick rows hopper-fp8-block-128x128",
+                               "quick rows ada-fp8-block-1x128", "quick rows blackwell-f8f6f4", "quick rows blackwell-f8f6f4-block-1x128"})
     CHECK(std::ranges::any_of(tiled, [&](const std::string& name) { return name.ends_with(contract); }));
+}
+
+TEST_CASE("a coded row of FP8 in blocks has the scales of its own row, one for each block, in whole chains") {
+  const layout::Sizes sizes{2, 256, 384, 1};
+  const Weights weights = Weights::of_checkpoint(sample_layer(sizes, {WeightFormat::fp8_block, SourceOrder::standard}, false, 5),
+                                                 execution_of(WeightFormat::fp8_block, "TRITON"));
+  REQUIRE(weights.is_coded_in_squares());
+  CHECK_FALSE(weights.is_coded());
+  const ContractRow& contract = row_of(Contract::hopper_fp8_block_1x128);
+  const kernels::dot::RowTable table(contract, Side::b, weights.element_format(), weights.scale_format());
+  CodedRow coded;
+  for (const std::int64_t n : {0, 127, 128, 255}) {
+    weights.read_coded(Matrix::w13, 1, 1, n, coded);
+    const WeightRow whole = weights.row(Matrix::w13, 1, 1, n);
+    CHECK(coded.square == 128);
+    REQUIRE(coded.square_scales.size() == 3);
+    for (std::size_t i = 0; i < whole.scales.size(); ++i) CHECK(decode(kF32, coded.square_scales[i]) == whole.scales[i]);
+    kernels::dot::Row row;
+    table.fill(row, coded.codes, coded.scales, 0);
+    row.scales = coded.square_scales;
+    row.block = static_cast<std::size_t>(coded.square);
+    const PreparedOperand prepared = prepare(contract, Side::b, whole.operand());
+    // The kernels answer, and as the model does.
+    CHECK(kernels::dot::quick_dot(contract, kernels::dot::quick_row(contract, prepared), row) == dot(contract, prepared, prepared, {}));
+  }
 }
 
 TEST_CASE("a kernel works with the sizes that its converter padded to") {

@@ -48,7 +48,7 @@ Sampled sampled(std::string_view backend, WeightFormat format = WeightFormat::mx
   const layout::Sizes sizes = format == WeightFormat::fp8_block ? layout::Sizes{4, 256, 256, 128} : layout::Sizes{4, 64, 64, group};
   layout::CanonicalLayer layer = sample_layer(sizes, layout::Form(format, is_oai ? row.oai_order : row.silu_order), is_oai, 11);
   SampleTokens sample = sample_tokens(3, sizes.hidden, sizes.experts, top_k, 11);
-  Execution execution = execution_on(row, arch, "None", {is_oai ? "SWIGLUOAI" : "SILU", is_oai ? kOai : moe::ActivationConstants{}}, {});
+  Execution execution = execution_on(row, {arch}, "None", {is_oai ? "SWIGLUOAI" : "SILU", is_oai ? kOai : moe::ActivationConstants{}}, {});
   LayerExperts experts{std::move(execution), Weights::of_checkpoint(layer, row), sizes.hidden};
   LayerTokens tokens = tokens_of(sample);
   return {std::move(layer), std::move(sample), std::move(experts), std::move(tokens)};

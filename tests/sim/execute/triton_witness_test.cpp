@@ -154,9 +154,9 @@ struct Differences {
 void check_set(const RecordedSet& set) {
   const ExecutionRow& row = execution_of(layout::WeightFormat::mxfp4, "TRITON");
   const ModelActivation model{"SWIGLUOAI", set.constants};
-  const Execution execution = execution_on(row, families::Arch::sm90, "None", model, {});
+  const Execution execution = execution_on(row, {families::Arch::sm90}, "None", model, {});
   CHECK(ignored_constants(row, model).empty());
-  CHECK(grounds_of(row, families::Arch::sm90, *execution.first, *execution.second) == Grounds::run);
+  CHECK(grounds_of(row, {families::Arch::sm90}, *execution.first, *execution.second) == Grounds::run);
   const families::Setting setting{.sizes = set.sizes, .padded = set.sizes, .form = layout::SourceOrder::gpt_oss, .arch = families::Arch::sm90};
   const families::BackendLayout& backend = families::backend_layout_named("TRITON", layout::WeightFormat::mxfp4, setting.engine);
   const families::PackedLayer packed = families::convert(recorded_layer(set), backend, setting);
