@@ -106,6 +106,7 @@ std::uint32_t added_first(const DotSubject& subject, Lanes operands) {
   const std::uint32_t scale_b = sides.b.scales.empty() ? f32::kOne : sides.b.scales.front();
   if (row.scales == ScaleEntry::chain_product) start = f32::fma(start, f32::mul(scale_a, scale_b), 0);
   if (row.scales == ScaleEntry::chain_one_by_one) start = f32::fma(f32::mul(start, scale_a), scale_b, 0);
+  if (row.scales == ScaleEntry::chain_b_first) start = f32::fma(f32::mul(start, scale_b), scale_a, 0);
   if (length == sides.a.factors.size() && row.restart == kScaleBlock) return start;
   return dot(row, rest_of(sides.a, length), rest_of(sides.b, length), {.c = start, .bias = {}});
 }
