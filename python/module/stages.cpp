@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "model/error.hpp"
+#include "model/families/fnuz.hpp"
 #include "model/moe/activation.hpp"
 #include "python/module/memory.hpp"
 #include "sim/layer/layer_source.hpp"
@@ -52,13 +53,12 @@ struct Asked {
   }
 };
 
-Made made_of(const sim::LayerExperts& experts, families::Arch arch, deployment::Engine engine, const Asked& asked,
-             const std::vector<StageValues>& stages) {
+Made made_of(const sim::LayerExperts& experts, const families::Setting& setting, const Asked& asked, const std::vector<StageValues>& stages) {
   std::vector<MadeStage> made;
   for (const StageValues& stage : stages) made.emplace_back(sim::row_of(stage.stage).name, stage.dtype, stage.shape, bytes_of(sim::bytes_of(stage)));
   const std::string_view twin = sim::twin_of(experts.execution);
-  return {std::move(made), sim::how_text(experts.execution, arch, engine, false), std::string(twin.empty() ? "the model" : twin),
-          bytes_of_words(asked.tokens.ids), bytes_of_words(asked.tokens.weights)};
+  return {std::move(made), sim::how_text(experts.execution, families::operation_of(setting), setting.engine, false),
+          std::string(twin.empty() ? "the model" : twin), bytes_of_words(asked.tokens.ids), bytes_of_words(asked.tokens.weights)};
 }
 
 /// First and second scale as fp32 bits.
@@ -90,7 +90,7 @@ Made run_file(const std::string& path, int layer, int rank, std::optional<int> l
     if (routes) sim::take_router(*opened, asked.tokens);
     made = sim::run_layer(opened->experts, asked.tokens, asked.start, asked.stages_of(opened->experts));
   }
-  return made_of(opened->experts, opened->setting.arch, opened->setting.engine, asked, made);
+  return made_of(opened->experts, opened->setting, asked, made);
 }
 
 /// Alpha, beta, limit, linear_beta as fp32 bits.
@@ -114,7 +114,7 @@ Made run_packed(const std::string& spec, const NamedBytes& tensors, const std::s
     sim::require_scales(experts->execution, scales.has_value(), spec);
     made = sim::run_layer(*experts, asked.tokens, asked.start, asked.stages_of(*experts));
   }
-  return made_of(*experts, packed.setting.arch, packed.setting.engine, asked, made);
+  return made_of(*experts, packed.setting, asked, made);
 }
 
 /// Name, dtype, shape and meaning of each stage, in words.
@@ -131,7 +131,8 @@ void bind_stages(nb::module_& module) {
              nb::arg("fields"), nb::arg("scales").none(), nb::arg("routes"), nb::arg("given"), nb::arg("start"), nb::arg("stages"));
   module.def("run_packed", run_packed, nb::arg("spec"), nb::arg("tensors"), nb::arg("activation"), nb::arg("constants"), nb::arg("activation_key"),
              nb::arg("scales").none(), nb::arg("given"), nb::arg("start"), nb::arg("stages"));
-  module.def("is_packed", [](const std::string& path) { return sim::is_packed(path); }, nb::arg("path"));
+  module.def(
+      "is_packed", [](const std::string& path) { return sim::is_packed(path); }, nb::arg("path"));
   module.def("stages", stages);
 }
 
