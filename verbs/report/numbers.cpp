@@ -7,6 +7,7 @@
 
 #include "model/error.hpp"
 #include "model/numerics/block.hpp"
+#include "model/numerics/contract.hpp"
 #include "model/numerics/format.hpp"
 #include "model/numerics/value.hpp"
 #include "support/html.hpp"
@@ -26,8 +27,8 @@ double value_of(const Value& value) {
 
 const Format& format_of(const Node& name) {
   std::vector<std::string_view> known;
-  for (const Format& format : all_formats()) known.push_back(format.name);
-  return all_formats()[name.word_of("format", known)];
+  for (const Format& format : factor_formats()) known.push_back(format.name);
+  return factor_formats()[name.word_of("format", known)];
 }
 
 /// "0x7e" as wide as the format.
