@@ -23,8 +23,8 @@ using sim::StageValues;
 using GivenStage = std::tuple<std::string, std::string, std::vector<std::int64_t>, Bytes>;
 using MadeStage = std::tuple<std::string, std::string, std::vector<std::int64_t>, nb::object>;
 
-/// What enters: bf16 codes of x, int32 ids, fp32 weights; of x and the weights no bytes where there are none.
-using GivenTokens = std::tuple<std::size_t, Bytes, Bytes, Bytes>;
+/// What enters: top_k and the columns of x (0: no x), bf16 codes of x, int32 ids, fp32 weights; of x and the weights no bytes where there are none.
+using GivenTokens = std::tuple<std::size_t, std::size_t, Bytes, Bytes, Bytes>;
 
 /// The stages, in words what computed them and what summed its products, and the ids and weights of the slots.
 using Made = std::tuple<std::vector<MadeStage>, std::string, std::string, nb::object, nb::object>;
@@ -35,8 +35,9 @@ struct Asked {
   std::vector<sim::LayerStage> wanted;
 
   Asked(const GivenTokens& given, const std::vector<GivenStage>& from, const std::vector<std::string>& stages) {
-    const auto& [top_k, x, ids, weights] = given;
+    const auto& [top_k, columns, x, ids, weights] = given;
     tokens.top_k = static_cast<std::int64_t>(top_k);
+    tokens.columns = static_cast<std::int64_t>(columns);
     tokens.ids = words_of<std::int32_t>(ids);
     tokens.weights = words_of<std::uint32_t>(weights);
     for (const std::uint16_t code : words_of<std::uint16_t>(x)) tokens.x.push_back(code);

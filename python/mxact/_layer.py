@@ -45,7 +45,7 @@ def stages() -> dict[str, dict[str, str]]:
     return {name: {"dtype": dtype, "shape": shape, "what": what} for name, dtype, shape, what in _core.stages()}
 
 
-def _x(value: object) -> Array:
+def _x(value: object) -> tuple[int, Array]:
     values = listed("x", value, np.dtype(np.float32))
     if values.ndim != 2:
         raise Error(f"x has shape {values.shape}, must be [tokens, hidden]", place="x")
@@ -58,7 +58,7 @@ def _x(value: object) -> Array:
         values = rounded
     if values.dtype != _BF16:
         raise Error(f"x is {values.dtype}, must be bfloat16, or float32 numbers that bfloat16 has", place="x")
-    return flat_bytes(values)
+    return values.shape[1], flat_bytes(values)
 
 
 def _slots(ids: object, weights: object) -> tuple[int, Array, Array]:
@@ -158,7 +158,8 @@ def layer(
     if ids is None and not routes:
         raise Error("ids is missing: [tokens, top_k] of experts; or router=True", place="ids")
     top_k, chosen, factors = (0, np.empty(0, np.uint8), np.empty(0, np.uint8)) if routes else _slots(ids, weights)
-    given = top_k, np.empty(0, np.uint8) if x is None else _x(x), chosen, factors
+    columns, codes = (0, np.empty(0, np.uint8)) if x is None else _x(x)
+    given = top_k, columns, codes, chosen, factors
     begin = _start(start)
     scales = _scales(input_scale)
     made: Any

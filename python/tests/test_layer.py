@@ -93,7 +93,7 @@ def test_torch_in_torch_out() -> None:
     ("change", "sentence"),
     [
         ({"x": np.full((3, 256), 0.1, np.float32)}, "x[0, 0] is 0.1"),
-        ({"x": X[:, :128]}, "x: has 384 values for 3 tokens of 256"),
+        ({"x": X[:, :128]}, "x: has 128 columns, the layer's hidden size is 256"),
         ({"x": None}, "x is missing"),
         ({"ids": None}, "ids is missing"),
         ({"ids": IDS + 1}, "token 2, slot 0 goes to expert 8"),
@@ -110,6 +110,7 @@ def test_torch_in_torch_out() -> None:
         ({"backend": "MARLINE"}, "MARLIN"),
         ({"activation": "SILU"}, "the checkpoint says it"),
         ({"input_scale": [1]}, "input_scale is no pair"),
+        ({"x": np.zeros((8, 128), np.float32)}, "has 128 columns, the layer's hidden size is 256"),
         ({"source": 3}, "must be a path or mxact.Packed"),
     ],
 )

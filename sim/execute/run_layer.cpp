@@ -240,6 +240,7 @@ class Run {
   }
 
   void quantize() {
+    require_columns(tokens_, experts_.hidden);
     const std::size_t wanted = at(tokens_.tokens() * experts_.hidden);
     if (tokens_.x.size() != wanted)
       refuse("has " + std::to_string(tokens_.x.size()) + " values for " + std::to_string(tokens_.tokens()) + " tokens of " +
@@ -309,6 +310,11 @@ LayerExperts packed_experts(const families::PackedLayer& packed, const ModelActi
     throw Error(ErrorCode::unsupported, unknown, packed.backend);
   static_cast<void>(used_activation(*row, activation));
   return {std::move(execution), Weights::of_packed(packed, *row, kernel_order(*row, activation)), packed.setting.sizes.hidden};
+}
+
+void require_columns(const LayerTokens& tokens, std::int64_t hidden) {
+  if (tokens.columns != 0 && tokens.columns != hidden)
+    refuse("has " + std::to_string(tokens.columns) + " columns, the layer's hidden size is " + std::to_string(hidden), "x");
 }
 
 void require_scales(const Execution& execution, bool is_given, const std::string& where) {

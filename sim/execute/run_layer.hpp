@@ -34,9 +34,13 @@ struct LayerTokens {
   std::vector<std::int32_t> ids;            ///< [tokens, top_k]; -1: no expert
   std::vector<std::uint32_t> weights = {};  ///< fp32 bits [tokens, top_k]; empty where neither y nor out is computed
   std::vector<std::uint32_t> x = {};        ///< bf16 codes [tokens, hidden]; empty where a run starts behind it
+  std::int64_t columns = 0;                 ///< of x as it was given; 0: nobody said
 
   std::int64_t tokens() const { return static_cast<std::int64_t>(ids.size()) / top_k; }
 };
+
+/// Throws Error(usage) where x was given with other columns than the layer's hidden size.
+void require_columns(const LayerTokens& tokens, std::int64_t hidden);
 
 /// The stages that such a layer has, in their order, with dtype and shape and without words. Throws Error(usage) where ids are not whole tokens.
 std::vector<StageValues> stage_forms(const LayerExperts& experts, const LayerTokens& tokens);

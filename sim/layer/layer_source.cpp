@@ -125,6 +125,7 @@ std::optional<std::vector<std::vector<moe::Slot>>> OpenedRouter::route(std::span
 }
 
 void take_router(const OpenedLayer& layer, LayerTokens& tokens) {
+  require_columns(tokens, layer.experts.hidden);
   const std::optional<std::vector<std::vector<moe::Slot>>> routed = layer.router->route(tokens.x, layer.experts.hidden, Contract::exact);
   tokens.top_k = layer.router->top_k;
   for (const std::vector<moe::Slot>& slots : *routed) {

@@ -143,7 +143,8 @@ TEST_CASE("a rank's out is its share: the bias of w2 is the first one's") {
   write(scratch.path() / "weights.npy", npy<float>("<f4", {1, 2}, {0.5F, 0.5F}));
   write(scratch.path() / "act.npy", npy("<u2", {2, 128}, std::vector<std::uint16_t>(256)));
   write(scratch.path() / "zeros.npy", npy("<u2", {1, 256}, std::vector<std::uint16_t>(256)));
-  const std::string call = " --layer 0 --ids " + path("ids.npy") + " --weights " + path("weights.npy") + " --from act=" + path("act.npy") + " --stages out --expect " + path("zeros.npy");
+  const std::string call = " --layer 0 --ids " + path("ids.npy") + " --weights " + path("weights.npy") + " --from act=" + path("act.npy") +
+                           " --stages out --expect " + path("zeros.npy");
   const std::string how = tiny() + " --backend MARLIN --platform SM90 --tp 2 --rank ";
   CHECK(run_json("layer " + how + "0" + call, 1)["compared"][0]["differing"].integer() > 200);
   CHECK(run_json("layer " + how + "1" + call, 5)["compared"][0]["differing"] == 0);
@@ -169,6 +170,8 @@ TEST_CASE("layer says what it does not take, and leaves nothing half written") {
   const auto path = [&](const char* name) { return quoted(scratch.path() / name); };
   write(scratch.path() / "x.npy", npy("<f4", {1, 256}, std::vector<float>(256, 0.1F)));
   write(scratch.path() / "halves.npy", npy("<f4", {1, 128}, std::vector<float>(128, 0.5F)));
+  write(scratch.path() / "pairs.npy", npy("<f4", {2, 128}, std::vector<float>(256, 0.5F)));
+  write(scratch.path() / "nobody.npy", npy("<f4", {0, 256}, std::vector<float>()));
   write(scratch.path() / "ids.npy", npy<std::int32_t>("<i4", {1, 2}, {8, 0}));
   write(scratch.path() / "good.npy", npy<std::int32_t>("<i4", {1, 2}, {7, 0}));
   write(scratch.path() / "weights.npy", npy<float>("<f4", {1, 2}, {0.5F, 0.5F}));
@@ -181,7 +184,10 @@ TEST_CASE("layer says what it does not take, and leaves nothing half written") {
   };
   for (const Misuse& one : std::vector<Misuse>{
            {head + "--layer 0 --x " + path("x.npy") + " --router", 2, "[0, 0] is 0.1 (0x3dcccccd), which bf16 has not: round x as the engine does"},
-           {head + "--layer 0 --x " + path("halves.npy") + " --ids " + path("good.npy"), 2, "x: has 128 values for 1 tokens of 256"},
+           {head + "--layer 0 --x " + path("halves.npy") + " --ids " + path("good.npy"), 2, "x: has 128 columns, the layer's hidden size is 256"},
+           // Whole tokens of another width, by their number of values.
+           {head + "--layer 0 --x " + path("pairs.npy") + " --router", 2, "x: has 128 columns, the layer's hidden size is 256"},
+           {head + "--layer 0 --x " + path("nobody.npy") + " --router", 2, "nobody.npy: has shape [0, 256], must be [tokens, hidden]"},
            {head + "--layer 0 --ids " + path("good.npy"), 2, "--x: is missing"},
            {head + "--layer 0" + tokens + " --ids " + path("good.npy"), 2, "--router: the router says what --ids and --weights say"},
            {head + "--layer 0 --x " + path("halves.npy"), 2, "--ids: is missing"},

@@ -57,8 +57,10 @@ LayerTokens read_tokens(const LayerRequest& request, bool needs_x) {
   LayerTokens tokens;
   if (!request.x.empty()) {
     const FileTensor x = read_tensor(request.x, "x");
-    if (x.shape.size() != 2) refuse(fmt::format("has shape [{}], must be [tokens, hidden]", fmt::join(x.shape, ", ")), x.where);
+    if (x.shape.size() != 2 || x.shape[0] == 0 || x.shape[1] == 0)
+      refuse(fmt::format("has shape [{}], must be [tokens, hidden]", fmt::join(x.shape, ", ")), x.where);
     tokens.x = bf16_codes(x);
+    tokens.columns = x.shape[1];
   }
   if (request.x.empty() && needs_x) refuse("is missing: [tokens, hidden] of bf16 numbers", "--x");
   if (request.choice.routes) {
