@@ -1,4 +1,4 @@
-// How launches cut k and which contract they bring, by hand from the facts (hardware 1, 4, 6, 12, 14).
+// How launches cut k and which contract they bring, worked out by hand from the rules that the headers cite.
 
 #include <bit>
 #include <cmath>
