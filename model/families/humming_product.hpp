@@ -1,6 +1,6 @@
 #pragma once
 // The sums of Humming's products: warps of a block share k, slices of k are joined in bf16 from the highest k down, each after its own scales.
-// Source: outputs of an H100, humming-kernels 0.1.19 as vllm 0.33.0 calls it (hardware 14.1 to 14.3).
+// Source: outputs of an H100, humming-kernels 0.1.19 as vllm 0.33.0 calls it (golden/witness/hardware).
 
 #include <cstdint>
 #include <functional>

@@ -1,6 +1,6 @@
 #pragma once
 // The sums of Marlin's products: warps of a block share k, blocks share it again, and what they have is joined from the highest k down.
-// Source: outputs of an H100, vllm at 7e1b45a09 csrc/moe/marlin_moe_wna16, launches forced and chosen (hardware 1.1, 13.2).
+// Source: outputs of an H100, vllm at 7e1b45a09 csrc/moe/marlin_moe_wna16, launches forced and chosen (golden/witness/hardware).
 
 #include <cstdint>
 #include <optional>
@@ -38,13 +38,15 @@ PreparedOperand by_warps(const Launch& launch, const PreparedOperand& operand);
 std::uint32_t sum_of(const Launch& launch, const ContractRow& row, const PreparedOperand& a, const PreparedOperand& b, std::span<const KSlice> slices,
                      std::optional<std::uint32_t> scale);
 
-/// An e4m3fn weight as Marlin's bf16 product has it: 2^-120 of its number; 0x7F and 0xFF are 480 and -480. Source: hardware 13.1.
+/// An e4m3fn weight as Marlin's bf16 product has it: 2^-120 of its number; 0x7F and 0xFF are 480 and -480. Source:
+/// golden/witness/hardware/marlin_fp8_h100.
 Value fp8_weight(std::uint32_t code);
 /// What the load makes of an fp32 scale of such weights: bf16 bits of it times 2^120, Inf from 2^8 on.
 std::uint32_t bf16_scale(std::uint32_t f32);
 
 /// bf16 of a product's sum in the place where its slot's routing weight enters, fp32 bits; `weight` fp32 bits, none where it is not multiplied.
-/// `global` is the expert's scale of the tensor (NVFP4; 1 elsewhere): with a weight it multiplies that, not the sum. Source: hardware 1.2.
+/// `global` is the expert's scale of the tensor (NVFP4; 1 elsewhere): with a weight it multiplies that, not the sum. Source:
+/// golden/witness/hardware/marlin_nvfp4_h100.
 std::uint32_t slot_value(std::uint32_t sum, std::optional<std::uint32_t> weight, std::optional<std::uint32_t> global);
 
 }  // namespace mx::families::marlin

@@ -6,7 +6,7 @@
 namespace mx::families {
 
 /// 2^(byte - 127) as a shift into bf16's exponent has it: 0 is zero, not 2^-127; 255 is Inf, not NaN.
-/// Source: outputs of an H100, triton_kernels, Marlin and Humming (hardware 2, 14.1).
+/// Source: outputs of an H100, triton_kernels, Marlin and Humming (golden/witness/hardware).
 inline Value shifted_scale(std::uint32_t byte) {
   constexpr std::uint32_t kLargest = 0xFF;
   if (byte == 0) return {};

@@ -1,6 +1,6 @@
 #pragma once
 // The products of vLLM's Triton kernel for FP8 on sm_90: which instruction runs and where sums begin anew follow from the launch.
-// Source: vllm at 7e1b45a09 and 7ca49fbe4 fused_moe_kernel, enable_swap_ab, get_default_config: outputs of an H100 (hardware 4, 12).
+// Source: vllm at 7e1b45a09 and 7ca49fbe4 fused_moe_kernel, enable_swap_ab, get_default_config: outputs of an H100 (golden/witness/hardware).
 
 #include <cstdint>
 
