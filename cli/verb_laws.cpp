@@ -103,6 +103,27 @@ std::vector<LawsSubject> subjects() {
                                  {"--activation", "SWIGLUOAI or SILU", true, true},
                                  {"--limit", "of gate and up, in the place of the activation's own"}};
   kernel.insert(kernel.end(), layer.begin(), layer.end());
+  const std::vector<LawsOption> sizes{{"--format", "of the weights: mxfp4, mxfp8, nvfp4, fp8_tensor, fp8_channel, fp8_block", true, true},
+                                      {"--activation", "SWIGLUOAI or SILU", true, true},
+                                      {"--sizes", "experts, intermediate and hidden size, as 8,256,256: multiples of 128"},
+                                      {"--top-k", "experts of a token (2)"},
+                                      {"--bias", "layers with biases", false}};
+  std::vector<LawsOption> power{{"--tokens", "rows of both arrays (4)"},
+                                {"--constants", "limit=7,alpha=1.7,beta=1, in the place of the activation's own"},
+                                {"--activations", "what both products take: mxfp8, fp8-token, ..., as `mxact verify` names them (none: bfloat16)"},
+                                {"--contract", "of what is expected; it is then the only right kernel"},
+                                {"--engine", "whose backends are right kernels, as `mxact engine list` has it"},
+                                {"--dtype", "of both arrays: float32, bfloat16 or float16 (bfloat16)"},
+                                {"--data", "of plain,cancelling,wide,small,subnormal,nan,ties (all that apply)"},
+                                {"--wrong", "names of wrong kernels (all)"},
+                                {"--measure", "errors are the number distance of each answer; without it they are counted in what passes", false},
+                                {"--at-least", "the part of the wrong kernels that must be caught on all data (1, where no names are given)"},
+                                {"--never-passes", "names of wrong kernels that must be caught"},
+                                {"--passes-right", "every right kernel must pass, too", false}};
+  std::vector<LawsOption> batch{{"--most", "tokens of the largest batch, 2 to 1,024 (1024)"},
+                                {"--varies", "of repeated,slots,padding,among,place,load (all)"}};
+  power.insert(power.begin(), sizes.begin(), sizes.end());
+  batch.insert(batch.begin(), sizes.begin(), sizes.end());
   return {{"quantizer",
            "blocks into codes and scales",
            "FORMAT",
@@ -116,7 +137,9 @@ std::vector<LawsSubject> subjects() {
            nullptr,
            nullptr,
            {layer[0], {"--oracle", "whose deployments (mxfp4)"}, {"--needs-only", "any choice whose kernels keep their needs", false}}},
-          {"kernel", "a layer of experts", nullptr, nullptr, kernel}};
+          {"kernel", "a layer of experts", nullptr, nullptr, kernel},
+          {"power", "a comparison of two arrays: which wrong kernels it lets through", nullptr, nullptr, power},
+          {"batch", "a layer of experts: the same bits whatever else is in the batch", nullptr, nullptr, batch}};
 }
 
 constexpr LawsOption kCommon[] = {{"--seed", "of everything that is drawn: the same seed draws the same cases (0)"},

@@ -38,6 +38,9 @@ while line := sys.stdin.buffer.readline():
         answer = {"backend": found["choice"]["backend"]} if "choice" in found else {"refusal": found["refusal"]["text"]}
     if head["op"] == "kernel":
         out = {"out": np.zeros(given["x"].shape, np.float32)}
+    if head["op"] == "compare":
+        one, two = given["candidate"], given["expected"]
+        answer = {"alike": one.tobytes() == two.tobytes()}
     data = b"".join(np.ascontiguousarray(v).tobytes() for v in out.values())
     answer = {**answer, "arrays": [{"name": n, "dtype": str(v.dtype), "shape": list(v.shape)} for n, v in out.items()], "bytes": len(data)}
     HOW
@@ -73,6 +76,49 @@ def test_what_holds(tmp_path: Path, words: list[str]) -> None:
     text = laws(words, server(tmp_path), 0)
     assert text.startswith(f"PASSED {words[0]} ")
     assert "compared, seed 0" in text
+
+
+POWER = ["power", "--format", "mxfp4", "--activation", "SILU", "--sizes", "4,128,128", "--data", "plain,small", "--contract", "bf16-chain"]
+BATCH = ["batch", "--format", "mxfp4", "--activation", "SILU", "--sizes", "4,128,128", "--most", "8"]
+CLOSE = "answer = {'alike': bool(np.allclose(one.astype('f4'), two.astype('f4'), rtol=1e-2, atol=1e-2))}"
+
+
+def test_a_comparison(tmp_path: Path) -> None:
+    text = laws([*POWER, "--passes-right"], server(tmp_path), 0)
+    assert "45 of 45 wrong kernels are caught, 1 of 1 right ones pass" in text
+    assert "\nPASSED comparison mxfp4" in text
+    # One hundredth is more than the whole output of small data.
+    text = laws([*POWER, "--never-passes", "zeros,sign"], server(tmp_path, CLOSE), 1)
+    assert "FAILED\nthe comparison passes zeros (every output is 0) on small data of 1 token" in text
+    assert text.splitlines()[-1].startswith("replay: python -m mxact laws power --format mxfp4")
+    # The whole of an output is what zeros are off.
+    far = "answer = {'alike': one.tobytes() == two.tobytes(), 'distance': float(np.abs(one.astype('f8') - two.astype('f8')).max() / np.abs(two.astype('f8')).max())}"
+    text = laws([*POWER, "--measure", "--at-least", "0.9"], server(tmp_path, far), 0)
+    assert "a limit between 0 and " in text
+    assert laws([*POWER, "--wrong", "zeros", "--measure"], server(tmp_path, far), 0).count("a limit between 0 and 1 by the measure") == 1
+
+
+@pytest.mark.parametrize(
+    ("how", "sentence"),
+    [
+        ("answer = {}", "the command's answer has no alike, true or false: {}"),
+        ("answer = {'alike': 1}", "the command's answer has no alike, true or false: "),
+        ("answer = {'error': 'no'}", "the command answers an error: no"),
+        ("sys.exit(3)", "the command ended with exit status 3 before it had answered"),
+        ("answer = {'alike': one.tobytes() == two.tobytes(), 'distance': 'far'}", "the command's answer has no number distance: "),
+    ],
+)
+def test_a_program_that_is_no_comparison(tmp_path: Path, how: str, sentence: str) -> None:
+    text = laws([*POWER, "--measure"], server(tmp_path, f"if count > 1: {how}"), 1)
+    assert sentence in text
+    assert text.splitlines()[-1].startswith("replay: ")
+
+
+def test_a_layer_whatever_the_batch(tmp_path: Path) -> None:
+    assert laws(BATCH, server(tmp_path), 0).startswith("PASSED batch invariance of a kernel, mxfp4, up to 8 tokens: ")
+    scaled = "if head['op'] == 'kernel': data = (given['x'].astype(np.float32) / np.abs(given['x'].astype(np.float32)).max()).tobytes()"
+    text = laws([*BATCH, "--varies", "among"], server(tmp_path, scaled), 1)
+    assert "a dynamic scale over the batch" in text
 
 
 def test_a_program_in_c(tmp_path: Path) -> None:

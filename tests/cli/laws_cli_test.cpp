@@ -45,6 +45,33 @@ TEST_CASE("laws says what the package for Python answers") {
   }
 }
 
+TEST_CASE("laws power says what a comparison lets through, and what it fails") {
+  const mx::tests::ScratchDirectory scratch;
+  const std::string judged = R"("data": "plain"})";
+  const std::string power =
+      R"({"layer": "mxfp4", "wrong": [{"name": "zeros", "what": "every output is 0", "passes": {"small": true}, "smallest": "1 token", "error": 0.5, )" +
+      judged + R"(, {"name": "nan", "what": "every output is NaN", "passes": {"small": false}, "smallest": "", "error": null, )" + judged +
+      R"(], "right": [{"name": "A", "what": "a", "passes": {"plain": false}, "smallest": "", "error": 2, )" + judged +
+      R"(], "unseen": [], "elsewhere": [], "refuses": ["ties"], "unit": "times what passes", "parts": null, "why": "no limit parts them", )"
+      R"("passing": ["zeros"], "failing": ["A"], "share": 0.5})";
+  const PythonStandIn python(scratch.path(),
+                             R"({"subject": "power", "held": "power mxfp4", "command": "./mine", "seed": 7, "compared": 9, "answers": 3, "power": )" +
+                                 power + R"(, "failure": "it passes zeros", "replay": "mxact laws power"})",
+                             0);
+  const Run failed = run_mxact("laws power --format mxfp4 --activation SILU -- ./mine");
+  CHECK(failed.status == 1);
+  CHECK(failed.out.find("mxfp4: 1 of 2 wrong kernels are caught, 0 of 1 right ones pass; errors times what passes\n") != std::string::npos);
+  CHECK(failed.out.find("wrong, and passes  what               error  on\nzeros              every output is 0  0.5    1 token\n") !=
+        std::string::npos);
+  CHECK(failed.out.find("right, and fails  what  error  on\nA                 a     2      plain\n") != std::string::npos);
+  CHECK(failed.out.find("the comparison fails the right answer itself on ties data: nothing is judged there\nno limit parts them\n") !=
+        std::string::npos);
+  CHECK(mx::tests::run_json("laws power --format mxfp4 --activation SILU ./mine", 1)["power"] == mx::tests::parsed(power));
+  const std::string run = scratch.path() / "power.json", page = scratch.path() / "power.html";
+  CHECK(run_mxact("laws power --format mxfp4 --activation SILU --json -- ./mine > '" + run + "'").status == 1);
+  CHECK(run_mxact("report '" + run + "' -o '" + page + "'").status == 1);
+}
+
 TEST_CASE("laws says why there is no answer") {
   const mx::tests::ScratchDirectory scratch;
   const auto error = [&](std::string_view text, int status) {

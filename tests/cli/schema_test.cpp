@@ -94,6 +94,8 @@ std::vector<Row> rows(const std::string& at) {
           {"laws converter MARLIN --no-bias cat"},
           {"laws oracle --seed 1 cat"},
           {"laws kernel --activation SILU cat"},
+          {"laws power --format mxfp4 --activation SILU cat"},
+          {"laws batch --format mxfp4 --activation SILU cat"},
           {"faults encode_loses_carry"},
           {"doctor"},
           {"report '" + kRoot + "/docs/examples/report/doctor.json' -o '" + at + "/report.html'"},

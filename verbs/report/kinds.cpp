@@ -35,6 +35,7 @@ constexpr std::array kNeeds{Contribution{Part::constraints, needs_html}};
 constexpr std::array kRules{Contribution{Part::numbers, rules_html}};
 constexpr std::array kLine{Contribution{Part::errors, line_html}};
 constexpr std::array kDiff{Contribution{Part::layouts, diff_html}};
+constexpr std::array kLaws{Contribution{Part::errors, laws_errors}, Contribution{Part::other, any_html}};
 constexpr std::array kOther{Contribution{Part::other, any_html}};
 
 constexpr std::array kKinds{
@@ -55,7 +56,7 @@ constexpr std::array kKinds{
     Kind{"mxact-error-line", 1, "the error of formats along the real line", line_outcome, kLine, line_figure},
     Kind{"mxact-needs", 1, "what each kernel needs", needs_outcome, kNeeds, needs_figure},
     Kind{"mxact-sim", 1, "deployments rank by rank", sim_outcome, kSim, sim_figure},
-    Kind{"mxact-laws", 1, "somebody else's program under the laws", coded_outcome, kOther, nullptr},
+    Kind{"mxact-laws", 1, "somebody else's program under the laws", coded_outcome, kLaws, power_figure},
     Kind{"mxact-faults", 1, "planted faults and the laws that notice", faults_outcome, kFaults, faults_figure},
     Kind{"mxact-table-changes", 1, "single changes of the tables and who notices", changes_outcome, kChanges, nullptr},
     Kind{"mxact-blindness", 1, "what public tolerances let pass", blindness_outcome, kBlindness, blindness_figure},

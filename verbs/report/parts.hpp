@@ -61,6 +61,10 @@ Figure bench_figure(const Run& run);
 bool has_speed(const Run& run);
 Figure speed_figure(const Run& run);
 
+/// `laws power`: errors of right and of wrong kernels on one axis; other laws have no picture.
+Figure power_figure(const Run& run);
+std::string laws_errors(const Run& run);
+
 /// `faults`: the model made wrong on purpose.
 Outcome faults_outcome(const Run& run);
 std::string faults_html(const Run& run);

@@ -16,6 +16,7 @@ import numpy as np
 from mxact._arguments import Array
 from mxact._error import Error
 from mxact._tables import layouts
+from mxact.testing import _comparisons
 from mxact.testing._converters import assert_converter
 from mxact.testing._kernels import assert_kernel
 from mxact.testing._oracles import assert_oracle
@@ -84,6 +85,7 @@ def parser() -> Parser:
     kernel.add_argument("--order-proof", action="store_true")
     kernel.add_argument("--activation", required=True, help="SWIGLUOAI or SILU")
     kernel.add_argument("--limit", type=float, help="of gate and up, in the place of the activation's own")
+    _comparisons.add(of, common)
     return whole
 
 
@@ -154,7 +156,14 @@ def _kernel(asked: argparse.Namespace, program: Program) -> None:
     assert_kernel(fn, asked.contract, asked.backend, asked.order_proof, activation=asked.activation, **how)
 
 
-_SUBJECTS: dict[str, Callable[[argparse.Namespace, Program], None]] = {"quantizer": _quantizer, "converter": _converter, "oracle": _oracle, "kernel": _kernel}
+_SUBJECTS: dict[str, Callable[[argparse.Namespace, Program], None]] = {
+    "quantizer": _quantizer,
+    "converter": _converter,
+    "oracle": _oracle,
+    "kernel": _kernel,
+    "power": _comparisons.power,
+    "batch": _comparisons.batch,
+}
 
 
 def main(words: list[str], for_program: bool = False) -> int:
@@ -182,7 +191,7 @@ def _asked(words: list[str], for_program: bool) -> int:
 
 
 def _name(asked: argparse.Namespace) -> str:
-    words = [asked.subject] + [str(value) for name in ("block_format", "profile", "backend", "oracle", "contract") if (value := getattr(asked, name, None))]
+    words = [asked.subject] + [str(value) for name in ("block_format", "profile", "backend", "oracle", "contract", "format") if (value := getattr(asked, name, None))]
     return " ".join(words)
 
 
@@ -209,8 +218,11 @@ def _held(asked: argparse.Namespace, command: list[str], words: list[str], for_p
     if for_program:
         lines = failure.splitlines()
         said = {"subject": asked.subject, "held": "; ".join(settings.held) or _name(asked), "command": shlex.join(command), "seed": asked.seed, "compared": settings.cases, "answers": program.answers}
-        print(json.dumps({**said, "failure": "\n".join(lines[:-1]), "replay": settings.replay}))
+        shown = {name: json.loads(one.to_json()) for name, one in settings.shown.items()}
+        print(json.dumps({**said, **shown, "failure": "\n".join(lines[:-1]), "replay": settings.replay}))
         return HELD
+    for one in settings.shown.values():
+        print(one)
     if failure:
         print(f"FAILED\n{failure}" if program.answers else f"MISTRUSTED: it answered nothing\n{failure}")
         return FAILED if program.answers else NOTHING

@@ -18,7 +18,7 @@ from mxact.testing import _power_data, _right, _wrong
 from mxact.testing._asked import of_deployment, one_of, results_of, sizes_of, some_of
 from mxact.testing._bits import bits_of
 from mxact.testing._power_data import Data, Sizes, case_of
-from mxact.testing._runs import replay_line, settings
+from mxact.testing._runs import Broken, CannotStart, settings, told
 from mxact.testing._stages import ACTIVATIONS, QUANTIZERS, Arithmetic, Case, numbers_in
 
 _STEPS, _OCTAVES = 9, 40
@@ -118,6 +118,8 @@ class _Check:
         try:
             with np.errstate(all="ignore"):
                 answer = self.check(self.given(candidate), self.given(expected))
+        except (Broken, CannotStart):
+            raise
         except AssertionError:
             return False
         except Exception as problem:
@@ -345,11 +347,13 @@ def assert_power(
         raise Error("at_least or never_passes must be given: without one nothing can fail", place="at_least")
     if at_least is not None and not 0 < float(at_least) <= 1:
         raise Error(f"at_least is {at_least}, must be above 0 and at most 1", place="at_least")
-    found = power(check, **asked)
-    settings.cases += sum(len(one.passes) for one in (*found.wrong, *found.right))
-    problem = _problem(found, at_least, named, flag("passes_right", passes_right))
-    if problem:
-        raise AssertionError(f"{problem}\n{replay_line()}")
+    with told():
+        found = power(check, **asked)
+        settings.cases += sum(len(one.passes) for one in (*found.wrong, *found.right))
+        settings.shown["power"] = found
+        problem = _problem(found, at_least, named, flag("passes_right", passes_right))
+        if problem:
+            raise AssertionError(problem)
     settings.held.append(f"comparison {found.layer}: {found.share:.0%} of {len(found.wrong)} wrong kernels caught")
     return found
 

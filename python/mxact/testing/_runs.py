@@ -49,17 +49,18 @@ def of_case(case: Callable[[], str]) -> Iterator[None]:
 class Settings:
     """seed: of everything that is drawn; the same seed draws the same cases. examples: cases that hypothesis draws for each law; a law draws many more by
     itself, which are cheaper. cases, held: what the laws compared and held since they were emptied, for reports. The pytest plugin sets them (--mxact-seed, --mxact-examples)
-    and reads cases and held. replay: the command that draws the same cases again, where it is no pytest."""
+    and reads cases and held. replay: the command that draws the same cases again, where it is no pytest. shown: what a law found beyond that, by its name: what prints, and has to_json()."""
 
     seed: int = 0
     examples: int = 100
     cases: int = 0
     held: list[str] = field(default_factory=list)
     replay: str = ""
+    shown: dict[str, Any] = field(default_factory=dict)
 
     def begin(self, seed: int, examples: int) -> None:
         """Nothing is compared yet, with this seed and number of examples."""
-        self.seed, self.examples, self.cases, self.held = seed, examples, 0, []
+        self.seed, self.examples, self.cases, self.held, self.shown = seed, examples, 0, [], {}
 
 
 settings = Settings(**getattr(sys.modules.get("mxact_pytest"), "asked", {}))

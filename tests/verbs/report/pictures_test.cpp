@@ -20,7 +20,7 @@ std::string picture(Json json) { return as_file(picture_of(named("run.json", std
 
 TEST_CASE("every picture is one file, for light and dark") {
   for (const Json& json : {verify_json(), bench_json(), study_json(), formats_json(), codes_json(), quantize_json(), layout_json(), coverage_json(),
-                           needs_json(), rules_json(), line_json(), diff_json()}) {
+                           needs_json(), rules_json(), line_json(), diff_json(), power_json()}) {
     const std::string svg = picture(json);
     INFO(svg.substr(0, 300));
     CHECK(is_well_formed(svg));
@@ -38,6 +38,24 @@ TEST_CASE("the verdicts: a mark for each cell, a frame for each choice of the en
   CHECK(times(svg, ">\u2013</text>") == 1 + 1);
   CHECK(times(svg, "class=\"own\"") == 3 + 1);
   CHECK(times(svg, ">no backend</text>") == 1);
+}
+
+TEST_CASE("a comparison: a dot for each kernel, green where the comparison is right about it, its tolerance as a line") {
+  const std::string svg = picture(power_json());
+  CHECK(times(svg, "class=\"passed\"") == 2 + 1);
+  CHECK(times(svg, "class=\"failed\"") == 1 + 1);
+  CHECK(times(svg, "<line class=\"axis\"") == 1);
+  CHECK(times(svg, "every output is 0: 0.5, passes") == 1);
+  CHECK(times(svg, "every output is NaN: no number, fails") == 1);
+  Json measured = power_json();
+  measured["power"]["unit"] = "by the measure";
+  CHECK(times(picture(measured), "<line class=\"axis\"") == 0);
+  Json none = power_json();
+  none.erase("power");
+  CHECK(refuses(mx::ErrorCode::input, "no comparison was held", [&] { picture(none); }));
+  Json below = power_json();
+  below["power"]["wrong"][0]["error"] = -1;
+  CHECK(refuses(mx::ErrorCode::input, "must be an error of 0 or more", [&] { picture(below); }));
 }
 
 TEST_CASE("number lines: a line for each positive value") {

@@ -290,6 +290,21 @@ inline Json diff_json() {
     "first": [{"address": 1, "count": 3, "a": "one", "b": "two"}], "digits_only_in_a": [], "digits_only_in_b": []})");
 }
 
+/// A comparison whose tolerance passes one wrong kernel and fails one right one.
+inline Json power_json() {
+  return parsed(R"({
+    "schema": "mxact-laws/1", "mxact": {"version": "0.1.0", "commit": "0123456789ab", "command": "mxact laws power"}, "subject": "power",
+    "law": "power mxfp4", "command": "./mine", "seed": 0, "compared": 9, "answers": 9,
+    "power": {"layer": "mxfp4, SILU", "unit": "times what passes", "why": "no limit parts them", "parts": null, "share": 0.5,
+              "wrong": [{"name": "zeros", "what": "every output is 0", "passes": {"plain": false, "small": true}, "error": 0.5, "data": "small", "smallest": "small data"},
+                        {"name": "nan", "what": "every output is NaN", "passes": {"plain": false}, "error": null, "data": "plain", "smallest": ""}],
+              "right": [{"name": "MARLIN", "what": "split of k", "passes": {"plain": true}, "error": 0.25, "data": "plain", "smallest": ""},
+                        {"name": "exact", "what": "itself", "passes": {"plain": true}, "error": 0, "data": "plain", "smallest": ""},
+                        {"name": "TRITON", "what": "f32", "passes": {"plain": false}, "error": 2, "data": "plain", "smallest": ""}],
+              "unseen": [], "elsewhere": [], "refuses": [], "passing": ["zeros"], "failing": ["TRITON"]},
+    "failure": "it passes zeros", "replay": "mxact laws power", "verdict": "FAILED", "exit_code": 1})");
+}
+
 inline Json changes_json() {
   return parsed(R"({"schema": "mxact-table-changes/1", "mxact": {"version": "0.1.0", "commit": "0123456789ab"},
     "changes": [{"table": "recipes", "row": "ocp", "change": "rule", "text": "floor to ceil", "judgement": "law"},
