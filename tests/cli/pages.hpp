@@ -1,6 +1,7 @@
 #pragma once
 // What the README, HACKING.md and docs/ show: examples with their output, commands, code between backticks.
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -44,6 +45,17 @@ inline void add_spans(const std::string& line, std::vector<std::string>& spans) 
   }
 }
 
+/// A line as a shell sees it: with the next one where it ends with a backslash.
+inline std::string whole_line(std::ifstream& stream, std::string line) {
+  while (line.ends_with('\\')) {
+    std::string next;
+    if (!std::getline(stream, next)) return line;
+    line.pop_back();
+    line += next.substr(std::min(next.find_first_not_of(' '), next.size()));
+  }
+  return line;
+}
+
 inline Page read_page(const std::filesystem::path& root, const std::string& path) {
   std::ifstream stream(root / path);
   INFO(path);
@@ -58,7 +70,7 @@ inline Page read_page(const std::filesystem::path& root, const std::string& path
       fence = fence.empty() ? line : "";
       example = false;
     } else if (line.starts_with(prompt)) {
-      page.examples.push_back(shown_command(line.substr(prompt.size())));
+      page.examples.push_back(shown_command(whole_line(stream, line).substr(prompt.size())));
       example = true;
     } else if (line.empty()) {
       example = false;
@@ -67,7 +79,7 @@ inline Page read_page(const std::filesystem::path& root, const std::string& path
     } else if (fence.empty()) {
       add_spans(line, page.spans);
     } else if (fence == "```sh" || fence == "```sh slow") {
-      page.commands.push_back(shown_command(line));
+      page.commands.push_back(shown_command(whole_line(stream, line)));
       page.commands.back().slow = fence != "```sh";
     } else if (fence == "```") {
       page.other.push_back(line);
