@@ -57,7 +57,7 @@ constexpr StochasticRow kStochastic[] = {
     {"stochastic_add", Rounding::stochastic_add, RandomPlace::low_bits},
 };
 
-enum class Needs { nothing, nan, inf, ieee_16_bit };
+enum class Needs { nothing, nan, inf };
 struct OverflowRow {
   std::string_view word;
   Overflow overflow;
@@ -69,7 +69,7 @@ constexpr OverflowRow kOverflows[] = {
     {"inf", Overflow::inf, Needs::inf},
     {"nan_unrounded", Overflow::nan_unrounded, Needs::nan},
     {"inf_unrounded", Overflow::inf_unrounded, Needs::inf},
-    {"ieee", Overflow::ieee, Needs::ieee_16_bit},
+    {"ieee", Overflow::ieee, Needs::inf},
 };
 
 struct NanRuleRow {
@@ -107,7 +107,6 @@ bool provides(const Format& format, Needs needs) {
     case Needs::nothing: return true;
     case Needs::nan: return format.specials != Specials::none;
     case Needs::inf: return format.specials == Specials::ieee;
-    case Needs::ieee_16_bit: return format.specials == Specials::ieee && format.width == 16;
   }
   return false;
 }
@@ -281,9 +280,29 @@ std::string element_text(std::string_view name, const Tensor& tensor, std::int64
   return fmt::format("{} = {}", element_name(name, tensor.shape, index), value_text(tensor.word(index), *tensor.dtype, nullptr, false));
 }
 
+namespace {
+
+/// What a reader takes the codes above the largest finite one for.
+struct SpecialsWord {
+  std::string_view word;
+};
+constexpr SpecialsWord kSpecials[] = {{"as_numbers"}};
+
+/// The format, without Inf and NaN where the entry says that they are numbers.
+Format read_codes(Fields& params) {
+  Format format = format_word(params, "format");
+  if (!params.has("inf_nan")) return format;
+  row_named(kSpecials, "inf_nan", params.text("inf_nan"));
+  if (format.specials != Specials::ieee) throw Unmodelled(fmt::format("inf_nan as_numbers of {}", format.name));
+  format.specials = Specials::none;
+  return format;
+}
+
+}  // namespace
+
 ModelOutputs evaluate_decode(const OpContext& context) {
   Fields params = params_of(context.entry);
-  const Format& format = format_word(params, "format");
+  const Format format = read_codes(params);
   const Format& target = wide_format_word(params, "target");
   params.finish();
   const std::string_view recorded = context.entry.outputs.at("values").dtype->word;
@@ -300,7 +319,7 @@ ModelOutputs evaluate_decode(const OpContext& context) {
     Flags flags;
     values.set_word(i, encode(decode(format, static_cast<std::uint32_t>(code)), target, into, flags));
   }
-  const auto origin = [codes, &format](std::int64_t i) { return fmt::format("{} code 0x{:02X}", format.name, codes->word(i)); };
+  const auto origin = [codes, format](std::int64_t i) { return fmt::format("{} code 0x{:02X}", format.name, codes->word(i)); };
   ModelOutputs outputs;
   outputs.emplace("values", ModelOutput{std::move(values), nullptr, false, origin});
   return outputs;

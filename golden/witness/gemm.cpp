@@ -1,135 +1,17 @@
-// The operations `gemm`, `mma_sync` and `dot_accumulate`: products of tensor and matrix cores, each output one dot product under a contract.
+// The operation `gemm`: products of libraries and kernels, each output one dot product under a contract, cut as the entry says.
 
 #include <fmt/format.h>
 
-#include <memory>
+#include <array>
+#include <numeric>
 
-#include "golden/witness/numbers.hpp"
+#include "golden/witness/product_cuts.hpp"
 #include "model/families/vllm_cutlass_product.hpp"
 #include "model/numerics/f32.hpp"
-#include "model/numerics/tile.hpp"
 
 namespace mx::golden {
 
 namespace {
-
-/// How products are accumulated.
-struct AccumWord {
-  std::string_view word;
-  std::string_view op;
-  const Format* operands;  ///< the format of both; null: those that the contract takes
-  std::string_view contract;
-  std::int64_t k;  ///< the only K; 0: any
-};
-constexpr AccumWord kAccums[] = {
-    {"fast", "gemm", nullptr, "hopper-fp8", 0},
-    {"promoted", "gemm", nullptr, "hopper-fp8-promoted", 0},
-    {"fp16_pairs", "gemm", nullptr, "hopper-fp8-as-fp16", 0},
-    {"chain16", "gemm", &kBf16, "hopper-bf16", 0},
-    {"chain16", "gemm", &kFp16, "hopper-fp16", 0},
-    {"mma16", "mma_sync", &kBf16, "hopper-bf16", 16},
-    {"mma16", "mma_sync", &kFp16, "hopper-fp16", 16},
-    {"mma_fp8_emulated", "mma_sync", nullptr, "hopper-mma-fp8", 32},
-};
-
-/// Where scales lie and enter. A scale of zero rows or columns of a block covers them all.
-struct ScalingWord {
-  std::string_view word;
-  bool from_params;  ///< two numbers among the parameters; else inputs, unless there are none
-  bool from_inputs;
-  ScaleEntry entry;
-  std::int64_t k;       ///< k that share a scale; 0: all
-  std::int64_t b_rows;  ///< rows of b that share a scale
-};
-constexpr ScalingWord kScalings[] = {
-    {"none", false, false, ScaleEntry::total_product, 0, 1},
-    // cuBLASLt adds +0: outputs of an H100 with scales of either sign.
-    {"tensor", true, false, ScaleEntry::total_product_plus_zero, 0, 1},
-    {"row_col", false, true, ScaleEntry::total_one_by_one, 0, 1},
-    {"col_row", false, true, ScaleEntry::total_b_first, 0, 1},
-    {"block_1x128_1x128", false, true, ScaleEntry::chain_one_by_one, 128, 1},
-    {"block_1x128_1x128_b_first", false, true, ScaleEntry::chain_b_first, 128, 1},
-    {"block_1x128_128x128", false, true, ScaleEntry::chain_product, 128, 128},
-};
-
-/// What the parameters of one product say.
-struct Product {
-  ContractRow row;
-  const Format* a_format;
-  const Format* b_format;
-  const Format* out_format;
-  std::int64_t m, n, k;
-  bool b_is_nk;
-};
-
-const AccumWord& accum_named(const std::string& word, std::string_view op, const Format& a, const Format& b) {
-  for (const AccumWord& accum : kAccums) {
-    const bool formats = accum.operands == nullptr || (*accum.operands == a && *accum.operands == b);
-    if (accum.word == word && accum.op == op && formats) return accum;
-  }
-  throw Unmodelled(fmt::format("no model of {} with accum {} of {} by {}", op, word, a.name, b.name));
-}
-
-Product read_product(Fields& params, std::string_view op) {
-  const Format& a = format_word(params, "a_format");
-  const Format& b = format_word(params, "b_format");
-  const AccumWord& accum = accum_named(params.text("accum"), op, a, b);
-  const std::string layout = params.text("b_layout");
-  if (layout != "NK" && layout != "KN") throw Unmodelled("unknown b_layout '" + layout + "'");
-  const Product product{row_of(contract_named(accum.contract)),
-                        &a,
-                        &b,
-                        &wide_format_word(params, "out_format"),
-                        params.integer("M", 1, kLargestExtent),
-                        params.integer("N", 1, kLargestExtent),
-                        params.integer("K", 1, kLargestExtent),
-                        layout == "NK"};
-  if (accum.k != 0 && product.k != accum.k) throw Unmodelled(fmt::format("no model of accum {} with K {}", accum.word, product.k));
-  return product;
-}
-
-std::string_view dtype_of(const Format& format) { return format.width == 8 ? "u8" : format.name; }
-
-/// Scales of one operand: `along` for each of its scaled rows, each for `block` elements.
-struct Scales {
-  std::vector<Value> values;
-  std::size_t along = 0;
-  std::int64_t block = 0;
-  std::int64_t rows = 1;  ///< rows of the operand that share theirs; 0: all
-
-  std::span<const Value> of_row(std::int64_t row) const {
-    return std::span(values).subspan(rows == 0 ? 0 : static_cast<std::size_t>(row / rows) * along, along);
-  }
-};
-
-Scales read_scales(const OpContext& context, Fields& params, const ScalingWord& scaling, const std::string& name, std::int64_t rows,
-                   std::int64_t shared_rows, std::int64_t k) {
-  constexpr int kF32Digits = 8;
-  if (scaling.from_params) return {{decode(kF32, static_cast<std::uint32_t>(params.hex(name, kF32Digits)))}, 1, k, 0};
-  if (!scaling.from_inputs) return {};
-  const std::int64_t block = scaling.k == 0 ? k : scaling.k;
-  const std::int64_t along = (k + block - 1) / block;
-  std::vector<std::int64_t> shape{(rows + shared_rows - 1) / shared_rows};
-  if (scaling.k != 0) shape.push_back(along);
-  const Tensor tensor = input_of(context, name, "f32", shape);
-  Scales scales{{}, static_cast<std::size_t>(along), block, shared_rows};
-  for (std::int64_t i = 0; i < tensor.size(); ++i) scales.values.push_back(decode(kF32, static_cast<std::uint32_t>(tensor.word(i))));
-  return scales;
-}
-
-/// Chains meet the scales of their first block: they are parts of one, or several whole ones.
-bool ends_at_scales(int chain, std::int64_t block) { return chain > 0 && (block % chain == 0 || chain % block == 0); }
-
-/// The scales that chains of that length meet.
-Scales of_chains(Scales scales, int chain) {
-  if (scales.along <= 1 || chain <= scales.block) return scales;
-  const auto step = static_cast<std::size_t>(chain / scales.block);
-  Scales met{{}, (scales.along + step - 1) / step, chain, scales.rows};
-  for (std::size_t i = 0; i < scales.values.size(); ++i) {
-    if (i % scales.along % step == 0) met.values.push_back(scales.values[i]);
-  }
-  return met;
-}
 
 /// With the rows of a whole launch, the order of the scales must be the one that the kernel takes for it.
 void require_order_of_launch(const OpContext& context, Fields& params, ScaleEntry entry) {
@@ -141,190 +23,254 @@ void require_order_of_launch(const OpContext& context, Fields& params, ScaleEntr
   throw Unmodelled(fmt::format("scales of {} slots in another order than the kernel's", slots));
 }
 
-/// A matrix inside a tensor, to be read along k.
-struct Matrix {
-  const Tensor& tensor;
-  const Format& format;
-  std::int64_t first;
-  std::int64_t rows, k;
-  std::int64_t row_step, k_step;
+/// Codes times the powers of two of their scales, each rounded once to 16 bits: `tl.dot_scaled` where there is no such instruction.
+struct Upcast {
+  const Format* to = nullptr;  ///< null: codes as they are
+  bool fast_math = false;
 };
 
-std::vector<PreparedOperand> prepared(const ContractRow& row, Side side, const Matrix& matrix, const Scales& scales) {
-  std::vector<PreparedOperand> operands;
+/// The k taken first, second, ... by the operand with the narrowest codes. Source: outputs of an H100 (Triton 3.6.0).
+struct OrderWord {
+  std::string_view word;
+  std::int64_t period;
+  std::int64_t step;  ///< neighbours k, k mod this in runs of two
+};
+constexpr OrderWord kOrders[] = {{"ascending", 1, 2}, {"pairs", 32, 4}, {"quads", 64, 8}};
+
+constexpr std::size_t kLongestOrder = 64;
+/// The order of that word; it is written into `places`.
+std::span<const std::uint8_t> order_of(const OrderWord& word, std::array<std::uint8_t, kLongestOrder>& places) {
+  std::size_t count = 0;
+  for (std::int64_t pair = 0; pair < word.step; pair += 2) {
+    for (std::int64_t k = 0; k < word.period; ++k) {
+      if (k % word.step / 2 == pair / 2) places[count++] = static_cast<std::uint8_t>(k);
+    }
+  }
+  return std::span(places).first(count);
+}
+
+/// e5m2 without Inf and NaN, as Triton widens it to bf16.
+constexpr Format kE5m2Numbers{"e5m2",     Encoding::floating, kE5m2.width, kE5m2.exponent_bits, kE5m2.mantissa_bits,
+                              kE5m2.bias, Specials::none,     true,        kE5m2.source};
+
+/// The scale of a byte in the format that it becomes. Byte 0 is a shift that gives zero; 255 is NaN, with fast_math what the shift gives, Inf.
+Value shifted_scale(std::uint32_t byte, const Upcast& upcast) {
+  constexpr std::uint32_t kNanByte = 0xFF;
+  if (byte == kNanByte && !upcast.fast_math) return decode(kF32, f32::kNan);
+  const std::uint32_t shifted = to_f32(byte << static_cast<unsigned>(kBf16.mantissa_bits), kBf16);
+  return decode(*upcast.to, narrowed(row_of(Contract::f32_sequential), shifted, *upcast.to));
+}
+
+Value upcast_value(const Format& format, std::uint32_t code, const Value& scale, const Upcast& upcast) {
+  const Format& read = format == kE5m2 && *upcast.to == kBf16 ? kE5m2Numbers : format;
+  Flags flags;
+  constexpr Conversion kNearest{Rounding::nearest_even, Overflow::ieee, NanRule::fixed, 0x7FFF, 0x7FFF, 0, false};
+  return decode(*upcast.to, encode(exact_product(decode(read, code), scale), *upcast.to, kNearest, flags));
+}
+
+/// What a product is made with, beside its row.
+struct Gemm {
+  Product product;
+  ScalingWord scaling;
+  Cuts cuts;
+  Upcast upcast;
+  std::optional<LaneSum> lanes;
+  std::optional<std::pair<std::uint32_t, std::uint32_t>> alpha_beta;
+  std::optional<Conversion> into_codes;  ///< of results of 8 bits
+};
+
+void read_upcast(Fields& params, Gemm& gemm, std::array<std::uint8_t, kLongestOrder>& places) {
+  if (gemm.product.accum != "upcast16") {
+    if (gemm.scaling.in_elements) throw Unmodelled("scaling e8m0_shift with accum " + gemm.product.accum);
+    return;
+  }
+  const Format& to = wide_format_word(params, "upcast");
+  if (to.width != 16) throw Unmodelled("upcast to " + std::string(to.name));
+  gemm.upcast = {&to, params.has("fast_math") && params.integer("fast_math", 0, 1) == 1};
+  gemm.product.row = row_of(to == kBf16 ? Contract::hopper_bf16 : Contract::hopper_fp16);
+  gemm.product.row.order = order_of(row_named(kOrders, "order", params.text("order")), places);
+}
+
+/// The row without scales of the total, which come after all pieces have met.
+ContractRow row_of_sum(const Gemm& gemm) {
+  ContractRow row = gemm.product.row;
+  if (!scales_chains(row.scales)) row.scales = ScaleEntry::operand;
+  return row;
+}
+
+void read_row(Fields& params, Gemm& gemm) {
+  ContractRow& row = gemm.product.row;
+  if (gemm.product.accum != "contract" || gemm.scaling.word != "none") row.scales = gemm.scaling.entry;
+  if (params.has("chain")) row.restart = static_cast<int>(params.integer("chain", 0, kLargestExtent));
+  if (gemm.scaling.k != 0 && !gemm.scaling.in_elements && !ends_at_scales(row.restart, gemm.scaling.k)) {
+    throw Unmodelled(fmt::format("scales of {} along K with accum {}, whose chains do not end there", gemm.scaling.k, params.text("accum")));
+  }
+}
+
+void read_epilogue(const OpContext& context, Fields& params, Gemm& gemm) {
+  constexpr int kF32Digits = 8;
+  if (context.entry.inputs.contains("c")) {
+    const auto word = [&](const char* key) { return static_cast<std::uint32_t>(params.hex(key, kF32Digits)); };
+    gemm.alpha_beta = {word("alpha"), word("beta")};
+  }
+  const Format& out = *gemm.product.out_format;
+  constexpr std::uint32_t kNanCode = 0x7F;
+  if (out.width == 8) gemm.into_codes = Conversion{Rounding::nearest_even, overflow_word(params, out), NanRule::fixed, kNanCode, kNanCode, 0, false};
+}
+
+/// The rows of one side: values, or cut and prepared.
+struct SideRows {
+  std::vector<CutOperand> cut;
+  std::vector<std::vector<Value>> values;
+};
+
+SideRows rows_of_side(const OpContext& context, const Gemm& gemm, Side side, const Scales& scales, const ContractRow& row) {
+  const Product& product = gemm.product;
+  const Format& format = side == Side::a ? *product.a_format : *product.b_format;
+  const std::string name = side == Side::a ? "a" : "b";
+  const Tensor tensor = input_of(context, name, code_dtype_of(format), operand_shape(product, side));
+  const Matrix matrix = operand_matrix(product, tensor, side, 0);
+  std::optional<Tensor> shifts;
+  const std::int64_t block = gemm.scaling.k;
+  if (gemm.scaling.in_elements && context.entry.inputs.contains("scale_" + name))
+    shifts = input_of(context, "scale_" + name, "u8", {matrix.rows, (matrix.k + block - 1) / block});
+  SideRows rows;
   std::vector<Value> values(static_cast<std::size_t>(matrix.k));
+  const Value one = decode(kF32, f32::kOne);
   for (std::int64_t r = 0; r < matrix.rows; ++r) {
     for (std::int64_t k = 0; k < matrix.k; ++k) {
-      const auto code = static_cast<std::uint32_t>(matrix.tensor.word(matrix.first + r * matrix.row_step + k * matrix.k_step));
-      values[static_cast<std::size_t>(k)] = decode(matrix.format, code);
+      Value& value = values[static_cast<std::size_t>(k)];
+      const std::uint32_t code = matrix.code(r, k);
+      if (gemm.upcast.to == nullptr) {
+        value = decode(format, code);
+      } else {
+        const std::int64_t place = block == 0 ? 0 : r * ((matrix.k + block - 1) / block) + k / block;
+        const Value scale = shifts ? shifted_scale(static_cast<std::uint32_t>(shifts->word(place)), gemm.upcast) : one;
+        value = upcast_value(format, code, scale, gemm.upcast);
+      }
     }
-    operands.push_back(prepare(row, side, {values, &matrix.format, scales.of_row(r), static_cast<int>(scales.block)}));
+    if (gemm.lanes) {
+      rows.values.push_back(values);
+      continue;
+    }
+    const Format& as = gemm.upcast.to == nullptr ? format : *gemm.upcast.to;
+    const std::span<const Value> along = scales_chains(row.scales) ? scales.of_row(r) : std::span<const Value>{};
+    rows.cut.push_back(cut_operand(row, gemm.cuts, side, {values, &as, along, static_cast<int>(scales.block)}));
   }
-  return operands;
+  return rows;
 }
 
-Matrix matrix_a(const Product& product, const Tensor& tensor, std::int64_t tile) {
-  return {tensor, *product.a_format, tile * product.m * product.k, product.m, product.k, product.k, 1};
+std::optional<Tensor> optional_input(const OpContext& context, const std::string& name, std::span<const std::string_view> dtypes,
+                                     const std::vector<std::int64_t>& shape) {
+  const auto spec = context.entry.inputs.find(name);
+  if (spec == context.entry.inputs.end()) return std::nullopt;
+  for (const std::string_view dtype : dtypes) {
+    if (spec->second.dtype->word == dtype) return input_of(context, name, dtype, shape);
+  }
+  return input_of(context, name, dtypes.front(), shape);
 }
 
-Matrix matrix_b(const Product& product, const Tensor& tensor, std::int64_t tile) {
-  const std::int64_t first = tile * product.n * product.k;
-  if (product.b_is_nk) return {tensor, *product.b_format, first, product.n, product.k, product.k, 1};
-  return {tensor, *product.b_format, first, product.n, product.k, 1, product.n};
+std::uint32_t f32_at(const Tensor& tensor, std::int64_t place) {
+  return to_f32(static_cast<std::uint32_t>(tensor.word(place)), *tensor.dtype->format);
 }
 
-std::vector<std::int64_t> shape_b(const Product& product) {
-  return product.b_is_nk ? std::vector{product.n, product.k} : std::vector{product.k, product.n};
+/// alpha * d + beta * c; where k was cut the last addition is the other one's. Source: outputs of an H100 (cuBLAS, `addmm`).
+std::uint32_t with_c(const Gemm& gemm, std::uint32_t d, std::uint32_t c) {
+  const auto [alpha, beta] = *gemm.alpha_beta;
+  if (gemm.cuts.piece_k == 0 || gemm.cuts.piece_k >= gemm.product.k) return f32::fma(alpha, d, f32::mul(beta, c));
+  return f32::fma(beta, c, f32::mul(alpha, d));
 }
 
-ModelOutputs outputs_of(const Product& product, std::vector<std::int64_t> shape, const std::vector<std::uint32_t>& results) {
-  const Dtype& dtype = dtype_named(product.out_format->name);
-  Tensor values{&dtype, std::move(shape), std::vector<std::uint8_t>(results.size() * static_cast<std::size_t>(dtype.bytes))};
-  for (std::size_t i = 0; i < results.size(); ++i)
-    values.set_word(static_cast<std::int64_t>(i), narrowed(product.row, results[i], *product.out_format));
+/// Everything behind the sum: scales of the total, bias, C, weights of rows.
+struct Epilogue {
+  const Scales& scale_a;
+  const Scales& scale_b;
+  std::optional<Tensor> bias, c, row_weight;
+
+  std::uint32_t of(const Gemm& gemm, const ContractRow& row, std::uint32_t sum, std::int64_t m, std::int64_t n) const {
+    const auto scale = [](const Scales& scales, std::int64_t i) { return scales.values.empty() ? f32::kOne : to_f32(scales.of_row(i).front()); };
+    Addends addends;
+    if (bias) addends.bias = f32_at(*bias, n);
+    std::uint32_t d = finished(row, sum, scale(scale_a, m), scale(scale_b, n), addends);
+    if (c) d = with_c(gemm, d, f32_at(*c, m * gemm.product.n + n));
+    return row_weight ? f32::mul(d, f32_at(*row_weight, m)) : d;
+  }
+};
+
+constexpr std::array<std::string_view, 3> kWide{"bf16", "fp16", "f32"};
+constexpr std::array<std::string_view, 1> kOnlyF32{"f32"};
+
+ModelOutputs codes_of(const Gemm& gemm, std::vector<std::int64_t> shape, const std::vector<std::uint32_t>& results) {
+  Tensor values{&dtype_named("u8"), std::move(shape), std::vector<std::uint8_t>(results.size())};
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    Flags flags;
+    values.set_word(static_cast<std::int64_t>(i), encode(decode(kF32, results[i]), *gemm.product.out_format, *gemm.into_codes, flags));
+  }
   ModelOutputs outputs;
-  outputs.emplace("d", ModelOutput{std::move(values), nullptr, false, {}});
+  outputs.emplace("d", ModelOutput{std::move(values), gemm.product.out_format, false, {}});
   return outputs;
 }
 
-/// A format of `dot_accumulate`, and the type of the arrays that hold its codes.
-struct OperandFormat {
-  const Format* format;
-  std::string_view dtype;
-};
-
-OperandFormat operand_format(Fields& params, std::string_view key) {
-  const std::string word = params.text(key);
-  if (word == kTf32.name) return {&kTf32, "u32"};
-  if (word == kF32.name) return {&kF32, kF32.name};
-  const Format& format = format_word(params, key);
-  return {&format, format.width <= 8 ? "u8" : format.name};
+/// The inputs that these words ask for. Throws Unmodelled for another, Error(input) for one that is missing.
+void require_inputs(const OpContext& context, const Gemm& gemm) {
+  const auto& inputs = context.entry.inputs;
+  std::string names = "a b";
+  if (gemm.scaling.from_inputs && !gemm.scaling.in_elements) names += " scale_a scale_b";
+  const auto may_have = [&](const std::string& name) { names += inputs.contains(name) ? " " + name : ""; };
+  if (gemm.scaling.in_elements) {
+    may_have("scale_a");
+    may_have("scale_b");
+  }
+  for (const char* name : {"bias", "row_weight"}) may_have(name);
+  if (gemm.alpha_beta) may_have("c");
+  require_names(names, inputs, "input", context.entry.where);
 }
-
-/// One operand of all sums: a row each.
-TileOperand rows_of(const OperandFormat& of, const Tensor& codes) { return {.format = of.format, .codes = codes.bytes}; }
 
 }  // namespace
 
-ModelOutputs evaluate_dot_accumulate(const OpContext& context) {
-  Fields params = params_of(context.entry);
-  const ContractRow& row = mx::row_of(contract_named(params.text("contract")));
-  const OperandFormat a_format = operand_format(params, "a_format");
-  const OperandFormat b_format = operand_format(params, "b_format");
-  const Format& c_format = wide_format_word(params, "c_format");
-  const Format& out_format = wide_format_word(params, "out_format");
-  const std::int64_t k = params.integer("K", 1, kLargestExtent);
-  const bool scaled = params.has("scale_format");
-  const OperandFormat scale_format = scaled ? operand_format(params, "scale_format") : OperandFormat{};
-  const std::int64_t block = scaled ? params.integer("block", 1, kLargestExtent) : 0;
-  params.finish();
-  require_names(scaled ? "a b c scale_a scale_b" : "a b c", context.entry.inputs, "input", context.entry.where);
-  if (c_format != *row.addend || out_format != *row.result)
-    throw Unmodelled(fmt::format("contract {} with C in {} and results in {}", row.name, c_format.name, out_format.name));
-
-  const Tensor c = context.input("c");
-  const std::int64_t sums = c.size();
-  require_dtype(c, c_format.name, "c", context.entry.where);
-  const Tensor a = input_of(context, "a", a_format.dtype, {sums, k});
-  const Tensor b = input_of(context, "b", b_format.dtype, {sums, k});
-  TileOperand rows_a = rows_of(a_format, a);
-  TileOperand rows_b = rows_of(b_format, b);
-  std::optional<Tensor> scale_a, scale_b;
-  if (scaled) {
-    const std::int64_t blocks = (k + block - 1) / block;
-    scale_a = input_of(context, "scale_a", scale_format.dtype, {sums, blocks});
-    scale_b = input_of(context, "scale_b", scale_format.dtype, {sums, blocks});
-    rows_a.scale_format = rows_b.scale_format = scale_format.format;
-    rows_a.block = rows_b.block = static_cast<std::size_t>(block);
-    rows_a.scales = scale_a->bytes;
-    rows_b.scales = scale_b->bytes;
-  }
-  // Words that are no codes are refused: as of a tile that would have all pairs of rows.
-  const auto rows = static_cast<std::size_t>(sums);
-  check_tile(row, {.m = rows, .n = rows, .k = static_cast<std::size_t>(k), .a = rows_a, .b = rows_b}, rows * rows);
-  const Dtype& dtype = dtype_named(out_format.name);
-  Tensor values{&dtype, {sums}, std::vector<std::uint8_t>(static_cast<std::size_t>(sums * dtype.bytes))};
-  for (std::int64_t i = 0; i < sums; ++i) {
-    const auto place = static_cast<std::size_t>(i);
-    const PreparedOperand left = prepared_row(row, Side::a, rows_a, place, static_cast<std::size_t>(k));
-    const PreparedOperand right = prepared_row(row, Side::b, rows_b, place, static_cast<std::size_t>(k));
-    const std::uint32_t start = to_f32(static_cast<std::uint32_t>(c.word(i)), c_format);
-    values.set_word(i, narrowed(row, dot(row, left, right, {.c = start, .bias = {}}), out_format));
-  }
-  ModelOutputs outputs;
-  outputs.emplace("d", ModelOutput{std::move(values), nullptr, false, {}});
-  return outputs;
-}
-
 ModelOutputs evaluate_gemm(const OpContext& context) {
   Fields params = params_of(context.entry);
-  Product product = read_product(params, "gemm");
-  const ScalingWord& scaling = row_named(kScalings, "scaling", params.text("scaling"));
-  product.row.scales = scaling.entry;
-  if (params.has("chain")) product.row.restart = static_cast<int>(params.integer("chain", 0, kLargestExtent));
-  if (scaling.k != 0 && !ends_at_scales(product.row.restart, scaling.k)) {
-    throw Unmodelled(fmt::format("scales of {} along K with accum {}, whose chains do not end there", scaling.k, params.text("accum")));
-  }
-  require_order_of_launch(context, params, scaling.entry);
-  const Scales scales_a = of_chains(read_scales(context, params, scaling, "scale_a", product.m, 1, product.k), product.row.restart);
-  const Scales scales_b = of_chains(read_scales(context, params, scaling, "scale_b", product.n, scaling.b_rows, product.k), product.row.restart);
+  std::array<std::uint8_t, kLongestOrder> places{};
+  Gemm gemm{read_product(params, "gemm"), scaling_word(params), {}, {}, {}, {}, {}};
+  const Product& product = gemm.product;
+  read_upcast(params, gemm, places);
+  read_row(params, gemm);
+  gemm.cuts = read_cuts(params, product, gemm.scaling);
+  if (product.accum == "f32_products") gemm.lanes = read_lanes(params);
+  require_order_of_launch(context, params, gemm.scaling.entry);
+  const Scales scales_a = of_chains(read_scales(context, params, gemm.scaling, product, Side::a), product.row.restart);
+  const Scales scales_b = of_chains(read_scales(context, params, gemm.scaling, product, Side::b), product.row.restart);
+  read_epilogue(context, params, gemm);
   params.finish();
-  const bool has_bias = context.entry.inputs.contains("bias");
-  const bool weighs_rows = context.entry.inputs.contains("row_weight");
-  require_names(std::string("a b") + (scaling.from_inputs ? " scale_a scale_b" : "") + (has_bias ? " bias" : "") + (weighs_rows ? " row_weight" : ""),
-                context.entry.inputs, "input", context.entry.where);
+  require_inputs(context, gemm);
 
-  const Tensor a = input_of(context, "a", dtype_of(*product.a_format), {product.m, product.k});
-  const Tensor b = input_of(context, "b", dtype_of(*product.b_format), shape_b(product));
-  std::optional<Tensor> bias;
-  if (has_bias) bias = input_of(context, "bias", "bf16", {product.n});
-  std::optional<Tensor> row_weight;
-  if (weighs_rows) row_weight = input_of(context, "row_weight", "f32", {product.m});
-  const std::vector<PreparedOperand> rows_a = prepared(product.row, Side::a, matrix_a(product, a, 0), scales_a);
-  const std::vector<PreparedOperand> rows_b = prepared(product.row, Side::b, matrix_b(product, b, 0), scales_b);
+  const ContractRow row = row_of_sum(gemm);
+  const SideRows rows_a = rows_of_side(context, gemm, Side::a, scales_a, row);
+  const SideRows rows_b = rows_of_side(context, gemm, Side::b, scales_b, row);
+  const bool total = !scales_chains(row.scales);
+  const Scales none;
+  const Epilogue epilogue{total ? scales_a : none, total ? scales_b : none, optional_input(context, "bias", kWide, {product.n}),
+                          optional_input(context, "c", kWide, {product.m, product.n}), optional_input(context, "row_weight", kOnlyF32, {product.m})};
   // Where scales lie is what these recordings show: scales of a tensor are held against a product to which nothing is added.
-  Product other = product;
-  if (scaling.entry == ScaleEntry::total_product_plus_zero) other.row.scales = ScaleEntry::total_product;
+  ContractRow other = product.row;
+  if (other.scales == ScaleEntry::total_product_plus_zero) other.scales = ScaleEntry::total_product;
   std::vector<std::uint32_t> results;
   std::vector<std::uint64_t> rival;
-  for (std::size_t m = 0; m < rows_a.size(); ++m) {
-    const PreparedOperand& row_a = rows_a[m];
-    for (std::size_t n = 0; n < rows_b.size(); ++n) {
-      Addends addends;
-      if (bias) addends.bias = to_f32(static_cast<std::uint32_t>(bias->word(static_cast<std::int64_t>(n))), kBf16);
-      results.push_back(dot(product.row, row_a, rows_b[n], addends));
-      if (row_weight) results.back() = f32::mul(results.back(), static_cast<std::uint32_t>(row_weight->word(static_cast<std::int64_t>(m))));
-      if (other.row.scales != product.row.scales)
-        rival.push_back(narrowed(other.row, dot(other.row, row_a, rows_b[n], addends), *product.out_format));
+  for (std::int64_t m = 0; m < product.m; ++m) {
+    for (std::int64_t n = 0; n < product.n; ++n) {
+      const auto i = static_cast<std::size_t>(m);
+      const auto j = static_cast<std::size_t>(n);
+      const std::uint32_t sum = gemm.lanes ? lane_sum(*gemm.lanes, rows_a.values[i], rows_b.values[j])
+                                           : cut_sum(row, gemm.cuts, rows_a.cut[i], rows_b.cut[j], *product.out_format);
+      results.push_back(epilogue.of(gemm, product.row, sum, m, n));
+      if (!gemm.into_codes && other.scales != product.row.scales)
+        rival.push_back(narrowed(other, epilogue.of(gemm, other, sum, m, n), *product.out_format));
     }
   }
+  if (gemm.into_codes) return codes_of(gemm, {product.m, product.n}, results);
   ModelOutputs outputs = outputs_of(product, {product.m, product.n}, results);
   outputs.at("d").rival = std::move(rival);
   return outputs;
-}
-
-ModelOutputs evaluate_mma_sync(const OpContext& context) {
-  Fields params = params_of(context.entry);
-  const Product product = read_product(params, "mma_sync");
-  const std::int64_t tiles = params.integer("tiles", 1, kLargestExtent);
-  params.finish();
-
-  std::vector<std::int64_t> tiled_b = shape_b(product);
-  tiled_b.insert(tiled_b.begin(), tiles);
-  const Tensor a = input_of(context, "a", dtype_of(*product.a_format), {tiles, product.m, product.k});
-  const Tensor b = input_of(context, "b", dtype_of(*product.b_format), tiled_b);
-  const Tensor c = input_of(context, "c", "f32", {tiles, product.m, product.n});
-  std::vector<std::uint32_t> results;
-  for (std::int64_t tile = 0; tile < tiles; ++tile) {
-    const std::vector<PreparedOperand> rows_b = prepared(product.row, Side::b, matrix_b(product, b, tile), {});
-    for (const PreparedOperand& row_a : prepared(product.row, Side::a, matrix_a(product, a, tile), {})) {
-      for (const PreparedOperand& row_b : rows_b) {
-        const auto start = static_cast<std::uint32_t>(c.word(static_cast<std::int64_t>(results.size())));
-        results.push_back(dot(product.row, row_a, row_b, {.c = start, .bias = {}}));
-      }
-    }
-  }
-  return outputs_of(product, {tiles, product.m, product.n}, results);
 }
 
 }  // namespace mx::golden

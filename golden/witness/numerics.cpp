@@ -26,6 +26,8 @@ constexpr Op kOps[] = {
     {"gemm", {}, "d", evaluate_gemm},
     {"mma_sync", "a b c", "d", evaluate_mma_sync},
     {"dot_accumulate", {}, "d", evaluate_dot_accumulate},
+    {"cast_pair", "x", "y", evaluate_cast_pair},
+    {"atomic_add", "old x", "new", evaluate_atomic_add},
     {"router_logits", {}, {}, evaluate_router_logits},
     {"route", {}, {}, evaluate_route},
     {"moe", {}, {}, evaluate_moe},

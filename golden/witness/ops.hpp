@@ -68,10 +68,13 @@ ModelOutputs evaluate_swizzle(const OpContext& context);
 ModelOutputs evaluate_nvfp4(const OpContext& context);
 ModelOutputs evaluate_fp8_quantize(const OpContext& context);
 ModelOutputs evaluate_block_dequantize(const OpContext& context);
-// gemm.cpp
+// gemm.cpp, instruction_sums.cpp
 ModelOutputs evaluate_gemm(const OpContext& context);
 ModelOutputs evaluate_mma_sync(const OpContext& context);
 ModelOutputs evaluate_dot_accumulate(const OpContext& context);
+// library_words.cpp
+ModelOutputs evaluate_cast_pair(const OpContext& context);
+ModelOutputs evaluate_atomic_add(const OpContext& context);
 // route.cpp
 ModelOutputs evaluate_router_logits(const OpContext& context);
 ModelOutputs evaluate_route(const OpContext& context);

@@ -56,6 +56,10 @@ constexpr std::array kB200Tf32{Recording{kPublished, "b200.tf32"}};
 constexpr std::array kB20016{Recording{kPublished, "b200.fp16.fp16"}};
 constexpr std::array kB200Fp8{Recording{kPublished, "b200.e4m3fn.fp32"}, Recording{kPublished, "b200.e5m2.fp32"}};
 constexpr std::array kB200Fp8F16{Recording{kPublished, "b200.e4m3fn.fp16"}, Recording{kPublished, "b200.e5m2.fp16"}};
+constexpr std::string_view kLibraries = "golden/witness/hardware/gpu_peers_h100";
+constexpr std::array kGroupedFast{Recording{kLibraries, "grouped.rows.fast"}};
+constexpr std::array kGroupedSlow{Recording{kLibraries, "grouped.rows.slow"}};
+constexpr std::array kOddColumns{Recording{kLibraries, "mm.bf16.n1001"}, Recording{kLibraries, "mm.bf16.n50257"}};
 constexpr std::array kTensorScales{Recording{kScaled, "scaled_mm.tensor."}};
 constexpr std::array kRowScales{Recording{kScaled, "scaled_mm.rows."}};
 
@@ -290,7 +294,7 @@ constexpr ContractRow cdna3_fp8() {
   return row;
 }
 
-/// FP8 products of cuBLASLt: hopper-fp8 with the scales as the library enters them.
+/// FP8 products of cuBLASLt, and of torch's grouped kernels: hopper-fp8 with the scales as the library enters them.
 constexpr ContractRow cublaslt(std::string_view name, int restart, ScaleEntry scales, std::span<const Recording> recordings) {
   ContractRow row =
       of_codes(kFp8, nvidia(name, kCodes, "groups of 32 as in hopper-fp8, then the scales", 32, 13, 14, kAnyExponent, by_us(recordings, kTorch)));
@@ -357,6 +361,10 @@ constexpr std::array kRows{
     exchanged_blocks(),
     in_blocks("cdna3-fp8-block-1x128", cdna3_fp8(), ScaleEntry::chain_one_by_one),
     in_blocks("cdna3-fp8-block-128x128", cdna3_fp8(), ScaleEntry::chain_product),
+    cublaslt("torch-grouped-fp8", 0, ScaleEntry::total_one_by_one, kGroupedFast),
+    cublaslt("torch-grouped-fp8-promoted", 128, ScaleEntry::total_one_by_one, kGroupedSlow),
+    // The kernels of odd sizes: m16n8k8.
+    half("cublas-bf16-odd", kBf16, 8, 25, by_us(kOddColumns, kTorch)),
 };
 
 /// Behind the rows by name.

@@ -52,6 +52,7 @@ constexpr Core kCores[] = {
     {"ada-fp8", kBytes, 16, 13, 14, -132},
     {"ada-fp8-f16", kBytes, 16, 13, 0, -20},
     {"hopper-f16", kHalfs, 16, 25, 24, -133},
+    {"cublas-bf16-odd", kBrains, 8, 25, 24, -133},
     {"hopper-tf32", kRegisters, 8, 25, 24, -133},
     {"hopper-f16-f16", kHalfs, 16, 25, 0, -21},
     {"hopper-fp8-f16", kBytes, 32, 13, 0, -21},
@@ -67,10 +68,11 @@ constexpr Core kCores[] = {
     {"blackwell-f8f6f4", kSmall, 32, 25, 24, -133},
     {"blackwell-f8f6f4-f16", kSmall, 32, 25, 0, -21},
 };
-constexpr std::string_view kLibrary[] = {"cublaslt-fp8", "cublaslt-fp8-promoted", "cublaslt-fp8-rows", "cublaslt-fp8-rows-promoted"};
-constexpr std::string_view kBlocks[] = {"ada-fp8-block-1x128", "ada-fp8-block-128x128", "blackwell-f8f6f4-block-1x128",
-                                        "blackwell-f8f6f4-block-128x128", "hopper-fp8-as-fp16", "hopper-fp8-as-fp16-block",
-                                        "hopper-fp8-block-exchanged"};  // restated in dot_laws.cpp
+constexpr std::string_view kLibrary[] = {"cublaslt-fp8",      "cublaslt-fp8-promoted",     "cublaslt-fp8-rows", "cublaslt-fp8-rows-promoted",
+                                         "torch-grouped-fp8", "torch-grouped-fp8-promoted"};
+constexpr std::string_view kBlocks[] = {
+    "ada-fp8-block-1x128", "ada-fp8-block-128x128",    "blackwell-f8f6f4-block-1x128", "blackwell-f8f6f4-block-128x128",
+    "hopper-fp8-as-fp16",  "hopper-fp8-as-fp16-block", "hopper-fp8-block-exchanged"};  // restated in dot_laws.cpp
 constexpr std::string_view kScaled[] = {"blackwell-mxf8f6f4", "blackwell-mxf4", "blackwell-mxf4nvf4-16", "blackwell-nvf4"};
 /// A result, or the bits of an infinite one.
 struct Result {
@@ -179,9 +181,10 @@ Outcome cores_are_restated(const Law& law) {
 
 Outcome library_products_are_restated(const Law& law) {
   return check_property(law, [] {
-    const std::string_view name = kLibrary[pick_uniform(0, 3)];
+    const std::string_view name = kLibrary[pick_uniform(0, std::size(kLibrary) - 1)];
     const bool promoted = name.ends_with("promoted");
     const bool rows = name.find("rows") != std::string_view::npos;
+    const bool grouped = name.find("grouped") != std::string_view::npos;
     const Core core{"hopper-fp8", kBytes, 32, 13, 14, -1000};
     Case one;
     one.a_fields = &kE4;
@@ -207,7 +210,9 @@ Outcome library_products_are_restated(const Law& law) {
     }
     const Dyadic scale_a = from_f32(one.scales_a.empty() ? 0x3F800000U : one.scales_a[0]);
     const Dyadic scale_b = from_f32(one.scales_b.empty() ? 0x3F800000U : one.scales_b[0]);
-    const Dyadic result = rows ? fp32_product(fp32_product(total, scale_b), scale_a) : fp32_fma(total, fp32_product(scale_a, scale_b), {});
+    const Dyadic result = rows      ? fp32_product(fp32_product(total, scale_b), scale_a)
+                          : grouped ? fp32_product(fp32_product(total, scale_a), scale_b)
+                                    : fp32_fma(total, fp32_product(scale_a, scale_b), {});
     RC_ASSERT(modelled(name, one) == f32_of(result));
   });
 }

@@ -88,7 +88,7 @@ TEST_CASE("the rows of tensor and matrix cores are whole, and their names are of
     CHECK(by_silicon == (row->grounds == Grounds::run));
     CHECK((row->evidence == Evidence::simulator_of_others) == (row->grounds == Grounds::published));
   }
-  CHECK(names.size() == 13 + 57);
+  CHECK(names.size() == 13 + 60);
 }
 
 TEST_CASE("a record's fields come in any order, from a name or from nothing, and equal arithmetic is one contract") {

@@ -103,10 +103,111 @@ TEST_CASE("sums of one instruction: every word matters, and what no row has is n
          {"another bound", with("contract", "blackwell-nvf4:least=-100"), 0, "values"}});
   check("numerics-tensor-cores/tc_scaled_mm", "scaled_mm.tensor.minus0.0.f32",
         {{"as written, zeros of one sign", as_it_is, 0, "512 values"},
-         {"nothing added", with("scaling", "none"), 5, "unknown key 'scale_a'"},
+         {"nothing added, -0 where the factor is negative", with("scaling", "tensor_product"), 1, "recorded"},
+         {"no scales", with("scaling", "none"), 5, "unknown key 'scale_a'"},
          {"another factor", with("scale_b", "0x3F800000"), 1, "recorded"}});
   check("numerics-tensor-cores/tc_scaled_mm", "scaled_mm.rows.0.f32",
         {{"as written", as_it_is, 0, "512 values"}, {"the row's scale first", with("scaling", "row_col"), 1, "recorded"}});
+}
+
+TEST_CASE("products of libraries: pieces, joins, steps and order say what was recorded, of any card", "[witness]") {
+  const auto with = [](const char* key, const Json& word) { return [key, word](Json& entry) { entry["params"][key] = word; }; };
+  const auto without = [](const char* key) { return [key](Json& entry) { entry["params"].erase(key); }; };
+  const auto as_it_is = [](Json&) {};
+  const std::string set = "hardware/gpu_peers_h100";
+  check(set, "mm.bf16.split.f32",
+        {{"as written", as_it_is, 0, "32 values"},
+         {"of a card that nobody knows", [](Json& e) { e["profile"]["device"] = "rtx9999"; }, 0, "32 values"},
+         {"one chain", [](Json& e) { e["params"].erase("pieces"), e["params"].erase("piece_k"); }, 1, "recorded"},
+         {"longer pieces", [](Json& e) { e["params"]["piece_k"] = 2048, e["params"]["pieces"] = 2; }, 1, "recorded"},
+         {"pieces that K has not", with("pieces", 4), 5, "4 pieces of 1408 for K 4096, which are 3"},
+         {"a tree of three", with("join", "halves"), 5, "join halves of 3 pieces"},
+         {"sums in fp16", with("join", "ascending_fp16"), 5, "another format than accum adds in"},
+         {"rounded pieces", [](Json& e) { e["params"]["piece_rounded"] = 1; }, 0, "32 values"},
+         {"another word", with("join", "random"), 5, "unknown join 'random'"},
+         {"a record", [](Json& e) { e["params"]["accum"] = "contract", e["params"]["contract"] = "hopper-bf16"; }, 0, "32 values"},
+         {"a record that cuts k itself",
+          [](Json& e) {
+            e["params"]["accum"] = "contract", e["params"]["contract"] = "hopper-bf16:split=3:split-tile=1408";
+            e["params"].erase("pieces"), e["params"].erase("piece_k");
+          },
+          0, "32 values"},
+         {"another record", [](Json& e) { e["params"]["accum"] = "contract", e["params"]["contract"] = "ampere-bf16"; }, 1, "recorded"}});
+  check(set, "jax.dot.k4096", {{"as written", as_it_is, 0, "32 values"}, {"in order", with("join", "ascending"), 1, "recorded"}});
+  check(set, "jax.dot.m1.bf16",
+        {{"as written", as_it_is, 0, "48 values"},
+         {"exact products", with("product", "exact"), 1, "recorded"},
+         {"three lanes", with("lanes", 3), 5, "halves over 3 lanes"},
+         {"no run", without("vector"), 5, "params has no 'vector'"}});
+  check(set, "jax.dot.m1", {{"as written", as_it_is, 0, "48 values"}, {"runs of 2", with("vector", 2), 1, "recorded"}});
+  check(set, "triton.dot.imprecise96",
+        {{"as written", as_it_is, 0, "288 values"},
+         {"not begun anew", without("step_k"), 1, "recorded"},
+         {"other chains", with("chain", 64), 1, "recorded"},
+         {"without chains", with("chain", 0), 5, "which has no chains"}});
+  check(set, "triton.dot.added.imprecise32",
+        {{"as written", as_it_is, 0, "72 values"},
+         {"each into the total", with("accum", "promoted"), 1, "recorded"},
+         {"no steps", without("step_k"), 5, "promoted_steps without step_k"}});
+  check(set, "mm.fp16.k1001.f32",
+        {{"as written", as_it_is, 0, "32 values"},
+         {"what is left over last", without("rest_first"), 1, "recorded"},
+         {"another tile", with("rest_first", 32), 1, "recorded"}});
+  check(set, "mm.bf16.n50257", {{"as written", as_it_is, 0, "72 values"}, {"pieces that stay fp32", with("piece_rounded", 0), 1, "recorded"}});
+  check(set, "mm.bf16.n1001.f32", {{"as written", as_it_is, 0, "72 values"}, {"groups of 16", with("accum", "chain16"), 1, "recorded"}});
+  check(set, "mm.fp16.fp16_accumulators.pieces",
+        {{"as written", as_it_is, 0, "48 values"}, {"sums in fp32", with("accum", "chain16"), 5, "another format than accum adds in"}});
+  check(set, "scaled_mm.block.1x128.k5632",
+        {{"as written", as_it_is, 0, "32 values"},
+         {"pieces inside a block", [](Json& e) { e["params"]["piece_k"] = 2880; }, 5, "pieces of 2880 with scales of 128"}});
+  check(set, "scaled_mm.block.128x1.k512",
+        {{"as written", as_it_is, 0, "288 values"}, {"one by one", with("scaling", "block_1x128_1x128"), 3, "another shape"}});
+  check(set, "scaled_mm.out_e4m3",
+        {{"as written", as_it_is, 0, "384 values"},
+         {"overflow to NaN", with("overflow", "nan"), 1, "recorded"},
+         {"no word", without("overflow"), 5, "overflow"}});
+  check(set, "addmm.bf16",
+        {{"as written", as_it_is, 0, "288 values"},
+         {"another beta", with("beta", "0x3F800000"), 1, "recorded"},
+         {"no alpha", without("alpha"), 5, "alpha"}});
+  check(set, "triton.dot_scaled.e2m1.bf16.quads",
+        {{"as written", as_it_is, 0, "288 values"},
+         {"in order", with("order", "ascending"), 1, "recorded"},
+         {"one a byte", without("packing"), 3, "another shape"},
+         {"another order", with("order", "triples"), 5, "unknown order 'triples'"},
+         {"scales of the total", with("scaling", "tensor"), 5, "scale_a"}});
+  check(set, "triton.dot_scaled.e4m3.bf16.ascending.bytes.fast_math",
+        {{"as written", as_it_is, 0, "256 values"}, {"byte 255 as NaN", with("fast_math", 0), 1, "recorded"}});
+}
+
+TEST_CASE("casts in a row, codes as numbers and additions in memory", "[witness]") {
+  const auto with = [](const char* key, const Json& word) { return [key, word](Json& entry) { entry["params"][key] = word; }; };
+  const auto as_it_is = [](Json&) {};
+  const std::string set = "hardware/gpu_peers_h100";
+  check(set, "pair.inductor.e4m3",
+        {{"as written", as_it_is, 0, "762 values"},
+         {"removed", with("removed", 1), 1, "recorded"},
+         {"overflow to NaN", with("overflow", "nan"), 1, "recorded"},
+         {"unsaid", [](Json& e) { e["params"].erase("overflow"); }, 5, "no 'overflow'"},
+         {"through e8m0", with("mid", "e8m0"), 5, "e8m0"}});
+  check(set, "pair.jax.bf16",
+        {{"as written", as_it_is, 0, "762 values"},
+         {"kept", [](Json& e) { e["params"]["removed"] = 0, e["params"]["overflow"] = "ieee"; }, 1, "recorded"}});
+  check(set, "atomic.f32.global",
+        {{"as written", as_it_is, 0, "2048 values"},
+         {"subnormals kept", with("flush_subnormals", 0), 1, "recorded"},
+         {"elsewhere", with("space", "moon"), 5, "unknown space 'moon'"}});
+  check(set, "atomic.bf16x2",
+        {{"as written", as_it_is, 0, "4096 values"},
+         {"flushed", with("flush_subnormals", 1), 5, "flushed additions in bf16"},
+         {"read as fp16", with("format", "fp16"), 3, "'old' is bf16"}});
+  check(set, "upcast.triton.e5m2.bf16",
+        {{"as written", as_it_is, 0, "256 values"},
+         {"Inf and NaN", [](Json& e) { e["params"].erase("inf_nan"); }, 1, "recorded"},
+         {"another word", with("inf_nan", "as_letters"), 5, "unknown inf_nan"},
+         {"of a format without Inf", with("format", "e4m3fn"), 5, "inf_nan as_numbers of e4m3fn"}});
+  check(set, "cast.triton.f32.e5m2.rtz",
+        {{"as written", as_it_is, 0, "3806 values"}, {"to nearest", with("rounding", "nearest_even"), 1, "recorded"}});
 }
 
 }  // namespace

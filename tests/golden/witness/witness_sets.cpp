@@ -91,6 +91,8 @@ const RecordedSet kSets[] = {
     {"hardware/marlin_fp8_h100", 6, 6 * 8 * 64},
     {"hardware/humming_product_h100", 29, 7770},
     {"hardware/humming_stages_h100", 10, 41604},
+    // Libraries: products, casts, additions in memory.
+    {"hardware/gpu_peers_h100", 116, 166182},
     // Logits and slots; fourteen outputs of whole layers of 7 tokens; of one of them, each slot's stages; the fused stages' slots, products and
     // output.
     {"numerics/moe_0", 19, 7 * 8 + 2 * 28 + 14 * 7 * 256 + 28 * (512 + 256 + 256) - 7 * 256 + (28 + 8 + 28) + 28 * (512 + 256) + 7 * 256},
