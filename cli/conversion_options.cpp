@@ -130,6 +130,24 @@ void take_engines_choice(ConversionChoice& choice) {
   choice.backends = {verbs::chosen_backend(verbs::asked_about(choice.checkpoint, asked))};
 }
 
+checkpoint::ConvertOptions reading_options_of(const ConversionChoice& choice) {
+  std::string typed;
+  if (!choice.backends.empty()) typed = "--backend";
+  const std::vector<const families::SettingKey*> keys = asked_keys();
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (typed.empty() && keys[i]->key != "engine" && !choice.values[i].empty()) typed = fmt::format("--{}", keys[i]->key);
+  }
+  if (typed.empty() && !choice.libraries.empty()) typed = "--library";
+  if (typed.empty() && !choice.variables.empty()) typed = "--env";
+  if (typed.empty() && choice.rank >= 0) typed = "--rank";
+  if (typed.empty() && choice.any_platform) typed = "--any-platform";
+  if (!typed.empty()) throw Error(ErrorCode::usage, "is of a backend's kernels, and --contract is of none", typed);
+  checkpoint::ConvertOptions options{};
+  if (const std::string engine = engine_of(choice); !engine.empty()) options.setting.engine = families::conversion_engine_named(engine);
+  if (choice.layer_group > 0) options.layer_group = choice.layer_group - 1;
+  return options;
+}
+
 checkpoint::ConvertOptions options_of(const ConversionChoice& choice) {
   checkpoint::ConvertOptions options{};
   for (const std::string& word : choice.backends) add_backend(options, word);

@@ -38,6 +38,9 @@ void take_engines_choice(ConversionChoice& choice);
 /// Throws Error(usage) naming the option.
 checkpoint::ConvertOptions options_of(const ConversionChoice& choice);
 
+/// How a checkpoint is read, where nothing is packed: its layer group and the engine. Throws Error(usage) where a backend's choice was typed.
+checkpoint::ConvertOptions reading_options_of(const ConversionChoice& choice);
+
 /// "mxact 0.1.0 (COMMIT)"
 std::string program_text();
 

@@ -15,6 +15,8 @@
 #include "cli/progress_line.hpp"
 #include "cli/verbs.hpp"
 #include "model/error.hpp"
+#include "model/numerics/contract.hpp"
+#include "support/contract_file.hpp"
 #include "support/memory.hpp"
 #include "verbs/layer/layer_document.hpp"
 #include "verbs/numbers/numbers.hpp"
@@ -25,6 +27,7 @@ namespace {
 struct LayerOptions {
   ConversionChoice choice;
   verbs::LayerRequest request;
+  std::string contract;
   std::vector<std::string> scales;
   int memory_gib = 0;  ///< 0: not typed
   std::string progress;
@@ -48,8 +51,13 @@ int layer(LayerOptions options) {
     if (options.scales.size() != 2) throw Error(ErrorCode::usage, "is FIRST,SECOND: of x, and of what enters the second product", "--input-scale");
     request.choice.scales = sim::StaticScales{verbs::parse_code(options.scales[0], kF32), verbs::parse_code(options.scales[1], kF32)};
   }
+  if (!options.contract.empty()) request.contract = contract_named(support::contract_word(options.contract));
+  if (request.contract && request.choice.scales)
+    throw Error(ErrorCode::usage, "is of a backend's quantizers: under a contract nothing is quantized by a calibrated scale", "--input-scale");
   if (sim::is_packed(request.path)) {
     require_nothing_to_pack(options.choice);
+  } else if (request.contract) {
+    request.convert = reading_options_of(options.choice);
   } else {
     require_platform(options.choice);
     take_engines_choice(options.choice);
@@ -87,6 +95,10 @@ void add_layer(Verb app, Action& action) {
   verb.add_option("--input-scale", options->scales,
                   "FIRST,SECOND: calibrated scales of x and of what enters the second product, where they are quantized by one")
       .listed();
+  verb.add_option(
+      "--contract", options->contract,
+      "both products under this contract, a name, a record or @FILE, on no device, all between them in fp32: by the fused kernels where they "
+      "have it (bf16-chain, bf16-block, int8-block)");
   verb.add_option("--stages", request.stages,
                   fmt::format("of {}; several with commas (default: all behind the start). mxact help stages says what each is", stage_names()))
       .listed();

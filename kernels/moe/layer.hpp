@@ -33,6 +33,27 @@ struct BatchedTokens {
   std::size_t room;
 };
 
+/// What a layer makes on its way from x to out, in this order.
+enum class FusedStage : std::uint8_t { x, x_codes, gate_up, act, act_codes, expert_out, out };
+
+/// Rows in MXINT8, of contracts that take them: codes [rows, K] and E8M0 bytes [rows, K / 32].
+struct Int8Memory {
+  std::span<std::int8_t> codes;
+  std::span<std::uint8_t> scales;
+};
+
+/// The stages of one run where a caller has them or wants them, each in a row for every slot, in the order of tokens and slots; x_codes has a row for
+/// every token. Rows of slots without an expert here are neither read nor written. Empty: not wanted.
+struct FusedStages {
+  FusedStage start = FusedStage::x;   ///< this stage is read: the run begins behind it
+  FusedStage last = FusedStage::out;  ///< nothing behind this one is computed
+  Int8Memory x_codes;
+  std::span<float> gate_up;  ///< [slots, halves * intermediate]: gate's columns, then up's
+  std::span<float> act;      ///< [slots, intermediate]
+  Int8Memory act_codes;
+  std::span<float> expert_out;  ///< [slots, hidden], without the weight
+};
+
 /// A layer ready to run, with the memory that runs share: one run at a time.
 class FusedLayer {
  public:
@@ -46,6 +67,11 @@ class FusedLayer {
   /// out: fp32 [tokens, hidden]. Throws Error(usage), before anything is written, for sizes that disagree, experts that do not exist, weights that
   /// are not finite, an `out` or input that is misaligned, and an `out` that overlaps an input or the weights; for threads beyond 1 to kMostThreads.
   void run(const RoutedTokens& tokens, std::span<float> out, int threads);
+
+  /// The same from a stage on and up to one, out empty where the last is another than out; x is read where the run starts from it, weights where they
+  /// enter. Errors as run(), for stages of another size and for codes of a contract that has none; Error(usage) when a start is to lie behind a
+  /// weight on the input.
+  void run_stages(const RoutedTokens& tokens, const FusedStages& stages, std::span<float> out, int threads);
 
   /// out: fp32 [experts, room, hidden], of each token its expert's output without a weight; rooms beyond the counts are left alone. Errors as run(),
   /// and Error(usage) when the choices put a weight on the input.
@@ -69,16 +95,28 @@ class FusedLayer {
     CurveScratch curve;
   };
 
+  /// Stages of a run, and whose rows they are.
+  struct Captured {
+    const FusedStages& stages;
+    std::span<const std::uint32_t> slot_of;  ///< of each pair
+  };
+
   FusedLayer(const PanelLayer& weights, const mx::moe::ScaledChoices& choices, const GemmKernel& kernel, const IsaTier& tier);
 
   void require_apart_from_weights(std::span<float> out) const;
+  void check_tokens(const RoutedTokens& tokens, const FusedStages& stages, std::span<float> out, int threads) const;
+  void check_stages(const FusedStages& stages, std::size_t tokens, std::size_t slots) const;
   Sources sources_of(const RoutedTokens& tokens, const SortedPairs& pairs) const;
-  void run_experts(std::span<const std::size_t> group_sizes, const Sources& sources, int threads);
+  void run_experts(std::span<const std::size_t> group_sizes, const Sources& sources, const Captured& captured, int threads);
+  void take_x_codes(const FusedStages& stages);
+  void take_start(std::size_t pair, const Captured& captured, Scratch& scratch);
+  void hand_out_rows(std::size_t pair, const Captured& captured) const;
+  void hand_out_gate_up(const Scratch& scratch, const RowBlock& rows, std::size_t panel, std::size_t taken, const Captured& captured) const;
   void stage_x(const Sources& sources, std::size_t first, Scratch& scratch);  ///< some rows from there on
   void fill_from_x(std::size_t block, const Sources& sources, Scratch& scratch);
-  void fill_from_act(std::size_t block, Scratch& scratch);
+  void fill_from_act(std::size_t block, const Captured& captured, Scratch& scratch);
   void fill(Operand& operand, std::size_t block, const StagedRows& staged, std::span<const std::size_t> rows, Scratch& scratch) const;
-  void gate_and_up(std::size_t block, std::size_t first, std::size_t count, Scratch& scratch);
+  void gate_and_up(std::size_t block, std::size_t first, std::size_t count, const Captured& captured, Scratch& scratch);
   void down(std::size_t block, std::size_t first, std::size_t count);
   void combine(const RoutedTokens& tokens, const SortedPairs& pairs, std::size_t token, std::span<float> out) const;
 

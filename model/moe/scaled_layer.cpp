@@ -17,25 +17,7 @@ std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 /// fp32 numbers as they enter a product.
 ScaledRow operand(const ScaledChoices& choices, const std::vector<std::uint32_t>& f32) {
-  ScaledRow row{{}, {}, &kF32, 0};
-  if (choices.recipe == nullptr) {
-    for (const std::uint32_t bits : f32) row.elements.push_back(decode(kF32, bits));
-    return row;
-  }
-  const BlockFormat& format = *choices.recipe->format;
-  row.format = format.element;
-  // Formats without a block length take the row as one.
-  const std::size_t length = format.block == 0 ? f32.size() : static_cast<std::size_t>(format.block);
-  row.block = static_cast<int>(length);
-  if (f32.size() % length != 0) {
-    refuse("a row of " + std::to_string(f32.size()) + " is not whole blocks of " + std::to_string(length) + ", those of " + std::string(format.name));
-  }
-  for (std::size_t first = 0; first < f32.size(); first += length) {
-    const QuantizedBlock block = quantize_block(std::span(f32).subspan(first, length), kF32, *choices.recipe);
-    for (const std::uint32_t code : block.codes) row.elements.push_back(decode(*format.element, code));
-    row.scales.push_back(decode(*format.scale, block.scale));
-  }
-  return row;
+  return choices.recipe == nullptr ? entering(f32) : entering(*choices.recipe, quantized_row(*choices.recipe, f32));
 }
 
 class ScaledLayer {
@@ -93,7 +75,39 @@ std::int64_t local_expert(std::int64_t expert, std::int64_t experts, ExpertMap m
   return local;
 }
 
+/// Elements of a row that share a scale. Formats without a block length take the row as one.
+std::size_t block_of(const BlockFormat& format, std::size_t row) { return format.block == 0 ? row : static_cast<std::size_t>(format.block); }
+
 }  // namespace
+
+QuantizedRow quantized_row(const Recipe& recipe, std::span<const std::uint32_t> f32) {
+  const std::size_t length = block_of(*recipe.format, f32.size());
+  if (f32.size() % length != 0) {
+    refuse("a row of " + std::to_string(f32.size()) + " is not whole blocks of " + std::to_string(length) + ", those of " +
+           std::string(recipe.format->name));
+  }
+  QuantizedRow row;
+  for (std::size_t first = 0; first < f32.size(); first += length) {
+    const QuantizedBlock block = quantize_block(f32.subspan(first, length), kF32, recipe);
+    row.codes.insert(row.codes.end(), block.codes.begin(), block.codes.end());
+    row.scales.push_back(block.scale);
+  }
+  return row;
+}
+
+ScaledRow entering(const Recipe& recipe, const QuantizedRow& from) {
+  const BlockFormat& format = *recipe.format;
+  ScaledRow row{{}, {}, format.element, static_cast<int>(block_of(format, from.codes.size()))};
+  for (const std::uint32_t code : from.codes) row.elements.push_back(decode(*format.element, code));
+  for (const std::uint32_t code : from.scales) row.scales.push_back(decode(*format.scale, code));
+  return row;
+}
+
+ScaledRow entering(std::span<const std::uint32_t> f32) {
+  ScaledRow row{{}, {}, &kF32, 0};
+  for (const std::uint32_t bits : f32) row.elements.push_back(decode(kF32, bits));
+  return row;
+}
 
 std::vector<std::uint32_t> run_scaled_layer(const layout::CanonicalLayer& layer, const ScaledChoices& choices, std::span<const std::uint32_t> x_bf16,
                                             std::span<const std::vector<Slot>> slots, ExpertMap map) {

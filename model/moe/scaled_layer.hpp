@@ -9,6 +9,7 @@
 
 #include "model/layout/packed.hpp"
 #include "model/moe/activation.hpp"
+#include "model/moe/expert_rows.hpp"
 #include "model/moe/routing.hpp"
 #include "model/numerics/contract.hpp"
 #include "model/numerics/recipe.hpp"
@@ -25,6 +26,18 @@ struct ScaledChoices {
   WeightPlace weight_on = WeightPlace::output;
   bool add_w2_bias = true;  ///< false on every tensor-parallel rank but the first
 };
+
+/// A row of fp32 numbers in blocks: an element's code each, and a scale's code of each block.
+struct QuantizedRow {
+  std::vector<std::uint32_t> codes;
+  std::vector<std::uint32_t> scales;
+};
+/// fp32 bits by a recipe that needs no number of the whole tensor. Throws Error(usage) for a row that is not whole blocks.
+QuantizedRow quantized_row(const Recipe& recipe, std::span<const std::uint32_t> f32);
+/// Such a row as it enters a product.
+ScaledRow entering(const Recipe& recipe, const QuantizedRow& row);
+/// fp32 bits as they enter one without a recipe.
+ScaledRow entering(std::span<const std::uint32_t> f32);
 
 /// The rank's expert for each expert of the layer, -1 for those of other ranks; empty: all are here, under their own number.
 using ExpertMap = std::span<const std::int64_t>;

@@ -39,7 +39,7 @@ constexpr std::array kFaults{
     FaultRow{Fault::sim_adds_rank_sum_twice, "sim_adds_rank_sum_twice", "sim/ranks/exchange.cpp combined_ranks",
              "the last rank's part enters the sum over ranks twice", "L6/shards S3/deployments"},
     FaultRow{Fault::sim_starts_with_up, "sim_starts_with_up", "sim/execute/run_layer.cpp take",
-             "a run that starts from somebody's h13 takes up's half for gate's", "S6/stages"},
+             "a run that starts from somebody's h13 takes up's half for gate's", "S6/stages S6/contract-stages"},
 };
 
 }  // namespace

@@ -11,5 +11,6 @@ Outcome law_dispatched_scales(const Law& law);
 Outcome law_kernel_order(const Law& law);
 Outcome law_constants(const Law& law);
 Outcome law_stages(const Law& law);
+Outcome law_contract_stages(const Law& law);
 
 }  // namespace mx::props

@@ -5,9 +5,9 @@
 
 #include "model/error.hpp"
 #include "model/families/arithmetic.hpp"
-#include "model/moe/scaled_layer.hpp"
 #include "python/module/memory.hpp"
 #include "sim/execute/run_backend.hpp"
+#include "sim/layer/contract_layer.hpp"
 
 namespace mx::python {
 namespace {
@@ -17,16 +17,19 @@ using Slots = std::vector<std::vector<moe::Slot>>;
 /// What enters: x as bf16 codes [tokens, hidden], expert numbers as int32 and weights as fp32 bits [tokens, top_k]; a number of -1 is no slot.
 struct Input {
   std::vector<std::uint32_t> x;
+  std::vector<std::int32_t> experts;
+  std::vector<std::uint32_t> factors;
   Slots slots;
 
-  Input(std::size_t tokens, const Bytes& x_bf16, const Bytes& ids, const Bytes& weights) : slots(tokens) {
+  Input(std::size_t tokens, const Bytes& x_bf16, const Bytes& ids, const Bytes& weights)
+      : experts(words_of<std::int32_t>(ids)), factors(words_of<std::uint32_t>(weights)), slots(tokens) {
     for (const std::uint16_t code : words_of<std::uint16_t>(x_bf16)) x.push_back(code);
-    const std::vector<std::int32_t> experts = words_of<std::int32_t>(ids);
-    const std::vector<std::uint32_t> factors = words_of<std::uint32_t>(weights);
     for (std::size_t i = 0; i < experts.size(); ++i) {
       if (experts[i] >= 0) slots[i / (experts.size() / tokens)].push_back({experts[i], factors[i]});
     }
   }
+
+  sim::LayerTokens tokens() const { return {static_cast<std::int64_t>(experts.size() / slots.size()), experts, factors, x}; }
 };
 
 /// The engine's activations and what they are to the model.
@@ -62,7 +65,8 @@ nb::object run_contract(const std::string& contract, const std::string& format, 
     const moe::Activation& row = moe::activation_named(limit ? gated.limited_row : gated.row);
     moe::ScaledChoices choices{.contract = row_of(contract_named(contract)).contract, .activation = &row, .constants = row.constants};
     if (limit) choices.constants.limit = *limit;
-    out = moe::run_scaled_layer(layer, choices, input.x, input.slots, {});
+    const sim::ContractExperts experts = sim::contract_experts(layer, choices, sim::SumsBy::twins);
+    out = sim::run_layer(experts, input.tokens(), {}, std::array{sim::LayerStage::out}).front().words;
   }
   return bytes_of_words(out);
 }

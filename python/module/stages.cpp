@@ -8,9 +8,11 @@
 #include <tuple>
 #include <utility>
 
+#include "kernels/relayout/mover.hpp"
 #include "model/error.hpp"
 #include "model/families/fnuz.hpp"
 #include "model/moe/activation.hpp"
+#include "model/numerics/contract.hpp"
 #include "python/module/memory.hpp"
 #include "sim/layer/layer_source.hpp"
 
@@ -49,17 +51,26 @@ struct Asked {
   }
 
   /// Without names: all behind the start.
-  std::vector<sim::LayerStage> stages_of(const sim::LayerExperts& experts) const {
-    return wanted.empty() ? sim::stages_behind(experts, tokens, start) : wanted;
+  template <class Experts>
+  std::vector<StageValues> run(const Experts& experts) const {
+    return sim::run_layer(experts, tokens, start, wanted.empty() ? sim::stages_behind(sim::stage_forms(experts, tokens), tokens, start) : wanted);
   }
 };
 
-Made made_of(const sim::LayerExperts& experts, const families::Setting& setting, const Asked& asked, const std::vector<StageValues>& stages) {
+Made made_of(std::string how, std::string_view twin, const Asked& asked, const std::vector<StageValues>& stages) {
   std::vector<MadeStage> made;
   for (const StageValues& stage : stages) made.emplace_back(sim::row_of(stage.stage).name, stage.dtype, stage.shape, bytes_of(sim::bytes_of(stage)));
-  const std::string_view twin = sim::twin_of(experts.execution);
-  return {std::move(made), sim::how_text(experts.execution, families::operation_of(setting), setting.engine, false),
-          std::string(twin.empty() ? "the model" : twin), bytes_of_words(asked.tokens.ids), bytes_of_words(asked.tokens.weights)};
+  return {std::move(made), std::move(how), std::string(twin.empty() ? "the model" : twin), bytes_of_words(asked.tokens.ids),
+          bytes_of_words(asked.tokens.weights)};
+}
+
+Made made_of(const sim::LayerExperts& experts, const families::Setting& setting, const Asked& asked, const std::vector<StageValues>& stages) {
+  return made_of(sim::how_text(experts.execution, families::operation_of(setting), setting.engine, false), sim::twin_of(experts.execution), asked,
+                 stages);
+}
+
+Made made_of(const sim::ContractExperts& experts, const Asked& asked, const std::vector<StageValues>& stages) {
+  return made_of(sim::how_text(experts), sim::twin_of(experts), asked, stages);
 }
 
 /// First and second scale as fp32 bits.
@@ -89,9 +100,32 @@ Made run_file(const std::string& path, int layer, int rank, std::optional<int> l
       opened = sim::open_packed_layer(path, choice);
     }
     if (routes) sim::take_router(*opened, asked.tokens);
-    made = sim::run_layer(opened->experts, asked.tokens, asked.start, asked.stages_of(opened->experts));
+    made = asked.run(opened->experts);
   }
   return made_of(opened->experts, opened->setting, asked, made);
+}
+
+/// Under a contract, of a checkpoint or of what `mxact convert` wrote. Of the fields the engine is read, by whom the checkpoint is.
+Made run_contract_file(const std::string& path, int layer, std::optional<int> layer_group, const std::string& contract, const Fields& fields,
+                       bool routes, const GivenTokens& given, const std::vector<GivenStage>& from, const std::vector<std::string>& stages) {
+  Asked asked(given, from, stages);
+  std::optional<sim::OpenedContractLayer> opened;
+  std::vector<StageValues> made;
+  {
+    const nb::gil_scoped_release unlocked;
+    const OrdinaryMode mode;
+    const Team team;
+    checkpoint::ConvertOptions options{};
+    for (const auto& [key, value] : fields) {
+      if (key != "engine") throw Error(ErrorCode::usage, "is of a backend's kernels, and a contract is of none", key);
+      options.setting.engine = families::conversion_engine_named(value);
+    }
+    if (layer_group) options.layer_group = *layer_group - 1;
+    opened = sim::open_contract_layer(path, options, row_of(contract_named(contract)).contract, {.layer = layer, .routes = routes});
+    if (routes) sim::take_router(*opened, asked.tokens);
+    made = asked.run(opened->experts);
+  }
+  return made_of(opened->experts, asked, made);
 }
 
 /// Alpha, beta, limit, linear_beta as fp32 bits.
@@ -113,9 +147,30 @@ Made run_packed(const std::string& spec, const NamedBytes& tensors, const std::s
     experts = sim::packed_experts(packed, {activation, {alpha, beta, limit, linear_beta}}, activation_key,
                                   scales_of(scales).value_or(sim::StaticScales{}), sim::SumsBy::twins);
     sim::require_scales(experts->execution, scales.has_value(), spec);
-    made = sim::run_layer(*experts, asked.tokens, asked.start, asked.stages_of(*experts));
+    made = asked.run(*experts);
   }
   return made_of(*experts, packed.setting, asked, made);
+}
+
+/// The same under a contract, of the layer that the tensors are restored to.
+Made run_contract_packed(const std::string& spec, const NamedBytes& tensors, const std::string& activation, const Constants& constants,
+                         const std::string& contract, const GivenTokens& given, const std::vector<GivenStage>& from,
+                         const std::vector<std::string>& stages) {
+  families::PackedLayer packed = packed_of(backend_choice(verbs::query_from(spec, {})), tensors);
+  const Asked asked(given, from, stages);
+  std::optional<sim::ContractExperts> experts;
+  std::vector<StageValues> made;
+  {
+    const nb::gil_scoped_release unlocked;
+    const OrdinaryMode mode;
+    const Team team;
+    const layout::CanonicalLayer layer = families::restore(std::move(packed), families::OnLoss::mark, kernels::relayout::kMoveByPlans);
+    const auto [alpha, beta, limit, linear_beta] = constants;
+    experts =
+        sim::contract_experts(layer, {activation, {alpha, beta, limit, linear_beta}}, row_of(contract_named(contract)).contract, sim::SumsBy::twins);
+    made = asked.run(*experts);
+  }
+  return made_of(*experts, asked, made);
 }
 
 /// Name, dtype, shape and meaning of each stage, in words.
@@ -132,6 +187,10 @@ void bind_stages(nb::module_& module) {
              nb::arg("fields"), nb::arg("scales").none(), nb::arg("routes"), nb::arg("given"), nb::arg("start"), nb::arg("stages"));
   module.def("run_packed", run_packed, nb::arg("spec"), nb::arg("tensors"), nb::arg("activation"), nb::arg("constants"), nb::arg("activation_key"),
              nb::arg("scales").none(), nb::arg("given"), nb::arg("start"), nb::arg("stages"));
+  module.def("run_contract_file", run_contract_file, nb::arg("path"), nb::arg("layer"), nb::arg("layer_group").none(), nb::arg("contract"),
+             nb::arg("fields"), nb::arg("routes"), nb::arg("given"), nb::arg("start"), nb::arg("stages"));
+  module.def("run_contract_packed", run_contract_packed, nb::arg("spec"), nb::arg("tensors"), nb::arg("activation"), nb::arg("constants"),
+             nb::arg("contract"), nb::arg("given"), nb::arg("start"), nb::arg("stages"));
   module.def(
       "is_packed", [](const std::string& path) { return sim::is_packed(path); }, nb::arg("path"));
   module.def("stages", stages);

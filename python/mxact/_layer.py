@@ -11,7 +11,7 @@ import ml_dtypes
 import numpy as np
 
 from mxact import _core
-from mxact._arguments import Array, f32_bits, flag, flat_bytes, integer, listed, word
+from mxact._arguments import Array, contract_word, f32_bits, flag, flat_bytes, integer, listed, word
 from mxact._error import Error
 from mxact._layers import DTYPES, Packed, bytes_of, plainly, text_of
 from mxact._libraries import like_any
@@ -125,6 +125,7 @@ def layer(
     backend: str | None = None,
     engine: str | None = None,
     platform: str | None = None,
+    contract: str | os.PathLike[str] | None = None,
     router: bool = False,
     stages: Sequence[str] | None = None,
     start: object = None,
@@ -141,6 +142,8 @@ def layer(
     source: a checkpoint's path with `layer`, the number in its tensors' names, `platform`, `backend` (of a model's directory also None: the engine's choice) and what else mxact.pack takes of it; the path of what
     `mxact convert` wrote, with `layer`; or mxact.Packed with `activation`, the engine's name of the model's ("SWIGLUOAI", "SILU", ...), `constants` of it by
     name (of SWIGLUOAI gpt-oss's are the default) and, where the backend leaves it to the checkpoint, `activation_key`.
+    contract: both products under it, on no device and in the place of a backend's arithmetic, all between them in fp32: a name of mxact.contracts(), a
+    record, or the path of a file with one. bf16-chain, bf16-block and int8-block (activations in MXINT8) are run by the fused kernels.
     x: [tokens, hidden], bfloat16, or float32 numbers that bfloat16 has; not needed behind a start. ids: [tokens, top_k], int32 or int64, -1 for a slot of
     no expert. weights: the same shape, float32 or bfloat16; without them y and out are not computed. router: ids and weights by the checkpoint's own.
     stages: names of mxact.stages(); the default is all behind the start. start: a mapping of one step's stages to arrays, of a quantized input codes and
@@ -162,6 +165,9 @@ def layer(
     given = top_k, columns, codes, chosen, factors
     begin = _start(start)
     scales = _scales(input_scale)
+    asked = None if contract is None else contract_word(contract)
+    if asked is not None and (scales is not None or backend is not None or platform is not None or rank is not None):
+        raise Error("a contract is of no device: backend, platform, rank and input_scale are of a backend's kernels", place="contract")
     made: Any
     if isinstance(source, Packed):
         if layer is not None or backend is not None or routes:
@@ -170,7 +176,11 @@ def layer(
             raise Error("activation is missing: packed tensors do not say it", place="activation")
         tensors = [(word("packed", name), bytes_of(str(name), value)[1]) for name, value in source.tensors.items()]
         name = word("activation", activation)
-        made = plainly(_core.run_packed, word("packed.spec", source.spec), tensors, name, _constants(name, constants), activation_key or "None", scales, given, begin, wanted)
+        told = word("packed.spec", source.spec), tensors, name, _constants(name, constants)
+        if asked is None:
+            made = plainly(_core.run_packed, *told, activation_key or "None", scales, given, begin, wanted)
+        else:
+            made = plainly(_core.run_contract_packed, *told, asked, given, begin, wanted)
     elif isinstance(source, (str, os.PathLike)):
         if activation is not None or constants is not None or activation_key is not None:
             raise Error("activation is not given: the checkpoint says it", place="activation")
@@ -181,9 +191,12 @@ def layer(
         group = None if layer_group is None else integer("layer_group", layer_group)
         which = integer("layer", layer), integer("rank", rank or 0), group
         path = word("source", os.fspath(source))
-        if backend is None and not _core.is_packed(path):
+        if asked is None and backend is None and not _core.is_packed(path):
             backend = plainly(_core.chosen_backend, path, integer("layer", layer), fields)
-        made = plainly(_core.run_file, path, *which, None if backend is None else word("backend", backend), fields, scales, routes, given, begin, wanted)
+        if asked is None:
+            made = plainly(_core.run_file, path, *which, None if backend is None else word("backend", backend), fields, scales, routes, given, begin, wanted)
+        else:
+            made = plainly(_core.run_contract_file, path, which[0], group, asked, fields, routes, given, begin, wanted)
     else:
         raise Error(f"source is of type {type(source).__name__}, must be a path or mxact.Packed", place="source")
     results, arithmetic, sums_by, used_ids, used_weights = made

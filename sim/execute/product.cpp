@@ -40,14 +40,6 @@ std::uint32_t with_bias(families::BiasEntry entry, std::uint32_t sum, std::uint3
 /// Rows of 16-bit activations are what panels take.
 bool is_bf16(const families::Quantizer& quantizer) { return quantizer.scope == families::ScaleScope::none || quantizer.back_to_bf16; }
 
-bool has_panels(Contract contract, layout::WeightFormat format) {
-  const auto known = std::ranges::find(panels::panel_formats(), format, &panels::PanelFormat::format);
-  if (known == panels::panel_formats().end()) return false;
-  return std::ranges::any_of(panels::gemm_kernels(), [&](const panels::GemmKernel& kernel) {
-    return kernel.contract == contract && kernel.kind == known->kind && kernel.needs == 0;
-  });
-}
-
 /// Whether tiles take a row's products as they lie in memory: block scales that enter the terms, of both sides as the contract has them, and no
 /// scale of a whole expert that changes those of the weights.
 bool tiles_take(const ContractRow& contract, const families::Quantizer& quantizer, const families::ExecutionRow& row) {
@@ -58,7 +50,35 @@ bool tiles_take(const ContractRow& contract, const families::Quantizer& quantize
          facts.scale != nullptr && keeps_scales;
 }
 
+/// Whether all scales of a format are those of blocks along k, which panels multiply in as the contract does; others enter behind a sum.
+bool has_own_scales(layout::WeightFormat format) {
+  const panels::PanelFormat& known = panels::panel_format_of(format);
+  return known.scale != panels::PanelScale::e4m3 && known.scale_block != 0;
+}
+
+/// The bytes of some rows of every half of every expert, in their order: rows have equal parts of `bytes`.
+std::vector<std::uint8_t> rows_alone(std::span<const std::uint8_t> bytes, const panels::PanelShape& shape, std::span<const std::int64_t> rows) {
+  const std::size_t halves = shape.experts * shape.halves, width = bytes.size() / (halves * shape.columns);
+  std::vector<std::uint8_t> alone;
+  alone.reserve(halves * rows.size() * width);
+  for (std::size_t half = 0; half < halves; ++half) {
+    for (const std::int64_t row : rows) {
+      const auto from = bytes.subspan((half * shape.columns + static_cast<std::size_t>(row)) * width, width);
+      alone.insert(alone.end(), from.begin(), from.end());
+    }
+  }
+  return alone;
+}
+
 }  // namespace
+
+bool has_panels(Contract contract, layout::WeightFormat format) {
+  const auto known = std::ranges::find(panels::panel_formats(), format, &panels::PanelFormat::format);
+  if (known == panels::panel_formats().end()) return false;
+  return std::ranges::any_of(panels::gemm_kernels(), [&](const panels::GemmKernel& kernel) {
+    return kernel.contract == contract && kernel.kind == known->kind && kernel.needs == 0;
+  });
+}
 
 std::string_view twin_of(const Execution& execution) {
   const Contract contract = execution.unit->contract;
@@ -66,7 +86,8 @@ std::string_view twin_of(const Execution& execution) {
   if (kernels::dot::takes(row_of(contract))) return kQuickRows;
   if (tiles_take(row_of(contract), *execution.first, *execution.row) && tiles_take(row_of(contract), *execution.second, *execution.row))
     return kTiles;
-  if (is_bf16(*execution.first) && is_bf16(*execution.second) && has_panels(contract, execution.row->format)) return kPanels;
+  if (is_bf16(*execution.first) && is_bf16(*execution.second) && has_panels(contract, execution.row->format) && has_own_scales(execution.row->format))
+    return kPanels;
   return {};
 }
 
@@ -108,13 +129,22 @@ void Product::prepare_rows(families::ScaleMemory read_as, std::int64_t length) {
   }
 }
 
+/// Of the rows that are wanted, where not all are.
 void Product::run_panels() {
   const auto length = static_cast<std::size_t>(weights_.length(matrix_));
-  const panels::PanelShape shape{static_cast<std::size_t>(weights_.sizes().experts), static_cast<std::size_t>(weights_.halves(matrix_)),
-                                 static_cast<std::size_t>(weights_.rows(matrix_)), length};
+  panels::PanelShape shape{static_cast<std::size_t>(weights_.sizes().experts), static_cast<std::size_t>(weights_.halves(matrix_)),
+                           static_cast<std::size_t>(weights_.rows(matrix_)), length};
   const panels::PanelFormat& format = panels::panel_format_of(row_.format);
-  const panels::PanelMatrix matrix =
-      panels::pack(shape, format, layout::SourceOrder::standard, {weights_.codes_of(matrix_).bytes, weights_.scales_of(matrix_).bytes, {}, {}});
+  std::span<const std::uint8_t> codes = weights_.codes_of(matrix_).bytes, scales = weights_.scales_of(matrix_).bytes;
+  std::vector<std::uint8_t> few_codes, few_scales;
+  // Scales of fp32 are those of squares of rows.
+  if (format.scale == panels::PanelScale::e8m0 && !wanted_.empty() && wanted_.size() < shape.columns) {
+    codes = few_codes = rows_alone(codes, shape, wanted_);
+    scales = few_scales = rows_alone(scales, shape, wanted_);
+    shape.columns = wanted_.size();
+    for (std::size_t place = 0; place < wanted_.size(); ++place) place_of_[wanted_[place]] = place;
+  }
+  const panels::PanelMatrix matrix = panels::pack(shape, format, layout::SourceOrder::standard, {codes, scales, {}, {}});
   const panels::GemmKernel& kernel = panels::gemm_kernel_in_use(contract_.contract, format);
   const auto columns = static_cast<std::size_t>(input_.columns);
   for (auto& [expert, group] : groups_) {
@@ -165,8 +195,8 @@ void Product::row(std::int64_t expert, std::int64_t half, std::int64_t n, std::s
   } else {
     const std::size_t width = group.sums.size() / group.rows.size();
     const bool tiled = !group.totals.empty();
-    const auto at =
-        tiled ? static_cast<std::size_t>(half) * wanted_.size() + place_of_.at(n) : static_cast<std::size_t>(half * weights_.rows(matrix_) + n);
+    const auto at = place_of_.empty() ? static_cast<std::size_t>(half * weights_.rows(matrix_) + n)
+                                      : static_cast<std::size_t>(half) * wanted_.size() + place_of_.at(n);
     if (tiled) total = group.totals[at];
     for (std::size_t i = 0; i < out.size(); ++i) out[i] = std::bit_cast<std::uint32_t>(group.sums[i * width + at]);
   }

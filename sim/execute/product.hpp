@@ -15,6 +15,9 @@ namespace mx::sim {
 /// Slots of one expert: positions in the list of all.
 using ByExpert = std::map<std::int64_t, std::vector<std::size_t>>;
 
+/// Whether panels multiply the format's weights under the contract, on every machine.
+bool has_panels(Contract contract, layout::WeightFormat format);
+
 class Product {
  public:
   /// `row_of` has the row of `input` of each slot; `wanted` are the rows of a half that row() may be asked for, none
@@ -30,7 +33,7 @@ class Product {
   struct Group {
     std::optional<Inputs> inputs;       ///< where panels did not
     std::vector<std::size_t> rows;      ///< of the activations
-    std::vector<float> sums;            ///< [slot][half][row of the matrix], where panels computed them; of tiles [slot][half][place in `wanted`]
+    std::vector<float> sums;            ///< of tiles and panels: [slot][half][place in `wanted`], or [row of the matrix] where all are
     std::vector<std::uint32_t> totals;  ///< of tiles: [half][place in `wanted`] fp32 bits of the scales of whole rows
   };
   void run_panels();
@@ -48,7 +51,7 @@ class Product {
   std::vector<Factors> factors_;
   std::map<std::int64_t, Group> groups_;
   std::span<const std::int64_t> wanted_;
-  std::map<std::int64_t, std::size_t> place_of_;  ///< of a row in `wanted`, where tiles computed them
+  std::map<std::int64_t, std::size_t> place_of_;  ///< of a row in `wanted`, where these alone were computed
 };
 
 }  // namespace mx::sim

@@ -39,12 +39,6 @@ Weights wanted_weights(const BackendSource& source, const PackedLayer& packed, c
                                 fnuz);
 }
 
-/// The quick sums and tiles where they have an answer: panels would read whole matrices for the few rows that are computed.
-SumsBy sums_of(const BackendSource& source, const families::UnitRow& unit) {
-  const ContractRow& contract = row_of(unit.contract);
-  return kernels::dot::takes(contract) || contract.scales == ScaleEntry::term ? source.sums : SumsBy::model;
-}
-
 /// One stage of a slot. Sizes differ where the kernel's are padded: what is computed lies in front.
 struct Stage {
   std::string_view name;
@@ -86,7 +80,7 @@ std::optional<BackendRun> run_backend(const BackendSource& source, const PackedL
   families::UnitRow unit = *execution.unit;
   unit.contract = source.contract.value_or(unit.contract);
   execution.unit = &unit;
-  execution.sums = sums_of(source, unit);
+  execution.sums = source.sums;
   try {
     used_activation(*row, execution.activation);
   } catch (const Error&) {

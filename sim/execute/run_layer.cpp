@@ -1,7 +1,6 @@
 #include "sim/execute/run_layer.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -9,6 +8,7 @@
 #include "model/families/fnuz.hpp"
 #include "model/fault.hpp"
 #include "model/numerics/f32.hpp"
+#include "sim/execute/stage_checks.hpp"
 
 namespace mx::sim {
 namespace {
@@ -20,16 +20,6 @@ using Words = std::vector<std::uint32_t>;
 [[noreturn]] void refuse(const std::string& text, std::string_view where) { throw Error(ErrorCode::usage, text, std::string(where)); }
 
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
-
-std::string shape_text(std::span<const std::int64_t> shape) {
-  std::string text;
-  for (const std::int64_t extent : shape) text += (text.empty() ? "" : ", ") + std::to_string(extent);
-  return "[" + text + "]";
-}
-
-std::int64_t size_of(std::span<const std::int64_t> shape) {
-  return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
-}
 
 int step_of(LayerStage stage) { return row_of(stage).step; }
 
@@ -52,7 +42,7 @@ class Run {
  public:
   Run(const LayerExperts& experts, const LayerTokens& tokens) : experts_(experts), row_(*experts.execution.row), tokens_(tokens) {
     forms_ = stage_forms(experts, tokens);
-    check_ids();
+    check_experts(tokens.ids, tokens.top_k, experts.weights.sizes().experts);
     for (std::size_t slot = 0; slot < tokens.ids.size(); ++slot) {
       if (tokens.ids[slot] < 0) continue;
       held_.push_back(slot);
@@ -61,30 +51,19 @@ class Run {
     stages_.resize(held_.size());
   }
 
-  const StageValues& form(LayerStage stage, std::string_view where) const {
-    const auto found = std::ranges::find(forms_, stage, &StageValues::stage);
-    if (found != forms_.end()) return *found;
-    std::string known;
-    for (const StageValues& one : forms_) known += (known.empty() ? "" : ", ") + std::string(row_of(one.stage).name);
-    refuse(std::string(row_.backend) + " has no " + std::string(row_of(stage).name) + " here; its stages are " + known, where);
-  }
+  const StageValues& form(LayerStage stage) const { return form_of(forms_, stage, row_.backend, "stages"); }
 
   /// Takes the stages that the run starts from.
   void start(std::span<const StageValues> from) {
+    check_start(forms_, from, row_.backend);
     step_ = step_of(from.front().stage);
-    for (const StageValues& given : from) {
-      check(given);
-      if (step_of(given.stage) != step_) refuse("a run starts from one step: " + names(from), "from");
-    }
-    for (const StageValues& one : forms_) {
-      const bool is_given = std::ranges::find(from, one.stage, &StageValues::stage) != from.end();
-      if (step_of(one.stage) == step_ && !is_given) refuse(std::string(row_of(one.stage).name) + " is missing beside " + names(from), "from");
-    }
+    for (const StageValues& given : from) check_codes(given);
     for (const StageValues& given : from) take(given);
     if (step_ == step_of(LayerStage::a1_codes)) input_ = quantized_of(*execution().first, execution().scales.first, from);
     if (step_ == step_of(LayerStage::act_codes)) act_ = quantized_of(*execution().second, execution().scales.second, from);
   }
 
+  std::span<const StageValues> forms() const { return forms_; }
   int step() const { return step_; }
 
   /// One step on.
@@ -102,7 +81,7 @@ class Run {
 
   /// A stage of the step that was made last.
   StageValues values(LayerStage stage) const {
-    StageValues made = form(stage, "stages");
+    StageValues made = form(stage);
     switch (stage) {
       case LayerStage::a1_codes: made.words = input_->codes; break;
       case LayerStage::a1_scales: made.words = scales_of(*input_); break;
@@ -120,41 +99,13 @@ class Run {
   const Execution& execution() const { return experts_.execution; }
   std::int64_t intermediate() const { return experts_.weights.sizes().intermediate; }
 
-  static std::string names(std::span<const StageValues> stages) {
-    std::string text;
-    for (const StageValues& one : stages) text += (text.empty() ? "" : ", ") + std::string(row_of(one.stage).name);
-    return text;
-  }
-
   static Words bf16_codes(const Words& f32) {
     Words codes;
     for (const std::uint32_t bits : f32) codes.push_back(bits >> 16U);
     return codes;
   }
 
-  std::string slot_text(std::size_t slot) const {
-    const std::size_t top_k = at(tokens_.top_k);
-    return "token " + std::to_string(slot / top_k) + ", slot " + std::to_string(slot % top_k);
-  }
-
-  void check_ids() const {
-    const std::int64_t experts = experts_.weights.sizes().experts;
-    for (std::size_t slot = 0; slot < tokens_.ids.size(); ++slot) {
-      if (tokens_.ids[slot] >= -1 && tokens_.ids[slot] < experts) continue;
-      refuse(slot_text(slot) + " goes to expert " + std::to_string(tokens_.ids[slot]) + ", of 0.." + std::to_string(experts - 1) + ", or -1 for none",
-             "ids");
-    }
-  }
-
-  void check(const StageValues& given) const {
-    const StageRow& row = row_of(given.stage);
-    const StageValues& wanted = form(given.stage, "from");
-    if (given.dtype != wanted.dtype || given.shape != wanted.shape) {
-      refuse("is " + std::string(given.dtype) + " " + shape_text(given.shape) + ", here it is " + std::string(wanted.dtype) + " " +
-                 shape_text(wanted.shape),
-             row.name);
-    }
-    if (given.words.size() != at(size_of(given.shape))) refuse("has " + std::to_string(given.words.size()) + " elements", row.name);
+  void check_codes(const StageValues& given) const {
     const bool is_first = given.stage == LayerStage::a1_codes;
     if ((!is_first && given.stage != LayerStage::act_codes) || given.dtype != "U8") return;
     const Quantizer& quantizer = is_first ? *execution().first : *execution().second;
@@ -162,7 +113,7 @@ class Run {
       if (given.words[i] >> static_cast<unsigned>(quantizer.format->element->width) == 0) continue;
       refuse("element " + std::to_string(i) + " is " + std::to_string(given.words[i]) + ", no code of " +
                  std::string(quantizer.format->element->name) + ": each has a byte of its own",
-             row.name);
+             row_of(given.stage).name);
     }
   }
 
@@ -216,7 +167,7 @@ class Run {
 
   Words spread_rows(const StageValues& form, const Words& rows) const {
     const std::size_t width = at(form.shape[1]);
-    Words all(at(size_of(form.shape)));
+    Words all(elements_of(form.shape));
     for (std::size_t slot = 0; slot < held_.size(); ++slot)
       std::copy_n(rows.begin() + static_cast<std::ptrdiff_t>(slot * width), width, all.begin() + static_cast<std::ptrdiff_t>(held_[slot] * width));
     return all;
@@ -225,14 +176,14 @@ class Run {
   template <class Row>
   Words spread(const StageValues& form, const Row& row) const {
     const std::size_t width = at(form.shape[1]);
-    Words all(at(size_of(form.shape)));
+    Words all(elements_of(form.shape));
     for (std::size_t slot = 0; slot < held_.size(); ++slot)
       std::ranges::copy(row(stages_[slot]), all.begin() + static_cast<std::ptrdiff_t>(held_[slot] * width));
     return all;
   }
 
   Words h13() const {
-    return spread(form(LayerStage::h13, "stages"), [&](const SlotStages& slot) {
+    return spread(form(LayerStage::h13), [&](const SlotStages& slot) {
       Words both = slot.gate;
       both.insert(both.end(), slot.up.begin(), slot.up.end());
       return row_.rounds_h13 ? bf16_codes(both) : both;
@@ -343,9 +294,9 @@ std::vector<StageValues> stage_forms(const LayerExperts& experts, const LayerTok
   return forms;
 }
 
-std::vector<LayerStage> stages_behind(const LayerExperts& experts, const LayerTokens& tokens, std::span<const StageValues> from) {
+std::vector<LayerStage> stages_behind(std::span<const StageValues> forms, const LayerTokens& tokens, std::span<const StageValues> from) {
   std::vector<LayerStage> stages;
-  for (const StageValues& form : stage_forms(experts, tokens)) {
+  for (const StageValues& form : forms) {
     const bool is_before = !from.empty() && step_of(form.stage) <= step_of(from.front().stage);
     const bool lacks_weights = tokens.weights.empty() && step_of(form.stage) >= step_of(LayerStage::y);
     if (!is_before && !lacks_weights) stages.push_back(form.stage);
@@ -355,7 +306,7 @@ std::vector<LayerStage> stages_behind(const LayerExperts& experts, const LayerTo
 
 std::uint64_t run_bytes(const LayerExperts& experts, const LayerTokens& tokens) {
   std::uint64_t elements = 0;
-  for (const StageValues& form : stage_forms(experts, tokens)) elements += static_cast<std::uint64_t>(size_of(form.shape));
+  for (const StageValues& form : stage_forms(experts, tokens)) elements += elements_of(form.shape);
   // Once in the run and once as it is handed out; what the sums keep of a product's rows is no more than its results.
   constexpr std::uint64_t kCopies = 3;
   return kCopies * elements * sizeof(std::uint32_t);
@@ -366,13 +317,7 @@ std::vector<StageValues> run_layer(const LayerExperts& experts, const LayerToken
                                    const std::function<void(std::string_view)>& begun) {
   Run run(experts, tokens);
   if (!from.empty()) run.start(from);
-  int last = -1;
-  for (const LayerStage stage : wanted) {
-    static_cast<void>(run.form(stage, "stages"));
-    if (step_of(stage) <= run.step())
-      refuse(std::string(row_of(stage).name) + " lies before the run, which starts from " + std::string(row_of(from.front().stage).name), "stages");
-    last = std::max(last, step_of(stage));
-  }
+  const int last = last_step(run.forms(), from, wanted, experts.execution.row->backend);
   std::vector<StageValues> made;
   while (run.step() < last) {
     stop.check();

@@ -45,8 +45,8 @@ void require_columns(const LayerTokens& tokens, std::int64_t hidden);
 /// The stages that such a layer has, in their order, with dtype and shape and without words. Throws Error(usage) where ids are not whole tokens.
 std::vector<StageValues> stage_forms(const LayerExperts& experts, const LayerTokens& tokens);
 
-/// All that a run can compute behind its start: without weights nothing that they enter.
-std::vector<LayerStage> stages_behind(const LayerExperts& experts, const LayerTokens& tokens, std::span<const StageValues> from);
+/// All of a layer's stages that a run can compute behind its start: without weights nothing that they enter.
+std::vector<LayerStage> stages_behind(std::span<const StageValues> forms, const LayerTokens& tokens, std::span<const StageValues> from);
 
 /// The wanted stages in their order. `from`: all stages of one step, which the run starts behind; empty: it starts with x. `begun` is told each
 /// step's name. All threads. Throws Error(usage) where a stage is none of the layer's, lies before the start or is not whole, an expert or a code

@@ -9,6 +9,7 @@
 
 #include "model/error.hpp"
 #include "model/numerics/contract.hpp"
+#include "sim/execute/product.hpp"
 
 namespace mx::sim {
 namespace {
@@ -44,12 +45,12 @@ std::string value_text(std::uint32_t word, std::string_view dtype) {
 
 bool is_of_slots(LayerStage stage) { return stage != LayerStage::a1_codes && stage != LayerStage::a1_scales && stage != LayerStage::out; }
 
-std::string place_text(const LayerExperts& experts, const LayerTokens& tokens, const StageValues& stage, std::int64_t index) {
+/// `half`: the intermediate size.
+std::string place_text(std::int64_t half, const LayerTokens& tokens, const StageValues& stage, std::int64_t index) {
   if (stage.shape.size() < 2) return "the scale of the tensor";
   const std::int64_t row = index / stage.shape[1], column = index % stage.shape[1];
   std::string text = fmt::format("token {}", row);
   if (is_of_slots(stage.stage)) text = fmt::format("token {}, slot {} (expert {})", row / tokens.top_k, row % tokens.top_k, tokens.ids[at(row)]);
-  const std::int64_t half = experts.weights.sizes().intermediate;
   if (stage.stage == LayerStage::h13 && stage.shape[1] == 2 * half)
     return fmt::format("{}, {} {}", text, column < half ? "gate" : "up", column % half);
   const bool is_scale = stage.stage == LayerStage::a1_scales || stage.stage == LayerStage::act_scales;
@@ -211,9 +212,7 @@ bool is_sorted_by_expert(const LayerTokens& tokens, const StageValues& made, con
   return true;
 }
 
-}  // namespace
-
-StageComparison compare_stage(const LayerExperts& experts, const LayerTokens& tokens, const StageValues& made, const StageValues& given) {
+StageComparison compare(std::int64_t intermediate, const LayerTokens& tokens, const StageValues& made, const StageValues& given) {
   const StageValues own = in_type_of(given, made);
   StageComparison result{given.stage};
   result.is_blind = given.words.size() > 1 && std::ranges::adjacent_find(given.words, std::not_equal_to<>()) == given.words.end();
@@ -221,24 +220,86 @@ StageComparison compare_stage(const LayerExperts& experts, const LayerTokens& to
     ++result.compared;
     if (alike(own.words[i], given.words[i], given.dtype) || ++result.differing > 1) continue;
     result.first = static_cast<std::int64_t>(i);
-    result.where = place_text(experts, tokens, own, result.first);
+    result.where = place_text(intermediate, tokens, own, result.first);
     result.values = fmt::format("{} in the file, {} here", value_text(given.words[i], given.dtype), value_text(own.words[i], own.dtype));
   }
   return result;
 }
 
+/// The first differing token alone.
+struct OneToken {
+  LayerTokens tokens;
+  StageValues wanted;
+  std::vector<StageValues> from;
+};
+OneToken one_token(const LayerTokens& tokens, std::int64_t hidden, std::span<const StageValues> before, const StageValues& given,
+                   const StageComparison& comparison) {
+  const std::int64_t row = comparison.first / given.shape[1];
+  const std::int64_t token = is_of_slots(given.stage) ? row / tokens.top_k : row;
+  OneToken one{token_alone(tokens, token, hidden), rows_of(given, token, 1, tokens.top_k), {}};
+  for (const StageValues& stage : before) one.from.push_back(rows_of(stage, token, 1, tokens.top_k));
+  return one;
+}
+
+/// Whether experts that compute otherwise make that token's rows.
+template <class Experts>
+bool makes(const Experts& other, const OneToken& one) {
+  const LayerStage stages[] = {one.wanted.stage};
+  try {
+    const std::vector<StageValues> tried = run_layer(other, one.tokens, one.from, stages);
+    const StageValues& values = tried.front();
+    if (values.dtype != one.wanted.dtype && !(values.dtype == "F32" && one.wanted.dtype == "BF16")) return false;
+    return values.shape == one.wanted.shape && compare_stage(other, one.tokens, values, one.wanted).differing == 0;
+  } catch (const Error&) {
+    // No kernel computes this layer so: the rule explains nothing.
+    return false;
+  }
+}
+
+/// The same numbers elsewhere.
+std::string moved(std::int64_t intermediate, const LayerTokens& tokens, const StageValues& own, const StageValues& given) {
+  if (std::string text = arrangement(own, given, intermediate); !text.empty()) return text;
+  return is_sorted_by_expert(tokens, own, given) ? "rows of slots sorted by expert" : "";
+}
+
+/// Other choices of a layer under a contract, in words.
+std::vector<std::pair<std::string, moe::ScaledChoices>> other_choices(const ContractExperts& experts, LayerStage stage) {
+  std::vector<std::pair<std::string, moe::ScaledChoices>> all;
+  if (stage == LayerStage::h13 || stage == LayerStage::y) {
+    for (const ContractRow& contract : all_contracts()) {
+      moe::ScaledChoices other = experts.choices;
+      other.contract = contract.contract;
+      if (contract.contract == experts.choices.contract || recipe_under(contract.contract) != other.recipe) continue;
+      if (experts.rows || has_panels(contract.contract, experts.panels->w13.format->format))
+        all.emplace_back(fmt::format("sums of contract {}", contract.name), other);
+    }
+  }
+  for (const moe::Activation& row : moe::all_activations()) {
+    if (stage != LayerStage::act || &row == experts.choices.activation || (row.pairing == moe::Pairing::single) == experts.gated) continue;
+    moe::ScaledChoices other = experts.choices;
+    other.activation = &row;
+    other.constants = row.constants;
+    all.emplace_back(fmt::format("activation {}, its own constants", row.name), other);
+  }
+  return all;
+}
+
+}  // namespace
+
+StageComparison compare_stage(const LayerExperts& experts, const LayerTokens& tokens, const StageValues& made, const StageValues& given) {
+  return compare(experts.weights.sizes().intermediate, tokens, made, given);
+}
+
+StageComparison compare_stage(const ContractExperts& experts, const LayerTokens& tokens, const StageValues& made, const StageValues& given) {
+  return compare(experts.sizes.intermediate, tokens, made, given);
+}
+
 std::string explanation(const LayerExperts& experts, const LayerTokens& tokens, std::span<const StageValues> before, const StageValues& made,
                         const StageValues& given, const StageComparison& comparison) {
   const StageValues own = in_type_of(given, made);
-  if (std::string text = arrangement(own, given, experts.weights.sizes().intermediate); !text.empty()) return text;
-  if (is_sorted_by_expert(tokens, own, given)) return "rows of slots sorted by expert";
+  if (std::string text = moved(experts.weights.sizes().intermediate, tokens, own, given); !text.empty()) return text;
   if (given.shape.size() < 2) return {};
-  const std::int64_t row = comparison.first / given.shape[1];
-  const std::int64_t token = is_of_slots(given.stage) ? row / tokens.top_k : row;
-  const LayerTokens one = token_alone(tokens, token, experts.hidden);
-  const StageValues wanted = rows_of(given, token, 1, tokens.top_k);
-  std::vector<StageValues> from;
-  for (const StageValues& stage : before) from.push_back(rows_of(stage, token, 1, tokens.top_k));
+  const OneToken one = one_token(tokens, experts.hidden, before, given, comparison);
   for (const Rule& rule : rules_of(given.stage, experts.execution)) {
     families::ExecutionRow changed = *experts.execution.row;
     families::UnitRow unit = *experts.execution.unit;
@@ -246,15 +307,19 @@ std::string explanation(const LayerExperts& experts, const LayerTokens& tokens, 
     rule.change(other.execution, changed, unit);
     other.execution.row = &changed;
     other.execution.unit = &unit;
-    const LayerStage stages[] = {given.stage};
-    try {
-      const std::vector<StageValues> tried = run_layer(other, one, from, stages);
-      const StageValues& values = tried.front();
-      if (values.dtype != wanted.dtype && !(values.dtype == "F32" && wanted.dtype == "BF16")) continue;
-      if (values.shape == wanted.shape && compare_stage(other, one, values, wanted).differing == 0) return rule.text;
-    } catch (const Error&) {
-      // No kernel computes this layer so: the rule explains nothing.
-    }
+    if (makes(other, one)) return rule.text;
+  }
+  return {};
+}
+
+std::string explanation(const ContractExperts& experts, const LayerTokens& tokens, std::span<const StageValues> before, const StageValues& made,
+                        const StageValues& given, const StageComparison& comparison) {
+  if (std::string text = moved(experts.sizes.intermediate, tokens, in_type_of(given, made), given); !text.empty()) return text;
+  const OneToken one = one_token(tokens, experts.sizes.hidden, before, given, comparison);
+  for (const auto& [text, choices] : other_choices(experts, given.stage)) {
+    ContractExperts other = experts;
+    other.choices = choices;
+    if (makes(other, one)) return text;
   }
   return {};
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/execute/run_layer.hpp"
+#include "sim/layer/contract_layer.hpp"
 
 namespace mx::sim {
 
@@ -23,10 +24,14 @@ struct StageComparison {
 
 /// `made` is the run's. Where it is F32 and `given` is BF16, it is rounded to nearest even first. Throws Error(usage) for another dtype or shape.
 StageComparison compare_stage(const LayerExperts& experts, const LayerTokens& tokens, const StageValues& made, const StageValues& given);
+StageComparison compare_stage(const ContractExperts& experts, const LayerTokens& tokens, const StageValues& made, const StageValues& given);
 
 /// The first rule, other than the backend's own, under which the rows of the first differing token are as given; empty: none that is known here.
 /// `before` has the stages of the step before; empty: the run's start. Computes that token anew for each rule.
 std::string explanation(const LayerExperts& experts, const LayerTokens& tokens, std::span<const StageValues> before, const StageValues& made,
+                        const StageValues& given, const StageComparison& comparison);
+/// Likewise another contract or activation than was asked for; of contracts those that the experts' form takes.
+std::string explanation(const ContractExperts& experts, const LayerTokens& tokens, std::span<const StageValues> before, const StageValues& made,
                         const StageValues& given, const StageComparison& comparison);
 
 }  // namespace mx::sim

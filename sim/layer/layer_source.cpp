@@ -8,6 +8,7 @@
 
 #include "checkpoint/checkpoint_conversion.hpp"
 #include "checkpoint/layout_tags.hpp"
+#include "kernels/relayout/mover.hpp"
 #include "model/deployment/models.hpp"
 #include "model/error.hpp"
 #include "model/moe/layer.hpp"
@@ -37,10 +38,11 @@ void drop_bias(families::PackedLayer& packed, int rank) {
   }
 }
 
+ModelActivation model_activation(const checkpoint::LayerActivation& activation) { return {std::string(activation.name), activation.bits()}; }
+
 LayerExperts ready(const families::PackedLayer& packed, const checkpoint::LayerActivation& activation, std::string_view activation_key,
                    const LayerChoice& choice, const std::filesystem::path& where) {
-  LayerExperts experts =
-      packed_experts(packed, {std::string(activation.name), activation.bits()}, activation_key, choice.scales.value_or(StaticScales{}), choice.sums);
+  LayerExperts experts = packed_experts(packed, model_activation(activation), activation_key, choice.scales.value_or(StaticScales{}), choice.sums);
   require_scales(experts.execution, choice.scales.has_value(), where.string());
   return experts;
 }
@@ -100,6 +102,16 @@ const support::SafetensorsFile* find_file(const checkpoint::CheckpointFiles& fil
   refuse(fmt::format("layer {} is none of its packed layers: {}", layer, numbers_text(known)), path);
 }
 
+/// What the file holds, each tensor as it was written.
+families::PackedLayer checked_layer(const checkpoint::LayerTags& tags, const support::SafetensorsFile& file, const support::StopPoint& stop) {
+  families::PackedLayer packed = checkpoint::read_packed_layer(tags, file, stop);
+  for (const checkpoint::PackedTag& tag : tags.tensors) {
+    const std::string changed = checkpoint::changed_content(tag, support::digest_of(packed.find(tag.role)->bytes));
+    if (!changed.empty()) throw Error(ErrorCode::input, changed, file.path().string());
+  }
+  return packed;
+}
+
 /// The activation of a packed layer, by config.json beside it.
 checkpoint::LayerActivation activation_of(const checkpoint::LayerTags& tags, const std::filesystem::path& directory,
                                           const std::filesystem::path& file) {
@@ -108,6 +120,62 @@ checkpoint::LayerActivation activation_of(const checkpoint::LayerTags& tags, con
   const checkpoint::CheckpointConfig config = checkpoint::read_checkpoint_config(directory, setting.engine);
   if (config.words.empty() && !alternates) refuse("its activation stands in config.json, and none is beside it", file);
   return checkpoint::activation_of(config, tags.layer, setting.form.gated, alternates, alternates ? "SWIGLUOAI" : "SILU");
+}
+
+/// The layer among a checkpoint's, of one layer group where one is asked for: the group, and the place in it.
+std::pair<Checkpoint, int> find_layer(const Checkpoint& checkpoint, const std::optional<int>& layer_group, int layer) {
+  std::vector<int> known;
+  for (int group = layer_group.value_or(0); group < static_cast<int>(checkpoint.layer_groups().size()); ++group) {
+    Checkpoint of = checkpoint.of_group(group);
+    for (int place = 0; place < of.layer_count(); ++place) {
+      if (of.layer_index(place) == layer) return {std::move(of), place};
+      known.push_back(of.layer_index(place));
+    }
+    if (layer_group) break;
+  }
+  refuse(fmt::format("layer {} is none of its layers: {}", layer, numbers_text(known)), checkpoint.path());
+}
+
+/// A layer in its checkpoint's form.
+std::uint64_t canonical_bytes(const layout::Sizes& sizes, const layout::Form& form) {
+  std::uint64_t bytes = 0;
+  for (const layout::Role role : layout::kAllRoles) {
+    if (layout::has_role(form.format, role) && !layout::is_bias(role))
+      bytes += static_cast<std::uint64_t>(layout::canonical(role, sizes, form).bytes());
+  }
+  return bytes;
+}
+
+/// Under the contract `exact`, as the router is.
+void take_router(const OpenedRouter& router, std::int64_t hidden, LayerTokens& tokens) {
+  require_columns(tokens, hidden);
+  const std::optional<std::vector<std::vector<moe::Slot>>> routed = router.route(tokens.x, hidden, Contract::exact);
+  tokens.top_k = router.top_k;
+  for (const std::vector<moe::Slot>& slots : *routed) {
+    for (const moe::Slot& slot : slots) {
+      tokens.ids.push_back(static_cast<std::int32_t>(slot.expert));
+      tokens.weights.push_back(slot.weight);
+    }
+  }
+}
+
+OpenedContractLayer open_restored(const std::filesystem::path& path, Contract contract, const LayerChoice& choice, const support::StopPoint& stop) {
+  const checkpoint::CheckpointFiles files = checkpoint::open_checkpoint_files(path);
+  const support::SafetensorsFile& file = *find_file(files, choice.layer, path);
+  const checkpoint::LayerTags tags = checkpoint::read_layer_tags(file.metadata().at(std::string(checkpoint::kLayerTagsKey)), file.path().string());
+  if (choice.routes) refuse("a router is the checkpoint's: give --ids and --weights", path);
+  announce(choice, file.size());
+  families::PackedLayer packed = checked_layer(tags, file, stop);
+  const ModelActivation activation = model_activation(activation_of(tags, files.directory, file.path()));
+  const layout::CanonicalLayer layer =
+      families::restore(std::move(packed), families::OnLoss::mark, kernels::relayout::mover_of(kernels::relayout::MoveBy::plans));
+  return {contract_experts(layer, activation, contract, choice.sums, tags.rank == 0),
+          tags.setting.engine,
+          tags.prefix,
+          tags.layer,
+          tags.rank,
+          tags.setting.tp_size,
+          tags.losses};
 }
 
 }  // namespace
@@ -124,17 +192,9 @@ std::optional<std::vector<std::vector<moe::Slot>>> OpenedRouter::route(std::span
   return moe::route(contract, values, top_k, x);
 }
 
-void take_router(const OpenedLayer& layer, LayerTokens& tokens) {
-  require_columns(tokens, layer.experts.hidden);
-  const std::optional<std::vector<std::vector<moe::Slot>>> routed = layer.router->route(tokens.x, layer.experts.hidden, Contract::exact);
-  tokens.top_k = layer.router->top_k;
-  for (const std::vector<moe::Slot>& slots : *routed) {
-    for (const moe::Slot& slot : slots) {
-      tokens.ids.push_back(static_cast<std::int32_t>(slot.expert));
-      tokens.weights.push_back(slot.weight);
-    }
-  }
-}
+void take_router(const OpenedLayer& layer, LayerTokens& tokens) { take_router(*layer.router, layer.experts.hidden, tokens); }
+
+void take_router(const OpenedContractLayer& layer, LayerTokens& tokens) { take_router(*layer.router, layer.experts.sizes.hidden, tokens); }
 
 bool is_packed(const std::filesystem::path& path) {
   const checkpoint::CheckpointFiles files = checkpoint::open_checkpoint_files(path);
@@ -176,11 +236,7 @@ OpenedLayer open_packed_layer(const std::filesystem::path& path, const LayerChoi
                 file.path().string());
   }
   announce(choice, file.size());
-  families::PackedLayer packed = checkpoint::read_packed_layer(tags, file, stop);
-  for (const checkpoint::PackedTag& tag : tags.tensors) {
-    const std::string changed = checkpoint::changed_content(tag, support::digest_of(packed.find(tag.role)->bytes));
-    if (!changed.empty()) throw Error(ErrorCode::input, changed, file.path().string());
-  }
+  families::PackedLayer packed = checked_layer(tags, file, stop);
   drop_bias(packed, tags.rank);
   return {ready(packed, activation_of(tags, files.directory, file.path()), "None", choice, path),
           tags.backend,
@@ -189,6 +245,25 @@ OpenedLayer open_packed_layer(const std::filesystem::path& path, const LayerChoi
           tags.layer,
           tags.rank,
           tags.losses};
+}
+
+OpenedContractLayer open_contract_layer(const std::filesystem::path& path, const checkpoint::ConvertOptions& options, Contract contract,
+                                        const LayerChoice& choice) {
+  const support::StopPoint stop(options.stop);
+  if (is_packed(path)) return open_restored(path, contract, choice, stop);
+  const auto [checkpoint, place] = find_layer(Checkpoint(path, 0, options.setting.engine), options.layer_group, choice.layer);
+  checkpoint.require_convertible();
+  refuse_weight_on_input(checkpoint);
+  announce(choice, canonical_bytes(checkpoint.sizes(place), checkpoint.layout_form()));
+  const checkpoint::MoeLayer layer = checkpoint.layer(place, stop);
+  OpenedContractLayer opened{contract_experts(layer.experts, model_activation(checkpoint.activation(place)), contract, choice.sums),
+                             options.setting.engine,
+                             layer.prefix,
+                             choice.layer,
+                             0,
+                             1};
+  if (choice.routes) opened.router = router_of(checkpoint, place, stop);
+  return opened;
 }
 
 }  // namespace mx::sim

@@ -11,6 +11,7 @@
 
 #include "checkpoint/convert.hpp"
 #include "sim/execute/run_layer.hpp"
+#include "sim/layer/contract_layer.hpp"
 
 namespace mx::sim {
 
@@ -44,8 +45,21 @@ struct OpenedLayer {
   std::optional<OpenedRouter> router = {};  ///< where it was asked for
 };
 
+/// A layer under a contract and on no device.
+struct OpenedContractLayer {
+  ContractExperts experts;
+  deployment::Engine engine;
+  std::string prefix;
+  int layer;
+  int rank;
+  int ranks;
+  std::vector<layout::Loss> losses = {};    ///< of packed tensors: the run is of what is left
+  std::optional<OpenedRouter> router = {};  ///< where it was asked for
+};
+
 /// Gives the tokens the slots that the layer's router chooses by their x. Throws as LayerRouter::route does.
 void take_router(const OpenedLayer& layer, LayerTokens& tokens);
+void take_router(const OpenedContractLayer& layer, LayerTokens& tokens);
 
 /// Whether `mxact convert` wrote it: a layer's file, or a directory of them. Throws Error(input) as open_checkpoint_files does.
 bool is_packed(const std::filesystem::path& path);
@@ -58,5 +72,10 @@ OpenedLayer open_layer(const std::filesystem::path& path, const checkpoint::Conv
 /// the files do not say how the layer computes: its activation without config.json, what its activations are quantized to where the method decides
 /// that.
 OpenedLayer open_packed_layer(const std::filesystem::path& path, const LayerChoice& choice, const support::StopPoint& stop = support::StopPoint());
+
+/// The same under a contract, whole: of a checkpoint in its own form, of packed tensors as they are restored. `options` as far as they say how a
+/// checkpoint is read: layer group, engine and stop. Throws as Checkpoint::layer, read_packed_layer, restore and contract_experts do.
+OpenedContractLayer open_contract_layer(const std::filesystem::path& path, const checkpoint::ConvertOptions& options, Contract contract,
+                                        const LayerChoice& choice);
 
 }  // namespace mx::sim

@@ -110,6 +110,45 @@ TEST_CASE("layer starts from somebody's stage, and compares") {
   CHECK(wrong.out.find("no rule that is known here makes that token's rows") != std::string::npos);
 }
 
+TEST_CASE("layer runs a contract by the fused kernels, and their bits are the model's") {
+  const ScratchDirectory scratch;
+  const std::string call = "layer " + tiny() + kTokens + " --contract ";
+  for (const char* contract : {"bf16-chain", "bf16-block", "int8-block"}) {
+    INFO(contract);
+    const std::filesystem::path out = scratch.path() / (std::string(contract) + ".safetensors");
+    const Json made = run_json(call + contract + " -o " + quoted(out));
+    CHECK(made["contract"] == contract);
+    CHECK(made["sums_by"] == "fused kernels");
+    CHECK(made["kernel"].text().starts_with(contract));
+    const Json model = run_json(call + contract + " --reference");
+    CHECK(model["sums_by"] == "the model, number by number");
+    CHECK(digests(model) == digests(made));
+    CHECK(run_json(call + contract + " --expect " + quoted(out))["verdict"] == "PASSED");
+    CHECK(digests(run_json(call + contract + " --from h13=" + out.string()))["out"] == digests(made)["out"]);
+  }
+  CHECK(run_json(call + "bf16-block")["arithmetic"] == "none x bf16-block, swiglu_oai in fp32");
+  CHECK(run_json(call + "int8-block")["arithmetic"] == "mxint8 x int8-block, swiglu_oai in fp32");
+  CHECK(run_json(call + "hopper-bf16")["sums_by"] == "quick rows");
+  const Run other = run_mxact(call + "bf16-chain --stages h13 --expect " + quoted(scratch.path() / "bf16-block.safetensors"));
+  CHECK(other.status == 1);
+  CHECK(other.out.find("explained by: sums of contract bf16-block") != std::string::npos);
+
+  // What convert wrote is restored first.
+  const std::string packed = quoted(scratch.path() / "packed");
+  REQUIRE(run_mxact("convert " + tiny() + " --backend MARLIN --platform SM90 -o " + packed).status == 0);
+  write(scratch.path() / "ids.npy", npy<std::int32_t>("<i4", {9, 1}, {0, 1, 2, 3, 4, 5, 6, 7, -1}));
+  write(scratch.path() / "weights.npy", npy("<f4", {9, 1}, std::vector<float>(9, 0.5F)));
+  const std::string tokens = kTokens.substr(0, kTokens.find(" --router")) + " --ids " + quoted(scratch.path() / "ids.npy") + " --weights " +
+                             quoted(scratch.path() / "weights.npy") + " --contract bf16-block";
+  CHECK(digests(run_json("layer " + packed + tokens)) == digests(run_json("layer " + tiny() + tokens)));
+
+  const auto refused = [&](const std::string& more) { return run_mxact(call + "bf16-block" + more).err; };
+  CHECK(refused(" --platform SM90").find("--platform: is of a backend's kernels, and --contract is of none") != std::string::npos);
+  CHECK(refused(" --backend TRITON").find("--backend: is of a backend's kernels") != std::string::npos);
+  CHECK(refused(" --input-scale 1,1").find("--input-scale: is of a backend's quantizers") != std::string::npos);
+  CHECK(run_mxact("layer " + tiny() + kTokens + " --contract bf16-chian").err.find("bf16-chain") != std::string::npos);
+}
+
 TEST_CASE("layer reads and writes numpy's arrays") {
   const ScratchDirectory scratch;
   const auto path = [&](const char* name) { return quoted(scratch.path() / name); };

@@ -82,33 +82,50 @@ LayerTokens read_tokens(const LayerRequest& request, bool needs_x) {
 
 int step_of(LayerStage stage) { return sim::row_of(stage).step; }
 
-std::string_view summing(const sim::LayerExperts& experts) {
-  const std::string_view twin = sim::twin_of(experts.execution);
-  return twin.empty() ? "the model, number by number" : twin;
+std::string summing(std::string_view twin) { return twin.empty() ? "the model, number by number" : std::string(twin); }
+
+std::string_view engine_of(const sim::OpenedLayer& layer) { return deployment::name_of(layer.setting.engine); }
+std::string_view engine_of(const sim::OpenedContractLayer& layer) { return deployment::name_of(layer.engine); }
+
+/// Which layer of what, and of which rank.
+void add_place(Document& document, int layer, const std::string& prefix, int rank, int ranks) {
+  document.field("layer", "layer", layer, prefix + (ranks == 1 ? "" : fmt::format(", rank {} of {}", rank, ranks)));
+  document.value("prefix", prefix);
+  document.value("rank", rank);
+}
+
+void add_end(Document& document, const LayerTokens& tokens, std::span<const layout::Loss> losses) {
+  document.field("tokens", "tokens", tokens.tokens(), fmt::format("{}, {} experts each", tokens.tokens(), tokens.top_k));
+  document.value("top_k", tokens.top_k);
+  for (const layout::Loss& loss : losses) {
+    if (loss.destroyed() > 0)
+      document.note(
+          fmt::format("packing loses {} values of {}: {}; the run is of what is left", loss.destroyed(), layout::name_of(loss.role), loss.what));
+  }
 }
 
 void add_layer(Document& document, const sim::OpenedLayer& layer, const LayerTokens& tokens) {
   const families::Setting& setting = layer.setting;
-  const std::string rank = setting.tp_size == 1 ? "" : fmt::format(", rank {} of {}", layer.rank, setting.tp_size);
-  document.field("layer", "layer", layer.layer, fmt::format("{}{}", layer.prefix, rank));
-  document.value("prefix", layer.prefix);
-  document.value("rank", layer.rank);
+  add_place(document, layer.layer, layer.prefix, layer.rank, setting.tp_size);
   document.field("backend", "backend", layer.backend, fmt::format("{} on {}", layer.backend, families::name_of(setting.arch)));
   document.value("setting", setting_json(setting));
   const families::Operation operation = families::operation_of(setting);
   const std::string how = sim::how_text(layer.experts.execution, operation, setting.engine, false);
   document.field("arithmetic", "arithmetic", how);
-  document.field("sums by", "sums_by", summing(layer.experts));
-  document.field("tokens", "tokens", tokens.tokens(), fmt::format("{}, {} experts each", tokens.tokens(), tokens.top_k));
-  document.value("top_k", tokens.top_k);
+  document.field("sums by", "sums_by", summing(sim::twin_of(layer.experts.execution)));
+  add_end(document, tokens, layer.losses);
   for (const families::KnownDifference& known : families::differences_of(*layer.experts.execution.row, operation, setting.engine,
                                                                          *layer.experts.execution.first, *layer.experts.execution.second))
     document.note(fmt::format("a real kernel was seen to compute otherwise: {} ({})", families::where_text(known), known.source));
-  for (const layout::Loss& loss : layer.losses) {
-    if (loss.destroyed() > 0)
-      document.note(
-          fmt::format("packing loses {} values of {}: {}; the run is of what is left", loss.destroyed(), layout::name_of(loss.role), loss.what));
-  }
+}
+
+void add_layer(Document& document, const sim::OpenedContractLayer& layer, const LayerTokens& tokens) {
+  add_place(document, layer.layer, layer.prefix, layer.rank, layer.ranks);
+  document.field("contract", "contract", name_of(layer.experts.choices.contract));
+  document.field("arithmetic", "arithmetic", sim::how_text(layer.experts));
+  document.field("sums by", "sums_by", summing(sim::twin_of(layer.experts)));
+  if (layer.experts.panels) document.value("kernel", sim::kernel_of(layer.experts));
+  add_end(document, tokens, layer.losses);
 }
 
 Table made_table(std::span<const StageValues> stages) {
@@ -128,9 +145,24 @@ struct Compared {
   std::string rule;  ///< that makes the file's first differing rows; empty: none that is known, or nothing differs
 };
 
+/// The stages of the last step before a stage; of the first one the run's start.
+std::vector<StageValues> stages_before(LayerStage stage, std::span<const StageValues> made, std::span<const StageValues> start) {
+  int step = -1;
+  for (const StageValues& one : made) {
+    if (step_of(one.stage) < step_of(stage)) step = std::max(step, step_of(one.stage));
+  }
+  std::vector<StageValues> before;
+  for (const StageValues& one : made) {
+    if (step_of(one.stage) == step) before.push_back(one);
+  }
+  if (before.empty()) before.assign(start.begin(), start.end());
+  return before;
+}
+
 /// The first stage that differs is explained: later ones follow from it.
-std::vector<Compared> compare(const sim::OpenedLayer& layer, const LayerTokens& tokens, std::span<const StageValues> start,
-                              std::span<const StageValues> made, std::span<const StageValues> expected, const LayerRequest& request) {
+template <class Opened>
+std::vector<Compared> compare(const Opened& layer, const LayerTokens& tokens, std::span<const StageValues> start, std::span<const StageValues> made,
+                              std::span<const StageValues> expected, const LayerRequest& request) {
   std::vector<Compared> all;
   bool is_explained = false;
   for (const StageValues& given : expected) {
@@ -139,13 +171,7 @@ std::vector<Compared> compare(const sim::OpenedLayer& layer, const LayerTokens& 
     if (all.back().comparison.differing == 0 || is_explained) continue;
     is_explained = true;
     if (request.begun) request.begun("looking for a rule");
-    std::vector<StageValues> before;
-    for (const StageValues& stage : made) {
-      const int step = step_of(given.stage) - 1;
-      const bool has_act = step == step_of(LayerStage::act_codes) && layer.experts.execution.second->scope == families::ScaleScope::none;
-      if (step_of(stage.stage) == (has_act ? step_of(LayerStage::act) : step)) before.push_back(stage);
-    }
-    if (before.empty()) before.assign(start.begin(), start.end());
+    const std::vector<StageValues> before = stages_before(given.stage, made, start);
     all.back().rule = sim::explanation(layer.experts, tokens, before, own, given, all.back().comparison);
   }
   return all;
@@ -208,36 +234,38 @@ void say_memory(const LayerRequest& request, std::string_view what, std::uint64_
 
 std::map<std::string, std::string> metadata_of(const Document& document) { return {{"mxact.layer-stages", body_json(document).dump()}}; }
 
-}  // namespace
-
-Document layer_document(const LayerRequest& request) {
-  if (!request.output.empty()) support::require_writable(request.output, request.force);
-  const support::StopPoint stop(request.convert.stop);
-  std::vector<LayerStage> wanted = stages_named(request.stages);
-  const std::vector<StageValues> start = read_start(request.from);
+/// What was asked for, read.
+struct Asked {
+  std::vector<LayerStage> wanted;
+  std::vector<StageValues> start;
   std::vector<StageValues> expected;
-  if (!request.expect.empty()) expected = read_stages(request.expect, wanted);
-  LayerTokens tokens = read_tokens(request, start.empty());
+  LayerTokens tokens;
+};
 
-  std::uint64_t experts = 0;
-  sim::LayerChoice choice = request.choice;
-  choice.takes = [&](std::uint64_t bytes) { say_memory(request, "the layer's experts", experts = bytes); };
-  const sim::OpenedLayer layer =
-      sim::is_packed(request.path) ? sim::open_packed_layer(request.path, choice, stop) : sim::open_layer(request.path, request.convert, choice);
+Asked read_asked(const LayerRequest& request) {
+  Asked asked{stages_named(request.stages), read_start(request.from), {}, {}};
+  if (!request.expect.empty()) asked.expected = read_stages(request.expect, asked.wanted);
+  asked.tokens = read_tokens(request, asked.start.empty());
+  return asked;
+}
+
+/// Runs and compares an opened layer whose experts take so many bytes.
+template <class Opened>
+Document document_of(const LayerRequest& request, Asked asked, const Opened& layer, std::uint64_t experts, const support::StopPoint& stop) {
+  auto& [wanted, start, expected, tokens] = asked;
   if (request.choice.routes) sim::take_router(layer, tokens);
   say_memory(request, "experts and tokens", experts + sim::run_bytes(layer.experts, tokens));
-  const std::vector<LayerStage> all = sim::stages_behind(layer.experts, tokens, start);
+  const std::vector<LayerStage> all = sim::stages_behind(sim::stage_forms(layer.experts, tokens), tokens, start);
   for (const StageValues& given : expected) {
     if (std::ranges::find(wanted, given.stage) == wanted.end()) wanted.push_back(given.stage);
   }
   if (wanted.empty()) wanted = all;
-  // To explain a stage takes those before it.
-  const std::vector<LayerStage>& computed = expected.empty() ? wanted : all;
   for (const LayerStage stage : wanted) {
     const bool lacks_weights = tokens.weights.empty() && step_of(stage) >= step_of(LayerStage::y);
     if (lacks_weights) refuse(fmt::format("are missing: {} takes them", sim::row_of(stage).name), "--weights");
   }
-  std::vector<LayerStage> run = computed;
+  // To explain a stage takes those before it.
+  std::vector<LayerStage> run = expected.empty() ? wanted : all;
   for (const LayerStage stage : wanted) {
     if (std::ranges::find(run, stage) == run.end()) run.push_back(stage);
   }
@@ -249,7 +277,7 @@ Document layer_document(const LayerRequest& request) {
     if (std::ranges::find(wanted, stage.stage) != wanted.end()) shown.push_back(stage);
   }
 
-  Document document{"layer", std::string(deployment::name_of(layer.setting.engine))};
+  Document document{"layer", std::string(engine_of(layer))};
   document.value("path", request.path);
   add_layer(document, layer, tokens);
   document.line();
@@ -260,6 +288,22 @@ Document layer_document(const LayerRequest& request) {
   }
   if (!expected.empty()) add_comparison(document, compare(layer, tokens, start, made, expected, request));
   return document;
+}
+
+}  // namespace
+
+Document layer_document(const LayerRequest& request) {
+  if (!request.output.empty()) support::require_writable(request.output, request.force);
+  const support::StopPoint stop(request.convert.stop);
+  Asked asked = read_asked(request);
+  std::uint64_t experts = 0;
+  sim::LayerChoice choice = request.choice;
+  choice.takes = [&](std::uint64_t bytes) { say_memory(request, "the layer's experts", experts = bytes); };
+  if (request.contract)
+    return document_of(request, std::move(asked), sim::open_contract_layer(request.path, request.convert, *request.contract, choice), experts, stop);
+  const sim::OpenedLayer layer =
+      sim::is_packed(request.path) ? sim::open_packed_layer(request.path, choice, stop) : sim::open_layer(request.path, request.convert, choice);
+  return document_of(request, std::move(asked), layer, experts, stop);
 }
 
 }  // namespace mx::verbs

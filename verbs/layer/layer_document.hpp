@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@ struct LayerRequest {
   std::string path;  ///< of a checkpoint, or of what `mxact convert` wrote
   checkpoint::ConvertOptions convert;
   sim::LayerChoice choice;
+  std::optional<Contract> contract = {};       ///< of both products, on no device and in the place of a backend's arithmetic
   std::string x = {}, ids = {}, weights = {};  ///< empty: not given
   std::vector<std::string> stages = {};        ///< names; empty: all behind the start, or all of `expect`
   std::vector<std::string> from = {};          ///< "STAGE=FILE"
