@@ -8,7 +8,7 @@
 #include <tuple>
 #include <utility>
 
-#include "kernels/relayout/mover.hpp"
+#include "kernels/relayout/tensor.hpp"
 #include "model/error.hpp"
 #include "model/families/fnuz.hpp"
 #include "model/moe/activation.hpp"

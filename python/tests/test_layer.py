@@ -89,6 +89,26 @@ def test_torch_in_torch_out() -> None:
     assert np.array_equal(made.ids.numpy(), IDS)
 
 
+@pytest.mark.parametrize("contract", ["bf16-chain", "bf16-block", "int8-block", "hopper-bf16"])
+def test_a_contract_computes_as_the_program_and_from_any_stage(contract: str, tmp_path: Path) -> None:
+    slots = {"x": X, "ids": IDS, "weights": WEIGHTS}
+    whole = mxact.layer(TINY, **slots, layer=0, contract=contract)
+    assert whole.sums_by == ("quick rows" if contract == "hopper-bf16" else "fused kernels")
+    assert f"x {contract}, swiglu_oai in fp32" in whole.arithmetic
+    assert whole["out"].dtype == np.float32
+    assert ("act_codes" in whole.stages) == (contract == "int8-block")
+    later = mxact.layer(TINY, ids=IDS, weights=WEIGHTS, layer=0, contract=contract, start={"h13": whole["h13"]})
+    assert all(same(later[name], whole[name]) for name in later.stages)
+    packed = mxact.pack(TINY, layer=0, backend="MARLIN", platform="sm90")
+    assert same(mxact.layer(packed, **slots, activation="SWIGLUOAI", contract=contract)["out"], whole["out"])
+    for name, values in {"x": X.view(np.uint16), "ids": IDS, "weights": WEIGHTS, "out": whole["out"]}.items():
+        np.save(tmp_path / f"{name}.npy", values)
+    words = ["layer", str(TINY), "--contract", contract, "--layer", "0", *(f"--{name}={tmp_path / name}.npy" for name in slots)]
+    assert program(*words, "--stages", "out", "--expect", str(tmp_path / "out.npy"))["verdict"] == "PASSED"
+    with pytest.raises(mxact.Error, match="a contract is of no device"):
+        run(contract=contract)
+
+
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
