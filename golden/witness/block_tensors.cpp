@@ -18,7 +18,7 @@ bool either(std::string_view row, std::string_view recorded) { return row == "an
 const Format& scale_format_word(Fields& params) {
   const std::string word = params.text("scale_format");
   if (word == "power_of_two_f32") return kF32;
-  for (const Format* format : {&kE8m0, &kE4m3fn, &kF32}) {
+  for (const Format* format : {&kE8m0, &kE4m3fn, &kUe4m3, &kF32}) {
     if (format->name == word) return *format;
   }
   throw Unmodelled("block scales in " + word);

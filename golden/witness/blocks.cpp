@@ -141,6 +141,8 @@ BlockInput input_of(const OpContext& context, const Format& source, const BlockP
 }  // namespace
 
 ModelOutputs evaluate_block_quantize(const OpContext& context) {
+  if (is_composed_block(context.entry)) return evaluate_composed_blocks(context);
+  require_names("x", context.entry.inputs, "input", context.entry.where);
   Fields params = params_of(context.entry);
   const std::string rule = params.text("scale_rule");
   if (rule.starts_with("nvfp4")) return evaluate_nvfp4(context);

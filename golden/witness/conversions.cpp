@@ -9,6 +9,7 @@
 
 #include "golden/witness/block_tensors.hpp"
 #include "kernels/sweep/encode.hpp"
+#include "model/numerics/composition.hpp"
 #include "model/numerics/wide_source.hpp"
 
 namespace mx::golden {
@@ -56,6 +57,13 @@ constexpr StochasticRow kStochastic[] = {
     {"stochastic_compare", Rounding::stochastic_floor, RandomPlace::high_bits},
     {"stochastic_add", Rounding::stochastic_add, RandomPlace::low_bits},
 };
+
+/// The end of the 32-bit word that holds them, where an entry says so.
+struct RandomFrom {
+  std::string_view word;
+  RandomPlace place;
+};
+constexpr RandomFrom kRandomPlaces[] = {{"top", RandomPlace::high_bits}, {"low", RandomPlace::low_bits}};
 
 enum class Needs { nothing, nan, inf };
 struct OverflowRow {
@@ -328,7 +336,10 @@ ModelOutputs evaluate_decode(const OpContext& context) {
 namespace {
 
 /// The codes of x; `random` gives the random number of element i.
-ModelOutputs encoded(const OpContext& context, const EncodeParams& encode, const std::function<Random(std::int64_t)>& random) {
+ModelOutputs encoded(const OpContext& context, const EncodeParams& encode, const std::function<Random(std::int64_t)>& random,
+                     SignOfZero zero_sign = SignOfZero::keep) {
+  Composition composition{.how = encode.how};
+  composition.zero_sign = zero_sign;
   const auto x = std::make_shared<const Tensor>(context.input("x"));
   require_dtype(*x, encode.from->name, "x", context.entry.where);
   if (!encode.nan_stated) require_no_nan(context, *x, *encode.from);
@@ -336,7 +347,9 @@ ModelOutputs encoded(const OpContext& context, const EncodeParams& encode, const
   Tensor codes{&dtype, x->shape, std::vector<std::uint8_t>(static_cast<std::size_t>(x->size() * dtype.bytes))};
   for (std::int64_t i = 0; i < x->size(); ++i) {
     Flags flags;
-    codes.set_word(i, convert_source(x->word(i), *encode.from, *encode.to, encode.how, flags, random(i)));
+    IeeeFlags raised;
+    codes.set_word(i, zero_sign == SignOfZero::keep ? convert_source(x->word(i), *encode.from, *encode.to, encode.how, flags, random(i))
+                                                    : compose_from(x->word(i), *encode.from, *encode.to, composition, raised, random(i)));
   }
   ModelOutputs outputs;
   outputs.emplace("codes", ModelOutput{std::move(codes), encode.to, false, [x](std::int64_t i) { return element_text("x", *x, i); }});
@@ -346,6 +359,7 @@ ModelOutputs encoded(const OpContext& context, const EncodeParams& encode, const
 }  // namespace
 
 ModelOutputs evaluate_encode(const OpContext& context) {
+  if (is_composed(context.entry)) return evaluate_composition(context);
   Fields params = params_of(context.entry);
   EncodeParams encode = read_encode(params);
   params.finish();
@@ -356,12 +370,15 @@ ModelOutputs evaluate_encode(const OpContext& context) {
 ModelOutputs evaluate_encode_stochastic(const OpContext& context) {
   Fields params = params_of(context.entry);
   const EncodeParams encode = read_encode_stochastic(params);
-  const RandomPlace place = stochastic_word(params).place;
+  const RandomPlace place =
+      params.has("random_from") ? row_named(kRandomPlaces, "random_from", params.text("random_from")).place : stochastic_word(params).place;
+  const SignOfZero zero_sign = zero_sign_word(params);
   params.finish();
   const Tensor random = context.input("random");
   require_dtype(random, "u32", "random", context.entry.where);
   if (random.shape != context.entry.inputs.at("x").shape) broken("'random' has another shape than 'x'", context.entry.where);
-  return encoded(context, encode, [&](std::int64_t i) { return drawn(random.word(i), encode.how.random_bits, place); });
+  return encoded(
+      context, encode, [&](std::int64_t i) { return drawn(random.word(i), encode.how.random_bits, place); }, zero_sign);
 }
 
 ModelOutputs evaluate_sweep(const OpContext& context) {

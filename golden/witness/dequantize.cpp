@@ -20,6 +20,7 @@ const Dequantizer& dequantizer_of(const Entry& entry, const BlockFormat& format,
 }
 
 ModelOutputs evaluate_block_dequantize(const OpContext& context) {
+  if (is_composed_way_back(context.entry)) return evaluate_composed_way_back(context);
   const std::string& where = context.entry.where;
   Fields params = params_of(context.entry);
   const BlockParams shape = read_block_params(params);

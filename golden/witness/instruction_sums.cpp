@@ -36,14 +36,46 @@ OperandFormat operand_format(Fields& params, std::string_view key) {
 /// One operand of all sums: a row each.
 TileOperand rows_of(const OperandFormat& of, const Tensor& codes) { return {.format = of.format, .codes = codes.bytes}; }
 
+/// Where C enters, by a word of mxact-witness/2 and as a field of a record.
+struct AccumulatorWord {
+  std::string_view word;
+  std::string_view field;
+};
+constexpr AccumulatorWord kAccumulators[] = {{"in_the_alignment", ""}, {"added_last_nearest_even", ":c=last"}};
+
+/// The contract by its name or record; without one the record that the words of mxact-witness/2 stand for.
+const ContractRow& contract_word(Fields& params) {
+  if (params.has("contract")) return mx::row_of(contract_named(params.text("contract")));
+  const std::int64_t group = params.integer("group", 1, kLargestExtent), align = params.integer("alignment_bits", 0, kLargestExtent),
+                     keep = params.integer("result_bits", 0, kLargestExtent);
+  for (const char* key : {"alignment_rounding", "result_rounding"}) {
+    if (const std::string word = params.text(key); word != "toward_zero") throw Unmodelled(fmt::format("{} {}", key, word));
+  }
+  const AccumulatorWord& accumulator = row_named(kAccumulators, "accumulator", params.text("accumulator"));
+  return mx::row_of(contract_named(fmt::format("step=aligned:a={}:b={}:group={}:align={}:keep={}{}:zero=plus:nan=0x7fffffff", params.text("a_format"),
+                                               params.text("b_format"), group, align, keep, accumulator.field)));
+}
+
+/// Codes of tf32 as form 2 has them, right aligned, where a register has them on the left.
+void align_left(const OperandFormat& of, Tensor& codes, const std::string& where) {
+  if (of.format != &kTf32) return;
+  constexpr unsigned kUnread = 13;
+  for (std::int64_t i = 0; i < codes.size(); ++i) {
+    const std::uint64_t code = codes.word(i);
+    if (code >> static_cast<unsigned>(kTf32.width) != 0) broken(fmt::format("0x{:X} is no code of tf32", code), where);
+    codes.set_word(i, code << kUnread);
+  }
+}
+
 }  // namespace
 
 ModelOutputs evaluate_dot_accumulate(const OpContext& context) {
   Fields params = params_of(context.entry);
-  const ContractRow& row = mx::row_of(contract_named(params.text("contract")));
+  const bool by_words = !params.has("contract");
+  const ContractRow& row = contract_word(params);
   const OperandFormat a_format = operand_format(params, "a_format");
   const OperandFormat b_format = operand_format(params, "b_format");
-  const Format& c_format = wide_format_word(params, "c_format");
+  const Format& c_format = by_words ? kF32 : wide_format_word(params, "c_format");
   const Format& out_format = wide_format_word(params, "out_format");
   const std::int64_t k = params.integer("K", 1, kLargestExtent);
   const bool scaled = params.has("scale_format");
@@ -57,8 +89,12 @@ ModelOutputs evaluate_dot_accumulate(const OpContext& context) {
   const Tensor c = context.input("c");
   const std::int64_t sums = c.size();
   require_dtype(c, c_format.name, "c", context.entry.where);
-  const Tensor a = input_of(context, "a", a_format.dtype, {sums, k});
-  const Tensor b = input_of(context, "b", b_format.dtype, {sums, k});
+  Tensor a = input_of(context, "a", a_format.dtype, {sums, k});
+  Tensor b = input_of(context, "b", b_format.dtype, {sums, k});
+  if (by_words) {
+    align_left(a_format, a, context.entry.where);
+    align_left(b_format, b, context.entry.where);
+  }
   TileOperand rows_a = rows_of(a_format, a);
   TileOperand rows_b = rows_of(b_format, b);
   std::optional<Tensor> scale_a, scale_b;

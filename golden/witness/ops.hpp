@@ -12,6 +12,7 @@
 
 #include "golden/witness/manifest.hpp"
 #include "golden/witness/witness.hpp"
+#include "model/numerics/composition.hpp"
 #include "model/numerics/convert.hpp"
 
 namespace mx::golden {
@@ -58,6 +59,20 @@ ModelOutputs evaluate_decode(const OpContext& context);
 ModelOutputs evaluate_encode(const OpContext& context);
 ModelOutputs evaluate_encode_stochastic(const OpContext& context);
 ModelOutputs evaluate_sweep(const OpContext& context);
+// compositions.cpp: encode with the words of mxact-witness/2
+bool is_composed(const Entry& entry);
+SignOfZero zero_sign_word(Fields& params);
+// composed_blocks.cpp: block_quantize with them
+bool is_composed_block(const Entry& entry);
+ModelOutputs evaluate_composed_blocks(const OpContext& context);
+bool is_composed_way_back(const Entry& entry);
+ModelOutputs evaluate_composed_way_back(const OpContext& context);
+ModelOutputs evaluate_hadamard(const OpContext& context);
+// ggml.cpp
+ModelOutputs evaluate_block_memory(const OpContext& context);
+ModelOutputs evaluate_byte_permutation(const OpContext& context);
+ModelOutputs evaluate_layout_choice(const OpContext& context);
+ModelOutputs evaluate_composition(const OpContext& context);
 // blocks.cpp
 ModelOutputs evaluate_block_quantize(const OpContext& context);
 ModelOutputs evaluate_block_scale(const OpContext& context);

@@ -166,11 +166,18 @@ bool tells_from_rival(const Recorded& recorded, const std::vector<std::uint64_t>
   return false;
 }
 
+/// NaN in the output's dtype, or in the format of its codes.
+bool is_nan(std::uint64_t word, const Recorded& recorded, const ModelOutput& model) {
+  const Dtype& dtype = *recorded.values.dtype;
+  if (dtype.format != nullptr || model.format == nullptr || model.pairs) return is_nan(word, dtype);
+  return word >> static_cast<unsigned>(model.format->width) == 0 && is_nan_code(*model.format, static_cast<std::uint32_t>(word));
+}
+
 void compare_bits(const Recorded& recorded, const ModelOutput& model, bool nan_equal, EntryResult& result, Findings& findings) {
   each_element(recorded, result, [&](std::int64_t i) {
     const std::uint64_t want = recorded.values.word(i);
     const std::uint64_t got = model.values.word(i);
-    if (want == got || (nan_equal && is_nan(want, *recorded.values.dtype) && is_nan(got, *recorded.values.dtype))) return;
+    if (want == got || (nan_equal && is_nan(want, recorded, model) && is_nan(got, recorded, model))) return;
     findings.differs(i);
   });
 }

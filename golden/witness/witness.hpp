@@ -1,8 +1,8 @@
 #pragma once
 // Holds the model against recorded outputs of real implementations (witnesses): anyone's, as long as they are written down in one of three forms.
 //   mxact-witness/1    (and /2, /3, which add words) a directory with manifest.json and raw arrays: conversions, block quantization, layers
-//   (python/mxact/_record.py writes it) layout-vectors/2   a directory with manifest.json and index arrays or digests: what a converter did with known bytes
-//   X.jsonl            one oracle case a line, joined by id with X_support.jsonl beside it
+//   (python/mxact/_record.py writes it) layout-vectors/2   a directory with manifest.json and index arrays or digests: what a converter did with
+//   known bytes X.jsonl            one oracle case a line, joined by id with X_support.jsonl beside it
 
 #include <cstdint>
 #include <filesystem>

@@ -6,5 +6,5 @@ if len(sys.argv) > 1 and sys.argv[1] == "laws":
     from mxact.testing._command import main
 
     sys.exit(main(sys.argv[2:]))
-print("usage: python -m mxact laws (quantizer FORMAT | converter BACKEND | oracle | kernel) [options] -- COMMAND", file=sys.stderr)
+print("usage: python -m mxact laws (quantizer FORMAT | converter BACKEND | oracle | kernel | power | batch) [options] -- COMMAND", file=sys.stderr)
 sys.exit(0 if sys.argv[1:] in (["--help"], ["-h"]) else 2)

@@ -50,10 +50,25 @@ TEST_CASE("words about a conversion change what the model does", "[witness]") {
          {"an unknown underflow", with("underflow", "zero"), 5, "unknown underflow 'zero'"}});
   check("numerics-peers/encode_peers", "f32.ue5m3.auto_round",
         {{"negative values as NaN", with("negative", "nan"), 1, "codes["},
-         {"Inf as NaN", with("infinity", "nan"), 5, "infinity nan where a finite overflow is another"},
+         {"Inf as NaN", with("infinity", "nan"), 1, "codes["},
          {"no word on negative values", without("negative"), 5, "params has no 'negative'"}});
   check("numerics-peers/encode_peers", "f32.e8m0.quark",
         {{"another least input", with("least_input", "0x00400000"), 1, "codes["}, {"halves up", with("rounding", "nearest_up"), 1, "codes["}});
+  check("numerics-2/encode_ieee", "f32.e4m3fn.toward_zero",
+        {{"as it is", as_it_is, 0, "equal "},
+         {"overflow whatever the direction", with("overflow", "nan"), 1, "codes["},
+         {"Inf as the largest number", with("infinity", "max"), 1, "codes["},
+         {"overflow as IEEE 754 has it", with("overflow_flag", "ieee"), 1, "flags["},
+         {"an unknown tininess", with("tininess", "never"), 5, "unknown tininess 'never'"}});
+  check("numerics-2/encode_ieee", "f32.e4m3fn.nearest_even",
+        {{"tiny before rounding", with("tininess", "before"), 1, "flags["}, {"tiny after it", with("tininess", "after"), 1, "flags["}});
+  check("numerics-2/encode_dialects", "f32.e4m3fn.mxdg.sat",
+        {{"zeros with their sign", without("zero_sign"), 1, "codes["}, {"all zeros without", with("zero_sign", "positive"), 1, "codes["}});
+  check("numerics-2/encode_dialects", "f32.e8m0.mlx.log2.other",
+        {{"magnitudes of negative numbers", with("negative", "abs"), 1, "codes["},
+         {"Inf as the largest number", with("infinity", "max"), 1, "codes["}});
+  check("numerics-2/encode_dialects", "f32.e8m0.mlx.log2", {{"to the nearest power", with("rounding", "nearest_even"), 1, "codes["}});
+  check("numerics-2/encode_dialects", "f32.e4m3fn.onednn", {{"rounded once", without("through"), 1, "codes["}});
   // What an implementation gets wrong in one range is its own: the same words of somebody else mean the rule.
   check("numerics-peers/encode_peers", "f32.e4m3fn.saturate0.onnxruntime",
         {{"as it is", as_it_is, 0, "equal "}, {"somebody else", by("implementation", "mine"), 0, "137 of 5119 values differ"}});

@@ -149,6 +149,41 @@ TEST_CASE("recorded numerics of Python libraries equal the model", "[witness]") 
   }
 }
 
+// Words of the second form. What is recorded for information holds NaN payloads of a library and faults of peers.
+const PeerSet kComposedSets[] = {
+    {"numerics-2/encode_ieee", 438, 95, 402819},
+    {"numerics-2/encode_formats", 151, 35, 366577},
+    {"numerics-2/encode_dialects", 41, 6, 47374},
+    {"numerics-2/block_ggml", 8, 4, 40771},
+    {"numerics-2/block_mlx", 5, 0, 58113},
+    {"numerics-2/nvfp4_te", 40, 1, 192576},
+    {"numerics-2/stochastic_peers", 6, 0, 20088},
+    {"numerics-2/layout_ggml", 7, 0, 4451},
+    {"numerics-2/mma_published", 16, 0, 7650},
+};
+
+TEST_CASE("recorded compositions equal the model", "[witness]") {
+  for (const PeerSet& expected : kComposedSets) {
+    INFO(expected.path);
+    const Outcome outcome = run(recorded(expected.path));
+    INFO(outcome.text);
+    REQUIRE(outcome.sets.size() == 1);
+    CHECK(outcome.exit == 0);
+    std::int64_t must = 0, info = 0, compared = 0;
+    for (const golden::EntryResult& entry : outcome.sets[0].entries) {
+      ++(entry.counts() ? must : info);
+      if (!entry.counts()) continue;
+      INFO(entry.id);
+      CHECK(entry.status == golden::EntryStatus::equal);
+      CHECK(entry.differing == 0);
+      compared += entry.compared;
+    }
+    CHECK(must == expected.must);
+    CHECK(info == expected.info);
+    CHECK(compared == expected.compared);
+  }
+}
+
 TEST_CASE("recorded layouts and oracle decisions equal the model", "[witness]") {
   const std::pair<std::string, std::int64_t> least_compared[] = {{"layouts", 1400000}, {"oracle", 7000}};
   for (const auto& [path, least] : least_compared) {
