@@ -111,11 +111,11 @@ constexpr EnumWord<NanScale> kNanScales[] = {{"finite", NanScale::finite}, {"zer
 
 /// fp32 bits of the number that a scale byte stands for where no byte is a NaN; 2^128 of an E8M0 byte as a Value.
 Value scale_of(std::uint32_t byte, const Format& format, NanScale nan) {
+  const std::uint32_t magnitude = byte & magnitude_mask(format);
+  if (nan == NanScale::zero && byte == max_finite_code(format) + 1U) return {};
   if (format.encoding == Encoding::exponent_only) {
     return {.significand = 1, .exponent = static_cast<int>(byte) - format.bias, .cls = ValueClass::finite, .negative = false};
   }
-  const std::uint32_t magnitude = byte & magnitude_mask(format);
-  if (nan == NanScale::zero && byte == max_finite_code(format) + 1U) return {};
   Format numbers = format;
   numbers.specials = Specials::none;
   return decode(numbers, magnitude);
@@ -131,10 +131,16 @@ bool is_composed_block(const Entry& entry) {
   const std::string rule = word("scale_rule");
   const bool named = std::ranges::find(kRules, std::string_view(rule), &RuleWord::word) != std::end(kRules);
   if (!named) return false;
+  constexpr std::string_view kRead[] = {
+      "source",          "format",           "block",      "axis",          "packing",     "scale_format",        "scale_rule",
+      "rounding",        "overflow",         "zero_sign",  "nan_pos",       "nan_neg",     "zero_scale_factor",   "tensor_amax",
+      "tensor_scale_of", "tensor_scale_max", "block_rows", "factor_format", "factor_rule", "four_over_six_error", "four_over_six_error_domain"};
+  for (const support::JsonMember& member : entry.params.items()) {
+    if (std::ranges::find(kRead, std::string_view(member.key)) == std::end(kRead)) return false;
+  }
   // A rule that form 1 has too is the entry's own where it states the factor of a scale of 0, or ggml's sign of zeros.
   if (rule == "nvfp4_direct") return entry.params.find("zero_scale_factor") != nullptr;
-  if (rule == "floor_log2_ggml")
-    return word("zero_sign") == "positive" && word("rounding") == "nearest_toward_zero" && entry.params.find("scale_wraps") == nullptr;
+  if (rule == "floor_log2_ggml") return word("zero_sign") == "positive" && word("rounding") == "nearest_toward_zero";
   return rule != "nvfp4_mlx" || entry.params.find("zero_scale_factor") != nullptr;
 }
 
@@ -176,7 +182,10 @@ ModelOutputs evaluate_composed_blocks(const OpContext& context) {
   return outputs;
 }
 
-bool is_composed_way_back(const Entry& entry) { return entry.params.find("negative_zero") != nullptr; }
+bool is_composed_way_back(const Entry& entry) {
+  return entry.params.find("negative_zero") != nullptr && entry.params.find("scale_nan") != nullptr && entry.params.find("target") != nullptr &&
+         *entry.params.find("target") == "f32";
+}
 
 ModelOutputs evaluate_composed_way_back(const OpContext& context) {
   const std::string& where = context.entry.where;

@@ -42,6 +42,37 @@ TEST_CASE("words about a block's scale are held against the recipe of who ran", 
   check("numerics-peers/dequantize_peers", "f32.mxfp4.modelopt", {{"an exact scale", with("scale_nan", "finite"), 5, "'scale_nan' is \"finite\""}});
 }
 
+TEST_CASE("words about a block that say the whole quantizer change what the model does", "[witness]") {
+  check("numerics-2/nvfp4_te", "bf16.nvfp4.4over6.mae.448.amax_41000000",
+        {{"as it is", as_it_is, 0, "4896 values"},
+         {"squares", with("four_over_six_error", "mse"), 1, "codes["},
+
+         {"another largest scale", with("tensor_scale_max", 256), 1, "values differ"},
+         {"no largest scale that is known", with("tensor_scale_max", 300), 5, "unknown tensor_scale_max '300'"}});
+  check("numerics-2/nvfp4_te", "bf16.nvfp4.fast_math_kernel.amax_41000000", {{"a factor in fp32", without("factor_format"), 1, "codes["}});
+  check("numerics-2/nvfp4_te", "bf16.nvfp4.4over6.mse.448.amax_7f7fc99e",
+        {{"another domain", with("four_over_six_error_domain", "scaled_fp16"), 1, "55 of 4896 values differ"}});
+  check("numerics-2/nvfp4_te", "bf16.nvfp4.plain.amax_41000000", {{"zeros with their sign", without("zero_sign"), 1, "codes["}});
+  check("numerics-2/nvfp4_te", "bf16.nvfp4.tile16x16.amax_41000000", {{"rows alone", without("block_rows"), 1, "values differ"}});
+  check("numerics-2/block_mlx", "f32.nvfp4.amax_3.25", {{"another largest magnitude", with("tensor_amax", "0x40000000"), 1, "values differ"}});
+  check(
+      "numerics-2/block_ggml", "f32.mxfp4.regular",
+      {{"ties to even", with("rounding", "nearest_even"), 5, "no model of"}, {"another rule", with("scale_rule", "round_log2"), 1, "values differ"}});
+  check("numerics-2/block_ggml", "dequant.mxfp4", {{"no number for 0xFF", with("scale_nan", "zero"), 1, "values["}});
+  check("numerics-2/block_ggml", "dequant.nvfp4", {{"a number for 0x7F", with("scale_nan", "finite"), 1, "values["}});
+  check("numerics-2/block_ggml", "memory.mxfp4",
+        {{"another memory", with("layout", "ggml_nvfp4"), 5, "ggml_nvfp4 of e2m1 in blocks of 32 under e8m0"}});
+  check("numerics-2/layout_ggml", "mxfp4_4x4.64x8x1",
+        {{"eight rows", with("layout", "ggml_mxfp4_8x8"), 1, "source["},
+         {"rows that do not divide", with("rows", 6), 5, "6 rows of 64 are no whole blocks"}});
+  check("numerics-2/mma_published", "ada.e4m3fn",
+        {{"a group of all", with("group", 32), 1, "d["},
+         {"more bits", with("alignment_bits", 20), 1, "d["},
+         {"another rounding", with("alignment_rounding", "nearest_even"), 5, "alignment_rounding nearest_even"}});
+  check("numerics-2/stochastic_peers", "mxdg.e2m1",
+        {{"the other end", with("random_from", "low"), 1, "codes["}, {"zeros with their sign", without("zero_sign"), 1, "codes["}});
+}
+
 TEST_CASE("words about a conversion change what the model does", "[witness]") {
   check("numerics-peers/encode_peers", "f64.e4m3fn.torch",
         {{"as it is", as_it_is, 0, "497 values"}, {"rounded once", without("through"), 1, "codes["}});
