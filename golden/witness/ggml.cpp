@@ -7,7 +7,7 @@
 
 #include "golden/witness/block_tensors.hpp"
 #include "golden/witness/numbers.hpp"
-#include "model/families/ggml/blocks.hpp"
+#include "model/families/ggml_blocks.hpp"
 
 namespace mx::golden {
 

@@ -1,4 +1,4 @@
-#include "model/families/ggml/blocks.hpp"
+#include "model/families/ggml_blocks.hpp"
 
 #include <string>
 
