@@ -222,6 +222,17 @@ JobPlan read_plan(const std::filesystem::path& path) {
   return plan;
 }
 
+void require_files(const JobPlan& plan) {
+  std::error_code ignored;
+  const bool is_directory = std::filesystem::is_directory(plan.checkpoint, ignored);
+  const std::filesystem::path directory = is_directory ? plan.checkpoint : plan.checkpoint.parent_path();
+  if (!support::is_there(plan.checkpoint)) fail(plan.checkpoint.string(), "is not there any more: the conversion was planned from it");
+  for (const PlannedFile& file : plan.files) {
+    const std::filesystem::path path = directory / file.name;
+    if (!support::is_there(path)) fail(path.string(), "is not there any more: the conversion was planned with it");
+  }
+}
+
 void check_plan(const JobPlan& plan, const CheckpointConversion& conversion, const std::string& program) {
   if (program != plan.program) {
     throw Error(ErrorCode::usage, fmt::format("was planned by {}, this is {}: all jobs are made by one program", plan.program, program),

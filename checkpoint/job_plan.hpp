@@ -62,6 +62,8 @@ JobPlan make_plan(const std::filesystem::path& checkpoint, const std::filesystem
 std::string text_of(const JobPlan& plan);
 JobPlan read_plan(const std::filesystem::path& path);
 
+/// Throws Error(input) naming a file of the plan that is gone: without its configuration a checkpoint would be read as another.
+void require_files(const JobPlan& plan);
 /// Throws Error(input) naming the file when the weights are not those of the plan, Error(usage) when another program made it.
 void check_plan(const JobPlan& plan, const CheckpointConversion& conversion, const std::string& program);
 

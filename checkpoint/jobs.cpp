@@ -183,6 +183,7 @@ std::vector<JobStatus> status_of(const JobPlan& plan, const fs::path& directory)
 
 JobRunner::JobRunner(const JobPlan& plan, const JobOptions& options)
     : plan_(plan), options_(options), conversion_(plan.checkpoint, [&] {
+        require_files(plan);
         ConvertOptions how = options_of(plan);
         how.stop = options.stop;
         return how;
@@ -231,6 +232,7 @@ JobOutcome JobRunner::run(int job) {
 
 ConvertReport merge_jobs(const JobPlan& plan, const MergeOptions& options) {
   const std::vector<HeldJob> jobs = collect_jobs(plan, options.directories);
+  require_files(plan);
   const CheckpointConversion conversion(plan.checkpoint, options_of(plan));
   check_plan(plan, conversion, options.program);
   std::vector<JobResult> results;

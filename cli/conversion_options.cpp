@@ -13,6 +13,7 @@
 #include "cli/numbers.hpp"
 #include "model/error.hpp"
 #include "model/families/libraries.hpp"
+#include "support/file.hpp"
 #include "verbs/select/asked.hpp"
 
 namespace mx::cli {
@@ -118,6 +119,7 @@ kernels::relayout::MoveBy moved_by(bool reference) { return reference ? kernels:
 
 void take_engines_choice(ConversionChoice& choice) {
   if (!choice.backends.empty()) return;
+  if (!support::is_there(choice.checkpoint)) throw Error(ErrorCode::input, "there is no such file or directory", choice.checkpoint);
   if (choice.checkpoint.empty() || !checkpoint::is_model(choice.checkpoint))
     throw Error(ErrorCode::usage, "is missing, and there is no config.json by which the engine would choose one", "--backend");
   verbs::AskedFor asked{.engine = engine_of(choice), .env = variables_of(choice.variables)};

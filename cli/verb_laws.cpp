@@ -1,10 +1,12 @@
 // mxact laws: somebody else's program, behind a pipe, under the laws. They live in the package for Python, which draws cases and shrinks those that
 // fail; this verb asks it, and says what it answered as every verb does.
 
+#include <array>
 #include <cstdlib>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cli/document.hpp"
@@ -20,9 +22,10 @@ namespace {
 
 constexpr support::JsonLimits kAnswer{.bytes = std::uint64_t{16} << 20, .depth = 8, .memory = std::uint64_t{256} << 20};
 
-/// Statuses of the package beside 0, with which its answer is a document.
-constexpr int kUsage = 2;
-constexpr int kLacks = 4;
+/// Statuses of the package beside 0, with which its answer is a document: those of an error, whose sentence it is then, and of a Python without it.
+constexpr std::array kErrors{std::pair{2, ErrorCode::usage}, std::pair{3, ErrorCode::input}, std::pair{4, ErrorCode::unsupported},
+                             std::pair{6, ErrorCode::resource}};
+constexpr int kLacks = 90;
 
 /// For Python's -c, so that the package is the installed one whatever stands in this folder.
 constexpr std::string_view kAsk = R"(import sys
@@ -31,7 +34,7 @@ try:
     from mxact.testing._command import main
 except ImportError as lacks:
     print(lacks)
-    sys.exit(4)
+    sys.exit(90)
 sys.exit(main(sys.argv[1:], for_program=True)))";
 
 struct LawsOptions {
@@ -61,7 +64,9 @@ int laws(const std::string& subject, const LawsOptions& options) {
       line.show("holding " + options.command.front() + " to the law");
       return support::ask_child(words, kAnswer.bytes, [&] { return watch.interrupted(); });
     }();
-    if (answer.status == kUsage) throw Error(ErrorCode::usage, first_line(answer.output));
+    for (const auto& [status, code] : kErrors) {
+      if (answer.status == status) throw Error(code, first_line(answer.output));
+    }
     if (answer.status == kLacks) {
       throw Error(ErrorCode::unsupported,
                   "the laws are the package's for Python: " + first_line(answer.output) +

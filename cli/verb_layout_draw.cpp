@@ -43,7 +43,7 @@ int draw(const Arguments& arguments) {
     return 0;
   }
   support::write_file(arguments.output, std::span(reinterpret_cast<const std::uint8_t*>(picture.data()), picture.size()), arguments.force);
-  return show(verbs::layout_draw_document(subject, arguments.output, picture.size()), arguments.options.out);
+  return show(verbs::layout_draw_document(subject, arguments.output, picture.size(), verbs::shown_text(subject, options)), arguments.options.out);
 }
 
 }  // namespace

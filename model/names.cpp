@@ -17,6 +17,12 @@ std::string folded(std::string_view name) {
   return out;
 }
 
+/// Letters that look like digits, as the digits.
+std::string looks_of(std::string letters) {
+  for (char& c : letters) c = c == 'o' ? '0' : c == 'i' || c == 'l' ? '1' : c;
+  return letters;
+}
+
 /// Letters that are wrong, missing or too many; two neighbours that changed places count once. Three rows at a time.
 std::size_t edit_distance(const std::string& a, const std::string& b) {
   std::vector<std::size_t> before(b.size() + 1), row(b.size() + 1), next(b.size() + 1);
@@ -79,12 +85,12 @@ std::string printable(std::string_view name) {
 }
 
 std::vector<std::string_view> nearest_names(std::string_view name, std::span<const std::string_view> known) {
-  const std::string wanted = folded(name).substr(0, 200);
+  const std::string wanted = looks_of(folded(name).substr(0, 200));
   std::vector<std::string_view> best;
   // More than two letters wrong, or than a third of them, is another word, not a typo.
   std::size_t best_distance = 2;
   for (std::string_view candidate : known) {
-    const std::string letters = folded(candidate);
+    const std::string letters = looks_of(folded(candidate));
     const std::size_t distance = edit_distance(wanted, letters);
     if (distance > best_distance || 3 * distance > std::max(wanted.size(), letters.size())) continue;
     if (distance < best_distance) best.clear();

@@ -69,11 +69,14 @@ std::vector<std::string> describe(const VectorOp& op, const Mismatch& mismatch) 
 }
 
 std::string describe(const Explanation& e) {
-  const std::string rights = e.matches == 0        ? "no right one to tell"
-                             : e.contradicted == 0 ? fmt::format("all of {} right ones", e.matches)
-                                                   : fmt::format("{} of {} right ones", e.matches - e.contradicted, e.matches);
-  return fmt::format("{}{}: {} {}: {} of {} wrong answers, and {}", e.beside.empty() ? "" : "what that leaves over: ", name_of(e.cls),
-                     name_of(e.fit()), e.name, e.explained, e.mismatches, rights);
+  // A long stream's answers are kept in part.
+  const auto sample = [](std::uint64_t stride) { return stride == 1 ? std::string() : fmt::format(" tried, one in {}", stride); };
+  const std::string rights = e.matches == 0
+                                 ? "no right one to tell"
+                                 : fmt::format("{} of {} right ones{}", e.contradicted == 0 ? "all" : fmt::format("{}", e.matches - e.contradicted),
+                                               e.matches, sample(e.right_stride));
+  return fmt::format("{}{}: {} {}: {} of {} wrong answers{}, and {}", e.beside.empty() ? "" : "what that leaves over: ", name_of(e.cls),
+                     name_of(e.fit()), e.name, e.explained, e.mismatches, sample(e.wrong_stride), rights);
 }
 
 }  // namespace mx::golden

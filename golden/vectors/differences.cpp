@@ -50,6 +50,19 @@ WrongRule moved(const std::vector<Column>& columns, std::size_t which, std::int6
           }};
 }
 
+/// The column has one code, whatever is right.
+WrongRule stuck(const std::vector<Column>& columns, std::size_t which, std::uint32_t code) {
+  const Column& column = columns[which];
+  const auto first = lane_count(std::span(columns).first(which));
+  const auto lanes = static_cast<std::size_t>(column.lanes);
+  std::string name = fmt::format("{} stuck at 0x{:0{}x}", column.name, code, (column.bits + 3) / 4);
+  return {is_scale(column) ? FaultClass::scale : FaultClass::value, std::move(name),
+          [first, lanes, code](Lanes /*operands*/, Lanes right, MutableLanes answer) {
+            std::ranges::copy(right, answer.begin());
+            std::ranges::fill(answer.subspan(first, lanes), code);
+          }};
+}
+
 }  // namespace
 
 void DifferenceCount::add(Lanes right, Lanes answer) {
@@ -58,7 +71,11 @@ void DifferenceCount::add(Lanes right, Lanes answer) {
     const Column& column = (*columns_)[c];
     const std::uint32_t sign = sign_of(column);
     for (int i = 0; i < column.lanes; ++i, ++lane) {
-      if (right[lane] == answer[lane] || column.flags || ((right[lane] ^ answer[lane]) & sign) != 0) continue;
+      if (right[lane] == answer[lane] || column.flags) continue;
+      // Two of each are enough to know that they are several.
+      if (answers_[c].given.size() < 2) answers_[c].given.insert(answer[lane]);
+      if (answers_[c].right.size() < 2) answers_[c].right.insert(right[lane]);
+      if (((right[lane] ^ answer[lane]) & sign) != 0) continue;
       ++counts_[c][static_cast<std::int64_t>(answer[lane]) - static_cast<std::int64_t>(right[lane])];
     }
   }
@@ -67,6 +84,10 @@ void DifferenceCount::add(Lanes right, Lanes answer) {
 std::vector<WrongRule> DifferenceCount::rules() const {
   std::vector<WrongRule> rules;
   for (std::size_t c = 0; c < columns_->size(); ++c) {
+    if (answers_[c].are_stuck()) {
+      rules.push_back(stuck(*columns_, c, *answers_[c].given.begin()));
+      continue;
+    }
     const auto most = std::ranges::max_element(counts_[c], {}, [](const auto& row) { return row.second; });
     if (most == counts_[c].end()) continue;
     const std::uint64_t all =

@@ -184,6 +184,8 @@ Evidence::Kept Evidence::unexplained(const Kept& kept, const WrongRule& rule) co
 Explanation Evidence::judged(const WrongRule& rule, const Kept& wrong, const Kept& right) const {
   Explanation judged{rule.cls, rule.name, agreeing(wrong, rule), count(wrong), count(right) - agreeing(right, rule), count(right)};
   // Each case that was kept stands for as many of the stream as its stride says.
+  judged.wrong_stride = wrong.stride;
+  judged.right_stride = right.stride;
   judged.refuted = judged.contradicted * right.stride * kGivenEach > judged.explained * wrong.stride;
   return judged;
 }

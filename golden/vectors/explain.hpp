@@ -22,12 +22,13 @@ std::string_view name_of(Fit fit);
 struct Explanation {
   FaultClass cls;
   std::string name;
-  std::uint64_t explained;     ///< mismatches that the rule gives too
-  std::uint64_t mismatches;    ///< that were tried
-  std::uint64_t contradicted;  ///< right answers that the rule would have got wrong
-  std::uint64_t matches;       ///< that were tried
-  bool refuted = false;        ///< of all that the rule changes in the stream, too much was right as it was
-  std::string beside = {};     ///< the rule that leaves those mismatches over; empty: they are all that there are
+  std::uint64_t explained;                           ///< mismatches that the rule gives too
+  std::uint64_t mismatches;                          ///< that were tried
+  std::uint64_t contradicted;                        ///< right answers that the rule would have got wrong
+  std::uint64_t matches;                             ///< that were tried
+  bool refuted = false;                              ///< of all that the rule changes in the stream, too much was right as it was
+  std::string beside = {};                           ///< the rule that leaves those mismatches over; empty: they are all that there are
+  std::uint64_t wrong_stride = 1, right_stride = 1;  ///< of so many wrong answers of the stream, and right ones, one was tried
 
   Fit fit() const;
   /// All of the wrong answers, and none of the right ones against it.

@@ -36,9 +36,12 @@ VectorSet::VectorSet(const VectorOp& op, const SetChoice& choice) : op_(&op), ch
     case SetKind::exhaustive:
       count_ = op.exhaustive_count();
       if (count_ == 0 || count_ > kMostExhaustive) {
-        throw Error(ErrorCode::usage,
-                    fmt::format("{}: an exhaustive set has more than {} vectors; mxact sweep digests all 2^32 inputs of a conversion", op.name(),
-                                kMostExhaustive));
+        // One number of 32 bits is swept; the operands of all else are too many for anything.
+        const std::vector<Column>& operands = op.operands();
+        const bool is_swept = operands.size() == 1 && operands.front().width() == 32;
+        throw Error(ErrorCode::usage, fmt::format("{}: an exhaustive set has more than {} vectors; {}", op.name(), kMostExhaustive,
+                                                  is_swept ? "mxact sweep digests all 2^32 inputs of a conversion"
+                                                           : "--set random --count N draws as many as you say"));
       }
       break;
     case SetKind::directed: {

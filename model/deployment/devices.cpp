@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "model/deployment/deployment.hpp"
@@ -161,8 +163,16 @@ std::string key_of(Names text, Without without) {
   return joined(tokens);
 }
 
-bool is_called(const Device& device, const std::string& key, Without without) {
-  return key_of(device.name, without) == key || std::ranges::any_of(device.others, [&](Names other) { return key_of(other, without) == key; });
+/// Cards by what is left of their names; of two that are called alike the first.
+using Cards = std::map<std::string, const Device*>;
+
+Cards cards_without(Without without) {
+  Cards cards;
+  for (const Device& device : kDevices) {
+    cards.emplace(key_of(device.name, without), &device);
+    for (const Names other : device.others) cards.emplace(key_of(other, without), &device);
+  }
+  return cards;
 }
 
 /// Cards whose names have every token of the word: "RTX 6000".
@@ -190,11 +200,12 @@ std::span<const Device> all_devices() { return kDevices; }
 
 const Device* find_device(std::string_view word) {
   // The fullest name first: "H100 PCIe" is a card of its own, though sockets are passed over elsewhere.
-  for (const Without without : {Without::nothing, Without::makers, Without::housings}) {
-    const std::string key = key_of(word, without);
+  constexpr std::array kEach{Without::nothing, Without::makers, Without::housings};
+  static const std::array<Cards, kEach.size()> kCards{cards_without(kEach[0]), cards_without(kEach[1]), cards_without(kEach[2])};
+  for (std::size_t i = 0; i < kEach.size(); ++i) {
+    const std::string key = key_of(word, kEach[i]);
     if (key.empty()) continue;
-    const auto* const found = std::ranges::find_if(kDevices, [&](const Device& device) { return is_called(device, key, without); });
-    if (found != kDevices.end()) return found;
+    if (const auto found = kCards[i].find(key); found != kCards[i].end()) return found->second;
   }
   return nullptr;
 }

@@ -19,6 +19,7 @@
 #include "model/families/convert.hpp"
 #include "model/families/setting_keys.hpp"
 #include "python/module/memory.hpp"
+#include "support/file.hpp"
 #include "verbs/layout/model_query.hpp"
 #include "verbs/layout/where.hpp"
 #include "verbs/select/engine_notes.hpp"
@@ -102,6 +103,7 @@ PackedParts pack_checkpoint(const std::string& path, int layer, int rank, std::o
 
 /// The backend that the engine chooses for a layer of a model, by its configuration. Of the fields it reads platform, tp and engine.
 std::string chosen_backend(const std::string& path, int layer, const Fields& fields) {
+  if (!support::is_there(path)) throw Error(ErrorCode::input, "there is no such file or directory", path);
   if (!checkpoint::is_model(path))
     throw Error(ErrorCode::usage, "backend is missing, and there is no config.json by which the engine would choose one", path);
   verbs::LayoutQuery query{path, {{"layer", std::to_string(layer)}}};
@@ -146,6 +148,15 @@ TensorForms plain_form(const std::string& format, const std::string& order, cons
   setting.padded = setting.sizes;
   setting.has_bias = bias;
   return forms_of(setting);
+}
+
+/// The tensors of a layer that is packed, in a checkpoint's form: of the whole one where tp divides it, else of what the sizes say. Both biases are
+/// among them.
+TensorForms layer_tensors(const std::string& backend, const Fields& fields) {
+  verbs::BackendChoice choice = choice_of(backend, fields);
+  if (choice.whole.experts > 0) choice.setting.sizes = choice.whole;
+  choice.setting.has_bias = true;
+  return forms_of(choice.setting);
 }
 
 /// A layer that the backend takes, as near to the sizes of the fields as there is one, without padding: experts, I and H, and each tensor's name,
@@ -220,6 +231,10 @@ void bind_layers(nb::module_& module) {
              nb::arg("backend"), nb::arg("fields"));
   module.def("chosen_backend", chosen_backend, nb::arg("path"), nb::arg("layer"), nb::arg("fields"));
   module.def("layer_form", layer_form, nb::arg("backend"), nb::arg("fields"));
+  // Throws Error(usage) with the nearest name.
+  module.def(
+      "check_tensor_name", [](const std::string& name) { layout::role_named(name); }, nb::arg("name"));
+  module.def("layer_tensors", layer_tensors, nb::arg("backend"), nb::arg("fields"));
   module.def("plain_form", plain_form, nb::arg("format"), nb::arg("order"), nb::arg("extents"), nb::arg("bias"));
   module.def("conversion_notes", conversion_notes, nb::arg("spec"), nb::arg("engine"));
   module.def("layer_formats", layer_formats, nb::arg("backend"), nb::arg("engine").none());

@@ -45,10 +45,19 @@ def stages() -> dict[str, dict[str, str]]:
     return {name: {"dtype": dtype, "shape": shape, "what": what} for name, dtype, shape, what in _core.stages()}
 
 
+def _require_some(name: str, values: Array, columns: str) -> None:
+    """A matrix [tokens, columns] that has some of both."""
+    if values.ndim == 2 and values.shape[0] == 0:
+        raise Error(f"{name} has shape {values.shape}: no token, and a layer is run on one or more", place=name)
+    if values.ndim == 2 and values.shape[1] == 0:
+        raise Error(f"{name} has shape {values.shape}: {columns} is 0, must be 1 or more", place=name)
+    if values.ndim != 2:
+        raise Error(f"{name} has shape {values.shape}, must be [tokens, {columns}]", place=name)
+
+
 def _x(value: object) -> tuple[int, Array]:
     values = listed("x", value, np.dtype(np.float32))
-    if values.ndim != 2:
-        raise Error(f"x has shape {values.shape}, must be [tokens, hidden]", place="x")
+    _require_some("x", values, "hidden")
     if values.dtype == np.float32:
         rounded = values.astype(_BF16)
         wrong = np.flatnonzero(rounded.astype(np.float32).view(np.uint32) != values.view(np.uint32))
@@ -65,8 +74,9 @@ def _slots(ids: object, weights: object) -> tuple[int, Array, Array]:
     chosen = listed("ids", ids, np.dtype(np.int32))
     if chosen.dtype == np.int64 and chosen.size and -1 <= chosen.min() <= chosen.max() < 1 << 31:
         chosen = chosen.astype(np.int32)
-    if chosen.dtype != np.int32 or chosen.ndim != 2 or not chosen.size:
-        raise Error(f"ids is {chosen.dtype} of shape {chosen.shape}, must be int32 or int64 [tokens, top_k]", place="ids")
+    _require_some("ids", chosen, "top_k")
+    if chosen.dtype != np.int32:
+        raise Error(f"ids is {chosen.dtype}, must be int32 or int64 [tokens, top_k]", place="ids")
     if weights is None:
         return chosen.shape[1], flat_bytes(chosen), np.empty(0, np.uint8)
     factors = listed("weights", weights, np.dtype(np.float32))

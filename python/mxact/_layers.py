@@ -14,6 +14,7 @@ import numpy as np
 from mxact import _core
 from mxact._arguments import Array, array, flag, flat_bytes, integer, listed, word
 from mxact._error import Error
+from mxact._fits import require_tensors
 from mxact._libraries import like_any
 
 DTYPES = {"U8": np.dtype(np.uint8), "BF16": np.dtype(ml_dtypes.bfloat16), "F16": np.dtype(np.float16), "F32": np.dtype(np.float32)}
@@ -77,8 +78,8 @@ def text_of(name: str, value: object) -> str:
     return str(integer(name, value)) if isinstance(value, (int, np.integer)) else word(name, value)
 
 
-def bytes_of(name: str, value: object) -> tuple[tuple[int, ...], Array]:
-    """Shape and bytes of a tensor; codes of 4 bits that have a byte each are put two in a byte, the even one low."""
+def stored_of(name: str, value: object) -> Array:
+    """A tensor as a checkpoint stores it: codes of 4 bits that have a byte each are put two in a byte, the even one low."""
     values = array(name, value)
     if isinstance(value, (list, tuple)):
         values = listed(name, value, np.dtype(np.uint8 if values.dtype.kind in "iu" else np.float32))
@@ -89,6 +90,12 @@ def bytes_of(name: str, value: object) -> tuple[tuple[int, ...], Array]:
         values = codes[..., ::2] | codes[..., 1::2] << 4
     if values.dtype.hasobject or not values.dtype.isnative:
         raise Error(f"{name} is {values.dtype}, must be of this machine's numbers: uint8, a dtype of ml_dtypes, float16 or float32", place=name)
+    return values
+
+
+def bytes_of(name: str, value: object) -> tuple[tuple[int, ...], Array]:
+    """Shape and bytes of a tensor as stored_of() has it."""
+    values = stored_of(name, value)
     return values.shape, flat_bytes(values)
 
 
@@ -102,6 +109,8 @@ def _with_dtype(error: Error, source: Mapping[Any, object]) -> Error:
 
 
 def _sizes(shapes: Mapping[str, tuple[int, ...]], gated: bool) -> str:
+    for name in shapes:
+        _core.check_tensor_name(name)
     for name in ("w13_weight", "w2_weight"):
         if name not in shapes:
             raise Error(f"layer has no {name}", place="layer")
@@ -134,7 +143,7 @@ def pack(
     mapping of names to arrays on the host, experts first. w13_weight [E, 2I, bytes of a row], gate before up or by turns as `order` says, or
     [E, I, ...] with not_gated=True; w2_weight [E, H, bytes of a row]; elements of 4 bits two in a byte, the even one low, or in ml_dtypes' float4_e2m1fn
     one in each; w13_weight_scale and w2_weight_scale; of some formats w13_global_scale and w2_global_scale; both biases or none. More axes behind the
-    rows, as gpt-oss has them, are taken as one. Bytes are what counts: uint8, ml_dtypes' dtypes, bfloat16, float32.
+    rows, as gpt-oss has them, are taken as one. Codes are uint8 or of ml_dtypes' dtypes, biases bfloat16, scales of numbers float32.
     backend: a name of mxact.backends(); of a model's directory also None, the backend that the engine chooses for that layer by its configuration, on
     `platform` with tp= ranks. engine: a version of mxact.engines() that has its conversions. platform: "sm100", "gfx950", ...; the default is
     the program's. format: mxfp4, nvfp4, mxfp8, fp8_tensor, fp8_channel, fp8_block, int4, fp8_block_e8m0 or fp8_pair, needed where the backend converts several. order: "gpt_oss"
@@ -164,12 +173,14 @@ def pack(
 
 def pack_arrays(source: Mapping[object, object], backend: str, choices: Mapping[str, object], rank: int | None) -> Packed:
     """pack() of arrays: of a rank's part of the whole layer, or, without `rank`, of what a rank has."""
-    tensors = {word("source", name): bytes_of(str(name), value) for name, value in source.items() if value is not None}
+    tensors = {word("source", name): stored_of(str(name), value) for name, value in source.items() if value is not None}
     gated = not flag("not_gated", choices.get("not_gated", False))
-    sizes = _sizes({name: shape for name, (shape, _) in tensors.items()}, gated)
+    sizes = _sizes({name: values.shape for name, values in tensors.items()}, gated)
     fields = fields_of(sizes, choices, of_rank=rank is None)
+    forms = plainly(_core.layer_tensors, word("backend", backend), fields)
+    require_tensors(tensors, {name: (DTYPES[dtype], shape) for name, dtype, shape in forms})
     try:
-        spec, made, losses = plainly(_core.pack, word("backend", backend), fields, [(name, data) for name, (_, data) in tensors.items()], rank or 0)
+        spec, made, losses = plainly(_core.pack, word("backend", backend), fields, [(name, flat_bytes(values)) for name, values in tensors.items()], rank or 0)
     except Error as error:
         raise _with_dtype(error, source) from None
     return Packed(like_any(source.values(), _arrays(made)), tuple(Loss(*loss) for loss in losses), spec, _notes(spec, choices["engine"]))

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from mxact import _core
-from mxact._arguments import Array, array, word
+from mxact._arguments import Array, array, flat_bytes, word
 from mxact._error import Error
-from mxact._layers import bytes_of, plainly, text_of
+from mxact._fits import require_fit
+from mxact._layers import bytes_of, plainly, stored_of, text_of
 from mxact._libraries import like
 
 _UNSIGNED: dict[int, np.dtype[Any]] = {8: np.dtype(np.uint8), 16: np.dtype(np.uint16), 32: np.dtype(np.uint32)}
@@ -78,7 +79,7 @@ class Layout:
                     raise Error(f"index {wrong} of axis {name} is not in 0..{extent - 1}", place=name)
                 index = values // elements
             if axis in own:
-                raise Error(f"axis {axis} is given twice: by itself and by {name}", place=name)
+                raise Error(_twice(axis, coordinate, self._covered), place=name)
             if axis:
                 own[axis] = index
         return own
@@ -91,7 +92,7 @@ class Layout:
         where it holds zero, -2 where the converter never writes, -3 where it holds the neutral scale 0x7f. content() says it in words.
         Raises mxact.Error: out of range.
         """
-        addresses = _indexes("address", address)
+        addresses = self._addresses(address)
         found = np.empty((addresses.size, len(self.axes)), np.int64)
         self._handle.what(np.ascontiguousarray(addresses).reshape(-1), found.reshape(-1))
         columns = [found[:, i].reshape(addresses.shape) for i in range(len(self.axes))]
@@ -99,19 +100,31 @@ class Layout:
 
     def content(self, address: int) -> str:
         """What lies at an address, in words: "E=0 half=up I=3 K=17" or "padding, zero"."""
-        if _indexes("address", address).ndim:
+        if self._addresses(address).ndim:
             raise Error("address is an array, must be one number", place="address")
         return self._handle.content(int(address))
+
+    def _addresses(self, given: object) -> Array:
+        addresses = _indexes("address", given)
+        outside = addresses[(addresses < 0) | (addresses >= self.size)]
+        if outside.size:
+            others = f" and {outside.size - 1} other{'s' if outside.size > 2 else ''} are" if outside.size > 1 else " is"
+            raise Error(f"address {int(outside[0])}{others} not in 0..{self.size - 1}", place="address")
+        return addresses
 
     def apply(self, tensor: object) -> Any:
         """The memory of a tensor.
 
         tensor: an array on the host whose bytes are those of the checkpoint: row-major, elements of 4 bits two in a byte, the even one low (or one in
-        each in ml_dtypes' float4_e2m1fn). Where the converter casts the elements, this casts them too; what it computes out of several tensors is pack()'s.
+        each in ml_dtypes' float4_e2m1fn), with the tensor's axes; neighbouring ones may be one, the last may be several. Where the converter casts the
+        elements, this casts them too; what it computes out of several tensors is pack()'s.
         Returns the memory in ascending addresses, an array of one axis: unsigned integers of the unit's width, uint8 for other widths; 0 where nothing is
-        written. Raises mxact.Error: another number of bytes, a value that the converter refuses.
+        written. Raises mxact.Error: another number of bytes, a dtype of another width or another shape, with those that fit; a value that the converter refuses.
         """
-        return like(tensor, self._typed(plainly(self._handle.apply, bytes_of("tensor", tensor)[1]), self._handle.memory_bits()))
+        axes, bits = self._handle.tensor()
+        values = stored_of("tensor", tensor)
+        require_fit("tensor", values, dict(axes), bits)
+        return like(tensor, self._typed(plainly(self._handle.apply, flat_bytes(values)), self._handle.memory_bits()))
 
     def restore(self, memory: object) -> Any:
         """The tensor whose memory it is: apply()'s way back.
@@ -132,6 +145,13 @@ class Layout:
     def _typed(data: Any, bits: int) -> Array:
         values: Array = data.view(_UNSIGNED.get(bits, _UNSIGNED[8]))
         return values
+
+
+def _twice(axis: str, coordinate: Mapping[str, object], covered: Mapping[str, tuple[int, str, int]]) -> str:
+    """Two names of one axis: K beside G."""
+    names = [name for name in coordinate if name == axis or (name in covered and covered[name][1] == axis)]
+    of = next(name for name in names if name in covered)
+    return f"axis {axis} is given twice, as {' and as '.join(names)}: {covered[of][2]} of {of} are one of {axis}, name one of them"
 
 
 def _indexes(name: str, value: object) -> Array:

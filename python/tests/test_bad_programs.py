@@ -84,6 +84,26 @@ def test_whatever_it_does(tmp_path: Path, kind: str, after: int) -> None:
     assert "Group" not in text
 
 
+AT_FIRST = ("a byte more", "another dtype", "a line of its own", "exits in the head", "exits in the bytes", "hangs in the bytes", "no array", "one array twice", "more bytes than are taken")
+
+
+@pytest.mark.parametrize("kind", AT_FIRST)
+def test_a_first_answer_that_is_none_is_wrong(tmp_path: Path, kind: str) -> None:
+    how, sentence = KINDS[kind]
+    command = server(tmp_path, how)
+    text = laws([*QUANTIZER, "--timeout", TIMEOUT], command, 1)
+    lines = text[text.index("FAILED\n") :].splitlines()
+    assert sentence in lines[1]
+    assert any(line.startswith("for x = ") for line in lines)
+    assert f"replay: python -m mxact laws quantizer mxfp4 --profile ocp --examples 5 --timeout {TIMEOUT} --seed=0 -- {shlex.join(command)}" in lines
+    assert "it answered nothing" not in text
+
+
+@pytest.mark.parametrize("how", ["sys.exit(3)", SLEEP, KILL.format(9)])
+def test_who_writes_nothing_at_all_answered_nothing(tmp_path: Path, how: str) -> None:
+    assert "MISTRUSTED: it answered nothing\nthe command " in laws([*QUANTIZER, "--timeout", TIMEOUT], server(tmp_path, how), 5)
+
+
 def test_a_hanging_program_takes_its_time_once(tmp_path: Path) -> None:
     began = time.monotonic()
     right = server(tmp_path)
@@ -161,6 +181,45 @@ def test_a_function_that_changes_its_mind(kind: str) -> None:
     assert text.startswith(sentence)
     assert text.splitlines()[-1].startswith("replay: pytest ")
     assert not isinstance(failed.value, BaseExceptionGroup)
+
+
+BY_TURNS: dict[str, Callable[[int], bool]] = {"every second": lambda n: n % 2 == 0, "all but every second": lambda n: n % 2 == 1, "every third": lambda n: n % 3 == 0, "two of three": lambda n: n % 3 > 0}
+
+
+@pytest.mark.mxact(examples=20)
+@pytest.mark.parametrize("turns", BY_TURNS)
+def test_a_function_that_is_wrong_by_turns(turns: str) -> None:
+    changes = "asked again, it gives another answer; the first one was wrong: "
+    for every in (False, True):
+        with pytest.raises(AssertionError) as failed:
+            testing.assert_quantizer(quantizer(BY_TURNS[turns], lambda codes, scales: (codes ^ 1, scales)), "mxfp4", profile="ocp", all_failures=every)
+        text = str(failed.value)
+        assert changes in text if every else text.startswith(changes)
+        assert "matches" not in text or every
+    turn = itertools.count()
+
+    def pack(layer: dict[str, Array]) -> Any:
+        packed = mxact.pack(layer, "MARLIN", engine="2026-08", format="mxfp4", order="standard", padded=f"{layer['w13_weight'].shape[1] // 2}x{layer['w2_weight'].shape[1]}")
+        return {**packed.tensors, "w13_weight": packed.tensors["w13_weight"] ^ 1} if BY_TURNS[turns](next(turn)) else packed.tensors
+
+    with pytest.raises(AssertionError) as failed:
+        testing.assert_converter(pack, "MARLIN", engine="2026-08", format="mxfp4", order="standard")
+    assert str(failed.value).startswith(changes)
+
+    def moved(tensor: Array) -> Array:
+        memory: Array = mxact.layout("sf_128x4", tensor.shape).apply(tensor)
+        return memory ^ 1 if BY_TURNS[turns](next(turn)) else memory
+
+    with pytest.raises(AssertionError) as failed:
+        testing.assert_converter(moved, "sf_128x4")
+    assert str(failed.value).startswith(changes)
+
+    def choose(deployment: dict[str, Any]) -> Any:
+        return "NOPE" if BY_TURNS[turns](next(turn)) else mxact.select(deployment)["choice"]["backend"]
+
+    with pytest.raises(AssertionError) as failed:
+        testing.assert_oracle(choose)
+    assert str(failed.value).startswith(changes)
 
 
 @pytest.mark.mxact(examples=10)

@@ -124,6 +124,40 @@ def test_all_failures_in_one_run() -> None:
     assert "* the quantizer raises ValueError: too few rows, " in text
 
 
+def test_each_kind_shows_a_block_of_that_kind() -> None:
+    """Codes are wrong in the second block of a row and the ones behind it, scales in blocks with a NaN of tensors with more than four rows."""
+
+    def beside(x: Array) -> tuple[Array, Array]:
+        codes, scales = floor(x)
+        codes[:, 32:] ^= 1
+        if len(x) > 4:
+            scales[np.isnan(x.reshape(len(x), -1, 32)).any(axis=-1)] = 7
+        return codes, scales
+
+    text = said(beside, profile="ocp", all_failures=True)
+    parts = text.split("\n* ")[1:]
+    assert len(parts) > 3
+    for part in parts:
+        kind, found = part.split(",", 1)
+        about, wrong = kind.split(": ")
+        assert ("  scales[" in found) == ("scale" in wrong), part
+        assert ("  codes[" in found) == ("codes" in wrong), part
+        shown = next(line for line in found.splitlines() if " x = " in line and "zeros of shape" in line)
+        assert ("nan (" in shown) == (about == "a NaN"), part
+        # A block with a NaN may have infinities too.
+        assert about == "a NaN" or ("inf (" in shown) == (about == "an infinity"), part
+
+
+def test_codes_that_are_all_one() -> None:
+    def empty(x: Array) -> tuple[Array, Array]:
+        codes, scales = floor(x)
+        return codes * 0, scales
+
+    text = said(empty, profile="ocp")
+    assert re.search(r"\nvalue: matches elems stuck at 0x0: (\d+) of \1 wrong answers, and all of \d+ right ones\n", text), text
+    assert "constant difference" not in text
+
+
 def test_a_profile_is_named_where_what_is_wrong_tells_it_apart() -> None:
     def other(x: Array) -> tuple[Array, Array]:
         q = mxact.quantize(x, "mxfp4", profile="torchao-ceil")

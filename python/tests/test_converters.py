@@ -70,6 +70,16 @@ def test_a_failure_says_what_lies_there_and_whose_memory_it_is() -> None:
     assert "test_converters.py::test_a_failure_says" in text
 
 
+def test_rows_of_w2_have_no_order() -> None:
+    def other(layer: dict[str, Any]) -> dict[str, Any]:
+        packed = as_packed(TRTLLM, engine="2026-08", order="gpt_oss")(layer)
+        return {**as_packed(TRTLLM, engine="2026-08", order="standard")(layer), "w2_weight": packed["w2_weight"] ^ 1}
+
+    with pytest.raises(AssertionError, match="w2_weight byte ") as failed:
+        assert_converter(other, TRTLLM, engine="2026-08", order="standard")
+    assert "order\n" not in str(failed.value)
+
+
 @pytest.mark.parametrize(
     ("fn", "sentence"),
     [

@@ -70,6 +70,11 @@ def test_what_is_refused(tmp_path: Path) -> None:
         assert errors.count("\n") == 1
     _, errors = verb(*QUANTIZER, "--", "cat", expected=4, environment={**ENVIRONMENT, "MXACT_PYTHON": "/nowhere/python"})
     assert errors == "mxact: error: /nowhere/python: cannot be started: No such file or directory\n"
+    for engine, sentence, status in [("2026-12", "engine vllm@2026-12 is not known", 4), ("vllm==0.40.0", "release vllm==0.40.0 is not known", 4), ("foo", "'foo' is no version of an engine", 2)]:
+        _, errors = verb("converter", "MARLIN", "--format", "mxfp4", "--engine", engine, "--", "cat", expected=status)
+        assert sentence in errors
+        # As every other verb says it.
+        assert subprocess.run([PROGRAM, "layout", "list", "--engine", engine], capture_output=True, check=False).returncode == status
     lacks = tmp_path / "python"
     lacks.write_text(f"#!/bin/sh\nexec {sys.executable} -S -I \"$@\"\n")
     lacks.chmod(0o755)

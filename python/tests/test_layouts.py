@@ -96,14 +96,31 @@ def test_what_is_refused() -> None:
         (lambda: layout.where(rows=1.0), "rows is float64, must be whole numbers"),
         (lambda: layout.where(rows=np.uint64(1 << 63)), "rows has 9223372036854775808, which is out of range"),
         (lambda: layout.where(rows=np.arange(2), cols=np.arange(3)), "do not go together"),
-        (lambda: layout.what(layout.size), f"addresses {layout.size} and 1 in all are not in 0..{layout.size - 1}"),
-        (lambda: layout.what(-1), "addresses -1"),
-        (lambda: layout.apply(np.zeros(3, np.uint8)), "3"),
+        (lambda: layout.what(layout.size), f"address {layout.size} is not in 0..{layout.size - 1}"),
+        (lambda: layout.what(np.arange(-2, 3)), f"address -2 and 1 other are not in 0..{layout.size - 1}"),
+        (lambda: layout.content(layout.size), f"address {layout.size} is not in 0..{layout.size - 1}"),
+        (lambda: layout.apply(np.zeros(3, np.uint8)), "tensor has 3 bytes, must have 576: uint8 or a dtype of ml_dtypes of one byte of shape (96, 6) (rows, cols) fit"),
+        (lambda: layout.apply(np.zeros((6, 96), np.uint8)), "tensor has shape (6, 96): uint8"),
+        (lambda: layout.apply(np.zeros(576, np.uint8)), "tensor has shape (576,): uint8"),
+        (lambda: layout.apply(np.zeros((96, 3), np.uint16)), "tensor is uint16: uint8 or a dtype of ml_dtypes of one byte of shape (96, 6)"),
+        (lambda: layout.apply(np.zeros((96, 6), bool)), "tensor is bool: uint8"),
         (lambda: layout.restore(np.zeros(3, np.uint8)), "3"),
     ]:
         with pytest.raises(mxact.Error) as refused:
             call()
         assert sentence in str(refused.value)
+
+
+def test_a_tensor_fits_by_its_axes() -> None:
+    codes = np.random.default_rng(3).integers(0, 256, (2, 64, 64), dtype=np.uint8)
+    weights = mxact.layout("EMULATION", (2, 32, 128), tensor="w13_weight", format="mxfp4")
+    memory = weights.apply(codes)
+    # Neighbouring axes may be one or several, and eight codes may have one number, as int4 checkpoints have them.
+    for same in (codes.reshape(2, 2, 32, 64), codes.reshape(2, 64, 4, 16), codes.view(np.int32)):
+        assert np.array_equal(weights.apply(same), memory)
+    for other in (codes.transpose(0, 2, 1).reshape(2, 32, 128), codes.reshape(1, 128, 64).reshape(128, 64).T, codes.reshape(4096, 2), codes.view(np.float32)):
+        with pytest.raises(mxact.Error, match=r"of shape \(2, 2, 32, 64\) \(E, half, I, K, two codes in a byte\) fit"):
+            weights.apply(other)
 
 
 def test_an_element_that_is_cut_off_has_no_address() -> None:

@@ -259,6 +259,26 @@ TEST_CASE("a plan that was changed, another program's and jobs of another plan a
   CHECK(entries_of(planned.jobs()).size() == 2);
 }
 
+TEST_CASE("a plan whose checkpoint lost a file names it") {
+  for (const char* gone : {"config.json", "model.safetensors.index.json", "model-00002-of-00002.safetensors"}) {
+    const Planned planned;
+    if (!fs::exists(planned.source / gone)) continue;
+    const bool is_planned = std::ranges::find(planned.plan.files, gone, &checkpoint::PlannedFile::name) != planned.plan.files.end();
+    if (!is_planned) continue;
+    fs::remove(planned.source / gone);
+    INFO(gone);
+    CHECK(input_error_defect(error_of([&] { planned.run({0}); }), {gone, "is not there any more: the conversion was planned with it"}) == "");
+    CHECK_FALSE(fs::exists(planned.jobs()));
+  }
+  const Planned planned;
+  CHECK(std::ranges::find(planned.plan.files, "config.json", &checkpoint::PlannedFile::name) != planned.plan.files.end());
+  planned.run({0, 1, 2, 3, 4});
+  fs::remove(planned.source / "config.json");
+  CHECK(planned.merge_defect({"config.json", "is not there any more"}) == "");
+  fs::remove_all(planned.source);
+  CHECK(planned.merge_defect({"source", "is not there any more: the conversion was planned from it"}) == "");
+}
+
 TEST_CASE("a full disk ends a job without half a file") {
   const Planned planned;
   struct rlimit before {};

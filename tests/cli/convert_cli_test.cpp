@@ -118,6 +118,8 @@ TEST_CASE("convert and restore refuse with the exit status of the mistake") {
       {"plan " + tiny() + " --backend TRITON --platform SM90 --converted " + tiny() + output, 2, "is what is read"},
       {"plan " + tiny() + " --backend TRITON --platform SM90 --converted " + tiny() + "/packed" + output, 2, "lies in what is read"},
       {"convert " + quoted(scratch.path() / "nowhere") + " --backend TRITON --platform SM90" + output, 3, "there is no such file"},
+      {"convert " + quoted(scratch.path() / "nowhere") + " --platform SM90" + output, 3, "nowhere: there is no such file or directory"},
+      {"plan " + quoted(scratch.path() / "nowhere") + " --platform SM90 --converted x" + output, 3, "nowhere: there is no such file or directory"},
       {"restore " + tiny() + output, 3, "holds no layout tags"},
       {"restore" + output, 2, "DIRECTORY is required"},
   };

@@ -211,6 +211,8 @@ TEST_CASE("layer says what it does not take, and leaves nothing half written") {
   write(scratch.path() / "halves.npy", npy("<f4", {1, 128}, std::vector<float>(128, 0.5F)));
   write(scratch.path() / "pairs.npy", npy("<f4", {2, 128}, std::vector<float>(256, 0.5F)));
   write(scratch.path() / "nobody.npy", npy("<f4", {0, 256}, std::vector<float>()));
+  write(scratch.path() / "empty.npy", npy("<f4", {1, 0}, std::vector<float>()));
+  write(scratch.path() / "noids.npy", npy("<i4", {0, 2}, std::vector<std::int32_t>()));
   write(scratch.path() / "ids.npy", npy<std::int32_t>("<i4", {1, 2}, {8, 0}));
   write(scratch.path() / "good.npy", npy<std::int32_t>("<i4", {1, 2}, {7, 0}));
   write(scratch.path() / "weights.npy", npy<float>("<f4", {1, 2}, {0.5F, 0.5F}));
@@ -226,7 +228,8 @@ TEST_CASE("layer says what it does not take, and leaves nothing half written") {
            {head + "--layer 0 --x " + path("halves.npy") + " --ids " + path("good.npy"), 2, "x: has 128 columns, the layer's hidden size is 256"},
            // Whole tokens of another width, by their number of values.
            {head + "--layer 0 --x " + path("pairs.npy") + " --router", 2, "x: has 128 columns, the layer's hidden size is 256"},
-           {head + "--layer 0 --x " + path("nobody.npy") + " --router", 2, "nobody.npy: has shape [0, 256], must be [tokens, hidden]"},
+           {head + "--layer 0 --x " + path("nobody.npy") + " --router", 2,
+            "nobody.npy: has shape [0, 256]: no token, and a layer is run on one or more"},
            {head + "--layer 0 --ids " + path("good.npy"), 2, "--x: is missing"},
            {head + "--layer 0" + tokens + " --ids " + path("good.npy"), 2, "--router: the router says what --ids and --weights say"},
            {head + "--layer 0 --x " + path("halves.npy"), 2, "--ids: is missing"},
@@ -238,6 +241,10 @@ TEST_CASE("layer says what it does not take, and leaves nothing half written") {
            {head + "--layer 0" + tokens.substr(0, tokens.find(" --router")) + " --ids " + path("ids.npy"), 2,
             "ids: token 0, slot 0 goes to expert 8, of 0..7"},
            {head + kTokens + " --expect " + path("x.npy"), 2, "an array is one stage: --stages says which"},
+           {head + "--layer 0 --x " + path("empty.npy") + " --router", 2, "empty.npy: has shape [1, 0]: hidden is 0, must be 1 or more"},
+           {head + "--layer 0 --x " + path("halves.npy") + " --ids " + path("noids.npy"), 2, "noids.npy: has shape [0, 2]: no token"},
+           {head + kTokens + " -o " + path("o.txt"), 2, "-o: takes a file that ends in .safetensors or, of one stage, .npy, not '"},
+           {"layer " + quoted(scratch.path() / "nowhere") + " --platform SM90 --layer 0" + tokens, 3, "nowhere: there is no such file or directory"},
            {head + kTokens + " --stages y,out -o " + path("two.npy"), 2, "an array is one stage, not 2"},
            {"layer " + tiny() + kTokens, 2, "--platform: is missing"},
            {"layer " + quoted(scratch.path() / "nowhere") + " --platform SM90" + kTokens, 3, "nowhere"},
@@ -252,4 +259,5 @@ TEST_CASE("layer says what it does not take, and leaves nothing half written") {
     CHECK(run.err.find(one.sentence) != std::string::npos);
   }
   CHECK_FALSE(std::filesystem::exists(scratch.path() / "two.npy"));
+  CHECK_FALSE(std::filesystem::exists(scratch.path() / "o.txt"));
 }

@@ -125,6 +125,53 @@ TEST_CASE("layout draw writes a picture once, and again only when forced") {
   CHECK(run_mxact("layout draw sf_128x4 --shape 100x6 -o -").out == picture);
 }
 
+TEST_CASE("a part that is drawn is said, and one that is too large is answered by one that fits") {
+  const ScratchDirectory scratch;
+  const std::string file = " -o '" + (scratch.path() / "a.svg").string() + "'";
+  const std::string marlin = "layout draw MARLIN --format mxfp4 --tensor w13_weight --platform sm90 --shape 8x512x512";
+  struct Row {
+    std::string arguments;
+    const char* advice;
+  };
+  for (const Row& row :
+       {Row{"layout draw sf_128x4 --shape 3x1024x1024", "--of batch=0 and --rows 0-127 draw a part"},
+        Row{"layout draw sf_128x4 --shape 3x1024x1024 --of batch=2", "--of batch=2 and --rows 0-127 draw a part"},
+        Row{"layout draw sf_128x4 --shape 1024x1024", "--rows 0-127 draws a part"}, Row{marlin, "--of E=0,half=gate and --rows 0-127 draw a part"},
+        Row{marlin + " --of E=3", "--of E=3,half=gate and --rows 0-127 draw a part"},
+        Row{marlin + " --of half=up", "--of E=0,half=up and --rows 0-127 draw a part"}}) {
+    const Run run = run_mxact(row.arguments + " --force" + file);
+    INFO(row.arguments << "\n" << run.err);
+    CHECK(run.status == 2);
+    REQUIRE(run.err.find(row.advice) != std::string::npos);
+    // What is advised is drawn.
+    std::string advised = row.advice;
+    advised = advised.substr(0, advised.find(" draw"));
+    if (const std::size_t both = advised.find(" and "); both != std::string::npos) advised.replace(both, 5, " ");
+    CHECK(run_mxact(row.arguments.substr(0, row.arguments.find(" --of")) + " " + advised + " --force" + file).status == 0);
+  }
+  const Run part = run_mxact(marlin + " --of E=3,half=up --rows 0-7 --force" + file);
+  CHECK(part.out.find("a.svg: MARLIN w13_weight, E=3 half=up I=0-7, 4096 of 4194304 elements\n") != std::string::npos);
+  CHECK(read((scratch.path() / "a.svg").string()).find("of the part E=3 half=up I=0-7, 4096 of 4194304 elements") != std::string::npos);
+}
+
+TEST_CASE("words of a coordinate that are wrong are named with those that are right") {
+  const std::string of = "layout where MARLIN --format mxfp4 --platform sm90 --shape 8x512x512 --tensor ";
+  struct Row {
+    const char* arguments;
+    const char* sentence;
+  };
+  for (const Row& row : {Row{"w13_weight --coord half=left", "half is 'left', must be gate, up, 0 or 1"},
+                         Row{"w13_weight --coord half=2", "not a whole number in 0..1"},
+                         Row{"w13_weight_scale --coord K=70,G=2", "axis G is given twice, as K and as G: 32 of K are one of G, name one of them"},
+                         Row{"w13_weight_scale --coord G=2,G=2", "axis G is given twice\n"},
+                         Row{"w13_weigth --coord K=70", "unknown tensor 'w13_weigth' (did you mean w13_weight?)"}}) {
+    const Run run = run_mxact(of + row.arguments);
+    INFO(row.arguments << "\n" << run.err);
+    CHECK(run.status == 2);
+    CHECK(run.err.find(row.sentence) != std::string::npos);
+  }
+}
+
 TEST_CASE("the picture in the documents is the one that its command draws") {
   CHECK(run_mxact("layout draw sf_8x4 --shape 12x6 -o -").out == read(MXACT_SOURCE_DIR "/docs/pictures/sf_8x4.svg"));
 }

@@ -107,6 +107,10 @@ TEST_CASE("a model without a platform, an INFO file with one, and a layer that h
                       {"layout show TRITON --ep --shape 64x64", 2, "ep is for a model's directory or configuration"},
                       {"layout where " + model("gpt-oss-120b") + " --platform B200 --layer 36 --coord E=0", 2, "layers 0-35 have"},
                       {"layout show " + model("gpt-oss-120b") + " --platform B200 --dp 0", 2, "dp"},
+                      {"layout where " + model("gpt-oss-120b") + " --platform B200 --tp 7 --coord E=0", 2,
+                       "--tp 7: intermediate_size is 2880, which 7 tensor parallel ranks cannot share equally"},
+                      {"layout show " + model("gpt-oss-120b") + " --platform B200 --tp 2 --dp 7", 2, "--dp 7: intermediate_size is 2880"},
+                      {"layout draw " + model("gpt-oss-120b") + " --platform B200 --tp 7 -o /no/such.svg", 6, ""},
                       {"layout show " + model("gpt-oss-120b") + " --dp 2", 2, "platform is missing"},
                       {"convert " + model("gpt-oss-120b") + " --platform sm100 -o /no/such", 3, ""}};
   for (const Row& row : rows) {

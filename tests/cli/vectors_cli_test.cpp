@@ -48,6 +48,24 @@ TEST_CASE("a device between gen and ver passes, and a broken one fails with its 
   }
 }
 
+TEST_CASE("of a long stream it is said that answers are a sample") {
+  const std::string dropped =
+      "awk '/^\\/\\// { print; next } { print $1, substr(\"0123456701234567\", index(\"0123456789abcdef\", substr($1, 1, 1)), 1) substr($1, 2) "
+      "\"0000\" }'";
+  const std::string operation = "bf16_to_f32 --set exhaustive --nan free";
+  const Run text = through(operation, dropped);
+  INFO(text.out << text.err);
+  CHECK(text.status == 1);
+  CHECK(text.out.find("32767 wrong") != std::string::npos);
+  // Of 32767 wrong ones every 8th is one of at most 4096, of 32769 right ones every 16th.
+  CHECK(text.out.find(": 4096 of 4096 wrong answers tried, one in 8, and all of 2049 right ones tried, one in 16\n") != std::string::npos);
+  const mx::support::Json report = mx::tests::parsed(through(operation, dropped, "--json").out);
+  CHECK(report["explanations"][0]["wrong_one_in"] == 8);
+  CHECK(report["explanations"][0]["right_one_in"] == 16);
+  CHECK(report["explanations"][0]["mismatches"] == 4096);
+  CHECK(through("e2m1_to_bf16", kDecoder + " | grep -v // | sed 's/ 8/ 0/; s/ b/ 3/; s/ c/ 4/'").out.find("tried, one in") == std::string::npos);
+}
+
 TEST_CASE("streams that check too little end with 5, broken ones with 3") {
   CHECK(through("e2m1_to_bf16", kDecoder + " | head -12").status == 5);
   CHECK(through("e2m1_to_bf16", "cat > /dev/null").status == 5);
@@ -196,6 +214,8 @@ TEST_CASE("misuse of the vector verbs is one line") {
                          Row{"gen quantise_mxfp4", 2, "did you mean quantize_mxfp4?"},
                          Row{"gen f32_to_bf16 --set random", 2, "--count is required"},
                          Row{"gen f32_to_bf16 --set exhaustive", 2, "mxact sweep"},
+                         Row{"gen quantize_mxfp4 --set exhaustive", 2, "vectors; --set random --count N draws as many as you say"},
+                         Row{"gen dot_mxfp4_mxfp4 --set exhaustive", 2, "vectors; --set random --count N draws as many as you say"},
                          Row{"gen f32_to_bf16 --count 5", 2, "--count 5"},
                          Row{"gen f32_to_bf16 --set all", 2, "unknown set 'all'"},
                          Row{"ver f32_to_bf16 --shape 2x2", 2, "takes no --shape"},

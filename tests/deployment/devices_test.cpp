@@ -60,6 +60,8 @@ TEST_CASE("a word that is no card gets the nearest and then all of them and one 
   const auto message = [](const char* word) { return message_of(mx::ErrorCode::usage, [&] { platform_named(word); }); };
   CHECK(says(message("B2000"), "unknown platform 'B2000' (did you mean B200?"));
   CHECK(says(message("H1000"), "did you mean H100?"));
+  CHECK(says(message("H1OO"), "did you mean H100?"));
+  CHECK(says(message("M1300X"), "did you mean MI300X?"));
   CHECK(says(message("MI35X"), "MI350X or MI355X"));
   CHECK(says(message("RTX 6000"), "RTX 6000 Ada or RTX PRO 6000"));
   CHECK(says(message("SM101"), "SM100"));

@@ -18,18 +18,38 @@ using layout::Layout;
 constexpr std::int64_t kWidestLine = 512;
 constexpr std::int64_t kMostLabelled = 4096;
 
-void check_size(std::int64_t cells, std::int64_t columns) {
-  if (cells <= kMostCells) return;
-  throw Error(ErrorCode::usage,
-              fmt::format("{} addresses are too many for a picture: at most {}; --of E=0 and --rows 0-{} draw a part", cells, kMostCells,
-                          std::clamp<std::int64_t>(kMostCells / columns, 1, 128) - 1),
-              "draw");
-}
-
 /// Grains along the last axis of the tensor: elements, times their parts.
 std::int64_t columns_of(const Layout& layout) { return layout.axes_before(0).back().extent * (layout.unit_bits() / layout.grain_bits()); }
 
-void check_size(const Layout& layout) { check_size(std::max(layout.size(), layout.cosize()), columns_of(layout)); }
+/// The options of a part that is small enough, with what is chosen already; nothing where not even a row is.
+std::string part_advice(const Layout& layout, layout::Coord fixed) {
+  constexpr std::int64_t kSomeRows = 128;
+  const std::vector<Axis>& axes = layout.axes_before(0);
+  const std::int64_t fitting = kMostCells / columns_of(layout);
+  if (axes.size() < 2 || fitting == 0) return {};
+  std::string of;
+  for (std::size_t i = 0; i + 1 < axes.size(); ++i) {
+    const bool is_row = i + 2 == axes.size();
+    if (fixed[i] < 0 && (is_row || axes[i].extent == 1)) continue;
+    fixed[i] = std::max<std::int64_t>(fixed[i], 0);
+    of += (of.empty() ? "" : ",") + layout::coord_text(std::span(axes).subspan(i, 1), std::span(fixed).subspan(i, 1));
+  }
+  const std::int64_t rows = std::min({fitting, kSomeRows, axes[axes.size() - 2].extent});
+  const std::string some = fixed[axes.size() - 2] < 0 ? fmt::format("--rows 0-{}", rows - 1) : "";
+  const bool both = !of.empty() && !some.empty();
+  return fmt::format("; {}{}{} {} a part", of.empty() ? "" : "--of " + of, both ? " and " : "", some, both ? "draw" : "draws");
+}
+
+/// `fixed`: of each axis the index that is chosen, or -1.
+void check_size(const Layout& layout, std::int64_t cells, const layout::Coord& fixed) {
+  if (cells <= kMostCells) return;
+  throw Error(ErrorCode::usage, fmt::format("{} addresses are too many for a picture: at most {}{}", cells, kMostCells, part_advice(layout, fixed)),
+              "draw");
+}
+
+void check_size(const Layout& layout) {
+  check_size(layout, std::max(layout.size(), layout.cosize()), layout::Coord(layout.axes_before(0).size(), -1));
+}
 
 CellKind kind_of(std::int64_t entry) {
   if (entry >= 0) return CellKind::element;
@@ -208,6 +228,26 @@ TensorPart part_from(const std::string& of, const std::string& rows, const Layou
   return part;
 }
 
+std::string part_text(const TensorPart& part, const Layout& layout) {
+  const std::vector<Axis>& axes = layout.axes_before(0);
+  std::string text;
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    const std::string space = text.empty() ? "" : " ";
+    if (part.fixed[i] >= 0)
+      text += space + layout::coord_text(std::span(axes).subspan(i, 1), std::span(part.fixed).subspan(i, 1));
+    else if (i + 2 == axes.size() && part.rows < axes[i].extent)
+      text += fmt::format("{}{}={}-{}", space, axes[i].name, part.first_row, part.first_row + part.rows - 1);
+  }
+  return text.empty() ? "all of it" : text;
+}
+
+std::int64_t elements_of(const TensorPart& part, const Layout& layout) {
+  const std::vector<Axis>& axes = layout.axes_before(0);
+  std::int64_t elements = 1;
+  for (std::size_t i = 0; i < axes.size(); ++i) elements *= part.fixed[i] >= 0 ? 1 : i + 2 == axes.size() ? part.rows : axes[i].extent;
+  return elements;
+}
+
 Grid part_grid(const Subject& subject, const TensorPart& part) {
   const Layout& layout = subject.layout;
   if (layout.repeats()) throw Error(ErrorCode::usage, "elements lie in several places: no part of the tensor is drawn", "draw");
@@ -215,25 +255,22 @@ Grid part_grid(const Subject& subject, const TensorPart& part) {
   const std::size_t row_axis = axes.size() - 2;
   std::vector<Axis> shown = axes;
   layout::Coord first(axes.size(), 0);
-  std::string chosen;
   for (std::size_t i = 0; i < axes.size(); ++i) {
     if (part.fixed[i] < 0) continue;
     first[i] = part.fixed[i];
     shown[i].extent = 1;
-    chosen += " " + layout::coord_text(std::span(axes).subspan(i, 1), std::span(first).subspan(i, 1));
   }
   if (part.fixed[row_axis] < 0) {
     first[row_axis] = part.first_row;
     shown[row_axis].extent = part.rows;
-    if (part.rows < axes[row_axis].extent) chosen += fmt::format(" {}={}-{}", axes[row_axis].name, part.first_row, part.first_row + part.rows - 1);
   }
   const std::int64_t parts = layout.unit_bits() / layout.grain_bits();
   Grid grid;
   grid.columns = columns_of(layout);
   grid.rows = 1;
   for (std::size_t i = 0; i <= row_axis; ++i) grid.rows *= shown[i].extent;
-  check_size(grid.rows * grid.columns, grid.columns);
-  grid.title = fmt::format("tensor [{}],{}", title_of(axes), chosen);
+  check_size(layout, grid.rows * grid.columns, part.fixed);
+  grid.title = fmt::format("tensor [{}], {}", title_of(axes), part_text(part, layout));
   grid.row_title = axes[row_axis].name;
   grid.column_title = axes.back().name;
   const bool labelled = grid.rows * grid.columns <= kMostLabelled;

@@ -71,6 +71,9 @@ struct TensorPart {
 /// From "E=3,half=up", whose axes are any but the last, and "0-127", of the axis before the last; either may be empty. Throws Error(usage) on an axis
 /// or an index that is not there, and for a tensor of one axis.
 TensorPart part_from(const std::string& of, const std::string& rows, const layout::Layout& layout);
+/// "E=3 half=up I=0-127".
+std::string part_text(const TensorPart& part, const layout::Layout& layout);
+std::int64_t elements_of(const TensorPart& part, const layout::Layout& layout);
 /// The part as logical_grid shows the tensor; colours run over its own addresses. Throws as that does, and Error(usage) where elements repeat.
 Grid part_grid(const Subject& subject, const TensorPart& part);
 

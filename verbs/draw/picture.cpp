@@ -93,7 +93,7 @@ class Page {
 };
 
 std::vector<Grid> grids_of(const Subject& subject, const PictureOptions& options) {
-  if (!options.of.empty() || !options.rows.empty()) {
+  if (options.is_part()) {
     if (options.panels == Panels::memory) throw Error(ErrorCode::usage, "of a part of the tensor no memory is drawn: --by logical", "draw");
     return {part_grid(subject, part_from(options.of, options.rows, subject.layout))};
   }
@@ -162,6 +162,14 @@ Panels panels_named(std::string_view name) {
   throw Error(ErrorCode::usage, unknown_name("view", name, kNames));
 }
 
+std::string shown_text(const Subject& subject, const PictureOptions& options) {
+  const layout::Layout& layout = subject.layout;
+  if (!options.is_part()) return fmt::format("{} addresses of {} bits", layout.cosize(), layout.grain_bits());
+  const TensorPart part = part_from(options.of, options.rows, layout);
+  const std::int64_t elements = layout.size() * layout.grain_bits() / layout.unit_bits();
+  return fmt::format("{}, {} of {} elements", part_text(part, layout), elements_of(part, layout), elements);
+}
+
 Figure draw(const Subject& subject, const PictureOptions& options) {
   const std::vector<Grid> grids = grids_of(subject, options);
   const Room room = room_of(grids);
@@ -175,7 +183,8 @@ Figure draw(const Subject& subject, const PictureOptions& options) {
   page.y += kTextLine;
   page.legend(grids);
   page.lines("tick", source_text(subject));
-  const std::string description = fmt::format("{}: which address holds which element", spec_of(subject.choice));
+  const std::string description = fmt::format("{}: which address holds which element{}", spec_of(subject.choice),
+                                              options.is_part() ? ", of the part " + shown_text(subject, options) : "");
   return {std::move(page.svg), room.picture(), page.y + kMargin, name, description, &kLayoutLook};
 }
 

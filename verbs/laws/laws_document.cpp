@@ -55,7 +55,8 @@ Document laws_document(const Json& run) {
   document.value("failure", run.at("failure"));
   document.value("replay", run.at("replay"));
   const std::string failure = run.at("failure").text();
-  const bool answered = run.at("answers").get<std::int64_t>() > 0;
+  // An answer that is none is wrong; nothing at all is no answer.
+  const bool answered = run.at("heard").get<bool>();
   document.ended(failure.empty() ? 0 : answered ? kFailed : kMistrusted);
   const std::string why = answered ? failure : "it answered nothing\n" + failure;
   const std::string replay = run.at("replay").text();

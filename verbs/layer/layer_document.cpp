@@ -47,20 +47,22 @@ std::vector<LayerStage> stages_named(const std::vector<std::string>& names) {
   return stages;
 }
 
-/// A matrix of [tokens, top_k].
-std::int64_t columns_of(const FileTensor& tensor) {
-  if (tensor.shape.size() == 2 && tensor.shape[0] > 0 && tensor.shape[1] > 0) return tensor.shape[1];
-  refuse(fmt::format("has shape [{}], must be [tokens, top_k]", fmt::join(tensor.shape, ", ")), tensor.where);
+/// Of a matrix [tokens, `columns`] that has some of both.
+std::int64_t columns_of(const FileTensor& tensor, std::string_view columns) {
+  const bool is_matrix = tensor.shape.size() == 2;
+  if (is_matrix && tensor.shape[0] > 0 && tensor.shape[1] > 0) return tensor.shape[1];
+  const std::string shape = fmt::format("has shape [{}]", fmt::join(tensor.shape, ", "));
+  if (is_matrix && tensor.shape[0] == 0) refuse(fmt::format("{}: no token, and a layer is run on one or more", shape), tensor.where);
+  if (is_matrix) refuse(fmt::format("{}: {} is 0, must be 1 or more", shape, columns), tensor.where);
+  refuse(fmt::format("{}, must be [tokens, {}]", shape, columns), tensor.where);
 }
 
 LayerTokens read_tokens(const LayerRequest& request, bool needs_x) {
   LayerTokens tokens;
   if (!request.x.empty()) {
     const FileTensor x = read_tensor(request.x, "x");
-    if (x.shape.size() != 2 || x.shape[0] == 0 || x.shape[1] == 0)
-      refuse(fmt::format("has shape [{}], must be [tokens, hidden]", fmt::join(x.shape, ", ")), x.where);
+    tokens.columns = columns_of(x, "hidden");
     tokens.x = bf16_codes(x);
-    tokens.columns = x.shape[1];
   }
   if (request.x.empty() && needs_x) refuse("is missing: [tokens, hidden] of bf16 numbers", "--x");
   if (request.choice.routes) {
@@ -70,7 +72,7 @@ LayerTokens read_tokens(const LayerRequest& request, bool needs_x) {
   }
   if (request.ids.empty()) refuse("is missing: [tokens, top_k] of expert numbers; or --router", "--ids");
   const FileTensor ids = read_tensor(request.ids, "ids");
-  tokens.top_k = columns_of(ids);
+  tokens.top_k = columns_of(ids, "top_k");
   tokens.ids = whole_numbers(ids);
   if (request.weights.empty()) return tokens;
   const FileTensor weights = read_tensor(request.weights, "weights");
@@ -293,7 +295,10 @@ Document document_of(const LayerRequest& request, Asked asked, const Opened& lay
 }  // namespace
 
 Document layer_document(const LayerRequest& request) {
-  if (!request.output.empty()) support::require_writable(request.output, request.force);
+  if (!request.output.empty()) {
+    require_stage_file(request.output);
+    support::require_writable(request.output, request.force);
+  }
   const support::StopPoint stop(request.convert.stop);
   Asked asked = read_asked(request);
   std::uint64_t experts = 0;

@@ -157,6 +157,11 @@ std::vector<std::uint32_t> f32_bits(const FileTensor& tensor) {
   return bits;
 }
 
+void require_stage_file(const std::string& file) {
+  if (!file.ends_with(kArrayEnd) && !file.ends_with(kContainerEnd))
+    refuse(fmt::format("takes a file that ends in {} or, of one stage, {}, not '{}'", kContainerEnd, kArrayEnd, file), "-o");
+}
+
 void write_stages(const std::string& file, std::span<const StageValues> stages, const std::map<std::string, std::string>& metadata, bool force) {
   if (file.ends_with(kArrayEnd)) {
     if (stages.size() != 1) refuse(fmt::format("an array is one stage, not {}: --stages says which", stages.size()), file);

@@ -38,6 +38,8 @@ std::vector<std::int32_t> whole_numbers(const FileTensor& tensor);
 /// fp32 bits of F32 or BF16. Throws Error(usage) for another type.
 std::vector<std::uint32_t> f32_bits(const FileTensor& tensor);
 
+/// Throws Error(usage) unless the name ends in .safetensors or .npy.
+void require_stage_file(const std::string& file);
 /// Writes the stages: as a container with `metadata`, or, where the name ends in .npy, the one stage as an array, BF16 as uint16. Throws Error(usage)
 /// for an array of several stages, and as SafetensorsWriter and write_file do.
 void write_stages(const std::string& file, std::span<const sim::StageValues> stages, const std::map<std::string, std::string>& metadata, bool force);

@@ -38,8 +38,8 @@ struct PlaceAsked {
 /// From an element to its address, or from an address to its element. Throws Error(usage) for what is out of range, and as open_tensor does.
 Document layout_where_document(const Subject& subject, const PlaceAsked& asked);
 
-/// A picture of so many bytes that was written.
-Document layout_draw_document(const Subject& subject, const std::string& file, std::size_t bytes);
+/// A picture of so many bytes that was written. `shown`: what it shows, in words.
+Document layout_draw_document(const Subject& subject, const std::string& file, std::size_t bytes, const std::string& shown);
 
 /// The exit code is 1 where they part.
 Document layout_diff_document(const Subject& a, const Subject& b, const LayoutDifference& found);

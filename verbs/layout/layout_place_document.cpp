@@ -63,13 +63,14 @@ Document layout_where_document(const Subject& subject, const PlaceAsked& asked) 
   return document;
 }
 
-Document layout_draw_document(const Subject& subject, const std::string& file, std::size_t bytes) {
+Document layout_draw_document(const Subject& subject, const std::string& file, std::size_t bytes, const std::string& shown) {
   Document document{"layout-draw"};
   document.value("layout", spec_of(subject.choice));
   document.value("file", file);
   document.value("bytes", bytes);
   document.value("addresses", subject.layout.cosize());
-  document.line(fmt::format("{}: {}, {} addresses of {} bits", file, name_of(subject.choice), subject.layout.cosize(), subject.layout.grain_bits()));
+  document.value("shown", shown);
+  document.line(fmt::format("{}: {}, {}", file, name_of(subject.choice), shown));
   return document;
 }
 

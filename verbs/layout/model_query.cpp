@@ -54,6 +54,31 @@ AskedFor asked_for(const LayoutQuery& query) {
   return asked;
 }
 
+bool is_read(const std::string& model, const AskedFor& asked) {
+  try {
+    asked_about(model, asked);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+/// A model that is read on one rank and not on those that were typed: it is their number that is wrong, and no file.
+Asked asked_on_ranks(const std::string& model, const AskedFor& asked) {
+  try {
+    return asked_about(model, asked);
+  } catch (const Error& error) {
+    AskedFor alone = asked;
+    alone.tp = alone.dp = 1;
+    if (error.code() != ErrorCode::input || (!asked.tp && !asked.dp) || !is_read(model, alone)) throw;
+    alone.dp = asked.dp;
+    const bool is_tp = asked.tp && is_read(model, alone);
+    const std::string text = error.what(), place = error.where() + ": ";
+    throw Error(ErrorCode::usage, text.starts_with(place) ? text.substr(place.size()) : text,
+                fmt::format("--{} {}", is_tp ? "tp" : "dp", is_tp ? *asked.tp : asked.dp.value_or(1)));
+  }
+}
+
 }  // namespace
 
 LayoutQuery of_model(LayoutQuery query) {
@@ -63,7 +88,7 @@ LayoutQuery of_model(LayoutQuery query) {
     throw Error(ErrorCode::usage, fmt::format("{} is for a model's directory or configuration, not for a backend or a building block", field->key),
                 query.name);
   }
-  const Asked asked = asked_about(query.name, asked_for(query));
+  const Asked asked = asked_on_ranks(query.name, asked_for(query));
   const AskedKind& kind = kind_of(asked, size_of(query, "layer", 0));
   LayoutQuery made{chosen_backend(kind), {{"tensor", "w13_weight"}}};
   for (KeyValue& choice : choices_on(kind.file, made.name)) made.fields.push_back(std::move(choice));

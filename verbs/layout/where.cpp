@@ -46,6 +46,8 @@ std::int64_t index_from(std::string_view text, const Axis& axis) {
   // The axis of gate and up has words for its two indexes.
   if (axis.name == "half" && same_name(text, "gate")) return 0;
   if (axis.name == "half" && same_name(text, "up") && axis.extent == 2) return 1;
+  if (axis.name == "half" && text.find_first_of("0123456789") == std::string_view::npos)
+    throw Error(ErrorCode::usage, fmt::format("half is '{}', must be gate{}", printable(text), axis.extent == 2 ? ", up, 0 or 1" : " or 0"), "coord");
   return families::whole_number("axis " + axis.name, text, 0, axis.extent - 1);
 }
 
@@ -74,12 +76,21 @@ std::vector<CoveredAxis> covered_axes(const Choice& choice) {
 
 namespace {
 
+/// Of an axis that is named a second time, perhaps as the axis of the weights that it stands for.
+std::string twice_text(const std::string& axis, const std::string& first, const std::string& second, const std::vector<CoveredAxis>& covered) {
+  if (first == second) return fmt::format("axis {} is given twice", first);
+  const CoveredAxis& whole = *std::ranges::find_if(covered, [&](const CoveredAxis& one) { return one.axis == axis; });
+  return fmt::format("axis {} is given twice, as {} and as {}: {} of {} are one of {}, name one of them", axis, first, second, whole.elements,
+                     whole.name, axis);
+}
+
 /// -1 for axes that are not named.
 Coord indexes_from(std::string_view text, const Layout& layout, const std::vector<CoveredAxis>& covered) {
   const std::vector<Axis>& axes = layout.axes_before(0);
   std::vector<std::string_view> known;
   for (const Axis& axis : axes) known.push_back(axis.name);
   std::vector<std::string_view> unscaled;  // named, and one scale covers all of it
+  std::vector<std::string> named(axes.size());
   Coord coord(axes.size(), -1);
   while (!text.empty()) {
     const std::size_t end = text.find_first_of(", ");
@@ -101,7 +112,9 @@ Coord indexes_from(std::string_view text, const Layout& layout, const std::vecto
     const auto axis = std::ranges::find_if(axes, [&](const Axis& other) { return same_name(other.name, wanted); });
     if (axis == axes.end()) throw Error(ErrorCode::usage, unknown_name("axis", name, known), "coord");
     const auto index = static_cast<std::size_t>(axis - axes.begin());
-    if (coord[index] >= 0) throw Error(ErrorCode::usage, fmt::format("axis {} is given twice", axis->name), "coord");
+    const std::string& own = whole == covered.end() ? axis->name : whole->name;
+    if (coord[index] >= 0) throw Error(ErrorCode::usage, twice_text(axis->name, named[index], own, covered), "coord");
+    named[index] = own;
     coord[index] = whole == covered.end() ? index_from(word.substr(equals + 1), *axis)
                                           : index_from(word.substr(equals + 1), {whole->name, whole->extent}) / whole->elements;
   }

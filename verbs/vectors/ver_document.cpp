@@ -39,10 +39,10 @@ void add_mismatches(Document& document, const VectorOp& op, const CheckReport& r
 void add_explanations(Document& document, const CheckReport& report) {
   Table table{"explanations",
               {in_json("class"), in_json("rule"), in_json("fit"), in_json("explained"), in_json("mismatches"), in_json("contradicted"),
-               in_json("matches"), in_json("beside")}};
+               in_json("matches"), in_json("beside"), in_json("wrong_one_in"), in_json("right_one_in")}};
   for (const golden::Explanation& e : report.explanations) {
     table.add({golden::name_of(e.cls), e.name, golden::name_of(e.fit()), e.explained, e.mismatches, e.contradicted, e.matches,
-               e.beside.empty() ? Cell::none() : Cell(e.beside)});
+               e.beside.empty() ? Cell::none() : Cell(e.beside), e.wrong_stride, e.right_stride});
   }
   document.value(table.key, table.json());
   if (report.mismatched == 0) return;

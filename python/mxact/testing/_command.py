@@ -24,8 +24,9 @@ from mxact.testing._pipes import Program, interruption
 from mxact.testing._quantizers import assert_quantizer
 from mxact.testing._runs import Broken, settings, told
 
-# As the program's exit statuses are: held, failed, a wrong command line, nothing answered.
-HELD, FAILED, USAGE, NOTHING = 0, 1, 2, 5
+# As the program's exit statuses are: held, failed, nothing answered; a wrong command line and what else ends a verb by an error.
+HELD, FAILED, NOTHING = 0, 1, 5
+_STATUSES = {"usage": 2, "input": 3, "unsupported": 4, "resource": 6}
 
 
 class Parser(argparse.ArgumentParser):
@@ -167,8 +168,9 @@ _SUBJECTS: dict[str, Callable[[argparse.Namespace, Program], None]] = {
 
 
 def main(words: list[str], for_program: bool = False) -> int:
-    """The exit status: 0 held, 1 failed, 2 a wrong command line or a command that cannot be started, 5 a command that answered nothing at all, 130 or 143
-    interrupted. For the program mxact, which says what came out, one object of JSON stands for text, and the status is 0 or 2."""
+    """The exit status: 0 held, 1 failed, 2 a wrong command line or a command that cannot be started, 4 what is not known, as a version of the engine, 5 a
+    command that wrote nothing at all, 130 or 143 interrupted. For the program mxact, which says what came out, one object of JSON stands for text, and the
+    status is 0 or an error's."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, interruption.note)
     try:
@@ -187,7 +189,7 @@ def _asked(words: list[str], for_program: bool) -> int:
     except Error as error:
         sentence = f"{error.place + ': ' if error.place and error.place not in error.message else ''}{error}"
         print(sentence if for_program else f"mxact: {sentence}", file=sys.stdout if for_program else sys.stderr)
-        return USAGE
+        return _STATUSES.get(error.code, _STATUSES["usage"])
 
 
 def _name(asked: argparse.Namespace) -> str:
@@ -217,14 +219,14 @@ def _held(asked: argparse.Namespace, command: list[str], words: list[str], for_p
         program.close()
     if for_program:
         lines = failure.splitlines()
-        said = {"subject": asked.subject, "held": "; ".join(settings.held) or _name(asked), "command": shlex.join(command), "seed": asked.seed, "compared": settings.cases, "answers": program.answers}
+        said = {"subject": asked.subject, "held": "; ".join(settings.held) or _name(asked), "command": shlex.join(command), "seed": asked.seed, "compared": settings.cases, "answers": program.answers, "heard": program.is_heard}
         shown = {name: json.loads(one.to_json()) for name, one in settings.shown.items()}
         print(json.dumps({**said, **shown, "failure": "\n".join(lines[:-1]), "replay": settings.replay}))
         return HELD
     for one in settings.shown.values():
         print(one)
     if failure:
-        print(f"FAILED\n{failure}" if program.answers else f"MISTRUSTED: it answered nothing\n{failure}")
-        return FAILED if program.answers else NOTHING
+        print(f"FAILED\n{failure}" if program.is_heard else f"MISTRUSTED: it answered nothing\n{failure}")
+        return FAILED if program.is_heard else NOTHING
     print(f"PASSED {'; '.join(settings.held)}: {settings.cases} compared, seed {settings.seed}")
     return HELD

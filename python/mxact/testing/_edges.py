@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 from mxact._error import Error
-from mxact.testing._runs import Broken, changing
+from mxact.testing._runs import Broken, changing, settled
 
 Sizes = TypeVar("Sizes")
 
@@ -53,7 +53,8 @@ def check_smallest(sizes: Sizes, check: Callable[[Sizes], None], smaller: Callab
         return
     while (less := next_smaller(kind_of(failure))) is not None:
         sizes = less
-    raise failure_of(sizes) or changing(failure)
+    settled(check, sizes)
+    raise changing(failure)
 
 
 def kind_of(failure: AssertionError) -> list[str]:

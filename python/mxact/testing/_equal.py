@@ -15,7 +15,7 @@ from mxact.testing._kernels import _OUT, Tokens, _Law
 from mxact.testing._power_data import ORDINARY, case_of
 from mxact.testing._right import FORMATS
 from mxact.testing._rules import rules_of, sentence
-from mxact.testing._runs import compared, settings, told
+from mxact.testing._runs import compared, settings, settled, told
 from mxact.testing._stages import ACTIVATIONS, Arithmetic, Case
 
 _STAGES = ("gate_up", "act", "expert_out")
@@ -89,14 +89,20 @@ def assert_equal_kernels(
     how = Arithmetic(one_of("format", format, FORMATS), one_of("activation", activation, tuple(ACTIVATIONS)))
     shape = sizes_of(sizes, tokens, top_k, bias)
     case = case_of(how, shape, ORDINARY[0], settings.seed)
-    with told():
+    followed: list[tuple[str, str]] = []
+
+    def check() -> None:
         both = [_stages(name, fn, case, activation) for name, fn in (("train", train), ("rollout", rollout))]
         compared(both[0]["out"].size)
         first, second = (sentence(rule) for rule in rules_of(case, shape.bias, *both))
+        followed.append((first, second))
         for stage in (*_STAGES, "out"):
             if all(stage in stages for stages in both):
                 problem = _difference(stage, both[0][stage], both[1][stage])
                 if problem:
                     raise AssertionError(f"the kernels part in {stage}:\n{problem}\ntrain follows {first}\nrollout follows {second}")
-    settings.held.append(f"two kernels alike, {how.format}: {first}")
-    return first, second
+
+    with told():
+        settled(check)
+    settings.held.append(f"two kernels alike, {how.format}: {followed[0][0]}")
+    return followed[0]

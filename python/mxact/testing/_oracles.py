@@ -10,7 +10,7 @@ from mxact import _core
 from mxact._arguments import flag, optional_word, word
 from mxact._error import Error
 from mxact._select import select
-from mxact.testing._runs import Broken, CannotStart, changing, compared, for_all, of_case, settings, told
+from mxact.testing._runs import Broken, CannotStart, changing, compared, for_all, of_case, settings, settled, told
 from mxact.testing._strategies import deployments, draw_deployment, is_read, oracle_words
 
 # Deployments that are drawn beside those of hypothesis, which take a hundred times as long.
@@ -58,7 +58,7 @@ def assert_oracle(fn: Callable[[dict[str, Any]], str], engine: str | None = None
             if not is_read(deployment, asked, name):
                 continue
             if what := wrong(deployment)[0]:
-                check(_smallest(deployment, lambda one: is_read(one, asked, name) and bool(wrong(one)[0])))
+                settled(check, _smallest(deployment, lambda one: is_read(one, asked, name) and bool(wrong(one)[0])))
                 raise changing(f"{what}\n{line(deployment)}")
             compared(1)
         for_all(deployments(name, asked), check)

@@ -66,6 +66,7 @@ class Program:
     def __init__(self, command: Sequence[str], timeout: float) -> None:
         self.command, self.timeout = list(command), timeout
         self.answers = 0
+        self.is_heard = False  # it wrote something, be it no answer
         self.asked = ""  # the head of the last request
         self.process: subprocess.Popen[bytes] | None = None
 
@@ -111,6 +112,12 @@ class Program:
 
     def _exchange(self, request: bytes) -> tuple[dict[str, Any], dict[str, Array]]:
         stream = _Stream(self._running(), self.timeout)
+        try:
+            return self._frame(stream, request)
+        finally:
+            self.is_heard |= stream.is_heard
+
+    def _frame(self, stream: _Stream, request: bytes) -> tuple[dict[str, Any], dict[str, Array]]:
         if stream.left_over():
             raise self._too_much()
         stream.send(request)
@@ -193,6 +200,7 @@ class _Stream:
         self.process, self.to, self.back = process, process.stdin.fileno(), process.stdout.fileno()
         self.timeout, self.deadline = timeout, time.monotonic() + timeout
         self.buffer = bytearray()
+        self.is_heard = False
         for end in (self.to, self.back):
             os.set_blocking(end, False)
 
@@ -248,6 +256,7 @@ class _Stream:
             return False
         if not data:
             self._ended("closed its standard output")
+        self.is_heard = True
         self.buffer += data
         return True
 

@@ -16,12 +16,13 @@ from mxact._error import Error
 from mxact.testing._bits import bits_of, code_text, place_text
 from mxact.testing._causes import causes, distinct, same_profile, wrong_blocks
 from mxact.testing._edges import COLUMNS, ROWS, below
-from mxact.testing._runs import Broken, CannotStart, changing, compared, for_all, of_case, settings, told
+from mxact.testing._runs import Broken, CannotStart, changing, compared, for_all, of_case, settings, settled, told
 from mxact.testing._strategies import block_shape, blocks, hard_batch, source_of
 
 # Elements of a batch that is asked in one call, beside what hypothesis draws and tensors of all sizes.
 _BATCH = 200_000
 _BATCHES = 3
+_HEAD = "the quantizer of {} differs from profile {}:"
 # Rows of square blocks.
 _SQUARES = (1, 2, 3, 5)
 # Numbers of blocks, down or across, that a failure is tried with.
@@ -80,8 +81,9 @@ class _Kind:
 
 def _all_text(law: _Law, failures: dict[str, _Kind]) -> str:
     lines = [f"the quantizer of {law.format} differs from profile {law.profile} in {len(failures)} kind{'s' if len(failures) > 1 else ''} of failure:"]
+    head = _HEAD.format(law.format, law.profile)
     for kind, found in failures.items():
-        lines += [f"* {kind}, {found.count} block{'s' if found.count > 1 else ''}", *(f"  {line}" for line in found.text.splitlines()[1:])]
+        lines += [f"* {kind}, {found.count} block{'s' if found.count > 1 else ''}", *(f"  {line}" for line in found.text.splitlines() if line not in (head, kind))]
     return "\n".join(lines)
 
 
@@ -194,19 +196,26 @@ class _Law:
         if difference:
             raise AssertionError(difference)
 
-    def difference(self, x: Array, value: float, codes: Array, scales: Array) -> str:
-        """Nothing where they are right."""
+    def difference(self, x: Array, value: float, codes: Array, scales: Array, block: int | None = None) -> str:
+        """Nothing where they are right. Of one block alone, where it is named."""
         right = self.right(x, value)
         wrong_scales, wrong_codes = scales != bits_of(right.scales), codes != bits_of(right.codes)
+        if block is not None:
+            wrong_scales &= np.arange(scales.size).reshape(scales.shape) == block
+            top, left, rows, columns = self.place(x, scales.shape, block)
+            elsewhere = np.ones(wrong_codes.shape, bool)
+            elsewhere[top : top + rows, left : left + columns] = False
+            wrong_codes &= ~elsewhere
         if not wrong_scales.any() and not wrong_codes.any():
             return ""
-        lines = [f"the quantizer of {self.format} differs from profile {self.profile}:"]
+        lines = [_HEAD.format(self.format, self.profile)]
         if wrong_scales.any():
             lines.append(_first("scales", scales, right.scales, wrong_scales, self.scale))
         if wrong_codes.any():
             lines.append(_first("codes", codes, right.codes, wrong_codes, self.element, x))
         scale = f"\ntensor scale: {value!r}" if self.drawn else ""
-        return "\n".join(lines) + f"\nx = {_text(x)}{scale}"
+        shown = f"x = {_text(x)}" if block is None or scales.size == 1 else f"block {block} of x = {_text(self.block(x, scales.shape, block))}, in a tensor of shape {x.shape}"
+        return "\n".join(lines) + f"\n{shown}{scale}"
 
     def check_batch(self, x: Array, value: float, failures: dict[str, _Kind] | None) -> None:
         """The same for many blocks at once; the first that is wrong is made as small as it goes. With `failures` all are noted, and none is raised."""
@@ -226,18 +235,23 @@ class _Law:
         if not wrong.any():
             return
         first = self.block(x, right.scales.shape, int(np.argmax(wrong)))
-        self.check(self.smallest(first, value, lambda x: self.is_wrong(x, value)), value)
+        settled(self.check, self.smallest(first, value, lambda x: self.is_wrong(x, value)), value)
         # A quantizer whose answer for the block depends on what stands beside it, or on how much.
-        self.check(self.fewest(x, value), value)
+        settled(self.check, self.fewest(x, value, lambda x: self.is_wrong(x, value)), value)
         raise changing(self.difference(x, value, *answers))
+
+    @staticmethod
+    def place(x: Array, scales: tuple[int, ...], number: int) -> tuple[int, int, int, int]:
+        """Where a block begins, and its rows and columns."""
+        rows, columns = x.shape[0] // scales[0], x.shape[1] // scales[1]
+        return number // scales[1] * rows, number % scales[1] * columns, rows, columns
 
     def block(self, x: Array, scales: tuple[int, ...], number: int) -> Array:
         """One of a tensor that has so many blocks down and across."""
-        rows, columns = x.shape[0] // scales[0], x.shape[1] // scales[1]
-        top, left = number // scales[1] * rows, number % scales[1] * columns
+        top, left, rows, columns = self.place(x, scales, number)
         return np.ascontiguousarray(x[top : top + rows, left : left + columns])
 
-    def fewest(self, x: Array, value: float) -> Array:
+    def fewest(self, x: Array, value: float, is_wrong: Callable[[Array], bool]) -> Array:
         """The least rows and columns from the first on, of those that are wrong, too."""
         rows, columns = block_shape(self.format)
         for axis, block in ((0, rows), (1, columns)):
@@ -245,7 +259,7 @@ class _Law:
             while less:
                 for count in below(x.shape[axis] // block, 1, _COUNTS):
                     fewer = np.ascontiguousarray(x[: count * block] if axis == 0 else x[:, : count * block])
-                    if self.is_wrong(fewer, value):
+                    if is_wrong(fewer):
                         x = fewer
                         break
                 else:
@@ -265,18 +279,25 @@ class _Law:
         compared(right.scales.size)
         for kind, wrong in distinct(x, answers, right).items():
             if kind not in failures:
-                small = self.smallest(self.block(x, right.scales.shape, wrong[0]), value, lambda x, kind=kind: self.is_of_kind(x, value, kind))  # type: ignore[misc]
-                failures[kind] = _Kind(0, self.said_of(small, value) or self.said_of(self.fewest(x, value), value) or str(changing(self.difference(x, value, *answers))))
+                failures[kind] = _Kind(0, self.said_of_kind(x, value, kind, wrong[0], answers))
             failures[kind].count += len(wrong)
 
-    def said_of(self, x: Array, value: float) -> str:
-        """Nothing where it is right, or raises."""
-        try:
-            return self.difference(x, value, *self.answer(x, value))
-        except Broken:
-            raise
-        except AssertionError:
-            return ""
+    def said_of_kind(self, x: Array, value: float, kind: str, block: int, answers: tuple[Array, Array]) -> str:
+        """Of the smallest case that has a block of that kind, that block."""
+
+        def is_wrong(tried: Array) -> bool:
+            return self.is_of_kind(tried, value, kind)
+
+        alone = self.smallest(self.block(x, answers[1].shape, block), value, is_wrong)
+        for tried in (alone, self.fewest(x, value, is_wrong)):
+            if not is_wrong(tried):
+                continue
+            codes, scales = self.answer(tried, value)
+            blocks = distinct(tried, (codes, scales), self.right(tried, value)).get(kind)
+            if blocks and all(is_wrong(tried) for _ in range(2)):
+                return self.difference(tried, value, codes, scales, blocks[0])
+            break
+        return str(changing(self.difference(x, value, *answers, block)))
 
     def is_of_kind(self, x: Array, value: float, kind: str) -> bool:
         try:

@@ -31,9 +31,39 @@ class _Ended(BaseException):
         self.reason = reason
 
 
-def changing(first: object) -> AssertionError:
-    """What is held gave a wrong answer and, asked the same again, none."""
-    return AssertionError(f"asked again, it gives another answer; the first one was wrong: {first}")
+class Changing(AssertionError):
+    """What is held gave a wrong answer and, asked the same again, another one."""
+
+
+def changing(first: object) -> Changing:
+    return first if isinstance(first, Changing) else Changing(f"asked again, it gives another answer; the first one was wrong: {first}")
+
+
+# How often the last failure is asked again: what is right every fourth time shows it.
+_AGAIN = 3
+
+
+def settled(check: Callable[..., None], *case: Any) -> None:
+    """check(*case); what it finds wrong is asked again, so that who answers by turns is told so."""
+
+    def failure() -> AssertionError | None:
+        try:
+            check(*case)
+        except Broken:
+            raise
+        except AssertionError as failed:
+            return failed
+        return None
+
+    first = failure()
+    if first is None:
+        return
+    for _ in range(_AGAIN):
+        again = failure()
+        raised = again is not None and again.__cause__ is not None and type(again.__cause__) is type(first.__cause__)  # whose text may hold an address
+        if again is None or (str(again) != str(first) and not raised):
+            raise changing(first) from first.__cause__
+    raise first
 
 
 @contextmanager
@@ -76,10 +106,10 @@ def replay_line() -> str:
 
 @contextmanager
 def told(explain: Callable[[], str] = str) -> Iterator[None]:
-    """Behind what is wrong stand what explains it, asked once, and how to repeat it. Who gave no answer is asked nothing more."""
+    """Behind what is wrong stand what explains it, asked once, and how to repeat it. Who gave no answer, or several, is asked nothing more."""
     try:
         yield
-    except Broken as failed:
+    except (Broken, Changing) as failed:
         raise AssertionError(f"{failed}\n{replay_line()}") from failed.__cause__
     except AssertionError as failed:
         try:
@@ -110,7 +140,7 @@ def for_all(cases: st.SearchStrategy[Any], check: Callable[[Any], None]) -> None
     @hypothesis.given(cases)
     def run(case: Any) -> None:
         try:
-            check(case)
+            settled(check, case)
         except (Broken, CannotStart) as reason:
             raise _Ended(reason) from None
         except AssertionError as failed:

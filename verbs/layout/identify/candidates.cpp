@@ -104,17 +104,32 @@ bool fits(const BackendChoice& choice) { return choice.row->converts(choice.sett
 /// Fields besides the form, which the shape decides.
 bool is_free(const families::SettingKey& key) { return key.key != std::string_view("source-order") && key.key != std::string_view("not-gated"); }
 
+/// What tells a setting from others of the same sizes and form.
+std::string every_choice(const Setting& setting) {
+  std::string text;
+  for (const families::SettingKey& key : families::setting_keys()) text += key.get(setting) + ",";
+  return text;
+}
+
 /// From a first choice to every program that other settings give.
 void add_settings(const BackendChoice& first, Programs& programs) {
   std::vector<BackendChoice> open{first};
+  // A setting that was tried gives nothing new, by whatever changes it was reached.
+  std::set<std::string> settings{every_choice(first.setting)};
+  const auto is_new = [&](const BackendChoice& tried) {
+    return settings.insert(every_choice(tried.setting)).second && fits(tried) && programs.add(tried);
+  };
   if (programs.add(first)) {
     for (const families::SettingKey& one : families::setting_keys()) {
+      if (!is_free(one)) continue;
+      std::vector<BackendChoice> halves;
+      for (std::string_view value : one.trials) halves.push_back(changed(first, one, value));
       for (const families::SettingKey& other : families::setting_keys()) {
-        if (!is_free(one) || !is_free(other) || &one >= &other) continue;
-        for (std::string_view value : one.trials) {
+        if (!is_free(other) || &one >= &other) continue;
+        for (const BackendChoice& half : halves) {
           for (std::string_view other_value : other.trials) {
-            const BackendChoice tried = changed(changed(first, one, value), other, other_value);
-            if (fits(tried) && programs.add(tried)) open.push_back(tried);
+            const BackendChoice tried = changed(half, other, other_value);
+            if (is_new(tried)) open.push_back(tried);
           }
         }
       }
@@ -127,7 +142,7 @@ void add_settings(const BackendChoice& first, Programs& programs) {
       if (!is_free(key)) continue;
       for (std::string_view value : key.trials) {
         const BackendChoice tried = changed(from, key, value);
-        if (fits(tried) && programs.add(tried)) open.push_back(tried);
+        if (is_new(tried)) open.push_back(tried);
       }
     }
   }

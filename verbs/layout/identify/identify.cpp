@@ -71,7 +71,7 @@ struct Entry {
 template <typename Visit>
 void for_chunks(const AddressMap& map, std::int64_t step, const Visit& visit) {
   const std::int64_t chunks = (map.size() + step * kChunk - 1) / (step * kChunk);
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (chunks > 1)
   for (std::int64_t i = 0; i < chunks; ++i) {
     std::array<std::int64_t, kChunk> entries;
     const std::int64_t first = i * step * kChunk;
