@@ -214,8 +214,8 @@ class _Law:
         if wrong_codes.any():
             lines.append(_first("codes", codes, right.codes, wrong_codes, self.element, x))
         scale = f"\ntensor scale: {value!r}" if self.drawn else ""
-        shown = f"x = {_text(x)}" if block is None or scales.size == 1 else f"block {block} of x = {_text(self.block(x, scales.shape, block))}, in a tensor of shape {x.shape}"
-        return "\n".join(lines) + f"\n{shown}{scale}"
+        own = "" if block is None or scales.size == 1 else f"\nits block {block} = {_text(self.block(x, scales.shape, block))}"
+        return "\n".join(lines) + f"\nx = {_text(x)}{own}{scale}"
 
     def check_batch(self, x: Array, value: float, failures: dict[str, _Kind] | None) -> None:
         """The same for many blocks at once; the first that is wrong is made as small as it goes. With `failures` all are noted, and none is raised."""
