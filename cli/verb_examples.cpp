@@ -47,6 +47,8 @@ constexpr std::array kExamples{
     VerbExample{"laws quantizer", "mxact laws quantizer mxfp4 --profile ocp -- ./my_quantizer"},
     VerbExample{"laws converter", "mxact laws converter MARLIN --format mxfp4 --order standard -- ./my_converter"},
     VerbExample{"laws oracle", "mxact laws oracle --engine vllm@2026-05 -- ./my_oracle"},
+    VerbExample{"laws power", "mxact laws power --format mxfp4 --activation SILU -- ./my_comparison"},
+    VerbExample{"laws batch", "mxact laws batch --format mxfp4 --activation SILU -- ./my_kernel"},
     VerbExample{"laws kernel", "mxact laws kernel --order-proof --activation SILU --format mxfp4 --no-bias -- ./my_kernel"},
     VerbExample{"faults", "mxact faults oracle_ignores_wish"},
     VerbExample{"doctor", "mxact doctor"},

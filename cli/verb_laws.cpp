@@ -23,9 +23,9 @@ namespace {
 constexpr support::JsonLimits kAnswer{.bytes = std::uint64_t{16} << 20, .depth = 8, .memory = std::uint64_t{256} << 20};
 
 /// Statuses of the package beside 0, with which its answer is a document: those of an error, whose sentence it is then, and of a Python without it.
-constexpr std::array kErrors{std::pair{2, ErrorCode::usage}, std::pair{3, ErrorCode::input}, std::pair{4, ErrorCode::unsupported},
-                             std::pair{6, ErrorCode::resource}};
-constexpr int kLacks = 90;
+constexpr std::array kErrors{std::pair{2, ErrorCode::usage}, std::pair{83, ErrorCode::input}, std::pair{84, ErrorCode::unsupported},
+                             std::pair{86, ErrorCode::resource}};
+constexpr int kLacks = 4;
 
 /// For Python's -c, so that the package is the installed one whatever stands in this folder.
 constexpr std::string_view kAsk = R"(import sys
@@ -34,7 +34,7 @@ try:
     from mxact.testing._command import main
 except ImportError as lacks:
     print(lacks)
-    sys.exit(90)
+    sys.exit(4)
 sys.exit(main(sys.argv[1:], for_program=True)))";
 
 struct LawsOptions {

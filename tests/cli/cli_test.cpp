@@ -105,7 +105,7 @@ TEST_CASE("misuse gets one line, exit 2, and nothing on stdout") {
       {"layout list --backend NOPE", 2, "--backend: unknown backend 'NOPE' (known: FLASHINFER_TRTLLM_MXFP4_BF16 "},
       {"layout list --engine vlm@2026-05", 2, "unknown engine 'vlm' (did you mean vllm?)"},
       {"layout where XPU --format mxfp4 --tensor w13_weight --shape 32x32 --coord E=5", 2, "'5' is not a whole number in 0..0"},
-      {"layout where XPU --format mxfp4 --tensor w13_weight --shape 32x32 --coord half=left", 2, "'left' is not a whole number in 0..1"},
+      {"layout where XPU --format mxfp4 --tensor w13_weight --shape 32x32 --coord half=left", 2, "half is 'left', must be gate, up, 0 or 1"},
       {"layout where XPU --format mxfp4 --tensor w13_weight --shape 32x32 --coord J=1", 2, "unknown axis 'J'"},
       {"layout where XPU --format mxfp4 --tensor w13_weight --shape 32x32 --coord E=0,E=0", 2, "given twice"},
       {"layout where XPU --format mxfp4 --tensor w13_weight --shape 32x32 --byte 99999999", 2, "byte 99999999 is not in 0.."},

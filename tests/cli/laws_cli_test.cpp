@@ -43,6 +43,16 @@ TEST_CASE("laws says what the package for Python answers") {
     CHECK(nothing.status == 5);
     CHECK(nothing.out.find("it answered nothing\nit hangs\n") != std::string::npos);
   }
+  {
+    // A first answer that is none is wrong all the same.
+    std::string said = answer(0, "the command answers more than its arrays have");
+    said.replace(said.rfind('}'), 1, R"(, "heard": true})");
+    const PythonStandIn python(scratch.path(), said, 0);
+    const Run failed = run_mxact(kLaws);
+    CHECK(failed.status == 1);
+    CHECK(failed.out.find("\n\nthe command answers more than its arrays have\nreplay: ") != std::string::npos);
+    CHECK(failed.out.find("it answered nothing") == std::string::npos);
+  }
 }
 
 TEST_CASE("laws power says what a comparison lets through, and what it fails") {
@@ -81,6 +91,9 @@ TEST_CASE("laws says why there is no answer") {
   const Run refused = error("profile: unknown profile 'ocq'", 2);
   CHECK(refused.status == 2);
   CHECK(refused.err == "mxact: error: profile: unknown profile 'ocq'\n");
+  const Run unknown = error("engine vllm@2026-12 is not known: vllm@2026-05 is", 84);
+  CHECK(unknown.status == 4);
+  CHECK(unknown.err == "mxact: error: engine vllm@2026-12 is not known: vllm@2026-05 is\n");
   const Run lacks = error("No module named 'mxact'", 4);
   CHECK(lacks.status == 4);
   CHECK(lacks.err.find("the laws are the package's for Python: No module named 'mxact'; pip install") != std::string::npos);

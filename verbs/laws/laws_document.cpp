@@ -56,7 +56,8 @@ Document laws_document(const Json& run) {
   document.value("replay", run.at("replay"));
   const std::string failure = run.at("failure").text();
   // An answer that is none is wrong; nothing at all is no answer.
-  const bool answered = run.at("heard").get<bool>();
+  const Json* const heard = run.find("heard");
+  const bool answered = heard != nullptr ? heard->flag() : run.at("answers").get<std::int64_t>() > 0;
   document.ended(failure.empty() ? 0 : answered ? kFailed : kMistrusted);
   const std::string why = answered ? failure : "it answered nothing\n" + failure;
   const std::string replay = run.at("replay").text();

@@ -26,6 +26,7 @@ from mxact.testing._runs import Broken, settings, told
 
 # As the program's exit statuses are: held, failed, nothing answered; a wrong command line and what else ends a verb by an error.
 HELD, FAILED, NOTHING = 0, 1, 5
+_FOR_PROGRAM = 80
 _STATUSES = {"usage": 2, "input": 3, "unsupported": 4, "resource": 6}
 
 
@@ -189,7 +190,9 @@ def _asked(words: list[str], for_program: bool) -> int:
     except Error as error:
         sentence = f"{error.place + ': ' if error.place and error.place not in error.message else ''}{error}"
         print(sentence if for_program else f"mxact: {sentence}", file=sys.stdout if for_program else sys.stderr)
-        return _STATUSES.get(error.code, _STATUSES["usage"])
+        status = _STATUSES.get(error.code, _STATUSES["usage"])
+        # Of a Python without this package the program hears 4.
+        return status if status == _STATUSES["usage"] or not for_program else _FOR_PROGRAM + status
 
 
 def _name(asked: argparse.Namespace) -> str:
