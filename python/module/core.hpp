@@ -65,5 +65,6 @@ void bind_select(nb::module_& module);
 void bind_stages(nb::module_& module);
 void bind_tables(nb::module_& module);
 void bind_threads(nb::module_& module);
+void bind_verbs(nb::module_& module);
 
 }  // namespace mx::python

@@ -101,12 +101,14 @@ PackedParts pack_checkpoint(const std::string& path, int layer, int rank, std::o
   return parts_of({row, layout::Role::w13_weight, packed.setting}, std::move(packed.tensors), packed.losses);
 }
 
-/// The backend that the engine chooses for a layer of a model, by its configuration. Of the fields it reads platform, tp and engine.
-std::string chosen_backend(const std::string& path, int layer, const Fields& fields) {
+/// The backend that the engine chooses for a layer of a model, or for its first kind, by its configuration. Of the fields it reads platform, tp and
+/// engine.
+std::string chosen_backend(const std::string& path, std::optional<int> layer, const Fields& fields) {
   if (!support::is_there(path)) throw Error(ErrorCode::input, "there is no such file or directory", path);
   if (!checkpoint::is_model(path))
     throw Error(ErrorCode::usage, "backend is missing, and there is no config.json by which the engine would choose one", path);
-  verbs::LayoutQuery query{path, {{"layer", std::to_string(layer)}}};
+  verbs::LayoutQuery query{path, {}};
+  if (layer) query.fields.push_back({"layer", std::to_string(*layer)});
   for (const auto& [key, value] : fields) query.fields.push_back({key, value});
   const nb::gil_scoped_release unlocked;
   return verbs::of_model(std::move(query)).name;
@@ -229,7 +231,7 @@ void bind_layers(nb::module_& module) {
   module.def("pack", pack, nb::arg("backend"), nb::arg("fields"), nb::arg("tensors"), nb::arg("rank"));
   module.def("pack_checkpoint", pack_checkpoint, nb::arg("path"), nb::arg("layer"), nb::arg("rank"), nb::arg("layer_group").none(),
              nb::arg("backend"), nb::arg("fields"));
-  module.def("chosen_backend", chosen_backend, nb::arg("path"), nb::arg("layer"), nb::arg("fields"));
+  module.def("chosen_backend", chosen_backend, nb::arg("path"), nb::arg("layer").none(), nb::arg("fields"));
   module.def("layer_form", layer_form, nb::arg("backend"), nb::arg("fields"));
   // Throws Error(usage) with the nearest name.
   module.def(

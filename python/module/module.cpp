@@ -61,4 +61,5 @@ NB_MODULE(_core, module) {
   bind_stages(module);
   bind_tables(module);
   bind_threads(module);
+  bind_verbs(module);
 }

@@ -17,7 +17,7 @@
 #include "model/engine/vllm/variables.hpp"
 #include "model/error.hpp"
 #include "model/names.hpp"
-#include "python/module/core.hpp"
+#include "python/module/asked.hpp"
 #include "support/deployment_file.hpp"
 #include "verbs/select/answer.hpp"
 #include "verbs/select/asked.hpp"
@@ -54,36 +54,6 @@ nb::dict answer_of(const Read& read, const std::optional<std::string>& engine, c
                                        : verbs::answer_json(file, verbs::ask(file, asked == Question::strict), asked == Question::strict);
   }
   return nb::borrow<nb::dict>(to_python(answer));
-}
-
-/// What is asked of a path, by the names of the call's own arguments; those that are None are left out.
-verbs::AskedFor asked_for(const nb::dict& given, const std::optional<std::string>& engine, const std::string& oracle) {
-  const Json arguments = to_json(given, "select");
-  verbs::AskedFor asked{.engine = engine.value_or(std::string(deployment::name_of(deployment::kDefaultEngine))), .oracle = oracle};
-  const auto text = [&](const char* name, std::string& to) {
-    if (const Json* const value = arguments.find(name)) to = value->text();
-  };
-  const auto size = [&](const char* name, std::optional<int>& to) {
-    const Json* const value = arguments.find(name);
-    if (value == nullptr) return;
-    if (value->integer() < 1 || value->integer() > kMostRanks)
-      throw Error(ErrorCode::usage, std::string(name) + " is " + value->dump() + ", must be in 1..4096");
-    to = value->get<int>();
-  };
-  text("platform", asked.platform);
-  text("all2all", asked.all2all);
-  text("moe_backend", asked.moe_backend);
-  size("tp", asked.tp);
-  size("dp", asked.dp);
-  if (const Json* const ep = arguments.find("ep")) asked.expert_parallel = ep->flag();
-  if (const Json* const env = arguments.find("env")) {
-    for (const support::JsonMember& one : env->items()) {
-      if (std::ranges::find(engine::env_names(), one.key) == engine::env_names().end())
-        throw Error(ErrorCode::usage, engine::unknown_variable(one.key));
-      asked.env[one.key] = one.value.is_string() ? one.value.text() : one.value.dump();
-    }
-  }
-  return asked;
 }
 
 /// An INFO file, or a model's directory or configuration.
@@ -163,6 +133,35 @@ std::optional<std::tuple<std::string, std::string, std::string, std::string>> br
 }
 
 }  // namespace
+
+verbs::AskedFor asked_for(const nb::dict& given, const std::optional<std::string>& engine, const std::string& oracle) {
+  const Json arguments = to_json(given, "select");
+  verbs::AskedFor asked{.engine = engine.value_or(std::string(deployment::name_of(deployment::kDefaultEngine))), .oracle = oracle};
+  const auto text = [&](const char* name, std::string& to) {
+    if (const Json* const value = arguments.find(name)) to = value->text();
+  };
+  const auto size = [&](const char* name, std::optional<int>& to) {
+    const Json* const value = arguments.find(name);
+    if (value == nullptr) return;
+    if (value->integer() < 1 || value->integer() > kMostRanks)
+      throw Error(ErrorCode::usage, std::string(name) + " is " + value->dump() + ", must be in 1..4096");
+    to = value->get<int>();
+  };
+  text("platform", asked.platform);
+  text("all2all", asked.all2all);
+  text("moe_backend", asked.moe_backend);
+  size("tp", asked.tp);
+  size("dp", asked.dp);
+  if (const Json* const ep = arguments.find("ep")) asked.expert_parallel = ep->flag();
+  if (const Json* const env = arguments.find("env")) {
+    for (const support::JsonMember& one : env->items()) {
+      if (std::ranges::find(engine::env_names(), one.key) == engine::env_names().end())
+        throw Error(ErrorCode::usage, engine::unknown_variable(one.key));
+      asked.env[one.key] = one.value.is_string() ? one.value.text() : one.value.dump();
+    }
+  }
+  return asked;
+}
 
 void bind_select(nb::module_& module) {
   module.def("deployment_words", deployment_words, nb::arg("engine").none());

@@ -21,6 +21,7 @@ from mxact._products import dot, matmul
 from mxact._record import record
 from mxact._select import audit, infos, needs, select
 from mxact._tables import activations, backends, block_formats, contract_record, contracts, engines, formats, layouts, profiles, routers, threads, ways
+from mxact._verbs import convert_checkpoint, engine_diff, matrix, sim, verify
 
 try:
     __version__: str = _version("mxact")
@@ -44,10 +45,12 @@ __all__ = [
     "contract_record",
     "contracts",
     "convert",
+    "convert_checkpoint",
     "convert_flags",
     "converter",
     "dequantize",
     "dot",
+    "engine_diff",
     "engines",
     "formats",
     "infos",
@@ -55,6 +58,7 @@ __all__ = [
     "layout",
     "layouts",
     "matmul",
+    "matrix",
     "moe_layer",
     "needs",
     "pack",
@@ -64,8 +68,10 @@ __all__ = [
     "route",
     "routers",
     "select",
+    "sim",
     "stages",
     "threads",
     "unpack",
+    "verify",
     "ways",
 ]

@@ -42,7 +42,7 @@ def select(
     (which is an answer, not an error), "failure", "trace". Sizes are elements.
     Raises mxact.Error: "input" for what breaks the rules of deployment files, in a dict as in a file; "usage" or "unsupported" for unknown names.
     """
-    given = _given(platform, tp, dp, ep, env, all2all, moe_backend)
+    given = placement_of(platform, tp, dp, ep, env, all2all, moe_backend)
     return _answer(deployment, given, engine, oracle, "strict" if flag("strict", strict) else "choice")
 
 
@@ -64,7 +64,7 @@ def infos(
     """
     if not isinstance(model, str | os.PathLike):
         raise Error(f"model is of type {type(model).__name__}, must be a path", place="model")
-    given = _given(platform, tp, dp, ep, env, all2all, moe_backend)
+    given = placement_of(platform, tp, dp, ep, env, all2all, moe_backend)
     answer = _core.infos(word("model", os.fspath(model)), given, optional_word("engine", engine))
     return {kind["layers"]: kind["info"] for kind in answer["kinds"]}
 
@@ -99,7 +99,7 @@ def audit(
     Returns what `mxact audit --json` prints behind its head: "findings", and in "differences" where they are not those of the ledger; of a deployment
     what select() returns, with "broken". Raises mxact.Error: as select() and needs() do.
     """
-    given = _given(platform, tp, dp, ep, env, all2all, moe_backend)
+    given = placement_of(platform, tp, dp, ep, env, all2all, moe_backend)
     if deployment is not None:
         return _answer(deployment, given, engine, oracle, "broken")
     if given:
@@ -126,8 +126,8 @@ def _answer(deployment: object, given: dict[str, Any], engine: object, oracle: o
     return _core.select_path(word("deployment", deployment), given, asked, name, question)
 
 
-def _given(
-    platform: object, tp: object, dp: object, ep: object, env: object, all2all: object, moe_backend: object
+def placement_of(
+    platform: object = None, tp: object = None, dp: object = None, ep: object = False, env: object = None, all2all: object = None, moe_backend: object = None
 ) -> dict[str, Any]:
     """What was given of a model's placement, checked by type."""
     words = {"platform": platform, "all2all": all2all, "moe_backend": moe_backend}

@@ -1,0 +1,111 @@
+"""The program's verbs as calls: of a model's directory each gives what the program prints of it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import mxact
+from conftest import PROGRAM, SOURCE
+
+MODEL = SOURCE / "golden/words/gpt-oss-120b"
+TINY = SOURCE / "golden/witness/checkpoints/tiny-gpt-oss"
+
+
+def printed(*words: object, status: int = 0) -> dict[str, Any]:
+    """What the program prints behind its head."""
+    done = subprocess.run([PROGRAM, *map(str, words), "--json"], capture_output=True, text=True, check=False)
+    assert done.returncode == status, done.stdout + done.stderr
+    shown = json.loads(done.stdout)
+    return {name: value for name, value in shown.items() if name not in ("schema", "mxact")}
+
+
+def same(found: dict[str, Any], shown: dict[str, Any], *but: str) -> bool:
+    """But for what no two runs have in common."""
+    return {name: value for name, value in found.items() if name not in but} == {name: value for name, value in shown.items() if name not in but}
+
+
+def test_matrix_of_a_model_and_of_the_table() -> None:
+    found = mxact.matrix(MODEL, platform=["B200", "MI355X"], parallel="tp8", env={"VLLM_ROCM_USE_AITER": 1})
+    assert same(found, printed("matrix", MODEL, "--platform", "B200", "--platform", "MI355X", "--parallel", "tp8", "--env", "VLLM_ROCM_USE_AITER=1"))
+    assert same(mxact.matrix(models="gpt-oss-120b", platform="SM90", engine="2026-05", explain=True), printed("matrix", "--model", "gpt-oss-120b", "--platform", "SM90", "--engine", "2026-05", "--explain"))
+
+
+def test_engine_diff_of_a_model() -> None:
+    found = mxact.engine_diff("2026-05", "vllm==0.33.0", MODEL, platform="B200", tp=8)
+    assert same(found, printed("engine", "diff", "2026-05", "vllm==0.33.0", MODEL, "--platform", "B200", "--tp", 8))
+    assert found["deployments"] == 1
+
+
+def test_sim_of_a_model_and_of_a_file() -> None:
+    how = {"tp": 2, "experts": 4, "tokens": 2, "sample": 4}
+    words = [word for name, value in how.items() for word in (f"--{name}", value)]
+    found = mxact.sim(MODEL, platform="B200", **how)
+    assert same(found, printed("sim", MODEL, "--platform", "B200", *words))
+    assert found["verdict"] in ("PASSED", "KNOWN TO DIFFER")
+    file = SOURCE / "docs/examples/sim-b200.info"
+    assert same(mxact.sim(file), printed("sim", file))
+    # A refusal of the engine is an answer.
+    refused = SOURCE / "docs/examples/sim-b200-dp2.info"
+    status = mxact.sim(refused, backend="FLASHINFER_CUTLASS_MXFP4_MXFP8")
+    assert same(status, printed("sim", refused, "--backend", "FLASHINFER_CUTLASS_MXFP4_MXFP8", status=status["exit_code"]))
+
+
+def test_verify_of_a_model() -> None:
+    found = mxact.verify(TINY, platform="H100", tp=[1, 2], tokens=2, layers=1)
+    assert same(found, printed("verify", TINY, "--platform", "H100", "--tp", "1,2", "--tokens", 2, "--layers", 1), "seconds")
+    bytes_alone = mxact.verify(TINY, "2026-05", platform="SM100", backend="MARLIN", tp=1, execute=False)
+    assert same(bytes_alone, printed("verify", TINY, "--engine", "2026-05", "--platform", "SM100", "--backend", "MARLIN", "--tp", 1, "--no-execute"), "seconds")
+
+
+def test_convert_of_a_model(tmp_path: Path) -> None:
+    found = mxact.convert_checkpoint(TINY, tmp_path / "own", platform="H100")
+    shown = printed("convert", TINY, "--platform", "H100", "-o", tmp_path / "theirs")
+    assert same(found, shown, "output", "digest")
+    layers = sorted(path.name for path in (tmp_path / "own").glob("mxact-layer-*"))
+    assert len(layers) == 2
+    for name in layers:
+        assert (tmp_path / "own" / name).read_bytes() == (tmp_path / "theirs" / name).read_bytes()
+    subprocess.run([PROGRAM, "restore", tmp_path / "own", "-o", tmp_path / "back"], check=True, capture_output=True)
+    for shard in TINY.glob("*.safetensors"):
+        if shard.name != "expected.safetensors":
+            assert (tmp_path / "back" / shard.name).read_bytes() == shard.read_bytes()
+    half = mxact.convert_checkpoint(TINY, tmp_path / "half", "EMULATION", platform="SM90", tp=2, rank=1)
+    assert same(half, printed("convert", TINY, "--backend", "EMULATION", "--platform", "SM90", "--tp", 2, "--rank", 1, "-o", tmp_path / "other half"), "output", "digest")
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: mxact.matrix("/nope"), "/nope"),
+        (lambda: mxact.matrix(MODEL, models="DeepSeek-V3"), "models is for the table's models"),
+        (lambda: mxact.matrix(platform="H1OO"), "did you mean H100?"),
+        (lambda: mxact.matrix(platform=3), "platform"),
+        (lambda: mxact.engine_diff("2026-05", "2026-12"), "engine vllm@2026-12 is not known"),
+        (lambda: mxact.engine_diff("2026-05", "2026-08", tp=2), "tp is for one deployment, which is not given"),
+        (lambda: mxact.engine_diff("2026-05", "2026-08", MODEL), "platform is missing"),
+        (lambda: mxact.sim(MODEL), "platform is missing"),
+        (lambda: mxact.sim(MODEL, platform="B200", tokens=0), "tokens is 0, must be 1 or more"),
+        (lambda: mxact.sim(MODEL, platform="B200", backend="MARLINE"), "did you mean MARLIN?"),
+        (lambda: mxact.sim(3), "deployment is of type int, must be text"),
+        (lambda: mxact.verify("/nope"), "/nope"),
+        (lambda: mxact.verify(TINY, platform="SM91"), "unknown platform 'SM91'"),
+        (lambda: mxact.verify(TINY, tp="2"), "tp"),
+        (lambda: mxact.verify(TINY, contracts="hoper-bf16"), "did you mean"),
+        (lambda: mxact.convert_checkpoint("/nope", "out", platform="H100"), "/nope: there is no such file or directory"),
+        (lambda: mxact.convert_checkpoint(TINY, TINY, "MARLIN", platform="H100"), "is what is read"),
+        (lambda: mxact.convert_checkpoint(TINY, "out", "MARLIN", platform="H100", tp=2), "rank is missing"),
+        (lambda: mxact.convert_checkpoint(TINY, "out", "MARLINE", platform="H100"), "did you mean MARLIN?"),
+        (lambda: mxact.convert_checkpoint(TINY, "", "MARLIN", platform="H100"), "output is empty"),
+        (lambda: mxact.convert_checkpoint(TINY, "out", "MARLIN", platform="H100", colour="red"), "colour"),
+    ],
+)
+def test_what_is_not_taken(call: Any, sentence: str) -> None:
+    with pytest.raises(mxact.Error) as refused:
+        call()
+    assert sentence in str(refused.value)
+    assert "--" not in str(refused.value)
