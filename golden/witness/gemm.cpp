@@ -174,10 +174,12 @@ std::uint32_t f32_at(const Tensor& tensor, std::int64_t place) {
   return to_f32(static_cast<std::uint32_t>(tensor.word(place)), *tensor.dtype->format);
 }
 
+bool in_pieces(const Gemm& gemm) { return gemm.cuts.piece_k > 0 && gemm.cuts.piece_k < gemm.product.k; }
+
 /// alpha * d + beta * c; where k was cut the last addition is the other one's. Source: outputs of an H100 (cuBLAS, `addmm`).
 std::uint32_t with_c(const Gemm& gemm, std::uint32_t d, std::uint32_t c) {
   const auto [alpha, beta] = *gemm.alpha_beta;
-  if (gemm.cuts.piece_k == 0 || gemm.cuts.piece_k >= gemm.product.k) return f32::fma(alpha, d, f32::mul(beta, c));
+  if (!in_pieces(gemm)) return f32::fma(alpha, d, f32::mul(beta, c));
   return f32::fma(beta, c, f32::mul(alpha, d));
 }
 
@@ -236,6 +238,8 @@ ModelOutputs evaluate_gemm(const OpContext& context) {
   read_upcast(params, gemm, places);
   read_row(params, gemm);
   gemm.cuts = read_cuts(params, product, gemm.scaling);
+  // Nothing is added to a sum of pieces: outputs of an H200, of which a zero keeps the factor's sign.
+  if (in_pieces(gemm) && product.row.scales == ScaleEntry::total_product_plus_zero) gemm.product.row.scales = ScaleEntry::total_product;
   if (product.accum == "f32_products") gemm.lanes = read_lanes(params);
   require_order_of_launch(context, params, gemm.scaling.entry);
   const Scales scales_a = of_chains(read_scales(context, params, gemm.scaling, product, Side::a), product.row.restart);

@@ -133,6 +133,12 @@ TEST_CASE("products of libraries: pieces, joins, steps and order say what was re
           },
           0, "32 values"},
          {"another record", [](Json& e) { e["params"]["accum"] = "contract", e["params"]["contract"] = "ampere-bf16"; }, 1, "recorded"}});
+  // A row of zeros under a negative factor: -0.
+  check("hardware/hwcheck_h200", "torch._scaled_mm.tensor.fast.m16n128k8192",
+        {{"as written", as_it_is, 0, "192 values"},
+         {"scales of a tensor", with("scaling", "tensor"), 0, "192 values"},
+         {"one chain", [](Json& e) { e["params"].erase("piece_k"), e["params"].erase("join"); }, 1, "recorded"},
+         {"other pieces", with("piece_k", 4096), 1, "recorded"}});
   check(set, "jax.dot.k4096", {{"as written", as_it_is, 0, "32 values"}, {"in order", with("join", "ascending"), 1, "recorded"}});
   check(set, "jax.dot.m1.bf16",
         {{"as written", as_it_is, 0, "48 values"},
