@@ -104,7 +104,7 @@ Product::Product(const Execution& execution, const Weights& weights, Matrix matr
   const std::int64_t length = weights.length(matrix);
   const std::string_view twin = twin_of(execution);
   const bool by_tiles = twin == kTiles && wanted && weights.is_coded() && length % contract_.scale_block == 0;
-  const bool by_panels = twin == kPanels && length % kPanelBlock == 0;
+  const bool by_panels = twin == kPanels && wanted && length % kPanelBlock == 0;
   for (const auto& [expert, positions] : groups) {
     Group& group = groups_[expert];
     for (const std::size_t at : positions) group.rows.push_back(static_cast<std::size_t>(row_of[at]));

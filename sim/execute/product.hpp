@@ -21,7 +21,7 @@ bool has_panels(Contract contract, layout::WeightFormat format);
 class Product {
  public:
   /// `row_of` has the row of `input` of each slot; `wanted` are the rows of a half that row() may be asked for, none
-  /// where it may be any: tiles are computed of those that are wanted alone. All must outlive this.
+  /// where it may be any, then each is read when it is asked for: tiles and panels are computed here. All must outlive this.
   Product(const Execution& execution, const Weights& weights, Matrix matrix, const Activations& input, families::ScaleMemory read_as,
           const ByExpert& groups, std::span<const std::int64_t> row_of, std::optional<std::span<const std::int64_t>> wanted);
 
