@@ -12,6 +12,7 @@
 
 #include "checkpoint/checkpoint_files.hpp"
 #include "checkpoint/expert_tensors.hpp"
+#include "checkpoint/inspect/inspect_layer.hpp"
 #include "checkpoint/layout_tags.hpp"
 #include "kernels/zeros.hpp"
 #include "model/error.hpp"
@@ -278,7 +279,12 @@ std::vector<ExpertTensor> Checkpoint::expert_tensors(int layer) const {
   return experts;
 }
 
-std::vector<ScannedFault> Checkpoint::scan(int layer) const { return scan_layer(impl_->found(), impl_->at(layer).second); }
+std::vector<ScannedFault> Checkpoint::scan(int layer) const {
+  const Producer producer = producer_of(impl_->contents->config.quantization);
+  return inspect_layer(impl_->contents->files, impl_->found(), impl_->at(layer).second,
+                       {.depth = Depth::weights, .producer = &producer, .is_first = layer == 0})
+      .faults;
+}
 
 const CheckpointFiles& Checkpoint::contents() const { return impl_->contents->files; }
 

@@ -126,7 +126,8 @@ class Checkpoint {
   MoeLayer numbers(int layer) const;
   /// The expert tensors that layer() reads, in the order of the roles; same errors.
   std::vector<ExpertTensor> expert_tensors(int layer) const;
-  /// What is wrong with the numbers of a layer's experts, as scan_layer() finds it.
+  /// What is wrong with the numbers of a layer's experts and its router, each alone and many together: as scan_layer() finds it, then as
+  /// odd_statistics() does. Reads all weights of the layer.
   std::vector<ScannedFault> scan(int layer) const;
   /// The weight files with all their tensors.
   const CheckpointFiles& contents() const;

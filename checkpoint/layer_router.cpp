@@ -159,6 +159,14 @@ std::vector<std::vector<moe::Slot>> LayerRouter::route(std::span<const std::uint
   return slots;
 }
 
+std::pair<std::string, const LocatedTensor*> router_weight(const CheckpointFiles& files, std::string_view prefix) {
+  for (const RouterNames& one : kNames) {
+    const auto found = files.tensors.find(std::string(prefix) + std::string(one.weight));
+    if (found != files.tensors.end()) return {std::string(found->first), &found->second};
+  }
+  return {{}, nullptr};
+}
+
 std::optional<LayerRouter> read_router(const CheckpointFiles& files, const CheckpointConfig& config, std::string_view prefix, std::int64_t experts,
                                        std::int64_t hidden) {
   const auto name = [&](Text suffix) { return std::string(prefix) + std::string(suffix); };

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "checkpoint/checkpoint_files.hpp"
@@ -46,6 +47,9 @@ struct LayerRouter {
   /// What the logits of a token are made from.
   std::vector<Value> input_of(std::span<const std::uint32_t> x) const;
 };
+
+/// The tensor with the rows of a layer's router, [E, H], and its name; null where no tensor has such a name.
+std::pair<std::string, const LocatedTensor*> router_weight(const CheckpointFiles& files, std::string_view prefix);
 
 /// The router behind a layer's prefix ("model.layers.0.mlp"); none where no tensor has such a name. Throws Error(input) where its shapes contradict
 /// the sizes, and as router_facts does.

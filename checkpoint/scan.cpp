@@ -12,7 +12,9 @@
 #include <span>
 #include <utility>
 
+#include "checkpoint/compare/matrix_values.hpp"
 #include "checkpoint/scale_cover.hpp"
+#include "checkpoint/tensor_pieces.hpp"
 #include "model/numerics/convert.hpp"
 #include "support/rescue.hpp"
 
@@ -62,61 +64,6 @@ std::uint32_t code_at(Bytes bytes, std::size_t index, int width) {
   return code;
 }
 
-/// A tensor's bytes, a piece of them at a time and not through the mapping: another program may shorten the file.
-class Pieces {
- public:
-  static constexpr std::uint64_t kPiece = std::uint64_t{1} << 20;
-
-  explicit Pieces(const FoundTensor& tensor) : file_(*tensor.at->file), view_(*tensor.at->view) {}
-
-  std::uint64_t size() const { return view_.bytes.size(); }
-  /// At most kPiece of them, until the next call. Throws as SafetensorsFile::read does.
-  Bytes at(std::uint64_t first, std::uint64_t count) {
-    if (first < begin_ || first + count > begin_ + held_.size()) {
-      begin_ = first;
-      held_.resize(static_cast<std::size_t>(std::min(kPiece, size() - first)));
-      file_.read(view_, first, held_);
-    }
-    return Bytes(held_).subspan(static_cast<std::size_t>(first - begin_), static_cast<std::size_t>(count));
-  }
-  /// All of them in order: `look(bytes, first)`.
-  template <typename Look>
-  void each(const Look& look) {
-    for (std::uint64_t first = 0; first < size(); first += kPiece) look(at(first, std::min(kPiece, size() - first)), first);
-  }
-  bool any(std::uint64_t first, std::uint64_t count, std::uint8_t mask) {
-    for (const std::uint64_t end = first + count; first < end; first += kPiece) {
-      const Bytes bytes = at(first, std::min(kPiece, end - first));
-      if (std::ranges::any_of(bytes, [&](std::uint8_t byte) { return (byte & mask) != 0; })) return true;
-    }
-    return false;
-  }
-
- private:
-  const support::SafetensorsFile& file_;
-  const support::TensorView& view_;
-  std::vector<std::uint8_t> held_;
-  std::uint64_t begin_ = 0;
-};
-
-std::string place_in(const std::vector<std::int64_t>& shape, std::int64_t index) {
-  std::vector<std::int64_t> at(shape.size());
-  for (std::size_t axis = shape.size(); axis-- > 0;) {
-    at[axis] = index % shape[axis];
-    index /= shape[axis];
-  }
-  return fmt::format("[{}]", fmt::join(at, ", "));
-}
-
-/// Numbers of one kind in a tensor.
-struct Tally {
-  std::int64_t count = 0;
-  std::int64_t first = 0;
-  void add(std::int64_t at) {
-    if (count++ == 0) first = at;
-  }
-};
-
 /// What is alike of one expert and projection.
 struct Companions {
   const FoundTensor* weight = nullptr;
@@ -124,11 +71,6 @@ struct Companions {
   const FoundTensor* aside = nullptr;
 };
 using Place = std::pair<int, const Projection*>;
-
-bool holds_one(const FoundTensor& tensor) {
-  const auto& shape = tensor.at->view->shape;
-  return std::ranges::all_of(shape, [](std::int64_t extent) { return extent == 1; });
-}
 
 std::vector<std::uint8_t> bytes_of(const FoundTensor& tensor) { return tensor.at->file->read(*tensor.at->view); }
 
@@ -142,7 +84,8 @@ float factor_of(const FoundTensor& tensor, bool reciprocal) {
 /// Scans the tensors of one layer.
 class LayerScan {
  public:
-  LayerScan(const FoundGroup& layer_group, const FoundLayer& layer) : layer_group_(layer_group), form_(*layer_group.form), layer_(layer) {
+  LayerScan(const FoundGroup& layer_group, const FoundLayer& layer, Depth depth)
+      : layer_group_(layer_group), form_(*layer_group.form), layer_(layer), depth_(depth) {
     for (const FoundTensor& tensor : layer.experts) note(tensor);
     for (const FoundTensor& tensor : layer.aside) note(tensor);
   }
@@ -199,16 +142,17 @@ class LayerScan {
   }
 
   static ScannedFault fault_of(ValueFault fault, const FoundTensor& tensor, const Tally& tally) {
-    const std::string first = holds_one(tensor) ? "" : place_in(tensor.at->view->shape, tally.first);
-    return {fault, tensor.row->piece, std::string(tensor.name), tally.count, first};
+    return {fault, tensor.row->piece, std::string(tensor.name), tally.count, place_in(tensor.at->view->shape, tally.first)};
   }
 
-  /// FP8 codes may be NaN; codes of four bits are all numbers.
-  static std::vector<ScannedFault> scan_codes(const FoundTensor& tensor) {
+  /// FP8 codes may be NaN; codes of four bits are all numbers. What is not quantized has infinities too.
+  std::vector<ScannedFault> scan_codes(const FoundTensor& tensor) const {
+    if (depth_ == Depth::scales) return {};
+    if (is_plain(tensor.at->view->dtype->name)) return scan_plain(tensor);
     if (tensor.at->view->dtype->name != "F8_E4M3") return {};
     constexpr std::uint64_t kLow = 0x7F7F7F7F7F7F7F7FU, kOnes = 0x0101010101010101U, kHigh = 0x8080808080808080U;
     Tally nan;
-    Pieces(tensor).each([&](Bytes bytes, std::uint64_t first) {
+    TensorPieces(tensor).each([&](Bytes bytes, std::uint64_t first) {
       for (std::size_t at = 0; at < bytes.size(); at += 8) {
         const std::size_t count = std::min<std::size_t>(8, bytes.size() - at);
         std::uint64_t word = 0;
@@ -223,6 +167,26 @@ class LayerScan {
     return {fault_of(ValueFault::not_a_number, tensor, nan)};
   }
 
+  /// Numbers as they are: those whose exponent is all ones.
+  static std::vector<ScannedFault> scan_plain(const FoundTensor& tensor) {
+    const Format& format = scale_format(tensor.at->view->dtype->name);
+    const auto width = static_cast<std::size_t>(format.width / 8);
+    const std::uint32_t top = ((1U << format.exponent_bits) - 1) << format.mantissa_bits;
+    Tally nan, inf;
+    TensorPieces(tensor).each([&](Bytes bytes, std::uint64_t first) {
+      for (std::size_t at = 0; at < bytes.size() / width; ++at) {
+        const std::uint32_t code = code_at(bytes, at, format.width);
+        if ((code & top) != top) continue;
+        ((code & ((1U << format.mantissa_bits) - 1)) != 0 ? nan : inf).add(static_cast<std::int64_t>(first / width + at));
+      }
+    });
+    std::vector<ScannedFault> faults;
+    if (nan.count > 0) faults.push_back(fault_of(ValueFault::not_a_number, tensor, nan));
+    if (inf.count > 0) faults.push_back(fault_of(ValueFault::infinite, tensor, inf));
+    return faults;
+  }
+
+  /// Of numbers that may be negative or 0 by right.
   std::vector<ScannedFault> scan_bias(const FoundTensor& tensor) const {
     std::vector<ScannedFault> faults;
     for (ScannedFault& fault : scan_scales(tensor)) {
@@ -232,41 +196,54 @@ class LayerScan {
   }
 
   std::vector<ScannedFault> scan_scales(const FoundTensor& tensor) const {
+    // A shape, not a scale.
+    if (tensor.at->view->dtype->bits > 32) return {};
     const Format& format = scale_format(tensor.at->view->dtype->name);
     const auto width = static_cast<std::size_t>(format.width / 8);
     const FoundTensor* const weight = places_.at({tensor.expert, tensor.projection}).weight;
-    std::optional<Pieces> codes;
-    if (weight != nullptr) codes.emplace(*weight);
+    std::optional<TensorPieces> codes;
+    if (weight != nullptr && depth_ == Depth::weights) codes.emplace(*weight);
     Tally nan, inf, zero, negative, subnormal;
     const auto look = [&](const Number& number, std::int64_t at) {
       if (number.nan) nan.add(at);
       if (number.inf) inf.add(at);
-      if (number.zero && codes && tensor.row->piece != Piece::aside && over_codes(tensor, at, *weight, *codes)) zero.add(at);
+      if (number.zero && codes && counts_for_codes(tensor) && over_codes(tensor, at, *weight, *codes)) zero.add(at);
       if (number.negative) negative.add(at);
       if (number.subnormal) subnormal.add(at);
     };
     std::array<Number, 256> numbers;  // of formats of one byte
-    std::array<bool, 256> odd{};
+    std::array<std::uint8_t, 256> odd{};
     for (std::uint32_t code = 0; width == 1 && code < 256; ++code) {
       numbers[code] = number_of(format, code);
       const Number& number = numbers[code];
-      odd[code] = number.nan || number.inf || number.zero || number.negative || number.subnormal;
+      odd[code] = number.nan || number.inf || number.zero || number.negative || number.subnormal ? 1 : 0;
     }
-    Pieces pieces(tensor);
+    constexpr std::size_t kRun = 64;
+    TensorPieces pieces(tensor);
     pieces.each([&](Bytes bytes, std::uint64_t first) {
       const auto before = static_cast<std::int64_t>(first / width);
-      for (std::size_t at = 0; at < bytes.size() / width; ++at) {
-        const std::int64_t place = before + static_cast<std::int64_t>(at);
-        if (width > 1) {
-          look(number_of(format, code_at(bytes, at, format.width)), place);
-        } else if (odd[bytes[at]]) {
-          look(numbers[bytes[at]], place);
+      const std::size_t count = bytes.size() / width;
+      for (std::size_t run = 0; run < count; run += kRun) {
+        const std::size_t end = std::min(count, run + kRun);
+        if (width == 1) {
+          // Most runs have nothing odd.
+          std::uint8_t any = 0;
+          for (std::size_t at = run; at < end; ++at) any |= odd[bytes[at]];
+          if (any == 0) continue;
+        }
+        for (std::size_t at = run; at < end; ++at) {
+          const std::int64_t place = before + static_cast<std::int64_t>(at);
+          if (width > 1) {
+            look(number_of(format, code_at(bytes, at, format.width)), place);
+          } else if (odd[bytes[at]] != 0) {
+            look(numbers[bytes[at]], place);
+          }
         }
       }
     });
     const auto count = static_cast<std::int64_t>(pieces.size() / width);
-    // Small blocks have subnormal scales by right; a tensor of them has a global scale that leaves no room.
-    if (width == 1 && 2 * subnormal.count <= count) subnormal.count = 0;
+    // Small blocks have subnormal scales by right; a tensor of them has a global scale that leaves no room, or no weights at all.
+    if (width == 1 && (2 * subnormal.count <= count || (is_one_number(tensor) && !has_codes(weight, codes)))) subnormal.count = 0;
     std::vector<ScannedFault> faults;
     const std::array<std::pair<ValueFault, const Tally*>, 5> all{{{ValueFault::not_a_number, &nan},
                                                                   {ValueFault::infinite, &inf},
@@ -279,9 +256,27 @@ class LayerScan {
     return faults;
   }
 
+  static bool is_one_number(const FoundTensor& tensor) {
+    std::optional<std::uint8_t> first;
+    bool one = true;
+    TensorPieces(tensor).each([&](Bytes bytes, std::uint64_t) {
+      if (!first) first = bytes.front();
+      one = one && std::ranges::all_of(bytes, [&](std::uint8_t byte) { return byte == *first; });
+    });
+    return one;
+  }
+  /// False also where the weights are not read.
+  static bool has_codes(const FoundTensor* weight, std::optional<TensorPieces>& codes) {
+    return weight != nullptr && codes && codes->any(0, codes->size(), 0x7F);
+  }
+
+  /// Codes of int4 have an offset: what is 0 is no byte of zeros.
+  bool counts_for_codes(const FoundTensor& tensor) const {
+    return (tensor.row->piece == Piece::scale || tensor.row->piece == Piece::global_scale) && form_.form.format != WeightFormat::int4;
+  }
+
   /// Whether a code that the scale counts for is not 0.
-  bool over_codes(const FoundTensor& scale, std::int64_t at, const FoundTensor& weight, Pieces& codes) const {
-    if (scale.row->piece == Piece::bias) return false;
+  bool over_codes(const FoundTensor& scale, std::int64_t at, const FoundTensor& weight, TensorPieces& codes) const {
     const bool packed = layout::group_of(form_.form.format) > 0 && weight.at->view->dtype->name != "F8_E4M3";
     return std::ranges::any_of(covered_runs(form_, scale, at, weight), [&](const CodeRun& run) {
       return codes.any(static_cast<std::uint64_t>(run.first), static_cast<std::uint64_t>(run.count), packed ? 0x77U : 0x7FU);
@@ -377,12 +372,15 @@ class LayerScan {
   const FoundGroup& layer_group_;
   const SourceForm& form_;
   const FoundLayer& layer_;
+  Depth depth_;
   std::map<Place, Companions> places_;
   std::vector<ScannedFault> faults_;
 };
 
 }  // namespace
 
-std::vector<ScannedFault> scan_layer(const FoundGroup& layer_group, const FoundLayer& layer) { return LayerScan(layer_group, layer).run(); }
+std::vector<ScannedFault> scan_layer(const FoundGroup& layer_group, const FoundLayer& layer, Depth depth) {
+  return LayerScan(layer_group, layer, depth).run();
+}
 
 }  // namespace mx::checkpoint

@@ -89,7 +89,8 @@ support::Json values_json(const std::vector<LayerValues>& values) {
                     {"piece", static_cast<int>(fault.piece)},
                     {"tensor", fault.tensor},
                     {"count", fault.count},
-                    {"first", fault.first}});
+                    {"first", fault.first},
+                    {"detail", fault.detail}});
   }
   return json;
 }
@@ -101,7 +102,7 @@ LayerValues read_values(const support::Json& json, const std::string& where) {
   const std::optional<ValueFault> known = fault_named(fault);
   if (!known) fail(where, fmt::format("values: {} is no fault of a number", support::in_quotes(fault)));
   value.fault = {*known, static_cast<Piece>(fields.integer("piece", 0, static_cast<int>(Piece::aside))), fields.text("tensor"),
-                 fields.integer("count", 1, std::numeric_limits<std::int64_t>::max()), fields.text("first")};
+                 fields.integer("count", 1, std::numeric_limits<std::int64_t>::max()), fields.text("first"), fields.text("detail")};
   fields.finish();
   return value;
 }

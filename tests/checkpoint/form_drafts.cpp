@@ -126,7 +126,15 @@ const FormCase& form_case(const std::string& title) {
 
 layout::CanonicalLayer form_layer(const FormCase& form, int layer) {
   const layout::Sizes sizes{kFormExperts, kFormIntermediate, kFormHidden, std::max<std::int64_t>(layout::group_of(form.format), 1)};
-  return sim::sample_layer(sizes, {form.format, layout::SourceOrder::standard}, false, 7 + static_cast<std::uint64_t>(layer));
+  layout::CanonicalLayer made = sim::sample_layer(sizes, {form.format, layout::SourceOrder::standard}, false, 7 + static_cast<std::uint64_t>(layer));
+  // Numbers whose inverses are usual factors: from 2^12 on.
+  for (const Role role : {Role::w13_global_scale, Role::w2_global_scale}) {
+    for (std::size_t at = 0; form.inverse && at < made[role].size(); at += 4) {
+      made[role][at + 2] = static_cast<std::uint8_t>((made[role][at + 2] & 0x7FU) | 0x80U);
+      made[role][at + 3] = 0x45;
+    }
+  }
+  return made;
 }
 
 std::string form_tensor_name(const FormCase& form, int layer, int expert, int projection, const std::string& suffix) {
@@ -147,7 +155,7 @@ Draft form_draft(const FormCase& form, int layers) {
           support::TensorData tensor{form_tensor_name(form, layer, expert, projection, row.suffix), row.dtype, row.shape(rows, columns), {}};
           const bool is_number = tensor.shape.size() < 2;
           if (row.kind == Kind::input) {
-            tensor.bytes = {0, 0, static_cast<std::uint8_t>(expert), 0x3C};
+            tensor.bytes = {0, 0, static_cast<std::uint8_t>(expert), static_cast<std::uint8_t>(form.inverse ? 0x43 : 0x3C)};
           } else if (is_number) {
             tensor.bytes = slice(canonical[role_of(row.kind, w13)], expert, kFormExperts);
           } else if (w13) {

@@ -32,7 +32,8 @@ std::string quark(const std::string& weight) {
   return R"("quantization_config": {"quant_method": "quark", "exclude": ["lm_head"], "global_quant_config": {"weight": {)" + weight + "}}}";
 }
 
-const std::string kAutoRound = R"("quantization_config": {"quant_method": "auto-round", "data_type": "mx_fp", "bits": 4, "group_size": 32, "sym": true})";
+const std::string kAutoRound =
+    R"("quantization_config": {"quant_method": "auto-round", "data_type": "mx_fp", "bits": 4, "group_size": 32, "sym": true})";
 const std::string kFp4Group = R"("num_bits": 4, "type": "float", "strategy": "group", "group_size": 32)";
 const std::string kNvfp4Group = R"("num_bits": 4, "type": "float", "strategy": "tensor_group", "group_size": 16)";
 const std::string kFp8Of = R"("num_bits": 8, "type": "float", "strategy": )";
@@ -133,12 +134,13 @@ std::vector<PublishedForm> make_forms() {
                    mxfp4("_weight", "U8", "_weight_scale", "U8"), R"("quantization_config": {"quant_method": "mxfp4"})", kMxBackend});
   forms.push_back(each("autoround-mxfp4", "AutoRound MXFP4", mx4, mxfp4(".weight_packed", "U8", ".weight_scale", "U8"), kAutoRound, kMxBackend));
   // MXFP4 that a hook of the engine takes from another method.
-  forms.push_back({"kimi-k3", "MXFP4 in compressed-tensors' names", mx4, "language_model.model.layers.", ".block_sparse_moe.experts.", kNumbers,
-                   Lies::each, mxfp4(".weight_packed", "U8", ".weight_scale", "U8"),
-                   R"("model_type": "kimi_k3", "architectures": ["KimiK3ForConditionalGeneration"], "quantization_config": {"quant_method": "compressed-tensors",
+  forms.push_back(
+      {"kimi-k3", "MXFP4 in compressed-tensors' names", mx4, "language_model.model.layers.", ".block_sparse_moe.experts.", kNumbers, Lies::each,
+       mxfp4(".weight_packed", "U8", ".weight_scale", "U8"),
+       R"("model_type": "kimi_k3", "architectures": ["KimiK3ForConditionalGeneration"], "quantization_config": {"quant_method": "compressed-tensors",
                       "format": "mxfp4-pack-quantized", "ignore": ["lm_head"], "config_groups": {"group_0": {"targets": ["Linear"], "weights": {)" +
-                       kFp4Group + "}}}}",
-                   kMxBackend});
+           kFp4Group + "}}}}",
+       kMxBackend});
   forms.push_back(each("ling-3", "MXFP4 under FP8", mx4, mxfp4(".weight", "U8", ".weight_scale_inv", "U8"),
                        R"("model_type": "bailing_hybrid", )" + fp8(kSquare + R"(, "routed_experts_quant_method": "mxfp4")"), kMxBackend));
   // NVFP4.
@@ -376,7 +378,9 @@ std::vector<support::TensorData> published_tensors(const PublishedForm& form, co
         const bool wide = row.holds != Holds::input && layout::unit_bits(role_of(row.holds, w13), form.format) == 32;
         Bytes bytes;
         if (row.holds == Holds::input) {
-          bytes = as_dtype(row.dtype, row.shape == Shape::of_experts ? Bytes{0, 0, 0, 0x3C, 0, 0, 0, 0x3C} : Bytes{0, 0, 0, 0x3C});
+          // 1 / 128, or its inverse.
+          const auto top = static_cast<std::uint8_t>(form.inverse ? 0x43 : 0x3C);
+          bytes = as_dtype(row.dtype, row.shape == Shape::of_experts ? Bytes{0, 0, 0, top, 0, 0, 0, top} : Bytes{0, 0, 0, top});
         } else if (is_number(row.shape)) {
           bytes = as_dtype(row.dtype, slice(role, expert, role.size() / 4));
         } else {

@@ -4,6 +4,7 @@
 #include "checkpoint/compare/compare_checkpoints.hpp"
 #include "checkpoint/convert.hpp"
 #include "checkpoint/converted.hpp"
+#include "checkpoint/inspect/producers.hpp"
 #include "checkpoint/job_plan.hpp"
 #include "checkpoint/jobs.hpp"
 #include "checkpoint/served_model.hpp"
@@ -244,23 +245,18 @@ void add_deployments(std::vector<Reader>& readers) {
 
 // The ledger.
 
-std::function<void(const fs::path&)> from_ledger(const std::string& name) {
-  return [=](const fs::path& folder) { write_bytes(folder / name, read_bytes(fs::path(MXACT_SOURCE_DIR) / "model" / "audit" / name)); };
+/// A file of the ledgers that are built in, and who parses it.
+template <class Parse>
+Reader ledger(const std::string& title, const fs::path& file, Parse parse) {
+  const std::string name = file.filename().string();
+  return {title, name, [=](const fs::path& folder) { write_bytes(folder / name, read_bytes(fs::path(MXACT_SOURCE_DIR) / file)); },
+          [=](const fs::path& folder) { return !parse(read_bytes(folder / name), (folder / name).string()).empty(); }, bad_info};
 }
 
 void add_ledger(std::vector<Reader>& readers) {
-  readers.push_back({"ledger of findings", "findings_w4a8.info", from_ledger("findings_w4a8.info"),
-                     [](const fs::path& folder) {
-                       const fs::path path = folder / "findings_w4a8.info";
-                       return !support::parse_findings(read_bytes(path), path.string()).empty();
-                     },
-                     bad_info});
-  readers.push_back({"known places", "known_places.info", from_ledger("known_places.info"),
-                     [](const fs::path& folder) {
-                       const fs::path path = folder / "known_places.info";
-                       return !support::parse_known_places(read_bytes(path), path.string()).empty();
-                     },
-                     bad_info});
+  readers.push_back(ledger("ledger of findings", "model/audit/findings_w4a8.info", support::parse_findings));
+  readers.push_back(ledger("known places", "model/audit/known_places.info", support::parse_known_places));
+  readers.push_back(ledger("ledger of producers", "checkpoint/inspect/producers.info", checkpoint::parse_producer_faults));
 }
 
 // Witnesses and sweeps.

@@ -262,7 +262,10 @@ TEST_CASE("a number is found and placed in a tensor that is read in several piec
     const bool down = one.projection == 2, weight = one.kind == Kind::weight;
     const std::int64_t rows = down ? kColumns : kRows, columns = down ? kRows : kColumns;
     draft.reshape(one.tensor->name, weight ? std::vector{rows, columns} : std::vector{rows / kBlock, columns / kBlock});
-    if (weight) std::ranges::fill(one.tensor->bytes, std::uint8_t{0x38});
+    // Rows, matrices and experts differ.
+    const auto step = static_cast<std::size_t>(3 * one.expert + one.projection);
+    for (std::size_t at = 0; weight && at < one.tensor->bytes.size(); ++at)
+      one.tensor->bytes[at] = static_cast<std::uint8_t>(0x30 + (at + step) % 11);
     for (std::size_t at = 0; !weight && at < one.tensor->bytes.size(); at += 4) std::ranges::copy(f32_bytes(1), &one.tensor->bytes[at]);
   }
   const auto tensor = [&](int expert, std::size_t row) -> support::TensorData& {

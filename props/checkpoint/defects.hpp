@@ -1,0 +1,31 @@
+#pragma once
+// Defects that are put into a sound checkpoint, one at a random place: every kind that `mxact inspect` is to find.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "checkpoint/scan.hpp"
+#include "props/checkpoint/sound_checkpoint.hpp"
+
+namespace mx::props {
+
+/// A defect that is in.
+struct Planted {
+  std::string tensor;  ///< that it is named with, or one of them
+  std::string other;   ///< likewise; empty: there is no other
+};
+
+/// A kind of defect.
+struct Defect {
+  std::string_view id;
+  checkpoint::ValueFault fault;
+  bool deep;  ///< it shows in the weights alone
+  /// None where the form has nothing for it, or nothing at the place that was drawn.
+  std::optional<Planted> (*plant)(SoundCheckpoint& checkpoint, std::uint64_t seed);
+};
+std::span<const Defect> defects();
+
+}  // namespace mx::props
