@@ -31,6 +31,7 @@ void add_verbs(const Verb& verbs, Action& action) {
   add_engine(verbs, action);
   add_audit(verbs, action);
   add_layout(verbs, action);
+  add_inspect(verbs, action);
   add_convert(verbs, action);
   add_restore(verbs, action);
   add_plan(verbs, action);

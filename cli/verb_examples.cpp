@@ -21,6 +21,7 @@ constexpr std::array kExamples{
     VerbExample{"layout draw", "mxact layout draw sf_128x4 --shape 100x4 -o tile.svg"},
     VerbExample{"layout diff", "mxact layout diff sf_128x4 sf_8x4 --shape 128x8"},
     VerbExample{"layout identify", "mxact layout identify CHECKPOINT.safetensors:TENSOR DUMP.bin"},
+    VerbExample{"inspect", "mxact inspect MODEL --deep"},
     VerbExample{"convert", "mxact convert MODEL --backend MARLIN --platform sm90 -o OUT"},
     VerbExample{"restore", "mxact restore CONVERTED -o OUT"},
     VerbExample{"plan", "mxact plan MODEL --backend MARLIN --platform sm90 --converted OUT -o plan.json"},

@@ -14,6 +14,7 @@ void add_verify(Verb app, Action& action);
 void add_select(Verb app, Action& action);
 void add_audit(Verb app, Action& action);
 void add_matrix(Verb app, Action& action);
+void add_inspect(Verb app, Action& action);
 void add_engine(Verb app, Action& action);
 void add_sim(Verb app, Action& action);
 void add_study(Verb app, Action& action);

@@ -31,13 +31,13 @@ TEST_CASE("help and version answer") {
   const Run help = run_mxact("--help");
   CHECK(help.status == 0);
   for (const char* verb : {"verify", "select", "matrix", "audit", "layout", "witness", "formats", "encode", "decode", "quantize", "compare", "sweep",
-                           "report", "gen", "ver", "vectors", "doctor", "exit status"}) {
+                           "inspect", "report", "gen", "ver", "vectors", "doctor", "exit status"}) {
     INFO(verb);
     CHECK(help.out.find(verb) != std::string::npos);
   }
   for (const char* verb : {"verify",      "select",       "matrix",      "engine list", "engine diff",     "audit",   "layout",  "layout list",
                            "layout show", "layout where", "layout draw", "layout diff", "layout identify", "witness", "formats", "encode",
-                           "decode",      "quantize",     "compare",     "sweep",       "sweep merge",     "report",  "doctor"}) {
+                           "decode",      "quantize",     "compare",     "sweep",       "sweep merge",     "report",  "inspect", "doctor"}) {
     const Run run = run_mxact(std::string(verb) + " --help");
     INFO(verb);
     CHECK(run.status == 0);

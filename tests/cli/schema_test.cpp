@@ -58,6 +58,7 @@ std::vector<Row> rows(const std::string& at) {
           {"vectors --core --coverage"},
           {"vectors --core --growth"},
           {"vectors --core -o '" + at + "/vectors'"},
+          {"inspect " + kTiny + " --deep"},
           {"convert " + how + "-o '" + at + "/packed'"},
           {"restore '" + at + "/packed' --accept-losses -o '" + at + "/restored'"},
           {"plan " + how + "--converted '" + at + "/merged' -o '" + at + "/plan.json'"},

@@ -142,6 +142,7 @@ void add_left_groups(Document& document, const checkpoint::ConvertReport& report
 void add_conversion(Document& document, const checkpoint::ConvertReport& report, int rank) {
   const checkpoint::ConvertedGroup& first = report.converted.front();
   const Setting& setting = first.setting;
+  add_values(document, report.values);
   add_backend(document, first.backend, setting, setting.tp_size == 1 ? "" : fmt::format(", rank {} of {}", rank, setting.tp_size));
   add_setting(document, setting);
   if (families::has_fnuz(setting))
@@ -179,7 +180,6 @@ void add_conversion(Document& document, const checkpoint::ConvertReport& report,
   document.value("digest", report.digest);
   add_losses(document, report.losses);
   add_left_groups(document, report);
-  add_values(document, report.values);
   add_left(document, report.left);
 }
 
@@ -216,12 +216,13 @@ void add_layer_groups(Document& document, const std::vector<checkpoint::LayerGro
 }
 
 void add_values(Document& document, const std::vector<checkpoint::LayerValues>& values) {
-  Table table{"values", {in_json("layer"), in_json("fault"), in_json("spoils"), in_json("tensor"), in_json("count"), in_json("first")}};
+  Table table{"values", {in_json("layer"), in_json("fault"), in_json("spoils"), in_json("tensor"), in_json("count"), in_json("first"), in_json("detail")}};
   for (const auto& [layer, fault] : values) {
-    table.add({layer, checkpoint::name_of(fault.fault), checkpoint::spoils(fault.fault), fault.tensor, fault.count, fault.first});
+    table.add({layer, checkpoint::name_of(fault.fault), checkpoint::spoils(fault.fault), fault.tensor, fault.count, fault.first, fault.detail});
     document.line(fmt::format("{}: {}", checkpoint::heading_of(fault.fault), fault.text()));
   }
   document.value(table.key, table.json());
+  if (!values.empty()) document.line();
 }
 
 Document convert_document(const checkpoint::ConvertReport& report, const std::string& checkpoint, const std::string& output, int rank,

@@ -28,6 +28,7 @@ constexpr std::array kBench{Contribution{Part::kernels, bench_html}, Contributio
 constexpr std::array kDoctor{Contribution{Part::environment, doctor_html}};
 constexpr std::array kChanges{Contribution{Part::faults, changes_html}};
 constexpr std::array kConversion{Contribution{Part::conversions, conversion_html}};
+constexpr std::array kInspect{Contribution{Part::conversions, inspect_html}, Contribution{Part::findings, inspect_findings}};
 constexpr std::array kPlan{Contribution{Part::conversions, plan_html}};
 constexpr std::array kUnits{Contribution{Part::conversions, units_html}};
 constexpr std::array kVectors{Contribution{Part::recorded, vectors_html}};
@@ -70,6 +71,7 @@ constexpr std::array kKinds{
     Kind{"mxact-select-model", 1, "the engine's choices for a model's layers", coded_outcome, kOther, nullptr},
     Kind{"mxact-info", 1, "what a model stands for as INFO files", coded_outcome, kOther, nullptr},
     Kind{"mxact-select-diff", 1, "two deployments", coded_outcome, kOther, nullptr},
+    Kind{"mxact-inspect", 1, "what a checkpoint is, and whether it is sound", inspect_outcome, kInspect, inspect_figure},
     Kind{"mxact-convert", 1, "a checkpoint converted", conversion_outcome, kConversion, nullptr},
     Kind{"mxact-restore", 1, "a checkpoint restored", conversion_outcome, kConversion, nullptr},
     Kind{"mxact-plan", 1, "a conversion planned in units", plan_outcome, kPlan, nullptr},

@@ -20,7 +20,7 @@ struct PartRow {
 /// By Part.
 constexpr std::array<PartRow, kParts> kTitles{{
     {"verdicts", "Verdicts"},
-    {"conversions", "Conversions"},
+    {"conversions", "Checkpoints"},
     {"recorded", "Recorded outputs"},
     {"digests", "Digests of sweeps"},
     {"differences", "Where profiles part"},

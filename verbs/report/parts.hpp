@@ -95,6 +95,12 @@ std::string sim_errors(const Run& run);
 std::string sim_findings(const Run& run);
 Figure sim_figure(const Run& run);
 
+/// `inspect`: what a checkpoint is, its scales as histograms, and what is wrong with it.
+Outcome inspect_outcome(const Run& run);
+std::string inspect_html(const Run& run);
+std::string inspect_findings(const Run& run);
+Figure inspect_figure(const Run& run);
+
 /// `convert`, `restore` and `merge`.
 Outcome conversion_outcome(const Run& run);
 std::string conversion_html(const Run& run);

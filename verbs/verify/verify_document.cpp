@@ -309,6 +309,7 @@ void add_expected(Document& document, const VerifyReport& report) {
 Document verify_document(const VerifyReport& report, const sim::VerifyRequest& asked) {
   const layout::Sizes& sizes = report.sizes;
   Document document{"verify", std::string(deployment::name_of(report.engine))};
+  add_values(document, report.values);
   document.field("checkpoint", "checkpoint",
                  {{"path", report.checkpoint},
                   {"form", report.form},
@@ -345,7 +346,6 @@ Document verify_document(const VerifyReport& report, const sim::VerifyRequest& a
   document.line();
   for (const sim::Cell& cell : report.cells) document.cases.push_back(case_of(report, asked, cell));
   add_layer_groups(document, report.layer_groups, report.layer_group, "not verified here");
-  add_values(document, report.values);
   add_not_asked(document, report);
   for (const sim::Cell& cell : report.cells) {
     if (cell.request != "auto") continue;

@@ -77,6 +77,10 @@ TEST_CASE("every other check says what it compared, and nothing compared is not 
   alone.erase("against");
   CHECK(outcome(alone).standing == Standing::shown);
   CHECK(outcome(doctor_json()).standing == Standing::passed);
+  CHECK(outcome(inspect_json()).standing == Standing::failed);
+  CHECK(outcome(inspect_json()).counted == "1 layer groups, 4000 bytes read, weights among them, 1 findings");
+  CHECK(outcome(with(with(inspect_json(), "/faults", Json::array()), "/exit_code", 0)).standing == Standing::passed);
+  CHECK_THROWS_AS(outcome(with(inspect_json(), "/exit_code", 0)), mx::Error);
   CHECK(outcome(with(doctor_json(), "/checks/0/passed", false)).standing == Standing::failed);
   CHECK(outcome(with(doctor_json(), "/checks", Json::array())).standing == Standing::nothing);
   CHECK(outcome(with(bench_json(), "/benchmarks", Json::array())).standing == Standing::nothing);

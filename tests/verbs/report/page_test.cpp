@@ -69,6 +69,19 @@ TEST_CASE("what an upgrade changes stands by its kind, and a kind that nobody kn
   CHECK_THROWS_AS(page(with(upgrade_json(), "/changes/0/kind", "sizs")), mx::Error);
 }
 
+TEST_CASE("a checkpoint's page has its layers, its scales as histograms, and its findings") {
+  const std::string html = page(inspect_json());
+  CHECK(has(html, "ModelOpt NVFP4"));
+  CHECK(has(html, "modelopt 0.47.0"));
+  // Three binades and one.
+  CHECK(times(html, "class=\"first-fill\"") == 4);
+  CHECK(has(html, "2^8: 76 numbers"));
+  const std::string findings = html.substr(html.find("<h2 id=\"findings\">"));
+  CHECK(has(findings, "model.layers.1.mlp.experts.2.gate_proj.weight"));
+  CHECK(has(findings, "experts 0, 2 have the same codes"));
+  CHECK(has(findings, "very likely: an export that wrote each expert over the one before"));
+}
+
 TEST_CASE("a finding says where its need is read, and which version mends it") {
   CHECK(has(page(audit_json()), "vllm a.py; vllm#1; until vllm@2026-08"));
   Json lasting = audit_json();

@@ -160,6 +160,19 @@ TEST_CASE("two layouts: what both hold at an address is blank in both") {
   CHECK(times(picture(equal), "fill=\"url(#same)\"") == 2 * 64 + 1);
 }
 
+TEST_CASE("scales of a checkpoint: a bar for each power of two, as high as its share of the most") {
+  const std::string svg = picture(inspect_json());
+  CHECK(times(svg, "class=\"first-fill\"") == 4);
+  // Of 200 the highest has 60 pixels, so 20 have 6 and 76 have 22.
+  CHECK(times(svg, "height=\"60\"") == 2);
+  CHECK(times(svg, "height=\"6\"") == 1);
+  CHECK(times(svg, "height=\"22\"") == 1);
+  CHECK(refuses(mx::ErrorCode::input, "is -1, must be above 0", [] { picture(with(inspect_json(), "/groups/0/scales/0/binades/2/exponent", -1)); }));
+  CHECK(
+      refuses(mx::ErrorCode::input, "is 5000, must be above", [] { picture(with(inspect_json(), "/groups/0/scales/0/binades/2/exponent", 5000)); }));
+  CHECK(refuses(mx::ErrorCode::input, "there is nothing to draw", [] { picture(with(inspect_json(), "/groups", Json::array())); }));
+}
+
 TEST_CASE("deployments: a number for each that was executed") {
   const std::string svg = picture(sim_json());
   CHECK(times(svg, ">30.5</text>") == 1);

@@ -342,6 +342,26 @@ inline std::vector<std::string> paths_in(const Json& json) {
 
 inline ReportRun named(const std::string& name, Json json) { return verbs::run_of(name, std::move(json)); }
 
+/// Two kinds of scales and one finding.
+inline Json inspect_json() {
+  return parsed(R"({
+    "schema": "mxact-inspect/1", "mxact": {"version": "0.1.0", "commit": "0123456789ab", "command": "mxact inspect model --deep --json"},
+    "checkpoint": {"path": "model", "files": 1, "bytes": 4096}, "producer": {"name": "modelopt", "version": "0.47.0", "place": "quantization_config.producer.version"},
+    "method": "modelopt_fp4",
+    "groups": [{"form": "ModelOpt NVFP4", "meaning": "value = e2m1 * e4m3 * weight_scale_2", "place": "model.layers.N.mlp", "layers": [0, 1], "experts": 4,
+                "hidden": 64, "intermediate": 32, "gated": true, "converts": true, "further": false, "named_in": "", "bytes": 4000,
+                "tensors": [{"name": "gate_proj.weight", "dtype": "U8", "shape": [32, 32], "tensors": 8, "bytes": 8192}],
+                "scales": [{"name": "gate_proj.weight_scale", "dtype": "F8_E4M3", "count": 300, "least": 0.5, "most": 448.0, "zeros": 4, "subnormals": 0,
+                            "largest": 1, "binades": [{"exponent": -1, "count": 20}, {"exponent": 0, "count": 200}, {"exponent": 8, "count": 76}]},
+                           {"name": "gate_proj.weight_scale_2", "dtype": "F32", "count": 8, "least": 0.25, "most": 0.25, "zeros": 0, "subnormals": 0,
+                            "largest": 0, "binades": [{"exponent": -2, "count": 8}]}]}],
+    "dense": [], "shared_experts": 0, "kv_scales": 0, "ignored": [], "others": {"tensors": 3, "bytes": 96}, "deep": true, "bytes_read": 4000,
+    "faults": [{"group": 0, "layer": 1, "fault": "equal_experts", "spoils": false, "tensor": "model.layers.1.mlp.experts.2.gate_proj.weight", "count": 1,
+                "first": "", "detail": "experts 0, 2 have the same codes", "means": "an export that wrote each expert over the one before", "sure": "very likely",
+                "seen": "weights"}],
+    "disagreements": [], "known": [], "open": [], "verdict": "FAILED", "exit_code": 1})");
+}
+
 /// One run of each kind.
 inline std::vector<ReportRun> every_run() {
   std::vector<ReportRun> runs;
@@ -377,6 +397,7 @@ inline std::vector<ReportRun> every_run() {
   add("line.json", line_json());
   add("diff.json", diff_json());
   add("changes.json", changes_json());
+  add("inspect.json", inspect_json());
   return runs;
 }
 
