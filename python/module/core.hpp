@@ -50,6 +50,7 @@ support::Json to_json(nb::handle value, const std::string& where, const std::str
 
 void bind_call_cache(nb::module_& module);
 void bind_audit(nb::module_& module);
+void bind_inspect(nb::module_& module);
 void bind_blocks(nb::module_& module);
 void bind_causes(nb::module_& module);
 void bind_conversions(nb::module_& module);

@@ -46,6 +46,7 @@ NB_MODULE(_core, module) {
   nb::register_exception_translator(translate);
   bind_call_cache(module);
   bind_audit(module);
+  bind_inspect(module);
   bind_blocks(module);
   bind_causes(module);
   bind_conversions(module);

@@ -13,6 +13,7 @@ from importlib.metadata import version as _version
 from mxact._blocks import Quantized, TensorScale, dequantize, quantize
 from mxact._conversions import Flags, convert, convert_flags, converter
 from mxact._error import Error
+from mxact._inspect import inspect
 from mxact._layer import LayerRun, layer, stages
 from mxact._layers import Loss, Packed, pack, unpack
 from mxact._layouts import Layout, layout
@@ -54,6 +55,7 @@ __all__ = [
     "engines",
     "formats",
     "infos",
+    "inspect",
     "layer",
     "layout",
     "layouts",

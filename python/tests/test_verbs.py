@@ -109,3 +109,12 @@ def test_what_is_not_taken(call: Any, sentence: str) -> None:
         call()
     assert sentence in str(refused.value)
     assert "--" not in str(refused.value)
+
+
+def test_inspect_is_the_programs_json() -> None:
+    assert same(mxact.inspect(TINY), printed("inspect", TINY))
+    assert same(mxact.inspect(str(TINY), deep=True), printed("inspect", TINY, "--deep"))
+    with pytest.raises(mxact.Error, match="deep is 1, must be True or False"):
+        mxact.inspect(TINY, deep=1)  # type: ignore[arg-type]
+    with pytest.raises(mxact.Error, match="no-such"):
+        mxact.inspect("/no-such-checkpoint")

@@ -1,0 +1,24 @@
+"""What a checkpoint is, and whether it is sound."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from mxact import _core
+from mxact._arguments import flag, optional_word, word
+from mxact._error import Error
+
+
+def inspect(checkpoint: str | os.PathLike[str], *, deep: bool = False, engine: str | None = None) -> dict[str, Any]:
+    """What is in a checkpoint, who wrote it, and what no sound file has.
+
+    checkpoint: a .safetensors file or a model's directory. Headers and scales are read; with deep the weights too. engine: whose reading of config.json
+    counts (default: the one that `mxact --help` names). Returns what `mxact inspect --json` prints behind its head: "groups" with the ranges of their
+    scales, "faults" each with its tensor and first place, "open" what scales leave open. Raises mxact.Error where the checkpoint cannot be read.
+    """
+    path = word("checkpoint", os.fspath(checkpoint))
+    if not path or "\0" in path:
+        raise Error("checkpoint is no path", place="checkpoint")
+    answer: dict[str, Any] = _core.inspect(path, flag("deep", deep), optional_word("engine", engine))
+    return answer
