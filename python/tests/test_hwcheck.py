@@ -336,6 +336,16 @@ def test_the_answers_as_text_page_issue_and_json(tmp_path: Path, capsys: pytest.
     assert main([f"--from={LIBRARIES}", "--only=no.such.question", "--quiet"]) == 5
 
 
+@pytest.mark.parametrize(
+    "manifest",
+    ["", "[]", '{"entries": 3}', '{"entries": [3]}', '{"entries": [{"op": "gemm"}]}', '{"entries": [{"op": "gemm", "params": {"out_format": "f32", "b_layout": "NK"}, "inputs": {"a": 1}}]}'],
+)
+def test_a_set_that_is_none_is_told_in_one_line(manifest: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "manifest.json").write_text(manifest)
+    assert main([f"--from={tmp_path}", "--quiet"]) == 2
+    assert capsys.readouterr().err.startswith(f"mxact: {tmp_path}")
+
+
 def test_verdicts_have_words_everywhere() -> None:
     rows = [Answer(f"q.{verdict}", "libraries", "l", "o", "bf16.bf16 -> f32", verdict, way="hopper-bf16", known="ampere-bf16", why="because", smallest="1 * 2", compared=4, differ=1) for verdict in held_module.VERDICTS]
     facts = {"device": "a card", "driver": "1.2"}

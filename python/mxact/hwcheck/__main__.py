@@ -83,8 +83,9 @@ def _recorded(asked: argparse.Namespace, settings: Settings) -> tuple[Run, dict[
     from mxact.hwcheck._recorded import RecordedSet, hold_recorded
 
     sets = RecordedSet(Path(asked.set))
+    run = hold_recorded(sets, settings, _wanted(asked.only))
     profile = sets.entries[0]["profile"] if sets.entries else {}
-    return hold_recorded(sets, settings, _wanted(asked.only)), {"device": profile.get("device", "unknown"), "recorded": profile.get("version", "")}
+    return run, {"device": str(profile.get("device", "unknown")), "recorded": str(profile.get("version", ""))}
 
 
 def _progress(started: float) -> Callable[[str], None]:

@@ -120,7 +120,7 @@ class RecordedSet:
         self.folder = folder
         try:
             self.manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-            self.entries = self.manifest["entries"]
+            self.entries = list(self.manifest["entries"])
         except (OSError, ValueError, KeyError, TypeError) as problem:
             raise Error(f"{folder}: no recorded set: {problem}", place="--from") from None
 
@@ -131,7 +131,14 @@ class RecordedSet:
 
     def products(self) -> list[tuple[Question, Case, Array]]:
         """Every `gemm` that stands alone: its words are not read but what inputs are made of."""
-        return [found for entry in self.entries if entry["op"] == "gemm" and (found := self._product(entry)) is not None]
+        found = []
+        for number, entry in enumerate(self.entries):
+            try:
+                one = self._product(entry) if entry["op"] == "gemm" else None
+            except (KeyError, TypeError, ValueError, AttributeError, OSError) as problem:
+                raise Error(f"{self.folder}, entry {number}: {type(problem).__name__}: {problem}", place="--from") from None
+            found += [] if one is None else [one]
+        return found
 
     def _product(self, entry: dict[str, Any]) -> tuple[Question, Case, Array] | None:
         params = entry["params"]
