@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -125,9 +126,10 @@ class RecordedSet:
             raise Error(f"{folder}: no recorded set: {problem}", place="--from") from None
 
     def tensor(self, described: dict[str, Any]) -> Array:
+        """The array of a file, or of FILE.gz where that alone is there."""
         path = self.folder / described["file"]
-        values = np.fromfile(path, _DTYPES[described["dtype"]])
-        return values.reshape(described["shape"])
+        data = path.read_bytes() if path.exists() else gzip.decompress(path.with_name(f"{path.name}.gz").read_bytes())
+        return np.frombuffer(data, _DTYPES[described["dtype"]]).reshape(described["shape"]).copy()
 
     def products(self) -> list[tuple[Question, Case, Array]]:
         """Every `gemm` that stands alone: its words are not read but what inputs are made of."""
