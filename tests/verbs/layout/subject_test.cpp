@@ -168,7 +168,7 @@ TEST_CASE("copies of an element are all found, and one that is cut off has no pl
 TEST_CASE("wrong coordinates are named") {
   const Subject one = subject("XPU,format=mxfp4,tensor=w13_weight,shape=64x64");
   for (const auto& [text, part] : std::vector<std::pair<const char*, const char*>>{{"E=5", "'5' is not a whole number in 0..0"},
-                                                                                   {"half=left", "'left' is not a whole number in 0..1"},
+                                                                                   {"half=left", "half is 'left', must be gate, up, 0 or 1"},
                                                                                    {"J=1", "unknown axis 'J'"},
                                                                                    {"K=1,K=2", "axis K is given twice"},
                                                                                    {"K", "'K' is not AXIS=INDEX"},
