@@ -207,7 +207,7 @@ WrittenJob CheckpointConversion::write_layer(const GroupConversion& group, int l
     result.bytes_out += bytes;
     // A digest of nothing keeps the place of the tensor's, which is as long.
     tags.tensors.push_back({tensor.role, entries.back().name, tensor.layout.logical(), program_digest(tensor.layout), std::string(tensor.cast->name),
-                            digests.front().text()});
+                            digests.front().text(), kernel_tag(*group.backend, tensor.role, tags.setting)});
   }
   for (const layout::Loss& loss : losses) result.losses.push_back({index, loss, group.further});
   const auto metadata = [&] { return with_tags({{"format", "pt"}}, kLayerTagsKey, text_of(tags), result.file); };

@@ -184,6 +184,7 @@ PackedTag read_tensor(const support::Json& json, const std::string& where) {
   support::JsonFields fields(json, where);
   PackedTag tag{read_role(fields), fields.text("name"), {}, fields.text("program"), fields.text("cast"), fields.text("content")};
   tag.logical = read_axes(fields.array("logical"), where);
+  if (json.contains("kernel")) tag.kernel = read_kernel_tag(fields.at("kernel"), where + ": kernel");
   fields.finish();
   return tag;
 }
@@ -224,6 +225,8 @@ PackedTensor checked_tensor(const LayerTags& tags, const PackedTag& tag, const f
     fail(where,
          fmt::format("is {} {}, but the tags make it {} {}", view->dtype->name, support::shape_text(view->shape), expected.dtype, support::shape_text(expected.shape)));
   }
+  if (tag.kernel && tag.kernel != kernel_tag(backend, tag.role, tags.setting))
+    fail(where, fmt::format("the tags say {}, which is not what {} makes of them", text_of(*tag.kernel), tags.backend));
   return tensor;
 }
 
@@ -301,6 +304,7 @@ std::string text_of(const LayerTags& tags) {
                                {"cast", tag.cast},
                                {"content", tag.content},
                                {"logical", axes_json(tag.logical)}});
+    if (tag.kernel) json["tensors"].back()["kernel"] = json_of(*tag.kernel);
   }
   for (const layout::Loss& loss : tags.losses) json["losses"].push_back(loss_json(loss));
   return json.dump();

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "checkpoint/kernel_tag.hpp"
 #include "checkpoint/requantize.hpp"
 #include "model/families/convert.hpp"
 #include "model/layout/packed.hpp"
@@ -50,6 +51,7 @@ struct PackedTag {
   std::string program;                ///< digest of the view program: program_digest()
   std::string cast;
   std::string content;  ///< digest of the bytes: digest_of()
+  std::optional<KernelTag> kernel = {};  ///< none: no source says it, or an mxact wrote the tags that did not either
 };
 
 /// One converted layer.

@@ -14,6 +14,7 @@ struct BlockInput;
 struct BuildingBlock;
 struct ExecutionRow;
 struct KernelClassFacts;
+struct KernelFormRow;
 struct NeedTable;
 struct SettingKey;
 struct SettingVariable;
@@ -38,6 +39,7 @@ struct Family {
   FamilyTable<NeedTable> needs = {};           ///< needs.hpp
   FamilyTable<KernelClassFacts> classes = {};  ///< kernel_class.hpp
   FamilyTable<ExecutionRow> executions = {};   ///< arithmetic.hpp
+  FamilyTable<KernelFormRow> forms = {};       ///< kernel_form.hpp
   FamilyTable<SettingKey> setting_keys = {};   ///< setting_keys.hpp
   FamilyTable<SettingVariable> setting_variables = {};
 };

@@ -17,6 +17,7 @@
 #include "model/error.hpp"
 #include "model/families/carried.hpp"
 #include "model/families/convert.hpp"
+#include "model/families/kernel_form.hpp"
 #include "model/families/setting_keys.hpp"
 #include "python/module/memory.hpp"
 #include "support/file.hpp"
@@ -179,6 +180,17 @@ std::string content_at(const std::string& spec, const std::string& tensor, std::
   return verbs::content_text(plan.layout, byte * 8 / plan.layout.grain_bits());
 }
 
+/// Dtype, shape and strides of each packed tensor as its kernel is handed it, where a source says them.
+std::vector<std::tuple<std::string, std::string, std::vector<std::int64_t>, std::vector<std::int64_t>>> kernel_forms(const std::string& spec) {
+  const verbs::BackendChoice choice = backend_choice(verbs::query_from(spec, {}));
+  std::vector<std::tuple<std::string, std::string, std::vector<std::int64_t>, std::vector<std::int64_t>>> forms;
+  for (const layout::Role role : families::tensors_of(*choice.row, choice.setting.has_bias)) {
+    const std::optional<families::KernelForm> form = families::kernel_form(*choice.row, role, choice.setting);
+    if (form) forms.emplace_back(layout::name_of(role), form->dtype, form->shape, form->strides);
+  }
+  return forms;
+}
+
 /// The formats that a version of the engine converts for a backend.
 std::vector<std::string> layer_formats(const std::string& backend, const std::optional<std::string>& engine) {
   const deployment::Engine version = engine ? families::conversion_engine_named(*engine) : deployment::kDefaultEngine;
@@ -240,6 +252,7 @@ void bind_layers(nb::module_& module) {
   module.def("plain_form", plain_form, nb::arg("format"), nb::arg("order"), nb::arg("extents"), nb::arg("bias"));
   module.def("conversion_notes", conversion_notes, nb::arg("spec"), nb::arg("engine"));
   module.def("layer_formats", layer_formats, nb::arg("backend"), nb::arg("engine").none());
+  module.def("kernel_forms", kernel_forms, nb::arg("spec"));
   module.def("content_at", content_at, nb::arg("spec"), nb::arg("tensor"), nb::arg("byte"));
   module.def("unpack", unpack, nb::arg("spec"), nb::arg("tensors"), nb::arg("losses"), nb::arg("accept_losses"));
 }

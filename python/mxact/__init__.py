@@ -15,7 +15,7 @@ from mxact._conversions import Flags, convert, convert_flags, converter
 from mxact._error import Error
 from mxact._inspect import inspect
 from mxact._layer import LayerRun, layer, stages
-from mxact._layers import Loss, Packed, pack, unpack
+from mxact._layers import KernelForm, Loss, Packed, pack, unpack
 from mxact._layouts import Layout, layout
 from mxact._moe import activate, moe_layer, route
 from mxact._products import dot, matmul
@@ -32,6 +32,7 @@ except _PackageNotFoundError:  # run from a build folder
 __all__ = [
     "Error",
     "Flags",
+    "KernelForm",
     "LayerRun",
     "Layout",
     "Loss",

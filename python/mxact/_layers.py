@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import ml_dtypes
 import numpy as np
@@ -38,6 +38,14 @@ class Loss:
         return self.units - self.kept
 
 
+class KernelForm(NamedTuple):
+    """A packed tensor as its kernel is handed it. dtype: torch's name. strides: in elements, one for each axis of shape."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+
+
 @dataclass(frozen=True, eq=False)
 class Packed:
     """A layer as a backend's kernel reads it.
@@ -55,6 +63,11 @@ class Packed:
 
     def __getitem__(self, name: str) -> Any:
         return self.tensors[name]
+
+    @property
+    def forms(self) -> dict[str, KernelForm]:
+        """Of each tensor the dtype, shape and strides in which its kernel is handed these bytes; a tensor without is one of which no source says it."""
+        return {name: KernelForm(dtype, tuple(shape), tuple(strides)) for name, dtype, shape, strides in _core.kernel_forms(word("packed.spec", self.spec))}
 
     def __repr__(self) -> str:
         """At most ten lines."""

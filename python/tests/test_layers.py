@@ -323,3 +323,15 @@ def test_lists_are_taken_and_a_dtype_that_does_not_fit_is_named() -> None:
         mxact.pack({**layer, "w13_weight": np.full((1, 64, 32), 300).tolist()}, **choices)
     with pytest.raises(mxact.Error, match="did you mean A10, H100 or H20"):
         mxact.pack(layer, platform="H10", **choices)
+
+
+def test_forms_are_those_in_which_the_kernels_are_handed_the_tensors() -> None:
+    tiny = SOURCE / "golden/witness/checkpoints/tiny-gpt-oss"
+    marlin = mxact.pack(tiny, layer=0, backend="MARLIN", platform="sm90")
+    assert marlin.forms["w13_weight"] == ("int32", (8, 16, 1024), (16384, 1024, 1))
+    assert marlin.forms["w2_weight_scale"] == mxact.KernelForm("float8_e8m0fnu", (8, 8, 256), (2048, 256, 1))
+    assert marlin["w13_weight"].nbytes == 4 * 8 * 16 * 1024
+    triton = mxact.pack(tiny, layer=0, backend="TRITON", platform="sm90", engine="2026-05")
+    assert triton.forms["w13_weight"].strides == (65536, 1, 512)
+    for name, form in {**marlin.forms, **{f"triton.{name}": form for name, form in triton.forms.items()}}.items():
+        assert len(form.shape) == len(form.strides), name

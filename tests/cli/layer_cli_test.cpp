@@ -1,7 +1,9 @@
 // mxact layer as a user types it: a checkpoint, what convert makes of it, arrays and containers, somebody else's stages, misuse.
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <span>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -70,6 +72,52 @@ TEST_CASE("layer writes a backend's stages, from the checkpoint, from what conve
   CHECK(digests(run_json("layer " + quoted(alone) + tokens)) == want);
   CHECK(run_mxact("layer " + quoted(alone) + " --platform SM90" + tokens).err.find("--platform: ") != std::string::npos);
   CHECK(run_mxact("layer " + quoted(alone) + kTokens).err.find("a router is the checkpoint's: give --ids and --weights") != std::string::npos);
+}
+
+TEST_CASE("the tags say the form in which a kernel is handed a tensor, and other ones are refused") {
+  const ScratchDirectory scratch;
+  const auto forms = [&](const char* backend, const std::string& how) {
+    const std::filesystem::path packed = scratch.path() / backend;
+    REQUIRE(run_mxact("convert " + tiny() + " --backend " + backend + " --platform SM90 " + how + " -o " + quoted(packed)).status == 0);
+    const mx::support::SafetensorsFile file(packed / "mxact-layer-00000.safetensors");
+    const std::string tags = file.metadata().at("mxact.layer");
+    const Json json = mx::support::parse_json(std::span(reinterpret_cast<const std::uint8_t*>(tags.data()), tags.size()),
+                                              {.bytes = 1U << 24U, .depth = 8, .memory = 1U << 28U}, "tags");
+    std::string text;
+    for (const Json& tensor : json["tensors"]) text += tensor["role"].text() + " " + tensor["kernel"].dump() + "\n";
+    return text;
+  };
+  // Eight experts of 256 x 256. Tiles of 16 along k, two words for each row; gate's and up's rows are one axis.
+  CHECK(forms("MARLIN", "") ==
+        "w13_weight {\"dtype\":\"int32\",\"shape\":[8,16,1024],\"strides\":[16384,1024,1]}\n"
+        "w13_weight_scale {\"dtype\":\"float8_e8m0fnu\",\"shape\":[8,8,512],\"strides\":[4096,512,1]}\n"
+        "w13_bias {\"dtype\":\"bfloat16\",\"shape\":[8,512],\"strides\":[512,1]}\n"
+        "w2_weight {\"dtype\":\"int32\",\"shape\":[8,16,512],\"strides\":[8192,512,1]}\n"
+        "w2_weight_scale {\"dtype\":\"float8_e8m0fnu\",\"shape\":[8,8,256],\"strides\":[2048,256,1]}\n"
+        "w2_bias {\"dtype\":\"bfloat16\",\"shape\":[8,256],\"strides\":[256,1]}\n");
+  // k is the fastest axis: four rows' bytes lie together, scales of 32 rows.
+  CHECK(forms("TRITON", "--engine 2026-05") ==
+        "w13_weight {\"dtype\":\"uint8\",\"shape\":[8,512,128],\"strides\":[65536,1,512]}\n"
+        "w13_weight_scale {\"dtype\":\"uint8\",\"shape\":[8,256,16],\"strides\":[4096,1,256]}\n"
+        "w13_bias {\"dtype\":\"float32\",\"shape\":[8,512],\"strides\":[512,1]}\n"
+        "w2_weight {\"dtype\":\"uint8\",\"shape\":[8,512,64],\"strides\":[32768,1,512]}\n"
+        "w2_weight_scale {\"dtype\":\"uint8\",\"shape\":[8,256,8],\"strides\":[2048,1,256]}\n"
+        "w2_bias {\"dtype\":\"float32\",\"shape\":[8,256],\"strides\":[256,1]}\n");
+
+  // Tags without it are those of an mxact that did not say it; another form is of no conversion.
+  const std::filesystem::path packed = scratch.path() / "MARLIN" / "mxact-layer-00000.safetensors";
+  std::vector<std::uint8_t> bytes = mx::support::read_file(packed, std::uint64_t{1} << 30U);
+  const std::string wrong = "[8,16,1042]", right = "[8,16,1024]";
+  const std::string text(bytes.begin(), bytes.end());
+  const std::size_t place = text.find(right);
+  REQUIRE(place != std::string::npos);
+  std::ranges::copy(wrong, bytes.begin() + static_cast<std::ptrdiff_t>(place));
+  write(scratch.path() / "alone.safetensors", bytes);
+  write(scratch.path() / "ids.npy", npy<std::int32_t>("<i4", {9, 1}, {0, 1, 2, 3, 4, 5, 6, 7, -1}));
+  const std::string tokens = kTokens.substr(0, kTokens.find(" --router")) + " --ids " + quoted(scratch.path() / "ids.npy");
+  const Run refused = run_mxact("layer " + quoted(scratch.path() / "alone.safetensors") + tokens);
+  CHECK(refused.status == 3);
+  CHECK(refused.err.find("the tags say int32 [8, 16, 1042], strides [16384, 1024, 1], which is not what MARLIN makes of them") != std::string::npos);
 }
 
 TEST_CASE("layer starts from somebody's stage, and compares") {

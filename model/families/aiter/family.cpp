@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "model/families/kernel_form.hpp"
 #include "model/families/setting_key_rows.hpp"
 
 namespace mx::families {
@@ -22,6 +23,25 @@ constexpr std::array<SettingKey, 1> kKeys{{
 
 constinit const std::span<const SettingKey> kAiterSettingKeys{kKeys};
 
+namespace {
+
+FormShape experts_in_rows_form(const FormParts& p) { return {{p.memory.experts * p.memory.rows, p.memory.columns}}; }
+/// The converter views what it shuffled as the rows that there were.
+FormShape viewed_by_rows_form(const FormParts& p) { return {{p.memory.experts, p.rows, p.memory.rows * p.memory.columns / p.rows}}; }
+constexpr bool is_situ_scale(const Setting& setting) { return setting.activation == ConverterActivation::situ && setting.arch != Arch::gfx1250; }
+constexpr bool is_shuffled_scale(const Setting& setting) { return setting.arch != Arch::gfx1250; }
+constexpr std::string_view kAiterFormSource = "aiter utility/fp4_utils.py e8m0_shuffle, ops/shuffle.py";
+constexpr std::array kAiterFormRows{
+    KernelFormRow{"AITER_MXFP4_BF16", {}, FormPart::scale, is_situ_scale, "float8_e8m0fnu", experts_in_rows_form, kAiterFormSource},
+    KernelFormRow{"AITER_MXFP4_BF16", {}, FormPart::scale, is_shuffled_scale, "uint8", experts_in_rows_form, kAiterFormSource},
+    KernelFormRow{"AITER_MXFP4_MXFP4", {}, FormPart::scale, nullptr, "uint8", viewed_by_rows_form, kAiterFormSource},
+    KernelFormRow{"AITER_MXFP8", {}, FormPart::scale, nullptr, "uint8", experts_in_rows_form, kAiterFormSource},
+};
+
+}  // namespace
+
+constinit const std::span<const KernelFormRow> kAiterForms{kAiterFormRows};
+
 constinit const Family kAiterFamily{
     .name = "aiter",
     .layouts = {&kAiterLayouts, 11},
@@ -30,6 +50,7 @@ constinit const Family kAiterFamily{
     .needs = {&kAiterNeeds},
     .classes = {&kAiterClasses},
     .executions = {&kAiterExecutions, 7},
+    .forms = {&kAiterForms},
     .setting_keys = {&kAiterSettingKeys, 1},
 };
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "model/error.hpp"
+#include "model/families/kernel_form.hpp"
 #include "model/families/setting_key_rows.hpp"
 
 namespace mx::families {
@@ -41,6 +42,16 @@ constinit const std::span<const SettingVariable> kDeepgemmSettingVariables{kVari
 
 constinit const std::span<const SettingKey> kDeepgemmSettingKeys{kKeys};
 
+namespace {
+
+constexpr std::array kDeepgemmFormRows{
+    KernelFormRow{{}, {}, FormPart::scale, nullptr, kScaleWord, form_of_lines, "deepgemm csrc/apis/layout.hpp transform_sf_into_required_layout"},
+};
+
+}  // namespace
+
+constinit const std::span<const KernelFormRow> kDeepgemmForms{kDeepgemmFormRows};
+
 constinit const Family kDeepgemmFamily{
     .name = "deepgemm",
     .layouts = {&kDeepgemmLayouts, 8},
@@ -49,6 +60,7 @@ constinit const Family kDeepgemmFamily{
     .needs = {&kDeepgemmNeeds},
     .classes = {&kDeepgemmClasses},
     .executions = {&kDeepgemmExecutions, 0},
+    .forms = {&kDeepgemmForms},
     .setting_keys = {&kDeepgemmSettingKeys, 3},
     .setting_variables = {&kDeepgemmSettingVariables},
 };

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model/error.hpp"
+#include "model/families/kernel_form.hpp"
 #include "model/families/setting_key_rows.hpp"
 #include "model/names.hpp"
 
@@ -92,6 +93,22 @@ Flashinfer flashinfer_of(const Setting& setting) { return setting.of<FlashinferP
 
 constinit const std::span<const SettingKey> kFlashinferCutlassSettingKeys{kKeys};
 
+namespace {
+
+/// Scales of the mixed input kernel on Hopper: tiles of 64 rows and 4 groups since FlashInfer 0.6.18.
+constexpr std::string_view kMixedForms = "flashinfer fused_moe/utils.py interleave_moe_scales_for_sm90_mixed_gemm";
+bool folds_mixed_scales(const Setting& setting) { return flashinfer_of(setting) == Flashinfer::v0_6_18; }
+FormShape tiles_of_64_form(const FormParts& p) { return {{p.memory.experts, p.memory.rows / 64, p.memory.columns / 4, 16, 16}}; }
+FormShape groups_of_4_form(const FormParts& p) { return {{p.memory.experts, p.memory.columns / 4, p.memory.rows * 4}}; }
+constexpr std::array kFlashinferFormRows{
+    KernelFormRow{"FLASHINFER_CUTLASS_MXFP4_BF16", {}, FormPart::scale, folds_mixed_scales, "uint8", tiles_of_64_form, kMixedForms},
+    KernelFormRow{"FLASHINFER_CUTLASS_MXFP4_BF16", {}, FormPart::scale, nullptr, "uint8", groups_of_4_form, kMixedForms},
+};
+
+}  // namespace
+
+constinit const std::span<const KernelFormRow> kFlashinferCutlassForms{kFlashinferFormRows};
+
 constinit const Family kFlashinferCutlassFamily{
     .name = "flashinfer_cutlass",
     .layouts = {&kFlashinferCutlassLayouts, 1},
@@ -100,6 +117,7 @@ constinit const Family kFlashinferCutlassFamily{
     .needs = {&kFlashinferCutlassNeeds},
     .classes = {&kFlashinferCutlassClasses},
     .executions = {&kFlashinferCutlassExecutions, 2},
+    .forms = {&kFlashinferCutlassForms},
     .setting_keys = {&kFlashinferCutlassSettingKeys, 4},
 };
 

@@ -1,5 +1,6 @@
 #pragma once
-// What Humming does to weights beside the order of fragments. Source: spec layouts 8.3 (release 0.1.12), hardware 14.7 (0.1.19).
+// What Humming does to weights beside the order of fragments. Source: inclusionAI/humming,
+// humming/include/humming/kernel, releases 0.1.12 and 0.1.19; golden/witness/layouts-humming.
 
 #include <string_view>
 

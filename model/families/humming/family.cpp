@@ -7,6 +7,7 @@
 #include <string>
 
 #include "model/error.hpp"
+#include "model/families/kernel_form.hpp"
 #include "model/families/setting_key_rows.hpp"
 #include "model/names.hpp"
 #include "model/numerics/rows.hpp"
@@ -51,6 +52,25 @@ Humming humming_of(const Setting& setting) {
 
 constinit const std::span<const SettingKey> kHummingSettingKeys{kKeys};
 
+namespace {
+
+/// As Marlin's; with activations of 8 bits no form is known.
+constexpr std::string_view kHummingTiles = "humming-kernels, its converter: int32 tiles of 16 columns, scales by column";
+constexpr bool humming_takes_16_bits(const Setting& setting) { return setting.input_dtype == InputDtype::none; }
+constexpr std::array kHummingFormRows{
+    KernelFormRow{{}, {}, FormPart::weight, humming_takes_16_bits, "int32", form_of_tiles, kHummingTiles},
+    KernelFormRow{{}, layout::WeightFormat::mxfp4, FormPart::scale, humming_takes_16_bits, "float8_e8m0fnu", form_of_scales, kHummingTiles},
+    KernelFormRow{{}, layout::WeightFormat::mxfp8, FormPart::scale, humming_takes_16_bits, "float8_e8m0fnu", form_of_scales, kHummingTiles},
+    KernelFormRow{{}, layout::WeightFormat::nvfp4, FormPart::scale, humming_takes_16_bits, "float8_e4m3fn", form_of_scales, kHummingTiles},
+    KernelFormRow{{}, {}, FormPart::scale, humming_takes_16_bits, kParamsDtype, form_of_scales, kHummingTiles},
+    KernelFormRow{{}, {}, FormPart::weight, nullptr, {}, nullptr, {}},
+    KernelFormRow{{}, {}, FormPart::scale, nullptr, {}, nullptr, {}},
+};
+
+}  // namespace
+
+constinit const std::span<const KernelFormRow> kHummingForms{kHummingFormRows};
+
 constinit const Family kHummingFamily{
     .name = "humming",
     .layouts = {&kHummingLayouts, 10},
@@ -59,6 +79,7 @@ constinit const Family kHummingFamily{
     .needs = {&kHummingNeeds},
     .classes = {&kHummingClasses},
     .executions = {&kHummingExecutions, 13},
+    .forms = {&kHummingForms},
     .setting_keys = {&kHummingSettingKeys, 6},
 };
 

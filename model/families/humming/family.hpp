@@ -10,7 +10,8 @@ namespace mx::families {
 
 struct Setting;
 
-/// Releases of humming-kernels whose conversions differ. Source: spec layouts 8.3, hardware 14.7.
+/// Releases of humming-kernels whose conversions differ. Source: inclusionAI/humming,
+/// humming/include/humming/kernel, releases 0.1.0, 0.1.12 and 0.1.19; golden/witness/layouts-rows and layouts-humming.
 enum class Humming {
   v0_1_0,   ///< vllm@2026-05 asks for it
   v0_1_12,  ///< vllm@2026-08 asks for it

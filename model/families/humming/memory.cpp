@@ -1,5 +1,5 @@
 // Humming: Marlin's fragments with more cases. Rows stay as loaded; the engine pads N to 256 and K to 128 before anything else, with zeros and with
-// scales of one. Source: spec layouts 8.3.
+// scales of one. Source: inclusionAI/humming, humming/include/humming/kernel.
 
 #include "model/families/memory.hpp"
 

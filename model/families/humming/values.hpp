@@ -1,7 +1,7 @@
 #pragma once
 // What Humming's weight preparation for 8-bit activations does to values: an expert's e8m0 scales become small numbers beside one global scale, and
 // where a scale is too far below the largest, its codes are re-quantized.
-// Source: mgoin/humming (a fork of inclusionAI/humming), humming/include/humming/kernel/process_mxfp4.cuh, process_mxfp4_w4a8; spec layouts 8.3.
+// Source: mgoin/humming (a fork of inclusionAI/humming), humming/include/humming/kernel/process_mxfp4.cuh, process_mxfp4_w4a8.
 
 #include <cstdint>
 #include <vector>
@@ -12,7 +12,7 @@ namespace mx::families::humming {
 
 /// An e2m1 code divided by 2^delta, to nearest with ties away from zero. Of its two zeros only +0 is read as one; a negative number that becomes zero
 /// keeps its sign. From kFirstSpoilt on the kernel's power of two is none, and codes become others, zeros too. delta 0..255.
-/// Source: hardware 14.2; whole conversions of release 0.1.19.
+/// Source: whole conversions of humming-kernels 0.1.19 on an H100 (golden/witness/layouts-humming).
 std::uint8_t requantized(std::uint8_t code, int delta);
 inline constexpr int kLargestDelta = 127;
 inline constexpr int kFirstSpoilt = 128;

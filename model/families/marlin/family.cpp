@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "model/families/kernel_form.hpp"
 #include "model/families/setting_key_rows.hpp"
 
 namespace mx::families {
@@ -26,6 +27,25 @@ constexpr std::array<SettingKey, 1> kKeys{{
 
 constinit const std::span<const SettingKey> kMarlinSettingKeys{kKeys};
 
+namespace {
+
+/// Words of 32 bits in tiles of 16 columns; scales by column. With activations of 8 bits those of MXFP4 alone were recorded.
+constexpr std::string_view kMarlinTiles = "vllm marlin_utils.py, gptq_marlin_moe_repack: int32 [E, K / 16, 16 N / pack]";
+constexpr std::string_view kMarlinScales = "vllm marlin_utils_fp4.py and marlin_utils.py, marlin_moe_permute_scales";
+constexpr bool marlin_takes_16_bits(const Setting& setting) { return setting.input_dtype == InputDtype::none; }
+constexpr std::array kMarlinFormRows{
+    KernelFormRow{{}, {}, FormPart::weight, nullptr, "int32", form_of_tiles, kMarlinTiles},
+    KernelFormRow{{}, layout::WeightFormat::mxfp4, FormPart::scale, nullptr, "float8_e8m0fnu", form_of_scales, kMarlinScales},
+    KernelFormRow{{}, layout::WeightFormat::mxfp8, FormPart::scale, marlin_takes_16_bits, "float8_e8m0fnu", form_of_scales, kMarlinScales},
+    KernelFormRow{{}, layout::WeightFormat::nvfp4, FormPart::scale, marlin_takes_16_bits, "float8_e4m3fn", form_of_scales, kMarlinScales},
+    KernelFormRow{{}, {}, FormPart::scale, marlin_takes_16_bits, kParamsDtype, form_of_scales, kMarlinScales},
+    KernelFormRow{{}, {}, FormPart::scale, nullptr, {}, nullptr, {}},
+};
+
+}  // namespace
+
+constinit const std::span<const KernelFormRow> kMarlinForms{kMarlinFormRows};
+
 constinit const Family kMarlinFamily{
     .name = "marlin",
     .layouts = {&kMarlinLayouts, 9},
@@ -35,6 +55,7 @@ constinit const Family kMarlinFamily{
     .needs = {&kMarlinNeeds},
     .classes = {&kMarlinClasses},
     .executions = {&kMarlinExecutions, 6},
+    .forms = {&kMarlinForms},
     .setting_keys = {&kMarlinSettingKeys, 2},
 };
 

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "model/error.hpp"
+#include "model/families/kernel_form.hpp"
 #include "model/families/setting_key_rows.hpp"
 #include "model/names.hpp"
 #include "model/numerics/rows.hpp"
@@ -65,6 +66,35 @@ TritonKernels triton_kernels_named(std::string_view name) {
 
 constinit const std::span<const SettingKey> kTritonKernelsSettingKeys{kKeys};
 
+namespace {
+
+/// MXFP4 is [E, K, N] to the kernels, K the fastest axis; the device's layout is a view of the same kind, or tiles.
+constexpr std::string_view kTritonForms = "triton python/triton_kernels tensor_details/layout_details, swizzle_data";
+FormShape hopper_value_form(const FormParts& p) { return form_transposed(p.memory.experts, 2 * p.memory.columns, p.memory.rows / 4); }
+FormShape scales_of_32_rows_form(const FormParts& p) { return form_transposed(p.memory.experts, 32 * p.memory.columns, p.memory.rows / 32); }
+FormShape blackwell_scale_form(const FormParts& p) { return {{1, p.memory.experts * p.memory.rows / 128, p.memory.columns / 4, 2, 256}}; }
+/// Where the device's layout is not the plain one.
+template <Arch kArch>
+bool is_swizzled_on(const Setting& setting) {
+  const TritonParameters& triton = setting.of<TritonParameters>();
+  if (setting.arch != kArch || triton.before_swizzle) return false;
+  const bool is_august = deployment::since(deployment::kVllm2026_08).has(setting.engine);
+  if (kArch == Arch::sm90) return !triton.torch_before_2_8_1;
+  return kArch != Arch::gfx950 || !is_august || setting.tp_size <= 2;
+}
+constexpr std::array kTritonFormRows{
+    KernelFormRow{{}, layout::WeightFormat::mxfp4, FormPart::weight, is_swizzled_on<Arch::sm90>, "uint8", hopper_value_form, kTritonForms},
+    KernelFormRow{{}, layout::WeightFormat::mxfp4, FormPart::weight, nullptr, "uint8", form_by_columns, kTritonForms},
+    KernelFormRow{{}, layout::WeightFormat::mxfp4, FormPart::scale, is_swizzled_on<Arch::sm90>, "uint8", scales_of_32_rows_form, kTritonForms},
+    KernelFormRow{{}, layout::WeightFormat::mxfp4, FormPart::scale, is_swizzled_on<Arch::sm100>, "uint8", blackwell_scale_form, kTritonForms},
+    KernelFormRow{{}, layout::WeightFormat::mxfp4, FormPart::scale, is_swizzled_on<Arch::gfx950>, "uint8", scales_of_32_rows_form, kTritonForms},
+    KernelFormRow{{}, layout::WeightFormat::mxfp4, FormPart::scale, nullptr, "uint8", form_by_columns, kTritonForms},
+};
+
+}  // namespace
+
+constinit const std::span<const KernelFormRow> kTritonKernelsForms{kTritonFormRows};
+
 constinit const Family kTritonKernelsFamily{
     .name = "triton_kernels",
     .layouts = {&kTritonKernelsLayouts, 7},
@@ -72,6 +102,7 @@ constinit const Family kTritonKernelsFamily{
     .needs = {&kTritonKernelsNeeds},
     .classes = {&kTritonKernelsClasses},
     .executions = {&kTritonKernelsExecutions, 8},
+    .forms = {&kTritonKernelsForms},
     .setting_keys = {&kTritonKernelsSettingKeys, 0},
 };
 
