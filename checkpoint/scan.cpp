@@ -213,10 +213,14 @@ class LayerScan {
     };
     std::array<Number, 256> numbers;  // of formats of one byte
     std::array<std::uint8_t, 256> odd{};
+    // Those that are not odd are neighbours: exponents below 255, e4m3 from its least normal number to its largest.
+    std::uint8_t low = 255, high = 0;
     for (std::uint32_t code = 0; width == 1 && code < 256; ++code) {
       numbers[code] = number_of(format, code);
       const Number& number = numbers[code];
       odd[code] = number.nan || number.inf || number.zero || number.negative || number.subnormal ? 1 : 0;
+      if (odd[code] == 0) low = std::min(low, static_cast<std::uint8_t>(code));
+      if (odd[code] == 0) high = static_cast<std::uint8_t>(code);
     }
     constexpr std::size_t kRun = 64;
     TensorPieces pieces(tensor);
@@ -227,9 +231,12 @@ class LayerScan {
         const std::size_t end = std::min(count, run + kRun);
         if (width == 1) {
           // Most runs have nothing odd.
-          std::uint8_t any = 0;
-          for (std::size_t at = run; at < end; ++at) any |= odd[bytes[at]];
-          if (any == 0) continue;
+          std::uint8_t least = 255, most = 0;
+          for (std::size_t at = run; at < end; ++at) {
+            least = std::min(least, bytes[at]);
+            most = std::max(most, bytes[at]);
+          }
+          if (least >= low && most <= high) continue;
         }
         for (std::size_t at = run; at < end; ++at) {
           const std::int64_t place = before + static_cast<std::int64_t>(at);

@@ -33,6 +33,32 @@ bool spells_byte(double number) { return number >= 64 && number < 192 && number 
 /// An exponent from -96 to 31 as a signed byte, read as a number of the dtype: 2^(byte - 127).
 bool spells_exponent(double number) { return number >= 0x1p33 || number < 0x1p-95; }
 
+/// How often each byte occurs, and where first. Neighbours are counted in tables of their own: equal ones would wait for each other.
+class ByteCounts {
+ public:
+  void add(std::span<const std::uint8_t> bytes, std::int64_t before) {
+    constexpr std::size_t kWays = 4;
+    std::array<std::array<std::uint32_t, 256>, kWays> counts{};
+    std::size_t at = 0;
+    for (; at + kWays <= bytes.size(); at += kWays) {
+      for (std::size_t way = 0; way < kWays; ++way) ++counts[way][bytes[at + way]];
+    }
+    for (; at < bytes.size(); ++at) ++counts[0][bytes[at]];
+    for (std::size_t byte = 0; byte < 256; ++byte) {
+      std::int64_t all = 0;
+      for (const auto& way : counts) all += way[byte];
+      if (all > 0 && counts_[byte] == 0) first_[byte] = before + (std::ranges::find(bytes, static_cast<std::uint8_t>(byte)) - bytes.begin());
+      counts_[byte] += all;
+    }
+  }
+  std::int64_t count(std::uint8_t byte) const { return counts_[byte]; }
+  std::int64_t first(std::uint8_t byte) const { return first_[byte]; }
+
+ private:
+  std::array<std::int64_t, 256> counts_{};
+  std::array<std::int64_t, 256> first_{};
+};
+
 /// Takes numbers in, a run of equal ones at a time.
 class Facts {
  public:
@@ -95,8 +121,7 @@ ScaleFacts scale_facts(const FoundTensor& tensor, int expert, int experts) {
   const std::uint64_t size = view.bytes.size() / static_cast<std::uint64_t>(experts), begin = size * static_cast<std::uint64_t>(expert);
   Facts facts(dtype_of(dtype));
   support::DigestStream digest;
-  std::array<std::int64_t, 256> of_byte{};
-  std::array<std::int64_t, 256> first_of_byte{};
+  ByteCounts of_byte;
   std::vector<std::uint8_t> bytes;
   std::vector<double> numbers;
   for (std::uint64_t at = 0; at < size; at += bytes.size()) {
@@ -105,9 +130,7 @@ ScaleFacts scale_facts(const FoundTensor& tensor, int expert, int experts) {
     digest.add(bytes);
     const auto before = static_cast<std::int64_t>((begin + at) / width);
     if (width == 1) {
-      for (std::size_t i = 0; i < bytes.size(); ++i) {
-        if (of_byte[bytes[i]]++ == 0) first_of_byte[bytes[i]] = before + static_cast<std::int64_t>(i);
-      }
+      of_byte.add(bytes, before);
       continue;
     }
     numbers.resize(bytes.size() / width);
@@ -115,9 +138,8 @@ ScaleFacts scale_facts(const FoundTensor& tensor, int expert, int experts) {
     for (std::size_t i = 0; i < numbers.size(); ++i) facts.add(numbers[i], 1, before + static_cast<std::int64_t>(i));
   }
   for (std::size_t byte = 0; byte < 256; ++byte) {
-    if (of_byte[byte] == 0) continue;
     const auto code = static_cast<std::uint8_t>(byte);
-    facts.add(plain_number(std::span(&code, 1), 0, dtype), of_byte[byte], first_of_byte[byte]);
+    if (const std::int64_t count = of_byte.count(code); count > 0) facts.add(plain_number(std::span(&code, 1), 0, dtype), count, of_byte.first(code));
   }
   return facts.end(digest.text());
 }
