@@ -113,7 +113,8 @@ std::vector<ScannedFault> odd_reaches(std::span<const PartFacts> parts) {
     if (!one.codes || one.part.scale == nullptr) continue;
     Reach reach;
     reach.add(*one.codes);
-    all.add(*one.codes);
+    // Matrices of one magnitude each have several scales together, and say as little.
+    if (!reach.has_powers() || reach.is_spread()) all.add(*one.codes);
     if (first == nullptr) first = &one;
     if (std::optional<ScannedFault> fault = look_at(reach, one, false)) faults.push_back(std::move(*fault));
   }
