@@ -41,6 +41,7 @@ bool is_fact(const ModuleMethod& method, Text key, Text begin) {
 bool has_fp8_weights(const ModuleMethod& method) {
   if (method.method == "fp8") return true;
   if (method.method == "deepseek_v4_fp8") return is_fact(method, "expert_dtype", "fp8");
+  if (method.method.starts_with("inc_mx")) return is_fact(method, "bits", "8");
   return is_fact(method, "algo", "FP8") || is_fact(method, "algo", "MXFP8") || is_fact(method, "dtype", "fp8") ||
          (is_fact(method, "bits", "8") && is_fact(method, "type", "float"));
 }
@@ -60,7 +61,8 @@ void check_one_kind(std::span<const ExpertName> weights, const ExpertsModule& mo
   throw Error(ErrorCode::input, text, place_of(*wrong.at, wrong.name));
 }
 
-Disagreement disagreement_of(std::span<const ExpertName> weights, const ExpertsModule& module, const ModuleMethod& method, deployment::Engine engine) {
+Disagreement disagreement_of(std::span<const ExpertName> weights, const ExpertsModule& module, const ModuleMethod& method,
+                             deployment::Engine engine) {
   if (weights.empty() || method.quantized != is_plain(weights.front())) return {};
   if (fault::planted(method.quantized ? fault::Fault::plain_experts_fit_all : fault::Fault::left_experts_may_be_coded)) return {};
   const ExpertName& weight = weights.front();
@@ -71,8 +73,9 @@ Disagreement disagreement_of(std::span<const ExpertName> weights, const ExpertsM
   } else if (!loads) {
     text += fmt::format("; {} does not load it", deployment::name_of(engine));
   } else if (method.quantized) {
-    text += fmt::format("; {} would load it without an error and compute garbage: the numbers are rounded to e4m3, and their scales are never written",
-                        deployment::name_of(engine));
+    text +=
+        fmt::format("; {} would load it without an error and compute garbage: the numbers are rounded to e4m3, and their scales are never written",
+                    deployment::name_of(engine));
   } else {
     text += fmt::format("; {} would load it without an error and compute garbage: the codes are taken as numbers, without their scales",
                         deployment::name_of(engine));

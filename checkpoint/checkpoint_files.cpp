@@ -13,6 +13,7 @@
 #include "model/error.hpp"
 #include "support/json.hpp"
 #include "support/model_json.hpp"
+#include "support/python_json.hpp"
 #include "support/quote.hpp"
 
 namespace mx::checkpoint {
@@ -32,8 +33,7 @@ constexpr support::JsonLimits kConfigLimits{.bytes = std::uint64_t{16} << 20, .d
 [[noreturn]] void fail(const std::string& where, const std::string& message) { throw Error(ErrorCode::input, message, where); }
 
 support::Json read_json_object(const path& file, const support::JsonLimits& limits) {
-  const std::vector<std::uint8_t> text = support::read_file(file, limits.bytes);
-  support::Json value = support::parse_json(text, limits, file.string());
+  support::Json value = support::parse_python_json(support::read_file(file, limits.bytes), limits, file.string());
   if (!value.is_object()) fail(file.string() + ": byte 0", "the top level must be an object");
   return value;
 }

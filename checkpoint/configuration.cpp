@@ -11,6 +11,7 @@
 #include "model/error.hpp"
 #include "model/fault.hpp"
 #include "support/file.hpp"
+#include "support/python_json.hpp"
 #include "support/quote.hpp"
 
 namespace mx::checkpoint {
@@ -52,21 +53,25 @@ std::map<std::string, std::string> scheme_words(const Json& scheme) {
   return words;
 }
 
-/// The members whose "bits" are 16 or more.
-std::vector<std::string> wide_entries(const Json& json) {
-  std::vector<std::string> names;
-  for (const auto& [name, words] : json.items()) {
-    const Json* const bits = member(words, "bits");
-    if (bits != nullptr && bits->is_number() && bits->number() >= 16) names.push_back(name);
-  }
-  return names;
-}
-
 bool is_table(const std::string& key) {
   return std::ranges::any_of(engine::scheme_tables(), [&](const engine::SchemeTableRow& row) { return row.key == key || row.otherwise == key; });
 }
 bool is_list(const std::string& key) {
-  return std::ranges::any_of(engine::left_rows(), [&](const engine::LeftRow& row) { return std::ranges::find(row.keys, key) != row.keys.end(); });
+  const auto has_it = [&](const auto& row) { return std::ranges::find(row.keys, key) != row.keys.end(); };
+  return std::ranges::any_of(engine::left_rows(), has_it) || std::ranges::any_of(engine::only_rows(), has_it);
+}
+
+/// Names with commas between them.
+std::vector<std::string> names_in(const std::string& text) {
+  std::vector<std::string> names(1);
+  for (const char c : text) {
+    if (c == ',') {
+      names.emplace_back();
+    } else {
+      names.back() += c;
+    }
+  }
+  return names;
 }
 
 }  // namespace
@@ -145,8 +150,9 @@ void Configuration::take(const Json& json, const std::string& key) {
         if (entry.is_string()) lists_[key].push_back(entry.text());
       }
     }
-    // A table from names to what is other of them: those with as many bits as the model's own numbers are left alone.
-    for (const std::string& name : is_list(key) && json.is_object() ? wide_entries(json) : std::vector<std::string>()) lists_[key].push_back(name);
+    const bool is_only =
+        std::ranges::any_of(engine::only_rows(), [&](const auto& row) { return std::ranges::find(row.keys, key) != row.keys.end(); });
+    if (is_only && json.is_string()) lists_[key] = names_in(json.text());
     return;
   }
   // Conditions of hooks look into the scheme of all.
@@ -194,8 +200,8 @@ void Configuration::apply_hooks() {
       continue;
     if (row.becomes.empty())
       throw Error(ErrorCode::unsupported,
-                  fmt::format("{}.{} is {}, for which the engine raises ValueError: Unknown ModelOpt quant algo", root_, row.says.back().key,
-                              support::in_quotes(word(row.says.back().key))),
+                  fmt::format("{}.{} is {}, for which the engine raises {}", root_, row.says.back().key,
+                              support::in_quotes(word(row.says.back().key)), row.raises),
                   place_);
     hooked_ = method_;
     method_ = row.becomes;
@@ -220,7 +226,7 @@ Configuration read_configuration(const std::filesystem::path& directory, deploym
   const auto read = [&](const char* name) -> Json {
     const std::filesystem::path file = directory / name;
     if (!support::is_there(file)) return {};
-    Json json = support::parse_json(support::read_file(file, kLimits.bytes), kLimits, file.string());
+    Json json = support::parse_python_json(support::read_file(file, kLimits.bytes), kLimits, file.string());
     if (!json.is_object()) fail(file.string() + ": byte 0", "the top level must be an object");
     return json;
   };

@@ -38,8 +38,9 @@ struct ModuleMethod {
   bool left = false;    ///< because a list names them
   bool unread = false;  ///< by a wildcard of the quantizer's, which the engine's method does not read
   std::string entry;    ///< what decides: "quantization_config.ignore: 'model.layers.1*'"; of what is quantized where that is a table's entry
+  std::string_view dropped = {};           ///< a word of the whole that does not count for them: "moe_quant_algo"
   const DeclaredScheme* scheme = nullptr;  ///< what a table has for them; lives as long as the Configuration
-  std::vector<DeclaredFact> facts;  ///< of the method and of its scheme, as if no list left the module out
+  std::vector<DeclaredFact> facts;         ///< of the method and of its scheme, as if no list left the module out
 };
 
 /// A scheme for some modules: one of config_groups, of layer_quant_config, of quantized_layers, or the scheme of all.
@@ -94,14 +95,17 @@ class Configuration {
   const engine::LeftRow* list() const;
   Left left_out(const ExpertsModule& module) const;
   const DeclaredScheme* scheme_of(const ExpertsModule& module, bool alike, ModuleMethod& made) const;
+  void look_at_scheme(const engine::SchemeTableRow& row, const DeclaredScheme& scheme, const std::string& name, ModuleMethod& made) const;
+  std::string outside_of_all(const std::string& name) const;
+  std::string_view dropped_for(const std::string& name) const;
   void add_facts(const DeclaredScheme* scheme, ModuleMethod& module) const;
 
   deployment::Engine engine_;
   std::string place_;
   bool says_ = false;
-  std::string root_;                         ///< "quantization_config"
+  std::string root_;  ///< "quantization_config"
   std::string method_;
-  std::string hooked_;                       ///< what the file's own method is where a hook took another
+  std::string hooked_;                        ///< what the file's own method is where a hook took another
   std::map<std::string, std::string> words_;  ///< of the quantization configuration: "quant_algo" -> "NVFP4"
   std::map<std::string, std::vector<std::string>> lists_;
   std::vector<DeclaredScheme> schemes_;

@@ -37,7 +37,8 @@ constexpr Names kCt = "compressed-tensors", kQuark = "quark";
 constexpr std::array<Names, 7> kPathsOfGroups = {"weights.num_bits",         "weights.type",      "weights.strategy",
                                                  "weights.group_size",       "weights.symmetric", "input_activations.strategy",
                                                  "input_activations.dynamic"};
-constexpr std::array<Names, 4> kPathsOfQuark = {"weight.dtype", "weight.qscheme", "input_tensors.dtype", "input_tensors.is_dynamic"};
+constexpr std::array<Names, 5> kPathsOfQuark = {"weight.dtype", "weight.0.dtype", "weight.qscheme", "input_tensors.dtype",
+                                                "input_tensors.is_dynamic"};
 constexpr std::array<Names, 2> kPathsOfWhole = {"quant_algo", "bits"};
 
 std::span<const Names> paths_of(Names method) {
@@ -57,7 +58,9 @@ bool is_said(const engine::SchemeWord& says, const Words& words) {
 Words words_of_layer(const SchemeWords& words) {
   if (words.scheme == nullptr) return words.whole;
   Words merged = *words.scheme;
-  if (word_of(merged, "format").empty()) merged["format"] = word_of(words.whole, "format");
+  for (const Names key : {Names("format"), Names("bits")}) {
+    if (word_of(merged, key).empty()) merged[std::string(key)] = word_of(words.whole, key);
+  }
   return merged;
 }
 
@@ -90,20 +93,26 @@ ExpertScheme of_fp8(const SchemeWords& words, const std::string& where) {
 
 /// DeepSeek-V4's own configuration: the model's words decide, not the method's.
 ExpertScheme of_deepseek_v4(const SchemeWords& words, const std::string& where) {
-  if (word_of(words.whole, "moe_quant_algo") == "NVFP4") return {"nvfp4", "kNvfp4Static", "kNvfp4Dynamic"};
+  constexpr Names kAlgorithm = "moe_quant_algo";
+  const bool is_fp8 = words.expert_dtype == "fp8";
+  if (!is_fp8 && words.dropped != kAlgorithm && word_of(words.whole, kAlgorithm) == "NVFP4") return {"nvfp4", "kNvfp4Static", "kNvfp4Dynamic"};
   const Names dtype = words.expert_dtype;
   if (dtype.empty() || dtype == "fp4") return {"mxfp4_deepseek_v4", "kMxfp4Static", "None"};
-  if (dtype == "fp8") return {"fp8", "kFp8Static128BlockSym", "kFp8Dynamic128Sym"};
+  if (is_fp8) {
+    const std::string block = word_of(words.whole, "weight_block_size");
+    const std::string key = block.empty() ? "kFp8Static128BlockSym" : block_key(block, words.path + ".weight_block_size", where);
+    return {"fp8", key, "kFp8Dynamic128Sym"};
+  }
   refused(fmt::format("expert_dtype is '{}': the engine's configuration of DeepSeek-V4 takes fp4 and fp8", dtype), where);
 }
 
-/// NVFP4 of ModelOpt: 16-bit activations where the algorithm says so, or where no group quantizes any.
+/// NVFP4 of ModelOpt: 16-bit activations where the algorithm says so, or, since 2026-08, where no group quantizes any.
 ExpertScheme of_modelopt_fp4(const SchemeWords& words) {
   ExpertScheme scheme{"nvfp4", "kNvfp4Static", "kNvfp4Dynamic"};
   std::string algo = word_of(words.whole, "quant_algo");
   if (algo.empty()) algo = word_of(words.whole, "quantization.quant_algo");
-  const bool no_inputs =
-      !words.groups.empty() && std::ranges::none_of(words.groups, [](const Words* group) { return says_below(*group, "input_activations"); });
+  const bool no_inputs = !words.groups.empty() && deployment::since(deployment::kVllm2026_08).has(words.engine) &&
+                         std::ranges::none_of(words.groups, [](const Words* group) { return says_below(*group, "input_activations"); });
   if (algo != "NVFP4" || no_inputs) scheme.activation_key = "None";
   return scheme;
 }
@@ -158,9 +167,11 @@ ExpertScheme expert_scheme(const SchemeWords& words, const std::string& where) {
   const Words layer = words_of_layer(words);
   const auto rows = engine::expert_schemes();
   const auto row = std::ranges::find_if(rows, [&](const engine::ExpertSchemeRow& one) {
-    return one.method == words.method && std::ranges::all_of(one.says, [&](const engine::SchemeWord& says) { return is_said(says, layer); });
+    return one.method == words.method && one.versions.has(words.engine) &&
+           std::ranges::all_of(one.says, [&](const engine::SchemeWord& says) { return is_said(says, layer); });
   });
   if (row == rows.end()) refuse_scheme(words, layer, where);
+  if (!row->refusal.empty()) refused(fmt::format("{}: method '{}': {}", words.path, words.method, row->refusal), where);
   ExpertScheme scheme{std::string(row->oracle), std::string(row->weights), std::string(row->activations), row->allow_vllm_cutlass,
                       std::string(row->quant_method)};
   const std::string block = word_of(layer, "weights.block_structure");

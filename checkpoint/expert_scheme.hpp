@@ -34,7 +34,8 @@ struct SchemeWords {
   std::string_view expert_dtype = {};         ///< of the model, DeepSeek-V4's
   std::string path;                           ///< of `whole`, for errors: "quantization_config"
   deployment::Engine engine;
-  bool batch_invariant = false;  ///< VLLM_BATCH_INVARIANT is on
+  bool batch_invariant = false;   ///< VLLM_BATCH_INVARIANT is on
+  std::string_view dropped = {};  ///< a word of `whole` that does not count for these experts
 };
 
 /// Throws Error(input) for a word that is missing or contradicts another, Error(unsupported) for a scheme that the engine's method refuses or that no

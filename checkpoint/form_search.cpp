@@ -58,7 +58,8 @@ bool has_number_behind(const ExpertName& name) {
   if (const std::string method = foreign_method(config); !method.empty())
     fail(place_of(*name.at, name.name), fmt::format("is a tensor of experts in no known form: {}, a quantizer that no form here is of", method));
   if (has_number_behind(name))
-    fail(place_of(*name.at, name.name), "has the expert's number behind its projection, experts.PROJECTION.NUMBER: the engine reads experts.NUMBER.PROJECTION");
+    fail(place_of(*name.at, name.name),
+         "has the expert's number behind its projection, experts.PROJECTION.NUMBER: the engine reads experts.NUMBER.PROJECTION");
   Forms forms = forms_that([&](const SourceForm& form) { return has_naming(form, *name.naming); });
   if (const auto layer = layers.find(place_of(name)); layer != layers.end()) {
     std::map<std::string_view, Forms> by_name;
@@ -144,8 +145,8 @@ Forms common_forms(const std::vector<Hit>& hits, const ModuleMethod& method, For
     const auto first = std::ranges::find_if(hits, of_kind(wrong));
     const Hit& named = first == hits.end() ? hit : *first;
     fail(place_of(*named.name.at, named.name.name),
-         fmt::format("{} in the form {}, but other tensors of the layer are in the form {}: they are not mixed", say(named), titles_of(allowed_by(method, wrong)),
-                     titles_of(allowed_by(method, these ? common : forms))));
+         fmt::format("{} in the form {}, but other tensors of the layer are in the form {}: they are not mixed", say(named),
+                     titles_of(allowed_by(method, wrong)), titles_of(allowed_by(method, these ? common : forms))));
   }
   return common;
 }
@@ -178,7 +179,8 @@ Forms by_dtypes(const std::vector<Hit>& hits, Forms among, const ModuleMethod& m
     if (with_dtype(hit, among) == 0) refuse_dtype(hit, among, method);
   }
   return common_forms(
-      hits, method, [&](const Hit& hit) { return with_dtype(hit, among); }, [](const Hit& hit) { return fmt::format("dtype is {}, as", dtype_of(hit)); });
+      hits, method, [&](const Hit& hit) { return with_dtype(hit, among); },
+      [](const Hit& hit) { return fmt::format("dtype is {}, as", dtype_of(hit)); });
 }
 
 bool has_all(const SourceForm& form, const std::vector<Hit>& hits) {
@@ -199,8 +201,8 @@ bool has_shape(const SourceForm& form, const Hit& hit, const MatrixSizes& sizes)
   const TensorRow& row = *find_row(form, hit.name.suffix);
   const support::TensorView& view = *hit.name.at->view;
   if (row.shapes.empty()) return is_number(view, hit.name.naming->numbered ? 1 : sizes.experts);
-  const std::vector<std::int64_t> groups = form.form.format == layout::WeightFormat::int4 ? std::vector<std::int64_t>{32, 64, 128, 16, sizes.columns}
-                                                                                          : std::vector<std::int64_t>{group_of(form)};
+  const std::vector<std::int64_t> groups =
+      !form.converts() ? std::vector<std::int64_t>{32, 64, 128, 16, sizes.columns} : std::vector<std::int64_t>{group_of(form)};
   return std::ranges::any_of(row.shapes, [&](const ShapeRow& shape) {
     return std::ranges::any_of(groups, [&](std::int64_t group) { return view.shape == shape_of(shape, sizes, view.dtype->bits, group); });
   });
@@ -242,7 +244,10 @@ const SourceForm& first_with_companions(Forms among, const std::vector<Hit>& hit
 
 const SourceForm& by_config(const std::vector<Hit>& hits, Forms among, const ModuleMethod& declared, const CheckpointConfig& config,
                             const std::string& where) {
-  const Forms left = best_declared(among & forms_that([&](const SourceForm& form) { return contradiction(form, declared).empty(); }), declared);
+  Forms left = best_declared(among & forms_that([&](const SourceForm& form) { return contradiction(form, declared).empty(); }), declared);
+  // Where nothing is declared, what is converted goes first.
+  const Forms converted = left & forms_that([](const SourceForm& form) { return form.converts(); });
+  if (declared.facts.empty() && converted != 0) left = converted;
   if (left == 0) {
     const SourceForm& nearest = nearest_of(among, declared);
     const auto method = std::ranges::find(nearest.facts, "method", &ConfigFact::key);

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <charconv>
 #include <span>
+#include <utility>
 
 #include "checkpoint/configuration.hpp"
 #include "checkpoint/module_pattern.hpp"
@@ -29,7 +31,8 @@ struct FactRow {
   Text key;
 };
 /// Of the method, in the quantization configuration.
-constexpr std::array<FactRow, 7> kFacts{{{"quant_algo", "algo"},
+constexpr std::array<FactRow, 8> kFacts{{{"bits", "bits"},
+                                         {"quant_algo", "algo"},
                                          {"quantization.quant_algo", "algo"},
                                          {"quantization.group_size", "group"},
                                          {"weight_block_size", "square"},
@@ -40,7 +43,8 @@ constexpr std::array<FactRow, 7> kFacts{{{"quant_algo", "algo"},
 constexpr std::array<FactRow, 3> kModelFacts{
     {{"model_type", "model"}, {"expert_dtype", "expert_dtype"}, {"text_config.expert_dtype", "expert_dtype"}}};
 /// Of a scheme.
-constexpr std::array<FactRow, 16> kSchemeFacts{{{"weights.num_bits", "bits"},
+constexpr std::array<FactRow, 17> kSchemeFacts{{{"bits", "bits"},
+                                                {"weights.num_bits", "bits"},
                                                 {"weights.type", "type"},
                                                 {"weights.strategy", "strategy"},
                                                 {"weights.group_size", "group"},
@@ -56,13 +60,15 @@ constexpr std::array<FactRow, 16> kSchemeFacts{{{"weights.num_bits", "bits"},
                                                 {"weight.0.group_size", "group"},
                                                 {"weight.block_size", "square"},
                                                 {"weight.scale_format", "scale_format"}}};
-/// What a method takes where the files do not say it. Source: vllm quantization/fp8.py Fp8Config.from_config, models/deepseek_v4/quant_config.py.
+/// What a method takes where the files do not say it. Source: vllm quantization/fp8.py Fp8Config.from_config, models/deepseek_v4/quant_config.py,
+/// quark/quark_moe.py.
 struct DefaultRow {
   Text method;
   Text key;
   Text value;
 };
-constexpr std::array kDefaults{DefaultRow{"fp8", "square", "none"}, DefaultRow{"deepseek_v4_fp8", "expert_dtype", "fp4"},
+constexpr std::array kDefaults{DefaultRow{"modelopt_fp4", "activations", "fp4"}, DefaultRow{"quark", "activations", "none"},
+                               DefaultRow{"fp8", "square", "none"}, DefaultRow{"deepseek_v4_fp8", "expert_dtype", "fp4"},
                                DefaultRow{"deepseek_v4_fp8", "moe_algo", "none"}};
 constexpr Text kMixed = "MIXED_PRECISION";
 
@@ -81,21 +87,38 @@ std::vector<std::string> names_of(const std::string& module) {
   return names;
 }
 
-/// The name of the scheme that quantizes activations: "none", "fp4", "fp8-token", "fp8-tensor-static".
-std::string activations_of(const DeclaredScheme& scheme) {
-  const auto word = [&](const char* key) {
-    const auto found = scheme.words.find(std::string("input_activations.") + key);
-    return found == scheme.words.end() ? std::string() : found->second;
-  };
-  if (scheme.words.contains("input_activations")) return "none";
-  const std::string bits = word("num_bits");
-  if (bits.empty()) return {};
-  const std::string name = (word("type") == "int" ? "int" : "fp") + bits;
-  if (bits == "4") return name;
-  std::string strategy = word("strategy");
-  if (strategy.empty() || strategy == "null") strategy = "tensor";
-  if (strategy != "tensor") return fmt::format("{}-{}", name, strategy);
-  return fmt::format("{}-tensor-{}", name, word("dynamic") == "true" ? "dynamic" : "static");
+/// Words of what quantizes activations, and the names of what they say.
+struct InputWords {
+  Text of;  ///< "input_activations"
+  Text bits, type, strategy, dynamic;
+};
+constexpr std::array kInputs{InputWords{"input_activations", "num_bits", "type", "strategy", "dynamic"},
+                             InputWords{"input_tensors", "dtype", "", "qscheme", "is_dynamic"},
+                             InputWords{"input_tensors.0", "dtype", "", "qscheme", "is_dynamic"}};
+
+/// The key that says what quantizes activations, and the scheme's name: "none", "fp4", "fp6", "fp8-token", "fp8-tensor-static".
+std::pair<Text, std::string> activations_of(const DeclaredScheme& scheme) {
+  for (const InputWords& row : kInputs) {
+    const auto word = [&](Text key) {
+      const auto found = scheme.words.find(fmt::format("{}.{}", row.of, key));
+      return found == scheme.words.end() || found->second == "null" ? std::string() : found->second;
+    };
+    if (scheme.words.contains(std::string(row.of)) && row.of != "input_tensors.0") {
+      const bool is_list = scheme.words.contains(fmt::format("{}.0.{}", row.of, row.bits));
+      if (!is_list) return {row.of, "none"};
+    }
+    const std::string bits = word(row.bits);
+    if (bits.empty()) continue;
+    // Quark's types say the bits: "fp8_e4m3".
+    const std::string codes = row.type.empty() ? bits.substr(0, bits.find('_')) : (word(row.type) == "int" ? "int" : "fp") + bits;
+    if (codes == "fp4" || codes == "fp6") return {row.of, codes};
+    std::string strategy = word(row.strategy);
+    if (strategy.starts_with("per_")) strategy.erase(0, 4);
+    if (strategy.empty()) strategy = "tensor";
+    if (strategy != "tensor") return {row.of, fmt::format("{}-{}", codes, strategy)};
+    return {row.of, fmt::format("{}-tensor-{}", codes, word(row.dynamic) == "true" ? "dynamic" : "static")};
+  }
+  return {};
 }
 
 /// Python's re.search of an entry that has a character of expressions; one that is no expression fits nothing.
@@ -205,11 +228,15 @@ void Configuration::add_facts(const DeclaredScheme* scheme, ModuleMethod& module
                               ? fmt::format("{}.quant_method", root_)
                               : fmt::format("{}.quant_method is {}, and the engine's", root_, support::in_quotes(hooked_)),
                           method_});
+  const auto of_scheme = [&](Text key) {
+    return scheme != nullptr &&
+           std::ranges::any_of(kSchemeFacts, [&](const FactRow& row) { return row.key == key && scheme->words.contains(std::string(row.path)); });
+  };
   for (const FactRow& row : kFacts) {
     const auto found = words_.find(std::string(row.path));
-    if (found == words_.end() || (row.key == "algo" && (has_algo || found->second == kMixed))) continue;
+    if (found == words_.end() || row.path == module.dropped || (row.key == "algo" && found->second == kMixed)) continue;
     // A scheme says of itself what the whole says of most.
-    if (row.key == "group" && has_algo) continue;
+    if (of_scheme(row.key) || (row.key == "group" && has_algo)) continue;
     module.facts.push_back({row.key, root_ + "." + found->first, found->second});
   }
   for (const FactRow& row : kModelFacts) {
@@ -220,9 +247,19 @@ void Configuration::add_facts(const DeclaredScheme* scheme, ModuleMethod& module
       const auto found = scheme->words.find(std::string(row.path));
       if (found != scheme->words.end()) module.facts.push_back({row.key, scheme->path + "." + found->first, found->second});
     }
-    if (std::string activations = activations_of(*scheme); !activations.empty())
-      module.facts.push_back({"activations", scheme->path + ".input_activations", std::move(activations)});
+    if (auto [key, activations] = activations_of(*scheme); !activations.empty())
+      module.facts.push_back({"activations", fmt::format("{}.{}", scheme->path, key), std::move(activations)});
   }
+  // What quantizes no activations in any of its groups is of weights alone, since 2026-08: modelopt.py ModelOptNvFp4Config.
+  constexpr Text kGroups = "config_groups", kInput = "input_activations";
+  const auto is_group = [&](const DeclaredScheme& one) { return one.table == kGroups; };
+  const auto has_inputs = [&](const DeclaredScheme& one) {
+    const auto first = one.words.lower_bound(std::string(kInput));
+    return is_group(one) && first != one.words.end() && first->first.starts_with(kInput) && first->second != "null";
+  };
+  const bool may_be_alone = method_ == "modelopt_fp4" && deployment::since(deployment::kVllm2026_08).has(version());
+  if (may_be_alone && std::ranges::any_of(schemes_, is_group) && std::ranges::none_of(schemes_, has_inputs))
+    module.facts.push_back({"activations", fmt::format("{}.{}", root_, kGroups), "none"});
   for (const DefaultRow& row : kDefaults) {
     if (row.method != method_) continue;
     const auto said = std::ranges::find(module.facts, row.key, &DeclaredFact::key);
@@ -261,7 +298,7 @@ const DeclaredScheme* Configuration::scheme_of(const ExpertsModule& module, bool
   }
   const std::vector<std::string> names = held(row->against, module);
   const DeclaredScheme* const scheme = scheme_in(*row, names.front());
-  if (scheme == nullptr && !row->otherwise.empty()) {
+  if (scheme == nullptr && (!row->otherwise.empty() || row->of_some)) {
     made.entry = method_text();
     return nullptr;
   }
@@ -274,7 +311,58 @@ const DeclaredScheme* Configuration::scheme_of(const ExpertsModule& module, bool
                              support::in_quotes(names.front()), scheme == nullptr ? "no scheme" : scheme->path, support::in_quotes(name),
                              other == nullptr ? "no scheme" : other->path));
   }
+  if (scheme != nullptr) look_at_scheme(*row, *scheme, names.front(), made);
   return scheme;
+}
+
+/// Entries that name experts and do not quantize them.
+void Configuration::look_at_scheme(const engine::SchemeTableRow& row, const DeclaredScheme& scheme, const std::string& name,
+                                   ModuleMethod& made) const {
+  if (row.of_some) {
+    constexpr int kWide = 16;
+    const auto bits = scheme.words.find("bits");
+    int count = 0;
+    if (bits != scheme.words.end()) std::from_chars(bits->second.data(), bits->second.data() + bits->second.size(), count);
+    // An entry by the experts' own name that says no bits leaves them out.
+    const bool is_wide = bits == scheme.words.end() ? scheme.targets.front() == name : count >= kWide;
+    if (!is_wide) return;
+    made.quantized = false;
+    made.left = true;
+    made.entry = fmt::format("{}.{}: {}", root_, row.key, support::in_quotes(scheme.targets.front()));
+    return;
+  }
+  const auto algorithm = scheme.words.find("quant_algo");
+  if (row.algorithms.empty() || algorithm == scheme.words.end()) return;
+  std::string upper = algorithm->second;
+  std::ranges::transform(upper, upper.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  if (std::ranges::find(row.algorithms, upper) != row.algorithms.end()) return;
+  made.quantized = false;
+  made.entry = fmt::format("{}.quant_algo is {}, for which {}'s method {} has no experts and builds them unquantized", scheme.path,
+                           support::in_quotes(algorithm->second), deployment::name_of(engine_), method_);
+}
+
+/// What says that a module lies outside of all that is quantized; empty: it does not.
+std::string Configuration::outside_of_all(const std::string& name) const {
+  const auto rows = engine::only_rows();
+  const auto row = std::ranges::find(rows, method_, &engine::OnlyRow::method);
+  if (row == rows.end()) return {};
+  const auto key = std::ranges::find_if(row->keys, [&](Text one) { return words_.contains(std::string(one)); });
+  if (key == row->keys.end() || !lists_.contains(std::string(*key))) return {};
+  for (const std::string& begin : lists_.at(std::string(*key))) {
+    if (std::ranges::any_of(names_of(name), [&](const std::string& alias) { return alias.starts_with(begin); })) return {};
+  }
+  return fmt::format("{}.{} is the beginning of other names", root_, *key);
+}
+
+/// The word of the whole that a list takes away from a module's experts.
+Text Configuration::dropped_for(const std::string& name) const {
+  for (const engine::DroppedRow& row : engine::dropped_rows()) {
+    const auto list = lists_.find(std::string(row.list));
+    if (row.method != method_ || !row.versions.has(version()) || list == lists_.end()) continue;
+    const auto fits_it = [&](const std::string& entry) { return fits_wildcards(entry, name); };
+    if (std::ranges::any_of(list->second, fits_it)) return row.word;
+  }
+  return {};
 }
 
 ModuleMethod Configuration::method_of(const ExpertsModule& module) const {
@@ -289,7 +377,14 @@ ModuleMethod Configuration::method_of(const ExpertsModule& module) const {
   const Left left = left_out(module);
   const DeclaredScheme* const scheme = scheme_of(module, left.entry.empty(), made);
   made.scheme = scheme;
+  made.dropped = dropped_for(module.name);
   add_facts(scheme, made);
+  if (made.quantized && (scheme == nullptr || scheme->targets.empty() || scheme->targets.front() != module.name)) {
+    if (std::string outside = outside_of_all(module.name); !outside.empty()) {
+      made.quantized = false;
+      made.entry = std::move(outside);
+    }
+  }
   if (!left.entry.empty() && made.quantized) {
     made.quantized = false;
     made.left = true;

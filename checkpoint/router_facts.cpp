@@ -118,26 +118,30 @@ std::int64_t count_of(const CheckpointConfig& config, Text key, std::int64_t mos
   throw Error(ErrorCode::input, fmt::format("{} is {}, expected a whole number from 1 to {}", key, value, most), config.path.string());
 }
 
+/// Groups that do not divide the experts, or of one expert each, are none: all experts are chosen from. Source: vllm
+/// fused_moe/router/grouped_topk_router.py valid_grouping, 0.22.1 to 0.33.0.
+void set_groups(std::int64_t groups, std::int64_t topk_groups, std::int64_t experts, RouterFacts& facts) {
+  const bool valid = experts > groups && experts % groups == 0;
+  facts.groups = valid ? groups : 1;
+  facts.topk_groups = valid ? topk_groups : 1;
+}
+
 void read_groups(const CheckpointConfig& config, const ModelRow& model, std::int64_t experts, RouterFacts& facts) {
   const Text key = key_of(config, kGroups);
   if (config.word(kUseGroups) == "false") return;
-  facts.groups = count_of(config, key, experts);
-  facts.topk_groups = count_of(config, kTopkGroups, facts.groups);
+  constexpr std::int64_t kMostGroups = 1 << 16;
+  const std::int64_t groups = count_of(config, key, kMostGroups);
+  set_groups(groups, count_of(config, kTopkGroups, groups), experts, facts);
   facts.grouped = !config.word(key).empty() || config.word(kUseGroups) == "true" || model.groups == "yes";
-  if (experts % facts.groups == 0) return;
-  throw Error(ErrorCode::input, fmt::format("{} is {}, which does not divide the {} experts", key, facts.groups, experts), config.path.string());
 }
 
 /// What the engine's class makes of the configuration, its defaults among it.
-void take_reading(const CheckpointConfig& config, const engine::RouterReading& reading, std::int64_t experts, RouterFacts& facts) {
+void take_reading(const engine::RouterReading& reading, std::int64_t experts, RouterFacts& facts) {
   facts.scoring = reading.scoring;
   facts.renormalises = reading.renormalizes;
   facts.factor = reading.factor;
   facts.grouped = reading.groups > 0;
-  facts.groups = std::max(1, reading.groups);
-  facts.topk_groups = std::max(1, reading.topk_groups);
-  if (experts % facts.groups == 0) return;
-  throw Error(ErrorCode::input, fmt::format("{} groups do not divide the {} experts", facts.groups, experts), config.path.string());
+  set_groups(std::max(1, reading.groups), std::max(1, reading.topk_groups), experts, facts);
 }
 
 /// What no row computes, in words; empty: nothing stands against one.
@@ -179,7 +183,7 @@ RouterFacts router_facts(const CheckpointConfig& config, bool correction, std::i
   const ModelRow& model = model_of(config);
   RouterFacts facts{.scoring = std::string(first_of(config, kScoring)), .correction = correction, .recipe = nullptr};
   if (config.router && !config.router->scoring.empty()) {
-    take_reading(config, *config.router, experts, facts);
+    take_reading(*config.router, experts, facts);
     facts.unknown = oddity(config, model);
     choose_row(config, facts);
     return facts;

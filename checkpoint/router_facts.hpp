@@ -30,7 +30,8 @@ struct RouterFacts {
 bool names_router(const CheckpointConfig& config);
 bool declares_correction(const CheckpointConfig& config);
 
-/// `correction`: whether the layer has a tensor of that kind. Throws Error(input) for a number that is none, or groups that do not divide `experts`.
+/// `correction`: whether the layer has a tensor of that kind. Throws Error(input) for a number that is none. Groups that do not divide `experts` are
+/// none.
 RouterFacts router_facts(const CheckpointConfig& config, bool correction, std::int64_t experts);
 
 /// The engine's name of the method: DeepSeekV3, RenormalizeNaive, Unspecified.

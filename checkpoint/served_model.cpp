@@ -154,7 +154,8 @@ class Schemes {
                           .expert_dtype = expert_dtype(),
                           .path = configuration_.root(),
                           .engine = request_.engine,
-                          .batch_invariant = batch_invariant},
+                          .batch_invariant = batch_invariant,
+                          .dropped = method.dropped},
                          where_);
   }
 

@@ -15,18 +15,17 @@ constexpr Text kMethod = "method", kAlgo = "algo", kModel = "model", kGroup = "g
                kExpertDtype = "expert_dtype", kBits = "bits", kType = "type", kStrategy = "strategy", kSymmetric = "symmetric", kScheme = "qscheme",
                kDtype = "dtype", kScaleFormat = "scale_format", kActivationScheme = "activation_scheme", kMoeAlgo = "moe_algo";
 
-constexpr std::array<Text, 1> kIsMxfp4{"mxfp4"}, kIsMxfp4UnderFp8{"mxfp4_under_fp8"}, kIsGptOss{"gpt_oss"}, kIsCompressed{"compressed-tensors"}, kIsFour{"4"}, kIsEight{"8"},
-    kIsFloat{"float"}, kIsInt{"int"}, kIsInGroups{"group"}, kIsChannel{"channel"}, kIsTensor{"tensor"}, kIsBlock{"block"}, kIs32{"32"}, kIs16{"16"},
-    kIsTrue{"true"}, kIsNvfp4{"NVFP4"}, kIsFp8{"FP8"}, kIsMxfp8{"MXFP8"}, kIsFp8Method{"fp8"}, kIsSquare{"[128,128]"},
-    kIsDeepSeekV4{"deepseek_v4_fp8"}, kIsFp4{"fp4"}, kIsQuark{"quark"}, kIsPerGroup{"per_group"}, kIsPerTensor{"per_tensor"},
-    kIsPerChannel{"per_channel"}, kIsPerBlock{"per_block"}, kIsE8m0{"e8m0"}, kIsNone{"none"}, kIsDynamic{"dynamic"},
-    kIsStatic{"static"}, kIsPerToken{"FP8_PER_CHANNEL_PER_TOKEN"}, kIsFp4Activations{"fp4"}, kIsToken{"fp8-token"},
-    kIsStaticTensor{"fp8-tensor-static"};
+constexpr std::array<Text, 1> kIsMxfp4{"mxfp4"}, kIsMxfp4UnderFp8{"mxfp4_under_fp8"}, kIsGptOss{"gpt_oss"}, kIsCompressed{"compressed-tensors"},
+    kIsFour{"4"}, kIsEight{"8"}, kIsFloat{"float"}, kIsInt{"int"}, kIsInGroups{"group"}, kIsChannel{"channel"}, kIsTensor{"tensor"},
+    kIsBlock{"block"}, kIs32{"32"}, kIs16{"16"}, kIsTrue{"true"}, kIsNvfp4{"NVFP4"}, kIsFp8{"FP8"}, kIsMxfp8{"MXFP8"}, kIsFp8Method{"fp8"},
+    kIsSquare{"[128,128]"}, kIsDeepSeekV4{"deepseek_v4_fp8"}, kIsFp4{"fp4"}, kIsQuark{"quark"}, kIsPerGroup{"per_group"}, kIsPerTensor{"per_tensor"},
+    kIsPerChannel{"per_channel"}, kIsPerBlock{"per_block"}, kIsE8m0{"e8m0"}, kIsNone{"none"}, kIsDynamic{"dynamic"}, kIsStatic{"static"},
+    kIsPerToken{"FP8_PER_CHANNEL_PER_TOKEN"}, kIsFp4Activations{"fp4"}, kIsToken{"fp8-token"}, kIsStaticTensor{"fp8-tensor-static"};
 constexpr std::array<Text, 2> kIsEitherMxfp4{"mxfp4", "gpt_oss_mxfp4"}, kIsModelOpt{"modelopt", "modelopt_mixed"}, kIsNull{"null", "none"};
 constexpr std::array<Text, 2> kIsDynamicTensor{"fp8-tensor-dynamic", "fp8-token"}, kIsQuarkFp8{"fp8_e4m3", "fp8"},
-    kIsTensorGroup{"tensor_group", "group"}, 
-    kIsFp4OrNone{"fp4", "none"}, kIsW4A16{"W4A16_NVFP4", "NVFP4_W4A16"};
-constexpr std::array<Text, 3> kIsModelOptMxfp8{"modelopt", "modelopt_mxfp8", "modelopt_mixed"}, kIsModelOptFp4{"modelopt", "modelopt_fp4", "modelopt_mixed"};
+    kIsTensorGroup{"tensor_group", "group"}, kIsFp4OrNone{"fp4", "none"}, kIsW4A16{"W4A16_NVFP4", "NVFP4_W4A16"};
+constexpr std::array<Text, 3> kIsModelOptMxfp8{"modelopt", "modelopt_mxfp8", "modelopt_mixed"},
+    kIsModelOptFp4{"modelopt", "modelopt_fp4", "modelopt_mixed"};
 constexpr std::array<Text, 3> kIsFp8Activations{"fp8-token", "fp8-group", "fp8-tensor-dynamic"},
     kIsBlockAlgo{"FP8_PB_WO", "fp8_pb_wo", "FP8_BLOCK_SCALES"};
 /// Source: transformers modeling_llama4.py Llama4TextExperts (gate_up_proj [E, H, 2I]), modeling_qwen3_vl_moe.py Qwen3VLMoeTextExperts;
@@ -38,9 +37,12 @@ constexpr std::array<Text, 4> kInputMajorModels{"llama4", "llama4_text", "qwen3_
 constexpr ConfigFact kModelOptAny{kMethod, kIsModelOpt}, kCompressedMethod{kMethod, kIsCompressed}, kFourBits{kBits, kIsFour}, kEightBits{kBits, kIsEight},
     kFloats{kType, kIsFloat}, kAlike{kSymmetric, kIsTrue}, kQuarkMethod{kMethod, kIsQuark}, kNoSquare{kSquare, kIsNull}, kByModel{kModel, kInputMajorModels};
 constexpr std::array kGptOssFacts{ConfigFact{kMethod, kIsEitherMxfp4}, ConfigFact{kModel, kIsGptOss}};
-constexpr std::array kStackedFacts{ConfigFact{kMethod, kIsEitherMxfp4}};
-constexpr std::array<Text, 1> kIsIncMxfp4{"inc_mxfp4"};
-constexpr std::array kRoundMxfp4Facts{ConfigFact{kMethod, kIsIncMxfp4}, ConfigFact{kGroup, kIs32}};
+constexpr std::array<Text, 1> kIsGptOssMxfp4{"gpt_oss_mxfp4"};
+constexpr std::array kStackedFacts{ConfigFact{kMethod, kIsGptOssMxfp4}};
+// The bits of the whole, or those that extra_config gives the experts.
+constexpr std::array<Text, 2> kIsIncMx{"inc_mxfp4", "inc_mxfp8"};
+constexpr std::array kRoundMxfp4Facts{ConfigFact{kMethod, kIsIncMx}, kFourBits, ConfigFact{kGroup, kIs32}};
+constexpr std::array kRoundMxfp8Facts{ConfigFact{kMethod, kIsIncMx}, kEightBits, ConfigFact{kGroup, kIs32}};
 constexpr std::array kHookedFacts{ConfigFact{kMethod, kIsMxfp4}};
 constexpr std::array kStoredFacts{ConfigFact{kMethod, kIsMxfp4UnderFp8}};
 constexpr std::array kCtMxfp4Facts{kCompressedMethod, kFourBits, kFloats, ConfigFact{kStrategy, kIsInGroups}, ConfigFact{kGroup, kIs32}, kAlike, ConfigFact{kActivations, kIsNone}};
@@ -55,11 +57,15 @@ constexpr std::array kCtChannelFacts{kCompressedMethod, kEightBits, kFloats, Con
 constexpr std::array kCtTensorFacts{kCompressedMethod, kEightBits, kFloats, ConfigFact{kStrategy, kIsTensor}, ConfigFact{kActivations, kIsStaticTensor}};
 constexpr std::array kCtTensorDynamicFacts{kCompressedMethod, kEightBits, kFloats, ConfigFact{kStrategy, kIsTensor}, ConfigFact{kActivations, kIsDynamicTensor}};
 constexpr std::array kCtInt4Facts{kCompressedMethod, kFourBits, ConfigFact{kType, kIsInt}};
-constexpr std::array kModelOptNvfp4Facts{ConfigFact{kMethod, kIsModelOptFp4}, ConfigFact{kAlgo, kIsNvfp4}, ConfigFact{kGroup, kIs16}};
+constexpr std::array kModelOptNvfp4Facts{ConfigFact{kMethod, kIsModelOptFp4}, ConfigFact{kAlgo, kIsNvfp4}, ConfigFact{kGroup, kIs16}, ConfigFact{kActivations, kIsFp4Activations}};
+// Groups of which none quantizes activations.
+constexpr std::array<Text, 1> kIsModelOptFp4Alone{"modelopt_fp4"}, kIsModelOptPlain{"modelopt"}, kIsModelOptMixed{"modelopt_mixed"};
+constexpr std::array kModelOptNvfp4AloneFacts{ConfigFact{kMethod, kIsModelOptFp4Alone}, ConfigFact{kAlgo, kIsNvfp4}, ConfigFact{kGroup, kIs16}, ConfigFact{kActivations, kIsNone}};
 constexpr std::array kModelOptW4A16Facts{ConfigFact{kMethod, kIsModelOptFp4}, ConfigFact{kAlgo, kIsW4A16}, ConfigFact{kGroup, kIs16}};
 constexpr std::array kModelOptFp8Facts{ConfigFact{kMethod, kIsModelOpt}, ConfigFact{kAlgo, kIsFp8}, kNoSquare, ConfigFact{kActivationScheme, kIsStatic}};
 constexpr std::array kModelOptChannelFacts{kModelOptAny, ConfigFact{kAlgo, kIsPerToken}, kNoSquare};
-constexpr std::array kModelOptBlockFacts{kModelOptAny, ConfigFact{kAlgo, kIsBlockAlgo}};
+constexpr std::array kModelOptBlockFacts{ConfigFact{kMethod, kIsModelOptPlain}, ConfigFact{kAlgo, kIsBlockAlgo}};
+constexpr std::array kModelOptMixedBlockFacts{ConfigFact{kMethod, kIsModelOptMixed}, ConfigFact{kAlgo, kIsBlockAlgo}};
 constexpr std::array kModelOptMxfp8Facts{ConfigFact{kMethod, kIsModelOptMxfp8}, ConfigFact{kAlgo, kIsMxfp8}};
 constexpr std::array kFusedNvfp4Facts{ConfigFact{kMethod, kIsModelOptFp4}, ConfigFact{kAlgo, kIsNvfp4}, ConfigFact{kGroup, kIs16}, kByModel};
 constexpr std::array kFusedFp8Facts{kModelOptAny, ConfigFact{kAlgo, kIsFp8}, kNoSquare, kByModel};
@@ -71,7 +77,18 @@ constexpr std::array kDeepSeekV4Facts{kDeepSeekV4Method, ConfigFact{kExpertDtype
 constexpr std::array kDeepSeekV4Nvfp4Facts{kDeepSeekV4Method, ConfigFact{kExpertDtype, kIsFp4}, ConfigFact{kMoeAlgo, kIsNvfp4}};
 constexpr std::array<Text, 1> kIsFp8Dtype{"fp8"};
 constexpr std::array kDeepSeekV4Fp8Facts{kDeepSeekV4Method, ConfigFact{kExpertDtype, kIsFp8Dtype}, ConfigFact{kSquare, kIsSquare}};
-constexpr std::array kQuarkFacts{kQuarkMethod, ConfigFact{kDtype, kIsFp4}, ConfigFact{kScheme, kIsPerGroup}, ConfigFact{kGroup, kIs32}, ConfigFact{kScaleFormat, kIsE8m0}};
+constexpr std::array<Text, 1> kIsFp6Activations{"fp6"};
+constexpr std::array<Text, 2> kIsQuarkFp6{"fp6_e3m2", "fp6_e2m3"};
+constexpr std::array kQuarkFacts{kQuarkMethod, ConfigFact{kDtype, kIsFp4}, ConfigFact{kScheme, kIsPerGroup}, ConfigFact{kGroup, kIs32}, ConfigFact{kScaleFormat, kIsE8m0}, ConfigFact{kActivations, kIsNone}};
+constexpr std::array kQuarkW4A4Facts{kQuarkMethod, ConfigFact{kDtype, kIsFp4}, ConfigFact{kScheme, kIsPerGroup}, ConfigFact{kGroup, kIs32}, ConfigFact{kScaleFormat, kIsE8m0}, ConfigFact{kActivations, kIsFp4Activations}};
+constexpr std::array kQuarkW4A8Facts{kQuarkMethod, ConfigFact{kDtype, kIsFp4}, ConfigFact{kScheme, kIsPerGroup}, ConfigFact{kGroup, kIs32}, ConfigFact{kScaleFormat, kIsE8m0}, ConfigFact{kActivations, kIsStaticTensor}};
+constexpr std::array kQuarkW4A6Facts{kQuarkMethod, ConfigFact{kDtype, kIsFp4}, ConfigFact{kScheme, kIsPerGroup}, ConfigFact{kGroup, kIs32}, ConfigFact{kScaleFormat, kIsE8m0}, ConfigFact{kActivations, kIsFp6Activations}};
+constexpr std::array kQuarkMxfp6Facts{kQuarkMethod, ConfigFact{kDtype, kIsQuarkFp6}, ConfigFact{kScheme, kIsPerGroup}, ConfigFact{kGroup, kIs32}, ConfigFact{kScaleFormat, kIsE8m0}};
+constexpr std::array kQuarkMxfp8Facts{kQuarkMethod, ConfigFact{kDtype, kIsQuarkFp8}, ConfigFact{kScheme, kIsPerGroup}, ConfigFact{kGroup, kIs32}, ConfigFact{kScaleFormat, kIsE8m0}};
+constexpr std::array<Text, 1> kIsInt8{"int8"};
+constexpr std::array kQuarkInt8ChannelFacts{kQuarkMethod, ConfigFact{kDtype, kIsInt8}, ConfigFact{kScheme, kIsPerChannel}};
+constexpr std::array kQuarkInt8TensorFacts{kQuarkMethod, ConfigFact{kDtype, kIsInt8}, ConfigFact{kScheme, kIsPerTensor}};
+constexpr std::array kCtInt8Facts{kCompressedMethod, kEightBits, ConfigFact{kType, kIsInt}, ConfigFact{kStrategy, kIsChannel}};
 constexpr std::array kQuarkNvfp4Facts{kQuarkMethod, ConfigFact{kDtype, kIsFp4}, ConfigFact{kScheme, kIsPerGroup}, ConfigFact{kGroup, kIs16}};
 constexpr std::array kQuarkBlockFacts{kQuarkMethod, ConfigFact{kDtype, kIsQuarkFp8}, ConfigFact{kScheme, kIsPerBlock}, ConfigFact{kSquare, kIsSquare}};
 constexpr std::array kQuarkTensorFacts{kQuarkMethod, ConfigFact{kDtype, kIsQuarkFp8}, ConfigFact{kScheme, kIsPerTensor}};
@@ -117,6 +134,7 @@ constexpr SourceForm kForms[] = {
     {"gpt-oss (Hugging Face names)", Form(SourceOrder::gpt_oss), kGptOssNames, kGptOssTensors, kGptOssFacts, kE8m0Meaning, kGptOssUse, {kVllm, "vllm/model_executor/models/gpt_oss.py", "_load_weights_mxfp4", kCommit}},
     {"gpt-oss (original names)", Form(SourceOrder::gpt_oss), kGptOssOriginalNames, kGptOssOriginalTensors, kGptOssFacts, kE8m0Meaning, kGptOssUse, {"openai/gpt-oss", "gpt_oss/torch/weights.py", "Checkpoint, PARAM_NAME_MAP", "main"}},
     {"MXFP4, w13 and w2 of all experts", kMx4, kStackedNames, kStackedMxfp4, kStackedFacts, kE8m0Meaning, asks("mxfp4", "own", true), {kVllm, "vllm/model_executor/layers/quantization/mxfp4.py", "Mxfp4MoEMethod.create_weights", kCommit}},
+    {"MXFP4, w13 and w2 of all experts, of any model", kMx4, kStackedNames, kStackedMxfp4, kHookedFacts, kE8m0Meaning, asks("mxfp4-deepseek-v4", "own", true), {kVllm, "vllm/model_executor/layers/quantization/mxfp4.py", "Mxfp4MoEMethod.create_weights", kCommit}},
     {"compressed-tensors MXFP4", kMx4, kEachOrHalves, kCompressedMxfp4, kCtMxfp4Facts, kE8m0Meaning, asks("mxfp4", "compressed_tensors"), {kVllm, kCtMxfp4, "create_weights", kCommit}},
     {"compressed-tensors MXFP4, FP4 activations", kMx4, kEachOrHalves, kCompressedMxfp4, kCtMxfp4W4A4Facts, kE8m0Meaning, asks("mxfp4-mxfp4", "compressed_tensors"), {kVllm, kCtMxfp4, "create_weights", kCommit}},
     {"compressed-tensors MXFP4, FP8 activations", kMx4, kEachOrHalves, kCompressedMxfp4, kCtMxfp4W4A8Facts, kE8m0Meaning, asks("mxfp4", "compressed_tensors"), {kVllm, kCtMxfp4, "create_weights", kCommit}},
@@ -126,6 +144,7 @@ constexpr SourceForm kForms[] = {
     {"compressed-tensors NVFP4A16", kNv4, kEachExpert, kCompressedNvfp4Alone, kCtNvfp4A16Facts, kDivided, asks("nvfp4-a16", "compressed_tensors"), {kVllm, kCt, "_is_nvfp4_format, input_quant None", kCommit}},
     {"ModelOpt NVFP4", kNv4, kEachExpert, kModelOptNvfp4, kModelOptNvfp4Facts, kMultiplied, asks("nvfp4", "own"), {kVllm, kModelOpt, "ModelOptNvFp4FusedMoE", kCommit}},
     {"DeepSeek-V4 NVFP4", kNv4, kOnlyNumbered, kModelOptNvfp4, kDeepSeekV4Nvfp4Facts, kMultiplied, asks("nvfp4", "own", false, "DeepseekV4"), {kVllm, "vllm/models/deepseek_v4/quant_config.py", "DeepseekV4FP8Config.get_quant_method, moe_quant_algo", kCommit}},
+    {"ModelOpt NVFP4, weights alone", kNv4, kEachExpert, kModelOptNvfp4Alone, kModelOptNvfp4AloneFacts, kMultiplied, asks("nvfp4-a16", "own"), {kVllm, kModelOpt, "ModelOptNvFp4Config, config_groups without input_activations", kAugust}},
     {"ModelOpt W4A16_NVFP4", kNv4, kEachExpert, kModelOptNvfp4Alone, kModelOptW4A16Facts, kMultiplied, asks("nvfp4-a16", "own"), {kModelOptRepository, kModelOptExport, "QUANTIZATION_W4A16_NVFP4", "main"}},
     {"ModelOpt NVFP4, fused", kNv4, kGptOssNames, kFusedNvfp4, kFusedNvfp4Facts, kMultiplied, asks("nvfp4", "own"), {kModelOptRepository, kModelOptExport, "maybe_transpose_expert_weight_dimensions", "0023f71b95a2bb08a1af2ca5316d3fedaddb86b7"}, true, true},
     {"ModelOpt FP8", kTensor, kEachExpert, kFp8Static, kModelOptFp8Facts, kScaled, asks("fp8-tensor", "modelopt"), {kVllm, kModelOpt, "ModelOptFp8MoEMethod", kCommit}},
@@ -141,12 +160,19 @@ constexpr SourceForm kForms[] = {
     {"FP8 block", kBlock, kEachOrHalves, kFp8Block, kFp8BlockFacts, kBlockMeaning, asks("fp8-block", "own"), {kVllm, kFp8Py, "Fp8MoEMethod.create_weights", kCommit}},
     {"compressed-tensors FP8 block", kBlock, kEachOrHalves, kFp8Block, kCtBlockFacts, kBlockMeaning, asks("fp8-block", "compressed_tensors"), {kCtRepository, kCtInit, "initialize_qparams, strategy block", "main"}},
     {"ModelOpt FP8_PB_WO", kBlock, kEachOrHalves, kFp8Block, kModelOptBlockFacts, kBlockMeaning, asks("fp8-block", "modelopt"), {kVllm, "docs/features/quantization/modelopt.md", "FP8_PB_WO", "main"}},
+    {"ModelOpt FP8_PB_WO, MIXED_PRECISION", kBlock, kEachOrHalves, kFp8Block, kModelOptMixedBlockFacts, kBlockMeaning, asks("fp8-block", "own"), {kVllm, kModelOpt, "ModelOptMixedPrecisionConfig.get_quant_method, _BLOCK_FP8_MOE_ALGOS", "4ba787ec9"}},
     {"Quark FP8 block", kBlock, kEachOrHalves, kFp8Block, kQuarkBlockFacts, kBlockMeaning, asks("fp8-block", "quark"), {kVllm, "vllm/model_executor/layers/quantization/quark/quark.py", "_is_fp8_w8a8", kAugust}},
     {"DeepSeek-V4 FP8", kBlock, kOnlyNumbered, kFp8Block, kDeepSeekV4Fp8Facts, kBlockMeaning, asks("fp8-block", "own", false, "DeepseekV4"), {kVllm, "vllm/models/deepseek_v4/quant_config.py", "DeepseekV4Fp8Config, expert_dtype fp8", kCommit}},
     {"ModelOpt MXFP8", kMx8, kEachOrHalves, kMxfp8, kModelOptMxfp8Facts, kE8m0Fp8Meaning, asks("mxfp8", "own"), {kVllm, kModelOpt, "ModelOptMxFp8FusedMoE", kCommit}},
     {"compressed-tensors MXFP8", kMx8, kEachOrHalves, kMxfp8, kCtMxfp8Facts, kE8m0Fp8Meaning, asks("mxfp8", "compressed_tensors"), {kCtRepository, "src/compressed_tensors/compressors/mxfp8", "format mxfp8-quantized", "main"}},
+    {"AutoRound MXFP8", kMx8, kEachOrHalves, kMxfp8, kRoundMxfp8Facts, kE8m0Fp8Meaning, asks("mxfp8", "own"), {kVllm, "vllm/model_executor/layers/quantization/inc/schemes/inc_mxfp8_moe.py", "INCMxfp8MoEMethod.create_weights", "2dc886c5e7071d95b2fd7e08d767038f25d4309e"}},
     {"DeepSeek-V4 MXFP4", kMx4, kOnlyNumbered, kDeepSeekV4, kDeepSeekV4Facts, kE8m0Meaning, asks("mxfp4-deepseek-v4", "own", true, "DeepseekV4"), {kVllm, "vllm/models/deepseek_v4/quant_config.py", "DeepseekV4Fp8Config", kCommit}},
     {"Quark MXFP4", kMx4, kEachOrHalves, kQuark, kQuarkFacts, kE8m0Meaning, asks("mxfp4", "quark", true), {kVllm, kQuarkMoe, "QuarkOCP_MX_MoEMethod", kCommit}},
+    {"Quark MXFP4, FP4 activations", kMx4, kEachOrHalves, kQuark, kQuarkW4A4Facts, kE8m0Meaning, asks("mxfp4-mxfp4", "quark", true), {kVllm, kQuarkMoe, "QuarkOCP_MX_MoEMethod", kCommit}},
+    {"Quark MXFP4, FP8 activations", kMx4, kEachOrHalves, kQuark, kQuarkW4A8Facts, kE8m0Meaning, asks("mxfp4-fp8", "quark", true), {kVllm, kQuarkMoe, "QuarkOCP_MX_MoEMethod", kCommit}},
+    {"Quark MXFP4, FP6 activations", {}, kEachOrHalves, kQuark, kQuarkW4A6Facts, kE8m0Meaning, lacks("what the engine emulates without asking an oracle: FP6 activations (QuarkOCP_MX_MoEMethod, EMULATION)"), {kVllm, kQuarkMoe, "QuarkOCP_MX_MoEMethod", kCommit}},
+    {"Quark MXFP6", {}, kEachOrHalves, kQuarkMxfp6, kQuarkMxfp6Facts, "value = fp6 * 2^(byte - 127), four codes in three bytes", lacks("a layout of FP6 codes, which the engine emulates without asking an oracle (QuarkOCP_MX_MoEMethod, EMULATION)"), {kVllm, kQuarkMoe, "QuarkOCP_MX_MoEMethod", kCommit}},
+    {"Quark MXFP8", kMx8, kEachOrHalves, kMxfp8, kQuarkMxfp8Facts, kE8m0Fp8Meaning, asks("mxfp8", "quark"), {kVllm, kQuarkMoe, "QuarkW8A8Mxfp8MoEMethod", "bed874faf610cfd61d52e3e8e4d1b87643fb6c51"}},
     {"Quark NVFP4", kNv4, kEachExpert, kQuarkNvfp4, kQuarkNvfp4Facts, kMultiplied, asks("nvfp4", "quark"), {kVllm, kQuarkMoe, "QuarkNvfp4MoEMethod", kAugust}},
     {"MXFP4 under FP8", kMx4, kEachExpert, kStoredMxfp4, kStoredFacts, kE8m0Meaning, asks("mxfp4-deepseek-v4", "own", true, "DeepSeekV3"), {kVllm, "vllm/model_executor/models/bailing_moe_v3.py", "_configure_ling_fp8_quant_config", kAugust}},
     {"FP8 block, fused", kBlock, kGptOssNames, kFusedBlock, kFusedBlockFacts, kBlockMeaning, asks("fp8-block", "own"), {kTransformers, "src/transformers/integrations/finegrained/core.py", "FineGrainedExperts._register_projection", "32c86fd878554f99c45ba0a2fb6ababcd00bd990"}, false, true},
@@ -157,6 +183,9 @@ constexpr SourceForm kForms[] = {
     {"not quantized", {}, kEachOrHalves, kPlain, {}, "value as it is", lacks("a layout of experts that are not quantized; `mxact select` knows the oracle unquantized"), {kVllm, "vllm/model_executor/layers/fused_moe/unquantized_fused_moe_method.py", "UnquantizedFusedMoEMethod", kCommit}},
     {"not quantized, fused", {}, kGptOssNames, kFusedPlain, {}, "value as it is", lacks("a layout of experts that are not quantized; `mxact select` knows the oracle unquantized"), {"huggingface/transformers", "src/transformers/models/gemma4/modeling_gemma4.py", "gate_up_proj [E, 2I, H]", "main"}},
     {"not quantized, fused, input-major", {}, kGptOssNames, kFusedPlainInput, kInputMajorFacts, "value as it is", lacks("a layout of experts that are not quantized; `mxact select` knows the oracle unquantized"), {"huggingface/transformers", "src/transformers/models/llama4/modeling_llama4.py", "gate_up_proj [E, H, 2I]", "main"}, true, true},
+    {"compressed-tensors INT8", {}, kEachOrHalves, kInt8Channel, kCtInt8Facts, "value = code * weight_scale of its row", lacks("a layout of INT8 codes; `mxact select` knows the oracle int8"), {kVllm, "vllm/model_executor/layers/quantization/compressed_tensors/compressed_tensors_moe/compressed_tensors_moe_w8a8_int8.py", "create_weights", kAugust}},
+    {"Quark INT8 channel", {}, kEachOrHalves, kInt8Channel, kQuarkInt8ChannelFacts, "value = code * weight_scale of its row", lacks("a layout of INT8 codes, whose kernel Quark's method calls itself (QuarkW8A8Int8MoEMethod)"), {kVllm, kQuarkMoe, "QuarkW8A8Int8MoEMethod", kAugust}},
+    {"Quark INT8", {}, kEachExpert, kInt8Tensor, kQuarkInt8TensorFacts, "value = code * weight_scale", lacks("a layout of INT8 codes, whose kernel Quark's method calls itself (QuarkW8A8Int8MoEMethod)"), {kVllm, kQuarkMoe, "QuarkW8A8Int8MoEMethod", kAugust}},
     {"compressed-tensors int4 (pack-quantized)", kInt, kEachOrHalves, kInt4, kCtInt4Facts, "value = (code - 8) * weight_scale", lacks("a layout of int4 codes with 16-bit activations; `mxact select` knows the oracle int_wna16"), {kCtRepository, "src/compressed_tensors/compressors/quantized_compressors/pack_quantized.py", "pack_to_int32", "main"}},
 };
 // clang-format on

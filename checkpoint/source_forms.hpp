@@ -13,14 +13,15 @@ namespace mx::checkpoint {
 
 /// Extents of a tensor, in terms of one matrix of N rows (output features) and K columns, and of the number of experts.
 enum class Extent : std::uint8_t {
-  experts,         ///< E
-  rows,            ///< N: 2I or I of w13, H of w2
-  columns,         ///< K: H of w13, I of w2
-  packed_columns,  ///< K / 2: two codes a byte, the even element in the low nibble
-  word_columns,    ///< K / 8: eight codes a word, lowest bits first
-  groups,          ///< K / group
-  bytes_of_group,  ///< group / 2
-  blocks_of_rows,  ///< N / 128, rounded up
+  experts,          ///< E
+  rows,             ///< N: 2I or I of w13, H of w2
+  columns,          ///< K: H of w13, I of w2
+  packed_columns,   ///< K / 2: two codes a byte, the even element in the low nibble
+  word_columns,     ///< K / 8: eight codes a word, lowest bits first
+  six_bit_columns,  ///< 3 K / 4: four codes in three bytes
+  groups,           ///< K / group
+  bytes_of_group,   ///< group / 2
+  blocks_of_rows,   ///< N / 128, rounded up
   blocks_of_columns,
   one,
   two

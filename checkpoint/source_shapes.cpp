@@ -17,6 +17,7 @@ std::int64_t extent_of(Extent extent, const MatrixSizes& sizes, int bits, std::i
     case Extent::columns: return sizes.columns;
     case Extent::packed_columns: return sizes.columns / packed;
     case Extent::word_columns: return sizes.columns / 8;
+    case Extent::six_bit_columns: return sizes.columns / 4 * 3;
     case Extent::groups: return sizes.columns / group;
     case Extent::bytes_of_group: return group / packed;
     case Extent::blocks_of_rows: return (sizes.rows + kSide - 1) / kSide;
@@ -49,6 +50,10 @@ std::optional<MatrixSizes> matrix_of(const TensorRow& row, const support::Tensor
         case Extent::columns: sizes.columns = extent; break;
         case Extent::packed_columns: sizes.columns = packed * extent; break;
         case Extent::word_columns: sizes.columns = 8 * extent; break;
+        case Extent::six_bit_columns:
+          sizes.columns = extent / 3 * 4;
+          fits = fits && extent % 3 == 0;
+          break;
         case Extent::groups: sizes.columns = group * extent; break;
         default: fits = fits && extent == extent_of(shape.extents[axis], sizes, view.dtype->bits, group);
       }

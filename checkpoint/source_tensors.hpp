@@ -43,6 +43,7 @@ inline constexpr std::array<Naming, 6> kEachOrHalves{kNamed, kNumbered, kTwoLaye
 inline constexpr std::array<Naming, 1> kOnlyNumbered{kNumbered};
 
 inline constexpr std::array<Text, 1> kU8{"U8"};
+inline constexpr std::array<Text, 1> kI8{"I8"};
 inline constexpr std::array<Text, 1> kI32{"I32"};
 inline constexpr std::array<Text, 1> kI64{"I64"};
 inline constexpr std::array<Text, 2> kCodes{"U8", "F4"};
@@ -68,6 +69,7 @@ inline constexpr std::array<ShapeRow, 1> kInputGroup16Shapes{{{kExtents<Extent::
 inline constexpr std::array<ShapeRow, 1> kInputElementShapes{{{kExtents<Extent::experts, Extent::columns, Extent::rows>, "[E, H, 2I]", "[E, I, H]"}}};
 inline constexpr std::array<ShapeRow, 1> kPackedShapes{{{kExtents<Extent::rows, Extent::packed_columns>, "[I, H/2]", "[H, I/2]"}}};
 inline constexpr std::array<ShapeRow, 1> kWordShapes{{{kExtents<Extent::rows, Extent::word_columns>, "[I, H/8]", "[H, I/8]"}}};
+inline constexpr std::array<ShapeRow, 1> kSixBitShapes{{{kExtents<Extent::rows, Extent::six_bit_columns>, "[I, 3H/4]", "[H, 3I/4]"}}};
 inline constexpr std::array<ShapeRow, 1> kElementShapes{{{kExtents<Extent::rows, Extent::columns>, "[I, H]", "[H, I]"}}};
 inline constexpr std::array<ShapeRow, 1> kGroup32Shapes{{{kExtents<Extent::rows, Extent::groups>, "[I, H/32]", "[H, I/32]"}}};
 inline constexpr std::array<ShapeRow, 1> kGroup16Shapes{{{kExtents<Extent::rows, Extent::groups>, "[I, H/16]", "[H, I/16]"}}};
@@ -82,8 +84,8 @@ inline constexpr std::array<ShapeRow, 1> kShapeShapes{{{kExtents<Extent::two>, "
 inline constexpr std::array<Text, 1> kBlocksEnd{"_blocks"}, kScalesEnd{"_scales"}, kBiasEnd{"_bias"}, kOriginalBlocks{"_weight.blocks"},
     kOriginalScales{"_weight.scales"}, kWeightPacked{".weight_packed"}, kWeight{".weight"}, kWeightScale{".weight_scale"},
     kWeightGlobalScale{".weight_global_scale"}, kInputGlobalScale{".input_global_scale"}, kWeightScale2{".weight_scale_2"},
-    kInputScale{".input_scale"}, kInputScale2{".input_scale_2"}, kScaleEnd{".scale"}, kStackedWeight{"_weight"}, kStackedScale{"_weight_scale"}, kNothing{""},
-    kFusedScale{"_weight_scale"}, kFusedScale2{"_weight_scale_2"}, kFusedInput{"_input_scale"}, kWeightShape{".weight_shape"},
+    kInputScale{".input_scale"}, kInputScale2{".input_scale_2"}, kScaleEnd{".scale"}, kStackedWeight{"_weight"}, kStackedScale{"_weight_scale"},
+    kNothing{""}, kFusedScale{"_weight_scale"}, kFusedScale2{"_weight_scale_2"}, kFusedInput{"_input_scale"}, kWeightShape{".weight_shape"},
     kFusedScaleInv{"_scale_inv"}, kFusedActivation{"_activation_scale"}, kRowScale{"_scale"}, kNativeScale{".qscale_weight"},
     kNativeInput{".qscale_act"};
 inline constexpr std::array<Text, 3> kScaleNames{".weight_scale_inv", ".weight_scale", ".scale"};
@@ -192,6 +194,21 @@ inline constexpr std::array<TensorRow, 2> kDeepSeekV4{{
 inline constexpr std::array<TensorRow, 3> kQuark{{
     {Piece::weight, kWeight, kCodes, kPackedShapes},
     {Piece::scale, kWeightScale, kE8m0Names, kGroup32Shapes},
+    {Piece::aside, kInputScale, kPlainNames, {}},
+}};
+inline constexpr std::array<TensorRow, 2> kQuarkMxfp6{{
+    {Piece::weight, kWeight, kU8, kSixBitShapes},
+    {Piece::scale, kWeightScale, kE8m0Names, kGroup32Shapes},
+}};
+/// Scales of rows, or of a whole matrix.
+inline constexpr std::array<TensorRow, 3> kInt8Channel{{
+    {Piece::weight, kWeight, kI8, kElementShapes},
+    {Piece::scale, kWeightScale, kPlainNames, kRowShapes},
+    {Piece::aside, kInputScale, kPlainNames, {}},
+}};
+inline constexpr std::array<TensorRow, 3> kInt8Tensor{{
+    {Piece::weight, kWeight, kI8, kElementShapes},
+    {Piece::scale, kWeightScale, kPlainNames, {}},
     {Piece::aside, kInputScale, kPlainNames, {}},
 }};
 inline constexpr std::array<TensorRow, 4> kQuarkNvfp4{{

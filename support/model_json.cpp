@@ -10,6 +10,7 @@
 
 #include "model/error.hpp"
 #include "support/file.hpp"
+#include "support/python_json.hpp"
 
 namespace mx::support {
 namespace {
@@ -68,7 +69,7 @@ Json read_model_json(const std::filesystem::path& file) {
   if (std::ranges::all_of(bytes, [](std::uint8_t byte) { return std::isspace(byte) != 0; }))
     throw Error(ErrorCode::input, name + " is empty", file.string());
   try {
-    return parse_json(bytes, kLimits, file.string());
+    return parse_python_json(bytes, kLimits, file.string());
   } catch (const Error& error) {
     const std::size_t offset = offset_of(error.where());
     // Error says its place before its message.

@@ -1,6 +1,10 @@
 #include "golden/vectors/families.hpp"
 
+#include <algorithm>
 #include <array>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "golden/vectors/arithmetic_ops.hpp"
 #include "golden/vectors/block_subject.hpp"
@@ -27,6 +31,20 @@ constexpr std::array kFamilies{
 
 std::span<const OpFamily> all_op_families() { return kFamilies; }
 
+namespace {
+
+/// Sums with a format of the answer behind them, as "dot_bf16_bf16_to_bf16". Throws Error(usage) where the operation before it is one.
+void refuse_other_answers(std::string_view name, std::span<const std::string> known) {
+  const std::size_t to = name.find("_to_");
+  if (to == std::string_view::npos || !(name.starts_with("dot_") || name.starts_with("product_"))) return;
+  const std::string operation(name.substr(0, to));
+  if (std::ranges::find(known, operation) == known.end()) return;
+  throw Error(ErrorCode::usage,
+              operation + " answers in f32, and no dot product or product in another format: leave " + std::string(name.substr(to)) + " out");
+}
+
+}  // namespace
+
 std::unique_ptr<VectorOp> op_named(std::string_view name, const OpOptions& options) {
   for (const OpFamily& family : kFamilies) {
     if (std::unique_ptr<VectorOp> op = family.make(name, options)) return op;
@@ -35,6 +53,7 @@ std::unique_ptr<VectorOp> op_named(std::string_view name, const OpOptions& optio
   for (const OpFamily& family : kFamilies) {
     for (std::string& known : family.names()) names.push_back(std::move(known));
   }
+  refuse_other_answers(name, names);
   const std::vector<std::string_view> known(names.begin(), names.end());
   std::vector<std::string_view> patterns;
   for (const OpFamily& family : kFamilies) patterns.push_back(family.pattern);

@@ -57,7 +57,9 @@ void check_sizes(const RouterRecipe& recipe, const RouterSizes& sizes, std::int6
   }
   if (recipe.group_score == GroupScore::none && sizes.groups != 1) refuse(std::to_string(sizes.groups) + " groups without a group score");
   const std::int64_t members = experts / sizes.groups;
-  if (recipe.group_score == GroupScore::top2_sum && members < 2) refuse("the best two of a group are asked for, groups have one expert");
+  // One group is taken whatever its score.
+  if (recipe.group_score == GroupScore::top2_sum && members < 2 && sizes.groups > 1)
+    refuse("the best two of a group are asked for, groups have one expert");
   const std::int64_t eligible = sizes.topk_groups * members;
   if (sizes.top_k < 1 || sizes.top_k > eligible) {
     refuse("top_k " + std::to_string(sizes.top_k) + " is not in 1.." + std::to_string(eligible) + ", the number of eligible experts");
@@ -149,6 +151,7 @@ class Routing {
   }
 
   std::vector<std::int64_t> best_groups(std::int64_t members) const {
+    if (sizes_.groups == 1) return {0};
     Numbers groups;
     for (std::int64_t group = 0; group < sizes_.groups; ++group) {
       const std::span<const Number> choices = std::span(choices_).subspan(at(group * members), at(members));

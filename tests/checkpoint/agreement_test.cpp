@@ -2,6 +2,7 @@
 // two says that the experts are quantized; and what the engine loads all the same.
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -87,20 +88,28 @@ struct Listed {
   bool loads;  ///< codes of the form, as numbers
 };
 const std::vector<Listed> kListed{
-    {"modelopt-w4a16-nvfp4", R"("ignore": ["model.layers.1.mlp.experts*", "lm_head"])", "quantization_config.ignore: 'model.layers.1.mlp.experts*'", false},
+    {"modelopt-w4a16-nvfp4", R"("ignore": ["model.layers.1.mlp.experts*", "lm_head"])", "quantization_config.ignore: 'model.layers.1.mlp.experts*'",
+     false},
     {"mixtral", R"("ignore": ["model.layers.1.block"])", "quantization_config.ignore: 'model.layers.1.block'", false},
     {"modelopt-fp8-1x1", R"("ignore": ["model.layers.1.mlp.experts*"])", "quantization_config.ignore", true},
     {"modelopt-fp8-channel", R"("ignore": ["model.layers.1.mlp.experts*"])", "quantization_config.ignore", true},
     {"modelopt-mxfp8-e8m0", R"("ignore": ["model.layers.1.mlp.experts*"])", "quantization_config.ignore", true},
-    {"fp8-scale-inv", R"("modules_to_not_convert": ["lm_head", "model.layers.1.mlp.experts"])", "quantization_config.modules_to_not_convert: 'model.layers.1.mlp.experts'", true},
-    {"fp8-block-F32", R"("ignored_layers": ["model.layers.1.mlp.experts.0.up_proj"])", "quantization_config.ignored_layers: 'model.layers.1.mlp.experts.0.up_proj'", true},
+    {"fp8-scale-inv", R"("modules_to_not_convert": ["lm_head", "model.layers.1.mlp.experts"])",
+     "quantization_config.modules_to_not_convert: 'model.layers.1.mlp.experts'", true},
+    {"fp8-block-F32", R"("ignored_layers": ["model.layers.1.mlp.experts.0.up_proj"])",
+     "quantization_config.ignored_layers: 'model.layers.1.mlp.experts.0.up_proj'", true},
     {"ct-nvfp4", R"("ignore": ["re:.*layers.1\\.mlp\\.experts.*"])", "quantization_config.ignore: 're:.*layers.1", false},
     {"ct-mxfp4-w4a16", R"("ignore": ["re:.*layers.1\\.mlp\\.experts.*"])", "quantization_config.ignore", false},
     {"ct-fp8-channel", R"("ignore": ["re:.*layers.1\\.mlp\\.experts.*"])", "quantization_config.ignore", true},
     {"quark-fp8", R"("exclude": ["re:model.layers.1.mlp.experts"])", "quantization_config.exclude: 're:model.layers.1.mlp.experts'", true},
-    {"quark-nvfp4", R"("exclude": ["model.layers.1.mlp.experts.1.up_proj"])", "quantization_config.exclude: 'model.layers.1.mlp.experts.1.up_proj'", false},
+    {"quark-nvfp4", R"("exclude": ["model.layers.1.mlp.experts.1.up_proj"])", "quantization_config.exclude: 'model.layers.1.mlp.experts.1.up_proj'",
+     false},
     {"deepseek-v4-fp8", R"("ignored_layers": ["layers.1.ffn.experts"])", "quantization_config.ignored_layers: 'layers.1.ffn.experts'", true},
     {"deepseek-v4-f4", R"("ignored_layers": ["layers.1.ffn.experts"])", "quantization_config.ignored_layers: 'layers.1.ffn.experts'", false},
+    {"autoround-mxfp4", R"("extra_config": {"model.layers.1.mlp.experts": {"bits": 16}})",
+     "quantization_config.extra_config: 'model.layers.1.mlp.experts'", false},
+    {"autoround-mxfp8", R"("extra_config": {"layers\\.1\\.": {"bits": 16}})", "quantization_config.extra_config: 'layers", true},
+    {"quark-mxfp8", R"("exclude": ["model.layers.1.mlp.experts"])", "quantization_config.exclude: 'model.layers.1.mlp.experts'", true},
     {"ling-3", R"("ignored_layers": ["layers.1.mlp.experts"])", "quantization_config.ignored_layers: 'layers.1.mlp.experts'", false},
 };
 
@@ -142,8 +151,9 @@ TEST_CASE("a layer whose experts are quantized in part is refused with one of ea
   const std::string kBoth = "experts.0.down_proj.weight' of the same layer is U8, quantized";
   CHECK(says(refusal_of(draft), {"experts.1.down_proj.weight", "is BF16, not quantized", kBoth, "has the method quark"}));
   draft.config->replace(draft.config->find("\"lm_head\""), 9, R"("model.layers.0.mlp.experts.1.gate_proj")");
-  CHECK(says(refusal_of(draft), {"experts.0.down_proj.weight", "is U8, quantized", "experts.1.down_proj.weight' of the same layer is BF16, not quantized",
-                                 "is left out by quantization_config.exclude: 'model.layers.0.mlp.experts.1.gate_proj'"}));
+  CHECK(says(refusal_of(draft),
+             {"experts.0.down_proj.weight", "is U8, quantized", "experts.1.down_proj.weight' of the same layer is BF16, not quantized",
+              "is left out by quantization_config.exclude: 'model.layers.0.mlp.experts.1.gate_proj'"}));
   draft.config.reset();
   CHECK(says(refusal_of(draft), {"experts.1.down_proj.weight", kBoth, "the engine has one method for a layer's experts"}));
 }
@@ -155,10 +165,12 @@ TEST_CASE("experts that no scheme names are not quantized") {
     return refusal_of(draft);
   };
   const std::string mixed = R"("quant_method": "modelopt", "quant_algo": "MIXED_PRECISION", "quantized_layers": {)";
-  CHECK(says(with("modelopt-w4a16-nvfp4", mixed + R"("model.layers.0.self_attn.q_proj": {"quant_algo": "FP8"}})"),
-             {"experts.0.down_proj.weight", "quantization_config.quantized_layers names nothing of 'model.layers.0.mlp.experts'", "does not load it"}));
-  CHECK(says(with("modelopt-w4a16-nvfp4", mixed + R"("model.layers.0.block_sparse_moe.experts.0.gate_proj": {"quant_algo": "NVFP4", "group_size": 16}})"),
-             {"names nothing of 'model.layers.0.mlp.experts'"}));
+  CHECK(
+      says(with("modelopt-w4a16-nvfp4", mixed + R"("model.layers.0.self_attn.q_proj": {"quant_algo": "FP8"}})"),
+           {"experts.0.down_proj.weight", "quantization_config.quantized_layers names nothing of 'model.layers.0.mlp.experts'", "does not load it"}));
+  CHECK(says(
+      with("modelopt-w4a16-nvfp4", mixed + R"("model.layers.0.block_sparse_moe.experts.0.gate_proj": {"quant_algo": "NVFP4", "group_size": 16}})"),
+      {"names nothing of 'model.layers.0.mlp.experts'"}));
   CHECK(says(with("ct-nvfp4", R"("quant_method": "compressed-tensors", "config_groups": {"group_0": {"targets": ["re:.*self_attn.*"]}})"),
              {"quantization_config.config_groups names nothing of 'model.layers.0.mlp.experts.0.gate_proj'"}));
   CHECK(says(with("modelopt-w4a16-nvfp4", R"("bits": 4)"), {"quantization_config has no quant_method"}));
@@ -173,9 +185,9 @@ TEST_CASE("experts that no scheme names are not quantized") {
 // vLLM reads no wildcards in Quark's list (0.22.1 to 0.33.0, quark/utils.py should_ignore_layer); Quark means them.
 TEST_CASE("a wildcard that the engine does not read leaves what it is for to be said") {
   const std::string list = R"("exclude": ["*layers.1.mlp.experts*"])";
-  CHECK(says(refusal_of(two_layers("quark-nvfp4", false, list)),
-             {"is left out by quantization_config.exclude: '*layers.1.mlp.experts*', a wildcard that the engine's method does not read, so that vllm@2026-08 "
-              "takes the experts as quantized all the same"}));
+  CHECK(says(refusal_of(two_layers("quark-nvfp4", false, list)), {"is left out by quantization_config.exclude: '*layers.1.mlp.experts*', a wildcard "
+                                                                  "that the engine's method does not read, so that vllm@2026-08 "
+                                                                  "takes the experts as quantized all the same"}));
   CHECK(refusal_of(two_layers("quark-nvfp4", true, list)) == "");
 }
 
@@ -189,6 +201,82 @@ TEST_CASE("layers for further tokens are of a model of their own") {
   CHECK(checkpoint.form() == "ModelOpt NVFP4");
   REQUIRE(checkpoint.layer_groups().size() == 2);
   CHECK(says(checkpoint.layer_groups()[1].text(), {"for further tokens", "is BF16, not quantized, but", "has the method modelopt_fp4"}));
+}
+
+// models/deepseek_v4/quant_config.py of 0.33.0, _is_nvfp4_expert_layer; nvidia/DeepSeek-V4.1-Flash-NVFP4.
+TEST_CASE("experts that DeepSeek-V4's NVFP4 ignores stay MXFP4, since the version that reads the list") {
+  Draft draft = published_draft(published_form("deepseek-v4-nvfp4"));
+  const PublishedForm& own = published_form("deepseek-v4-f4");
+  for (support::TensorData& tensor : published_tensors(own, own.before, 1)) draft.shards[kFile].push_back(std::move(tensor));
+  CHECK(says(refusal_of(draft, kVllm2026_11), {"quantization_config.moe_quant_algo is 'NVFP4'", "'layers.1.ffn.experts"}));
+  draft.config->insert(draft.config->find("\"quant_method\": "), R"("ignore": ["*.attn.*", "layers.1.*"], )");
+  CHECK(refusal_of(draft, kVllm2026_11) == "");
+  CHECK(says(refusal_of(draft, kVllm2026_08), {"quantization_config.moe_quant_algo is 'NVFP4'", "'layers.1.ffn.experts"}));
+  // What is ignored and NVFP4 all the same.
+  draft.config->replace(draft.config->find("layers.1.*"), 10, "layers.0.*");
+  CHECK(says(refusal_of(draft, kVllm2026_11), {"moe_quant_algo is 'none'", "'layers.0.ffn.experts"}));
+}
+
+TEST_CASE("an algorithm for which the version's mixed method has no experts leaves them unquantized") {
+  Draft draft = published_draft(published_form("modelopt-pb-wo"));
+  draft.config =
+      R"({"model_type": "qwen3_moe", "quantization_config": {"quant_method": "modelopt", "quant_algo": "MIXED_PRECISION", "quantized_layers":
+      {"model.layers.0.mlp.experts": {"quant_algo": "FP8_PB_WO"}}}})";
+  CHECK(refusal_of(draft, kVllm2026_11) == "");
+  const TemporaryDirectory directory;
+  draft.write(directory.path());
+  CHECK(checkpoint::Checkpoint(directory.path(), 0, kVllm2026_11).form() == "ModelOpt FP8_PB_WO, MIXED_PRECISION");
+  CHECK(says(refusal_of(draft, kVllm2026_08),
+             {"experts.0.down_proj.weight", "'FP8_PB_WO', for which vllm@2026-08's method modelopt_mixed has no experts", "compute garbage"}));
+}
+
+TEST_CASE("what the engine loads and mxact has no layout of is counted, and says what is missing") {
+  struct Row {
+    const char* config;
+    const char* weight;
+    std::vector<std::int64_t> shape;  ///< of gate and up, with H = 64 and I = 32
+    std::vector<std::int64_t> down;
+    const char* scale;
+    bool by_group;
+    const char* missing;
+  };
+  const std::string quark = R"("quantization_config": {"quant_method": "quark", "exclude": [], "global_quant_config": {"weight": )";
+  const std::string fp6 = quark + R"({"dtype": "fp6_e3m2", "qscheme": "per_group", "group_size": 32, "scale_format": "e8m0"}}})";
+  const std::string fp6_inputs =
+      quark + R"({"dtype": "fp4", "qscheme": "per_group", "group_size": 32, "scale_format": "e8m0"}, "input_tensors": {"dtype": "fp6_e2m3"}}})";
+  const std::string int8 = quark + R"({"dtype": "int8", "qscheme": "per_channel"}}})";
+  const std::string ct_int8 =
+      R"("quantization_config": {"quant_method": "compressed-tensors", "config_groups": {"group_0": {"targets": ["Linear"], "weights": {"num_bits": 8, "type": "int",
+        "strategy": "channel", "symmetric": true}, "input_activations": {"num_bits": 8, "type": "int", "strategy": "token"}}}})";
+  const std::vector<Row> rows{
+      {fp6.c_str(), "U8", {32, 48}, {64, 24}, "U8", true, "Quark MXFP6, for which mxact lacks a layout of FP6 codes"},
+      {fp6_inputs.c_str(), "U8", {32, 32}, {64, 16}, "U8", true, "Quark MXFP4, FP6 activations, for which mxact lacks what the engine emulates"},
+      {int8.c_str(), "I8", {32, 64}, {64, 32}, "F32", false, "Quark INT8 channel, for which mxact lacks a layout of INT8 codes"},
+      {ct_int8.c_str(), "I8", {32, 64}, {64, 32}, "BF16", false, "compressed-tensors INT8, for which mxact lacks a layout of INT8 codes"}};
+  for (const Row& row : rows) {
+    INFO(row.config);
+    Draft draft;
+    draft.has_index = false;
+    draft.config = "{" + std::string(row.config) + "}";
+    for (const std::string projection : {"gate_proj", "up_proj", "down_proj"}) {
+      const std::string name = "model.layers.0.mlp.experts.0." + projection;
+      const bool down = projection == "down_proj";
+      const std::vector<std::int64_t>& shape = down ? row.down : row.shape;
+      const std::vector<std::int64_t> scales =
+          row.by_group ? std::vector<std::int64_t>{down ? 64 : 32, down ? 1 : 2} : std::vector<std::int64_t>{down ? 64 : 32, 1};
+      const std::size_t width = std::string(row.scale) == "F32" ? 4 : std::string(row.scale) == "BF16" ? 2 : 1;
+      draft.shards[kFile].push_back(
+          {name + ".weight", row.weight, shape, std::vector<std::uint8_t>(static_cast<std::size_t>(shape[0] * shape[1]), 1)});
+      draft.shards[kFile].push_back(
+          {name + ".weight_scale", row.scale, scales, std::vector<std::uint8_t>(width * static_cast<std::size_t>(scales[0] * scales[1]), 60)});
+    }
+    const TemporaryDirectory directory;
+    draft.write(directory.path());
+    const std::optional<Error> error = error_of([&] { checkpoint::Checkpoint(directory.path()).require_convertible(); });
+    REQUIRE(error);
+    CHECK(error->code() == ErrorCode::unsupported);
+    CHECK(says(error->what(), {row.missing}));
+  }
 }
 
 TEST_CASE("what the engine loads as what it is not fails, where it is asked for by its number") {
@@ -244,7 +332,8 @@ TEST_CASE("whose method a model's experts have is the engine's, by version") {
   Draft v41 = published_draft(published_form("deepseek-v4-f4"));
   v41.config->replace(v41.config->find("deepseek_v4"), 11, "deepseek_v41");
   CHECK(refusal_of(v41, kVllm2026_11) == "");
-  CHECK(says(refusal_of(v41, kVllm2026_08), {"quantization_config.quant_method is 'fp8', where DeepSeek-V4 MXFP4 has deepseek_v4_fp8; vllm@2026-08 takes deepseek_v4_fp8 for deepseek_v4 alone"}));
+  CHECK(says(refusal_of(v41, kVllm2026_08), {"quantization_config.quant_method is 'fp8', where DeepSeek-V4 MXFP4 has deepseek_v4_fp8; vllm@2026-08 "
+                                             "takes deepseek_v4_fp8 for deepseek_v4 alone"}));
 }
 
 TEST_CASE("a name with the number behind the projection is said to be one") {

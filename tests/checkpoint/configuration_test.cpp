@@ -245,7 +245,7 @@ TEST_CASE("AutoRound's MXFP4 has a method of its own since 2026-08, and extra_co
       {begin + "{}", name, true, "quant_method"},
       {begin + "{\"" + name + R"(": {"bits": 16, "data_type": "float"}})", name, false, "extra_config: '" + name + "'"},
       {begin + "{\"" + name + R"(": {"bits": 16}})", other, true, "quant_method"},
-      {begin + "{\"" + name + R"(": {"bits": 4, "group_size": 32}})", name, true, "quant_method"},
+      {begin + "{\"" + name + R"(": {"bits": 4, "group_size": 32}})", name, true, "extra_config.model.layers.1.mlp.experts"},
       {begin + R"({"model.layers.1": {"bits": 16}})", name, true, "quant_method"},
       {begin + R"({"layers\\.1\\.mlp": {"bits": 16}})", name, false, "extra_config: "},
       {begin + R"({"layers\\.1\\.mlp": {"bits": 16}})", other, true, "quant_method"},
@@ -258,10 +258,11 @@ TEST_CASE("AutoRound's MXFP4 has a method of its own since 2026-08, and extra_co
                engine)
         .method();
   };
-  CHECK(method(kVllm2026_05, "4") == "inc");
+  CHECK_THROWS_AS(method(kVllm2026_05, "4"), Error);
   CHECK(method(kVllm2026_08, "4") == "inc_mxfp4");
   CHECK(method(kVllm2026_11, "4") == "inc_mxfp4");
-  CHECK(method(kVllm2026_11, "2") == "inc");
+  CHECK(method(kVllm2026_11, "8") == "inc_mxfp8");
+  CHECK_THROWS_AS(method(kVllm2026_11, "2"), Error);
 }
 
 TEST_CASE("the first of the places counts: config.json's, then hf_quant_config.json, then the text part's") {

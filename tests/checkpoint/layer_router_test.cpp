@@ -40,8 +40,8 @@ std::optional<checkpoint::LayerRouter> router_of(const std::vector<RouterTensor>
     draft.shards["model.safetensors"].push_back({"model.layers.0.mlp" + tensor.suffix, tensor.dtype, tensor.shape, bytes_of(tensor)});
   const TemporaryDirectory directory;
   draft.write(directory.path());
-  return checkpoint::read_router(checkpoint::open_checkpoint_files(directory.path()), checkpoint::read_checkpoint_config(directory.path()), "model.layers.0.mlp", kExperts,
-                          kHidden);
+  return checkpoint::read_router(checkpoint::open_checkpoint_files(directory.path()), checkpoint::read_checkpoint_config(directory.path()),
+                                 "model.layers.0.mlp", kExperts, kHidden);
 }
 
 }  // namespace
@@ -185,6 +185,13 @@ TEST_CASE("a router goes the way that names and configuration stand for") {
   REQUIRE(scaled);
   CHECK(scaled->facts.factor == 2.5);
   CHECK(scaled->facts.groups == 1);
+  // Groups that do not divide the experts, or of one expert each, are none: grouped_topk_router.py valid_grouping.
+  for (const std::string groups : {"3", "4", "8"}) {
+    const std::optional<checkpoint::LayerRouter> plain =
+        router_of({kGate}, R"({"model_type": "deepseek_v2", "topk_group": 2, "norm_topk_prob": true, "n_group": )" + groups + "}");
+    CHECK(plain->facts.groups == 1);
+    CHECK(plain->facts.topk_groups == 1);
+  }
   CHECK_FALSE(scaled->facts.grouped);
   // Softmax of one token over one expert is 1 under every method: sigmoid of the engine of May was Llama4's.
   CHECK(checkpoint::routing_method(router_of({kGate}, R"({"scoring_func": "sigmoid"})")->facts, 1, deployment::kVllm2026_05) == "Llama4");
@@ -231,11 +238,10 @@ TEST_CASE("a router that the configuration contradicts is refused with the value
   const RouterTensor table{".gate.tid2eid", {1, 2}, "I32", {0, 0, 0, 0, 4, 0, 0, 0}};
   const std::vector<Row> rows{
       {{kGate}, R"({"n_group": "two"})", {"config.json", "n_group is 'two'", "expected a number"}},
-      {{kGate}, R"({"n_group": 1e300})", {"config.json", "n_group is 1e+300", "whole number from 1 to 4"}},
-      {{kGate}, R"({"n_group": 1.5})", {"n_group is 1.5", "whole number from 1 to 4"}},
-      {{kGate}, R"({"n_group": 3})", {"n_group is 3", "does not divide the 4 experts"}},
+      {{kGate}, R"({"n_group": 1e300})", {"config.json", "n_group is 1e+300", "whole number from 1 to 65536"}},
+      {{kGate}, R"({"n_group": 1.5})", {"n_group is 1.5", "whole number from 1 to 65536"}},
       {{kGate}, R"({"n_group": 2, "topk_group": 3})", {"topk_group is 3", "whole number from 1 to 2"}},
-      {{kGate}, R"({"num_expert_group": 3})", {"num_expert_group is 3", "does not divide the 4 experts"}},
+      {{kGate}, R"({"num_expert_group": 0.5})", {"num_expert_group is 0.5", "whole number from 1 to 65536"}},
       {{kGate}, R"({"routed_scaling_factor": "2.5x"})", {"routed_scaling_factor is '2.5x'", "expected a number"}},
       {{{".gate.weight", {kHidden, kExperts}}}, "{}", {"model.layers.0.mlp.gate.weight", "shape is [8, 4], expected [4, 8]"}},
       {{kGate, table}, R"({"model_type": "deepseek_v4"})", {"model.layers.0.mlp.gate.tid2eid", "gives id 0 an expert that is none of the 4"}},

@@ -28,12 +28,15 @@ std::string modelopt(const std::string& algo, const std::string& model = "qwen3_
   return R"("model_type": ")" + model + R"(", "quantization_config": {"quant_method": "modelopt", "quant_algo": ")" + algo + "\"}";
 }
 std::string fp8(const std::string& rest) { return R"("quantization_config": {"quant_method": "fp8", )" + rest + "}"; }
-std::string quark(const std::string& weight) {
-  return R"("quantization_config": {"quant_method": "quark", "exclude": ["lm_head"], "global_quant_config": {"weight": {)" + weight + "}}}";
+std::string quark(const std::string& weight, const std::string& more = {}) {
+  return R"("quantization_config": {"quant_method": "quark", "exclude": ["lm_head"], "global_quant_config": {"weight": {)" + weight + '}' + more +
+         "}}";
 }
-
-const std::string kAutoRound =
-    R"("quantization_config": {"quant_method": "auto-round", "data_type": "mx_fp", "bits": 4, "group_size": 32, "sym": true})";
+std::string round(const std::string& words) {
+  return R"("quantization_config": {"quant_method": "auto-round", "data_type": "mx_fp", "group_size": 32, "sym": true, )" + words + "}";
+}
+const std::string kQuarkMx = R"("qscheme": "per_group", "group_size": 32, "scale_format": "e8m0", )";
+const std::string kV4 = R"("model_type": "deepseek_v4", "expert_dtype": "fp4", )";
 const std::string kFp4Group = R"("num_bits": 4, "type": "float", "strategy": "group", "group_size": 32)";
 const std::string kNvfp4Group = R"("num_bits": 4, "type": "float", "strategy": "tensor_group", "group_size": 16)";
 const std::string kFp8Of = R"("num_bits": 8, "type": "float", "strategy": )";
@@ -87,65 +90,70 @@ std::vector<PublishedForm> make_forms() {
                        ct(kFp8Of + R"("block", "block_structure": [128, 128])",
                           R"({"num_bits": 8, "type": "float", "strategy": "group", "group_size": 128, "dynamic": true})"),
                        kBlockBackend));
-  forms.push_back(each("modelopt-pb-wo", "ModelOpt FP8_PB_WO", block_format, block(".weight_scale", "F32", Shape::squares_of_four),
-                       modelopt("FP8_PB_WO"), kBlockBackend));
+  const auto of_four = block(".weight_scale", "F32", Shape::squares_of_four);
+  forms.push_back(each("modelopt-pb-wo", "ModelOpt FP8_PB_WO", block_format, of_four, modelopt("FP8_PB_WO"), kBlockBackend));
   forms.push_back(each("quark-fp8-block", "Quark FP8 block", block_format, block(".weight_scale", "F32"),
                        quark(R"("dtype": "fp8_e4m3", "qscheme": "per_block", "block_size": [128, 128], "scale_format": "float32")"), kBlockBackend));
   forms.push_back({"deepseek-v4-fp8", "DeepSeek-V4 FP8", block_format, "layers.", ".ffn.experts.", kNumbers, Lies::each, block(".scale", "F8_E8M0"),
                    R"("model_type": "deepseek_v4", "expert_dtype": "fp8", )" + fp8(kSquare), kBlockBackend});
   // FP8 with one scale: every shape of a number.
-  forms.push_back(
-      each("modelopt-fp8-1x1", "ModelOpt FP8", tensor, one_scale(".weight_scale", "F32", Shape::one_by_one, true), modelopt("FP8"), kTensorBackend));
-  forms.push_back(
-      each("modelopt-fp8-bf16", "ModelOpt FP8", tensor, one_scale(".weight_scale", "BF16", Shape::number, true), modelopt("FP8"), kTensorBackend));
-  forms.push_back(each("fp8-static", "FP8, static", tensor, one_scale(".weight_scale", "F32", Shape::list_of_one, true),
-                       fp8(R"("activation_scheme": "static")"), kTensorBackend));
-  forms.push_back(each("fp8-scale-inv", "FP8, dynamic", tensor, one_scale(".weight_scale_inv", "BF16", Shape::number, false),
-                       fp8(R"("activation_scheme": "dynamic", "weight_block_size": null)"), kTensorBackend));
-  forms.push_back(each("ct-fp8-static", "compressed-tensors FP8", tensor, one_scale(".weight_scale", "BF16", Shape::list_of_one, true),
-                       ct(kFp8Of + R"("tensor")", kStatic), kTensorBackend));
-  forms.push_back(each("ct-fp8-dynamic", "compressed-tensors FP8, dynamic", tensor, one_scale(".weight_scale", "BF16", Shape::list_of_one, false),
-                       ct(kFp8Of + R"("tensor")", kToken), kTensorBackend));
-  forms.push_back(each("quark-fp8", "Quark FP8", tensor, one_scale(".weight_scale", "F32", Shape::number, true),
-                       quark(R"("dtype": "fp8_e4m3", "qscheme": "per_tensor")"), kTensorBackend));
-  // FP8 with a scale for each row.
-  forms.push_back(each("ct-fp8-channel", "compressed-tensors FP8 channel", channel, one_scale(".weight_scale", "BF16", Shape::column, false),
-                       ct(kFp8Of + R"("channel")", kToken), kChannelBackend));
-  forms.push_back(each("modelopt-fp8-channel", "ModelOpt FP8_PER_CHANNEL_PER_TOKEN", channel, one_scale(".weight_scale", "F32", Shape::column, false),
-                       modelopt("FP8_PER_CHANNEL_PER_TOKEN"), kChannelBackend));
-  forms.push_back(each("quark-fp8-channel", "Quark FP8 channel", channel, one_scale(".weight_scale", "F32", Shape::column, false),
-                       quark(R"("dtype": "fp8_e4m3", "qscheme": "per_channel")"), kChannelBackend));
+  const auto one = [&](const char* id, const char* title, const char* suffix, const char* dtype, Shape shape, bool input, const std::string& config) {
+    const auto& [of, backend] = shape == Shape::column ? std::pair(channel, kChannelBackend) : std::pair(tensor, kTensorBackend);
+    forms.push_back(each(id, title, of, one_scale(suffix, dtype, shape, input), config, backend));
+  };
+  one("modelopt-fp8-1x1", "ModelOpt FP8", ".weight_scale", "F32", Shape::one_by_one, true, modelopt("FP8"));
+  one("modelopt-fp8-bf16", "ModelOpt FP8", ".weight_scale", "BF16", Shape::number, true, modelopt("FP8"));
+  one("fp8-static", "FP8, static", ".weight_scale", "F32", Shape::list_of_one, true, fp8(R"("activation_scheme": "static")"));
+  const std::string no_blocks = fp8(R"("activation_scheme": "dynamic", "weight_block_size": null)");
+  one("fp8-scale-inv", "FP8, dynamic", ".weight_scale_inv", "BF16", Shape::number, false, no_blocks);
+  const std::string by_tensor = kFp8Of + R"("tensor")", by_channel = kFp8Of + R"("channel")";
+  one("ct-fp8-static", "compressed-tensors FP8", ".weight_scale", "BF16", Shape::list_of_one, true, ct(by_tensor, kStatic));
+  one("ct-fp8-dynamic", "compressed-tensors FP8, dynamic", ".weight_scale", "BF16", Shape::list_of_one, false, ct(by_tensor, kToken));
+  one("quark-fp8", "Quark FP8", ".weight_scale", "F32", Shape::number, true, quark(R"("dtype": "fp8_e4m3", "qscheme": "per_tensor")"));
+  one("ct-fp8-channel", "compressed-tensors FP8 channel", ".weight_scale", "BF16", Shape::column, false, ct(by_channel, kToken));
+  const std::string by_row = modelopt("FP8_PER_CHANNEL_PER_TOKEN");
+  one("modelopt-fp8-channel", "ModelOpt FP8_PER_CHANNEL_PER_TOKEN", ".weight_scale", "F32", Shape::column, false, by_row);
+  const std::string of_rows = quark(R"("dtype": "fp8_e4m3", "qscheme": "per_channel")");
+  one("quark-fp8-channel", "Quark FP8 channel", ".weight_scale", "F32", Shape::column, false, of_rows);
   // MXFP8.
-  forms.push_back(
-      each("modelopt-mxfp8-e8m0", "ModelOpt MXFP8", mx8, mxfp4(".weight", "F8_E4M3", ".weight_scale", "F8_E8M0"), modelopt("MXFP8"), kBlockBackend));
-  forms.push_back(each("ct-mxfp8", "compressed-tensors MXFP8", mx8, mxfp4(".weight", "F8_E4M3", ".weight_scale", "U8"),
-                       ct(kFp8Of + R"("group", "group_size": 32)", "null"), kBlockBackend));
+  const auto scaled = mxfp4(".weight", "F8_E4M3", ".weight_scale", "U8"), packed = mxfp4(".weight_packed", "U8", ".weight_scale", "U8");
+  const auto e8m0 = mxfp4(".weight_packed", "U8", ".weight_scale", "F8_E8M0"), typed = mxfp4(".weight", "F8_E4M3", ".weight_scale", "F8_E8M0");
+  forms.push_back(each("modelopt-mxfp8-e8m0", "ModelOpt MXFP8", mx8, typed, modelopt("MXFP8"), kBlockBackend));
+  forms.push_back(each("ct-mxfp8", "compressed-tensors MXFP8", mx8, scaled, ct(kFp8Of + R"("group", "group_size": 32)", "null"), kBlockBackend));
+  forms.push_back(each("autoround-mxfp8", "AutoRound MXFP8", mx8, scaled, round(R"("bits": 8)"), kBlockBackend));
+  forms.push_back(each("quark-mxfp8", "Quark MXFP8", mx8, scaled, quark(kQuarkMx + R"("dtype": "fp8_e4m3")"), kBlockBackend));
   // MXFP4.
-  forms.push_back(each("ct-mxfp4-w4a16", "compressed-tensors MXFP4", mx4, mxfp4(".weight_packed", "U8", ".weight_scale", "F8_E8M0"),
-                       ct(kFp4Group, "null"), kMxBackend));
-  forms.push_back(each("ct-mxfp4-w4a4", "compressed-tensors MXFP4, FP4 activations", mx4, mxfp4(".weight_packed", "U8", ".weight_scale", "U8"),
+  forms.push_back(each("ct-mxfp4-w4a16", "compressed-tensors MXFP4", mx4, e8m0, ct(kFp4Group, "null"), kMxBackend));
+  forms.push_back(each("ct-mxfp4-w4a4", "compressed-tensors MXFP4, FP4 activations", mx4, packed,
                        ct(kFp4Group, R"({"num_bits": 4, "type": "float", "strategy": "group", "group_size": 32, "dynamic": true})"), kMxBackend));
-  forms.push_back(each("ct-mxfp4-w4a8", "compressed-tensors MXFP4, FP8 activations", mx4, mxfp4(".weight_packed", "U8", ".weight_scale", "U8"),
-                       ct(kFp4Group, kToken), kMxBackend));
+  forms.push_back(each("ct-mxfp4-w4a8", "compressed-tensors MXFP4, FP8 activations", mx4, packed, ct(kFp4Group, kToken), kMxBackend));
   forms.push_back({"deepseek-v4-f4", "DeepSeek-V4 MXFP4", mx4, "layers.", ".ffn.experts.", kNumbers, Lies::each,
-                   mxfp4(".weight", "F4", ".scale", "F8_E8M0"), R"("model_type": "deepseek_v4", "expert_dtype": "fp4", )" + fp8(kSquare),
-                   kMxBackend});
-  forms.push_back({"mxfp4-stacked", "MXFP4, w13 and w2 of all experts", mx4, "model.layers.", ".moe.experts.", kStacked, Lies::stacked,
-                   mxfp4("_weight", "U8", "_weight_scale", "U8"), R"("quantization_config": {"quant_method": "mxfp4"})", kMxBackend});
-  forms.push_back(each("autoround-mxfp4", "AutoRound MXFP4", mx4, mxfp4(".weight_packed", "U8", ".weight_scale", "U8"), kAutoRound, kMxBackend));
+                   mxfp4(".weight", "F4", ".scale", "F8_E8M0"), kV4 + fp8(kSquare), kMxBackend});
+  const auto stacked = [&](const char* id, const char* title, const std::string& model) {
+    forms.push_back({id, title, mx4, "model.layers.", ".moe.experts.", kStacked, Lies::stacked, mxfp4("_weight", "U8", "_weight_scale", "U8"),
+                     model + R"("quantization_config": {"quant_method": "mxfp4"})", kMxBackend});
+  };
+  stacked("mxfp4-stacked", "MXFP4, w13 and w2 of all experts, of any model", "");
+  stacked("mxfp4-stacked-gpt-oss", "MXFP4, w13 and w2 of all experts", R"("architectures": ["GptOssForCausalLM"], )");
+  forms.push_back(each("autoround-mxfp4", "AutoRound MXFP4", mx4, packed, round(R"("bits": 4)"), kMxBackend));
+  const std::string named_4 = R"("bits": 8, "extra_config": {".*mlp\\.experts.*": {"bits": 4}})";
+  forms.push_back(each("autoround-mixed", "AutoRound MXFP4", mx4, packed, round(named_4), kMxBackend));
+  const auto quark_fp4 = [&](const char* id, const char* title, const std::string& inputs) {
+    forms.push_back(each(id, title, mx4, mxfp4(".weight", "U8", ".weight_scale", "U8"),
+                         quark(kQuarkMx + R"("dtype": "fp4")", R"(, "input_tensors": {"dtype": )" + inputs + "}"), kMxBackend));
+  };
+  quark_fp4("quark-mxfp4-w4a4", "Quark MXFP4, FP4 activations", R"("fp4", "qscheme": "per_group", "group_size": 32, "is_dynamic": true)");
+  quark_fp4("quark-mxfp4-w4a8", "Quark MXFP4, FP8 activations", R"("fp8_e4m3", "qscheme": "per_tensor", "is_dynamic": false)");
   // MXFP4 that a hook of the engine takes from another method.
-  forms.push_back(
-      {"kimi-k3", "MXFP4 in compressed-tensors' names", mx4, "language_model.model.layers.", ".block_sparse_moe.experts.", kNumbers, Lies::each,
-       mxfp4(".weight_packed", "U8", ".weight_scale", "U8"),
-       R"("model_type": "kimi_k3", "architectures": ["KimiK3ForConditionalGeneration"], "quantization_config": {"quant_method": "compressed-tensors",
-                      "format": "mxfp4-pack-quantized", "ignore": ["lm_head"], "config_groups": {"group_0": {"targets": ["Linear"], "weights": {)" +
-           kFp4Group + "}}}}",
-       kMxBackend});
+  const std::string kimi = R"("model_type": "kimi_k3", "architectures": ["KimiK3ForConditionalGeneration"], "quantization_config": {"quant_method":
+      "compressed-tensors", "format": "mxfp4-pack-quantized", "ignore": ["lm_head"], "config_groups": {"group_0": {"targets": ["Linear"], "weights": {)";
+  forms.push_back({"kimi-k3", "MXFP4 in compressed-tensors' names", mx4, "language_model.model.layers.", ".block_sparse_moe.experts.", kNumbers,
+                   Lies::each, packed, kimi + kFp4Group + "}}}}", kMxBackend});
   forms.push_back(each("ling-3", "MXFP4 under FP8", mx4, mxfp4(".weight", "U8", ".weight_scale_inv", "U8"),
                        R"("model_type": "bailing_hybrid", )" + fp8(kSquare + R"(, "routed_experts_quant_method": "mxfp4")"), kMxBackend));
   // NVFP4.
   forms.push_back({"deepseek-v4-nvfp4", "DeepSeek-V4 NVFP4", nv4, "layers.", ".ffn.experts.", kNumbers, Lies::each, nvfp4(true),
-                   R"("model_type": "deepseek_v4", "expert_dtype": "fp4", )" + fp8(kSquare + R"(, "moe_quant_algo": "NVFP4")"), kNvBackend});
+                   kV4 + fp8(kSquare + R"(, "moe_quant_algo": "NVFP4")"), kNvBackend});
   forms.push_back(each("quark-nvfp4", "Quark NVFP4", nv4, nvfp4(true),
                        R"("quantization_config": {"quant_method": "quark", "exclude": ["lm_head"], "global_quant_config": {"weight":
                           [{"dtype": "fp4", "qscheme": "per_group", "group_size": 16, "scale_format": "float8_e4m3"}, {"dtype": "fp8_e4m3", "qscheme": "per_tensor"}]}})",
@@ -155,6 +163,8 @@ std::vector<PublishedForm> make_forms() {
   forms.back().inverse = true;
   forms.push_back(each("ct-nvfp4a16", "compressed-tensors NVFP4A16", nv4, ct_nvfp4(false), ct(kNvfp4Group, "null"), kNvBackend));
   forms.back().inverse = true;
+  const std::string alone = R"(NVFP4", "config_groups": {"group_0": {"input_activations": null}}, "k": ")";
+  forms.push_back(each("modelopt-nvfp4-alone", "ModelOpt NVFP4, weights alone", nv4, nvfp4(false), modelopt(alone), kNvBackend));
   forms.push_back(each("modelopt-w4a16-nvfp4", "ModelOpt W4A16_NVFP4", nv4, nvfp4(false), modelopt("W4A16_NVFP4"), kNvBackend));
   const std::vector<PublishedTensor> fused_nvfp4{{"", "U8", Holds::weight, Shape::halved},
                                                  {"_weight_scale", "F8_E4M3", Holds::scale, Shape::per_group},
@@ -162,9 +172,9 @@ std::vector<PublishedForm> make_forms() {
                                                  {"_input_scale", "F32", Holds::input, Shape::number}};
   forms.push_back({"llama4-nvfp4", "ModelOpt NVFP4, fused", nv4, "language_model.model.layers.", ".feed_forward.experts.", kFused, Lies::input_major,
                    fused_nvfp4, modelopt("NVFP4", "llama4"), kNvBackend});
-  const std::vector<PublishedTensor> fused_fp8{{"", "F8_E4M3", Holds::weight, Shape::matrix},
-                                               {"_weight_scale", "F32", Holds::scale, Shape::number},
-                                               {"_input_scale", "F32", Holds::input, Shape::number}};
+  std::vector<PublishedTensor> fused_fp8 = one_scale("_weight_scale", "F32", Shape::number, false);
+  fused_fp8[0].suffix = "";
+  fused_fp8.push_back({"_input_scale", "F32", Holds::input, Shape::number});
   forms.push_back({"llama4-fp8", "ModelOpt FP8, fused", tensor, "language_model.model.layers.", ".feed_forward.experts.", kFused, Lies::input_major,
                    fused_fp8, modelopt("FP8", "llama4"), kTensorBackend});
   // All experts in one, the rows of gate before those of up; or gate and up of each expert.
@@ -191,8 +201,8 @@ std::vector<PublishedForm> make_forms() {
   }
   forms.push_back({"fp8-block-halves", "FP8 block", block_format, "model.layers.", kMlp, kFused, Lies::each, block(".weight_scale_inv", "F32"),
                    R"("model_type": "qwen3_moe", )" + fp8(kSquare), kBlockBackend});
-  forms.push_back({"ct-mxfp4-halves", "compressed-tensors MXFP4", mx4, "model.layers.", kMlp, kStacked, Lies::each,
-                   mxfp4(".weight_packed", "U8", ".weight_scale", "U8"), ct(kFp4Group, "null"), kMxBackend});
+  const std::string no_inputs = ct(kFp4Group, "null");
+  forms.push_back({"ct-mxfp4-halves", "compressed-tensors MXFP4", mx4, "model.layers.", kMlp, kStacked, Lies::each, packed, no_inputs, kMxBackend});
   const std::vector<PublishedTensor> native{{".weight", "F8_E4M3", Holds::weight, Shape::matrix},
                                             {".qscale_weight", "F32", Holds::scale, Shape::number},
                                             {".qscale_act", "F32", Holds::input, Shape::number}};
@@ -378,8 +388,7 @@ std::vector<support::TensorData> published_tensors(const PublishedForm& form, co
         const bool wide = row.holds != Holds::input && layout::unit_bits(role_of(row.holds, w13), form.format) == 32;
         Bytes bytes;
         if (row.holds == Holds::input) {
-          // 1 / 128, or its inverse.
-          const auto top = static_cast<std::uint8_t>(form.inverse ? 0x43 : 0x3C);
+          const auto top = static_cast<std::uint8_t>(form.inverse ? 0x43 : 0x3C);  // 1 / 128, or its inverse
           bytes = as_dtype(row.dtype, row.shape == Shape::of_experts ? Bytes{0, 0, 0, top, 0, 0, 0, top} : Bytes{0, 0, 0, top});
         } else if (is_number(row.shape)) {
           bytes = as_dtype(row.dtype, slice(role, expert, role.size() / 4));
@@ -405,15 +414,6 @@ Draft published_draft(const PublishedForm& form, int layer) {
   // Llama 4's routing weight is on the input, of one expert a token.
   const std::string top_k = form.config.find("\"llama4\"") == std::string::npos ? "2" : "1";
   draft.config = "{" + form.config + R"(, "hidden_size": 256, "moe_intermediate_size": 128, "num_experts": 2, "num_experts_per_tok": )" + top_k + "}";
-  return draft;
-}
-
-Draft two_groups_draft() {
-  Draft draft = published_draft(published_form("mixtral"));
-  for (support::TensorData& tensor : published_tensors(published_form("modelopt-pb-wo"), "mtp.layers.", 0))
-    draft.shards["model.safetensors"].push_back(std::move(tensor));
-  draft.config = R"({"hidden_act": "silu", "quantization_config": {"quant_method": "modelopt", "quant_algo": "MIXED_PRECISION", "quantized_layers": {
-      "model.layers.0.block_sparse_moe.experts": {"quant_algo": "NVFP4", "group_size": 16}, "mtp.layers.0.mlp.experts": {"quant_algo": "FP8_PB_WO"}}}})";
   return draft;
 }
 

@@ -2,6 +2,7 @@
 // Checkpoints as hubs have them: every quantizer's names, dtypes, shapes and configuration, written from canonical experts.
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "model/layout/packed.hpp"
@@ -65,6 +66,13 @@ Draft published_draft(const PublishedForm& form, int layer = 0);
 /// Its tensors.
 std::vector<support::TensorData> published_tensors(const PublishedForm& form, const std::string& before, int layer);
 /// NVFP4 of layer 0 (the form "mixtral"), and a block for further tokens whose layer has the number 0 too, in FP8 blocks (the form "modelopt-pb-wo").
-Draft two_groups_draft();
+inline Draft two_groups_draft() {
+  Draft draft = published_draft(published_form("mixtral"));
+  for (support::TensorData& tensor : published_tensors(published_form("modelopt-pb-wo"), "mtp.layers.", 0))
+    draft.shards["model.safetensors"].push_back(std::move(tensor));
+  // Nothing is said of quantization: no method of the versions that these groups are converted for has both.
+  draft.config = R"({"hidden_act": "silu"})";
+  return draft;
+}
 
 }  // namespace mx::tests

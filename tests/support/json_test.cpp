@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "support/python_json.hpp"
 #include "tests/catch.hpp"
 #include "tests/json_text.hpp"
 #include "tests/layout/errors.hpp"
@@ -28,6 +29,17 @@ std::string refusal(const std::function<void()>& call) {
 }
 
 }  // namespace
+
+// Nemotron-H's configurations have them; Python's json.load reads and writes them.
+TEST_CASE("infinities that Python writes are texts, outside of texts, and bytes keep their places") {
+  const auto read = [](const std::string& text) {
+    return support::parse_python_json({text.begin(), text.end()}, {.bytes = 1000, .depth = 4, .memory = 100000}, "config.json");
+  };
+  const std::string text = R"({"limit": [0.0, Infinity, -Infinity], "named": "Infinity \"-Infinity", "after": 1})";
+  CHECK(read(text).dump() == R"({"limit":[0.0,"inf","-inf"],"named":"Infinity \"-Infinity","after":1})");
+  CHECK(refusal([&] { static_cast<void>(read(R"({"limit": Infinity, "experts": NaN})")); }).find("byte 31") != std::string::npos);
+  CHECK(refusal([&] { static_cast<void>(read(R"({"limit": Inf})")); }) != "");
+}
 
 TEST_CASE("JSON is built in the order in which it is written") {
   const Json json{{"z", 1}, {"a", Json::array({"x", nullptr, true})}, {"m", {{"b", 2.5}, {"a", Json::object()}}}};

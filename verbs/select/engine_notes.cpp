@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "model/engine/vllm/kernel_reports.hpp"
 #include "model/engine/vllm/method.hpp"
 #include "model/engine/vllm/releases.hpp"
 #include "model/engine/vllm/variables.hpp"
@@ -44,6 +45,7 @@ void EngineNotes::libraries() { add(engine::release_libraries(asked_.release)); 
 
 void EngineNotes::weights(std::string_view oracle, const deployment::Deployment& deployment, const engine::Choice& choice) {
   const std::vector<std::string> libraries = families::libraries_asked_by(asked_.release);
+  for (std::string& text : engine::kernel_reports(oracle, deployment, choice.backend)) add(std::move(text));
   const sim::WeightsMemory memory = sim::weights_memory(asked_.engine, oracle, deployment, choice, libraries);
   if (memory.conversion.row == nullptr) return add(fmt::format("{}: no layout of its weights", choice.backend));
   conversion(choice.backend, families::standing_text(memory.conversion, asked_.engine));

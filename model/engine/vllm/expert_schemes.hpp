@@ -6,6 +6,8 @@
 #include <span>
 #include <string_view>
 
+#include "model/engine/vllm/tables.hpp"
+
 namespace mx::engine {
 
 /// A condition: the word of that path is one of the values; with "" for the first value nothing is said at the path or below it.
@@ -23,6 +25,8 @@ struct ExpertSchemeRow {
   std::string_view activations = "None";
   bool allow_vllm_cutlass = false;
   std::string_view quant_method = "own";
+  deployment::Versions versions = kAlways;
+  std::string_view refusal = {};  ///< why no oracle can be asked, though the engine has such experts or says so itself; empty: one is
 };
 
 /// A method that the engine names only to refuse it.

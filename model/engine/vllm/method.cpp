@@ -80,11 +80,16 @@ struct SchemeCheck {
   Names text;
   deployment::Versions versions;
 };
+constexpr Names kOneScale = "the method's weight scale is one number, which those of rows or blocks do not fit";
 // vllm quantization/quark/quark_moe.py QuarkMoEMethod.get_moe_method, QuarkW8A8Fp8MoEMethod.__init__; vllm#52263 took blocks in, and
-// QuarkNvfp4MoEMethod came between May and August.
+// QuarkNvfp4MoEMethod came between May and August, QuarkW8A8Mxfp8MoEMethod after.
 constexpr std::array kSchemeChecks = {
     SchemeCheck{"quark", deployment::QuantKey::fp8_static_128_block, "RuntimeError", "Unsupported FusedMoe scheme", kMay},
     SchemeCheck{"quark", deployment::QuantKey::nvfp4_static, "RuntimeError", "Unsupported FusedMoe scheme", kMay},
+    SchemeCheck{"quark", deployment::QuantKey::mxfp8_static, "RuntimeError", "Unsupported FusedMoe scheme", kUntilNovember},
+    // quantization/modelopt.py ModelOptFp8MoEMethod.create_weights: one scale a tensor for every FP8 algorithm, into which no more fit.
+    SchemeCheck{"modelopt", deployment::QuantKey::fp8_static_channel, "RuntimeError", kOneScale, kAlways},
+    SchemeCheck{"modelopt", deployment::QuantKey::fp8_static_128_block, "RuntimeError", kOneScale, kAlways},
     SchemeCheck{
         "quark", deployment::QuantKey::fp8_static_128_block, "ValueError",
         "For FP8 Fused MoE layers, only per-tensor and per-channel scales for weights and activations are supported. Found per_block, per_group",

@@ -8,7 +8,11 @@ using deployment::Versions;
 
 // Words of configurations.
 constexpr std::array<Names, 1> kFormat{"mxfp4-pack-quantized"}, kFp4{"fp4"}, kPerGroup{"per_group"}, kThirtyTwo{"32"}, kMxfp4{"mxfp4"},
-    kNvfp4{"NVFP4"}, kMixed{"MIXED_PRECISION"}, kMxfp8{"MXFP8"}, kMxFloat{"mx_fp"}, kFour{"4"};
+    kNvfp4{"NVFP4"}, kMixed{"MIXED_PRECISION"}, kMxfp8{"MXFP8"}, kMxFloat{"mx_fp"}, kFour{"4"}, kEight{"8"};
+// Types of AutoRound that have no experts: INCFp8Scheme has linear layers alone, the others no scheme.
+constexpr std::array<Names, 2> kBlockFloat{"fp", "fp8"};
+constexpr std::array<Names, 3> kNvFloat{"nv_fp", "nv_fp4", "nv_fp4_with_static_gs"};
+constexpr std::array<Names, 7> kNotInt{"mx_fp", "fp", "fp8", "nv_fp", "nv_fp4", "nv_fp4_with_static_gs", "mx_int"};
 constexpr std::array<Names, 3> kFp4Algos{"NVFP4", "W4A16_NVFP4", "NVFP4_W4A16"};
 constexpr std::array<Names, 3> kFp8Algos{"FP8", "FP8_PER_CHANNEL_PER_TOKEN", "FP8_PB_WO"};
 constexpr std::array<Names, 1> kModelOpt{"modelopt"};
@@ -24,6 +28,11 @@ constexpr std::array kCtMxfp4{SaysRow{"format", kFormat}};
 constexpr std::array kQuarkMx{SaysRow{"global_quant_config.weight.dtype", kFp4}, SaysRow{"global_quant_config.weight.qscheme", kPerGroup},
                               SaysRow{"global_quant_config.weight.group_size", kThirtyTwo}};
 constexpr std::array kRoundMxfp4{SaysRow{"data_type", kMxFloat}, SaysRow{"bits", kFour}};
+constexpr std::array kRoundMxfp8{SaysRow{"data_type", kMxFloat}, SaysRow{"bits", kEight}};
+constexpr std::array kRoundMxOther{SaysRow{"data_type", kMxFloat}};
+constexpr std::array kRoundBlock{SaysRow{"data_type", kBlockFloat}};
+constexpr std::array kRoundNv{SaysRow{"data_type", kNvFloat}};
+constexpr std::array kRoundNotInt{SaysRow{"data_type", kNotInt}};
 constexpr std::array kStored{SaysRow{"store_dtype", kMxfp4}};
 constexpr std::array kRouted{SaysRow{"routed_experts_quant_method", kMxfp4}, SaysRow{"weight_block_size", {}}};
 constexpr std::array kIsFp4Algo{SaysRow{"quant_algo", kFp4Algos}};
@@ -49,7 +58,7 @@ constexpr std::array kHooks{
     HookRow{"", kLegacyFp8, {}, "modelopt", kConvertor},
     HookRow{"", kLegacyFp4, {}, "modelopt_fp4", kConvertor},
     HookRow{"", kLegacyMixed, {}, "modelopt_mixed", kConvertor},
-    HookRow{"", kLegacyOther, {}, {}, kConvertor},
+    HookRow{"", kLegacyOther, {}, {}, kConvertor, kAlways, "ValueError: Unknown ModelOpt quant algo"},
     HookRow{"compressed-tensors", kCtMxfp4, kKimiK3, "mxfp4", kModelConfigs, kSinceAugust},
     HookRow{"mxfp4", {}, kGptOss, "gpt_oss_mxfp4", kModelConfigs},
     HookRow{"fp8", {}, kDeepSeekV4, "deepseek_v4_fp8", kV4Config, kUntilNovember},
@@ -62,7 +71,12 @@ constexpr std::array kHooks{
     HookRow{"modelopt", kIsMixed, {}, "modelopt_mixed", kModelOptPy},
     HookRow{"gptq", {}, {}, "auto_gptq", kGptqPy},
     HookRow{"awq", {}, {}, "auto_awq", kAwqPy, kSinceAugust},
+    HookRow{"auto-round", kRoundNotInt, {}, {}, kIncPy, kMay, "ValueError: Unsupported data_type, currently only support {'int'}"},
     HookRow{"auto-round", kRoundMxfp4, {}, "inc_mxfp4", kIncPy, kSinceAugust},
+    HookRow{"auto-round", kRoundMxfp8, {}, "inc_mxfp8", kIncPy, kSinceAugust},
+    HookRow{"auto-round", kRoundMxOther, {}, {}, kIncPy, kSinceAugust, "AssertionError: INC MXFP only supports bits=4 or bits=8"},
+    HookRow{"auto-round", kRoundBlock, {}, {}, kIncPy, kSinceAugust, "NotImplementedError: INCFp8Scheme does not support MoE layers"},
+    HookRow{"auto-round", kRoundNv, {}, {}, kIncPy, kSinceAugust, "ValueError: Unsupported data_type"},
     HookRow{"auto-round", {}, {}, "inc", kIncPy},
 };
 
@@ -81,7 +95,7 @@ constexpr std::array kQuarkRules{EntryRule::equal, EntryRule::below, EntryRule::
 constexpr std::array kQuarkOwn{EntryRule::wildcard};
 constexpr std::array kQuarkLayerRules{EntryRule::around, EntryRule::star};
 constexpr std::array kEqual{EntryRule::equal};
-constexpr std::array kIncRules{EntryRule::equal, EntryRule::search};
+constexpr std::array kSearch{EntryRule::search};
 constexpr std::array kBelow{EntryRule::below};
 constexpr std::array kBeside{EntryRule::beside};
 
@@ -90,7 +104,7 @@ constexpr std::array<Names, 3> kV4Keys{"ignored_layers", "modules_to_not_convert
 constexpr std::array<Names, 3> kModelOptKeys{"quantization.exclude_modules", "ignore", "exclude_modules"};
 constexpr std::array<Names, 1> kIgnore{"ignore"};
 constexpr std::array<Names, 1> kExclude{"exclude"};
-constexpr std::array<Names, 1> kExtra{"extra_config"};
+constexpr std::array<Names, 2> kBlocks{"block_name_to_quantize", "to_quant_block_names"};
 
 // The list of method mxfp4 is of linear layers: it never names experts.
 constexpr std::array kLeft{
@@ -107,23 +121,58 @@ constexpr std::array kLeft{
     LeftRow{"compressed-tensors", kIgnore, kCtRules, Against::projections, {}, kCtPy, kSinceNovember},
     LeftRow{"quark", kExclude, kQuarkMayRules, Against::module, {}, kQuarkPy, kMay, kQuarkOwn},
     LeftRow{"quark", kExclude, kQuarkRules, Against::module, {}, kQuarkPy, kSinceAugust, kQuarkOwn},
-    LeftRow{"inc_mxfp4", kExtra, kIncRules, Against::module, {}, kIncParserPy, kSinceAugust},
 };
 
 constexpr std::array<std::span<const EntryRule>, 2> kCtPasses{kCtRules, kKind};
 constexpr std::array<std::span<const EntryRule>, 1> kQuarkPasses{kQuarkLayerRules};
 constexpr std::array<std::span<const EntryRule>, 2> kMixedMayPasses{kEqual, kBelow};
 constexpr std::array<std::span<const EntryRule>, 3> kMixedPasses{kEqual, kBelow, kBeside};
+constexpr std::array<std::span<const EntryRule>, 2> kIncPasses{kEqual, kSearch};
+// Algorithms for which get_quant_method of ModelOptMixedPrecisionConfig has experts; for others it answers None.
+constexpr std::array<Names, 3> kMixedMayAlgorithms{"FP8", "NVFP4", "W4A16_NVFP4"};
+constexpr std::array<Names, 4> kMixedAugustAlgorithms{"FP8", "NVFP4", "W4A16_NVFP4", "MXFP8"};
+constexpr std::array<Names, 9> kMixedAlgorithms{"FP8", "NVFP4", "W4A16_NVFP4", "MXFP8", "FP8_PB_WO", "FP8_BLOCK_SCALES", "IQ2_XS", "IQ2_XXS", "Q8_0"};
 
 constexpr std::array kTables{
     SchemeTableRow{"compressed-tensors", "config_groups", false, kCtPasses, Against::own_projections, {}, kCtPy, kUntilNovember},
     SchemeTableRow{"compressed-tensors", "config_groups", false, kCtPasses, Against::projections, {}, kCtPy, kSinceNovember},
     SchemeTableRow{"quark", "layer_quant_config", true, kQuarkPasses, Against::module, "global_quant_config", kQuarkConfigPy},
-    SchemeTableRow{"modelopt_mixed", "quantized_layers", true, kMixedMayPasses, Against::module, {}, kModelOptPy, kMay},
-    SchemeTableRow{"modelopt_mixed", "quantized_layers", true, kMixedPasses, Against::module, {}, kModelOptPy, kSinceAugust},
-    SchemeTableRow{"modelopt_mixed", "quantization.quantized_layers", true, kMixedMayPasses, Against::module, {}, kModelOptPy, kMay},
-    SchemeTableRow{"modelopt_mixed", "quantization.quantized_layers", true, kMixedPasses, Against::module, {}, kModelOptPy, kSinceAugust},
+    SchemeTableRow{"modelopt_mixed", "quantized_layers", true, kMixedMayPasses, Against::module, {}, kModelOptPy, kMay, false, kMixedMayAlgorithms},
+    SchemeTableRow{
+        "modelopt_mixed", "quantized_layers", true, kMixedPasses, Against::module, {}, kModelOptPy, kAugust, false, kMixedAugustAlgorithms},
+    SchemeTableRow{
+        "modelopt_mixed", "quantized_layers", true, kMixedPasses, Against::module, {}, kModelOptPy, kSinceNovember, false, kMixedAlgorithms},
+    SchemeTableRow{
+        "modelopt_mixed", "quantization.quantized_layers", true, kMixedMayPasses, Against::module, {}, kModelOptPy, kMay, false, kMixedMayAlgorithms},
+    SchemeTableRow{"modelopt_mixed",
+                   "quantization.quantized_layers",
+                   true,
+                   kMixedPasses,
+                   Against::module,
+                   {},
+                   kModelOptPy,
+                   kAugust,
+                   false,
+                   kMixedAugustAlgorithms},
+    SchemeTableRow{"modelopt_mixed",
+                   "quantization.quantized_layers",
+                   true,
+                   kMixedPasses,
+                   Against::module,
+                   {},
+                   kModelOptPy,
+                   kSinceNovember,
+                   false,
+                   kMixedAlgorithms},
+    SchemeTableRow{"inc_mxfp4", "extra_config", true, kIncPasses, Against::module, {}, kIncParserPy, kAlways, true},
+    SchemeTableRow{"inc_mxfp8", "extra_config", true, kIncPasses, Against::module, {}, kIncParserPy, kAlways, true},
+    SchemeTableRow{"inc", "extra_config", true, kIncPasses, Against::module, {}, kIncParserPy, kAlways, true},
 };
+
+constexpr std::array kOnly{OnlyRow{"inc_mxfp4", kBlocks, kIncParserPy}, OnlyRow{"inc_mxfp8", kBlocks, kIncParserPy},
+                           OnlyRow{"inc", kBlocks, kIncParserPy}};
+// Experts of `ignore` stay in the model's own MXFP4: the draft layers of nvidia/DeepSeek-V4.1-Flash-NVFP4.
+constexpr std::array kDropped{DroppedRow{"deepseek_v4_fp8", "moe_quant_algo", "ignore", kV4Config, kSinceNovember}};
 
 }  // namespace
 
@@ -131,5 +180,7 @@ std::span<const HookRow> method_hooks() { return kHooks; }
 std::span<const RequiredRow> required_words() { return kRequired; }
 std::span<const LeftRow> left_rows() { return kLeft; }
 std::span<const SchemeTableRow> scheme_tables() { return kTables; }
+std::span<const OnlyRow> only_rows() { return kOnly; }
+std::span<const DroppedRow> dropped_rows() { return kDropped; }
 
 }  // namespace mx::engine

@@ -35,7 +35,7 @@ enum class Against : std::uint8_t {
   own_projections  ///< those of expert 0, by gate_proj, up_proj and down_proj
 };
 
-/// The list of a method that names what is not quantized. Of a table (extra_config) the entries with 16 bits are.
+/// The list of a method that names what is not quantized.
 struct LeftRow {
   std::string_view method;
   std::span<const std::string_view> keys;  ///< in the quantization configuration; the first that has entries counts
@@ -57,6 +57,24 @@ struct SchemeTableRow {
   std::string_view otherwise = {};  ///< the key of the scheme of all; empty: what no entry names is not quantized
   std::string_view source = {};
   deployment::Versions versions = kAlways;
+  bool of_some = false;                               ///< what no entry names has the words of the whole, and one with 16 bits or more leaves out
+  std::span<const std::string_view> algorithms = {};  ///< of those that have experts, others build them unquantized; empty: every one has
+};
+
+/// A method that quantizes only what begins as a word of it says: names, with commas between them, or a list of them.
+struct OnlyRow {
+  std::string_view method;
+  std::span<const std::string_view> keys;  ///< the first that is there counts
+  std::string_view source;
+};
+
+/// A word of the quantization configuration that does not count for experts that a wildcard of one of its lists names.
+struct DroppedRow {
+  std::string_view method;
+  std::string_view word;
+  std::string_view list;
+  std::string_view source;
+  deployment::Versions versions = kAlways;
 };
 
 /// One thing that a configuration must say.
@@ -70,9 +88,10 @@ struct HookRow {
   std::string_view method;                   ///< as the file has it; empty: it has none
   std::span<const SaysRow> says;             ///< all of them
   std::span<const std::string_view> models;  ///< model_type or architecture, any; empty: any model
-  std::string_view becomes;                  ///< empty: it raises ValueError
+  std::string_view becomes;                  ///< empty: it raises
   std::string_view source;
   deployment::Versions versions = kAlways;
+  std::string_view raises = {};  ///< of what becomes nothing: the engine's error
 };
 
 /// What a method asks for in a file of the older kind, whose words lie under "quantization".
@@ -87,6 +106,8 @@ std::span<const HookRow> method_hooks();
 std::span<const RequiredRow> required_words();
 std::span<const LeftRow> left_rows();
 std::span<const SchemeTableRow> scheme_tables();
+std::span<const OnlyRow> only_rows();
+std::span<const DroppedRow> dropped_rows();
 
 /// The engine's class of a layer's experts, which targets of schemes may name.
 inline constexpr std::string_view kExpertsClass = "RoutedExperts";
