@@ -9,7 +9,7 @@ constexpr std::array<Law, 2> kLaws{{
     {"O8/lists", "Lists and tables of a configuration leave out the experts that the method's own code leaves out, by the engine's version",
      law_lists},
     {"O8/agreement",
-     "Experts that are quantized where their configuration leaves them out, or are not where it does not, are refused by their name, and no others",
+     "Experts that are quantized where their configuration leaves them out, are not where it does not, or lie in another form are refused by name",
      law_agreement},
 }};
 
