@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "model/engine/vllm/variables.hpp"
 #include "model/error.hpp"
@@ -28,6 +29,14 @@ std::map<std::string, std::string> variables_of(const std::vector<std::string>& 
 
 void set_variables(std::map<std::string, std::string>& env, const std::vector<std::string>& settings) {
   for (const auto& [name, value] : variables_of(settings)) env.insert_or_assign(name, value);
+}
+
+void note_variables(verbs::Document& document, const std::map<std::string, std::string>& env, deployment::Engine engine) {
+  for (std::string& text : engine::unread_variables(env, engine)) document.note(std::move(text));
+}
+
+void note_variables(verbs::Document& document, const std::vector<std::string>& settings, std::string_view engine) {
+  note_variables(document, variables_of(settings), engine.empty() ? deployment::kDefaultEngine : deployment::engine_named(engine));
 }
 
 }  // namespace mx::cli

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "cli/verb.hpp"
+#include "model/deployment/version.hpp"
+#include "verbs/document/document.hpp"
 
 namespace mx::cli {
 
@@ -18,5 +20,11 @@ std::map<std::string, std::string> variables_of(const std::vector<std::string>& 
 
 /// The variables of the command line in the place of those that are set already.
 void set_variables(std::map<std::string, std::string>& env, const std::vector<std::string>& settings);
+
+/// A note for each variable that the engine's version does not read: "VLLM_MXFP4_USE_MARLIN changes nothing: vllm@2026-08 dropped it".
+void note_variables(verbs::Document& document, const std::map<std::string, std::string>& env, deployment::Engine engine);
+
+/// The same of --env as typed, at an engine as it was typed; empty: the default.
+void note_variables(verbs::Document& document, const std::vector<std::string>& settings, std::string_view engine);
 
 }  // namespace mx::cli

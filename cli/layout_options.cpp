@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "cli/env_option.hpp"
 #include "model/engine/vllm/tables.hpp"
@@ -132,6 +133,16 @@ void note_conversion(verbs::Document& document, std::string_view engine, std::st
 void note_conversion(verbs::Document& document, std::string_view engine, const verbs::Subject& subject) {
   if (const auto* choice = std::get_if<verbs::BackendChoice>(&subject.choice))
     note_conversion(document, engine, choice->row->backend, choice->row->format);
+}
+
+void note_variables(verbs::Document& document, const std::vector<verbs::KeyValue>& fields, const verbs::Subject& subject) {
+  const auto* const choice = std::get_if<verbs::BackendChoice>(&subject.choice);
+  std::map<std::string, std::string> env;
+  for (const verbs::KeyValue& field : fields) {
+    const std::size_t equals = field.value.find('=');
+    if (field.key == "env" && equals != std::string::npos) env.insert_or_assign(field.value.substr(0, equals), field.value.substr(equals + 1));
+  }
+  if (choice != nullptr) note_variables(document, env, choice->setting.engine);
 }
 
 std::string LayoutOptions::engine() const {

@@ -48,6 +48,9 @@ void note_conversion(verbs::Document& document, std::string_view engine, std::st
 /// The same of a backend's conversion; nothing of a building block.
 void note_conversion(verbs::Document& document, std::string_view engine, const verbs::Subject& subject);
 
+/// The variables of a layout's choices, --env's and a deployment's, that its version of the engine does not read.
+void note_variables(verbs::Document& document, const std::vector<verbs::KeyValue>& fields, const verbs::Subject& subject);
+
 /// Adds the option of one field of a setting; `value` is "" until it is given.
 Option add_setting_option(Verb verb, const families::SettingKey& key, std::string& value);
 

@@ -8,6 +8,7 @@
 
 #include "cli/conversion_options.hpp"
 #include "cli/document.hpp"
+#include "cli/env_option.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/layout_options.hpp"
 #include "cli/progress_line.hpp"
@@ -58,6 +59,7 @@ int convert(ConvertCommand command) {
   verbs::Document document = verbs::convert_document(report, command.choice.checkpoint, command.output, options.rank, command.fail_on_warning);
   for (const checkpoint::ConvertedGroup& group : report.converted)
     note_conversion(document, engine_of(command.choice), group.backend, group.setting.form.format);
+  note_variables(document, command.choice.variables, engine_of(command.choice));
   return show(document, command.out);
 }
 

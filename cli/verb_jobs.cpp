@@ -16,6 +16,7 @@
 #include "checkpoint/jobs.hpp"
 #include "cli/conversion_options.hpp"
 #include "cli/document.hpp"
+#include "cli/env_option.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/numbers.hpp"
 #include "cli/progress_line.hpp"
@@ -71,7 +72,9 @@ int plan(PlanCommand command) {
   }
   const std::string text = checkpoint::text_of(made);
   support::write_file(command.output, std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()), command.out.force);
-  return show(verbs::plan_document(made), command.out);
+  verbs::Document document = verbs::plan_document(made);
+  note_variables(document, command.choice.variables, engine_of(command.choice));
+  return show(document, command.out);
 }
 
 /// Bytes that one job of a plan reads; 0 for a job that it has not, which the runner refuses.

@@ -9,6 +9,7 @@
 
 #include "cli/conversion_options.hpp"
 #include "cli/document.hpp"
+#include "cli/env_option.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/layout_options.hpp"
 #include "cli/numbers.hpp"
@@ -73,6 +74,7 @@ int layer(LayerOptions options) {
       return verbs::layer_document(request);
     }();
     document.about(request.path);
+    if (!sim::is_packed(request.path)) note_variables(document, options.choice.variables, engine_of(options.choice));
     return show(document, options.out);
   } catch (const support::Stopped&) {
     fmt::print(stderr, "mxact: interrupted; nothing was written\n");

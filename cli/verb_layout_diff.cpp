@@ -35,7 +35,10 @@ int diff(const Arguments& arguments) {
     support::write_file(out.picture, {reinterpret_cast<const std::uint8_t*>(picture.data()), picture.size()}, out.force);
   }
   const bool drawn = !std::exchange(out.picture, {}).empty();
-  return show(verbs::layout_diff_document(a, b, found), out, !drawn);
+  verbs::Document document = verbs::layout_diff_document(a, b, found);
+  note_variables(document, common, a);
+  note_variables(document, common, b);
+  return show(document, out, !drawn);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "cli/layout_options.hpp"
 #include "cli/numbers.hpp"
@@ -36,14 +37,17 @@ int draw(const Arguments& arguments) {
   if (!to_stdout && std::filesystem::path(arguments.output).extension() != ".svg")
     throw Error(ErrorCode::usage, fmt::format("-o takes a file that ends in .svg, or -, not '{}'", arguments.output), "layout draw");
   if (!to_stdout) support::require_writable(arguments.output, arguments.force);
-  const verbs::Subject subject = verbs::resolve(verbs::query_from(arguments.name, arguments.options.fields_of(arguments.name)));
+  const std::vector<verbs::KeyValue> fields = arguments.options.fields_of(arguments.name);
+  const verbs::Subject subject = verbs::resolve(verbs::query_from(arguments.name, fields));
   const std::string picture = verbs::as_file(verbs::draw(subject, options));
   if (to_stdout) {
     fmt::print("{}", picture);
     return 0;
   }
   support::write_file(arguments.output, std::span(reinterpret_cast<const std::uint8_t*>(picture.data()), picture.size()), arguments.force);
-  return show(verbs::layout_draw_document(subject, arguments.output, picture.size(), verbs::shown_text(subject, options)), arguments.options.out);
+  verbs::Document document = verbs::layout_draw_document(subject, arguments.output, picture.size(), verbs::shown_text(subject, options));
+  note_variables(document, fields, subject);
+  return show(document, arguments.options.out);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "cli/layout_options.hpp"
 #include "cli/verb_layout.hpp"
@@ -18,11 +19,13 @@ struct Arguments {
 /// Without a shape there is no program: what the tables say.
 int show_layout(const Arguments& arguments) {
   require_layout(arguments.options.engine(), arguments.name);
-  const verbs::LayoutQuery query = verbs::query_from(arguments.name, arguments.options.fields_of(arguments.name));
+  const std::vector<verbs::KeyValue> fields = arguments.options.fields_of(arguments.name);
+  const verbs::LayoutQuery query = verbs::query_from(arguments.name, fields);
   if (query.fields.empty()) return show(verbs::layout_rows_document(arguments.name), arguments.options.out);
   const verbs::Subject subject = verbs::resolve(query);
   verbs::Document document = verbs::layout_show_document(subject);
   note_conversion(document, arguments.options.engine(), subject);
+  note_variables(document, fields, subject);
   return show(document, arguments.options.out);
 }
 

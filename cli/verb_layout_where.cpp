@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "cli/layout_options.hpp"
 #include "cli/numbers.hpp"
@@ -24,9 +25,11 @@ int where(const Arguments& arguments) {
   if (places != 1) throw Error(ErrorCode::usage, "say one of --coord, --address, --byte", "layout where");
   if (!asked.memory.empty() && asked.coord.empty()) throw Error(ErrorCode::usage, "--in reads the element of --coord", "layout where");
   require_layout(arguments.options.engine(), arguments.name);
-  const verbs::Subject subject = verbs::resolve(verbs::query_from(arguments.name, arguments.options.fields_of(arguments.name)));
+  const std::vector<verbs::KeyValue> fields = arguments.options.fields_of(arguments.name);
+  const verbs::Subject subject = verbs::resolve(verbs::query_from(arguments.name, fields));
   verbs::Document document = verbs::layout_where_document(subject, asked);
   note_conversion(document, arguments.options.engine(), subject);
+  note_variables(document, fields, subject);
   return show(document, arguments.options.out);
 }
 

@@ -58,7 +58,7 @@ TEST_CASE("a layer group is left where no backend is named for it, with what wou
   const std::string convert = "convert " + quoted(at / "source") + " --platform SM100 ", left = "left as they are: 2 experts in 1 layer ";
   const Run one = run_mxact(convert + "--backend nvfp4=FLASHINFER_CUTLASS -o " + quoted(at / "one"));
   CHECK(one.status == 0);
-  CHECK(one.out.find(left + "(mtp.layers.N.mlp): ModelOpt FP8_PB_WO, for further tokens; --backend 2=NAME converts them\n") != std::string::npos);
+  CHECK(one.out.find(left + "(mtp.layers.N.mlp): FP8 block, for further tokens; --backend 2=NAME converts them\n") != std::string::npos);
   const Run alone = run_mxact(convert + "--backend FLASHINFER_TRTLLM --layer-group 2 -o " + quoted(at / "alone"));
   CHECK(alone.status == 0);
   CHECK(alone.out.find(left + "(model.layers.N.block_sparse_moe): ModelOpt NVFP4; --backend 1=NAME converts them\n") != std::string::npos);
