@@ -98,6 +98,14 @@ const std::vector<Small>& small_forms() {
       {"docs/checks.md", "mxact laws power --format mxfp4 --activation SILU --json", "", "python/tests/test_pipes.py", "power"},
       {"docs/checks.md", "mxact report power.json", "mxact doctor --json > power.json && mxact report power.json -o power.html"},
       {"docs/checks.md", "mxact laws batch", "", "python/tests/test_pipes.py", "batch"},
+      {"docs/hardware.md", "python -m mxact.hwcheck ", "", "python/tests/test_hwcheck.py", "mxact.hwcheck"},
+      {"docs/hardware.md", "python -m mxact.hwcheck torch triton", "", "python/tests/test_hwcheck.py", "torch"},
+      {"docs/hardware.md", "python -m mxact.hwcheck --only", "", "python/tests/test_hwcheck.py", "--only"},
+      {"docs/hardware.md", "python -m mxact.hwcheck --record", "", "python/tests/test_hwcheck.py", "--record"},
+      {"docs/hardware.md", "python -m mxact.hwcheck --from", "", "python/tests/test_hwcheck.py", "--from"},
+      {"docs/hardware.md", "python -m mxact.hwcheck --report", "", "python/tests/test_hwcheck.py", "--report"},
+      {"docs/hardware.md", "python -m mxact.hwcheck instructions", "", "python/tests/test_hwcheck.py", "instructions"},
+      {"docs/hardware.md", "mxact witness card", "mxact witness --ledger"},
       {"docs/peers.md", "./harness peers ", "", ".ci/run", "./harness peers"},
       {"docs/peers.md", "python -m mxact.peers  ", "", "python/tests/peers_test.sh", "-m mxact.peers"},
       {"docs/peers.md", "python -m mxact.peers torch torchao", "", "python/tests/test_peers.py", "--json="},
@@ -131,7 +139,7 @@ const std::map<std::string, std::pair<int, int>> kCommands{
     {"docs/numerics.md", {0, 3}}, {"docs/performance.md", {0, 3}}, {"docs/portability.md", {0, 5}}, {"docs/proofs.md", {0, 9}},
     {"docs/python.md", {0, 10}},  {"docs/report.md", {4, 1}},      {"docs/scale.md", {1, 2}},       {"docs/vectors.md", {0, 4}},
     {"docs/walk.md", {0, 1}},     {"docs/fuzzing.md", {0, 2}},     {"docs/sanitizers.md", {0, 7}},  {"docs/trust.md", {1, 3}},
-    {"docs/peers.md", {0, 6}},    {"docs/checks.md", {0, 4}},      {"docs/layer.md", {0, 1}},
+    {"docs/peers.md", {0, 6}},    {"docs/checks.md", {0, 4}},      {"docs/hardware.md", {0, 8}},    {"docs/layer.md", {0, 1}},
 };
 
 void write(const std::filesystem::path& path, const std::string& text) { std::ofstream(path) << text; }
