@@ -203,8 +203,8 @@ void add_checkpoints(std::vector<Reader>& readers) {
       {"converted layer", "packed/mxact-layer-00000.safetensors", write_converted, restore, bad_container, false, "restore '{}/packed' -o '{}/out'"});
   readers.push_back({"layer of a further layer group", "packed/mxact-family-2-layer-00000.safetensors", write_converted_two, restore, bad_container,
                      false, "restore '{}/packed' -o '{}/out'"});
-  readers.push_back(
-      {"converted index", "packed/model.safetensors.index.json", write_converted, restore, bad_json, false, "restore '{}/packed' -o '{}/out'"});
+  readers.push_back({"converted index", "packed/model.safetensors.index.json", write_converted, restore, bad_python_json, false,
+                     "restore '{}/packed' -o '{}/out'"});
 }
 
 // Deployments.
@@ -229,10 +229,11 @@ void add_deployments(std::vector<Reader>& readers) {
   // Models that are served: their kinds of layers, nested fields, a scheme in a file of its own.
   const auto served = [](const fs::path& folder) { return !checkpoint::served_model(folder / "served", {.platform = "SM100"}).kinds.empty(); };
   for (const char* name : {"gpt-oss-120b", "kimi-k2.5"})
-    readers.push_back({std::string("served model ") + name, "served/config.json", from_words(name, "config.json"), served, bad_json, false,
+    readers.push_back({std::string("served model ") + name, "served/config.json", from_words(name, "config.json"), served, bad_python_json, false,
                        "select '{}/served' --platform SM100"});
   readers.push_back({"served model's hf_quant_config.json", "served/hf_quant_config.json",
-                     from_words("qwen3-235b-nvfp4-sidecar", "hf_quant_config.json"), served, bad_json, false, "audit '{}/served' --platform SM100"});
+                     from_words("qwen3-235b-nvfp4-sidecar", "hf_quant_config.json"), served, bad_python_json, false,
+                     "audit '{}/served' --platform SM100"});
   readers.push_back(
       {"contract", "sums.contract",
        [](const fs::path& folder) { write_bytes(folder / "sums.contract", "# of our own\nhopper-bf16\nalign=24  # one bit less\nkeep=23\n"); },

@@ -21,6 +21,8 @@ struct BadFile {
 
 /// A JSON document: cut at every border of a token, every number, string, key and object broken in its own way, and the whole of it.
 std::vector<BadFile> bad_json(const std::string& good);
+/// As bad_json, of what support/python_json.hpp reads: an Infinity may stand where nothing computes with it.
+std::vector<BadFile> bad_python_json(const std::string& good);
 /// A file with a JSON document a line: the rules of bad_json on its first line, and those of lines.
 std::vector<BadFile> bad_json_lines(const std::string& good);
 /// What lines of words may lack or have more.
