@@ -8,6 +8,7 @@
 #include "model/numerics/block.hpp"
 #include "model/numerics/element_step.hpp"
 #include "model/numerics/f32.hpp"
+#include "model/numerics/rounding.hpp"
 
 namespace mx {
 namespace {
@@ -98,10 +99,7 @@ bool is_above_middle(const Value& x, std::uint32_t code, const Format& element, 
   // Both numbers and their sum are multiples of the grid's smallest unit: the sum of two fp32 numbers of so few bits is exact.
   const Value middle = decode(kF32, f32::mul(kHalf, f32::add(to_f32(low), to_f32(high))));
   const Value bound = exact_product(middle, scale);
-  const int top = x.exponent + static_cast<int>(std::bit_width(x.significand)),
-            most = bound.exponent + static_cast<int>(std::bit_width(bound.significand));
-  if (top != most) return top > most;
-  return (x.significand << std::countl_zero(x.significand)) > (bound.significand << std::countl_zero(bound.significand));
+  return rounding::exceeds(x, bound);
 }
 
 /// The code whose value times the scale is nearest, ties toward zero; a NaN and whatever becomes zero give code 0.

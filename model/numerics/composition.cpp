@@ -2,12 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <string>
 
 #include "model/error.hpp"
-#include "model/numerics/element_step.hpp"
-#include "model/numerics/f32.hpp"
 #include "model/numerics/further_formats.hpp"
 #include "model/numerics/rounding.hpp"
 #include "model/numerics/wide_source.hpp"
@@ -31,18 +28,10 @@ bool is_equal(const Value& a, const Value& b) {
   return a.cls == b.cls && a.negative == b.negative && (a.cls != ValueClass::finite || canonical(a) == canonical(b));
 }
 
-/// Whether an overflow in this direction gives Inf where there is one.
-bool goes_out(bool negative, Rounding rounding) {
-  if (rounding == Rounding::toward_zero) return false;
-  if (rounding == Rounding::toward_positive) return !negative;
-  if (rounding == Rounding::toward_negative) return negative;
-  return true;
-}
-
 /// What becomes of a finite overflow, by a rule that every format has.
 Overflow overflow_of(const Format& format, const Conversion& how, bool negative) {
   if (how.overflow != Overflow::ieee) return how.overflow;
-  if (!goes_out(negative, how.rounding) || !has_nan(format)) return Overflow::saturate;
+  if (!rounding::overflows_to_inf(negative, how.rounding) || !has_nan(format)) return Overflow::saturate;
   return has_inf(format) ? Overflow::inf : Overflow::nan;
 }
 
@@ -70,19 +59,6 @@ std::uint32_t zero_code(bool negative, const Format& format, const Composition& 
   return encode({.significand = 0, .exponent = 0, .cls = ValueClass::zero, .negative = is_signed}, format, how, unused);
 }
 
-/// The exponent nearest to the fp32 logarithm of a positive number, halves away from 0.
-int nearest_log2(const Value& value) {
-  const std::uint32_t log2 = f32::log2(to_f32(value));
-  const int below = floor_of(log2);
-  const Value whole{.significand = static_cast<std::uint64_t>(below < 0 ? -below : below),
-                    .exponent = 0,
-                    .cls = below == 0 ? ValueClass::zero : ValueClass::finite,
-                    .negative = below < 0};
-  const std::uint32_t fraction = f32::sub(log2, to_f32(whole));
-  constexpr std::uint32_t kMiddle = 0x3F000000;
-  return below + (f32::less(kMiddle, fraction) || (fraction == kMiddle && below >= 0) ? 1 : 0);
-}
-
 /// Code of a finite number that is not zero.
 std::uint32_t number_code(const Value& value, const Format& format, const Composition& composition, Random random) {
   Conversion how = composition.how;
@@ -93,7 +69,7 @@ std::uint32_t number_code(const Value& value, const Format& format, const Compos
   if (!composition.log2_halves_away) return encode(value, format, how, unused, random);
   if (format.encoding != Encoding::exponent_only)
     throw Error(ErrorCode::usage, "rounding 'nearest_log2' is not defined for " + std::string(format.name));
-  const int exponent = std::clamp(nearest_log2(value), -format.bias, max_exponent(format));
+  const int exponent = std::clamp(rounding::nearest_log2(value, rounding::Halves::away_from_zero), -format.bias, max_exponent(format));
   how.rounding = Rounding::toward_zero;
   return encode({.significand = 1, .exponent = exponent, .cls = ValueClass::finite, .negative = false}, format, how, unused);
 }
@@ -111,12 +87,6 @@ bool is_below_normal(const Value& value, const Format& format) {
   return value.cls == ValueClass::zero || (value.cls == ValueClass::finite && rounding::top_exponent(value) < rounding::min_exponent(format));
 }
 
-bool exceeds(const Value& value, const Value& limit) {
-  const int top = rounding::top_exponent(value), most = rounding::top_exponent(limit);
-  if (top != most) return top > most;
-  return (value.significand << std::countl_zero(value.significand)) > (limit.significand << std::countl_zero(limit.significand));
-}
-
 bool is_tiny(const Value& value, const Value& delivered, const Format& format, const Composition& composition, Random random) {
   if (format.encoding != Encoding::floating) return false;
   if (composition.tininess == Tininess::before) return is_below_normal(value, format);
@@ -131,7 +101,7 @@ bool overflows(const Value& value, const Format& format, const Conversion& how, 
   if (format.encoding == Encoding::exponent_only) return rounding::top_exponent(value) > max_exponent(format);
   Flags unused;
   const Value rounded = searches(how.rounding) ? value : rounding::round(value, format, rounding::checked_draw(format, how, random), unused);
-  return rounded.cls == ValueClass::finite && exceeds(rounded, decode(format, max_finite_code(format)));
+  return rounded.cls == ValueClass::finite && rounding::exceeds(rounded, decode(format, max_finite_code(format)));
 }
 
 /// Of a value, no NaN, that gave `code`. A sign that a zero loses and an Inf that becomes something else make it inexact (LLVM's APFloat says so).

@@ -17,8 +17,10 @@ using fault::Fault;
 using fault::planted;
 using rounding::checked_draw;
 using rounding::Draw;
+using rounding::exceeds;
 using rounding::is_subnormal;
 using rounding::min_exponent;
+using rounding::overflows_to_inf;
 using rounding::top_exponent;
 using rounding::unit_exponent;
 
@@ -94,13 +96,6 @@ void check(const Format& format, const Conversion& how) {
   if (needs_payload && format.specials != Specials::ieee) refuse_payload(format);
 }
 
-/// Of finite values.
-bool magnitude_exceeds(const Value& value, const Value& limit) {
-  if (top_exponent(value) != top_exponent(limit)) return top_exponent(value) > top_exponent(limit);
-  // The same binade: with both top bits in bit 63 the significands compare as they are.
-  return (value.significand << std::countl_zero(value.significand)) > (limit.significand << std::countl_zero(limit.significand));
-}
-
 /// Code of a magnitude on the grid, counted on above the largest one as if there were more.
 std::uint64_t magnitude_code(const Value& rounded, const Format& format) {
   const int top = top_exponent(rounded);
@@ -134,16 +129,6 @@ std::uint32_t overflow_nan(bool negative, const Format& format) {
     case Specials::none: break;
   }
   return (max_finite_code(format) + 1U) | (negative ? sign_bit(format) : 0U);
-}
-
-/// IEEE 754 section 7.4: a directed rounding overflows to Inf in its own direction only.
-bool overflows_to_inf(bool negative, Rounding rounding) {
-  switch (rounding) {
-    case Rounding::toward_zero: return false;
-    case Rounding::toward_positive: return !negative;
-    case Rounding::toward_negative: return negative;
-    default: return true;
-  }
 }
 
 std::uint32_t overflow_code(const Value& value, const Format& format, const Conversion& how, Flags& flags) {
@@ -215,13 +200,13 @@ struct Prepared {
   if (before.least_input) {
     const Value least = decode(kF32, *before.least_input);
     const bool positive = !value.negative && value.cls != ValueClass::zero;
-    const bool is_less = !positive || (value.cls == ValueClass::finite && least.cls == ValueClass::finite && magnitude_exceeds(least, value));
+    const bool is_less = !positive || (value.cls == ValueClass::finite && least.cls == ValueClass::finite && exceeds(least, value));
     flags.inexact |= is_less && !(value.cls == ValueClass::zero && least.cls == ValueClass::zero);
     if (is_less) value = least;
   }
   if (before.range && value.cls == ValueClass::finite) {
-    const bool from = !magnitude_exceeds(decode(kF32, before.range->from), value);
-    if (from && magnitude_exceeds(decode(kF32, before.range->to), value)) {
+    const bool from = !exceeds(decode(kF32, before.range->from), value);
+    if (from && exceeds(decode(kF32, before.range->to), value)) {
       flags.inexact = flags.overflow = true;
       return {value, before.range->code | (value.negative ? sign_bit(format) : 0U)};
     }
@@ -252,7 +237,7 @@ struct Prepared {
   flags.nan |= value.cls == ValueClass::nan;
   flags.invalid |= value.cls == ValueClass::nan || value.cls == ValueClass::infinity;
   flags.inexact |= value.cls == ValueClass::finite && canonical(decode(format, best)) != canonical(value);
-  flags.overflow |= value.cls == ValueClass::finite && magnitude_exceeds(value, decode(format, max_finite_code(format)));
+  flags.overflow |= value.cls == ValueClass::finite && exceeds(value, decode(format, max_finite_code(format)));
   return best;
 }
 
@@ -272,7 +257,7 @@ std::uint32_t encode_prepared(const Value& value, const Format& format, const Co
   }
   flags.inexact |= value.negative && !format.has_sign;  // the sign is lost
   const std::uint32_t limit = overflow_limit(format);
-  if (value.cls == ValueClass::infinity || (tests_unrounded(how.overflow) && magnitude_exceeds(value, decode(format, limit)))) {
+  if (value.cls == ValueClass::infinity || (tests_unrounded(how.overflow) && exceeds(value, decode(format, limit)))) {
     return overflow_code(value, format, how, flags);
   }
   const Value rounded = rounding::round(value, format, draw, flags);

@@ -94,28 +94,13 @@ bool rounds_up(const Value& value, int shift, bool odd, const Format& format, co
   return goes_up(dropped, odd, value.negative, draw.rounding);
 }
 
-/// The whole number nearest to the fp32 logarithm of a positive magnitude, halves of it to even.
-int nearest_log2(const Value& value) {
-  const std::uint32_t log2 = f32::log2(to_f32(Value{value.significand, value.exponent, ValueClass::finite, false}));
-  const int below = floor_of(log2);
-  const Value half{.significand = 1, .exponent = -1, .cls = ValueClass::finite, .negative = false};
-  const Value whole{.significand = static_cast<std::uint64_t>(below < 0 ? -below : below),
-                    .exponent = 0,
-                    .cls = below == 0 ? ValueClass::zero : ValueClass::finite,
-                    .negative = below < 0};
-  const std::uint32_t fraction = f32::sub(log2, to_f32(whole));
-  const std::uint32_t middle = to_f32(half);
-  const bool up = f32::less(middle, fraction) || (fraction == middle && below % 2 != 0);
-  return below + (up ? 1 : 0);
-}
-
 /// E8M0 has no zero: what is below its smallest power of two becomes that power.
 Value round_to_power(const Value& value, const Format& format, const Draw& draw, Flags& flags) {
   const int least = min_exponent(format);
   const int top = top_exponent(value);
   const bool is_power = std::has_single_bit(value.significand);
   if (draw.rounding == Rounding::nearest_log2_even) {
-    const int nearest = std::max(nearest_log2(value), least);
+    const int nearest = std::max(nearest_log2(value, Halves::to_even), least);
     flags.inexact |= !is_power || top != nearest;
     flags.underflow |= top < least;
     return {.significand = 1, .exponent = nearest, .cls = ValueClass::finite, .negative = value.negative};
@@ -170,6 +155,20 @@ bool draws_well(const Format& format, const Conversion& how, Random random) {
 }
 
 }  // namespace
+
+int nearest_log2(const Value& value, Halves halves) {
+  const std::uint32_t log2 = f32::log2(to_f32(Value{value.significand, value.exponent, ValueClass::finite, false}));
+  const int below = floor_of(log2);
+  const Value half{.significand = 1, .exponent = -1, .cls = ValueClass::finite, .negative = false};
+  const Value whole{.significand = static_cast<std::uint64_t>(below < 0 ? -below : below),
+                    .exponent = 0,
+                    .cls = below == 0 ? ValueClass::zero : ValueClass::finite,
+                    .negative = below < 0};
+  const std::uint32_t fraction = f32::sub(log2, to_f32(whole));
+  const std::uint32_t middle = to_f32(half);
+  const bool half_goes_up = halves == Halves::to_even ? below % 2 != 0 : below >= 0;
+  return below + (f32::less(middle, fraction) || (fraction == middle && half_goes_up) ? 1 : 0);
+}
 
 Draw checked_draw(const Format& format, const Conversion& how, Random random) {
   if (!draws_well(format, how, random)) refuse_draw(format, how, random);

@@ -33,6 +33,29 @@ inline bool is_subnormal(const Value& value, const Format& format) {
   return format.encoding == Encoding::floating && value.cls == ValueClass::finite && top_exponent(value) < min_exponent(format);
 }
 
+/// Whether the magnitude of a finite value is above that of another.
+inline bool exceeds(const Value& value, const Value& limit) {
+  if (top_exponent(value) != top_exponent(limit)) return top_exponent(value) > top_exponent(limit);
+  // The same binade: with both top bits in bit 63 the significands compare as they are.
+  return (value.significand << std::countl_zero(value.significand)) > (limit.significand << std::countl_zero(limit.significand));
+}
+
+/// IEEE 754 section 7.4: a directed rounding overflows to Inf in its own direction only.
+inline bool overflows_to_inf(bool negative, Rounding rounding) {
+  switch (rounding) {
+    case Rounding::toward_zero: return false;
+    case Rounding::toward_positive: return !negative;
+    case Rounding::toward_negative: return negative;
+    default: return true;
+  }
+}
+
+/// Where a logarithm between two whole numbers goes.
+enum class Halves { to_even, away_from_zero };
+
+/// The whole number nearest to the fp32 logarithm of a finite magnitude.
+int nearest_log2(const Value& value, Halves halves);
+
 /// The draw that a conversion into `format` asks for. Throws Error(usage) when the random number is missing, has more bits than the rounding
 /// takes or belongs to no stochastic rounding, and when the rounding takes another number of bits than it can.
 Draw checked_draw(const Format& format, const Conversion& how, Random random);
