@@ -6,7 +6,7 @@
 #include <array>
 
 #include "kernels/moe/gemm.hpp"
-#include "props/layout/generators.hpp"
+#include "props/sim/generators.hpp"
 #include "props/sim/laws.hpp"
 #include "sim/execute/product.hpp"
 #include "sim/execute/sample_layer.hpp"
@@ -15,7 +15,6 @@
 namespace mx::props {
 namespace {
 
-using sim::LayerStage;
 using sim::StageValues;
 
 constexpr int kCases = 12;  // a case is a layer by two ways, and as many runs as it has steps
@@ -33,18 +32,6 @@ Drawn pick_kernel() {
     }
   }
   return all[static_cast<std::size_t>(pick(0, static_cast<std::int64_t>(all.size()) - 1))];
-}
-
-sim::LayerTokens pick_contract_tokens(const layout::Sizes& sizes, std::uint64_t seed) {
-  const sim::SampleTokens drawn = sim::sample_tokens(pick(1, 5), sizes.hidden, sizes.experts, 2, seed);
-  sim::LayerTokens tokens{2, {}, {}, drawn.x};
-  for (const std::vector<moe::Slot>& slots : drawn.slots) {
-    for (const moe::Slot& slot : slots) {
-      tokens.ids.push_back(pick(0, 5) == 0 ? -1 : static_cast<std::int32_t>(slot.expert));
-      tokens.weights.push_back(slot.weight);
-    }
-  }
-  return tokens;
 }
 
 /// The sums of a run's slots as the layer of model/moe has them.
@@ -67,26 +54,12 @@ void hold(const Drawn& drawn, std::uint64_t seed) {
   const sim::ContractExperts model = sim::contract_experts(layer, activation, drawn.contract, sim::SumsBy::model);
   RC_ASSERT(kernels.panels != nullptr);
   RC_ASSERT(model.panels == nullptr);
-  const sim::LayerTokens tokens = pick_contract_tokens(sizes, seed);
-  std::vector<LayerStage> all;
-  for (const StageValues& stage : sim::stage_forms(model, tokens)) all.push_back(stage.stage);
-  const std::vector<StageValues> whole = sim::run_layer(model, tokens, {}, all);
-  RC_ASSERT(sim::run_layer(kernels, tokens, {}, all) == whole);
+  const sim::LayerTokens tokens = pick_layer_tokens(5, sizes.hidden, sizes.experts, seed);
+  const std::vector<StageValues> whole = all_stages(model, tokens);
+  RC_ASSERT(all_stages(kernels, tokens) == whole);
   RC_ASSERT(whole.back().words == model_out(layer, model.choices, tokens));
-  for (int step = 0; step < sim::row_of(LayerStage::out).step; ++step) {
-    std::vector<StageValues> from, later;
-    std::vector<LayerStage> wanted;
-    for (const StageValues& stage : whole) {
-      const int own = sim::row_of(stage.stage).step;
-      if (own == step) from.push_back(stage);
-      if (own <= step) continue;
-      later.push_back(stage);
-      wanted.push_back(stage.stage);
-    }
-    if (from.empty()) continue;
-    RC_ASSERT(sim::run_layer(kernels, tokens, from, wanted) == later);
-    RC_ASSERT(sim::run_layer(model, tokens, from, wanted) == later);
-  }
+  hold_every_start(kernels, tokens, whole);
+  hold_every_start(model, tokens, whole);
 }
 
 }  // namespace

@@ -4,16 +4,13 @@
 
 #include <algorithm>
 
-#include "props/layout/generators.hpp"
+#include "props/sim/generators.hpp"
 #include "props/sim/laws.hpp"
 #include "sim/execute/run_layer.hpp"
 #include "sim/execute/sample_layer.hpp"
 
 namespace mx::props {
 namespace {
-
-using sim::LayerStage;
-using sim::StageValues;
 
 constexpr int kCases = 12;  // a case is a layer and as many runs as it has steps
 
@@ -34,19 +31,6 @@ sim::LayerExperts pick_experts(std::uint64_t seed) {
   return {std::move(execution), sim::Weights::of_checkpoint(layer, row), sizes.hidden};
 }
 
-/// Some slots of which have no expert.
-sim::LayerTokens pick_tokens(const sim::LayerExperts& experts, std::uint64_t seed) {
-  const sim::SampleTokens drawn = sim::sample_tokens(pick(1, 3), experts.hidden, experts.weights.sizes().experts, 2, seed);
-  sim::LayerTokens tokens{2, {}, {}, drawn.x};
-  for (const std::vector<moe::Slot>& slots : drawn.slots) {
-    for (const moe::Slot& slot : slots) {
-      tokens.ids.push_back(pick(0, 5) == 0 ? -1 : static_cast<std::int32_t>(slot.expert));
-      tokens.weights.push_back(slot.weight);
-    }
-  }
-  return tokens;
-}
-
 }  // namespace
 
 Outcome law_stages(const Law& law) {
@@ -55,23 +39,8 @@ Outcome law_stages(const Law& law) {
       [] {
         const auto seed = static_cast<std::uint64_t>(pick(1, 1 << 20));
         const sim::LayerExperts experts = pick_experts(seed);
-        const sim::LayerTokens tokens = pick_tokens(experts, seed);
-        std::vector<LayerStage> all;
-        for (const StageValues& form : sim::stage_forms(experts, tokens)) all.push_back(form.stage);
-        const std::vector<StageValues> whole = sim::run_layer(experts, tokens, {}, all);
-        const int last = sim::row_of(LayerStage::out).step;
-        for (int step = 0; step < last; ++step) {
-          std::vector<StageValues> from, later;
-          std::vector<LayerStage> wanted;
-          for (const StageValues& stage : whole) {
-            const int own = sim::row_of(stage.stage).step;
-            if (own == step) from.push_back(stage);
-            if (own <= step) continue;
-            later.push_back(stage);
-            wanted.push_back(stage.stage);
-          }
-          if (!from.empty()) RC_ASSERT(sim::run_layer(experts, tokens, from, wanted) == later);
-        }
+        const sim::LayerTokens tokens = pick_layer_tokens(3, experts.hidden, experts.weights.sizes().experts, seed);
+        hold_every_start(experts, tokens, all_stages(experts, tokens));
       },
       kCases);
 }
