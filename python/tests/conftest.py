@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import subprocess
@@ -44,6 +45,12 @@ def finite_f32(count: int, seed: int) -> np.ndarray[Any, Any]:
     return np.where(np.isfinite(values), values, np.float32(1.5))
 
 
+def recorded_values(file: Path, dtype: Any) -> np.ndarray[Any, Any]:
+    """The values of a recording's file, which may lie compressed as FILE.gz."""
+    packed = file.with_name(file.name + ".gz")
+    return np.frombuffer(gzip.decompress(packed.read_bytes()), dtype) if packed.exists() else np.fromfile(file, dtype)
+
+
 class Recorded:
     """A set of golden/witness/numerics."""
 
@@ -56,9 +63,9 @@ class Recorded:
         if "generate" in described:
             assert described["generate"] == "iota"
             return np.arange(np.prod(described["shape"])).astype(dtype).reshape(described["shape"])
-        values = np.fromfile(self.folder / described["file"], dtype)
+        values = recorded_values(self.folder / described["file"], dtype)
         if "delta" in described:
-            index, value = np.fromfile(self.folder / described["delta"]["file"], np.uint32).reshape(-1, 2).T
+            index, value = recorded_values(self.folder / described["delta"]["file"], np.uint32).reshape(-1, 2).T
             values[index] = value.astype(dtype)
         return values.reshape(described["shape"])
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import mxact
-from conftest import PROGRAM, SOURCE
+from conftest import PROGRAM, SOURCE, recorded_values
 
 Array = np.ndarray[Any, np.dtype[Any]]
 RECORDED = SOURCE / "golden/witness/layouts"
@@ -75,7 +75,7 @@ def test_every_unit_is_where_the_engine_had_it() -> None:
     for entry in entries():
         layer, packed = packed_as(entry)
         source, memory = layer[entry["role"]], packed[entry["role"]]
-        perm = np.fromfile(RECORDED / entry["files"]["perm"], np.int32)
+        perm = recorded_values(RECORDED / entry["files"]["perm"], np.int32)
         if entry["unit"] == "bit":
             expected, found = (np.unpackbits(units(one, 8).reshape(-1), bitorder="little").reshape(-1, 1) for one in (source, memory))
         elif entry["unit"] == "value":
