@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,7 @@ namespace {
 
 struct ReportOptions {
   std::vector<std::string> runs;
+  std::vector<std::string> against;
   std::string output;
   std::string annotate;
   std::string picture;
@@ -49,11 +51,11 @@ std::vector<verbs::Run> read_runs(const std::vector<std::string>& paths) {
   return runs;
 }
 
-std::string text_of(Form form, const std::string& picture, std::span<const verbs::Run> runs) {
+std::string text_of(Form form, const std::string& picture, std::span<const verbs::Run> runs, const std::optional<verbs::Comparison>& comparison) {
   switch (form) {
     case Form::picture: return verbs::as_file(verbs::picture_of(runs.front(), picture));
     case Form::junit: return support::junit_xml({"mxact report"}, verbs::checks_of(runs));
-    default: return verbs::report_html(runs);
+    default: return verbs::report_html(runs, comparison);
   }
 }
 
@@ -66,16 +68,19 @@ int report(const ReportOptions& options) {
     throw Error(ErrorCode::usage, fmt::format("a picture is that of one run, not of {}; a page ends in .html", options.runs.size()));
   }
   if (!options.picture.empty() && form != Form::picture) throw Error(ErrorCode::usage, "--picture goes with -o FILE.svg", options.output);
+  if (!options.against.empty() && form != Form::page) throw Error(ErrorCode::usage, "--against goes with -o FILE.html", options.output);
   support::require_writable(options.output, options.out.force);
   const std::vector<verbs::Run> runs = read_runs(options.runs);
   const std::vector<verbs::Outcome> outcomes = verbs::outcomes_of(runs);
-  const std::string text = text_of(form, options.picture, runs);
+  std::optional<verbs::Comparison> comparison;
+  if (!options.against.empty()) comparison = verbs::compare_runs(runs, read_runs(options.against));
+  const std::string text = text_of(form, options.picture, runs, comparison);
   support::write_file(options.output, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, options.out.force);
   if (!options.annotate.empty()) {
     fmt::print("{}", support::github_annotations(verbs::checks_of(runs)));
     return verbs::exit_code(verbs::worst(outcomes));
   }
-  return show(verbs::report_document(runs, outcomes, options.output, text.size()), options.out);
+  return show(verbs::report_document(runs, outcomes, comparison, options.output, text.size()), options.out);
 }
 
 }  // namespace
@@ -88,6 +93,7 @@ void add_report(Verb app, Action& action) {
   verb.add_option("-o,--output", options->output,
                   "the page, FILE.html; every single check as JUnit's XML, FILE.xml; or the picture of one run, FILE.svg")
       .required();
+  verb.add_option("--against", options->against, "an earlier run, or several: the page has a part of answers that are others now, gone or new");
   verb.add_option("--picture", options->picture,
                   "which picture, where a run has several: speed, of mxact_bench (default: the first, kernels under their limits)");
   verb.add_option("--annotate", options->annotate, "github: prints a line for each failure that GitHub shows beside the change");

@@ -41,6 +41,9 @@ headers=$(grep -rlE --include='*.hpp' '#include <(nlohmann|CLI|boost|fmt/format)
 # Pages, pictures and vectors are printed as they are: fmt::print("{}", page).
 forbid "cli" 'fmt::print\("([^{]|\{[^}]|\{\}[^"])|Json::(array|object)|\["[a-z]|push_back\(\{\{|print_table' \
   "what a verb says is a document of verbs/, and cli/document.cpp prints it"
+# What a page's policy lets run is the script that it has.
+hash=$(sha256sum support/page.js | cut -d' ' -f1 | tr a-f A-F | basenc --base16 -d | base64)
+grep -qF "\"$hash\"" support/html.cpp || { echo "support/html.cpp kScriptHash is not that of support/page.js: $hash"; broken=1; }
 # The axes of a layout have names too; a half of gate and up is one.
 forbid "model support checkpoint sim kernels golden verbs cli python" '\b(backend|family|name|implementation|device|build|model) *== *"[A-Za-z]' \
   "a backend or an implementation is a row of a table, never a branch" '.name == "half"'

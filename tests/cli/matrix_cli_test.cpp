@@ -103,6 +103,14 @@ TEST_CASE("matrix as a picture and as a page: whole, from one file, for light an
   }
 }
 
+TEST_CASE("the page of the full matrix is below 2 MB") {
+  const ScratchDirectory scratch;
+  const std::filesystem::path path = scratch.path() / "full.html";
+  CHECK(run_mxact("matrix --full -o " + path.string()).status == 0);
+  CHECK(std::filesystem::file_size(path) > 500'000);
+  CHECK(std::filesystem::file_size(path) < 2'000'000);
+}
+
 TEST_CASE("matrix: misuse gets one line and exit 2") {
   struct Row {
     const char* arguments;

@@ -135,6 +135,25 @@ std::vector<MatrixGroup> equal_platforms(const Matrix& matrix, const MatrixSecti
   return groups;
 }
 
+std::vector<MatrixGroup> equal_sections(const Matrix& matrix) {
+  std::vector<MatrixGroup> groups;
+  for (std::size_t i = 0; i < matrix.sections.size(); ++i) {
+    const MatrixSection& section = matrix.sections[i];
+    const auto same = [&](const MatrixGroup& group) {
+      const MatrixSection& first = matrix.sections[group.members.front()];
+      return first.tables == section.tables && first.scheme->oracle == section.scheme->oracle &&
+             std::equal(first.answers.begin(), first.answers.end(), section.answers.begin(), section.answers.end(), looks_like);
+    };
+    const auto group = std::find_if(groups.begin(), groups.end(), same);
+    if (group == groups.end()) {
+      groups.push_back({{i}});
+    } else {
+      group->members.push_back(i);
+    }
+  }
+  return groups;
+}
+
 std::string spread_names(const Matrix& matrix, const MatrixGroup& group) {
   std::string text;
   for (std::size_t spread : group.members) text += (text.empty() ? "" : " ") + std::string(matrix.spreads[spread]->name);

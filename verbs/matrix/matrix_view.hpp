@@ -11,7 +11,7 @@
 
 namespace mx::verbs {
 
-/// Parallelisms or platforms that look the same.
+/// Parallelisms, platforms or checkpoints that look the same.
 struct MatrixGroup {
   std::vector<std::size_t> members;  ///< ascending; the first stands for all
 };
@@ -19,6 +19,8 @@ struct MatrixGroup {
 std::vector<MatrixGroup> equal_spreads(const Matrix& matrix, const MatrixSection& section);
 /// Neighbouring platforms with the same answers for one parallelism.
 std::vector<MatrixGroup> equal_platforms(const Matrix& matrix, const MatrixSection& section, std::size_t spread);
+/// Checkpoints, by their places in `sections`, that ask one oracle and have the same answers everywhere.
+std::vector<MatrixGroup> equal_sections(const Matrix& matrix);
 /// "tp1 tp2 tp8-ep"
 std::string spread_names(const Matrix& matrix, const MatrixGroup& group);
 

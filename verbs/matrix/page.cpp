@@ -23,58 +23,78 @@ std::string legend(const verbs::Matrix& matrix) {
 std::string head(const verbs::Matrix& matrix, const std::vector<verbs::MatrixGroup>& platforms) {
   std::string html = "<thead><tr><th></th>";
   for (const verbs::MatrixGroup& group : platforms) {
-    std::string names, titles;
-    for (std::size_t platform : group.members) {
-      names += (names.empty() ? "" : "<br>") + support::escaped(matrix.platforms[platform]->name);
-      titles += (titles.empty() ? "" : "; ") + support::escaped(matrix.platforms[platform]->title);
-    }
-    html += fmt::format("<th scope=\"col\" title=\"{}\">{}</th>", titles, names);
+    std::string names;
+    for (std::size_t platform : group.members) names += (names.empty() ? "" : "<br>") + support::escaped(matrix.platforms[platform]->name);
+    html += fmt::format("<th scope=\"col\">{}</th>", names);
   }
   return html + "</tr></thead>\n";
 }
 
-std::string line_of(const verbs::MatrixLine& line) {
+/// Neighbours that say the same are one cell.
+std::string line_of(const verbs::MatrixLine& line, support::HtmlReasons& reasons) {
   std::string html = fmt::format("<tr><th scope=\"row\">{}</th>", support::escaped(line.name));
-  for (const verbs::MatrixWord& word : line.words) {
+  const auto same = [](const verbs::MatrixWord& a, const verbs::MatrixWord& b) {
+    return a.text == b.text && a.state == b.state && a.hover == b.hover;
+  };
+  for (std::size_t first = 0, count = 1; first < line.words.size(); first += count, count = 1) {
+    const verbs::MatrixWord& word = line.words[first];
+    while (first + count < line.words.size() && same(word, line.words[first + count])) ++count;
+    const std::string span = count == 1 ? "" : fmt::format(" colspan=\"{}\"", count);
     if (word.text.empty()) {
-      html += "<td class=\"empty\"></td>";
+      html += fmt::format("<td class=\"empty\"{}></td>", span);
       continue;
     }
     const std::string_view style = word.state ? kClasses.at(static_cast<std::size_t>(*word.state)) : "raises";
-    html += fmt::format("<td class=\"{}\" title=\"{}\">{}</td>", style, support::escaped(word.hover), support::escaped(word.text));
+    html += fmt::format("<td class=\"{}\"{} data-r=\"{}\">{}</td>", style, span, reasons.number_of(word.hover), support::escaped(word.text));
   }
   return html + "</tr>\n";
 }
 
-std::string table(const verbs::Matrix& matrix, const verbs::MatrixSection& section, const verbs::MatrixGroup& group) {
+std::string table(const verbs::Matrix& matrix, const verbs::MatrixSection& section, const verbs::MatrixGroup& group, support::HtmlReasons& reasons) {
   const std::vector<verbs::MatrixGroup> platforms = verbs::equal_platforms(matrix, section, group.members.front());
-  std::string html = "<h3>";
-  for (std::size_t i = 0; i < group.members.size(); ++i) {
-    const verbs::Spread& spread = *matrix.spreads[group.members[i]];
-    html += fmt::format("{}<span title=\"{}\">{}</span>", i == 0 ? "" : " &middot; ", support::escaped(spread.title), support::escaped(spread.name));
-  }
+  const std::string names = verbs::spread_names(matrix, group);
   std::string cells = "<table>\n" + head(matrix, platforms) + "<tbody>\n";
-  for (const verbs::MatrixLine& line : verbs::lines_of(matrix, section, group.members.front(), platforms)) cells += line_of(line);
-  return html + "</h3>\n" + support::html_wide(verbs::spread_names(matrix, group), cells + "</tbody></table>\n");
+  for (const verbs::MatrixLine& line : verbs::lines_of(matrix, section, group.members.front(), platforms)) cells += line_of(line, reasons);
+  return fmt::format("<h3>{}</h3>\n", support::escaped(names)) + support::html_wide(names, cells + "</tbody></table>\n");
 }
 
-std::string details(const verbs::Matrix& matrix, const verbs::MatrixSection& section, bool open) {
-  std::string html = support::html_paragraph(fmt::format("{}. Sizes of {}.", section.scheme->title, section.model->source), "soft");
-  for (const verbs::MatrixGroup& group : verbs::equal_spreads(matrix, section)) html += table(matrix, section, group);
-  return support::html_details(section.model->name, fmt::format("in {}, oracle {}", section.scheme->name, section.scheme->oracle), html, open);
+/// The checkpoints of a group, each in its scheme, then their tables.
+std::string details(const verbs::Matrix& matrix, const verbs::MatrixGroup& sections, bool open, support::HtmlReasons& reasons) {
+  const verbs::MatrixSection& first = matrix.sections[sections.members.front()];
+  std::vector<std::pair<std::string, std::string>> terms;
+  std::string names;
+  for (const std::size_t i : sections.members) {
+    const verbs::MatrixSection& section = matrix.sections[i];
+    const std::string name = fmt::format("{} in {}", section.model->name, section.scheme->name);
+    names += (names.empty() ? "" : ", ") + name;
+    terms.emplace_back(name, fmt::format("{}. Sizes of {}.", section.scheme->title, section.model->source));
+  }
+  std::string html = support::html_terms(terms);
+  for (const verbs::MatrixGroup& group : verbs::equal_spreads(matrix, first)) html += table(matrix, first, group, reasons);
+  return support::html_details(names, fmt::format("oracle {}", first.scheme->oracle), html, open);
+}
+
+/// What the names of platforms and parallelisms stand for.
+std::string names_of_axes(const verbs::Matrix& matrix) {
+  std::vector<std::pair<std::string, std::string>> terms;
+  for (const verbs::Spread* spread : matrix.spreads) terms.emplace_back(spread->name, spread->title);
+  for (const deployment::PlatformPreset* platform : matrix.platforms) terms.emplace_back(platform->name, platform->title);
+  return support::html_details("Names", "of platforms and parallelisms", support::html_terms(terms), false);
 }
 
 }  // namespace
 
 std::string matrix_part(const verbs::Matrix& matrix) {
+  support::HtmlReasons reasons;
+  const std::vector<verbs::MatrixGroup> groups = verbs::equal_sections(matrix);
   std::string html = support::html_paragraph(
-      fmt::format("{} deployments: {} checkpoints on {} platforms in {} parallelisms. Platforms and parallelisms that look the same share a "
-                  "column or a table; a cell says more when it is pointed at.",
+      fmt::format("{} deployments: {} checkpoints on {} platforms in {} parallelisms. Checkpoints, parallelisms and platforms that look the same "
+                  "share a part, a table or a column; a cell that is chosen says why.",
                   matrix.deployments(), matrix.sections.size(), matrix.platforms.size(), matrix.spreads.size()),
       "soft");
-  html += legend(matrix);
-  for (const verbs::MatrixSection& section : matrix.sections) html += details(matrix, section, &section == &matrix.sections.front());
-  return html;
+  html += legend(matrix) + names_of_axes(matrix);
+  for (const verbs::MatrixGroup& group : groups) html += details(matrix, group, &group == &groups.front(), reasons);
+  return support::html_reasoned(html, reasons);
 }
 
 std::string matrix_html(const verbs::Matrix& matrix) {

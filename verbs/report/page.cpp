@@ -130,7 +130,7 @@ Standing worst(std::span<const Outcome> outcomes) {
   return last == outcomes.end() ? Standing::nothing : last->standing;
 }
 
-std::string report_html(std::span<const Run> runs) {
+std::string report_html(std::span<const Run> runs, const std::optional<Comparison>& comparison) {
   const std::vector<Outcome> outcomes = outcomes_of(runs);
   std::string links = "<nav aria-label=\"parts\"><a href=\"#summary\">Summary</a>";
   std::string parts;
@@ -138,6 +138,7 @@ std::string report_html(std::span<const Run> runs) {
     links += fmt::format("<a href=\"#{}\">{}</a>", id, title);
     parts += heading(id, title) + html;
   };
+  if (comparison) add("changes", "What changed", comparison_html(*comparison));
   for (std::size_t i = 0; i < kParts; ++i) {
     std::string html = part_html(static_cast<Part>(i), runs);
     if (static_cast<Part>(i) == Part::environment) html = versions(runs) + html;
