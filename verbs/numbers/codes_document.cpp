@@ -8,6 +8,7 @@
 #include "model/error.hpp"
 #include "model/names.hpp"
 #include "model/numerics/contract.hpp"
+#include "model/numerics/rules.hpp"
 #include "model/numerics/wide_source.hpp"
 #include "verbs/compare/demand.hpp"
 #include "verbs/numbers/conversion_text.hpp"
@@ -132,7 +133,7 @@ bool rounds_numbers(const Conversion& how) { return how.flush == Flush::none && 
 Document encode_document(const EncodeRequest& request) {
   const Format& to = format_named(request.format);
   const Format& from = source_named(request.source);
-  const Profile& profile = profile_named(request.profile);
+  const Profile& profile = profile_for(profile_named(request.profile), to);
   const Conversion& how = demanded_conversion(profile, from, to, demand_of(request));
   if (how.random_bits != 0 && request.random.empty()) {
     throw Error(ErrorCode::usage, fmt::format("rounding {} of profile '{}' takes {} random bits: give them as --random", name_of(how.rounding),
