@@ -145,7 +145,9 @@ Document encode_document(const EncodeRequest& request) {
   document.value("profile", profile.name);
   const Json how_json = conversion_json(how, to);
   for (const support::JsonMember& member : how_json.items()) document.value(member.key, member.value);
-  document.line(fmt::format("{} -> {}, profile {}: {}", from.name, to.name, profile.name, short_text(how)));
+  // A format that says its own rules is its profile.
+  const std::string by = profile.name == to.name ? "" : fmt::format(", profile {}", profile.name);
+  document.line(fmt::format("{} -> {}{}: {}", from.name, to.name, by, short_text(how)));
   Table results{
       "results",
       {{"input", "input"}, {"bits", "bits"}, {"code", "code"}, in_text("fields"), {"value", "value"}, {"flags", "flags"}, in_json("random")}};
