@@ -15,7 +15,7 @@
 #include "model/numerics/block.hpp"
 #include "model/numerics/contract.hpp"
 #include "model/numerics/format.hpp"
-#include "model/numerics/profile.hpp"
+#include "model/numerics/rules.hpp"
 
 namespace mx::cli {
 namespace {
@@ -71,7 +71,10 @@ void add_engines(Words& words) {
   for (deployment::Engine engine : deployment::known_engines()) words.emplace(deployment::name_of(engine));
 }
 
-void add_profiles(Words& words) { add_names(words, all_profiles()); }
+void add_profiles(Words& words) {
+  add_names(words, all_profiles());
+  add_names(words, named_rules());
+}
 void add_contracts(Words& words) {
   add_names(words, all_contracts());
   add_names(words, tensor_core_contracts());

@@ -51,7 +51,7 @@ std::string which_formats(const VectorOptions& options, const golden::VectorOp& 
   if (spelled || op.family() != "cast" || op.name().find(kOcp) == std::string::npos) return {};
   return fmt::format(
       "{} is {}: e4m3 is OCP's e4m3fn, whose top exponent holds numbers and one NaN; the e4m3 with IEEE 754's infinities is another "
-      "format, which is not known here",
+      "format: e4m3ieee",
       options.op, op.name());
 }
 

@@ -1,5 +1,5 @@
-// mxact formats: every number format, block format, profile and arithmetic contract that the model has; or one profile with all its rows, or one
-// contract with all its fields.
+// mxact formats: every number format, block format, profile and arithmetic contract that the model has; or one profile with all its rows, one
+// contract with all its fields, or the words of rules.
 
 #include <memory>
 #include <string>
@@ -16,12 +16,14 @@ struct Options {
   std::string profile;
   std::string format;
   std::string contract;
+  bool rules = false;
   DocumentOptions out;
 };
 
 /// One profile, one format, one contract, or all of everything.
 int formats(const Options& options) {
   require_outputs(options.out);
+  if (options.rules) return show(verbs::rules_document(), options.out);
   if (!options.profile.empty()) return show(verbs::profile_document(options.profile), options.out);
   if (!options.contract.empty()) return show(verbs::contract_document(support::contract_word(options.contract)), options.out);
   return show(options.format.empty() ? verbs::formats_document() : verbs::codes_document(options.format), options.out);
@@ -32,10 +34,14 @@ int formats(const Options& options) {
 void add_formats(Verb app, Action& action) {
   const Verb verb = app.add_verb("formats", "every number format, block format, profile and contract; or one of them");
   const auto options = std::make_shared<Options>();
-  const Option profile = verb.add_option("--profile", options->profile, "show the conversions, recipes and dequantizers of this profile");
-  const Option format = verb.add_option("--format", options->format, "show every code of this format, of up to 8 bits");
+  const Option profile =
+      verb.add_option("--profile", options->profile, "show the conversions, recipes and dequantizers of this profile: a name, or rules");
+  const Option format = verb.add_option("--format", options->format, "show every code of this format, of up to 8 bits: a name, or what it is");
   format.excludes(profile);
   verb.add_option("--contract", options->contract, "show the fields of this contract, a name, a record or @FILE, its text and its evidence")
+      .excludes(profile)
+      .excludes(format);
+  verb.add_flag("--rules", options->rules, "show the words of which a format, its rules and a profile may be written")
       .excludes(profile)
       .excludes(format);
   add_picture_option(verb, options->out, "writes a picture, FILE.svg, instead: all narrow formats on a number line, or one format's codes")

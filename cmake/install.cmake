@@ -56,7 +56,7 @@ file(RELATIVE_PATH MXACT_PREFIX_ABOVE /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(cmake/mxact.pc.in ${PROJECT_BINARY_DIR}/mxact.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/mxact.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
 
-install(DIRECTORY golden/v1 golden/sv DESTINATION ${CMAKE_INSTALL_DATADIR}/mxact COMPONENT vectors)
+install(DIRECTORY golden/v1 golden/sv golden/vhdl DESTINATION ${CMAKE_INSTALL_DATADIR}/mxact COMPONENT vectors)
 install(FILES python/mxact/_record.py RENAME record.py DESTINATION ${CMAKE_INSTALL_DATADIR}/mxact COMPONENT vectors)
 
 set(CPACK_PACKAGE_VENDOR mxact)

@@ -18,6 +18,7 @@
 //   N13 powers of two move from the factors to the result
 //   N14 elementary functions are correctly rounded, never decrease, and are odd where mathematics says so (ours)
 //   N15 wide arithmetic is rounded once to 64 bits (ours)
+//   N16 the text of a format with its rules is read as what it says, and printed the same (ours)
 //   L1  a layout is one to one, and image and padding fill the allocation
 //   L2  unique tags arrive where the closed formulas have them
 //   L3  a scale follows its weights: dequantizing and packing commute

@@ -13,7 +13,7 @@
 #include "model/moe/activation.hpp"
 #include "model/numerics/contract.hpp"
 #include "model/numerics/format.hpp"
-#include "model/numerics/profile.hpp"
+#include "model/numerics/rules.hpp"
 #include "model/ordinary_mode.hpp"
 
 namespace mx::golden::c_api {
@@ -45,6 +45,9 @@ inline void require(bool holds, const char* what) {
   if (!holds) throw Error(ErrorCode::usage, what);
 }
 
+/// Ids from here on are of what a text of rules said; those below of the tables.
+inline constexpr std::int32_t kFirstOwn = 1 << 20;
+
 /// The row that an id stands for: its place in the table.
 template <typename Row>
 const Row& row_of(std::span<const Row> table, std::int32_t id) {
@@ -58,15 +61,31 @@ std::int32_t id_in(std::span<const Row> table, std::string_view name) {
   return static_cast<std::int32_t>(std::ranges::find(table, name, &Row::name) - table.begin());
 }
 
-/// The place of the row that a name finds.
-template <typename Row, typename Find>
-std::int32_t id_of(std::span<const Row> table, const char* name, const Find& find) noexcept {
+/// The id of a name: `id` of it, or a negated status.
+template <typename Id>
+std::int32_t id_or_status(const char* name, const Id& id_of_name) noexcept {
   std::int32_t id = -MXACT_USAGE;
   const std::int32_t status = guarded([&] {
     require(name != nullptr, "no name");
-    id = id_in(table, find(std::string_view(name)).name);
+    id = id_of_name(std::string_view(name));
   });
   return status == MXACT_OK ? id : -status;
+}
+
+/// The place of the row that a name finds.
+template <typename Row, typename Find>
+std::int32_t id_of(std::span<const Row> table, const char* name, const Find& find) noexcept {
+  return id_or_status(name, [&](std::string_view text) { return id_in(table, find(text).name); });
+}
+
+/// The same of formats and profiles, which a text of rules may say too.
+template <typename Row, typename Find>
+std::int32_t id_with_own(std::span<const Row> table, const char* name, const Find& find) noexcept {
+  return id_or_status(name, [&](std::string_view text) {
+    const Row& row = find(text);
+    const std::optional<std::int32_t> own = number_of_own(row);
+    return own ? kFirstOwn + *own : id_in(table, row.name);
+  });
 }
 
 /// The contract of an id: rows of both tables and records that were asked for.
@@ -78,9 +97,15 @@ inline const ContractRow& contract_of(std::int32_t id) {
   }
 }
 
-inline const Format& format_of(std::int32_t id) { return row_of(factor_formats(), id); }
+inline const Format& format_of(std::int32_t id) {
+  const Format* own = id < kFirstOwn ? nullptr : own_format(id - kFirstOwn);
+  return own == nullptr ? row_of(factor_formats(), id) : *own;
+}
 
-inline const Profile& profile_of(std::int32_t id) { return row_of(all_profiles(), id); }
+inline const Profile& profile_of(std::int32_t id) {
+  const Profile* own = id < kFirstOwn ? nullptr : own_profile(id - kFirstOwn);
+  return own == nullptr ? row_of(all_profiles(), id) : *own;
+}
 inline const BlockFormat& block_format_of(std::int32_t id) { return row_of(all_block_formats(), id); }
 
 inline TensorScale scale_of(const mxact_tensor* tensor) {

@@ -80,10 +80,33 @@ constexpr std::array kClasses{
 };
 // clang-format on
 
+/// Other ways to tell which results are tiny. Codes are the same.
+void add_tininess(const ConversionSubject& subject, std::vector<WrongRule>& rules) {
+  struct Way {
+    Tininess tininess;
+    std::string_view words;
+  };
+  for (const Way& way :
+       {Way{Tininess::before, "before rounding"}, Way{Tininess::after, "after rounding"}, Way{Tininess::result, "as it is delivered"}}) {
+    if (way.tininess == subject.how.fine.tininess) continue;
+    Conversion how = subject.how;
+    how.fine.tininess = way.tininess;
+    rules.push_back({FaultClass::subnormal, fmt::format("a result is tiny {}", way.words),
+                     [from = *subject.from, to = *subject.to, how](Lanes operands, Lanes, MutableLanes answer) {
+                       const Answered other =
+                           converted(operands[0], from, to, how, FlagSet::ieee, how.random_bits > 0 ? Random(operands[1]) : std::nullopt);
+                       answer[0] = other.code;
+                       answer[1] = other.flags;
+                     }});
+  }
+}
+
 }  // namespace
 
 void add_flags(const ConversionSubject& subject, std::vector<WrongRule>& rules) {
-  for (const Flag& flag : kFlags) {
+  constexpr std::size_t kOfIeee = 5;
+  if (subject.flags == FlagSet::ieee) add_tininess(subject, rules);
+  for (const Flag& flag : subject.flags == FlagSet::ieee ? std::span(kFlags).first(kOfIeee) : std::span(kFlags)) {
     for (const Class& cls : kClasses) {
       for (const bool raised : {false, true}) {
         rules.push_back({flag.cls, fmt::format("the flag {} is {} raised{}", flag.name, raised ? "always" : "never", cls.words),

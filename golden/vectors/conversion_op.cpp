@@ -10,6 +10,7 @@
 #include "golden/vectors/words.hpp"
 #include "model/error.hpp"
 #include "model/names.hpp"
+#include "model/numerics/rules.hpp"
 
 namespace mx::golden {
 namespace {
@@ -19,6 +20,9 @@ constexpr std::size_t kDepthAxis = 3;  // of two
 constexpr std::array<std::string_view, 6> kTaken{"profile", "rounding", "overflow", "flush", "nan", "flags"};
 constexpr std::array<std::string_view, kInputKinds> kInputNames{
     "zero", "infinity", "quiet NaN", "signalling NaN", "beyond the largest", "below the smallest", "in range"};
+
+constexpr std::array<std::string_view, 3> kFlagWords{"no", "yes", "ieee"};  // by FlagSet
+constexpr std::uint32_t kIeeeFlags = 0x1F;
 
 std::uint32_t lane_mask(int bits) { return bits == 32 ? 0xFFFFFFFFU : (1U << bits) - 1U; }
 std::uint32_t sign_bit(const Format& format) { return format.has_sign ? 1U << (format.width - 1) : 0U; }
@@ -67,14 +71,14 @@ ConversionOp::ConversionOp(std::string name, ConversionSubject subject)
   operands_.push_back({"a", 1, subject_.from->width, subject_.from});
   if (how.random_bits > 0) operands_.push_back({"random", 1, how.random_bits});
   results_.push_back({"r", 1, subject_.to->width, subject_.to});
-  if (subject_.with_flags) results_.push_back({"flags", 1, 8, nullptr, true});
+  if (subject_.flags != FlagSet::none) results_.push_back({"flags", 1, 8, nullptr, true});
   settings_ = {{"profile", subject_.profile},
                {"rounding", std::string(mx::name_of(how.rounding))},
                {"overflow", std::string(mx::name_of(how.overflow))},
                {"nan", nan_words(how, *subject_.to)},
                {"nan-compare", subject_.nan_is_free ? "free" : "exact"},
                {"flush", std::string(flush_word(how.flush))},
-               {"flags", subject_.with_flags ? "yes" : "no"}};
+               {"flags", std::string(kFlagWords[static_cast<std::size_t>(subject_.flags)])}};
   CoverageAxis rounding{"rounding", {}};
   for (std::size_t i = 0; i < RoundingCell::kCount; ++i) rounding.bins.push_back(RoundingCell::at(i).name());
   CoverageAxis input{"input", {}};
@@ -94,14 +98,15 @@ ConversionOp::ConversionOp(std::string name, ConversionSubject subject)
 }
 
 void ConversionOp::evaluate(Lanes operands, MutableLanes results) const {
-  Flags flags;
-  results[0] = convert(operands[0], *subject_.from, *subject_.to, subject_.how, flags, draw_of(operands));
-  if (subject_.with_flags) results[1] = flag_bits(flags);
+  const Answered answer = converted(operands[0], *subject_.from, *subject_.to, subject_.how, subject_.flags, draw_of(operands));
+  results[0] = answer.code;
+  if (subject_.flags != FlagSet::none) results[1] = answer.flags;
 }
 
 void ConversionOp::mask(Lanes operands, Lanes results, MutableLanes masks) const {
   VectorOp::mask(operands, results, masks);
   const Format& to = *subject_.to;
+  if (subject_.flags == FlagSet::ieee) masks[1] &= kIeeeFlags;
   if (!subject_.nan_is_free || !is_nan_code(to, results[0])) return;
   masks[0] &= ~sign_bit(to) | (to.specials == Specials::nan_negative_zero ? sign_bit(to) : 0U);
   // Below the quiet bit lies the payload.
@@ -126,7 +131,7 @@ InputKind ConversionOp::kind_of(std::uint32_t code, const Value& value) const {
 
 std::optional<RoundingCell> ConversionOp::cell_of(const Value& value, std::uint32_t result, bool overflows) const {
   const Format& to = *subject_.to;
-  if (value.negative && !to.has_sign && subject_.how.negative_is_nan) return std::nullopt;
+  if (value.negative && !to.has_sign && (subject_.how.negative_is_nan || subject_.how.fine.negative_is_zero)) return std::nullopt;
   const GridPlace place = place_on_grid(value, to);
   // E8M0 has no mantissa: what is odd or even is the code.
   const bool odd = to.encoding == Encoding::exponent_only ? ((top_exponent(value) + to.bias) & 1) != 0 : (place.floor & 1U) != 0;
@@ -242,6 +247,12 @@ std::string_view ConversionOp::kind(Lanes operands, Lanes right) const {
 
 std::vector<WrongRule> ConversionOp::wrong_rules() const { return conversion_wrong_rules(subject_, results_); }
 
+FlagSet flag_set_named(std::string_view word) {
+  const auto found = std::ranges::find(kFlagWords, word);
+  if (found != kFlagWords.end()) return static_cast<FlagSet>(found - kFlagWords.begin());
+  throw Error(ErrorCode::usage, unknown_name("flags", word, kFlagWords));
+}
+
 /// The profile that was asked for, by name or by its rules.
 const Profile& chosen_profile(const Format& from, const Format& to, const OpOptions& options) {
   // Canonical words; empty: not asked for.
@@ -253,13 +264,19 @@ const Profile& chosen_profile(const Format& from, const Format& to, const OpOpti
            (overflow.empty() || mx::name_of(how->overflow) == overflow);
   };
   if (const auto name = options.get("profile")) {
-    const Profile& profile = profile_named(*name);
+    const Profile& profile = profile_for(profile_named(*name), to);
     const Conversion& how = conversion(profile, from, to);
     if (fits(profile)) return profile;
     throw Error(ErrorCode::usage, fmt::format("profile '{}' converts {} -> {} with {}, {}: not as asked", profile.name, from.name, to.name,
                                               mx::name_of(how.rounding), mx::name_of(how.overflow)));
   }
-  if (rounding.empty() && overflow.empty()) return profile_named(kOcp);
+  const Profile& own = profile_for(profile_named(kOcp), to);
+  if ((rounding.empty() && overflow.empty()) || is_of_rules(own)) {
+    const Conversion& how = conversion(own, from, to);
+    if (fits(own)) return own;
+    throw Error(ErrorCode::usage,
+                fmt::format("'{}' converts with {}, {}: not as asked", to.name, mx::name_of(how.rounding), mx::name_of(how.overflow)));
+  }
   const auto profiles = all_profiles();
   const auto found = std::ranges::find_if(profiles, fits);
   if (found != profiles.end()) return *found;
@@ -274,6 +291,28 @@ std::uint32_t flag_bits(const Flags& flags) {
   std::uint32_t bits = 0;
   for (std::size_t i = 0; i < set.size(); ++i) bits |= set[i] ? 1U << i : 0U;
   return bits;
+}
+
+Answered converted(std::uint32_t code, const Format& from, const Format& to, const Conversion& how, FlagSet set, Random draw) {
+  if (set == FlagSet::ieee) {
+    IeeeFlags raised;
+    const std::uint32_t result = convert_ieee(code, from, to, how, raised, draw);
+    return {result, flag_bits(raised)};
+  }
+  Flags flags;
+  const std::uint32_t result = convert(code, from, to, how, flags, draw);
+  return {result, set == FlagSet::own ? flag_bits(flags) : 0U};
+}
+
+Answered encoded(const Value& value, const Format& to, const Conversion& how, FlagSet set, Random draw) {
+  if (set == FlagSet::ieee) {
+    IeeeFlags raised;
+    const std::uint32_t result = encode_ieee(value, to, how, raised, draw);
+    return {result, flag_bits(raised)};
+  }
+  Flags flags;
+  const std::uint32_t result = encode(value, to, how, flags, draw);
+  return {result, set == FlagSet::own ? flag_bits(flags) : 0U};
 }
 
 std::vector<std::string> conversion_names() {
@@ -302,10 +341,10 @@ std::unique_ptr<VectorOp> make_conversion(std::string_view name, const OpOptions
     throw Error(ErrorCode::usage,
                 fmt::format("profile '{}' changes values before it rounds them into {}: vectors hold roundings alone", profile.name, to.name));
   }
-  how.flush = flush_named(options.get_or("flush", "none"));
+  if (const auto flush = options.get("flush")) how.flush = flush_named(*flush);
   return std::make_unique<ConversionOp>(
       canonical, ConversionSubject{&from, &to, how, std::string(profile.name), yes_or_no("nan", options.get_or("nan", "exact"), "free", "exact"),
-                                   yes_or_no("flags", options.get_or("flags", "no"), "yes", "no"), options.edition()});
+                                   flag_set_named(options.get_or("flags", "no")), options.edition()});
 }
 
 }  // namespace mx::golden

@@ -6,10 +6,17 @@
 
 #include "golden/vectors/op.hpp"
 #include "golden/vectors/options.hpp"
-#include "model/numerics/convert.hpp"
+#include "model/numerics/ieee_flags.hpp"
 #include "model/numerics/profile.hpp"
 
 namespace mx::golden {
+
+/// Flags that a device gives beside a code.
+enum class FlagSet {
+  none,
+  own,   ///< as flag_bits(Flags) has them
+  ieee,  ///< the five of IEEE 754, as flag_bits(IeeeFlags) has them; other bits are not compared
+};
 
 /// Every choice of a conversion under test.
 struct ConversionSubject {
@@ -18,12 +25,20 @@ struct ConversionSubject {
   Conversion how;
   std::string profile;
   bool nan_is_free;  ///< sign and payload of NaN answers are not compared
-  bool with_flags;   ///< the device gives its flags too
+  FlagSet flags;     ///< what the device gives besides
   Edition edition = kLatestEdition;
 };
 
 /// Flags as the column of that name holds them: bits 0 to 4 as TestFloat's manual has them, 5 saturated, 6 the input was a NaN, 7 flushed.
 std::uint32_t flag_bits(const Flags& flags);
+
+/// A code with its flags; 0 for FlagSet::none.
+struct Answered {
+  std::uint32_t code;
+  std::uint32_t flags;
+};
+Answered converted(std::uint32_t code, const Format& from, const Format& to, const Conversion& how, FlagSet set, Random draw = {});
+Answered encoded(const Value& value, const Format& to, const Conversion& how, FlagSet set, Random draw = {});
 
 /// Where a finite nonzero value lies against the target's grid.
 struct GridPlace {

@@ -33,8 +33,10 @@ std::optional<bool> rounds_up(const RoundingCell& cell, Rounding rounding) {
     case Rounding::nearest_up: return half || cell.odd || cell.outcome == Outcome::overflow ? std::optional(half) : std::nullopt;
     case Rounding::nearest_toward_zero: return above;
     case Rounding::toward_zero: return false;
+    case Rounding::to_odd: return !cell.odd;
     case Rounding::toward_positive: return !cell.negative;
     case Rounding::toward_negative: return cell.negative;
+    case Rounding::away:
     case Rounding::magnitude_up: return true;
     default: return std::nullopt;
   }
@@ -62,15 +64,20 @@ bool is_possible(const Format& to, const Conversion& how) {
   }
 }
 
+/// Whether IEEE 754's overflow is what `nan` or `saturate` says too: without Inf, but where one direction overflows and the other does not.
+bool is_another_rule(const Format& to, const Conversion& how) {
+  const bool by_sign = how.rounding == Rounding::toward_positive || how.rounding == Rounding::toward_negative;
+  return how.overflow == Overflow::ieee && (to.specials == Specials::none || (to.specials != Specials::ieee && !by_sign));
+}
+
 /// The rule of a device that converts with other choices. The flags are those choices' flags.
 WrongRule other_conversion(FaultClass cls, std::string name, const ConversionSubject& subject, const Conversion& how) {
   const Format from = *subject.from;
   const Format to = *subject.to;
-  return {cls, std::move(name), [from, to, how](Lanes operands, Lanes right, MutableLanes answer) {
-            Flags flags;
-            const Random draw = how.random_bits > 0 ? Random(operands[1]) : std::nullopt;
-            answer[0] = convert(operands[0], from, to, how, flags, draw);
-            if (right.size() > 1) answer[1] = flag_bits(flags);
+  return {cls, std::move(name), [from, to, how, set = subject.flags](Lanes operands, Lanes right, MutableLanes answer) {
+            const Answered other = converted(operands[0], from, to, how, set, how.random_bits > 0 ? Random(operands[1]) : std::nullopt);
+            answer[0] = other.code;
+            if (right.size() > 1) answer[1] = other.flags;
           }};
 }
 
@@ -90,14 +97,7 @@ void add_roundings(const ConversionSubject& subject, std::vector<WrongRule>& rul
     how.rounding = rounding;
     how.random_bits = 0;
     if (rounding == subject.how.rounding || !is_possible(*subject.to, how)) continue;
-    const Format from = *subject.from;
-    const Format to = *subject.to;
-    rules.push_back(
-        {FaultClass::rounding, fmt::format("rounding {}", mx::name_of(rounding)), [from, to, how](Lanes operands, Lanes right, MutableLanes answer) {
-           Flags flags;
-           answer[0] = convert(operands[0], from, to, how, flags);
-           if (right.size() > 1) answer[1] = flag_bits(flags);
-         }});
+    rules.push_back(other_conversion(FaultClass::rounding, fmt::format("rounding {}", mx::name_of(rounding)), subject, how));
   }
 }
 
@@ -137,14 +137,15 @@ void add_lost_subnormal_carry(const ConversionSubject& subject, std::vector<Wron
 /// A directed rounding that goes its way in magnitude.
 void add_unsigned_direction(const ConversionSubject& subject, std::vector<WrongRule>& rules) {
   if (subject.how.rounding != Rounding::toward_positive && subject.how.rounding != Rounding::toward_negative) return;
-  rules.push_back({FaultClass::rounding, "rounding away from zero, whatever the sign",
-                   [from = *subject.from, to = *subject.to, how = subject.how](Lanes operands, Lanes right, MutableLanes answer) {
-                     Conversion away = how;
-                     away.rounding = decode(from, operands[0]).negative ? Rounding::toward_negative : Rounding::toward_positive;
-                     Flags flags;
-                     answer[0] = convert(operands[0], from, to, away, flags);
-                     if (right.size() > 1) answer[1] = flag_bits(flags);
-                   }});
+  rules.push_back(
+      {FaultClass::rounding, "rounding away from zero, whatever the sign",
+       [from = *subject.from, to = *subject.to, how = subject.how, set = subject.flags](Lanes operands, Lanes right, MutableLanes answer) {
+         Conversion away = how;
+         away.rounding = decode(from, operands[0]).negative ? Rounding::toward_negative : Rounding::toward_positive;
+         const Answered other = converted(operands[0], from, to, away, set);
+         answer[0] = other.code;
+         if (right.size() > 1) answer[1] = other.flags;
+       }});
 }
 
 /// The rule for finite numbers from above the target's last binade to the end of a wider format; for others the right answer.
@@ -183,7 +184,7 @@ void add_overflows(const ConversionSubject& subject, std::vector<WrongRule>& rul
   for (Overflow overflow : kOverflows) {
     Conversion how = subject.how;
     how.overflow = overflow;
-    if (overflow == subject.how.overflow || !is_possible(*subject.to, how)) continue;
+    if (overflow == subject.how.overflow || !is_possible(*subject.to, how) || is_another_rule(*subject.to, how)) continue;
     const bool unsaturated = subject.how.overflow == Overflow::saturate;
     rules.push_back(other_conversion(FaultClass::saturation, fmt::format("overflow {}{}", mx::name_of(overflow), unsaturated ? " (unsaturated)" : ""),
                                      subject, how));
@@ -282,9 +283,12 @@ void add_profiles(const ConversionSubject& subject, std::vector<WrongRule>& rule
   for (const Profile& profile : all_profiles()) {
     const Conversion* other = find_conversion(profile, *subject.from, *subject.to);
     if (other == nullptr || other->nan_rule == NanRule::refused || other->random_bits != subject.how.random_bits) continue;
-    if (std::ranges::find(seen, *other) != seen.end()) continue;
-    seen.push_back(*other);
-    rules.push_back(other_conversion(FaultClass::dialect, fmt::format("profile {}", profile.name), subject, *other));
+    // What is tiny no row of these tables says.
+    Conversion how = *other;
+    how.fine.tininess = subject.how.fine.tininess;
+    if (std::ranges::find(seen, how) != seen.end()) continue;
+    seen.push_back(how);
+    rules.push_back(other_conversion(FaultClass::dialect, fmt::format("profile {}", profile.name), subject, how));
   }
 }
 
@@ -314,6 +318,7 @@ std::string why_no_cell(const RoundingCell& cell, const ConversionSubject& subje
   const std::string_view rounding = mx::name_of(subject.how.rounding);
   if (cell.negative && !from.has_sign) return fmt::format("{} has no sign", from.name);
   if (cell.negative && !to.has_sign && subject.how.negative_is_nan) return fmt::format("a negative number is NaN in {}", to.name);
+  if (cell.negative && !to.has_sign && subject.how.fine.negative_is_zero) return fmt::format("a negative number is code 0 in {}", to.name);
   if (cell.outcome == Outcome::subnormal && !floating) return fmt::format("{} has no subnormals", to.name);
   if (cell.outcome == Outcome::carry && to.encoding == Encoding::fixed_point) return fmt::format("{} has no binades", to.name);
   if (cell.outcome == Outcome::overflow && cell.below == 0) return "the largest value itself does not overflow";
@@ -346,7 +351,7 @@ std::vector<WrongRule> conversion_wrong_rules(const ConversionSubject& subject, 
   add_flushes(subject, rules);
   add_zeros_and_signs(subject, rules);
   add_profiles(subject, rules);
-  if (subject.with_flags) add_flags(subject, rules);
+  if (subject.flags != FlagSet::none) add_flags(subject, rules);
   for (WrongRule& rule : common_wrong_rules(results)) rules.push_back(std::move(rule));
   return rules;
 }

@@ -146,13 +146,14 @@ WrongRule changed_value(FaultClass cls, std::string name, const ConversionSubjec
   Conversion how = subject.how;
   how.flush = Flush::none;
   return {cls, std::move(name),
-          [from = *subject.from, to = *subject.to, how, change = std::move(change)](Lanes operands, Lanes right, MutableLanes answer) {
+          [from = *subject.from, to = *subject.to, how, set = subject.flags, change = std::move(change)](Lanes operands, Lanes right,
+                                                                                                         MutableLanes answer) {
             std::ranges::copy(right, answer.begin());
             const std::optional<Value> value = change(operands[0], decode(from, operands[0]));
             if (!value) return;
-            Flags flags;
-            answer[0] = encode(*value, to, how, flags, how.random_bits > 0 ? Random(operands[1]) : std::nullopt);
-            if (right.size() > 1) answer[1] = flag_bits(flags);
+            const Answered other = encoded(*value, to, how, set, how.random_bits > 0 ? Random(operands[1]) : std::nullopt);
+            answer[0] = other.code;
+            if (right.size() > 1) answer[1] = other.flags;
           }};
 }
 

@@ -14,12 +14,12 @@ namespace {
 
 constexpr std::array<OptionKey, 14> kKeys{{
     {"edition", "which vectors, and what their coverage asks: v1.1 (default), v1"},
-    {"profile", "named rounding, overflow, NaN and scale rule (mxact formats lists them; default ocp)"},
+    {"profile", "rounding, overflow, NaN and scale rule: a name (mxact formats lists them; default ocp), or rules as round=rne,overflow=ieee"},
     {"rounding", "the first profile with this rounding; with --profile, refuse one that rounds in another way"},
     {"overflow", "the first profile with this overflow rule; with --profile, refuse one that overflows in another way"},
     {"flush", "subnormals that become zero: none (default), source, target, both"},
     {"nan", "NaN answers: exact (default) compares every bit, free leaves sign and payload open"},
-    {"flags", "yes: the device appends its flags as well (default no)"},
+    {"flags", "yes: the device appends its flags as well (default no); ieee: the five of IEEE 754, other bits not compared"},
     {"from", "type of a block's elements: f32 (default), bf16, fp16"},
     {"contract", "arithmetic contract of a dot product or a layer: a name, a record, or @FILE with a record (default exact)"},
     {"length", "elements of a dot product (default: one block, or 32)"},

@@ -83,12 +83,12 @@ Read read_blocks(Fields& params, const BlockParams& shape) {
                       .encode = {rounding_word(params, *shape.element), overflow_word(params, *shape.element), NanRule::fixed, 0, 0, 0, false}}};
   read_factor(params, rule, read.composition);
   read_tensor(params, rule, read);
-  if (params.has("zero_sign")) read.composition.zero_sign = zero_sign_word(params);
+  if (params.has("zero_sign")) read.composition.encode.fine.zero_sign = zero_sign_word(params);
   for (const char* key : {"nan_pos", "nan_neg"}) {
     if (params.has(key) && params.hex(key, 2) != 0) throw Unmodelled(fmt::format("{} of elements that is not 0", key));
   }
   if (rule.factor == FactorStep::none &&
-      (read.composition.encode.rounding != Rounding::nearest_toward_zero || read.composition.zero_sign != SignOfZero::positive))
+      (read.composition.encode.rounding != Rounding::nearest_toward_zero || read.composition.encode.fine.zero_sign != SignOfZero::positive))
     throw Unmodelled(fmt::format("{} with elements that are not rounded toward zero in ties, or keep the sign of a zero", rule.word));
   if (rule.step == ScaleStep::two_candidates) {
     read.composition.error.squared = row_named(kErrors, "four_over_six_error", params.text("four_over_six_error")).value;

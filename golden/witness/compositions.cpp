@@ -9,8 +9,9 @@
 
 #include "golden/witness/numbers.hpp"
 #include "golden/witness/ops.hpp"
-#include "model/numerics/composition.hpp"
 #include "model/numerics/further_formats.hpp"
+#include "model/numerics/ieee_flags.hpp"
+#include "model/numerics/rules.hpp"
 #include "model/numerics/wide_source.hpp"
 
 namespace mx::golden {
@@ -20,7 +21,9 @@ namespace {
 constexpr EnumWord<InfinityRule> kInfinities[] = {
     {"inf", InfinityRule::inf}, {"nan", InfinityRule::nan}, {"max", InfinityRule::largest}, {"zero", InfinityRule::zero}};
 constexpr EnumWord<SignOfZero> kZeroSigns[] = {{"positive", SignOfZero::positive}, {"positive_if_zero", SignOfZero::positive_if_zero}};
-constexpr EnumWord<NegativeRule> kNegatives[] = {{"abs", NegativeRule::magnitude}, {"nan", NegativeRule::nan}, {"zero", NegativeRule::zero}};
+/// What a format without a sign makes of negative numbers.
+enum class Negative { magnitude, nan, zero };
+constexpr EnumWord<Negative> kNegatives[] = {{"abs", Negative::magnitude}, {"nan", Negative::nan}, {"zero", Negative::zero}};
 constexpr EnumWord<Tininess> kTininess[] = {{"before", Tininess::before}, {"after", Tininess::after}, {"result", Tininess::result}};
 constexpr EnumWord<OverflowFlag> kOverflowFlags[] = {{"ieee", OverflowFlag::ieee}, {"not_finite_result", OverflowFlag::not_finite_result}};
 
@@ -34,6 +37,7 @@ constexpr FormatWord kFurther[] = {{"e4m3", &kE4m3Ieee}, {"e3m4", &kE3m4}, {"e4m
 
 const Format& any_format(Fields& params, std::string_view key) {
   const std::string word = params.text(key);
+  if (is_rules(word)) return format_named(word);
   const auto* const row = std::ranges::find(kFurther, std::string_view(word), &FormatWord::word);
   return row != std::end(kFurther) ? *row->format : format_word(params, key);
 }
@@ -46,7 +50,7 @@ void read_word(Fields& params, std::string_view key, const EnumWord<Enum> (&word
 struct Read {
   const Format* from;
   const Format* to;
-  Composition composition;
+  Conversion how;
   bool nan_stated = false;
   bool negative_stated = false;  ///< or the format has a sign
 };
@@ -65,7 +69,7 @@ std::uint32_t some_nan(const Format& format) {
 
 /// An entry that holds NaNs equal says by that what becomes of one where the format has any.
 void read_nan(const Entry& entry, Fields& params, Read& read) {
-  Conversion& how = read.composition.how;
+  Conversion& how = read.how;
   how.nan_rule = NanRule::fixed;
   const bool named = params.has("nan_pos") || params.has("nan_neg");
   if (named) {
@@ -79,31 +83,36 @@ void read_nan(const Entry& entry, Fields& params, Read& read) {
 
 Read read_composition(const Entry& entry, Fields& params) {
   Read read{&any_format(params, "source"), &any_format(params, "format"), {}};
-  Composition& made = read.composition;
-  made.log2_halves_away = params.text("rounding") == "nearest_log2";
-  made.how.rounding = made.log2_halves_away ? Rounding::nearest_even : rounding_word(params, *read.to);
-  made.how.overflow = params.text("overflow") == "ieee" ? Overflow::ieee : overflow_word(params, *read.to);
+  Conversion& how = read.how;
+  if (const Profile* rules = rules_within(*read.to)) {
+    how = conversion(*rules, *read.from, *read.to);
+    read.nan_stated = how.nan_rule != NanRule::refused;
+    read.negative_stated = true;
+    params.finish();
+    return read;
+  }
+  how.rounding = params.text("rounding") == "nearest_log2" ? Rounding::nearest_log2_away : rounding_word(params, *read.to);
+  how.overflow = params.text("overflow") == "ieee" ? Overflow::ieee : overflow_word(params, *read.to);
   read_nan(entry, params, read);
-  if (params.has("through")) made.how.before.through = &any_format(params, "through");
-  if (params.has("zero")) made.how.zero_code = code_word(params, "zero", *read.to);
-  read_word(params, "infinity", kInfinities, made.infinity);
-  read_word(params, "zero_sign", kZeroSigns, made.zero_sign);
-  read_word(params, "negative", kNegatives, made.negative);
+  if (params.has("through")) how.before.through = &any_format(params, "through");
+  if (params.has("zero")) how.zero_code = code_word(params, "zero", *read.to);
+  read_word(params, "infinity", kInfinities, how.fine.infinity);
+  read_word(params, "zero_sign", kZeroSigns, how.fine.zero_sign);
+  Negative negative = Negative::magnitude;
+  read_word(params, "negative", kNegatives, negative);
+  how.negative_is_nan = negative == Negative::nan;
+  how.fine.negative_is_zero = negative == Negative::zero;
   read.negative_stated = read.to->has_sign || params.has("negative");
-  read_word(params, "tininess", kTininess, made.tininess);
-  read_word(params, "overflow_flag", kOverflowFlags, made.overflow_flag);
+  read_word(params, "tininess", kTininess, how.fine.tininess);
+  read_word(params, "overflow_flag", kOverflowFlags, how.fine.overflow_flag);
   params.finish();
   return read;
 }
 
-/// Bit 0 inexact, 1 underflow, 2 overflow, 3 division by zero (never), 4 invalid.
-std::uint64_t flag_bits(const IeeeFlags& flags) {
-  return (flags.inexact ? 1U : 0U) | (flags.underflow ? 2U : 0U) | (flags.overflow ? 4U : 0U) | (flags.invalid ? 16U : 0U);
-}
-
 std::string_view dtype_of(const Format& format) {
   if (format.width <= 8) return "u8";
-  return format == kTf32 ? "u32" : format.name;
+  if (format == kTf32) return "u32";
+  return !is_rules(format.name) ? format.name : format.width <= 16 ? "u16" : "u32";
 }
 
 /// What the entry does not speak of is none of its inputs.
@@ -135,6 +144,7 @@ bool is_composed(const Entry& entry) {
   for (const support::JsonMember& member : entry.params.items()) {
     if (std::ranges::find(kRead, std::string_view(member.key)) == std::end(kRead)) return false;
   }
+  if (is_rules(word("format")) || is_rules(word("source"))) return true;
   for (const std::string_view key : {"infinity", "zero_sign", "tininess", "overflow_flag"}) {
     if (entry.params.find(key) != nullptr) return true;
   }
@@ -165,7 +175,7 @@ ModelOutputs evaluate_composition(const OpContext& context) {
     const std::uint64_t word = x->word(i);
     if (read.from->width < 64 && word >> static_cast<unsigned>(read.from->width) != 0)
       broken(fmt::format("x[{}] = 0x{:X} is no code of {}", i, word, read.from->name), context.entry.where);
-    codes.set_word(i, compose_from(word, *read.from, *read.to, read.composition, flags));
+    codes.set_word(i, convert_ieee(word, *read.from, *read.to, read.how, flags));
     raised.set_word(i, flag_bits(flags));
   }
   const auto origin = [x](std::int64_t i) { return element_text("x", *x, i); };

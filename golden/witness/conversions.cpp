@@ -9,7 +9,6 @@
 
 #include "golden/witness/block_tensors.hpp"
 #include "kernels/sweep/encode.hpp"
-#include "model/numerics/composition.hpp"
 #include "model/numerics/wide_source.hpp"
 
 namespace mx::golden {
@@ -336,10 +335,7 @@ ModelOutputs evaluate_decode(const OpContext& context) {
 namespace {
 
 /// The codes of x; `random` gives the random number of element i.
-ModelOutputs encoded(const OpContext& context, const EncodeParams& encode, const std::function<Random(std::int64_t)>& random,
-                     SignOfZero zero_sign = SignOfZero::keep) {
-  Composition composition{.how = encode.how};
-  composition.zero_sign = zero_sign;
+ModelOutputs encoded(const OpContext& context, const EncodeParams& encode, const std::function<Random(std::int64_t)>& random) {
   const auto x = std::make_shared<const Tensor>(context.input("x"));
   require_dtype(*x, encode.from->name, "x", context.entry.where);
   if (!encode.nan_stated) require_no_nan(context, *x, *encode.from);
@@ -347,9 +343,7 @@ ModelOutputs encoded(const OpContext& context, const EncodeParams& encode, const
   Tensor codes{&dtype, x->shape, std::vector<std::uint8_t>(static_cast<std::size_t>(x->size() * dtype.bytes))};
   for (std::int64_t i = 0; i < x->size(); ++i) {
     Flags flags;
-    IeeeFlags raised;
-    codes.set_word(i, zero_sign == SignOfZero::keep ? convert_source(x->word(i), *encode.from, *encode.to, encode.how, flags, random(i))
-                                                    : compose_from(x->word(i), *encode.from, *encode.to, composition, raised, random(i)));
+    codes.set_word(i, convert_source(x->word(i), *encode.from, *encode.to, encode.how, flags, random(i)));
   }
   ModelOutputs outputs;
   outputs.emplace("codes", ModelOutput{std::move(codes), encode.to, false, [x](std::int64_t i) { return element_text("x", *x, i); }});
@@ -369,16 +363,15 @@ ModelOutputs evaluate_encode(const OpContext& context) {
 
 ModelOutputs evaluate_encode_stochastic(const OpContext& context) {
   Fields params = params_of(context.entry);
-  const EncodeParams encode = read_encode_stochastic(params);
+  EncodeParams encode = read_encode_stochastic(params);
   const RandomPlace place =
       params.has("random_from") ? row_named(kRandomPlaces, "random_from", params.text("random_from")).place : stochastic_word(params).place;
-  const SignOfZero zero_sign = zero_sign_word(params);
+  encode.how.fine.zero_sign = zero_sign_word(params);
   params.finish();
   const Tensor random = context.input("random");
   require_dtype(random, "u32", "random", context.entry.where);
   if (random.shape != context.entry.inputs.at("x").shape) broken("'random' has another shape than 'x'", context.entry.where);
-  return encoded(
-      context, encode, [&](std::int64_t i) { return drawn(random.word(i), encode.how.random_bits, place); }, zero_sign);
+  return encoded(context, encode, [&](std::int64_t i) { return drawn(random.word(i), encode.how.random_bits, place); });
 }
 
 ModelOutputs evaluate_sweep(const OpContext& context) {

@@ -12,7 +12,6 @@
 
 #include "golden/witness/manifest.hpp"
 #include "golden/witness/witness.hpp"
-#include "model/numerics/composition.hpp"
 #include "model/numerics/convert.hpp"
 
 namespace mx::golden {

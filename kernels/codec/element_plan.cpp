@@ -56,8 +56,8 @@ std::optional<RoundingPlan> rounding_plan(const Format& element, const Conversio
   const auto direction = std::ranges::find(kDirections, how.rounding, &DirectionRow::rounding);
   const auto signs = std::ranges::find(kZeroSigns, sign_of_search(how.rounding, zeros), &std::pair<ZeroSign, ZeroSigns>::first);
   const bool whole = counts_units(element);
-  if (direction == kDirections.end() || signs == kZeroSigns.end() || how.before != Preparation{} || how.flush != Flush::none ||
-      (!whole && !is_small_float(element)))
+  if (direction == kDirections.end() || signs == kZeroSigns.end() || how.before != Preparation{} || changes_codes(how.fine) ||
+      how.flush != Flush::none || (!whole && !is_small_float(element)))
     return std::nullopt;
   RoundingPlan plan{};
   if (!whole) {

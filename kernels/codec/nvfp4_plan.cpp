@@ -18,7 +18,7 @@ constexpr float kLargestE4m3 = 448.0F;
 bool is_normal(std::uint32_t f32) { return f32 >= kSmallestNormal && f32 < kInfinity; }
 
 bool is_nearest_even(const Conversion& how) {
-  return how.rounding == Rounding::nearest_even && how.flush == Flush::none && how.before == Preparation{};
+  return how.rounding == Rounding::nearest_even && how.flush == Flush::none && how.before == Preparation{} && !changes_codes(how.fine);
 }
 
 /// One product with the block's multiplier, and scales as they are rounded.

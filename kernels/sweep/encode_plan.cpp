@@ -61,6 +61,12 @@ BySign largest_codes(const Format& to) {
   return {{top, top | (to.has_sign ? 1U << (to.width - 1) : 0U)}};
 }
 
+/// What IEEE 754's overflow is in a format without Inf, or without NaN as well.
+Overflow above_range(const Format& to, Overflow overflow) {
+  if (overflow != Overflow::ieee || has_inf(to)) return overflow;
+  return has_nan(to) ? Overflow::nan : Overflow::saturate;
+}
+
 BySign infinity_codes(const Format& to, Overflow overflow) {
   const std::uint32_t above = max_finite_code(to) + 1U;
   const std::uint32_t sign = to.has_sign ? 1U << (to.width - 1) : 0U;
@@ -73,7 +79,7 @@ BySign infinity_codes(const Format& to, Overflow overflow) {
 
 /// As infinity_codes, but IEEE 754 overflows to the largest value where the magnitude is rounded down.
 BySign overflow_codes(const Format& to, Overflow overflow, const RoundingRow& row) {
-  BySign codes = infinity_codes(to, overflow);
+  BySign codes = infinity_codes(to, above_range(to, overflow));
   for (std::size_t sign : {0U, 1U}) {
     if (overflow == Overflow::ieee && row.directions[sign] == Direction::down) codes.of[sign] = largest_codes(to).of[sign];
   }
@@ -93,7 +99,7 @@ SpecialCodes special_codes(const Format& to, const Conversion& how, const Roundi
   SpecialCodes special{};
   for (std::size_t sign : {0U, 1U}) special.last_in_range.of[sign] = last_in_range(to, how.overflow, row.directions[sign], dropped);
   special.overflow = overflow_codes(to, how.overflow, row);
-  special.infinity = infinity_codes(to, how.overflow);
+  special.infinity = infinity_codes(to, above_range(to, how.overflow));
   special.nan = {{how.nan_positive, how.nan_negative}};
   const bool flushes = how.flush == Flush::source || how.flush == Flush::both;
   special.source_from = flushes ? kF32MinNormal : 0U;
@@ -159,13 +165,22 @@ Plan power_plan(const Format& to, const Conversion& how, RoundingRow row) {
   return plan;
 }
 
+/// Whether the grid's powers of two are normal fp32 numbers: named formats are within it, one of a user's need not be. Powers alone are E8M0's.
+bool is_in_reach(const Format& to) {
+  if (to.encoding == Encoding::exponent_only) return to.bias == kE8m0.bias && to.width == kE8m0.width;
+  constexpr int kMostBias = 64;
+  return to.mantissa_bits > 0 && (to.bias == kF32.bias || (to.bias >= -kMostBias && to.bias <= kMostBias));
+}
+
 }  // namespace
 
 Plan plan_for(const Format& to, const Conversion& how) {
   const auto row = std::ranges::find(kRoundings, how.rounding, &RoundingRow::rounding);
-  const bool lacks = (gives_nan(how.overflow) && !has_nan(to)) || (gives_inf(how.overflow) && !has_inf(to));
+  const bool lacks = (gives_nan(how.overflow) && !has_nan(to)) || (gives_inf(above_range(to, how.overflow)) && !has_inf(to));
   const bool lacks_payload = how.nan_rule == NanRule::refused || (how.nan_rule != NanRule::fixed && !has_inf(to));
-  if (row == kRoundings.end() || how.before != Preparation{} || how.random_bits != 0 || to.width > 16 || lacks || lacks_payload) return {};
+  if (row == kRoundings.end() || how.before != Preparation{} || changes_codes(how.fine) || !is_in_reach(to) || how.random_bits != 0 ||
+      to.width > 16 || lacks || lacks_payload)
+    return {};
   return to.encoding == Encoding::exponent_only ? power_plan(to, how, *row) : floating_plan(to, how, *row);
 }
 

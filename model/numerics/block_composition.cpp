@@ -52,10 +52,7 @@ std::uint32_t wrapped_log2(std::uint32_t amax, const BlockComposition& how) {
 std::uint32_t nearest_log2_code(std::uint32_t amax, const BlockComposition& how) {
   const std::uint32_t quotient = f32::div(amax, to_f32(max_finite_code(*how.element), *how.element));
   if (quotient == 0) return 0;
-  Composition by_log{.how = saturating(Rounding::nearest_even)};
-  by_log.log2_halves_away = true;
-  IeeeFlags unused;
-  return compose(decode(kF32, quotient), *how.scale, by_log, unused);
+  return convert(quotient, kF32, *how.scale, saturating(Rounding::nearest_log2_away));
 }
 
 /// ggml's float to UE4M3, with what it does below the least normal number and from 248 on.
@@ -120,12 +117,7 @@ Value scale_value(std::uint32_t code, const BlockComposition& how) {
 }
 
 std::uint32_t product_code(std::uint32_t x, std::uint32_t factor, const BlockComposition& how) {
-  const std::uint32_t product = f32::mul(x, factor);
-  Composition element{.how = how.encode};
-  element.zero_sign = how.zero_sign;
-  IeeeFlags unused;
-  if (magnitude(product) == 0 && how.zero_sign != SignOfZero::keep) return 0;
-  return compose_from(product, kF32, *how.element, element, unused);
+  return convert(f32::mul(x, factor), kF32, *how.element, how.encode);
 }
 
 std::vector<std::uint32_t> codes_of(std::span<const std::uint32_t> x, std::uint32_t scale, std::uint32_t enc, const BlockComposition& how) {

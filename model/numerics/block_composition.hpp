@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "model/numerics/composition.hpp"
+#include "model/numerics/convert.hpp"
 
 namespace mx {
 
@@ -41,8 +41,7 @@ struct BlockComposition {
   int block;
   ScaleStep scale_step;
   FactorStep factor;
-  Conversion encode;                              ///< of the products
-  SignOfZero zero_sign = SignOfZero::keep;        ///< of the products: one that is -0 counts as -0
+  Conversion encode;                              ///< of the products: one that is -0 counts as -0
   std::uint32_t factor_of_zero = 0;               ///< fp32 bits: where the decoded scale is 0
   std::uint32_t largest_factor = 0x7F800000;      ///< fp32 bits: a cap; Inf where there is none
   bool factor_in_bf16 = false;                    ///< rounded to bf16, nearest even; enc is at most the largest bf16

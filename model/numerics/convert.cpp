@@ -24,7 +24,7 @@ using rounding::overflows_to_inf;
 using rounding::top_exponent;
 using rounding::unit_exponent;
 
-constexpr std::array<rows::Word<Rounding>, 15> kRoundings{{
+constexpr std::array<rows::Word<Rounding>, 18> kRoundings{{
     {Rounding::nearest_even, "nearest_even"},
     {Rounding::nearest_away, "nearest_away"},
     {Rounding::nearest_toward_zero, "nearest_toward_zero"},
@@ -34,6 +34,9 @@ constexpr std::array<rows::Word<Rounding>, 15> kRoundings{{
     {Rounding::magnitude_up, "magnitude_up"},
     {Rounding::nearest_up, "nearest_up"},
     {Rounding::nearest_log2_even, "nearest_log2_even"},
+    {Rounding::nearest_log2_away, "nearest_log2_away"},
+    {Rounding::to_odd, "to_odd"},
+    {Rounding::away, "away"},
     {Rounding::first_least_distance, "first_least_distance"},
     {Rounding::first_least_distance_signed, "first_least_distance_signed"},
     {Rounding::stochastic_floor, "stochastic_floor"},
@@ -84,12 +87,22 @@ std::uint32_t sign_bit(const Format& format) { return format.has_sign ? 1U << (f
   throw Error(ErrorCode::usage, "values below the smallest one as NaN are e8m0's, not defined for " + std::string(format.name));
 }
 
+[[noreturn, gnu::cold, gnu::noinline]] void refuse_infinity(InfinityRule rule, const Format& format) {
+  throw Error(ErrorCode::usage,
+              std::string(rule == InfinityRule::inf ? "an Inf" : "a NaN") + " for infinities is not defined for " + std::string(format.name));
+}
+
+bool lacks_infinity(const Format& format, InfinityRule rule) {
+  return (rule == InfinityRule::inf && !has_inf(format)) || (rule == InfinityRule::nan && !has_nan(format));
+}
+
 bool searches(Rounding rounding) { return rounding == Rounding::first_least_distance || rounding == Rounding::first_least_distance_signed; }
 
 void check(const Format& format, const Conversion& how) {
   const bool needs_nan = gives_nan(how.overflow);
-  const bool needs_inf = how.overflow == Overflow::inf || how.overflow == Overflow::inf_unrounded || how.overflow == Overflow::ieee;
+  const bool needs_inf = how.overflow == Overflow::inf || how.overflow == Overflow::inf_unrounded;
   if ((needs_nan && !has_nan(format)) || (needs_inf && !has_inf(format))) refuse_overflow(how.overflow, format);
+  if (lacks_infinity(format, how.fine.infinity)) refuse_infinity(how.fine.infinity, format);
   if (searches(how.rounding) && (!format.has_sign || format.encoding != Encoding::floating)) refuse_rounding(how.rounding, format);
   if (how.before.tiny_is_nan && format.encoding != Encoding::exponent_only) refuse_tiny(format);
   const bool needs_payload = how.nan_rule == NanRule::keep_payload || how.nan_rule == NanRule::quiet_payload;
@@ -136,12 +149,13 @@ std::uint32_t overflow_code(const Value& value, const Format& format, const Conv
   bool clamps = how.overflow == Overflow::saturate;
   if (how.overflow == Overflow::ieee && !infinite && !planted(Fault::overflow_ignores_rounding))
     clamps = !overflows_to_inf(value.negative, how.rounding);
+  clamps |= how.overflow == Overflow::ieee && !has_nan(format);
   flags.overflow |= !infinite;
   flags.inexact |= !infinite;
   flags.invalid |= infinite && !has_inf(format);
   flags.saturated |= clamps && !planted(Fault::saturation_leaves_no_flag);
   if (clamps) return with_sign(max_finite_code(format), value.negative, format);
-  if (gives_nan(how.overflow)) return overflow_nan(value.negative, format);
+  if (gives_nan(how.overflow) || (how.overflow == Overflow::ieee && !has_inf(format))) return overflow_nan(value.negative, format);
   return with_sign(inf_code(format), value.negative, format);
 }
 
@@ -241,10 +255,43 @@ struct Prepared {
   return best;
 }
 
+/// What an infinity gives where that is a rule of its own.
+std::uint32_t infinite_code(const Value& value, const Format& format, const Conversion& how, Flags& flags) {
+  Conversion ruled = how;
+  switch (planted(Fault::infinity_overflows) ? InfinityRule::as_overflow : how.fine.infinity) {
+    case InfinityRule::inf: ruled.overflow = Overflow::inf; break;
+    case InfinityRule::nan: ruled.overflow = Overflow::nan; break;
+    case InfinityRule::largest: ruled.overflow = Overflow::saturate; break;
+    case InfinityRule::zero:
+      flags.inexact = true;
+      return zero_code({.significand = 0, .exponent = 0, .cls = ValueClass::zero, .negative = value.negative}, format, how, flags);
+    case InfinityRule::as_overflow: break;
+  }
+  return overflow_code(value, format, ruled, flags);
+}
+
+/// Under rules of `fine`. A zero of -0 loses its sign before anything else is asked, one that a rounding made only where every zero does.
+[[gnu::noinline]] std::uint32_t encode_finely(Value value, const Format& format, const Conversion& how, const Draw& draw, Flags& flags) {
+  const bool drops_sign = value.negative && !format.has_sign && how.fine.negative_is_zero && value.cls != ValueClass::nan;
+  flags.inexact |= drops_sign && value.cls != ValueClass::zero;
+  if (drops_sign && value.cls == ValueClass::finite) return 0;
+  if (drops_sign) value.negative = false;
+  const bool is_zero = value.cls == ValueClass::zero || (value.cls == ValueClass::infinity && how.fine.infinity == InfinityRule::zero);
+  if (is_zero && how.fine.zero_sign != SignOfZero::keep && !planted(Fault::zero_rule_forgotten)) value.negative = false;
+  const bool refuses_sign = value.negative && !format.has_sign && how.negative_is_nan;
+  flags.inexact |= value.cls == ValueClass::infinity && value.negative && !format.has_sign && !refuses_sign;
+  const std::uint32_t code = value.cls == ValueClass::infinity && !refuses_sign ? infinite_code(value, format, how, flags)
+                                                                                : encode_prepared(value, format, how, draw, flags);
+  const bool loses_sign = how.fine.zero_sign == SignOfZero::positive && value.cls != ValueClass::nan && decode(format, code).cls == ValueClass::zero;
+  return loses_sign ? 0U : code;
+}
+
 std::uint32_t encode_checked(const Value& value, const Format& format, const Conversion& how, const Draw& draw, Flags& flags) {
-  if (how.before == Preparation{}) return encode_prepared(value, format, how, draw, flags);
+  const bool finely = changes_codes(how.fine);
+  if (how.before == Preparation{} && !finely) return encode_prepared(value, format, how, draw, flags);
   const Prepared ready = prepared(value, format, how, flags);
-  return ready.code ? *ready.code : encode_prepared(ready.value, format, how, draw, flags);
+  if (ready.code) return *ready.code;
+  return finely ? encode_finely(ready.value, format, how, draw, flags) : encode_prepared(ready.value, format, how, draw, flags);
 }
 
 std::uint32_t encode_prepared(const Value& value, const Format& format, const Conversion& how, const Draw& draw, Flags& flags) {

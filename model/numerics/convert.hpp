@@ -23,6 +23,9 @@ enum class Rounding {
   nearest_up,    ///< E8M0 only: nearest power of two, ties up; above 2^-127 at least code 1 (torch, ml_dtypes)
   /// E8M0 only: the power of two whose exponent is nearest to the fp32 logarithm, halves of it to even (AMD Quark).
   nearest_log2_even,
+  nearest_log2_away,  ///< the same, halves away from 0, within the format's exponents (MLX, universal)
+  to_odd,             ///< toward zero, and the code's last bit is 1 where anything was lost (RISC-V rod, Arm FCVTXN)
+  away,               ///< away from zero unless exact
   // Searches among the format's values: the first one at the least distance, each distance one fp32 subtraction. Far above the range all distances
   // are equal, and so they are to a NaN and to Inf: the first value is taken.
   first_least_distance,         ///< among the magnitudes from 0 on; the sign is that of a value below 0 (flashinfer's reference)
@@ -49,7 +52,9 @@ enum class Overflow {
   inf,            ///< the Inf code with the sign
   nan_unrounded,  ///< as nan, for every magnitude above the largest finite one, tested before rounding (HIP nosat)
   inf_unrounded,  ///< as inf, likewise
-  ieee,           ///< as the rounding direction demands, Inf stays Inf (IEEE 754 section 7.4)
+  /// As the rounding direction demands, Inf stays Inf (IEEE 754 section 7.4). A format without Inf has its NaN there, one without either its largest
+  /// number.
+  ieee,
 };
 
 /// What becomes of a NaN. The payload rules are for targets with IEEE 754's NaNs.
@@ -79,6 +84,51 @@ struct Preparation {
   friend bool operator==(const Preparation&, const Preparation&) = default;
 };
 
+/// What an infinite value gives.
+enum class InfinityRule {
+  as_overflow,  ///< what Conversion::overflow makes of it
+  inf,
+  nan,
+  largest,  ///< the largest finite value, with the sign
+  zero,     ///< with the sign
+};
+
+/// The sign of a zero result.
+enum class SignOfZero {
+  keep,
+  positive,          ///< whatever is zero or becomes zero gives +0
+  positive_if_zero,  ///< -0 gives +0, a negative number that rounds to zero gives -0
+};
+
+/// Which results are tiny, so that an inexact one underflows (IEEE 754 section 7.5).
+enum class Tininess {
+  before,  ///< the exact value is below the least normal number (Arm)
+  after,   ///< so is the value rounded as if the exponent had no bottom (x86, RISC-V)
+  result,  ///< so is the number that is delivered (LLVM's APFloat, cvfpu)
+};
+
+/// Which results overflow, of the flags of IEEE 754.
+enum class OverflowFlag {
+  ieee,               ///< rounded as if the exponent had no top, it is above the largest number
+  not_finite_result,  ///< a finite number became Inf or NaN (LLVM's APFloat)
+};
+
+/// What few implementations choose apart. Tininess and overflow are of the flags of IEEE 754 alone (ieee_flags.hpp).
+struct FineRules {
+  InfinityRule infinity = InfinityRule::as_overflow;
+  SignOfZero zero_sign = SignOfZero::keep;
+  bool negative_is_zero = false;  ///< formats without a sign: a negative number is code 0; -Inf follows `infinity` as Inf does
+  Tininess tininess = Tininess::before;
+  OverflowFlag overflow_flag = OverflowFlag::ieee;
+
+  friend bool operator==(const FineRules&, const FineRules&) = default;
+};
+
+/// Whether codes depend on them, and not flags alone.
+constexpr bool changes_codes(const FineRules& fine) {
+  return fine.infinity != InfinityRule::as_overflow || fine.zero_sign != SignOfZero::keep || fine.negative_is_zero;
+}
+
 /// Every choice that a conversion makes. There is no default: a Profile row or a caller fills all of it.
 struct Conversion {
   Rounding rounding;
@@ -92,6 +142,7 @@ struct Conversion {
   int random_bits = 0;  ///< n of a stochastic rounding, 1 to 32; 0 for every other one
   Flush flush = Flush::none;
   Preparation before = {};
+  FineRules fine = {};
 
   friend bool operator==(const Conversion&, const Conversion&) = default;
 };

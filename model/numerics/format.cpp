@@ -1,8 +1,11 @@
 #include "model/numerics/format.hpp"
 
+#include <algorithm>
 #include <array>
 
+#include "model/numerics/further_formats.hpp"
 #include "model/numerics/rows.hpp"
+#include "model/numerics/rules.hpp"
 
 namespace mx {
 namespace {
@@ -25,7 +28,9 @@ const Format& format_named(std::string_view name) {
   for (const Alias& alias : kAliases) {
     if (same_name(alias.alias, name)) name = alias.name;
   }
-  return rows::named(kFormats, "format", name);
+  if (is_rules(name)) return format_of_text(name);
+  const auto further = std::ranges::find_if(further_formats(), [&](const Format& format) { return same_name(format.name, name); });
+  return further != further_formats().end() ? *further : rows::named(kFormats, "format", name);
 }
 
 int max_exponent(const Format& format) {

@@ -63,7 +63,8 @@ inline constexpr Format kF32{"f32", Encoding::floating, 32, 8, 23, 127, Specials
 /// Every format, in the order of the specification (spec: numerics section 1), then the wide ones.
 std::span<const Format> all_formats();
 
-/// The format of that name (case, '-' and '_' ignored; "fp32" and "e4m3" are accepted as f32 and e4m3fn). Throws Error(usage).
+/// The format of that name (case, '-' and '_' ignored; "fp32" and "e4m3" are accepted as f32 and e4m3fn), one of further_formats.hpp, or the one that
+/// a text of rules says (rules.hpp). Throws Error(usage).
 const Format& format_named(std::string_view name);
 
 /// Exponent and mantissa field of a code together, without the sign.

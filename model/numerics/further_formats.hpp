@@ -1,5 +1,5 @@
 #pragma once
-// Formats that other implementations have and OCP's tables have not: targets and sources of compositions (composition.hpp).
+// Formats that other implementations have and OCP's tables have not. No named profile converts into them: rules do (rules.hpp).
 
 #include <span>
 #include <string_view>

@@ -6,6 +6,7 @@
 
 #include "model/numerics/profile_tables.hpp"
 #include "model/numerics/rows.hpp"
+#include "model/numerics/rules.hpp"
 #include "model/stand_in.hpp"
 
 namespace mx {
@@ -13,7 +14,7 @@ namespace {
 
 [[noreturn]] void undefined(const Profile& profile, const std::string& what, const std::vector<std::string_view>& those_that_do) {
   std::string message = "profile '" + std::string(profile.name) + "' does not define " + what;
-  if (those_that_do.empty()) throw Error(ErrorCode::usage, message + "; no profile does");
+  if (those_that_do.empty()) throw Error(ErrorCode::usage, message + "; no profile does: rules do, as round=rne,overflow=ieee");
   message += "; these do:";
   for (std::string_view name : those_that_do) message += " " + std::string(name);
   throw Error(ErrorCode::usage, message);
@@ -37,6 +38,9 @@ std::vector<std::string_view> base_names() {
     const std::string_view base = base_name(profile.name);
     if (std::ranges::find(names, base) == names.end()) names.push_back(base);
   }
+  for (const NamedRules& rules : named_rules()) {
+    if (names.back() != rules.name) names.push_back(rules.name);
+  }
   return names;
 }
 
@@ -55,6 +59,7 @@ std::span<const Profile> all_profiles() {
 }
 
 const Profile& profile_named(std::string_view name) {
+  if (is_rules(name)) return profile_of_text(name);
   const std::string_view base = base_name(name);
   const std::string_view version = version_in(name);
   const Profile* newest = nullptr;
@@ -68,11 +73,21 @@ const Profile& profile_named(std::string_view name) {
     if (newest == nullptr || compare_releases(newest->releases.since, profile.releases.since) < 0) newest = &profile;
   }
   if (base == name && newest != nullptr) return *newest;
+  if (const Profile* rules = known.empty() ? find_named_rules(name) : nullptr) return *rules;
   if (known.empty()) throw Error(ErrorCode::usage, unknown_name("profile", name, base_names()));
   throw Error(ErrorCode::usage, "profile '" + std::string(base) + "' has no version '" + std::string(version) + "'; known: " + known);
 }
 
 const Conversion* find_conversion(const Profile& profile, const Format& from, const Format& to) {
+  const Profile* within = rules_within(to);
+  const bool by_rules = is_of_rules(profile) || (within != nullptr && profile.name == kOcp);
+  if (by_rules) {
+    try {
+      return &conversion_by_rules(profile_for(profile, to), to);
+    } catch (const Error&) {
+      return nullptr;
+    }
+  }
   const Conversion* general = nullptr;
   for (const ConversionRow& row : profile.conversions) {
     if (*row.to != to) continue;
@@ -94,6 +109,7 @@ const Dequantizer* find_dequantizer(const Profile& profile, const BlockFormat& f
 }
 
 const Conversion& conversion(const Profile& profile, const Format& from, const Format& to) {
+  if (const Profile& by = profile_for(profile, to); is_of_rules(by)) return conversion_by_rules(by, to);
   const std::string what = "a conversion " + std::string(from.name) + " -> " + std::string(to.name);
   return required(profile, what, [&](const Profile& p) { return find_conversion(p, from, to); });
 }

@@ -36,7 +36,8 @@ struct Profile {
 /// Every profile; names are unique. `ocp` follows OFP8 and MX where they speak.
 std::span<const Profile> all_profiles();
 /// A name alone is the profile of the newest release that is known, never of a commit; "NAME@2.11" or "NAME@36027d8" the one that holds for that
-/// release or commit. Throws Error(usage) with the nearest known name, or with the versions that are known.
+/// release or commit; a text of rules, or the name of one (rules.hpp), the profile that it says. Throws Error(usage) with the nearest known name, or
+/// with the versions that are known.
 const Profile& profile_named(std::string_view name);
 
 /// What the profile does for one source and target, block format, or block format and target. Each throws Error(usage) when the profile does not

@@ -48,6 +48,7 @@ bool goes_up(const Dropped& dropped, bool odd, bool negative, Rounding rounding)
     case Rounding::nearest_up: return dropped.above_half || dropped.half;
     case Rounding::nearest_toward_zero: return dropped.above_half;
     case Rounding::toward_zero: return false;
+    case Rounding::to_odd: return dropped.any && !odd && !planted(Fault::odd_is_cut);
     case Rounding::toward_positive: return dropped.any && (!negative || planted(Fault::directed_ignores_sign));
     case Rounding::toward_negative: return dropped.any && (negative || planted(Fault::directed_ignores_sign));
     default: break;
@@ -88,6 +89,17 @@ bool draws_up(std::uint64_t rest, int shift, const Format& format, const Draw& d
   return makes_unit(scaled_fraction(rest, shift, draw.bits), random, draw.bits);
 }
 
+/// Whether a magnitude on the grid has an odd code. Without a mantissa the last bit of a normal number's code is its exponent's.
+bool is_odd(std::uint64_t kept, int unit, const Format& format) {
+  if (format.mantissa_bits > 0 || format.encoding != Encoding::floating || kept == 0) return (kept & 1U) != 0;
+  return ((unit + format.bias) & 1) != 0;
+}
+
+bool of_powers_only(Rounding rounding) {
+  return rounding == Rounding::magnitude_up || rounding == Rounding::nearest_up || rounding == Rounding::nearest_log2_even ||
+         rounding == Rounding::nearest_log2_away;
+}
+
 /// Whether a significand whose low `shift` bits are dropped goes up to the next grid point.
 bool rounds_up(const Value& value, int shift, bool odd, const Format& format, const Draw& draw, const Dropped& dropped) {
   if (is_stochastic(draw.rounding)) return draws_up(rest_of(value.significand, shift), shift, format, draw);
@@ -99,8 +111,10 @@ Value round_to_power(const Value& value, const Format& format, const Draw& draw,
   const int least = min_exponent(format);
   const int top = top_exponent(value);
   const bool is_power = std::has_single_bit(value.significand);
-  if (draw.rounding == Rounding::nearest_log2_even) {
-    const int nearest = std::max(nearest_log2(value, Halves::to_even), least);
+  if (draw.rounding == Rounding::nearest_log2_even || draw.rounding == Rounding::nearest_log2_away) {
+    const bool away = draw.rounding == Rounding::nearest_log2_away;
+    const int found = std::max(nearest_log2(value, away ? Halves::away_from_zero : Halves::to_even), least);
+    const int nearest = away ? std::min(found, max_exponent(format)) : found;
     flags.inexact |= !is_power || top != nearest;
     flags.underflow |= top < least;
     return {.significand = 1, .exponent = nearest, .cls = ValueClass::finite, .negative = value.negative};
@@ -109,8 +123,10 @@ Value round_to_power(const Value& value, const Format& format, const Draw& draw,
   if (top >= least) {
     const int shift = top - value.exponent;
     const Dropped dropped = is_power ? Dropped{} : dropped_bits(value.significand, shift);
-    // One bit of precision: the significand is odd always, so a tie to even goes up (IEEE 754-2019 section 4.3.1).
-    bool up = !is_power && rounds_up(value, shift, true, format, draw, dropped);
+    // One bit of precision: the significand is odd always, so a tie to even goes up (IEEE 754-2019 section 4.3.1). What to_odd asks for is the
+    // code's.
+    const bool odd = draw.rounding != Rounding::to_odd || ((top + format.bias) & 1) != 0;
+    bool up = !is_power && rounds_up(value, shift, odd, format, draw, dropped);
     // There is no midpoint in the lowest binade of torch's and ml_dtypes' conversion.
     if (draw.rounding == Rounding::nearest_up && top == least) up = dropped.any;
     rounded.exponent = top + (up ? 1 : 0);
@@ -177,9 +193,7 @@ Draw checked_draw(const Format& format, const Conversion& how, Random random) {
 
 Value round(const Value& value, const Format& format, const Draw& draw, Flags& flags) {
   assert(value.cls == ValueClass::zero || value.cls == ValueClass::finite);
-  const bool powers_only =
-      draw.rounding == Rounding::magnitude_up || draw.rounding == Rounding::nearest_up || draw.rounding == Rounding::nearest_log2_even;
-  if (powers_only && format.encoding != Encoding::exponent_only) refuse(draw.rounding, format);
+  if (of_powers_only(draw.rounding) && format.encoding != Encoding::exponent_only) refuse(draw.rounding, format);
   if (value.cls == ValueClass::zero) return value;
   if (format.encoding == Encoding::exponent_only) return round_to_power(value, format, draw, flags);
   const int unit = unit_exponent(value, format);
@@ -187,7 +201,7 @@ Value round(const Value& value, const Format& format, const Draw& draw, Flags& f
   if (shift <= 0) return value;
   const Dropped dropped = dropped_bits(value.significand, shift);
   std::uint64_t kept = shift >= 64 ? 0 : value.significand >> shift;
-  if (rounds_up(value, shift, (kept & 1U) != 0, format, draw, dropped)) {
+  if (rounds_up(value, shift, is_odd(kept, unit, format), format, draw, dropped)) {
     ++kept;
     // The mantissa wraps to zero and the exponent stays.
     if (planted(Fault::encode_loses_carry) && kept == std::uint64_t{2} << format.mantissa_bits) kept >>= 1;

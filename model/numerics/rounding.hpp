@@ -40,10 +40,11 @@ inline bool exceeds(const Value& value, const Value& limit) {
   return (value.significand << std::countl_zero(value.significand)) > (limit.significand << std::countl_zero(limit.significand));
 }
 
-/// IEEE 754 section 7.4: a directed rounding overflows to Inf in its own direction only.
+/// IEEE 754 section 7.4: a directed rounding overflows to Inf in its own direction only; rounding to odd never does.
 inline bool overflows_to_inf(bool negative, Rounding rounding) {
   switch (rounding) {
-    case Rounding::toward_zero: return false;
+    case Rounding::toward_zero:
+    case Rounding::to_odd: return false;
     case Rounding::toward_positive: return !negative;
     case Rounding::toward_negative: return negative;
     default: return true;

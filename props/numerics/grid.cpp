@@ -65,6 +65,8 @@ bool goes_up(const Grid& grid, std::size_t down, std::uint32_t magnitude, bool n
     case Rounding::toward_zero: return false;
     case Rounding::toward_positive: return !negative;
     case Rounding::toward_negative: return negative;
+    case Rounding::to_odd: return down % 2 == 0;
+    case Rounding::away:
     case Rounding::magnitude_up: return true;
     case Rounding::nearest_up: return magnitude >= middle || down == 0;
     default: break;
@@ -129,8 +131,14 @@ std::uint32_t searched_code(const Grid& grid, std::uint32_t f32, Rounding roundi
 }
 
 std::vector<Rounding> roundings_of(const Grid& grid) {
-  std::vector<Rounding> roundings{Rounding::nearest_even, Rounding::nearest_away,    Rounding::nearest_toward_zero,
-                                  Rounding::toward_zero,  Rounding::toward_positive, Rounding::toward_negative};
+  std::vector<Rounding> roundings{Rounding::nearest_even,
+                                  Rounding::nearest_away,
+                                  Rounding::nearest_toward_zero,
+                                  Rounding::toward_zero,
+                                  Rounding::toward_positive,
+                                  Rounding::toward_negative,
+                                  Rounding::to_odd,
+                                  Rounding::away};
   if (grid.format == &kE8m0) roundings.insert(roundings.end(), {Rounding::magnitude_up, Rounding::nearest_up});
   return roundings;
 }

@@ -101,6 +101,7 @@ constexpr std::array kLaws{
     Law{"N3/mxint8", kTable, table_holds},
     Law{"N3/bf16", kTable, table_holds},
     Law{"N3/fp16", kTable, table_holds},
+    Law{"N16/rules", "a format and rules in any words and order are what is read, and their text is read back the same", rules_return},
     Law{"N4/f32", kWidens, scales_widen},
     Law{"N4/bf16", kWidens, scales_widen},
     Law{"N4/fp16", kWidens, scales_widen},

@@ -42,6 +42,8 @@ Outcome share_is_fraction(const Law& law);
 /// N3: overflow, underflow, Inf, NaN, flushing and the flags. N7: the fast twin.
 Outcome table_holds(const Law& law);
 Outcome twin_equals_model(const Law& law);
+/// N16: texts of rules.
+Outcome rules_return(const Law& law);
 /// N7: the kernels of every tier.
 Outcome kernels_quantize(const Law& law);
 Outcome kernels_quantize_looked_up(const Law& law);

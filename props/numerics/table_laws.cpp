@@ -49,7 +49,7 @@ bool is_unrounded(Overflow overflow) { return overflow == Overflow::nan_unrounde
 bool is_nan_word(Overflow overflow) { return overflow == Overflow::nan || overflow == Overflow::nan_unrounded; }
 
 bool can_overflow_so(Overflow overflow, const Specials& specials) {
-  if (overflow == Overflow::saturate) return true;
+  if (overflow == Overflow::saturate || overflow == Overflow::ieee) return true;
   return is_nan_word(overflow) ? specials.nan_positive != 0 : specials.inf != 0;
 }
 
@@ -85,14 +85,15 @@ Coded expected_overflow(const Grid& grid, bool negative, bool infinite, const Co
   const Specials& specials = specials_of(grid);
   const auto top = static_cast<std::uint32_t>(grid.values.size()) - 1U;
   const Rounding inward = negative ? Rounding::toward_positive : Rounding::toward_negative;
-  const bool rounds_inward = how.rounding == Rounding::toward_zero || how.rounding == inward;
-  const bool clamps = how.overflow == Overflow::saturate || (how.overflow == Overflow::ieee && !infinite && rounds_inward);
+  const bool rounds_inward = how.rounding == Rounding::toward_zero || how.rounding == Rounding::to_odd || how.rounding == inward;
+  const bool has_neither = specials.inf == 0 && specials.nan_positive == 0;
+  const bool clamps = how.overflow == Overflow::saturate || (how.overflow == Overflow::ieee && ((!infinite && rounds_inward) || has_neither));
   flags.overflow = !infinite;
   flags.inexact = flags.inexact || !infinite;
   flags.invalid = infinite && specials.inf == 0;
   flags.saturated = clamps;
   if (clamps) return {signed_code(grid, top, negative), flags};
-  if (is_nan_word(how.overflow)) return {negative ? specials.nan_negative : specials.nan_positive, flags};
+  if (is_nan_word(how.overflow) || specials.inf == 0) return {negative ? specials.nan_negative : specials.nan_positive, flags};
   return {signed_code(grid, specials.inf, negative), flags};
 }
 
@@ -103,7 +104,8 @@ Coded expected_zero(const Grid& grid, bool negative, const Conversion& how, Flag
   return {how.zero_code, flags};
 }
 
-Coded expected(const Grid& grid, std::uint32_t f32, const Conversion& how) {
+/// Without the rules of Conversion::fine.
+Coded expected_plainly(const Grid& grid, std::uint32_t f32, const Conversion& how) {
   const std::uint32_t magnitude = f32 & ~kSign;
   const bool negative = f32 >= kSign;
   if (magnitude > kInfinity) return expected_nan(grid, f32, how);
@@ -130,6 +132,40 @@ Coded expected(const Grid& grid, std::uint32_t f32, const Conversion& how) {
   return {signed_code(grid, code, negative), flags};
 }
 
+Coded expected_infinity(const Grid& grid, bool negative, const Conversion& how) {
+  const bool refused = negative && !has_sign(grid) && how.negative_is_nan;
+  Conversion ruled = how;
+  switch (how.fine.infinity) {
+    case InfinityRule::as_overflow: break;
+    case InfinityRule::inf: ruled.overflow = Overflow::inf; break;
+    case InfinityRule::nan: ruled.overflow = Overflow::nan; break;
+    case InfinityRule::largest: ruled.overflow = Overflow::saturate; break;
+    case InfinityRule::zero:
+      if (!refused) return expected_zero(grid, negative && how.fine.zero_sign == SignOfZero::keep, how, {.inexact = true});
+  }
+  return expected_plainly(grid, kInfinity | (negative ? kSign : 0U), ruled);
+}
+
+Coded expected(const Grid& grid, std::uint32_t f32, const Conversion& how) {
+  if (how.fine == FineRules{}) return expected_plainly(grid, f32, how);
+  const std::uint32_t magnitude = f32 & ~kSign;
+  const bool negative = f32 >= kSign;
+  const bool flushes_source = how.flush == Flush::source || how.flush == Flush::both;
+  const bool is_zero = magnitude == 0 || (flushes_source && magnitude < kMinNormalF32);
+  if (magnitude > kInfinity) return expected_nan(grid, f32, how);
+  if (negative && !has_sign(grid) && how.fine.negative_is_zero) {
+    if (!is_zero && magnitude < kInfinity) return {0, {.inexact = true}};
+    Coded positive = is_zero ? expected_plainly(grid, magnitude, how) : expected_infinity(grid, false, how);
+    positive.flags.inexact = positive.flags.inexact || !is_zero;
+    return positive;
+  }
+  if (magnitude == kInfinity) return expected_infinity(grid, negative, how);
+  Coded outcome = expected_plainly(grid, is_zero && how.fine.zero_sign != SignOfZero::keep ? magnitude : f32, how);
+  const bool is_minus_zero = has_sign(grid) && outcome.code == signed_code(grid, 0, true) && outcome.flags.overflow == false;
+  if (how.fine.zero_sign == SignOfZero::positive && is_minus_zero) outcome.code = 0;
+  return outcome;
+}
+
 Coded converted(const Grid& grid, std::uint32_t f32, const Conversion& how) {
   Coded outcome{};
   outcome.code = convert(f32, kF32, *grid.format, how, outcome.flags);
@@ -138,7 +174,8 @@ Coded converted(const Grid& grid, std::uint32_t f32, const Conversion& how) {
 
 std::string words_of(const Conversion& how) {
   return std::string(name_of(how.rounding)) + ", " + std::string(name_of(how.overflow)) + ", NaN rule " +
-         std::to_string(static_cast<int>(how.nan_rule)) + ", flush " + std::to_string(static_cast<int>(how.flush));
+         std::to_string(static_cast<int>(how.nan_rule)) + ", flush " + std::to_string(static_cast<int>(how.flush)) + ", infinity " +
+         std::to_string(static_cast<int>(how.fine.infinity)) + ", zero " + std::to_string(static_cast<int>(how.fine.zero_sign));
 }
 
 }  // namespace
@@ -180,9 +217,40 @@ std::vector<std::uint32_t> extreme_patterns(const Grid& grid) {
   return patterns;
 }
 
+/// Rules of an infinity, of zeros and of negative numbers, each beside a rounding in every direction.
+std::vector<Conversion> fine_conversions(const Grid& grid) {
+  const Specials& specials = specials_of(grid);
+  std::vector<FineRules> fine{{.infinity = InfinityRule::largest},
+                              {.infinity = InfinityRule::zero},
+                              {.zero_sign = SignOfZero::positive},
+                              {.zero_sign = SignOfZero::positive_if_zero},
+                              {.infinity = InfinityRule::zero, .zero_sign = SignOfZero::positive}};
+  if (specials.inf != 0) fine.push_back({.infinity = InfinityRule::inf});
+  if (specials.nan_positive != 0) fine.push_back({.infinity = InfinityRule::nan});
+  if (!has_sign(grid)) fine.push_back({.infinity = InfinityRule::largest, .negative_is_zero = true});
+  std::vector<Conversion> out;
+  for (const FineRules& rules : fine) {
+    for (const Rounding rounding : {Rounding::nearest_even, Rounding::toward_negative}) {
+      for (const Flush flush : {Flush::none, Flush::both}) {
+        for (const Overflow overflow : {Overflow::ieee, Overflow::saturate})
+          out.push_back({rounding, overflow, NanRule::fixed, 0x5, 0xA, 0, false, 0, flush, {}, rules});
+      }
+    }
+  }
+  return out;
+}
+
+/// Those that the kernels know.
+std::vector<Conversion> quick_conversions(const Grid& grid) {
+  std::vector<Conversion> quick = every_conversion(grid);
+  std::erase_if(quick, [&](const Conversion& how) { return !kernels::has_encode(*grid.format, how); });
+  return quick;
+}
+
 Outcome table_holds(const Law& law) {
   const Grid& grid = grid_of(subject_of(law));
-  const std::vector<Conversion> conversions = every_conversion(grid);
+  std::vector<Conversion> conversions = every_conversion(grid);
+  for (const Conversion& how : fine_conversions(grid)) conversions.push_back(how);
   const auto property = [&] {
     for (int i = 0; i < kPatternsPerCase; ++i) {
       const std::uint32_t f32 = pick_any(grid);
@@ -207,7 +275,7 @@ Outcome table_holds(const Law& law) {
 Outcome twin_equals_model(const Law& law) {
   const Grid& grid = grid_of(subject_of(law));
   const Format& to = *grid.format;
-  const std::vector<Conversion> conversions = every_conversion(grid);
+  const std::vector<Conversion> conversions = quick_conversions(grid);
   const auto differs = [&](const std::vector<std::uint32_t>& inputs, const Conversion& how) {
     std::vector<std::uint32_t> codes(inputs.size());
     kernels::encode(inputs, to, how, codes);

@@ -15,6 +15,8 @@
 #include "model/moe/activation.hpp"
 #include "model/moe/routing.hpp"
 #include "model/numerics/contract.hpp"
+#include "model/numerics/rules.hpp"
+#include "model/numerics/wide_source.hpp"
 #include "python/module/core.hpp"
 #include "support/contract_file.hpp"
 
@@ -34,6 +36,21 @@ Names engines() {
   Names names;
   for (const deployment::Engine engine : deployment::known_engines()) names.emplace_back(deployment::name_of(engine));
   return names;
+}
+
+/// Of the tables, and those that are written as rules.
+Names profiles() {
+  Names names = names_of(all_profiles());
+  for (const NamedRules& rules : named_rules()) {
+    if (names.back() != rules.name) names.emplace_back(rules.name);
+  }
+  return names;
+}
+
+/// A format and how a profile converts into it, as one text.
+std::string rules_of(const std::string& to, const std::string& profile, const std::string& source) {
+  const Format& format = format_named(to);
+  return text_of(format, conversion(profile_named(profile), source_named(source), format));
 }
 
 Names backends(const std::optional<std::string>& engine) {
@@ -82,7 +99,8 @@ std::pair<std::vector<Way>, std::vector<Way>> ways_of(const std::string& name) {
 void bind_tables(nb::module_& module) {
   module.def("formats", [] { return names_of(all_formats()); });
   module.def("block_formats", [] { return names_of(all_block_formats()); });
-  module.def("profiles", [] { return names_of(all_profiles()); });
+  module.def("profiles", profiles);
+  module.def("rules", rules_of, nb::arg("to"), nb::arg("profile"), nb::arg("source"));
   module.def("contracts", [] {
     Names names = names_of(all_contracts());
     for (std::string& name : names_of(tensor_core_contracts())) names.push_back(std::move(name));

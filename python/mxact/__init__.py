@@ -21,7 +21,7 @@ from mxact._moe import activate, moe_layer, route
 from mxact._products import dot, matmul
 from mxact._record import record
 from mxact._select import audit, infos, needs, select
-from mxact._tables import activations, backends, block_formats, contract_record, contracts, engines, formats, layouts, profiles, routers, threads, ways
+from mxact._tables import activations, backends, block_formats, contract_record, contracts, engines, formats, layouts, profiles, routers, rules, threads, ways
 from mxact._verbs import convert_checkpoint, engine_diff, matrix, sim, verify
 
 try:
@@ -70,6 +70,7 @@ __all__ = [
     "record",
     "route",
     "routers",
+    "rules",
     "select",
     "sim",
     "stages",

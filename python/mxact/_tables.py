@@ -23,6 +23,15 @@ def profiles() -> list[str]:
     return _core.profiles()
 
 
+def rules(to: str, profile: str = "ocp", source: str = "f32") -> str:
+    """A format and how a profile converts into it, as one string: rules("e4m3fn") is "e4m3,bias=7,fn,round=rne,overflow=saturate,nan=7f".
+
+    Where a format or a profile is named it can stand for it, and so can any other string of such words: `mxact formats --rules` lists them.
+    Raises mxact.Error for an unknown name, for a profile without this conversion, and for rules what is wrong with them.
+    """
+    return _core.rules(word("to", to), word("profile", profile), word("source", source))
+
+
 def ways(profile: str) -> dict[str, dict[tuple[str, str], str]]:
     """Which way the blocks of a profile take: {"quantize": {(block format, source): way}, "dequantize": {(block format, target): way}}.
 

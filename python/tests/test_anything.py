@@ -57,6 +57,7 @@ CALLS: dict[Any, dict[str, Any]] = {
         "to": None,
     },
     mxact.contract_record: {"name": "hopper-bf16:align=24"},
+    mxact.rules: {"to": "e4m3fn", "profile": "ocp", "source": "f32"},
     mxact.pack: {"source": LAYER, "backend": "EMULATION", "engine": None, "platform": None, "format": "mxfp4", "order": None, "layer": None, "rank": None, "layer_group": None},
     mxact.unpack: {"packed": PACKED, "accept_losses": False},
     mxact.layout: {"name": "sf_128x4", "shape": "128x4", "engine": None},

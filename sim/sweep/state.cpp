@@ -12,6 +12,7 @@
 
 #include "model/error.hpp"
 #include "model/numerics/profile.hpp"
+#include "model/numerics/rules.hpp"
 #include "support/file.hpp"
 #include "support/quote.hpp"
 
@@ -98,6 +99,21 @@ bool is_of(const SweepRecord& record, const Format& to, const Conversion& how) {
   return record.identity == identity({&to, how, SweepBy::twin}) || record.identity == identity({&to, how, SweepBy::model});
 }
 
+/// Of a sweep whose rules its user wrote; null where they do not read as its identity says.
+const Format* target_by_rules(const SweepRecord& record) {
+  constexpr std::string_view kTo = " to=", kRounding = " rounding=", kRules = " rules=";
+  const std::string& identity = record.identity;
+  const std::size_t to = identity.find(kTo), end = identity.find(kRounding), rules = identity.find(kRules);
+  if (to == std::string::npos || end == std::string::npos || rules == std::string::npos || end < to) return nullptr;
+  try {
+    const Format& format = format_named(identity.substr(to + kTo.size(), end - to - kTo.size()));
+    const Format& said = format_of_text(identity.substr(rules + kRules.size()));
+    return is_of(record, format, conversion(profile_named(kOcp), kF32, said)) ? &format : nullptr;
+  } catch (const Error&) {
+    return nullptr;
+  }
+}
+
 }  // namespace
 
 SweepRecord read_sweep_state(const std::filesystem::path& path) {
@@ -115,6 +131,7 @@ const Format& target_of(const SweepRecord& record) {
       if (how != nullptr && is_of(record, format, *how)) return format;
     }
   }
+  if (const Format* own = target_by_rules(record)) return *own;
   throw Error(ErrorCode::input, fmt::format("{} is the conversion of no profile", support::in_quotes(record.identity)));
 }
 

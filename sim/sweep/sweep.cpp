@@ -8,6 +8,7 @@
 
 #include "kernels/sweep/encode.hpp"
 #include "model/error.hpp"
+#include "model/numerics/rules.hpp"
 #include "model/ordinary_mode.hpp"
 #include "support/quote.hpp"
 
@@ -63,15 +64,26 @@ int shard_number(std::string_view text, const std::string& whole) {
 
 std::uint64_t first_pattern(int chunk) { return static_cast<std::uint64_t>(chunk) * kSweepChunkInputs; }
 
+std::string plain_identity(const SweepSubject& subject) {
+  const Conversion& how = subject.how;
+  return fmt::format("from=f32 to={} rounding={} overflow={} nan_rule={} nan_positive={:#x} nan_negative={:#x} zero={:#x} negative={} flush={} by={}",
+                     subject.to->name, mx::name_of(how.rounding), mx::name_of(how.overflow), name_of(how.nan_rule), how.nan_positive,
+                     how.nan_negative, how.zero_code, how.negative_is_nan ? "nan" : "abs", name_of(how.flush), name_of(subject.by));
+}
+
 }  // namespace
 
 std::string_view name_of(SweepBy by) { return by == SweepBy::twin ? "twin" : "model"; }
 
 std::string identity(const SweepSubject& subject) {
   const Conversion& how = subject.how;
-  return fmt::format("from=f32 to={} rounding={} overflow={} nan_rule={} nan_positive={:#x} nan_negative={:#x} zero={:#x} negative={} flush={} by={}",
-                     subject.to->name, mx::name_of(how.rounding), mx::name_of(how.overflow), name_of(how.nan_rule), how.nan_positive,
-                     how.nan_negative, how.zero_code, how.negative_is_nan ? "nan" : "abs", name_of(how.flush), name_of(subject.by));
+  const auto is_row = [&](const Profile& profile) {
+    const Conversion* row = find_conversion(profile, kF32, *subject.to);
+    return row != nullptr && *row == how;
+  };
+  // Rules that their user wrote are said whole.
+  const bool is_named = std::ranges::any_of(all_profiles(), is_row) && !is_rules(subject.to->name);
+  return plain_identity(subject) + (is_named ? std::string() : " rules=" + text_of(*subject.to, how));
 }
 
 void require_sweepable(const SweepSubject& subject) {

@@ -69,6 +69,12 @@ TEST_CASE("misuse of profiles gets one line, exit 2, and nothing on stdout") {
       {"decode e2m1 7 --profile ocp", 2, "give --scale too"},
       {"decode mxfp4 7 --scale 1 --profile cuda-nosat", 2, "does not define how mxfp4 becomes f32; these do: "},
       {"formats --profile ocpp", 2, "did you mean ocp?"},
+      {"encode e3m3 1", 2, "e3m3 does not say what its last codes are: ieee (Inf and NaN), fn (one NaN), fnuz (NaN for -0), finite"},
+      {"encode e3m3,finite 1", 2, "no profile does: rules do, as round=rne,overflow=ieee"},
+      {"encode e4m3fn 1 --profile round=rn,overflow=ieee", 2, "unknown round 'rn' (did you mean rne?); known: rne rna"},
+      {"encode e4m3,fn,round=rne,overflow=ieee 1 --profile torch-cpu", 2, "says its own rules, and profile 'torch-cpu@2.13' others"},
+      {"gen f32_to_e2m1 --profile ieee", 2, "profile 'ieee' refuses NaNs into e2m1"},
+      {"gen f32_to_e4m3fn --flags some", 2, "unknown flags 'some'"},
       {"quantize mxfp4 1 2 3", 2, "3 values are no whole blocks: mxfp4 has blocks of 32"},
       {"quantize nvfp4 1 2 3 --profile ocp", 2, "profile 'ocp' does not define a recipe for nvfp4; these do: "},
       {"quantize mxfp4 1 2 3 --rows 2", 2, "3 values are no 2 whole rows"},
@@ -220,6 +226,25 @@ TEST_CASE("formats shows one profile whole") {
   CHECK(newest.find("releases: 2.13: e4m3fn saturates") != std::string::npos);
   CHECK(newest.find("other versions: torch-cpu@2.11") != std::string::npos);
   CHECK(run_mxact("formats --profile torchao-rceil@36027d8").out.find("releases: commit 36027d8 after 0.18: ") != std::string::npos);
+}
+
+TEST_CASE("what a profile does is printed as rules, which read again do the same") {
+  const mx::support::Json json = run_json("formats --profile hip-nosat");
+  int tried = 0;
+  for (const auto& row : json["profile"]["conversions"]) {
+    if (row["from"] != "f32") continue;
+    const std::string rules = row["rules"].text();
+    INFO(rules);
+    const std::string values = " 300 -1000 0.001 1.0625 inf nan 1e-9";
+    const mx::support::Json named = run_json("encode " + row["to"].text() + values + " --profile hip-nosat");
+    const mx::support::Json written = run_json("encode " + rules + values);
+    CHECK(written["rules"] == named["rules"]);
+    CHECK(written["results"] == named["results"]);
+    ++tried;
+  }
+  CHECK(tried == 4);
+  CHECK(run_json("formats --profile 'overflow=saturate, round=rtz'")["profile"]["name"] == "round=rtz,overflow=saturate");
+  CHECK(run_mxact("formats --rules").out.find("infinity ") != std::string::npos);
 }
 
 TEST_CASE("quantize takes rows, tensor scales and scale layouts") {

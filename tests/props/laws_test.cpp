@@ -52,8 +52,8 @@ TEST_CASE("law ids are unique and begin with a number of the catalogue") {
   }
   // All of the catalogue: T1 and T2 are tests.
   for (const std::string_view number :
-       {"N1", "N2", "N3", "N4", "N5", "N6",  "N7", "N8", "N9", "N10", "N11", "N12", "N13", "N14", "N15", "L1", "L2", "L3", "L4",
-        "L5", "L6", "L7", "L8", "L9", "L10", "S1", "S2", "S3", "S4",  "S5",  "O1",  "O2",  "O3",  "O4",  "O5", "O6", "O7"}) {
+       {"N1", "N2", "N3", "N4", "N5", "N6", "N7",  "N8", "N9", "N10", "N11", "N12", "N13", "N14", "N15", "N16", "L1", "L2", "L3",
+        "L4", "L5", "L6", "L7", "L8", "L9", "L10", "S1", "S2", "S3",  "S4",  "S5",  "O1",  "O2",  "O3",  "O4",  "O5", "O6", "O7"}) {
     INFO(number);
     CHECK(std::any_of(ids.begin(), ids.end(), [&](std::string_view id) { return id.substr(0, id.find_first_of("/-")) == number; }));
   }

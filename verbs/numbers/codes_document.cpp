@@ -8,6 +8,7 @@
 #include "model/error.hpp"
 #include "model/names.hpp"
 #include "model/numerics/contract.hpp"
+#include "model/numerics/rules.hpp"
 #include "model/numerics/wide_source.hpp"
 #include "verbs/compare/demand.hpp"
 #include "verbs/numbers/conversion_text.hpp"
@@ -132,7 +133,7 @@ bool rounds_numbers(const Conversion& how) { return how.flush == Flush::none && 
 Document encode_document(const EncodeRequest& request) {
   const Format& to = format_named(request.format);
   const Format& from = source_named(request.source);
-  const Profile& profile = profile_named(request.profile);
+  const Profile& profile = profile_for(profile_named(request.profile), to);
   const Conversion& how = demanded_conversion(profile, from, to, demand_of(request));
   if (how.random_bits != 0 && request.random.empty()) {
     throw Error(ErrorCode::usage, fmt::format("rounding {} of profile '{}' takes {} random bits: give them as --random", name_of(how.rounding),
@@ -144,7 +145,9 @@ Document encode_document(const EncodeRequest& request) {
   document.value("profile", profile.name);
   const Json how_json = conversion_json(how, to);
   for (const support::JsonMember& member : how_json.items()) document.value(member.key, member.value);
-  document.line(fmt::format("{} -> {}, profile {}: {}", from.name, to.name, profile.name, short_text(how)));
+  // A format that says its own rules is its profile.
+  const std::string by = profile.name == to.name ? "" : fmt::format(", profile {}", profile.name);
+  document.line(fmt::format("{} -> {}{}: {}", from.name, to.name, by, short_text(how)));
   Table results{
       "results",
       {{"input", "input"}, {"bits", "bits"}, {"code", "code"}, in_text("fields"), {"value", "value"}, {"flags", "flags"}, in_json("random")}};

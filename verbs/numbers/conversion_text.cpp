@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "model/numerics/rules.hpp"
 #include "verbs/numbers/numbers.hpp"
 
 namespace mx::verbs {
@@ -42,11 +43,6 @@ std::string_view flush_word(Flush flush) {
   return "none";
 }
 
-std::string nan_text(const Conversion& how, const Format& to) {
-  if (how.nan_rule != NanRule::fixed) return nan_rule_word(how.nan_rule);
-  return fmt::format("{}, {}", hex(how.nan_positive, to), hex(how.nan_negative, to));
-}
-
 Json conversion_json(const Conversion& how, const Format& to) {
   Json json{{"rounding", name_of(how.rounding)}, {"overflow", name_of(how.overflow)}, {"nan_rule", nan_rule_word(how.nan_rule)}};
   if (how.nan_rule == NanRule::fixed) {
@@ -55,26 +51,13 @@ Json conversion_json(const Conversion& how, const Format& to) {
   }
   if (!to.has_sign) {
     json["zero"] = hex(how.zero_code, to);
-    json["negative"] = how.negative_is_nan ? "nan" : "abs";
+    json["negative"] = how.negative_is_nan ? "nan" : how.fine.negative_is_zero ? "zero" : "abs";
   }
   json["random_bits"] = how.random_bits;
   json["flush"] = flush_word(how.flush);
   if (how.before != Preparation{}) json["before"] = preparation_json(how.before, to);
+  json["rules"] = text_of(to, how);
   return json;
-}
-
-std::string preparation_text(const Conversion& how, const Format& to) {
-  std::string text;
-  const auto add = [&](const std::string& step) { text += (text.empty() ? "" : ", ") + step; };
-  const Preparation& before = how.before;
-  if (before.through != nullptr) add(fmt::format("rounded to {}", before.through->name));
-  if (before.least_input) add(fmt::format("at least {}", decimal(decode(kF32, *before.least_input))));
-  if (before.range) {
-    add(fmt::format("{} from {} to below {}", hex(before.range->code, to), decimal(decode(kF32, before.range->from)),
-                    decimal(decode(kF32, before.range->to))));
-  }
-  if (before.tiny_is_nan) add("NaN below the smallest value");
-  return text;
 }
 
 std::string flag_words(const Flags& flags) {

@@ -14,14 +14,8 @@ using support::Json;
 /// "nearest_even, saturate"
 std::string short_text(const Conversion& how);
 
-/// Every choice of the conversion into `to`.
+/// Every choice of the conversion into `to`, and all of them as the text of rules.
 Json conversion_json(const Conversion& how, const Format& to);
-
-/// "0x7f, 0xff": what becomes of a NaN with clear and with set sign.
-std::string nan_text(const Conversion& how, const Format& to);
-
-/// What is done before the rounding: "rounded to f32, at least 0"; empty for most conversions.
-std::string preparation_text(const Conversion& how, const Format& to);
 
 /// "none", "source", "target", "both"
 std::string_view flush_word(Flush flush);

@@ -8,7 +8,9 @@
 #include "kernels/codec/codec.hpp"
 #include "model/error.hpp"
 #include "model/numerics/contract.hpp"
+#include "model/numerics/further_formats.hpp"
 #include "model/numerics/profile.hpp"
+#include "model/numerics/rules.hpp"
 #include "verbs/numbers/conversion_text.hpp"
 #include "verbs/numbers/numbers.hpp"
 
@@ -71,40 +73,44 @@ void add_format(Table& table, const Format& format) {
 /// The source format of a conversion; a row without one is for every source that has no row of its own.
 std::string from_text(const ConversionRow& row) { return row.from == nullptr ? "any other" : std::string(row.from->name); }
 
-/// Whether values are changed before they are rounded, which few conversions do.
-bool is_prepared(const ConversionRow& row) { return row.how.before != Preparation{}; }
+/// The rows of a profile; of one that is written as rules, into the format that it says or else into every one that it can be had for.
+std::vector<ConversionRow> rows_of(const Profile& profile) {
+  if (!is_of_rules(profile)) return {profile.conversions.begin(), profile.conversions.end()};
+  std::vector<ConversionRow> rows;
+  const auto add = [&](const Format& to) {
+    if (const Conversion* how = find_conversion(profile, kF32, to)) rows.push_back({nullptr, &to, *how});
+  };
+  const std::string_view first = profile.name.substr(0, profile.name.find(','));
+  if (is_rules(profile.name) && first.find('=') == std::string_view::npos) {
+    add(format_of_text(profile.name));
+    return rows;
+  }
+  for (const std::span<const Format> formats : {all_formats(), further_formats()}) {
+    for (const Format& to : formats) add(to);
+  }
+  return rows;
+}
 
 Table conversions_of(const Profile& profile) {
   Table table{{},
               {{"from", "from"},
                {"to", "to"},
-               {"rounding", "rounding"},
-               {"overflow", "overflow"},
+               in_json("rounding"),
+               in_json("overflow"),
                in_json("nan_rule"),
                in_json("nan_positive"),
                in_json("nan_negative"),
-               in_text("NaN +, -"),
-               {"zero", "zero"},
-               {"negative", "negative"},
-               {"random_bits", "random bits"},
-               {"flush", "flushes"},
-               {"before", "before", std::ranges::any_of(profile.conversions, is_prepared)}}};
-  for (const ConversionRow& row : profile.conversions) {
+               in_json("zero"),
+               in_json("negative"),
+               in_json("random_bits"),
+               in_json("flush"),
+               in_json("before"),
+               {"rules", "rules"}}};
+  for (const ConversionRow& row : rows_of(profile)) {
     const Json how = conversion_json(row.how, *row.to);
     const auto said = [&](const char* key) { return how.contains(key) ? Cell(how[key]) : Cell::none(); };
-    table.add({from_text(row),
-               row.to->name,
-               how["rounding"],
-               how["overflow"],
-               how["nan_rule"],
-               said("nan_positive"),
-               said("nan_negative"),
-               nan_text(row.how, *row.to),
-               said("zero"),
-               said("negative"),
-               {row.how.random_bits, row.how.random_bits == 0 ? "" : std::to_string(row.how.random_bits)},
-               how["flush"],
-               how.contains("before") ? Cell(how["before"], preparation_text(row.how, *row.to)) : Cell::none()});
+    table.add({from_text(row), row.to->name, how["rounding"], how["overflow"], how["nan_rule"], said("nan_positive"), said("nan_negative"),
+               said("zero"), said("negative"), how["random_bits"], how["flush"], said("before"), how["rules"]});
   }
   return table;
 }
@@ -232,6 +238,13 @@ Document formats_document() {
   for (const Profile& p : all_profiles()) {
     profiles.add({p.name, p.implementation, p.operation, p.device, p.build, {releases_json(p.releases), text_of(p.releases)}, p.source});
   }
+  std::string_view before;
+  for (const NamedRules& row : named_rules()) {
+    if (row.name == before) continue;
+    before = row.name;
+    const Profile& p = profile_named(row.name);
+    profiles.add({p.name, p.implementation, p.operation, p.device, p.build, {releases_json(p.releases), ""}, p.source});
+  }
   document.line();
   document.table(std::move(profiles));
   Table contracts{"contracts",
@@ -291,6 +304,18 @@ Document profile_document(const std::string& name) {
   add("recipes", recipes_of(profile));
   add("dequantizers", dequantizers_of(profile));
   document.value("profile", std::move(json));
+  return document;
+}
+
+Document rules_document() {
+  Document document{"formats"};
+  Table words{"words", {{"word", "word"}, {"meaning", "meaning"}, {"values", "values"}}};
+  for (const RuleWord& word : rule_words()) words.add({word.key, word.meaning, word.values});
+  document.table(std::move(words));
+  Table named{"named_rules", {{"name", "name"}, {"rules", "rules"}, {"source", "source"}}};
+  for (const NamedRules& row : named_rules()) named.add({row.name, row.text, row.source});
+  document.line();
+  document.table(std::move(named));
   return document;
 }
 

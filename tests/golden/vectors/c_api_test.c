@@ -24,6 +24,7 @@ static void test_names(void) {
   CHECK(mxact_format_id("e4m3") == mxact_format_id("E4M3FN"));
   CHECK(mxact_format_id("e4m3x") == -MXACT_USAGE);
   CHECK(mxact_format_id(NULL) == -MXACT_USAGE);
+  CHECK(mxact_format_id("e4m3,bias=7,fn") == mxact_format_id("e4m3fn"));
   CHECK(mxact_block_format_id("mxfp4") >= 0 && mxact_profile_id("ocp") >= 0 && mxact_contract_id("exact") >= 0);
   CHECK(mxact_layout_id("sf_128x4") >= 0 && mxact_activation_id("swiglu_oai") >= 0 && mxact_router_id("gpt-oss") >= 0);
   CHECK(mxact_router_id("gpt_osx") == -MXACT_USAGE);
@@ -58,6 +59,16 @@ static void test_codes(void) {
   CHECK(code == 0x7E && flags == (MXACT_FLAG_INEXACT | MXACT_FLAG_OVERFLOW | MXACT_FLAG_SATURATED));
   CHECK(mxact_convert(ocp, f32, e4m3, 0x43E80000u, 0, &code, &flags) == MXACT_OK && code == 0x7E && flags == MXACT_FLAG_INEXACT);
   CHECK(mxact_convert(mxact_profile_id("ocp-nosat"), f32, e4m3, 0x447A0000u, 0, &code, &flags) == MXACT_OK && code == 0x7F);
+  /* Rules in the place of a name: downward, 1000 becomes the largest number (IEEE 754 section 7.4), and a format of no table. */
+  const int32_t down = mxact_profile_id("round=rdn, overflow=ieee");
+  CHECK(down >= 0 && down == mxact_profile_id("overflow=ieee,round=rdn"));
+  CHECK(mxact_convert(down, f32, e4m3, 0x447A0000u, 0, &code, &flags) == MXACT_OK && code == 0x7E);
+  CHECK(mxact_convert(mxact_profile_id("riscv"), f32, mxact_format_id("e5m2"), 0x7FC00000u, 0, &code, &flags) == MXACT_OK && code == 0x7F);
+  const int32_t own = mxact_format_id("e3m3,bias=5,finite,round=odd,overflow=ieee,nan=3f");
+  CHECK(mxact_format_width(own) == 7 && mxact_format_width(mxact_format_id("e3m4")) == 8);
+  CHECK(mxact_convert(ocp, f32, own, 0x3E99999Au, 0, &code, &flags) == MXACT_OK && code == 0x19);
+  CHECK(mxact_profile_id("round=rn,overflow=ieee") == -MXACT_USAGE && strstr(mxact_last_error(), "did you mean rne?") != NULL);
+  CHECK(mxact_format_width((1 << 20) + 100000) == 0);
   code = 77;
   CHECK(mxact_convert(ocp, f32, e4m3, 0, 1, &code, &flags) == MXACT_USAGE && code == 77);
   CHECK(mxact_convert(ocp, f32, 1000, 0, 0, &code, &flags) == MXACT_USAGE);

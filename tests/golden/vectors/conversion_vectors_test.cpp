@@ -24,7 +24,8 @@ TEST_CASE("of every conversion from 16 bits, under every profile, the directed s
       if (from.width != 16) continue;
       for (const mx::Format& to : mx::all_formats()) {
         const mx::Conversion* how = mx::find_conversion(profile, from, to);
-        if (from == to || how == nullptr || how->nan_rule == mx::NanRule::refused || how->random_bits != 0 || how->before != mx::Preparation{}) continue;
+        if (from == to || how == nullptr || how->nan_rule == mx::NanRule::refused || how->random_bits != 0 || how->before != mx::Preparation{})
+          continue;
         const auto op = mx::tests::op_with(std::string(from.name) + "_to_" + std::string(to.name), {{"profile", std::string(profile.name)}});
         INFO(op->name() << " " << profile.name);
         CHECK(missed(*op, coverage_of(*op, {mx::golden::SetKind::exhaustive}), coverage_of(*op, mx::tests::kDirected)) == "");
@@ -46,7 +47,7 @@ TEST_CASE("a bin of fp32's rounding that the directed set misses has a reason in
       const Coverage random = coverage_of(*op, {mx::golden::SetKind::random, 7, 20000});
       INFO(op->name() << " " << profile.name);
       CHECK(missed(*op, random, directed) == "");
-      const mx::golden::ConversionSubject subject{&mx::kF32, &to, *how, "", false, false};
+      const mx::golden::ConversionSubject subject{&mx::kF32, &to, *how, "", false, mx::golden::FlagSet::none};
       std::string without_reason;
       for (std::size_t bin = 0; bin < mx::golden::RoundingCell::kCount; ++bin) {
         if (directed.is_hit(0, bin)) continue;
@@ -67,7 +68,7 @@ TEST_CASE("a reason is given for no bin that is met") {
         if (from == to || how == nullptr || how->nan_rule == mx::NanRule::refused || how->before != mx::Preparation{}) continue;
         const auto op = mx::tests::op_with(std::string(from.name) + "_to_" + std::string(to.name), {{"profile", std::string(profile.name)}});
         const Coverage directed = coverage_of(*op, mx::tests::kDirected);
-        const mx::golden::ConversionSubject subject{&from, &to, *how, "", false, false};
+        const mx::golden::ConversionSubject subject{&from, &to, *how, "", false, mx::golden::FlagSet::none};
         std::string wrong;
         for (std::size_t bin = 0; bin < mx::golden::RoundingCell::kCount; ++bin) {
           const std::string why = mx::golden::why_no_cell(mx::golden::RoundingCell::at(bin), subject);

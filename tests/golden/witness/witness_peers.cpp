@@ -49,6 +49,15 @@ TEST_CASE("words about a block that say the whole quantizer change what the mode
 
          {"another largest scale", with("tensor_scale_max", 256), 1, "values differ"},
          {"no largest scale that is known", with("tensor_scale_max", 300), 5, "unknown tensor_scale_max '300'"}});
+  const auto as_rules = [](const std::string& format, const std::string& rest) {
+    return [=](Json& entry) { entry["params"] = Json{{"source", "f64"}, {"format", format + ",overflow=ieee,infinity=inf" + rest}}; };
+  };
+  const std::string flags = ",tininess=result,overflow-flag=not-finite-result";
+  check("numerics-2/encode_formats", "f64.e3m4.toward_negative",
+        {{"all of it as one text", as_rules("e3m4,bias=3,ieee,round=rdn", flags), 0, "0 differ"},
+         {"another bias", as_rules("e3m4,bias=4,ieee,round=rdn", flags), 1, "codes["},
+         {"another tininess", as_rules("e3m4,bias=3,ieee,round=rdn", ",overflow-flag=not-finite-result"), 1, "flags["},
+         {"a text that is wrong", as_rules("e3m4,bias=3,ieee,round=rd", flags), 5, "unknown round 'rd' (did you mean rdn?)"}});
   check("numerics-2/nvfp4_te", "bf16.nvfp4.fast_math_kernel.amax_41000000", {{"a factor in fp32", without("factor_format"), 1, "codes["}});
   check("numerics-2/nvfp4_te", "bf16.nvfp4.4over6.mse.448.amax_7f7fc99e",
         {{"another domain", with("four_over_six_error_domain", "scaled_fp16"), 1, "55 of 4896 values differ"}});

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "model/error.hpp"
+#include "model/numerics/rules.hpp"
 #include "sim/sweep/state.hpp"
 #include "tests/catch.hpp"
 #include "tests/sim/verify/scratch.hpp"
@@ -224,6 +225,22 @@ TEST_CASE("merged states are one sweep, and contradictions are refused") {
   forged.identity += "x";
   CHECK(says(error_of([&] { mx::sim::target_of(forged); }), ErrorCode::input, "is the conversion of no profile"));
   CHECK(says(error_of([&] { mx::sim::merge_sweep_states({}); }), ErrorCode::input, "no state files"));
+}
+
+TEST_CASE("a sweep by rules that their user wrote says them, and its target is found again") {
+  const mx::Format& own = mx::format_named("e3m3,bias=5,finite,round=rne,overflow=saturate,nan=0");
+  const mx::Profile& rules = mx::profile_named("round=rdn,overflow=ieee,infinity=largest");
+  const SweepSubject subjects[] = {{&own, mx::conversion(mx::profile_named("ocp"), mx::kF32, own), SweepBy::twin},
+                                   {&mx::kE4m3fn, mx::conversion(rules, mx::kF32, mx::kE4m3fn), SweepBy::model}};
+  std::set<std::string> identities{mx::sim::identity(kTwin)};
+  for (const SweepSubject& subject : subjects) {
+    const std::string identity = mx::sim::identity(subject);
+    INFO(identity);
+    CHECK(identities.insert(identity).second);
+    CHECK(mx::sim::target_of({"", identity, {}}).name == subject.to->name);
+    CHECK_THROWS_AS(mx::sim::target_of({"", identity + "0", {}}), Error);
+  }
+  CHECK(mx::sim::identity(kTwin).find("rules=") == std::string::npos);
 }
 
 TEST_CASE("missing chunks are said as ranges of inputs") {

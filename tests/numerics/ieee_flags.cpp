@@ -1,6 +1,6 @@
-// Compositions by IEEE 754's own words: each expected code is written out from the format's table.
+// Conversions and flags by IEEE 754's own words: each expected code is written out from the format's table.
 
-#include "model/numerics/composition.hpp"
+#include "model/numerics/ieee_flags.hpp"
 
 #include "model/error.hpp"
 #include "model/numerics/further_formats.hpp"
@@ -11,15 +11,15 @@ namespace {
 
 using namespace mx;
 
-Composition directed(Rounding rounding) {
-  Composition made{.how = {rounding, Overflow::ieee, NanRule::fixed, 0x7F, 0xFF, 0, false}};
-  made.tininess = Tininess::after;
+Conversion directed(Rounding rounding) {
+  Conversion made{rounding, Overflow::ieee, NanRule::fixed, 0x7F, 0xFF, 0, false};
+  made.fine.tininess = Tininess::after;
   return made;
 }
 
-std::uint32_t of_f32(std::uint32_t bits, const Format& to, const Composition& how, IeeeFlags& flags) {
+std::uint32_t of_f32(std::uint32_t bits, const Format& to, const Conversion& how, IeeeFlags& flags) {
   flags = {};
-  return compose_from(bits, kF32, to, how, flags);
+  return convert_ieee(bits, kF32, to, how, flags);
 }
 
 }  // namespace
@@ -53,7 +53,7 @@ TEST_CASE("overflow follows the direction in every format") {
 
 // The least normal number of e4m3fn is 2^-6, the unit below it 2^-9: the three definitions part between 2^-6 - 2^-10 and 2^-6.
 TEST_CASE("a result is tiny before rounding, after it, or as it is delivered") {
-  Composition how = directed(Rounding::nearest_even);
+  Conversion how = directed(Rounding::nearest_even);
   IeeeFlags flags;
   struct Row {
     std::uint32_t x;
@@ -63,7 +63,7 @@ TEST_CASE("a result is tiny before rounding, after it, or as it is delivered") {
   for (const Row& row : {Row{0x3C740000, true, true, false}, Row{0x3C7F0000, true, false, false}, Row{0x3C6C0000, true, true, true}}) {
     INFO(std::hex << row.x);
     for (const auto& [rule, tiny] : {std::pair{Tininess::before, row.before}, {Tininess::after, row.after}, {Tininess::result, row.result}}) {
-      how.tininess = rule;
+      how.fine.tininess = rule;
       of_f32(row.x, kE4m3fn, how, flags);
       CHECK(flags.inexact);
       CHECK(flags.underflow == tiny);
@@ -81,22 +81,21 @@ TEST_CASE("a signalling NaN is invalid, a quiet one is not") {
   CHECK(of_f32(0xFFC00000, kE4m3fn, directed(Rounding::nearest_even), flags) == 0xFF);
   CHECK_FALSE(flags.invalid);
   flags = {};
-  compose_from(0x7FF0000000000001, kF64, kE4m3fn, directed(Rounding::nearest_even), flags);
+  convert_ieee(0x7FF0000000000001, kF64, kE4m3fn, directed(Rounding::nearest_even), flags);
   CHECK(flags.invalid);
 }
 
 // 1 + 2^-4 + 2^-40 lies above the midpoint of 1 and 1.125; fp32 drops the last bit.
 TEST_CASE("fp64 is rounded once") {
   IeeeFlags flags;
-  CHECK(compose_from(0x3FF1000000001000, kF64, kE4m3fn, directed(Rounding::nearest_even), flags) == 0x39);
+  CHECK(convert_ieee(0x3FF1000000001000, kF64, kE4m3fn, directed(Rounding::nearest_even), flags) == 0x39);
   CHECK(of_f32(0x3F880000, kE4m3fn, directed(Rounding::nearest_even), flags) == 0x38);
 }
 
 TEST_CASE("E8M0 by the logarithm: halves go away from zero, a negative number is zero where the rule says so") {
-  Composition how{.how = {Rounding::nearest_even, Overflow::saturate, NanRule::fixed, 0xFF, 0xFF, 0, false}};
-  how.log2_halves_away = true;
-  how.negative = NegativeRule::zero;
-  how.infinity = InfinityRule::largest;
+  Conversion how{Rounding::nearest_log2_away, Overflow::saturate, NanRule::fixed, 0xFF, 0xFF, 0, false};
+  how.fine.negative_is_zero = true;
+  how.fine.infinity = InfinityRule::largest;
   IeeeFlags flags;
   CHECK(of_f32(0x3FB504F4, kE8m0, how, flags) == 128);  // 1.41421366, just above the square root of 2
   CHECK(of_f32(0x3FB40000, kE8m0, how, flags) == 127);  // 1.40625

@@ -1,0 +1,297 @@
+#include "model/numerics/rules.hpp"
+
+#include <algorithm>
+#include <array>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "model/error.hpp"
+#include "model/names.hpp"
+#include "model/numerics/further_formats.hpp"
+#include "model/numerics/rule_words.hpp"
+
+namespace mx {
+namespace {
+
+constexpr std::array kFurther{kTf32, kE4m3Ieee, kE3m4, kE4m3b11fnuz};
+
+constexpr std::string_view kOwn = "rules";  // Profile::implementation
+constexpr std::string_view kOwnSource = "rules that their user wrote";
+
+// IEEE 754 leaves the sign of a NaN, and one of two tests for what is tiny, to who implements it: the positive quiet NaN, after rounding.
+constexpr std::string_view kIeeeSource = "IEEE 754-2019 sections 4.3.1, 7.4, 7.5";
+constexpr std::string_view kRiscvSource = "RISC-V F, Zfhmin, Zfbfmin, Zvfofp8min: the NaN of both formats of OFP8 is 0x7F";
+constexpr std::string_view kX86Source = "Intel SDM: VCVTPS2PH, VCVTNEPS2BF16 (subnormal inputs are zeros)";
+constexpr std::string_view kArmSource = "Arm ARM A1.5.5, FPMR.OSC = 0; FCVT and BFCVT with FPCR.DN = 0";
+constexpr std::string_view kArmSatSource = "Arm ARM A1.5.5, FPMR.OSC = 1";
+constexpr std::string_view kPtxSource = "PTX ISA 9.1 cvt.rn.satfinite; cvt.rp.satfinite.ue8m0; cvt.rn of fp16 and bf16";
+
+constexpr std::array kNamedRules{
+    NamedRules{"ieee", "round=rne,overflow=ieee,tininess=after", kIeeeSource},
+    NamedRules{"riscv", "e5m2,round=rne,overflow=ieee,nan=7f,tininess=after", kRiscvSource},
+    NamedRules{"riscv", "round=rne,overflow=ieee,tininess=after", kRiscvSource},
+    NamedRules{"x86", "f32,round=rne,overflow=ieee,nan=quiet,tininess=after", kX86Source},
+    NamedRules{"x86", "fp16,round=rne,overflow=ieee,nan=quiet,tininess=after", kX86Source},
+    NamedRules{"x86", "bf16,round=rne,overflow=ieee,nan=quiet,flush=source,tininess=after", kX86Source},
+    NamedRules{"arm", "e4m3fn,round=rne,overflow=nan,nan=7f", kArmSource},
+    NamedRules{"arm", "e5m2,round=rne,overflow=inf,nan=7e", kArmSource},
+    NamedRules{"arm", "f32,round=rne,overflow=ieee,nan=quiet", kArmSource},
+    NamedRules{"arm", "fp16,round=rne,overflow=ieee,nan=quiet", kArmSource},
+    NamedRules{"arm", "bf16,round=rne,overflow=ieee,nan=quiet", kArmSource},
+    NamedRules{"arm-sat", "e4m3fn,round=rne,overflow=saturate,nan=7f", kArmSatSource},
+    NamedRules{"arm-sat", "e5m2,round=rne,overflow=saturate,nan=7e", kArmSatSource},
+    NamedRules{"ptx", "e4m3fn,round=rne,overflow=saturate,nan=7f", kPtxSource},
+    NamedRules{"ptx", "e5m2,round=rne,overflow=saturate,nan=7f", kPtxSource},
+    NamedRules{"ptx", "e2m3,round=rne,overflow=saturate,nan=1f", kPtxSource},
+    NamedRules{"ptx", "e3m2,round=rne,overflow=saturate,nan=1f", kPtxSource},
+    NamedRules{"ptx", "e2m1,round=rne,overflow=saturate,nan=7", kPtxSource},
+    NamedRules{"ptx", "s2f6,round=rne,overflow=saturate,nan=7f", kPtxSource},
+    NamedRules{"ptx", "e8m0,round=magnitude-up,overflow=saturate,nan=ff,zero-code=00,negative=magnitude", kPtxSource},
+    NamedRules{"ptx", "bf16,round=rne,overflow=ieee,nan=7fff", kPtxSource},
+    NamedRules{"ptx", "fp16,round=rne,overflow=ieee,nan=7fff", kPtxSource},
+};
+
+/// The bits of a format, without its name.
+bool same_bits(const Format& a, const Format& b) {
+  Format other = b;
+  other.name = a.name;
+  other.source = a.source;
+  return a == other;
+}
+
+/// Rules for one format, or for all.
+struct Part {
+  std::string text;
+  std::optional<Format> only;
+  rules::Draft draft;
+};
+
+struct OwnProfile {
+  std::string name;
+  std::vector<Part> parts;
+  Profile profile;
+  std::deque<std::pair<Format, Conversion>> made;  ///< for targets that were asked for
+};
+
+struct OwnFormat {
+  std::string name;
+  Format format;
+  const Profile* rules;  ///< null: none
+};
+
+void check_text(std::string_view text) {
+  constexpr std::size_t kLongest = 4096;
+  if (text.size() > kLongest)
+    throw Error(ErrorCode::usage, "rules of " + std::to_string(text.size()) + " characters, allowed are " + std::to_string(kLongest));
+  const auto wrong = std::ranges::find_if_not(text, [](char c) { return c >= ' ' && c < '\x7F'; });
+  if (wrong != text.end())
+    throw Error(ErrorCode::usage, "rules have a byte " + std::to_string(static_cast<unsigned char>(*wrong)) + " at " +
+                                      std::to_string(wrong - text.begin()) + ": words between commas, in ASCII");
+}
+
+rules::Draft read_draft(std::string_view text, std::span<const std::string_view> parts) {
+  rules::Draft draft;
+  std::vector<std::string_view> keys;
+  for (const rules::Field& field : rules::fields()) keys.push_back(field.say.key);
+  std::vector<const rules::Field*> said;
+  for (const std::string_view part : parts) {
+    const std::string_view key = part.substr(0, part.find('='));
+    const auto field = std::ranges::find_if(rules::fields(), [&](const rules::Field& f) { return same_name(f.say.key, key); });
+    if (field == rules::fields().end()) rules::refuse_word(text, "word", key, keys);
+    if (std::ranges::find(said, &*field) != said.end()) rules::refuse(text, std::string(field->say.key) + " is said twice");
+    said.push_back(&*field);
+    std::string_view value = part.substr(part.find('=') + 1);
+    while (!value.empty() && value.front() == ' ') value.remove_prefix(1);
+    field->read(draft, text, value);
+  }
+  return draft;
+}
+
+Part read_part(std::string_view text) {
+  check_text(text);
+  std::vector<std::string_view> parts = rules::parts_of(text);
+  Part part{{}, rules::read_format(text, parts), read_draft(text, parts)};
+  if (!part.only) {
+    // Whether a rule can be had shows with a target; that it is said does not.
+    if (!part.draft.rounding || !part.draft.overflow) rules::conversion_of(text, part.draft, kF32);
+    constexpr int kLeastDigits = 2;
+    part.text = rules::text_of(part.draft, kLeastDigits).substr(1);
+    return part;
+  }
+  const Format* named = rules::same_format(*part.only);
+  Format shown = *part.only;
+  const std::string format_text = text_of(shown);
+  shown.name = named == nullptr ? std::string_view(format_text) : named->name;
+  part.text = parts.empty() ? format_text : text_of(shown, rules::conversion_of(text, part.draft, shown));
+  return part;
+}
+
+class Own {
+ public:
+  const Format& format(std::string_view text) {
+    Part part = read_part(text);
+    if (!part.only) rules::refuse(text, "a format is named: it is the first word, as e4m3,bias=7,fn");
+    const bool has_rules = part.draft.rounding.has_value();
+    if (!has_rules) {
+      if (const Format* named = rules::same_format(*part.only)) return *named;
+    }
+    const Profile* within = has_rules ? &profile(part) : nullptr;
+    const std::scoped_lock lock(mutex_);
+    if (const auto found = formats_by_name_.find(part.text); found != formats_by_name_.end()) return formats_[found->second].format;
+    return keep(part.text, *part.only, kOwnSource, within);
+  }
+
+  const Profile& profile(const Part& part) {
+    const std::scoped_lock lock(mutex_);
+    if (const auto found = profiles_by_name_.find(part.text); found != profiles_by_name_.end()) return profiles_[found->second].profile;
+    return keep(part.text, {part}, kOwnSource);
+  }
+
+  const Profile* named(std::string_view name) {
+    std::vector<Part> parts;
+    std::string_view source, spelled;
+    for (const NamedRules& row : kNamedRules) {
+      if (!same_name(row.name, name)) continue;
+      spelled = row.name;
+      source = row.source;
+    }
+    if (spelled.empty()) return nullptr;
+    const std::scoped_lock lock(mutex_);
+    if (const auto found = profiles_by_name_.find(std::string(spelled)); found != profiles_by_name_.end()) return &profiles_[found->second].profile;
+    for (const NamedRules& row : kNamedRules) {
+      if (row.name == spelled) parts.push_back(read_part(row.text));
+    }
+    return &keep(std::string(spelled), std::move(parts), source);
+  }
+
+  const Conversion& conversion(const Profile& asked, const Format& to) {
+    const std::scoped_lock lock(mutex_);
+    OwnProfile& own = profiles_[profiles_by_name_.at(std::string(asked.name))];
+    for (const auto& [format, how] : own.made) {
+      if (format == to) return how;
+    }
+    const auto part = std::ranges::find_if(own.parts, [&](const Part& p) { return !p.only || same_bits(*p.only, to); });
+    if (part == own.parts.end()) {
+      std::string known;
+      for (const Part& p : own.parts) known += " " + text_of(*p.only);
+      throw Error(ErrorCode::usage,
+                  "profile '" + own.name + "' does not define a conversion into " + std::string(to.name) + "; it does into" + known);
+    }
+    const Conversion how = rules::conversion_of(own.name, part->draft, to);
+    return own.made.emplace_back(to, how).second;
+  }
+
+  const Profile* within(std::string_view name) const {
+    const std::scoped_lock lock(mutex_);
+    const auto found = formats_by_name_.find(name);
+    return found == formats_by_name_.end() ? nullptr : formats_[found->second].rules;
+  }
+
+  std::optional<std::int32_t> number(const Format& format) {
+    const std::scoped_lock lock(mutex_);
+    const auto found = formats_by_name_.find(format.name);
+    const bool in_no_table = std::ranges::find(kFurther, format) != kFurther.end() && format != kTf32;
+    if (found == formats_by_name_.end() && in_no_table) {
+      keep(std::string(format.name), format, format.source, nullptr);
+      return static_cast<std::int32_t>(formats_.size() - 1);
+    }
+    return found == formats_by_name_.end() ? std::nullopt : std::optional(static_cast<std::int32_t>(found->second));
+  }
+  std::optional<std::int32_t> number(const Profile& profile) const {
+    const std::scoped_lock lock(mutex_);
+    const auto found = profiles_by_name_.find(profile.name);
+    return found == profiles_by_name_.end() ? std::nullopt : std::optional(static_cast<std::int32_t>(found->second));
+  }
+  const Format* format(std::int32_t number) const {
+    const std::scoped_lock lock(mutex_);
+    return number < 0 || static_cast<std::size_t>(number) >= formats_.size() ? nullptr : &formats_[static_cast<std::size_t>(number)].format;
+  }
+  const Profile* profile(std::int32_t number) const {
+    const std::scoped_lock lock(mutex_);
+    return number < 0 || static_cast<std::size_t>(number) >= profiles_.size() ? nullptr : &profiles_[static_cast<std::size_t>(number)].profile;
+  }
+
+ private:
+  static void require_room(std::size_t kept) {
+    constexpr std::size_t kMost = 100'000;
+    if (kept == kMost) throw Error(ErrorCode::resource, "more than " + std::to_string(kMost) + " texts of rules in one program");
+  }
+
+  const Format& keep(std::string name, const Format& format, std::string_view source, const Profile* within) {
+    require_room(formats_.size());
+    OwnFormat& kept = formats_.emplace_back(OwnFormat{std::move(name), format, within});
+    kept.format.name = kept.name;
+    kept.format.source = source;
+    formats_by_name_.emplace(kept.name, formats_.size() - 1);
+    return kept.format;
+  }
+
+  const Profile& keep(std::string name, std::vector<Part> parts, std::string_view source) {
+    require_room(profiles_.size());
+    OwnProfile& kept = profiles_.emplace_back(OwnProfile{std::move(name), std::move(parts), {}, {}});
+    kept.profile = {kept.name, kOwn, "as it says", "any", "any", source, {}, {}, {}, {}};
+    profiles_by_name_.emplace(kept.name, profiles_.size() - 1);
+    return kept.profile;
+  }
+
+  mutable std::mutex mutex_;
+  std::deque<OwnFormat> formats_;
+  std::deque<OwnProfile> profiles_;
+  std::map<std::string, std::size_t, std::less<>> formats_by_name_, profiles_by_name_;
+};
+
+Own& own() {
+  static Own kept;
+  return kept;
+}
+
+}  // namespace
+
+std::span<const Format> further_formats() { return kFurther; }
+
+std::span<const RuleWord> rule_words() {
+  static const std::vector<RuleWord> kWords = [] {
+    std::vector<RuleWord> words{
+        {"eEmM", "a format: exponent and mantissa bits, with a sign; ueEmM without; sIfF: two's complement", "or the name of one, as e4m3fn"},
+        {"ieee, fn, fnuz, finite", "its last codes: Inf and NaN; one NaN; NaN for -0; numbers alone", ""},
+        {"no-zero", "powers of two alone, without zero", ""},
+        {"bias", "exponent bias; 2^(E-1) - 1 where nothing is said, 2^(E-1) of fnuz", "a whole number"}};
+    for (const rules::Field& field : rules::fields()) words.push_back(field.say);
+    return words;
+  }();
+  return kWords;
+}
+
+bool is_rules(std::string_view text) { return text.find_first_of(",=") != std::string_view::npos || rules::is_shape(text); }
+
+const Format& format_of_text(std::string_view text) { return own().format(text); }
+const Profile& profile_of_text(std::string_view text) {
+  const Part part = read_part(text);
+  if (!part.draft.rounding) rules::conversion_of(text, part.draft, kF32);  // says what is missing
+  return own().profile(part);
+}
+
+std::span<const NamedRules> named_rules() { return kNamedRules; }
+const Profile* find_named_rules(std::string_view name) { return own().named(name); }
+
+bool is_of_rules(const Profile& profile) { return profile.implementation == kOwn; }
+const Conversion& conversion_by_rules(const Profile& profile, const Format& to) { return own().conversion(profile, to); }
+
+const Profile* rules_within(const Format& to) { return to.name.find('=') == std::string_view::npos ? nullptr : own().within(to.name); }
+
+const Profile& profile_for(const Profile& profile, const Format& to) {
+  const Profile* within = rules_within(to);
+  if (within == nullptr || &profile == within) return profile;
+  if (profile.name == kOcp) return *within;
+  throw Error(ErrorCode::usage,
+              "format '" + std::string(to.name) + "' says its own rules, and profile '" + std::string(profile.name) + "' others: give one of them");
+}
+
+std::optional<std::int32_t> number_of_own(const Format& format) { return own().number(format); }
+std::optional<std::int32_t> number_of_own(const Profile& profile) { return own().number(profile); }
+const Format* own_format(std::int32_t number) { return own().format(number); }
+const Profile* own_profile(std::int32_t number) { return own().profile(number); }
+
+}  // namespace mx

@@ -1,0 +1,200 @@
+// N16: the text of a format with its rules says all of it, whoever wrote it: rows of profiles, and texts that are drawn word by word.
+
+#include <rapidcheck.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+
+#include "kernels/sweep/encode.hpp"
+#include "model/numerics/further_formats.hpp"
+#include "model/numerics/rules.hpp"
+#include "props/numerics/laws.hpp"
+
+namespace mx::props::numerics {
+namespace {
+
+/// A refused NaN has no code.
+Conversion without_codes_of_refused(Conversion how) {
+  if (how.nan_rule == NanRule::refused) how.nan_positive = how.nan_negative = 0;
+  return how;
+}
+
+bool same_fields(const Format& a, const Format& b) {
+  return a.encoding == b.encoding && a.width == b.width && a.exponent_bits == b.exponent_bits && a.mantissa_bits == b.mantissa_bits &&
+         a.bias == b.bias && a.specials == b.specials && a.has_sign == b.has_sign;
+}
+
+/// What is wrong with the text of a row, read again.
+std::string wrong_row(const Format& to, const Conversion& how) {
+  const std::string text = text_of(to, how);
+  const Format& again = format_of_text(text);
+  if (!same_fields(again, to)) return text + " is read as " + text_of(again);
+  const Conversion& read = conversion(profile_named(kOcp), kF32, again);
+  if (without_codes_of_refused(read) != without_codes_of_refused(how)) return text + " is read as " + text_of(again, read);
+  return again.name == text ? "" : text + " is printed as " + std::string(again.name);
+}
+
+template <typename Value>
+struct Choice {
+  std::string_view word;
+  Value value;
+};
+
+constexpr std::array kRoundings{Choice<Rounding>{"rne", Rounding::nearest_even},
+                                Choice<Rounding>{"nearest_even", Rounding::nearest_even},
+                                Choice<Rounding>{"rna", Rounding::nearest_away},
+                                Choice<Rounding>{"RTZ", Rounding::toward_zero},
+                                Choice<Rounding>{"toward-positive", Rounding::toward_positive},
+                                Choice<Rounding>{"rdn", Rounding::toward_negative},
+                                Choice<Rounding>{"odd", Rounding::to_odd},
+                                Choice<Rounding>{"away", Rounding::away},
+                                Choice<Rounding>{"stochastic-floor", Rounding::stochastic_floor}};
+constexpr std::array kInfinities{Choice<InfinityRule>{"as-overflow", InfinityRule::as_overflow},
+                                 Choice<InfinityRule>{"largest", InfinityRule::largest}, Choice<InfinityRule>{"zero", InfinityRule::zero}};
+constexpr std::array kZeroSigns{Choice<SignOfZero>{"keep", SignOfZero::keep}, Choice<SignOfZero>{"positive", SignOfZero::positive},
+                                Choice<SignOfZero>{"positive_if_zero", SignOfZero::positive_if_zero}};
+constexpr std::array kFlushes{Choice<Flush>{"none", Flush::none}, Choice<Flush>{"source", Flush::source}, Choice<Flush>{"target", Flush::target},
+                              Choice<Flush>{"both", Flush::both}};
+constexpr std::array kTininess{Choice<Tininess>{"before", Tininess::before}, Choice<Tininess>{"after", Tininess::after},
+                               Choice<Tininess>{"result", Tininess::result}};
+constexpr std::array kSpecials{Choice<Specials>{"ieee", Specials::ieee}, Choice<Specials>{"fn", Specials::nan_all_ones},
+                               Choice<Specials>{"fnuz", Specials::nan_negative_zero}, Choice<Specials>{"finite", Specials::none}};
+
+template <typename Table>
+const auto& pick(const Table& table) {
+  return table[pick_uniform(0, static_cast<std::uint32_t>(table.size()) - 1)];
+}
+
+/// A format and rules with the words that say them.
+struct Drawn {
+  Format format;
+  Conversion how;
+  std::string text;
+};
+
+Format drawn_format(std::string& text) {
+  const auto exponent = static_cast<int>(pick_uniform(2, 5)), mantissa = static_cast<int>(pick_uniform(1, 6));
+  const bool has_sign = pick_uniform(0, 3) != 0;
+  const auto& specials = kSpecials[pick_uniform(0, 3)];
+  const bool is_fnuz = specials.value == Specials::nan_negative_zero;
+  const auto& said = is_fnuz && !has_sign ? kSpecials[1] : specials;
+  const auto bias = static_cast<int>(pick_uniform(0, 60)) - 30;
+  text = (has_sign ? "s" : "u") + std::string("e") + std::to_string(exponent) + "m" + std::to_string(mantissa) + ", bias=" + std::to_string(bias) +
+         " ," + std::string(said.word);
+  return {"", Encoding::floating, (has_sign ? 1 : 0) + exponent + mantissa, exponent, mantissa, bias, said.value, has_sign, ""};
+}
+
+Drawn drawn_rules() {
+  Drawn drawn{};
+  drawn.format = drawn_format(drawn.text);
+  std::vector<std::string> words;
+  const auto say = [&](std::string_view key, std::string_view value) { words.push_back(std::string(key) + "=" + std::string(value)); };
+  const auto& rounding = pick(kRoundings);
+  say("round", rounding.word);
+  const bool draws = rounding.value == Rounding::stochastic_floor;
+  const auto bits = static_cast<int>(pick_uniform(1, 32));
+  if (draws) say("Random", std::to_string(bits));
+  const bool has_nan = drawn.format.specials != Specials::none;
+  const Overflow overflow = pick_uniform(0, 1) == 0 ? Overflow::ieee : pick_uniform(0, 1) == 0 && has_nan ? Overflow::nan : Overflow::saturate;
+  say("overflow", overflow == Overflow::ieee ? "ieee" : overflow == Overflow::nan ? "nan" : "Saturate");
+  const std::uint32_t nan = pick_uniform(0, (1U << drawn.format.width) - 1), other = pick_uniform(0, (1U << drawn.format.width) - 1);
+  const bool two = pick_uniform(0, 1) == 0;
+  say("nan", two ? hex(nan).substr(2) + "/" + hex(other) : hex(nan));
+  const auto& flush = pick(kFlushes);
+  say("flush", flush.word);
+  drawn.how = {rounding.value, overflow, NanRule::fixed, nan, two ? other : nan, 0, false, draws ? bits : 0, flush.value};
+  const auto& infinity = pick(kInfinities);
+  const auto& zero = pick(kZeroSigns);
+  const auto& tininess = pick(kTininess);
+  say("infinity", infinity.word);
+  say("zero_sign", zero.word);
+  say("tininess", tininess.word);
+  drawn.how.fine = {.infinity = infinity.value, .zero_sign = zero.value, .tininess = tininess.value};
+  if (!drawn.format.has_sign) {
+    const std::uint32_t negative = pick_uniform(0, has_nan ? 2 : 1);
+    say("negative", negative == 0 ? "magnitude" : negative == 1 ? "zero" : "nan");
+    drawn.how.negative_is_nan = negative == 2;
+    drawn.how.fine.negative_is_zero = negative == 1;
+  }
+  // In any order.
+  for (std::size_t i = words.size(); i > 1; --i) std::swap(words[i - 1], words[pick_uniform(0, static_cast<std::uint32_t>(i) - 1)]);
+  for (const std::string& word : words) drawn.text += (pick_uniform(0, 1) == 0 ? "," : " , ") + word;
+  return drawn;
+}
+
+/// The number of a code of a floating-point format, from its fields; none for Inf and NaN.
+std::optional<double> number_of(const Format& format, std::uint32_t code) {
+  const std::uint32_t magnitude = code & ((1U << (format.width - (format.has_sign ? 1 : 0))) - 1U);
+  const bool negative = magnitude != code;
+  const std::uint32_t last = (1U << (format.exponent_bits + format.mantissa_bits)) - 1U;
+  const std::uint32_t field = magnitude >> format.mantissa_bits, fraction = magnitude & ((1U << format.mantissa_bits) - 1U);
+  if (format.specials == Specials::ieee && field == (1U << format.exponent_bits) - 1U) return std::nullopt;
+  if (format.specials == Specials::nan_all_ones && magnitude == last) return std::nullopt;
+  if (format.specials == Specials::nan_negative_zero && negative && magnitude == 0) return std::nullopt;
+  const double units = field == 0 ? fraction : fraction + (1U << format.mantissa_bits);
+  const double number = std::ldexp(units, static_cast<int>(std::max(field, 1U)) - format.bias - format.mantissa_bits);
+  return negative ? -number : number;
+}
+
+void require_codes(const Format& read) {
+  for (int i = 0; i < kPatternsPerCase; ++i) {
+    const std::uint32_t code = pick_code(read.width);
+    const Value value = decode(read, code);
+    const std::optional<double> number = number_of(read, code);
+    const bool finite = value.cls == ValueClass::finite || value.cls == ValueClass::zero;
+    RC_ASSERT(finite == number.has_value());
+    if (!number) continue;
+    const double decoded = std::ldexp(static_cast<double>(value.significand), value.exponent) * (value.negative ? -1 : 1);
+    RC_ASSERT(decoded == *number && std::signbit(decoded) == std::signbit(*number));
+  }
+}
+
+/// The kernels, where they know the conversion, and the model.
+void require_same_twin(const Format& to, const Conversion& how) {
+  if (!kernels::has_encode(to, how)) return;
+  std::vector<std::uint32_t> inputs(static_cast<std::size_t>(kPatternsPerCase)), codes(inputs.size());
+  for (std::uint32_t& f32 : inputs) {
+    // Most of them where the target has numbers.
+    const std::uint32_t exponent = pick_uniform(0, 3) == 0 ? pick_uniform(0, 255) : 127U + pick_uniform(0, 120) - 60U;
+    f32 = pick_uniform(0, 1) << 31 | exponent << 23 | pick_uniform(0, 63) << 17 | pick_uniform(0, 1);
+  }
+  kernels::encode(inputs, to, how, codes);
+  for (std::size_t i = 0; i < inputs.size(); ++i) RC_ASSERT(codes[i] == convert(inputs[i], kF32, to, how));
+}
+
+}  // namespace
+
+Outcome rules_return(const Law& law) {
+  const auto property = [&] {
+    const Drawn drawn = drawn_rules();
+    RC_LOG(drawn.text);
+    const Format& read = format_of_text(drawn.text);
+    RC_ASSERT(same_fields(read, drawn.format));
+    const Conversion& how = conversion(profile_named(kOcp), kF32, read);
+    RC_ASSERT(how == drawn.how);
+    RC_ASSERT(&format_of_text(read.name) == &read);
+    RC_ASSERT(&profile_named(read.name) == rules_within(read));
+    require_codes(read);
+    require_same_twin(read, how);
+  };
+  return run_both(law, property, [&](Exhaustive& all) {
+    const auto expect = [&](const Format& to, const Conversion& how) {
+      const std::string wrong = wrong_row(to, how);
+      all.expect(wrong.empty(), [&] { return wrong; });
+    };
+    for (const Profile& profile : all_profiles()) {
+      for (const ConversionRow& row : profile.conversions) expect(*row.to, row.how);
+    }
+    for (const NamedRules& rules : named_rules()) {
+      for (const std::span<const Format> formats : {all_formats(), further_formats()}) {
+        for (const Format& to : formats) {
+          if (const Conversion* how = find_conversion(profile_named(rules.name), kF32, to)) expect(to, *how);
+        }
+      }
+    }
+  });
+}
+
+}  // namespace mx::props::numerics
