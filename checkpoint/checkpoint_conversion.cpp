@@ -69,7 +69,8 @@ CheckpointConversion::CheckpointConversion(const std::filesystem::path& source, 
   for (const support::SafetensorsFile& file : checkpoint().contents().files) jobs_.push_back({0, 0, &file});
   for (const auto& [name, file] : checkpoint().contents().overlaid) {
     if (!moved_.contains(name)) continue;
-    throw Error(ErrorCode::unsupported, fmt::format("tensor {} has another laid over it, and restoring would not give it back", support::in_quotes(name)),
+    throw Error(ErrorCode::unsupported,
+                fmt::format("tensor {} has another laid over it, and restoring would not give it back", support::in_quotes(name)),
                 file->path().string());
   }
 }
@@ -161,8 +162,13 @@ std::string CheckpointConversion::source_digest(int job) const {
 }
 
 LayerPacker CheckpointConversion::packer_of(const GroupConversion& group, int layer) const {
-  return {group.checkpoint, layer, {options_.rank, group.setting.tp_size, group.setting.sizes.intermediate}, *group.backend, group.setting,
-          options_.by,      stop_};
+  return {group.checkpoint,
+          layer,
+          {options_.rank, group.setting.tp_size, group.setting.sizes.intermediate, group.setting.sizes.group},
+          *group.backend,
+          group.setting,
+          options_.by,
+          stop_};
 }
 
 WrittenJob CheckpointConversion::write_layer(const GroupConversion& group, int layer, const std::filesystem::path& path, bool force) const {

@@ -25,7 +25,7 @@ families::Setting surroundings(deployment::Engine engine, families::Arch arch, i
 
 families::Setting Conversion::setting(const layout::Sizes& padded) const {
   families::Setting setting = around;
-  setting.sizes = whole ? rank_sizes(*whole, form, around.tp_size, padded.intermediate) : sizes;
+  setting.sizes = whole ? rank_sizes(*whole, form, around.tp_size, padded.intermediate, sizes.group) : sizes;
   setting.padded = padded;
   setting.form = form;
   setting.activation = converter_activation(activation);
@@ -36,14 +36,22 @@ families::Setting Conversion::setting(const layout::Sizes& padded) const {
 
 layout::Sizes Conversion::rounded(std::string_view backend, deployment::Engine engine) const {
   const layout::Sizes padded = rounded_up(backend, form, sizes, around.arch, engine, activation == "SILU" || activation == "SITU");
-  if (whole) require_room(backend, rank_sizes(*whole, form, around.tp_size, padded.intermediate), padded);
+  if (whole) require_room(backend, rank_sizes(*whole, form, around.tp_size, padded.intermediate, sizes.group), padded);
   return padded;
+}
+
+std::int64_t loaded_group(const layout::Form& form, const layout::Sizes& whole, int tp, deployment::Engine engine) {
+  const std::int64_t side = layout::block_side(whole.group);
+  if (!layout::has_squares(form.format) || whole.intermediate % tp != 0) return whole.group;
+  const std::optional<std::int64_t> finer = engine::finer_square(engine, side, whole.intermediate / tp, whole.hidden, tp);
+  return finer.value_or(whole.group);
 }
 
 Conversion conversion_of(const Checkpoint& checkpoint, families::Setting around) {
   const layout::Sizes whole = checkpoint.sizes(0);
   layout::Sizes share = whole;
   share.intermediate /= around.tp_size;
+  share.group = loaded_group(checkpoint.layout_form(), whole, around.tp_size, around.engine);
   return {checkpoint.layout_form(),
           share,
           std::string(checkpoint.converted_activation()),

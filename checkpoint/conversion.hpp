@@ -26,11 +26,11 @@ families::Setting surroundings(deployment::Engine engine, families::Arch arch, i
 /// One layer's conversion.
 struct Conversion {
   layout::Form form;
-  layout::Sizes sizes;     ///< of one rank: its share of I, or what it was loaded with
+  layout::Sizes sizes;     ///< of one rank: its share of I, or what it was loaded with, in the squares that it was loaded in
   std::string activation;  ///< the engine's name; one that it has not counts as any that no converter asks for
   bool has_bias;
-  families::Setting around = {};  ///< engine, device, ranks, dtypes, releases, options: what no layer says
-  std::string method = "own";     ///< of quantization: Deployment::quant_method
+  families::Setting around = {};            ///< engine, device, ranks, dtypes, releases, options: what no layer says
+  std::string method = "own";               ///< of quantization: Deployment::quant_method
   std::optional<layout::Sizes> whole = {};  ///< of the layer that the ranks share; none: `sizes` is what a rank was loaded with
 
   /// What the converter sees of buffers that the engine has rounded up to `padded`.
@@ -40,6 +40,10 @@ struct Conversion {
   /// What the engine rounds the buffers up to, by this version's rule. Throws as engine::rounded_up does.
   layout::Sizes rounded(std::string_view backend, deployment::Engine engine) const;
 };
+
+/// Sizes::group of a rank's share of a layer: where the share cuts squares of FP8, the side of the finer ones that the engine makes of them; else the
+/// layer's.
+std::int64_t loaded_group(const layout::Form& form, const layout::Sizes& whole, int tp, deployment::Engine engine);
 
 /// Of the checkpoint's layers, on one rank of `around.tp_size`. Throws Error(usage) as rank_sizes does, Error(input) as Checkpoint::activation does.
 Conversion conversion_of(const Checkpoint& checkpoint, families::Setting around);

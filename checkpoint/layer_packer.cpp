@@ -28,10 +28,9 @@ class RankTensor {
   /// `target`: where it goes, if that is known; a layout that mixes experts makes it one part.
   RankTensor(const LayerSource& source, Role role, const RankPart& rank, const Layout* target, PartMemory& memory)
       : source_(source), role_(role), memory_(memory) {
-    layout::Sizes sizes = source.sizes();
-    if (rank.tp > 1) sizes.intermediate = rank.intermediate;
+    const layout::Sizes sizes = rank.sizes_of(source.sizes());
     const Layout whole = layout::canonical(role, source.sizes(), source.form()), own = layout::canonical(role, sizes, source.form());
-    const std::optional<Layout> cut = rank.tp == 1 ? std::nullopt : rank_layout(role, source.sizes(), source.form(), rank);
+    const std::optional<Layout> cut = rank.is_whole(source.sizes()) ? std::nullopt : rank_layout(role, source.sizes(), source.form(), rank);
     parts_ = parts_of({&whole, &own, cut ? &*cut : &own, target != nullptr ? target : &own});
     if (cut) cut_.emplace(TensorMove::place(part_of(whole), {part_of(*cut), &layout::kKeep}));
     part_bytes_ = static_cast<std::uint64_t>(own.bytes() / parts_);
@@ -103,8 +102,7 @@ struct LayerPacker::Impl {
 
   /// All that is asked of the layer before it is placed, and the tensors that it will have.
   void plan(const families::BackendLayout& backend, const families::Setting& setting) {
-    families::LayerOutline outline{layer->sizes(), layer->form(), {}, 0};
-    if (rank.tp > 1) outline.sizes.intermediate = rank.intermediate;
+    families::LayerOutline outline{rank.sizes_of(layer->sizes()), layer->form(), {}, 0};
     for (const Role role : layout::kAllRoles) {
       const bool there = outline.present[static_cast<std::size_t>(role)] = layer->has(role);
       if (!there || !layout::is_scale(role)) continue;
@@ -190,7 +188,7 @@ LayerPacker::LayerPacker(const Checkpoint& checkpoint, int layer, const RankPart
   keep_first(whole.experts, first);
   std::vector<layout::Loss> again = LayerReader(checkpoint, layer, first, as).requantization_losses(rank.rank, rank.tp);
   stop.check();
-  if (rank.tp > 1) whole.experts = shard(whole.experts, rank, kernels::relayout::mover_of(by));
+  if (!rank.is_whole(whole.experts.sizes)) whole.experts = shard(whole.experts, rank, kernels::relayout::mover_of(by));
   impl_ =
       std::make_unique<Impl>(Impl{stop, rank, nullptr, families::convert(std::move(whole.experts), backend, setting, kernels::relayout::mover_of(by)),
                                   whole.up_scales_dropped, std::move(again)});

@@ -116,8 +116,9 @@ struct LayerUnpacker::Impl {
   std::optional<TensorMove> join_of(Role role, const Layout& to, std::int64_t parts) const {
     layout::Sizes part = sizes;
     part.experts /= parts;
-    const std::optional<Layout> all =
-        tp() == 1 ? std::nullopt : ranks_layout(role, part, form, {0, static_cast<int>(tp()), outlines.front().setting.sizes.intermediate});
+    const layout::Sizes& own = outlines.front().setting.sizes;
+    const RankPart rank{0, static_cast<int>(tp()), own.intermediate, own.group};
+    const std::optional<Layout> all = rank.is_whole(sizes) ? std::nullopt : ranks_layout(role, part, form, rank);
     if (!all) return std::nullopt;
     return TensorMove::take({*all, &layout::kKeep}, part_of(to, parts));
   }
@@ -153,7 +154,8 @@ struct LayerUnpacker::Impl {
   }
 };
 
-LayerUnpacker::LayerUnpacker(std::vector<const ConvertedLayer*> ranks, families::OnLoss on_loss, kernels::relayout::MoveBy by, const support::StopPoint& stop) {
+LayerUnpacker::LayerUnpacker(std::vector<const ConvertedLayer*> ranks, families::OnLoss on_loss, kernels::relayout::MoveBy by,
+                             const support::StopPoint& stop) {
   const LayerTags& first = ranks.front()->tags;
   impl_ = std::make_unique<Impl>(Impl{std::move(ranks), stop, first.whole_sizes(), first.setting.form, {}});
   Impl& impl = *impl_;
@@ -169,7 +171,8 @@ LayerUnpacker::LayerUnpacker(std::vector<const ConvertedLayer*> ranks, families:
       impl.outlines.push_back(std::move(outline));
     }
   }
-  if (!parts.empty()) impl.whole = parts.size() == 1 ? std::move(parts.front()) : join(std::move(parts), impl.sizes, kernels::relayout::mover_of(by));
+  const bool is_whole = parts.size() == 1 && parts.front().sizes == impl.sizes;
+  if (!parts.empty()) impl.whole = is_whole ? std::move(parts.front()) : join(std::move(parts), impl.sizes, kernels::relayout::mover_of(by));
 }
 
 LayerUnpacker::~LayerUnpacker() = default;

@@ -286,6 +286,8 @@ std::string layer_name(int layer, int further) { return fmt::format("layer {}{}"
 layout::Sizes LayerTags::whole_sizes() const {
   layout::Sizes sizes = setting.sizes;
   sizes.intermediate = intermediate > 0 ? intermediate : sizes.intermediate * setting.tp_size;
+  // A checkpoint's own squares have the usual side: finer ones are what a rank made of them.
+  if (layout::has_squares(setting.form.format)) sizes.group = 1;
   return sizes;
 }
 

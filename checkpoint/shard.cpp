@@ -27,12 +27,10 @@ struct Cut {
   std::int64_t elements;
 };
 
-/// Rows and columns of a square block of FP8 scales.
-constexpr std::int64_t kBlock = 128;
-
 /// None where a tensor is whole on every rank: w2's bias, and what is one number of an expert.
 std::optional<Cut> cut_of(Role role, const Sizes& sizes, const layout::Form& form) {
-  const std::array<Cut, 5> cuts{{{"I", 1}, {"IB", kBlock}, {"K", 1}, {"G", sizes.group}, {"KB", kBlock}}};
+  const std::int64_t side = layout::block_side(sizes.group);
+  const std::array<Cut, 5> cuts{{{"I", 1}, {"IB", side}, {"K", 1}, {"G", sizes.group}, {"KB", side}}};
   const std::span<const Cut> candidates = layout::is_w13(role) ? std::span(cuts).first(2) : std::span(cuts).subspan(2);
   for (const layout::Axis& axis : layout::logical_axes(role, sizes, form)) {
     const auto cut = std::ranges::find(candidates, axis.name, &Cut::axis);
@@ -40,6 +38,9 @@ std::optional<Cut> cut_of(Role role, const Sizes& sizes, const layout::Form& for
   }
   return std::nullopt;
 }
+
+/// Entries of a rank's tensor along the cut.
+std::int64_t entries_of(const Cut& cut, const Sizes& own) { return (own.intermediate + cut.elements - 1) / cut.elements; }
 
 bool is_gpt_oss(const layout::Form& form) { return form.format == layout::WeightFormat::mxfp4 && form.order == layout::SourceOrder::gpt_oss; }
 
@@ -65,12 +66,21 @@ constexpr std::array kLoaders{
     LoaderRow{"standard", nullptr, cut_by_buffer, false, "vllm fused_moe/layer.py _load_w13, _load_w2"},
 };
 
-/// A tensor with zeros behind the part that the last rank lacks.
-Layout filled(Role role, const Sizes& whole, const layout::Form& form, const Cut& cut, std::int64_t length) {
+/// A tensor with zeros behind the part that the last rank lacks. A scale of a square is that of every finer square in it.
+Layout filled(Role role, const Sizes& whole, const layout::Form& form, const RankPart& part, const Cut& cut, std::int64_t length) {
   Layout tensor(layout::logical_axes(role, whole, form), layout::unit_bits(role, form.format));
-  for (const layout::Axis& axis : tensor.logical()) {
-    if (axis.name == cut.axis && axis.extent < length) return std::move(tensor.pad(cut.axis, length, layout::PadContent::zero));
+  const Sizes own{whole.experts, whole.intermediate, whole.hidden, part.sizes_of(whole).group};
+  const std::int64_t times = layout::block_side(whole.group) / layout::block_side(own.group);
+  for (const layout::Axis& axis : layout::logical_axes(role, own, form)) {
+    if (times == 1 || !axis.name.ends_with('B')) continue;
+    if (fault::planted(fault::Fault::finer_squares_reversed)) tensor.flip(axis.name);
+    tensor.repeat(axis.name, times);
+    // Behind the last whole square.
+    const std::int64_t there = std::ranges::find(tensor.view(), axis.name, &layout::Axis::name)->extent;
+    if (there > axis.extent) tensor.slice(axis.name, 0, axis.extent);
   }
+  const std::int64_t there = std::ranges::find(tensor.view(), cut.axis, &layout::Axis::name)->extent;
+  if (there < length) tensor.pad(cut.axis, length, layout::PadContent::zero);
   return tensor;
 }
 
@@ -94,14 +104,21 @@ const LoaderRow& loader_of(const layout::Form& form) {
   return *std::ranges::find_if(loader_rows(), [&](const LoaderRow& row) { return row.takes == nullptr || row.takes(form); });
 }
 
-Sizes rank_sizes(const Sizes& whole, const layout::Form& form, int tp, std::int64_t allocated) {
+Sizes RankPart::sizes_of(const Sizes& whole) const {
+  Sizes sizes = whole;
+  if (tp > 1) sizes.intermediate = intermediate;
+  if (group != 0) sizes.group = group;
+  return sizes;
+}
+
+Sizes rank_sizes(const Sizes& whole, const layout::Form& form, int tp, std::int64_t allocated, std::int64_t group) {
   const std::int64_t intermediate = whole.intermediate;
   if (intermediate % tp != 0)
     throw Error(ErrorCode::usage,
                 "intermediate size " + std::to_string(intermediate) + " is not divisible by " + std::to_string(tp) + " tensor parallel ranks", "tp");
-  const bool in_blocks = form.format == layout::WeightFormat::fp8_block || form.format == layout::WeightFormat::fp8_block_e8m0;
-  const std::int64_t unit = in_blocks ? kBlock : whole.group;
   Sizes sizes = whole;
+  if (group != 0) sizes.group = group;
+  const std::int64_t unit = layout::has_squares(form.format) ? layout::block_side(sizes.group) : sizes.group;
   sizes.intermediate = loader_of(form).cut(intermediate, allocated, 0, tp).count;
   if (tp == 1 || sizes.intermediate % unit == 0) return sizes;
   throw Error(ErrorCode::usage, "intermediate size " + std::to_string(intermediate) + " over TP=" + std::to_string(tp) +
@@ -111,20 +128,22 @@ Sizes rank_sizes(const Sizes& whole, const layout::Form& form, int tp, std::int6
 Sizes rank_sizes(const Sizes& whole, const layout::Form& form, int tp) { return rank_sizes(whole, form, tp, whole.intermediate / tp); }
 
 std::optional<Layout> rank_layout(Role role, const Sizes& whole, const layout::Form& form, const RankPart& part) {
-  const std::optional<Cut> cut = cut_of(role, whole, form);
+  const Sizes own = part.sizes_of(whole);
+  const std::optional<Cut> cut = cut_of(role, own, form);
   if (!cut) return std::nullopt;
-  const std::int64_t length = part.intermediate / cut->elements;
-  Layout tensor = filled(role, whole, form, *cut, length * part.tp);
+  const std::int64_t length = entries_of(*cut, own);
+  Layout tensor = filled(role, whole, form, part, *cut, length * part.tp);
   const std::vector<std::string> order = axes_in_order(role, *cut, tensor, form);
   // Slice first, then the checkpoint's own row order.
   return tensor.slice(cut->axis, part.rank * length, length).permute(views(order));
 }
 
 std::optional<Layout> ranks_layout(Role role, const Sizes& whole, const layout::Form& form, const RankPart& part) {
-  const std::optional<Cut> cut = cut_of(role, whole, form);
+  const Sizes own = part.sizes_of(whole);
+  const std::optional<Cut> cut = cut_of(role, own, form);
   if (!cut) return std::nullopt;
-  const std::int64_t length = part.intermediate / cut->elements;
-  Layout parts = filled(role, whole, form, *cut, length * part.tp);
+  const std::int64_t length = entries_of(*cut, own);
+  Layout parts = filled(role, whole, form, part, *cut, length * part.tp);
   std::vector<std::string> order = axes_in_order(role, *cut, parts, form);
   order.insert(order.begin(), "rank");
   return parts.split(cut->axis, length, "rank", cut->axis).permute(views(order));
@@ -135,8 +154,7 @@ CanonicalLayer shard(const CanonicalLayer& layer, const RankPart& part, const la
     throw Error(ErrorCode::usage,
                 "rank " + std::to_string(part.rank) + " is not in 0.." + std::to_string(part.tp - 1) + ": tp is " + std::to_string(part.tp), "rank");
   }
-  CanonicalLayer own{layer.sizes, layer.form, {}};
-  own.sizes.intermediate = part.intermediate;
+  CanonicalLayer own{part.sizes_of(layer.sizes), layer.form, {}};
   for (Role role : layout::kAllRoles) {
     if (layer[role].empty()) continue;
     const std::optional<Layout> held = rank_layout(role, layer.sizes, layer.form, part);
@@ -146,7 +164,8 @@ CanonicalLayer shard(const CanonicalLayer& layer, const RankPart& part, const la
 }
 
 CanonicalLayer join(std::vector<CanonicalLayer> ranks, const Sizes& whole, const layout::Mover& mover) {
-  const RankPart part{0, static_cast<int>(ranks.size()), ranks.front().sizes.intermediate};
+  const Sizes& own = ranks.front().sizes;
+  const RankPart part{0, static_cast<int>(ranks.size()), own.intermediate, own.group};
   CanonicalLayer layer{whole, ranks.front().form, {}};
   for (Role role : layout::kAllRoles) {
     const std::size_t size = ranks.front()[role].size();

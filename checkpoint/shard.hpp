@@ -32,8 +32,8 @@ const LoaderRow& loader_of(const layout::Form& form);
 
 /// What the engine loads onto the first of `tp` ranks of a layer of these sizes, whose buffers it makes for `allocated` entries of I: as many as the
 /// buffer holds, of gpt-oss' MXFP4 equal parts in whole blocks of 32. The last ranks may be short: behind their part are zeros. Throws Error(usage)
-/// where I does not divide, as the engine asserts, and where a part holds no whole groups or blocks of scales.
-layout::Sizes rank_sizes(const layout::Sizes& whole, const layout::Form& form, int tp, std::int64_t allocated);
+/// where I does not divide, as the engine asserts, and where a part holds no whole groups or blocks of scales. `group`: as RankPart has it.
+layout::Sizes rank_sizes(const layout::Sizes& whole, const layout::Form& form, int tp, std::int64_t allocated, std::int64_t group = 0);
 /// Of buffers that are not rounded up: I / tp.
 layout::Sizes rank_sizes(const layout::Sizes& whole, const layout::Form& form, int tp);
 
@@ -42,6 +42,12 @@ struct RankPart {
   int rank = 0;
   int tp = 1;
   std::int64_t intermediate = 0;  ///< of one rank, as rank_sizes() has it
+  std::int64_t group = 0;         ///< that rank's, of squares with a side that divides the layer's; 0: the layer's
+
+  /// What the rank has of a layer of these sizes.
+  layout::Sizes sizes_of(const layout::Sizes& whole) const;
+  /// Whether that is the layer itself.
+  bool is_whole(const layout::Sizes& whole) const { return sizes_of(whole) == whole; }
 };
 
 /// What a rank has of a tensor: its memory, as a layout of the whole logical tensor. None where a tensor is whole on every rank.

@@ -25,7 +25,7 @@ struct Choice {
 };
 
 /// Beside the fields of the setting.
-constexpr std::array<Choice, 11> kChoices{{
+constexpr std::array<Choice, 12> kChoices{{
     {"shape",
      "of a layer IxH or ExIxH (experts, intermediate, hidden), of a building block RxC or BxRxC (batch, rows, columns); or E=..,I=..,H=..; --tp "
      "divides a layer's I as the engine does"},
@@ -33,6 +33,8 @@ constexpr std::array<Choice, 11> kChoices{{
     {"tensor", "of a layer: w13_weight, w13_weight_scale, w13_bias, w2_weight, w2_weight_scale, w2_bias, ..."},
     {"padded", "IxH that the layer is rounded up to before it is loaded (default: as the engine rounds MXFP4, else as the shape)"},
     {"format", "of the checkpoint: mxfp4, nvfp4, mxfp8, fp8_tensor, fp8_channel, fp8_block, int4, fp8_block_e8m0, fp8_pair"},
+    {"block",
+     "of fp8_block: rows and columns of what has a scale: 64 or 32 where the engine makes finer blocks (default 128, with --tp the engine's)"},
     {"unit-bits", "of a building block: bits of what it moves (default: its own, else 8)"},
     {"version", "of a building block's converter (default: the engine's)"},
     {"dp", "of a model in the place of NAME: data parallel size (default 1)"},

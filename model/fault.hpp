@@ -256,6 +256,10 @@ enum class Fault {
   checker_forgets_mismatch,
   checker_passes_constants,
   coverage_counts_missed,
+  // finer squares of FP8
+  finer_squares_anywhere,
+  finer_squares_reversed,
+  groups_of_128_beside_finer_squares,
   kCount,  ///< not a fault: how many enumerators stand before it
 };
 

@@ -191,6 +191,8 @@ constexpr Roles kW2{Role::w2_weight, Role::w2_weight_scale, Role::w2_global_scal
 template <class FindSource>
 PanelMatrix matrix_of(const Roles& roles, const layout::Sizes& sizes, const layout::Form& form, FindSource find) {
   const PanelFormat& format = panel_format_of(form.format);
+  if (layout::has_squares(form.format) && layout::block_side(sizes.group) != kSquare)
+    throw Error(ErrorCode::unsupported, "no kernel multiplies squares of " + std::to_string(sizes.group), "panels");
   const PanelShape shape = shape_of(roles.weight, sizes, form);
   check(shape);
   const auto found = [&](Role role) -> Source {

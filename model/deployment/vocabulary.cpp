@@ -304,6 +304,19 @@ QuantKey quant_key_named(std::string_view name) {
   return named<QuantKey>("quantization key", name, std::span(kQuantKeys).first(kNamedKeys));
 }
 
+std::optional<KeyBlock> fp8_block_of_key(std::string_view name) {
+  const QuantKey key = quant_key_named(name);
+  if (key == QuantKey::fp8_static_128_block) return KeyBlock{128, 128};
+  if (key != QuantKey::built_fp8_blocks) return std::nullopt;
+  const Group group = group_of(split(name, ':').back(), name);
+  return KeyBlock{group.rows, group.columns};
+}
+
+std::string key_of_fp8_block(const KeyBlock& block) {
+  if (block.rows == 128 && block.columns == 128) return std::string(name_of(QuantKey::fp8_static_128_block));
+  return "FP8:float32:" + std::to_string(block.rows) + "," + std::to_string(block.columns);
+}
+
 bool is_gated(Activation activation) { return !name_of(activation).ends_with("_NO_MUL"); }
 
 void require_word(Engine engine, Activation activation) {

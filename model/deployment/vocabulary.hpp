@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "model/deployment/version.hpp"
@@ -120,6 +121,15 @@ bool is_gated(Activation activation);
 Activation activation_named(std::string_view name);
 Routing routing_named(std::string_view name);
 QuantKey quant_key_named(std::string_view name);
+/// Rows and columns of the squares and rectangles that share a scale.
+struct KeyBlock {
+  std::int64_t rows;
+  std::int64_t columns;
+};
+/// Of a key of FP8 blocks: kFp8Static128BlockSym, FP8:float32:64,64; of other keys none. Throws as quant_key_named does.
+std::optional<KeyBlock> fp8_block_of_key(std::string_view name);
+/// The engine's own name, or what a caller builds: FP8:float32:64,64.
+std::string key_of_fp8_block(const KeyBlock& block);
 /// A value of quantization_config.moe.activation; no key for the four ways of leaving it out (unset, no_args, moe_none, null).
 /// Throws Error(usage) on another name.
 std::optional<QuantKey> override_key_named(std::string_view name);

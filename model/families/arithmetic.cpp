@@ -21,6 +21,8 @@ constexpr std::string_view kOthersOutputs = "recorded outputs of others' devices
 constexpr std::string_view kSimulated = "a simulator that its authors held against the device (mmasim 2.1.1, arXiv 2511.10909)";
 constexpr std::string_view kSimulatedBlocks =
     "the sum of a block is that of a simulator (mmasim 2.1.1, arXiv 2511.10909) or of recorded outputs; that its scales enter as on an H200 is taken";
+constexpr std::string_view kFinerBlocks =
+    "taken as blocks of 128 are, with a chain for each scale: vllm's kernel takes steps of k of the block's side; no outputs were recorded";
 constexpr std::string_view kLikeHopper = "taken as the H200's; no sum of bf16 on this device is published";
 constexpr std::string_view kUnpublished = "neither the width nor the order of this unit's sums is published: taken as one rounding of the exact sum";
 constexpr std::string_view kVectorFma = "not published: taken as fp32 fused multiply-adds in ascending k";
@@ -35,6 +37,11 @@ bool in_cdna2(const Operation& operation) { return operation.arch == Arch::gfx90
 bool in_cdna3(const Operation& operation) { return operation.arch == Arch::gfx942; }
 /// Its FP8 instructions read e4m3fnuz and e5m2fnuz.
 bool in_cdna3_fp8(const Operation& operation) { return in_cdna3(operation) && operation.fnuz; }
+/// Squares of another side than those whose outputs were recorded.
+template <bool (*device)(const Operation&)>
+bool finer(const Operation& operation) {
+  return operation.block != layout::kBlockSide && device(operation);
+}
 bool in_processors(const Operation& operation) { return on_cpu(operation.arch); }
 
 /// The rows, worked out once: those of tensor cores have their contracts by name.
@@ -60,6 +67,13 @@ std::span<const UnitRow> own_units() {
       UnitRow{MatrixUnit::fp8_blocks, in_blackwell, contract_named("blackwell-f8f6f4-block-128x128"), Grounds::assumed, kSimulatedBlocks},
       UnitRow{MatrixUnit::fp8_blocks, in_cdna3_fp8, contract_named("cdna3-fp8-block-128x128"), Grounds::assumed, kSimulatedBlocks},
       UnitRow{MatrixUnit::fp8_blocks, nullptr, Contract::exact, Grounds::assumed, kUnpublished},
+      UnitRow{MatrixUnit::fp8_blocks_in_order, finer<in_hopper>, contract_named("hopper-fp8-block-1x128:restart=scales"), Grounds::assumed,
+              kFinerBlocks},
+      UnitRow{MatrixUnit::fp8_blocks_in_order, finer<in_ada>, contract_named("ada-fp8-block-1x128:restart=scales"), Grounds::assumed, kFinerBlocks},
+      UnitRow{MatrixUnit::fp8_blocks_in_order, finer<in_blackwell>, contract_named("blackwell-f8f6f4-block-1x128:restart=scales"), Grounds::assumed,
+              kFinerBlocks},
+      UnitRow{MatrixUnit::fp8_blocks_in_order, finer<in_cdna3_fp8>, contract_named("cdna3-fp8-block-1x128:restart=scales"), Grounds::assumed,
+              kFinerBlocks},
       UnitRow{MatrixUnit::fp8_blocks_in_order, in_hopper, Contract::hopper_fp8_block_1x128, Grounds::run, kRecorded},
       UnitRow{MatrixUnit::fp8_blocks_in_order, in_ada, contract_named("ada-fp8-block-1x128"), Grounds::assumed, kSimulatedBlocks},
       UnitRow{MatrixUnit::fp8_blocks_in_order, in_blackwell, contract_named("blackwell-f8f6f4-block-1x128"), Grounds::assumed, kSimulatedBlocks},
@@ -101,6 +115,9 @@ constexpr std::array kCudaGroupRuns{Recording{kGroupSet, "group128.cuda.amax_div
 constexpr std::array kCudaGroupPowerRuns{Recording{kGroupSet, "group128.cuda.amax_div_max_pow2"}};
 constexpr std::string_view kVllmCudaGroup = "vllm per_token_group_quant_fp8, the CUDA kernel that contiguous activations meet: outputs of an H100";
 
+constexpr std::string_view kShorterGroups =
+    "vllm per_token_group_quant_fp8 with another group_size: taken as groups of 128, whose outputs were recorded";
+
 /// A row of some devices alone.
 constexpr Quantizer on(bool (*devices)(Arch), Quantizer row) {
   row.on = devices;
@@ -125,11 +142,26 @@ constexpr std::array kQuantizers{
                             kVllmCudaGroup, kCudaGroupPowerRuns)),
     quantizer("fp8-group128-ue8m0", "vllm-group-ue8m0", kFp8Group128, ScaleScope::block, TensorNumber::none, Grounds::run, kVllmGroup,
               kGroupPowerRuns),
+    on(on_nvidia,
+       quantizer("fp8-group64", "vllm-group-cuda-g64", kFp8Group64, ScaleScope::block, TensorNumber::none, Grounds::assumed, kShorterGroups)),
+    quantizer("fp8-group64", "vllm-group-triton-g64", kFp8Group64, ScaleScope::block, TensorNumber::none, Grounds::assumed, kShorterGroups),
+    on(on_nvidia,
+       quantizer("fp8-group32", "vllm-group-cuda-g32", kFp8Group32, ScaleScope::block, TensorNumber::none, Grounds::assumed, kShorterGroups)),
+    quantizer("fp8-group32", "vllm-group-triton-g32", kFp8Group32, ScaleScope::block, TensorNumber::none, Grounds::assumed, kShorterGroups),
     quantizer("nvfp4", "flashinfer-exact", kNvfp4, ScaleScope::block, TensorNumber::encode, Grounds::run_by_parts,
               "flashinfer nvfp4 quantization, its device functions run on an H200 without the kernel around them", kNvfp4Runs),
     dequantized(quantizer("nvfp4-emulated", "vllm-nvfp4", kNvfp4, ScaleScope::block, TensorNumber::encode, Grounds::run,
                           "vllm ref_nvfp4_quant, outputs recorded", kNvfp4EmulatedRuns)),
 };
+
+/// Groups of activations go with the weights' squares.
+struct GroupRow {
+  std::int64_t block;
+  std::string_view of_128;
+  std::string_view quantizer;
+};
+/// Source: vllm fused_moe/utils.py _fp8_quantize: the group is the columns of block_shape.
+constexpr std::array kGroups{GroupRow{64, "fp8-group128", "fp8-group64"}, GroupRow{32, "fp8-group128", "fp8-group32"}};
 
 struct KeyRow {
   std::string_view key;
@@ -185,6 +217,12 @@ const Quantizer& quantizer_on(std::string_view name, Arch arch) {
   const auto* const row =
       std::ranges::find_if(kQuantizers, [&](const Quantizer& one) { return one.name == name && (one.on == nullptr || one.on(arch)); });
   return row == kQuantizers.end() ? quantizer_named(name) : *row;
+}
+
+const Quantizer& in_groups_of(const Quantizer& quantizer, std::int64_t block, Arch arch) {
+  if (fault::planted(fault::Fault::groups_of_128_beside_finer_squares)) return quantizer;
+  const auto* const row = std::ranges::find_if(kGroups, [&](const GroupRow& one) { return one.block == block && one.of_128 == quantizer.name; });
+  return row == kGroups.end() ? quantizer : quantizer_on(row->quantizer, arch);
 }
 
 const Recipe& recipe_of(const Quantizer& quantizer) {

@@ -39,10 +39,12 @@ struct KnownDifference {
   deployment::Versions engines = deployment::since(deployment::kVllm2026_05);  ///< whose kernel does so
 };
 
-/// Whose unit multiplies what: a device, and whether the codes of both operands are e4m3fnuz (has_fnuz of the layer's setting).
+/// Whose unit multiplies what: a device, whether the codes of both operands are e4m3fnuz (has_fnuz of the layer's setting), and the side of the
+/// squares of FP8 that have a scale.
 struct Operation {
   Arch arch;
   bool fnuz = false;
+  std::int64_t block = layout::kBlockSide;
 };
 
 /// A unit on some devices.
@@ -86,6 +88,9 @@ const Recipe& recipe_of(const Quantizer& quantizer);
 std::span<const Quantizer> all_quantizers();
 /// The first of the name. Throws Error(usage) with the nearest known one.
 const Quantizer& quantizer_named(std::string_view name);
+/// What quantizes in groups of another length, as long as the squares of the weights; itself where they are of 128, and where it makes no such
+/// groups.
+const Quantizer& in_groups_of(const Quantizer& quantizer, std::int64_t block, Arch arch);
 /// The one of that name that runs on the device. Throws Error(usage) likewise.
 const Quantizer& quantizer_on(std::string_view name, Arch arch);
 /// The quantizer of an activation key of the fp8 oracles ("kFp8DynamicTokenSym"), null when the key is none of them.

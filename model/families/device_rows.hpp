@@ -10,6 +10,9 @@
 
 namespace mx::families {
 
+/// Activations beside finer squares of FP8: no library's format, but what vLLM's quantizer makes of another group_size.
+inline constexpr BlockFormat kFp8Group64{"fp8_e4m3_g64", &kE4m3fn, &kF32, 64, "vLLM fused_moe/oracle/fp8.py: blocks that ranks cut"};
+
 std::span<const moe::Activation> device_activations();
 /// A row of these or of the activation table. Throws Error(usage) with the nearest known name.
 const moe::Activation& activation_row(std::string_view name);

@@ -33,7 +33,10 @@ bool on_fnuz(const Setting& setting) { return setting.arch == Arch::gfx942 && is
 bool has_fnuz(const Setting& setting) { return on_fnuz(setting) && !setting.leaves_e4m3fn; }
 bool leaves_fn(const Setting& setting) { return on_fnuz(setting) && setting.leaves_e4m3fn; }
 
-Operation operation_of(const Setting& setting) { return {setting.arch, has_fnuz(setting)}; }
+Operation operation_of(const Setting& setting) {
+  const std::int64_t block = layout::has_squares(setting.form.format) ? layout::block_side(setting.padded.group) : layout::kBlockSide;
+  return {setting.arch, has_fnuz(setting), block};
+}
 
 bool makes_fnuz(const BackendLayout& backend, const Setting& setting) {
   if (fault::planted(fault::Fault::fnuz_where_units_move) && backend.build == as_loaded) return false;

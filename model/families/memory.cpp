@@ -43,6 +43,7 @@ constexpr auto kQuantities = std::to_array<QuantityRow>({
     {"w2_scale_rest", "rest of the scales of w2", [](const Setting& s) { return stacked_rest(s, s.padded.hidden, s.padded.intermediate); }},
     {"deepgemm_device", "device", [](const Setting& s) { return std::int64_t{s.arch == Arch::sm90 || s.arch == Arch::sm100}; }},
     {"deepgemm_packs", "device", [](const Setting& s) { return std::int64_t{s.arch == Arch::sm100}; }},
+    {"block_side", "side of a block", [](const Setting& s) { return layout::block_side(s.padded.group); }},
 });
 
 const QuantityRow& row_of(Quantity quantity) { return kQuantities.at(static_cast<std::size_t>(quantity)); }
@@ -81,6 +82,10 @@ bool is_size(Quantity quantity) {
   return quantity != Quantity::has_bias && quantity != Quantity::has_input_scale && quantity != Quantity::activation_dtype &&
          quantity != Quantity::deepgemm_device && quantity != Quantity::deepgemm_packs;
 }
+
+/// Source: vllm at 7ca49fbe4 fused_moe/experts/, _supports_quant_scheme: of the classes of FP8 in blocks one takes other blocks, TritonExperts.
+constexpr Need kSquares{Quantity::block_side, Rule::equals, layout::kBlockSide,
+                        "the engine has no class of this backend for other blocks, which TRITON takes"};
 
 std::int64_t next_multiple(std::int64_t size, std::int64_t multiple) { return (size + multiple - 1) / multiple * multiple; }
 
@@ -230,6 +235,8 @@ layout::Sizes padded_by(const BackendLayout& row, const Setting& setting) {
 std::vector<BrokenNeed> broken_needs(const BackendLayout& row, const Setting& setting) {
   layout::check_padded(setting.sizes, setting.padded);
   std::vector<BrokenNeed> broken;
+  if (layout::has_squares(row.format) && !row.finer_squares && !fault::planted(fault::Fault::finer_squares_anywhere) && !holds(kSquares, setting))
+    broken.push_back({kSquares, value_of(kSquares.quantity, setting)});
   for (const Need& need : row.needs) {
     if (fault::planted(fault::Fault::need_forgotten) && &need == &row.needs.back()) continue;
     if (!holds(need, setting)) broken.push_back({need, value_of(need.quantity, setting)});

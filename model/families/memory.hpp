@@ -36,6 +36,7 @@ enum class Quantity {
   w2_scale_rest,     ///< likewise into E * H rows
   deepgemm_device,   ///< 1 on a device that DeepGEMM has FP8 kernels for, else 0
   deepgemm_packs,    ///< 1 on a device whose kernels take packed scales, else 0
+  block_side,        ///< of the squares of FP8 that have a scale
 };
 /// "2I", "activation dtype": for messages; and the word of recorded preconditions: "w13_rows", "activation_dtype".
 std::string_view symbol_of(Quantity quantity);
@@ -107,6 +108,7 @@ struct BackendLayout {
   deployment::Versions standard_order;  ///< those of them that convert checkpoints in standard order for it
   deployment::Versions gpt_oss_order;   ///< likewise for gpt-oss order
   bool takes_not_gated;                 ///< whether w13 may have a single shard
+  bool finer_squares = false;           ///< whether squares of FP8 may have another side than layout::kBlockSide
   std::span<const Need> needs;
   ConverterPadding padding = {};
   /// The packed memory of a tensor, for a setting that breaks no need. Where `values` is given, of the units that it leaves.

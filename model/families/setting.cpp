@@ -6,6 +6,7 @@
 
 #include "model/deployment/deployment.hpp"
 #include "model/deployment/devices.hpp"
+#include "model/deployment/vocabulary.hpp"
 #include "model/error.hpp"
 #include "model/families/carried.hpp"
 #include "model/names.hpp"
@@ -65,11 +66,28 @@ constexpr std::array<Alias, 7> kAliases{{
     {"gfx1201", Arch::gfx12},
 }};
 
+/// Sides of finer squares of FP8 that a kernel is known to take.
+constexpr std::array<std::int64_t, 2> kFinerSides{64, 32};
+
+std::optional<std::int64_t> side_of_key(std::string_view weight_key) {
+  if (!weight_key.starts_with("FP8:")) return std::nullopt;
+  const std::optional<deployment::KeyBlock> block = deployment::fp8_block_of_key(weight_key);
+  if (!block || block->rows != block->columns || std::ranges::find(kFinerSides, block->rows) == kFinerSides.end()) return std::nullopt;
+  return block->rows;
+}
+
 }  // namespace
 
 std::optional<layout::WeightFormat> format_of_key(std::string_view weight_key) {
   const auto found = std::ranges::find(kKeyWords, weight_key, &Word<layout::WeightFormat>::name);
-  return found != kKeyWords.end() ? std::optional(found->value) : std::nullopt;
+  if (found != kKeyWords.end()) return found->value;
+  return side_of_key(weight_key) ? std::optional(layout::WeightFormat::fp8_block) : std::nullopt;
+}
+
+std::int64_t group_of_key(std::string_view weight_key) {
+  if (const std::optional<std::int64_t> side = side_of_key(weight_key)) return *side;
+  const std::optional<layout::WeightFormat> format = format_of_key(weight_key);
+  return format ? std::max<std::int64_t>(1, layout::group_of(*format)) : 1;
 }
 
 bool has_conversions(deployment::Engine engine) { return std::ranges::find(kConversionEngines, engine) != kConversionEngines.end(); }

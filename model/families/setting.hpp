@@ -23,6 +23,8 @@ deployment::Engine conversion_engine_named(std::string_view name);
 
 /// The format of weights with a quantization key of the engine; none for keys of other formats.
 std::optional<layout::WeightFormat> format_of_key(std::string_view weight_key);
+/// Sizes::group of such weights: the side of finer squares of FP8, 1 where nothing is grouped along K.
+std::int64_t group_of_key(std::string_view weight_key);
 
 /// The devices that conversions tell apart.
 enum class Arch { sm75, sm80, sm89, sm90, sm100, sm110, sm120, gfx90a, gfx942, gfx950, gfx11, gfx12, gfx1250, xpu, cpu };

@@ -41,8 +41,6 @@ struct FormatRow {
   bool global_scale;
 };
 
-constexpr std::int64_t kBlock = 128;
-
 constexpr std::array<FormatRow, kWeightFormats.size()> kFormatRows{{
     {"mxfp4", 4, 8, 32, ScaleShape::group, false},
     {"nvfp4", 4, 8, 16, ScaleShape::group, true},
@@ -60,7 +58,7 @@ constexpr std::array<std::string_view, 2> kOrderNames{"gpt_oss", "standard"};
 const RoleRow& row_of(Role role) { return kRoleRows.at(static_cast<std::size_t>(role)); }
 const FormatRow& row_of(WeightFormat format) { return kFormatRows.at(static_cast<std::size_t>(format)); }
 
-std::int64_t blocks_in(std::int64_t size) { return (size + kBlock - 1) / kBlock; }
+std::int64_t blocks_in(std::int64_t size, std::int64_t side) { return (size + side - 1) / side; }
 
 }  // namespace
 
@@ -120,6 +118,7 @@ WeightFormat weight_format_named(std::string_view name) {
 }
 
 std::int64_t group_of(WeightFormat format) { return row_of(format).group; }
+bool has_squares(WeightFormat format) { return row_of(format).scales == ScaleShape::block; }
 
 bool has_role(WeightFormat format, Role role) {
   switch (row_of(role).kind) {
@@ -160,10 +159,10 @@ std::vector<Axis> logical_axes(Role role, const Sizes& sizes, const Form& form) 
   const std::int64_t rows = row.gated ? sizes.intermediate : sizes.hidden;
   if (row.gated) axes.push_back({"half", form.gated ? 2 : 1});
   if (row.kind == Kind::scale && scales == ScaleShape::pair) return axes;
-  axes.push_back({std::string(row.gated ? "I" : "N") + (blocks ? "B" : ""), blocks ? blocks_in(rows) : rows});
+  axes.push_back({std::string(row.gated ? "I" : "N") + (blocks ? "B" : ""), blocks ? blocks_in(rows, block_side(sizes.group)) : rows});
   if (row.kind == Kind::weight) axes.push_back({"K", length});
   if (row.kind == Kind::scale && scales == ScaleShape::group) axes.push_back({"G", length / sizes.group});
-  if (blocks) axes.push_back({"KB", blocks_in(length)});
+  if (blocks) axes.push_back({"KB", blocks_in(length, block_side(sizes.group))});
   return axes;
 }
 

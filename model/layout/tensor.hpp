@@ -56,7 +56,7 @@ enum class WeightFormat {
   mxfp8,           ///< e4m3, e8m0 per 32 along K
   fp8_tensor,      ///< e4m3, fp32 per expert
   fp8_channel,     ///< e4m3, fp32 per row
-  fp8_block,       ///< e4m3, fp32 per 128 x 128
+  fp8_block,       ///< e4m3, fp32 per square of block_side()
   int4,            ///< uint4b8 (value + 8), bf16 per 128 along K
   fp8_block_e8m0,  ///< e4m3, e8m0 per 128 x 128
   fp8_pair,        ///< e4m3, fp32 per expert; of w13 one for gate and one for up
@@ -68,6 +68,8 @@ std::string_view name_of(WeightFormat format);
 WeightFormat weight_format_named(std::string_view name);  ///< throws Error(usage)
 /// Elements per scale along K, 0 where scales do not group K; what Sizes::group is for the format.
 std::int64_t group_of(WeightFormat format);
+/// Whether a scale is that of a square of rows and columns.
+bool has_squares(WeightFormat format);
 /// Whether the form has that tensor at all (biases may still be absent from a checkpoint).
 bool has_role(WeightFormat format, Role role);
 
@@ -88,9 +90,14 @@ struct Sizes {
   std::int64_t experts;
   std::int64_t intermediate;  ///< I: rows of gate, and of up; reduction length of w2
   std::int64_t hidden;        ///< H: reduction length of w13; rows of w2
-  std::int64_t group = 32;    ///< elements per scale along K; 1 where scales do not group K (fp8 per tensor and per channel)
+  std::int64_t group = 32;    ///< elements per scale along K; 1 where scales do not group K (fp8 per tensor and per channel); block_side() of squares
   friend bool operator==(const Sizes&, const Sizes&) = default;
 };
+
+/// Rows and columns of a square that has one scale, where a checkpoint says nothing else.
+inline constexpr std::int64_t kBlockSide = 128;
+/// Those of a layer of squares by its group, of which 1 stands for kBlockSide.
+constexpr std::int64_t block_side(std::int64_t group) { return group > 1 ? group : kBlockSide; }
 
 /// Throws Error(usage) naming the size: not positive, above 2^30, or not a multiple of the group.
 void check(const Sizes& sizes);
@@ -100,8 +107,8 @@ int unit_bits(Role role, WeightFormat format = WeightFormat::mxfp4);
 
 /// Logical axes; throws Error(usage) when a size is not positive, hidden or intermediate is no multiple of the group, or the form lacks the tensor.
 /// w13: [E, half, I, K] weights, [E, half, I, G] scales, [E, half, I] bias, where axis "half" is 0 for gate and 1 for up. w2: [E, N, K], [E, N, G],
-/// [E, N], N being the rows of w2 (H). Scales per expert are [E], of a pair [E, half] and [E], per row [E, half, I] and [E, N], per 128 x 128 block
-/// [E, half, IB, KB] and [E, NB, KB] with blocks counted up.
+/// [E, N], N being the rows of w2 (H). Scales per expert are [E], of a pair [E, half] and [E], per row [E, half, I] and [E, N], per square
+/// [E, half, IB, KB] and [E, NB, KB] with squares counted up.
 std::vector<Axis> logical_axes(Role role, const Sizes& sizes, const Form& form = {});
 
 /// "E=0 half=up I=3 K=17": a logical element as `mxact layout where` takes it.

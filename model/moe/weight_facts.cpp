@@ -21,9 +21,8 @@ constexpr std::array kFacts{
     WeightFacts{WeightFormat::fp8_pair, &kE4m3fn, &kF32, Coverage::half, false},
 };
 static_assert(kFacts.size() == layout::kWeightFormats.size());
-constexpr std::int64_t kSquare = 128;
 
-std::int64_t squares_in(std::int64_t size) { return (size + kSquare - 1) / kSquare; }
+std::int64_t squares_in(std::int64_t size, std::int64_t side) { return (size + side - 1) / side; }
 
 }  // namespace
 
@@ -33,8 +32,9 @@ RowScales scales_of_row(const WeightFacts& facts, const RowPlace& place, std::in
   switch (facts.coverage) {
     case Coverage::group: return {place.index() * (place.length / group), place.length / group, group};
     case Coverage::square: {
-      const std::int64_t above = (place.expert * place.halves + place.half) * squares_in(place.rows) + place.row / kSquare;
-      return {above * squares_in(place.length), squares_in(place.length), kSquare};
+      const std::int64_t side = layout::block_side(group);
+      const std::int64_t above = (place.expert * place.halves + place.half) * squares_in(place.rows, side) + place.row / side;
+      return {above * squares_in(place.length, side), squares_in(place.length, side), side};
     }
     case Coverage::half: return {place.expert * place.halves + place.half, 1, place.length};
     case Coverage::row: return {place.index(), 1, place.length};

@@ -5,10 +5,12 @@
 namespace mx::props {
 namespace {
 
-constexpr std::array<Law, 7> kLaws{{
+constexpr std::array<Law, 8> kLaws{{
     {"L8/kernel-order", "A kernel that reads its own packed rows tells gate from up", law_kernel_order},
     {"S1/constants", "A backend that takes the model's alpha and limit computes with them", law_constants},
     {"L6/shards", "Tensor parallel ranks, each with its own load, conversion and sizes, add up to the exact layer, biases once", law_shards},
+    {"L6/squares", "Squares of FP8 that a share cuts become finer ones with their scale, for the kernels that take them alone, and come back",
+     law_squares},
     {"S3/deployments", "Expert parallel ranks, each with its own experts and exchange, add up to the exact layer", law_expert_ranks},
     {"L5/dispatch", "Block scales reach a kernel in the memory that it reads: its outputs are near the exact layer's", law_dispatched_scales},
     {"S6/stages", "A run of a layer that starts from any of its stages goes on as the whole run", law_stages},

@@ -8,6 +8,7 @@ namespace mx::props {
 Outcome law_shards(const Law& law);
 Outcome law_expert_ranks(const Law& law);
 Outcome law_dispatched_scales(const Law& law);
+Outcome law_squares(const Law& law);
 Outcome law_kernel_order(const Law& law);
 Outcome law_constants(const Law& law);
 Outcome law_stages(const Law& law);

@@ -60,7 +60,7 @@ PackedParts pack(const std::string& backend, const Fields& fields, const NamedBy
     const bool is_whole = choice.whole.experts > 0;
     layout::CanonicalLayer layer = layer_of(choice.setting.form, is_whole ? choice.whole : choice.setting.sizes, tensors);
     if (is_whole)
-      layer = checkpoint::shard(layer, {rank, choice.setting.tp_size, choice.setting.sizes.intermediate}, kernels::relayout::kMoveByPlans);
+      layer = checkpoint::shard(layer, {rank, choice.setting.tp_size, choice.setting.sizes.intermediate, choice.setting.sizes.group}, kernels::relayout::kMoveByPlans);
     const nb::gil_scoped_release unlocked;
     const OrdinaryMode mode;
     const Team team;

@@ -96,6 +96,8 @@ Execution execution_on(const families::ExecutionRow& row, const families::Operat
   if (row.keyed) {
     if (const families::Quantizer* keyed = families::quantizer_of_key(activation_key)) first = second = &families::quantizer_on(keyed->name, arch);
   }
+  first = &families::in_groups_of(*first, operation.block, arch);
+  second = &families::in_groups_of(*second, operation.block, arch);
   return {.row = &row,
           .unit = &families::unit_on(row.unit, operation),
           .first = first,

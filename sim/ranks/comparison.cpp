@@ -7,6 +7,7 @@
 #include "model/engine/vllm/method.hpp"
 #include "model/engine/vllm/tables.hpp"
 #include "model/error.hpp"
+#include "sim/ranks/converter.hpp"
 #include "support/stopwatch.hpp"
 
 namespace mx::sim {
@@ -58,10 +59,11 @@ const ReportedRow* reported_of(const deployment::Hardware& hardware, std::string
   return row == kReported.end() ? nullptr : row;
 }
 
-/// The cells of one backend; the reference runs once, for the first cell that needs it.
+/// The cells of one backend; the reference runs once, for the first cell that needs it, and again where ranks load scales of other squares.
 std::vector<ComparedCell> cells_of(const Scenario& scenario, const std::string& backend, ExactOutputs& exact) {
   std::vector<ComparedCell> cells;
   std::optional<Reference> reference;
+  std::int64_t group = 0;
   for (const Spread& spread : kSpreads) {
     deployment::ParallelRequest parallel{.tp = spread.tp, .dp = spread.dp, .enable_expert_parallel = spread.expert_parallel};
     parallel.all2all_backend = scenario.deployment.parallel.all2all_backend;
@@ -74,7 +76,9 @@ std::vector<ComparedCell> cells_of(const Scenario& scenario, const std::string& 
       cell.reason = choice.reason;
       if (cell.answer != audit::CellState::refused) {
         const SimulationRequest request = request_of(scenario, deployment, backend, choice.kernel_class);
-        if (!reference) reference = run_reference(request, scenario.layer, scenario.tokens, scenario.sample, exact);
+        const std::int64_t loaded = loaded_group(request, scenario.layer);
+        if (!reference || loaded != group) reference = run_reference(request, scenario.layer, scenario.tokens, scenario.sample, exact);
+        group = loaded;
         const support::Stopwatch watch;
         cell.simulation = simulate(request, scenario.layer, scenario.tokens, *reference, in_process());
         cell.seconds = watch.seconds();

@@ -2,6 +2,7 @@
 
 #include "sim/ranks/converter.hpp"
 
+#include "model/engine/vllm/method.hpp"
 #include "model/error.hpp"
 #include "model/families/setting_keys.hpp"
 
@@ -53,6 +54,11 @@ checkpoint::Conversion conversion_of(const SimulationRequest& request, const Mod
     families::find_setting_key("torch-before-2-8-1")->set(conversion.around, request.fixed->torch_before_2_8_1 ? "yes" : "no");
   }
   return conversion;
+}
+
+std::int64_t loaded_group(const SimulationRequest& request, const ModelLayer& layer) {
+  if (request.fixed || !layout::has_squares(layer.experts.form.format)) return layer.experts.sizes.group;
+  return families::group_of_key(engine::as_asked(engine::tables_of(request.engine, request.oracle), request.deployment).weight_key);
 }
 
 std::string changed_conversion(const SimulationRequest& request, const ModelLayer& layer) {

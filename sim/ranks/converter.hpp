@@ -29,6 +29,9 @@ families::StandingConversion conversion_for(const families::ExecutionRow& row, d
 checkpoint::Conversion conversion_of(const SimulationRequest& request, const ModelLayer& layer, const layout::Sizes& sizes,
                                      const families::StandingConversion& standing);
 
+/// Sizes::group of what a rank of the request loads: the side of the finer squares of FP8 that the engine makes; else the layer's.
+std::int64_t loaded_group(const SimulationRequest& request, const ModelLayer& layer);
+
 /// Why the conversion of an earlier version does not stand for the request's: "the conversion was run at vllm@2026-08, changed since: .."; empty
 /// where one does, or none is known at all.
 std::string changed_conversion(const SimulationRequest& request, const ModelLayer& layer);

@@ -5,6 +5,7 @@
 
 #include "checkpoint/layer_packer.hpp"
 #include "kernels/relayout/mover.hpp"
+#include "kernels/relayout/tensor.hpp"
 #include "model/error.hpp"
 #include "model/families/carried.hpp"
 #include "model/families/fnuz.hpp"
@@ -125,12 +126,12 @@ class Run {
     stage_ = "shard";
     const layout::Sizes& whole = layer_.experts.sizes;
     Plan plan = make_plan({request_.deployment.parallel, layer_.experts.form, whole, sizes.hidden, sizes.intermediate, row_.address,
-                           request_.deployment.layer.expert_groups, request_.engine});
+                           request_.deployment.layer.expert_groups, request_.engine, loaded_group(request_, layer_)});
     stage_.clear();
     here_ = transport_.ranks_here(static_cast<int>(plan.ranks.size()));
     if (here_.size() < plan.ranks.size()) require_same_deployment(request_, layer_, tokens_, transport_);
     const Execution& execution = reference_.execution;
-    const families::Operation operation{arch_of(request_.deployment.hardware), execution.fnuz};
+    const families::Operation operation{arch_of(request_.deployment.hardware), execution.fnuz, layout::block_side(plan.allocated.group)};
     SimulationResult result{.plan = plan,
                             .execution = execution,
                             .grounds = families::grounds_of(row_, operation, *execution.first, *execution.second),
@@ -348,14 +349,19 @@ Reference run_reference(const SimulationRequest& request, const ModelLayer& laye
 Reference run_reference(const SimulationRequest& request, const ModelLayer& layer, const SampleTokens& tokens, const Outputs& sample,
                         ExactOutputs& exact) {
   const families::ExecutionRow& row = row_handed_on(request, layer);
-  const layout::Sizes& whole = layer.experts.sizes;
+  // The sums follow the squares that the ranks load.
+  const checkpoint::RankPart all{.group = loaded_group(request, layer)};
+  const std::optional<CanonicalLayer> finer =
+      all.is_whole(layer.experts.sizes) ? std::nullopt : std::optional(checkpoint::shard(layer.experts, all, kernels::relayout::kMoveByPlans));
+  const CanonicalLayer& loaded = finer ? *finer : layer.experts;
+  const layout::Sizes& whole = loaded.sizes;
   const families::StandingConversion conversion = conversion_for(row, request.engine);
   const families::BackendLayout* const backend = conversion.row;
   checkpoint::Conversion of_all = conversion_of(request, layer, whole, conversion);
   of_all.around.tp_size = 1;
   families::Setting setting = of_all.setting(of_all.rounded(request.backend, request.engine));
   const layout::Sizes padded = backend == nullptr ? setting.padded : families::padded_by(*backend, setting);
-  const CanonicalLayer wide = padded_layer(layer.experts, padded);
+  const CanonicalLayer wide = padded_layer(loaded, padded);
   setting.sizes = setting.padded = padded;
   const Weights weights = Weights::of_checkpoint(after_losses(wide, backend, setting), row, families::has_fnuz(setting));
   Execution execution =

@@ -55,8 +55,35 @@ Interval share_of(Role role, const Grid& whole, const Interval& intermediate) {
   return {first, intermediate.count == 0 ? 0 : last - first};
 }
 
+/// The checkpoint's squares are those of the rank so many times, in rows and in columns; 1 of what has no squares.
+std::int64_t times_finer(Role role, const layout::CanonicalLayer& from, const layout::CanonicalLayer& to) {
+  if (!layout::is_scale(role) || !layout::has_squares(from.form.format)) return 1;
+  return layout::block_side(from.sizes.group) / layout::block_side(to.sizes.group);
+}
+
+/// Scales of finer squares: each is that of the checkpoint's square that holds it.
+void copy_finer(Role role, const layout::CanonicalLayer& from, std::int64_t source, layout::CanonicalLayer& to, std::int64_t target,
+                const Interval& intermediate) {
+  const Grid whole = grid_of(role, from.sizes, from.form), part = grid_of(role, to.sizes, to.form);
+  const int bits = layout::unit_bits(role, from.form.format);
+  const std::int64_t side = layout::block_side(from.sizes.group), own = layout::block_side(to.sizes.group);
+  const bool by_rows = layout::is_w13(role);
+  const std::int64_t cut = (intermediate.count + own - 1) / own;
+  for (std::int64_t half = 0; half < whole.halves; ++half) {
+    for (std::int64_t row = 0; row < (by_rows ? cut : part.rows); ++row) {
+      for (std::int64_t column = 0; column < (by_rows ? part.columns : cut); ++column) {
+        const std::int64_t source_row = ((by_rows ? intermediate.first : 0) + row * own) / side;
+        const std::int64_t source_column = ((by_rows ? 0 : intermediate.first) + column * own) / side;
+        copy_units(from[role], source * whole.size() + whole.row_index(half, source_row) * whole.columns + source_column, to[role],
+                   target * part.size() + part.row_index(half, row) * part.columns + column, 1, bits);
+      }
+    }
+  }
+}
+
 void copy_expert(Role role, const layout::CanonicalLayer& from, std::int64_t source, layout::CanonicalLayer& to, std::int64_t target,
                  const Interval& intermediate) {
+  if (times_finer(role, from, to) > 1) return copy_finer(role, from, source, to, target, intermediate);
   const Grid whole = grid_of(role, from.sizes, from.form);
   const Grid part = grid_of(role, to.sizes, to.form);
   const int bits = layout::unit_bits(role, from.form.format);

@@ -13,6 +13,12 @@ using layout::Role;
 /// I of [E, half, I, ...], K or its groups of [E, N, K]; scales and biases that are whole on every rank have fewer axes.
 constexpr std::size_t kCutAxis = 2;
 
+/// Squares of the part in a square of the whole, along a side.
+std::int64_t times_finer(const layout::CanonicalLayer& whole, const layout::CanonicalLayer& part, Role role) {
+  if (!layout::is_scale(role) || !layout::has_squares(whole.form.format)) return 1;
+  return layout::block_side(whole.sizes.group) / layout::block_side(part.sizes.group);
+}
+
 }  // namespace
 
 LoadedTensor::Tensor::Tensor(const layout::CanonicalLayer& layer, Role role)
@@ -23,18 +29,20 @@ LoadedTensor::LoadedTensor(const layout::CanonicalLayer& whole, const layout::Ca
       whole_(whole, role),
       part_(part, role),
       role_(role),
+      times_(times_finer(whole, part, role)),
       // Where experts are the only axis, each is a row of its own.
-      length_(part_.axes.size() > 1 ? part_.axes.back().extent : 1),
+      length_(part_.axes.size() > 1 && times_ == 1 ? part_.axes.back().extent : 1),
       rows_(part_.memory.size() / length_) {
   if (whole_.axes.size() <= kCutAxis) return;
   const std::int64_t extent = whole_.extent(kCutAxis);
-  unit_ = (whole.sizes.intermediate + extent - 1) / extent;
+  unit_ = times_ > 1 ? layout::block_side(part.sizes.group) : (whole.sizes.intermediate + extent - 1) / extent;
 }
 
 std::optional<std::string> LoadedTensor::difference(std::int64_t row) const {
   std::vector<std::int64_t> coord(part_.axes.size());
   std::int64_t rest = row;
-  for (std::size_t axis = part_.axes.size() - (part_.axes.size() > 1 ? 1 : 0); axis-- > 0;) {
+  const bool by_lines = part_.axes.size() > 1 && times_ == 1;
+  for (std::size_t axis = part_.axes.size() - (by_lines ? 1 : 0); axis-- > 0;) {
     coord[axis] = rest % part_.axes[axis].extent;
     rest /= part_.axes[axis].extent;
   }
@@ -44,7 +52,7 @@ std::optional<std::string> LoadedTensor::difference(std::int64_t row) const {
   const bool same_head = want && same(got, *want, loaded);
   for (std::int64_t k = same_head ? loaded : 0; k < length_; ++k) {
     if (got.unit(k) == (k < loaded ? want->unit(k) : 0)) continue;
-    if (coord.size() > 1) coord.back() = k;
+    if (by_lines) coord.back() = k;
     return std::string(layout::name_of(role_)) + " [" + layout::coord_text(part_.axes, coord) + "]";
   }
   return std::nullopt;
@@ -62,6 +70,11 @@ std::optional<LoadedTensor::Line> LoadedTensor::expected(std::vector<std::int64_
     if (coord[kCutAxis] >= of_part) return std::nullopt;
     coord[kCutAxis] += part.first / unit_;
     if (last == kCutAxis) count = std::min(of_part, count - coord[last]);
+  }
+  if (times_ > 1) {
+    coord[last - 1] /= times_;
+    coord[last] /= times_;
+    count = 1;
   }
   for (std::size_t axis = 1; axis <= last; ++axis) {
     if (coord[axis] >= whole_.extent(axis)) return std::nullopt;

@@ -54,7 +54,8 @@ class LoadedTensor {
   Tensor whole_;
   Tensor part_;
   layout::Role role_;
-  std::int64_t unit_ = 1;  ///< entries of the intermediate size to one of the axis
+  std::int64_t unit_ = 1;   ///< entries of the intermediate size to one of the axis
+  std::int64_t times_ = 1;  ///< finer squares of the part in a square of the whole, along a side; above 1 each unit is a row of its own
   std::int64_t length_;
   std::int64_t rows_;
 };

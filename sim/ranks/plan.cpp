@@ -30,9 +30,10 @@ void check(const PlanRequest& request, const deployment::Parallel& parallel, int
   if (parallel.ep_size > 1 && request.address == families::ExpertAddress::refused)
     throw Error(ErrorCode::usage,
                 "the kernel asserts that a rank has all experts: expert parallelism over " + std::to_string(parallel.ep_size) + " ranks");
-  if (request.allocated_intermediate % request.whole.group != 0) {
+  const std::int64_t group = request.group != 0 ? request.group : request.whole.group;
+  if (request.allocated_intermediate % group != 0) {
     throw Error(ErrorCode::usage, "a rank's intermediate size " + std::to_string(request.allocated_intermediate) +
-                                      " is not a whole number of scale groups of " + std::to_string(request.whole.group));
+                                      " is not a whole number of scale groups of " + std::to_string(group));
   }
 }
 
@@ -141,6 +142,7 @@ Plan make_plan(const PlanRequest& request) {
   const std::optional<std::int64_t> groups = request.expert_groups > 0 ? std::optional(request.expert_groups) : std::nullopt;
   Plan plan{parallel, &checkpoint::loader_of(request.form), request.whole, request.whole, engine::granted_placement({wanted, groups, 0}, parallel),
             {}};
+  if (request.group != 0) plan.allocated.group = request.group;
   plan.allocated.hidden = request.allocated_hidden;
   plan.allocated.intermediate = request.allocated_intermediate;
   for (int rank = 0; rank < ranks; ++rank) {

@@ -49,6 +49,7 @@ struct PlanRequest {
   families::ExpertAddress address;
   std::int64_t expert_groups = 0;
   deployment::Engine engine = deployment::kDefaultEngine;
+  std::int64_t group = 0;  ///< Sizes::group of what a rank loads, of squares finer than the checkpoint's; 0: the checkpoint's
 };
 
 /// Most ranks that are simulated in one process.

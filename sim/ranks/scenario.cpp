@@ -79,7 +79,7 @@ Scenario make_scenario(const support::DeploymentFile& file, const ScenarioOption
   const WeightFormat format = format_of(file.oracle, file.deployment.weight_key);
   if (!options.backend.empty()) static_cast<void>(families::execution_of(format, options.backend));
   const std::int64_t intermediate = whole_intermediate(scenario.deployment);
-  const layout::Sizes sizes{layer.num_experts, intermediate, layer.hidden, std::max<std::int64_t>(layout::group_of(format), 1)};
+  const layout::Sizes sizes{layer.num_experts, intermediate, layer.hidden, families::group_of_key(file.deployment.weight_key)};
   layout::check(sizes);
   if (const std::int64_t weights = 3 * sizes.experts * intermediate; weights > kMostWeights / layer.hidden) {
     throw Error(ErrorCode::resource, "the layer has 3 * " + std::to_string(sizes.experts) + " * " + std::to_string(intermediate) + " * " +

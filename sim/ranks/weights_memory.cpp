@@ -68,13 +68,9 @@ WeightsMemory weights_memory(deployment::Engine engine, std::string_view oracle,
     memory.missing = "the engine raises " + raised->error_type + " as it allocates";
     return memory;
   }
-  if (const std::string key = engine::as_asked(tables, deployment).weight_key; key != deployment.weight_key) {
-    memory.missing = "the engine makes finer blocks, " + key + ", of those that a rank's share cuts; their scales are not in mxact yet";
-    return memory;
-  }
   const auto& allocated = std::get<engine::RoundedSizes>(setup.allocated);
   const layout::Sizes sizes{most_experts(deployment, engine), allocated.intermediate, allocated.hidden,
-                            std::max<std::int64_t>(1, layout::group_of(*memory.format))};
+                            families::group_of_key(weight_key_of(tables, engine::as_asked(tables, deployment)))};
   if (allocated.intermediate % sizes.group != 0 || allocated.hidden % sizes.group != 0) {
     memory.missing = "no checkpoint: I and H hold no whole groups of " + std::to_string(sizes.group);
     return memory;

@@ -83,10 +83,11 @@ namespace {
 
 using checkpoint::Fp8Codes;
 
-/// What a reference is of: ranks with as many entries of I each, and what codes are that the engine quantizes again.
+/// What a reference is of: ranks with as many entries of I each, how they group scales, and what codes are that the engine quantizes again.
 struct ReferenceKey {
   int tp;
   std::int64_t intermediate;
+  std::int64_t group;
   Fp8Codes codes;
   auto operator<=>(const ReferenceKey&) const = default;
 };
@@ -94,7 +95,7 @@ struct ReferenceKey {
 /// Where the engine changes no code the codes are the checkpoint's, whatever the device reads.
 ReferenceKey key_of(const ConversionResult& result, const LayerInput& input) {
   const bool fnuz = !(input.lost.fn.empty() && input.lost.fnuz.empty()) && families::has_fnuz(setting_of(result));
-  return {result.tp, result.sizes.intermediate, fnuz ? Fp8Codes::e4m3fnuz : Fp8Codes::e4m3fn};
+  return {result.tp, result.sizes.intermediate, result.sizes.group, fnuz ? Fp8Codes::e4m3fnuz : Fp8Codes::e4m3fn};
 }
 
 }  // namespace
@@ -230,8 +231,8 @@ class RankCheck {
 
   /// From the files, by the code and in the setting with which `mxact convert` writes them.
   PackedLayer packed_as_convert_does(const families::BackendLayout& backend, const ConversionResult& result) const {
-    return checkpoint::LayerPacker(input_.checkpoint, input_.place, {rank_, result.tp, result.sizes.intermediate}, backend, setting_of(result),
-                                   options_.by, stop_, input_.layer.experts.sizes.experts)
+    return checkpoint::LayerPacker(input_.checkpoint, input_.place, {rank_, result.tp, result.sizes.intermediate, result.sizes.group}, backend,
+                                   setting_of(result), options_.by, stop_, input_.layer.experts.sizes.experts)
         .collect();
   }
 
@@ -346,7 +347,8 @@ References references(const LayerInput& input, const VerifyOptions& options, std
     for (int rank = 0; rank < result.tp; ++rank) {
       stop.check();
       const bool is_empty = rank * key.intermediate >= layer.sizes.intermediate;
-      ranks.push_back({checkpoint::shard(layer, {rank, key.tp, key.intermediate}, kernels::relayout::mover_of(options.by)), {}, {}, is_empty});
+      ranks.push_back(
+          {checkpoint::shard(layer, {rank, key.tp, key.intermediate, key.group}, kernels::relayout::mover_of(options.by)), {}, {}, is_empty});
       RankReference& rank_reference = ranks.back();
       rank_reference.units = logical_units(rank_reference.shard);
       rank_reference.exchanges = exchanged_data(rank_reference.shard.sizes, rank_reference.shard.form, *rank_reference.units);

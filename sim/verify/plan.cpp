@@ -124,12 +124,13 @@ class CellPlanner {
     cell.heard = request == wished() || !engine::own_choice(tables, deployment).taken();
     if (!cell.heard) deployment.quant_method = "own";
     const deployment::Deployment asked = engine::as_asked(tables, deployment);
-    const std::string finer = asked.weight_key == deployment.weight_key ? std::string() : asked.weight_key;
-    add(platform, std::move(cell), audit::resolve(tables, deployment, engine::decide(tables, deployment, engine::Detail::texts)), finer, seen);
+    const bool has_squares = layout::has_squares(checkpoint_.layout_form().format);
+    const std::int64_t group = has_squares ? families::group_of_key(asked.weight_key) : report_.sizes.group;
+    add(platform, std::move(cell), audit::resolve(tables, deployment, engine::decide(tables, deployment, engine::Detail::texts)), group, seen);
   }
 
-  /// `finer`: the key of the blocks that the engine makes of those that a rank's share cuts; empty: it makes none.
-  void add(const deployment::PlatformPreset& platform, Cell cell, const audit::Resolution& resolution, const std::string& finer,
+  /// `group`: Sizes::group of what a rank loads, of FP8 in blocks that of the blocks that the engine makes of those that the rank's share cuts.
+  void add(const deployment::PlatformPreset& platform, Cell cell, const audit::Resolution& resolution, std::int64_t group,
            std::set<std::string>& seen) {
     const bool is_auto = cell.request == wished();
     if (!resolution.decision.choice) {
@@ -149,24 +150,8 @@ class CellPlanner {
       if (resolution.failure) cell.refusal = resolution.failure->refusal;
     }
     const int cut = deployment::tensor_ranks(parallel_of(cell.tp));
-    if (!cell.refusal) cell.conversion = finer.empty() ? conversion_of(platform, choice, cut) : of_finer_blocks(choice, cut, finer);
+    if (!cell.refusal) cell.conversion = conversion_of(platform, choice, cut, group);
     report_.cells.push_back(std::move(cell));
-  }
-
-  std::size_t of_finer_blocks(const engine::Choice& choice, int tp, const std::string& key) {
-    ConversionResult result{};
-    result.backend = choice.backend;
-    result.tp = tp;
-    result.sizes = report_.sizes;
-    result.sizes.intermediate = report_.sizes.intermediate / tp;
-    result.padded = result.sizes;
-    result.form = checkpoint_.layout_form();
-    result.engine = options_.engine;
-    result.verdict = Verdict::not_modelled;
-    result.detail =
-        choice.backend + ": the engine makes finer blocks, " + key + ", of those that a rank's share cuts; their scales are not in mxact yet";
-    report_.conversions.push_back(result);
-    return report_.conversions.size() - 1;
   }
 
   /// A backend that was asked for by --backend and that no name of the engine's leads to on this platform.
@@ -190,7 +175,8 @@ class CellPlanner {
   /// Gives a conversion what its rank is loaded with; why no rank can be, else empty.
   std::string load(ConversionResult& result) const {
     try {
-      result.sizes.intermediate = checkpoint::rank_sizes(report_.sizes, result.form, result.tp, result.padded.intermediate).intermediate;
+      result.sizes.intermediate =
+          checkpoint::rank_sizes(report_.sizes, result.form, result.tp, result.padded.intermediate, result.sizes.group).intermediate;
       checkpoint::require_room(result.backend, result.sizes, result.padded);
     } catch (const Error& error) {
       return error.what();
@@ -198,12 +184,13 @@ class CellPlanner {
     return {};
   }
 
-  std::size_t conversion_of(const deployment::PlatformPreset& platform, const engine::Choice& choice, int tp) {
+  std::size_t conversion_of(const deployment::PlatformPreset& platform, const engine::Choice& choice, int tp, std::int64_t group) {
     ConversionResult result{};
     result.backend = choice.backend;
     result.tp = tp;
     result.sizes = report_.sizes;
     result.sizes.experts = report_.experts_verified;
+    result.sizes.group = group;
     result.form = checkpoint_.layout_form();
     result.sizes.intermediate = report_.sizes.intermediate / tp;
     result.padded = result.sizes;

@@ -167,7 +167,10 @@ Contract restated_contract(MatrixUnit unit, const families::Operation& operation
     case MatrixUnit::bf16_blocks: return Contract::bf16_block;
     case MatrixUnit::fp8: return or_else(sums.fp8, Contract::exact);
     case MatrixUnit::fp8_blocks: return or_else(sums.fp8_128x128, Contract::exact);
-    case MatrixUnit::fp8_blocks_in_order: return or_else(sums.fp8_1x128, Contract::exact);
+    case MatrixUnit::fp8_blocks_in_order:
+      // A chain for each scale, however long its block is.
+      if (operation.block != layout::kBlockSide && !sums.fp8_1x128.empty()) return contract_named(std::string(sums.fp8_1x128) + ":restart=scales");
+      return or_else(sums.fp8_1x128, Contract::exact);
     case MatrixUnit::block_scaled: return or_else(sums.mx, Contract::exact);
     case MatrixUnit::block_scaled_fp4: return or_else(sums.mxfp4, Contract::exact);
     case MatrixUnit::block_scaled_nvfp4: return or_else(sums.nvfp4, Contract::exact);
@@ -193,11 +196,11 @@ std::optional<Contract> modelled_contract(MatrixUnit unit, const families::Opera
 
 std::string first_unit(const std::function<bool(MatrixUnit unit, const families::Operation& operation)>& differs) {
   for (const MatrixUnit unit : kUnitsAsked) {
-    for (int place = 0; place <= 2 * static_cast<int>(Arch::cpu) + 1; ++place) {
-      const families::Operation operation{static_cast<Arch>(place / 2), place % 2 == 1};
+    for (int place = 0; place <= 4 * static_cast<int>(Arch::cpu) + 3; ++place) {
+      const families::Operation operation{static_cast<Arch>(place / 4), place % 2 == 1, place / 2 % 2 == 0 ? layout::kBlockSide : 64};
       if (differs(unit, operation))
         return std::string(families::name_of(unit)) + " on " + std::string(families::name_of(operation.arch)) +
-               (operation.fnuz ? " of e4m3fnuz" : "");
+               (operation.fnuz ? " of e4m3fnuz" : "") + " in blocks of " + std::to_string(operation.block);
     }
   }
   return {};

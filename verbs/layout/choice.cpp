@@ -6,8 +6,10 @@
 #include <array>
 #include <utility>
 
+#include "checkpoint/conversion.hpp"
 #include "checkpoint/rounding.hpp"
 #include "checkpoint/shard.hpp"
+#include "model/engine/vllm/setup/fp8_block_shape.hpp"
 #include "model/error.hpp"
 #include "model/families/libraries.hpp"
 #include "model/families/setting_keys.hpp"
@@ -24,7 +26,7 @@ using families::Setting;
 using layout::Sizes;
 using layout::WeightFormat;
 
-constexpr std::array<std::string_view, 7> kBackendKeys{"shape", "rank-shape", "padded", "tensor", "format", "library", "env"};
+constexpr std::array<std::string_view, 8> kBackendKeys{"shape", "rank-shape", "padded", "tensor", "format", "block", "library", "env"};
 constexpr std::array<std::string_view, 3> kBlockKeys{"shape", "unit-bits", "version"};
 
 std::string needed(const LayoutQuery& query, std::string_view key, std::string_view example) {
@@ -113,6 +115,18 @@ void check_groups(const Sizes& sizes) {
   }
 }
 
+/// Sizes::group of a format, whose squares may have another side than the usual one.
+std::int64_t group_from(const LayoutQuery& query, WeightFormat format) {
+  const std::string asked = value_of(query, "block");
+  if (asked.empty()) return std::max<std::int64_t>(layout::group_of(format), 1);
+  if (!layout::has_squares(format))
+    throw Error(ErrorCode::usage, fmt::format("{} has no blocks of several rows, whose side that is", layout::name_of(format)), "block");
+  const std::int64_t side = families::whole_number("block", asked, 1, layout::kBlockSide);
+  if (layout::kBlockSide % side != 0 || side < engine::kSmallestBlock)
+    throw Error(ErrorCode::usage, fmt::format("{} is no side of a block: 128, or 64 or 32 where the engine makes finer ones", side), "block");
+  return side == layout::kBlockSide ? 1 : side;
+}
+
 BackendChoice backend_choice(const Named& named, const LayoutQuery& query) {
   std::vector<std::string_view> known(kBackendKeys.begin(), kBackendKeys.end());
   for (const families::SettingKey& key : families::setting_keys()) known.push_back(key.key);
@@ -124,7 +138,7 @@ BackendChoice backend_choice(const Named& named, const LayoutQuery& query) {
     throw Error(ErrorCode::usage, "--shape is the whole layer's and --rank-shape one rank's: say one of them", query.name);
   const auto [experts, intermediate, hidden] =
       shape_from(of_rank.empty() ? needed(query, "shape", "128x256, intermediate x hidden") : of_rank, kLayerShape);
-  Sizes sizes{experts, intermediate, hidden, std::max<std::int64_t>(layout::group_of(format), 1)};
+  Sizes sizes{experts, intermediate, hidden, group_from(query, format)};
   check_groups(sizes);
   Setting setting{.sizes = sizes, .padded = sizes, .form = {format, layout::SourceOrder::gpt_oss}};
   for (const KeyValue& field : query.fields) {
@@ -145,14 +159,17 @@ BackendChoice backend_choice(const Named& named, const LayoutQuery& query) {
   const std::string padded = value_of(query, "padded");
   const bool silu_or_situ = setting.activation != families::ConverterActivation::swigluoai;
   layout::Sizes share = sizes;
-  if (whole.experts > 0) share.intermediate /= setting.tp_size;
+  if (whole.experts > 0) {
+    share.intermediate /= setting.tp_size;
+    share.group = checkpoint::loaded_group(setting.form, whole, setting.tp_size, setting.engine);
+  }
   setting.padded = checkpoint::rounded_up(row.backend, setting.form, share, setting.arch, setting.engine, silu_or_situ);
   if (!padded.empty()) {
     const auto [one, padded_intermediate, padded_hidden] = shape_from(padded, kLayerShape);
-    setting.padded = {one == 1 ? experts : one, padded_intermediate, padded_hidden, sizes.group};
+    setting.padded = {one == 1 ? experts : one, padded_intermediate, padded_hidden, share.group};
   }
   if (whole.experts > 0) {
-    sizes = setting.sizes = checkpoint::rank_sizes(whole, setting.form, setting.tp_size, setting.padded.intermediate);
+    sizes = setting.sizes = checkpoint::rank_sizes(whole, setting.form, setting.tp_size, setting.padded.intermediate, share.group);
     checkpoint::require_room(row.backend, sizes, setting.padded);
   }
   layout::check_padded(sizes, setting.padded);

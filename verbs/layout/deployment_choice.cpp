@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "checkpoint/shard.hpp"
+#include "model/engine/vllm/method.hpp"
 #include "model/engine/vllm/setup/expert_map.hpp"
 #include "model/engine/vllm/tables.hpp"
 #include "model/error.hpp"
@@ -28,7 +29,8 @@ layout::Sizes whole_of(const support::DeploymentFile& file, const layout::Form& 
   const deployment::LayerConfig& layer = file.deployment.layer;
   const deployment::Parallel parallel = deployment::derive(file.deployment.parallel, file.engine);
   const std::int64_t experts = engine::determine_expert_map(parallel.ep_size, 0, layer.num_experts, engine::ExpertPlacement::linear).local_experts;
-  return {experts, layer.intermediate_per_partition * parallel.tp_size, layer.hidden, std::max<std::int64_t>(1, layout::group_of(form.format))};
+  const std::int64_t group = layout::has_squares(form.format) ? families::group_of_key(file.deployment.weight_key) : layout::group_of(form.format);
+  return {experts, layer.intermediate_per_partition * parallel.tp_size, layer.hidden, std::max<std::int64_t>(1, group)};
 }
 
 }  // namespace
@@ -40,6 +42,10 @@ std::vector<KeyValue> choices_on(const support::DeploymentFile& file, std::strin
   const layout::Sizes whole = whole_of(file, form);
   layout::Sizes share = whole;
   share.intermediate = file.deployment.layer.intermediate_per_partition;
+  if (layout::has_squares(format)) {
+    const engine::OracleTables& tables = engine::tables_of(file.engine, file.oracle);
+    share.group = families::group_of_key(engine::as_asked(tables, file.deployment).weight_key);
+  }
   checkpoint::Conversion conversion =
       sim::conversion_of(file.deployment, standing.of, form, share, families::carried_libraries(standing, file.engine));
   conversion.whole = whole;
@@ -51,6 +57,8 @@ std::vector<KeyValue> choices_on(const support::DeploymentFile& file, std::strin
                                 {"padded", fmt::format("{}x{}", padded.intermediate, padded.hidden)},
                                 {"format", std::string(layout::name_of(format))},
                                 {"source-order", std::string(layout::name_of(form.order))}};
+  if (layout::has_squares(format) && layout::block_side(sizes.group) != layout::kBlockSide)
+    choices.push_back({"block", std::to_string(layout::block_side(sizes.group))});
   for (const families::SettingKey& key : families::setting_keys()) {
     if (const std::string value = key.get(setting); value != key.get(usual) && key.key != "source-order")
       choices.push_back({std::string(key.key), value});

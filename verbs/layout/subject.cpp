@@ -123,10 +123,12 @@ std::string choices_of(const Choice& choice) {
   const auto& backend = std::get<BackendChoice>(choice);
   const Setting& setting = backend.setting;
   const Setting base{.sizes = setting.sizes, .padded = setting.padded, .form = {setting.form.format, setting.form.order}};
-  return fmt::format("tensor={},{}={}x{}x{},padded={}x{},format={},source-order={}{}", layout::name_of(backend.role),
+  const std::int64_t side = layout::block_side(setting.sizes.group);
+  const std::string block = layout::has_squares(setting.form.format) && side != layout::kBlockSide ? fmt::format(",block={}", side) : "";
+  return fmt::format("tensor={},{}={}x{}x{},padded={}x{},format={}{},source-order={}{}", layout::name_of(backend.role),
                      setting.tp_size > 1 ? "rank-shape" : "shape", setting.sizes.experts, setting.sizes.intermediate, setting.sizes.hidden,
-                     setting.padded.intermediate, setting.padded.hidden, layout::name_of(setting.form.format), layout::name_of(setting.form.order),
-                     families::setting_text(setting, base));
+                     setting.padded.intermediate, setting.padded.hidden, layout::name_of(setting.form.format), block,
+                     layout::name_of(setting.form.order), families::setting_text(setting, base));
 }
 
 std::string spec_of(const Choice& choice) {

@@ -57,7 +57,6 @@ std::vector<CoveredAxis> covered_axes(const Choice& choice) {
   std::vector<CoveredAxis> covered;
   const auto* const backend = std::get_if<BackendChoice>(&choice);
   if (backend == nullptr || !layout::is_scale(backend->role)) return covered;
-  constexpr std::int64_t kBlock = 128;
   const families::Setting& setting = backend->setting;
   const layout::Role weight = layout::is_w13(backend->role) ? layout::Role::w13_weight : layout::Role::w2_weight;
   const std::vector<Axis> of_weight = layout::logical_axes(weight, setting.sizes, setting.form);
@@ -68,7 +67,7 @@ std::vector<CoveredAxis> covered_axes(const Choice& choice) {
     if (i >= of_scale.size()) {
       covered.push_back({axis.name, axis.extent, {}, axis.extent});
     } else {
-      covered.push_back({axis.name, axis.extent, of_scale[i].name, layout::group_of(setting.form.format) > 1 ? setting.sizes.group : kBlock});
+      covered.push_back({axis.name, axis.extent, of_scale[i].name, layout::block_side(setting.sizes.group)});
     }
   }
   return covered;

@@ -23,10 +23,6 @@ void take_choice(const sim::Scenario& scenario, SimAnswer& answer) {
     answer.selected = {audit::CellState::chosen, choice.kernel_class, {}};
     if (choice.backend == engine::kNotAsked)
       answer.unmodelled = fmt::format("the engine takes {} and asks no oracle; its arithmetic is not in mxact yet", choice.kernel_class);
-    const deployment::Deployment asked = engine::as_asked(engine::tables_of(scenario.engine, scenario.oracle), scenario.deployment);
-    if (asked.weight_key != scenario.deployment.weight_key)
-      answer.unmodelled = fmt::format("the engine makes finer blocks, {}, of which {} computes; their arithmetic is not in mxact yet",
-                                      asked.weight_key, choice.backend);
   }
   if (!resolution.failure) return;
   const audit::Failure& failure = *resolution.failure;

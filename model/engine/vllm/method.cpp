@@ -43,27 +43,18 @@ const MethodRow* method_of(const OracleTables& tables, const deployment::Deploym
 
 bool is_listed(std::span<const Names> names, Names name) { return std::ranges::find(names, name) != names.end(); }
 
-/// Sizes that a method asserts before it makes weights, by the key of the weights.
-struct SizeCheck {
-  deployment::QuantKey weights;
-  std::int64_t intermediate;  ///< of a rank: a multiple of this
-  Names error_type;
-};
-// vllm quantization/fp8.py Fp8MoEMethod.create_weights: block_n of weight_block_size, after finer blocks were looked for.
-constexpr std::array kSizeChecks = {SizeCheck{deployment::QuantKey::fp8_static_128_block, 128, "ValueError"}};
-
-/// What becomes of blocks of 128 x 128 that a rank's share cuts; none where they are kept, or another key's. 2026-08 (0.29.0; the commits before it
+/// What becomes of blocks that a rank's share cuts; none where they are kept, or the key is of no blocks. 2026-08 (0.29.0; the commits before it
 /// raise) looks at no wish. Source: vllm 0.29.0 fused_moe/oracle/fp8.py refine_fp8_moe_block_shape; 0.33.0 resolve_fp8_moe_weight_block_shape.
 std::optional<Answer<BlockShape>> cut_blocks(const OracleTables& tables, const deployment::Deployment& deployment) {
-  constexpr std::int64_t kSide = 128;
   const deployment::LayerConfig& layer = deployment.layer;
-  if (!kSinceAugust.has(tables.engine) || tables.weight_key || layer.intermediate_per_partition % kSide == 0) return std::nullopt;
-  if (deployment::quant_key_named(deployment.weight_key) != deployment::QuantKey::fp8_static_128_block) return std::nullopt;
+  if (!kSinceAugust.has(tables.engine) || tables.weight_key) return std::nullopt;
+  const std::optional<deployment::KeyBlock> block = deployment::fp8_block_of_key(deployment.weight_key);
+  if (!block || layer.intermediate_per_partition % std::lcm(block->rows, block->columns) == 0) return std::nullopt;
   const bool listens = kSinceNovember.has(tables.engine);
   return fp8_block_shape({.engine = tables.engine,
                           .hardware = deployment.hardware,
                           .parallel = deployment.parallel,
-                          .block = {kSide, kSide},
+                          .block = {block->rows, block->columns},
                           .hidden = layer.hidden,
                           .intermediate = layer.intermediate_per_partition * deployment::tensor_ranks(deployment.parallel),
                           .moe_backend = listens ? layer.moe_backend : "auto",
@@ -102,12 +93,11 @@ constexpr std::array kSchemeChecks = {
 // fbgemm_fp8.py has no experts.
 constexpr std::array<Names, 1> kLeavesE4m3fn = {"modelopt"};
 
-std::string key_of_blocks(const GroupShape& block) { return "FP8:float32:" + std::to_string(block.row) + "," + std::to_string(block.col); }
-
 /// Why the size that a check names has no finer block either, in versions that look for one.
-std::string no_finer_block(const OracleTables& tables, const deployment::Deployment& deployment, std::int64_t side) {
+std::string no_finer_block(const OracleTables& tables, const deployment::Deployment& deployment, const deployment::KeyBlock& block) {
   if (!kSinceAugust.has(tables.engine)) return {};
-  const std::int64_t common = std::gcd(std::gcd(side, deployment.layer.intermediate_per_partition), deployment.layer.hidden);
+  const std::int64_t common =
+      std::gcd(std::gcd(std::gcd(block.rows, block.columns), deployment.layer.intermediate_per_partition), deployment.layer.hidden);
   return " Their common divisor " + std::to_string(common) + " is below " + std::to_string(kSmallestBlock) + ", so there is no finer block.";
 }
 
@@ -121,7 +111,7 @@ deployment::Deployment as_asked(const OracleTables& tables, const deployment::De
   const BlockShape* const shape = cut ? std::get_if<BlockShape>(&*cut) : nullptr;
   if (shape == nullptr) return asked;
   asked.layer.intermediate_per_partition = shape->intermediate_per_partition;
-  if (!shape->shard_with_padding && shape->refined) asked.weight_key = key_of_blocks(shape->block);
+  if (!shape->shard_with_padding && shape->refined) asked.weight_key = deployment::key_of_fp8_block({shape->block.row, shape->block.col});
   return asked;
 }
 
@@ -148,13 +138,12 @@ std::optional<Refusal> method_refusal(const OracleTables& tables, const deployme
       continue;
     return Refusal{std::string(check.error_type), std::string(check.text)};
   }
-  for (const SizeCheck& check : kSizeChecks) {
-    if (check.weights != weights || intermediate % check.intermediate == 0) continue;
-    return Refusal{std::string(check.error_type), "The output_size of gate's and up's weight = " + std::to_string(intermediate) +
-                                                      " is not divisible by weight quantization block_n = " + std::to_string(check.intermediate) +
-                                                      "." + no_finer_block(tables, deployment, check.intermediate)};
-  }
-  return std::nullopt;
+  // vllm quantization/fp8.py Fp8MoEMethod.create_weights: block_n of weight_block_size, after finer blocks were looked for.
+  const std::optional<deployment::KeyBlock> block = tables.weight_key ? std::nullopt : deployment::fp8_block_of_key(deployment.weight_key);
+  if (!block || intermediate % block->rows == 0) return std::nullopt;
+  return Refusal{"ValueError", "The output_size of gate's and up's weight = " + std::to_string(intermediate) +
+                                   " is not divisible by weight quantization block_n = " + std::to_string(block->rows) + "." +
+                                   no_finer_block(tables, deployment, *block)};
 }
 
 RoundedSizes method_sizes(const OracleTables& tables, std::string_view backend, const deployment::Deployment& deployment,

@@ -168,6 +168,12 @@ constexpr std::string_view kUnfused2026_05 = "rows as loaded; sm90, sm100 and gf
 /// The engine's own Triton kernels.
 constexpr BackendLayout fp8(layout::WeightFormat format, std::string_view backend) { return fp8_as_loaded_row("triton_kernels", format, backend); }
 
+/// Of squares of any side, which the kernel is told.
+constexpr BackendLayout of_any_square(BackendLayout row) {
+  row.finer_squares = true;
+  return row;
+}
+
 /// What was run stops before the last layout.
 constexpr BackendLayout swizzled(std::string_view backend, std::string_view summary, deployment::Versions engines, deployment::Versions standard,
                                  std::span<const Need> needs, layout::TensorPlan (*build)(layout::Role role, const Setting& setting)) {
@@ -188,7 +194,7 @@ constexpr std::array<BackendLayout, 13> kRows{{
              build_unfused),
     fp8(layout::WeightFormat::fp8_tensor, "TRITON"),
     fp8(layout::WeightFormat::fp8_channel, "TRITON"),
-    fp8(layout::WeightFormat::fp8_block, "TRITON"),
+    of_any_square(fp8(layout::WeightFormat::fp8_block, "TRITON")),
     fp8(layout::WeightFormat::fp8_tensor, "BATCHED_TRITON"),
     read_alone(fp8(layout::WeightFormat::fp8_channel, "BATCHED_TRITON")),
     fp8(layout::WeightFormat::fp8_block, "BATCHED_TRITON"),

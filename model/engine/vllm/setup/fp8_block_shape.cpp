@@ -26,11 +26,23 @@ bool wish_takes(const BlockRequest& request, std::int64_t side) {
   });
 }
 
+/// The finer square of a block that a share cuts; none where it fits, or where there is none.
+std::optional<std::int64_t> finer(const GroupShape& block, std::int64_t share, std::int64_t hidden, int ranks) {
+  if (share % block.row == 0 && (ranks == 1 || share % block.col == 0)) return std::nullopt;
+  const std::int64_t side = std::gcd(std::gcd(block.row, block.col), std::gcd(share, hidden));
+  return side >= kSmallestBlock ? std::optional(side) : std::nullopt;
+}
+
 bool may_pad(const BlockRequest& request) {
   return request.intermediate % request.block.row == 0 && request.hidden % request.block.row == 0 && !request.has_bias && !request.is_lora_enabled;
 }
 
 }  // namespace
+
+std::optional<std::int64_t> finer_square(deployment::Engine engine, std::int64_t side, std::int64_t share, std::int64_t hidden, int tp) {
+  if (!kSinceAugust.has(engine)) return std::nullopt;
+  return finer({side, side}, share, hidden, tp);
+}
 
 Answer<BlockShape> fp8_block_shape(const BlockRequest& request) {
   const auto [rows, columns] = request.block;
@@ -39,8 +51,9 @@ Answer<BlockShape> fp8_block_shape(const BlockRequest& request) {
   const std::int64_t share = request.intermediate / parallel.tp_size;
   const BlockShape kept{std::nullopt, request.block, std::nullopt, share, false};
   if (share % rows == 0 && (parallel.tp_size == 1 || share % columns == 0)) return kept;
-  const std::int64_t side = std::gcd(std::gcd(rows, columns), std::gcd(share, request.hidden));
-  const std::optional<GroupShape> refined = side >= kSmallestBlock ? std::optional(GroupShape{side, side}) : std::nullopt;
+  const std::optional<std::int64_t> square = finer(request.block, share, request.hidden, parallel.tp_size);
+  const std::int64_t side = square.value_or(0);
+  const std::optional<GroupShape> refined = square ? std::optional(GroupShape{side, side}) : std::nullopt;
   const bool refused = request.checkpoint_is_fp8 && request.moe_backend != "auto" && (!refined || !wish_takes(request, side));
   if (refused && rows == columns && parallel.tp_size > 1 && share % rows != 0) {
     if (!may_pad(request))

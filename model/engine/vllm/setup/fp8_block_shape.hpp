@@ -36,6 +36,10 @@ struct BlockShape {
 /// The least side of a block that is made finer.
 inline constexpr std::int64_t kSmallestBlock = 32;
 
+/// Rows and columns of the finer square that a version makes of squares of `side` of which a rank of `tp` has `share` rows of gate; none where they
+/// fit, where there is none, and in a version that makes none. Source: as fp8_block_shape, of which 2026-08 (0.29.0) has this.
+std::optional<std::int64_t> finer_square(deployment::Engine engine, std::int64_t side, std::int64_t share, std::int64_t hidden, int tp);
+
 /// Blocks that fit are kept; else scales are repeated for finer blocks of at least 32; where the wished backend does not take these, or there are
 /// none, the share is padded to whole blocks. ValueError where it may not be. Throws Error(usage) for sizes that are not positive and as derive does.
 /// Source: vllm 4ba787ec9 fused_moe/oracle/fp8.py resolve_fp8_moe_weight_block_shape. 2026-08 (0.29.0) refines likewise, and never pads.
