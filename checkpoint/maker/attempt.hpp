@@ -45,6 +45,7 @@ class Attempt {
   MakerCounts counts_;
 };
 
+/// The names of a rule; with `narrowed` that its scales are rounded to those of the file.
 Maker maker_of(const Candidate& candidate, bool narrowed, const Format& scale);
 
 }  // namespace mx::checkpoint

@@ -11,7 +11,7 @@ namespace mx::checkpoint {
 namespace {
 
 /// Elements that are held at a time.
-constexpr std::int64_t kHeld = std::int64_t{1} << 17;
+constexpr std::int64_t kHeld = std::int64_t{1} << 15;
 /// Of the rows that are tried first: at most so many elements, in so many places.
 constexpr std::int64_t kTried = std::int64_t{1} << 16;
 constexpr std::int64_t kPlaces = 16;

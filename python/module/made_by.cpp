@@ -1,16 +1,25 @@
 // Whose rule made codes and scales of a base.
 
+#include "checkpoint/maker/made_by.hpp"
+
 #include <nanobind/stl/tuple.h>
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 #include <tuple>
 
-#include "checkpoint/maker/made_by.hpp"
 #include "python/module/core.hpp"
 #include "verbs/compare/makers_document.hpp"
 
 namespace mx::python {
 namespace {
+
+/// The model's own object of a format that such a matrix may have: recipes name theirs by it.
+const Format* format_of(const std::string& name) {
+  constexpr std::array<const Format*, 6> kKnown{&kF32, &kBf16, &kFp16, &kE2m1, &kE4m3fn, &kE8m0};
+  return *std::ranges::find(kKnown, name, &Format::name);
+}
 
 /// Rows of a tensor that lies in one piece.
 std::span<const std::uint8_t> rows_of(std::span<const std::uint8_t> all, std::int64_t first, std::int64_t count, std::int64_t rows) {
@@ -30,9 +39,9 @@ nb::dict made_by(const std::string& source, const std::string& element, const st
     const auto [height, width] = block;
     checkpoint::CodedMatrix matrix{.rows = rows,
                                    .columns = columns,
-                                   .source = &format_named(source),
-                                   .element = &format_named(element),
-                                   .scale = &format_named(scale),
+                                   .source = format_of(source),
+                                   .element = format_of(element),
+                                   .scale = format_of(scale),
                                    .block_rows = height,
                                    .block_columns = width,
                                    .number = std::nullopt,
