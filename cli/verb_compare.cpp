@@ -1,4 +1,4 @@
-// mxact compare: where two profiles part, over a whole domain; whether two checkpoints are the same numbers.
+// mxact compare: where two profiles part, over a whole domain; whether two checkpoints are the same numbers, or who made one of the other.
 
 #include <fmt/core.h>
 
@@ -18,6 +18,7 @@
 #include "model/names.hpp"
 #include "verbs/compare/checkpoints_document.hpp"
 #include "verbs/compare/compare_document.hpp"
+#include "verbs/compare/makers_document.hpp"
 #include "verbs/numbers/numbers.hpp"
 
 namespace mx::cli {
@@ -32,6 +33,7 @@ struct Options {
   std::vector<std::string> global_scale;
   std::vector<std::string> scale;
   bool blocks = false;
+  bool proves_lossless = false;
   std::vector<std::string> layers;  ///< as typed: "3", "0-3"
   std::vector<std::string> tensors;
   std::string progress;
@@ -137,22 +139,31 @@ int compare_checkpoints(const Options& options) {
                 fmt::format("'{}' is no file or directory: two arguments are checkpoints, two profiles want a FORMAT behind them", path));
   }
   const std::vector<int> layers = numbers_and_ranges(options.layers, "layer", kLastLayer, "--layer");
+  const bool is_base = !options.proves_lossless && checkpoint::are_base_and_quantized(options.first, options.second);
   checkpoint::CheckpointComparison result;
+  checkpoint::Makers makers;
   {
     const InterruptWatch watch;
     ProgressLine line(options.progress);
     checkpoint::CompareOptions how{.layers = layers, .tensors = options.tensors};
     how.progress = [&line](const std::string& what, std::uint64_t done, std::uint64_t total) { line.show(what, done, total); };
     how.stop = [&watch] { return watch.interrupted(); };
-    result = checkpoint::compare_checkpoints(options.first, options.second, how);
+    if (is_base) {
+      makers = checkpoint::find_makers(options.first, options.second, how);
+    } else {
+      result = checkpoint::compare_checkpoints(options.first, options.second, how);
+    }
   }
-  if (!result.finished) return say_interrupted();
-  return show(verbs::checkpoints_document(result, options.first, options.second), options.out);
+  if (!(is_base ? makers.finished : result.finished)) return say_interrupted();
+  return show(is_base ? verbs::makers_document(makers, options.first, options.second)
+                      : verbs::checkpoints_document(result, options.first, options.second, options.proves_lossless),
+              options.out);
 }
 
 int compare(const Options& options) {
   if (options.format.empty()) return compare_checkpoints(options);
-  if (!options.layers.empty() || !options.tensors.empty()) throw Error(ErrorCode::usage, "--layer and --tensor are for two checkpoints");
+  if (!options.layers.empty() || !options.tensors.empty() || options.proves_lossless)
+    throw Error(ErrorCode::usage, "--layer, --tensor and --proves-lossless are for two checkpoints");
   return means_blocks(options) ? compare_blocks(options) : compare_formats(options);
 }
 
@@ -160,7 +171,9 @@ int compare(const Options& options) {
 
 void add_compare(Verb app, Action& action) {
   const Verb verb =
-      app.add_verb("compare", "where two profiles part, over every input; whether two checkpoints are the same numbers, in whatever forms");
+      app.add_verb("compare",
+                   "where two profiles part, over every input; whether two checkpoints are the same numbers, in whatever forms; of a base "
+                   "in 16 or 32 bits and a quantized one: whose rule made it");
   const auto options = std::make_shared<Options>();
   verb.add_option("PROFILE_A", options->first, "profile (mxact formats lists them), or a checkpoint").required();
   verb.add_option("PROFILE_B", options->second, "profile, or a checkpoint").required();
@@ -173,12 +186,15 @@ void add_compare(Verb app, Action& action) {
   };
   scales("--global-scale", options->global_scale, "tensor's encode scale of two-level recipes, for both profiles or A,B ('none' for a side)");
   scales("--scale", options->scale, "tensor's decode scale or static scale, for both profiles or A,B ('none' for a side)");
+  verb.add_flag("--proves-lossless", options->proves_lossless,
+                "a base and a quantized checkpoint: whether the numbers are the same, and nothing else");
   verb.add_option("--layer", options->layers, "checkpoints: the experts of this layer alone, or of a range 0-3; several with commas").listed();
   verb.add_option("--tensor", options->tensors, "checkpoints: only tensors with this in their names; repeat for several").repeated();
   add_progress_option(verb, options->progress);
   add_check_options(verb, options->out);
   verb.footer(
-      "exit status: 0 identical; 1 they differ; 2 usage; 3 a checkpoint cannot be read; 5 a profile with itself, or nothing compared; 130 "
+      "exit status: 0 identical, or a rule gives every tensor; 1 they differ, or none does; 2 usage; 3 a checkpoint cannot be read; 5 a profile with "
+      "itself, or nothing compared; 130 "
       "interrupted");
   verb.callback([&action, options] { action = [options] { return compare(*options); }; });
 }

@@ -237,6 +237,10 @@ enum class Fault {
   plain_experts_fit_all,
   left_experts_may_be_coded,
   layers_may_be_of_two_kinds,
+  first_expert_is_inspected,
+  statistics_are_forgotten,
+  findings_name_no_tensor,
+  dead_experts_are_odd,
   // checker of devices' streams
   checker_first_lane_alone,
   checker_ignores_mask,

@@ -43,7 +43,8 @@
 //   O5  the tables of choice, class, need and layout are complete
 //   O6  a fallback is visible
 //   O7  what later versions answer is what their documents say
-//   O8  a configuration gives experts the method that the engine gives them, and tensors that contradict it are refused (ours)
+//   O8  a configuration gives experts the method that the engine gives them, and tensors that contradict it are refused; a defect
+//       in the tensors is named, and no sound checkpoint has one (ours)
 //   T1  every law fails under a planted fault: tests/props/faults_test.cpp; and what checks devices can fail: props/vectors/laws.cpp
 //   T2  laws share no code with what they judge: tests/props/independence.sh
 

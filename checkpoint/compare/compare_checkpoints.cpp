@@ -5,13 +5,10 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
-#include <tuple>
 
-#include "checkpoint/checkpoint_files.hpp"
 #include "checkpoint/compare/matrix_pair.hpp"
 #include "checkpoint/compare/matrix_values.hpp"
-#include "checkpoint/expert_tensors.hpp"
+#include "checkpoint/compare/side.hpp"
 #include "checkpoint/source_memory.hpp"
 #include "model/error.hpp"
 #include "support/quote.hpp"
@@ -25,51 +22,6 @@ constexpr std::int64_t kHeld = std::int64_t{1} << 16;
 
 /// Each thread holds some megabytes of each side, and all of them at most 300 MB.
 constexpr int kThreads = 32;
-
-/// Layers by what stands before their number; the first layer group's prefix is the model's, whatever it is called.
-using LayerKey = std::pair<std::string, int>;
-
-struct Side {
-  CheckpointFiles files;
-  CheckpointConfig config;
-  std::vector<FoundGroup> layer_groups;
-  std::map<LayerKey, std::pair<const FoundGroup*, const FoundLayer*>> layers;
-  std::set<std::string_view> experts;  ///< names of all their tensors
-
-  explicit Side(const std::filesystem::path& path) : files(open_checkpoint_files(path)), config(read_checkpoint_config(files.directory)) {
-    refuse_converted(files);
-    layer_groups = find_layer_groups(files, config, path.string());
-    require_agreement(layer_groups);
-    const std::string main = before_of(layer_groups.front());
-    for (const FoundGroup& layer_group : layer_groups) {
-      const std::string before = before_of(layer_group);
-      for (const auto& [number, layer] : layer_group.layers) {
-        layers.try_emplace({before == main ? "" : before, number}, &layer_group, &layer);
-        for (const FoundTensor& tensor : layer.experts) experts.insert(tensor.name);
-        for (const FoundTensor& tensor : layer.aside) experts.insert(tensor.name);
-      }
-    }
-  }
-
-  std::string forms() const {
-    std::string text;
-    std::set<std::string_view> seen;
-    for (const FoundGroup& layer_group : layer_groups) {
-      if (seen.insert(layer_group.form->title).second) text += fmt::format("{}{}", text.empty() ? "" : ", ", layer_group.form->title);
-    }
-    return text;
-  }
-
- private:
-  /// "model.layers." of "model.layers.N.mlp".
-  static std::string before_of(const FoundGroup& layer_group) {
-    const std::string number = std::to_string(layer_group.layers.begin()->first), &prefix = layer_group.layers.begin()->second.prefix;
-    for (std::size_t at = layer_group.place.find('N'); at != std::string::npos; at = layer_group.place.find('N', at + 1)) {
-      if (layer_group.place.substr(0, at) + number + layer_group.place.substr(at + 1) == prefix) return layer_group.place.substr(0, at);
-    }
-    return layer_group.place;
-  }
-};
 
 /// A matrix of both sides, and what was found of it.
 struct Pairing {
@@ -95,23 +47,23 @@ class Comparison {
       if (a_.layers.contains({"", layer})) continue;
       throw Error(ErrorCode::usage, fmt::format("layer {} has no experts in the first checkpoint", layer), "--layer");
     }
-    for (const auto& [key, of] : a_.layers) total_ += wanted(key) ? bytes_of(*of.second) : 0;
+    for (const auto& [key, of] : a_.layers) total_ += options.experts && wanted(key) ? bytes_of(*of.second) : 0;
     for (const auto& [name, tensor] : a_.files.tensors) total_ += options.layers.empty() && is_other(name) ? tensor.view->bytes.size() : 0;
   }
 
   CheckpointComparison run() {
     try {
       for (const auto& [key, of] : a_.layers) {
-        if (!wanted(key)) continue;
+        if (!options_.experts || !wanted(key)) continue;
         const std::uint64_t before = done_;
         compare_layer(key, *of.first, *of.second);
         done_ = before + bytes_of(*of.second);
       }
       for (const auto& [key, of] : b_.layers) {
-        if (wanted(key) && !a_.layers.contains(key)) omit(of.second->prefix, "only the second has these experts", true);
+        if (options_.experts && wanted(key) && !a_.layers.contains(key)) omit(of.second->prefix, "only the second has these experts", true);
       }
       if (options_.layers.empty()) compare_others();
-      if (!options_.tensors.empty() && result_.tensors == 0 && result_.omitted.empty())
+      if (options_.experts && !options_.tensors.empty() && result_.tensors == 0 && result_.omitted.empty())
         throw Error(ErrorCode::usage, fmt::format("no tensor that is compared has '{}' in its name", options_.tensors.front()), "--tensor");
       result_.finished = true;
     } catch (const support::Stopped&) {
@@ -120,7 +72,7 @@ class Comparison {
   }
 
  private:
-  bool wanted(const LayerKey& key) const {
+  bool wanted(const NumberedLayer& key) const {
     return options_.layers.empty() || (key.first.empty() && std::ranges::find(options_.layers, key.second) != options_.layers.end());
   }
   bool wanted(std::string_view name) const {
@@ -129,26 +81,19 @@ class Comparison {
   }
   /// What is no expert's.
   bool is_other(std::string_view name) const { return !a_.experts.contains(name) && wanted(name); }
-  static std::uint64_t bytes_of(const FoundLayer& layer) {
-    std::uint64_t bytes = 0;
-    for (const FoundTensor& tensor : layer.experts) bytes += tensor.at->view->bytes.size();
-    return bytes;
-  }
   void say(std::string_view what) const {
     if (options_.progress) options_.progress(std::string(what), std::min(done_, total_), total_);
   }
   void omit(std::string name, std::string why, bool differs) { result_.omitted.push_back({std::move(name), std::move(why), differs}); }
 
-  void compare_layer(const LayerKey& key, const FoundGroup& layer_group, const FoundLayer& layer) {
+  void compare_layer(const NumberedLayer& key, const FoundGroup& layer_group, const FoundLayer& layer) {
     stop_.check();
     say(layer.prefix);
     const auto other = b_.layers.find(key);
     if (other == b_.layers.end()) return omit(layer.prefix, "only the first has these experts", true);
     const FoundGroup* const other_group = other->second.first;
     const FoundLayer* const other_layer = other->second.second;
-    if (layer_group.gated != other_group->gated) return omit(layer.prefix, "only one of the two has a gate", true);
-    if (layer.sizes.experts != other_layer->sizes.experts)
-      return omit(layer.prefix, fmt::format("{} experts and {}", layer.sizes.experts, other_layer->sizes.experts), true);
+    if (std::string why = unlike({&layer_group, &layer}, other->second); !why.empty()) return omit(layer.prefix, std::move(why), true);
     std::vector<Pairing> pairs;
     for (int expert = 0; expert < layer.sizes.experts; ++expert) {
       for (const MatrixKind kind : {MatrixKind::gate, MatrixKind::up, MatrixKind::down}) {
@@ -274,7 +219,8 @@ class Comparison {
   }
 
   void compare_other(const std::string& name, const LocatedTensor& a, const LocatedTensor& b) {
-    if (a.view->shape != b.view->shape) return omit(name, fmt::format("{} and {}", support::shape_text(a.view->shape), support::shape_text(b.view->shape)), true);
+    if (a.view->shape != b.view->shape)
+      return omit(name, fmt::format("{} and {}", support::shape_text(a.view->shape), support::shape_text(b.view->shape)), true);
     const bool same_dtype = a.view->dtype == b.view->dtype;
     if (!same_dtype && (!is_plain(a.view->dtype->name) || !is_plain(b.view->dtype->name)))
       return omit(name, fmt::format("{} and {}, and no expert's: its scales are not read", a.view->dtype->name, b.view->dtype->name), true);

@@ -49,7 +49,8 @@ struct CheckpointComparison {
 struct CompareOptions {
   std::vector<int> layers;           ///< only their experts; empty: everything
   std::vector<std::string> tensors;  ///< only those whose names have one of these in them
-  support::Progress progress = {};            ///< in bytes of the first
+  bool experts = true;               ///< else what is no expert's alone
+  support::Progress progress = {};   ///< in bytes of the first
   support::Stop stop = {};
 };
 

@@ -16,6 +16,9 @@ namespace {
 /// Bytes of an input-major tensor that are held at a time.
 constexpr std::uint64_t kSlab = std::uint64_t{2} << 20;
 
+/// Rows and columns of a square of FP8.
+constexpr std::int64_t kSquare = 128;
+
 /// Numbers of codes with so many bits, low to high: signed numbers of a format of exponents and mantissas.
 template <std::size_t kCount>
 std::array<double, kCount> table_of(const Format& format) {
@@ -95,6 +98,7 @@ MatrixValues::MatrixValues(const FoundGroup& layer_group, const FoundLayer& laye
     const std::vector<std::uint8_t> bytes = tensor.at->file->read(*tensor.at->view);
     const std::size_t count = bytes.size() / width_of(tensor);
     const double number = plain_number(bytes, count == 1 ? 0 : static_cast<std::size_t>(expert), tensor.at->view->dtype->name);
+    number_ = {number, tensor.row->meaning};
     // As the engine computes it: in fp32.
     global_ *= tensor.row->meaning == Meaning::reciprocal ? static_cast<double>(1.0F / static_cast<float>(number)) : number;
   }
@@ -146,85 +150,84 @@ void MatrixValues::hold(Part& part, std::int64_t first, std::int64_t count, std:
   }
 }
 
-void MatrixValues::read_codes(std::int64_t first, std::span<double> out) {
-  const FoundTensor& weight = *weight_.tensor;
-  const auto columns = static_cast<std::size_t>(columns_), rows = out.size() / columns;
-  const std::string_view dtype = weight.at->view->dtype->name;
-  const bool plain = is_plain(dtype), four = !plain && dtype != "F8_E4M3";
-  const std::uint64_t row_bytes = plain ? columns * width_of(weight) : four ? columns / 2 : columns;
-  const bool is_int4 = layer_group_.form->form.format == layout::WeightFormat::int4 && !plain;
-  const auto number_of_code = [&](std::uint32_t code) { return is_int4 ? static_cast<double>(code) - 8 : e2m1()[code]; };
-  const std::vector<std::uint8_t> bytes = rows_of(weight_, first, static_cast<std::int64_t>(rows), row_bytes);
-  if (!four) return plain_numbers(bytes, dtype, out);
-  for (std::size_t i = 0; i < out.size(); ++i) out[i] = number_of_code(std::uint32_t{bytes[i / 2]} >> 4 * (i % 2) & 15U);
+bool MatrixValues::is_packed() const { return !is_plain(dtype()) && dtype() != "F8_E4M3"; }
+
+std::uint64_t MatrixValues::row_bytes() const {
+  const auto columns = static_cast<std::uint64_t>(columns_);
+  return is_plain(dtype()) ? columns * width_of(*weight_.tensor) : is_packed() ? columns / 2 : columns;
 }
 
-void MatrixValues::read_input_major(std::int64_t first, std::span<double> out) {
-  const auto columns = static_cast<std::size_t>(columns_), rows = out.size() / columns;
-  const std::string_view dtype = weight_.tensor->at->view->dtype->name;
-  const bool four = !is_plain(dtype) && dtype != "F8_E4M3";
-  hold(weight_, first + row_before(), static_cast<std::int64_t>(rows), rows_in_file_);
-  const auto begin = static_cast<std::size_t>(first + row_before() - weight_.held_first), held = static_cast<std::size_t>(weight_.held_count),
-             unit = width_of(*weight_.tensor);
-  std::vector<double> of_input(rows);
-  for (std::size_t k = 0; k < columns; ++k) {
-    const std::span<const std::uint8_t> units = std::span(weight_.held).subspan(((four ? k / 2 : k) * held + begin) * unit, rows * unit);
-    if (!four) plain_numbers(units, dtype, of_input);
-    for (std::size_t r = 0; r < rows; ++r) out[r * columns + k] = four ? e2m1()[std::uint32_t{units[r]} >> 4 * (k % 2) & 15U] : of_input[r];
+std::vector<std::uint8_t> MatrixValues::turned(Part& part, std::int64_t first, std::int64_t count, std::int64_t across) const {
+  hold(part, first, count, across);
+  const std::size_t unit = width_of(*part.tensor), run = static_cast<std::size_t>(part.held_count) * unit, inputs = part.held.size() / run,
+                    begin = static_cast<std::size_t>(first - part.held_first);
+  std::vector<std::uint8_t> bytes(inputs * static_cast<std::size_t>(count) * unit);
+  for (std::size_t r = 0; r < static_cast<std::size_t>(count); ++r) {
+    for (std::size_t input = 0; input < inputs; ++input)
+      std::copy_n(part.held.data() + input * run + (begin + r) * unit, unit, bytes.data() + (r * inputs + input) * unit);
+  }
+  return bytes;
+}
+
+std::vector<std::uint8_t> MatrixValues::code_rows(std::int64_t first, std::int64_t count) {
+  if (layer_group_.form->input_major) return turned(weight_, first + row_before(), count, rows_in_file_);
+  return rows_of(weight_, first, count, row_bytes());
+}
+
+MatrixValues::Cover MatrixValues::cover() const {
+  if (scale_.tensor == nullptr) return {0, 0};
+  const std::span<const Extent> extents = scale_.tensor->row->shapes.front().extents;
+  if (std::ranges::find(extents, Extent::blocks_of_rows) != extents.end()) return {kSquare, kSquare};
+  return {1, std::ranges::find(extents, Extent::groups) != extents.end() ? group_ : columns_};
+}
+
+std::vector<std::uint8_t> MatrixValues::scale_rows(std::int64_t first, std::int64_t count) {
+  const auto [height, width] = cover();
+  if (height == 0) return {};
+  const auto in_blocks = [height = height](std::int64_t rows) { return (rows + height - 1) / height; };
+  if (layer_group_.form->input_major) {
+    // On the axis of outputs, which all rows of gate and up share.
+    const std::int64_t begin = (first + row_before()) / height, end = in_blocks(first + row_before() + count);
+    return turned(scale_, begin, end - begin, in_blocks(rows_in_file_));
+  }
+  const std::uint64_t row_bytes = static_cast<std::uint64_t>((columns_ + width - 1) / width) * width_of(*scale_.tensor);
+  if (height == 1) return rows_of(scale_, first, count, row_bytes);
+  // Where all experts, or gate and up, share a tensor, squares of others lie before.
+  const std::int64_t experts = layer_group_.naming->numbered ? 0 : expert_ * in_blocks(rows_in_file_),
+                     before = experts + (kind_ == MatrixKind::up && rows_in_file_ != rows_ ? in_blocks(rows_) : 0), begin = first / height;
+  std::vector<std::uint8_t> bytes(static_cast<std::uint64_t>(in_blocks(first + count) - begin) * row_bytes);
+  scale_.tensor->at->file->read(*scale_.tensor->at->view, static_cast<std::uint64_t>(before + begin) * row_bytes, bytes);
+  return bytes;
+}
+
+void MatrixValues::read_codes(std::int64_t first, std::span<double> out) {
+  const std::vector<std::uint8_t> bytes = code_rows(first, static_cast<std::int64_t>(out.size()) / columns_);
+  if (!is_packed()) return plain_numbers(bytes, dtype(), out);
+  const bool is_int4 = layer_group_.form->form.format == layout::WeightFormat::int4;
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const std::uint32_t code = std::uint32_t{bytes[i / 2]} >> 4 * (i % 2) & 15U;
+    out[i] = is_int4 ? static_cast<double>(code) - 8 : e2m1()[code];
   }
 }
 
 void MatrixValues::scale(std::int64_t first, std::span<double> out) {
   const auto columns = static_cast<std::size_t>(columns_), rows = out.size() / columns;
-  const FoundTensor& scales = *scale_.tensor;
-  const std::string_view dtype = scales.at->view->dtype->name;
-  constexpr std::size_t kBlock = 128;
-  const std::span<const Extent> extents = scales.row->shapes.front().extents;
-  const bool blocks = std::ranges::find(extents, Extent::blocks_of_rows) != extents.end();
-  const bool groups = std::ranges::find(extents, Extent::groups) != extents.end();
-  const std::size_t run = blocks ? kBlock : groups ? static_cast<std::size_t>(group_) : columns;
-  const std::size_t in_row = (columns + run - 1) / run;
-  const auto in_blocks = [](std::int64_t count) { return (static_cast<std::size_t>(count) + kBlock - 1) / kBlock; };
-  const std::size_t begin = blocks ? static_cast<std::size_t>(first) / kBlock : static_cast<std::size_t>(first);
-  const std::size_t end = blocks ? (static_cast<std::size_t>(first) + rows - 1) / kBlock + 1 : begin + rows;
-  std::vector<std::uint8_t> bytes;
-  if (blocks && !layer_group_.form->input_major) {
-    const std::size_t row_bytes = in_row * width_of(scales);
-    bytes.resize((end - begin) * row_bytes);
-    // Where all experts, or gate and up, share a tensor, squares of others lie before.
-    const std::size_t experts = layer_group_.naming->numbered ? 0 : static_cast<std::size_t>(expert_) * in_blocks(rows_in_file_);
-    const std::size_t before = experts + (kind_ == MatrixKind::up && rows_in_file_ != rows_ ? in_blocks(rows_) : 0);
-    scales.at->file->read(*scales.at->view, (before + begin) * row_bytes, bytes);
-  } else if (!layer_group_.form->input_major) {
-    bytes = rows_of(scale_, first, static_cast<std::int64_t>(rows), in_row * width_of(scales));
-  }
-  // On the axis of outputs, which all rows of gate and up share.
-  const bool turned = layer_group_.form->input_major;
-  const auto place_of = [&](std::size_t r) {
-    const std::int64_t row = first + static_cast<std::int64_t>(r) + row_before();
-    return blocks ? row / static_cast<std::int64_t>(kBlock) : row;
-  };
-  if (turned) {
-    const std::int64_t across = blocks ? static_cast<std::int64_t>(in_blocks(rows_in_file_)) : rows_in_file_;
-    hold(scale_, place_of(0), place_of(rows - 1) - place_of(0) + 1, across);
-  }
-  const auto held = static_cast<std::size_t>(scale_.held_count);
+  const auto [height, width] = cover();
+  const std::vector<std::uint8_t> bytes = scale_rows(first, static_cast<std::int64_t>(rows));
+  const auto run = static_cast<std::size_t>(width), in_row = (columns + run - 1) / run;
+  // Squares of input-major halves are counted from the first row of both.
+  const std::int64_t begin = first + (layer_group_.form->input_major ? row_before() : 0);
   for (std::size_t r = 0; r < rows; ++r) {
-    const std::size_t row = blocks ? (static_cast<std::size_t>(first) + r) / kBlock - begin : r;
-    const std::size_t place = turned ? static_cast<std::size_t>(place_of(r) - scale_.held_first) : 0;
+    const auto row = static_cast<std::size_t>((begin + static_cast<std::int64_t>(r)) / height - begin / height);
     for (std::size_t g = 0; g < in_row; ++g) {
-      const double factor = turned ? plain_number(scale_.held, g * held + place, dtype) : plain_number(bytes, row * in_row + g, dtype);
+      const double factor = plain_number(bytes, row * in_row + g, scale_dtype());
       for (std::size_t k = g * run; k < std::min(columns, (g + 1) * run); ++k) out[r * columns + k] *= factor;
     }
   }
 }
 
 void MatrixValues::read(std::int64_t first, std::span<double> out) {
-  if (layer_group_.form->input_major) {
-    read_input_major(first, out);
-  } else {
-    read_codes(first, out);
-  }
+  read_codes(first, out);
   if (scale_.tensor != nullptr) scale(first, out);
   for (double& value : out) value *= global_;
 }

@@ -2,6 +2,7 @@
 // The numbers of one matrix of an expert, whatever form it lies in: exact, row by row.
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -44,6 +45,25 @@ class MatrixValues {
   /// Rows from `first` on: out.size() / columns() of them.
   void read(std::int64_t first, std::span<double> out);
 
+  /// The same rows as their codes are, row by row: two codes of 4 bits a byte, the even column's low; else the bytes of the dtype.
+  std::vector<std::uint8_t> code_rows(std::int64_t first, std::int64_t count);
+  /// Bytes of the scales that count for these rows, a row of them for each row or for each 128; none where a number counts for all.
+  std::vector<std::uint8_t> scale_rows(std::int64_t first, std::int64_t count);
+  /// Rows and columns that a scale counts for; 0 and 0: all, or there is none.
+  struct Cover {
+    std::int64_t rows;
+    std::int64_t columns;
+  };
+  Cover cover() const;
+  /// Empty where a number counts for all.
+  std::string_view scale_dtype() const { return scale_.tensor == nullptr ? std::string_view() : scale_.tensor->at->view->dtype->name; }
+  /// The one number of the matrix as it is stored: a global scale, or the scale of a tensor.
+  struct Number {
+    double stored;
+    Meaning meaning;
+  };
+  const std::optional<Number>& number() const { return number_; }
+
  private:
   /// A tensor and where the matrix begins in it.
   struct Part {
@@ -57,8 +77,12 @@ class MatrixValues {
   std::vector<std::uint8_t> rows_of(const Part& part, std::int64_t first, std::int64_t count, std::uint64_t row_bytes) const;
   /// Of an input-major tensor whose axis of outputs has `across` units: sees to it that these are held.
   void hold(Part& part, std::int64_t first, std::int64_t count, std::int64_t across) const;
+  /// Bytes of a row of codes.
+  std::uint64_t row_bytes() const;
+  bool is_packed() const;
+  /// Of an input-major tensor: its units from `first` on the axis of outputs, output by output.
+  std::vector<std::uint8_t> turned(Part& part, std::int64_t first, std::int64_t count, std::int64_t across) const;
   void read_codes(std::int64_t first, std::span<double> out);
-  void read_input_major(std::int64_t first, std::span<double> out);
   void scale(std::int64_t first, std::span<double> out);
 
   const FoundGroup& layer_group_;
@@ -71,6 +95,7 @@ class MatrixValues {
   Part weight_;
   Part scale_;
   double global_ = 1;
+  std::optional<Number> number_;
 };
 
 }  // namespace mx::checkpoint

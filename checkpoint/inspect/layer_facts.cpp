@@ -3,6 +3,7 @@
 #include <map>
 #include <utility>
 
+#include "model/fault.hpp"
 #include "support/rescue.hpp"
 
 namespace mx::checkpoint {
@@ -42,6 +43,7 @@ std::vector<PartFacts> layer_facts(const FoundGroup& layer_group, const FoundLay
     if (!rescue.has_one())
       rescue.run([&] {
         PartFacts& one = parts[i];
+        if (fault::planted(fault::Fault::first_expert_is_inspected) && one.expert > 0) return;
         const auto experts = static_cast<std::uint64_t>(one.part.experts);
         if (one.part.scale != nullptr) {
           stop.check();

@@ -12,6 +12,7 @@
 #include "checkpoint/compare/matrix_values.hpp"
 #include "checkpoint/inspect/chance.hpp"
 #include "checkpoint/inspect/reach.hpp"
+#include "model/fault.hpp"
 #include "support/quote.hpp"
 
 namespace mx::checkpoint {
@@ -140,7 +141,7 @@ class Statistics {
   void look_at_alike(const PartFacts& one, const FoundTensor& tensor, const ScaleFacts& scales) {
     constexpr std::int64_t kMany = 16;
     // An expert that was never trained has one number for all its blocks: the codes tell.
-    if (!scales.alike || scales.count < kMany || !one.codes || one.codes->zero) return;
+    if (!scales.alike || scales.count < kMany || !one.codes || (one.codes->zero && !fault::planted(fault::Fault::dead_experts_are_odd))) return;
     const double number = scales.counts.begin()->first;
     const Pool& pool = pools_.at(pool_of(one));
     // The others' scales tell how likely it is; where most of them are one number each, weights have one magnitude by right.

@@ -95,6 +95,9 @@ class Quantizing {
   std::shared_ptr<const Way> way_;
 };
 
+/// Quantizes with what was worked out once; scales lie row by row. Same errors as quantize.
+void quantize(std::span<const std::byte> elements, const Shape& shape, const Quantizing& how, const QuantizedRoom& out, const Workers& workers);
+
 /// The same of a dequantizer.
 class Dequantizing {
  public:

@@ -82,6 +82,12 @@ void quantize(const ElementBits& elements, const Shape& shape, const Recipe& rec
   quantize_checked(elements.bytes, shape, block_grid(shape, *recipe.format), how.way(), layout, out, workers);
 }
 
+void quantize(std::span<const std::byte> elements, const Shape& shape, const Quantizing& how, const QuantizedRoom& out, const Workers& workers) {
+  const Quantizing::Way& way = how.way();
+  require_sizes({way.source, elements}, shape, *way.recipe.format, ScaleLayout::rows, out, workers);
+  quantize_checked(elements, shape, block_grid(shape, *way.recipe.format), way, ScaleLayout::rows, out, workers);
+}
+
 std::string_view name_of(CodecWay way) {
   constexpr std::array<std::string_view, 3> kNames{"kernel", "thresholds", "model"};
   return kNames[static_cast<std::size_t>(way)];

@@ -1,21 +1,19 @@
 // Configurations and tensors held against each other: what is read is what both say, what is refused names the layer.
 
 #include <rapidcheck.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "checkpoint/checkpoint.hpp"
 #include "model/error.hpp"
+#include "props/checkpoint/directory.hpp"
 #include "props/checkpoint/laws.hpp"
 #include "props/checkpoint/list_cases.hpp"
 #include "props/layout/generators.hpp"
-#include "support/file.hpp"
 #include "support/safetensors.hpp"
 
 namespace mx::props {
@@ -99,28 +97,6 @@ void add_layer(const ListCase& test, int layer, Coded form, Tensors how, std::ve
     }
   }
 }
-
-/// A directory of its own, gone with everything in it.
-class Directory {
- public:
-  Directory() {
-    static int made = 0;
-    path_ = std::filesystem::temp_directory_path() / ("mxact-law-" + std::to_string(getpid()) + "-" + std::to_string(++made));
-    std::filesystem::create_directories(path_);
-  }
-  ~Directory() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  Directory(const Directory&) = delete;
-  Directory& operator=(const Directory&) = delete;
-
-  void write(const std::string& name, std::span<const std::uint8_t> bytes) const { support::write_file(path_ / name, bytes, true); }
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 /// What the checkpoint is refused with; none where it is read.
 std::optional<std::string> refusal_of(const std::string& config, std::span<const support::TensorData> tensors, deployment::Engine engine) {

@@ -5,12 +5,14 @@
 namespace mx::props {
 namespace {
 
-constexpr std::array<Law, 2> kLaws{{
+constexpr std::array<Law, 4> kLaws{{
     {"O8/lists", "Lists and tables of a configuration leave out the experts that the method's own code leaves out, by the engine's version",
      law_lists},
     {"O8/agreement",
      "Experts that are quantized where their configuration leaves them out, are not where it does not, or lie in another form are refused by name",
      law_agreement},
+    {"O8/sound", "A sound checkpoint of any form gives no finding, from its scales alone and from all of it", law_sound},
+    {"O8/defects", "A defect at any place of a checkpoint of any form is named with its tensor", law_defects},
 }};
 
 }  // namespace

@@ -7,5 +7,7 @@ namespace mx::props {
 
 Outcome law_lists(const Law& law);
 Outcome law_agreement(const Law& law);
+Outcome law_sound(const Law& law);
+Outcome law_defects(const Law& law);
 
 }  // namespace mx::props

@@ -14,8 +14,8 @@ constexpr std::array kFaults{
              "an entry for one expert's projection leaves nothing out (vllm is_layer_skipped)", "O8/lists O8/agreement"},
     FaultRow{Fault::parts_end_at_dots, "parts_end_at_dots", "checkpoint/module_method.cpp fits",
              "ModelOpt's entry of layer 1 does not leave out layers 10 to 19", "O8/lists"},
-    FaultRow{Fault::lists_are_forgotten, "lists_are_forgotten", "checkpoint/module_method.cpp list",
-             "no list counts (tokenspeed#527, sglang#36761)", "O8/lists O8/agreement"},
+    FaultRow{Fault::lists_are_forgotten, "lists_are_forgotten", "checkpoint/module_method.cpp list", "no list counts (tokenspeed#527, sglang#36761)",
+             "O8/lists O8/agreement"},
     FaultRow{Fault::first_projection_decides, "first_projection_decides", "checkpoint/module_method.cpp left_out",
              "projections of one expert may have unlike schemes", "O8/lists"},
     FaultRow{Fault::configurations_of_may, "configurations_of_may", "checkpoint/module_method.cpp table, list",
@@ -28,6 +28,14 @@ constexpr std::array kFaults{
              "quantized experts are taken where a list leaves them out (TensorRT-LLM#17551)", "O8/agreement"},
     FaultRow{Fault::layers_may_be_of_two_kinds, "layers_may_be_of_two_kinds", "checkpoint/agreement.cpp check_one_kind",
              "a layer may be quantized in part", "O8/agreement"},
+    FaultRow{Fault::first_expert_is_inspected, "first_expert_is_inspected", "checkpoint/inspect/layer_facts.cpp layer_facts",
+             "the first expert stands for all", "O8/defects"},
+    FaultRow{Fault::statistics_are_forgotten, "statistics_are_forgotten", "checkpoint/inspect/inspect_layer.cpp inspect_layer",
+             "numbers are looked at one by one alone", "O8/defects"},
+    FaultRow{Fault::findings_name_no_tensor, "findings_name_no_tensor", "checkpoint/inspect/inspect_layer.cpp inspect_layer",
+             "a finding names its layer alone", "O8/defects"},
+    FaultRow{Fault::dead_experts_are_odd, "dead_experts_are_odd", "checkpoint/inspect/layer_statistics.cpp look_at_alike",
+             "an expert that was never trained is a finding", "O8/sound"},
 };
 
 }  // namespace

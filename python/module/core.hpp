@@ -59,6 +59,7 @@ void bind_flags(nb::module_& module);
 void bind_kernels(nb::module_& module);
 void bind_layers(nb::module_& module);
 void bind_layouts(nb::module_& module);
+void bind_made_by(nb::module_& module);
 void bind_moe(nb::module_& module);
 void bind_products(nb::module_& module);
 void bind_room(nb::module_& module);

@@ -47,6 +47,7 @@ NB_MODULE(_core, module) {
   bind_call_cache(module);
   bind_audit(module);
   bind_inspect(module);
+  bind_made_by(module);
   bind_blocks(module);
   bind_causes(module);
   bind_conversions(module);

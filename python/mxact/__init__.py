@@ -17,6 +17,7 @@ from mxact._inspect import inspect
 from mxact._layer import LayerRun, layer, stages
 from mxact._layers import KernelForm, Loss, Packed, pack, unpack
 from mxact._layouts import Layout, layout
+from mxact._made_by import made_by
 from mxact._moe import activate, moe_layer, route
 from mxact._products import dot, matmul
 from mxact._record import record
@@ -60,6 +61,7 @@ __all__ = [
     "layer",
     "layout",
     "layouts",
+    "made_by",
     "matmul",
     "matrix",
     "moe_layer",

@@ -60,6 +60,7 @@ CALLS: dict[Any, dict[str, Any]] = {
     mxact.rules: {"to": "e4m3fn", "profile": "ocp", "source": "f32"},
     mxact.pack: {"source": LAYER, "backend": "EMULATION", "engine": None, "platform": None, "format": "mxfp4", "order": None, "layer": None, "rank": None, "layer_group": None},
     mxact.unpack: {"packed": PACKED, "accept_losses": False},
+    mxact.made_by: {"base": np.zeros((2, 32), np.float32), "codes": np.zeros((2, 16), np.uint8), "scales": np.zeros((2, 1), np.uint8), "global_scale": None, "divides": False},
     mxact.layout: {"name": "sf_128x4", "shape": "128x4", "engine": None},
     mxact.select: {"deployment": {"platform": "SM100", "layer": {"experts": 8, "top_k": 2, "hidden": 256, "intermediate": 256}}, "engine": None, "oracle": None, "strict": False, "platform": None, "tp": None, "dp": None, "ep": False, "env": None, "all2all": None, "moe_backend": None},
     mxact.infos: {"model": str(SOURCE / "golden/words/gpt-oss-120b"), "engine": None, "platform": "SM100", "tp": None, "dp": None, "ep": False, "env": None, "all2all": None, "moe_backend": None},

@@ -18,6 +18,31 @@ using mx::tests::run_mxact;
 using mx::tests::ScratchDirectory;
 using mx::tests::tiny;
 
+/// A base, and what ModelOpt 0.47.0 made of it (golden/witness/checkpoints/README.md).
+std::filesystem::path recorded(const std::string& name) { return std::filesystem::path(MXACT_SOURCE_DIR) / "golden/witness/checkpoints" / name; }
+
+/// Where a tensor's bytes begin in a file.
+std::size_t begin_of(const std::string& bytes, const std::string& tensor) {
+  std::size_t header = 0;
+  for (std::size_t byte = 8; byte-- > 0;) header = header << 8U | static_cast<unsigned char>(bytes[byte]);
+  const std::size_t at = bytes.find("\"data_offsets\":[", bytes.find("\"" + tensor + "\""));
+  return 8 + header + std::stoul(bytes.substr(at + 16));
+}
+
+/// A copy of a recorded checkpoint with bytes of a tensor changed.
+std::string changed_copy(const ScratchDirectory& scratch, const std::string& name, const std::string& tensor, std::size_t first, std::size_t step,
+                         std::size_t count, unsigned char flip) {
+  const std::filesystem::path to = scratch.path() / (name + "-changed");
+  std::filesystem::remove_all(to);
+  std::filesystem::copy(recorded(name), to);
+  std::ifstream in(to / "model.safetensors", std::ios::binary);
+  std::string bytes(std::istreambuf_iterator<char>(in), {});
+  const std::size_t begin = begin_of(bytes, tensor) + first;
+  for (std::size_t i = 0; i < count; ++i) bytes[begin + i * step] = static_cast<char>(static_cast<unsigned char>(bytes[begin + i * step]) ^ flip);
+  std::ofstream(to / "model.safetensors", std::ios::binary) << bytes;
+  return quoted(to);
+}
+
 }  // namespace
 
 TEST_CASE("two checkpoints are compared as typed, with the exit status of what is found") {
@@ -114,4 +139,85 @@ TEST_CASE("what differs between two checkpoints is a failed case of JUnit each, 
   const Run converted = run_mxact("compare " + tiny() + " " + quoted(at / "packed"));
   CHECK(converted.status == 3);
   CHECK(converted.err.find("is converted already") != std::string::npos);
+}
+
+TEST_CASE("who made a checkpoint is named, tensor by tensor, and a block that is another's is found") {
+  const ScratchDirectory scratch;
+  const std::string base = quoted(recorded("tiny-base")), made = quoted(recorded("tiny-modelopt")), compare = "compare " + base + " ";
+  const mx::support::Json json = run_json(compare + made);
+  CHECK(json["schema"] == "mxact-made-by/1");
+  CHECK(json["sentence"] == "6 of 6 matrices are modelopt-nvfp4's (0.47) of this base");
+  CHECK(json["matrices"]["exact"] == 6);
+  CHECK(json["makers"][0]["exact"] == 6);
+  CHECK(json["makers"][1]["exact"].get<int>() < 6);
+  for (const auto& tensor : json["tensors"]) CHECK(tensor["scale_of_all"].get<std::string>().starts_with("of the largest magnitude of "));
+  // Up's block (20, 2) of expert 1: rows of 64 elements are 32 bytes, blocks 8.
+  const std::string up = "model.layers.0.mlp.experts.1.up_proj.weight";
+  const mx::support::Json planted = run_json(compare + changed_copy(scratch, "tiny-modelopt", up, 20 * 32 + 16, 1, 1, 0x01), 1);
+  int unexplained = 0;
+  for (const auto& tensor : planted["tensors"]) {
+    if (!tensor["exact"].empty()) continue;
+    ++unexplained;
+    CHECK(tensor["tensor"] == up);
+    CHECK(tensor["nearest"]["profile"] == "modelopt-nvfp4");
+    CHECK(tensor["differing"] == 1);
+    CHECK(tensor["codes_differing"] == 1);
+    CHECK(tensor["scales_differing"] == 0);
+    CHECK(tensor["first"][0] == 20);
+    CHECK(tensor["first"][1] == 32);
+  }
+  CHECK(unexplained == 1);
+  CHECK(planted["sentence"] == "5 of 6 matrices are modelopt-nvfp4's (0.47) of this base; 1 is none's");
+  struct Row {
+    std::string arguments;
+    int status;
+    std::string says;
+  };
+  const std::vector<Row> rows{{made + " --proves-lossless", 1, "not lossless"},
+                              {base + " --proves-lossless", 0, "lossless: every number is the first's"},
+                              {base, 0, "7 of 7 equal"},
+                              {made + " --layer 0 --tensor experts.1.down", 0, "1 of 1 matrices are modelopt-nvfp4's"},
+                              {made + " --tensor nowhere", 2, "has 'nowhere' in its name"},
+                              {made + " --layer 3", 2, "layer 3 has no experts in the base"},
+                              {made + " e4m3fn --proves-lossless", 2, "are for two checkpoints"},
+                              {made + " --junit " + quoted(scratch.path() / "made.xml"), 0, "6 of 6 matrices"}};
+  for (const Row& row : rows) {
+    INFO(row.arguments);
+    const Run run = run_mxact(compare + row.arguments);
+    INFO(run.out << run.err);
+    CHECK(run.status == row.status);
+    CHECK((run.out + run.err).find(row.says) != std::string::npos);
+  }
+  // The other way round there is no base: numbers are compared.
+  CHECK(run_json("compare " + made + " " + base, 1)["schema"] == "mxact-compare-checkpoints/1");
+}
+
+TEST_CASE("what explains that a checkpoint is no rule's is said") {
+  const ScratchDirectory scratch;
+  const std::string made = quoted(recorded("tiny-modelopt")), down = "model.layers.0.mlp.experts.0.down_proj.weight";
+  struct Row {
+    std::string id;
+    std::string checkpoint;  ///< that is changed
+    std::string tensor;
+    std::size_t first, step, count;
+    unsigned char flip;
+    std::string says;
+  };
+  // Down is [64, 32]: 16 bytes of codes a row; of the base 64. E4M3's exponent begins at bit 3, BF16's at bit 7.
+  const std::vector<Row> rows{
+      {"scales of every block changed by their lowest bit", "tiny-modelopt", down + "_scale", 0, 1, 128, 0x01, "are not the nearest of their scales"},
+      {"codes moved by their lowest bit", "tiny-modelopt", down, 0, 4, 256, 0x01, "adaptive rounding"},
+      {"the sign of every second weight of the base", "tiny-base", down, 1, 4, 1024, 0x80, "not a plain rounding of this base"},
+  };
+  for (const Row& row : rows) {
+    const std::string changed = changed_copy(scratch, row.checkpoint, row.tensor, row.first, row.step, row.count, row.flip);
+    const bool base = row.checkpoint == "tiny-base";
+    const mx::support::Json json = run_json("compare " + (base ? changed + " " + made : quoted(recorded("tiny-base")) + " " + changed), 1);
+    for (const auto& tensor : json["tensors"]) {
+      INFO(row.id << ": " << tensor["tensor"] << ": " << tensor["cause"]);
+      const bool is_changed = tensor["tensor"] == down;
+      CHECK(tensor["exact"].empty() == is_changed);
+      CHECK((tensor["cause"].get<std::string>().find(row.says) != std::string::npos) == is_changed);
+    }
+  }
 }

@@ -1,10 +1,13 @@
 // inspect as a user types it, and what verify and convert say of the same file.
 
+#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string>
 
+#include "props/checkpoint/defects.hpp"
 #include "support/json.hpp"
 #include "tests/cli/run_program.hpp"
 
@@ -82,4 +85,30 @@ TEST_CASE("a report is made of an inspection, a picture too, and misuse gets one
   CHECK(nothing.status == 3);
   CHECK(nothing.err.find("/no-such-checkpoint") != std::string::npos);
   CHECK(nothing.out.empty());
+}
+
+TEST_CASE("with --fail-on-warning no run of verify with a defect exits 0, of every kind that there is") {
+  const ScratchDirectory scratch;
+  std::size_t number = 0;
+  for (const mx::props::Defect& defect : mx::props::defects()) {
+    // Another form each time, and the next ones where it has nothing for the defect.
+    std::optional<mx::props::Planted> where;
+    for (std::uint64_t seed = 1; seed <= 40 && !where; ++seed) {
+      const mx::props::SoundForm& form = mx::props::sound_forms()[(number + seed) % mx::props::sound_forms().size()];
+      mx::props::SoundCheckpoint made = mx::props::sound_checkpoint(form, seed);
+      where = defect.plant(made, 100 + seed);
+      if (!where) continue;
+      const std::filesystem::path at = scratch.path() / std::to_string(number);
+      std::filesystem::create_directories(at);
+      made.write(at);
+      const Run run = run_mxact("verify " + quoted(at) + " --platform SM90 --tp 1 --no-execute --fail-on-warning");
+      INFO(defect.id << " in " << form.id << ", seed " << seed << "\n" << run.out << run.err);
+      CHECK((run.status == 1 || run.status == 5));
+      const bool other = !where->other.empty() && run.out.find(where->other) != std::string::npos;
+      CHECK((other || run.out.find(where->tensor) != std::string::npos));
+    }
+    INFO(defect.id);
+    CHECK(where.has_value());
+    ++number;
+  }
 }

@@ -89,6 +89,8 @@ std::vector<Row> rows(const std::string& at) {
           {"quantize fp8_e4m3 --profile torchao-fp8 --block 2 448 1"},
           {"compare ml_dtypes torch-cpu e5m2 --from bf16", 1},
           {"compare " + kTiny + " " + kTiny},
+          {"compare '" + kRoot + "/golden/witness/checkpoints/tiny-base' '" + kRoot + "/golden/witness/checkpoints/tiny-modelopt'"},
+          {"compare '" + kRoot + "/golden/witness/checkpoints/tiny-base' '" + kRoot + "/golden/witness/checkpoints/tiny-modelopt' --proves-lossless", 1},
           {"compare torchao-floor torchao-floor mxfp4 --from bf16", 5},
           {"study --format mxfp4 --profile ocp"},
           {"study --rules --format mxfp4"},

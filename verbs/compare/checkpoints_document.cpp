@@ -60,7 +60,7 @@ support::JunitCase case_of(const checkpoint::TensorDifference& one, const std::s
 
 }  // namespace
 
-Document checkpoints_document(const checkpoint::CheckpointComparison& result, const std::string& first, const std::string& second) {
+Document checkpoints_document(const checkpoint::CheckpointComparison& result, const std::string& first, const std::string& second, bool lossless) {
   Document document{"compare-checkpoints"};
   document.field("first", "first", {{"path", first}, {"form", result.first_form}}, fmt::format("{} ({})", first, result.first_form));
   document.field("second", "second", {{"path", second}, {"form", result.second_form}}, fmt::format("{} ({})", second, result.second_form));
@@ -72,7 +72,8 @@ Document checkpoints_document(const checkpoint::CheckpointComparison& result, co
     document.table(text_alone(differences_of(result, kShown)));
     if (result.differences.size() > kShown) document.line(fmt::format("and {} tensors more; --json has all", result.differences.size() - kShown));
   }
-  const std::string replay = fmt::format("mxact compare {} {}", support::shell_word(first), support::shell_word(second));
+  const std::string replay =
+      fmt::format("mxact compare {} {}{}", support::shell_word(first), support::shell_word(second), lossless ? " --proves-lossless" : "");
   Table omitted{"omitted", {in_json("name"), in_json("why"), in_json("differs")}};
   std::size_t shown = 0;
   for (const checkpoint::TensorOmitted& one : result.omitted) {
@@ -86,6 +87,10 @@ Document checkpoints_document(const checkpoint::CheckpointComparison& result, co
   if (result.equal > 0)
     document.cases.push_back({"mxact.compare", fmt::format("{} tensors", result.equal), support::CheckEnd::passed, {}, {}, {}, second});
   constexpr int kNothing = 5;
+  if (lossless && result.values > 0) {
+    document.value("lossless", result.same());
+    document.line(result.same() ? "lossless: every number is the first's" : "not lossless");
+  }
   if (result.values == 0) document.note("nothing was compared");
   document.ended(result.values == 0 ? kNothing : result.same() ? 0 : 1);
   return document;

@@ -1,0 +1,96 @@
+#include "checkpoint/maker/candidates.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include "model/numerics/device.hpp"
+
+namespace mx::checkpoint {
+namespace {
+
+constexpr std::array<Bridge, 4> kBridges{{
+    {"as-it-is", "", nullptr, BridgeUse::always},
+    {"f32", ", widened to f32", &kF32, BridgeUse::source_not_taken},
+    {"bf16", ", rounded to bf16 first", &kBf16, BridgeUse::nothing_fits},
+    {"fp16", ", rounded to fp16 first", &kFp16, BridgeUse::nothing_fits},
+}};
+
+constexpr std::uint32_t kOne = 0x3F800000U;
+
+std::uint32_t reciprocal(std::uint32_t bits) { return std::bit_cast<std::uint32_t>(1.0F / std::bit_cast<float>(bits)); }
+bool is_number(std::uint32_t bits) { return bits > 0 && bits < 0x7F800000U; }
+
+/// Numbers whose reciprocal is this one in fp32: what a file that stores the one lost of the other.
+std::vector<std::uint32_t> reciprocals_of(std::uint32_t bits) {
+  const std::uint32_t near = reciprocal(bits);
+  std::vector<std::uint32_t> found{near};
+  for (const std::uint32_t other : {near - 1, near + 1, near - 2, near + 2}) {
+    if (is_number(other) && reciprocal(other) == bits) found.push_back(other);
+  }
+  return found;
+}
+
+/// What a recipe of two levels may have been given, and of one number what it is given by the file.
+std::vector<TensorScale> tensor_scales(const Recipe& recipe, const CodedMatrix& matrix) {
+  const TensorNeeds needs = tensor_needs(recipe);
+  const auto* const two = std::get_if<Nvfp4Recipe>(&recipe.how);
+  if (two == nullptr) {
+    if (!needs.decode) return {{}};
+    // A scale that was given to the recipe is known only where the whole matrix has one.
+    return matrix.is_one_block() && matrix.number && is_number(matrix.number->bits) ? std::vector{TensorScale{{}, matrix.number->bits}}
+                                                                                    : std::vector<TensorScale>{};
+  }
+  const StoredNumber number = matrix.number.value_or(StoredNumber{kOne, true});
+  if (!is_number(number.bits) || !is_number(reciprocal(number.bits))) return {};
+  std::vector<TensorScale> made;
+  if (needs.encode || (two->encode_may_be_missing && matrix.number)) {
+    for (const std::uint32_t encode : number.divides ? std::vector{number.bits} : reciprocals_of(number.bits))
+      made.push_back({encode, needs.decode ? std::optional(device::rcp_approx(encode)) : std::nullopt});
+  } else if (needs.decode) {
+    for (const std::uint32_t decode : number.divides ? reciprocals_of(number.bits) : std::vector{number.bits}) made.push_back({{}, decode});
+  } else if (number.bits == kOne) {
+    made.push_back({});
+  }
+  return made;
+}
+
+bool fits(const BlockFormat& format, const CodedMatrix& matrix) {
+  if (format.element != matrix.element) return false;
+  if (format.block == 0) return matrix.is_one_block() || bytes_of(*matrix.scale) > 1;
+  if (matrix.is_one_block()) return false;
+  return format.block_rows == matrix.block_rows && format.block == matrix.block_rows * matrix.block_columns &&
+         (format.scale == &kE4m3fn) == (matrix.scale == &kE4m3fn);
+}
+
+bool is_tried(const Bridge& bridge, BridgeUse use, const Recipe& recipe, const Format& source) {
+  if (bridge.use == BridgeUse::source_not_taken ? takes_source(recipe, source) == (use == BridgeUse::always) : bridge.use != use) return false;
+  return bridge.to != &source && takes_source(recipe, bridge.to == nullptr ? source : *bridge.to);
+}
+
+}  // namespace
+
+std::span<const Bridge> bridges() { return kBridges; }
+
+std::string Candidate::made_from() const { return "of this base" + std::string(bridge->text) + text; }
+
+std::vector<Candidate> candidates(const CodedMatrix& matrix, std::span<const Amax> amaxes, BridgeUse use) {
+  std::vector<Candidate> made;
+  for (const Bridge& bridge : kBridges) {
+    for (const Profile& profile : all_profiles()) {
+      for (const Recipe& recipe : profile.recipes) {
+        if (!fits(*recipe.format, matrix) || !gives_codes(recipe) || !is_tried(bridge, use, recipe, *matrix.source)) continue;
+        for (const TensorScale& tensor : tensor_scales(recipe, matrix)) {
+          const bool given = std::holds_alternative<Fp8Recipe>(recipe.how) && tensor.decode.has_value();
+          const std::size_t choices = matrix.is_one_block() && !given ? amaxes.size() : 1;
+          for (std::size_t amax = 0; amax < choices; ++amax)
+            made.push_back({&profile, &recipe, &bridge, tensor, amax, given,
+                            choices > 1 && !amaxes[amax].text.empty() ? ", its scale that of " + std::string(amaxes[amax].text) : ""});
+        }
+      }
+    }
+  }
+  return made;
+}
+
+}  // namespace mx::checkpoint
