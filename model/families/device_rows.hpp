@@ -5,6 +5,7 @@
 #include <span>
 #include <string_view>
 
+#include "model/families/arithmetic.hpp"
 #include "model/moe/activation.hpp"
 #include "model/numerics/recipe.hpp"
 
@@ -13,6 +14,8 @@ namespace mx::families {
 std::span<const moe::Activation> device_activations();
 /// A row of these or of the activation table. Throws Error(usage) with the nearest known name.
 const moe::Activation& activation_row(std::string_view name);
+/// The row that stands for an activation of the activation table on a device; where the device's own was not run, that one.
+const moe::Activation& activation_on(std::string_view name, const Operation& operation);
 
 struct DeviceRecipe {
   std::string_view name;

@@ -33,7 +33,9 @@ bool on_fnuz(const Setting& setting) { return setting.arch == Arch::gfx942 && is
 bool has_fnuz(const Setting& setting) { return on_fnuz(setting) && !setting.leaves_e4m3fn; }
 bool leaves_fn(const Setting& setting) { return on_fnuz(setting) && setting.leaves_e4m3fn; }
 
-Operation operation_of(const Setting& setting) { return {setting.arch, has_fnuz(setting)}; }
+Operation operation_of(const Setting& setting) {
+  return {setting.arch, has_fnuz(setting), triton_kernels_of(setting) != TritonKernels::v3_5, setting.of<DeepgemmParameters>().e8m0};
+}
 
 bool makes_fnuz(const BackendLayout& backend, const Setting& setting) {
   if (fault::planted(fault::Fault::fnuz_where_units_move) && backend.build == as_loaded) return false;
