@@ -10,6 +10,7 @@
 #include "model/engine/vllm/tables.hpp"
 #include "model/error.hpp"
 #include "model/families/carried.hpp"
+#include "model/families/launch.hpp"
 #include "model/families/libraries.hpp"
 #include "model/families/memory.hpp"
 #include "model/names.hpp"
@@ -100,6 +101,16 @@ void add_library_option(Verb verb, std::vector<std::string>& libraries) {
                       "({})",
                       names))
       .repeated();
+}
+
+void add_launch_option(Verb verb, std::string& launch) {
+  std::string names;
+  for (const families::LaunchKeyRow& row : families::launch_keys()) names += fmt::format("{}{}", names.empty() ? "" : ", ", row.name);
+  verb.add_option(
+      "--launch", launch,
+      fmt::format("KEY=NUMBER,...: of the kernels' launch, in the place of what the engine or this program chooses; w2.KEY: of the second "
+                  "product alone ({})",
+                  names));
 }
 
 std::vector<std::string> libraries_of(const std::string& engine, const std::vector<std::string>& typed) {

@@ -32,6 +32,8 @@ struct LayoutOptions {
 
 /// Adds --library, for families::choose_libraries; `libraries` is empty until it is given.
 void add_library_option(Verb verb, std::vector<std::string>& libraries);
+/// "--launch", for families::read_launch.
+void add_launch_option(Verb verb, std::string& launch);
 
 /// Releases as typed, behind those that the engine's own release asks for where it is not the one of its month. Throws as
 /// families::choose_libraries does.

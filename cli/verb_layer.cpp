@@ -30,6 +30,7 @@ struct LayerOptions {
   verbs::LayerRequest request;
   std::string contract;
   std::vector<std::string> scales;
+  std::string launch;
   int memory_gib = 0;  ///< 0: not typed
   std::string progress;
   DocumentOptions out;
@@ -53,6 +54,9 @@ int layer(LayerOptions options) {
     request.choice.scales = sim::StaticScales{verbs::parse_code(options.scales[0], kF32), verbs::parse_code(options.scales[1], kF32)};
   }
   if (!options.contract.empty()) request.contract = contract_named(support::contract_word(options.contract));
+  request.choice.launch = families::read_launch(options.launch);
+  if (request.contract && !options.launch.empty())
+    throw Error(ErrorCode::usage, "is of a backend's kernels: under a contract there are none", "--launch");
   if (request.contract && request.choice.scales)
     throw Error(ErrorCode::usage, "is of a backend's quantizers: under a contract nothing is quantized by a calibrated scale", "--input-scale");
   if (sim::is_packed(request.path)) {
@@ -101,6 +105,7 @@ void add_layer(Verb app, Action& action) {
       "--contract", options->contract,
       "both products under this contract, a name, a record or @FILE, on no device, all between them in fp32: by the fused kernels where they "
       "have it (bf16-chain, bf16-block, int8-block)");
+  add_launch_option(verb, options->launch);
   verb.add_option("--stages", request.stages,
                   fmt::format("of {}; several with commas (default: all behind the start). mxact help stages says what each is", stage_names()))
       .listed();

@@ -28,6 +28,7 @@ struct SimOptions {
   std::string backend;
   ServingOptions serving;
   std::vector<std::string> libraries;
+  std::string launch;
   std::int64_t tokens = 4;
   std::int64_t seed = 1;
   std::int64_t experts = 0;
@@ -52,6 +53,7 @@ verbs::SimRequest request_of(const SimOptions& options) {
           .layer = options.serving.layer,
           .backend = options.backend,
           .libraries = libraries_of(options.serving.engine, options.libraries),
+          .launch = families::read_launch(options.launch),
           .tokens = options.tokens,
           .seed = options.seed,
           .experts = options.experts,
@@ -128,6 +130,7 @@ void add_sim(Verb app, Action& action) {
       .check(whole_number_in(1, 1 << 16));
   add_serving_options(verb, options->serving, true);
   add_library_option(verb, options->libraries);
+  add_launch_option(verb, options->launch);
   add_check_options(verb, options->out);
   verb.callback([&action, options] { action = [options] { return run(*options); }; });
 }

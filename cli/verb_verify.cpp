@@ -179,6 +179,7 @@ void add_verify(Verb app, Action& action) {
   const Option contracts =
       list("--contract", options->request.contracts,
            "arithmetic contracts of the products, names, records or @FILE, in the place of each backend's own (mxact formats lists them)");
+  add_launch_option(verb, options->request.launch);
   verb.add_option("--layers", options->request.layers, "verify the first N layers only").check(whole_number_in(1, 1 << 20));
   verb.add_option("--experts", options->request.experts,
                   "verify the first N experts of each layer only; tokens that the router sends elsewhere are left out")

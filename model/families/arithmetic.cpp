@@ -273,7 +273,9 @@ bool sums_alike(layout::WeightFormat format, std::string_view backend, const Ope
 }
 
 Grounds grounds_of(const ExecutionRow& row, const Operation& operation, const Quantizer& first, const Quantizer& second) {
-  return weaker(weaker(row.grounds, unit_on(row.unit, operation).grounds), weaker(first.grounds, second.grounds));
+  const auto held = std::ranges::find_if(row.held, [&](const HeldOn& one) { return one.on(operation.arch); });
+  const Grounds own = held == row.held.end() ? row.grounds : held->grounds;
+  return weaker(weaker(own, unit_on(row.unit, operation).grounds), weaker(first.grounds, second.grounds));
 }
 
 std::vector<KnownDifference> differences_of(const ExecutionRow& row, const Operation& operation, deployment::Engine engine, const Quantizer& first,

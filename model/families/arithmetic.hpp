@@ -45,6 +45,8 @@ struct Operation {
   Arch arch;
   bool fnuz = false;
   std::int64_t block = layout::kBlockSide;
+  bool triton_kernels_3_6 = false;  ///< triton_kernels is 3.6 or later
+  bool e8m0 = true;                 ///< VLLM_USE_DEEP_GEMM_E8M0
 };
 
 /// A unit on some devices.
@@ -159,6 +161,16 @@ enum class ExpertAddress : std::uint8_t {
 };
 std::string_view name_of(ExpertAddress address);
 
+/// Where a row was compared, with its launch.
+struct HeldOn {
+  bool (*on)(Arch arch);
+  Grounds grounds;  ///< run, or run by parts: stage by stage
+  std::span<const Recording> recordings;
+};
+
+struct LaunchFacts;
+struct Launched;
+
 struct ExecutionRow {
   layout::WeightFormat format;
   std::string_view backend;
@@ -185,10 +197,14 @@ struct ExecutionRow {
   ExpertAddress address;
   /// What the checkpoint's scales become on the way to the kernel, where it reads others; null: nothing.
   void (*prepare_scales)(layout::LayerUnits& units, const layout::Sizes& sizes) = nullptr;
+  bool callback = false;  ///< its activations are the engine's own functions or triton_kernels': activation_on() has those of the device
+  /// What a launch changes, launch.hpp; null: nothing.
+  void (*launch)(const LaunchFacts& facts, Launched& made) = nullptr;
   Grounds grounds;  ///< of everything but the unit and the quantizers, which have their own
   std::string_view source;
   std::span<const Recording> recordings = {};  ///< of rows that were run
   std::span<const KnownDifference> differences = {};
+  std::span<const HeldOn> held = {};  ///< devices on which more was compared than `grounds` says
 };
 
 /// Every row, those of one format together.

@@ -79,6 +79,15 @@ constexpr std::array kActivations{
          "vllm 7e1b45a09 silu_mul_per_token_group_quant_fp8_colmajor: outputs of an H100"),
 };
 
+/// What kernels of the engine and of triton_kernels run on sm_90.
+struct OnHopper {
+  std::string_view name;
+  std::string_view row;
+  std::string_view row_of_3_6;  ///< with triton_kernels from 3.6 on
+};
+constexpr std::array kOnHopper{OnHopper{"swiglu_oai_cuda", "swiglu_oai_cuda_sm90", "swiglu_oai_cuda_sm90"},
+                               OnHopper{"swiglu_oai_triton", "swiglu_oai_triton_sm90", "swiglu_oai_triton_sm90_3.6"}};
+
 constexpr std::uint32_t kTenToMinus10 = 0x2EDBE6FFU;
 constexpr std::uint32_t kTenToMinus30 = 0x0DA24260U;
 constexpr std::uint32_t kOneIn448Times512 = 0x36924925U;  // 1 / (448 * 512)
@@ -143,6 +152,12 @@ std::span<const moe::Activation> device_activations() { return kActivations; }
 const moe::Activation& activation_row(std::string_view name) {
   const auto* const own = std::ranges::find(kActivations, name, &moe::Activation::name);
   return own == kActivations.end() ? moe::activation_named(name) : *own;
+}
+
+const moe::Activation& activation_on(std::string_view name, const Operation& operation) {
+  const auto* const own = std::ranges::find(kOnHopper, name, &OnHopper::name);
+  if (operation.arch != Arch::sm90 || own == kOnHopper.end()) return activation_row(name);
+  return activation_row(operation.triton_kernels_3_6 ? own->row_of_3_6 : own->row);
 }
 
 std::span<const DeviceRecipe> device_recipes() { return kRecipes; }

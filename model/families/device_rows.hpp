@@ -5,6 +5,7 @@
 #include <span>
 #include <string_view>
 
+#include "model/families/arithmetic.hpp"
 #include "model/moe/activation.hpp"
 #include "model/numerics/recipe.hpp"
 
@@ -16,6 +17,8 @@ inline constexpr BlockFormat kFp8Group64{"fp8_e4m3_g64", &kE4m3fn, &kF32, 64, "v
 std::span<const moe::Activation> device_activations();
 /// A row of these or of the activation table. Throws Error(usage) with the nearest known name.
 const moe::Activation& activation_row(std::string_view name);
+/// The row that stands for an activation of the activation table on a device; where the device's own was not run, that one.
+const moe::Activation& activation_on(std::string_view name, const Operation& operation);
 
 struct DeviceRecipe {
   std::string_view name;

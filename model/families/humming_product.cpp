@@ -28,13 +28,18 @@ std::uint32_t chain_over(const ContractRow& row, const PreparedOperand& a, const
   return chain(row, std::span(a.factors).subspan(first, count), std::span(b.factors).subspan(first, count), start, {});
 }
 
+/// A warp's part of a block of k; none where last is not behind first.
+WarpRun run_of(const Launch& launch, std::int64_t block, std::int64_t warp) {
+  const std::int64_t begin = block * launch.block_k + warp * launch.warp_k;
+  return {begin, std::min(begin + launch.warp_k, launch.k)};
+}
+
 /// One warp over its part of every block of k.
 std::uint32_t warp_sum(const Launch& launch, const ContractRow& row, const PreparedOperand& a, const PreparedOperand& b, KSlice slice,
                        std::int64_t warp, const ChainScales* scales) {
   std::uint32_t total = 0;
   for (std::int64_t block = slice.first; block < slice.last; ++block) {
-    const std::int64_t begin = block * launch.block_k + warp * launch.warp_k;
-    const std::int64_t end = std::min(begin + launch.warp_k, launch.k);
+    const auto [begin, end] = run_of(launch, block, warp);
     if (scales == nullptr) {
       if (begin < end) total = chain_over(row, a, b, {begin, end}, total);
       continue;
@@ -83,16 +88,53 @@ std::uint32_t slice_sum(const Launch& launch, const ContractRow& row, const Prep
   std::array<std::uint32_t, kMostWarps> sums{};
   const auto warps = static_cast<std::size_t>(launch.warps());
   for (std::size_t warp = 0; warp < warps; ++warp) sums[warp] = warp_sum(launch, row, a, b, slice, static_cast<std::int64_t>(warp), scales);
-  if (warps == kMostWarps) {
+  return slice_sum(std::span(sums).first(warps));
+}
+
+std::uint32_t slice_sum(std::span<const std::uint32_t> warps) {
+  if (warps.size() == kMostWarps) {
     // Pairs of the halves, then of what is left.
+    std::vector<std::uint32_t> sums(warps.begin(), warps.end());
     for (std::size_t half = kMostWarps / 2; half > 0; half /= 2) {
       for (std::size_t i = 0; i < half; ++i) sums[i] = f32::add(sums[i], sums[i + half]);
     }
     return sums[0];
   }
-  std::uint32_t total = sums[0];
-  for (std::size_t warp = 1; warp < warps; ++warp) total = f32::add(total, sums[warp]);
+  std::uint32_t total = warps[0];
+  for (const std::uint32_t sum : warps.subspan(1)) total = f32::add(total, sum);
   return total;
+}
+
+PreparedOperand by_warps(const Launch& launch, const PreparedOperand& operand) {
+  PreparedOperand parted{operand.elements, {}, operand.scales, operand.block};
+  parted.factors.reserve(operand.factors.size());
+  for (std::int64_t warp = 0; warp < launch.warps(); ++warp) {
+    for (std::int64_t block = 0; block < ceil_div(launch.k, launch.block_k); ++block) {
+      const WarpRun run = run_of(launch, block, warp);
+      for (std::int64_t i = run.first; i < run.last; ++i) parted.factors.push_back(operand.factors[static_cast<std::size_t>(i)]);
+    }
+  }
+  return parted;
+}
+
+std::vector<KSlice> runs_of(const Launch& launch, std::span<const KSlice> slices) {
+  // Where a warp's part of a block begins among all of the warps before and its own blocks before.
+  const auto begin = [&](std::int64_t warp, std::int64_t block) {
+    std::int64_t at = 0;
+    for (std::int64_t w = 0; w <= warp; ++w) {
+      const std::int64_t end = w == warp ? block : ceil_div(launch.k, launch.block_k);
+      for (std::int64_t b = 0; b < end; ++b) {
+        const WarpRun run = run_of(launch, b, w);
+        at += std::max<std::int64_t>(run.last - run.first, 0);
+      }
+    }
+    return at;
+  };
+  std::vector<KSlice> runs;
+  for (const KSlice& slice : slices) {
+    for (std::int64_t warp = 0; warp < launch.warps(); ++warp) runs.push_back({begin(warp, slice.first), begin(warp, slice.last)});
+  }
+  return runs;
 }
 
 std::uint32_t joined(std::span<const std::uint32_t> ascending) {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "model/families/k_slices.hpp"
 #include "model/numerics/dot.hpp"
@@ -48,6 +49,13 @@ struct ChainScales {
 /// fp32 bits of one slice of an output; both operands hold all k under one contract.
 std::uint32_t slice_sum(const Launch& launch, const ContractRow& row, const PreparedOperand& a, const PreparedOperand& b, KSlice slice,
                         const ChainScales* scales);
+
+/// An operand of k elements with those of each warp behind those of the one before.
+PreparedOperand by_warps(const Launch& launch, const PreparedOperand& operand);
+/// Elements of operands by_warps() that each warp of each slice adds in one chain, slices ascending.
+std::vector<KSlice> runs_of(const Launch& launch, std::span<const KSlice> slices);
+/// fp32 bits of a slice's sum from those of its warps.
+std::uint32_t slice_sum(std::span<const std::uint32_t> warps);
 
 /// bf16 as fp32 bits: the slices' results, themselves such, joined in descending k. At most kMostOrdered of them.
 std::uint32_t joined(std::span<const std::uint32_t> ascending);

@@ -1,5 +1,6 @@
 #include "model/families/marlin_product.hpp"
 
+#include <algorithm>
 #include <array>
 #include <string>
 
@@ -13,20 +14,12 @@ namespace mx::families::marlin {
 namespace {
 
 constexpr std::int64_t kWarpK = 32;
-constexpr std::size_t kMostWarps = 4;
-
-std::span<const Factor> of_warp(const PreparedOperand& operand, std::size_t warps, std::size_t warp, KSlice slice) {
-  const std::size_t own = operand.factors.size() / warps;
-  const auto first = static_cast<std::size_t>(slice.first * kWarpK), last = static_cast<std::size_t>(slice.last * kWarpK);
-  return std::span(operand.factors).subspan(warp * own + first, last - first);
-}
+constexpr std::int64_t kHopperMultiprocessors = 132;
 
 /// What one block has: w0 + w1, or w0 + (w1 + (w3 + w2)).
-std::uint32_t block_sum(std::size_t warps, const ContractRow& row, const PreparedOperand& a, const PreparedOperand& b, KSlice slice) {
-  std::array<std::uint32_t, kMostWarps> sums{};
-  for (std::size_t warp = 0; warp < warps; ++warp) sums[warp] = chain(row, of_warp(a, warps, warp, slice), of_warp(b, warps, warp, slice), {}, {});
-  if (warps == 1) return sums[0];
-  if (warps == 2) return f32::add(sums[0], sums[1]);
+std::uint32_t block_sum(std::span<const std::uint32_t> sums) {
+  if (sums.size() == 1) return sums[0];
+  if (sums.size() == 2) return f32::add(sums[0], sums[1]);
   return f32::add(sums[0], f32::add(sums[1], f32::add(sums[3], sums[2])));
 }
 
@@ -79,16 +72,72 @@ PreparedOperand by_warps(const Launch& launch, const PreparedOperand& operand) {
   return parted;
 }
 
-std::uint32_t sum_of(const Launch& launch, const ContractRow& row, const PreparedOperand& a, const PreparedOperand& b, std::span<const KSlice> slices,
-                     std::optional<std::uint32_t> scale) {
+std::vector<KSlice> runs_of(const Launch& launch, std::int64_t k, std::span<const KSlice> slices) {
+  std::vector<KSlice> runs;
+  const std::int64_t warps = launch.warps(), own = k / warps;
+  for (const KSlice& slice : slices) {
+    for (std::int64_t warp = 0; warp < warps; ++warp) runs.push_back({warp * own + slice.first * kWarpK, warp * own + slice.last * kWarpK});
+  }
+  return runs;
+}
+
+std::uint32_t joined(const Launch& launch, std::span<const std::uint32_t> sums, std::optional<std::uint32_t> scale) {
   const auto warps = static_cast<std::size_t>(launch.warps());
   std::optional<std::uint32_t> total;
-  for (std::size_t i = slices.size(); i-- > 0;) {
-    std::uint32_t sum = block_sum(warps, row, a, b, slices[i]);
+  for (std::size_t first = sums.size(); first > 0;) {
+    first -= warps;
+    std::uint32_t sum = block_sum(sums.subspan(first, warps));
     if (scale) sum = f32::mul(sum, *scale);
     total = total ? f32::add(sum, *total) : sum;
   }
   return total.value_or(0);
+}
+
+std::uint32_t sum_of(const Launch& launch, const ContractRow& row, const PreparedOperand& a, const PreparedOperand& b, std::span<const KSlice> slices,
+                     std::optional<std::uint32_t> scale) {
+  std::vector<std::uint32_t> sums;
+  for (const KSlice& run : runs_of(launch, static_cast<std::int64_t>(a.factors.size()), slices)) {
+    const auto first = static_cast<std::size_t>(run.first), count = static_cast<std::size_t>(run.last - run.first);
+    sums.push_back(chain(row, std::span(a.factors).subspan(first, count), std::span(b.factors).subspan(first, count), {}, {}));
+  }
+  return joined(launch, sums, scale);
+}
+
+namespace {
+
+/// A tile and its threads, and how many blocks of it a multiprocessor holds whatever registers they take.
+struct Configuration {
+  std::int64_t tile_k, tile_n, threads, held;
+};
+constexpr std::array kFewTokens{Configuration{128, 128, 256, 1}, Configuration{64, 128, 128, 2}, Configuration{128, 64, 128, 2}};
+constexpr std::array kManyTokens{Configuration{64, 256, 256, 1}, Configuration{64, 128, 128, 2}, Configuration{128, 64, 128, 2}};
+
+}  // namespace
+
+bool fits(std::int64_t n, std::int64_t k) {
+  return std::ranges::any_of(kFewTokens, [&](const Configuration& one) { return n % one.tile_n == 0 && k % one.tile_k == 0; });
+}
+
+Launch default_launch(std::int64_t slots, std::int64_t experts, std::int64_t n, std::int64_t k) {
+  constexpr std::array<std::int64_t, 5> kBlocks{8, 16, 32, 48, 64};
+  constexpr std::int64_t kOneBlock = 16, kShare = 4;
+  // The first that a mean expert's slots fill to less than nine tenths.
+  const auto* const fitting = std::ranges::find_if(kBlocks, [&](std::int64_t block) { return 10 * slots < 9 * experts * block; });
+  Launch launch{fitting == kBlocks.end() ? kBlocks.back() : *fitting, 0, 0, 0, 0};
+  std::int64_t most = 0;
+  for (const Configuration& one : launch.moe_block > kOneBlock ? kManyTokens : kFewTokens) {
+    if (n % one.tile_n != 0 || k % one.tile_k != 0) continue;
+    const std::int64_t work = n / one.tile_n * slots * kShare;
+    const std::int64_t held = work < kHopperMultiprocessors * one.held ? std::max<std::int64_t>(work / kHopperMultiprocessors, 1) : one.held;
+    if (held <= most) continue;
+    most = held;
+    launch = {launch.moe_block, one.tile_k, one.tile_n, one.threads, held * kHopperMultiprocessors};
+  }
+  if (most == 0) {
+    throw Error(ErrorCode::usage, std::to_string(n) + " columns and k " + std::to_string(k) + " are whole tiles of no configuration",
+                "launch of MARLIN");
+  }
+  return launch;
 }
 
 Value fp8_weight(std::uint32_t code) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "model/families/k_slices.hpp"
 #include "model/numerics/dot.hpp"
@@ -32,6 +33,20 @@ KCut cut_of(const Launch& launch, std::int64_t token_blocks, std::int64_t n, std
 
 /// An operand of k elements, a multiple of tile_k: factors of each warp behind those of the one before.
 PreparedOperand by_warps(const Launch& launch, const PreparedOperand& operand);
+
+/// Elements of operands by_warps() that each warp of each slice adds in one chain, slices ascending; `k` elements in all.
+std::vector<KSlice> runs_of(const Launch& launch, std::int64_t k, std::span<const KSlice> slices);
+/// fp32 bits of the output that the sums of those chains make; `scale` as in sum_of.
+std::uint32_t joined(const Launch& launch, std::span<const std::uint32_t> sums, std::optional<std::uint32_t> scale);
+
+/// The engine's launch of a product with so many slots, n rows and k, of so many experts here. How many blocks a multiprocessor holds follows from
+/// the kernel's registers, which no source says: as many as it holds of any kernel. Source: vllm fused_moe/fused_marlin_moe.py,
+/// csrc/moe/marlin_moe_wna16/ops.cu determine_exec_config (read).
+/// Throws Error(usage) where no tile of the kernel fits.
+Launch default_launch(std::int64_t slots, std::int64_t experts, std::int64_t n, std::int64_t k);
+
+/// Whether some tile of the kernel fits n rows and k.
+bool fits(std::int64_t n, std::int64_t k);
 
 /// fp32 bits of one output of a tile that is cut in these slices; both operands by_warps() under one contract of one chain. `scale`, fp32 bits,
 /// multiplies each slice's sum before slices are joined (FP8 with scales of rows or of the tensor).

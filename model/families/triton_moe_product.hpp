@@ -3,6 +3,7 @@
 // Source: vllm at 7e1b45a09 and 7ca49fbe4 fused_moe_kernel, enable_swap_ab, get_default_config: outputs of an H100 (golden/witness/hardware).
 
 #include <cstdint>
+#include <string>
 
 #include "model/deployment/version.hpp"
 #include "model/numerics/contract.hpp"
@@ -27,7 +28,15 @@ Launch default_launch(Scales scales, std::int64_t tokens, deployment::Engine eng
 /// Whether weights are the product's first operand: since 2026-08 below 64 rows by 64 columns and more.
 bool exchanges_operands(const Launch& launch, deployment::Engine engine);
 
-/// The contract of a product of codes; the activations' scales are those of operand a.
+/// The contract of a product of codes, as contract_named() reads it; the activations' scales are those of operand a, those of rows meet the sum
+/// behind it.
+std::string contract_text(const Launch& launch, Scales scales, deployment::Engine engine);
+/// The same with scales of rows in the contract.
 ContractRow contract_of(const Launch& launch, Scales scales, deployment::Engine engine);
+
+/// BATCHED_TRITON's: operands are never exchanged, and a step is as long as the launch says.
+std::string batched_contract(const Launch& launch, Scales scales);
+/// Blocks of 128 of k that take the scales of the first of them.
+std::int64_t blocks_of_one_scale(const Launch& launch);
 
 }  // namespace mx::families::triton_moe

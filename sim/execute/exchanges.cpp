@@ -343,7 +343,11 @@ Exchanges exchanged_data(const layout::Sizes& sizes, const layout::Form& form, c
   return DataQuestions(sizes, form, units).ask();
 }
 
-std::vector<std::string> unseen_exchanges(const Executed& executed) {
+std::vector<std::string> unseen_exchanges(const Executed& asked) {
+  // A slot alone has another launch than among others: what is asked does not depend on how k is shared.
+  Execution whole = asked.execution;
+  if (whole.launch) whole.launch->products = {};
+  const Executed executed{whole, asked.weights, asked.input, asked.slots, asked.outputs, asked.stages};
   std::vector<std::string> unseen;
   for (const MatrixNames& matrix : kMatrices) {
     std::vector<Exchange> left = questions_of(matrix, executed.weights);
@@ -352,10 +356,7 @@ std::vector<std::string> unseen_exchanges(const Executed& executed) {
       const bool first = matrix.matrix == Matrix::w13;
       std::optional<Activations> second;
       if (!first) {
-        std::vector<std::uint32_t> x;
-        for (const std::uint32_t bits : executed.stages[at].activation) x.push_back(bits >> 16U);
-        second = quantized(*executed.execution.second, x, executed.weights.sizes().intermediate, executed.execution.scales.second,
-                           executed.execution.fnuz);
+        second = second_input(executed.execution, executed.weights.sizes().intermediate, std::span(executed.stages).subspan(at, 1));
       }
       const MatrixQuestions questions(executed, matrix, first ? executed.input : *second, first ? slot.row : 0, slot.expert);
       std::erase_if(left, [&](Exchange exchange) { return questions.sees(exchange); });

@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "model/error.hpp"
+#include "model/families/between.hpp"
+#include "model/families/device_rows.hpp"
 #include "model/families/fnuz.hpp"
 #include "model/fault.hpp"
 #include "model/names.hpp"
@@ -105,7 +107,27 @@ Execution execution_on(const families::ExecutionRow& row, const families::Operat
           .activation = std::move(activation),
           .scales = scales,
           .sum = families::slot_sum_on(row, arch, engine),
-          .fnuz = operation.fnuz};
+          .fnuz = operation.fnuz,
+          .operation = operation,
+          .engine = engine,
+          .contract = families::unit_on(row.unit, operation).contract};
+}
+
+const families::Launched& Execution::launched() const {
+  static const families::Launched kNone;
+  return launch ? *launch : kNone;
+}
+
+Execution settled(Execution execution, const LaunchGeometry& geometry) {
+  if (execution.launch) return execution;
+  execution.launch = families::launched(
+      *execution.row,
+      {execution.operation, execution.engine, geometry.sizes, execution.choice.find(families::LaunchKey::tokens).value_or(geometry.tokens),
+       geometry.top_k, execution.activation.name, execution.activation.constants.limit != 0, geometry.gated, geometry.shared, execution.choice});
+  const families::Launched& made = *execution.launch;
+  if (!made.contract.empty()) execution.contract = contract_named(made.contract);
+  if (!made.quantizer.empty()) execution.first = execution.second = &families::quantizer_on(made.quantizer, execution.operation.arch);
+  return execution;
 }
 
 std::string unknown_products(const Execution& execution, const families::Setting& setting) {
@@ -121,7 +143,8 @@ std::string how_text(const Execution& execution, const families::Operation& oper
   const std::string grounds =
       families::grounds_text(families::grounds_of(row, operation, first, second), families::differences_of(row, operation, engine, first, second));
   return std::string(first.name) + (first.name == second.name ? "" : " and " + std::string(second.name)) + (execution.fnuz ? " in e4m3fnuz" : "") +
-         " x " + std::string(name_of(execution.unit->contract)) + ", " + (is_asked ? "as asked" : grounds);
+         " x " + std::string(name_of(execution.contract)) + ", " + (is_asked ? "as asked" : grounds) +
+         (is_asked || execution.launched().text.empty() ? "" : "; launch: " + execution.launched().text);
 }
 
 UsedActivation used_activation(const families::ExecutionRow& row, const ModelActivation& model) {
@@ -134,12 +157,18 @@ UsedActivation used_activation(const families::ExecutionRow& row, const ModelAct
     constants.linear_beta = model.constants.linear_beta;
   }
   if (limited) constants.limit = model.constants.limit;
-  return {&moe::activation_named(limited && !use.limited_row.empty() ? use.limited_row : use.row), constants};
+  return {&families::activation_row(limited && !use.limited_row.empty() ? use.limited_row : use.row), constants};
+}
+
+UsedActivation used_activation(const Execution& execution) {
+  UsedActivation used = used_activation(*execution.row, execution.activation);
+  if (execution.row->callback) used.row = &families::activation_on(used.row->name, execution.operation);
+  return used;
 }
 
 bool bounds_by_low_limit(const families::ExecutionRow& row, const ModelActivation& model) {
   const families::ActivationUse& use = use_of(row, model);
-  return use.takes_limit && !moe::activation_named(use.limited_row.empty() ? use.row : use.limited_row).limit_is_optional;
+  return use.takes_limit && !families::activation_row(use.limited_row.empty() ? use.row : use.limited_row).limit_is_optional;
 }
 
 std::vector<std::string> ignored_constants(const families::ExecutionRow& row, const ModelActivation& model) {
@@ -176,7 +205,7 @@ void run_first(const Execution& execution, const Weights& weights, const Activat
   for (const SlotWork& slot : slots) row_of.push_back(slot.row);
   const Product product(execution, weights, Matrix::w13, input, row.by == families::QuantizedBy::kernel ? input.memory : row.scales, groups, row_of,
                         rows);
-  const UsedActivation used = used_activation(row, execution.activation);
+  const UsedActivation used = used_activation(execution);
   const bool gated = weights.halves(Matrix::w13) == 2;
   if (gated == (used.row->pairing == moe::Pairing::single))
     throw Error(ErrorCode::unsupported,
@@ -194,14 +223,18 @@ void run_first(const Execution& execution, const Weights& weights, const Activat
                product.row(expert, half, i, sums);
                for (std::size_t p = 0; p < positions.size(); ++p) {
                  SlotStages& slot = stages[positions[p]];
-                 (half == 0 ? slot.gate : slot.up)[static_cast<std::size_t>(i)] = row.rounds_h13 ? to_bf16(sums[p]) : sums[p];
+                 (half == 0 ? slot.gate : slot.up)[static_cast<std::size_t>(i)] = row.rounds_h13 ? in_bf16(execution, sums[p]) : sums[p];
                }
              }
            });
 }
 
 void run_activation(const Execution& execution, std::span<const std::int64_t> rows, std::vector<SlotStages>& stages) {
-  const UsedActivation used = used_activation(*execution.row, execution.activation);
+  const families::Launched& launched = execution.launched();
+  const families::Between* const between = launched.between;
+  const UsedActivation used =
+      between == nullptr ? used_activation(execution) : UsedActivation{&families::activation_row(between->activation), between->constants};
+  const Format& type = between == nullptr ? kBf16 : *between->type;
   const auto slots = static_cast<std::int64_t>(stages.size());
   support::Rescue rescue;
 #pragma omp parallel for schedule(dynamic) if (slots * static_cast<std::int64_t>(rows.size()) * kActivationCost > kWorthThreads)
@@ -211,7 +244,9 @@ void run_activation(const Execution& execution, std::span<const std::int64_t> ro
       slot.activation.resize(slot.gate.size());
       for (const std::int64_t row : rows) {
         const auto i = static_cast<std::size_t>(row);
-        slot.activation[i] = moe::activate(*used.row, kBf16, slot.gate[i], slot.up.empty() ? 0 : slot.up[i], used.constants);
+        const std::uint32_t up = slot.up.empty() ? 0 : launched.adds_zero_to_up ? f32::add(slot.up[i], 0) : slot.up[i];
+        const std::uint32_t act = moe::activate(*used.row, type, slot.gate[i], up, used.constants);
+        slot.activation[i] = between == nullptr ? in_bf16(execution, act) : act;
       }
     });
   }
@@ -219,6 +254,18 @@ void run_activation(const Execution& execution, std::span<const std::int64_t> ro
 }
 
 Activations second_input(const Execution& execution, std::int64_t intermediate, std::span<const SlotStages> stages) {
+  if (const families::Between* const between = execution.launched().between) {
+    std::vector<std::uint32_t> codes, scales;
+    for (const SlotStages& slot : stages) {
+      std::vector<std::uint32_t> row = slot.activation;
+      row.resize(static_cast<std::size_t>(families::rounded_up(intermediate, execution.second->format->block)));
+      const families::QuantizedRow made = families::quantize_between(*between, execution.launched().between_powers, row);
+      codes.insert(codes.end(), made.codes.begin(), made.codes.end());
+      scales.insert(scales.end(), made.scales.begin(), made.scales.end());
+    }
+    const std::int64_t columns = families::rounded_up(intermediate, execution.second->format->block);
+    return quantized_already(*execution.second, columns, std::move(codes), std::move(scales), execution.scales.second, execution.fnuz);
+  }
   std::vector<std::uint32_t> x;
   for (const SlotStages& slot : stages) {
     for (const std::uint32_t bits : slot.activation) x.push_back(bits >> 16U);
@@ -255,14 +302,16 @@ std::vector<SlotStages> run_slots(const Execution& execution, const Weights& wei
   return stages;
 }
 
-std::uint32_t slot_share(const families::ExecutionRow& row, std::uint32_t down, std::uint32_t weight) {
-  const std::uint32_t used = used_weight(row, weight);
-  switch (row.slot) {
-    case families::SlotRule::weighted_rounded: return to_bf16(f32::mul(down, used));
-    case families::SlotRule::rounded_weighted_again: return to_bf16(f32::mul(to_bf16(down), to_bf16(used)));
+std::uint32_t in_bf16(const Execution& execution, std::uint32_t f32) { return narrowed(mx::row_of(execution.contract), f32, kBf16) << 16U; }
+
+std::uint32_t slot_share(const Execution& execution, std::uint32_t down, std::uint32_t weight) {
+  const std::uint32_t used = used_weight(*execution.row, weight);
+  switch (execution.row->slot) {
+    case families::SlotRule::weighted_rounded: return in_bf16(execution, f32::mul(down, used));
+    case families::SlotRule::rounded_weighted_again: return in_bf16(execution, f32::mul(in_bf16(execution, down), to_bf16(used)));
     case families::SlotRule::rounded: break;
   }
-  return to_bf16(down);
+  return in_bf16(execution, down);
 }
 
 std::vector<std::uint32_t> summed(const Execution& execution, std::vector<WeighedSlot> shares, std::size_t top_k, std::size_t columns) {
@@ -277,7 +326,7 @@ std::vector<std::uint32_t> summed(const Execution& execution, std::vector<Weighe
   for (std::size_t n = 0; n < columns; ++n) {
     terms.assign(weight_in_sum ? shares.size() : std::max(top_k, shares.size()), 0);
     for (std::size_t i = 0; i < shares.size(); ++i) terms[weight_in_sum || by_expert ? i : shares[i].position] = shares[i].down[n];
-    sums[n] = weight_in_sum ? families::fused_sum_of_slots(terms, weights) : families::sum_of_slots(execution.sum, terms);
+    sums[n] = in_bf16(execution, weight_in_sum ? families::fused_sum_of_slots(terms, weights) : families::sum_of_slots(execution.sum, terms));
   }
   return sums;
 }
@@ -286,7 +335,7 @@ std::vector<std::uint32_t> combined(const Execution& execution, std::vector<Weig
   std::vector<std::vector<std::uint32_t>> shares;
   for (WeighedSlot& slot : slots) {
     shares.emplace_back();
-    for (std::size_t n = 0; n < columns; ++n) shares.back().push_back(slot_share(*execution.row, slot.down[n], slot.weight));
+    for (std::size_t n = 0; n < columns; ++n) shares.back().push_back(slot_share(execution, slot.down[n], slot.weight));
     slot.down = shares.back();
   }
   return summed(execution, std::move(slots), top_k, columns);

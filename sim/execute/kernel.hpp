@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "model/families/launch.hpp"
 #include "model/moe/routing.hpp"
 #include "sim/execute/activations.hpp"
 #include "sim/execute/sums.hpp"
@@ -26,7 +27,7 @@ struct StaticScales {
   std::uint32_t second;
 };
 
-/// A row of the execution table on a device.
+/// A row of the execution table on a device, and by settled() under a launch.
 struct Execution {
   const families::ExecutionRow* row;
   const families::UnitRow* unit;
@@ -37,7 +38,26 @@ struct Execution {
   SumsBy sums = SumsBy::model;
   families::SlotSum sum = families::SlotSum::f32;  ///< of the row, on the device, by the engine's version
   bool fnuz = false;                               ///< FP8 is e4m3fnuz: families::has_fnuz of the layer's setting
+  families::Operation operation = {families::Arch::sm100};
+  deployment::Engine engine = deployment::kDefaultEngine;
+  Contract contract = Contract::exact;  ///< of the products: the unit's, or the launch's
+  families::LaunchChoice choice = {};
+  std::optional<families::Launched> launch = {};  ///< none: no launch was asked for, the row alone counts
+
+  const families::Launched& launched() const;
+  families::EpilogueScale epilogue() const { return launched().epilogue.value_or(row->epilogue); }
 };
+
+/// What a launch follows from besides the execution.
+struct LaunchGeometry {
+  std::int64_t tokens;
+  std::int64_t top_k;
+  layout::Sizes sizes;  ///< of one rank, as the kernel has them
+  bool gated = true;
+  bool shared = false;  ///< several ranks compute the layer
+};
+/// The execution under the launch of so many tokens; one that has its launch stays as it is.
+Execution settled(Execution execution, const LaunchGeometry& geometry);
 
 /// What computes the sums of an execution's products in the model's stead, for people: "quick rows", "panels"; empty: nothing does, the model sums.
 std::string_view twin_of(const Execution& execution);
@@ -51,7 +71,8 @@ Execution execution_on(const families::ExecutionRow& row, const families::Operat
 /// Source: vllm platforms/rocm.py fp8_dtype; triton third_party/amd MfmaGroup.cpp, whose table for gfx942 has no such pair.
 std::string unknown_products(const Execution& execution, const families::Setting& setting);
 
-/// "fp8-group128 x hopper-fp8-promoted, read": quantizers, contract, and on what grounds; of a contract in the place of the device's own "as asked".
+/// "fp8-group128 x hopper-fp8-promoted, read": quantizers, contract, and on what grounds, then the launch where it decides on bits; of a contract in
+/// the place of the device's own "as asked".
 std::string how_text(const Execution& execution, const families::Operation& operation, deployment::Engine engine, bool is_asked);
 
 /// The activation that the backend computes, with the constants that it uses. Throws Error(unsupported) when it takes none of that name.
@@ -62,6 +83,8 @@ struct UsedActivation {
 UsedActivation used_activation(const families::ExecutionRow& row, const ModelActivation& model);
 /// Whether the backend bounds by a limit of 0 or below it; else it takes such a one for none, or takes no limit.
 bool bounds_by_low_limit(const families::ExecutionRow& row, const ModelActivation& model);
+/// The same on the execution's device.
+UsedActivation used_activation(const Execution& execution);
 /// Constants of the model that the backend does not use: "limit 0x40a00000 of the model, 0x40e00000 in the kernel". Empty: none.
 std::vector<std::string> ignored_constants(const families::ExecutionRow& row, const ModelActivation& model);
 /// The row order of w13 that the kernel expects its layout to start from.
@@ -116,12 +139,15 @@ struct WeighedSlot {
   std::size_t position;  ///< among the token's slots, of all ranks
 };
 /// What a slot leaves for its token's sum: a bf16 number as fp32 bits, with the weight where the row multiplies it in before it rounds.
-std::uint32_t slot_share(const families::ExecutionRow& row, std::uint32_t down, std::uint32_t weight);
+std::uint32_t slot_share(const Execution& execution, std::uint32_t down, std::uint32_t weight);
 /// combined() of shares: `down` of each slot has those of its columns.
 std::vector<std::uint32_t> summed(const Execution& execution, std::vector<WeighedSlot> shares, std::size_t top_k, std::size_t columns);
 /// bf16 numbers as fp32 bits, one per column: the sum over a token's slots on one rank, without slots +0. Of its `top_k` slots those of other ranks
 /// are zeros.
 std::vector<std::uint32_t> combined(const Execution& execution, std::vector<WeighedSlot> slots, std::size_t top_k, std::size_t columns);
+
+/// Nearest bf16 number of fp32 bits, as fp32 bits, NaN as the products' contract has it.
+std::uint32_t in_bf16(const Execution& execution, std::uint32_t f32);
 
 /// A slot alone after the slot rule, weight 1: what batched experts hand back to the exchange.
 std::vector<std::uint32_t> unweighted(std::span<const std::uint32_t> down);

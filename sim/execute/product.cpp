@@ -28,13 +28,13 @@ std::uint32_t scaled(families::EpilogueScale order, std::uint32_t sum, std::uint
   return f32::mul(f32::mul(sum, activations), weights);
 }
 
-std::uint32_t with_bias(families::BiasEntry entry, std::uint32_t sum, std::uint32_t bias) {
-  switch (entry) {
+std::uint32_t with_bias(const Execution& execution, std::uint32_t sum, std::uint32_t bias) {
+  switch (execution.row->bias) {
     case families::BiasEntry::dropped: return sum;
     case families::BiasEntry::f32: return f32::add(sum, bias);
     case families::BiasEntry::after_bf16: break;
   }
-  return to_bf16(f32::add(to_bf16(sum), to_bf16(bias)));
+  return in_bf16(execution, f32::add(in_bf16(execution, sum), in_bf16(execution, bias)));
 }
 
 /// Rows of 16-bit activations are what panels take.
@@ -81,8 +81,9 @@ bool has_panels(Contract contract, layout::WeightFormat format) {
 }
 
 std::string_view twin_of(const Execution& execution) {
-  const Contract contract = execution.unit->contract;
+  const Contract contract = execution.contract;
   if (execution.sums == SumsBy::model) return {};
+  if (execution.launched().products.front()) return kernels::dot::takes(row_of(contract)) ? kQuickRows : std::string_view();
   if (kernels::dot::takes(row_of(contract))) return kQuickRows;
   if (tiles_take(row_of(contract), *execution.first, *execution.row) && tiles_take(row_of(contract), *execution.second, *execution.row))
     return kTiles;
@@ -93,12 +94,14 @@ std::string_view twin_of(const Execution& execution) {
 
 Product::Product(const Execution& execution, const Weights& weights, Matrix matrix, const Activations& input, families::ScaleMemory read_as,
                  const ByExpert& groups, std::span<const std::int64_t> row_of, std::optional<std::span<const std::int64_t>> wanted)
-    : row_(*execution.row),
-      contract_(mx::row_of(execution.unit->contract)),
+    : execution_(execution),
+      row_(*execution.row),
+      contract_(mx::row_of(execution.contract)),
       weights_(weights),
       matrix_(matrix),
       input_(input),
-      sums_(contract_, weights, execution.sums, false),
+      sums_(contract_, weights, execution.sums, false, execution.launched().reading,
+            kernel_order(*execution.row, execution.activation) == layout::SourceOrder::gpt_oss),
       wanted_(wanted.value_or(std::span<const std::int64_t>())) {
   constexpr std::int64_t kPanelBlock = 32;
   const std::int64_t length = weights.length(matrix);
@@ -109,7 +112,12 @@ Product::Product(const Execution& execution, const Weights& weights, Matrix matr
     Group& group = groups_[expert];
     for (const std::size_t at : positions) group.rows.push_back(static_cast<std::size_t>(row_of[at]));
   }
-  if (by_tiles) {
+  const std::optional<families::SharedSums>& sums =
+      execution.launched().products.at(matrix == Matrix::w13 ? families::kFirstProduct : families::kSecondProduct);
+  if (sums) {
+    shared_.emplace(*sums, contract_, execution.sums);
+    share_rows(read_as);
+  } else if (by_tiles) {
     run_tiles(read_as);
   } else if (by_panels) {
     run_panels();
@@ -127,6 +135,22 @@ void Product::prepare_rows(families::ScaleMemory read_as, std::int64_t length) {
     for (const std::size_t row : group.rows) own.push_back(&factors_[row]);
     group.inputs = sums_.inputs(std::move(own));
   }
+}
+
+void Product::share_rows(families::ScaleMemory read_as) {
+  const std::int64_t length = shared_->sums().length;
+  for (const auto& [expert, group] : groups_) {
+    std::vector<PreparedOperand> slots;
+    for (const std::size_t row : group.rows)
+      slots.push_back(widened(prepared_row(contract_, input_, static_cast<std::int64_t>(row), read_as), length));
+    shared_->add(expert, std::move(slots));
+  }
+  shared_->finish();
+}
+
+std::int64_t Product::column_of(std::int64_t half, std::int64_t n) const {
+  if (matrix_ == Matrix::w2 || weights_.halves(matrix_) == 1) return n;
+  return kernel_order(row_, execution_.activation) == layout::SourceOrder::gpt_oss ? 2 * n + half : half * (shared_->sums().columns / 2) + n;
 }
 
 /// Of the rows that are wanted, where not all are.
@@ -190,7 +214,22 @@ void Product::run_tiles(families::ScaleMemory read_as) {
 void Product::row(std::int64_t expert, std::int64_t half, std::int64_t n, std::span<std::uint32_t> out) const {
   const Group& group = groups_.at(expert);
   std::uint32_t total = f32::kOne;
-  if (group.inputs) {
+  const std::uint32_t bias = weights_.bias(matrix_, expert, half, n);
+  const bool has_bias = weights_.has_bias() && row_.bias != families::BiasEntry::dropped;
+  bool adds_bias = has_bias;
+  if (shared_) {
+    WeightRow weight = sums_.weight_row(matrix_, expert, half, n);
+    std::optional<std::uint32_t> scale;
+    if (shared_->sums().scales_slices) {
+      scale = weight.scales.empty() ? weight.total : to_f32(weight.scales.front());
+      weight.scales.clear();
+      weight.total = f32::kOne;
+    }
+    total = weight.total;
+    adds_bias = has_bias && !shared_->sums().adds_bias;
+    shared_->row(expert, column_of(half, n), widened(prepare(contract_, Side::b, weight.operand()), shared_->sums().length),
+                 {scale, has_bias && !adds_bias ? std::optional(bias) : std::nullopt}, out);
+  } else if (group.inputs) {
     total = sums_.row(matrix_, expert, half, n, *group.inputs, {}, out);
   } else {
     const std::size_t width = group.sums.size() / group.rows.size();
@@ -200,10 +239,9 @@ void Product::row(std::int64_t expert, std::int64_t half, std::int64_t n, std::s
     if (tiled) total = group.totals[at];
     for (std::size_t i = 0; i < out.size(); ++i) out[i] = std::bit_cast<std::uint32_t>(group.sums[i * width + at]);
   }
-  const std::uint32_t bias = weights_.bias(matrix_, expert, half, n);
   for (std::size_t i = 0; i < out.size(); ++i) {
-    const std::uint32_t sum = scaled(row_.epilogue, out[i], input_.row_scale[group.rows[i]], total);
-    out[i] = weights_.has_bias() ? with_bias(row_.bias, sum, bias) : sum;
+    const std::uint32_t sum = scaled(execution_.epilogue(), out[i], input_.row_scale[group.rows[i]], total);
+    out[i] = adds_bias ? with_bias(execution_, sum, bias) : sum;
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include "sim/execute/activations.hpp"
 #include "sim/execute/kernel.hpp"
+#include "sim/execute/shared_product.hpp"
 #include "sim/execute/sums.hpp"
 
 namespace mx::sim {
@@ -39,9 +40,13 @@ class Product {
   void run_panels();
   void run_tiles(families::ScaleMemory read_as);
   void prepare_rows(families::ScaleMemory read_as, std::int64_t length);
+  void share_rows(families::ScaleMemory read_as);
+  /// Number of a row among those of both halves, as the kernel has them.
+  std::int64_t column_of(std::int64_t half, std::int64_t n) const;
   /// Zeros behind a row that is shorter than the kernel's size.
   PreparedOperand widened(PreparedOperand operand, std::int64_t length) const;
 
+  const Execution& execution_;
   const families::ExecutionRow& row_;
   const ContractRow& contract_;
   const Weights& weights_;
@@ -51,6 +56,7 @@ class Product {
   std::vector<Factors> factors_;
   std::map<std::int64_t, Group> groups_;
   std::span<const std::int64_t> wanted_;
+  std::optional<SharedProduct> shared_;           ///< where warps and blocks share k
   std::map<std::int64_t, std::size_t> place_of_;  ///< of a row in `wanted`, where these alone were computed
 };
 

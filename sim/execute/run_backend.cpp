@@ -63,6 +63,12 @@ void compare_slot(const SlotWork& slot, const Outputs& outputs, const SlotStages
   }
 }
 
+std::int64_t top_k_of(const BackendInput& input) {
+  std::size_t most = 1;
+  for (const std::vector<moe::Slot>& slots : input.slots) most = std::max(most, slots.size());
+  return static_cast<std::int64_t>(most);
+}
+
 }  // namespace
 
 StaticScales usual_scales(layout::WeightFormat format) {
@@ -74,19 +80,29 @@ std::optional<BackendRun> run_backend(const BackendSource& source, const PackedL
   const CanonicalLayer& layer = source.layer;
   const families::ExecutionRow* const row = families::find_execution(layer.form.format, packed.backend);
   if (row == nullptr) return std::nullopt;
-  const families::Operation operation{arch, families::has_fnuz(packed.setting)};
+  const families::Operation operation{arch, families::has_fnuz(packed.setting), families::operation_of(packed.setting).block};
   Execution execution = execution_on(*row, operation, input.activation_key, {std::string(input.activation), input.constants},
                                      usual_scales(layer.form.format), packed.setting.engine);
-  families::UnitRow unit = *execution.unit;
-  unit.contract = source.contract.value_or(unit.contract);
-  execution.unit = &unit;
-  execution.sums = source.sums;
   try {
     used_activation(*row, execution.activation);
   } catch (const Error&) {
     return std::nullopt;
   }
+  execution.sums = source.sums;
+  execution.choice = input.launch;
+  const Weights weights = Weights::of_packed(packed, *row, kernel_order(*row, execution.activation));
   BackendRun run;
+  try {
+    // A contract that was asked for is of no kernel's launch.
+    if (!source.contract) {
+      execution = settled(std::move(execution),
+                          {static_cast<std::int64_t>(input.slots.size()), top_k_of(input), weights.sizes(), weights.halves(Matrix::w13) == 2});
+    }
+  } catch (const Error& error) {
+    run.refused = error.what();
+    return run;
+  }
+  execution.contract = source.contract.value_or(execution.contract);
   run.how = how_text(execution, operation, packed.setting.engine, source.contract.has_value());
   if (!source.contract) {
     run.grounds = families::grounds_of(*row, operation, *execution.first, *execution.second);
@@ -100,7 +116,6 @@ std::optional<BackendRun> run_backend(const BackendSource& source, const PackedL
     for (const moe::Slot& slot : input.slots[token]) slots.push_back({static_cast<std::int64_t>(token), slot.expert});
   }
   const Outputs outputs{computed(layer.sizes.intermediate), computed(layer.sizes.hidden)};
-  const Weights weights = Weights::of_packed(packed, *row, kernel_order(*row, execution.activation));
   const Weights wanted = wanted_weights(source, packed, *row);
   std::vector<SlotStages> got, want;
   std::optional<Activations> x;
@@ -124,7 +139,7 @@ std::optional<BackendRun> run_backend(const BackendSource& source, const PackedL
 
 KernelOutputs run_kernel(const PackedLayer& packed, const BackendInput& input) {
   const LayerExperts experts = packed_experts(packed, {std::string(input.activation), input.constants}, input.activation_key,
-                                              usual_scales(packed.setting.form.format), SumsBy::twins);
+                                              usual_scales(packed.setting.form.format), SumsBy::twins, input.launch);
   LayerTokens tokens;
   for (const std::vector<moe::Slot>& slots : input.slots) tokens.top_k = std::max(tokens.top_k, static_cast<std::int64_t>(slots.size()));
   tokens.x.assign(input.x.begin(), input.x.end());
@@ -137,7 +152,8 @@ KernelOutputs run_kernel(const PackedLayer& packed, const BackendInput& input) {
       tokens.weights[at] = input.slots[token][slot].weight;
     }
   }
-  KernelOutputs made{{}, how_text(experts.execution, families::operation_of(packed.setting), packed.setting.engine, false)};
+  KernelOutputs made{
+      {}, how_text(settled(experts, tokens.tokens(), tokens.top_k).execution, families::operation_of(packed.setting), packed.setting.engine, false)};
   constexpr std::array kOut{LayerStage::out};
   const std::vector<StageValues> stages = run_layer(experts, tokens, {}, kOut);
   for (const std::uint32_t code : stages.front().words) made.out.push_back(static_cast<std::uint16_t>(code));

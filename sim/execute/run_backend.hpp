@@ -23,6 +23,7 @@ struct BackendInput {
   std::span<const std::uint32_t> x;           ///< bf16 codes [tokens, hidden]
   std::vector<std::vector<moe::Slot>> slots;  ///< by token
   moe::ActivationConstants constants = {};    ///< the model's; 0 where it gives none
+  families::LaunchChoice launch = {};
 };
 
 /// What it is executed from and by whom.

@@ -40,9 +40,12 @@ void add_quantized(std::vector<StageValues>& forms, LayerStage codes, LayerStage
 /// A run on its way.
 class Run {
  public:
-  Run(const LayerExperts& experts, const LayerTokens& tokens) : experts_(experts), row_(*experts.execution.row), tokens_(tokens) {
-    forms_ = stage_forms(experts, tokens);
-    check_experts(tokens.ids, tokens.top_k, experts.weights.sizes().experts);
+  Run(const LayerExperts& experts, const LayerTokens& tokens)
+      : forms_(stage_forms(experts, tokens)),
+        experts_(settled(experts, tokens.tokens(), tokens.top_k)),
+        row_(*experts_.execution.row),
+        tokens_(tokens) {
+    check_experts(tokens.ids, tokens.top_k, experts_.weights.sizes().experts);
     for (std::size_t slot = 0; slot < tokens.ids.size(); ++slot) {
       if (tokens.ids[slot] < 0) continue;
       held_.push_back(slot);
@@ -219,7 +222,7 @@ class Run {
     if (work_.empty()) return;
     run_second(execution(), experts_.weights, *act_, work_, or_all({}, experts_.hidden), stages_);
     for (std::size_t slot = 0; slot < stages_.size(); ++slot) {
-      for (std::uint32_t& word : stages_[slot].down) word = slot_share(row_, word, weight_of(slot));
+      for (std::uint32_t& word : stages_[slot].down) word = slot_share(execution(), word, weight_of(slot));
     }
   }
 
@@ -234,10 +237,10 @@ class Run {
     }
   }
 
-  const LayerExperts& experts_;
+  std::vector<StageValues> forms_;
+  LayerExperts experts_;
   const families::ExecutionRow& row_;
   const LayerTokens& tokens_;
-  std::vector<StageValues> forms_;
   std::vector<std::size_t> held_;  ///< slots that have an expert
   std::vector<SlotWork> work_;     ///< of them
   std::vector<SlotStages> stages_;
@@ -249,7 +252,7 @@ class Run {
 }  // namespace
 
 LayerExperts packed_experts(const families::PackedLayer& packed, const ModelActivation& activation, std::string_view activation_key,
-                            const StaticScales& scales, SumsBy sums) {
+                            const StaticScales& scales, SumsBy sums, const families::LaunchChoice& launch) {
   const layout::WeightFormat format = packed.setting.form.format;
   const families::ExecutionRow* const row = families::find_execution(format, packed.backend);
   if (row == nullptr) {
@@ -257,10 +260,16 @@ LayerExperts packed_experts(const families::PackedLayer& packed, const ModelActi
   }
   Execution execution = execution_on(*row, families::operation_of(packed.setting), activation_key, activation, scales, packed.setting.engine);
   execution.sums = sums;
+  execution.choice = launch;
   if (const std::string unknown = unknown_products(execution, packed.setting); !unknown.empty())
     throw Error(ErrorCode::unsupported, unknown, packed.backend);
   static_cast<void>(used_activation(*row, activation));
   return {std::move(execution), Weights::of_packed(packed, *row, kernel_order(*row, activation)), packed.setting.sizes.hidden};
+}
+
+LayerExperts settled(LayerExperts experts, std::int64_t tokens, std::int64_t top_k) {
+  experts.execution = settled(std::move(experts.execution), {tokens, top_k, experts.weights.sizes(), experts.weights.halves(Matrix::w13) == 2});
+  return experts;
 }
 
 void require_columns(const LayerTokens& tokens, std::int64_t hidden) {
@@ -287,7 +296,9 @@ std::vector<StageValues> stage_forms(const LayerExperts& experts, const LayerTok
   std::vector<StageValues> forms;
   add_quantized(forms, LayerStage::a1_codes, LayerStage::a1_scales, *experts.execution.first, tokens.tokens(), experts.hidden);
   forms.push_back({LayerStage::h13, row.rounds_h13 ? "BF16" : "F32", {slots, experts.weights.halves(Matrix::w13) * sizes.intermediate}});
-  forms.push_back({LayerStage::act, "BF16", {slots, sizes.intermediate}});
+  // One kernel for the activation and the quantizer behind it writes no activation.
+  if (settled(experts, tokens.tokens(), tokens.top_k).execution.launched().between == nullptr)
+    forms.push_back({LayerStage::act, "BF16", {slots, sizes.intermediate}});
   add_quantized(forms, LayerStage::act_codes, LayerStage::act_scales, *experts.execution.second, slots, sizes.intermediate);
   forms.push_back({LayerStage::y, "BF16", {slots, experts.hidden}});
   forms.push_back({LayerStage::out, "BF16", {tokens.tokens(), experts.hidden}});

@@ -23,7 +23,10 @@ struct LayerExperts {
 /// The experts of packed tensors, whoever packed them, on the device of their setting; `scales` are read where a quantizer needs one. Throws
 /// Error(unsupported) where the backend's arithmetic is not known or takes no such activation, Error as Weights::of_packed does.
 LayerExperts packed_experts(const families::PackedLayer& packed, const ModelActivation& activation, std::string_view activation_key,
-                            const StaticScales& scales, SumsBy sums);
+                            const StaticScales& scales, SumsBy sums, const families::LaunchChoice& launch = {});
+
+/// The experts under the launch that such tokens come to.
+LayerExperts settled(LayerExperts experts, std::int64_t tokens, std::int64_t top_k);
 
 /// Throws Error(usage) naming `where` unless the scales that the quantizers need are given.
 void require_scales(const Execution& execution, bool is_given, const std::string& where);

@@ -14,7 +14,8 @@ constexpr std::array kStages{
              "its scales by rows, in whatever memory the kernel has them; none where it dequantizes again"},
     StageRow{LayerStage::h13, 1, "h13", "BF16 where the kernel rounds it, else F32", "[S, 2I]; [S, I] of experts without a gate",
              "the first product with scales and bias: gate's I columns, then up's"},
-    StageRow{LayerStage::act, 2, "act", "BF16; F32 under a contract alone", "[S, I]", "the activation of gate and up"},
+    StageRow{LayerStage::act, 2, "act", "BF16; F32 under a contract alone", "[S, I]",
+             "the activation of gate and up; none where one kernel quantizes it too"},
     StageRow{LayerStage::act_codes, 3, "act_codes", "as a1_codes", "[S, I], I in whole blocks", "act as it enters the second product"},
     StageRow{LayerStage::act_scales, 3, "act_scales", "as a1_scales", "as a1_scales, S for T", "its scales"},
     StageRow{

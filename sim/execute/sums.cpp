@@ -1,15 +1,37 @@
 #include "sim/execute/sums.hpp"
 
+#include <algorithm>
 #include <utility>
 
+#include "model/families/shifted_scale.hpp"
 #include "model/numerics/f32.hpp"
 
 namespace mx::sim {
 
 namespace quick = kernels::dot;
 
-RowSums::RowSums(const ContractRow& contract, const Weights& weights, SumsBy by, bool folds_total)
-    : contract_(contract), weights_(weights), quick_(by == SumsBy::twins && quick::takes(contract)), folds_total_(folds_total) {
+namespace {
+
+constexpr std::uint8_t kLargestByte = 0xFF;
+
+/// The scales of every so many blocks are those of the first.
+void take_first(PreparedOperand& operand, std::int64_t every) {
+  if (every == 1 || operand.scales.empty()) return;
+  std::vector<std::uint32_t> kept;
+  for (std::size_t i = 0; i < operand.scales.size(); i += static_cast<std::size_t>(every)) kept.push_back(operand.scales[i]);
+  operand.scales = std::move(kept);
+  operand.block *= static_cast<std::size_t>(every);
+}
+
+}  // namespace
+
+RowSums::RowSums(const ContractRow& contract, const Weights& weights, SumsBy by, bool folds_total, families::WeightReading reading, bool by_turns)
+    : contract_(contract),
+      weights_(weights),
+      reading_(reading),
+      by_turns_(by_turns),
+      quick_(by == SumsBy::twins && quick::takes(contract)),
+      folds_total_(folds_total) {
   const bool is_coded = weights.is_coded() || (weights.is_coded_in_squares() && quick::scales_chains(contract));
   if (quick_ && is_coded && quick::RowTable::takes(contract, weights.element_format(), weights.scale_format()))
     table_.emplace(contract, Side::b, weights.element_format(), weights.scale_format());
@@ -22,14 +44,55 @@ Inputs::Inputs(const ContractRow& contract, std::vector<const Factors*> factors,
   quick_.emplace(contract, std::move(rows));
 }
 
+bool RowSums::is_cut(Matrix matrix, std::int64_t half, std::int64_t n) const {
+  if (reading_.odd_rows_end == 0 || matrix != Matrix::w13) return false;
+  return (by_turns_ ? half : half * weights_.rows(matrix) + n) % 2 == 1;
+}
+
+bool RowSums::reads_all(Matrix matrix, std::int64_t half, std::int64_t n, const CodedRow& row) const {
+  if (is_cut(matrix, half, n) || reading_.scales_every != 1 || reading_.exponent != 0 || reading_.code != nullptr) return false;
+  return !reading_.shifts_scales || std::ranges::none_of(row.scales, [](std::uint8_t byte) { return byte == 0 || byte == kLargestByte; });
+}
+
 Factors RowSums::factors(PreparedOperand operand) const {
+  take_first(operand, reading_.scales_every);
   Factors factors{std::move(operand), {}};
   if (quick_) factors.quick = quick::quick_row(contract_, factors.operand);
   return factors;
 }
 
+void RowSums::read(Matrix matrix, std::int64_t expert, std::int64_t half, std::int64_t n, WeightRow& row) const {
+  if (reading_.code != nullptr) {
+    CodedRow coded;
+    weights_.read_coded(matrix, expert, half, n, coded);
+    for (std::size_t k = 0; k < row.elements.size(); ++k) row.elements[k] = reading_.code(coded.codes[k]);
+    row.format = nullptr;
+  }
+  if (reading_.exponent != 0) {
+    for (Value& element : row.elements) {
+      if (element.cls == ValueClass::finite) element.exponent += reading_.exponent;
+    }
+    row.format = nullptr;
+  }
+  if (is_cut(matrix, half, n)) {
+    for (auto k = static_cast<std::size_t>(reading_.odd_rows_end); k < row.elements.size(); ++k) row.elements[k] = {};
+  }
+  if (reading_.shifts_scales && row.scale_format != nullptr && *row.scale_format == kE8m0) {
+    // The format's own readings of the bytes: NaN, and 2^-127, which no other byte has.
+    for (Value& scale : row.scales) {
+      if (scale.cls == ValueClass::nan) scale = families::shifted_scale(kLargestByte);
+      if (scale == decode(kE8m0, 0)) scale = families::shifted_scale(0);
+    }
+  }
+  if (reading_.scale == nullptr) return;
+  const auto as_read = [&](std::uint32_t f32) { return reading_.scale(f32) << 16U; };
+  for (Value& scale : row.scales) scale = decode(kF32, as_read(to_f32(scale)));
+  if (row.scales.empty()) row.total = as_read(row.total);
+}
+
 WeightRow RowSums::weight_row(Matrix matrix, std::int64_t expert, std::int64_t half, std::int64_t n) const {
   WeightRow weight = weights_.row(matrix, expert, half, n);
+  read(matrix, expert, half, n, weight);
   if (!folds_total_) return weight;
   const Value total = decode(kF32, std::exchange(weight.total, f32::kOne));
   if (weight.scales.empty()) {
@@ -50,6 +113,7 @@ std::uint32_t RowSums::row(Matrix matrix, std::int64_t expert, std::int64_t half
       const WeightRow weight = weight_row(matrix, expert, half, n);
       total = weight.total;
       operand = prepare(contract_, Side::b, weight.operand());
+      take_first(*operand, reading_.scales_every);
     }
     return *operand;
   };
@@ -59,7 +123,7 @@ std::uint32_t RowSums::row(Matrix matrix, std::int64_t expert, std::int64_t half
   bool by_table = false;
   if (table_) {
     weights_.read_coded(matrix, expert, half, n, coded);
-    by_table = !folds_total_ || coded.total == f32::kOne;
+    by_table = (!folds_total_ || coded.total == f32::kOne) && reads_all(matrix, half, n, coded);
   }
   if (by_table) {
     table_->fill(row_of_weights, coded.codes, coded.scales, static_cast<std::size_t>(weights_.sizes().group));

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/dot/row_set.hpp"
+#include "model/families/launch.hpp"
 #include "sim/execute/weights.hpp"
 
 namespace mx::sim {
@@ -40,7 +41,9 @@ class Inputs {
 class RowSums {
  public:
   /// `folds_total`: the scale of a whole row is part of its elements. `weights` must outlive this.
-  RowSums(const ContractRow& contract, const Weights& weights, SumsBy by, bool folds_total);
+  /// `by_turns`: rows of gate and up alternate.
+  RowSums(const ContractRow& contract, const Weights& weights, SumsBy by, bool folds_total, families::WeightReading reading = {},
+          bool by_turns = false);
 
   /// The side of the activations.
   Factors factors(PreparedOperand operand) const;
@@ -52,11 +55,20 @@ class RowSums {
   std::uint32_t row(Matrix matrix, std::int64_t expert, std::int64_t half, std::int64_t n, const Inputs& inputs, std::optional<std::uint32_t> bias,
                     std::span<std::uint32_t> out) const;
 
- private:
+  /// A row as the kernel reads it.
   WeightRow weight_row(Matrix matrix, std::int64_t expert, std::int64_t half, std::int64_t n) const;
+
+ private:
+  /// Whether the kernel reads codes and scales of a row as they are.
+  bool reads_all(Matrix matrix, std::int64_t half, std::int64_t n, const CodedRow& row) const;
+  /// Makes of the layout's row what the kernel reads.
+  void read(Matrix matrix, std::int64_t expert, std::int64_t half, std::int64_t n, WeightRow& row) const;
+  bool is_cut(Matrix matrix, std::int64_t half, std::int64_t n) const;
 
   const ContractRow& contract_;
   const Weights& weights_;
+  families::WeightReading reading_;
+  bool by_turns_;
   bool quick_;
   bool folds_total_;
   std::optional<kernels::dot::RowTable> table_;

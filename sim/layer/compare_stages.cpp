@@ -77,7 +77,7 @@ LayerTokens token_alone(const LayerTokens& all, std::int64_t token, std::int64_t
 /// One other way to compute a step.
 struct Rule {
   std::string text;
-  std::function<void(Execution&, families::ExecutionRow&, families::UnitRow&)> change;
+  std::function<void(Execution&, families::ExecutionRow&)> change;
 };
 
 template <class Enum>
@@ -85,29 +85,29 @@ void add_words(std::vector<Rule>& rules, std::string_view what, Enum families::E
                const families::ExecutionRow& own) {
   for (const Enum word : words) {
     if (own.*member != word)
-      rules.push_back({fmt::format("{}: {}", what, families::name_of(word)), [=](auto&, families::ExecutionRow& row, auto&) { row.*member = word; }});
+      rules.push_back({fmt::format("{}: {}", what, families::name_of(word)), [=](auto&, families::ExecutionRow& row) { row.*member = word; }});
   }
 }
 
-void add_epilogues(std::vector<Rule>& rules, const families::ExecutionRow& own) {
+void add_epilogues(std::vector<Rule>& rules, const Execution& execution) {
   using families::EpilogueScale;
   const std::pair<EpilogueScale, const char*> orders[] = {
       {EpilogueScale::product, "d * (a * w)"}, {EpilogueScale::weight_first, "(d * w) * a"}, {EpilogueScale::activation_first, "(d * a) * w"}};
   for (const auto& [order, text] : orders) {
-    if (own.epilogue != order)
+    if (execution.epilogue() != order)
       rules.push_back(
-          {fmt::format("scales meet the sum as {}", text), [order = order](auto&, families::ExecutionRow& row, auto&) { row.epilogue = order; }});
+          {fmt::format("scales meet the sum as {}", text), [order = order](Execution& changed, auto&) { changed.launch->epilogue = order; }});
   }
 }
 
 void add_product_rules(std::vector<Rule>& rules, const families::ExecutionRow& own, const Execution& execution) {
   using families::BiasEntry;
   add_words(rules, "bias", &families::ExecutionRow::bias, {BiasEntry::dropped, BiasEntry::f32, BiasEntry::after_bf16}, own);
-  add_epilogues(rules, own);
+  add_epilogues(rules, execution);
   for (const ContractRow& contract : all_contracts()) {
-    if (contract.contract != execution.unit->contract)
+    if (contract.contract != execution.contract)
       rules.push_back({fmt::format("sums of contract {}", contract.name),
-                       [contract = contract.contract](auto&, auto&, families::UnitRow& unit) { unit.contract = contract; }});
+                       [contract = contract.contract](Execution& changed, auto&) { changed.contract = contract; }});
   }
 }
 
@@ -118,7 +118,8 @@ void add_activation_rules(std::vector<Rule>& rules, const UsedActivation& own) {
       const moe::ActivationConstants constants = is_models ? own.constants : other.constants;
       if (&other == own.row && constants == own.constants) continue;
       rules.push_back({fmt::format("activation {}{}", other.name, is_models ? "" : ", its own constants"),
-                       [name = other.name, constants](Execution& execution, families::ExecutionRow& row, auto&) {
+                       [name = other.name, constants](Execution& execution, families::ExecutionRow& row) {
+                         row.callback = false;
                          row.silu = row.swiglu_oai = {name, constants, false, false, false};
                          execution.activation.name = "SILU";
                        }});
@@ -129,7 +130,10 @@ void add_activation_rules(std::vector<Rule>& rules, const UsedActivation& own) {
 void add_quantizer_rules(std::vector<Rule>& rules, const families::Quantizer* Execution::*member, const Execution& execution) {
   for (const families::Quantizer& other : families::all_quantizers()) {
     if (&other != execution.*member)
-      rules.push_back({fmt::format("quantizer {}", other.name), [member, &other](Execution& changed, auto&, auto&) { changed.*member = &other; }});
+      rules.push_back({fmt::format("quantizer {}", other.name), [member, &other](Execution& changed, auto&) {
+                         changed.*member = &other;
+                         changed.launch->between = nullptr;
+                       }});
   }
 }
 
@@ -137,7 +141,7 @@ void add_weight_rules(std::vector<Rule>& rules, const families::ExecutionRow& ow
   using families::SlotRule;
   add_words(rules, "slot", &families::ExecutionRow::slot, {SlotRule::weighted_rounded, SlotRule::rounded, SlotRule::rounded_weighted_again}, own);
   rules.push_back({own.bf16_weights ? "routing weights stay fp32" : "routing weights are rounded to bf16",
-                   [](auto&, families::ExecutionRow& row, auto&) { row.bf16_weights = !row.bf16_weights; }});
+                   [](auto&, families::ExecutionRow& row) { row.bf16_weights = !row.bf16_weights; }});
 }
 
 /// Sums and orders, one changed and both.
@@ -146,11 +150,10 @@ void add_sum_rules(std::vector<Rule>& rules, const Execution& execution) {
   for (const SlotSum sum : {SlotSum::f32, SlotSum::bf16, SlotSum::moe_sum}) {
     for (const SlotOrder order : {SlotOrder::position, SlotOrder::expert}) {
       if (sum != execution.sum || order != execution.row->order)
-        rules.push_back(
-            {fmt::format("slots summed in {}, {}", name_of(sum), name_of(order)), [=](Execution& changed, families::ExecutionRow& row, auto&) {
-               changed.sum = sum;
-               row.order = order;
-             }});
+        rules.push_back({fmt::format("slots summed in {}, {}", name_of(sum), name_of(order)), [=](Execution& changed, families::ExecutionRow& row) {
+                           changed.sum = sum;
+                           row.order = order;
+                         }});
     }
   }
 }
@@ -162,7 +165,7 @@ std::vector<Rule> rules_of(LayerStage stage, const Execution& execution) {
     case LayerStage::a1_codes:
     case LayerStage::a1_scales: add_quantizer_rules(rules, &Execution::first, execution); break;
     case LayerStage::h13: add_product_rules(rules, own, execution); break;
-    case LayerStage::act: add_activation_rules(rules, used_activation(own, execution.activation)); break;
+    case LayerStage::act: add_activation_rules(rules, used_activation(execution)); break;
     case LayerStage::act_codes:
     case LayerStage::act_scales: add_quantizer_rules(rules, &Execution::second, execution); break;
     case LayerStage::y:
@@ -300,13 +303,12 @@ std::string explanation(const LayerExperts& experts, const LayerTokens& tokens, 
   if (std::string text = moved(experts.weights.sizes().intermediate, tokens, own, given); !text.empty()) return text;
   if (given.shape.size() < 2) return {};
   const OneToken one = one_token(tokens, experts.hidden, before, given, comparison);
-  for (const Rule& rule : rules_of(given.stage, experts.execution)) {
-    families::ExecutionRow changed = *experts.execution.row;
-    families::UnitRow unit = *experts.execution.unit;
-    LayerExperts other{experts.execution, experts.weights, experts.hidden};
-    rule.change(other.execution, changed, unit);
+  const LayerExperts launched = settled(experts, tokens.tokens(), tokens.top_k);
+  for (const Rule& rule : rules_of(given.stage, launched.execution)) {
+    families::ExecutionRow changed = *launched.execution.row;
+    LayerExperts other = launched;
+    rule.change(other.execution, changed);
     other.execution.row = &changed;
-    other.execution.unit = &unit;
     if (makes(other, one)) return rule.text;
   }
   return {};

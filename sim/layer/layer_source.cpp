@@ -42,7 +42,8 @@ ModelActivation model_activation(const checkpoint::LayerActivation& activation) 
 
 LayerExperts ready(const families::PackedLayer& packed, const checkpoint::LayerActivation& activation, std::string_view activation_key,
                    const LayerChoice& choice, const std::filesystem::path& where) {
-  LayerExperts experts = packed_experts(packed, model_activation(activation), activation_key, choice.scales.value_or(StaticScales{}), choice.sums);
+  LayerExperts experts =
+      packed_experts(packed, model_activation(activation), activation_key, choice.scales.value_or(StaticScales{}), choice.sums, choice.launch);
   require_scales(experts.execution, choice.scales.has_value(), where.string());
   return experts;
 }

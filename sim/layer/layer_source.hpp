@@ -21,6 +21,7 @@ struct LayerChoice {
   std::optional<StaticScales> scales = {};  ///< of the activations, calibrated; fp32 bits
   bool routes = false;                      ///< the layer's own router is read, too
   SumsBy sums = SumsBy::twins;
+  families::LaunchChoice launch = {};                   ///< of the backend's kernels
   std::function<void(std::uint64_t bytes)> takes = {};  ///< told how much memory the experts take at most, before any is taken; may throw
 };
 

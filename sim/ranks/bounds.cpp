@@ -165,7 +165,7 @@ std::vector<double> output_bounds(const LinkInputs& inputs) {
   const std::size_t columns = inputs.columns.size();
   std::vector<double> bounds(inputs.tokens.slots.size() * columns, 0);
   const std::vector<std::size_t> first = first_slots(inputs.tokens);
-  const ContractRow& contract = row_of(inputs.execution.unit->contract);
+  const ContractRow& contract = row_of(inputs.execution.contract);
   const double product_error = inputs.plan.parallel.tp_size > 1 ? 2 * contract_error(contract, inputs.reference.sizes.intermediate) : 0;
   const std::vector<double> sums = product_error > 0 ? product_magnitudes(inputs) : std::vector<double>(inputs.reference.stages.size() * columns, 0);
   for (std::size_t token = 0; token < inputs.tokens.slots.size(); ++token) {

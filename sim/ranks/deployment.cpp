@@ -367,6 +367,12 @@ Reference run_reference(const SimulationRequest& request, const ModelLayer& laye
   Execution execution =
       execution_on(row, families::operation_of(setting), request.deployment.activation_key, layer.activation, layer.scales, request.engine);
   execution.sums = request.sums;
+  execution.choice = request.launch;
+  std::size_t top_k = 1;
+  for (const auto& slots : tokens.slots) top_k = std::max(top_k, slots.size());
+  const deployment::ParallelRequest& parallel = request.deployment.parallel;
+  execution = settled(std::move(execution), {static_cast<std::int64_t>(tokens.slots.size()), static_cast<std::int64_t>(top_k), padded,
+                                             layer.experts.form.gated, parallel.tp * parallel.dp > 1});
   if (const std::string unknown = unknown_products(execution, setting); !unknown.empty())
     throw Error(ErrorCode::unsupported, unknown, std::string(row.backend));
   Reference reference{execution, twin_of(execution).empty() ? sample : Outputs{}, padded, {}, {}, {}, {}};

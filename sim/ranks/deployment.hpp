@@ -61,6 +61,7 @@ struct SimulationRequest {
   std::optional<FixedSetup> fixed = std::nullopt;  ///< instead of what follows from the oracle's choice
   SumsBy sums = SumsBy::model;
   std::vector<std::string> libraries = {};  ///< for families::choose_libraries
+  families::LaunchChoice launch = {};
 };
 
 /// One rank that executes the checkpoint's own form: what every deployment of the same backend is held against.

@@ -46,7 +46,7 @@ WeightFormat format_of(std::string_view oracle, std::string_view weight_key) {
 
 SimulationRequest request_of(const Scenario& scenario, const deployment::Deployment& deployment, const std::string& backend,
                              const std::string& kernel_class) {
-  return {scenario.oracle, deployment, backend, kernel_class, scenario.engine, std::nullopt, scenario.sums, scenario.libraries};
+  return {scenario.oracle, deployment, backend, kernel_class, scenario.engine, std::nullopt, scenario.sums, scenario.libraries, scenario.launch};
 }
 
 std::int64_t whole_intermediate(const deployment::Deployment& deployment) {

@@ -25,6 +25,7 @@ struct Scenario {
   SumsBy sums;                              ///< the twins, unless the layer is so small that the model does as well
   std::vector<std::string> libraries = {};  ///< for families::choose_libraries
   std::string release = {};                 ///< of DeploymentFile
+  families::LaunchChoice launch = {};
 };
 
 /// Weights of more elements than this are not generated.

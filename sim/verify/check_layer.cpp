@@ -283,8 +283,9 @@ class RankCheck {
   void execute(const PackedLayer& packed, std::optional<Contract> contract, ConversionResult& result) const {
     const SumsBy sums = options_.by == kernels::relayout::MoveBy::model ? SumsBy::model : SumsBy::twins;
     const ModelActivation model{std::string(input_.activation.name), input_.activation.bits()};
-    const std::optional<BackendRun> run = run_backend({reference_.shard, reference_.units, sums, contract}, packed, result.arch,
-                                                      {input_.activation.name, input_.activation_key, input_.x, slots_, model.constants});
+    const std::optional<BackendRun> run =
+        run_backend({reference_.shard, reference_.units, sums, contract}, packed, result.arch,
+                    {input_.activation.name, input_.activation_key, input_.x, slots_, model.constants, options_.launch});
     if (!run) {
       return settle(result, Verdict::not_modelled,
                     "how " + result.backend + " computes " + std::string(layout::name_of(result.form.format)) + " with " + input_.activation.text() +

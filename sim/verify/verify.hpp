@@ -15,6 +15,7 @@
 #include "model/audit/resolve.hpp"
 #include "model/engine/vllm/select.hpp"
 #include "model/families/convert.hpp"
+#include "model/families/launch.hpp"
 #include "model/layout/packed.hpp"
 #include "model/numerics/dot.hpp"
 #include "support/deployment_file.hpp"
@@ -172,6 +173,7 @@ struct VerifyOptions {
   kernels::relayout::MoveBy by = kernels::relayout::MoveBy::plans;  ///< converts; results are compared by the model
   bool executes = true;                                             ///< else the bytes alone are compared
   std::vector<Contract> contracts{};                                ///< of the products; empty: each backend's own
+  families::LaunchChoice launch = {};                               ///< of every backend's kernels; what is not given is chosen
   std::optional<int> max_layers;
   std::optional<std::int64_t> max_experts;  ///< the first of each layer; the router chooses among them
   std::int64_t tokens = 4;                  ///< generated when the checkpoint brings none

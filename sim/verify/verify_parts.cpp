@@ -52,6 +52,7 @@ support::Json request_json(const VerifyRequest& request) {
                      {"dp", request.dp},
                      {"expert_parallel", int{request.expert_parallel}},
                      {"contracts", request.contracts},
+                     {"launch", request.launch},
                      {"layers", request.layers},
                      {"experts", request.experts},
                      {"family", request.layer_group},
@@ -80,6 +81,7 @@ VerifyRequest read_request(const support::Json& json, const std::string& where) 
   request.dp = static_cast<int>(fields.integer("dp", 1, INT32_MAX));
   request.expert_parallel = read_flag(fields, "expert_parallel");
   request.contracts = fields.texts("contracts");
+  request.launch = fields.text("launch");
   request.layers = static_cast<int>(fields.integer("layers", 0, INT32_MAX));
   request.experts = fields.integer("experts", 0, kLargest);
   request.layer_group = static_cast<int>(fields.integer("family", 0, INT32_MAX));
@@ -262,6 +264,7 @@ VerifyOptions options_of(const VerifyRequest& request) {
   options.by = request.reference ? kernels::relayout::MoveBy::model : kernels::relayout::MoveBy::plans;
   options.executes = !request.no_execute;
   for (const std::string& name : request.contracts) options.contracts.push_back(contract_named(name));
+  options.launch = families::read_launch(request.launch);
   if (request.layers > 0) options.max_layers = request.layers;
   if (request.experts > 0) options.max_experts = request.experts;
   options.tokens = request.tokens;

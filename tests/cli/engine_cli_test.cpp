@@ -166,20 +166,27 @@ TEST_CASE("convert and layout take the last conversions that were run for a vers
   CHECK(place["notes"][0] == "MARLIN: conversion of its weights run at vllm@2026-08, reads the same");
   const Run humming = run_mxact("verify --engine 2026-11 --platform SM90 --tp 1 --layers 1 --backend HUMMING");
   CHECK(says(humming.out, "HUMMING: conversion of its weights run at vllm@2026-08, reads the same, with humming=0.1.19"));
-  CHECK(says(humming.out, "1 known to differ"));
+  CHECK(says(humming.out, "0 known to differ"));
 }
 
-TEST_CASE("FP8 by TRITON is known to differ since 2026-08, sums of slots are not") {
+TEST_CASE("FP8 by TRITON is computed under the launch of its version") {
   const mx::tests::ScratchDirectory scratch;
   const auto file = scratch.path() / "deployment.info";
   std::ofstream(file) << "oracle fp8 platform SM90 backend triton weight_key kFp8Static128BlockSym activation_key kFp8Dynamic128Sym\n"
                          "layer { experts 4 top_k 2 hidden 256 intermediate 256 activation SILU bias false }\n";
   const std::string asked = "sim '" + file.string() + "' --engine ";
-  const Run august = run_mxact(asked + "2026-08"), may = run_mxact(asked + "2026-05");
-  CHECK(says(august.out, "known to differ: tiles of 16 or 32 tokens: operands are exchanged, since vllm@2026-08"));
-  CHECK_FALSE(says(august.out, "slots are summed"));
-  CHECK_FALSE(says(may.out, "since vllm@2026-08"));
-  CHECK(says(may.out, "known to differ: tiles of 16 or 32 tokens: products run as fp16 on mma.sync"));
+  const Run august = run_mxact(asked + "2026-08"), may = run_mxact(asked + "2026-05"), many = run_mxact(asked + "2026-05 --launch tokens=65");
+  for (const Run& run : {august, may, many}) {
+    CHECK(run.status == 0);
+    CHECK_FALSE(says(run.out, "known to differ"));
+    CHECK(says(run.out, "grounds: run ("));
+  }
+  CHECK(says(august.out, "hopper-fp8-block-exchanged"));
+  CHECK(says(august.out, "launch: block_m 16, block_n 64, step_k 128: the engine's tile for 4 tokens without a tuned file"));
+  CHECK(says(may.out, "hopper-fp8-as-fp16-block"));
+  CHECK(says(many.out, "hopper-fp8-block-1x128"));
+  CHECK(says(run_mxact(asked + "2026-05 --launch block_m=128,e8m0=0").out, "block_m 128 (given)"));
+  CHECK(run_mxact(asked + "2026-05 --launch block_m=0").status == 2);
 }
 
 TEST_CASE("engine diff of one deployment is what select says of both") {

@@ -251,12 +251,18 @@ Asked read_asked(const LayerRequest& request) {
   return asked;
 }
 
+void launch(sim::OpenedLayer& layer, const LayerTokens& tokens) {
+  layer.experts = sim::settled(std::move(layer.experts), tokens.tokens(), tokens.top_k);
+}
+void launch(sim::OpenedContractLayer&, const LayerTokens&) {}
+
 /// Runs and compares an opened layer whose experts take so many bytes.
 template <class Opened>
-Document document_of(const LayerRequest& request, Asked asked, const Opened& layer, std::uint64_t experts, const support::StopPoint& stop) {
+Document document_of(const LayerRequest& request, Asked asked, Opened layer, std::uint64_t experts, const support::StopPoint& stop) {
   auto& [wanted, start, expected, tokens] = asked;
   if (request.choice.routes) sim::take_router(layer, tokens);
   say_memory(request, "experts and tokens", experts + sim::run_bytes(layer.experts, tokens));
+  launch(layer, tokens);
   const std::vector<LayerStage> all = sim::stages_behind(sim::stage_forms(layer.experts, tokens), tokens, start);
   for (const StageValues& given : expected) {
     if (std::ranges::find(wanted, given.stage) == wanted.end()) wanted.push_back(given.stage);
@@ -306,9 +312,9 @@ Document layer_document(const LayerRequest& request) {
   choice.takes = [&](std::uint64_t bytes) { say_memory(request, "the layer's experts", experts = bytes); };
   if (request.contract)
     return document_of(request, std::move(asked), sim::open_contract_layer(request.path, request.convert, *request.contract, choice), experts, stop);
-  const sim::OpenedLayer layer =
+  sim::OpenedLayer layer =
       sim::is_packed(request.path) ? sim::open_packed_layer(request.path, choice, stop) : sim::open_layer(request.path, request.convert, choice);
-  return document_of(request, std::move(asked), layer, experts, stop);
+  return document_of(request, std::move(asked), std::move(layer), experts, stop);
 }
 
 }  // namespace mx::verbs

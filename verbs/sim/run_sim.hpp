@@ -20,6 +20,7 @@ struct SimRequest {
   std::optional<int> layer = {};            ///< of a model: the kind of layers that this one belongs to; none: the first
   std::string backend = {};                 ///< simulated in the place of the engine's choice
   std::vector<std::string> libraries = {};  ///< for families::choose_libraries
+  families::LaunchChoice launch = {};
   std::int64_t tokens = 4;
   std::int64_t seed = 1;     ///< of weights and tokens
   std::int64_t experts = 0;  ///< that stand for the file's; 0: its own

@@ -34,9 +34,9 @@ std::string activations_text(const sim::Execution& execution) {
 }
 
 std::string arithmetic_text(const sim::Execution& execution) {
-  return fmt::format("{} products ({}), bias: {}, slots {} summed {} in {}", families::name_of(execution.row->unit),
-                     name_of(execution.unit->contract), families::name_of(execution.row->bias), families::name_of(execution.row->slot),
-                     families::name_of(execution.row->order), families::name_of(execution.row->sum));
+  return fmt::format("{} products ({}), bias: {}, slots {} summed {} in {}", families::name_of(execution.row->unit), name_of(execution.contract),
+                     families::name_of(execution.row->bias), families::name_of(execution.row->slot), families::name_of(execution.row->order),
+                     families::name_of(execution.row->sum));
 }
 
 std::int64_t sampled(const std::optional<std::vector<std::int64_t>>& wanted) { return static_cast<std::int64_t>(wanted->size()); }
@@ -72,10 +72,12 @@ Json execution_json(const sim::SimulationResult& result) {
   return {{"first_activations", execution.first->name},
           {"second_activations", execution.second->name},
           {"unit", families::name_of(execution.row->unit)},
-          {"contract", name_of(execution.unit->contract)},
+          {"contract", name_of(execution.contract)},
           {"sums_by", summer(execution)},
+          {"launch", execution.launched().text},
+          {"batch", families::batch_text(execution.launched())},
           {"bias", families::name_of(execution.row->bias)},
-          {"activation", sim::used_activation(*execution.row, execution.activation).row->name},
+          {"activation", sim::used_activation(execution).row->name},
           {"slot", families::name_of(execution.row->slot)},
           {"sum", families::name_of(execution.row->sum)},
           {"order", families::name_of(execution.row->order)},
@@ -134,6 +136,8 @@ void add_result(Document& document, const sim::SimulationResult& result) {
                             plan.ranks.size() == 1 ? "rank" : "ranks", plan.allocated.hidden, plan.allocated.intermediate,
                             plan.ranks.front().loaded.size(), result.assembly.prepare_class));
   document.line(fmt::format("{}; {}", activations_text(result.execution), arithmetic_text(result.execution)));
+  if (const std::string& launch = result.execution.launched().text; !launch.empty()) document.line(fmt::format("launch: {}", launch));
+  document.line(fmt::format("a token's result and its batch: {}", families::batch_text(result.execution.launched())));
   document.line(fmt::format("sums by {}, {}", summer(result.execution), extent_text(result.outputs)));
   document.line(fmt::format("grounds: {} ({})", families::grounds_text(result.grounds, result.differences), result.execution.row->source));
   for (const families::KnownDifference& one : result.differences)

@@ -110,6 +110,7 @@ std::string replay(const sim::VerifyRequest& asked, deployment::Engine engine, c
   if (engine != deployment::kDefaultEngine) line += fmt::format(" --engine {}", deployment::name_of(engine));
   for (const std::string& library : asked.libraries) line += " --library " + library;
   for (const std::string& contract : asked.contracts) line += " --contract " + contract;
+  if (!asked.launch.empty()) line += " --launch " + asked.launch;
   if (asked.layers > 0) line += fmt::format(" --layers {}", asked.layers);
   if (asked.layer_group > 0) line += fmt::format(" --layer-group {}", asked.layer_group);
   if (asked.experts > 0) line += fmt::format(" --experts {}", asked.experts);

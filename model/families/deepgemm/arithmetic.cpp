@@ -3,7 +3,9 @@
 #include <array>
 
 #include "model/families/arithmetic_rows.hpp"
+#include "model/families/between.hpp"
 #include "model/families/deepgemm/family.hpp"
+#include "model/families/launch.hpp"
 
 namespace mx::families {
 namespace {
@@ -21,15 +23,36 @@ constexpr ExecutionRow mxfp4() {
   return row;
 }
 
+constexpr std::array kRuns{
+    Recording{"golden/witness/hardware/fp8_products_h100", "deepgemm"}, Recording{"golden/witness/hardware/fp8_quant_h100", "silu_group.triton"},
+    Recording{"golden/witness/hardware/fp8_quant_h100", "group128.cuda"}, Recording{"golden/witness/hardware/fp8_requant_h100"},
+    Recording{"golden/witness/hardware/slot_sum_h100", "layer.deepgemm"}};
+constexpr std::array kHeld{HeldOn{on_sm90, Grounds::run_by_parts, kRuns}};
+
+/// One kernel for SiLU and the quantizer behind it. Neither a tile nor the batch changes a bit.
+void launch(const LaunchFacts& facts, Launched& made) {
+  if (facts.operation.arch != Arch::sm90 || facts.limited) return;
+  made.between = &between_named("silu_mul_per_token_group_quant_fp8_colmajor");
+  made.between_powers = uses_e8m0(facts);
+  made.batch = Batch::invariant;
+}
+
 constexpr ExecutionRow fp8(std::string_view backend, const ActivationUse& silu) {
   ExecutionRow deepgemm = fp8_row(WeightFormat::fp8_block, backend, "DEEPGEMM", Grounds::read, "E/deep_gemm_moe.py, batched_deep_gemm_moe.py (read)");
   deepgemm.silu = silu;
   return deepgemm;
 }
 
+constexpr ExecutionRow contiguous() {
+  ExecutionRow row = fp8("DEEPGEMM", kLimitedSilu);
+  row.launch = launch;
+  row.held = kHeld;
+  return row;
+}
+
 constexpr std::array kRows{
     mxfp4(),
-    fp8("DEEPGEMM", kLimitedSilu),
+    contiguous(),
     fp8("BATCHED_DEEPGEMM", kSilu),
 };
 

@@ -15,6 +15,7 @@ constexpr ExecutionRow mxfp4() {
   row.by = QuantizedBy::kernel;
   row.silu = kTorchLimitedSilu;
   row.others = kApplied;
+  row.callback = true;
   row.slot = SlotRule::weighted_rounded;
   row.sum = SlotSum::bf16;
   return row;
@@ -35,6 +36,7 @@ constexpr ExecutionRow nvfp4() {
   emulation.swiglu_oai = kOaiWired;
   emulation.silu = kTorchLimitedSilu;
   emulation.others = kApplied;
+  emulation.callback = true;
   emulation.slot = SlotRule::weighted_rounded;
   emulation.sum = SlotSum::bf16;
   return emulation;

@@ -3,21 +3,26 @@
 #include <array>
 
 #include "model/families/arithmetic_rows.hpp"
+#include "model/families/launch.hpp"
 #include "model/families/triton_kernels/family.hpp"
+#include "model/families/triton_kernels_product.hpp"
 
 namespace mx::families {
 namespace {
 
-constexpr KnownDifference kScaleBytes{on_nvidia, "scale bytes 0 and 255: the kernel reads 0 as zero and 255 as infinity", kH100};
-constexpr std::array kFusedDifferences{
-    KnownDifference{on_sm90, "hidden % 64 = 32: the last 32 of k of every second row of w13 are not read", kH100},
-    KnownDifference{on_sm90, "NaN in up: clamped to 7 by triton_kernels 3.5, to -7 by 3.6", kH100},
-    kScaleBytes,
-};
-constexpr std::array kUnfusedDifferences{
-    KnownDifference{on_sm90, "hidden % 64 = 32: the last 32 of k of every second row of w13 are not read", kH100},
-    kScaleBytes,
-};
+constexpr std::array kUnfusedRuns{Recording{"golden/witness/hardware/mxfp4_layer_h100", "triton_unfused"}};
+constexpr std::array kHeldUnfused{HeldOn{on_sm90, Grounds::run, kUnfusedRuns}};
+
+/// No tile changes a bit. Source: outputs of an H100 (golden/witness/hardware).
+void launch(const LaunchFacts& facts, Launched& made) {
+  made.reading.shifts_scales = on_nvidia(facts.operation.arch);
+  if (facts.operation.arch != Arch::sm90) return;
+  made.batch = Batch::invariant;
+  const auto release = facts.operation.triton_kernels_3_6 ? triton::Release::v3_6 : triton::Release::v3_5;
+  const std::int64_t read = triton::k_read(release, facts.sizes.hidden, 1);
+  if (read < facts.sizes.hidden) made.reading.odd_rows_end = read;
+}
+
 constexpr std::array kStages{Recording{"golden/witness/numerics/moe_0", "triton."}};
 
 constexpr ExecutionRow fused() {
@@ -25,11 +30,12 @@ constexpr ExecutionRow fused() {
   row.rounds_h13 = false;
   row.swiglu_oai = wired("swiglu_oai_triton");
   row.silu = kRefused;
+  row.callback = true;
   row.bf16_weights = true;
   row.slot = SlotRule::weighted_rounded;
   row.order = SlotOrder::expert;
   row.recordings = kStages;
-  row.differences = kFusedDifferences;
+  row.launch = launch;
   return row;
 }
 
@@ -38,10 +44,12 @@ constexpr ExecutionRow unfused() {
   row.swiglu_oai = takes("swiglu_oai_cuda", true, false, true);
   row.silu = kLimitedSilu;
   row.others = kApplied;
+  row.callback = true;
   row.bf16_weights = true;
   row.slot = SlotRule::weighted_rounded;
   row.sum = SlotSum::moe_sum;
-  row.differences = kUnfusedDifferences;
+  row.launch = launch;
+  row.held = kHeldUnfused;
   return row;
 }
 

@@ -3,49 +3,102 @@
 #include <array>
 
 #include "model/families/arithmetic_rows.hpp"
+#include "model/families/between.hpp"
+#include "model/families/launch.hpp"
 #include "model/families/triton_moe/family.hpp"
+#include "model/families/triton_moe_product.hpp"
 
 namespace mx::families {
 namespace {
 
 using layout::WeightFormat;
+using triton_moe::Scales;
 
-constexpr std::array kDifferences{
-    KnownDifference{on_sm90, "tiles of 16 or 32 tokens: products run as fp16 on mma.sync", kH100, deployment::before(deployment::kVllm2026_08)},
-    KnownDifference{on_sm90, "tiles of 16 or 32 tokens: operands are exchanged", kH100, deployment::since(deployment::kVllm2026_08)},
-    KnownDifference{on_sm90, "scales per 128: the step of k of the launch decides where sums begin anew", kH100},
-    KnownDifference{on_sm90, "between the products of scales per 128 nothing is rounded to bf16", kH100},
-    KnownDifference{on_sm90, "tiles of 16 or 32 tokens: of scales per 128 the weight's is multiplied first", kH100,
-                    deployment::since(deployment::kVllm2026_08)},
-    KnownDifference{on_nvidia, "SwiGLU takes an up of -0 as +0", kH100, deployment::since(deployment::kVllm2026_08)},
-};
-constexpr std::array kBatchedDifferences{
-    KnownDifference{on_sm90, "scales per 128 and a tuned step of k of 256: every second block takes the scales of the block before", kH100},
-    KnownDifference{on_sm90, "tiles of 16 or 32 tokens: products run as fp16 on mma.sync", kH100},
-};
+constexpr std::string_view kProducts = "golden/witness/hardware/fp8_products_h100";
+constexpr std::string_view kSwap = "golden/witness/hardware/fp8_swap_h100";
+constexpr std::string_view kSums = "golden/witness/hardware/slot_sum_h100";
+constexpr std::array kBlockRuns{Recording{"golden/witness/hardware/fp8_layer_h100", "triton."}, Recording{kProducts, "triton.block"},
+                                Recording{kSwap, ".block."}, Recording{kSwap, "sum."}};
+constexpr std::array kRowRuns{Recording{kProducts, "triton.channel"}, Recording{kSwap, ".channel."}, Recording{kSums}};
+constexpr std::array kHeldBlocks{HeldOn{on_sm90, Grounds::run, kBlockRuns}};
+constexpr std::array kHeldRows{HeldOn{on_sm90, Grounds::run_by_parts, kRowRuns}};
+
+/// Between the products of scales per 128: one kernel for SiLU and the quantizer, which reads no limit. Source: E/triton_moe.py, TritonExperts.apply;
+/// 0.33.0 takes it without a limit alone.
+bool joins_silu(const LaunchFacts& facts) {
+  return facts.activation == "SILU" && (!facts.limited || deployment::before(deployment::kVllm2026_11).has(facts.engine));
+}
+
+std::string tile_text(const triton_moe::Launch& tile, const LaunchFacts& facts) {
+  const LaunchChoice& given = facts.choice;
+  const std::string text = launch_text(LaunchKey::block_m, tile.block_m, given) + ", " + launch_text(LaunchKey::block_n, tile.block_n, given) + ", " +
+                           launch_text(LaunchKey::step_k, tile.block_k, given);
+  return text + (given.has_tile() ? "" : ": the engine's tile for " + std::to_string(facts.tokens) + " tokens without a tuned file");
+}
+
+triton_moe::Launch tile_of(Scales scales, const LaunchFacts& facts) {
+  const triton_moe::Launch chosen = triton_moe::default_launch(scales, facts.tokens, facts.engine, is_batch_invariant(facts.choice));
+  const auto or_given = [&](LaunchKey key, std::int64_t value) { return facts.choice.find(key).value_or(value); };
+  return {or_given(LaunchKey::block_m, chosen.block_m), or_given(LaunchKey::block_n, chosen.block_n), or_given(LaunchKey::step_k, chosen.block_k)};
+}
+
+/// Where the engine's own tile changes what one token gets.
+template <Scales kScales, bool kBatched>
+void set_batch(const LaunchFacts& facts, Launched& made) {
+  const auto text = [&](std::int64_t tokens) {
+    const triton_moe::Launch tile = triton_moe::default_launch(kScales, tokens, facts.engine, false);
+    return kBatched ? triton_moe::batched_contract(tile, kScales) : triton_moe::contract_text(tile, kScales, facts.engine);
+  };
+  constexpr std::int64_t kLast = kScales == Scales::blocks ? 64 : 96;
+  const bool is_fixed = is_batch_invariant(facts.choice) || facts.choice.has_tile() || text(kLast) == text(kLast + 1);
+  made.batch = is_fixed ? Batch::invariant : Batch::changes;
+  if (!is_fixed) made.batch_where = "from " + std::to_string(kLast) + " to " + std::to_string(kLast + 1) + " tokens";
+}
+
+template <Scales kScales, bool kBatched>
+void launch(const LaunchFacts& facts, Launched& made) {
+  if (facts.operation.arch != Arch::sm90) return;
+  const triton_moe::Launch tile = tile_of(kScales, facts);
+  made.contract = kBatched ? triton_moe::batched_contract(tile, kScales) : triton_moe::contract_text(tile, kScales, facts.engine);
+  made.text = tile_text(tile, facts);
+  set_batch<kScales, kBatched>(facts, made);
+  if constexpr (kScales == Scales::blocks) {
+    if (kBatched) made.reading.scales_every = triton_moe::blocks_of_one_scale(tile);
+    if (!kBatched && !uses_e8m0(facts) && joins_silu(facts)) made.between = &between_named("silu_and_mul_per_block_quant");
+  }
+}
 
 /// Weights that the layout table has no row for stay as they were loaded.
-constexpr ExecutionRow triton(WeightFormat format, std::string_view backend, SlotSum sum, std::span<const KnownDifference> differences) {
+constexpr ExecutionRow triton(WeightFormat format, std::string_view backend, SlotSum sum) {
+  const bool in_blocks = format == WeightFormat::fp8_block;
   ExecutionRow triton = fp8_row(format, backend, {}, Grounds::read, "E/triton_moe.py, fused_batched_moe.py; fused_moe_kernel (read)");
-  if (format == WeightFormat::fp8_block) triton.unit = MatrixUnit::fp8_blocks_in_order;
+  if (in_blocks) triton.unit = MatrixUnit::fp8_blocks_in_order;
   triton.epilogue = EpilogueScale::activation_first;
   triton.bias = BiasEntry::f32;
   triton.swiglu_oai = kOaiWired;
   triton.silu = kTorchLimitedSilu;
   triton.others = kApplied;
+  triton.callback = true;
   triton.slot = SlotRule::weighted_rounded;
   triton.sum = sum;
-  triton.differences = differences;
+  triton.launch = in_blocks ? launch<Scales::blocks, false> : launch<Scales::rows, false>;
+  triton.held = in_blocks ? std::span<const HeldOn>(kHeldBlocks) : std::span<const HeldOn>(kHeldRows);
   return triton;
+}
+constexpr ExecutionRow batched(WeightFormat format) {
+  ExecutionRow row = triton(format, "BATCHED_TRITON", SlotSum::bf16);
+  row.launch = format == WeightFormat::fp8_block ? launch<Scales::blocks, true> : launch<Scales::rows, true>;
+  row.held = {};
+  return row;
 }
 
 constexpr std::array kRows{
-    triton(WeightFormat::fp8_tensor, "TRITON", SlotSum::moe_sum, kDifferences),
-    triton(WeightFormat::fp8_channel, "TRITON", SlotSum::moe_sum, kDifferences),
-    triton(WeightFormat::fp8_block, "TRITON", SlotSum::moe_sum, kDifferences),
-    triton(WeightFormat::fp8_tensor, "BATCHED_TRITON", SlotSum::bf16, kBatchedDifferences),
-    triton(WeightFormat::fp8_channel, "BATCHED_TRITON", SlotSum::bf16, kBatchedDifferences),
-    triton(WeightFormat::fp8_block, "BATCHED_TRITON", SlotSum::bf16, kBatchedDifferences),
+    triton(WeightFormat::fp8_tensor, "TRITON", SlotSum::moe_sum),
+    triton(WeightFormat::fp8_channel, "TRITON", SlotSum::moe_sum),
+    triton(WeightFormat::fp8_block, "TRITON", SlotSum::moe_sum),
+    batched(WeightFormat::fp8_tensor),
+    batched(WeightFormat::fp8_channel),
+    batched(WeightFormat::fp8_block),
 };
 
 }  // namespace

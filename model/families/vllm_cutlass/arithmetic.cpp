@@ -3,7 +3,9 @@
 #include <array>
 
 #include "model/families/arithmetic_rows.hpp"
+#include "model/families/launch.hpp"
 #include "model/families/vllm_cutlass/family.hpp"
+#include "model/families/vllm_cutlass_product.hpp"
 
 namespace mx::families {
 namespace {
@@ -18,20 +20,29 @@ constexpr ExecutionRow nvfp4() {
   cutlass.swiglu_oai = kOaiWired;
   cutlass.silu = kLimitedSilu;
   cutlass.others = kApplied;
+  cutlass.callback = true;
   return cutlass;
 }
 
-constexpr std::array kFp8Differences{
-    KnownDifference{on_sm90, "64 slots or fewer: operands are exchanged, and the activation's scale is multiplied first", kH100}};
+/// Operands are exchanged for few slots.
+void launch(const LaunchFacts& facts, Launched& made) {
+  if (facts.operation.arch != Arch::sm90) return;
+  const std::int64_t slots = facts.tokens * facts.top_k;
+  made.epilogue = vllm_cutlass::scale_order(slots);
+  made.batch = Batch::changes;
+  made.batch_where = "from 64 to 65 slots";
+  made.text = std::to_string(slots) + " slots" + (*made.epilogue == EpilogueScale::activation_first ? ": operands are exchanged" : "");
+}
 
 constexpr ExecutionRow fp8(WeightFormat format, std::string_view backend) {
   ExecutionRow cutlass =
       fp8_row(format, backend, {}, Grounds::read, "E/cutlass_moe.py CutlassExpertsFp8; vllm csrc/quantization/w8a8/cutlass/moe (read)");
   cutlass.epilogue = EpilogueScale::weight_first;
-  cutlass.differences = kFp8Differences;
+  cutlass.launch = launch;
   cutlass.swiglu_oai = kOaiWired;
   cutlass.silu = kLimitedSilu;
   cutlass.others = kApplied;
+  cutlass.callback = true;
   return cutlass;
 }
 

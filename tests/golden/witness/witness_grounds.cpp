@@ -41,7 +41,13 @@ TEST_CASE("a row that says run names a recording, and it is there", "[witness]")
   for (const ContractRow& row : all_contracts()) check(row.name, row.grounds, row.recordings);
   for (const ContractRow& row : tensor_core_contracts()) check(row.name, row.grounds, row.recordings);
   for (const families::Quantizer& row : families::all_quantizers()) check(row.name, row.grounds, row.recordings);
-  for (const families::ExecutionRow& row : families::execution_rows()) check(row.backend, row.grounds, row.recordings);
+  for (const families::ExecutionRow& row : families::execution_rows()) {
+    check(row.backend, row.grounds, row.recordings);
+    for (const families::HeldOn& held : row.held) {
+      CHECK(needs_recording(held.grounds));
+      check(row.backend, held.grounds, held.recordings);
+    }
+  }
   for (const families::UnitRow& row : families::unit_rows()) {
     INFO(row.source);
     if (needs_recording(row.grounds)) CHECK(row_of(row.contract).grounds == row.grounds);
@@ -146,16 +152,8 @@ TEST_CASE("rows that real kernels contradicted are flagged on the device that sh
     families::Arch arch;
   };
   using families::Arch, layout::WeightFormat;
-  for (const Flagged& one : {Flagged{WeightFormat::mxfp4, "TRITON", Arch::sm90},
-                             {WeightFormat::mxfp4, "MARLIN", Arch::sm90},
+  for (const Flagged& one : {Flagged{WeightFormat::mxfp4, "BATCHED_MARLIN", Arch::sm90},
                              {WeightFormat::nvfp4, "MARLIN", Arch::sm90},
-                             {WeightFormat::fp8_tensor, "MARLIN", Arch::sm90},
-                             {WeightFormat::fp8_channel, "MARLIN", Arch::sm90},
-                             {WeightFormat::fp8_block, "MARLIN", Arch::sm90},
-                             {WeightFormat::fp8_tensor, "TRITON", Arch::sm90},
-                             {WeightFormat::fp8_channel, "TRITON", Arch::sm90},
-                             {WeightFormat::fp8_block, "TRITON", Arch::sm90},
-                             {WeightFormat::mxfp4, "HUMMING", Arch::sm90},
                              {WeightFormat::int4, "CUTLASS", Arch::sm90},
                              {WeightFormat::mxfp4, "FLASHINFER_CUTLASS_MXFP4_BF16", Arch::sm90},
                              {WeightFormat::mxfp4, "CPU", Arch::cpu},

@@ -119,7 +119,7 @@ TEST_CASE("layers under another launch differ", "[witness]") {
          {"in e8m0 mode", with("e8m0", 1), 1, "recorded"},
          {"another engine", with("engine", "2026-08"), 1, "recorded"},
          {"an engine without a model", with("engine", "2025-01"), 5, "no model of engine 2025-01"},
-         {"another backend", with("backend", "MARLIN"), 5, "no model of an FP8 layer by MARLIN"}});
+         {"another backend", with("backend", "MARLIN"), 5, "no model of a layer of fp8_block by MARLIN"}});
   check("hardware/mxfp4_layer_h100", "triton_unfused.m7",
         {{"as written", as_written, 0, "values"},
          {"fused", with("backend", "TRITON"), 1, "recorded"},

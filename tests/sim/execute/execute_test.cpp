@@ -140,7 +140,7 @@ TEST_CASE(
     const ExecutionRow& row = *row_there;
     Execution execution = execution_on(row, {arch}, "None", model_of(row), {power_of_two(-6), power_of_two(-4)});
     execution.sums = SumsBy::twins;
-    const std::string contract(name_of(execution.unit->contract));
+    const std::string contract(name_of(execution.contract));
     // One row of each format, memory of scales, twin and contract stands for others.
     const std::string kind =
         std::string(layout::name_of(row.format)) + " " + std::string(name_of(row.scales)) + " " + std::string(twin_of(execution));

@@ -101,7 +101,7 @@ TEST_CASE("a run of a layer has the stages of a simulation's one rank") {
         differing += static_cast<std::size_t>(stage(made, LayerStage::act).words[slot * width + i] << 16U != want.activation[i]);
       }
       for (std::size_t n = 0; n < want.down.size(); ++n) {
-        const std::uint32_t share = slot_share(*of.experts.execution.row, want.down[n], of.tokens.weights[slot]);
+        const std::uint32_t share = slot_share(of.experts.execution, want.down[n], of.tokens.weights[slot]);
         differing += static_cast<std::size_t>(stage(made, LayerStage::y).words[slot * width + n] << 16U != share);
       }
     }

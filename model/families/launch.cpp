@@ -1,0 +1,110 @@
+#include "model/families/launch.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <vector>
+
+#include "model/error.hpp"
+#include "model/families/between.hpp"
+#include "model/names.hpp"
+#include "model/numerics/rows.hpp"
+
+namespace mx::families {
+namespace {
+
+constexpr std::int64_t kMostTokens = std::int64_t{1} << 20, kMostTile = 1024, kMostThreads = 1024, kMostBlocks = std::int64_t{1} << 16;
+constexpr std::array<LaunchKeyRow, kLaunchKeys> kKeys{{
+    {LaunchKey::tokens, "tokens", 1, kMostTokens, "tokens of the launch, where they are more than those that are run"},
+    {LaunchKey::block_m, "block_m", 8, kMostTile, "rows of tokens of a tile, and slots of an expert that a block takes"},
+    {LaunchKey::block_n, "block_n", 16, kMostTile, "rows of weights of a tile"},
+    {LaunchKey::step_k, "step_k", 32, kMostTile, "k of one step of the kernel's loop"},
+    {LaunchKey::e8m0, "e8m0", 0, 1, "1: scales of groups of 128 are rounded up to powers of two"},
+    {LaunchKey::batch_invariant, "batch_invariant", 0, 1, "1: VLLM_BATCH_INVARIANT"},
+    {LaunchKey::tile_k, "tile_k", 16, kMostTile, "k of a tile"},
+    {LaunchKey::tile_n, "tile_n", 64, kMostTile, "rows of weights of a tile whose k warps share"},
+    {LaunchKey::threads, "threads", 32, kMostThreads, "of a block"},
+    {LaunchKey::blocks, "blocks", 1, kMostBlocks, "of the grid"},
+    {LaunchKey::warp_k, "warp_k", 16, kMostTile, "k of a warp in a tile"},
+    {LaunchKey::stages, "stages", 1, 16, "of the pipeline"},
+    {LaunchKey::stream_k, "stream_k", 0, 1, "0: no tile's k is cut"},
+}};
+
+const LaunchKeyRow& row_of(LaunchKey key) { return kKeys.at(static_cast<std::size_t>(key)); }
+
+std::int64_t number(std::string_view text, const LaunchKeyRow& row) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc() && end == text.data() + text.size() && value >= row.least && value <= row.most) return value;
+  throw Error(ErrorCode::usage,
+              "is '" + printable(text) + "', must be a number from " + std::to_string(row.least) + " to " + std::to_string(row.most),
+              "launch: " + std::string(row.name));
+}
+
+constexpr std::string_view kGroupQuantizer = "fp8-group128", kGroupPowers = "fp8-group128-ue8m0";
+
+constexpr rows::Word<Batch> kBatches[] = {
+    {Batch::unknown, "unknown"}, {Batch::invariant, "invariant"}, {Batch::changes, "changes"}, {Batch::not_repeatable, "not repeatable"}};
+
+bool is_of_both(LaunchKey key) { return key == LaunchKey::tokens || key == LaunchKey::e8m0 || key == LaunchKey::batch_invariant; }
+
+}  // namespace
+
+std::span<const LaunchKeyRow> launch_keys() { return kKeys; }
+
+void LaunchChoice::set(LaunchKey key, std::int64_t value) {
+  for (auto& product : given) product.at(static_cast<std::size_t>(key)) = value;
+}
+
+bool LaunchChoice::has_tile() const {
+  return std::ranges::any_of(
+      kKeys, [&](const LaunchKeyRow& row) { return !is_of_both(row.key) && (find(row.key, kFirstProduct) || find(row.key, kSecondProduct)); });
+}
+
+LaunchChoice read_launch(std::string_view text) {
+  constexpr std::string_view kSecond = "w2.";
+  LaunchChoice choice;
+  while (!text.empty()) {
+    const std::string_view field = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(field.size() + 1, text.size()));
+    const std::size_t sign = field.find('=');
+    if (sign == std::string_view::npos) throw Error(ErrorCode::usage, "'" + printable(field) + "' is no KEY=NUMBER, as block_m=16", "launch");
+    std::string_view name = field.substr(0, sign);
+    const bool is_second = name.starts_with(kSecond);
+    if (is_second) name.remove_prefix(kSecond.size());
+    const LaunchKeyRow& row = rows::named(kKeys, "key of a launch", name);
+    if (is_second && is_of_both(row.key)) throw Error(ErrorCode::usage, "is one for both products", "launch: " + std::string(row.name));
+    const std::int64_t value = number(field.substr(sign + 1), row);
+    for (std::size_t product = is_second ? kSecondProduct : kFirstProduct; product <= kSecondProduct; ++product)
+      choice.given.at(product).at(static_cast<std::size_t>(row.key)) = value;
+  }
+  return choice;
+}
+
+std::string_view name_of(Batch batch) { return rows::word_of<Batch>(kBatches, batch); }
+
+std::string batch_text(const Launched& made) { return std::string(name_of(made.batch)) + (made.batch_where.empty() ? "" : ": " + made.batch_where); }
+
+std::string launch_text(LaunchKey key, std::int64_t value, const LaunchChoice& choice, std::size_t product) {
+  return std::string(row_of(key).name) + " " + std::to_string(value) + (choice.find(key, product) ? " (given)" : "");
+}
+
+bool uses_e8m0(const LaunchFacts& facts) {
+  return facts.operation.arch == Arch::sm90 && facts.choice.find(LaunchKey::e8m0).value_or(facts.operation.e8m0 ? 1 : 0) == 1;
+}
+
+Launched launched(const ExecutionRow& row, const LaunchFacts& facts) {
+  Launched made;
+  const bool in_groups = row.first == kGroupQuantizer && row.second == kGroupQuantizer;
+  if (in_groups && uses_e8m0(facts)) made.quantizer = kGroupPowers;
+  made.adds_zero_to_up = row.callback && facts.activation == "SILU" && !facts.limited &&
+                         platform_of(facts.operation.arch) == deployment::PlatformKind::cuda && adds_zero_to_up(facts.engine);
+  if (row.launch != nullptr) row.launch(facts, made);
+  if (in_groups && facts.operation.arch == Arch::sm90) {
+    const std::string scales =
+        uses_e8m0(facts) ? "scales of groups are powers of two (e8m0=0: they are not)" : "scales of groups in fp32 (e8m0=1: powers of two)";
+    made.text = made.text.empty() ? scales : made.text + "; " + scales;
+  }
+  return made;
+}
+
+}  // namespace mx::families

@@ -1,0 +1,145 @@
+#pragma once
+// What a launch of a kernel adds to its row: tile, step of k, grid, modes of the engine. By it one row computes several bits. Its numbers are given
+// by a user, or chosen as the engine does; the row's own function (ExecutionRow::launch) says what they change.
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/families/arithmetic.hpp"
+#include "model/families/k_slices.hpp"
+#include "model/numerics/dot.hpp"
+
+namespace mx::families {
+
+struct Between;
+
+/// One number of a launch.
+enum class LaunchKey : std::uint8_t {
+  tokens,
+  block_m,
+  block_n,
+  step_k,
+  e8m0,
+  batch_invariant,
+  tile_k,
+  tile_n,
+  threads,
+  blocks,
+  warp_k,
+  stages,
+  stream_k,
+};
+struct LaunchKeyRow {
+  LaunchKey key;
+  std::string_view name;
+  std::int64_t least;
+  std::int64_t most;
+  std::string_view meaning;
+};
+std::span<const LaunchKeyRow> launch_keys();
+inline constexpr std::size_t kLaunchKeys = 13;
+
+/// The two products of a layer.
+inline constexpr std::size_t kFirstProduct = 0, kSecondProduct = 1;
+
+/// Numbers that a user gives, for each product; the rest is chosen.
+struct LaunchChoice {
+  std::array<std::array<std::optional<std::int64_t>, kLaunchKeys>, 2> given = {};
+
+  std::optional<std::int64_t> find(LaunchKey key, std::size_t product = kFirstProduct) const {
+    return given.at(product).at(static_cast<std::size_t>(key));
+  }
+  void set(LaunchKey key, std::int64_t value);
+  bool has_tile() const;  ///< some number besides the modes and the tokens
+
+  friend bool operator==(const LaunchChoice&, const LaunchChoice&) = default;
+};
+/// "block_m=16,step_k=64,w2.tile_k=128": of both products, "w2." of the second alone. Empty: nothing is given. Throws Error(usage) with the nearest
+/// known key, and for a number outside its range.
+LaunchChoice read_launch(std::string_view text);
+
+inline bool is_batch_invariant(const LaunchChoice& choice) { return choice.find(LaunchKey::batch_invariant).value_or(0) == 1; }
+
+/// What a row's launch follows from.
+struct LaunchFacts {
+  Operation operation;
+  deployment::Engine engine;
+  layout::Sizes sizes;  ///< of one rank, as the kernel has them
+  std::int64_t tokens;  ///< of the launch
+  std::int64_t top_k;
+  std::string_view activation;  ///< the engine's name of the model's
+  bool limited;                 ///< the model bounds gate and up
+  bool gated;
+  bool shared;  ///< several ranks compute the layer
+  const LaunchChoice& choice;
+};
+
+/// Sums whose k warps and blocks share: of tiles of `block_m` of an expert's slots, padded, by `tile_n` rows of the matrix.
+struct SharedSums {
+  std::int64_t block_m;
+  std::int64_t tile_n;
+  std::int64_t columns;                                              ///< rows of the matrix, padded
+  std::int64_t length;                                               ///< of k, padded
+  std::function<KCut(std::int64_t token_blocks)> cut;                ///< of all tiles
+  std::function<PreparedOperand(const PreparedOperand&)> parted;     ///< an operand of that length in the order of the warps
+  std::function<std::vector<KSlice>(std::span<const KSlice>)> runs;  ///< elements of a parted operand that are one chain each, of a tile cut so
+  /// fp32 bits of an output from the sums of its chains; `scale`: that of the row or the tensor, where it meets each slice; `bias` likewise.
+  std::function<std::uint32_t(std::span<const std::uint32_t> sums, std::optional<std::uint32_t> scale, std::optional<std::uint32_t> bias)> joined;
+  bool scales_slices = false;  ///< the scale of a row, of the tensor or of all k multiplies each slice's sum, not the whole
+  bool adds_bias = false;      ///< the bias is added to a slice
+};
+
+/// Whether scales of groups of 128 are powers of two: on Hopper by the engine's variable, whatever the backend, where DeepGEMM can be imported, as it
+/// can from the engine's wheel. Source: vllm 7e1b45a09 utils/deep_gemm.py is_deep_gemm_e8m0_used.
+bool uses_e8m0(const LaunchFacts& facts);
+
+/// How a kernel reads weights, where that is not what the layout holds.
+struct WeightReading {
+  bool shifts_scales = false;                           ///< E8M0 bytes 0 and 255 are zero and Inf
+  std::int64_t odd_rows_end = 0;                        ///< so many k are read of odd rows of w13; 0: all
+  std::int64_t scales_every = 1;                        ///< blocks of 128 of k that take the scales of their first, of both operands
+  int exponent = 0;                                     ///< elements enter times 2 to this power
+  Value (*code)(std::uint32_t code) = nullptr;          ///< what an FP8 code stands for; null: its number
+  std::uint32_t (*scale)(std::uint32_t f32) = nullptr;  ///< bf16 bits of what an fp32 scale of such weights becomes; null: it stays
+};
+
+/// Whether a token's result depends on what runs beside it.
+enum class Batch : std::uint8_t {
+  unknown,
+  invariant,
+  changes,         ///< at a boundary, or with the tokens beside it
+  not_repeatable,  ///< not even two runs of the same batch agree
+};
+std::string_view name_of(Batch batch);
+
+/// What a launch makes of a row on a device.
+struct Launched {
+  std::string contract = {};                   ///< of the products, as contract_named() reads it; empty: the unit's
+  std::optional<EpilogueScale> epilogue = {};  ///< in place of the row's
+  const Between* between = nullptr;            ///< joins the activation with the second quantizer
+  bool between_powers = false;                 ///< whose scales are powers of two
+  std::string_view quantizer = {};             ///< in front of both products, in place of the row's; empty: the row's
+  bool adds_zero_to_up = false;                ///< an up of -0 is +0 in the activation
+  WeightReading reading = {};
+  std::array<std::optional<SharedSums>, 2> products = {};  ///< of products whose k is shared
+  std::string text = {};                                   ///< the launch in words, and what of it was chosen; empty: no launch changes a bit
+  Batch batch = Batch::unknown;
+  std::string batch_where = {};  ///< of Batch::changes and not_repeatable: where
+};
+
+/// "changes: from 64 to 65 tokens"
+std::string batch_text(const Launched& made);
+
+/// The row's own launch on the device, and what the engine's modes change in every row of its kind.
+Launched launched(const ExecutionRow& row, const LaunchFacts& facts);
+
+/// "block_m 16 (given)": a number of the launch, and where it comes from.
+std::string launch_text(LaunchKey key, std::int64_t value, const LaunchChoice& choice, std::size_t product = kFirstProduct);
+
+}  // namespace mx::families
