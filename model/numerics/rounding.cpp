@@ -43,7 +43,8 @@ Dropped dropped_bits(std::uint64_t significand, int shift) {
 /// Whether the magnitude goes up to the next grid point.
 bool goes_up(const Dropped& dropped, bool odd, bool negative, Rounding rounding) {
   switch (rounding) {
-    case Rounding::nearest_even: return dropped.above_half || (dropped.half && (odd || planted(Fault::encode_ties_away)));
+    case Rounding::nearest_even:
+    case Rounding::nearest_even_code: return dropped.above_half || (dropped.half && (odd || planted(Fault::encode_ties_away)));
     case Rounding::nearest_away:
     case Rounding::nearest_up: return dropped.above_half || dropped.half;
     case Rounding::nearest_toward_zero: return dropped.above_half;
@@ -109,8 +110,9 @@ Value round_to_power(const Value& value, const Format& format, const Draw& draw,
   if (top >= least) {
     const int shift = top - value.exponent;
     const Dropped dropped = is_power ? Dropped{} : dropped_bits(value.significand, shift);
-    // One bit of precision: the significand is odd always, so a tie to even goes up (IEEE 754-2019 section 4.3.1).
-    bool up = !is_power && rounds_up(value, shift, true, format, draw, dropped);
+    // One bit of precision: the significand is odd always, so a tie to even goes up (IEEE 754-2019 section 4.3.1). Codes are even and odd.
+    const bool odd = draw.rounding != Rounding::nearest_even_code || (top - least) % 2 != 0;
+    bool up = !is_power && rounds_up(value, shift, odd, format, draw, dropped);
     // There is no midpoint in the lowest binade of torch's and ml_dtypes' conversion.
     if (draw.rounding == Rounding::nearest_up && top == least) up = dropped.any;
     rounded.exponent = top + (up ? 1 : 0);
@@ -124,6 +126,10 @@ Value round_to_power(const Value& value, const Format& format, const Draw& draw,
 
 [[noreturn, gnu::cold, gnu::noinline]] void refuse(Rounding rounding, const Format& format) {
   throw Error(ErrorCode::usage, "rounding '" + std::string(name_of(rounding)) + "' is not defined for " + std::string(format.name));
+}
+
+[[noreturn, gnu::cold, gnu::noinline]] void refuse_bits(Rounding rounding) {
+  throw Error(ErrorCode::usage, "rounding '" + std::string(name_of(rounding)) + "' moves the bits of a source: convert has one");
 }
 
 int most_random_bits(const Format& format, Rounding rounding) {
@@ -177,8 +183,9 @@ Draw checked_draw(const Format& format, const Conversion& how, Random random) {
 
 Value round(const Value& value, const Format& format, const Draw& draw, Flags& flags) {
   assert(value.cls == ValueClass::zero || value.cls == ValueClass::finite);
-  const bool powers_only =
-      draw.rounding == Rounding::magnitude_up || draw.rounding == Rounding::nearest_up || draw.rounding == Rounding::nearest_log2_even;
+  const bool powers_only = draw.rounding == Rounding::magnitude_up || draw.rounding == Rounding::nearest_up ||
+                           draw.rounding == Rounding::nearest_log2_even || draw.rounding == Rounding::nearest_even_code;
+  if (reads_source_bits(draw.rounding)) refuse_bits(draw.rounding);
   if (powers_only && format.encoding != Encoding::exponent_only) refuse(draw.rounding, format);
   if (value.cls == ValueClass::zero) return value;
   if (format.encoding == Encoding::exponent_only) return round_to_power(value, format, draw, flags);
