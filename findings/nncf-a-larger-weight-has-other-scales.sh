@@ -12,7 +12,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 python3 -m venv "$work/venv"
 "$work/venv/bin/pip" install -q --disable-pip-version-check nncf==3.4.0 openvino==2026.4.1 numpy==2.4.6
-"$work/venv/bin/python" -W ignore - > "$work/printed" 2> "$work/errors" <<'PY' || { cat "$work/errors"; exit 1; }
+"$work/venv/bin/python" -W ignore - > "$work/all" 2> "$work/errors" <<'PY' || { cat "$work/errors"; exit 1; }
 import nncf
 import numpy as np
 import openvino
@@ -35,6 +35,6 @@ for words, mode, number in (("MXFP8, a row of 2^-20", modes.MXFP8_E4M3, 2.0**-20
     small, large = byte(mode, number, 312), byte(mode, number, 313)
     print(f"{words}: byte {small} of a weight of {312 * 32} elements, {large} of one of {313 * 32}")
 PY
-grep -a '^MXFP[48]' "$work/printed" > "$work/lines"
-cat "$work/lines"
-if diff <(sed -n 's/^# | //p' "$0") "$work/lines"; then echo "as seen"; else echo "changed"; exit 1; fi
+grep -a "^MXFP[48]" "$work/all" > "$work/printed"
+cat "$work/printed"
+if diff <(sed -n 's/^# | //p' "$0") "$work/printed"; then echo "as seen"; else echo "changed"; exit 1; fi
