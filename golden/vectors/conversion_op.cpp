@@ -342,6 +342,10 @@ std::unique_ptr<VectorOp> make_conversion(std::string_view name, const OpOptions
                 fmt::format("profile '{}' changes values before it rounds them into {}: vectors hold roundings alone", profile.name, to.name));
   }
   if (const auto flush = options.get("flush")) how.flush = flush_named(*flush);
+  if (reads_source_bits(how.rounding)) {
+    throw Error(ErrorCode::usage,
+                fmt::format("profile '{}' moves the bits of {} into {}: vectors hold roundings alone", profile.name, from.name, to.name));
+  }
   return std::make_unique<ConversionOp>(
       canonical, ConversionSubject{&from, &to, how, std::string(profile.name), yes_or_no("nan", options.get_or("nan", "exact"), "free", "exact"),
                                    flag_set_named(options.get_or("flags", "no")), options.edition()});

@@ -268,7 +268,7 @@ void add_nans(const ConversionSubject& subject, std::vector<WrongRule>& rules) {
   }
   for (const Profile& profile : all_profiles()) {
     const Conversion* other = find_conversion(profile, *subject.from, to);
-    if (other == nullptr || other->nan_rule == NanRule::refused) continue;
+    if (other == nullptr || other->nan_rule == NanRule::refused || reads_source_bits(other->rounding)) continue;
     Conversion how = subject.how;
     how.nan_rule = other->nan_rule;
     how.nan_positive = other->nan_positive;

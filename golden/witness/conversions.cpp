@@ -41,6 +41,9 @@ constexpr RoundingRow kRoundings[] = {
     {"nearest_up", Rounding::nearest_up, true},
     {"magnitude_up", Rounding::magnitude_up, true},
     {"nearest_log2_even", Rounding::nearest_log2_even, true},
+    {"nearest_even_code", Rounding::nearest_even_code, true},
+    {"interpreter_nearest", Rounding::interpreter_nearest, false},
+    {"interpreter_cut", Rounding::interpreter_cut, false},
     {"first_least_distance", Rounding::first_least_distance, false},
     {"first_least_distance_signed", Rounding::first_least_distance_signed, false},
 };
@@ -235,13 +238,14 @@ void read_preparation(Fields& params, EncodeParams& encode) {
   if (negative.bound == Bound::least_input) how.before.least_input = static_cast<std::uint32_t>(params.hex("least_input", 8));
 }
 
-/// Format of the source, wide ones included.
+/// Format of the source, wide ones included, and formats of codes.
 const Format& source_word(Fields& params) {
   const std::string word = params.text("source");
   for (const Format& wide : wide_sources()) {
     if (wide.name == word) return wide;
   }
-  return wide_format_word(params, "source");
+  if (word == "f32") return kF32;
+  return format_word(params, "source");
 }
 
 /// The conversion of who ran where it is the entry's with a range of its own, which no parameter states; else the entry's.
@@ -337,7 +341,7 @@ namespace {
 /// The codes of x; `random` gives the random number of element i.
 ModelOutputs encoded(const OpContext& context, const EncodeParams& encode, const std::function<Random(std::int64_t)>& random) {
   const auto x = std::make_shared<const Tensor>(context.input("x"));
-  require_dtype(*x, encode.from->name, "x", context.entry.where);
+  require_dtype(*x, code_dtype(*encode.from).word, "x", context.entry.where);
   if (!encode.nan_stated) require_no_nan(context, *x, *encode.from);
   const Dtype& dtype = code_dtype(*encode.to);
   Tensor codes{&dtype, x->shape, std::vector<std::uint8_t>(static_cast<std::size_t>(x->size() * dtype.bytes))};

@@ -82,7 +82,8 @@ Said words_of(const Fp8Recipe& how, const BlockFormat& format, const Format& sou
   const std::uint32_t largest = to_f32(max_finite_code(*format.element), *format.element);
   Said said;
   said.emplace("scale_in_source_type", how.at_source_width);
-  said.emplace("quotients_in_source_type", how.at_source_width);
+  said.emplace("quotients_in_source_type", how.at_source_width || how.quotients_at_source_width);
+  if (how.unit_factor_at_zero) said.emplace("zero_scale", bits(f32::kOne));
   if (how.zero_scale_is_epsilon) {
     said.emplace("zero_scale",
                  bits(to_f32(Value{.significand = 1, .exponent = -source.mantissa_bits, .cls = ValueClass::finite, .negative = false})));

@@ -53,7 +53,8 @@ std::optional<QuotientScale> quotient_of(const Fp8Recipe& how, const Format& ele
   const bool rounds_every_step = how.at_source_width && source != kF32;
   if (rounds_every_step && how.rule != Fp8Scale::max_over_amax) return std::nullopt;
   const bool caps = how.largest_factor != kInfinity;
-  if (how.zero_scale_is_epsilon || how.factor_is_power || how.returns_factor || caps) return std::nullopt;
+  if (how.zero_scale_is_epsilon || how.factor_is_power || how.scale_is_power || how.reciprocal_first || how.returns_factor || caps)
+    return std::nullopt;
   QuotientScale scale{};
   if (how.rule == Fp8Scale::given) scale.given = tensor.decode;
   scale.width = rounds_every_step ? &source : nullptr;
@@ -72,7 +73,7 @@ std::optional<Said> said(const Fp8Recipe& how, const Format& element, const Form
               how.element,
               how.drops_zero_sign ? ZeroSign::lost_before_rounding : ZeroSign::kept,
               how.scaling == Fp8Scaling::divide,
-              how.at_source_width,
+              how.at_source_width || how.quotients_at_source_width,
               false};
 }
 
@@ -106,6 +107,7 @@ std::optional<Said> said(const Nvfp4Recipe& how, const Format&, const Format&, c
       out.behind = g;
       out.narrows = how.in_source_type;
       break;
+    case Nvfp4Multiplier::divided_by_wanted: out.is_stepped = false; break;
   }
   out.divides = true;
   return out;

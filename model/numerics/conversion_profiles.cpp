@@ -129,6 +129,18 @@ constexpr auto kJaxRows = joined(rows_of(kWide, kJaxE2m1), rows_of(kWide, kFnuzT
 constexpr Target kJaxCpuHalves[] = {{&kBf16, nearest(Overflow::ieee, 0x7FC0, 0xFFC0)}, {&kFp16, with_payload(NanRule::quiet_payload)}};
 constexpr auto kJaxCpuRows = joined(kJaxRows, rows_of(kWide, kJaxCpuE4m3), rows_of(kFromF32, kJaxCpuE5m2FromF32),
                                     rows_of(kFromBf16AndFp16, kJaxCpuE5m2), rows_of(kFromF32, kJaxCpuHalves));
+// From fp64 every small format is rounded once, and a positive number below 2^-127 is a NaN; fp16 goes through fp32.
+constexpr Conversion jax_power_of_f64() {
+  Conversion how = power(Rounding::nearest_up, Overflow::nan, PowerSigns::nan);
+  how.before.tiny_is_nan = true;
+  return how;
+}
+constexpr const Format* kFromF64[] = {&kF64};
+constexpr Target kJaxPowerOfF64[] = {{&kE8m0, jax_power_of_f64()}};
+constexpr Target kJaxFp16OfF64[] = {{&kFp16, nearest(Overflow::ieee, 0x7E00, 0xFE00)}};
+constexpr auto kJaxCpuAllRows =
+    joined(kJaxCpuRows, rows_of(kFromF64, kJaxE2m1), rows_of(kFromF64, kFnuzTargets), rows_of(kFromF64, kJaxCpuE4m3),
+           rows_of(kFromF64, kJaxCpuE5m2FromF32), rows_of(kFromF64, kJaxPowerOfF64), through_f32(kF64, rows_of(kFromF64, kJaxFp16OfF64)));
 constexpr auto kJaxCudaRows = joined(kJaxRows, rows_of(kWide, kUnsignedNanFp8));
 
 // CUDA: header functions, the instructions, and Triton's casts, which compile to them.
@@ -241,6 +253,48 @@ constexpr Target kOrtPowerNosat[] = {{&kE8m0, onnx_power_nosat()}};
 constexpr auto kOrtSatRows = joined(rows_of(kF32AndFp16, kOrtSat), rows_of(kFromF32, kOrtPowerSat));
 constexpr auto kOrtNosatRows = joined(rows_of(kF32AndFp16, kOrtNosat), rows_of(kFromBf16, kOrtNosatFromBf16), rows_of(kFromF32, kOrtPowerNosat));
 
+// OpenVINO: fp32 becomes fp16 first. E8M0's ties go to the even byte, and what is negative is code 0. FakeConvert saturates, and a NaN is the largest
+// negative number.
+constexpr Conversion through_fp16(Conversion how) {
+  how.before.through = &kFp16;
+  return how;
+}
+constexpr Conversion openvino_power() {
+  Conversion how = at_least(power(Rounding::nearest_even_code, Overflow::saturate, PowerSigns::abs), 0);
+  how.nan_negative = 0x00;
+  return how;
+}
+constexpr Target kOpenvinoSmall[] = {{&kE2m1, nearest(Overflow::saturate, 0x7, 0xF)}, {&kE8m0, openvino_power()}};
+constexpr Target kOpenvinoE4m3[] = {{&kE4m3fn, nearest(Overflow::nan, 0x7F, 0xFF)}};
+constexpr Target kOpenvinoE4m3OfF32[] = {{&kE4m3fn, through_fp16(nearest(Overflow::nan, 0x7F, 0xFF))}};
+constexpr Target kOpenvinoE5m2OfF32[] = {{&kE5m2, through_fp16(nearest(Overflow::inf, 0x7E, 0xFE))}};
+constexpr auto kOpenvinoRows = joined(rows_of(kF32AndFp16, kOpenvinoSmall), rows_of(kFromF32, kOpenvinoE4m3OfF32),
+                                      rows_of(kFromF32, kOpenvinoE5m2OfF32), rows_of(kFromFp16, kOpenvinoE4m3));
+constexpr Target kFakeConvert[] = {{&kE4m3fn, through_fp16(nearest(Overflow::saturate, 0xFE))},
+                                   {&kE5m2, through_fp16(nearest(Overflow::saturate, 0xFB))}};
+constexpr auto kFakeConvertRows = rows_of(kFromF32, kFakeConvert);
+
+// IREE: what rounds up from below the least normal number to it is a zero; E8M0 is the exponent field.
+constexpr Conversion without_least(Conversion how, std::uint32_t from, std::uint32_t to) { return with_range(how, {from, to, 0x00}); }
+constexpr Target kIreeTargets[] = {
+    {&kE2m1, without_least(nearest(Overflow::saturate, 0x0), 0x3F400000U, 0x3F800000U)},  // from 0.75 to 1
+    {&kE4m3fn, without_least(nearest(Overflow::nan, 0x7F), 0x3C700000U, 0x3C800000U)},    // to 2^-6
+    {&kE5m2, without_least(nearest(Overflow::inf, 0x7F), 0x38600000U, 0x38800000U)},      // to 2^-14
+    {&kE4m3fnuz, without_least(nearest(Overflow::nan, 0x80), 0x3BF00000U, 0x3C000000U)},  // to 2^-7
+    {&kE5m2fnuz, without_least(nearest(Overflow::nan, 0x80), 0x37E00000U, 0x38000000U)},  // to 2^-15
+    {&kE8m0, power(Rounding::toward_zero, Overflow::nan, PowerSigns::abs)},
+};
+constexpr auto kIreeRows = rows_of(kFromF32, kIreeTargets);
+
+// Triton's interpreter moves bits; fp32 to fp16 is numpy's cast.
+constexpr Conversion moves_bits(Rounding rounding) { return {rounding, Overflow::saturate, NanRule::fixed, 0, 0, 0, false}; }
+constexpr Target kInterpreterFp8[] = {{&kE4m3fn, moves_bits(Rounding::interpreter_nearest)}, {&kE5m2, moves_bits(Rounding::interpreter_nearest)}};
+constexpr Target kInterpreterBf16[] = {{&kBf16, moves_bits(Rounding::interpreter_cut)}};
+constexpr const Format* kFromFp8[] = {&kE4m3fn, &kE5m2};
+constexpr Target kInterpreterFp16[] = {{&kFp16, moves_bits(Rounding::interpreter_nearest)}};
+constexpr auto kInterpreterRows = joined(rows_of(kWide, kInterpreterFp8), rows_of(kFromF32, kInterpreterBf16), rows_of(kFromF32, kNumpyTargets),
+                                         rows_of(kFromFp8, kInterpreterFp16));
+
 // MLX: a NaN becomes the largest number.
 constexpr Target kMlxTargets[] = {{&kE4m3fn, nearest(Overflow::saturate, 0x7E, 0xFE)}};
 constexpr auto kMlxRows = rows_of(kFromF32, kMlxTargets);
@@ -270,6 +324,13 @@ constexpr std::string_view kCudaHalvesSource = "CUDA 13.0 cuda_bf16.h __float2bf
 constexpr std::string_view kCudaHalvesDirected =
     "CUDA 13.0 cuda_bf16.h __float2bfloat16_*, cuda_fp16.h __float2half_*; IEEE 754 directed rounding by their documentation, not recorded";
 constexpr std::string_view kCudaPower = "CUDA 13.0 cuda_fp8.h __nv_cvt_*_to_e8m0, integer software on sm_90; recorded over all bf16, fp32 by digest";
+constexpr std::string_view kOpenvino =
+    "openvino 2026.4.1 CPU plugin, Convert and FakeConvert; recorded. Not followed: payloads of NaNs, and two numbers each just below 2^-15, 2^-16 "
+    "and "
+    "2^-17, which without AVX512-FP16 become the next e5m2 code";
+constexpr std::string_view kIree =
+    "IREE 3.13.0 llvm-cpu, expansion of arith.truncf; recorded. The sign of e4m3fn's NaN of an overflow is not followed";
+constexpr std::string_view kInterpreter = "triton 3.9.0 runtime/interpreter.py _convert_float, cast_impl; recorded";
 constexpr std::string_view kGfloat = "gfloat 0.5.2 encode_float(round_float(..., sat=True)); recorded for some formats";
 constexpr std::string_view kGfloatUnrecorded = "gfloat 0.5.2 round.py, sat=True; its documentation, not recorded";
 constexpr std::string_view kHip =
@@ -294,7 +355,7 @@ constexpr std::array kProfiles{
     cast("torch-cpu@2.11", "torch", "to", "cpu", "default", kTorch, kTorchCpuRows, only("2.11")),
     cast("torch-cpu@2.13", "torch", "to", "cpu", "default-2.13", kTorch213, kTorchCpu213Rows, kSince213),
     cast("torch-cuda", "torch", "to", "h200", "default", kTorch, kTorchCudaRows, only("2.11")),
-    cast("jax-cpu", "jax", "convert_element_type", "cpu", "xla-jit", kJax, kJaxCpuRows, from_to("0.10.2", "0.11.2")),
+    cast("jax-cpu", "jax", "convert_element_type", "cpu", "xla-jit", kJax, kJaxCpuAllRows, from_to("0.10.2", "0.12.0.1")),
     cast("jax-cuda", "jax", "convert_element_type", "h200", "xla-jit", kJax, kJaxCudaRows, only("0.11.2")),
     cast("triton", "triton", "to", "h200", "triton-kernel", "triton 3.6.0; recorded over all bf16 and fp16", kSatfiniteFp8Rows, only("3.6")),
     cast("cuda-satfinite", "cuda_header", "__NV_SATFINITE", "h200", "header-intrinsics", kCudaFp8, kCudaSatfiniteRows, only("13.0")),
@@ -325,6 +386,10 @@ constexpr std::array kProfiles{
     cast("hip-stochastic", "hip_header", "__HIP_SATFINITE, stochastic", "cpu", "software-path", kHipStochasticSource, kHipStochasticRows, kHipCommit),
     cast("onnxruntime", "onnxruntime", "Cast, saturate 1", "cpu", "cpu-provider", kOrt, kOrtSatRows, only("1.32")),
     cast("onnxruntime-nosat", "onnxruntime", "Cast, saturate 0", "cpu", "cpu-provider", kOrt, kOrtNosatRows, only("1.32")),
+    cast("openvino", "openvino", "Convert", "cpu", "avx512", kOpenvino, kOpenvinoRows, only("2026.4.1")),
+    cast("openvino-fakeconvert", "openvino", "FakeConvert", "cpu", "fakeconvert", kOpenvino, kFakeConvertRows, only("2026.4.1")),
+    cast("iree-llvm-cpu", "iree", "arith.truncf", "cpu", "llvm-cpu", kIree, kIreeRows, only("3.13")),
+    cast("triton-interpreter", "triton", "interpreter", "cpu", "interpreter", kInterpreter, kInterpreterRows, from_to("3.6", "3.9")),
     cast("mlx-cpu", "mlx", "to_fp8", "cpu", "mlx-cpu", "mlx 0.32.4 to_fp8; recorded", kMlxRows, only("0.32.4")),
     cast("auto-round-ue5m3", "auto_round", "float_to_e5m3_frexp", "cpu", "torch-reference",
          "auto-round 0.16.1 data_type/nvfp.py float_to_e5m3_frexp; recorded", kAutoRoundRows, only("0.16.1")),

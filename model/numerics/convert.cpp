@@ -9,6 +9,7 @@
 #include "model/numerics/f32.hpp"
 #include "model/numerics/rounding.hpp"
 #include "model/numerics/rows.hpp"
+#include "model/numerics/source_bits.hpp"
 
 namespace mx {
 namespace {
@@ -37,6 +38,9 @@ constexpr std::array<rows::Word<Rounding>, 18> kRoundings{{
     {Rounding::nearest_log2_away, "nearest_log2_away"},
     {Rounding::to_odd, "to_odd"},
     {Rounding::away, "away"},
+    {Rounding::nearest_even_code, "nearest_even_code"},
+    {Rounding::interpreter_nearest, "interpreter_nearest"},
+    {Rounding::interpreter_cut, "interpreter_cut"},
     {Rounding::first_least_distance, "first_least_distance"},
     {Rounding::first_least_distance_signed, "first_least_distance_signed"},
     {Rounding::stochastic_floor, "stochastic_floor"},
@@ -221,8 +225,9 @@ struct Prepared {
   if (before.range && value.cls == ValueClass::finite) {
     const bool from = !exceeds(decode(kF32, before.range->from), value);
     if (from && exceeds(decode(kF32, before.range->to), value)) {
-      flags.inexact = flags.overflow = true;
-      return {value, before.range->code | (value.negative ? sign_bit(format) : 0U)};
+      flags.inexact = true;
+      (before.range->code == 0 ? flags.underflow : flags.overflow) = true;
+      return {value, with_sign(before.range->code, value.negative, format)};
     }
   }
   const bool tiny = before.tiny_is_nan && value.cls == ValueClass::finite && !value.negative && top_exponent(value) < min_exponent(format);
@@ -336,6 +341,7 @@ std::uint32_t encode(const Value& value, const Format& format, const Conversion&
 std::uint32_t convert(std::uint32_t code, const Format& from, const Format& to, const Conversion& how, Flags& flags, Random random) {
   check(to, how);
   const Draw draw = checked_draw(to, how, random);
+  if (reads_source_bits(how.rounding)) return moved_bits(code, from, to, how.rounding, flags);
   Value value = decode(from, code);
   if (value.cls == ValueClass::nan && how.nan_rule != NanRule::fixed) {
     const std::uint32_t payload = from.mantissa_bits == 0 ? 0U : code << (32 - from.mantissa_bits);

@@ -26,6 +26,10 @@ enum class Rounding {
   nearest_log2_away,  ///< the same, halves away from 0, within the format's exponents (MLX, universal)
   to_odd,             ///< toward zero, and the code's last bit is 1 where anything was lost (RISC-V rod, Arm FCVTXN)
   away,               ///< away from zero unless exact
+  nearest_even_code,  ///< E8M0 only: nearest power of two, a tie to the even code (OpenVINO)
+  // Fields of the source's bits, moved (source_bits.hpp): convert alone has them. Triton's interpreter.
+  interpreter_nearest,  ///< the mantissa goes up by the first bit that is cut off it; what carries is or'ed into the exponent
+  interpreter_cut,      ///< the mantissa is cut
   // Searches among the format's values: the first one at the least distance, each distance one fp32 subtraction. Far above the range all distances
   // are equal, and so they are to a NaN and to Inf: the first value is taken.
   first_least_distance,         ///< among the magnitudes from 0 on; the sign is that of a value below 0 (flashinfer's reference)
@@ -65,7 +69,8 @@ enum class NanRule {
   refused,        ///< the implementation raises an error, and so does the conversion: Error(usage)
 };
 
-/// A code of its own, with the value's sign, for magnitudes from `from` on and below `to`; fp32 bits.
+/// A code of its own, with the value's sign, for magnitudes from `from` on and below `to`; fp32 bits. A code of zero: they underflow; else they
+/// overflow.
 struct RangeCode {
   std::uint32_t from;
   std::uint32_t to;
@@ -174,7 +179,7 @@ Value round_to(const Value& value, const Format& format, Rounding rounding, Flag
 /// Source: OFP8 1.0 section 5, MX 1.0 section 5.3 and 6.3; flags: IEEE 754-2019 section 7.
 /// A stochastic rounding without a random number, or with one that has more bits than it takes, throws Error(usage); so does a random number
 /// for another rounding. stochastic_add takes at most the 23 - mantissa_bits bits that it adds to.
-/// Flush::source throws Error(usage) here: a value has no source format.
+/// Flush::source and the interpreter roundings throw Error(usage) here: a value has no source format.
 std::uint32_t encode(const Value& value, const Format& format, const Conversion& how, Flags& flags, Random random = {});
 
 /// Code in `to` of a code in `from`. NaN payload rules look at the source code; everything else at its value.
@@ -197,6 +202,9 @@ constexpr bool is_stochastic(Rounding rounding) {
     default: return false;
   }
 }
+
+/// Whether the rounding moves the source's bits, so that it is none of a value.
+constexpr bool reads_source_bits(Rounding rounding) { return rounding == Rounding::interpreter_nearest || rounding == Rounding::interpreter_cut; }
 
 std::string_view name_of(Rounding rounding);
 std::string_view name_of(Overflow overflow);

@@ -81,6 +81,25 @@ constexpr Fp8Recipe compressed_tensors() {
   return how;
 }
 
+// What ModelOpt's exporter ships: the scale in fp32; one of a whole tensor is no tensor to torch, so that quotients keep the weight's type.
+constexpr Fp8Recipe modelopt_export(bool whole_tensor) {
+  Fp8Recipe how = torchao(Fp8Scale::amax_over_max);
+  how.quotients_at_source_width = whole_tensor;
+  return how;
+}
+
+// 448 * (1 / amax), 1 where amax is 0 or NaN; with scale_fmt ue8m0 the scale is a power of two, the factor its reciprocal.
+constexpr Fp8Recipe transformers(bool power_of_two) {
+  Fp8Recipe how = torchao(Fp8Scale::max_over_amax);
+  how.scaling = Fp8Scaling::reciprocal;
+  how.reciprocal_first = true;
+  how.unit_factor_at_zero = true;
+  how.scale_is_power = power_of_two;
+  // torch's logarithm of fp32 is a unit off beside some powers of two, which no number of 16 bits comes to.
+  if (power_of_two) how.sources = kHalfSources;
+  return how;
+}
+
 // 448 / max(amax, 1e-12) in fp64, which rounds to what fp32 division gives but where 1e-12, no fp32 number, takes the place of amax.
 constexpr Fp8Recipe torchao_float8(bool power_of_two, std::uint32_t largest_factor) {
   Fp8Recipe how = torchao(Fp8Scale::max_over_amax);
@@ -93,6 +112,8 @@ constexpr std::uint32_t kLargestFactorE4m3 = 0x57CBBA10U;  // 448 / 1e-12
 
 constexpr std::string_view kCompressedSource = "compressed-tensors 0.20.0 quantization/utils/helpers.py calculate_qparams, strategy token";
 constexpr std::string_view kModeloptSource = "modelopt 0.47.0 torch/quantization/qtensor/fp8_tensor.py FP8QTensor.quantize";
+constexpr std::string_view kModeloptExportSource = "modelopt 0.47.0 torch/export/quant_utils.py get_scaling_factor, to_quantized_weight; recorded";
+constexpr std::string_view kTransformersSource = "transformers 5.24.0 integrations/finegrained_fp8.py Fp8Quantize; recorded";
 constexpr std::string_view kFloat8Source = "torchao 0.18.0 float8/float8_utils.py tensor_to_scale, to_fp8_saturated";
 constexpr std::string_view kTorchaoSource = "torchao 36027d8 quantization/quant_primitives.py _choose_scale_float8, _quantize_affine_float8";
 constexpr std::string_view kTorchaoBackSource = "torchao 36027d8 quantization/quant_primitives.py _dequantize_affine_float8 (read, not run)";
@@ -112,6 +133,10 @@ constexpr One kVllmInput{{{&kFp8E4m3, kInputToFloat8, kInputSource}}};
 
 constexpr One kCompressed{{{&kFp8E4m3, compressed_tensors(), kCompressedSource}}};
 constexpr One kModelopt{{{&kFp8E4m3, modelopt(), kModeloptSource}}};
+constexpr One kModeloptExportTensor{{{&kFp8E4m3, modelopt_export(true), kModeloptExportSource}}};
+constexpr One kModeloptExportChannel{{{&kFp8E4m3, modelopt_export(false), kModeloptExportSource}}};
+constexpr Two kTransformers{{{&kFp8E4m3, transformers(false), kTransformersSource}, {&kFp8E4m3Square, transformers(false), kTransformersSource}}};
+constexpr Two kTransformersPower{{{&kFp8E4m3, transformers(true), kTransformersSource}, {&kFp8E4m3Square, transformers(true), kTransformersSource}}};
 constexpr One kFloat8{{{&kFp8E4m3, torchao_float8(false, kLargestFactorE4m3), kFloat8Source}}};
 constexpr One kFloat8Power{{{&kFp8E4m3, torchao_float8(true, kLargestFactorE4m3), kFloat8Source}}};
 
@@ -123,8 +148,9 @@ constexpr std::array<Dequantizer, 6> kScaled{{scaled(kFp8E4m3, kF32), scaled(kFp
                                               scaled(kFp8E5m2, kBf16), scaled(kFp8E5m2, kFp16)}};
 
 constexpr Releases only(std::string_view release) { return {release, release, {}}; }
+constexpr Releases kCompressed020{"0.20", "0.20.1", {}};
 
-constexpr std::array<Profile, 11> kProfiles{{
+constexpr std::array<Profile, 15> kProfiles{{
     {"torchao-fp8", "torchao", "fp8 amax_div_max", "cpu", "eager", kTorchaoSource, {}, kTorchao, kScaled},
     {"torchao-fp8-static", "torchao", "fp8 given", "cpu", "eager", kTorchaoSource, {}, kTorchaoStatic, kScaled},
     {"vllm-fp8-static", "vllm", "fp8 given, inverted", "cuda", "default", kVllmSource, {}, kVllmStatic, {}},
@@ -141,8 +167,39 @@ constexpr std::array<Profile, 11> kProfiles{{
      {},
      kCompressed,
      {},
-     only("0.20")},
+     kCompressed020},
     {"modelopt-fp8", "modelopt", "fp8 amax_div_max", "cpu", "torch-reference", kModeloptSource, {}, kModelopt, {}, only("0.47")},
+    {"modelopt-export-fp8-tensor",
+     "modelopt",
+     "fp8 amax_div_max",
+     "cpu",
+     "hf-export-tensor",
+     kModeloptExportSource,
+     {},
+     kModeloptExportTensor,
+     {},
+     only("0.47")},
+    {"modelopt-export-fp8-channel",
+     "modelopt",
+     "fp8 amax_div_max",
+     "cpu",
+     "hf-export-channel",
+     kModeloptExportSource,
+     {},
+     kModeloptExportChannel,
+     {},
+     only("0.47")},
+    {"transformers-fp8", "transformers", "fp8 max_div_amax", "cpu", "fp8-quantize", kTransformersSource, {}, kTransformers, {}, only("5.24")},
+    {"transformers-fp8-ue8m0",
+     "transformers",
+     "fp8 max_div_amax_pow2",
+     "cpu",
+     "fp8-quantize",
+     kTransformersSource,
+     {},
+     kTransformersPower,
+     {},
+     only("5.24")},
     {"torchao-float8", "torchao", "fp8 max_div_amax_f64", "cpu", "eager-0.18", kFloat8Source, {}, kFloat8, {}, only("0.18")},
     {"torchao-float8-pow2", "torchao", "fp8 max_div_amax_f64_pow2_log2", "cpu", "eager-0.18", kFloat8Source, {}, kFloat8Power, {}, only("0.18")},
 }};

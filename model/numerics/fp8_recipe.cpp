@@ -22,6 +22,7 @@ constexpr std::array<rows::Word<Fp8Scale>, 3> kScaleRules{{
 }};
 
 constexpr std::uint32_t kInfinity = 0x7F800000U;
+constexpr std::uint32_t kSmallestNormal = 0x00800000U;
 constexpr std::uint32_t kTwo = 0x40000000U;
 
 void require_positive_finite(std::optional<std::uint32_t> bits, const std::string& rule, std::string_view what) {
@@ -91,6 +92,13 @@ std::uint32_t power_below(std::uint32_t f32) {
   return to_f32(Value{.significand = 1, .exponent = exponent, .cls = ValueClass::finite, .negative = false});
 }
 
+/// 2^ceil(log2 x) of x and no less than 2^-126, the logarithm rounded to fp32; Inf and NaN become NaN, E8M0's.
+std::uint32_t power_above(std::uint32_t f32) {
+  if (f32 >= kInfinity) return f32::kNan;
+  const int exponent = -floor_of(f32::log2(at_least(f32, kSmallestNormal)) ^ f32::kSign);
+  return to_f32(Value{.significand = 1, .exponent = exponent, .cls = ValueClass::finite, .negative = false});
+}
+
 /// `largest` is the largest magnitude.
 BlockScaling scaling_of(std::uint32_t largest, const Format& element, const Fp8Recipe& how, const TensorScale& tensor, const Steps& steps) {
   const auto with_operand = [&](std::uint32_t scale) {
@@ -101,10 +109,13 @@ BlockScaling scaling_of(std::uint32_t largest, const Format& element, const Fp8R
   std::uint32_t amax = at_least(largest, steps.stored(how.least_amax));
   if (tensor.amax_bound && f32::less(*tensor.amax_bound, amax)) amax = *tensor.amax_bound;
   if (how.rule == Fp8Scale::max_over_amax) {
-    std::uint32_t operand = steps.div(max, amax);
+    std::uint32_t operand = how.reciprocal_first ? steps.mul(steps.div(f32::kOne, amax), max) : steps.div(max, amax);
     if (f32::less(how.largest_factor, operand)) operand = how.largest_factor;
     if (how.factor_is_power) operand = power_below(operand);
-    return {how.returns_factor ? operand : f32::div(f32::kOne, operand), operand};
+    if (how.unit_factor_at_zero && !f32::less(0, amax)) operand = f32::kOne;
+    if (!how.scale_is_power) return {how.returns_factor ? operand : f32::div(f32::kOne, operand), operand};
+    const std::uint32_t scale = power_above(f32::div(f32::kOne, operand));
+    return {scale, f32::div(f32::kOne, scale)};
   }
   std::uint32_t scale = steps.div(amax, max);
   if (scale == 0 && how.zero_scale_is_epsilon) scale = steps.epsilon();
@@ -134,6 +145,7 @@ QuantizedBlock quantize(std::span<const std::uint32_t> x, const Format& source, 
   const bool divides = (how.scaling == Fp8Scaling::divide) != planted(Fault::fp8_divides_by_reciprocal);
   for (std::size_t i = 0; i < f32.size(); ++i) {
     std::uint32_t scaled = divides ? steps.div(f32[i], scaling.factor) : steps.mul(f32[i], scaling.factor);
+    if (how.quotients_at_source_width) scaled = held_in(source, scaled);
     if (how.drops_zero_sign && (scaled & ~f32::kSign) == 0) scaled = 0;
     block.codes.push_back(convert(scaled, kF32, element, how.element, block.flags[i]));
   }

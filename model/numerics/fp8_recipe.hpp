@@ -40,6 +40,10 @@ struct Fp8Recipe {
   bool factor_is_power;          ///< max_over_amax: the factor is 2^floor(log2 of it), the logarithm rounded to fp32
   bool returns_factor;           ///< max_over_amax: the scale that comes out is the factor, not its reciprocal
   Sources sources;
+  bool quotients_at_source_width = false;  ///< the scaled element is rounded to the source format, and nothing else is
+  bool unit_factor_at_zero = false;        ///< max_over_amax: the factor is 1 where amax is 0 or NaN
+  bool reciprocal_first = false;           ///< max_over_amax: the factor is max * (1 / amax), torch's number / tensor
+  bool scale_is_power = false;             ///< max_over_amax: the scale is 2^ceil(log2 of it), the logarithm rounded to fp32; Inf becomes NaN
 
   friend bool operator==(const Fp8Recipe&, const Fp8Recipe&) = default;
 };

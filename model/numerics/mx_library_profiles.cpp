@@ -137,6 +137,29 @@ constexpr MxRecipe modelopt_fp8() {
 }
 constexpr std::array<Recipe, 2> kModelopt{{row(kMxfp4, modelopt_fp4(), kModeloptFp4Source), row(kMxfp8E4m3, modelopt_fp8(), kModeloptFp8Source)}};
 
+// --- NNCF without OpenVINO's own path: ceil of log2(max(amax / max, 2^-23)); elements go by OpenVINO's casts, FP8 through fp16.
+
+constexpr std::string_view kNncfSource =
+    "nncf 3.4.0 quantization/algorithms/weight_compression/weight_lowering.py do_float_quantization, NNCF_DISABLE_OPTIMIZED_COMPRESSION; recorded";
+
+constexpr MxRecipe nncf(const Conversion& element, std::uint32_t least_amax) {
+  MxScale scale = plain_scale(ScaleRule::rceil_log2);
+  scale.least_amax = least_amax;
+  scale.infinite_code = 0xFE;
+  return {scale, MxElements{divided(element), kPlainFactor, std::nullopt}, kAnySource};
+}
+constexpr Conversion nncf_fp8() {
+  Conversion how{Rounding::nearest_even, Overflow::nan, NanRule::fixed, 0x7F, 0xFF, 0, false};
+  how.before.through = &kFp16;
+  return how;
+}
+constexpr std::uint32_t kSixTimesEpsilon = 0x35400000U;
+constexpr std::uint32_t k448TimesEpsilon = 0x38600000U;
+constexpr std::array<Recipe, 2> kNncf{{
+    row(kMxfp4, nncf(saturating(Rounding::nearest_even, 0x7, 0xF), kSixTimesEpsilon), kNncfSource),
+    row(kMxfp8E4m3, nncf(nncf_fp8(), k448TimesEpsilon), kNncfSource),
+}};
+
 // --- flashinfer's reference for its kernels: floor of log2(amax / max), one below what they do.
 
 constexpr std::string_view kFlashinferSource =
@@ -325,6 +348,8 @@ constexpr Dequantizer ggml_back() {
 constexpr std::array<Dequantizer, 1> kGgufBack{{ggml_back()}};
 
 constexpr Releases only(std::string_view release) { return {release, release, {}}; }
+constexpr Releases kCompressed020{"0.20", "0.20.1", {}};
+constexpr Releases kFlashinfer07{"0.7.2", "0.7.4", {}};
 
 constexpr Releases kTorchao018{
     "0.18", "0.18", {}, {}, "older code than the commit's: logarithms in RCEIL, an Inf's exponent field is a number, byte 0 divides by 2^-126 or 1"};
@@ -333,7 +358,7 @@ constexpr Profile torchao(std::string_view name, std::string_view operation, std
   return {name, "torchao", operation, "cpu", "eager-0.18", kTorchaoSource, {}, recipes, {}, kTorchao018};
 }
 
-constexpr std::array<Profile, 15> kProfiles{{
+constexpr std::array<Profile, 16> kProfiles{{
     torchao("torchao-floor@0.18", "to_mx FLOOR", kTorchaoFloor),
     torchao("torchao-ceil@0.18", "to_mx CEIL", kTorchaoCeil),
     torchao("torchao-rceil@0.18", "to_mx RCEIL", kTorchaoRceil),
@@ -347,9 +372,10 @@ constexpr std::array<Profile, 15> kProfiles{{
      {},
      kCompressed,
      kCompressedBack,
-     only("0.20")},
+     kCompressed020},
     {"modelopt-mx", "modelopt", "mx", "cpu", "torch-reference", kModeloptFp4Source, {}, kModelopt, kModeloptBack, only("0.47")},
-    {"flashinfer-reference-mx", "flashinfer", "mx reference", "cpu", "trace-reference", kFlashinferSource, {}, kFlashinfer, {}, only("0.7.2")},
+    {"nncf-mx", "nncf", "mx", "cpu", "numpy", kNncfSource, {}, kNncf, {}, only("3.4")},
+    {"flashinfer-reference-mx", "flashinfer", "mx reference", "cpu", "trace-reference", kFlashinferSource, {}, kFlashinfer, {}, kFlashinfer07},
     {"mlx-cpu-mx", "mlx", "mx", "cpu", "mlx-cpu", kMlxSource, {}, kMlx, kMlxBack, only("0.32.4")},
     {"gguf-mxfp4", "gguf", "MXFP4", "cpu", "numpy", kGgufSource, {}, kGguf, kGgufBack, only("0.19")},
     {"auto-round-mx", "auto_round", "quant_mx", "cpu", "torch-reference", kAutoRoundSource, {}, kAutoRound, {}, only("0.16.1")},

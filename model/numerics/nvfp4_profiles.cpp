@@ -18,6 +18,7 @@ constexpr Conversion saturating(std::uint32_t nan) { return {Rounding::nearest_e
 constexpr Conversion kScaleSaturates = saturating(0x7F);
 constexpr Conversion kScaleOverflowsToNan{Rounding::nearest_even, Overflow::nan, NanRule::fixed, 0x7F, 0x7F, 0, false};
 constexpr std::uint32_t kTwoToMinus9 = 0x3B000000U;  // the smallest E4M3 number
+constexpr std::uint32_t kTwoToMinus23 = 0x34000000U;
 constexpr std::uint32_t kOne = 0x3F800000U;
 constexpr Conversion search(Rounding rounding) { return {rounding, Overflow::saturate, NanRule::fixed, 0x0, 0x0, 0, false}; }
 // The conversion instruction turns a NaN into the largest value. torch's comparison of rounding thresholds gives the code 4 on a CPU.
@@ -172,6 +173,18 @@ constexpr Nvfp4Recipe mlx() {
   return how;
 }
 
+// The scale code says amax / 6, no less than 2^-23, over d; elements are divided by that number itself. Both go by OpenVINO's casts; the sign of a
+// NaN is not followed.
+constexpr Nvfp4Recipe nncf() {
+  Nvfp4Recipe how = library(Nvfp4Scale::per_tensor, Nvfp4Multiplier::divided_by_wanted, kElement);
+  how.scale = kScaleOverflowsToNan;
+  how.scale.before.through = &kFp16;
+  how.least_sixth = kTwoToMinus23;
+  return how;
+}
+
+constexpr std::string_view kNncfSource =
+    "nncf 3.4.0 quantization/algorithms/weight_compression/weight_lowering.py do_float_quantization, NNCF_DISABLE_OPTIMIZED_COMPRESSION; recorded";
 constexpr std::string_view kCompressedSource =
     "compressed-tensors 0.20.0 quantization/utils/helpers.py calculate_qparams, lifecycle/forward.py quantize";
 constexpr std::string_view kModeloptSource = "modelopt 0.47.0 torch/quantization/qtensor/nvfp4_tensor.py NVFP4QTensor.quantize";
@@ -205,6 +218,7 @@ constexpr One kCompressed{{{&kNvfp4, compressed_tensors(), kCompressedSource}}};
 constexpr One kModelopt{{{&kNvfp4, modelopt(), kModeloptSource}}};
 constexpr One kFlashinferReference{{{&kNvfp4, flashinfer_reference(), kFlashinferReferenceSource}}};
 constexpr One kAutoRound{{{&kNvfp4, auto_round(), kAutoRoundSource}}};
+constexpr One kNncf{{{&kNvfp4, nncf(), kNncfSource}}};
 constexpr One kMlx{{{&kNvfp4, mlx(), kMlxSource}}};
 
 // The factor of a block is one fp32 number, the element's product with it another; then the target.
@@ -242,8 +256,10 @@ constexpr std::string_view kNoFastMath = "device-functions";
 /// Release and commit do the same.
 constexpr Releases kTorchao018{"0.18", "0.18", "36027d8"};
 constexpr Releases only(std::string_view release) { return {release, release, {}}; }
+constexpr Releases kCompressed020{"0.20", "0.20.1", {}};
+constexpr Releases kFlashinfer07{"0.7.2", "0.7.4", {}};
 
-constexpr std::array<Profile, 15> kProfiles{{
+constexpr std::array<Profile, 16> kProfiles{{
     {"flashinfer-fast", "flashinfer", "nvfp4 fast", "h200", kFastMath, kFlashinferSource, {}, kFlashinferFast, {}},
     {"flashinfer-exact", "flashinfer", "nvfp4 exact", "h200", kFastMath, kFlashinferSource, {}, kFlashinferExact, {}},
     {"flashinfer-fast-no-fast-math", "flashinfer", "nvfp4 fast", "h200", kNoFastMath, kFlashinferSource, {}, kFlashinferFastIeee, {}},
@@ -254,7 +270,7 @@ constexpr std::array<Profile, 15> kProfiles{{
     {"triton-kernels-nvfp4", "triton_kernels", "nvfp4_direct", "cpu", "torch-reference", kTritonSource, {}, kTriton, {}},
     {"triton-kernels-nvfp4-h200", "triton_kernels", "nvfp4_direct", "h200", "torch-reference", kTritonH200Source, {}, kTritonH200, {}},
     {"triton-kernels-gpu-nvfp4", "triton_kernels", "nvfp4_direct", "h200", "triton-kernel", kTritonSource, {}, kTritonGpu, {}},
-    {"compressed-tensors-nvfp4", "compressed_tensors", "nvfp4_ct", "cpu", "torch-reference", kCompressedSource, {}, kCompressed, {}, only("0.20")},
+    {"compressed-tensors-nvfp4", "compressed_tensors", "nvfp4_ct", "cpu", "torch-reference", kCompressedSource, {}, kCompressed, {}, kCompressed020},
     {"modelopt-nvfp4", "modelopt", "nvfp4_modelopt", "cpu", "torch-reference", kModeloptSource, {}, kModelopt, kModeloptBack, only("0.47")},
     {"flashinfer-reference-nvfp4",
      "flashinfer",
@@ -265,8 +281,9 @@ constexpr std::array<Profile, 15> kProfiles{{
      {},
      kFlashinferReference,
      {},
-     only("0.7.2")},
+     kFlashinfer07},
     {"auto-round-nvfp4", "auto_round", "nvfp4", "cpu", "torch-reference", kAutoRoundSource, {}, kAutoRound, {}, only("0.16.1")},
+    {"nncf-nvfp4", "nncf", "nvfp4_nncf", "cpu", "numpy", kNncfSource, {}, kNncf, {}, only("3.4")},
     {"mlx-cpu-nvfp4", "mlx", "nvfp4_mlx_cpu", "cpu", "mlx-cpu", kMlxSource, {}, kMlx, {}, only("0.32.4")},
 }};
 

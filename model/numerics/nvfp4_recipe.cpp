@@ -86,6 +86,12 @@ std::uint32_t largest_magnitude(std::span<const std::uint32_t> f32, bool ignores
   return amax;
 }
 
+/// amax / 6.
+std::uint32_t sixth_of(std::uint32_t amax, const Nvfp4Recipe& how, const Steps& steps) {
+  const std::uint32_t sixth = steps.div(amax, kSix);
+  return f32::less(sixth, how.least_sixth) ? how.least_sixth : sixth;
+}
+
 /// The fp32 number that becomes the scale code.
 std::uint32_t wanted_scale(std::uint32_t amax, const Nvfp4Recipe& how, const TensorScale& tensor, const Steps& steps) {
   std::uint32_t wanted = 0;
@@ -95,7 +101,7 @@ std::uint32_t wanted_scale(std::uint32_t amax, const Nvfp4Recipe& how, const Ten
       wanted = planted(Fault::nvfp4_ignores_global_scale) ? sixth : steps.mul(*tensor.encode, sixth);
       break;
     }
-    case Nvfp4Scale::per_tensor: wanted = steps.div(steps.div(amax, kSix), *tensor.decode); break;
+    case Nvfp4Scale::per_tensor: wanted = steps.div(sixth_of(amax, how, steps), *tensor.decode); break;
     case Nvfp4Scale::single:
     case Nvfp4Scale::direct: wanted = steps.div(amax, kSix); break;
     case Nvfp4Scale::quotient: wanted = steps.mul(steps.held(steps.div(amax, kSix)), tensor.encode.value_or(f32::kOne)); break;
@@ -135,7 +141,8 @@ std::uint32_t multiplier(std::uint32_t scale, const Nvfp4Recipe& how, const Tens
     case Nvfp4Multiplier::divided_by_quotient: return steps.div(scale, tensor.encode.value_or(f32::kOne));
     case Nvfp4Multiplier::divided_by_product: return steps.mul(scale, *tensor.decode);
     case Nvfp4Multiplier::scaled_then_divided:
-    case Nvfp4Multiplier::divided_then_scaled: return scale;
+    case Nvfp4Multiplier::divided_then_scaled:
+    case Nvfp4Multiplier::divided_by_wanted: return scale;
   }
   return f32::less(how.largest_multiplier, result) ? how.largest_multiplier : result;
 }
@@ -145,7 +152,8 @@ std::uint32_t scaled_element(std::uint32_t f32, std::uint32_t factor, const Nvfp
   const std::uint32_t g = tensor.encode.value_or(f32::kOne);
   switch (how.multiplier) {
     case Nvfp4Multiplier::divided_by_quotient:
-    case Nvfp4Multiplier::divided_by_product: return steps.div(f32, factor);
+    case Nvfp4Multiplier::divided_by_product:
+    case Nvfp4Multiplier::divided_by_wanted: return steps.div(f32, factor);
     case Nvfp4Multiplier::scaled_then_divided: return steps.div(steps.mul(f32, g), factor);
     case Nvfp4Multiplier::divided_then_scaled: return steps.mul(steps.held(steps.div(f32, factor)), g);
     default: break;
@@ -168,6 +176,7 @@ BlockScaling checked_scaling(std::uint32_t amax, const Steps& steps, const Block
   const std::uint32_t value = to_f32(scale, *format.scale);
   const bool is_replaced = how.zero_scale_value != 0 && !f32::less(0, value);
   std::uint32_t factor = multiplier(is_replaced ? how.zero_scale_value : value, how, tensor, steps);
+  if (how.multiplier == Nvfp4Multiplier::divided_by_wanted) factor = sixth_of(amax, how, steps);
   if (planted(Fault::nvfp4_multiplier_inverted)) factor = f32::div(f32::kOne, factor);
   if (how.zero_block_multiplies_by_zero && is_zero(steps.operand(amax))) factor = 0;
   return {scale, factor};

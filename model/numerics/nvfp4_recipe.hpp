@@ -29,6 +29,7 @@ enum class Nvfp4Multiplier {
   divided_by_product,     ///< x / (s * d)
   scaled_then_divided,    ///< (x * g) / s
   divided_then_scaled,    ///< (x / s) * g
+  divided_by_wanted,      ///< x / (amax / 6), whatever the scale code makes of that (NNCF)
 };
 
 /// Every step is one fp32 operation, nearest even, in the order that the enumerators state.
@@ -51,6 +52,7 @@ struct Nvfp4Recipe {
   std::uint32_t zero_scale_code;       ///< the scale code in place of 0
   std::uint32_t zero_scale_value;      ///< fp32 bits: s where the scale code is 0; where these are not 0, for a NaN code too
   Sources sources;
+  std::uint32_t least_sixth = 0;  ///< fp32 bits: amax / 6 of per_tensor is raised to it; 0 where it is not
 
   friend bool operator==(const Nvfp4Recipe&, const Nvfp4Recipe&) = default;
 };

@@ -43,7 +43,8 @@ Dropped dropped_bits(std::uint64_t significand, int shift) {
 /// Whether the magnitude goes up to the next grid point.
 bool goes_up(const Dropped& dropped, bool odd, bool negative, Rounding rounding) {
   switch (rounding) {
-    case Rounding::nearest_even: return dropped.above_half || (dropped.half && (odd || planted(Fault::encode_ties_away)));
+    case Rounding::nearest_even:
+    case Rounding::nearest_even_code: return dropped.above_half || (dropped.half && (odd || planted(Fault::encode_ties_away)));
     case Rounding::nearest_away:
     case Rounding::nearest_up: return dropped.above_half || dropped.half;
     case Rounding::nearest_toward_zero: return dropped.above_half;
@@ -97,7 +98,7 @@ bool is_odd(std::uint64_t kept, int unit, const Format& format) {
 
 bool of_powers_only(Rounding rounding) {
   return rounding == Rounding::magnitude_up || rounding == Rounding::nearest_up || rounding == Rounding::nearest_log2_even ||
-         rounding == Rounding::nearest_log2_away;
+         rounding == Rounding::nearest_log2_away || rounding == Rounding::nearest_even_code;
 }
 
 /// Whether a significand whose low `shift` bits are dropped goes up to the next grid point.
@@ -123,9 +124,10 @@ Value round_to_power(const Value& value, const Format& format, const Draw& draw,
   if (top >= least) {
     const int shift = top - value.exponent;
     const Dropped dropped = is_power ? Dropped{} : dropped_bits(value.significand, shift);
-    // One bit of precision: the significand is odd always, so a tie to even goes up (IEEE 754-2019 section 4.3.1). What to_odd asks for is the
-    // code's.
-    const bool odd = draw.rounding != Rounding::to_odd || ((top + format.bias) & 1) != 0;
+    // One bit of precision: the significand is odd always, so a tie to even goes up (IEEE 754-2019 section 4.3.1). Codes are even and odd: what
+    // to_odd asks for is the code's, and so is nearest_even_code's tie.
+    const bool odd_code = ((top + format.bias) & 1) != 0;
+    const bool odd = (draw.rounding != Rounding::to_odd && draw.rounding != Rounding::nearest_even_code) || odd_code;
     bool up = !is_power && rounds_up(value, shift, odd, format, draw, dropped);
     // There is no midpoint in the lowest binade of torch's and ml_dtypes' conversion.
     if (draw.rounding == Rounding::nearest_up && top == least) up = dropped.any;
@@ -140,6 +142,10 @@ Value round_to_power(const Value& value, const Format& format, const Draw& draw,
 
 [[noreturn, gnu::cold, gnu::noinline]] void refuse(Rounding rounding, const Format& format) {
   throw Error(ErrorCode::usage, "rounding '" + std::string(name_of(rounding)) + "' is not defined for " + std::string(format.name));
+}
+
+[[noreturn, gnu::cold, gnu::noinline]] void refuse_bits(Rounding rounding) {
+  throw Error(ErrorCode::usage, "rounding '" + std::string(name_of(rounding)) + "' moves the bits of a source: convert has one");
 }
 
 int most_random_bits(const Format& format, Rounding rounding) {
@@ -193,6 +199,7 @@ Draw checked_draw(const Format& format, const Conversion& how, Random random) {
 
 Value round(const Value& value, const Format& format, const Draw& draw, Flags& flags) {
   assert(value.cls == ValueClass::zero || value.cls == ValueClass::finite);
+  if (reads_source_bits(draw.rounding)) refuse_bits(draw.rounding);
   if (of_powers_only(draw.rounding) && format.encoding != Encoding::exponent_only) refuse(draw.rounding, format);
   if (value.cls == ValueClass::zero) return value;
   if (format.encoding == Encoding::exponent_only) return round_to_power(value, format, draw, flags);

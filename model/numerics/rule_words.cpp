@@ -27,6 +27,9 @@ constexpr std::array kRoundings{Word<Rounding>{Rounding::nearest_even, "rne"},
                                 Word<Rounding>{Rounding::nearest_up, "nearest-up"},
                                 Word<Rounding>{Rounding::nearest_log2_even, "nearest-log2-even"},
                                 Word<Rounding>{Rounding::nearest_log2_away, "nearest-log2-away"},
+                                Word<Rounding>{Rounding::nearest_even_code, "nearest-even-code"},
+                                Word<Rounding>{Rounding::interpreter_nearest, "interpreter-nearest"},
+                                Word<Rounding>{Rounding::interpreter_cut, "interpreter-cut"},
                                 Word<Rounding>{Rounding::first_least_distance, "first-least-distance"},
                                 Word<Rounding>{Rounding::first_least_distance_signed, "first-least-distance-signed"},
                                 Word<Rounding>{Rounding::stochastic_floor, "stochastic-floor"},
@@ -208,7 +211,8 @@ void check(std::string_view text, const Conversion& how, const Draft& draft, con
   const bool has_nan = to.specials != Specials::none, has_inf = to.specials == Specials::ieee;
   const bool searches = how.rounding == Rounding::first_least_distance || how.rounding == Rounding::first_least_distance_signed;
   const bool of_powers = how.rounding == Rounding::magnitude_up || how.rounding == Rounding::nearest_up ||
-                         how.rounding == Rounding::nearest_log2_even || how.rounding == Rounding::nearest_log2_away;
+                         how.rounding == Rounding::nearest_log2_even || how.rounding == Rounding::nearest_log2_away ||
+                         how.rounding == Rounding::nearest_even_code;
   const auto is_code = [&](std::uint32_t code) { return to.width == 32 || code >> to.width == 0; };
   const bool keeps_payload = how.nan_rule == NanRule::keep_payload || how.nan_rule == NanRule::quiet_payload;
   const int most_added = kF32.mantissa_bits - to.mantissa_bits;
@@ -226,6 +230,8 @@ void check(std::string_view text, const Conversion& how, const Draft& draft, con
       {how.negative_is_nan && !has_nan && !to.has_sign, "negative=nan needs a format with NaN"},
       {of_powers && !is_powers(to), "this rounding is of formats of powers alone: no-zero"},
       {searches && (!to.has_sign || to.encoding != Encoding::floating), "first-least-distance searches floating-point formats with sign"},
+      {reads_source_bits(how.rounding) && (!to.has_sign || to.encoding != Encoding::floating),
+       "interpreter roundings are of floating-point formats with sign"},
       {is_stochastic(how.rounding) != (how.random_bits > 0), "stochastic roundings and random=N go together"},
       {how.rounding == Rounding::stochastic_add && how.random_bits > most_added, "stochastic-add takes at most 23 - M random bits"},
       {how.before.tiny_is_nan && !is_powers(to), "tiny=nan is of formats without zero: no-zero"},

@@ -168,6 +168,7 @@ std::vector<Program> all_programs() {
   std::vector<Program> all(mx_programs().begin(), mx_programs().end());
   all.insert(all.end(), scaled_programs().begin(), scaled_programs().end());
   all.insert(all.end(), library_programs().begin(), library_programs().end());
+  all.insert(all.end(), bridge_programs().begin(), bridge_programs().end());
   return all;
 }
 

@@ -49,9 +49,10 @@ struct Program {
   Take amax_bound = Take::no;
 };
 
-std::span<const Program> mx_programs();      ///< E8M0 scales
+std::span<const Program> mx_programs();       ///< E8M0 scales
 std::span<const Program> library_programs();  ///< of Python libraries, whatever their scales
-std::span<const Program> scaled_programs();  ///< fp32 and E4M3 scales
+std::span<const Program> bridge_programs();   ///< of exporters and compilers
+std::span<const Program> scaled_programs();   ///< fp32 and E4M3 scales
 
 // What programs share.
 

@@ -8,17 +8,28 @@ list=$source/python/peers.txt
 skip() { echo "SKIPPED: no $*; 0 of the $(grep -c '^[^#].*==' "$list") libraries of python/peers.txt are held"; exit 0; }
 
 # torch by itself, so that an index which has a build for the CPU gives that one; nothing else may bring another. What one index lacks is left out and skipped below.
+into=("$peers/venv/bin/pip" "${pip[@]}" --no-compile)
 peer_requirements() {
-  local into=("$peers/venv/bin/pip" "${pip[@]}" --no-compile) line
   "${into[@]}" "$(grep '^torch==' "$list")" > "$work/pip.log" 2>&1 || no_requirements torch
-  "${into[@]}" --no-deps -r "$list" > "$work/pip.log" 2>&1 && return
+  install_list "$list"
+}
+# install_list FILE: all at once, or where that fails what can be had.
+install_list() {
+  local line
+  "${into[@]}" --no-deps -r "$1" > "$work/pip.log" 2>&1 && return
   while read -r line; do
     [[ $line == '#'* || -z $line ]] || "${into[@]}" --no-deps "$line" > "$work/pip.log" 2>&1 || echo "not installed: $line"
-  done < "$list"
+  done < "$1"
 }
 
 make_wheel
 environment "$peers" "$list" peer_requirements
+# Long runs hold more.
+further=$source/python/peers_further.txt
+if [[ " $* " == *" --all "* || " $* " == *" --exhaustive "* ]] && ! cmp -s "$further" "$peers/venv/further-with"; then
+  install_list "$further"
+  cp "$further" "$peers/venv/further-with"
+fi
 install_wheel "$peers"
 
 cd "$peers"

@@ -252,9 +252,10 @@ def test_a_profile_says_which_way_its_blocks_take() -> None:
     assert set(mxact.ways("ocp")["dequantize"].values()) == {"kernel"}
     assert set(mxact.ways("aiter-floor")["quantize"].values()) == {"model"}
     assert mxact.ways("torch-cpu") == {"quantize": {}, "dequantize": {}}
-    # Nothing that gives codes is left to the model.
+    # Nothing that gives codes is left to the model but elements that are rounded twice.
+    assert mxact.ways("nncf-mx")["quantize"][("mxfp4", "f32")] == "thresholds" and mxact.ways("nncf-mx")["quantize"][("mxfp8_e4m3", "f32")] == "model"
     for profile in mxact.profiles():
-        if not profile.startswith(("aiter-", "quark-even-round")):
+        if not profile.startswith(("aiter-", "quark-even-round", "nncf-mx")):
             ways = mxact.ways(profile)
             assert "model" not in [*ways["quantize"].values(), *ways["dequantize"].values()], profile
     with pytest.raises(mxact.Error, match="gguf"):

@@ -126,7 +126,9 @@ Document decode_scaled(const DecodeRequest& request) {
 }
 
 /// Whether the conversion can be asked about a number that its source format does not hold: not where it looks at the source's own bits.
-bool rounds_numbers(const Conversion& how) { return how.flush == Flush::none && how.rounding != Rounding::stochastic_add; }
+bool rounds_numbers(const Conversion& how) {
+  return how.flush == Flush::none && how.rounding != Rounding::stochastic_add && !reads_source_bits(how.rounding);
+}
 
 }  // namespace
 

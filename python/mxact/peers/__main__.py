@@ -25,12 +25,12 @@ class _Parser(argparse.ArgumentParser):
 
 def _parser() -> _Parser:
     parser = _Parser(prog="python -m mxact.peers", description="Libraries of this field, whichever is installed, held against the model.", allow_abbrev=False)
-    parser.add_argument("peers", nargs="*", metavar="PEER", help="of " + ", ".join(peer.name for peer in peers()) + "; all without")
+    parser.add_argument("peers", nargs="*", metavar="PEER", help="of " + ", ".join(peer.name for peer in peers()) + "; without, those that are not for long runs")
     parser.add_argument(
         "--exhaustive",
         "--all",
         action="store_true",
-        help="all 2^32 inputs of 32 bits: minutes for each cast; every class of a matrix unit, tiles of 128 x 128 sums",
+        help="all 2^32 inputs of 32 bits: minutes for each cast; every peer; every class of a matrix unit, tiles of 128 x 128 sums",
     )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of everything that is drawn (0)")
     parser.add_argument("--json", metavar="FILE", help="the table as JSON, - for standard output")
@@ -43,12 +43,12 @@ def _parser() -> _Parser:
     return parser
 
 
-def _asked(names: list[str]) -> list[Peer]:
+def _asked(names: list[str], further: bool) -> list[Peer]:
     known = {peer.name: peer for peer in peers()}
     for name in names:
         if name not in known:
             raise Error(f"there is no peer {name!r}; these are: {' '.join(known)}", place="command line")
-    return [known[name] for name in dict.fromkeys(names)] or list(known.values())
+    return [known[name] for name in dict.fromkeys(names)] or [peer for peer in known.values() if further or not peer.further]
 
 
 def _write(path: str, what: str) -> None:
@@ -76,7 +76,7 @@ def main(words: list[str]) -> int:
     """The exit status: 0 all follow what is expected of their release, 1 some do not, 2 a wrong command line, 5 no peer is installed."""
     try:
         asked = _parser().parse_args(words)
-        some = _asked(asked.peers)
+        some = _asked(asked.peers, asked.exhaustive or asked.list)
         if asked.list:
             print("".join(f"{peer.name:24}{peer.distribution}=={peer.held}\n" for peer in some), end="")
             return HELD

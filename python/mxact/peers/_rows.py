@@ -138,7 +138,8 @@ class Peer:
     """A package that may be installed.
 
     name: as the table has it. distribution: on the package index. held: the release that the rules were recorded from. operations: imports it and
-    returns its rows. project: where its issues go. speed: a quantizer of fp32 and its way back for the comparison of times.
+    returns its rows. project: where its issues go. speed: a quantizer of fp32 and its way back for the comparison of times. further: asked only in long runs, or
+    by its name.
     """
 
     name: str
@@ -148,3 +149,4 @@ class Peer:
     operations: Callable[[], Sequence[Operation]]
     faults: Sequence[Fault] = ()
     speed: Callable[[], Sequence[Speed]] | None = None
+    further: bool = False

@@ -25,7 +25,8 @@ struct RecordedCast {
 
 std::vector<RecordedCast> recorded_casts() {
   std::vector<RecordedCast> casts;
-  for (const std::string set : {"numerics/encode16", "numerics/encode32", "numerics/sweep32", "numerics-peers/encode_peers"}) {
+  for (const std::string set :
+       {"numerics/encode16", "numerics/encode32", "numerics/sweep32", "numerics-peers/encode_peers", "numerics-peers/bridge_casts"}) {
     const std::filesystem::path directory = recorded(set);
     const Json json = golden::load_json(directory / "manifest.json");
     for (const golden::Entry& entry : golden::read_manifest(directory, json).entries) {
@@ -152,7 +153,7 @@ const std::set<std::string> kUnrecorded{
 
 TEST_CASE("every recorded cast is what exactly one profile of its implementation does", "[witness]") {
   const std::vector<RecordedCast> casts = recorded_casts();
-  REQUIRE(casts.size() == 94 + 81 + 14 + 25);
+  REQUIRE(casts.size() == 94 + 81 + 14 + 25 + 32);
   for (const RecordedCast& cast : casts) {
     INFO(cast.where);
     const auto profiles = all_profiles();
@@ -255,7 +256,7 @@ TEST_CASE("profiles have unique names, and messages name those that can do what 
   CHECK(refusal ==
         "profile 'cuda-satfinite' does not define a conversion f32 -> e4m3fnuz; these do: ocp ocp-nosat ocp-rna ocp-rna-nosat ocp-rz "
         "ocp-rz-nosat ocp-ru ocp-ru-nosat ocp-rd ocp-rd-nosat ml_dtypes torch-cpu@2.11 torch-cpu@2.13 torch-cuda jax-cpu jax-cuda hip-sat hip-nosat "
-        "hip-stochastic onnxruntime");
+        "hip-stochastic onnxruntime iree-llvm-cpu");
   CHECK(message([] { conversion(profile_named("numpy"), kBf16, kFp16); }).find("these do: ocp") != std::string::npos);
 }
 

@@ -93,8 +93,8 @@ const RecordedSet kSets[] = {
     {"hardware/humming_stages_h100", 10, 41604},
     // Libraries: products, casts, additions in memory.
     {"hardware/gpu_peers_h100", 116, 166182},
-    // As python -m mxact.hwcheck records an H200: 36 classes of instructions, six with a second tile, 128 sums of each tile of 16 rows and 64; two casts;
-    // and a product that cuBLASLt cuts.
+    // As python -m mxact.hwcheck records an H200: 36 classes of instructions, six with a second tile, 128 sums of each tile of 16 rows and 64; two
+    // casts; and a product that cuBLASLt cuts.
     {"hardware/hwcheck_h200", 45, 21760 + 8 * 24},
     // Logits and slots; fourteen outputs of whole layers of 7 tokens; of one of them, each slot's stages; the fused stages' slots, products and
     // output.
@@ -128,7 +128,8 @@ struct PeerSet {
 const PeerSet kPeerSets[] = {
     {"numerics-peers/encode_peers", 23 - 1, 2, 185580},  // but the digest, which the sweeps of this file compare
     {"numerics-peers/block_peers", 48, 45, 390629},     {"numerics-peers/nvfp4_peers", 30, 30, 60480},     {"numerics-peers/quark_mx", 18, 0, 71859},
-    {"numerics-peers/fp8_peers", 8, 0, 91702},          {"numerics-peers/dequantize_peers", 14, 0, 27584},
+    {"numerics-peers/fp8_peers", 8, 0, 91702},          {"numerics-peers/dequantize_peers", 14, 0, 27584}, {"numerics-peers/bridge_casts", 32, 0, 19019},
+    {"numerics-peers/bridge_blocks", 14, 0, 9122},
 };
 
 TEST_CASE("recorded numerics of Python libraries equal the model", "[witness]") {
@@ -154,15 +155,9 @@ TEST_CASE("recorded numerics of Python libraries equal the model", "[witness]") 
 
 // Words of the second form. What is recorded for information holds NaN payloads of a library and faults of peers.
 const PeerSet kComposedSets[] = {
-    {"numerics-2/encode_ieee", 151, 39, 229638},
-    {"numerics-2/encode_formats", 72, 16, 175129},
-    {"numerics-2/encode_dialects", 41, 6, 47374},
-    {"numerics-2/block_ggml", 8, 4, 40771},
-    {"numerics-2/block_mlx", 5, 0, 58113},
-    {"numerics-2/nvfp4_te", 27, 1, 130016},
-    {"numerics-2/stochastic_peers", 3, 0, 12840},
-    {"numerics-2/layout_ggml", 7, 0, 4451},
-    {"numerics-2/mma_published", 5, 0, 750},
+    {"numerics-2/encode_ieee", 151, 39, 229638},  {"numerics-2/encode_formats", 72, 16, 175129}, {"numerics-2/encode_dialects", 41, 6, 47374},
+    {"numerics-2/block_ggml", 8, 4, 40771},       {"numerics-2/block_mlx", 5, 0, 58113},         {"numerics-2/nvfp4_te", 27, 1, 130016},
+    {"numerics-2/stochastic_peers", 3, 0, 12840}, {"numerics-2/layout_ggml", 7, 0, 4451},        {"numerics-2/mma_published", 5, 0, 750},
 };
 
 TEST_CASE("recorded compositions equal the model", "[witness]") {

@@ -142,7 +142,7 @@ print(quantize(x, scales, zeros, args)[0, 0].item())"""
 PEER = Peer(
     "compressed-tensors",
     "compressed-tensors",
-    "0.20.0",
+    "0.20.1",
     "https://github.com/vllm-project/compressed-tensors",
     _operations,
     [

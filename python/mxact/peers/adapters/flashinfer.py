@@ -57,7 +57,7 @@ def _speed() -> Sequence[Speed]:
 PEER = Peer(
     "flashinfer",
     "flashinfer-python",
-    "0.7.2",
+    "0.7.4",
     "https://github.com/flashinfer-ai/flashinfer",
     _operations,
     [

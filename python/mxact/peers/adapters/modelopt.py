@@ -1,10 +1,12 @@
-"""NVIDIA ModelOpt: its quantized tensors."""
+"""NVIDIA ModelOpt: its quantized tensors, and what its exporter ships."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
+
+import numpy as np
 
 from mxact._arguments import Array
 from mxact.peers._rows import Back, Fault, Operation, Peer, Quantizer, Speed
@@ -37,6 +39,23 @@ def _fp8(x: Array) -> tuple[Array, Array]:
     return codes(q._quantized_data), numbers(scales.float())
 
 
+def _exported(weight: Any, scale: Any, words: str) -> Any:
+    return import_module("modelopt.torch.export.quant_utils").to_quantized_weight(weight, scale, words)
+
+
+def _channels(x: Array) -> tuple[Array, Array]:
+    weight = tensor(x)
+    scales = weight.abs().amax(dim=1).float() / 448
+    return codes(_exported(weight, scales, "fp8_pc_pt")), numbers(scales)
+
+
+def _tensors(x: Array) -> tuple[Array, Array]:
+    """Every row as a weight of its own."""
+    rows = [tensor(row[None]) for row in x]
+    scales = [row.abs().amax().float() / 448 for row in rows]
+    return np.concatenate([codes(_exported(row, scale, "fp8")) for row, scale in zip(rows, scales, strict=True)]), numbers(torch().stack(scales))
+
+
 def _back(name: str, format: str, to: str, profile: str) -> Back:
     target = {"f32": torch().float32, "bf16": torch().bfloat16, "fp16": torch().float16}[to]
     of = _of(name)
@@ -58,6 +77,8 @@ def _operations() -> Sequence[Operation]:
         ("MXFP8QTensor.quantize(x)", "mxfp8_e4m3", "modelopt-mx", _mxfp8, None, "the scale is the ceiling of log2(amax / 448)"),
         ("NVFP4QTensor.quantize(x, 16, None, scale)", "nvfp4", "modelopt-nvfp4", _nvfp4, "given", ""),
         ("FP8QTensor.quantize(x, axis=0)", "fp8_e4m3", "modelopt-fp8", _fp8, None, ""),
+        ("to_quantized_weight(fp8)", "fp8_e4m3", "modelopt-export-fp8-tensor", _tensors, None, "the quotient has the weight's type"),
+        ("to_quantized_weight(fp8_pc_pt)", "fp8_e4m3", "modelopt-export-fp8-channel", _channels, None, "the quotient is fp32"),
     ]
     rows: list[Operation] = [
         Quantizer(operation, format, source, profile, fn, given, why) for operation, format, profile, fn, given, why in quantizers for source in _SOURCES

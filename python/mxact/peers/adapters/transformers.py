@@ -1,13 +1,14 @@
-"""transformers: MXFP4 weights of gpt-oss back to numbers."""
+"""transformers: MXFP4 weights of gpt-oss back to numbers, weights in FP8."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib import import_module
+from types import SimpleNamespace
 
 from mxact._arguments import Array
-from mxact.peers._rows import Back, Fault, Operation, Peer
-from mxact.peers.adapters.tensors import numbers, packed, tensor, torch
+from mxact.peers._rows import Back, Fault, Operation, Peer, Quantizer
+from mxact.peers.adapters.tensors import codes, numbers, packed, tensor, torch
 
 
 def _back(to: str) -> Back:
@@ -23,8 +24,23 @@ def _back(to: str) -> Back:
     return Back("convert_moe_packed_tensors", "mxfp4", to, "transformers-mxfp4", fn, why="byte 255 is 2^128")
 
 
+def _quantizer(source: str, words: str) -> Quantizer:
+    quantize = import_module("transformers.integrations.finegrained_fp8").Fp8Quantize
+
+    def fn(x: Array) -> tuple[Array, Array]:
+        config = SimpleNamespace(weight_block_size=(1, x.shape[1]), scale_fmt=words)
+        done = quantize(SimpleNamespace(quantization_config=config))._quantize_one("x.weight", tensor(x))
+        return codes(done["x.weight"]), numbers(done["x.weight_scale_inv"].float())
+
+    profile = "transformers-fp8" if words == "float" else "transformers-fp8-ue8m0"
+    why = "the factor is 448 times the reciprocal of amax, and 1 where that is 0"
+    return Quantizer(f'Fp8Quantize, scale_fmt "{words}"', "fp8_e4m3", source, profile, fn, why=why)
+
+
 def _operations() -> Sequence[Operation]:
-    return [_back(to) for to in ("f32", "bf16")]
+    rows: list[Operation] = [_back(to) for to in ("f32", "bf16")]
+    rows += [_quantizer(source, "float") for source in ("f32", "bf16", "fp16")]
+    return rows + [_quantizer(source, "ue8m0") for source in ("bf16", "fp16")]
 
 
 PEER = Peer(

@@ -1,0 +1,220 @@
+"""ONNX models: weights behind DequantizeLinear, and what a runtime does otherwise than the file says. Read through the onnx package."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from mxact._arguments import Array
+from mxact._error import Error
+
+_FP8 = ("FLOAT8E4M3FN", "FLOAT8E5M2", "FLOAT8E4M3FNUZ", "FLOAT8E5M2FNUZ")
+_LARGEST = {"FLOAT8E4M3FN": 448.0, "FLOAT8E5M2": 57344.0, "FLOAT8E4M3FNUZ": 240.0, "FLOAT8E5M2FNUZ": 57344.0, "FLOAT4E2M1": 6.0, "FLOAT6E2M3": 7.5, "FLOAT6E3M2": 28.0}
+_RUNTIME = "onnxruntime 1.32.0, default optimizations; run"
+_EXPORTER = "nvidia-modelopt 0.47.0 onnx; run"
+# (448 / 127)^2: an FP8 scale of an int8 scale by 448 / 127 reaches codes up to 448 / 12.4.
+_INT8_REACH = 127.0 * 127.0 / 448.0
+# A bias that differs by less than this is not worth a word: 2^-12.
+_BIAS_STEP = 2.0**-12
+
+
+def is_onnx(path: str) -> bool:
+    return path.endswith(".onnx")
+
+
+@dataclass(frozen=True)
+class _Model:
+    """A graph with what its names stand for."""
+
+    nodes: list[Any]
+    constants: dict[str, Any]  # TensorProtos
+    made_by: dict[str, Any]
+    used_by: dict[str, list[Any]]
+    types: dict[int, str]
+    to_array: Any
+
+    def type_of(self, name: str) -> str:
+        tensor = self.constants.get(name)
+        return "" if tensor is None else self.types.get(tensor.data_type, str(tensor.data_type))
+
+    def numbers(self, name: str) -> Array:
+        """A constant's values as float64; a whole number of any width is itself."""
+        with np.errstate(invalid="ignore"):
+            return np.asarray(self.to_array(self.constants[name])).astype(np.float64)
+
+
+def _read(path: str) -> _Model:
+    try:
+        onnx = import_module("onnx")
+    except ImportError:
+        raise Error(f"{path} is an ONNX model, which takes the package onnx, and that is not installed: pip install onnx", "unsupported", "checkpoint") from None
+    try:
+        model = onnx.load(path)
+    except Exception as problem:  # noqa: BLE001  (protobuf has an exception of its own in each version)
+        raise Error(f"{path} is no ONNX model that the package onnx {onnx.__version__} reads: {problem}", "resource", "checkpoint") from None
+    nodes = list(model.graph.node)
+    constants = {tensor.name: tensor for tensor in model.graph.initializer}
+    for node in nodes:
+        for attribute in node.attribute if node.op_type == "Constant" else ():
+            if attribute.name == "value":
+                constants[node.output[0]] = attribute.t
+    used_by: dict[str, list[Any]] = {}
+    for node in nodes:
+        for name in node.input:
+            used_by.setdefault(name, []).append(node)
+    types = {number: name for name, number in onnx.TensorProto.DataType.items()}
+    return _Model(nodes, constants, {name: node for node in nodes for name in node.output}, used_by, types, onnx.numpy_helper.to_array)
+
+
+def _attribute(node: Any, name: str, otherwise: int) -> int:
+    return next((int(attribute.i) for attribute in node.attribute if attribute.name == name), otherwise)
+
+
+def _named(node: Any) -> str:
+    return str(node.name or node.output[0])
+
+
+def _blocks(model: _Model, node: Any) -> tuple[Array, Array, dict[str, Any]]:
+    """The largest magnitude of the codes under each scale, the scales, and what they cover."""
+    weight, scales = model.numbers(node.input[0]), model.numbers(node.input[1])
+    axis = _attribute(node, "axis", 1)
+    size = _attribute(node, "block_size", 0)
+    place = f"DequantizeLinear {_named(node)}"
+    if not -weight.ndim <= axis < max(weight.ndim, 1) and scales.ndim != 0:
+        raise Error(f"axis {axis} of a weight of {weight.ndim} dimensions", "unsupported", place)
+    magnitudes = np.abs(np.nan_to_num(weight, nan=0.0, posinf=np.inf, neginf=np.inf))
+    if scales.size == 1 and scales.ndim < 2 and size == 0:
+        return np.atleast_1d(magnitudes.max(initial=0.0)), scales.reshape(-1), {"scales": "one of the tensor", "axis": None, "block_size": None}
+    axis %= weight.ndim
+    if size == 0:
+        if scales.ndim != 1 or scales.size != weight.shape[axis]:
+            raise Error(f"scales of {list(scales.shape)} for a weight of {list(weight.shape)} along axis {axis}", "unsupported", place)
+        others = tuple(i for i in range(weight.ndim) if i != axis)
+        return magnitudes.max(axis=others, initial=0.0), scales, {"scales": "one of each index of the axis", "axis": axis, "block_size": None}
+    wanted = [-(-n // size) if i == axis else n for i, n in enumerate(weight.shape)]
+    if list(scales.shape) != wanted:
+        raise Error(f"scales of {list(scales.shape)} for a weight of {list(weight.shape)} in blocks of {size} along axis {axis}: must be {wanted}", "unsupported", place)
+    moved = np.moveaxis(magnitudes, axis, -1)
+    moved = np.pad(moved, [(0, 0)] * (moved.ndim - 1) + [(0, wanted[axis] * size - weight.shape[axis])])
+    largest = moved.reshape(*moved.shape[:-1], wanted[axis], size).max(axis=-1)
+    return largest, np.moveaxis(scales, axis, -1), {"scales": "of blocks", "axis": axis, "block_size": size}
+
+
+def _weight(model: _Model, node: Any) -> tuple[dict[str, Any], list[dict[str, str]]]:
+    """A weight behind DequantizeLinear, and what is wrong with it."""
+    kind = model.type_of(node.input[0])
+    largest, scales, covers = _blocks(model, node)
+    values = model.numbers(node.input[0])
+    told: dict[str, Any] = {
+        "name": node.input[0],
+        "node": _named(node),
+        "type": kind,
+        "shape": list(values.shape),
+        "scale_type": model.type_of(node.input[1]),
+        "scale_shape": list(model.numbers(node.input[1]).shape),
+        **covers,
+        "zero_point": model.type_of(node.input[2]) if len(node.input) > 2 and node.input[2] else None,
+        "largest_code": float(largest.max(initial=0.0)),
+        "nan_codes": int(np.isnan(values).sum()),
+        "zero_scales": int((scales == 0).sum()),
+        "nan_scales": int(np.isnan(scales).sum()),
+    }
+    words: list[dict[str, str]] = []
+    top = _LARGEST.get(kind)
+    if top is None or not largest.size:
+        return told, words
+    if covers["block_size"] is None and kind == "FLOAT8E4M3FN" and largest.size == 1 and 0.9 * _INT8_REACH <= largest[0] <= 1.04 * _INT8_REACH:
+        words.append(
+            {
+                "node": told["node"],
+                "rule": "fp8 scale of an int8 scale",
+                "says": f"codes of {told['name']} reach {largest[0]:g} of 448: the scale is (448 / 127)^2 times that of its largest number",
+                "source": f"{_EXPORTER}: fp8.py multiplies an int8 scale by 448 / 127",
+            }
+        )
+    if covers["block_size"] is not None:
+        # Whatever the rule, a power of two or a number, a block's largest code lies above a quarter of the largest one, unless all of it is zero.
+        foreign = (largest > 0) & (largest < top / 4)
+        if foreign.any():
+            words.append(
+                {
+                    "node": told["node"],
+                    "rule": "scales of other blocks",
+                    "says": f"{int(foreign.sum())} of {largest.size} blocks of {told['name']} along axis {covers['axis']} have no code above {top / 4:g}: their scales are not those of their own largest numbers",
+                    "source": f"{_EXPORTER}: MXFP8 along axis 0 takes the scale of other rows",
+                }
+            )
+    return told, words
+
+
+def _lost_relus(model: _Model) -> list[dict[str, str]]:
+    words = []
+    for node in model.nodes:
+        if node.op_type != "QuantizeLinear" or len(node.input) < 3:
+            continue
+        maker, kind = model.made_by.get(node.input[0]), model.type_of(node.input[2])
+        if maker is None or maker.op_type != "Relu" or not (kind in _FP8 or (kind == "INT4" and model.numbers(node.input[2]).any())):
+            continue
+        words.append({"node": _named(maker), "rule": "Relu before QuantizeLinear", "says": f"Relu before QuantizeLinear to {kind} is dropped: negative numbers come through", "source": _RUNTIME})
+    return words
+
+
+def _fp8_operand(model: _Model, name: str) -> Any:
+    """The DequantizeLinear of FP8 that gives the name, or None."""
+    maker = model.made_by.get(name)
+    if maker is None or maker.op_type != "DequantizeLinear":
+        return None
+    before = model.made_by.get(maker.input[0])
+    zero = maker.input[2] if len(maker.input) > 2 else before.input[2] if before is not None and len(before.input) > 2 else ""
+    return maker if model.type_of(zero) in _FP8 or model.type_of(maker.input[0]) in _FP8 else None
+
+
+def _rounded_biases(model: _Model) -> list[dict[str, str]]:
+    words = []
+    for node in model.nodes:
+        if node.op_type not in ("Gemm", "Conv") or len(node.input) < 3 or model.type_of(node.input[2]) != "FLOAT":
+            continue
+        sides = [_fp8_operand(model, name) for name in node.input[:2]]
+        if any(side is None or side.input[1] not in model.constants for side in sides):
+            continue
+        if not any(user.op_type == "QuantizeLinear" and len(user.input) > 2 and model.type_of(user.input[2]) in _FP8 for user in model.used_by.get(node.output[0], [])):
+            continue
+        bias = model.numbers(node.input[2]).reshape(-1)
+        step = model.numbers(sides[0].input[1]).reshape(-1) * model.numbers(sides[1].input[1]).reshape(-1)
+        if bias.size == 0 or step.size not in (1, bias.size) or not (step > 0).all():
+            continue
+        off = float(np.abs(np.rint(bias / step) * step - bias).max())
+        if off <= _BIAS_STEP:
+            continue
+        says = f"the fp32 bias {node.input[2]} is rounded to multiples of the scales' product, {float(step.max()):.6g}: up to {off:.6g} off"
+        words.append({"node": _named(node), "rule": "float bias between FP8", "says": says, "source": _RUNTIME})
+    return words
+
+
+def inspect_onnx(path: str) -> dict[str, Any]:
+    """What mxact.inspect says of an ONNX model."""
+    model = _read(path)
+    weights, words = [], []
+    for node in model.nodes:
+        if node.op_type == "DequantizeLinear" and node.input[0] in model.constants and node.input[1] in model.constants:
+            told, own = _weight(model, node)
+            weights.append(told)
+            words += own
+    return {"path": path, "weights": weights, "words": [*words, *_lost_relus(model), *_rounded_biases(model)]}
+
+
+def command(words: list[str]) -> int:
+    """python -m mxact inspect FILE.onnx: the exit status, 0 where there is no word."""
+    if len(words) != 1 or not is_onnx(words[0]):
+        raise Error("takes one file.onnx; other checkpoints are the program's: mxact inspect", place="command line")
+    told = inspect_onnx(words[0])
+    for weight in told["weights"]:
+        blocks = f" of {weight['block_size']} along axis {weight['axis']}" if weight["block_size"] else ""
+        print(f"{weight['name']}  {weight['type']} {weight['shape']}  scales {weight['scale_type']} {weight['scale_shape']}, {weight['scales']}{blocks}; largest code {weight['largest_code']:g}")
+    for word in told["words"]:
+        print(f"{word['node']}: {word['says']} [{word['source']}]")
+    print(f"{len(told['weights'])} weights behind DequantizeLinear, {len(told['words'])} words")
+    return 1 if told["words"] else 0

@@ -1,0 +1,138 @@
+"""ONNX models: sound ones give no word; a bridge that went wrong is named with its node."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+import mxact
+
+FP8 = TensorProto.FLOAT8E4M3FN
+
+
+def saved(path: Path, nodes: list[Any], constants: list[Any]) -> str:
+    x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in "xy")
+    model = helper.make_model(helper.make_graph(nodes, "layer", [x], [y], constants), opset_imports=[helper.make_opsetid("", 25)])
+    onnx.save(model, path)
+    return str(path)
+
+
+def raw(name: str, kind: int, codes: Any) -> Any:
+    return helper.make_tensor(name, kind, codes.shape, np.ascontiguousarray(codes).tobytes(), raw=True)
+
+
+def weight(codes: Any, scales: Any, **covers: int) -> tuple[list[Any], list[Any]]:
+    """A DequantizeLinear of e4m3fn codes and its constants; scales are fp32, or bytes of E8M0."""
+    kind = TensorProto.FLOAT8E8M0 if scales.dtype == np.uint8 else TensorProto.FLOAT
+    words = {"output_dtype": TensorProto.FLOAT} if kind == TensorProto.FLOAT8E8M0 else {}
+    node = helper.make_node("DequantizeLinear", ["w", "s"], ["y"], name="back", **covers, **words)
+    return [node], [raw("w", FP8, codes.view(np.uint8)), raw("s", kind, scales)]
+
+
+def numbers(shape: tuple[int, ...]) -> Any:
+    spread = np.exp2(np.random.default_rng(0).integers(-12, 12, (shape[0], 1)))
+    return (np.random.default_rng(1).standard_normal(shape) * spread).astype(np.float32)
+
+
+def in_blocks(w: Any, axis: int) -> tuple[Any, Any]:
+    """Blocks of 32 along the axis, each with 2^ceil(log2(amax / 448))."""
+    blocks = np.moveaxis(w, axis, -1).reshape(*np.moveaxis(w, axis, -1).shape[:-1], -1, 32)
+    exponents = np.ceil(np.log2(np.abs(blocks).max(axis=-1) / 448)).astype(int)
+    codes = (blocks / np.exp2(exponents)[..., None]).astype(np.float32).astype(ml_dtypes.float8_e4m3fn).reshape(np.moveaxis(w, axis, -1).shape)
+    return np.ascontiguousarray(np.moveaxis(codes, -1, axis)), np.moveaxis(exponents + 127, -1, axis).astype(np.uint8)
+
+
+def test_sound_weights_are_told_without_a_word(tmp_path: Path) -> None:
+    w = numbers((64, 96))
+    scale = np.abs(w).max(axis=1) / np.float32(448)
+    rows = (w / scale[:, None]).astype(ml_dtypes.float8_e4m3fn)
+    told = mxact.inspect(saved(tmp_path / "rows.onnx", *weight(rows, scale, axis=0)))
+    assert told["words"] == [] and told["weights"] == [
+        {
+            "name": "w", "node": "back", "type": "FLOAT8E4M3FN", "shape": [64, 96], "scale_type": "FLOAT", "scale_shape": [64], "scales": "one of each index of the axis", "axis": 0,
+            "block_size": None, "zero_point": None, "largest_code": 448.0, "nan_codes": 0, "zero_scales": 0, "nan_scales": 0,
+        }
+    ]  # fmt: skip
+    for axis in (0, 1):
+        codes, scales = in_blocks(w, axis)
+        told = mxact.inspect(saved(tmp_path / "blocks.onnx", *weight(codes, scales, axis=axis, block_size=32)))
+        assert told["words"] == [] and told["weights"][0]["block_size"] == 32 and told["weights"][0]["scale_type"] == "FLOAT8E8M0"
+
+
+def test_scales_of_other_blocks_are_named(tmp_path: Path) -> None:
+    w = numbers((64, 64))
+    codes, scales = in_blocks(w, 1)
+    other = np.roll(scales, 1, axis=0)
+    codes = (w / np.repeat(np.exp2(other.astype(int) - 127), 32, axis=1)).clip(-448, 448).astype(np.float32).astype(ml_dtypes.float8_e4m3fn)
+    [word] = mxact.inspect(saved(tmp_path / "other.onnx", *weight(codes, other, axis=1, block_size=32)))["words"]
+    largest = np.abs(codes.astype(np.float32)).reshape(64, 2, 32).max(axis=2)
+    assert word["rule"] == "scales of other blocks" and word["node"] == "back"
+    assert word["says"].startswith(f"{((largest > 0) & (largest < 112)).sum()} of 128 blocks of w along axis 1 have no code above 112")
+
+
+def test_an_fp8_scale_of_an_int8_scale_is_named(tmp_path: Path) -> None:
+    w = np.random.default_rng(3).standard_normal((32, 32)).astype(np.float32)
+    for factor, rules in ((448 / 127, ["fp8 scale of an int8 scale"]), (127 / 448, [])):
+        scale = np.float32(np.abs(w).max() / 127 * factor)
+        codes = (w / scale).astype(ml_dtypes.float8_e4m3fn)
+        told = mxact.inspect(saved(tmp_path / "scale.onnx", *weight(codes, np.array(scale))))
+        assert [word["rule"] for word in told["words"]] == rules
+
+
+def layer(path: Path, middle: list[Any], bias: float = 0.0, scale: float = 1.0, zero: int = FP8) -> str:
+    def through(x: str, y: str) -> list[Any]:
+        return [helper.make_node("QuantizeLinear", [x, "s", "z"], [y + "q"]), helper.make_node("DequantizeLinear", [y + "q", "s", "z"], [y])]
+
+    byte = np.zeros((), np.uint8)
+    constants = [numpy_helper.from_array(np.float32(scale), "s"), raw("z", zero, byte), numpy_helper.from_array(np.ones((1, 1), np.float32), "w"), numpy_helper.from_array(np.float32([bias]), "bias")]
+    return saved(path, [*through("x", "a"), *through("w", "b"), *middle, *through("r", "y")], constants)
+
+
+def test_what_onnxruntime_does_otherwise_is_named(tmp_path: Path) -> None:
+    relu = [helper.make_node("Relu", ["a"], ["r"], name="rectified")]
+    gemm = [helper.make_node("Gemm", ["a", "b", "bias"], ["r"], name="product")]
+    [word] = mxact.inspect(layer(tmp_path / "relu.onnx", relu))["words"]
+    assert (word["node"], word["rule"]) == ("rectified", "Relu before QuantizeLinear") and "FLOAT8E4M3FN" in word["says"] and "1.32.0" in word["source"]
+    assert mxact.inspect(layer(tmp_path / "relu.onnx", relu, zero=TensorProto.UINT8))["words"] == []
+    [word] = mxact.inspect(layer(tmp_path / "gemm.onnx", gemm, bias=0.3125))["words"]
+    assert (word["node"], word["rule"]) == ("product", "float bias between FP8") and "multiples of the scales' product, 1: up to 0.3125 off" in word["says"]
+    assert mxact.inspect(layer(tmp_path / "gemm.onnx", gemm, bias=0.3125, scale=0.25))["words"] == []  # a multiple of 1/16
+    assert mxact.inspect(layer(tmp_path / "gemm.onnx", gemm, bias=0.3125, zero=TensorProto.INT8))["words"] == []
+
+
+def test_what_cannot_be_read_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "cut.onnx").write_bytes(b"\xff\xff\xff\xff not a model")
+    with pytest.raises(mxact.Error, match="cut.onnx is no ONNX model that the package onnx"):
+        mxact.inspect(tmp_path / "cut.onnx")
+    with pytest.raises(mxact.Error, match="no ONNX model"):
+        mxact.inspect(tmp_path / "missing.onnx")
+    with pytest.raises(mxact.Error, match="deep and engine are not taken"):
+        mxact.inspect(tmp_path / "cut.onnx", deep=True)
+    codes, scales = in_blocks(numbers((64, 64)), 1)
+    with pytest.raises(mxact.Error, match=r"scales of \[64, 2\] for a weight of \[64, 64\] in blocks of 16 along axis 1: must be \[64, 4\]"):
+        mxact.inspect(saved(tmp_path / "blocks.onnx", *weight(codes, scales, axis=1, block_size=16)))
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    with pytest.raises(mxact.Error, match="takes the package onnx, and that is not installed: pip install onnx"):
+        mxact.inspect(tmp_path / "cut.onnx")
+
+
+def test_the_command(tmp_path: Path) -> None:
+    relu = [helper.make_node("Relu", ["a"], ["r"], name="rectified")]
+
+    def asked(*words: str) -> Any:
+        return subprocess.run([sys.executable, "-m", "mxact", "inspect", *words], capture_output=True, text=True, check=False)
+
+    done = asked(layer(tmp_path / "relu.onnx", relu))
+    assert done.returncode == 1 and "rectified: Relu before QuantizeLinear to FLOAT8E4M3FN is dropped" in done.stdout and done.stdout.endswith("0 weights behind DequantizeLinear, 1 words\n")
+    codes, scales = in_blocks(numbers((64, 64)), 1)
+    done = asked(saved(tmp_path / "blocks.onnx", *weight(codes, scales, axis=1, block_size=32)))
+    assert done.returncode == 0 and "w  FLOAT8E4M3FN [64, 64]  scales FLOAT8E8M0 [64, 2], of blocks of 32 along axis 1" in done.stdout
+    assert asked("model.safetensors").returncode == 2 and asked(str(tmp_path / "none.onnx")).returncode == 2
