@@ -64,7 +64,7 @@ def check_judge():
     except ValueError:
         pass
     page = measured.drawn(good, "../a.md")
-    check("evidence: measured; date: not recorded; processor: not recorded; commit: not recorded" in page, "a page does not say what was not recorded")
+    check("evidence: measured (clocks and counts of runs here); date: not recorded; processor: not recorded; commit: not recorded" in page, "a page does not say what was not recorded")
     check("| c | d |\n|---|--:|\n| 1 | 2 |\n" in page, "a page has not its table")
     with tempfile.TemporaryDirectory() as scratch:
         path = pathlib.Path(scratch, "a.json")

@@ -13,7 +13,7 @@ DRAWN_BOOSTS = {"backends": 0.6, "contracts": 0.6}
 
 FENCE = re.compile(r"^(\s*```\w+) .*$", re.MULTILINE)
 # What a site has and a repository has not: pages that are drawn. They are words between marks there.
-DRAWN = re.compile(r"<!-- drawn: ([\w-]+) -->(.+?)<!-- -->", re.DOTALL)
+DRAWN = re.compile(r"<!--\s*drawn:\s*([\w-]+)\s*-->(.+?)<!--\s*-->", re.DOTALL)
 LINK = re.compile(r"(!?)\[([^\]]+)\]\(([^)#\s]+)(#[^)\s]*)?\)")
 
 

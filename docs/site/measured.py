@@ -107,6 +107,8 @@ def taken(document, page):
 
 def facts(part):
     words = {key: part.get(key, "not recorded") for key in FACTS if key not in part["columns"]}
+    if "evidence" in part:
+        words["evidence"] += f" ({EVIDENCE[part['evidence']]})"
     for key in ("commit", "command"):
         if key in part:
             words[key] = f"`{part[key]}`"
@@ -142,7 +144,7 @@ def drawn(document, home):
         parts += [part for part in (table.get("said"), table_of(table)) if part]
     for entry in document.get("entries", []):
         tests = ", ".join(f'"{name}"' for name in entry["tests"])
-        parts += [f"## {entry['title']}", " ".join([f"**{entry['evidence']}**.", *([entry["grounds"]] if "grounds" in entry else []), f"Held by {tests}."]), entry["text"]]
+        parts += [f"## {entry['title']}", " ".join([f"Evidence: **{entry['evidence']}** ({EVIDENCE[entry['evidence']]}).", *([entry["grounds"]] if "grounds" in entry else []), f"Held by {tests}."]), entry["text"]]
     return "\n\n".join(parts) + "\n"
 
 
