@@ -21,6 +21,8 @@ def on_page_markdown(markdown, page, config, files):
     """Words that a drawn page is marked for lead to it. A link to what is no page stays as its text and the path; one to a document of docs/measured leads to its drawn page; a fence keeps its language alone."""
     here = Path(page.file.src_uri).parent
     page.meta["search"] = {"boost": BOOSTS.get(page.file.src_uri, DRAWN_BOOSTS.get(page.file.src_uri.split("/")[-2], 0.3) if "/reference/" in page.file.src_uri else 1)}
+    if markdown.count("\n|") > markdown.count("\n#") and "/measured/" in page.file.src_uri:
+        page.meta["hide"] = ["toc"]  # room for tables
 
     def drawn(match):
         name, text = match.groups()

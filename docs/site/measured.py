@@ -47,7 +47,7 @@ def problems(document):
     for table in document.get("tables", []):
         where = f"table '{table.get('name')}'"
         keys(table, TABLE, ("name", "columns", "rows"), where)
-        if "evidence" not in document and "evidence" not in table:
+        if "evidence" not in document and "evidence" not in table and "evidence" not in table.get("columns", []):
             found.append(f"{where}: no evidence class")
         found.extend(f"{where}: a row has {len(row)} cells: {row}" for row in table.get("rows", []) if len(row) != len(table.get("columns", [])))
     for entry in document.get("entries", []):
