@@ -47,5 +47,5 @@ for kind in formats blocks profiles contracts backends layouts forms oracles eng
 done
 
 ! grep -rlE '(src|href)="(https?:)?//[^"]*\.(js|css|woff2?|png|svg)"' "$site" --include='*.html' || fail "a page loads from a network"
-for page in index.html docs/for-engines.html docs/numerics.html docs/python.html docs/measured/proofs.html docs/reference/backends/MARLIN.html; do open "$page" 390; open "$page" 1280; done
+for page in index.html docs/for-engines.html docs/measured/proofs.html docs/reference/backends/MARLIN.html; do open "$page" 390; open "$page" 1280; done
 echo "searches find their pages; pages open at 390 and 1280 columns"

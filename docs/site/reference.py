@@ -17,11 +17,13 @@ class Program:
 
     def __init__(self, path):
         self.path = str(pathlib.Path(path).resolve())
+        self.seen = set()  # commands that ended well
 
     def run(self, *words, may=(0,)):
         done = subprocess.run([self.path, *words], capture_output=True, text=True, check=False, cwd=ROOT)
         if done.returncode not in may:
             raise RuntimeError(f"mxact {' '.join(words)} ended with {done.returncode}: {done.stderr.strip()}")
+        self.seen.add(" ".join(word for word in words if word != "--json"))
         return done
 
     def json(self, *words):
@@ -29,7 +31,8 @@ class Program:
 
     def command(self, words):
         """A command that a page shows; it ends well."""
-        self.run(*words.split())
+        if words not in self.seen:
+            self.run(*words.split())
         return f"```\nmxact {words}\n```"
 
     def picture(self, file, *words):
@@ -124,10 +127,28 @@ def contracts(pages, mxact, tables):
                     mxact.command(f"formats --contract {entry['name']}"))
 
 
-def choices(mxact):
+TINY = "golden/witness/checkpoints/tiny-gpt-oss"
+
+
+def arithmetic(mxact, sections):
+    """Of each backend of MXFP4: on its first and last platform, how it computes the layer of a small gpt-oss, and on what grounds that is known."""
+    platforms = {}
+    for section in sections:
+        if section["scheme"] != "mxfp4" or not section["model"].startswith("gpt-oss"):
+            continue
+        for deployment in section["deployments"]:
+            for backend, answer in deployment["backends"].items():
+                if deployment["parallel"] == "tp1" and answer["state"] in ("chosen", "possible"):
+                    platforms.setdefault(backend, {})[deployment["platform"]] = True
+    words = ("--layer", "0", "--x", f"{TINY}/expected.safetensors:layers.0.mlp.x", "--router", "--stages", "h13")
+    return {backend: [(platform, mxact.json("layer", TINY, "--backend", backend, "--platform", platform, *words)["arithmetic"])
+                      for platform in dict.fromkeys((next(iter(of)), next(reversed(of))))] for backend, of in platforms.items()}
+
+
+def choices(sections):
     """Of each oracle and backend: for which models, schemes and platforms it is chosen on one rank."""
     chosen = {}
-    for section in mxact.json("matrix")["sections"]:
+    for section in sections:
         for deployment in section["deployments"]:
             if deployment["parallel"] == "tp1" and deployment.get("chosen"):
                 chosen.setdefault((section["oracle"], deployment["chosen"]), {}).setdefault((section["model"], section["scheme"]), []).append(deployment["platform"])
@@ -136,7 +157,8 @@ def choices(mxact):
 
 def backends(pages, mxact, oracles):
     listed = mxact.json("layout", "list")
-    chosen = choices(mxact)
+    sections = mxact.json("matrix")["sections"]
+    chosen, computes = choices(sections), arithmetic(mxact, sections)
     rows_of = {}
     for entry in listed["backends"]:
         rows_of.setdefault(entry["backend"], []).append(entry)
@@ -156,6 +178,8 @@ def backends(pages, mxact, oracles):
                  for oracle, all_rows in oracles.items() for row in all_rows if row["backend"] == name]
         who = [(oracle, model, scheme, platforms) for (oracle, backend), of in chosen.items() if backend == name for (model, scheme), platforms in of.items()]
         pages.write("backends", name, f"Weights in {', '.join(dict.fromkeys(row['format'] for row in rows))}: {rows[0]['summary']}.", *parts,
+                    "## Arithmetic\n\nQuantizer of activations x contract, and on what grounds, for a layer of gpt-oss:\n\n"
+                    + table(["platform", "arithmetic"], computes[name]) if name in computes else "",
                     "## Who chooses it\n\n" + (table(["oracle", "model", "scheme", "on one rank of"], who) if who else "No model of the matrix, on one rank."),
                     "## Needs\n\n" + "\n\n".join(needs) if needs else "", mxact.command(f"layout show {name}"))
 
