@@ -35,7 +35,6 @@ finds "B200" docs/deployment.html
 # Pages that are drawn: of what tools measured, and of the program's tables.
 finds "swizzled_scales" docs/measured/ledger.html
 finds "MARLIN" docs/reference/backends/MARLIN.html
-finds "smallest_positive" docs/reference/json/format.html
 for kind in formats blocks profiles contracts backends layouts forms oracles engines; do
   count=0
   for page in "$build/docs/pages/docs/reference/$kind"/*.md; do
