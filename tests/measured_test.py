@@ -57,7 +57,7 @@ def check_judge():
                 {**good, "tables": [{**table, "rows": [["1"]]}]}, {**good, "tables": [{"name": "b", "rows": row}]}, {**good, "title": 7},
                 {key: value for key, value in good.items() if key != "evidence"}, {"page": "docs/a.md", "title": "a", "entries": [{"title": "e", "evidence": "run"}]}):
         check(measured.problems(bad), f"a wrong document is called right: {bad}")
-    check(measured.taken(good, "text\n\n| c | d |\n|---|--:|\n| 3\\|4 | 5 |\n")["tables"][0]["rows"] == [["3|4", "5"]], "a page's table is not taken")
+    check(measured.taken(good, "text\n\n| e | |\n|---|---|\n| 6 | 7 |\n\n| c | d |\n|---|--:|\n| 3\\|4 | 5 |\n")["tables"][0]["rows"] == [["3|4", "5"]], "a page's table is not taken")
     try:
         measured.taken(good, "| c | e |\n|---|---|\n| 3 | 4 |\n")
         check(False, "a table of other columns is taken")

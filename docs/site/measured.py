@@ -87,7 +87,8 @@ def write(path, document):
 
 
 def taken(document, page):
-    """The document with the rows of a page's Markdown tables in the places of those that have the same columns. ValueError where a table is of none of it."""
+    """The document with the rows of a page's Markdown tables in the places of those that have the same columns; the page's other tables are passed over. ValueError where
+    two tables of the document have the columns, or none has any."""
     tables = []
     for line in page.splitlines():
         cells = [one.strip().replace("\\|", "|") for one in re.split(r"(?<!\\)\|", line)[1:-1]]
@@ -96,12 +97,16 @@ def taken(document, page):
         elif not all(re.fullmatch(r":?-+:?", one) for one in cells):
             tables = tables or [[]]
             tables[-1].append(cells)
-    made = {**document, "tables": list(document["tables"])}
+    made, found = {**document, "tables": list(document["tables"])}, 0
     for head, *rows in filter(None, tables):
         places = [i for i, table in enumerate(made["tables"]) if table["columns"] == head]
-        if len(places) != 1:
+        if len(places) > 1:
             raise ValueError(f"{len(places)} tables have the columns {head}")
-        made["tables"][places[0]] = {**made["tables"][places[0]], "rows": rows}
+        if places:
+            made["tables"][places[0]] = {**made["tables"][places[0]], "rows": rows}
+            found += 1
+    if not found:
+        raise ValueError("the page has no table with the columns of one of the document")
     return made
 
 
