@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Puts the figures of mxact_bench's moe_ benchmarks into a document and a picture: bench/moe_report.py RESULTS.json docs/moe-kernels.md docs/moe-roofline.svg
+"""Puts the figures of mxact_bench's moe_ benchmarks into a document of docs/measured/ and a picture: bench/moe_report.py RESULTS.json docs/measured/moe-kernels.json docs/moe-roofline.svg [PROCESSOR]
 
 The run has repetitions (--benchmark_repetitions) in random order (--benchmark_enable_random_interleaving). Each figure is the median of its repetitions
 with half the distance of its quartiles, in percent of it, beside it. The share of the machine's limit is measured in the same process at the same moment.
@@ -10,11 +10,12 @@ allowed them at the time. The model's own rate (moe_reference) stands in a table
 
 import json
 import math
+import pathlib
 import statistics
 import sys
 
-BEGIN = "<!-- begin of the table: bench/moe_report.py writes it -->"
-END = "<!-- end of the table -->"
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "docs/site"))
+import measured  # noqa: E402
 
 
 def runs_of(results):
@@ -74,8 +75,12 @@ def to_one_thread(runs, key):
     return f"{text}, {rate_of(runs[key]) / rate_of(one):.2f}x of {limit(runs[key]) / limit(one):.2f}x"
 
 
+def of_threads(threads):
+    return f"{threads} thread{'s' if threads > 1 else ''}"
+
+
 def tables(runs, threads):
-    lines = []
+    made = []
     for kind, column in (("moe_gemm", "M"), ("moe_layer", "tokens")):
         keys = [key for key in runs if key[0] == kind and key[3] == threads]
         columns = sorted({key[2] for key in keys})
@@ -89,15 +94,13 @@ def tables(runs, threads):
         else:
             of = f"times one thread, of what its {'limit' if kind == 'moe_gemm' else 'products'} allowed two"
             cell = to_one_thread
-        lines += [f"| {threads} thread{'s' if threads > 1 else ''}: GFLOP/s, {of} | " + " | ".join(f"{column}={c}" for c in columns) + " |"]
-        lines += ["|---|" + "--:|" * len(columns)]
         # The larger products first, the peers last.
         order = lambda what: (-int(size_of(what)) if kind == "moe_gemm" else 0, what.startswith(PEER), what)
-        for what in sorted({key[1] for key in keys}, key=order):
-            cells = [cell(runs, (kind, what, c, threads)) if (kind, what, c, threads) in runs else "" for c in columns]
-            lines.append(f"| {what} | {' | '.join(cells)} |")
-        lines.append("")
-    return lines
+        rows = [[what, *(cell(runs, (kind, what, c, threads)) if (kind, what, c, threads) in runs else "" for c in columns)]
+                for what in sorted({key[1] for key in keys}, key=order)]
+        made.append({"name": f"{'products' if kind == 'moe_gemm' else 'layers'}, {of_threads(threads)}",
+                     "columns": [f"GFLOP/s, {of}", *(f"{column}={c}" for c in columns)], "rows": rows})
+    return made
 
 
 def beside_reference(runs):
@@ -107,8 +110,7 @@ def beside_reference(runs):
     if not references or not products:
         return []
     columns = sorted({key[2] for key in products})
-    lines = ["| 1 thread: the model, MFLOP/s, and how many times that the fastest kernel is | model | " + " | ".join(f"M={c}" for c in columns) + " |"]
-    lines += ["|---|--:|" + "--:|" * len(columns)]
+    rows = []
     for reference in references:
         contract, weights = reference[1].split(" ")
         rate = rate_of(runs[reference])
@@ -116,8 +118,9 @@ def beside_reference(runs):
         for column in columns:
             rates = [rate_of(runs[key]) for key in products if key[2] == column and key[1].startswith(contract) and key[1].endswith(f"{weights} N:2880")]
             cells.append(f"{max(rates) / rate:.0f}x" if rates else "")
-        lines.append(f"| {reference[1]} | {1e-6 * rate:.0f} | {' | '.join(cells)} |")
-    return [*lines, ""]
+        rows.append([reference[1], f"{1e-6 * rate:.0f}", *cells])
+    return [{"name": f"the model, {of_threads(1)}", "columns": ["MFLOP/s, and how many times that the fastest kernel is", "model", *(f"M={c}" for c in columns)],
+             "rows": rows}]
 
 
 def roofline(runs):
@@ -148,8 +151,8 @@ def roofline(runs):
 
 
 def main():
-    if len(sys.argv) != 4:
-        sys.exit("usage: bench/moe_report.py RESULTS.json DOCUMENT.md PICTURE.svg")
+    if len(sys.argv) not in (4, 5):
+        sys.exit("usage: bench/moe_report.py RESULTS.json DOCUMENT.json PICTURE.svg [PROCESSOR]")
     with open(sys.argv[1], encoding="utf-8") as file:
         results = json.load(file)
     runs = runs_of(results)
@@ -159,17 +162,17 @@ def main():
     load = ", ".join(f"{value:.1f}" for value in context.get("load_avg", []))
     crowded = context.get("load_avg", [0])[0] > context["num_cpus"]
     repetitions = max(len(values) for values in runs.values())
-    text = [f"Run of {context['date'][:10]}: {context['num_cpus']} processors, {repetitions} repetitions of each figure, load average {load} at the start.", "",
-            *tables(runs, 1), *beside_reference(runs)]
-    text += ["More programs wanted to run than there are processors: figures of two threads are left out."] if crowded else tables(runs, 2)
-    with open(sys.argv[2], encoding="utf-8") as file:
-        document = file.read()
-    if BEGIN not in document or END not in document:
-        sys.exit(f"{sys.argv[2]} has no table to write")
-    head, rest = document.split(BEGIN, 1)
-    tail = rest.split(END, 1)[1]
-    with open(sys.argv[2], "w", encoding="utf-8") as file:
-        file.write(head + BEGIN + "\n\n" + "\n".join(text).rstrip() + "\n\n" + END + tail)
+    document = measured.read(sys.argv[2])
+    said = f"Run of {context['num_cpus']} processors, {repetitions} repetitions of each figure, load average {load} at the start."
+    if crowded:
+        said += " More programs wanted to run than there are processors: figures of two threads are left out."
+    document.pop("processor", None)
+    # Tables of other runs stay.
+    written = ("products, ", "layers, ", "the model, ")
+    others = [table for table in document["tables"] if not table["name"].startswith(written)]
+    document |= {"about": [said], "date": context["date"][:10], **({"processor": sys.argv[4]} if len(sys.argv) == 5 else {}),
+                 "tables": [*tables(runs, 1), *beside_reference(runs), *([] if crowded else tables(runs, 2)), *others]}
+    measured.write(sys.argv[2], document)
     with open(sys.argv[3], "w", encoding="utf-8") as file:
         file.write(roofline(runs))
 

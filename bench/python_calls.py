@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What calls of the Python package cost, beside calls that do nothing and beside the kernels alone. Prints the table of docs/performance.md.
+"""What calls of the Python package cost, beside calls that do nothing and beside the kernels alone. Prints a table of docs/measured/performance.json.
 
 usage: build/release/python/venv/bin/python bench/python_calls.py     (on one thread, a machine that does nothing else)
 """

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Verbs on one layer of gpt-oss-20b's sizes, made from a seed. Prints the table of docs/performance.md.
+# Verbs on one layer of gpt-oss-20b's sizes, made from a seed. Prints a table of docs/measured/performance.json.
 # usage: real_size.sh [PROGRAM]     (build/release/cli/mxact); needs 3 GB below TMPDIR
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Puts the figures of a run of mxact_bench into docs/performance.md: bench/report.py RESULTS.json docs/performance.md
+"""Puts the figures of a run of mxact_bench into a document of docs/measured/: bench/report.py RESULTS.json docs/measured/performance.json [PROCESSOR]
 
 The run has repetitions (--benchmark_repetitions) in random order (--benchmark_enable_random_interleaving). Each figure is the median of its
 repetitions; their median distance from it, in percent of it, is printed beside it: a single repetition that went astray changes neither. One thread is timed by its processor time, which other
@@ -9,15 +9,13 @@ run are left out.
 
 import json
 import math
+import pathlib
 import statistics
 import sys
 
-BEGIN = "<!-- begin of the table: bench/report.py writes it -->"
-END = "<!-- end of the table -->"
-SWEEPS_BEGIN = "<!-- begin of the sweeps' table: bench/report.py writes it -->"
-SWEEPS_END = "<!-- end of the sweeps' table -->"
-LAYOUTS_BEGIN = "<!-- begin of the layouts' table: bench/report.py writes it -->"
-LAYOUTS_END = "<!-- end of the layouts' table -->"
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "docs/site"))
+import measured  # noqa: E402
+
 # What is asked of each class of layouts, as a share of a copy past the caches.
 LAYOUT_CLASSES = {"rows": "70 %", "bytes": "70 %", "nibbles": "45 %", "bits": "30 %", "peer": ""}
 SCALING_ASKED = 1.8
@@ -58,7 +56,7 @@ def share(values, limit):
 
 
 def limits_table(runs):
-    lines = ["| moving bytes alone, GB/s | 1 thread | 2 threads |", "|---|--:|--:|"]
+    rows = []
     plain = sorted({codec for codec, what, _ in runs if what == LIMIT and not any(key[0] == codec and key[1] != LIMIT for key in runs)})
     bytes_per_element = {"read": 4, "write past the caches": 4, "copy past the caches": 1}
     for codec in plain:
@@ -66,24 +64,21 @@ def limits_table(runs):
         for threads in (1, 2):
             values = runs.get((codec, LIMIT, threads))
             cells.append(f"{bytes_per_element[codec] * 1e-9 / statistics.median(values):.3g} (±{spread(values):.0f} %)" if values else "")
-        lines.append(f"| {codec} | {' | '.join(cells)} |")
-    return lines
+        rows.append([codec, *cells])
+    return {"name": "moving bytes alone", "columns": ["GB/s", "1 thread", "2 threads"], "rows": rows}
 
 
 def sweep_table(runs):
-    lines = ["| all 2^32 patterns, and the digest of their codes, seconds | 1 thread | 2 threads |", "|---|--:|--:|"]
+    rows = []
     for codec in sorted({key[0] for key in runs if key[1] == "sweep"}):
         cells = [f"{2**32 * statistics.median(values):.3g} (±{spread(values):.0f} %)" if (values := runs.get((codec, "sweep", threads))) else "" for threads in (1, 2)]
-        lines.append(f"| {codec} | {' | '.join(cells)} |")
-    return lines
+        rows.append([codec, *cells])
+    return {"name": "sweeps", "columns": ["all 2^32 patterns, and the digest of their codes, seconds", "1 thread", "2 threads"], "rows": rows}
 
 
 def codec_table(runs, threads):
     tiers = [tier for tier in ("portable", "avx2", "avx512") if any(key[1] == tier for key in runs)]
-    lines = [
-        f"| {threads} thread{'s' if threads > 1 else ''}, 10^9 elements a second | limit | " + " | ".join(f"{tier} | share" for tier in tiers) + " | model |",
-        "|---|--:|" + "--:|--:|" * len(tiers) + "--:|",
-    ]
+    rows = []
     for codec in sorted({key[0] for key in runs if key[1] == MODEL}):
         limit = runs.get((codec, LIMIT, threads))
         if limit is None:
@@ -94,8 +89,9 @@ def codec_table(runs, threads):
             cells += [figure(values), share(values, limit)] if values else ["", ""]
         model = runs.get((codec, MODEL, 1))
         cells.append(figure(model) if model else "")
-        lines.append(f"| {codec} | {' | '.join(cells)} |")
-    return lines
+        rows.append([codec, *cells])
+    return {"name": f"codecs, {threads} thread{'s' if threads > 1 else ''}",
+            "columns": ["10^9 elements a second", "limit", *(column for tier in tiers for column in (tier, "share")), "model"], "rows": rows}
 
 
 def layout_runs(results):
@@ -113,8 +109,8 @@ def layout_runs(results):
 def layout_table(runs, crowded):
     ways = [(way, threads) for threads in ((1,) if crowded else (1, 2)) for way in ("apply", "undo")]
     names = {"apply": "there", "undo": "back"}
-    heads = " | ".join(f"{names[way]}, {threads} thread{'s' if threads > 1 else ''}" for way, threads in ways)
-    lines = [f"| layout | asked | {heads} |", "|---|--:|" + "--:|" * len(ways)]
+    heads = [f"{names[way]}, {threads} thread{'s' if threads > 1 else ''}" for way, threads in ways]
+    rows = []
     order = list(LAYOUT_CLASSES)
     for (kind, layout), by_way in sorted(runs.items(), key=lambda item: (order.index(item[0][0]), item[0][1])):
         cells = []
@@ -122,14 +118,14 @@ def layout_table(runs, crowded):
             values = by_way.get(way)
             shares = [share for share, _ in values] if values else []
             cells.append(f"{statistics.median(shares):.0f} % (±{spread(shares):.0f} %), {statistics.median(rate for _, rate in values):.1f} GB/s" if values else "")
-        lines.append(f"| {kind}: {layout} | {LAYOUT_CLASSES[kind]} | {' | '.join(cells)} |")
-    return lines
+        rows.append([f"{kind}: {layout}", LAYOUT_CLASSES[kind], *cells])
+    return {"name": "layouts", "columns": ["layout", "asked", *heads], "rows": rows}
 
 
 def scaling_line(what, pairs):
     """What a second thread brings, from {name: (times one thread, times one thread that the limit beside it did)}."""
     if not pairs:
-        return []
+        return ""
 
     def range_of(values):
         return f"{min(values):.2f} to {max(values):.2f} times what one does, {statistics.median(values):.2f} in the middle"
@@ -139,9 +135,9 @@ def scaling_line(what, pairs):
     below = sorted(f"{name} ({times:.2f})" for name, times in judged.items() if times < SCALING_ASKED)
     line = f"Two threads do {range_of([times for times, _ in pairs.values()])}, of {what}; their limits {range_of([limit for _, limit in pairs.values()])}."
     if not judged:
-        return ["", f"{line} No limit does {SCALING_ASKED} times."]
+        return f"{line} No limit does {SCALING_ASKED} times."
     reach = f"all do at least {SCALING_ASKED}" if not below else f"{len(judged) - len(below)} do at least {SCALING_ASKED}, the others are {', '.join(below)}"
-    return ["", f"{line} Of the {len(judged)} whose limit does at least {SCALING_ASKED} times, {reach}."]
+    return f"{line} Of the {len(judged)} whose limit does at least {SCALING_ASKED} times, {reach}."
 
 
 def codec_scaling(runs):
@@ -168,16 +164,9 @@ def layout_scaling(runs):
     return pairs
 
 
-def replaced(document, begin, end, lines, path):
-    if begin not in document or end not in document:
-        sys.exit(f"{path} has no table to write: {begin}")
-    head, rest = document.split(begin, 1)
-    return head + begin + "\n\n" + "\n".join(lines) + "\n\n" + end + rest.split(end, 1)[1]
-
-
 def main():
-    if len(sys.argv) != 3:
-        sys.exit("usage: bench/report.py RESULTS.json docs/performance.md")
+    if len(sys.argv) not in (3, 4):
+        sys.exit("usage: bench/report.py RESULTS.json docs/measured/performance.json [PROCESSOR]")
     with open(sys.argv[1], encoding="utf-8") as file:
         results = json.load(file)
     every = runs_of(results)
@@ -192,24 +181,28 @@ def main():
     if crowded:
         runs, sweeps = ({key: values for key, values in some.items() if key[2] == 1} for some in (runs, sweeps))
     load = ", ".join(f"{value:.1f}" for value in context.get("load_avg", []))
-    head = [
-        f"Run of {context['date'][:10]}: {context['num_cpus']} processors, {repetitions} repetitions of each figure in random order, load average {load} at the start.",
-        "",
-    ]
+    head = f"{context['num_cpus']} processors, {repetitions} repetitions of each figure in random order, load average {load} at the start."
     left_out = "More programs wanted to run than there are processors: figures of two threads are left out."
-    with open(sys.argv[2], encoding="utf-8") as file:
-        document = file.read()
+    made = {}
+
+    def add(table, words):
+        if table["rows"]:
+            made[table["name"]] = {"name": table["name"], "date": context["date"][:10], **({"processor": sys.argv[3]} if len(sys.argv) == 4 else {}),
+                                   "said": " ".join(filter(None, [head, words])), "columns": table["columns"], "rows": table["rows"]}
+
     if runs:
-        two = [left_out] if crowded else [*codec_table(runs, 2), *scaling_line("the codecs on the widest tier", codec_scaling(runs))]
-        text = [*head, *limits_table(runs), "", *codec_table(runs, 1), "", *two]
-        document = replaced(document, BEGIN, END, text, sys.argv[2])
+        add(limits_table(runs), "")
+        add(codec_table(runs, 1), left_out if crowded else "")
+        if not crowded:
+            add(codec_table(runs, 2), scaling_line("the codecs on the widest tier", codec_scaling(runs)))
     if sweeps:
-        document = replaced(document, SWEEPS_BEGIN, SWEEPS_END, [*head, *sweep_table(sweeps)], sys.argv[2])
+        add(sweep_table(sweeps), "")
     if layouts:
-        text = [*head, *layout_table(layouts, crowded), *(["", left_out] if crowded else scaling_line("the layouts", layout_scaling(layouts)))]
-        document = replaced(document, LAYOUTS_BEGIN, LAYOUTS_END, text, sys.argv[2])
-    with open(sys.argv[2], "w", encoding="utf-8") as file:
-        file.write(document)
+        add(layout_table(layouts, crowded), left_out if crowded else scaling_line("the layouts", layout_scaling(layouts)))
+    # Tables of other runs stay.
+    document = measured.read(sys.argv[2])
+    known = [made.pop(table["name"], table) for table in document["tables"]]
+    measured.write(sys.argv[2], {**document, "tables": [*known, *made.values()]})
 
 
 if __name__ == "__main__":

@@ -76,9 +76,8 @@ void add_audit(Verb app, Action& action) {
                                       "(exit 1; 4 where the engine raises)");
   verb.add_option("--oracle", options->oracle, "this oracle alone: mxfp4, mxfp4_deepseek_v4, nvfp4, fp8, mxfp8, w4a8");
   const Option engine = add_serving_options(verb, options->serving, true);
-  const Option ledger = verb.add_flag("--ledger", options->ledger, "the ledger as the oracles' part of docs/findings.md, without an audit")
-                            .excludes(engine)
-                            .excludes(file);
+  const Option ledger =
+      verb.add_flag("--ledger", options->ledger, "the ledger as a page of Markdown, without an audit").excludes(engine).excludes(file);
   const Option needs =
       verb.add_flag("--needs", options->needs, "the constraint matrix instead: what each backend's kernels need").excludes(ledger).excludes(file);
   add_picture_option(verb, options->out, "writes the constraint matrix, FILE.svg, instead of its table").needs(needs);

@@ -90,8 +90,7 @@ void add_faults(Verb app, Action& action) {
   const Option first =
       verb.add_flag("--first", options->first, "laws in their order until one notices: whether the first line of a failure names the right one")
           .excludes(all);
-  const Option history =
-      verb.add_flag("--history", options->history, "the bugs of real implementations that faults replay, as the table of docs/history.md");
+  const Option history = verb.add_flag("--history", options->history, "the bugs of real implementations that faults replay, as a table of Markdown");
   const Option blind = verb.add_flag("--blind", options->blind, "which public tolerances would have let an MoE layer with the fault pass")
                            .excludes(all)
                            .excludes(first);

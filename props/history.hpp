@@ -22,7 +22,7 @@ std::span<const HistoryRow> all_history();
 /// The laws of the row's property that one of its faults is named to break; none for a fault that does not exist.
 std::vector<std::string> laws_that_notice(const HistoryRow& row, std::string_view fault);
 
-/// The table of docs/history.md.
+/// The table of the bugs in Markdown, which the site draws beside docs/history.md.
 std::string history_markdown();
 
 }  // namespace mx::props

@@ -32,7 +32,19 @@ finds swizzle docs/glossary.html
 finds swizzle docs/layouts.html
 finds "e8m0 of 0" docs/numerics.html
 finds "B200" docs/deployment.html
+# Pages that are drawn: of what tools measured, and of the program's tables.
+finds "swizzled_scales" docs/measured/ledger.html
+finds "MARLIN" docs/reference/backends/MARLIN.html
+for kind in formats blocks profiles contracts backends layouts forms oracles engines; do
+  count=0
+  for page in "$build/docs/pages/docs/reference/$kind"/*.md; do
+    [[ $page != */index.md ]] || continue
+    grep -q '^Evidence: \*\*' "$page" && grep -q '^mxact ' "$page" || fail "${page##*/pages/} has no evidence class or no command"
+    count=$((count + 1))
+  done
+  [[ $count -ge 3 ]] || fail "$kind has $count pages"
+done
 
 ! grep -rlE '(src|href)="(https?:)?//[^"]*\.(js|css|woff2?|png|svg)"' "$site" --include='*.html' || fail "a page loads from a network"
-for page in index.html docs/numerics.html docs/python.html; do open "$page" 390; open "$page" 1280; done
+for page in index.html docs/for-engines.html docs/measured/proofs.html docs/reference/backends/MARLIN.html; do open "$page" 390; open "$page" 1280; done
 echo "searches find their pages; pages open at 390 and 1280 columns"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds BUILD/site from README.md, HACKING.md, CHANGELOG.md and the pages of docs/ and of the recordings; a broken link or anchor is an error. Its last lines are figures of
-# the pages. BUILD/docs has a virtual environment with requirements.txt.
+# Builds BUILD/site from README.md, HACKING.md, CHANGELOG.md and the pages of docs/ and of the recordings, and draws docs/measured and what BUILD/cli/mxact prints of its tables;
+# a broken link or anchor is an error. Its last lines are figures of the pages. BUILD/docs has a virtual environment with requirements.txt.
 # usage: build.sh SOURCE BUILD PYTHON
 set -euo pipefail
 source=$1 build=$2 python=$3
@@ -18,8 +18,11 @@ rm -rf "$pages"
   mkdir -p "$pages/$(dirname "$file")"
   cp "$source/$file" "$pages/$file"
 done
+"$python" "$source/docs/site/measured.py" "$source/docs/measured" "$pages/docs/measured" "$build/cli/mxact"
+"$python" "$source/docs/site/reference.py" "$pages/docs/reference" "$build/cli/mxact"
 MXACT_DOCS_SOURCE=$pages MXACT_DOCS_SITE=$build/site NO_MKDOCS_2_WARNING=1 "$work/venv/bin/mkdocs" build --strict -f "$source/docs/site/mkdocs.yml" > "$work/build.log" 2>&1 || { grep -v "^INFO" "$work/build.log"; exit 1; }
 
 cat "$source"/{README,HACKING,CHANGELOG}.md "$source"/docs/*.md | awk '{ words += NF; if (length > 120) wide++; if (length > 200) wider++ } END {
-  printf "%d words in README, HACKING, CHANGELOG and docs; %d lines over 120 columns, %d over 200\n", words, wide, wider }'
+  printf "%d words in README, HACKING, CHANGELOG and docs; %d lines over 120 columns, of tables and outputs, %d over 200\n", words, wide, wider }'
+echo "$(find "$pages" -name '*.md' -exec grep -oE '\]\([^)]+\)' {} + | wc -l) links among pages that are written and drawn: none is broken"
 echo "$(find "$build/site" -name '*.html' ! -name 404.html | wc -l) pages: $build/site/index.html"

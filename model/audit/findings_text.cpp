@@ -17,8 +17,8 @@ constexpr std::array kEffects = {families::Effect::silent, families::Effect::err
 std::string text(std::string_view part) { return std::string(part); }
 
 std::string subject(const Finding& finding) {
-  if (finding.backend == kAnyBackend) return "every backend of " + text(finding.oracle);
-  return text(finding.oracle) + " " + text(finding.backend) + " (" + text(finding.kernel_class) + ")";
+  if (finding.backend == kAnyBackend) return "every backend";
+  return text(finding.backend) + " (" + text(finding.kernel_class) + ")";
 }
 
 /// A need and the findings about it, in the order of the ledger.
@@ -58,9 +58,13 @@ std::string group_text(const Group& group) {
   const families::KernelNeed& need = *group.need;
   std::string out = "* **" + text(need.id) + "**: " + text(need.statement) + ". Otherwise: " + text(need.consequence) + ". ";
   out += "Grounds: " + text(name_of(need.grounds)) + ", " + families::source_text(need) + ".\n";
-  out += "  Seen in: ";
-  for (const Finding* finding : group.findings) out += (finding == group.findings.front() ? "" : ", ") + subject(*finding);
-  return out + ".\n  Smallest deployment: `" + plainest(group) + "`\n";
+  std::string_view oracle;
+  for (const Finding* finding : group.findings) {
+    out += finding->oracle == oracle ? ", " : (oracle.empty() ? "" : ".\n") + ("    * " + text(finding->oracle) + ": ");
+    out += subject(*finding);
+    oracle = finding->oracle;
+  }
+  return out + ".\n    * smallest deployment: `" + plainest(group) + "`\n";
 }
 
 std::string place_text(const KnownPlace& place) {
@@ -93,12 +97,11 @@ std::string unjudged_text(bool unknown) {
 }  // namespace
 
 std::string findings_markdown(std::span<const Finding> ledger, std::span<const KnownPlace> places) {
-  std::string out = "## Oracles\n\n";
-  out += "`mxact audit` finds what follows: choices of the engine's oracles that break a need of what they choose. " + std::to_string(ledger.size()) +
-         " findings, one for each (oracle, backend, class, need), grouped by the need.\n";
+  std::string out = "`mxact audit` finds what follows: choices of the engine's oracles that break a need of what they choose. " +
+                    std::to_string(ledger.size()) + " findings, one for each (oracle, backend, class, need), grouped by the need.\n";
   const std::vector<Group> all = groups(ledger);
   for (families::Effect effect : kEffects) {
-    out += "\n### " +
+    out += "\n## " +
            std::string(effect == families::Effect::silent  ? "Silent corruption"
                        : effect == families::Effect::error ? "Errors"
                                                            : "Slow paths") +
@@ -107,11 +110,11 @@ std::string findings_markdown(std::span<const Finding> ledger, std::span<const K
       if (group.need->effect == effect) out += group_text(group);
     }
   }
-  out += "\n### Places known beforehand\n\nFrom reading the engine and its issues, before there was an audit.\n\n";
+  out += "\n## Places known beforehand\n\nFrom reading the engine and its issues, before there was an audit.\n\n";
   out += "| # | place | | finding, or why it is not seen |\n| --- | --- | --- | --- |\n";
   for (const KnownPlace& place : places) out += place_text(place);
-  out += "\n### Not known\n\nNo public text says these; nothing is judged by them.\n\n" + unjudged_text(true);
-  out += "\n### Not judged\n\nKnown, but not determined by what a deployment says.\n\n" + unjudged_text(false);
+  out += "\n## Not known\n\nNo public text says these; nothing is judged by them.\n\n" + unjudged_text(true);
+  out += "\n## Not judged\n\nKnown, but not determined by what a deployment says.\n\n" + unjudged_text(false);
   return out;
 }
 

@@ -25,7 +25,7 @@ using rounding::overflows_to_inf;
 using rounding::top_exponent;
 using rounding::unit_exponent;
 
-constexpr std::array<rows::Word<Rounding>, 18> kRoundings{{
+constexpr std::array<rows::Word<Rounding>, 21> kRoundings{{
     {Rounding::nearest_even, "nearest_even"},
     {Rounding::nearest_away, "nearest_away"},
     {Rounding::nearest_toward_zero, "nearest_toward_zero"},

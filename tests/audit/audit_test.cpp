@@ -2,7 +2,9 @@
 
 #include "model/audit/audit.hpp"
 
+#include <algorithm>
 #include <fstream>
+#include <map>
 #include <set>
 #include <sstream>
 #include <string>
@@ -216,12 +218,51 @@ TEST_CASE("strict selection never breaks a need and changes nothing that works")
   CHECK(skipping > 100);
 }
 
-TEST_CASE("the document holds the ledger") {
+TEST_CASE("the text of the ledger has every finding and every place, and the page counts them") {
+  const std::string ledger = findings_markdown(known_findings(), known_places());
+  std::map<std::string, int> needs;  // by heading
+  std::size_t subjects = 0;
+  std::istringstream lines(ledger);
+  std::string heading, need;
+  std::set<std::pair<std::string, std::string>> seen;  // a need, and an oracle with a backend and its class
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("## ")) heading = line.substr(3);
+    if (line.starts_with("* **")) {
+      ++needs[heading];
+      need = line.substr(4, line.find("**", 4) - 4);
+    }
+    if (!line.starts_with("    * ") || line.starts_with("    * smallest")) continue;
+    const std::size_t colon = line.find(": ");
+    std::string rest = line.substr(colon + 2, line.size() - colon - 3) + ", ";
+    for (std::size_t end = rest.find(", "); end != std::string::npos; end = rest.find(", ")) {
+      seen.insert({need, line.substr(6, colon - 6) + " " + rest.substr(0, end)});
+      rest = rest.substr(end + 2);
+      ++subjects;
+    }
+  }
+  CHECK(subjects == known_findings().size());
+  for (const Finding& finding : known_findings()) {
+    const std::string of = finding.backend == kAnyBackend ? "every backend" : finding.backend + " (" + finding.kernel_class + ")";
+    INFO(finding.oracle << " " << of << " " << finding.need);
+    CHECK(seen.contains({finding.need, finding.oracle + " " + of}));
+  }
+  const auto shown = static_cast<std::size_t>(std::ranges::count_if(known_places(), [](const KnownPlace& place) { return !place.shown.empty(); }));
+  for (const KnownPlace& place : known_places())
+    CHECK(ledger.find("| " + std::to_string(place.number) + " | " + std::string(place.what)) != std::string::npos);
+  const int silent = needs["Silent corruption"], errors = needs["Errors"], slow = needs["Slow paths"];
+  std::ostringstream counts;
+  counts << known_findings().size() << " findings, one for each (oracle, backend, class, need), by " << silent + errors + slow << " needs: " << silent
+         << " of silent corruption, " << errors << " of errors, " << slow << " of slow paths. " << known_places().size()
+         << " places were known from the engine's issues before there was an audit; " << shown << " of them are among the findings, "
+         << known_places().size() - shown << " ";
   std::ifstream stream(std::string(MXACT_SOURCE_DIR) + "/docs/findings.md");
   REQUIRE(stream.good());
-  std::stringstream text;
-  text << stream.rdbuf();
-  CHECK(text.str().find(findings_markdown(known_findings(), known_places())) != std::string::npos);
+  std::stringstream page;
+  page << stream.rdbuf();
+  std::string text = page.str();
+  std::ranges::replace(text, '\n', ' ');
+  INFO(counts.str());
+  CHECK(text.find(counts.str()) != std::string::npos);
 }
 
 TEST_CASE("what later versions make of a finding: mended, refused, chosen otherwise or still shown") {

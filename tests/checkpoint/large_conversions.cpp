@@ -1,5 +1,5 @@
 // A layer of each gpt-oss model, of random bytes, through every conversion there is, as files. Hidden: it takes minutes, gigabytes of disk and, for
-// the larger model, of memory. It prints the table of docs/convert.md.
+// the larger model, of memory. It prints a table of docs/measured/convert.json.
 
 #include <fmt/core.h>
 #include <sys/resource.h>

@@ -61,7 +61,7 @@ const std::vector<Small>& small_forms() {
       {"docs/performance.md", "build/release/bench/mxact_bench --benchmark_repetitions=7",
        "build/release/bench/mxact_bench --benchmark_repetitions=1 --benchmark_enable_random_interleaving --benchmark_min_time=0.001 "
        "--benchmark_filter='^relayout/bytes/128x4 scales/apply/threads:[12]/' --benchmark_out=results.json"},
-      {"docs/performance.md", "bench/report.py", "cp docs/performance.md figures.md && bench/report.py results.json figures.md"},
+      {"docs/performance.md", "bench/report.py", "cp docs/measured/performance.json figures.json && bench/report.py results.json figures.json"},
       {"docs/portability.md", "tests/digest/matrix.sh ", "tests/digest/matrix.sh --help"},
       {"docs/portability.md", "tests/digest/matrix.sh gcc-O2 aarch64-O0", "tests/digest/matrix.sh --help | grep 'gcc, clang, aarch64 and s390x'"},
       {"docs/portability.md", "cmake --preset aarch64", "cd source && cmake --list-presets=configure | grep -F '\"aarch64\"'"},
@@ -82,8 +82,8 @@ const std::vector<Small>& small_forms() {
       {"docs/proofs.md", "build/release/tests/proof/mxact_proof all",
        "build/release/tests/proof/mxact_proof all --row e2m1/nearest_even/saturate --shard 2/256 --state proof.state"},
       {"docs/proofs.md", "build/release/tests/proof/mxact_proof table",
-       "cp docs/proofs.md proofs.md && build/release/tests/proof/mxact_proof table --state proof.state --kind conversions --kind further --into "
-       "proofs.md  # exit status 5"},
+       "cp docs/measured/proofs.json proofs.json && build/release/tests/proof/mxact_proof table --state proof.state --kind conversions "
+       "--kind further --into proofs.json  # exit status 5"},
       {"docs/python.md", "sudo apt-get install g++", "apt-get install --help"},
       {"docs/python.md", "python3 -m venv ", "python3 -m venv --help && grep -F scikit_build_core.build source/pyproject.toml"},
       {"docs/python.md", "~/mxact/bin/pip wheel ", "", "python/tests/wheel.sh", "--no-deps"},
@@ -140,6 +140,7 @@ const std::map<std::string, std::pair<int, int>> kCommands{
     {"docs/python.md", {0, 10}},  {"docs/report.md", {4, 1}},      {"docs/scale.md", {1, 2}},       {"docs/vectors.md", {0, 4}},
     {"docs/walk.md", {0, 1}},     {"docs/fuzzing.md", {0, 2}},     {"docs/sanitizers.md", {0, 7}},  {"docs/trust.md", {1, 3}},
     {"docs/peers.md", {0, 6}},    {"docs/checks.md", {0, 4}},      {"docs/hardware.md", {0, 8}},    {"docs/layer.md", {0, 1}},
+    {"docs/for-rtl.md", {1, 0}},
 };
 
 void write(const std::filesystem::path& path, const std::string& text) { std::ofstream(path) << text; }

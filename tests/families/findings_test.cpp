@@ -1,4 +1,4 @@
-// The page of findings and the tests hold each other: every entry on layouts names tests that exist, every test of a hazard is named.
+// docs/measured/hazards.json and the tests hold each other: every finding on layouts names tests that exist, every test of a hazard is named.
 
 #include <algorithm>
 #include <filesystem>
@@ -9,7 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "support/json.hpp"
 #include "tests/catch.hpp"
+#include "tests/json_text.hpp"
 
 namespace {
 
@@ -38,26 +40,20 @@ std::set<std::string> test_names() {
   return names;
 }
 
-/// The entries on layouts, each from its title to the next one's.
-std::vector<std::string> entries() {
-  const std::string page = text_of(std::string(MXACT_SOURCE_DIR) + "/docs/findings.md");
-  const std::size_t begin = page.find("\n## Layouts\n");
-  REQUIRE(begin != std::string::npos);
-  const std::string section = page.substr(begin, page.find("\n## ", begin + 1) - begin);
-  std::vector<std::string> found;
-  for (std::size_t at = section.find("\n### "); at != std::string::npos;) {
-    const std::size_t next = section.find("\n### ", at + 1);
-    found.push_back(section.substr(at, next - at));
-    at = next;
+/// A finding on layouts.
+struct Entry {
+  std::string title, evidence, text;
+  std::vector<std::string> tests;
+};
+
+std::vector<Entry> entries() {
+  const mx::support::Json document = mx::tests::parsed_file(std::string(MXACT_SOURCE_DIR) + "/docs/measured/hazards.json");
+  std::vector<Entry> found;
+  for (const mx::support::Json& entry : document["entries"]) {
+    found.push_back({entry["title"].get<std::string>(), entry["evidence"].get<std::string>(), entry["text"].get<std::string>(), {}});
+    for (const mx::support::Json& test : entry["tests"]) found.back().tests.push_back(test.get<std::string>());
   }
   return found;
-}
-
-/// The tests that an entry's line "Test ..." or "Tests ..." names.
-std::vector<std::string> named_tests(const std::string& entry) {
-  const std::vector<std::string> lines = all_matches(entry, "\n(Tests? [^\n]*)");
-  if (lines.empty()) return {};
-  return all_matches(lines.front(), "\"([^\"]*)\"");
 }
 
 }  // namespace
@@ -65,11 +61,10 @@ std::vector<std::string> named_tests(const std::string& entry) {
 TEST_CASE("every finding on layouts names tests that exist") {
   const std::set<std::string> names = test_names();
   REQUIRE(entries().size() > 10);
-  for (const std::string& entry : entries()) {
-    INFO(entry.substr(0, 200));
-    const std::vector<std::string> tests = named_tests(entry);
-    CHECK_FALSE(tests.empty());
-    for (const std::string& test : tests) {
+  for (const Entry& entry : entries()) {
+    INFO(entry.title);
+    CHECK_FALSE(entry.tests.empty());
+    for (const std::string& test : entry.tests) {
       INFO(test);
       CHECK(names.contains(test));
     }
@@ -78,9 +73,7 @@ TEST_CASE("every finding on layouts names tests that exist") {
 
 TEST_CASE("every test of a hazard belongs to a finding") {
   std::set<std::string> named;
-  for (const std::string& entry : entries()) {
-    for (const std::string& test : named_tests(entry)) named.insert(test);
-  }
+  for (const Entry& entry : entries()) named.insert(entry.tests.begin(), entry.tests.end());
   for (const std::string& name : test_names()) {
     if (!name.starts_with("hazard: ")) continue;
     INFO(name);
@@ -89,12 +82,15 @@ TEST_CASE("every test of a hazard belongs to a finding") {
 }
 
 TEST_CASE("every finding on layouts says where it comes from and gives a smallest example") {
-  for (const std::string& entry : entries()) {
-    INFO(entry.substr(0, 200));
-    CHECK(entry.find("mallest example") != std::string::npos);
-    CHECK((entry.find("Recorded") != std::string::npos || entry.find("Read") != std::string::npos || entry.find("read") != std::string::npos ||
-           entry.find("Computed") != std::string::npos));
+  const std::set<std::string> classes{"recorded", "run", "run by parts", "source read"};
+  for (const Entry& entry : entries()) {
+    INFO(entry.title);
+    CHECK(entry.text.find("mallest example") != std::string::npos);
+    CHECK(classes.contains(entry.evidence));
     CHECK(std::ranges::any_of(std::vector<std::string>{".py", ".cu", ".cpp", ".hpp", ".cuh"},
-                              [&](const std::string& suffix) { return entry.find(suffix) != std::string::npos; }));
+                              [&](const std::string& suffix) { return entry.text.find(suffix) != std::string::npos; }));
   }
+  // The page of prose counts them.
+  CHECK(text_of(std::string(MXACT_SOURCE_DIR) + "/docs/findings.md").find("\n" + std::to_string(entries().size()) + " places where") !=
+        std::string::npos);
 }

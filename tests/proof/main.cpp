@@ -108,7 +108,7 @@ int print_table(const std::vector<std::string>& states, const Kinds& kinds, cons
   if (document.empty()) {
     std::printf("%s", table.text.c_str());
   } else {
-    write_into_document(document, table.text, kinds);
+    write_into_document(document, table);
   }
   if (table.wrong > 0) return kWrong;
   return table.incomplete > 0 ? kNothingRan : 0;
@@ -143,7 +143,7 @@ int run(int argc, char** argv) {
   table.add_option("--state", states, "state files of one build").required();
   table.add_option("--kind", kinds, "only rows of this kind (conversions, further, twin, functions), and of each other one named like this")
       .check(unknown_kind);
-  table.add_option("--into", document, "put the table between the marks of this document, which name the kinds, instead of printing it");
+  table.add_option("--into", document, "put the table into this document of docs/measured, which has one of these kinds, instead of printing it");
   if (!program.parse({argv + 1, argv + argc})) return 0;
   return kind.empty() ? print_table(states, kinds, document) : prove(kind, options);
 }

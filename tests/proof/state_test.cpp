@@ -221,6 +221,9 @@ TEST_CASE("the table calls proven only what is complete and right") {
   const ProofTable model = proof_table(rows, state, {std::string(kConversions)});
   CHECK(says(model.text, "| conversion from fp32 | thresholds | inputs, model | wrong |\n|---|--:|--:|--:|\n| a | 2 | 4,294,967,296 | 0 |\n"));
   CHECK(!says(model.text, "exp"));
+  REQUIRE(model.documents.size() == 1);
+  CHECK(model.documents[0].first == "conversions");
+  CHECK(says(model.documents[0].second, ",\"rows\":[\n[\"a\",\"2\",\"4,294,967,296\",\"0\"],\n[\"b\","));
   const ProofTable twin = proof_table(rows, state, {std::string(kTwin)});
   CHECK(says(twin.text, "| conversion from fp32 | thresholds | inputs, fast twin | wrong |\n|---|--:|--:|--:|\n| a | 2 | 4,294,967,296 | 0 |\n"));
   CHECK(model.proven + twin.proven == table.proven);
@@ -229,17 +232,21 @@ TEST_CASE("the table calls proven only what is complete and right") {
   CHECK(says(message_of(ErrorCode::input, [&] { proof_table(rows, state); }), "'twin d'"));
 }
 
-TEST_CASE("the table replaces what stands between the marks of a document") {
+TEST_CASE("a table takes the place of the one of its name in a document") {
   const Files files;
-  const std::string document = "text\n<!-- mxact_proof table -->\nold\n<!-- end of the table -->\nmore\n";
-  const std::string path = files.write("document", document);
-  write_into_document(path, "| new |\n");
-  CHECK(Files::read(path) == "text\n<!-- mxact_proof table -->\n\n| new |\n\n<!-- end of the table -->\nmore\n");
-  const std::string two = files.write("two", "<!-- mxact_proof table twin -->\na\n<!-- end of the table -->\n" + document);
-  write_into_document(two, "| new |\n", {std::string(kTwin)});
-  CHECK(Files::read(two) == "<!-- mxact_proof table twin -->\n\n| new |\n\n<!-- end of the table -->\n" + document);
-  CHECK(says(message_of(ErrorCode::input, [&] { write_into_document(two, "x", {std::string(kFurther)}); }), "'<!-- mxact_proof table further -->'"));
-  const std::string unmarked = files.write("unmarked", "text\n");
-  CHECK(says(message_of(ErrorCode::input, [&] { write_into_document(unmarked, "x"); }), "has no lines"));
-  CHECK(says(message_of(ErrorCode::resource, [&] { write_into_document(files.path("none"), "x"); }), "cannot be read"));
+  State state;
+  state.build = {"4567", "0123"};
+  const ProofTable made = proof_table({}, state, {std::string(kTwin)});
+  const std::string functions = "{\"name\":\"functions\",\"columns\":[\"a\"],\"rows\":[\n[\"b\"]]}]\n}\n";
+  const std::string path = files.write("document", "{\n\"tables\":[\n{\"name\":\"twin\",\"rows\":[\n[\"old\"],\n[\"older\"]]},\n" + functions);
+  ProofTable table{"", {{"twin", "{\"name\":\"twin\",\"rows\":[\n[\"new\"]]}"}}};
+  write_into_document(path, table);
+  CHECK(Files::read(path) == "{\n\"tables\":[\n{\"name\":\"twin\",\"rows\":[\n[\"new\"]]},\n" + functions);
+  REQUIRE(made.documents.size() == 1);
+  CHECK(made.documents[0].second ==
+        "{\"name\":\"twin\",\"commit\":\"0123\",\"said\":\"Program 4567: 0 rows proven, 0 incomplete, 0 with wrong answers. A complete row has "
+        "4,294,967,296 inputs.\",\"columns\":[\"conversion from fp32\",\"thresholds\",\"inputs, fast twin\",\"wrong\"],\"rows\":[]}");
+  table.documents[0].first = "further";
+  CHECK(says(message_of(ErrorCode::input, [&] { write_into_document(path, table); }), "has no table 'further'"));
+  CHECK(says(message_of(ErrorCode::resource, [&] { write_into_document(files.path("none"), table); }), "cannot be read"));
 }

@@ -16,7 +16,6 @@ namespace mx::tests {
 namespace {
 
 constexpr std::uint64_t kAllInputs = std::uint64_t{kChunks} * kChunkInputs;
-constexpr std::string_view kEnd = "<!-- end of the table -->\n";
 
 std::string grouped(std::uint64_t value) {
   std::string digits = std::to_string(value);
@@ -57,11 +56,19 @@ void count(const Sum& sum, ProofTable& table) {
 
 bool shows(const Kinds& kinds, std::string_view kind) { return kinds.empty() || std::ranges::find(kinds, kind) != kinds.end(); }
 
+/// A table: its kinds of rows, and its cells.
+struct Cells {
+  std::string name;
+  std::vector<std::string> columns;
+  std::vector<std::vector<std::string>> rows{};
+};
+
 /// Two cells of a row.
-std::string cells(const ProofRow& row, const Results& results, ProofTable& table) {
+void add_cells(const ProofRow& row, const Results& results, ProofTable& table, std::vector<std::string>& cells) {
   const Sum sum = sum_of(row, results);
   count(sum, table);
-  return " " + inputs_cell(sum) + " | " + grouped(sum.wrong) + " |";
+  cells.push_back(inputs_cell(sum));
+  cells.push_back(grouped(sum.wrong));
 }
 
 /// The tier of the twin's rows for the table's head: its column counts what this tier did.
@@ -70,38 +77,75 @@ std::string tier_of_twin(const std::vector<ProofRow>& rows) {
   return twin == rows.end() ? "" : " on " + twin->tier;
 }
 
-/// One line per conversion, the twin beside the model.
-std::string conversion_lines(const std::vector<ProofRow>& rows, const Results& results, const Kinds& kinds, ProofTable& table) {
+/// The kinds of these that are shown, with blanks between them.
+std::string names_of(std::initializer_list<std::string_view> kinds, const Kinds& shown) {
+  std::string names;
+  for (const std::string_view kind : kinds) {
+    if (shows(shown, kind)) names += (names.empty() ? "" : " ") + std::string(kind);
+  }
+  return names;
+}
+
+/// One row per conversion, the twin beside the model.
+Cells conversion_cells(const std::vector<ProofRow>& rows, const Results& results, const Kinds& kinds, ProofTable& table) {
   const bool shows_model = shows(kinds, kConversions) || shows(kinds, kFurther);
   const bool shows_twin = shows(kinds, kTwin);
-  if (!shows_model && !shows_twin) return {};
-  std::string text = "| conversion from fp32 | thresholds |";
-  if (shows_model) text += " inputs, model | wrong |";
-  if (shows_twin) text += " inputs, fast twin" + tier_of_twin(rows) + " | wrong |";
-  text += std::string("\n|---|--:|") + (shows_model ? "--:|--:|" : "") + (shows_twin ? "--:|--:|" : "") + "\n";
+  Cells cells{names_of({kConversions, kFurther, kTwin}, kinds), {"conversion from fp32", "thresholds"}};
+  if (shows_model) cells.columns.insert(cells.columns.end(), {"inputs, model", "wrong"});
+  if (shows_twin) cells.columns.insert(cells.columns.end(), {"inputs, fast twin" + tier_of_twin(rows), "wrong"});
   for (const ProofRow& row : rows) {
     if (row.kind != kConversions && row.kind != kFurther) continue;
     const auto twin = std::ranges::find_if(rows, [&](const ProofRow& other) { return other.kind == kTwin && other.name == row.name; });
     if (shows_model ? !shows(kinds, row.kind) : twin == rows.end()) continue;
-    text += "| " + row.name + " | " + grouped(row.thresholds()) + " |";
-    if (shows_model) text += cells(row, results, table);
-    if (shows_twin) text += twin == rows.end() ? " no fast way | |" : cells(*twin, results, table);
-    text += "\n";
+    std::vector<std::string>& line = cells.rows.emplace_back(std::vector<std::string>{row.name, grouped(row.thresholds())});
+    if (shows_model) add_cells(row, results, table, line);
+    if (!shows_twin) continue;
+    if (twin == rows.end())
+      line.insert(line.end(), {"no fast way", ""});
+    else
+      add_cells(*twin, results, table, line);
   }
-  return text + "\n";
+  return cells;
 }
 
-std::string function_lines(const std::vector<ProofRow>& rows, const Results& results, ProofTable& table) {
-  std::string text = "| function in fp32 | inputs | wrong | nearest midpoint, relative |\n|---|--:|--:|--:|\n";
+Cells function_cells(const std::vector<ProofRow>& rows, const Results& results, ProofTable& table) {
+  Cells cells{std::string(kFunctions), {"function in fp32", "inputs", "wrong", "nearest midpoint, relative"}};
   for (const ProofRow& row : rows) {
     if (row.kind != kFunctions) continue;
     const Sum sum = sum_of(row, results);
     count(sum, table);
     std::array<char, 32> nearest{"not measured"};
     if (sum.nearest_log2 < 0) std::snprintf(nearest.data(), nearest.size(), "2^%.1f", sum.nearest_log2);
-    text += "| " + row.name + " | " + inputs_cell(sum) + " | " + grouped(sum.wrong) + " | " + nearest.data() + " |\n";
+    cells.rows.push_back({row.name, inputs_cell(sum), grouped(sum.wrong), nearest.data()});
   }
+  return cells;
+}
+
+std::string markdown_of(const Cells& table) {
+  const auto line = [](const std::vector<std::string>& cells) {
+    std::string text = "|";
+    for (const std::string& cell : cells) text += (cell.empty() ? "" : " ") + cell + " |";
+    return text + "\n";
+  };
+  std::string text = line(table.columns) + "|---|";
+  for (std::size_t i = 1; i < table.columns.size(); ++i) text += "--:|";
+  text += "\n";
+  for (const std::vector<std::string>& row : table.rows) text += line(row);
   return text;
+}
+
+/// An array as documents of docs/measured/ have it. No cell has a character that JSON writes otherwise.
+std::string array_of(const std::vector<std::string>& cells) {
+  std::string text;
+  for (const std::string& cell : cells) text += (text.empty() ? "[\"" : ",\"") + cell + "\"";
+  return text + "]";
+}
+
+std::string json_of(const Cells& table, const std::string& commit, const std::string& said) {
+  std::string text = "{\"name\":\"" + table.name + "\",\"commit\":\"" + commit + "\",\"said\":\"" + said +
+                     "\",\"columns\":" + array_of(table.columns) + ",\"rows\":[";
+  for (const std::vector<std::string>& row : table.rows) text += (&row == &table.rows.front() ? "\n" : ",\n") + array_of(row);
+  return text + "]}";
 }
 
 void check_rows_exist(const std::vector<ProofRow>& rows, const Results& results) {
@@ -126,31 +170,34 @@ void check_rows_exist(const std::vector<ProofRow>& rows, const Results& results)
 ProofTable proof_table(const std::vector<ProofRow>& rows, const State& state, const Kinds& kinds) {
   check_rows_exist(rows, state.results);
   ProofTable table;
-  const std::string conversions = conversion_lines(rows, state.results, kinds, table);
-  const std::string functions = shows(kinds, kFunctions) ? function_lines(rows, state.results, table) + "\n" : "";
-  table.text = "Commit " + state.build.commit + ", program " + state.build.digest + ": " + std::to_string(table.proven) + " rows proven, " +
-               std::to_string(table.incomplete) + " incomplete, " + std::to_string(table.wrong) + " with wrong answers. A complete row has " +
-               grouped(kAllInputs) + " inputs.\n\n" + conversions + functions;
-  table.text.pop_back();
+  std::vector<Cells> shown;
+  if (shows(kinds, kConversions) || shows(kinds, kFurther) || shows(kinds, kTwin))
+    shown.push_back(conversion_cells(rows, state.results, kinds, table));
+  if (shows(kinds, kFunctions)) shown.push_back(function_cells(rows, state.results, table));
+  const std::string said = std::to_string(table.proven) + " rows proven, " + std::to_string(table.incomplete) + " incomplete, " +
+                           std::to_string(table.wrong) + " with wrong answers. A complete row has " + grouped(kAllInputs) + " inputs.";
+  table.text = "Commit " + state.build.commit + ", program " + state.build.digest + ": " + said + "\n";
+  for (const Cells& cells : shown) {
+    table.text += "\n" + markdown_of(cells);
+    table.documents.emplace_back(cells.name, json_of(cells, state.build.commit, "Program " + state.build.digest + ": " + said));
+  }
   return table;
 }
 
-void write_into_document(const std::string& path, const std::string& text, const Kinds& kinds) {
+void write_into_document(const std::string& path, const ProofTable& table) {
   std::ifstream in(path, std::ios::binary);
   if (!in) throw Error(ErrorCode::resource, "cannot be read", path);
-  const std::string document{std::istreambuf_iterator<char>(in), {}};
-  std::string mark = "<!-- mxact_proof table";
-  for (const std::string& kind : kinds) mark += " " + kind;
-  mark += " -->";
-  const std::string first = mark + "\n";
-  const std::size_t begin = document.find(first);
-  const std::size_t end = document.find(kEnd, begin == std::string::npos ? 0 : begin);
-  if (begin == std::string::npos || end == std::string::npos) {
-    throw Error(ErrorCode::input, "has no lines '" + mark + "' and '<!-- end of the table -->' for the table", path);
+  std::string document{std::istreambuf_iterator<char>(in), {}};
+  for (const auto& [name, text] : table.documents) {
+    const std::string last = "]]}";
+    const std::size_t begin = document.find("\n{\"name\":\"" + name + "\",");
+    const std::size_t end = document.find(last, begin == std::string::npos ? 0 : begin);
+    if (begin == std::string::npos || end == std::string::npos) throw Error(ErrorCode::input, "has no table '" + name + "'", path);
+    document = document.substr(0, begin + 1) + text + document.substr(end + last.size());
   }
   const std::string temporary = path + ".new";
   std::ofstream out(temporary, std::ios::binary);
-  out << document.substr(0, begin + first.size()) << "\n" << text << "\n" << document.substr(end);
+  out << document;
   out.close();
   std::error_code error;
   if (out) std::filesystem::rename(temporary, path, error);

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Measures how far mxact can be trusted, figure by figure (rows.py), and writes the table of docs/trust.md.
+"""Measures how far mxact can be trusted, figure by figure (rows.py), and writes docs/measured/trust.json.
 
-A figure that is measured is remembered in docs/trust.json with its date and commit; those that are not asked for stay as they were measured before. Nothing is
-taken from anywhere else: a figure that no run has measured stands there as not measured.
+A figure that is measured is remembered there with its date and commit; those that are not asked for stay as they were measured before. Nothing is taken from
+anywhere else: a figure that no run has measured stands there as not measured. docs/trust.md counts the verdicts.
 """
 import argparse
 import dataclasses
@@ -18,8 +18,11 @@ import rows
 from rows import Figure
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PAGE, STATE = ROOT / "docs/trust.md", ROOT / "docs/trust.json"
-BEGIN, END = "<!-- begin of the table: tests/trust/measure.py writes it -->", "<!-- end of the table -->"
+PAGE, STATE = ROOT / "docs/trust.md", ROOT / "docs/measured/trust.json"
+sys.path.insert(0, str(ROOT / "docs/site"))
+import measured  # noqa: E402
+
+COLUMNS = ["", "figure", "asked", "measured", "verdict", "not measured, or in part", "date", "commit"]
 
 
 class Runner:
@@ -58,7 +61,7 @@ class Runner:
 
 
 def commit():
-    """The commit that was measured, marked when files other than the page's own differ from it."""
+    """The commit that was measured, marked when files other than the page and its document differ from it."""
     def git(*words):
         return subprocess.run(["git", *words], cwd=ROOT, text=True, capture_output=True, check=False).stdout.strip()
     changed = git("status", "--porcelain", "--", ".", f":!{PAGE.relative_to(ROOT)}", f":!{STATE.relative_to(ROOT)}")
@@ -75,36 +78,35 @@ def measure(row, runner):
     return {**dataclasses.asdict(figure), "date": datetime.date.today().isoformat(), "commit": commit()}
 
 
-def cell(text):
-    return " ".join(text.replace("|", "\\|").split())
+def state_of(document):
+    """What is remembered of each figure that was measured."""
+    return {row[0]: dict(zip(("text", "verdict", "gap", "date", "commit"), row[3:])) for row in document["tables"][0]["rows"] if row[6]}
 
 
-def table(state):
-    lines = ["| | figure | asked | measured | verdict | not measured, or in part | when, commit |", "| --- | --- | --- | --- | --- | --- | --- |"]
-    for row in rows.ROWS:
-        known = state.get(row.id)
-        if known:
-            lines.append("| " + " | ".join(cell(text) for text in (row.id, row.what, row.asked, known["text"], known["verdict"], known["gap"],
-                                                                   f"{known['date']}, {known['commit']}")) + " |")
-        else:
-            lines.append(f"| {row.id} | {cell(row.what)} | {cell(row.asked)} | | not measured | all of it | |")
-    counted = {verdict: sum(1 for row in rows.ROWS if state.get(row.id, {}).get("verdict") == verdict) for verdict in (rows.MET, rows.PART, rows.MISSED)}
-    said = ", ".join(f"{count} {verdict}" for verdict, count in counted.items())
-    return f"Of {len(rows.ROWS)} figures {said}, {len(rows.ROWS) - sum(counted.values())} not measured.\n\n" + "\n".join(lines)
+def document_with(document, state):
+    def row_of(row):
+        known = state.get(row.id, {"text": "", "verdict": "not measured", "gap": "all of it", "date": "", "commit": ""})
+        return [row.id, row.what, row.asked, *(" ".join(known[key].split()) for key in ("text", "verdict", "gap", "date", "commit"))]
+    return {**document, "tables": [{"name": "figures", "columns": COLUMNS, "rows": [row_of(row) for row in rows.ROWS]}]}
+
+
+def counted(state):
+    """The sentence of the page that counts the verdicts."""
+    found = {verdict: sum(1 for known in state.values() if known["verdict"] == verdict) for verdict in (rows.MET, rows.PART, rows.MISSED)}
+    said = ", ".join(f"{count} {verdict}" for verdict, count in found.items())
+    return f"Of {len(rows.ROWS)} figures {said}, {len(rows.ROWS) - sum(found.values())} not measured."
 
 
 def page_with(state):
-    page = PAGE.read_text()
-    begin, end = page.index(BEGIN) + len(BEGIN), page.index(END)
-    return page[:begin] + "\n\n" + table(state) + "\n\n" + page[end:]
+    return re.sub(r"^Of \d+ figures .* not measured\.$", counted(state), PAGE.read_text(encoding="utf-8"), flags=re.M)
 
 
 def options():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], epilog="exit status: 0 written; 1 a figure asked for is missed, or --check finds another page; 2 usage")
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], epilog="exit status: 0 written; 1 a figure asked for is missed, or --check finds another page or document; 2 usage")
     parser.add_argument("figures", nargs="*", metavar="FIGURE", help="R1 to R24; all without one")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release", help="a whole build (default: build/release)")
     parser.add_argument("--thorough", action="store_true", help="at the counts that are asked for: hours, days for R2, R4 and R17; else a sample of each")
-    parser.add_argument("--check", action="store_true", help="measure nothing; fail unless the page is what the remembered figures give")
+    parser.add_argument("--check", action="store_true", help="measure nothing; fail unless page and document are what the remembered figures give")
     given = parser.parse_args()
     known = {row.id for row in rows.ROWS}
     for name in given.figures:
@@ -117,10 +119,11 @@ def options():
 
 def main():
     given = options()
-    state = json.loads(STATE.read_text()) if STATE.exists() else {}
+    document = measured.read(STATE)
+    state = state_of(document)
     if given.check:
-        right = PAGE.read_text() == page_with(state)
-        print("the page is what was measured" if right else f"{PAGE} is not what {STATE} says: run tests/trust/measure.py")
+        right = counted(state) in PAGE.read_text(encoding="utf-8") and document == document_with(document, state)
+        print("the page is what was measured" if right else f"{PAGE} or {STATE} is not what was measured: run tests/trust/measure.py")
         return 0 if right else 1
     runner = Runner(given.build.resolve(), given.thorough)
     missed = 0
@@ -130,8 +133,8 @@ def main():
         state[row.id] = measure(row, runner)
         missed += state[row.id]["verdict"] == rows.MISSED
         # After each figure: a run that is stopped keeps what it has.
-        STATE.write_text(json.dumps({r.id: state[r.id] for r in rows.ROWS if r.id in state}, indent=1, ensure_ascii=False) + "\n")
-        PAGE.write_text(page_with(state))
+        measured.write(STATE, document_with(document, state))
+        PAGE.write_text(page_with(state), encoding="utf-8")
     return 1 if missed else 0
 
 

@@ -67,11 +67,9 @@ def decoding(run):
 
 
 def proof_table(kinds):
-    """The table of these kinds in docs/proofs.md: its commit, and the cells of its rows."""
-    text = (ROOT / "docs/proofs.md").read_text()
-    text = found(rf"(?s)<!-- mxact_proof table {kinds} -->(.*?)<!-- end of the table -->", text)[1]
-    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("| ")]
-    return found(r"Commit (\w+)", text)[1], rows[1:]
+    """The table of these kinds in docs/measured/proofs.json: its commit, and the cells of its rows."""
+    tables = {table["name"]: table for table in json.loads((ROOT / "docs/measured/proofs.json").read_text(encoding="utf-8"))["tables"]}
+    return tables[kinds]["commit"], tables[kinds]["rows"]
 
 
 def encoding(run):

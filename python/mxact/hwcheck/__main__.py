@@ -40,7 +40,7 @@ def _parser() -> _Parser:
     parser.add_argument("--limit", type=float, default=600, metavar="SECONDS", help="of the whole run (600): what it does not reach is SKIPPED")
     parser.add_argument("--search", type=float, default=20, metavar="SECONDS", help="of one question's search (20)")
     parser.add_argument("--json", metavar="FILE", help="the answers as JSON, - for standard output")
-    parser.add_argument("--page", metavar="FILE", help="the tables of docs/hardware.md, - for standard output")
+    parser.add_argument("--page", metavar="FILE", help="tables in Markdown, as docs/measured/hardware.json has them; - for standard output")
     parser.add_argument("--report", metavar="FILE", help="a text to paste into an issue, - for standard output")
     parser.add_argument("--record", metavar="DIR", help="what was asked and answered, as a set that mxact witness reads, into a new folder")
     parser.add_argument("--from", dest="set", metavar="DIR", help="the products of a recorded set in the place of a card")

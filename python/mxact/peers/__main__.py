@@ -34,7 +34,7 @@ def _parser() -> _Parser:
     )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of everything that is drawn (0)")
     parser.add_argument("--json", metavar="FILE", help="the table as JSON, - for standard output")
-    parser.add_argument("--page", metavar="FILE", help="the tables of docs/peers.md")
+    parser.add_argument("--page", metavar="FILE", help="tables in Markdown, as docs/measured/peers.json has them")
     parser.add_argument("--report", action="store_true", help="of each peer, in the place of the table: a text to paste into an issue of its project")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="peers at a time, each in a process of its own with one thread (all cores)")
     parser.add_argument("--alone", action="store_true", help="all in this process, with as many threads as their libraries take")

@@ -80,7 +80,7 @@ def columns(rows: Rows) -> str:
 
 
 def page(peers: Sequence[HeldPeer]) -> str:
-    """The tables of docs/peers.md: an operation a row, all its formats together."""
+    """The tables of docs/measured/peers.json: an operation a row, all its formats together."""
     rows = [["peer", "operation", "from", "to", "follows", "compared", "differ", "not as the documents say", "why; an input"]]
     for peer in peers:
         groups: dict[tuple[str, str, str], list[Held]] = {}

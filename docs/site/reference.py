@@ -1,0 +1,305 @@
+#!/usr/bin/env python3
+"""docs/reference/: pages that the program's own tables are drawn into, one template for each kind. What stands there is what a verb prints with --json; nothing is typed in."""
+import html
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+import measured
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+class Program:
+    """mxact: its documents and its pictures."""
+
+    def __init__(self, path):
+        self.path = str(pathlib.Path(path).resolve())
+        self.seen = set()  # commands that ended well
+
+    def run(self, *words, may=(0,)):
+        done = subprocess.run([self.path, *words], capture_output=True, text=True, check=False, cwd=ROOT)
+        if done.returncode not in may:
+            raise RuntimeError(f"mxact {' '.join(words)} ended with {done.returncode}: {done.stderr.strip()}")
+        self.seen.add(" ".join(word for word in words if word != "--json"))
+        return done
+
+    def json(self, *words):
+        return json.loads(self.run(*words, "--json").stdout)
+
+    def command(self, words):
+        """A command that a page shows; it ends well."""
+        if words not in self.seen:
+            self.run(*words.split())
+        return f"```\nmxact {words}\n```"
+
+    def picture(self, file, *words):
+        """Whether the program draws it; what it refuses to draw has no picture."""
+        file.parent.mkdir(parents=True, exist_ok=True)
+        return self.run(*words, "--force", "-o", str(file.resolve()), may=(0, 2, 4)).returncode == 0
+
+
+def cell(value):
+    text = ", ".join(map(str, value)) if isinstance(value, list) else "yes" if value is True else "no" if value is False else "" if value is None else str(value)
+    return html.escape(text, quote=False).replace("|", "\\|").replace("\n", " ").replace("*", "\\*").replace("_", "\\_")
+
+
+def table(head, rows):
+    return "\n".join(["| " + " | ".join(head) + " |", "|" + "---|" * len(head), *("| " + " | ".join(map(cell, row)) + " |" for row in rows)])
+
+
+def fields(value, *leave_out):
+    """A table of what an object says, but for what is left out."""
+    return table(["", ""], [(key.replace("_", " "), of) for key, of in value.items() if key not in leave_out and not isinstance(of, dict)
+                            and not (isinstance(of, list) and of and isinstance(of[0], dict))])
+
+
+def source_of(source):
+    return f"{source['repository']} `{source['path']}`, `{source['symbol']}`, at `{source['commit'][:12]}`"
+
+
+def evidence(words):
+    return f"Evidence: **{words}**."
+
+
+def stem(name):
+    return re.sub(r"[^A-Za-z0-9._-]", "-", name)
+
+
+def link(kind, name):
+    return f"[{name}](../{kind}/{stem(name)}.md)"
+
+
+class Pages:
+    def __init__(self, out):
+        self.out = out
+        self.kinds = {}
+
+    def write(self, kind, name, rule, *parts):
+        """A page; `rule` is its sentence in the list of its kind, too."""
+        self.kinds.setdefault(kind, []).append((name, rule))
+        folder = self.out / kind
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{stem(name)}.md").write_text("\n\n".join([f"# {name}", rule, *[part for part in parts if part]]) + "\n", encoding="utf-8")
+
+    def write_lists(self, titles):
+        for kind, (title, what) in titles.items():
+            rows = "\n".join(f"| [{name}]({stem(name)}.md) | {cell(rule)} |" for name, rule in self.kinds[kind])
+            (self.out / kind / "index.md").write_text(f"# {title}\n\n{what}\n\n| | |\n|---|---|\n{rows}\n", encoding="utf-8")
+
+
+def formats(pages, mxact, tables):
+    for entry in tables["formats"]:
+        name, narrow = entry["name"], entry["bits"] <= 8
+        grid = ""
+        if narrow:
+            values = [code["value"] for code in mxact.json("formats", "--format", name)["codes"]]
+            columns = 8
+            grid = table(["code", *(f"+{i:x}" for i in range(columns))], [[f"0x{i:02x}", *values[i:i + columns]] for i in range(0, len(values), columns)])
+        drawn = narrow and mxact.picture(pages.out / "formats" / f"{name}.svg", "formats", "--format", name)
+        pages.write("formats", name, f"{entry['bits']} bits: {entry['exponent_bits']} of exponent, {entry['mantissa_bits']} of mantissa, bias {entry['bias']}.",
+                    evidence(f"published: {entry['source']}; every code of up to 16 bits is held to exact numbers"), fields(entry, "source"),
+                    f"![the value of every code]({name}.svg)" if drawn else "", grid, mxact.command(f"formats --format {name}" if narrow else "formats"))
+    for entry in tables["block_formats"]:
+        pages.write("blocks", entry["name"], f"Elements of {entry['element']}, a scale of {entry['scale']} for {entry['block']}.".replace("for 0.", "for a row, a group or a tensor."),
+                    evidence(f"published: {entry['source']}"), fields(entry, "source"), mxact.command("quantize --help"))
+
+
+def profiles(pages, mxact, tables):
+    for entry in tables["profiles"]:
+        of = mxact.json("formats", "--profile", entry["name"])["profile"]
+        releases = ", ".join(f"{key} {value}" for key, value in entry["releases"].items())
+        parts = [table([key for key in of[kind][0] if not isinstance(of[kind][0][key], dict)],
+                       [[row.get(key) for key in of[kind][0] if not isinstance(of[kind][0][key], dict)] for row in of[kind]])
+                 for kind in ("conversions", "recipes", "dequantizers") if of[kind]]
+        named = [f"## {kind.capitalize()}\n\n{part}" for kind, part in zip([k for k in ("conversions", "recipes", "dequantizers") if of[k]], parts)]
+        pages.write("profiles", entry["name"], f"{entry['implementation']}: {entry['operation']} ({entry['device']}, {entry['build']}).",
+                    evidence(f"recorded of {releases}" if releases else "not recorded"), f"Source: {entry['source']}", *named, mxact.command(f"formats --profile {entry['name']}"))
+
+
+def contracts(pages, mxact, tables):
+    for entry in tables["contracts"]:
+        of = mxact.json("formats", "--contract", entry["name"])["contract"]
+        pages.write("contracts", entry["name"], f"Sums: {entry['accumulation']}.", evidence(f"{entry['evidence']}; grounds: {entry['grounds']}"),
+                    fields(entry, "name", "evidence", "grounds"), table(["field", "value", "meaning", "values"], [row.values() for row in of["fields"]]),
+                    mxact.command(f"formats --contract {entry['name']}"))
+
+
+TINY = "golden/witness/checkpoints/tiny-gpt-oss"
+
+
+def arithmetic(mxact, sections):
+    """Of each backend of MXFP4: on its first and last platform, how it computes the layer of a small gpt-oss, and on what grounds that is known."""
+    platforms = {}
+    for section in sections:
+        if section["scheme"] != "mxfp4" or not section["model"].startswith("gpt-oss"):
+            continue
+        for deployment in section["deployments"]:
+            for backend, answer in deployment["backends"].items():
+                if deployment["parallel"] == "tp1" and answer["state"] in ("chosen", "possible"):
+                    platforms.setdefault(backend, {})[deployment["platform"]] = True
+    words = ("--layer", "0", "--x", f"{TINY}/expected.safetensors:layers.0.mlp.x", "--router", "--stages", "h13")
+    return {backend: [(platform, mxact.json("layer", TINY, "--backend", backend, "--platform", platform, *words)["arithmetic"])
+                      for platform in dict.fromkeys((next(iter(of)), next(reversed(of))))] for backend, of in platforms.items()}
+
+
+def choices(sections):
+    """Of each oracle and backend: for which models, schemes and platforms it is chosen on one rank."""
+    chosen = {}
+    for section in sections:
+        for deployment in section["deployments"]:
+            if deployment["parallel"] == "tp1" and deployment.get("chosen"):
+                chosen.setdefault((section["oracle"], deployment["chosen"]), {}).setdefault((section["model"], section["scheme"]), []).append(deployment["platform"])
+    return chosen
+
+
+def backends(pages, mxact, oracles):
+    listed = mxact.json("layout", "list")
+    sections = mxact.json("matrix")["sections"]
+    chosen, computes = choices(sections), arithmetic(mxact, sections)
+    rows_of = {}
+    for entry in listed["backends"]:
+        rows_of.setdefault(entry["backend"], []).append(entry)
+    for name, rows in rows_of.items():
+        parts = []
+        for row in rows:
+            grounds = "; ".join(f"{one['engine']}: {one['grounds']}" + (f" ({one['stand_ins']} stood in)" if one.get("stand_ins") else "") for one in row["grounds"])
+            file = f"{stem(name)}-{row['format']}-{len(parts)}.svg"
+            scale = [one["tensor"] for one in row["tensors"] if one["tensor"].startswith("w13_weight")]
+            words = ["layout", "draw", name, "--format", row["format"], "--shape", "128x128", "--by", "memory", "--engine", row["engines"].split(", ")[-1]]
+            drawn = next((tensor for tensor in reversed(scale) if mxact.picture(pages.out / "backends" / file, *words, "--tensor", tensor)), None)
+            parts.append(f"## {row['format']}, {row['engines']}\n\n{row['summary']}.\n\n{evidence(grounds)} Source: {source_of(row['source'])}\n\n"
+                         + table(["tensor", "bits", "padding", "way back"], [(one["tensor"], one["address_bits"], one["padding"], one["way_back"]) for one in row["tensors"]])
+                         + (f"\n\n![memory of {drawn}]({file})\n\n*{drawn} of an expert of 128 x 128*" if drawn else ""))
+        needs = [f"### {link('oracles', oracle)}, {row['kernel_class']}\n\n"
+                 + table(["need", "otherwise", "effect", "grounds"], [(one["statement"], one["consequence"], one["effect"], one["grounds"]) for one in row["needs"]])
+                 for oracle, all_rows in oracles.items() for row in all_rows if row["backend"] == name]
+        who = [(oracle, model, scheme, platforms) for (oracle, backend), of in chosen.items() if backend == name for (model, scheme), platforms in of.items()]
+        pages.write("backends", name, f"Weights in {', '.join(dict.fromkeys(row['format'] for row in rows))}: {rows[0]['summary']}.", *parts,
+                    "## Arithmetic\n\nQuantizer of activations x contract, and on what grounds, for a layer of gpt-oss:\n\n"
+                    + table(["platform", "arithmetic"], computes[name]) if name in computes else "",
+                    "## Who chooses it\n\n" + (table(["oracle", "model", "scheme", "on one rank of"], who) if who else "No model of the matrix, on one rank."),
+                    "## Needs\n\n" + "\n\n".join(needs) if needs else "", mxact.command(f"layout show {name}"))
+
+
+def blocks_of_layouts(pages, mxact):
+    listed = mxact.json("layout", "list")
+    for entry in [*listed["building_blocks"], *listed["value_blocks"]]:
+        name = entry["name"]
+        drawn = "role" in entry and mxact.picture(pages.out / "layouts" / f"{stem(name)}.svg", "layout", "draw", name, "--shape", "64x8", "--by", "memory")
+        pages.write("layouts", name, f"{entry['summary']}.", evidence("source read") + f" Source: {source_of(entry['source'])}", f"`{entry['formula']}`",
+                    fields(entry, "name", "summary", "formula"), f"![memory]({stem(name)}.svg)" if drawn else "", mxact.command(f"layout show {name}" if "role" in entry else "layout list"))
+
+
+def forms(pages, mxact):
+    """Forms of checkpoints, with the models that are published so: docs/measured/forms.json."""
+    of, by = json.loads((ROOT / "docs/measured/forms.json").read_text(encoding="utf-8"))["tables"]
+    for name, *cells in of["rows"]:
+        rows = [row for row in by["rows"] if name in row[2] or row[2] in name]
+        pages.write("forms", name, f"A value is {cells[1]}.", evidence("source read"), f"Tensors of an expert: {cells[0]}.", f"Rounded before loading: {cells[2]}.",
+                    measured.table_of({"columns": by["columns"], "rows": rows}) if rows else "", mxact.command("inspect golden/witness/checkpoints/tiny-gpt-oss"))
+
+
+def oracle_pages(pages, mxact, oracles, engine):
+    for name, rows in oracles.items():
+        pages.write("oracles", name, f"{len(rows)} pairs of a backend and a class of {engine}, in the order of its table.",
+                    evidence("held to recorded decisions: [decisions](../../../golden/witness/ORACLE.md)"),
+                    "\n".join(["| backend | class | needs |", "|---|---|---|", *(
+                        f"| {link('backends', row['backend']) if row['backend'] in pages.known else row['backend']} | {row['kernel_class']} | {len(row['needs'])} |" for row in rows)]),
+                    mxact.command(f"audit --oracle {name} --needs"))
+
+
+def engines(pages, mxact):
+    listed = mxact.json("engine", "list")
+    for entry in listed["engines"]:
+        pages.write("engines", entry["engine"], f"Releases {', '.join(entry['releases']) or 'none'}.", evidence("recorded, but for what the notes name"), fields(entry, "engine"),
+                    "\n".join(f"* {note}" for note in listed["notes"]), mxact.command("engine list"))
+
+
+def exit_codes(pages, mxact):
+    text = re.sub(r"\n\s+", " ", mxact.json("help", "exit-status")["text"].strip())
+    for line in text.splitlines():
+        code, meaning = line.split(None, 1)
+        pages.write("exit-codes", f"exit {code}", meaning[0].upper() + meaning[1:] + ".", mxact.command("help exit-status"))
+
+
+def kinds_of(schema, definitions):
+    """What a value may be, in words."""
+    if "$ref" in schema:
+        return schema["$ref"].rsplit("/", 1)[-1]
+    if "const" in schema:
+        return f"`{schema['const']}`"
+    if "enum" in schema:
+        return " or ".join(f"`{value}`" for value in schema["enum"])
+    if "anyOf" in schema or "oneOf" in schema:
+        return " or ".join(kinds_of(one, definitions) for one in schema.get("anyOf", schema.get("oneOf")))
+    kind = schema.get("type", "any")
+    kind = " or ".join(kind) if isinstance(kind, list) else kind
+    return f"{kind} of {kinds_of(schema['items'], definitions)}" if isinstance(schema.get("items"), dict) else kind
+
+
+def properties_of(schema, before=""):
+    """(path, schema, whether it is always there) of every property, those of inner objects with the way to them."""
+    for key, value in schema.get("properties", {}).items():
+        yield before + key, value, key in schema.get("required", [])
+        inner = value.get("items", value) if isinstance(value.get("items", value), dict) else value
+        yield from properties_of(inner, f"{before}{key}{'[]' if inner is not value else ''}.")
+
+
+def json_fields(pages):
+    definitions = json.loads((ROOT / "docs/schema/mxact.json").read_text(encoding="utf-8"))["$defs"]
+    for name, schema in definitions.items():
+        said = schema.get("description", "a part of other documents")
+        rows = [(path, kinds_of(value, definitions), "always" if always else "where it applies", value.get("description", "")) for path, value, always in properties_of(schema)]
+        pages.write("json", name, f"{said[0].upper()}{said[1:]}.", table(["field", "is", "there", "meaning"], rows) if rows else kinds_of(schema, definitions))
+
+
+def verbs(pages, mxact, verb):
+    for one in verb["verbs"]:
+        rows = [(" ".join(option["names"]), option["meaning"]) for option in one["options"]]
+        pages.write("verbs", one["verb"], f"{one['meaning'][0].upper()}{one['meaning'][1:]}.", table(["option", "what it does"], rows), mxact.command(f"help {one['verb'].split()[0]}"))
+        verbs(pages, mxact, one)
+
+
+TITLES = {
+    "formats": ("Number formats", "Every number format, its codes and values."),
+    "blocks": ("Block formats", "Elements that share a scale."),
+    "profiles": ("Profiles", "How an implementation rounds, overflows and scales; of which releases it was recorded."),
+    "contracts": ("Contracts", "How a dot product is ordered and rounded, and who was seen to do so."),
+    "backends": ("Backends", "Where the bytes of weights lie, what the kernels need, and who chooses them."),
+    "layouts": ("Building blocks", "Moves of which layouts are made."),
+    "forms": ("Forms of checkpoints", "Tensors, values, and who publishes them."),
+    "oracles": ("Oracles", "Which backends an engine chooses among, by the format of the weights."),
+    "engines": ("Engine versions", "What is known of each."),
+    "verbs": ("Verbs", "Every verb and its options."),
+    "exit-codes": ("Exit codes", "What a verb's exit status means."),
+    "json": ("JSON fields", "Documents that verbs print with --json, and their parts."),
+}
+
+
+def main():
+    if len(sys.argv) != 3:
+        sys.exit("usage: reference.py OUT MXACT: draws the program's tables as pages of OUT")
+    pages, mxact = Pages(pathlib.Path(sys.argv[1])), Program(sys.argv[2])
+    tables = mxact.json("formats")
+    needs = mxact.json("audit", "--needs")
+    oracles = {entry["oracle"]: entry["rows"] for entry in needs["oracles"]}
+    formats(pages, mxact, tables)
+    profiles(pages, mxact, tables)
+    contracts(pages, mxact, tables)
+    backends(pages, mxact, oracles)
+    pages.known = {name for name, _ in pages.kinds["backends"]}
+    blocks_of_layouts(pages, mxact)
+    forms(pages, mxact)
+    oracle_pages(pages, mxact, oracles, needs["engine"])
+    engines(pages, mxact)
+    verbs(pages, mxact, mxact.json("help")["program"])
+    exit_codes(pages, mxact)
+    json_fields(pages)
+    pages.write_lists(TITLES)
+
+
+if __name__ == "__main__":
+    main()
