@@ -60,6 +60,12 @@ constexpr Activation oai(std::string_view name, std::string_view formula, Pairin
           functions};
 }
 
+/// The engine hands on a limit above 0 alone. Source: vllm 7ca49fbe4 fused_moe/utils.py swiglu_limit_func (read).
+constexpr Activation optional_limit(Activation row) {
+  row.limit_is_optional = true;
+  return row;
+}
+
 constexpr std::string_view kHumming = "humming-kernels 0.1.19 process_input: outputs of an H100";
 constexpr std::string_view kFused = "fma(s, u, s), s = g / (1 + exp(-alpha g))";
 
@@ -70,8 +76,8 @@ constexpr std::array kActivations{
         "triton_kernels abce3c88f swiglu_fn: outputs of an H100"),
     oai("swiglu_oai_triton_sm90_3.6", kFused, Pairing::interleaved, ClampedNan::bounded_below, Join::fused, true, Functions::triton,
         "triton_kernels 6294db5a1 swiglu_fn: outputs of an H100"),
-    oai("swiglu_oai_humming", "g / (1 + expf(-alpha g)) * (u + beta)", Pairing::halves, ClampedNan::bounded, Join::times_up_and_beta, false,
-        Functions::cuda, kHumming),
+    optional_limit(oai("swiglu_oai_humming", "g / (1 + expf(-alpha g)) * (u + beta)", Pairing::halves, ClampedNan::bounded, Join::times_up_and_beta,
+                       false, Functions::cuda, kHumming)),
     silu("silu_and_mul_block_quant", "g * (1 / (1 + expf(-g))) * u", Curve::swish_by_sigmoid, TypeRounding::result_only, Functions::cuda,
          "vllm 7e1b45a09 silu_and_mul_per_block_quant: outputs of an H100"),
     silu("silu_and_mul_humming", "g / (1 + expf(-g)) * u", Curve::silu, TypeRounding::result_only, Functions::cuda, kHumming),
