@@ -111,6 +111,7 @@ TEST_CASE("an implementation has one recipe for a format, rule and rounding") {
       "flashinfer-exact flashinfer-fast",
       "flashinfer-exact-no-fast-math flashinfer-fast-no-fast-math",
       "torchao-float8 torchao-float8-pow2",
+      "transformers-fp8 transformers-fp8-ue8m0",
       "vllm-fp8-static vllm-fp8-static-divided",
       "vllm-fp8-tensor vllm-fp8-token",
   };

@@ -17,9 +17,19 @@ namespace mx::tests {
 namespace {
 
 const std::filesystem::path kRecords = std::filesystem::path(MXACT_SOURCE_DIR) / "golden" / "witness";
-constexpr std::array kSets{"numerics/block32",           "numerics/fp8_scaled",      "numerics/gemm_hopper",    "numerics/mma_extremes",
-                           "numerics/bf16_tiny_h100",    "numerics/routing",         "numerics/moe_0",          "numerics-peers/block_peers",
-                           "numerics-peers/nvfp4_peers", "numerics-peers/fp8_peers", "numerics-peers/quark_mx", "numerics-peers/dequantize_peers"};
+constexpr std::array kSets{"numerics/block32",
+                           "numerics/fp8_scaled",
+                           "numerics/gemm_hopper",
+                           "numerics/mma_extremes",
+                           "numerics/bf16_tiny_h100",
+                           "numerics/routing",
+                           "numerics/moe_0",
+                           "numerics-peers/block_peers",
+                           "numerics-peers/nvfp4_peers",
+                           "numerics-peers/fp8_peers",
+                           "numerics-peers/quark_mx",
+                           "numerics-peers/dequantize_peers",
+                           "numerics-peers/bridge_blocks"};
 const golden::WitnessOptions kOptions{.sweeps = false, .max_differences = 1, .progress = {}};
 
 /// Operations that read rows of a table.
