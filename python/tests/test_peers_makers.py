@@ -49,14 +49,25 @@ def quantized(row: Any, base: Any) -> tuple[Any, Any, dict[str, Any], str]:
     return *row.fn(base, np.float32(given)), {"global_scale": given, "divides": encode}, row.profile
 
 
+def made(row: Any, base: Any, profile: str) -> Any:
+    """By a profile's own name for such blocks, of the base as it is or widened."""
+    scale = None if getattr(row, "tensor_scale", None) is None else SCALE
+    for format in (row.format, HARD.get(row.format, row.format)):
+        for x in (base, base.astype(np.float32)):
+            try:
+                return mxact.quantize(x, format, profile=profile, tensor_scale=scale)
+            except mxact.Error as error:
+                refusal = error
+    raise refusal
+
+
 def is_the_same(row: Any, wanted: str, other: str) -> bool:
     """Whether two rules give the same of all other finite blocks of this type: then nothing tells whose they are."""
     if {wanted, other} == {"torchao-nvfp4", "torchao-nvfp4-single"}:  # one code, and a scale of the tensor that is 1
         return row.tensor_scale is None
-    (base, _) = model(row.format, row.source, 8)
-    scale = None if row.tensor_scale is None else SCALE
-    one, two = (mxact.quantize(base, row.format, profile=profile, tensor_scale=scale) for profile in (wanted, other))
-    return one.codes.tobytes() == two.codes.tobytes() and one.scales.tobytes() == two.scales.tobytes()
+    base = model(row.format, row.source, 8, isinstance(row, Quantizer))[0]
+    one, two = made(row, base, wanted), made(row, base, other)
+    return one.codes.tobytes() == two.codes.tobytes() and np.array_equal(np.asarray(one.scales, np.float32), np.asarray(two.scales, np.float32))
 
 
 def adapter(name: str) -> Any:

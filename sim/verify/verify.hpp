@@ -139,7 +139,7 @@ struct VerifyReport {
   std::int64_t count(Verdict verdict) const;
   /// Cells with one that is held.
   std::int64_t held() const { return count(Verdict::passed) + count(Verdict::known_to_differ); }
-  /// Faults that take trust from no cell, and conversions that pass and destroy values.
+  /// Faults of the checkpoint's numbers, also those that take trust from a cell, and conversions that pass and destroy values.
   std::int64_t warnings() const;
   /// What a conversion destroys of the verified layers, in hundredths of a tensor's values: "47 % of w13_weight_scale lost"; empty: nothing.
   std::string lost_text(const ConversionResult& result) const;

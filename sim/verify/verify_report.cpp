@@ -50,8 +50,7 @@ std::int64_t VerifyReport::count(Verdict wanted) const {
 
 std::int64_t VerifyReport::warnings() const {
   const auto destroys = [](const layout::Loss& loss) { return loss.destroyed() > 0; };
-  return std::ranges::count_if(values, [](const checkpoint::LayerValues& remark) { return !checkpoint::spoils(remark.fault.fault); }) +
-         std::ranges::count_if(conversions, [&](const ConversionResult& result) {
+  return std::ssize(values) + std::ranges::count_if(conversions, [&](const ConversionResult& result) {
            return result.verdict == Verdict::passed && std::ranges::any_of(result.losses, destroys);
          });
 }
