@@ -5,6 +5,7 @@
 #include "checkpoint/rounding.hpp"
 #include "checkpoint/shard.hpp"
 #include "model/engine/vllm/method.hpp"
+#include "model/engine/vllm/setup/fp8_block_shape.hpp"
 #include "model/families/libraries.hpp"
 #include "model/families/setting_keys.hpp"
 

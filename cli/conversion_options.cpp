@@ -73,9 +73,13 @@ void add_conversion_options(Verb verb, ConversionChoice& choice, bool may_be_pac
   for (std::size_t i = 0; i < keys.size(); ++i) {
     add_setting_option(verb, *keys[i], choice.values[i]).required(!may_be_packed && keys[i]->key == "platform");
   }
+  verb.add_option("--dp", choice.dp, "data parallel size: without --ep tp times dp ranks cut the experts (default 1)")
+      .check(whole_number_in(1, 4096));
+  verb.add_flag("--ep", choice.expert_parallel, "ranks share the experts whole: all of them are converted, those of each rank beside each other");
   add_library_option(verb, choice.libraries);
   add_env_option(verb, choice.variables);
-  verb.add_option("--rank", choice.rank, "rank of the --tp that are converted one by one, from 0").check(whole_number_in(0, 1 << 16));
+  verb.add_option("--rank", choice.rank, "rank of those that cut the experts, which are converted one by one, from 0")
+      .check(whole_number_in(0, 1 << 16));
   const Option group = verb.add_option("--layer-group", choice.layer_group,
                                        "convert this one alone of the checkpoint's layer groups, from 1 (default: all that the backend converts)")
                            .check(whole_number_in(1, 1 << 20));
@@ -101,6 +105,8 @@ void require_nothing_to_pack(const ConversionChoice& choice) {
   }
   if (typed.empty() && !choice.libraries.empty()) typed = "--library";
   if (typed.empty() && !choice.variables.empty()) typed = "--env";
+  if (typed.empty() && choice.dp != 1) typed = "--dp";
+  if (typed.empty() && choice.expert_parallel) typed = "--ep";
   if (typed.empty() && choice.rank >= 0) typed = "--rank";
   if (typed.empty() && choice.layer_group > 0) typed = "--layer-group";
   if (typed.empty() && choice.any_platform) typed = "--any-platform";
@@ -122,7 +128,8 @@ void take_engines_choice(ConversionChoice& choice) {
   if (!support::is_there(choice.checkpoint)) throw Error(ErrorCode::input, "there is no such file or directory", choice.checkpoint);
   if (choice.checkpoint.empty() || !checkpoint::is_model(choice.checkpoint))
     throw Error(ErrorCode::usage, "is missing, and there is no config.json by which the engine would choose one", "--backend");
-  verbs::AskedFor asked{.engine = engine_of(choice), .env = variables_of(choice.variables)};
+  verbs::AskedFor asked{
+      .engine = engine_of(choice), .env = variables_of(choice.variables), .dp = choice.dp, .expert_parallel = choice.expert_parallel};
   if (asked.engine.empty()) asked.engine = deployment::name_of(deployment::kDefaultEngine);
   const std::vector<const families::SettingKey*> keys = asked_keys();
   for (std::size_t i = 0; i < keys.size(); ++i) {
@@ -141,6 +148,8 @@ checkpoint::ConvertOptions reading_options_of(const ConversionChoice& choice) {
   }
   if (typed.empty() && !choice.libraries.empty()) typed = "--library";
   if (typed.empty() && !choice.variables.empty()) typed = "--env";
+  if (typed.empty() && choice.dp != 1) typed = "--dp";
+  if (typed.empty() && choice.expert_parallel) typed = "--ep";
   if (typed.empty() && choice.rank >= 0) typed = "--rank";
   if (typed.empty() && choice.any_platform) typed = "--any-platform";
   if (!typed.empty()) throw Error(ErrorCode::usage, "is of a backend's kernels, and --contract is of none", typed);
@@ -165,6 +174,11 @@ checkpoint::ConvertOptions options_of(const ConversionChoice& choice) {
   }
   families::choose_libraries(options.setting, choice.libraries);
   families::set_by_variables(options.setting, variables_of(choice.variables));
+  options.setting.tp_size =
+      deployment::tensor_ranks({.tp = options.setting.tp_size, .dp = choice.dp, .enable_expert_parallel = choice.expert_parallel});
+  if (choice.rank >= 0 && choice.expert_parallel)
+    throw Error(ErrorCode::usage, "no rank has a part of an expert with --ep: all experts are converted, those of each rank beside each other",
+                "--rank");
   if (choice.rank < 0 && options.setting.tp_size > 1) {
     throw Error(ErrorCode::usage, fmt::format("which of the {} ranks is converted?", options.setting.tp_size), "--rank");
   }

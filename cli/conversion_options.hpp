@@ -16,6 +16,8 @@ struct ConversionChoice {
   std::vector<std::string> values;    ///< of the setting's keys, in their order
   std::vector<std::string> libraries;
   std::vector<std::string> variables;
+  int dp = 1;
+  bool expert_parallel = false;
   int rank = -1;        ///< not given
   int layer_group = 0;  ///< not given
   bool any_platform = false;

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -10,6 +11,7 @@
 #include "cli/document.hpp"
 #include "cli/engine_option.hpp"
 #include "cli/env_option.hpp"
+#include "cli/numbers.hpp"
 #include "cli/verbs.hpp"
 #include "model/error.hpp"
 #include "support/file.hpp"
@@ -25,6 +27,9 @@ struct MatrixOptions {
   std::string engine;
   std::vector<std::string> variables;
   std::string output;  ///< .svg or .html
+  int tp = 0;          ///< 0: not typed, as below
+  int dp = 0;
+  bool expert_parallel = false;
   bool explain = false;
   bool count = false;
   DocumentOptions out;
@@ -43,6 +48,8 @@ int run(const MatrixOptions& given) {
   options.request.env = variables_of(given.variables);
   options.request.engine = deployment::engine_named(given.engine);
   options.request.release = deployment::release_named(given.engine);
+  if (given.tp != 0 || given.dp != 0 || given.expert_parallel)
+    options.request.spreads = {verbs::spread_name(std::max(given.tp, 1), std::max(given.dp, 1), given.expert_parallel)};
   if (!options.output.empty()) support::require_writable(options.output, options.out.force);
   const support::Stopwatch watch;
   const verbs::Matrix matrix = verbs::run_matrix(options.request, options.explain ? engine::Detail::texts : engine::Detail::codes);
@@ -72,7 +79,12 @@ void add_matrix(Verb app, Action& action) {
   add_engine_option(verb, options->engine);
   verb.add_option("--platform", options->request.platforms,
                   "SM100, gfx950, CPU, or a card (B200, MI355X), ...; repeat for several (default: every preset)");
-  verb.add_option("--parallel", options->request.spreads, "tp8, dp8-ep-deepep-ll, ...; repeat for several (default: every row of the table)");
+  constexpr int kMostRanks = 4096;
+  const Option parallel = verb.add_option("--parallel", options->request.spreads,
+                                          "tp8, dp8-ep-deepep-ll, ... or tpN-dpM-ep; repeat for several (default: every row of the table)");
+  verb.add_option("--tp", options->tp, "tensor parallel size, as --parallel tpN").check(whole_number_in(1, kMostRanks)).excludes(parallel);
+  verb.add_option("--dp", options->dp, "data parallel size, as --parallel dpN").check(whole_number_in(1, kMostRanks)).excludes(parallel);
+  verb.add_flag("--ep", options->expert_parallel, "ranks share the experts whole, as --parallel ..-ep").excludes(parallel);
   add_env_option(verb, options->variables);
   verb.add_flag("--full", options->request.every_scheme, "every model in every scheme, published or not").excludes(scheme).excludes(served);
   verb.add_flag("--explain", options->explain, "what was asked and what the class takes, for every refusal");

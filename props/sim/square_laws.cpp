@@ -124,7 +124,7 @@ void hold_deployment(const Cut& cut, const layout::CanonicalLayer& whole) {
   RC_ASSERT(reference.input.quantizer->format->block == cut.side);
   const sim::Simulation simulation = sim::simulate(request, layer, tokens, reference, sim::in_process());
   RC_ASSERT(simulation.result.has_value());
-  RC_ASSERT(simulation.result->exit_code() == 0);
+  RC_ASSERT(simulation.result->broken() == nullptr);
   const auto number = [](std::uint32_t f32) { return static_cast<double>(std::bit_cast<float>(f32)); };
   double signal = 0, noise = 0;
   for (std::size_t i = 0; i < reference.exact.size(); ++i) {

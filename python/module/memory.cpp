@@ -38,12 +38,18 @@ layout::Sizes sizes_of(const std::string& format, const Extents& extents) {
 
 checkpoint::ConvertOptions convert_options(const std::string& backend, const Fields& fields, int rank, std::optional<int> layer_group) {
   checkpoint::ConvertOptions options{.backend = backend, .setting = {}, .rank = rank};
+  deployment::ParallelRequest parallel;
   for (const auto& [key, value] : fields) {
+    if (key == "dp") parallel.dp = static_cast<int>(families::whole_number("dp", value, 1, 4096));
+    if (key == "ep") parallel.enable_expert_parallel = value == "yes";
+    if (key == "dp" || key == "ep") continue;
     const families::SettingKey* const known = families::find_setting_key(key);
     if (known == nullptr) throw Error(ErrorCode::usage, "'" + key + "' is no choice of a checkpoint's conversion", backend);
     known->set(options.setting, value);
     if (known->key == "activation") options.activation = options.setting.activation;
   }
+  parallel.tp = options.setting.tp_size;
+  options.setting.tp_size = deployment::tensor_ranks(parallel);
   if (layer_group) options.layer_group = *layer_group - 1;
   return options;
 }

@@ -4,10 +4,12 @@
 #include <nanobind/stl/pair.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <utility>
 
 #include "checkpoint/convert.hpp"
+#include "checkpoint/job_plan.hpp"
 #include "model/deployment/version.hpp"
 #include "model/engine/vllm/variables.hpp"
 #include "model/error.hpp"
@@ -18,6 +20,7 @@
 #include "sim/transport/transport.hpp"
 #include "sim/verify/verify_parts.hpp"
 #include "support/contract_file.hpp"
+#include "support/file.hpp"
 #include "verbs/convert/convert_document.hpp"
 #include "verbs/engine/engine_document.hpp"
 #include "verbs/matrix/matrix_document.hpp"
@@ -172,6 +175,22 @@ nb::dict convert_checkpoint(const std::string& path, const std::string& output, 
       [&] { return verbs::convert_document(checkpoint::convert_checkpoint(path, output, options), path, output, options.rank, false); });
 }
 
+/// The plan of such a conversion into `converted`, written to `output`; with `relative` paths are as seen from its directory.
+nb::dict plan(const std::string& path, const std::string& output, const std::string& converted, int rank, std::optional<int> layer_group,
+              const std::string& backend, const Fields& fields, const std::string& program, bool force, bool any_platform, bool relative) {
+  checkpoint::ConvertOptions options = convert_options(backend, fields, rank, layer_group);
+  options.program = program;
+  options.asks_for_kernel = !any_platform;
+  support::require_writable(output, force);
+  return document_of([&] {
+    const auto base = relative ? std::optional(std::filesystem::absolute(output).parent_path()) : std::nullopt;
+    const checkpoint::JobPlan made = checkpoint::make_plan(path, converted, options, base);
+    const std::string text = checkpoint::text_of(made);
+    support::write_file(output, std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()), force);
+    return verbs::plan_document(made);
+  });
+}
+
 }  // namespace
 
 void bind_verbs(nb::module_& module) {
@@ -181,6 +200,8 @@ void bind_verbs(nb::module_& module) {
   module.def("verify", verify, nb::arg("path"), nb::arg("given"), nb::arg("lists"), nb::arg("sizes"), nb::arg("engine").none());
   module.def("convert_checkpoint", convert_checkpoint, nb::arg("path"), nb::arg("output"), nb::arg("rank"), nb::arg("layer_group").none(),
              nb::arg("backend"), nb::arg("fields"), nb::arg("program"), nb::arg("force"), nb::arg("any_platform"));
+  module.def("plan", plan, nb::arg("path"), nb::arg("output"), nb::arg("converted"), nb::arg("rank"), nb::arg("layer_group").none(),
+             nb::arg("backend"), nb::arg("fields"), nb::arg("program"), nb::arg("force"), nb::arg("any_platform"), nb::arg("relative"));
 }
 
 }  // namespace mx::python

@@ -22,7 +22,7 @@ from mxact._products import dot, matmul
 from mxact._record import record
 from mxact._select import audit, infos, needs, select
 from mxact._tables import activations, backends, block_formats, contract_record, contracts, engines, formats, layouts, profiles, routers, threads, ways
-from mxact._verbs import convert_checkpoint, engine_diff, matrix, sim, verify
+from mxact._verbs import convert_checkpoint, engine_diff, matrix, plan, sim, verify
 
 try:
     __version__: str = _version("mxact")
@@ -65,6 +65,7 @@ __all__ = [
     "moe_layer",
     "needs",
     "pack",
+    "plan",
     "profiles",
     "quantize",
     "record",

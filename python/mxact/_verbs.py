@@ -1,4 +1,4 @@
-"""What the program's verbs work out of a model's directory or a deployment, as dicts: matrix, engine diff, sim, verify, convert."""
+"""What the program's verbs work out of a model's directory or a deployment, as dicts: matrix, engine diff, sim, verify, convert, plan."""
 
 from __future__ import annotations
 
@@ -61,13 +61,17 @@ def matrix(
     oracles: str | Sequence[str] | None = None,
     platform: str | Sequence[str] | None = None,
     parallel: str | Sequence[str] | None = None,
+    tp: int | None = None,
+    dp: int | None = None,
+    ep: bool = False,
     env: Mapping[str, object] | None = None,
     explain: bool = False,
 ) -> dict[str, Any]:
     """Backend by platform by parallelism: chosen, possible, or refused and why.
 
     model: a model's directory or configuration, each kind of its layers; without it the published checkpoints of the table, or of those of `models`,
-    `schemes` and `oracles` alone. platform: cards or platforms; without it every one. parallel: "tp8", "dp8-ep-deepep-ll", ...; without it every row.
+    `schemes` and `oracles` alone. platform: cards or platforms; without it every one. parallel: "tp8", "dp8-ep-deepep-ll", "tp2-dp4-ep", ...; without
+    it every row, or what tp, dp and ep say as of select().
     env: variables that are set. explain: with what was asked and what the class takes, for every refusal. engine: a version of mxact.engines().
     Returns what `mxact matrix --json` prints behind its head. Raises mxact.Error: unknown names, a model that cannot be read, both a model and `models`.
     Source: the oracles' tables; docs/deployment.md.
@@ -75,6 +79,11 @@ def matrix(
     beside = {"models": models, "schemes": schemes, "oracles": oracles}
     if model is not None and (both := [name for name, value in beside.items() if value is not None]):
         raise Error(f"{both[0]} is for the table's models, and model names one of its own", place=both[0])
+    sizes = _counts(1, tp=tp, dp=dp)
+    if parallel is not None and (sizes or flag("ep", ep)):
+        raise Error("parallel says the sizes already", place=next(iter(sizes), "ep"))
+    if sizes or flag("ep", ep):
+        parallel = f"tp{sizes.get('tp', 1)}-dp{sizes.get('dp', 1)}" + ("-ep" if ep else "")
     lists = _lists(**beside, platforms=platform, parallel=parallel)
     given = placement_of(env=env) | {"explain": flag("explain", explain)}
     if model is not None:
@@ -199,18 +208,55 @@ def convert_checkpoint(
     checkpoint: a model's directory with its weights, or a .safetensors file. output: a directory, new or empty. backend: a name of mxact.backends(), for
     every layer group that it converts; without it what the engine chooses for the model's configuration. platform: the device. rank: of tp=, whose part is
     converted. layer_group: this one alone, from 1. force: files of the same names are replaced. any_platform: also where the engine has no kernel of the
-    backend. parameters: the other choices of `mxact convert`, with _ for -: tp=2, params_dtype=, ...
+    backend. parameters: the other choices of `mxact convert`, with _ for -: tp=2, dp=2, ep=True, params_dtype=, ...
     Returns what `mxact convert --json` prints behind its head. Raises mxact.Error: as mxact.pack, and an output that is there already.
     """
-    path = _path("checkpoint", checkpoint)
-    if parameters.get("tp") not in (None, 1) and rank is None:
-        raise Error(f"rank is missing: which of the {parameters['tp']} ranks is converted", place="rank")
-    choices = {"engine": engine, "platform": word("platform", platform), **parameters}
+    path, target = _path("checkpoint", checkpoint), _path("output", output)
+    asked = _conversion(path, backend, rank, layer_group, {"engine": engine, "platform": word("platform", platform), **parameters})
+    return plainly(_core.convert_checkpoint, path, target, *asked, _program(), flag("force", force), flag("any_platform", any_platform))
+
+
+def plan(
+    checkpoint: str | os.PathLike[str],
+    output: str | os.PathLike[str],
+    converted: str | os.PathLike[str],
+    backend: str | None = None,
+    engine: str | None = None,
+    *,
+    platform: str,
+    rank: int | None = None,
+    layer_group: int | None = None,
+    force: bool = False,
+    any_platform: bool = False,
+    relative: bool = False,
+    **parameters: object,
+) -> dict[str, Any]:
+    """The conversion that convert_checkpoint() does, in jobs that many processes share: for `mxact run` and `mxact merge`.
+
+    output: the file that the plan is written to. converted: the directory that merge will write, new or empty. relative: paths as seen from the plan's
+    directory. force: the plan is replaced. The other arguments are those of convert_checkpoint().
+    Returns what `mxact plan --json` prints behind its head: each job's layer, file and bytes. Raises mxact.Error: as convert_checkpoint(), and a plan that
+    is there already.
+    """
+    path, target, made = _path("checkpoint", checkpoint), _path("output", output), _path("converted", converted)
+    asked = _conversion(path, backend, rank, layer_group, {"engine": engine, "platform": word("platform", platform), **parameters})
+    flags = flag("force", force), flag("any_platform", any_platform), flag("relative", relative)
+    return plainly(_core.plan, path, target, made, *asked, _program(), *flags)
+
+
+def _conversion(
+    path: str, backend: str | None, rank: int | None, layer_group: int | None, choices: Mapping[str, object]
+) -> tuple[int, int | None, str, list[tuple[str, str]]]:
+    """Rank, layer group, backend and fields of a conversion; without a backend the engine's."""
+    ranks = 1 if choices.get("ep") else _count("tp", choices.get("tp") or 1, 1) * _count("dp", choices.get("dp") or 1, 1)
+    if ranks > 1 and rank is None:
+        raise Error(f"rank is missing: which of the {ranks} ranks is converted", place="rank")
+    if choices.get("ep") and rank is not None:
+        raise Error("no rank has a part of an expert with ep: all experts are converted, those of each rank beside each other", place="rank")
     fields = [(name.replace("_", "-"), text_of(name, value)) for name, value in choices.items() if value is not None]
     chosen = plainly(_core.chosen_backend, path, None, fields) if backend is None else word("backend", backend)
     group = None if layer_group is None else _count("layer_group", layer_group, 1)
-    flags = flag("force", force), flag("any_platform", any_platform)
-    return plainly(_core.convert_checkpoint, path, _path("output", output), _count("rank", rank or 0, 0), group, chosen, fields, _program(), *flags)
+    return _count("rank", rank or 0, 0), group, chosen, fields
 
 
 def _program() -> str:

@@ -32,6 +32,9 @@ def same(found: dict[str, Any], shown: dict[str, Any], *but: str) -> bool:
 def test_matrix_of_a_model_and_of_the_table() -> None:
     found = mxact.matrix(MODEL, platform=["B200", "MI355X"], parallel="tp8", env={"VLLM_ROCM_USE_AITER": 1})
     assert same(found, printed("matrix", MODEL, "--platform", "B200", "--platform", "MI355X", "--parallel", "tp8", "--env", "VLLM_ROCM_USE_AITER=1"))
+    own = mxact.matrix(MODEL, platform="B200", tp=2, dp=3, ep=True)
+    assert same(own, printed("matrix", MODEL, "--platform", "B200", "--tp", 2, "--dp", 3, "--ep"))
+    assert [one["name"] for one in own["parallel"]] == ["tp2-dp3-ep"]
     assert same(mxact.matrix(models="gpt-oss-120b", platform="SM90", engine="2026-05", explain=True), printed("matrix", "--model", "gpt-oss-120b", "--platform", "SM90", "--engine", "2026-05", "--explain"))
 
 
@@ -74,8 +77,33 @@ def test_convert_of_a_model(tmp_path: Path) -> None:
     for shard in TINY.glob("*.safetensors"):
         if shard.name != "expected.safetensors":
             assert (tmp_path / "back" / shard.name).read_bytes() == shard.read_bytes()
+    # Ranks that share the experts whole have the whole layer's bytes, expert by expert; four cut it in four.
+    shared = mxact.convert_checkpoint(TINY, tmp_path / "shared", "EMULATION", platform="SM90", tp=2, dp=2, ep=True)
+    assert same(shared, mxact.convert_checkpoint(TINY, tmp_path / "one", "EMULATION", platform="SM90"), "output")
+    quarter = mxact.convert_checkpoint(TINY, tmp_path / "quarter", "EMULATION", platform="SM90", tp=2, dp=2, rank=3)
+    assert same(quarter, mxact.convert_checkpoint(TINY, tmp_path / "of four", "EMULATION", platform="SM90", tp=4, rank=3), "output")
     half = mxact.convert_checkpoint(TINY, tmp_path / "half", "EMULATION", platform="SM90", tp=2, rank=1)
     assert same(half, printed("convert", TINY, "--backend", "EMULATION", "--platform", "SM90", "--tp", 2, "--rank", 1, "-o", tmp_path / "other half"), "output", "digest")
+
+
+def test_plan_of_a_model(tmp_path: Path) -> None:
+    found = mxact.plan(TINY, tmp_path / "own.json", tmp_path / "made", platform="H100")
+    shown = printed("plan", TINY, "--platform", "H100", "--converted", tmp_path / "made", "-o", tmp_path / "theirs.json")
+    assert same(found, shown, "id", "program")
+    # Who plans is part of a plan, and so of its id.
+    own, theirs = (json.loads((tmp_path / name).read_text()) for name in ("own.json", "theirs.json"))
+    assert same(own, theirs, "id", "program")
+    for verb in ("run", "merge"):
+        subprocess.run([PROGRAM, verb, tmp_path / "own.json"], check=True, capture_output=True)
+    mxact.convert_checkpoint(TINY, tmp_path / "whole", platform="H100")
+    layers = sorted(path.name for path in (tmp_path / "whole").glob("mxact-layer-*"))
+    assert len(layers) == 2
+    for name in layers:
+        assert (tmp_path / "made" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+    half = mxact.plan(TINY, tmp_path / "half.json", tmp_path / "other", "EMULATION", platform="SM90", tp=2, rank=1, relative=True)
+    assert same(half, printed("plan", TINY, "--backend", "EMULATION", "--platform", "SM90", "--tp", 2, "--rank", 1, "--relative", "--converted", tmp_path / "other", "--force", "-o", tmp_path / "half.json"), "id", "program")
+    with pytest.raises(mxact.Error, match="is there already|exists"):
+        mxact.plan(TINY, tmp_path / "half.json", tmp_path / "third", platform="H100")
 
 
 @pytest.mark.parametrize(
@@ -85,6 +113,9 @@ def test_convert_of_a_model(tmp_path: Path) -> None:
         (lambda: mxact.matrix(MODEL, models="DeepSeek-V3"), "models is for the table's models"),
         (lambda: mxact.matrix(platform="H1OO"), "did you mean H100?"),
         (lambda: mxact.matrix(platform=3), "platform"),
+        (lambda: mxact.matrix(parallel="tp8-eq"), "did you mean tp8-ep?"),
+        (lambda: mxact.matrix(parallel="tp8", tp=8), "parallel says the sizes already"),
+        (lambda: mxact.matrix(parallel="tp0"), "tp"),
         (lambda: mxact.engine_diff("2026-05", "2026-12"), "engine vllm@2026-12 is not known"),
         (lambda: mxact.engine_diff("2026-05", "2026-08", tp=2), "tp is for one deployment, which is not given"),
         (lambda: mxact.engine_diff("2026-05", "2026-08", MODEL), "platform is missing"),
@@ -99,9 +130,16 @@ def test_convert_of_a_model(tmp_path: Path) -> None:
         (lambda: mxact.convert_checkpoint("/nope", "out", platform="H100"), "/nope: there is no such file or directory"),
         (lambda: mxact.convert_checkpoint(TINY, TINY, "MARLIN", platform="H100"), "is what is read"),
         (lambda: mxact.convert_checkpoint(TINY, "out", "MARLIN", platform="H100", tp=2), "rank is missing"),
+        (lambda: mxact.convert_checkpoint(TINY, "out", "MARLIN", platform="H100", dp=2), "rank is missing: which of the 2 ranks"),
+        (lambda: mxact.convert_checkpoint(TINY, "out", "MARLIN", platform="H100", tp=2, ep=True, rank=0), "no rank has a part of an expert"),
         (lambda: mxact.convert_checkpoint(TINY, "out", "MARLINE", platform="H100"), "did you mean MARLIN?"),
         (lambda: mxact.convert_checkpoint(TINY, "", "MARLIN", platform="H100"), "output is empty"),
         (lambda: mxact.convert_checkpoint(TINY, "out", "MARLIN", platform="H100", colour="red"), "colour"),
+        (lambda: mxact.plan("/nope", "plan.json", "out", platform="H100"), "/nope: there is no such file or directory"),
+        (lambda: mxact.plan(TINY, "plan.json", "", platform="H100"), "converted is empty"),
+        (lambda: mxact.plan(TINY, "plan.json", TINY, "MARLIN", platform="H100"), "is what is read"),
+        (lambda: mxact.plan(TINY, "plan.json", "out", "MARLIN", platform="H100", tp=2), "rank is missing"),
+        (lambda: mxact.plan(TINY, "plan.json", "out", "MARLIN", platform="H100", relative=1), "relative is 1, must be True or False"),
     ],
 )
 def test_what_is_not_taken(call: Any, sentence: str) -> None:

@@ -49,8 +49,12 @@ TEST_CASE("every verb that takes a deployment takes a model's directory") {
                       {"sim " + tiny() + " --platform B200 --tokens 1", "8 experts"},
                       {"engine diff 2026-08 2026-11 " + tiny() + " --platform B200", "1 deployment"},
                       {"matrix " + tiny() + " --platform B200 --platform H100 --parallel tp2", "SM90"},
+                      {"matrix " + tiny() + " --platform B200 --tp 2 --dp 2 --ep", "tp2-dp2-ep"},
+                      {"matrix --model gpt-oss-120b --scheme mxfp4 --platform SM90 --tp 3", "tp3"},
                       {"layout show " + tiny() + " --platform sm100 --tp 2", "w13_weight"},
                       {"convert " + tiny() + " --platform sm90 -o " + out, ""},
+                      {"convert " + tiny() + " --platform sm90 --tp 2 --dp 2 --rank 3 -o " + out + "-dp", ""},
+                      {"convert " + tiny() + " --platform sm90 --tp 2 --ep -o " + out + "-ep", ""},
                       {"plan " + tiny() + " --platform sm90 --converted " + out + " -o " + plan, ""},
                       {"verify " + tiny() + " --platform B200 --tp 2 --ep --no-execute --layers 1", "PASSED"}};
   for (const Row& row : rows) {

@@ -1,10 +1,16 @@
 #include "verbs/matrix/matrix.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
+#include <deque>
+#include <mutex>
+#include <optional>
 
 #include "model/engine/vllm/variables.hpp"
 #include "model/error.hpp"
+#include "model/families/setting_keys.hpp"
 #include "model/names.hpp"
 #include "support/rescue.hpp"
 #include "verbs/matrix/served.hpp"
@@ -38,6 +44,44 @@ std::vector<Spread> all_spreads() {
       {"dp8-ep-nvlink-one-sided", "the same, FlashInfer NVLink one-sided", spread(1, 8, true, "flashinfer_nvlink_one_sided")},
   };
   for (Spread& row : rows) row.request.enable_eplb = row.name.ends_with("-eplb");
+  return rows;
+}
+
+/// Sizes as a name says them: tp8, dp8-ep, tp2-dp4-ep; none where it is no such name.
+std::optional<ParallelRequest> sizes_of(std::string_view name) {
+  constexpr std::int64_t kMost = 4096;
+  ParallelRequest request = spread(1, 1, false);
+  bool is_first = true;
+  while (!name.empty()) {
+    const std::string_view part = name.substr(0, name.find('-'));
+    name.remove_prefix(std::min(part.size() + 1, name.size()));
+    const auto size_of = [&](std::string_view word) {
+      return part.size() > word.size() && part.starts_with(word) &&
+             std::ranges::all_of(part.substr(word.size()), [](char c) { return c >= '0' && c <= '9'; });
+    };
+    if (part == "ep" && !is_first) {
+      request.enable_expert_parallel = true;
+    } else if (size_of("tp") || size_of("dp")) {
+      (part.starts_with("tp") ? request.tp : request.dp) = static_cast<int>(families::whole_number(part.substr(0, 2), part.substr(2), 1, kMost));
+    } else {
+      return std::nullopt;
+    }
+    is_first = false;
+  }
+  return is_first ? std::nullopt : std::optional(request);
+}
+
+/// The rows that the names ask for, in their order; all of the table for no name.
+std::vector<const Spread*> spreads_named(const std::vector<std::string>& names) {
+  std::vector<const Spread*> rows;
+  if (names.empty()) {
+    for (const Spread& row : spreads()) rows.push_back(&row);
+  }
+  for (const std::string& name : names) {
+    const Spread& row = spread_named(name);
+    if (std::ranges::find(rows, &row) != rows.end()) throw Error(ErrorCode::usage, "parallelism " + std::string(row.name) + " is given twice");
+    rows.push_back(&row);
+  }
   return rows;
 }
 
@@ -108,6 +152,35 @@ std::span<const Spread> spreads() {
   return kSpreads;
 }
 
+std::string spread_name(int tp, int dp, bool expert_parallel) {
+  const std::string sizes = dp == 1 ? fmt::format("tp{}", tp) : tp == 1 ? fmt::format("dp{}", dp) : fmt::format("tp{}-dp{}", tp, dp);
+  return sizes + (expert_parallel ? "-ep" : "");
+}
+
+const Spread& spread_named(const std::string& name) {
+  std::vector<std::string_view> known;
+  for (const Spread& row : spreads()) {
+    if (same_name(row.name, name)) return row;
+    known.push_back(row.name);
+  }
+  const std::optional<ParallelRequest> sizes = sizes_of(name);
+  if (!sizes) throw Error(ErrorCode::usage, unknown_name("parallelism", name, known) + "; sizes of your own are tpN-dpM-ep");
+  const std::string own = spread_name(sizes->tp, sizes->dp, sizes->enable_expert_parallel);
+  if (const auto row = std::ranges::find(spreads(), own, &Spread::name); row != spreads().end()) return *row;
+  struct OwnRow {
+    std::string name, title;
+    Spread row;
+  };
+  static std::mutex mutex;
+  static std::deque<OwnRow> rows;
+  const std::scoped_lock lock(mutex);
+  if (const auto row = std::ranges::find(rows, own, &OwnRow::name); row != rows.end()) return row->row;
+  OwnRow& row = rows.emplace_back(
+      OwnRow{own, fmt::format("{} x {} ranks{}", sizes->tp, sizes->dp, sizes->enable_expert_parallel ? ", experts split, all-gather" : ""), {}});
+  row.row = {row.name, row.title, *sizes};
+  return row.row;
+}
+
 deployment::Deployment deployment_at(const Matrix& matrix, const MatrixSection& section, const Spread& spread,
                                      const deployment::PlatformPreset& platform) {
   if (section.deployments.empty()) return deployment::deployment_of(*section.model, *section.scheme, platform, spread.request);
@@ -117,7 +190,7 @@ deployment::Deployment deployment_at(const Matrix& matrix, const MatrixSection& 
 
 Matrix run_matrix(const MatrixRequest& request, engine::Detail detail) {
   require_variables(request.env);
-  Matrix matrix{request.engine, request.release, platforms_named(request.platforms), rows_named("parallelism", request.spreads, spreads()), {}};
+  Matrix matrix{request.engine, request.release, platforms_named(request.platforms), spreads_named(request.spreads), {}};
   if (!request.served.empty()) {
     serve_matrix(matrix, request, detail);
     return matrix;

@@ -24,6 +24,11 @@ struct Spread {
 };
 /// One rank, tensor parallel, data parallel, and every exchange of tokens that turns kernels on.
 std::span<const Spread> spreads();
+/// The row of that name, or what tpN-dpM-ep says, with all-gather; such a row stays as long as the program runs. Throws Error(usage) with the nearest
+/// name of the table, and for sizes that are not in 1..4096.
+const Spread& spread_named(const std::string& name);
+/// The name of sizes without a row: "tp8", "tp2-dp4-ep".
+std::string spread_name(int tp, int dp, bool expert_parallel);
 
 using audit::CellState;
 using MatrixCell = audit::BackendCell;
@@ -50,7 +55,7 @@ struct MatrixRequest {
   std::vector<std::string> schemes = {};
   std::vector<std::string> oracles = {};
   std::vector<std::string> platforms = {};
-  std::vector<std::string> spreads = {};
+  std::vector<std::string> spreads = {};        ///< of spread_named()
   std::string served = {};                      ///< a model's directory or configuration, in the place of models and schemes
   std::map<std::string, std::string> env = {};  ///< variables that are set everywhere
   bool every_scheme = false;                    ///< every model in every scheme, published or not

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "model/engine/vllm/select.hpp"
+#include "model/error.hpp"
 #include "support/html.hpp"
 #include "verbs/matrix/matrix.hpp"
 #include "verbs/matrix/matrix_view.hpp"
@@ -91,7 +92,12 @@ verbs::Matrix matrix_of(const Run& run) {
     matrix.platforms.push_back(row_named<deployment::PlatformPreset>(one["name"], "platform", deployment::all_platforms()));
   }
   for (const Node& one : run.root()["parallel"].items()) {
-    matrix.spreads.push_back(row_named<verbs::Spread>(one["name"], "parallelism", verbs::spreads()));
+    const Node name = one["name"];
+    try {
+      matrix.spreads.push_back(&verbs::spread_named(name.text()));
+    } catch (const Error& error) {
+      name.fail(error.what());
+    }
   }
   const std::optional<Node> served = run.root().find("served");
   for (const Node& one : run.root()["sections"].items())
