@@ -74,7 +74,8 @@ std::optional<BackendRun> run_backend(const BackendSource& source, const PackedL
   const CanonicalLayer& layer = source.layer;
   const families::ExecutionRow* const row = families::find_execution(layer.form.format, packed.backend);
   if (row == nullptr) return std::nullopt;
-  const families::Operation operation{arch, families::has_fnuz(packed.setting)};
+  families::Operation operation = families::operation_of(packed.setting);
+  operation.arch = arch;
   Execution execution = execution_on(*row, operation, input.activation_key, {std::string(input.activation), input.constants},
                                      usual_scales(layer.form.format), packed.setting.engine);
   families::UnitRow unit = *execution.unit;
