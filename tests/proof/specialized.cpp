@@ -19,10 +19,11 @@
 #include "model/numerics/convert.cpp"
 #include "model/numerics/format.cpp"
 #include "model/numerics/rounding.cpp"
+#include "model/numerics/source_bits.cpp"
 #include "model/numerics/value.cpp"
 #undef mx
 
-// fp32 steps of searches and logarithms, which no format's row decides, are the library's.
+// fp32 steps of searches and logarithms, which no format's row decides, are the library's. Names are not read here: no format is one of the text.
 namespace mx {
 int floor_of(std::uint32_t f32);
 namespace f32 {
@@ -33,6 +34,9 @@ bool less(std::uint32_t a, std::uint32_t b);
 }  // namespace mx
 
 namespace mx_specialized {
+std::span<const Format> further_formats() { return {}; }
+bool is_rules(std::string_view) { return false; }
+const Format& format_of_text(std::string_view) { throw std::logic_error("a proof reads no format from a text"); }
 int floor_of(std::uint32_t f32) { return mx::floor_of(f32); }
 namespace f32 {
 std::uint32_t sub(std::uint32_t a, std::uint32_t b) { return mx::f32::sub(a, b); }
