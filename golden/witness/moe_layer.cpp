@@ -140,7 +140,7 @@ ModelOutputs evaluate_moe_layer(const OpContext& context) {
       context.entry.inputs, "input", context.entry.where);
 
   const families::ExecutionRow& row = families::execution_of(form.form.format, backend);
-  const families::Operation device{families::Arch::sm90, false, release_of(context) != families::triton::Release::v3_5};
+  const families::Operation device{.arch = families::Arch::sm90, .triton_kernels_3_6 = release_of(context) != families::triton::Release::v3_5};
   sim::Execution execution = sim::execution_on(row, device, {}, activation, {}, engine);
   execution.choice = choice;
   if (const std::vector<std::string> ignored = sim::ignored_constants(row, activation); !ignored.empty()) throw Unmodelled(ignored.front());

@@ -99,7 +99,7 @@ TEST_CASE("MXFP4 by triton_kernels 3.5 leaves the end of odd rows, where 32 of k
   const auto end = [](std::int64_t hidden, bool newer) {
     const LaunchChoice none;
     return launched(execution_of(WeightFormat::mxfp4, "TRITON"),
-                    {{Arch::sm90, false, newer}, kVllm2026_05, {8, 160, hidden, 32}, 4, 4, "SWIGLUOAI", true, true, false, none})
+                    {{.arch = Arch::sm90, .triton_kernels_3_6 = newer}, kVllm2026_05, {8, 160, hidden, 32}, 4, 4, "SWIGLUOAI", true, true, false, none})
         .reading.odd_rows_end;
   };
   CHECK(end(224, false) == 192);
