@@ -142,6 +142,10 @@ constexpr std::array kQuantizers{
                             kVllmCudaGroup, kCudaGroupPowerRuns)),
     quantizer("fp8-group128-ue8m0", "vllm-group-ue8m0", kFp8Group128, ScaleScope::block, TensorNumber::none, Grounds::run, kVllmGroup,
               kGroupPowerRuns),
+    on(on_nvidia, quantizer("fp8-group64-ue8m0", "vllm-group-cuda-g64-ue8m0", kFp8Group64, ScaleScope::block, TensorNumber::none, Grounds::assumed,
+                            kShorterGroups)),
+    on(on_nvidia, quantizer("fp8-group32-ue8m0", "vllm-group-cuda-g32-ue8m0", kFp8Group32, ScaleScope::block, TensorNumber::none, Grounds::assumed,
+                            kShorterGroups)),
     on(on_nvidia,
        quantizer("fp8-group64", "vllm-group-cuda-g64", kFp8Group64, ScaleScope::block, TensorNumber::none, Grounds::assumed, kShorterGroups)),
     quantizer("fp8-group64", "vllm-group-triton-g64", kFp8Group64, ScaleScope::block, TensorNumber::none, Grounds::assumed, kShorterGroups),
@@ -161,7 +165,8 @@ struct GroupRow {
   std::string_view quantizer;
 };
 /// Source: vllm fused_moe/utils.py _fp8_quantize: the group is the columns of block_shape.
-constexpr std::array kGroups{GroupRow{64, "fp8-group128", "fp8-group64"}, GroupRow{32, "fp8-group128", "fp8-group32"}};
+constexpr std::array kGroups{GroupRow{64, "fp8-group128", "fp8-group64"}, GroupRow{32, "fp8-group128", "fp8-group32"},
+                             GroupRow{64, "fp8-group128-ue8m0", "fp8-group64-ue8m0"}, GroupRow{32, "fp8-group128-ue8m0", "fp8-group32-ue8m0"}};
 
 struct KeyRow {
   std::string_view key;

@@ -205,6 +205,8 @@ struct ExecutionRow {
   std::span<const Recording> recordings = {};  ///< of rows that were run
   std::span<const KnownDifference> differences = {};
   std::span<const HeldOn> held = {};  ///< devices on which more was compared than `grounds` says
+  /// What a launch computes otherwise from a version on: modelled, and named where two versions are compared.
+  std::span<const KnownDifference> changes = {};
 };
 
 /// Every row, those of one format together.

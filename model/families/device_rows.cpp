@@ -143,6 +143,8 @@ constexpr std::array kRecipes{
     DeviceRecipe{"vllm-group-cuda-g32", {&kFp8Group32, group(GroupRule::group_amax, false, 0xFE, 0), kCuda}},
     DeviceRecipe{"vllm-group-cuda-ue8m0", {&kFp8Group128, group(GroupRule::group_pow2_log2, false, 0xFE, kTenToMinus10), kCuda}},
     DeviceRecipe{"vllm-group-triton", {&kFp8Group128, group(GroupRule::group_amax, true, 0x7E, 0), kTriton}},
+    DeviceRecipe{"vllm-group-cuda-g64-ue8m0", {&kFp8Group64, group(GroupRule::group_pow2_log2, false, 0xFE, kTenToMinus10), kCuda}},
+    DeviceRecipe{"vllm-group-cuda-g32-ue8m0", {&kFp8Group32, group(GroupRule::group_pow2_log2, false, 0xFE, kTenToMinus10), kCuda}},
     DeviceRecipe{"vllm-group-triton-g64", {&kFp8Group64, group(GroupRule::group_amax, true, 0x7E, 0), kTriton}},
     DeviceRecipe{"vllm-group-triton-g32", {&kFp8Group32, group(GroupRule::group_amax, true, 0x7E, 0), kTriton}},
     DeviceRecipe{"vllm-group-triton-ue8m0", {&kFp8Group128, group(GroupRule::group_pow2_log2, true, 0x7E, 0), kTriton}},

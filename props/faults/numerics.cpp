@@ -72,7 +72,7 @@ constexpr std::array kFaults{
              "N5/vllm-fp8-token"},
     FaultRow{Fault::fp8_divides_by_reciprocal, "fp8_divides_by_reciprocal", "model/numerics/fp8_recipe.cpp quantize",
              "elements are divided by the reciprocal, or multiplied by the scale",
-             "N6/torchao-fp8-static N6/vllm-fp8-static N6/vllm-fp8-static-divided"},
+             "N6/torchao-fp8-static N6/vllm-fp8-static N6/vllm-fp8-static-divided N6/program/transformers"},
     FaultRow{Fault::fnuz_scale_not_doubled, "fnuz_scale_not_doubled", "model/numerics/fp8_recipe.cpp e4m3fn_to_e4m3fnuz",
              "E4M3 bytes read as FNUZ mean half their value", "N8/fnuz"},
     FaultRow{Fault::amax_ignores_nan, "amax_ignores_nan", "model/numerics/element_step.cpp largest_magnitude",
@@ -83,7 +83,7 @@ constexpr std::array kFaults{
              "N5/deepgemm-ue8m0 N6/triton-kernels-floor N6/triton-kernels-rceil N6/vllm-mxfp8-torch N6/deepgemm N6/deepgemm-ue8m0 "
              "N6/program/ocp N6/program/torchao N6/program/triton_kernels N6/program/microxcaling N6/program/aiter N6/program/vllm "
              "N6/program/deepgemm N6/program/compressed_tensors N6/program/modelopt N6/program/mlx N6/program/gguf N6/program/auto_round "
-             "N6/program/quark"},
+             "N6/program/quark N6/program/nncf"},
     FaultRow{Fault::scale_rounds_down, "scale_rounds_down", "model/numerics/mx_recipe.cpp bumps, exponent_of", "ceil and rceil ignore the mantissa",
              "N5/torchao-ceil@36027d8 N5/torchao-rceil@36027d8 N5/triton-kernels-rceil N5/triton-kernels-gpu-rceil N5/flashinfer-mx "
              "N5/flashinfer-mx-fast-math N5/aiter-ceil N5/aiter-rceil"},

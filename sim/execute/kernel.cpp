@@ -126,7 +126,10 @@ Execution settled(Execution execution, const LaunchGeometry& geometry) {
        geometry.top_k, execution.activation.name, execution.activation.constants.limit != 0, geometry.gated, geometry.shared, execution.choice});
   const families::Launched& made = *execution.launch;
   if (!made.contract.empty()) execution.contract = contract_named(made.contract);
-  if (!made.quantizer.empty()) execution.first = execution.second = &families::quantizer_on(made.quantizer, execution.operation.arch);
+  if (!made.quantizer.empty()) {
+    const families::Operation& on = execution.operation;
+    execution.first = execution.second = &families::in_groups_of(families::quantizer_on(made.quantizer, on.arch), on.block, on.arch);
+  }
   return execution;
 }
 

@@ -120,7 +120,7 @@ TEST_CASE("matrix: misuse gets one line and exit 2") {
   };
   const Row rows[] = {{"matrix --model gpt-oss-12b", "unknown model 'gpt-oss-12b' (did you mean gpt-oss-120b?)"},
                       {"matrix --platform SM101", "unknown platform 'SM101'"},
-                      {"matrix --parallel tp9 --parallel tp8", "unknown parallelism 'tp9' (did you mean tp"},
+                      {"matrix --parallel tp8-pe --parallel tp8", "unknown parallelism 'tp8-pe' (did you mean tp8-ep"},
                       {"matrix --scheme fp9", "unknown scheme 'fp9'"},
                       {"matrix --oracle nvpf4", "unknown oracle 'nvpf4' (did you mean nvfp4?)"},
                       {"matrix --platform CPU --platform cpu", "platform CPU is given twice"},

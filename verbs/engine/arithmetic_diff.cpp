@@ -21,9 +21,11 @@ void ArithmeticChanges::add(std::string_view oracle, const deployment::Hardware&
     if (is_new) at->second.smallest = deployment();
     ++at->second.deployments;
   };
-  for (const families::KnownDifference& difference : row->differences) {
-    if ((difference.on != nullptr && !difference.on(arch)) || difference.engines.has(before_) || !difference.engines.has(after_)) continue;
-    add_change(difference.where, families::where_text(difference), difference.source);
+  for (const std::span<const families::KnownDifference> differences : {row->differences, row->changes}) {
+    for (const families::KnownDifference& difference : differences) {
+      if ((difference.on != nullptr && !difference.on(arch)) || difference.engines.has(before_) || !difference.engines.has(after_)) continue;
+      add_change(difference.where, families::where_text(difference), difference.source);
+    }
   }
   const families::SlotSum then = families::slot_sum_on(*row, arch, before_), now = families::slot_sum_on(*row, arch, after_);
   if (then == now) return;

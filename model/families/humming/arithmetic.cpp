@@ -102,7 +102,7 @@ void launch(const LaunchFacts& facts, Launched& made) {
 
 constexpr ExecutionRow humming() {
   ExecutionRow row = mxfp4_row("HUMMING", Grounds::assumed, "E/fused_humming_moe.py (read) with a 16-bit input schema; sums taken as Marlin's");
-  row.swiglu_oai = takes("swiglu_oai_humming", false, false, true);
+  row.swiglu_oai = wired("swiglu_oai_humming");
   row.silu = {"silu_and_mul_humming", {kOne, 0, 0, 0}, false, false, true, "swiglu_oai_humming"};
   row.others = kApplied;
   row.slot = SlotRule::rounded;

@@ -23,6 +23,12 @@ constexpr std::array kRowRuns{Recording{kProducts, "triton.channel"}, Recording{
 constexpr std::array kHeldBlocks{HeldOn{on_sm90, Grounds::run, kBlockRuns}};
 constexpr std::array kHeldRows{HeldOn{on_sm90, Grounds::run_by_parts, kRowRuns}};
 
+constexpr auto kSinceAugust = deployment::since(deployment::kVllm2026_08);
+constexpr std::array kRowChanges{KnownDifference{on_sm90, "tiles of 16 or 32 tokens: operands are exchanged", kSwap, kSinceAugust}};
+constexpr std::array kBlockChanges{
+    kRowChanges.front(),
+    KnownDifference{on_sm90, "tiles of 16 or 32 tokens: of scales per 128 the weight's is multiplied first", kSwap, kSinceAugust}};
+
 /// Between the products of scales per 128: one kernel for SiLU and the quantizer, which reads no limit. Source: E/triton_moe.py, TritonExperts.apply;
 /// 0.33.0 takes it without a limit alone.
 bool joins_silu(const LaunchFacts& facts) {
@@ -58,6 +64,8 @@ void set_batch(const LaunchFacts& facts, Launched& made) {
 template <Scales kScales, bool kBatched>
 void launch(const LaunchFacts& facts, Launched& made) {
   if (facts.operation.arch != Arch::sm90) return;
+  // Of finer blocks no launch is recorded: each scale has a sum of its own, as on any device.
+  if (kScales == Scales::blocks && facts.operation.block != layout::kBlockSide) return;
   const triton_moe::Launch tile = tile_of(kScales, facts);
   made.contract = kBatched ? triton_moe::batched_contract(tile, kScales) : triton_moe::contract_text(tile, kScales, facts.engine);
   made.text = tile_text(tile, facts);
@@ -83,12 +91,14 @@ constexpr ExecutionRow triton(WeightFormat format, std::string_view backend, Slo
   triton.sum = sum;
   triton.launch = in_blocks ? launch<Scales::blocks, false> : launch<Scales::rows, false>;
   triton.held = in_blocks ? std::span<const HeldOn>(kHeldBlocks) : std::span<const HeldOn>(kHeldRows);
+  triton.changes = in_blocks ? std::span<const KnownDifference>(kBlockChanges) : std::span<const KnownDifference>(kRowChanges);
   return triton;
 }
 constexpr ExecutionRow batched(WeightFormat format) {
   ExecutionRow row = triton(format, "BATCHED_TRITON", SlotSum::bf16);
   row.launch = format == WeightFormat::fp8_block ? launch<Scales::blocks, true> : launch<Scales::rows, true>;
   row.held = {};
+  row.changes = {};
   return row;
 }
 

@@ -116,6 +116,14 @@ TEST_CASE("the release of a library that a release of the engine asks for decide
   CHECK(asked.tensors == november.tensors);
 }
 
+TEST_CASE("FP8 blocks that a rank's share cuts are finer ones since August: a scale for 64 x 64") {
+  constexpr Layer kLayer{"fp8", "SM90", "kFp8Static128BlockSym", "kFp8Dynamic128Sym", "SILU", 256, 192, false};
+  const WeightsMemory memory = memory_of(kVllm2026_08, kLayer);
+  CHECK(memory.backend == "TRITON");
+  REQUIRE(memory.is_known());
+  CHECK(memory.bytes() == 8 * (2 * 192 * 256 + 192 * 256 + 4 * (6 * 4 + 4 * 3)));
+}
+
 TEST_CASE("what is not known says why") {
   constexpr Layer kTriton{"mxfp4", "SM90", "kMxfp4Static", "None", "SWIGLUOAI", 2880, 2880, true};
   const WeightsMemory changed = memory_of(kVllm2026_11, kTriton);
@@ -124,8 +132,6 @@ TEST_CASE("what is not known says why") {
   CHECK(changed.tensors.empty());
   constexpr Layer kWide{"fp8", "SM90", "kFp8Static128BlockSym", "kFp8Dynamic128Sym", "SILU", 256, 192, false};
   CHECK(memory_of(kVllm2026_05, kWide).missing == "the engine raises ValueError as it allocates");
-  CHECK(memory_of(kVllm2026_08, kWide).missing ==
-        "the engine makes finer blocks, FP8:float32:64,64, of those that a rank's share cuts; their scales are not in mxact yet");
   constexpr Layer kPlain{"unquantized", "SM90", "None", "None", "SILU", 256, 256, false};
   CHECK(memory_of(kVllm2026_08, kPlain).missing == "no layout");
 }

@@ -52,7 +52,7 @@ TEST_CASE("a run against an earlier one names what is another answer, gone and n
   CHECK(times(html, "<th scope=\"row\">verify SM80 tp1: MARLIN (auto)</th><td>PASSED</td><td>FAILED</td>") == 1);
 }
 
-TEST_CASE("an entry that differs now says on how many values; two of one name stay two") {
+TEST_CASE("an entry that differs now says on how many values, and two of one name stay two") {
   Json before = witness_json();
   before["sets"][0]["entries"].push_back(before["sets"][0]["entries"][0]);
   Json now = before;
