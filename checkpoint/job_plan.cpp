@@ -233,8 +233,19 @@ void require_files(const JobPlan& plan) {
   }
 }
 
+namespace {
+
+/// Jobs are made by the program that planned them, or by the one of the package that did: "mxact 0.1.0 (Python)" plans for "mxact 0.1.0 (COMMIT)".
+bool plans_for(std::string_view planner, std::string_view program) {
+  constexpr std::string_view kPackage = " (Python)";
+  return planner == program ||
+         (planner.ends_with(kPackage) && planner.substr(0, planner.size() - kPackage.size()) == program.substr(0, program.find(" (")));
+}
+
+}  // namespace
+
 void check_plan(const JobPlan& plan, const CheckpointConversion& conversion, const std::string& program) {
-  if (program != plan.program) {
+  if (!plans_for(plan.program, program)) {
     throw Error(ErrorCode::usage, fmt::format("was planned by {}, this is {}: all jobs are made by one program", plan.program, program),
                 "plan " + plan.id);
   }
