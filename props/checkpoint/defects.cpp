@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "props/checkpoint/defect_places.hpp"
+#include "props/checkpoint/directory.hpp"
 #include "support/random.hpp"
 
 namespace mx::props {
@@ -364,5 +365,23 @@ constexpr std::array kDefects{
 }  // namespace
 
 std::span<const Defect> defects() { return kDefects; }
+
+checkpoint::Inspection inspected(const SoundCheckpoint& made, checkpoint::Depth depth) {
+  const Directory directory;
+  made.write(directory.path());
+  return checkpoint::inspect_checkpoint(directory.path(), {.depth = depth});
+}
+
+std::string texts(const checkpoint::Inspection& inspection) {
+  std::string all;
+  for (const checkpoint::InspectedFault& one : inspection.faults) all += one.fault.text() + "\n";
+  return all;
+}
+
+bool is_named(const checkpoint::Inspection& inspection, const Defect& defect, const Planted& where) {
+  return std::ranges::any_of(inspection.faults, [&](const checkpoint::InspectedFault& one) {
+    return one.fault.fault == defect.fault && (one.fault.tensor == where.tensor || one.fault.tensor == where.other);
+  });
+}
 
 }  // namespace mx::props

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "checkpoint/inspect/inspect.hpp"
 #include "checkpoint/scan.hpp"
 #include "props/checkpoint/sound_checkpoint.hpp"
 
@@ -27,5 +28,12 @@ struct Defect {
   std::optional<Planted> (*plant)(SoundCheckpoint& checkpoint, std::uint64_t seed);
 };
 std::span<const Defect> defects();
+
+/// What is found in a checkpoint, which is written to a directory of its own for it.
+checkpoint::Inspection inspected(const SoundCheckpoint& made, checkpoint::Depth depth);
+/// The findings, a line each.
+std::string texts(const checkpoint::Inspection& inspection);
+/// Whether a finding is the defect's kind, of a tensor that it is named with.
+bool is_named(const checkpoint::Inspection& inspection, const Defect& defect, const Planted& where);
 
 }  // namespace mx::props

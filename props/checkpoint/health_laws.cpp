@@ -2,13 +2,10 @@
 
 #include <rapidcheck.h>
 
-#include <algorithm>
 #include <optional>
-#include <string>
 
 #include "checkpoint/inspect/inspect.hpp"
 #include "props/checkpoint/defects.hpp"
-#include "props/checkpoint/directory.hpp"
 #include "props/checkpoint/laws.hpp"
 #include "props/layout/generators.hpp"
 
@@ -25,18 +22,6 @@ constexpr std::int64_t kSeeds = 1'000'000'000;
 const SoundForm& pick_form() {
   const auto forms = sound_forms();
   return forms[static_cast<std::size_t>(pick(0, static_cast<std::int64_t>(forms.size()) - 1))];
-}
-
-Inspection inspected(const SoundCheckpoint& made, Depth depth) {
-  const Directory directory;
-  made.write(directory.path());
-  return checkpoint::inspect_checkpoint(directory.path(), {.depth = depth});
-}
-
-std::string texts(const Inspection& inspection) {
-  std::string all;
-  for (const checkpoint::InspectedFault& one : inspection.faults) all += one.fault.text() + "\n";
-  return all;
 }
 
 }  // namespace
@@ -67,9 +52,7 @@ Outcome law_defects(const Law& law) {
         if (!where) return;
         const Inspection inspection = inspected(made, defect.deep || pick(0, 1) == 0 ? Depth::weights : Depth::scales);
         RC_LOG() << defect.id << " in " << form.id << ", seed " << seed << ", " << where->tensor << "\n" << texts(inspection);
-        RC_ASSERT(std::ranges::any_of(inspection.faults, [&](const checkpoint::InspectedFault& one) {
-          return one.fault.fault == defect.fault && (one.fault.tensor == where->tensor || one.fault.tensor == where->other);
-        }));
+        RC_ASSERT(is_named(inspection, defect, *where));
       },
       kDefectCases);
 }

@@ -1,6 +1,5 @@
 // Sound checkpoints of every form give no finding; a defect that is put into one is named with its tensor.
 
-#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
@@ -9,29 +8,11 @@
 #include "checkpoint/inspect/inspect.hpp"
 #include "props/checkpoint/defects.hpp"
 #include "tests/catch.hpp"
-#include "tests/checkpoint/draft.hpp"
 #include "tests/counts.hpp"
 
-namespace {
-
 using namespace mx;
-using namespace mx::tests;
 using checkpoint::Depth;
 using checkpoint::Inspection;
-
-Inspection inspected(const props::SoundCheckpoint& made, Depth depth) {
-  const TemporaryDirectory directory;
-  made.write(directory.path());
-  return checkpoint::inspect_checkpoint(directory.path(), {.depth = depth});
-}
-
-std::string texts(const Inspection& inspection) {
-  std::string all;
-  for (const checkpoint::InspectedFault& one : inspection.faults) all += one.fault.text() + "\n";
-  return all;
-}
-
-}  // namespace
 
 TEST_CASE("200 sound checkpoints of every form, from many distributions and rules, give no finding") {
   int looked = 0;
@@ -39,8 +20,8 @@ TEST_CASE("200 sound checkpoints of every form, from many distributions and rule
     for (std::uint64_t seed = 1; seed <= 14; ++seed) {
       const props::SoundCheckpoint made = props::sound_checkpoint(form, seed);
       for (const Depth depth : {Depth::scales, Depth::weights}) {
-        const Inspection inspection = inspected(made, depth);
-        INFO(form.id << ", seed " << seed << "\n" << texts(inspection));
+        const Inspection inspection = props::inspected(made, depth);
+        INFO(form.id << ", seed " << seed << "\n" << props::texts(inspection));
         CHECK(inspection.finished);
         CHECK(inspection.sound());
       }
@@ -65,12 +46,9 @@ TEST_CASE("a defect at a random place is named with its tensor, of every kind in
         forms[std::string(defect.id)].insert(std::string(form.id));
         for (const Depth depth : {Depth::scales, Depth::weights}) {
           if (depth == Depth::scales && defect.deep) continue;
-          const Inspection inspection = inspected(made, depth);
-          INFO(defect.id << " in " << form.id << ", seed " << seed << ", " << where->tensor << "\n" << texts(inspection));
-          const bool named = std::ranges::any_of(inspection.faults, [&](const checkpoint::InspectedFault& one) {
-            return one.fault.fault == defect.fault && (one.fault.tensor == where->tensor || one.fault.tensor == where->other);
-          });
-          CHECK(named);
+          const Inspection inspection = props::inspected(made, depth);
+          INFO(defect.id << " in " << form.id << ", seed " << seed << ", " << where->tensor << "\n" << props::texts(inspection));
+          CHECK(props::is_named(inspection, defect, *where));
           CHECK_FALSE(inspection.sound());
         }
       }
