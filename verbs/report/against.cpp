@@ -83,7 +83,7 @@ std::vector<Answer> answers_of(std::span<const Run> runs, std::string_view side)
   std::map<std::string, int> seen;
   for (Answer& answer : all) {
     const int times = ++seen[answer.about];
-    if (times > 1) answer.about += fmt::format(" (the {} of that name)", times == 2 ? "second" : fmt::format("{}th", times));
+    if (times > 1) answer.about += fmt::format(" (number {} of that name)", times);
   }
   return all;
 }

@@ -60,7 +60,7 @@ TEST_CASE("an entry that differs now says on how many values, and two of one nam
   const Comparison comparison = compared(now, before);
   CHECK(comparison.same == 1);
   REQUIRE(comparison.changes.size() == 1);
-  CHECK(comparison.changes[0].about == "witness casts: one (the second of that name)");
+  CHECK(comparison.changes[0].about == "witness casts: one (number 2 of that name)");
   CHECK(comparison.changes[0].was == "equal");
   CHECK(comparison.changes[0].is == "differs");
   CHECK(comparison.changes[0].why == "7 of 100 values differ");

@@ -88,6 +88,22 @@ TEST_CASE("what the verbs print becomes a page") {
   CHECK(html.find("mxact verify --platform SM90 --platform SM100 --tp 1") != std::string::npos);
 }
 
+TEST_CASE("a run is held against an earlier one from outside, on a page alone") {
+  const Files files;
+  const std::string before = files.write("before.json", verify_json().dump()), now = files.write("now.json", failed_verify_json().dump());
+  const Run run = run_mxact("report " + now + " --against " + before + " -o " + in_shell(files.page()) + " --json");
+  CHECK(run.status == 1);
+  const Json json = parsed(run.out);
+  CHECK(json["same"] == 2);
+  REQUIRE(json["changes"].size() == 2);
+  CHECK(json["changes"][0] == Json{{"about", "verify SM80 tp1: MARLIN (auto)"}, {"was", "PASSED"}, {"is", "FAILED"}, {"why", ""}});
+  CHECK(content(files.page()).find("<h2 id=\"changes\">What changed</h2>") != std::string::npos);
+  const Run misused = run_mxact("report " + now + " --against " + before + " -o " + in_shell(files.scratch.path() / "checks.xml"));
+  CHECK(misused.status == 2);
+  CHECK(misused.err.find("--against goes with -o FILE.html") != std::string::npos);
+  CHECK_FALSE(std::filesystem::exists(files.scratch.path() / "checks.xml"));
+}
+
 TEST_CASE("the exit status is that of the worst run, and the page is written all the same") {
   const Files files;
   const std::string passed = files.write("passed.json", verify_json().dump());
