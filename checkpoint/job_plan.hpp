@@ -65,6 +65,7 @@ JobPlan read_plan(const std::filesystem::path& path);
 /// Throws Error(input) naming a file of the plan that is gone: without its configuration a checkpoint would be read as another.
 void require_files(const JobPlan& plan);
 /// Throws Error(input) naming the file when the weights are not those of the plan, Error(usage) when another program made it.
+/// A plan of the Python package is of every program of the same version.
 void check_plan(const JobPlan& plan, const CheckpointConversion& conversion, const std::string& program);
 
 /// Throws Error(input) naming the job where the bytes that it reads are not those of the plan.

@@ -259,6 +259,24 @@ TEST_CASE("a plan that was changed, another program's and jobs of another plan a
   CHECK(entries_of(planned.jobs()).size() == 2);
 }
 
+TEST_CASE("a plan of the Python package is run by the program of its version, and by no other") {
+  const Planned planned;
+  checkpoint::ConvertOptions options = planned_options();
+  options.program = "mxact 0.1.0 (Python)";
+  const checkpoint::JobPlan plan = checkpoint::make_plan(planned.source, planned.directory.path() / "of the package", options);
+  const auto refusal = [&](const std::string& program) {
+    const std::optional<Error> error =
+        error_of([&] { checkpoint::JobRunner(plan, {.directory = checkpoint::jobs_directory(plan), .program = program}); });
+    return error ? std::string(error->what()) : std::string();
+  };
+  CHECK(refusal("mxact 0.1.0 (0123456789ab)").empty());
+  CHECK(refusal("mxact 0.1.0 (Python)").empty());
+  for (const char* const other : {"mxact 0.2.0 (0123456789ab)", "mxact 0.1.01 (0123456789ab)", "mxact", "test 1"}) {
+    INFO(other);
+    CHECK(refusal(other).find("was planned by mxact 0.1.0 (Python), this is " + std::string(other)) != std::string::npos);
+  }
+}
+
 TEST_CASE("a plan whose checkpoint lost a file names it") {
   for (const char* gone : {"config.json", "model.safetensors.index.json", "model-00002-of-00002.safetensors"}) {
     const Planned planned;
