@@ -11,16 +11,9 @@
 
 namespace mx::verbs {
 
-/// One answer of a run: a backend on a platform, an entry of a set, what an engine chooses for a deployment.
-struct Answer {
-  std::string about;  ///< "verify SM90 tp1: MARLIN (engine's choice)"; names it within its run
-  std::string word;   ///< "PASSED", "differs", "MARLIN (MarlinExperts)"
-  std::string why = {};
-};
-
 /// An answer that is another one now, is gone, or is new.
 struct Change {
-  std::string about;
+  std::string about;  ///< "verify.SM90.tp1: MARLIN (auto)"
   std::optional<std::string> was;
   std::optional<std::string> is;
   std::string why;  ///< of what is now; of what was, where it is gone

@@ -37,19 +37,20 @@ TEST_CASE("a run against an earlier one names what is another answer, gone and n
   const Comparison comparison = compared(now, verify_json());
   CHECK(mx::verbs::counted(comparison) == "1 answers are the same, 1 others, 2 gone, 1 new");
   REQUIRE(comparison.changes.size() == 4);
-  CHECK(comparison.changes[0].about == "verify SM80 tp1: MARLIN (auto)");
+  CHECK(comparison.changes[0].about == "verify.SM80.tp1: MARLIN (auto)");
   CHECK(comparison.changes[0].was == "PASSED");
   CHECK(comparison.changes[0].is == "FAILED");
-  CHECK(comparison.changes[1].about == "verify SM100 tp1: MARLIN (marlin)");
+  CHECK(comparison.changes[0].why == "byte 7 of w2_weight");
+  CHECK(comparison.changes[1].about == "verify.SM100.tp1: MARLIN (marlin)");
   CHECK_FALSE(comparison.changes[1].was.has_value());
-  CHECK(comparison.changes[2].about == "verify SM90 tp1: MARLIN (marlin)");
+  CHECK(comparison.changes[2].about == "verify.SM90.tp1: MARLIN (marlin)");
   CHECK_FALSE(comparison.changes[2].is.has_value());
-  CHECK(comparison.changes[3].about == "verify SM90 tp1: TRITON (auto)");
+  CHECK(comparison.changes[3].about == "verify.SM90.tp1: TRITON (auto)");
 
   const std::vector<ReportRun> runs{named("now.json", now)};
   const std::string html = mx::verbs::report_html(runs, comparison);
   CHECK(times(html, "<h2 id=\"changes\">What changed</h2>") == 1);
-  CHECK(times(html, "<th scope=\"row\">verify SM80 tp1: MARLIN (auto)</th><td>PASSED</td><td>FAILED</td>") == 1);
+  CHECK(times(html, "<th scope=\"row\">verify.SM80.tp1: MARLIN (auto)</th><td>PASSED</td><td>FAILED</td>") == 1);
 }
 
 TEST_CASE("an entry that differs now says on how many values, and two of one name stay two") {
@@ -60,10 +61,10 @@ TEST_CASE("an entry that differs now says on how many values, and two of one nam
   const Comparison comparison = compared(now, before);
   CHECK(comparison.same == 1);
   REQUIRE(comparison.changes.size() == 1);
-  CHECK(comparison.changes[0].about == "witness casts: one (number 2 of that name)");
+  CHECK(comparison.changes[0].about == "witness.casts: one (number 2 of that name)");
   CHECK(comparison.changes[0].was == "equal");
   CHECK(comparison.changes[0].is == "differs");
-  CHECK(comparison.changes[0].why == "7 of 100 values differ");
+  CHECK(comparison.changes[0].why == "7 of 100 values differ; sets/casts");
 }
 
 TEST_CASE("runs without single answers cannot be compared") {

@@ -96,7 +96,7 @@ TEST_CASE("a run is held against an earlier one from outside, on a page alone") 
   const Json json = parsed(run.out);
   CHECK(json["same"] == 2);
   REQUIRE(json["changes"].size() == 2);
-  CHECK(json["changes"][0] == Json{{"about", "verify SM80 tp1: MARLIN (auto)"}, {"was", "PASSED"}, {"is", "FAILED"}, {"why", ""}});
+  CHECK(json["changes"][0] == Json{{"about", "verify.SM80.tp1: MARLIN (auto)"}, {"was", "PASSED"}, {"is", "FAILED"}, {"why", "byte 7 of w2_weight"}});
   CHECK(content(files.page()).find("<h2 id=\"changes\">What changed</h2>") != std::string::npos);
   const Run misused = run_mxact("report " + now + " --against " + before + " -o " + in_shell(files.scratch.path() / "checks.xml"));
   CHECK(misused.status == 2);
