@@ -10,9 +10,14 @@ function(mxact_optimize level)
 endfunction()
 
 # mxact_together(12 mxact_verbs ...): sources of a target are compiled as one, at most so many, where cmake/together.awk sees no two that give something of their own the same name: what they
-# include is read once. A source with flags of its own stays alone; so does each under MXACT_TOGETHER=OFF, where a source that
+# include is read once. APART: those of one folder alone. A source with flags of its own stays alone; so does each under MXACT_TOGETHER=OFF, where a source that
 # includes too little fails.
 function(mxact_together most)
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "APART" "" "")
+  set(apart 0)
+  if(ARG_APART)
+    set(apart 1)
+  endif()
   find_program(MXACT_AWK awk)
   if(NOT MXACT_TOGETHER OR NOT MXACT_AWK)
     return()
@@ -22,7 +27,7 @@ function(mxact_together most)
     file(GLOB_RECURSE found RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/${room}/*.hpp)
     list(APPEND headers ${found})
   endforeach()
-  foreach(target ${ARGN})
+  foreach(target ${ARG_UNPARSED_ARGUMENTS})
     if(NOT TARGET ${target})
       continue()
     endif()
@@ -45,7 +50,7 @@ function(mxact_together most)
     # A name that a source gets later may be another's: what goes together is looked at again, in half a second, whenever one has changed.
     list(TRANSFORM files PREPEND ${PROJECT_SOURCE_DIR}/ OUTPUT_VARIABLE watched)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${watched} ${PROJECT_SOURCE_DIR}/cmake/together.awk)
-    execute_process(COMMAND ${MXACT_AWK} -v most=${most} -f cmake/together.awk ${headers} ${files} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
+    execute_process(COMMAND ${MXACT_AWK} -v most=${most} -v apart=${apart} -f cmake/together.awk ${headers} ${files} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
       OUTPUT_VARIABLE groups OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
     string(REPLACE "\n" ";" groups "${groups}")
     set(count 0)

@@ -1,8 +1,10 @@
-# awk -f together.awk -v most=12 HEADERS... SOURCES...: which sources are compiled as one, a line for each. Apart stay two of which one has something of its own (in an anonymous namespace, static, an
+# awk -f together.awk -v most=12 [-v apart=1] HEADERS... SOURCES...: which sources are compiled as one, a line for each; with apart=1 of one folder alone. Apart stay two of which one has something of its own (in an anonymous namespace, static, an
 # alias) with a name that the other has too, calls or names; two that open different namespaces or enumerations with `using`; alone what has a macro, includes what is generated (it changes with every commit),
 # or has something of its own with the name of a header's type or object in the same namespace. Relies on clang-format: what is declared at a namespace's level begins a line, and a namespace's end
 # says what it ends. What it takes for a name and is none keeps two sources apart, no more.
+function folder_of(file) { sub(/\/[^\/]*$/, "", file); return file }
 function fits(group, file,  i) {
+  if (apart && folder[group] != folder_of(file)) return 0
   if (size[group] >= most || (uses[group] != "" && used[file] != "" && uses[group] != used[file])) return 0
   for (i = 1; i <= names[file]; ++i) if ((group, name[file, i]) in taken || (group, name[file, i]) in said) return 0
   for (i = 1; i <= calls[file]; ++i) if ((group, call[file, i]) in taken) return 0
@@ -69,6 +71,7 @@ END {
     if (file[f] in alone) size[g] = most
     if (used[file[f]] != "") uses[g] = used[file[f]]
     ++size[g]
+    folder[g] = folder_of(file[f])
     for (i = 1; i <= names[file[f]]; ++i) taken[g, name[file[f], i]] = 1
     for (i = 1; i <= calls[file[f]]; ++i) said[g, call[file[f], i]] = 1
     members[g] = members[g] (members[g] == "" ? "" : " ") file[f]

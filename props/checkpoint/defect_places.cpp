@@ -46,7 +46,7 @@ std::optional<Place> scales_of(SoundCheckpoint& made, const Live& at) {
   return part_of(made, *scale, at.expert);
 }
 
-void put_unit(std::span<std::uint8_t> bytes, std::size_t index, std::size_t width, std::uint32_t code) {
+void put_code_at(std::span<std::uint8_t> bytes, std::size_t index, std::size_t width, std::uint32_t code) {
   for (std::size_t byte = 0; byte < width; ++byte) bytes[index * width + byte] = static_cast<std::uint8_t>(code >> 8 * byte);
 }
 std::uint32_t unit_at(std::span<const std::uint8_t> bytes, std::size_t index, std::size_t width) {
@@ -60,7 +60,7 @@ double number_at(std::span<const std::uint8_t> bytes, std::size_t index, std::si
   return static_cast<double>(std::bit_cast<float>(unit_at(bytes, index, width) << (width == 2 ? 16 : 0)));
 }
 void put_number(std::span<std::uint8_t> bytes, std::size_t index, std::size_t width, double number) {
-  put_unit(bytes, index, width, std::bit_cast<std::uint32_t>(static_cast<float>(number)) >> (width == 2 ? 16 : 0));
+  put_code_at(bytes, index, width, std::bit_cast<std::uint32_t>(static_cast<float>(number)) >> (width == 2 ? 16 : 0));
 }
 
 }  // namespace mx::props

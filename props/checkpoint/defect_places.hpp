@@ -40,7 +40,7 @@ bool is_exponents(const SoundTensor& tensor);
 
 /// Number `index` of so many bytes each.
 std::uint32_t unit_at(std::span<const std::uint8_t> bytes, std::size_t index, std::size_t width);
-void put_unit(std::span<std::uint8_t> bytes, std::size_t index, std::size_t width, std::uint32_t code);
+void put_code_at(std::span<std::uint8_t> bytes, std::size_t index, std::size_t width, std::uint32_t code);
 /// The same of F32 or BF16 as a number.
 double number_at(std::span<const std::uint8_t> bytes, std::size_t index, std::size_t width);
 void put_number(std::span<std::uint8_t> bytes, std::size_t index, std::size_t width, double number);

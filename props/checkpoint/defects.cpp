@@ -30,7 +30,7 @@ Made one_scale(SoundCheckpoint& made, std::uint64_t seed, std::optional<std::uin
   const std::size_t width = unit_of(*scales->tensor);
   const auto code = is_exponents(*scales->tensor) ? exponents : width == 1 ? e4m3 : wide;
   if (!code) return std::nullopt;
-  put_unit(scales->bytes, random.next() % (scales->bytes.size() / width), width, width == 2 ? *code >> 16 : *code);
+  put_code_at(scales->bytes, random.next() % (scales->bytes.size() / width), width, width == 2 ? *code >> 16 : *code);
   return Planted{scales->tensor->data.name, {}};
 }
 
@@ -47,7 +47,7 @@ Made nan_code(SoundCheckpoint& made, std::uint64_t seed) {
   const std::optional<Live> at = live(made, random);
   if (!at || at->weight.tensor->data.dtype == "U8" || at->weight.tensor->data.dtype == "I32") return std::nullopt;
   const std::size_t width = unit_of(*at->weight.tensor);
-  put_unit(at->weight.bytes, random.next() % (at->weight.bytes.size() / width), width, width == 1 ? 0xFF : 0x7FC1);
+  put_code_at(at->weight.bytes, random.next() % (at->weight.bytes.size() / width), width, width == 1 ? 0xFF : 0x7FC1);
   return Planted{at->weight.tensor->data.name, {}};
 }
 
@@ -80,7 +80,7 @@ Made zero_scale(SoundCheckpoint& made, std::uint64_t seed) {
   const std::optional<Block> at = block(made, random);
   if (!at || is_exponents(*at->scales.tensor) || !is_coded(made)) return std::nullopt;
   if (std::ranges::none_of(at->codes, [&](std::uint8_t byte) { return (byte & magnitude_mask(made)) != 0; })) return std::nullopt;
-  put_unit(at->scales.bytes, at->index, unit_of(*at->scales.tensor), 0);
+  put_code_at(at->scales.bytes, at->index, unit_of(*at->scales.tensor), 0);
   return Planted{at->scales.tensor->data.name, {}};
 }
 Made zero_block(SoundCheckpoint& made, std::uint64_t seed) {
@@ -89,7 +89,7 @@ Made zero_block(SoundCheckpoint& made, std::uint64_t seed) {
   if (!at || !is_coded(made) || made.form->kind == K::fp8_channel) return std::nullopt;
   std::ranges::fill(at->codes, std::uint8_t{0});
   // A scale that is large, and no quantizer's number for a block of zeros.
-  put_unit(at->scales.bytes, at->index, 1, is_exponents(*at->scales.tensor) ? 140 : 0x7A);
+  put_code_at(at->scales.bytes, at->index, 1, is_exponents(*at->scales.tensor) ? 140 : 0x7A);
   return Planted{at->scales.tensor->data.name, {}};
 }
 Made full_block(SoundCheckpoint& made, std::uint64_t seed) {
@@ -191,7 +191,7 @@ Made scales_alike(SoundCheckpoint& made, std::uint64_t seed) {
   std::vector<std::uint32_t> sorted;
   for (std::size_t i = 0; i < count; ++i) sorted.push_back(unit_at(scales->bytes, i, width));
   std::ranges::sort(sorted);
-  for (std::size_t i = 0; i < count; ++i) put_unit(scales->bytes, i, width, sorted[count / 2]);
+  for (std::size_t i = 0; i < count; ++i) put_code_at(scales->bytes, i, width, sorted[count / 2]);
   return Planted{scales->tensor->data.name, {}};
 }
 

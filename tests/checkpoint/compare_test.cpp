@@ -15,6 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using layout::Role;
+constexpr std::size_t kHigh = kPublishedIntermediate, kWide = kPublishedHidden;
 
 double e2m1(int code) {
   constexpr double kNumbers[] = {0, 0.5, 1, 1.5, 2, 3, 4, 6};
@@ -34,7 +35,7 @@ double f32_at(const std::vector<std::uint8_t>& bytes, std::size_t index) {
 /// What the canonical layer's matrix holds at (n, k): computed from the format's definition.
 double number_of(const layout::CanonicalLayer& layer, std::size_t expert, std::size_t half, std::size_t n, std::size_t k) {
   const bool w13 = half < 2;
-  const std::size_t rows = w13 ? kPublishedIntermediate : kPublishedHidden, columns = w13 ? kPublishedHidden : kPublishedIntermediate;
+  const std::size_t rows = w13 ? kHigh : kWide, columns = w13 ? kWide : kHigh;
   const std::size_t halves = w13 && layer.form.gated ? 2 : 1, matrix = expert * halves + (halves == 2 ? half : 0),
                     at = (matrix * rows + n) * columns + k;
   const std::vector<std::uint8_t>&codes = layer[w13 ? Role::w13_weight : Role::w2_weight],
@@ -63,7 +64,7 @@ WrittenOut written_out(const PublishedForm& form) {
   draft.has_index = false;
   for (std::size_t expert = 0; expert < kPublishedExperts; ++expert) {
     for (std::size_t half = layer.form.gated ? 0 : 1; half < 3; ++half) {
-      const std::size_t rows = half < 2 ? kPublishedIntermediate : kPublishedHidden, columns = half < 2 ? kPublishedHidden : kPublishedIntermediate;
+      const std::size_t rows = half < 2 ? kHigh : kWide, columns = half < 2 ? kWide : kHigh;
       support::TensorData tensor{form.before + "0" + form.after + std::to_string(expert) + "." +
                                  std::vector<std::string>{"gate_proj", "up_proj", "down_proj"}[half] + ".weight",
                              "F32",

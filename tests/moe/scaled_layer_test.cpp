@@ -61,7 +61,7 @@ CanonicalLayer nvfp4_layer(bool gated) {
 /// One weight by NVFP4's definition: code, times the e4m3 scale of its 16, times the expert's.
 float nvfp4_at(const CanonicalLayer& layer, Role weight, Role scale, std::int64_t expert, std::int64_t row, std::int64_t k, std::int64_t length) {
   const std::uint8_t byte = layer[weight][static_cast<std::size_t>((row * length + k) / 2)];
-  const double code = mx::tests::kE2m1[k % 2 == 0 ? byte & 0xFU : byte >> 4U];
+  const double code = mx::tests::kE2m1Numbers[k % 2 == 0 ? byte & 0xFU : byte >> 4U];
   const std::uint8_t of_block = layer[scale][static_cast<std::size_t>(row * length / 16 + k / 16)];
   const double block = std::ldexp(8 + (of_block & 7), (of_block >> 3) - 10);  // all are normal
   return static_cast<float>(code * block * (expert == 0 ? 0.75 : 0.375));

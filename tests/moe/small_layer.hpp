@@ -17,7 +17,7 @@ using layout::SourceOrder;
 inline std::uint32_t bits(float value) { return std::bit_cast<std::uint32_t>(value); }
 inline std::uint32_t bf16(float value) { return bits(value) >> 16U; }
 
-inline constexpr double kE2m1[16]{0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.0, -0.5, -1, -1.5, -2, -3, -4, -6};
+inline constexpr double kE2m1Numbers[16]{0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.0, -0.5, -1, -1.5, -2, -3, -4, -6};
 
 /// A gpt-oss layer of random codes with scales 2^-1..2^1 and small biases.
 inline CanonicalLayer random_layer(const Sizes& sizes, SourceOrder order, std::uint64_t seed) {
@@ -50,7 +50,7 @@ inline CanonicalLayer random_layer(const Sizes& sizes, SourceOrder order, std::u
 /// One dequantized weight, read by the checkpoint's own definition.
 inline double weight_at(const CanonicalLayer& layer, Role weight, Role scale, std::int64_t row, std::int64_t k, std::int64_t length) {
   const std::uint8_t byte = layer[weight][static_cast<std::size_t>((row * length + k) / 2)];
-  const double code = kE2m1[k % 2 == 0 ? byte & 0xFU : byte >> 4U];
+  const double code = kE2m1Numbers[k % 2 == 0 ? byte & 0xFU : byte >> 4U];
   return code * std::ldexp(1.0, layer[scale][static_cast<std::size_t>(row * length / 32 + k / 32)] - 127);
 }
 
