@@ -13,6 +13,7 @@ import measured  # noqa: E402
 # Pages of prose whose figures are documents, and how many lines each may have.
 LINES = {"convert": 300, "faults": 180, "findings": 50, "fuzzing": 95, "hardware": 130, "history": 16, "laws": 110, "sanitizers": 70, "scale": 140, "numerics": 680, "moe-kernels": 165, "moe-kernels-avx2": 45, "peers": 130, "performance": 330, "portability": 75, "proofs": 115, "trust": 36, "vectors": 340}
 COLUMNS = 120
+WORDS = 40000
 
 wrong = []
 
@@ -48,6 +49,18 @@ def check_columns():
             check(len(line) <= COLUMNS or fence or one_word or line.startswith(("|", "```", "![")), f"{path.relative_to(ROOT)}:{number}: {len(line)} columns of prose")
 
 
+def check_words():
+    """What a stranger may have to read: all that is written by hand and is no example. Pages that are drawn and docs/measured/ are not counted."""
+    words = 0
+    for path in [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "docs/recipes").glob("*.md")]:
+        fence = False
+        for line in path.read_text(encoding="utf-8").splitlines():
+            fence ^= line.lstrip().startswith("```")
+            words += 0 if fence else len(line.split())
+    print(f"{words} words of prose and tables, {WORDS} at most")
+    check(words <= WORDS, f"{words} words of prose and tables, {WORDS} at most: figures belong to docs/measured/, what the tables know to pages that are drawn")
+
+
 def check_judge():
     """A document that is wrong is called so."""
     good = {"page": "docs/a.md", "title": "a", "evidence": "measured", "tables": [{"name": "b", "columns": ["c", "d"], "rows": [["1", "2"]]}]}
@@ -79,6 +92,7 @@ def check_judge():
 
 check_documents()
 check_columns()
+check_words()
 check_judge()
 for words in wrong:
     print(words)
