@@ -41,6 +41,9 @@ def mine(name: str) -> Callable[[Array], Any]:
 def test_every_block_is_taken(name: str) -> None:
     assert_converter(mine(name), name)
 
+
+@pytest.mark.parametrize("name", mxact.layouts()[::4])
+def test_a_wrong_byte_is_found(name: str) -> None:
     def off_by_one(x: Array) -> Array:
         memory = np.ascontiguousarray(mine(name)(x)).view(np.uint8).copy()
         memory[-1 if memory.size == 1 else 0] ^= 1
