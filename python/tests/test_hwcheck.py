@@ -28,6 +28,7 @@ from mxact.hwcheck._rules import instruction_rule
 from mxact.hwcheck._ways import PAIRS, QUADS, Way, answer, fields_of, name_of, named
 
 LIBRARIES = SOURCE / "golden/witness/hardware/gpu_peers_h100"
+HUMMING = SOURCE / "golden/witness/hardware/humming_layer_h200"
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
@@ -114,6 +115,17 @@ def test_the_recorded_answers_are_written_and_read_by_the_program(recorded: Run,
     assert subprocess.run([PROGRAM, "witness", str(tmp_path / "set")], capture_output=True, check=False).returncode == 1
     with pytest.raises(FileExistsError):
         write(recorded, tmp_path / "set", {})
+
+
+def test_products_of_an_engine_are_found_again_and_written_with_their_pieces(tmp_path: Path) -> None:
+    run = hold_recorded(RecordedSet(HUMMING), Settings(seconds=60))
+    first, second = run.answers
+    assert first.verdict == second.verdict == FOLLOWS
+    assert first.way == "hopper-bf16; operands times scales as bf16; pieces of 256, joined ascending, rounded first" and first.pieces == 2
+    assert second.way == "hopper-bf16; operands times scales as bf16" and second.pieces == 1
+    assert write(run, tmp_path / "set", {}) == 2
+    done = subprocess.run([PROGRAM, "witness", str(tmp_path / "set")], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
 
 
 WAYS = [

@@ -37,16 +37,17 @@ def _typed(values: Array, format: str) -> Array:
 
 
 def _way_words(way: Way, question: Question) -> dict[str, Any]:
-    words: dict[str, Any] = {}
+    words: dict[str, Any]
     if way.lanes is not None:
         run, lanes, warps, product = way.lanes
         return {"accum": "f32_products", "product": product or "exact", "vector": run, "lanes": lanes, "warps": warps}
     if way.upcast:
         order = fields_of(way.core).get("order", "0")
-        return {"accum": "upcast16", "upcast": way.upcast, "order": next(name for name, text in ORDERS.items() if text == order), "fast_math": int(way.fast_math)}
-    words = {"accum": "contract", "contract": way.core}
-    if way.step_k:
+        words = {"accum": "upcast16", "upcast": way.upcast, "order": next(name for name, text in ORDERS.items() if text == order), "fast_math": int(way.fast_math)}
+    elif way.step_k:
         words = {"accum": "promoted_steps" if way.steps_are_sums else "promoted", "chain": way.chain, "step_k": way.step_k}
+    else:
+        words = {"accum": "contract", "contract": way.core}
     if way.piece_k:
         words |= {"piece_k": way.piece_k, "join": way.join, "piece_rounded": int(way.piece_rounded)}
     if way.rest_first:

@@ -1,7 +1,7 @@
 """What is known of each library's and each unit's sums: rows of data, which answers are held to after they were found without them.
 
 Sources: outputs of an H100 80GB HBM3 (driver 580.159.04): torch 2.11.0+cu130 (cublasLtGetVersion 130100), Triton 3.6.0, JAX 0.11.2; recorded in golden/witness/hardware/gpu_peers_h100 and
-golden/witness/numerics-tensor-cores. Of units beside Hopper's: docs/numerics.md, "Sums as records".
+golden/witness/numerics-tensor-cores. Of an H200 (the same driver): humming-kernels 0.1.20, recorded in golden/witness/hardware/humming_layer_h200. Of units beside Hopper's: docs/numerics.md, "Sums as records".
 """
 
 from __future__ import annotations
@@ -50,6 +50,7 @@ def _scaled(upcast: str, order: str, records: str) -> Rule:
 
 
 _CHAIN128 = "hopper-fp8:restart=128"
+_HUMMING = Way(named("hopper-bf16").core, upcast="bf16")
 RULES: tuple[Rule, ...] = (
     *_fp8("tensor", "_scaled_mm with scales of the tensor", "total-plus-zero", True),
     *_fp8("rows", "_scaled_mm with scales of rows and columns", "total-b-a", False),
@@ -75,6 +76,8 @@ RULES: tuple[Rule, ...] = (
     Rule("jax.bf16.m1", "jax", "dot, f32 results, without autotuning", "M of 1, K 512", _JAX, named("f32-sequential", lanes=(4, 32, 1, ""))),
     Rule("jax.bf16.m1.bf16", "jax", "dot, bf16 results, without autotuning", "M of 1, K 512", _JAX, named("f32-sequential", lanes=(4, 32, 1, "bf16"))),
     Rule("jax.e4m3fn", "jax", "dot, without autotuning", "M of 2 and more", _JAX, named("hopper-fp16"), True),
+    Rule("humming.mxfp4", "humming", "HummingLayer, MXFP4 weights", "64 rows, K 512: two slices, rounded before they meet", "0.1.20", _HUMMING, True, source="humming_layer_h200"),
+    Rule("humming.mxfp4.invariant", "humming", "HummingLayer, MXFP4 weights, batch-invariant", "2 to 256 rows, K 256 to 4096", "0.1.20", _HUMMING, source="humming_layer_h200"),
 )
 
 # Sums of single instructions: what stands for (unit, form of the instruction, operands, result). Units beside sm_90 are others' recordings or a simulator's.

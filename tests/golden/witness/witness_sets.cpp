@@ -96,6 +96,8 @@ const RecordedSet kSets[] = {
     // As python -m mxact.hwcheck records an H200: 36 classes of instructions, six with a second tile, 128 sums of each tile of 16 rows and 64; two
     // casts; and a product that cuBLASLt cuts.
     {"hardware/hwcheck_h200", 45, 21760 + 8 * 24},
+    // Products of humming-kernels on an H200: k in two slices, and batch-invariant.
+    {"hardware/humming_layer_h200", 2, 32 * 32 + 16 * 32},
     // Logits and slots; fourteen outputs of whole layers of 7 tokens; of one of them, each slot's stages; the fused stages' slots, products and
     // output.
     {"numerics/moe_0", 19, 7 * 8 + 2 * 28 + 14 * 7 * 256 + 28 * (512 + 256 + 256) - 7 * 256 + (28 + 8 + 28) + 28 * (512 + 256) + 7 * 256},
