@@ -94,9 +94,8 @@ nb::dict matrix(const nb::dict& given, const Lists& lists, const std::optional<s
                                .env = asked_for(given, engine, {}).env,
                                .every_scheme = false};
   const bool explain = asked.flag("explain");
-  return document_of([&] {
-    return verbs::matrix_document(verbs::run_matrix(request, explain ? engine::Detail::texts : engine::Detail::codes), request.env, explain);
-  });
+  return document_of(
+      [&] { return verbs::matrix_document(verbs::run_matrix(request, explain ? engine::Detail::texts : engine::Detail::codes), explain); });
 }
 
 verbs::ComparedEngine compared(const std::string& name) {

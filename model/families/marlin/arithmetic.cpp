@@ -77,10 +77,6 @@ void launch(const LaunchFacts& facts, Launched& made) {
                              : "k of every tile whole: no tile of the kernel fits these sizes";
     return;
   }
-  constexpr std::int64_t kSorted = 1024;
-  const bool is_sorted = facts.tokens * facts.top_k < kSorted;
-  made.batch = is_sorted ? Batch::changes : Batch::not_repeatable;
-  made.batch_where = is_sorted ? "with the tokens beside it and the multiprocessors; not repeatable from 1024 slots on" : "from 1024 slots on";
   for (const std::size_t product : {kFirstProduct, kSecondProduct}) {
     const bool is_first = product == kFirstProduct;
     const std::int64_t n = is_first ? facts.sizes.intermediate * (facts.gated ? 2 : 1) : facts.sizes.hidden;
