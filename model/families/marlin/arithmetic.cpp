@@ -23,6 +23,10 @@ constexpr std::array kBatchedDifferences{
 constexpr std::array kNvfp4Differences{
     KnownDifference{on_nvidia, "second product: the expert's global scale is multiplied into the routing weight, not into the sum", kH100},
 };
+constexpr std::array kOf8Bits{
+    KnownDifference{on_nvidia, "8-bit activations: the kernel multiplies codes of 8 bits, the row numbers of 16", kElsewhere,
+                    deployment::since(deployment::kVllm2026_05), true},
+};
 constexpr std::array kFp8Runs{Recording{kFp8Set}, Recording{kSums, "top_k"}};
 constexpr std::array kHeldFp8{HeldOn{on_sm90, Grounds::run_by_parts, kFp8Runs}};
 
@@ -111,7 +115,7 @@ constexpr ExecutionRow mxfp4(std::string_view backend, bool is_batched) {
   row.slot = SlotRule::rounded_weighted_again;
   row.sum = SlotSum::moe_sum;
   row.launch = is_batched ? shifted : launch<1>;
-  if (is_batched) row.differences = kBatchedDifferences;
+  row.differences = is_batched ? std::span<const KnownDifference>(kBatchedDifferences) : std::span<const KnownDifference>(kOf8Bits);
   if (!is_batched) row.held = kHeldMxfp4;
   return row;
 }
@@ -150,6 +154,7 @@ constexpr ExecutionRow fp8(WeightFormat format, std::string_view backend = "MARL
   marlin.sum = SlotSum::moe_sum;
   marlin.launch = format == WeightFormat::fp8_block ? fp8_launch<128> : fp8_launch<0>;
   marlin.held = kHeldFp8;
+  marlin.differences = kOf8Bits;
   return marlin;
 }
 

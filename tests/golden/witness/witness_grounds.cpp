@@ -217,6 +217,13 @@ TEST_CASE("rows that real kernels contradicted are flagged on the device that sh
   const families::Quantizer& none = families::quantizer_named("none");
   const families::ExecutionRow& mixed = families::execution_of(WeightFormat::mxfp4, "FLASHINFER_CUTLASS_MXFP4_BF16");
   CHECK(families::differences_of(mixed, {Arch::gfx950}, deployment::kDefaultEngine, none, none).empty());
+  // Packed for 8-bit activations, and executed with those of 16.
+  const families::ExecutionRow& marlin = families::execution_of(WeightFormat::mxfp4, "MARLIN");
+  families::Setting setting{
+      .sizes = {1, 128, 256, 32}, .padded = {1, 128, 256, 32}, .form = {}, .engine = deployment::kDefaultEngine, .arch = Arch::sm90};
+  CHECK(families::differences_of(marlin, families::operation_of(setting), deployment::kDefaultEngine, none, none).empty());
+  setting.input_dtype = families::InputDtype::float8_e4m3fn;
+  CHECK(families::differences_of(marlin, families::operation_of(setting), deployment::kDefaultEngine, none, none).size() == 1);
 }
 
 std::string page_of(const std::string& name) {
