@@ -58,9 +58,9 @@ int run(const MatrixOptions& given) {
     const std::string picture = picture_of(matrix, options.output);
     support::write_file(options.output, {reinterpret_cast<const std::uint8_t*>(picture.data()), picture.size()}, options.out.force);
   }
-  if (!options.count) return show(verbs::matrix_document(matrix, options.request.env, options.explain), options.out, options.output.empty());
+  if (!options.count) return show(verbs::matrix_document(matrix, options.explain), options.out, options.output.empty());
   if (!options.out.json) fmt::print(stderr, "{} deployments in {:.3f} s\n", matrix.deployments(), seconds);
-  return show(verbs::matrix_counts_document(matrix, options.request.env), options.out);
+  return show(verbs::matrix_counts_document(matrix), options.out);
 }
 
 }  // namespace

@@ -264,6 +264,10 @@ enum class Fault {
   finer_squares_anywhere,
   finer_squares_reversed,
   groups_of_128_beside_finer_squares,
+  // launches
+  tile_grows_early,
+  sim_shares_token_scale,
+  sim_cuts_k_alone,
   kCount,  ///< not a fault: how many enumerators stand before it
 };
 

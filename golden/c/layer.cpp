@@ -77,12 +77,18 @@ struct Choices {
   mx::checkpoint::ConvertOptions convert{};
   std::optional<mx::Contract> contract;
   std::optional<mx::sim::StaticScales> scales;
+  std::string launch;  ///< for families::read_launch
   std::string device;  ///< the first key that a contract has no use for
 };
 
 void take(Choices& choices, std::string_view key, const std::string& value) {
   if (key == "contract") {
     choices.contract = mx::row_of(mx::contract_named(value)).contract;
+    return;
+  }
+  constexpr std::string_view kLaunch = "launch.";
+  if (key.starts_with(kLaunch)) {
+    choices.launch += (choices.launch.empty() ? "" : ",") + std::string(key.substr(kLaunch.size())) + "=" + value;
     return;
   }
   if (key == "layer-group") {
@@ -118,6 +124,7 @@ Choices choices_of(const char* text) {
     take(choices, one.substr(0, equals), std::string(one.substr(equals + 1)));
     rest = rest.substr(std::min(comma + 1, rest.size()));
   }
+  if (choices.contract && !choices.launch.empty()) refuse("is of a backend's kernels, and a contract is of none", "launch");
   if (choices.contract && !choices.device.empty()) refuse("is of a backend's kernels, and a contract is of none", choices.device);
   return choices;
 }
@@ -135,7 +142,7 @@ namespace {
 using Opened = std::variant<mx::sim::OpenedLayer, mx::sim::OpenedContractLayer>;
 
 Opened open(const std::string& path, int layer, const Choices& choices) {
-  const mx::sim::LayerChoice choice{.layer = layer, .scales = choices.scales};
+  const mx::sim::LayerChoice choice{.layer = layer, .scales = choices.scales, .launch = mx::families::read_launch(choices.launch)};
   if (choices.contract) return mx::sim::open_contract_layer(path, choices.convert, *choices.contract, choice);
   if (!mx::sim::is_packed(path)) {
     if (choices.convert.backend.empty()) refuse("is missing: a checkpoint does not say which kernels compute it", "backend");

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "golden/witness/relation.hpp"
@@ -14,8 +15,8 @@ namespace {
 
 // A digest of sweep_digest covers 2^24 inputs and cannot be excused: no row names that operation.
 // Source of the first two rows: amd_hip_fp8.h as of ROCm clr f9f995c, compiled for x86-64 by g++ 12.2 -O1, and the codes recorded from it in
-// numerics/encode32: 0x10 is the largest with three mantissa bits, 0x08 with two. Of the others: matmul_ogs of triton_kernels 7064a3b on H200, where
-// out of 27,648 activations one and out of 6,912 combined outputs one are not those of IEEE arithmetic.
+// numerics/encode32: 0x10 is the largest with three mantissa bits, 0x08 with two. Of the others: matmul_ogs of triton_kernels 7064a3b on an H200,
+// where out of 27,648 activations one and out of 6,912 combined outputs one are not those of IEEE arithmetic.
 constexpr std::string_view kHipShift =
     "the header shifts by 64 bits and more, which C++ leaves undefined; this build then returns codes up to twice the smallest normal instead of "
     "zero";
@@ -23,18 +24,30 @@ constexpr LedgerRow kLedger[] = {
     {"hip_header", "cpu", "software-path", "encode", {{}, "codes", -48, 16, 0}, kHipShift},
     {"hip_header", "cpu", "software-path", "encode_stochastic", {{}, "codes", -48, 16, 0}, kHipShift},
     {"triton_kernels",
-     "h200",
+     "sm90",
      "matmul-ogs",
      "moe_stage",
      {{"stage", "gemm1_swiglu"}, "act", {}, 1, 4096},
      "the device's approximate exp moves an activation across a rounding boundary of bf16"},
     {"triton_kernels",
-     "h200",
+     "sm90",
      "matmul-ogs",
      "moe_stage",
      {{"stage", "gemm2_combine"}, "out", {}, 2, 4096},
      "one slot is rounded to the neighbouring bf16, which is up to two steps of the sum"},
 };
+
+/// A device's instructions are those of its architecture.
+struct OfArchitecture {
+  std::string_view device;
+  std::string_view architecture;
+};
+constexpr OfArchitecture kArchitectures[] = {{"h100", "sm90"}, {"h200", "sm90"}, {"NVIDIA H100 80GB HBM3", "sm90"}, {"NVIDIA H200", "sm90"}};
+
+bool runs_on(const LedgerRow& row, std::string_view device) {
+  return row.device == device ||
+         std::ranges::any_of(kArchitectures, [&](const OfArchitecture& one) { return one.device == device && one.architecture == row.device; });
+}
 
 bool has_param(const Json& params, const ParamIs& param) {
   if (param.key.empty()) return true;
@@ -44,7 +57,7 @@ bool has_param(const Json& params, const ParamIs& param) {
 
 bool applies(const LedgerRow& row, const Entry& entry, const std::string& output) {
   const RunProfile& who = entry.profile;
-  return row.implementation == who.implementation && row.device == who.device && row.build == who.build && (row.op.empty() || row.op == entry.op) &&
+  return row.implementation == who.implementation && runs_on(row, who.device) && row.build == who.build && (row.op.empty() || row.op == entry.op) &&
          row.condition.output == output && has_param(entry.params, row.condition.param);
 }
 

@@ -41,6 +41,8 @@ constexpr std::array kOdd = {
                       .activation = "SWIGLUSTEP",
                       .routing = "Renormalize"},
     deployment::Model{
+        .name = "odd pairs", .experts = 32, .top_k = 4, .hidden = 2080, .intermediate = 2048, .activation = "SWIGLUOAI", .routing = "Renormalize"},
+    deployment::Model{
         .name = "odd gelu", .experts = 128, .top_k = 8, .hidden = 2816, .intermediate = 704, .activation = "GELU", .routing = "Renormalize"},
 };
 

@@ -200,9 +200,9 @@ constexpr rows::Word<SlotRule> kSlotRules[] = {
 constexpr rows::Word<SlotOrder> kOrders[] = {{SlotOrder::position, "by slot"}, {SlotOrder::expert, "by expert"}};
 
 /// Adds those of a row that are seen on the device, each once.
-void add_differences(std::vector<KnownDifference>& to, std::span<const KnownDifference> rows, Arch arch, deployment::Engine engine) {
+void add_differences(std::vector<KnownDifference>& to, std::span<const KnownDifference> rows, const Operation& operation, deployment::Engine engine) {
   for (const KnownDifference& row : rows) {
-    if ((row.on != nullptr && !row.on(arch)) || !row.engines.has(engine)) continue;
+    if ((row.on != nullptr && !row.on(operation.arch)) || !row.engines.has(engine) || (row.of_8_bits && !operation.of_8_bits)) continue;
     if (std::ranges::find(to, row.where, &KnownDifference::where) == to.end()) to.push_back(row);
   }
 }
@@ -286,7 +286,7 @@ Grounds grounds_of(const ExecutionRow& row, const Operation& operation, const Qu
 std::vector<KnownDifference> differences_of(const ExecutionRow& row, const Operation& operation, deployment::Engine engine, const Quantizer& first,
                                             const Quantizer& second) {
   std::vector<KnownDifference> differences;
-  for (const auto rows : {row.differences, first.differences, second.differences}) add_differences(differences, rows, operation.arch, engine);
+  for (const auto rows : {row.differences, first.differences, second.differences}) add_differences(differences, rows, operation, engine);
   const UnitRow& unit = unit_on(row.unit, operation);
   const ContractRow& contract = row_of(unit.contract);
   if (needs_recording(unit.grounds) && !contract.known_to_differ.empty()) differences.push_back({nullptr, contract.known_to_differ, kH100});

@@ -37,6 +37,7 @@ struct KnownDifference {
   std::string_view where;                                                      ///< for people: which layers, and what the kernel does instead
   std::string_view source;                                                     ///< whose outputs showed it
   deployment::Versions engines = deployment::since(deployment::kVllm2026_05);  ///< whose kernel does so
+  bool of_8_bits = false;                                                      ///< with 8-bit activations in a 16-bit row's place alone
 };
 
 /// Whose unit multiplies what: a device, whether the codes of both operands are e4m3fnuz (has_fnuz of the layer's setting), and the side of the
@@ -47,6 +48,7 @@ struct Operation {
   std::int64_t block = layout::kBlockSide;
   bool triton_kernels_3_6 = false;  ///< triton_kernels is 3.6 or later
   bool e8m0 = true;                 ///< VLLM_USE_DEEP_GEMM_E8M0
+  bool of_8_bits = false;           ///< Setting::input_dtype asks Marlin or Humming for 8-bit activations
 };
 
 /// A unit on some devices.

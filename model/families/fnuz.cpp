@@ -35,7 +35,12 @@ bool leaves_fn(const Setting& setting) { return on_fnuz(setting) && setting.leav
 
 Operation operation_of(const Setting& setting) {
   const std::int64_t block = layout::has_squares(setting.form.format) ? layout::block_side(setting.padded.group) : layout::kBlockSide;
-  return {setting.arch, has_fnuz(setting), block, triton_kernels_of(setting) != TritonKernels::v3_5, setting.of<DeepgemmParameters>().e8m0};
+  return {setting.arch,
+          has_fnuz(setting),
+          block,
+          triton_kernels_of(setting) != TritonKernels::v3_5,
+          setting.of<DeepgemmParameters>().e8m0,
+          setting.input_dtype != InputDtype::none};
 }
 
 bool makes_fnuz(const BackendLayout& backend, const Setting& setting) {

@@ -42,9 +42,6 @@ std::int64_t number(std::string_view text, const LaunchKeyRow& row) {
 
 constexpr std::string_view kGroupQuantizer = "fp8-group128", kGroupPowers = "fp8-group128-ue8m0";
 
-constexpr rows::Word<Batch> kBatches[] = {
-    {Batch::unknown, "unknown"}, {Batch::invariant, "invariant"}, {Batch::changes, "changes"}, {Batch::not_repeatable, "not repeatable"}};
-
 bool is_of_both(LaunchKey key) { return key == LaunchKey::tokens || key == LaunchKey::e8m0 || key == LaunchKey::batch_invariant; }
 
 }  // namespace
@@ -79,10 +76,6 @@ LaunchChoice read_launch(std::string_view text) {
   }
   return choice;
 }
-
-std::string_view name_of(Batch batch) { return rows::word_of<Batch>(kBatches, batch); }
-
-std::string batch_text(const Launched& made) { return std::string(name_of(made.batch)) + (made.batch_where.empty() ? "" : ": " + made.batch_where); }
 
 std::string launch_text(LaunchKey key, std::int64_t value, const LaunchChoice& choice, std::size_t product) {
   return std::string(row_of(key).name) + " " + std::to_string(value) + (choice.find(key, product) ? " (given)" : "");

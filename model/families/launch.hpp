@@ -109,15 +109,6 @@ struct WeightReading {
   std::uint32_t (*scale)(std::uint32_t f32) = nullptr;  ///< bf16 bits of what an fp32 scale of such weights becomes; null: it stays
 };
 
-/// Whether a token's result depends on what runs beside it.
-enum class Batch : std::uint8_t {
-  unknown,
-  invariant,
-  changes,         ///< at a boundary, or with the tokens beside it
-  not_repeatable,  ///< not even two runs of the same batch agree
-};
-std::string_view name_of(Batch batch);
-
 /// What a launch makes of a row on a device.
 struct Launched {
   std::string contract = {};                   ///< of the products, as contract_named() reads it; empty: the unit's
@@ -129,12 +120,7 @@ struct Launched {
   WeightReading reading = {};
   std::array<std::optional<SharedSums>, 2> products = {};  ///< of products whose k is shared
   std::string text = {};                                   ///< the launch in words, and what of it was chosen; empty: no launch changes a bit
-  Batch batch = Batch::unknown;
-  std::string batch_where = {};  ///< of Batch::changes and not_repeatable: where
 };
-
-/// "changes: from 64 to 65 tokens"
-std::string batch_text(const Launched& made);
 
 /// The row's own launch on the device, and what the engine's modes change in every row of its kind.
 Launched launched(const ExecutionRow& row, const LaunchFacts& facts);

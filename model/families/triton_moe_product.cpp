@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "model/fault.hpp"
+
 namespace mx::families::triton_moe {
 namespace {
 
@@ -19,7 +21,7 @@ Launch default_launch(Scales scales, std::int64_t tokens, deployment::Engine eng
   constexpr std::int64_t kFew = 8, kSome = 32, kMore = 64, kMany = 96, kMost = 512;
   if (batch_invariant) return {64, 64, 32};
   if (scales == Scales::blocks) {
-    if (tokens > kMore) return {64, 128, 128};
+    if (tokens > (fault::planted(fault::Fault::tile_grows_early) ? kMore / 2 : kMore)) return {64, 128, 128};
     return {16, since_2026_08(engine) && tokens <= kFew ? 64 : 128, 128};
   }
   const std::int64_t block_m = tokens <= kSome ? 16 : tokens <= kMany ? 32 : tokens <= kMost ? 64 : 128;

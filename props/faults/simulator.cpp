@@ -44,6 +44,12 @@ constexpr std::array kFaults{
              "the last rank's part is missing from the sum over ranks", "L6/shards S3/deployments"},
     FaultRow{Fault::sim_adds_rank_sum_twice, "sim_adds_rank_sum_twice", "sim/ranks/exchange.cpp combined_ranks",
              "the last rank's part enters the sum over ranks twice", "L6/shards S3/deployments"},
+    FaultRow{Fault::tile_grows_early, "tile_grows_early", "model/families/triton_moe_product.cpp default_launch",
+             "a launch of half the tokens takes the larger tile", "S5/launches"},
+    FaultRow{Fault::sim_shares_token_scale, "sim_shares_token_scale", "sim/execute/activations.cpp quantized",
+             "all tokens are quantized by one scale", "S5/launches"},
+    FaultRow{Fault::sim_cuts_k_alone, "sim_cuts_k_alone", "sim/execute/shared_product.cpp runs_of",
+             "k is cut among blocks as if each block of tokens were alone", "S5/launches"},
     FaultRow{Fault::sim_starts_with_up, "sim_starts_with_up", "sim/execute/run_layer.cpp take",
              "a run that starts from somebody's h13 takes up's half for gate's", "S6/stages S6/contract-stages"},
 };

@@ -11,6 +11,7 @@ Outcome law_dispatched_scales(const Law& law);
 Outcome law_squares(const Law& law);
 Outcome law_kernel_order(const Law& law);
 Outcome law_constants(const Law& law);
+Outcome law_batch(const Law& law);
 Outcome law_stages(const Law& law);
 Outcome law_contract_stages(const Law& law);
 

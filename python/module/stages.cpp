@@ -83,7 +83,7 @@ std::optional<sim::StaticScales> scales_of(const Scales& given) {
 }
 
 Made run_file(const std::string& path, int layer, int rank, std::optional<int> layer_group, const std::optional<std::string>& backend,
-              const Fields& fields, const Scales& scales, bool routes, const GivenTokens& given, const std::vector<GivenStage>& from,
+              const Fields& fields, const Scales& scales, const std::string& launch, bool routes, const GivenTokens& given, const std::vector<GivenStage>& from,
               const std::vector<std::string>& stages) {
   Asked asked(given, from, stages);
   std::optional<sim::OpenedLayer> opened;
@@ -92,7 +92,7 @@ Made run_file(const std::string& path, int layer, int rank, std::optional<int> l
     const nb::gil_scoped_release unlocked;
     const OrdinaryMode mode;
     const Team team;
-    const sim::LayerChoice choice{.layer = layer, .scales = scales_of(scales), .routes = routes};
+    const sim::LayerChoice choice{.layer = layer, .scales = scales_of(scales), .routes = routes, .launch = families::read_launch(launch)};
     if (!sim::is_packed(path)) {
       if (!backend) throw Error(ErrorCode::usage, "is missing: a checkpoint does not say which kernels compute it", "backend");
       opened = sim::open_layer(path, convert_options(*backend, fields, rank, layer_group), choice);
@@ -133,7 +133,7 @@ Made run_contract_file(const std::string& path, int layer, std::optional<int> la
 using Constants = std::array<std::uint32_t, 4>;
 
 Made run_packed(const std::string& spec, const NamedBytes& tensors, const std::string& activation, const Constants& constants,
-                const std::string& activation_key, const Scales& scales, const GivenTokens& given, const std::vector<GivenStage>& from,
+                const std::string& activation_key, const Scales& scales, const std::string& launch, const GivenTokens& given, const std::vector<GivenStage>& from,
                 const std::vector<std::string>& stages) {
   const verbs::BackendChoice choice = backend_choice(verbs::query_from(spec, {}));
   const families::PackedLayer packed = packed_of(choice, tensors);
@@ -146,7 +146,7 @@ Made run_packed(const std::string& spec, const NamedBytes& tensors, const std::s
     const Team team;
     const auto [alpha, beta, limit, linear_beta] = constants;
     experts = sim::packed_experts(packed, {activation, {alpha, beta, limit, linear_beta}}, activation_key,
-                                  scales_of(scales).value_or(sim::StaticScales{}), sim::SumsBy::twins);
+                                  scales_of(scales).value_or(sim::StaticScales{}), sim::SumsBy::twins, families::read_launch(launch));
     sim::require_scales(experts->execution, scales.has_value(), spec);
     made = asked.run(*experts);
   }
@@ -185,9 +185,9 @@ std::vector<std::tuple<std::string, std::string, std::string, std::string>> stag
 
 void bind_stages(nb::module_& module) {
   module.def("run_file", run_file, nb::arg("path"), nb::arg("layer"), nb::arg("rank"), nb::arg("layer_group").none(), nb::arg("backend").none(),
-             nb::arg("fields"), nb::arg("scales").none(), nb::arg("routes"), nb::arg("given"), nb::arg("start"), nb::arg("stages"));
+             nb::arg("fields"), nb::arg("scales").none(), nb::arg("launch"), nb::arg("routes"), nb::arg("given"), nb::arg("start"), nb::arg("stages"));
   module.def("run_packed", run_packed, nb::arg("spec"), nb::arg("tensors"), nb::arg("activation"), nb::arg("constants"), nb::arg("activation_key"),
-             nb::arg("scales").none(), nb::arg("given"), nb::arg("start"), nb::arg("stages"));
+             nb::arg("scales").none(), nb::arg("launch"), nb::arg("given"), nb::arg("start"), nb::arg("stages"));
   module.def("run_contract_file", run_contract_file, nb::arg("path"), nb::arg("layer"), nb::arg("layer_group").none(), nb::arg("contract"),
              nb::arg("fields"), nb::arg("routes"), nb::arg("given"), nb::arg("start"), nb::arg("stages"));
   module.def("run_contract_packed", run_contract_packed, nb::arg("spec"), nb::arg("tensors"), nb::arg("activation"), nb::arg("constants"),

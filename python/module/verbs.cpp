@@ -94,9 +94,8 @@ nb::dict matrix(const nb::dict& given, const Lists& lists, const std::optional<s
                                .env = asked_for(given, engine, {}).env,
                                .every_scheme = false};
   const bool explain = asked.flag("explain");
-  return document_of([&] {
-    return verbs::matrix_document(verbs::run_matrix(request, explain ? engine::Detail::texts : engine::Detail::codes), request.env, explain);
-  });
+  return document_of(
+      [&] { return verbs::matrix_document(verbs::run_matrix(request, explain ? engine::Detail::texts : engine::Detail::codes), explain); });
 }
 
 verbs::ComparedEngine compared(const std::string& name) {
@@ -123,6 +122,7 @@ nb::dict sim_of(const std::string& path, const nb::dict& given, const std::optio
                                   .layer = asked.kind(),
                                   .backend = asked.text("backend"),
                                   .libraries = families::libraries_asked_by(deployment::release_named(engine.value_or(default_engine()))),
+                                  .launch = families::read_launch(asked.text("launch")),
                                   .tokens = asked.number("tokens", 4),
                                   .seed = asked.number("seed", 1),
                                   .experts = asked.number("experts", 0),
@@ -148,6 +148,7 @@ nb::dict verify(const std::string& path, const nb::dict& given, const Lists& lis
                              .dp = static_cast<int>(asked.number("ranks", 1)),
                              .expert_parallel = asked.flag("expert_parallel"),
                              .contracts = list_of(lists, "contracts"),
+                             .launch = asked.text("launch"),
                              .layers = static_cast<int>(asked.number("layers", 0)),
                              .experts = asked.number("experts", 0),
                              .layer_group = static_cast<int>(asked.number("layer_group", 0)),

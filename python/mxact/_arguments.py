@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from functools import lru_cache
 from math import prod
 from typing import Any
@@ -77,6 +78,15 @@ def integer(name: str, value: object) -> int:
         if -(1 << 31) <= number < 1 << 31:
             return number
     raise Error(f"{name} is {shown(value)}, must be a whole number of at most 31 bits", place=name)
+
+
+def launch_text(value: object) -> str:
+    """Numbers of a kernel's launch as the program reads them: "block_m=16,w2.tile_k=64", from such a text or a mapping. None: none are given."""
+    if value is None:
+        return ""
+    if isinstance(value, Mapping):
+        return ",".join(f"{word('launch', key)}={integer(f'launch.{key}', number)}" for key, number in value.items())
+    return word("launch", value)
 
 
 def f32_bits(name: str, value: object) -> int:

@@ -11,7 +11,7 @@ import ml_dtypes
 import numpy as np
 
 from mxact import _core
-from mxact._arguments import Array, contract_word, f32_bits, flag, flat_bytes, integer, listed, word
+from mxact._arguments import Array, contract_word, f32_bits, flag, flat_bytes, integer, launch_text, listed, word
 from mxact._error import Error
 from mxact._layers import DTYPES, Packed, bytes_of, plainly, text_of
 from mxact._libraries import like_any
@@ -145,6 +145,7 @@ def layer(
     activation_key: str | None = None,
     rank: int | None = None,
     layer_group: int | None = None,
+    launch: str | Mapping[str, int] | None = None,
     **parameters: object,
 ) -> LayerRun:
     """The stages of one layer on given tokens, bit for bit as a backend computes them.
@@ -157,7 +158,8 @@ def layer(
     x: [tokens, hidden], bfloat16, or float32 numbers that bfloat16 has; not needed behind a start. ids: [tokens, top_k], int32 or int64, -1 for a slot of
     no expert. weights: the same shape, float32 or bfloat16; without them y and out are not computed. router: ids and weights by the checkpoint's own.
     stages: names of mxact.stages(); the default is all behind the start. start: a mapping of one step's stages to arrays, of a quantized input codes and
-    scales both; the run begins behind them. input_scale: (first, second), calibrated scales, of backends that quantize by one.
+    scales both; the run begins behind them. input_scale: (first, second), calibrated scales, of backends that quantize by one. launch: numbers of the
+    kernels' launch, as `mxact layer --launch` has them: {"block_m": 16, "w2.tile_k": 64}.
     Returns LayerRun, torch tensors where x, ids or the start was one.
     Raises mxact.Error: unknown names, dtypes and shapes that do not fit, an expert that does not exist, a backend whose arithmetic is not known.
     Source: the backend's row of executions (`mxact verify`), the table of stages (`mxact help stages`).
@@ -175,9 +177,10 @@ def layer(
     given = top_k, columns, codes, chosen, factors
     begin = _start(start)
     scales = _scales(input_scale)
+    launched = launch_text(launch)
     asked = None if contract is None else contract_word(contract)
-    if asked is not None and (scales is not None or backend is not None or platform is not None or rank is not None):
-        raise Error("a contract is of no device: backend, platform, rank and input_scale are of a backend's kernels", place="contract")
+    if asked is not None and (scales is not None or backend is not None or platform is not None or rank is not None or launched):
+        raise Error("a contract is of no device: backend, platform, rank, input_scale and launch are of a backend's kernels", place="contract")
     made: Any
     if isinstance(source, Packed):
         if layer is not None or backend is not None or routes:
@@ -188,7 +191,7 @@ def layer(
         name = word("activation", activation)
         told = word("packed.spec", source.spec), tensors, name, _constants(name, constants)
         if asked is None:
-            made = plainly(_core.run_packed, *told, activation_key or "None", scales, given, begin, wanted)
+            made = plainly(_core.run_packed, *told, activation_key or "None", scales, launched, given, begin, wanted)
         else:
             made = plainly(_core.run_contract_packed, *told, asked, given, begin, wanted)
     elif isinstance(source, (str, os.PathLike)):
@@ -204,7 +207,7 @@ def layer(
         if asked is None and backend is None and not _core.is_packed(path):
             backend = plainly(_core.chosen_backend, path, integer("layer", layer), fields)
         if asked is None:
-            made = plainly(_core.run_file, path, *which, None if backend is None else word("backend", backend), fields, scales, routes, given, begin, wanted)
+            made = plainly(_core.run_file, path, *which, None if backend is None else word("backend", backend), fields, scales, launched, routes, given, begin, wanted)
         else:
             made = plainly(_core.run_contract_file, path, which[0], group, asked, fields, routes, given, begin, wanted)
     else:

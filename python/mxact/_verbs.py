@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from mxact import _core
-from mxact._arguments import flag, integer, optional_word, word
+from mxact._arguments import flag, integer, launch_text, optional_word, word
 from mxact._error import Error
 from mxact._layers import plainly, text_of
 from mxact._select import placement_of
@@ -138,13 +138,15 @@ def sim(
     experts: int | None = None,
     sample: int | None = None,
     compare: bool = False,
+    launch: str | Mapping[str, int] | None = None,
 ) -> dict[str, Any]:
     """A layer of generated numbers, executed rank by rank as a deployment says it, and held link by link against one rank.
 
     deployment: an INFO file, or a model's directory or configuration with `platform` and what else select() takes of it; layer: the kind of its layers
     that this one belongs to, without it the first. oracle: in the place of an INFO file's. backend: in the place of the engine's choice. tokens, seed: of
     what is generated. experts: so many stand for the model's. sample: so many rows and columns are computed where no fast twin has the contract.
-    compare: every backend of the oracle, on one rank, two ranks and two data parallel ones.
+    compare: every backend of the oracle, on one rank, two ranks and two data parallel ones. launch: numbers of the kernels' launch, as `--launch` has
+    them: {"block_m": 16, "w2.step_k": 64}.
     Returns what `mxact sim --json` prints behind its head: "verdict" and "exit_code" among it; a refusal of the engine is an answer.
     Raises mxact.Error: as select(), an unknown backend, a layer that is too large to be generated (the sentence says what makes it smaller).
     """
@@ -152,7 +154,7 @@ def sim(
     given |= _counts(0, layer=layer, seed=seed) | _counts(1, tokens=tokens, experts=experts, sample=sample)
     if backend is not None:
         given["backend"] = word("backend", backend)
-    given["compare"] = flag("compare", compare)
+    given |= {"compare": flag("compare", compare), "launch": launch_text(launch)}
     return plainly(_core.sim, _path("deployment", deployment), given, optional_word("engine", engine), optional_word("oracle", oracle) or "")
 
 
@@ -173,19 +175,20 @@ def verify(
     tokens: int = 4,
     seed: int = 1,
     execute: bool = True,
+    launch: str | Mapping[str, int] | None = None,
 ) -> dict[str, Any]:
     """A checkpoint through every backend on every platform: chosen, rounded, converted, restored and executed, bits compared.
 
     checkpoint: a model's directory with its weights, or a .safetensors file. platform, backend: these alone. tp: tensor parallel sizes, without them 1
     and 2. dp, ep: as of select(). env: variables that are set. contracts: of the products, in the place of each backend's own. layers, experts: the first
     so many. layer_group: this one of the checkpoint's, from 1. tokens, seed: of tokens that are generated where the checkpoint has none. execute=False:
-    bytes alone are compared.
+    bytes alone are compared. launch: as of sim(), of every backend's kernels.
     Returns what `mxact verify --json` prints behind its head: "verdict" and "exit_code" among it. Raises mxact.Error: a checkpoint that cannot be read,
     unknown names. Source: docs/convert.md.
     """
     lists = _lists(platforms=platform, backends=backend, contracts=contracts)
     given = placement_of(env=env) | _counts(0, seed=seed) | _counts(1, layers=layers, experts=experts, layer_group=layer_group, tokens=tokens)
-    given |= {"ranks": _count("dp", dp, 1), "expert_parallel": flag("ep", ep), "no_execute": not flag("execute", execute)}
+    given |= {"ranks": _count("dp", dp, 1), "expert_parallel": flag("ep", ep), "no_execute": not flag("execute", execute), "launch": launch_text(launch)}
     sizes = [] if tp is None else _sizes("tp", tp)
     return plainly(_core.verify, _path("checkpoint", checkpoint), given, lists, sizes, optional_word("engine", engine))
 

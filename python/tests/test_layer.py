@@ -50,6 +50,25 @@ def test_every_stage_is_the_programs(backend: str, platform: str, tmp_path: Path
     assert same(made["h13"].reshape(3, 2, -1)[1, 0], np.zeros_like(made["h13"][0]))
 
 
+def test_a_launch_is_the_programs(tmp_path: Path) -> None:
+    for name, values in (("x", X.view(np.uint16)), ("ids", IDS), ("weights", WEIGHTS)):
+        np.save(tmp_path / f"{name}.npy", values)
+    marlin = how("MARLIN", "sm90")
+    made = run(**marlin, launch={"blocks": 3, "w2.blocks": 5})
+    words = ["layer", str(TINY), "--backend", "MARLIN", "--platform", "sm90", "--layer", "0", *(f"--{name}={tmp_path / name}.npy" for name in ("x", "ids", "weights"))]
+    assert made.arithmetic == program(*words, "--launch", "blocks=3,w2.blocks=5")["arithmetic"]
+    assert "blocks 3 (given)" in made.arithmetic and "blocks 5 (given)" in made.arithmetic
+    assert same(run(**marlin, launch="blocks=3,w2.blocks=5")["h13"], made["h13"])
+    with pytest.raises(mxact.Error, match="launch of MARLIN"):
+        run(**marlin, launch={"tile_k": 48})
+    with pytest.raises(mxact.Error, match="did you mean block_m"):
+        run(**how("MARLIN", "sm90"), launch={"block": 3})
+    with pytest.raises(mxact.Error, match="launch"):
+        run(**how("MARLIN", "sm90"), launch={"blocks": "3"})
+    with pytest.raises(mxact.Error, match="launch"):
+        mxact.layer(TINY, X, IDS, WEIGHTS, layer=0, contract="int8-block", launch={"blocks": 3})
+
+
 def test_a_run_goes_on_from_each_of_its_stages() -> None:
     whole = run()
     for at, step in enumerate(STEPS[:-1]):

@@ -65,6 +65,19 @@ def test_verify_of_a_model() -> None:
     assert same(bytes_alone, printed("verify", TINY, "--engine", "2026-05", "--platform", "SM100", "--backend", "MARLIN", "--tp", 1, "--no-execute"), "seconds")
 
 
+def test_a_launch_and_what_a_row_says_of_batches() -> None:
+    launched = mxact.verify(TINY, platform="H100", backend="MARLIN", tp=1, tokens=2, layers=1, launch={"blocks": 3})
+    assert same(launched, printed("verify", TINY, "--platform", "H100", "--backend", "MARLIN", "--tp", 1, "--tokens", 2, "--layers", 1, "--launch", "blocks=3"), "seconds")
+    assert "blocks 3 (given)" in launched["conversions"][0]["execution"]
+    assert launched["conversions"][0]["recorded"][0]["values"] == 98304
+    how = {"experts": 4, "tokens": 2, "sample": 4}
+    found = mxact.sim(MODEL, platform="H100", backend="MARLIN", launch="tokens=512", **how)
+    assert found["result"]["execution"]["batch"]["word"] == "not repeatable"
+    assert mxact.select(MODEL, platform="H100", moe_backend="marlin")["kinds"][0]["choice"]["batch"]["word"] == "changes"
+    with pytest.raises(mxact.Error, match="tokens"):
+        mxact.sim(MODEL, platform="H100", launch={"tokens": 0}, **how)
+
+
 def test_convert_of_a_model(tmp_path: Path) -> None:
     found = mxact.convert_checkpoint(TINY, tmp_path / "own", platform="H100")
     shown = printed("convert", TINY, "--platform", "H100", "-o", tmp_path / "theirs")

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "model/error.hpp"
+#include "model/fault.hpp"
 #include "model/numerics/convert.hpp"
 #include "model/numerics/dequantize.hpp"
 #include "model/numerics/f32.hpp"
@@ -159,7 +160,8 @@ Activations quantized(const families::Quantizer& quantizer, std::span<const std:
   const TensorScale tensor = tensor_scale(quantizer, scale);
   const Recipe& how = families::recipe_of(quantizer);
   Writer writer(out, how, tensor);
-  switch (quantizer.scope) {
+  const bool shares = quantizer.scope == families::ScaleScope::token && fault::planted(fault::Fault::sim_shares_token_scale);
+  switch (shares ? families::ScaleScope::tensor : quantizer.scope) {
     case families::ScaleScope::block:
       out.columns = up_to(columns, block_length(quantizer, columns));
       quantize_blocks(out, writer, x_bf16, columns);

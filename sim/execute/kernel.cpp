@@ -120,10 +120,12 @@ const families::Launched& Execution::launched() const {
 
 Execution settled(Execution execution, const LaunchGeometry& geometry) {
   if (execution.launch) return execution;
-  execution.launch = families::launched(
-      *execution.row,
-      {execution.operation, execution.engine, geometry.sizes, execution.choice.find(families::LaunchKey::tokens).value_or(geometry.tokens),
-       geometry.top_k, execution.activation.name, execution.activation.constants.limit != 0, geometry.gated, geometry.shared, execution.choice});
+  const std::int64_t tokens = execution.choice.find(families::LaunchKey::tokens).value_or(geometry.tokens);
+  execution.batch = families::batch_of({execution.row->format, execution.row->backend, execution.operation, execution.engine, execution.first,
+                                        execution.second, &execution.choice, tokens * geometry.top_k});
+  execution.launch =
+      families::launched(*execution.row, {execution.operation, execution.engine, geometry.sizes, tokens, geometry.top_k, execution.activation.name,
+                                          execution.activation.constants.limit != 0, geometry.gated, geometry.shared, execution.choice});
   const families::Launched& made = *execution.launch;
   if (!made.contract.empty()) execution.contract = contract_named(made.contract);
   if (!made.quantizer.empty()) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "model/families/batch.hpp"
 #include "model/families/launch.hpp"
 #include "model/moe/routing.hpp"
 #include "sim/execute/activations.hpp"
@@ -43,6 +44,7 @@ struct Execution {
   Contract contract = Contract::exact;  ///< of the products: the unit's, or the launch's
   families::LaunchChoice choice = {};
   std::optional<families::Launched> launch = {};  ///< none: no launch was asked for, the row alone counts
+  families::BatchWord batch = {};                 ///< under the launch
 
   const families::Launched& launched() const;
   families::EpilogueScale epilogue() const { return launched().epilogue.value_or(row->epilogue); }

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "model/fault.hpp"
 #include "model/numerics/chain.hpp"
 
 namespace mx::sim {
@@ -27,11 +28,12 @@ void SharedProduct::add(std::int64_t expert, std::vector<PreparedOperand> slots)
 }
 
 std::vector<KSlice> SharedProduct::runs_of(std::int64_t block, std::int64_t column) const {
-  return sums_.runs(cut_.slices(block * tiles_ + column / sums_.tile_n));
+  const std::int64_t own = fault::planted(fault::Fault::sim_cuts_k_alone) ? 0 : block;
+  return sums_.runs(cut_.slices(own * tiles_ + column / sums_.tile_n));
 }
 
 void SharedProduct::finish() {
-  cut_ = sums_.cut(blocks_);
+  cut_ = sums_.cut(fault::planted(fault::Fault::sim_cuts_k_alone) ? 1 : blocks_);
   if (!quick_) return;
   for (auto& [expert, group] : groups_) {
     for (std::size_t slot = 0; slot < group.slots.size(); ++slot) {

@@ -182,7 +182,9 @@ TEST_CASE("a known device that is refused is a finding") {
 TEST_CASE("strict selection skips what cannot do the work and says why") {
   const std::string layer = " layer { experts 128 top_k 8 hidden 2048 intermediate 768 activation SILU bias false }";
   CHECK(strict("platform SM100" + layer) == "-FLASHINFER_TRTLLM_MXFP4_BF16:oai_constants -FLASHINFER_TRTLLM_MXFP4_BF16:oai_constants MARLIN");
-  CHECK(strict("platform SM90 layer { experts 128 top_k 4 hidden 2880 intermediate 2880 }") == "TRITON");
+  CHECK(strict("platform SM90 layer { experts 128 top_k 4 hidden 2880 intermediate 2880 }") ==
+        "-TRITON:scale_groups -TRITON:scale_groups FLASHINFER_CUTLASS_MXFP4_BF16");
+  CHECK(strict("platform SM90 layer { experts 128 top_k 4 hidden 2816 intermediate 2816 }") == "TRITON");
   CHECK(strict("platform SM100 backend deep_gemm layer { experts 128 top_k 8 hidden 2048 intermediate 768 activation SILU }") ==
         "-DEEPGEMM_MXFP4:bias ValueError");
   CHECK(strict("platform SM100 env { VLLM_USE_FLASHINFER_MOE_MXFP4_MXFP8_CUTLASS 1 }" + layer) ==

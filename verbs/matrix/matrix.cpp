@@ -190,7 +190,7 @@ deployment::Deployment deployment_at(const Matrix& matrix, const MatrixSection& 
 
 Matrix run_matrix(const MatrixRequest& request, engine::Detail detail) {
   require_variables(request.env);
-  Matrix matrix{request.engine, request.release, platforms_named(request.platforms), spreads_named(request.spreads), {}};
+  Matrix matrix{request.engine, request.release, platforms_named(request.platforms), spreads_named(request.spreads), {}, request.env};
   if (!request.served.empty()) {
     serve_matrix(matrix, request, detail);
     return matrix;

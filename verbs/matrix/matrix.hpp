@@ -67,7 +67,8 @@ struct Matrix {
   std::vector<const deployment::PlatformPreset*> platforms;
   std::vector<const Spread*> spreads;
   std::vector<MatrixSection> sections;
-  std::shared_ptr<ServedRows> served = {};  ///< what sections of a served model point to
+  std::map<std::string, std::string> env = {};  ///< of MatrixRequest
+  std::shared_ptr<ServedRows> served = {};      ///< what sections of a served model point to
 
   std::size_t deployments() const { return sections.size() * platforms.size() * spreads.size(); }
   const MatrixAnswer& answer(const MatrixSection& section, std::size_t spread, std::size_t platform) const {

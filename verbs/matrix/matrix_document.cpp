@@ -7,6 +7,7 @@
 
 #include "verbs/matrix/matrix_view.hpp"
 #include "verbs/select/engine_notes.hpp"
+#include "verbs/select/row_words.hpp"
 
 namespace mx::verbs {
 namespace {
@@ -44,17 +45,24 @@ Json counts_json(const Counts& counts) {
           {"chosen", counts.cells[0]},         {"possible", counts.cells[1]}, {"refused", counts.cells[2]}};
 }
 
+/// What a backend's kernel makes of a token among others, at a place of the axes.
+families::BatchWord batch_at(const Matrix& matrix, const MatrixSection& section, std::size_t spread, std::size_t platform, std::size_t backend) {
+  deployment::Deployment deployment = deployment_at(matrix, section, *matrix.spreads[spread], *matrix.platforms[platform]);
+  deployment.env = matrix.env;
+  return batch_in(matrix.engine, *section.tables, deployment, section.tables->backends[backend].name);
+}
+
 /// Where the release that was asked differs from its version and touches a deployment of the matrix, its libraries, and variables that nothing reads.
-void note_release(Document& document, const Matrix& matrix, const std::map<std::string, std::string>& env) {
+void note_release(Document& document, const Matrix& matrix) {
   EngineNotes notes(document, {matrix.engine, matrix.release});
   notes.libraries();
-  notes.variables(env);
+  notes.variables(matrix.env);
   if (matrix.release.empty()) return;
   for (const MatrixSection& section : matrix.sections) {
     for (const Spread* spread : matrix.spreads) {
       for (const deployment::PlatformPreset* platform : matrix.platforms) {
         deployment::Deployment deployment = deployment_at(matrix, section, *spread, *platform);
-        deployment.env = env;
+        deployment.env = matrix.env;
         notes.about(section.scheme->oracle, deployment);
       }
     }
@@ -62,7 +70,7 @@ void note_release(Document& document, const Matrix& matrix, const std::map<std::
 }
 
 /// Axes, variables and sums: what every document of a matrix begins with.
-Document begun(const Matrix& matrix, const std::map<std::string, std::string>& env) {
+Document begun(const Matrix& matrix) {
   Document document{"matrix", std::string(deployment::name_of(matrix.engine))};
   const auto names = [&](const char* key, const auto& axis) {
     Table table{key, {in_json("name"), in_json("title")}};
@@ -71,20 +79,23 @@ Document begun(const Matrix& matrix, const std::map<std::string, std::string>& e
   };
   names("platforms", matrix.platforms);
   names("parallel", matrix.spreads);
-  document.value("env", env);
+  document.value("env", matrix.env);
   if (matrix.served) document.value("served", matrix.sections.front().model->source);
   Counts all;
   for (const MatrixSection& section : matrix.sections) all += count(section);
   document.value("counts", counts_json(all));
-  note_release(document, matrix, env);
+  note_release(document, matrix);
   return document;
 }
 
-Json backends_json(const MatrixSection& section, const MatrixAnswer& answer, bool explain) {
-  Table table{{}, {in_json("backend"), in_json("state"), in_json("kernel_class"), in_json("code"), in_json("text")}};
+Json backends_json(const Matrix& matrix, const MatrixSection& section, std::size_t spread, std::size_t platform, bool explain) {
+  const MatrixAnswer& answer = matrix.answer(section, spread, platform);
+  Table table{{}, {in_json("backend"), in_json("state"), in_json("kernel_class"), in_json("batch"), in_json("code"), in_json("text")}};
   for (std::size_t i = 0; i < answer.cells.size(); ++i) {
     const verbs::MatrixCell& cell = answer.cells[i];
+    const bool runs = cell.state != CellState::refused;
     table.add({section.tables->backends[i].name, audit::name_of(cell.state), cell.kernel_class,
+               runs ? Cell(families::text_of(batch_at(matrix, section, spread, platform, i))) : Cell::none(),
                cell.state == CellState::refused ? Cell(cell.code) : Cell::none(), explain && !cell.text.empty() ? Cell(cell.text) : Cell::none()});
   }
   return table.json_by_name();
@@ -97,7 +108,7 @@ Json section_json(const Matrix& matrix, const MatrixSection& section, bool expla
       const MatrixAnswer& answer = matrix.answer(section, spread, platform);
       deployments.add({matrix.spreads[spread]->name, matrix.platforms[platform]->name,
                        answer.chosen ? Json(section.tables->backends[*answer.chosen].name) : Json(),
-                       answer.chosen ? Cell::none() : Cell(answer.refusal), backends_json(section, answer, explain)});
+                       answer.chosen ? Cell::none() : Cell(answer.refusal), backends_json(matrix, section, spread, platform, explain)});
     }
   }
   return {{"model", section.model->name},
@@ -156,22 +167,52 @@ void add_section(Document& document, const Matrix& matrix, const MatrixSection& 
   document.line();
 }
 
+/// The words of backends that run, and where: as JSON says them cell by cell.
+void add_batches(Document& document, const Matrix& matrix) {
+  struct Said {
+    std::string_view scheme, backend;
+    std::string word;
+    std::string platforms = {};
+  };
+  std::vector<Said> all;
+  for (const MatrixSection& section : matrix.sections) {
+    for (std::size_t backend = 0; backend < section.tables->backends.size(); ++backend) {
+      for (std::size_t at = 0; at < section.answers.size(); ++at) {
+        const std::size_t spread = at / matrix.platforms.size(), platform = at % matrix.platforms.size();
+        if (section.answers[at].cells[backend].state == CellState::refused) continue;
+        const families::BatchWord word = batch_at(matrix, section, spread, platform, backend);
+        if (word.word == families::Batch::unknown) continue;
+        const std::string_view name = section.tables->backends[backend].name;
+        const std::string text = families::text_of(word);
+        const auto same = [&](const Said& one) { return one.scheme == section.scheme->name && one.backend == name && one.word == text; };
+        auto said = std::ranges::find_if(all, same);
+        if (said == all.end()) said = all.insert(all.end(), {section.scheme->name, name, text});
+        const std::string there = " " + std::string(matrix.platforms[platform]->name);
+        if ((said->platforms + " ").find(there + " ") == std::string::npos) said->platforms += there;
+      }
+    }
+  }
+  document.line(fmt::format("a token's result and its batch: {}", all.empty() ? "unknown of all" : "unknown but for"));
+  for (const Said& one : all) document.line(fmt::format("  {} in {} on{}: {}", one.backend, one.scheme, one.platforms, one.word));
+}
+
 }  // namespace
 
-Document matrix_document(const Matrix& matrix, const std::map<std::string, std::string>& env, bool explain) {
-  Document document = begun(matrix, env);
+Document matrix_document(const Matrix& matrix, bool explain) {
+  Document document = begun(matrix);
   Json sections = Json::array();
   for (const MatrixSection& section : matrix.sections) {
     sections.push_back(section_json(matrix, section, explain));
     add_section(document, matrix, section, explain);
   }
   document.value("sections", std::move(sections));
+  add_batches(document, matrix);
   for (const verbs::LegendRow& row : verbs::legend_of(matrix)) document.line(fmt::format("{:<9}{}", row.word, row.meaning));
   return document;
 }
 
-Document matrix_counts_document(const Matrix& matrix, const std::map<std::string, std::string>& env) {
-  Document document = begun(matrix, env);
+Document matrix_counts_document(const Matrix& matrix) {
+  Document document = begun(matrix);
   Table table{{},
               {in_text("oracle"), in_text("deployments"), in_text("a backend is chosen"), in_text("the engine raises"), in_text("cells possible"),
                in_text("cells refused")}};

@@ -1,19 +1,15 @@
 #pragma once
 // What `mxact matrix` says.
 
-#include <map>
-#include <string>
-
 #include "verbs/document/document.hpp"
 #include "verbs/matrix/matrix.hpp"
 
 namespace mx::verbs {
 
 /// Every cell, as tables in which what looks the same is shown once. `explain`: with what was asked and what the class takes, for every refusal.
-/// `env` are the variables that were set.
-Document matrix_document(const verbs::Matrix& matrix, const std::map<std::string, std::string>& env, bool explain);
+Document matrix_document(const verbs::Matrix& matrix, bool explain);
 
 /// How many deployments, choices and refusals; in the text by oracle.
-Document matrix_counts_document(const verbs::Matrix& matrix, const std::map<std::string, std::string>& env);
+Document matrix_counts_document(const verbs::Matrix& matrix);
 
 }  // namespace mx::verbs

@@ -13,6 +13,7 @@
 #include "model/engine/vllm/model_file.hpp"
 #include "model/error.hpp"
 #include "verbs/select/engine_notes.hpp"
+#include "verbs/select/row_words.hpp"
 
 namespace mx::verbs {
 namespace {
@@ -58,6 +59,9 @@ void add_choice(Document& document, const support::DeploymentFile& file, const d
     json["global_sf_supported"] = supported;
     document.line(fmt::format("one activation scale for the experts of all ranks: {}", supported ? "supported" : "not supported"));
   }
+  const families::BatchWord batch = batch_in(file.engine, tables, deployment, choice.backend);
+  json["batch"] = batch_json(batch);
+  document.line(batch_line(batch));
   document.value("choice", std::move(json));
 }
 

@@ -7,6 +7,7 @@
 #include "model/error.hpp"
 #include "verbs/select/answer.hpp"
 #include "verbs/select/engine_notes.hpp"
+#include "verbs/select/row_words.hpp"
 
 namespace mx::verbs {
 namespace {
@@ -75,7 +76,7 @@ Json execution_json(const sim::SimulationResult& result) {
           {"contract", name_of(execution.contract)},
           {"sums_by", summer(execution)},
           {"launch", execution.launched().text},
-          {"batch", families::batch_text(execution.launched())},
+          {"batch", batch_json(execution.batch)},
           {"bias", families::name_of(execution.row->bias)},
           {"activation", sim::used_activation(execution).row->name},
           {"slot", families::name_of(execution.row->slot)},
@@ -83,6 +84,7 @@ Json execution_json(const sim::SimulationResult& result) {
           {"order", families::name_of(execution.row->order)},
           {"experts_by", families::name_of(execution.row->address)},
           {"grounds", name_of(result.grounds)},
+          {"recorded", recorded_json(execution.row, execution.operation.arch)},
           {"known_to_differ", differences_json(result.differences)},
           {"source", execution.row->source}};
 }
@@ -137,7 +139,7 @@ void add_result(Document& document, const sim::SimulationResult& result) {
                             plan.ranks.front().loaded.size(), result.assembly.prepare_class));
   document.line(fmt::format("{}; {}", activations_text(result.execution), arithmetic_text(result.execution)));
   if (const std::string& launch = result.execution.launched().text; !launch.empty()) document.line(fmt::format("launch: {}", launch));
-  document.line(fmt::format("a token's result and its batch: {}", families::batch_text(result.execution.launched())));
+  document.line(batch_line(result.execution.batch));
   document.line(fmt::format("sums by {}, {}", summer(result.execution), extent_text(result.outputs)));
   document.line(fmt::format("grounds: {} ({})", families::grounds_text(result.grounds, result.differences), result.execution.row->source));
   for (const families::KnownDifference& one : result.differences)

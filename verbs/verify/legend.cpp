@@ -15,7 +15,6 @@ namespace {
 
 /// Of a terminal.
 constexpr std::size_t kWidth = 80;
-constexpr std::size_t kLines = 24;
 
 /// A line in as many of a terminal's width as it takes, those behind the first indented by four more.
 void add_wrapped(std::vector<std::string>& lines, const std::string& text) {
@@ -44,24 +43,16 @@ void add_legend(Document& document, const sim::VerifyReport& report) {
     };
     if (std::ranges::any_of(report.conversions, stands_on)) add_wrapped(lines, fmt::format("{}: {}", word.name, word.meaning));
   }
-  std::vector<std::pair<sim::KnownPlace, std::vector<std::string>>> places;
+  std::vector<std::pair<std::string, std::string>> rows;  // a backend and its places
   for (const sim::ConversionResult& result : report.conversions) {
     for (const sim::KnownPlace& place : result.known_to_differ) {
-      auto known = std::ranges::find(places, place, [](const auto& entry) { return entry.first; });
-      if (known == places.end()) known = places.insert(places.end(), {place, {}});
-      if (std::ranges::find(known->second, result.backend) == known->second.end()) known->second.push_back(result.backend);
+      auto known = std::ranges::find(rows, result.backend, [](const auto& row) { return row.first; });
+      if (known == rows.end()) known = rows.insert(rows.end(), {result.backend, {}});
+      if (known->second.find(place.where) == std::string::npos) known->second += (known->second.empty() ? "" : "; ") + place.where;
     }
   }
-  if (!places.empty()) add_wrapped(lines, fmt::format("{}: {}", kKnownToDiffer, kKnownToDifferMeaning));
-  std::size_t shown = 0;
-  for (const auto& [place, backends] : places) {
-    std::vector<std::string> more;
-    add_wrapped(more, fmt::format("  {}: {} ({})", fmt::join(backends, ", "), place.where, place.source));
-    if (lines.size() + more.size() >= kLines) break;
-    lines.insert(lines.end(), more.begin(), more.end());
-    ++shown;
-  }
-  if (shown < places.size()) lines.push_back(fmt::format("  and {} more places: --json has them all", places.size() - shown));
+  if (!rows.empty()) add_wrapped(lines, fmt::format("{}: {} (--json: whose outputs)", kKnownToDiffer, kKnownToDifferMeaning));
+  for (const auto& [backend, where] : rows) lines.push_back(fmt::format("  {}: {}", backend, where));
   for (std::string& line : lines) document.line(std::move(line));
 }
 

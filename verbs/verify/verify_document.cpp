@@ -11,6 +11,7 @@
 #include "verbs/convert/convert_document.hpp"
 #include "verbs/layout/subject.hpp"
 #include "verbs/select/engine_notes.hpp"
+#include "verbs/select/row_words.hpp"
 #include "verbs/verify/legend.hpp"
 
 namespace mx::verbs {
@@ -222,6 +223,7 @@ Json conversion_json(const ConversionResult& result) {
           {"losses", losses_json(result)},
           {"execution", result.execution},
           {"grounds", sim::grounds_json(result.grounds)},
+          {"recorded", recorded_json(result.grounds.empty() ? nullptr : families::find_execution(result.form.format, result.backend), result.arch)},
           {"known_to_differ", sim::places_json(result.known_to_differ)},
           {"units", result.units},
           {"units_compared", result.units_compared},

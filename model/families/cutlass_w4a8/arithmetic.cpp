@@ -42,12 +42,13 @@ void split_group_scales(layout::LayerUnits& units, const layout::Sizes& sizes) {
   }
 }
 
-constexpr std::array kDifferences{KnownDifference{on_sm90, kWholeLayers, kElsewhere}};
+constexpr std::array kDifferences{KnownDifference{on_sm90, "about 10 % of an ordinary layer's outputs", kElsewhere}};
 
 /// int4 codes choose among the eight multiples of each group's e4m3 scale that the conversion stored.
 constexpr ExecutionRow w4a8() {
-  ExecutionRow w4a8 = fp8_row(WeightFormat::int4, "CUTLASS", "CUTLASS", Grounds::read,
-                              "E/cutlass_moe.py CutlassExpertsW4A8Fp8; vllm csrc/quantization/cutlass_w4a8 (read)");
+  ExecutionRow w4a8 =
+      fp8_row(WeightFormat::int4, "CUTLASS", "CUTLASS", Grounds::assumed,
+              "E/cutlass_moe.py CutlassExpertsW4A8Fp8; vllm csrc/quantization/cutlass_w4a8 (read); its sums are taken as those of FP8");
   w4a8.keyed = false;
   w4a8.epilogue = EpilogueScale::weight_first;
   w4a8.swiglu_oai = kOaiWired;

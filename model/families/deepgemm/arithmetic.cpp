@@ -34,7 +34,6 @@ void launch(const LaunchFacts& facts, Launched& made) {
   if (facts.operation.arch != Arch::sm90 || facts.limited) return;
   made.between = &between_named("silu_mul_per_token_group_quant_fp8_colmajor");
   made.between_powers = uses_e8m0(facts);
-  made.batch = Batch::invariant;
 }
 
 constexpr ExecutionRow fp8(std::string_view backend, const ActivationUse& silu) {

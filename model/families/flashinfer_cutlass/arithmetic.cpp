@@ -11,7 +11,7 @@ namespace {
 using layout::SourceOrder;
 using layout::WeightFormat;
 
-constexpr std::array kMixedInputDifferences{KnownDifference{on_sm90, kWholeLayers, kElsewhere}};
+constexpr std::array kMixedInputDifferences{KnownDifference{on_sm90, "44 to 99 % of sums that nearly cancel", kElsewhere}};
 
 /// FlashInfer CUTLASS: constants are always passed, so every activation is SwigluBias (spec engine 1.1).
 constexpr ExecutionRow mxfp4(std::string_view backend, std::string_view activations, ScaleMemory scales) {
@@ -53,9 +53,16 @@ constexpr ExecutionRow fp8(WeightFormat format) {
   return cutlass;
 }
 
+/// 16-bit activations by FP4 weights; nobody recorded its sums.
+constexpr ExecutionRow mixed() {
+  ExecutionRow row = with_differences(mxfp4("FLASHINFER_CUTLASS_MXFP4_BF16", "none", ScaleMemory::row_major), kMixedInputDifferences);
+  row.grounds = Grounds::assumed;
+  return row;
+}
+
 constexpr std::array kRows{
     mxfp4("FLASHINFER_CUTLASS_MXFP4_MXFP8", "mxfp8", ScaleMemory::tile_128x4),
-    with_differences(mxfp4("FLASHINFER_CUTLASS_MXFP4_BF16", "none", ScaleMemory::row_major), kMixedInputDifferences),
+    mixed(),
     nvfp4(),
     fp8(WeightFormat::fp8_tensor),
     fp8(WeightFormat::fp8_block),

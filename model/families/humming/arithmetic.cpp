@@ -87,16 +87,12 @@ void launch(const LaunchFacts& facts, Launched& made) {
   if (facts.operation.arch != Arch::sm90) return;
   made.reading.shifts_scales = true;
   made.reading.exponent = kQuarter;
-  bool shares = false;
   for (const std::size_t product : {kFirstProduct, kSecondProduct}) {
     const humming::Launch launch = launch_of(facts, product);
     humming::check(launch);
-    shares = shares || launch.stream_k;
     made.products.at(product) = shared_sums(launch);
     made.text += (product == kFirstProduct ? "w13: " : "; w2: ") + text_of(launch, facts.choice, product);
   }
-  made.batch = shares ? Batch::changes : Batch::invariant;
-  if (shares) made.batch_where = "with the tokens beside it; not repeatable where k is cut in four and more";
   if (!facts.choice.has_tile()) made.text += ": taken as in batch-invariant mode, for the package's tables of tiles are not in mxact";
 }
 

@@ -23,6 +23,10 @@ constexpr std::array kBatchedDifferences{
 constexpr std::array kNvfp4Differences{
     KnownDifference{on_nvidia, "second product: the expert's global scale is multiplied into the routing weight, not into the sum", kH100},
 };
+constexpr std::array kOf8Bits{
+    KnownDifference{on_nvidia, "8-bit activations: the kernel multiplies codes of 8 bits, the row numbers of 16", kElsewhere,
+                    deployment::since(deployment::kVllm2026_05), true},
+};
 constexpr std::array kFp8Runs{Recording{kFp8Set}, Recording{kSums, "top_k"}};
 constexpr std::array kHeldFp8{HeldOn{on_sm90, Grounds::run_by_parts, kFp8Runs}};
 
@@ -77,10 +81,6 @@ void launch(const LaunchFacts& facts, Launched& made) {
                              : "k of every tile whole: no tile of the kernel fits these sizes";
     return;
   }
-  constexpr std::int64_t kSorted = 1024;
-  const bool is_sorted = facts.tokens * facts.top_k < kSorted;
-  made.batch = is_sorted ? Batch::changes : Batch::not_repeatable;
-  made.batch_where = is_sorted ? "with the tokens beside it and the multiprocessors; not repeatable from 1024 slots on" : "from 1024 slots on";
   for (const std::size_t product : {kFirstProduct, kSecondProduct}) {
     const bool is_first = product == kFirstProduct;
     const std::int64_t n = is_first ? facts.sizes.intermediate * (facts.gated ? 2 : 1) : facts.sizes.hidden;
@@ -115,7 +115,7 @@ constexpr ExecutionRow mxfp4(std::string_view backend, bool is_batched) {
   row.slot = SlotRule::rounded_weighted_again;
   row.sum = SlotSum::moe_sum;
   row.launch = is_batched ? shifted : launch<1>;
-  if (is_batched) row.differences = kBatchedDifferences;
+  row.differences = is_batched ? std::span<const KnownDifference>(kBatchedDifferences) : std::span<const KnownDifference>(kOf8Bits);
   if (!is_batched) row.held = kHeldMxfp4;
   return row;
 }
@@ -154,6 +154,7 @@ constexpr ExecutionRow fp8(WeightFormat format, std::string_view backend = "MARL
   marlin.sum = SlotSum::moe_sum;
   marlin.launch = format == WeightFormat::fp8_block ? fp8_launch<128> : fp8_launch<0>;
   marlin.held = kHeldFp8;
+  marlin.differences = kOf8Bits;
   return marlin;
 }
 

@@ -79,6 +79,8 @@ constexpr std::array kNeeds = {
          deployment::since(deployment::kVllm2026_08)),
     need("dtype", kMarlin, {}, kernel, error, read, "float16 or bfloat16; float16 alone at capability 75", "no such kernel", marlin_takes_dtype,
          "vllm csrc/moe/marlin_moe_wna16/ops.cu"),
+    need("nan_codes", kMarlin, {}, kernel, silent, run, "no NaN among the codes", "0x7F and 0xFF are 480 and -480", nullptr,
+         "vllm csrc/quantization/marlin/dequant.h moves codes into bf16: outputs of an H100"),
 };
 
 }  // namespace fp8

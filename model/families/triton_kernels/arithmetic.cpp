@@ -17,7 +17,6 @@ constexpr std::array kHeldUnfused{HeldOn{on_sm90, Grounds::run, kUnfusedRuns}};
 void launch(const LaunchFacts& facts, Launched& made) {
   made.reading.shifts_scales = on_nvidia(facts.operation.arch);
   if (facts.operation.arch != Arch::sm90) return;
-  made.batch = Batch::invariant;
   const auto release = facts.operation.triton_kernels_3_6 ? triton::Release::v3_6 : triton::Release::v3_5;
   const std::int64_t read = triton::k_read(release, facts.sizes.hidden, 1);
   if (read < facts.sizes.hidden) made.reading.odd_rows_end = read;

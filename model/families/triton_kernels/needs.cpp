@@ -51,6 +51,17 @@ constexpr std::array kNeeds = {
         "expert_groups", kTritonMonolithic, {}, kernel_class, silent, read, "no groups of experts: they are ignored",
         "the router chooses among all experts", [](const Placement& p) { return p.deployment.layer.expert_groups <= 1; },
         "E/gpt_oss_triton_kernels_moe.py"),
+    need(
+        "hidden_pairs", kTritonKernels, {}, kernel, silent, run, "on SM90 H no odd multiple of 32",
+        "the last 32 k of every second row of gate and up are not read",
+        [](const Placement& p) { return !cuda_in(p, 90, 90) || p.hidden % 64 != 32; },
+        "triton_kernels abce3c88f (3.5) matmul_ogs masks packed columns at 2 K: outputs of an H100", {},
+        deployment::before(deployment::kVllm2026_11)),
+    need(
+        "scale_groups", kTritonKernels, {}, converter, silent, run, "on SM90 H and I multiples of 128: four groups of scales to a step of the kernel",
+        "what lies behind the scales is read, a byte 255 there makes NaN of whole results",
+        [](const Placement& p) { return !cuda_in(p, 90, 90) || both_divide(p, 128); },
+        "triton_kernels abce3c88f (3.5) under compute-sanitizer on an H100; 7ca49fbe4 pads them", {}, deployment::before(deployment::kVllm2026_08)),
     need("dropped_rows", kTritonUnfused, {}, kernel_class, silent, assumed, "whether rows of absent experts are cleared before they are summed",
          "not known", nullptr, "E/gpt_oss_triton_kernels_moe.py moe_sum"),
 };

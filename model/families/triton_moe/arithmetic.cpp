@@ -48,19 +48,6 @@ triton_moe::Launch tile_of(Scales scales, const LaunchFacts& facts) {
   return {or_given(LaunchKey::block_m, chosen.block_m), or_given(LaunchKey::block_n, chosen.block_n), or_given(LaunchKey::step_k, chosen.block_k)};
 }
 
-/// Where the engine's own tile changes what one token gets.
-template <Scales kScales, bool kBatched>
-void set_batch(const LaunchFacts& facts, Launched& made) {
-  const auto text = [&](std::int64_t tokens) {
-    const triton_moe::Launch tile = triton_moe::default_launch(kScales, tokens, facts.engine, false);
-    return kBatched ? triton_moe::batched_contract(tile, kScales) : triton_moe::contract_text(tile, kScales, facts.engine);
-  };
-  constexpr std::int64_t kLast = kScales == Scales::blocks ? 64 : 96;
-  const bool is_fixed = is_batch_invariant(facts.choice) || facts.choice.has_tile() || text(kLast) == text(kLast + 1);
-  made.batch = is_fixed ? Batch::invariant : Batch::changes;
-  if (!is_fixed) made.batch_where = "from " + std::to_string(kLast) + " to " + std::to_string(kLast + 1) + " tokens";
-}
-
 template <Scales kScales, bool kBatched>
 void launch(const LaunchFacts& facts, Launched& made) {
   if (facts.operation.arch != Arch::sm90) return;
@@ -69,7 +56,6 @@ void launch(const LaunchFacts& facts, Launched& made) {
   const triton_moe::Launch tile = tile_of(kScales, facts);
   made.contract = kBatched ? triton_moe::batched_contract(tile, kScales) : triton_moe::contract_text(tile, kScales, facts.engine);
   made.text = tile_text(tile, facts);
-  set_batch<kScales, kBatched>(facts, made);
   if constexpr (kScales == Scales::blocks) {
     if (kBatched) made.reading.scales_every = triton_moe::blocks_of_one_scale(tile);
     if (!kBatched && !uses_e8m0(facts) && joins_silu(facts)) made.between = &between_named("silu_and_mul_per_block_quant");

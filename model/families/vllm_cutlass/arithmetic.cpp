@@ -29,8 +29,6 @@ void launch(const LaunchFacts& facts, Launched& made) {
   if (facts.operation.arch != Arch::sm90) return;
   const std::int64_t slots = facts.tokens * facts.top_k;
   made.epilogue = vllm_cutlass::scale_order(slots);
-  made.batch = Batch::changes;
-  made.batch_where = "from 64 to 65 slots";
   made.text = std::to_string(slots) + " slots" + (*made.epilogue == EpilogueScale::activation_first ? ": operands are exchanged" : "");
 }
 

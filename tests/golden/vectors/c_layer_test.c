@@ -106,6 +106,7 @@ int main(int argc, char** argv) {
   input.ids = read_all(argv[3], TOKENS * TOP_K * 4);
   input.weights = read_all(argv[4], TOKENS * TOP_K * 4);
   run(argv[1], "backend=TRITON,platform=SM90,engine=2026-05", "backend", kBackend, 4, &input, argv[5]);
+  run(argv[1], "backend=MARLIN,platform=SM90,launch.blocks=3,launch.w2.blocks=5", "launched", kBackend, 4, &input, argv[5]);
   run(argv[1], "contract=int8-block", "contract", kContract, 6, &input, argv[5]);
 
   CHECK(mxact_layer_open(argv[1], 0, "backend=MARLINE,platform=SM90", &layer) == MXACT_LAYER_USAGE && layer == NULL);
@@ -114,6 +115,21 @@ int main(int argc, char** argv) {
   CHECK(mxact_layer_open(argv[1], 0, "platform=SM90", &layer) == MXACT_LAYER_USAGE);
   CHECK(mxact_layer_open(argv[1], 0, "contract=int8-block,platform=SM90", &layer) == MXACT_LAYER_USAGE);
   CHECK(strcmp(mxact_layer_error(), "platform: is of a backend's kernels, and a contract is of none") == 0);
+  CHECK(mxact_layer_open(argv[1], 0, "backend=MARLIN,platform=SM90,launch.block=3", &layer) == MXACT_LAYER_USAGE);
+  CHECK(strstr(mxact_layer_error(), "did you mean block_m?") != NULL);
+  CHECK(mxact_layer_open(argv[1], 0, "backend=MARLIN,platform=SM90,launch.blocks=0", &layer) == MXACT_LAYER_USAGE);
+  /* A tile that the kernel has not: the launch reaches it. */
+  CHECK(mxact_layer_open(argv[1], 0, "backend=MARLIN,platform=SM90,launch.tile_k=48", &layer) == MXACT_LAYER_OK);
+  {
+    unsigned char memory[4 * 256 * 2];
+    const mxact_layer_stage out = {"out", memory, sizeof memory};
+    CHECK(mxact_layer_run(layer, TOKENS, TOP_K, input.x, input.ids, input.weights, NULL, 0, &out, 1) == MXACT_LAYER_USAGE);
+    CHECK(strstr(mxact_layer_error(), "launch of MARLIN") != NULL);
+    mxact_layer_close(layer);
+    layer = NULL;
+  }
+  CHECK(mxact_layer_open(argv[1], 0, "contract=int8-block,launch.blocks=3", &layer) == MXACT_LAYER_USAGE);
+  CHECK(strcmp(mxact_layer_error(), "launch: is of a backend's kernels, and a contract is of none") == 0);
   CHECK(mxact_layer_open(argv[1], 0, "colour=blue", &layer) == MXACT_LAYER_USAGE);
   CHECK(mxact_layer_open("/nowhere", 0, "contract=int8-block", &layer) == MXACT_LAYER_INPUT);
   CHECK(mxact_layer_open(NULL, 0, NULL, &layer) == MXACT_LAYER_USAGE && layer == NULL);

@@ -35,5 +35,6 @@ hold() { # SET STAGE WORDS...
   compared=$((compared + bytes))
 }
 for stage in h13 act y out; do hold backend $stage --backend TRITON --platform SM90 --engine 2026-05; done
+for stage in h13 act y out; do hold launched $stage --backend MARLIN --platform SM90 --launch blocks=3,w2.blocks=5; done
 for stage in h13 act act_codes act_scales y out; do hold contract $stage --contract int8-block; done
 echo "$compared bytes are the program's"

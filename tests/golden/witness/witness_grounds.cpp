@@ -1,14 +1,18 @@
 // No row says more than was run: rows that say "run" name recordings, and the recordings are there.
 
 #include <algorithm>
+#include <cctype>
 #include <fstream>
 #include <map>
 #include <set>
 #include <sstream>
+#include <vector>
 
 #include "golden/witness/layout_call.hpp"
 #include "model/families/arithmetic.hpp"
+#include "model/families/fnuz.hpp"
 #include "model/families/libraries.hpp"
+#include "model/families/recorded.hpp"
 #include "model/grounds.hpp"
 #include "model/numerics/contract.hpp"
 #include "tests/catch.hpp"
@@ -54,6 +58,52 @@ TEST_CASE("a row that says run names a recording, and it is there", "[witness]")
   }
   CHECK_FALSE(is_there({"golden/witness/numerics/gemm_hopper", "no entry has this"}));
   CHECK_FALSE(is_there({"golden/witness/none"}));
+}
+
+std::int64_t count_of(const Json& outputs) {
+  std::int64_t count = 0;
+  for (const auto& [name, output] : outputs.items()) {
+    std::int64_t one = 1;
+    for (const Json& side : output.at("shape")) one *= side.get<std::int64_t>();
+    count += one;
+  }
+  return count;
+}
+
+TEST_CASE("what run says of a recording is what the recording says: libraries, device, and how many values", "[witness]") {
+  std::stringstream text;
+  text << std::ifstream(kRoot / "docs" / "sim.md").rdbuf();
+  const std::string page = text.str();
+  for (const families::ExecutionRow& row : families::execution_rows()) {
+    std::vector<Recording> recordings(row.recordings.begin(), row.recordings.end());
+    for (const families::HeldOn& held : row.held) recordings.insert(recordings.end(), held.recordings.begin(), held.recordings.end());
+    for (const Recording& recording : recordings) {
+      INFO(row.backend << " " << recording.path << " " << recording.entry);
+      const families::RecordedRun* const run = families::find_run(recording);
+      REQUIRE(run != nullptr);
+      const bool is_in_page = page.find(std::to_string(run->values)) != std::string::npos;
+      CHECK(is_in_page);
+    }
+  }
+  for (const families::RecordedRun& run : families::recorded_runs()) {
+    INFO(run.recording.path << " " << run.recording.entry);
+    CHECK_FALSE(run.data.empty());
+    std::int64_t values = 0;
+    std::set<std::string> devices, versions;
+    const Json manifest = read_json(kRoot / run.recording.path / "manifest.json");
+    for (const Json& entry : manifest.at("entries")) {
+      if (entry.at("id").get<std::string>().find(run.recording.entry) == std::string::npos) continue;
+      values += count_of(entry.at("outputs"));
+      const std::string version = entry.at("profile").at("version").get<std::string>();
+      versions.insert(version.substr(0, version.find(", driver")));
+      std::string device = entry.at("profile").at("device").get<std::string>();
+      std::ranges::transform(device, device.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+      devices.insert(device);
+    }
+    CHECK(values == run.values);
+    CHECK(devices == std::set<std::string>{std::string(run.device)});
+    CHECK(versions == std::set<std::string>{std::string(run.versions)});
+  }
 }
 
 /// What the recordings have of one row, form and version.
@@ -167,6 +217,13 @@ TEST_CASE("rows that real kernels contradicted are flagged on the device that sh
   const families::Quantizer& none = families::quantizer_named("none");
   const families::ExecutionRow& mixed = families::execution_of(WeightFormat::mxfp4, "FLASHINFER_CUTLASS_MXFP4_BF16");
   CHECK(families::differences_of(mixed, {Arch::gfx950}, deployment::kDefaultEngine, none, none).empty());
+  // Packed for 8-bit activations, and executed with those of 16.
+  const families::ExecutionRow& marlin = families::execution_of(WeightFormat::mxfp4, "MARLIN");
+  families::Setting setting{
+      .sizes = {1, 128, 256, 32}, .padded = {1, 128, 256, 32}, .form = {}, .engine = deployment::kDefaultEngine, .arch = Arch::sm90};
+  CHECK(families::differences_of(marlin, families::operation_of(setting), deployment::kDefaultEngine, none, none).empty());
+  setting.input_dtype = families::InputDtype::float8_e4m3fn;
+  CHECK(families::differences_of(marlin, families::operation_of(setting), deployment::kDefaultEngine, none, none).size() == 1);
 }
 
 std::string page_of(const std::string& name) {

@@ -256,12 +256,13 @@ TEST_CASE("a launch's word on the batch is what its bits do when more tokens run
     const char* word;
   };
   using deployment::kVllm2026_05, deployment::kVllm2026_08;
-  for (const Case& one : {Case{"TRITON", WeightFormat::fp8_block, kVllm2026_05, "e8m0=0", 64, 65, "changes: from 64 to 65 tokens"},
-                          {"TRITON", WeightFormat::fp8_block, kVllm2026_05, "batch_invariant=1", 64, 65, "invariant"},
-                          {"TRITON", WeightFormat::fp8_channel, kVllm2026_05, "", 96, 97, "changes: from 96 to 97 tokens"},
-                          {"TRITON", WeightFormat::fp8_channel, kVllm2026_08, "", 96, 97, "invariant"},
-                          {"DEEPGEMM", WeightFormat::fp8_block, kVllm2026_08, "", 64, 65, "invariant"},
-                          {"VLLM_CUTLASS", WeightFormat::fp8_channel, kVllm2026_05, "", 32, 33, "changes: from 64 to 65 slots"}}) {
+  for (const Case& one :
+       {Case{"TRITON", WeightFormat::fp8_block, kVllm2026_05, "e8m0=0", 64, 65, "changes: from 64 to 65 tokens, without a tuned file"},
+        {"TRITON", WeightFormat::fp8_block, kVllm2026_05, "batch_invariant=1", 64, 65, "invariant"},
+        {"TRITON", WeightFormat::fp8_channel, kVllm2026_05, "", 96, 97, "changes: from 96 to 97 tokens, without a tuned file"},
+        {"TRITON", WeightFormat::fp8_channel, kVllm2026_08, "", 96, 97, "invariant"},
+        {"DEEPGEMM", WeightFormat::fp8_block, kVllm2026_08, "", 64, 65, "invariant"},
+        {"VLLM_CUTLASS", WeightFormat::fp8_channel, kVllm2026_05, "", 32, 33, "changes: from 64 to 65 slots"}}) {
     INFO(one.backend << " " << layout::name_of(one.format) << " " << one.given << " " << deployment::name_of(one.engine));
     const layout::CanonicalLayer layer = sample_layer({2, 128, 256, 1}, {one.format, SourceOrder::standard}, false, 3);
     const SampleTokens sample = sample_tokens(2, 256, 2, 2, 3);
@@ -282,7 +283,7 @@ TEST_CASE("a launch's word on the batch is what its bits do when more tokens run
       Execution execution = execution_on(row, {Arch::sm90}, "kFp8DynamicTokenSym", {"SILU", {}}, {}, one.engine);
       execution.choice = choice;
       const LayerExperts experts = settled({std::move(execution), Weights::of_checkpoint(layer, row), 256}, tokens.tokens(), tokens.top_k);
-      CHECK(families::batch_text(experts.execution.launched()) == one.word);
+      CHECK(families::text_of(experts.execution.batch) == one.word);
       // Before rounding, where it is kept: few bf16 values show an order of scales.
       LayerExperts wide = experts;
       families::ExecutionRow unrounded = row;
