@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <vector>
 
 #include "model/error.hpp"
@@ -78,6 +79,10 @@ LaunchChoice read_launch(std::string_view text) {
       choice.given.at(product).at(static_cast<std::size_t>(row.key)) = value;
   }
   return choice;
+}
+
+const TunedTile& TunedTiles::of(std::int64_t tokens) const {
+  return *std::ranges::min_element(tiles, {}, [&](const TunedTile& tile) { return std::abs(tile.tokens - tokens); });
 }
 
 std::string_view name_of(Batch batch) { return rows::word_of<Batch>(kBatches, batch); }
