@@ -150,7 +150,8 @@ constexpr std::array kHeld{HeldOn{on_sm90, Grounds::run_by_parts, kForms[kForm].
 /// 16-bit activations: what the engine hands every checkpoint's weights unless its configuration of inputs says otherwise.
 template <std::size_t kForm>
 constexpr ExecutionRow humming() {
-  constexpr std::string_view kSource = "E/fused_humming_moe.py (read) with a 16-bit input schema; sums taken as Marlin's";
+  constexpr std::string_view kSource =
+      "E/fused_humming_moe.py (read) with a 16-bit input schema; on other devices than sm_90 sums are taken as Marlin's";
   ExecutionRow row = mxfp4_row("HUMMING", Grounds::assumed, kSource);
   row.format = kForms[kForm].format;
   if (row.format != WeightFormat::mxfp4) row.oai_order = layout::SourceOrder::standard;
