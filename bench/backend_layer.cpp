@@ -71,7 +71,10 @@ void layer(benchmark::State& state, const Row& row, SumsBy sums) {
     std::size_t next = 0;
     for (const std::vector<moe::Slot>& slots : tokens.slots) {
       std::vector<WeighedSlot> weighed;
-      for (const moe::Slot& slot : slots) weighed.push_back({slot.expert, slot.weight, stages[next++].down, weighed.size()});
+      for (const moe::Slot& slot : slots) {
+        const SlotStages& made = stages[next++];
+        weighed.push_back({slot.expert, made.weight(slot.weight), made.down, weighed.size()});
+      }
       benchmark::DoNotOptimize(combined(execution, std::move(weighed), kTopK, stages.front().down.size()));
     }
   }

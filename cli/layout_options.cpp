@@ -109,7 +109,7 @@ void add_launch_option(Verb verb, std::string& launch) {
   verb.add_option(
       "--launch", launch,
       fmt::format("KEY=NUMBER,...: of the kernels' launch, in the place of what the engine or this program chooses; w2.KEY: of the second "
-                  "product alone ({})",
+                  "product alone ({}); tuned=FILE: of vLLM's Triton kernel the tiles of a tuned file",
                   names));
 }
 

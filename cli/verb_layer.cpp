@@ -19,6 +19,7 @@
 #include "model/numerics/contract.hpp"
 #include "support/contract_file.hpp"
 #include "support/memory.hpp"
+#include "support/tuned_file.hpp"
 #include "verbs/layer/layer_document.hpp"
 #include "verbs/numbers/numbers.hpp"
 
@@ -54,7 +55,7 @@ int layer(LayerOptions options) {
     request.choice.scales = sim::StaticScales{verbs::parse_code(options.scales[0], kF32), verbs::parse_code(options.scales[1], kF32)};
   }
   if (!options.contract.empty()) request.contract = contract_named(support::contract_word(options.contract));
-  request.choice.launch = families::read_launch(options.launch);
+  request.choice.launch = support::launch_of(options.launch);
   if (request.contract && !options.launch.empty())
     throw Error(ErrorCode::usage, "is of a backend's kernels: under a contract there are none", "--launch");
   if (request.contract && request.choice.scales)

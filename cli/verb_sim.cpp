@@ -16,6 +16,7 @@
 #include "model/error.hpp"
 #include "sim/ranks/comparison.hpp"
 #include "sim/transport/transport.hpp"
+#include "support/tuned_file.hpp"
 #include "verbs/sim/run_sim.hpp"
 #include "verbs/sim/sim_document.hpp"
 
@@ -53,7 +54,7 @@ verbs::SimRequest request_of(const SimOptions& options) {
           .layer = options.serving.layer,
           .backend = options.backend,
           .libraries = libraries_of(options.serving.engine, options.libraries),
-          .launch = families::read_launch(options.launch),
+          .launch = support::launch_of(options.launch),
           .tokens = options.tokens,
           .seed = options.seed,
           .experts = options.experts,

@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <map>
+#include <utility>
+
 #include "golden/witness/numbers.hpp"
 #include "golden/witness/stage_tensors.hpp"
 #include "model/families/device_rows.hpp"
 #include "model/families/humming_product.hpp"
-#include "model/families/marlin_product.hpp"
 #include "model/families/shifted_scale.hpp"
 #include "model/moe/activation.hpp"
 #include "model/numerics/f32.hpp"
@@ -76,19 +78,21 @@ class Rows {
     for (std::int64_t r = 0; r < rows_; ++r) rows.push_back(prepared(contract, Side::a, row_values(x_, is_bf16 ? kBf16 : kE4m3fn, r, k_, launch_.k)));
     for (std::int64_t c = 0; c < columns_; ++c) columns.push_back(prepared(contract, Side::b, weights(c)));
     std::vector<std::uint32_t> h;
+    std::map<std::int64_t, std::vector<std::uint64_t>> possible;
     for (std::int64_t r = 0; r < rows_; ++r) {
       for (std::int64_t c = 0; c < columns_; ++c) {
         const std::int64_t tile = word_at(token_block_, r) * tiles + word_at(ids_, c) / launch_.block_n;
         if (tile >= cut.tiles) broken(fmt::format("tile {} of a launch of {}", tile, cut.tiles), where_);
-        const std::vector<families::KSlice> slices = cut.slices(tile);
-        if (slices.size() > humming::kMostOrdered) throw Unmodelled(fmt::format("{} slices, which join in no fixed order", slices.size()));
         std::vector<std::uint32_t> made;
-        for (const families::KSlice slice : slices) made.push_back(scaled(r, c, slice_sum(contract, rows, columns, r, c, slice)));
+        for (const families::KSlice slice : cut.slices(tile)) made.push_back(scaled(r, c, slice_sum(contract, rows, columns, r, c, slice)));
+        if (made.size() > humming::kMostOrdered) {
+          for (const std::uint32_t bits : humming::possible(made)) possible[r * columns_ + c].push_back(narrowed_bf16(bits));
+        }
         h.push_back(humming::joined(made));
       }
     }
     ModelOutputs outputs;
-    outputs.emplace("h", output_of("bf16", {rows_, columns_}, narrowed_all(h)));
+    outputs.emplace("h", output_of("bf16", {rows_, columns_}, narrowed_all(h))).first->second.possible = std::move(possible);
     return outputs;
   }
 
@@ -134,12 +138,6 @@ class Rows {
     return i % 2 == 0 ? byte & 0xFU : byte >> 4U;
   }
   std::uint32_t scale_word(std::int64_t c, std::int64_t i) const { return word_at(w_scales_, c * across_ + i / families::ceil_div(k_, across_)); }
-  /// An FP8 weight of a 16-bit product.
-  static Value wide(std::uint32_t code) {
-    Value value = families::marlin::fp8_weight(code);
-    if (value.cls == ValueClass::finite) value.exponent += 120;
-    return value;
-  }
   static Value quarter(std::uint32_t code) {
     Value value = decode(kE2m1, code);
     if (value.cls == ValueClass::finite) value.exponent -= 2;
@@ -154,7 +152,7 @@ class Rows {
         return exact_product(quarter(code(c, i)), families::shifted_scale(scale_word(c, i)));
       case Form::nvfp4:
       case Form::nvfp4_rows: return exact_product(quarter(code(c, i)), decode(kE4m3fn, scale_word(c, i)));
-      case Form::mxfp8: return exact_product(wide(word_at(w_codes_, c * k_ + i)), families::shifted_scale(scale_word(c, i)));
+      case Form::mxfp8: return exact_product(families::moved_weight(word_at(w_codes_, c * k_ + i)), families::shifted_scale(scale_word(c, i)));
       case Form::int4: {
         const auto number = static_cast<std::int64_t>(code(c, i)) - kOffset;
         const Value value{.significand = static_cast<std::uint64_t>(number < 0 ? -number : number),
@@ -165,11 +163,11 @@ class Rows {
       }
       case Form::fp8_block:
         if (inputs_ != Inputs::bf16) return decode(kE4m3fn, word_at(w_codes_, c * k_ + i));
-        return exact_product(wide(word_at(w_codes_, c * k_ + i)), decode(kBf16, narrowed_bf16(scale_word(c, i))));
+        return exact_product(families::moved_weight(word_at(w_codes_, c * k_ + i)), decode(kBf16, narrowed_bf16(scale_word(c, i))));
       case Form::fp8_channel:
       case Form::fp8_tensor: break;
     }
-    return wide(word_at(w_codes_, c * k_ + i));
+    return families::moved_weight(word_at(w_codes_, c * k_ + i));
   }
 
   std::vector<Value> weights(std::int64_t c) const {

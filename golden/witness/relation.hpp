@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -48,6 +49,8 @@ struct ModelOutput {
   /// Words that a rule beside the model's would give; empty: none was asked. Recorded words that are not these tell the two apart, also where all of
   /// them are one number.
   std::vector<std::uint64_t> rival = {};
+  /// Words of elements that have no one value, by element: each is right.
+  std::map<std::int64_t, std::vector<std::uint64_t>> possible = {};
 };
 
 /// What one recorded output is held to.

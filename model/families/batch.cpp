@@ -24,7 +24,7 @@ bool scales_together(const Quantizer* quantizer) {
 bool is_steady(Steady steady, const LaunchChoice& choice) {
   if (steady == Steady::by_nothing) return false;
   if (is_batch_invariant(choice)) return true;
-  if (steady == Steady::by_tile) return choice.has_tile();
+  if (steady == Steady::by_tile) return choice.has_tile() || (choice.tuned && choice.tuned->is_one());
   return choice.find(LaunchKey::stream_k, kFirstProduct) == 0 && choice.find(LaunchKey::stream_k, kSecondProduct) == 0;
 }
 
@@ -72,6 +72,8 @@ BatchWord batch_of(const BatchQuery& query) {
   }
   if (!is_known) return {};
   if (row->word == Batch::invariant || is_steady(row->steady, choice)) return {Batch::invariant, {}, row->grounds, row->source};
+  if (row->steady == Steady::by_tile && choice.tuned)
+    return {Batch::changes, "where " + choice.tuned->file + " changes the tile", row->grounds, row->source};
   return {Batch::changes, changes_text(*row), row->grounds, row->source};
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <set>
 #include <string>
 
 #include "model/error.hpp"
@@ -137,11 +138,34 @@ std::vector<KSlice> runs_of(const Launch& launch, std::span<const KSlice> slices
   return runs;
 }
 
+namespace {
+
+std::uint32_t added(std::uint32_t slice, std::uint32_t total) {
+  return to_f32(narrowed(row_of(Contract::hopper_bf16), f32::add(slice, total), kBf16), kBf16);
+}
+
+}  // namespace
+
 std::uint32_t joined(std::span<const std::uint32_t> ascending) {
-  const ContractRow& row = row_of(Contract::hopper_bf16);
   std::uint32_t total = ascending.back();
-  for (std::size_t i = ascending.size() - 1; i-- > 0;) total = to_f32(narrowed(row, f32::add(ascending[i], total), kBf16), kBf16);
+  for (std::size_t i = ascending.size() - 1; i-- > 0;) total = added(ascending[i], total);
   return total;
+}
+
+std::vector<std::uint32_t> possible(std::span<const std::uint32_t> ascending) {
+  if (ascending.size() <= kMostOrdered) return {joined(ascending)};
+  const std::span<const std::uint32_t> lower = ascending.first(ascending.size() - 1);
+  // By the set of slices that were added: what they can have come to.
+  std::vector<std::set<std::uint32_t>> totals(std::size_t{1} << lower.size());
+  totals.front() = {ascending.back()};
+  for (std::size_t done = 0; done < totals.size(); ++done) {
+    for (std::size_t i = 0; i < lower.size(); ++i) {
+      const std::size_t with = done | std::size_t{1} << i;
+      if (with == done) continue;
+      for (const std::uint32_t total : totals[done]) totals[with].insert(added(lower[i], total));
+    }
+  }
+  return {totals.back().begin(), totals.back().end()};
 }
 
 PowersOfExpert PowersOfExpert::of(int hi, int lo) { return {hi - std::min(hi - lo, kRange)}; }

@@ -57,8 +57,10 @@ std::vector<KSlice> runs_of(const Launch& launch, std::span<const KSlice> slices
 /// fp32 bits of a slice's sum from those of its warps.
 std::uint32_t slice_sum(std::span<const std::uint32_t> warps);
 
-/// bf16 as fp32 bits: the slices' results, themselves such, joined in descending k. At most kMostOrdered of them.
+/// bf16 as fp32 bits: the slices' results, themselves such, joined in descending k. Of more than kMostOrdered that is one order of several.
 std::uint32_t joined(std::span<const std::uint32_t> ascending);
+/// All that can come, ascending: more than kMostOrdered slices are added to the one of the highest k in any order.
+std::vector<std::uint32_t> possible(std::span<const std::uint32_t> ascending);
 
 /// An MXFP4 weight for 8-bit activations: of its expert's scale bytes, those of padding included, hi is the largest and lo the least.
 struct PowersOfExpert {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <vector>
 
 #include "model/error.hpp"
@@ -75,6 +76,15 @@ LaunchChoice read_launch(std::string_view text) {
       choice.given.at(product).at(static_cast<std::size_t>(row.key)) = value;
   }
   return choice;
+}
+
+const TunedTile& TunedTiles::of(std::int64_t tokens) const {
+  return *std::ranges::min_element(tiles, {}, [&](const TunedTile& tile) { return std::abs(tile.tokens - tokens); });
+}
+
+bool TunedTiles::is_one() const {
+  const auto tile = [](const TunedTile& row) { return std::tuple(row.block_m, row.block_n, row.step_k); };
+  return std::ranges::all_of(tiles, [&](const TunedTile& row) { return tile(row) == tile(tiles.front()); });
 }
 
 std::string launch_text(LaunchKey key, std::int64_t value, const LaunchChoice& choice, std::size_t product) {

@@ -48,9 +48,31 @@ inline constexpr std::size_t kLaunchKeys = 13;
 /// The two products of a layer.
 inline constexpr std::size_t kFirstProduct = 0, kSecondProduct = 1;
 
+/// What a tuned file of the engine has for launches of about so many tokens.
+struct TunedTile {
+  std::int64_t tokens;
+  std::int64_t block_m;
+  std::int64_t block_n;
+  std::int64_t step_k;
+
+  friend bool operator==(const TunedTile&, const TunedTile&) = default;
+};
+/// Tiles of vLLM's Triton kernel, in the order of their file; never empty.
+struct TunedTiles {
+  std::string file;  ///< its name, for people
+  std::vector<TunedTile> tiles;
+
+  /// The one whose number of tokens is nearest, of two the first. Source: vllm 7e1b45a09 fused_moe.py try_get_optimal_moe_config.
+  const TunedTile& of(std::int64_t tokens) const;
+  bool is_one() const;  ///< every number of tokens has the same tile
+
+  friend bool operator==(const TunedTiles&, const TunedTiles&) = default;
+};
+
 /// Numbers that a user gives, for each product; the rest is chosen.
 struct LaunchChoice {
   std::array<std::array<std::optional<std::int64_t>, kLaunchKeys>, 2> given = {};
+  std::optional<TunedTiles> tuned = {};  ///< in the place of the engine's own tile; support::launch_of reads them from a file
 
   std::optional<std::int64_t> find(LaunchKey key, std::size_t product = kFirstProduct) const {
     return given.at(product).at(static_cast<std::size_t>(key));
@@ -91,6 +113,10 @@ struct SharedSums {
   std::function<std::vector<KSlice>(std::span<const KSlice>)> runs;  ///< elements of a parted operand that are one chain each, of a tile cut so
   /// fp32 bits of an output from the sums of its chains; `scale`: that of the row or the tensor, where it meets each slice; `bias` likewise.
   std::function<std::uint32_t(std::span<const std::uint32_t> sums, std::optional<std::uint32_t> scale, std::optional<std::uint32_t> bias)> joined;
+  /// Ascending, all values that can come of such sums, where slices are joined in no fixed order; `joined` is one of them. Null: there is one.
+  std::function<std::vector<std::uint32_t>(std::span<const std::uint32_t> sums, std::optional<std::uint32_t> scale,
+                                           std::optional<std::uint32_t> bias)>
+      possible = nullptr;
   bool scales_slices = false;  ///< the scale of a row, of the tensor or of all k multiplies each slice's sum, not the whole
   bool adds_bias = false;      ///< the bias is added to a slice
 };
@@ -117,6 +143,7 @@ struct Launched {
   bool between_powers = false;                 ///< whose scales are powers of two
   std::string_view quantizer = {};             ///< in front of both products, in place of the row's; empty: the row's
   bool adds_zero_to_up = false;                ///< an up of -0 is +0 in the activation
+  bool global_meets_weight = false;            ///< the scale of a whole expert multiplies the routing weight, not the second product
   WeightReading reading = {};
   std::array<std::optional<SharedSums>, 2> products = {};  ///< of products whose k is shared
   std::string text = {};                                   ///< the launch in words, and what of it was chosen; empty: no launch changes a bit

@@ -6,6 +6,7 @@
 
 #include "model/error.hpp"
 #include "model/families/marlin/values.hpp"
+#include "model/families/shifted_scale.hpp"
 #include "model/numerics/chain.hpp"
 #include "model/numerics/convert.hpp"
 #include "model/numerics/f32.hpp"
@@ -141,11 +142,7 @@ Launch default_launch(std::int64_t slots, std::int64_t experts, std::int64_t n, 
 }
 
 Value fp8_weight(std::uint32_t code) {
-  constexpr std::uint32_t kMagnitude = 0x7F;
-  constexpr std::uint64_t k480 = 480;
-  Value value = decode(kE4m3fn, code);
-  if ((code & kMagnitude) == kMagnitude)
-    value = {.significand = k480, .exponent = 0, .cls = ValueClass::finite, .negative = value.negative || code > kMagnitude};
+  Value value = moved_weight(code);
   if (value.cls == ValueClass::finite) value.exponent -= 120;
   return value;
 }

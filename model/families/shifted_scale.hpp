@@ -1,5 +1,5 @@
 #pragma once
-// E8M0 scales as 16-bit kernels of Hopper read them.
+// E8M0 scales and FP8 weights as 16-bit kernels of Hopper read them.
 
 #include "model/numerics/value.hpp"
 
@@ -12,6 +12,13 @@ inline Value shifted_scale(std::uint32_t byte) {
   if (byte == 0) return {};
   if (byte == kLargest) return {.significand = 0, .exponent = 0, .cls = ValueClass::infinity, .negative = false};
   return decode(kE8m0, byte);
+}
+
+/// An e4m3fn weight whose bits are moved into bf16: 0x7F and 0xFF are 480 and -480. Source: as above, Marlin and Humming.
+inline Value moved_weight(std::uint32_t code) {
+  constexpr std::uint32_t kMagnitude = 0x7F;
+  if ((code & kMagnitude) == kMagnitude) return {.significand = 480, .exponent = 0, .cls = ValueClass::finite, .negative = code > kMagnitude};
+  return decode(kE4m3fn, code);
 }
 
 }  // namespace mx::families

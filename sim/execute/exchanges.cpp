@@ -320,7 +320,9 @@ class MatrixQuestions {
 /// Slots whose second products differ from those of another slot of their token.
 bool sees_slots(const Executed& executed) {
   for (std::size_t i = 0; i + 1 < executed.slots.size(); ++i) {
-    if (executed.slots[i].row == executed.slots[i + 1].row && executed.stages[i].down != executed.stages[i + 1].down) return true;
+    if (executed.slots[i].row == executed.slots[i + 1].row &&
+        (executed.stages[i].down != executed.stages[i + 1].down || executed.stages[i].factor != executed.stages[i + 1].factor))
+      return true;
   }
   return false;
 }

@@ -90,6 +90,9 @@ std::uint32_t to_bf16(std::uint32_t f32) {
   return convert(f32, kF32, kBf16, kNearest) << 16U;
 }
 
+std::uint32_t SlotStages::weight(std::uint32_t routing) const { return factor == f32::kOne ? routing : f32::mul(routing, factor); }
+std::uint32_t SlotStages::whole(std::size_t column) const { return factor == f32::kOne ? down[column] : f32::mul(down[column], factor); }
+
 Execution execution_on(const families::ExecutionRow& row, const families::Operation& operation, std::string_view activation_key,
                        ModelActivation activation, StaticScales scales, deployment::Engine engine) {
   const families::Arch arch = operation.arch;
@@ -219,16 +222,21 @@ void run_first(const Execution& execution, const Weights& weights, const Activat
   for (SlotStages& slot : stages) {
     slot.gate.resize(intermediate);
     if (gated) slot.up.resize(intermediate);
+    if (!product.may_vary()) continue;
+    slot.gate_possible.resize(intermediate);
+    if (gated) slot.up_possible.resize(intermediate);
   }
   for_rows(groups, static_cast<std::int64_t>(rows.size()), 2 * weights.sizes().hidden,
            [&](std::int64_t expert, const std::vector<std::size_t>& positions, std::int64_t r) {
              const std::int64_t i = rows[static_cast<std::size_t>(r)];
              std::vector<std::uint32_t> sums(positions.size());
              for (std::int64_t half = 0; half < (gated ? 2 : 1); ++half) {
-               product.row(expert, half, i, sums);
+               Possible possible(product.may_vary() ? positions.size() : 0);
+               product.row(expert, half, i, sums, possible.empty() ? nullptr : &possible);
                for (std::size_t p = 0; p < positions.size(); ++p) {
                  SlotStages& slot = stages[positions[p]];
                  (half == 0 ? slot.gate : slot.up)[static_cast<std::size_t>(i)] = row.rounds_h13 ? in_bf16(execution, sums[p]) : sums[p];
+                 if (!possible.empty()) (half == 0 ? slot.gate_possible : slot.up_possible)[static_cast<std::size_t>(i)] = std::move(possible[p]);
                }
              }
            });
@@ -286,12 +294,21 @@ void run_second(const Execution& execution, const Weights& weights, const Activa
   std::vector<std::int64_t> row_of(slots.size());
   std::iota(row_of.begin(), row_of.end(), 0);
   const Product product(execution, weights, Matrix::w2, input, families::ScaleMemory::row_major, groups, row_of, columns);
-  for (SlotStages& slot : stages) slot.down.resize(columns.size());
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    stages[i].down.resize(columns.size());
+    stages[i].down_possible.resize(product.may_vary() ? columns.size() : 0);
+    stages[i].factor = product.weight_factor(slots[i].expert);
+  }
   for_rows(groups, static_cast<std::int64_t>(columns.size()), weights.sizes().intermediate,
            [&](std::int64_t expert, const std::vector<std::size_t>& positions, std::int64_t c) {
              std::vector<std::uint32_t> down(positions.size());
-             product.row(expert, 0, columns[static_cast<std::size_t>(c)], down);
-             for (std::size_t p = 0; p < positions.size(); ++p) stages[positions[p]].down[static_cast<std::size_t>(c)] = down[p];
+             Possible possible(product.may_vary() ? positions.size() : 0);
+             product.row(expert, 0, columns[static_cast<std::size_t>(c)], down, possible.empty() ? nullptr : &possible);
+             for (std::size_t p = 0; p < positions.size(); ++p) {
+               SlotStages& slot = stages[positions[p]];
+               slot.down[static_cast<std::size_t>(c)] = down[p];
+               if (!possible.empty()) slot.down_possible[static_cast<std::size_t>(c)] = std::move(possible[p]);
+             }
            });
 }
 
@@ -346,9 +363,9 @@ std::vector<std::uint32_t> combined(const Execution& execution, std::vector<Weig
   return summed(execution, std::move(slots), top_k, columns);
 }
 
-std::vector<std::uint32_t> unweighted(std::span<const std::uint32_t> down) {
+std::vector<std::uint32_t> unweighted(const SlotStages& slot) {
   std::vector<std::uint32_t> rounded;
-  for (const std::uint32_t bits : down) rounded.push_back(to_bf16(bits));
+  for (std::size_t n = 0; n < slot.down.size(); ++n) rounded.push_back(to_bf16(slot.whole(n)));
   return rounded;
 }
 

@@ -10,6 +10,7 @@
 #include "model/families/batch.hpp"
 #include "model/families/launch.hpp"
 #include "model/moe/routing.hpp"
+#include "model/numerics/f32.hpp"
 #include "sim/execute/activations.hpp"
 #include "sim/execute/sums.hpp"
 #include "sim/execute/weights.hpp"
@@ -108,12 +109,23 @@ struct Outputs {
 /// The wanted numbers, or all of 0..count-1.
 std::vector<std::int64_t> or_all(const std::optional<std::vector<std::int64_t>>& wanted, std::int64_t count);
 
+/// Of each element the values that it may take, fp32 bits ascending, where its sum has no fixed order; none where it has one. Empty: all have one.
+using Possible = std::vector<std::vector<std::uint32_t>>;
+
 /// Stages of a slot, as fp32 bits. Whatever is bf16 in the backend is a bf16 number.
 struct SlotStages {
   std::vector<std::uint32_t> gate;        ///< [I] of the kernel's padded size
   std::vector<std::uint32_t> up;          ///< [I]; empty without a gate
   std::vector<std::uint32_t> activation;  ///< [I]
   std::vector<std::uint32_t> down;        ///< one for each of the columns asked for: second product with its bias, before the slot rule
+  std::uint32_t factor = f32::kOne;       ///< of the routing weight, fp32 bits: the expert's scale where the second product lacks it
+
+  Possible gate_possible = {}, up_possible = {}, down_possible = {};
+
+  /// The routing weight as the slot rule takes it.
+  std::uint32_t weight(std::uint32_t routing) const;
+  /// An output without a routing weight.
+  std::uint32_t whole(std::size_t column) const;
 };
 
 /// Executes the slots. Activations with fewer columns than the kernel's hidden size are zero there. All threads. Throws Error(usage) when a slot
@@ -152,7 +164,7 @@ std::vector<std::uint32_t> combined(const Execution& execution, std::vector<Weig
 std::uint32_t in_bf16(const Execution& execution, std::uint32_t f32);
 
 /// A slot alone after the slot rule, weight 1: what batched experts hand back to the exchange.
-std::vector<std::uint32_t> unweighted(std::span<const std::uint32_t> down);
+std::vector<std::uint32_t> unweighted(const SlotStages& slot);
 
 /// Nearest bf16 number of fp32 bits, as fp32 bits.
 std::uint32_t to_bf16(std::uint32_t f32);

@@ -211,7 +211,7 @@ void Product::run_tiles(families::ScaleMemory read_as) {
   }
 }
 
-void Product::row(std::int64_t expert, std::int64_t half, std::int64_t n, std::span<std::uint32_t> out) const {
+void Product::row(std::int64_t expert, std::int64_t half, std::int64_t n, std::span<std::uint32_t> out, Possible* possible) const {
   const Group& group = groups_.at(expert);
   std::uint32_t total = f32::kOne;
   const std::uint32_t bias = weights_.bias(matrix_, expert, half, n);
@@ -221,14 +221,15 @@ void Product::row(std::int64_t expert, std::int64_t half, std::int64_t n, std::s
     WeightRow weight = sums_.weight_row(matrix_, expert, half, n);
     std::optional<std::uint32_t> scale;
     if (shared_->sums().scales_slices) {
-      scale = weight.scales.empty() ? weight.total : to_f32(weight.scales.front());
-      weight.scales.clear();
+      const bool has_one = weight.scales.size() == 1;
+      scale = has_one ? to_f32(weight.scales.front()) : weight.total;
+      if (has_one) weight.scales.clear();
       weight.total = f32::kOne;
     }
     total = weight.total;
     adds_bias = has_bias && !shared_->sums().adds_bias;
     shared_->row(expert, column_of(half, n), widened(prepare(contract_, Side::b, weight.operand()), shared_->sums().length),
-                 {scale, has_bias && !adds_bias ? std::optional(bias) : std::nullopt}, out);
+                 {scale, has_bias && !adds_bias ? std::optional(bias) : std::nullopt}, out, possible);
   } else if (group.inputs) {
     total = sums_.row(matrix_, expert, half, n, *group.inputs, {}, out);
   } else {
@@ -239,11 +240,18 @@ void Product::row(std::int64_t expert, std::int64_t half, std::int64_t n, std::s
     if (tiled) total = group.totals[at];
     for (std::size_t i = 0; i < out.size(); ++i) out[i] = std::bit_cast<std::uint32_t>(group.sums[i * width + at]);
   }
+  if (leaves_out_global()) total = f32::kOne;
   for (std::size_t i = 0; i < out.size(); ++i) {
-    const std::uint32_t sum = scaled(execution_.epilogue(), out[i], input_.row_scale[group.rows[i]], total);
-    out[i] = adds_bias ? with_bias(execution_, sum, bias) : sum;
+    const auto finish = [&](std::uint32_t& bits) {
+      bits = scaled(execution_.epilogue(), bits, input_.row_scale[group.rows[i]], total);
+      if (adds_bias) bits = with_bias(execution_, bits, bias);
+    };
+    finish(out[i]);
+    if (possible != nullptr) std::ranges::for_each((*possible)[i], finish);
   }
 }
+
+std::uint32_t Product::weight_factor(std::int64_t expert) const { return leaves_out_global() ? weights_.global_scale(matrix_, expert) : f32::kOne; }
 
 PreparedOperand Product::widened(PreparedOperand operand, std::int64_t length) const {
   const auto wanted = static_cast<std::size_t>(length);

@@ -27,9 +27,16 @@ class Product {
           const ByExpert& groups, std::span<const std::int64_t> row_of, std::optional<std::span<const std::int64_t>> wanted);
 
   /// Results of one row of an expert's matrix for each slot of the expert, scales and bias applied. Threads may call it at the same time.
-  void row(std::int64_t expert, std::int64_t half, std::int64_t n, std::span<std::uint32_t> out) const;
+  /// `possible`, where it is not null, as many: values that may come in the place of each, where they are several.
+  void row(std::int64_t expert, std::int64_t half, std::int64_t n, std::span<std::uint32_t> out, Possible* possible = nullptr) const;
+  /// Whether some sum may have no fixed order.
+  bool may_vary() const { return shared_ && shared_->sums().possible != nullptr; }
+
+  /// fp32 bits of what multiplies the routing weight of the expert's slots, because row() leaves it out.
+  std::uint32_t weight_factor(std::int64_t expert) const;
 
  private:
+  bool leaves_out_global() const { return matrix_ == Matrix::w2 && execution_.launched().global_meets_weight; }
   /// Of one expert.
   struct Group {
     std::optional<Inputs> inputs;       ///< where panels did not

@@ -52,6 +52,10 @@ void compare_slot(const SlotWork& slot, const Outputs& outputs, const SlotStages
     if ((want.*stage.values).empty()) continue;  // up of experts without a gate
     const bool is_output = stage.values == &SlotStages::down;
     const std::vector<std::int64_t>& computed = is_output ? *outputs.columns : *outputs.rows;
+    if (is_output && want.factor != got.factor && ++run.differing == 1) {
+      run.first = fmt::format("the scale of expert {} is {:#010x} from the packed form and {:#010x} from the checkpoint's", slot.expert, got.factor,
+                              want.factor);
+    }
     for (std::size_t i = 0; i < computed.size(); ++i) {
       const auto at = is_output ? i : static_cast<std::size_t>(computed[i]);
       const std::uint32_t expected = (want.*stage.values)[at], found = (got.*stage.values)[at];
@@ -132,7 +136,7 @@ std::optional<BackendRun> run_backend(const BackendSource& source, const PackedL
   for (std::size_t i = 0; i < slots.size(); ++i) {
     compare_slot(slots[i], outputs, want[i], got[i], run);
     run.all_equal = run.all_equal && std::ranges::all_of(want[i].down, [&](std::uint32_t word) { return word == want[0].down[0]; });
-    run.not_finite += std::ranges::count_if(want[i].down, [](std::uint32_t word) { return (word & kExponent) == kExponent; });
+    for (std::size_t n = 0; n < want[i].down.size(); ++n) run.not_finite += (want[i].whole(n) & kExponent) == kExponent ? 1 : 0;
   }
   run.unseen = unseen_exchanges({execution, wanted, *x, slots, outputs, want});
   return run;

@@ -88,11 +88,18 @@ class Run {
     switch (stage) {
       case LayerStage::a1_codes: made.words = input_->codes; break;
       case LayerStage::a1_scales: made.words = scales_of(*input_); break;
-      case LayerStage::h13: made.words = h13(); break;
+      case LayerStage::h13:
+        made.words = h13();
+        add_possible(made, &SlotStages::gate_possible, 0);
+        add_possible(made, &SlotStages::up_possible, at(intermediate()));
+        break;
       case LayerStage::act: made.words = spread(made, [](const SlotStages& slot) { return bf16_codes(slot.activation); }); break;
       case LayerStage::act_codes: made.words = spread_rows(made, act_->codes); break;
       case LayerStage::act_scales: made.words = made.shape.size() == 1 ? scales_of(*act_) : spread_rows(made, scales_of(*act_)); break;
-      case LayerStage::y: made.words = spread(made, [](const SlotStages& slot) { return bf16_codes(slot.down); }); break;
+      case LayerStage::y:
+        made.words = spread(made, [](const SlotStages& slot) { return bf16_codes(slot.down); });
+        add_possible(made, &SlotStages::down_possible, 0);
+        break;
       case LayerStage::out: made.words = out_; break;
     }
     return made;
@@ -101,6 +108,18 @@ class Run {
  private:
   const Execution& execution() const { return experts_.execution; }
   std::int64_t intermediate() const { return experts_.weights.sizes().intermediate; }
+
+  /// Of columns from `first` on.
+  void add_possible(StageValues& made, Possible SlotStages::*possible, std::size_t first) const {
+    for (std::size_t slot = 0; slot < stages_.size(); ++slot) {
+      const Possible& all = stages_[slot].*possible;
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        if (all[i].empty()) continue;
+        const Words words = made.dtype == "BF16" ? bf16_codes(all[i]) : all[i];
+        made.possible.emplace(held_[slot] * at(made.shape[1]) + first + i, words);
+      }
+    }
+  }
 
   static Words bf16_codes(const Words& f32) {
     Words codes;
@@ -209,7 +228,7 @@ class Run {
     run_first(execution(), experts_.weights, in_tiles ? swizzled(*input_) : *input_, work_, or_all({}, intermediate()), stages_);
   }
 
-  std::uint32_t weight_of(std::size_t slot) const { return tokens_.weights[held_[slot]]; }
+  std::uint32_t weight_of(std::size_t slot) const { return stages_[slot].weight(tokens_.weights[held_[slot]]); }
 
   void require_weights() const {
     if (tokens_.weights.size() == tokens_.ids.size()) return;
@@ -223,6 +242,11 @@ class Run {
     run_second(execution(), experts_.weights, *act_, work_, or_all({}, experts_.hidden), stages_);
     for (std::size_t slot = 0; slot < stages_.size(); ++slot) {
       for (std::uint32_t& word : stages_[slot].down) word = slot_share(execution(), word, weight_of(slot));
+      for (Words& possible : stages_[slot].down_possible) {
+        for (std::uint32_t& word : possible) word = slot_share(execution(), word, weight_of(slot));
+        possible.erase(std::ranges::unique(possible).begin(), possible.end());
+        if (possible.size() == 1) possible.clear();
+      }
     }
   }
 

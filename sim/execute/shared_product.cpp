@@ -53,8 +53,8 @@ kernels::dot::Row SharedProduct::quick_run(const PreparedOperand& operand, KSlic
   return kernels::dot::quick_row(contract_, part_of(operand, run));
 }
 
-void SharedProduct::row(std::int64_t expert, std::int64_t column, const PreparedOperand& weights, const Terms& terms,
-                        std::span<std::uint32_t> out) const {
+void SharedProduct::row(std::int64_t expert, std::int64_t column, const PreparedOperand& weights, const Terms& terms, std::span<std::uint32_t> out,
+                        std::vector<std::vector<std::uint32_t>>* possible) const {
   const Group& group = groups_.at(expert);
   const PreparedOperand parted = sums_.parted(weights);
   std::vector<std::uint32_t> sums;
@@ -80,6 +80,8 @@ void SharedProduct::row(std::int64_t expert, std::int64_t column, const Prepared
               : chain(contract_, std::span(side.operand.factors).subspan(first, count), std::span(parted.factors).subspan(first, count), {}, {}));
     }
     out[slot] = sums_.joined(sums, terms.scale, terms.bias);
+    if (possible == nullptr || !sums_.possible) continue;
+    if (std::vector<std::uint32_t> all = sums_.possible(sums, terms.scale, terms.bias); all.size() > 1) (*possible)[slot] = std::move(all);
   }
 }
 

@@ -31,7 +31,9 @@ class SharedProduct {
     std::optional<std::uint32_t> scale;
     std::optional<std::uint32_t> bias;
   };
-  void row(std::int64_t expert, std::int64_t column, const PreparedOperand& weights, const Terms& terms, std::span<std::uint32_t> out) const;
+  /// `possible` as Product::row() has it.
+  void row(std::int64_t expert, std::int64_t column, const PreparedOperand& weights, const Terms& terms, std::span<std::uint32_t> out,
+           std::vector<std::vector<std::uint32_t>>* possible) const;
 
  private:
   /// An operand and, where quick sums take it, what they read of its runs.

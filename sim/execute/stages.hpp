@@ -2,6 +2,7 @@
 // What a layer computes on its way from x to out: the one table of its stages, and what a run has of each.
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,8 @@ struct StageValues {
   std::string_view dtype = {};  ///< "U8", "BF16", "F32"
   std::vector<std::int64_t> shape = {};
   std::vector<std::uint32_t> words = {};
+  /// By element, ascending: the words that it may have, where its sum has no fixed order; `words` has one of them.
+  std::map<std::size_t, std::vector<std::uint32_t>> possible = {};
 
   friend bool operator==(const StageValues&, const StageValues&) = default;
 };

@@ -253,12 +253,18 @@ void Weights::read_coded(Matrix matrix, std::int64_t expert, std::int64_t half, 
 const Units& Weights::codes_of(Matrix matrix) const { return units_of(roles_of(matrix).weight); }
 const Units& Weights::scales_of(Matrix matrix) const { return units_of(roles_of(matrix).scale); }
 
+std::uint32_t Weights::global_scale(Matrix matrix, std::int64_t expert) const {
+  const Role role = roles_of(matrix).global;
+  const bool is_behind = layout::has_role(form_.format, role) && row_->global == families::GlobalScale::epilogue;
+  return is_behind ? static_cast<std::uint32_t>(unit(role, expert)) : f32::kOne;
+}
+
 void Weights::fold_global_scales(Matrix matrix, std::int64_t expert, WeightRow& into) const {
-  const auto global = static_cast<std::uint32_t>(unit(roles_of(matrix).global, expert));
   if (row_->global == families::GlobalScale::epilogue) {
-    into.total = global;
+    into.total = global_scale(matrix, expert);
     return;
   }
+  const auto global = static_cast<std::uint32_t>(unit(roles_of(matrix).global, expert));
   const Value factor = decode(kF32, global);
   for (Value& scale : into.scales) scale = row_->global == families::GlobalScale::operand ? exact_product(scale, factor) : refolded(scale, factor);
 }

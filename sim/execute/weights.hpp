@@ -79,6 +79,8 @@ class Weights {
   /// A matrix's tensors in logical order, [E, half, N, K] codes.
   const layout::Units& codes_of(Matrix matrix) const;
   const layout::Units& scales_of(Matrix matrix) const;
+  /// fp32 bits of an expert's scale of a matrix, where such a format's meets the sum behind it; 1 elsewhere.
+  std::uint32_t global_scale(Matrix matrix, std::int64_t expert) const;
   bool has_bias() const { return !units_of(layout::Role::w13_bias).absent() || !units_of(layout::Role::w2_bias).absent(); }
   /// fp32 bits; 0 without biases.
   std::uint32_t bias(Matrix matrix, std::int64_t expert, std::int64_t half, std::int64_t n) const;

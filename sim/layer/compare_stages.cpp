@@ -29,6 +29,9 @@ StageValues in_type_of(const StageValues& given, StageValues made) {
   if (given.dtype == "BF16" && made.dtype == "F32") {
     made.dtype = given.dtype;
     for (std::uint32_t& word : made.words) word = to_bf16(word) >> 16U;
+    for (auto& [element, words] : made.possible) {
+      for (std::uint32_t& word : words) word = to_bf16(word) >> 16U;
+    }
   }
   if (given.dtype == made.dtype && given.shape == made.shape) return made;
   throw Error(
@@ -215,13 +218,19 @@ bool is_sorted_by_expert(const LayerTokens& tokens, const StageValues& made, con
   return true;
 }
 
+/// Whether an element without one value may have this one.
+bool may_be(const StageValues& made, std::size_t element, std::uint32_t word) {
+  const auto found = made.possible.find(element);
+  return found != made.possible.end() && std::ranges::any_of(found->second, [&](std::uint32_t one) { return alike(one, word, made.dtype); });
+}
+
 StageComparison compare(std::int64_t intermediate, const LayerTokens& tokens, const StageValues& made, const StageValues& given) {
   const StageValues own = in_type_of(given, made);
   StageComparison result{given.stage};
   result.is_blind = given.words.size() > 1 && std::ranges::adjacent_find(given.words, std::not_equal_to<>()) == given.words.end();
   for (std::size_t i = 0; i < own.words.size(); ++i) {
     ++result.compared;
-    if (alike(own.words[i], given.words[i], given.dtype) || ++result.differing > 1) continue;
+    if (alike(own.words[i], given.words[i], given.dtype) || may_be(own, i, given.words[i]) || ++result.differing > 1) continue;
     result.first = static_cast<std::int64_t>(i);
     result.where = place_text(intermediate, tokens, own, result.first);
     result.values = fmt::format("{} in the file, {} here", value_text(given.words[i], given.dtype), value_text(own.words[i], own.dtype));

@@ -11,7 +11,7 @@
 
 namespace mx::sim {
 
-/// What comparing a stage showed. Bits are compared; any NaN equals any NaN.
+/// What comparing a stage showed. Bits are compared; any NaN equals any NaN, and of an element that may have several values each is right.
 struct StageComparison {
   LayerStage stage;
   std::int64_t compared = 0;

@@ -172,8 +172,9 @@ std::vector<double> output_bounds(const LinkInputs& inputs) {
     const auto& slots = inputs.tokens.slots[token];
     const double roundings = 4 + static_cast<double>(slots.size());
     for (std::size_t s = 0; s < slots.size(); ++s) {
-      const double weight = std::abs(number(slots[s].weight)) * kSlack;
-      const std::vector<std::uint32_t>& down = inputs.reference.stages[first[token] + s].down;
+      const SlotStages& stages = inputs.reference.stages[first[token] + s];
+      const double weight = std::abs(number(stages.weight(slots[s].weight))) * kSlack;
+      const std::vector<std::uint32_t>& down = stages.down;
       for (std::size_t n = 0; n < columns; ++n)
         bounds[token * columns + n] +=
             weight * (kBf16 * roundings * std::abs(number(down[n])) + product_error * sums[(first[token] + s) * columns + n]);
@@ -184,7 +185,7 @@ std::vector<double> output_bounds(const LinkInputs& inputs) {
       const auto [token, position] = inputs.received[rank].slot_of[i];
       const auto& slots = inputs.tokens.slots[static_cast<std::size_t>(token)];
       const double roundings = 4 + static_cast<double>(slots.size() + inputs.plan.ranks.size());
-      const double weight = std::abs(number(slots[position].weight)) * kSlack;
+      const double weight = std::abs(number(inputs.stages[rank][i].weight(slots[position].weight))) * kSlack;
       for (std::size_t n = 0; n < columns; ++n) {
         bounds[static_cast<std::size_t>(token) * columns + n] += weight * kBf16 * roundings * std::abs(number(inputs.stages[rank][i].down[n]));
       }

@@ -284,7 +284,10 @@ class Run {
     std::vector<Words> own;
     for (const int rank : here_) {
       Words words;
-      for (const SlotStages& slot : stages[static_cast<std::size_t>(rank)]) words.insert(words.end(), slot.down.begin(), slot.down.end());
+      for (const SlotStages& slot : stages[static_cast<std::size_t>(rank)]) {
+        words.insert(words.end(), slot.down.begin(), slot.down.end());
+        words.push_back(slot.factor);
+      }
       own.push_back(std::move(words));
     }
     const std::vector<Words> all = transport_.all_gather(std::move(own));
@@ -295,6 +298,7 @@ class Run {
         SlotStages& slot = stages[rank].emplace_back();
         slot.down.assign(next, next + static_cast<std::ptrdiff_t>(columns_.size()));
         next += static_cast<std::ptrdiff_t>(columns_.size());
+        slot.factor = *next++;
       }
     }
   }
@@ -390,7 +394,10 @@ Reference run_reference(const SimulationRequest& request, const ModelLayer& laye
   std::size_t slot = 0;
   for (const auto& slots : tokens.slots) {
     std::vector<WeighedSlot> weighed;
-    for (const moe::Slot& one : slots) weighed.push_back({one.expert, one.weight, reference.stages[slot++].down, weighed.size()});
+    for (const moe::Slot& one : slots) {
+      const SlotStages& stages = reference.stages[slot++];
+      weighed.push_back({one.expert, stages.weight(one.weight), stages.down, weighed.size()});
+    }
     const std::vector<std::uint32_t> sums = combined(reference.execution, std::move(weighed), slots.size(), columns.size());
     reference.out.insert(reference.out.end(), sums.begin(), sums.end());
   }

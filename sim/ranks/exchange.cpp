@@ -164,7 +164,7 @@ std::vector<std::uint32_t> rank_sums(const Execution& execution, const Received&
   for (std::size_t i = 0; i < received.work.size(); ++i) {
     const auto [token, position] = received.slot_of[i];
     const moe::Slot& slot = tokens.slots[static_cast<std::size_t>(token)][position];
-    of_token[static_cast<std::size_t>(token)].push_back({slot.expert, slot.weight, stages[i].down, position});
+    of_token[static_cast<std::size_t>(token)].push_back({slot.expert, stages[i].weight(slot.weight), stages[i].down, position});
   }
   for (std::size_t token = 0; token < of_token.size(); ++token) {
     const std::vector<std::uint32_t> sum = combined(execution, std::move(of_token[token]), tokens.slots[token].size(), columns);
@@ -210,7 +210,7 @@ std::vector<std::uint32_t> summed_slots(const std::vector<Received>& received, c
   for (std::size_t rank = 0; rank < received.size(); ++rank) {
     for (std::size_t i = 0; i < received[rank].work.size(); ++i) {
       const auto [token, position] = received[rank].slot_of[i];
-      share[static_cast<std::size_t>(token)][position] = unweighted(stages[rank][i].down);
+      share[static_cast<std::size_t>(token)][position] = unweighted(stages[rank][i]);
     }
   }
   std::vector<std::uint32_t> sums(tokens.slots.size() * columns, 0);

@@ -273,9 +273,9 @@ double number(std::uint32_t f32) { return static_cast<double>(std::bit_cast<floa
 LinkCheck check_rank_second(const LinkInputs& inputs, std::size_t rank) {
   LinkCheck check = equal_link(Link::second_product, 0);
   for_slots(inputs, rank, [&](std::size_t i, std::size_t slot) {
-    const std::vector<std::uint32_t>& got = inputs.stages[rank][i].down;
-    check.compared += static_cast<std::int64_t>(got.size());
-    if (got == inputs.reference.stages[slot].down || check.state == LinkState::broken) return;
+    const SlotStages &got = inputs.stages[rank][i], &want = inputs.reference.stages[slot];
+    check.compared += static_cast<std::int64_t>(got.down.size());
+    if ((got.down == want.down && got.factor == want.factor) || check.state == LinkState::broken) return;
     check = broken_link(Link::second_product, slot_text(inputs, rank, i) + " is not what one rank computes");
   });
   return check;

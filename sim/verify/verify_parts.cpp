@@ -18,6 +18,7 @@
 #include "support/json.hpp"
 #include "support/json_fields.hpp"
 #include "support/quote.hpp"
+#include "support/tuned_file.hpp"
 
 namespace mx::sim {
 namespace {
@@ -264,7 +265,7 @@ VerifyOptions options_of(const VerifyRequest& request) {
   options.by = request.reference ? kernels::relayout::MoveBy::model : kernels::relayout::MoveBy::plans;
   options.executes = !request.no_execute;
   for (const std::string& name : request.contracts) options.contracts.push_back(contract_named(name));
-  options.launch = families::read_launch(request.launch);
+  options.launch = support::launch_of(request.launch);
   if (request.layers > 0) options.max_layers = request.layers;
   if (request.experts > 0) options.max_experts = request.experts;
   options.tokens = request.tokens;

@@ -27,7 +27,7 @@ struct VerifyRequest {
   int dp = 1;                                   ///< as of VerifyOptions
   bool expert_parallel = false;                 ///< likewise
   std::vector<std::string> contracts;
-  std::string launch = {};   ///< for families::read_launch
+  std::string launch = {};   ///< for support::launch_of
   int layers = 0;            ///< 0: all
   std::int64_t experts = 0;  ///< 0: all
   int layer_group = 0;       ///< of the checkpoint, from 1; 0: the first

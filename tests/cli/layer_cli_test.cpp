@@ -120,6 +120,21 @@ TEST_CASE("the tags say the form in which a kernel is handed a tensor, and other
   CHECK(refused.err.find("the tags say int32 [8, 16, 1042], strides [16384, 1024, 1], which is not what MARLIN makes of them") != std::string::npos);
 }
 
+TEST_CASE("layer says which sums have no fixed value, and writes what can come beside them") {
+  const ScratchDirectory scratch;
+  const std::string out = quoted(scratch.path() / "stages.safetensors");
+  const std::string run =
+      "layer " + tiny() + " --backend HUMMING --platform SM90" + kTokens + " --stages h13 --launch tile_k=16,blocks=132,stages=1 ";
+  const Json made = run_json(run + "-o " + out);
+  const auto count = made["unsettled"][0]["elements"].integer(), most = made["unsettled"][0]["values"].integer();
+  CHECK(count > 0);
+  const mx::support::SafetensorsFile file(scratch.path() / "stages.safetensors");
+  CHECK(file.tensors().at("h13.elements").shape == std::vector<std::int64_t>{count});
+  CHECK(file.tensors().at("h13.possible").shape == std::vector<std::int64_t>{count, most});
+  CHECK(run_mxact(run + "--expect " + out).status == 0);
+  CHECK(run_mxact(run + "-o " + quoted(scratch.path() / "other.safetensors")).out.find("elements have no fixed value") != std::string::npos);
+}
+
 TEST_CASE("layer starts from somebody's stage, and compares") {
   const ScratchDirectory scratch;
   const std::string call = "layer " + tiny() + " --backend FLASHINFER_CUTLASS_MXFP4_MXFP8 --platform SM100" + kTokens;

@@ -23,6 +23,7 @@
 #include "support/file.hpp"
 #include "support/findings_file.hpp"
 #include "support/npy.hpp"
+#include "support/tuned_file.hpp"
 #include "tests/checkpoint/draft.hpp"
 #include "tests/checkpoint/published_forms.hpp"
 #include "verbs/layout/identify/tensor_file.hpp"
@@ -242,6 +243,9 @@ void add_deployments(std::vector<Reader>& readers) {
          return true;
        },
        bad_contract, false, "formats --contract '@{}/sums.contract'"});
+  readers.push_back({"tuned file", "tuned.json", from_seed("tuned.json", "tuned/blocks"),
+                     [](const fs::path& folder) { return !support::read_tuned_file(folder / "tuned.json").tiles.empty(); }, bad_json, false,
+                     "verify --platform SM90 --backend TRITON --tp 1 --launch 'tuned={}/tuned.json'"});
 }
 
 // The ledger.

@@ -3,6 +3,7 @@
 #include "model/families/launch.hpp"
 
 #include "model/error.hpp"
+#include "model/families/batch.hpp"
 #include "model/families/marlin_product.hpp"
 #include "tests/catch.hpp"
 
@@ -73,6 +74,33 @@ TEST_CASE("FP8 by the engine's Triton kernel: tokens, version and modes decide o
   CHECK(launched_with(WeightFormat::fp8_block, "TRITON", 4, kVllm2026_05, "", Arch::sm100).contract.empty());
 }
 
+TEST_CASE("FP8 by the engine's Triton kernel: a tuned file has the tile in the place of the engine's own", "[families][launch]") {
+  const auto made = [](std::int64_t tokens, const char* given, const char* backend = "TRITON") {
+    LaunchChoice choice = read_launch(given);
+    choice.tuned = TunedTiles{"H100.json", {{1, 16, 64, 128}, {4, 64, 128, 64}, {64, 64, 128, 256}}};
+    return launched(execution_of(WeightFormat::fp8_block, backend),
+                    {{Arch::sm90}, kVllm2026_05, {8, 256, 512, 1}, tokens, 8, "SILU", false, true, false, choice});
+  };
+  CHECK(made(2, "").contract == "hopper-fp8-as-fp16-block");
+  CHECK(made(3, "").contract == "hopper-fp8-block-1x128:restart=64");
+  CHECK(made(200, "").contract == "hopper-fp8-block-1x128");
+  CHECK(made(200, "", "BATCHED_TRITON").contract == "hopper-fp8-block-1x128:restart=256");
+  CHECK(made(200, "", "BATCHED_TRITON").reading.scales_every == 2);
+  CHECK(made(2, "block_m=64").contract == "hopper-fp8-block-1x128");
+  CHECK(made(2, "batch_invariant=1").contract == "hopper-fp8-block-1x128:restart=32");
+  CHECK(made(2, "").text.find("H100.json for 2 tokens") != std::string::npos);
+  const auto batch = [](std::vector<TunedTile> tiles, const char* given) {
+    LaunchChoice choice = read_launch(given);
+    choice.tuned = TunedTiles{"H100.json", std::move(tiles)};
+    return text_of(batch_of({WeightFormat::fp8_block, "TRITON", {Arch::sm90}, kVllm2026_05, nullptr, nullptr, &choice, {}}));
+  };
+  const TunedTile small{1, 16, 64, 128}, large{64, 64, 128, 256};
+  CHECK(batch({small, large}, "") == "changes: where H100.json changes the tile");
+  CHECK(batch({small, {64, 16, 64, 128}}, "") == "invariant");
+  CHECK(batch({small, large}, "block_m=64,step_k=32") == "invariant");
+  CHECK(batch({small, large}, "batch_invariant=1") == "invariant");
+}
+
 TEST_CASE("between products of FP8 in blocks: the mode of scales, a limit and the version decide", "[families][launch]") {
   const auto made = [](const char* given, bool limited = false, deployment::Engine engine = kVllm2026_08) {
     return launched_with(WeightFormat::fp8_block, "TRITON", 4, engine, given, Arch::sm90, limited);
@@ -98,8 +126,9 @@ TEST_CASE("a launch of CUTLASS has the order of its slots", "[families][launch]"
 TEST_CASE("MXFP4 by triton_kernels 3.5 leaves the end of odd rows, where 32 of k are over", "[families][launch]") {
   const auto end = [](std::int64_t hidden, bool newer) {
     const LaunchChoice none;
-    return launched(execution_of(WeightFormat::mxfp4, "TRITON"),
-                    {{.arch = Arch::sm90, .triton_kernels_3_6 = newer}, kVllm2026_05, {8, 160, hidden, 32}, 4, 4, "SWIGLUOAI", true, true, false, none})
+    return launched(
+               execution_of(WeightFormat::mxfp4, "TRITON"),
+               {{.arch = Arch::sm90, .triton_kernels_3_6 = newer}, kVllm2026_05, {8, 160, hidden, 32}, 4, 4, "SWIGLUOAI", true, true, false, none})
         .reading.odd_rows_end;
   };
   CHECK(end(224, false) == 192);
@@ -120,6 +149,21 @@ TEST_CASE("Marlin's launch is the one that the engine was seen to choose", "[fam
   CHECK(marlin::default_launch(60, 4, 256, 256).moe_block == 32);
   CHECK(marlin::default_launch(100000, 4, 256, 256).moe_block == 64);
   CHECK_THROWS_AS(marlin::default_launch(8, 2, 96, 256), Error);
+}
+
+TEST_CASE("Marlin's batched class takes blocks of 64 whatever the tokens", "[families][launch]") {
+  const LaunchChoice none;
+  const LaunchFacts facts{{Arch::sm90}, kVllm2026_08, {4, 256, 256, 32}, 8, 2, "SWIGLUOAI", true, true, false, none};
+  const Launched made = launched(execution_of(WeightFormat::mxfp4, "BATCHED_MARLIN"), facts);
+  REQUIRE(made.products.front().has_value());
+  CHECK(made.products.front()->block_m == 64);
+  CHECK(made.text.find("blocks 264") != std::string::npos);
+}
+
+TEST_CASE("an expert's scale of NVFP4 meets the routing weight wherever Marlin runs", "[families][launch]") {
+  for (const Arch arch : {Arch::sm90, Arch::sm100})
+    CHECK(launched_with(WeightFormat::nvfp4, "MARLIN", 4, kVllm2026_08, "", arch).global_meets_weight);
+  CHECK_FALSE(launched_with(WeightFormat::mxfp4, "MARLIN", 4, kVllm2026_08).global_meets_weight);
 }
 
 TEST_CASE("ranks that share a layer have Marlin's tiles whole", "[families][launch]") {

@@ -1,8 +1,11 @@
 // How launches cut k and which contract they bring, worked out by hand from the rules that the headers cite.
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <random>
+#include <set>
+#include <vector>
 
 #include "model/error.hpp"
 #include "model/families/humming_product.hpp"
@@ -135,6 +138,34 @@ TEST_CASE("Humming joins slices in bf16 and warps in its order", "[families][pro
   const humming::ChainScales scales{64, [](std::int64_t group) { return bits(group == 0 ? 2.0F : 0x1p-24F); }};
   const float sums[2] = {parts[0], 4.0F};  // ones behind 2^24 are cut, group by group
   CHECK(humming::slice_sum(one, row, a, b, {0, 1}, &scales) == bits(std::fma(0x1p-24F, sums[1], 2.0F * sums[0])));
+}
+
+TEST_CASE("Humming adds four slices and more in any order: what can come is what the orders give", "[families][product]") {
+  // Nearest even into bf16, restated for finite numbers.
+  const auto added = [](std::uint32_t slice, std::uint32_t total) {
+    const std::uint32_t sum = bits(std::bit_cast<float>(slice) + std::bit_cast<float>(total));
+    return (sum + 0x7FFFU + (sum >> 16U & 1U)) & 0xFFFF0000U;
+  };
+  for (const std::vector<float>& slices : {std::vector{1.0F, 0.75F, -257.0F, 256.0F}, {1.0F, 3.0F, 1.5F, -2.5F, 300.0F}, {2.0F, 0.5F, 0.25F, 1.0F}}) {
+    std::vector<std::uint32_t> all;
+    for (const float slice : slices) all.push_back(bits(slice));
+    std::vector<std::uint32_t> order(all.begin(), all.end() - 1);
+    std::ranges::sort(order);
+    std::set<std::uint32_t> want;
+    do {
+      std::uint32_t total = all.back();
+      for (const std::uint32_t slice : order) total = added(slice, total);
+      want.insert(total);
+    } while (std::ranges::next_permutation(order).found);
+    const std::vector<std::uint32_t> got = humming::possible(all);
+    CHECK(std::set(got.begin(), got.end()) == want);
+    CHECK(got.size() == want.size());
+    CHECK(want.contains(humming::joined(all)));
+    CHECK((want.size() > 1) == (slices.front() != 2.0F));
+  }
+  // Three have one order, though another would give more.
+  const std::vector three{bits(256.0F), bits(1.0F), bits(1.0F)};
+  CHECK(humming::possible(three) == std::vector{humming::joined(three)});
 }
 
 TEST_CASE("Humming's FP8 weights are powers of two below the expert's largest", "[families][product]") {

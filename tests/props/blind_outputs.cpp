@@ -170,7 +170,10 @@ std::vector<float> executed(const BackendRow& backend, const families::PackedLay
   std::size_t next = 0;
   for (const std::vector<moe::Slot>& token : tokens.slots) {
     std::vector<sim::WeighedSlot> slots;
-    for (const moe::Slot& slot : token) slots.push_back({slot.expert, slot.weight, stages[next++].down, slots.size()});
+    for (const moe::Slot& slot : token) {
+      const sim::SlotStages& made = stages[next++];
+      slots.push_back({slot.expert, made.weight(slot.weight), made.down, slots.size()});
+    }
     for (const std::uint32_t bits : sim::combined(execution, std::move(slots), token.size(), static_cast<std::size_t>(kSize))) {
       out.push_back(std::bit_cast<float>(bits));
     }

@@ -142,6 +142,20 @@ Table made_table(std::span<const StageValues> stages) {
   return table;
 }
 
+/// Elements whose sums have no fixed order.
+void add_unsettled(Document& document, std::span<const StageValues> stages) {
+  Json all = Json::array();
+  for (const StageValues& stage : stages) {
+    if (stage.possible.empty()) continue;
+    const std::string_view name = sim::row_of(stage.stage).name;
+    const std::size_t most = most_possible(stage);
+    all.push_back(Json{{"stage", name}, {"elements", stage.possible.size()}, {"values", most}});
+    document.line(fmt::format("{}: {} of {} elements have no fixed value: slices of k are added in any order, which gives up to {} values", name,
+                              stage.possible.size(), stage.words.size(), most));
+  }
+  if (!all.empty()) document.value("unsettled", std::move(all));
+}
+
 struct Compared {
   StageComparison comparison;
   std::string rule;  ///< that makes the file's first differing rows; empty: none that is known, or nothing differs
@@ -290,6 +304,7 @@ Document document_of(const LayerRequest& request, Asked asked, Opened layer, std
   add_layer(document, layer, tokens);
   document.line();
   document.table(made_table(shown));
+  add_unsettled(document, shown);
   if (!request.output.empty()) {
     write_stages(request.output, shown, metadata_of(document), request.force);
     document.field("written", "output", request.output);

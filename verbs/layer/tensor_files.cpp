@@ -21,6 +21,7 @@ using sim::StageValues;
 
 constexpr std::uint64_t kMostElements = std::uint64_t{1} << 32;
 constexpr std::string_view kArrayEnd = ".npy", kContainerEnd = ".safetensors";
+constexpr std::string_view kElements = ".elements", kPossible = ".possible";
 
 [[noreturn]] void refuse(const std::string& text, const std::string& where) { throw Error(ErrorCode::usage, text, where); }
 
@@ -110,6 +111,7 @@ std::vector<StageValues> read_stages(const std::string& file, std::span<const La
   const support::SafetensorsFile container{file};
   std::vector<StageValues> stages;
   for (const auto& [name, view] : container.tensors()) {
+    if (name.ends_with(kElements) || name.ends_with(kPossible)) continue;
     const LayerStage stage = sim::stage_named(name).stage;
     if (wanted.empty() || std::ranges::find(wanted, stage) != wanted.end()) stages.push_back(stage_of(tensor_of(container, name), stage));
   }
@@ -162,6 +164,35 @@ void require_stage_file(const std::string& file) {
     refuse(fmt::format("takes a file that ends in {} or, of one stage, {}, not '{}'", kContainerEnd, kArrayEnd, file), "-o");
 }
 
+namespace {
+
+/// A tensor beside a stage NAME: NAME.elements has the numbers of its elements without one value, NAME.possible a row of what each may have, the last
+/// one repeated.
+struct Beside {
+  std::string name;
+  StageValues tensor;
+};
+void add_possible(std::vector<Beside>& all, const StageValues& stage) {
+  const std::string name(sim::row_of(stage.stage).name);
+  const auto count = static_cast<std::int64_t>(stage.possible.size());
+  const std::size_t most = most_possible(stage);
+  StageValues elements{stage.stage, "I32", {count}, {}}, possible{stage.stage, stage.dtype, {count, static_cast<std::int64_t>(most)}, {}};
+  for (const auto& [element, words] : stage.possible) {
+    elements.words.push_back(static_cast<std::uint32_t>(element));
+    for (std::size_t i = 0; i < most; ++i) possible.words.push_back(words[std::min(i, words.size() - 1)]);
+  }
+  all.push_back({name + std::string(kElements), std::move(elements)});
+  all.push_back({name + std::string(kPossible), std::move(possible)});
+}
+
+}  // namespace
+
+std::size_t most_possible(const StageValues& stage) {
+  std::size_t most = 1;
+  for (const auto& [element, words] : stage.possible) most = std::max(most, words.size());
+  return most;
+}
+
 void write_stages(const std::string& file, std::span<const StageValues> stages, const std::map<std::string, std::string>& metadata, bool force) {
   if (file.ends_with(kArrayEnd)) {
     if (stages.size() != 1) refuse(fmt::format("an array is one stage, not {}: --stages says which", stages.size()), file);
@@ -169,10 +200,16 @@ void write_stages(const std::string& file, std::span<const StageValues> stages, 
     const std::string_view descr = stage.dtype == "U8" ? "|u1" : stage.dtype == "BF16" ? "<u2" : "<f4";
     return support::write_file(file, support::npy_bytes(descr, stage.shape, sim::bytes_of(stage)), force);
   }
+  std::vector<Beside> beside;
   std::vector<support::TensorEntry> entries;
-  for (const StageValues& stage : stages) entries.push_back({std::string(sim::row_of(stage.stage).name), std::string(stage.dtype), stage.shape});
+  for (const StageValues& stage : stages) {
+    entries.push_back({std::string(sim::row_of(stage.stage).name), std::string(stage.dtype), stage.shape});
+    if (!stage.possible.empty()) add_possible(beside, stage);
+  }
+  for (const auto& [name, tensor] : beside) entries.push_back({name, std::string(tensor.dtype), tensor.shape});
   support::SafetensorsWriter writer(file, entries, metadata, force);
   for (const StageValues& stage : stages) writer.put(sim::row_of(stage.stage).name, sim::bytes_of(stage));
+  for (const auto& [name, tensor] : beside) writer.put(name, sim::bytes_of(tensor));
   writer.commit();
 }
 

@@ -40,8 +40,10 @@ std::vector<std::uint32_t> f32_bits(const FileTensor& tensor);
 
 /// Throws Error(usage) unless the name ends in .safetensors or .npy.
 void require_stage_file(const std::string& file);
-/// Writes the stages: as a container with `metadata`, or, where the name ends in .npy, the one stage as an array, BF16 as uint16. Throws Error(usage)
-/// for an array of several stages, and as SafetensorsWriter and write_file do.
+/// The largest number of values that an element of a stage may have.
+std::size_t most_possible(const sim::StageValues& stage);
+/// Writes the stages, with what elements without one value may have: as a container with `metadata`, or, where the name ends in .npy, the one stage
+/// as an array, BF16 as uint16. Throws Error(usage) for an array of several stages, and as SafetensorsWriter and write_file do.
 void write_stages(const std::string& file, std::span<const sim::StageValues> stages, const std::map<std::string, std::string>& metadata, bool force);
 
 }  // namespace mx::verbs

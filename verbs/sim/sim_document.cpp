@@ -35,8 +35,9 @@ std::string activations_text(const sim::Execution& execution) {
 }
 
 std::string arithmetic_text(const sim::Execution& execution) {
-  return fmt::format("{} products ({}), bias: {}, slots {} summed {} in {}", families::name_of(execution.row->unit), name_of(execution.contract),
-                     families::name_of(execution.row->bias), families::name_of(execution.row->slot), families::name_of(execution.row->order),
+  return fmt::format("{} products ({}), bias: {}, slots {}{} summed {} in {}", families::name_of(execution.row->unit), name_of(execution.contract),
+                     families::name_of(execution.row->bias), families::name_of(execution.row->slot),
+                     execution.launched().global_meets_weight ? ", w times the expert's scale," : "", families::name_of(execution.row->order),
                      families::name_of(execution.row->sum));
 }
 

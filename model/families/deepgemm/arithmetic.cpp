@@ -29,7 +29,7 @@ constexpr std::array kRuns{
     Recording{"golden/witness/hardware/slot_sum_h100", "layer.deepgemm"}};
 constexpr std::array kHeld{HeldOn{on_sm90, Grounds::run_by_parts, kRuns}};
 
-/// One kernel for SiLU and the quantizer behind it. Neither a tile nor the batch changes a bit.
+/// One kernel for SiLU and the quantizer behind it. No tile changes a bit.
 void launch(const LaunchFacts& facts, Launched& made) {
   if (facts.operation.arch != Arch::sm90 || facts.limited) return;
   made.between = &between_named("silu_mul_per_token_group_quant_fp8_colmajor");

@@ -17,28 +17,32 @@ constexpr std::string_view kSplits = "golden/witness/hardware/marlin_split_h100"
                            kFp8Set = "golden/witness/hardware/marlin_fp8_h100", kSums = "golden/witness/hardware/slot_sum_h100";
 constexpr std::array kMxfp4Runs{Recording{kSplits, "marlin."}, Recording{kSums, "top_k"}};
 constexpr std::array kHeldMxfp4{HeldOn{on_sm90, Grounds::run_by_parts, kMxfp4Runs}};
-constexpr std::array kBatchedDifferences{
-    KnownDifference{on_nvidia, "every layer: k is cut among warps and blocks as the launch says, and the cuts' sums are added in its order", kH100},
-};
-constexpr std::array kNvfp4Differences{
-    KnownDifference{on_nvidia, "second product: the expert's global scale is multiplied into the routing weight, not into the sum", kH100},
-};
 constexpr std::array kOf8Bits{
     KnownDifference{on_nvidia, "8-bit activations: the kernel multiplies codes of 8 bits, the row numbers of 16", kElsewhere,
                     deployment::since(deployment::kVllm2026_05), true},
 };
+constexpr std::array kNvfp4Runs{Recording{kNvfp4Set}, Recording{kSums, "top_k"}};
+constexpr std::array kHeldNvfp4{HeldOn{on_sm90, Grounds::run_by_parts, kNvfp4Runs}};
 constexpr std::array kFp8Runs{Recording{kFp8Set}, Recording{kSums, "top_k"}};
 constexpr std::array kHeldFp8{HeldOn{on_sm90, Grounds::run_by_parts, kFp8Runs}};
 
+/// What the engine launches. The batched class always takes blocks of 64, and has room for 256 tokens and more of each expert, which fill every
+/// multiprocessor. Source: vllm fused_moe/fused_marlin_moe.py batched_fused_marlin_moe (read).
+marlin::Launch chosen_launch(const LaunchFacts& facts, bool is_batched, std::int64_t n, std::int64_t k) {
+  if (!is_batched) return marlin::default_launch(facts.tokens * facts.top_k, facts.sizes.experts, n, k);
+  constexpr std::int64_t kRoom = 256;
+  return marlin::default_launch(facts.sizes.experts * kRoom, facts.sizes.experts, n, k);
+}
+
 /// The launch of one product: given, or the engine's.
-marlin::Launch launch_of(const LaunchFacts& facts, std::size_t product) {
+marlin::Launch launch_of(const LaunchFacts& facts, bool is_batched, std::size_t product) {
   const bool is_first = product == kFirstProduct;
   const std::int64_t n = is_first ? facts.sizes.intermediate * (facts.gated ? 2 : 1) : facts.sizes.hidden;
   const std::int64_t k = is_first ? facts.sizes.hidden : facts.sizes.intermediate;
   const auto given = [&](LaunchKey key) { return facts.choice.find(key, product); };
   const bool is_whole =
       given(LaunchKey::tile_k) && given(LaunchKey::tile_n) && given(LaunchKey::threads) && given(LaunchKey::blocks) && given(LaunchKey::block_m);
-  marlin::Launch launch = is_whole ? marlin::Launch{} : marlin::default_launch(facts.tokens * facts.top_k, facts.sizes.experts, n, k);
+  marlin::Launch launch = is_whole ? marlin::Launch{} : chosen_launch(facts, is_batched, n, k);
   launch.moe_block = given(LaunchKey::block_m).value_or(launch.moe_block);
   launch.tile_k = given(LaunchKey::tile_k).value_or(launch.tile_k);
   launch.tile_n = given(LaunchKey::tile_n).value_or(launch.tile_n);
@@ -70,7 +74,7 @@ SharedSums shared_sums(const marlin::Launch& launch, std::int64_t n, std::int64_
 void shifted(const LaunchFacts& facts, Launched& made) { made.reading.shifts_scales = on_nvidia(facts.operation.arch); }
 
 /// Every device of NVIDIA runs one kernel; its grid is Hopper's here. Ranks that share a layer have grids of their own: each tile is whole then.
-template <std::int64_t kGroup>
+template <std::int64_t kGroup, bool kBatched = false>
 void launch(const LaunchFacts& facts, Launched& made) {
   shifted(facts, made);
   if (facts.operation.arch != Arch::sm90) return;
@@ -85,7 +89,7 @@ void launch(const LaunchFacts& facts, Launched& made) {
     const bool is_first = product == kFirstProduct;
     const std::int64_t n = is_first ? facts.sizes.intermediate * (facts.gated ? 2 : 1) : facts.sizes.hidden;
     const std::int64_t k = is_first ? facts.sizes.hidden : facts.sizes.intermediate;
-    const marlin::Launch launch = launch_of(facts, product);
+    const marlin::Launch launch = launch_of(facts, kBatched, product);
     made.products.at(product) = shared_sums(launch, n, k, kGroup);
     made.text += (is_first ? "w13: " : "; w2: ") + text_of(launch, facts.choice, product);
   }
@@ -105,6 +109,12 @@ void fp8_launch(const LaunchFacts& facts, Launched& made) {
   for (std::optional<SharedSums>& product : made.products) product->scales_slices = product->length <= kBlock || kBlock == 0;
 }
 
+/// NVFP4: an expert's scale meets the routing weight. Source: golden/witness/hardware/marlin_nvfp4_h100.
+void nvfp4_launch(const LaunchFacts& facts, Launched& made) {
+  launch<1>(facts, made);
+  made.global_meets_weight = on_nvidia(facts.operation.arch);
+}
+
 /// Marlin: what leaves a product is bf16 before bias and weight, and so is the sum over at most four slots.
 constexpr ExecutionRow mxfp4(std::string_view backend, bool is_batched) {
   ExecutionRow row = mxfp4_row(backend, Grounds::read, "E/marlin_moe.py; vllm csrc/moe/marlin_moe_wna16, moe_align_sum_kernels.cu (read)");
@@ -114,8 +124,8 @@ constexpr ExecutionRow mxfp4(std::string_view backend, bool is_batched) {
   row.callback = true;
   row.slot = SlotRule::rounded_weighted_again;
   row.sum = SlotSum::moe_sum;
-  row.launch = is_batched ? shifted : launch<1>;
-  row.differences = is_batched ? std::span<const KnownDifference>(kBatchedDifferences) : std::span<const KnownDifference>(kOf8Bits);
+  row.launch = is_batched ? launch<1, true> : launch<1>;
+  if (!is_batched) row.differences = kOf8Bits;
   if (!is_batched) row.held = kHeldMxfp4;
   return row;
 }
@@ -134,8 +144,8 @@ constexpr ExecutionRow nvfp4() {
   marlin.callback = true;
   marlin.slot = SlotRule::rounded_weighted_again;
   marlin.sum = SlotSum::moe_sum;
-  marlin.launch = launch<1>;
-  marlin.differences = kNvfp4Differences;
+  marlin.launch = nvfp4_launch;
+  marlin.held = kHeldNvfp4;
   return marlin;
 }
 

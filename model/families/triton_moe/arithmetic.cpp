@@ -1,6 +1,7 @@
 // How vLLM's Triton kernels compute. Sources: vllm at 7e1b45a09 and its libraries, files named in each row.
 
 #include <array>
+#include <string>
 
 #include "model/families/arithmetic_rows.hpp"
 #include "model/families/between.hpp"
@@ -35,17 +36,35 @@ bool joins_silu(const LaunchFacts& facts) {
   return facts.activation == "SILU" && (!facts.limited || deployment::before(deployment::kVllm2026_11).has(facts.engine));
 }
 
+/// In batch-invariant mode the engine reads no tuned file.
+bool is_tuned(const LaunchChoice& choice) { return choice.tuned && !is_batch_invariant(choice); }
+
 std::string tile_text(const triton_moe::Launch& tile, const LaunchFacts& facts) {
   const LaunchChoice& given = facts.choice;
   const std::string text = launch_text(LaunchKey::block_m, tile.block_m, given) + ", " + launch_text(LaunchKey::block_n, tile.block_n, given) + ", " +
                            launch_text(LaunchKey::step_k, tile.block_k, given);
-  return text + (given.has_tile() ? "" : ": the engine's tile for " + std::to_string(facts.tokens) + " tokens without a tuned file");
+  const std::string tokens = std::to_string(facts.tokens) + " tokens";
+  if (is_tuned(given)) return text + ": " + given.tuned->file + " for " + tokens;
+  return text + (given.has_tile() ? "" : ": the engine's tile for " + tokens + " without a tuned file");
 }
 
-triton_moe::Launch tile_of(Scales scales, const LaunchFacts& facts) {
-  const triton_moe::Launch chosen = triton_moe::default_launch(scales, facts.tokens, facts.engine, is_batch_invariant(facts.choice));
+/// The tile that the engine takes where no number of it is given.
+triton_moe::Launch chosen_tile(Scales scales, const LaunchFacts& facts, std::int64_t tokens) {
+  if (!is_tuned(facts.choice)) return triton_moe::default_launch(scales, tokens, facts.engine, is_batch_invariant(facts.choice));
+  const TunedTile& tuned = facts.choice.tuned->of(tokens);
+  return {tuned.block_m, tuned.block_n, tuned.step_k};
+}
+
+triton_moe::Launch tile_of(Scales scales, const LaunchFacts& facts, std::int64_t tokens) {
+  const triton_moe::Launch chosen = chosen_tile(scales, facts, tokens);
   const auto or_given = [&](LaunchKey key, std::int64_t value) { return facts.choice.find(key).value_or(value); };
   return {or_given(LaunchKey::block_m, chosen.block_m), or_given(LaunchKey::block_n, chosen.block_n), or_given(LaunchKey::step_k, chosen.block_k)};
+}
+
+template <Scales kScales, bool kBatched>
+std::string contract_of(const LaunchFacts& facts, std::int64_t tokens) {
+  const triton_moe::Launch tile = tile_of(kScales, facts, tokens);
+  return kBatched ? triton_moe::batched_contract(tile, kScales) : triton_moe::contract_text(tile, kScales, facts.engine);
 }
 
 template <Scales kScales, bool kBatched>
@@ -53,8 +72,8 @@ void launch(const LaunchFacts& facts, Launched& made) {
   if (facts.operation.arch != Arch::sm90) return;
   // Of finer blocks no launch is recorded: each scale has a sum of its own, as on any device.
   if (kScales == Scales::blocks && facts.operation.block != layout::kBlockSide) return;
-  const triton_moe::Launch tile = tile_of(kScales, facts);
-  made.contract = kBatched ? triton_moe::batched_contract(tile, kScales) : triton_moe::contract_text(tile, kScales, facts.engine);
+  const triton_moe::Launch tile = tile_of(kScales, facts, facts.tokens);
+  made.contract = contract_of<kScales, kBatched>(facts, facts.tokens);
   made.text = tile_text(tile, facts);
   if constexpr (kScales == Scales::blocks) {
     if (kBatched) made.reading.scales_every = triton_moe::blocks_of_one_scale(tile);

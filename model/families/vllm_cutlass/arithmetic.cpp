@@ -24,6 +24,11 @@ constexpr ExecutionRow nvfp4() {
   return cutlass;
 }
 
+constexpr std::array kRuns{Recording{"golden/witness/hardware/fp8_products_h100", "cutlass.channel"},
+                           Recording{"golden/witness/hardware/fp8_quant_h100", "token.cuda"},
+                           Recording{"golden/witness/hardware/fp8_quant_h100", "silu_and_mul.cuda"}};
+constexpr std::array kHeld{HeldOn{on_sm90, Grounds::run_by_parts, kRuns}};
+
 /// Operands are exchanged for few slots.
 void launch(const LaunchFacts& facts, Launched& made) {
   if (facts.operation.arch != Arch::sm90) return;
@@ -44,10 +49,15 @@ constexpr ExecutionRow fp8(WeightFormat format, std::string_view backend) {
   return cutlass;
 }
 
+constexpr ExecutionRow held(ExecutionRow row) {
+  row.held = kHeld;
+  return row;
+}
+
 constexpr std::array kRows{
     nvfp4(),
-    fp8(WeightFormat::fp8_tensor, "VLLM_CUTLASS"),
-    fp8(WeightFormat::fp8_channel, "VLLM_CUTLASS"),
+    held(fp8(WeightFormat::fp8_tensor, "VLLM_CUTLASS")),
+    held(fp8(WeightFormat::fp8_channel, "VLLM_CUTLASS")),
     fp8(WeightFormat::fp8_tensor, "BATCHED_VLLM_CUTLASS"),
     fp8(WeightFormat::fp8_channel, "BATCHED_VLLM_CUTLASS"),
 };

@@ -1,104 +1,12 @@
-// Rows under their launches, held against products that real kernels gave on an H100 (golden/witness/hardware): Marlin, Humming, triton_kernels.
+// Rows under their launches, held against products that real kernels gave on an H100 (golden/witness/hardware): Marlin, triton_kernels.
 
-#include <filesystem>
 #include <set>
 #include <string>
 
-#include "golden/witness/recording.hpp"
-#include "sim/execute/run_layer.hpp"
 #include "sim/execute/sample_layer.hpp"
-#include "tests/catch.hpp"
-#include "tests/golden/witness/scratch.hpp"
+#include "tests/golden/witness/launched.hpp"
 
 namespace mx::tests::witness {
-namespace {
-
-using namespace mx::sim;
-using families::Arch, families::LaunchKey;
-using layout::Role, layout::SourceOrder, layout::WeightFormat;
-
-using Words = std::vector<std::uint32_t>;
-
-constexpr std::uint64_t kLimit = std::uint64_t{1} << 24;
-
-/// One entry of a set.
-class Entry {
- public:
-  Entry(const std::string& set, const std::string& id) : directory_(recorded("hardware/" + set)) {
-    const Json manifest = read_json(directory_ / "manifest.json");
-    for (const auto& entry : manifest.at("entries")) {
-      if (entry.at("id") == id) json_ = entry;
-    }
-    REQUIRE(json_.is_object());
-  }
-
-  std::int64_t number(const char* key) const { return json_.at("params").at(key).integer(); }
-  std::vector<std::uint8_t> bytes(const char* side, const char* name) const {
-    INFO(name);
-    return golden::read_recording(directory_ / json_.at(side).at(name).at("file").text(), kLimit);
-  }
-  std::vector<std::uint8_t> input(const char* name) const { return bytes("inputs", name); }
-  Words words(const char* name, std::string_view dtype) const { return words_of(input(name), dtype); }
-  Words output(const char* name) const { return words_of(bytes("outputs", name), "BF16"); }
-  /// Of a recorded stage: 0 for elements that were kept. Nothing is recorded of columns that were left out.
-  Words left_out(const char* name) const {
-    const std::string file = json_.contains("skip") ? json_.at("skip").at(name).at("mask").at("file").text() : "";
-    return file.empty() ? Words(output(name).size()) : words_of(golden::read_recording(directory_ / file, kLimit), "U8");
-  }
-
- private:
-  std::filesystem::path directory_;
-  Json json_;
-};
-
-/// The launch that an entry names by the kernel's own words.
-families::LaunchChoice launch_of(const Entry& entry, std::initializer_list<std::pair<const char*, LaunchKey>> words) {
-  families::LaunchChoice choice;
-  for (const auto& [word, key] : words) choice.set(key, entry.number(word));
-  return choice;
-}
-families::LaunchChoice marlin_launch(const Entry& entry) {
-  return launch_of(entry, {{"moe_block", LaunchKey::block_m},
-                           {"tile_k", LaunchKey::tile_k},
-                           {"tile_n", LaunchKey::tile_n},
-                           {"threads", LaunchKey::threads},
-                           {"blocks", LaunchKey::blocks}});
-}
-
-LayerExperts experts_of(const layout::CanonicalLayer& layer, const char* backend, const families::LaunchChoice& launch, SumsBy by,
-                        const ModelActivation& activation = {"SILU", {}}) {
-  const families::ExecutionRow& row = families::execution_of(layer.form.format, backend);
-  Execution execution = execution_on(row, {Arch::sm90}, "None", activation, {}, deployment::kVllm2026_05);
-  execution.choice = launch;
-  execution.sums = by;
-  return {std::move(execution), Weights::of_checkpoint(layer, row), layer.sizes.hidden};
-}
-
-Words stage_of(const LayerExperts& experts, const LayerTokens& tokens, LayerStage stage, std::span<const StageValues> from = {}) {
-  const std::vector<LayerStage> wanted{stage};
-  StageValues made = run_layer(experts, tokens, from, wanted).front();
-  if (made.dtype == "F32") {
-    for (std::uint32_t& word : made.words) word = in_bf16(settled(experts, tokens.tokens(), tokens.top_k).execution, word) >> 16U;
-  }
-  return made.words;
-}
-
-/// Elements of a stage that are not as recorded; enough were kept to tell.
-std::size_t differing(const Words& made, const Entry& entry, const char* name) {
-  const Words recorded = entry.output(name), left_out = entry.left_out(name);
-  REQUIRE(made.size() == recorded.size());
-  std::size_t count = 0;
-  std::set<std::uint32_t> values;
-  for (std::size_t i = 0; i < made.size(); ++i) {
-    if (left_out[i] != 0) continue;
-    count += made[i] != recorded[i] ? 1U : 0U;
-    values.insert(recorded[i]);
-  }
-  CHECK(values.size() > 50);
-  return count;
-}
-
-}  // namespace
 
 TEST_CASE("Marlin on FP8 gives both recorded products, by the model and by the twins") {
   struct Form {
@@ -165,48 +73,6 @@ TEST_CASE("Marlin on MXFP4 gives the recorded products of two launches, whose bi
     }
   }
   CHECK(all.size() == 2);
-}
-
-TEST_CASE("Humming on MXFP4 gives recorded columns of its products") {
-  for (const char* id : {"mxa16.A.cancel.first.m7.e0", "mxa16.A.extreme.first.m48.e1", "mxa16.A.plain.second.m48.e2"}) {
-    INFO(id);
-    const Entry entry("humming_product_h100", id);
-    const std::int64_t k = entry.number("launch_k"), n = entry.number("launch_n");
-    const Words columns = entry.words("columns", "F32");
-    const std::vector<std::uint8_t> codes = entry.input("w_codes"), scales = entry.input("w_scales");
-    layout::CanonicalLayer layer{{1, n / 2, k, 32}, {WeightFormat::mxfp4, SourceOrder::standard}, {}};
-    const auto rows_of = [&](const std::vector<std::uint8_t>& from, std::size_t width) {
-      std::vector<std::uint8_t> to(static_cast<std::size_t>(n) * width);
-      for (std::size_t c = 0; c < columns.size(); ++c)
-        std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(c * width), width, to.begin() + static_cast<std::ptrdiff_t>(columns[c] * width));
-      return to;
-    };
-    layer[Role::w13_weight] = rows_of(codes, static_cast<std::size_t>(k / 2));
-    layer[Role::w13_weight_scale] = rows_of(scales, static_cast<std::size_t>(k / 32));
-    layer[Role::w2_weight].resize(static_cast<std::size_t>(k * n / 4));
-    layer[Role::w2_weight_scale].resize(static_cast<std::size_t>(k * n / 64));
-    LayerTokens tokens;
-    tokens.top_k = 1;
-    tokens.x = entry.words("x", "BF16");
-    tokens.ids.resize(tokens.x.size() / static_cast<std::size_t>(k));
-    for (const SumsBy by : {SumsBy::model, SumsBy::twins}) {
-      const LayerExperts experts = experts_of(layer, "HUMMING",
-                                              launch_of(entry, {{"block_m", LaunchKey::block_m},
-                                                                {"block_n", LaunchKey::tile_n},
-                                                                {"block_k", LaunchKey::tile_k},
-                                                                {"warp_k", LaunchKey::warp_k},
-                                                                {"blocks", LaunchKey::blocks},
-                                                                {"stages", LaunchKey::stages},
-                                                                {"stream_k", LaunchKey::stream_k}}),
-                                              by);
-      const Words h13 = stage_of(experts, tokens, LayerStage::h13), h = entry.output("h");
-      std::size_t wrong = 0;
-      for (std::size_t i = 0; i < h.size(); ++i)
-        wrong += h13[i / columns.size() * static_cast<std::size_t>(n) + columns[i % columns.size()]] != h[i] ? 1U : 0U;
-      CHECK(wrong == 0);
-      CHECK(std::set<std::uint32_t>(h.begin(), h.end()).size() > 20);
-    }
-  }
 }
 
 TEST_CASE("TRITON leaves the end of odd rows and reads scale bytes 0 and 255 as recorded, from its own packed tensors") {

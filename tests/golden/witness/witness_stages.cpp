@@ -104,7 +104,7 @@ TEST_CASE("Marlin's and Humming's products under another launch differ", "[witne
   check("hardware/humming_product_h100", "mxa16.R.plain.first.m7.e5",
         {{"as written", as_written, 0, "values"},
          {"whole tiles", with("stream_k", 0), 1, "recorded"},
-         {"more slices than have an order", with("blocks", 100000), 5, "in no fixed order"},
+         {"more slices than have an order", with("blocks", 100000), 1, "recorded"},
          {"a part of a warp", with("warp_k", 48), 5, "1, 2, 4 or 8 of them"}});
   check("hardware/humming_product_h100", "mxa8b.A.extreme.first.m48.e1",
         {{"as written", as_written, 0, "values"},

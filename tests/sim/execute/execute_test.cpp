@@ -29,11 +29,16 @@ ModelActivation model_of(const ExecutionRow& row) {
   return {"SILU", {}};
 }
 
+/// The first version whose engine has the layout.
+deployment::Engine engine_of(const ExecutionRow& row) {
+  return families::find_backend_layout(row.layout, row.format, kVllm2026_05) != nullptr ? kVllm2026_05 : deployment::kVllm2026_08;
+}
+
 /// A device that the backend is for.
 families::Arch device_of(const ExecutionRow& row) {
   for (const families::Arch arch : {families::Arch::sm90, families::Arch::sm100, families::Arch::gfx950, families::Arch::xpu, families::Arch::cpu}) {
     if (row.layout.empty()) return arch;
-    const families::BackendLayout& backend = families::backend_layout_named(row.layout, row.format, kVllm2026_05);
+    const families::BackendLayout& backend = families::backend_layout_named(row.layout, row.format, engine_of(row));
     const families::Setting setting{.sizes = {2, 256, 256, 1}, .padded = {2, 256, 256, 1}, .form = {}, .arch = arch};
     bool device_fits = true;
     for (const families::Need& need : backend.needs)
@@ -90,7 +95,7 @@ TEST_CASE("every backend of the oracles has a row that executes it") {
     CHECK(rows > 0);
   }
   CHECK(std::ranges::count(execution_rows(), WeightFormat::mxfp4, &ExecutionRow::format) == 16);
-  CHECK(std::ranges::count(execution_rows(), WeightFormat::nvfp4, &ExecutionRow::format) == 8);
+  CHECK(std::ranges::count(execution_rows(), WeightFormat::nvfp4, &ExecutionRow::format) == 9);
 }
 
 TEST_CASE("every row executes from its own packed tensors with the bits of the checkpoint's form") {
@@ -110,8 +115,8 @@ TEST_CASE("every row executes from its own packed tensors with the bits of the c
       CHECK(run_slots(execution, Weights::of_checkpoint(layer, row), read, slots, {}).size() == slots.size());
       continue;
     }
-    const families::BackendLayout& backend = families::backend_layout_named(row.layout, row.format, kVllm2026_05);
-    const families::Setting setting{.sizes = sizes, .padded = sizes, .form = form, .engine = kVllm2026_05, .arch = device_of(row)};
+    const families::BackendLayout& backend = families::backend_layout_named(row.layout, row.format, engine_of(row));
+    const families::Setting setting{.sizes = sizes, .padded = sizes, .form = form, .engine = engine_of(row), .arch = device_of(row)};
     const families::PackedLayer packed = families::convert(layer, backend, setting);
     // What a conversion says that it loses is not there to be executed; W4A8 loses what its own split of the scales rounds away.
     const bool lossy = !packed.losses.empty() && backend.undo_values != nullptr;

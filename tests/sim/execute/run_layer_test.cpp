@@ -41,11 +41,11 @@ struct Sampled {
 };
 
 Sampled sampled(std::string_view backend, WeightFormat format = WeightFormat::mxfp4, families::Arch arch = families::Arch::sm90,
-                std::int64_t top_k = 2) {
+                std::int64_t top_k = 2, std::int64_t side = 64) {
   const families::ExecutionRow& row = families::execution_of(format, backend);
   const bool is_oai = format == WeightFormat::mxfp4;
   const std::int64_t group = std::max<std::int64_t>(layout::group_of(format), 1);
-  const layout::Sizes sizes = format == WeightFormat::fp8_block ? layout::Sizes{4, 256, 256, 128} : layout::Sizes{4, 64, 64, group};
+  const layout::Sizes sizes = format == WeightFormat::fp8_block ? layout::Sizes{4, 256, 256, 128} : layout::Sizes{4, side, side, group};
   layout::CanonicalLayer layer = sample_layer(sizes, layout::Form(format, is_oai ? row.oai_order : row.silu_order), is_oai, 11);
   SampleTokens sample = sample_tokens(3, sizes.hidden, sizes.experts, top_k, 11);
   Execution execution = execution_on(row, {arch}, "None", {is_oai ? "SWIGLUOAI" : "SILU", is_oai ? kOai : moe::ActivationConstants{}}, {});
@@ -101,7 +101,7 @@ TEST_CASE("a run of a layer has the stages of a simulation's one rank") {
         differing += static_cast<std::size_t>(stage(made, LayerStage::act).words[slot * width + i] << 16U != want.activation[i]);
       }
       for (std::size_t n = 0; n < want.down.size(); ++n) {
-        const std::uint32_t share = slot_share(of.experts.execution, want.down[n], of.tokens.weights[slot]);
+        const std::uint32_t share = slot_share(of.experts.execution, want.down[n], want.weight(of.tokens.weights[slot]));
         differing += static_cast<std::size_t>(stage(made, LayerStage::y).words[slot * width + n] << 16U != share);
       }
     }
@@ -232,4 +232,23 @@ TEST_CASE("h13 that a kernel keeps in fp32 is held against bf16 by one rounding"
   CHECK(compare_stage(of.experts, of.tokens, h13, given).differing == 0);
   given.words[3] ^= 1U;
   CHECK(compare_stage(of.experts, of.tokens, h13, given).differing == 1);
+}
+
+TEST_CASE("sums whose slices join in no fixed order have all values that can come, and each of them is right") {
+  Sampled of = sampled("HUMMING", WeightFormat::mxfp4, families::Arch::sm90, 2, 256);
+  of.experts.execution.choice = families::read_launch("tile_k=16,tile_n=64,blocks=132,stages=1");
+  const StageValues h13 = run_layer(of.experts, of.tokens, {}, std::array{LayerStage::h13}).front();
+  REQUIRE_FALSE(h13.possible.empty());
+  for (const auto& [element, words] : h13.possible) {
+    CHECK(words.size() > 1);
+    CHECK(std::ranges::find(words, h13.words[element]) != words.end());
+  }
+  StageValues other = h13;
+  for (const auto& [element, words] : h13.possible) other.words[element] = words.front() == h13.words[element] ? words.back() : words.front();
+  CHECK(compare_stage(of.experts, of.tokens, h13, other).differing == 0);
+  other.words[h13.possible.begin()->first] = 0x4F00;
+  CHECK(compare_stage(of.experts, of.tokens, h13, other).differing == 1);
+  // Whole tiles have one value each.
+  of.experts.execution.choice = families::read_launch("tile_k=16,tile_n=64,stages=1");
+  CHECK(run_layer(of.experts, of.tokens, {}, std::array{LayerStage::h13}).front().possible.empty());
 }
