@@ -122,6 +122,7 @@ int verify(const Options& options) {
     const deployment::Engine engine = deployment::engine_named(request.engine);
     const support::DeploymentFile file = support::load_deployment_file(request.deployment_file, {}, engine);
     request.deployment = audit::info_text(engine, file.oracle, file.deployment);
+    if (request.launch.empty()) request.launch = file.launch;
   }
   sim::VerifyOptions how = sim::options_of(request);
   how.share = share_of(options);

@@ -11,6 +11,7 @@
 #include "model/engine/vllm/tables.hpp"
 #include "model/engine/vllm/variables.hpp"
 #include "model/error.hpp"
+#include "model/families/launch.hpp"
 #include "model/names.hpp"
 #include "support/file.hpp"
 #include "support/info.hpp"
@@ -304,11 +305,27 @@ deployment::Deployment read_deployment(const InfoNode& block, std::string_view o
 
 namespace {
 
+/// As families::read_launch takes it.
+std::string read_launch(const InfoNode& node) {
+  std::string text;
+  for (const auto& [name, value] : node.entries()) {
+    const std::string one = name + "=" + value;
+    try {
+      static_cast<void>(families::read_launch(one));
+    } catch (const Error& error) {
+      fail(error.what(), node.where(name));
+    }
+    text += (text.empty() ? "" : ",") + one;
+  }
+  return text;
+}
+
 DeploymentFile read_root(const InfoNode& root, std::string_view oracle, deployment::Engine engine) {
   DeploymentFile file{engine, {}, {}};
   file.oracle = root.choice_or("oracle", "mxfp4", engine::oracle_names());
   if (!oracle.empty()) file.oracle = oracle;
   file.deployment = read_deployment(root, file.oracle, engine);
+  if (const auto launch = root.child("launch")) file.launch = read_launch(*launch);
   root.finish();
   return file;
 }

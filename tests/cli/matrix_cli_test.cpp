@@ -35,6 +35,23 @@ std::size_t times(const std::string& text, const std::string& part) {
 
 }  // namespace
 
+TEST_CASE("matrix says of each backend that runs whether a token's result depends on its batch, by platform and mode") {
+  const std::string fp8 = "matrix --engine 2026-05 --model DeepSeek-V3 --scheme fp8-block --platform SM90 --platform SM100 --parallel tp8";
+  const Run run = run_mxact(fp8);
+  CHECK(run.out.find("\n  DEEPGEMM in fp8-block on SM90: invariant\n") != std::string::npos);
+  CHECK(run.out.find("\n  TRITON in fp8-block on SM90: changes: from 64 to 65 tokens, without a tuned file\n") != std::string::npos);
+  const auto word = [](const std::string& words, const char* platform) {
+    const mx::support::Json json = run_json(words);
+    for (const mx::support::Json& one : json["sections"][0]["deployments"]) {
+      if (one["platform"] == platform) return one["backends"]["TRITON"]["batch"].get<std::string>();
+    }
+    return std::string("no such platform");
+  };
+  CHECK(word(fp8, "SM90") == "changes: from 64 to 65 tokens, without a tuned file");
+  CHECK(word(fp8, "SM100") == "unknown");
+  CHECK(word(fp8 + " --env VLLM_BATCH_INVARIANT=1", "SM90") == "invariant");
+}
+
 TEST_CASE("matrix as a table: a line for each backend, a column for each platform") {
   const Run run = run_mxact(kSmall);
   CHECK(run.status == 0);

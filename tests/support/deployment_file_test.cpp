@@ -101,6 +101,26 @@ TEST_CASE("a file says which oracle it asks, and the caller may say another") {
              "did you mean fp8?"));
 }
 
+TEST_CASE("a file gives numbers of a launch, of both products or of the second") {
+  const auto launch = [](const std::string& block) {
+    return mx::support::parse_deployment_file("platform SM90\n" + kLayer + block, "f.info").launch;
+  };
+  CHECK(launch("").empty());
+  CHECK(launch("launch { }").empty());
+  CHECK(launch("launch { block_m 16  w2.step_k 64 }") == "block_m=16,w2.step_k=64");
+  struct Row {
+    const char* block;
+    const char* says;
+  };
+  for (const Row& row : {Row{"\nlaunch { block 3 }", "did you mean block_m?"}, Row{"\nlaunch { stages 0 }", "must be a number from 1 to 16"},
+                         Row{"\nlaunch { w2.tokens 3 }", "is one for both products"}}) {
+    INFO(row.block);
+    const std::string message = message_of(mx::ErrorCode::input, [&] { launch(row.block); });
+    CHECK(says(message, row.says));
+    CHECK(says(message, "f.info"));
+  }
+}
+
 TEST_CASE("ranks without expert parallelism share the intermediate size over tp, pcp and dp") {
   const Deployment d = parse_deployment("platform CPU\nparallel { tp 2 dp 3 }\n" + kLayer, "f.info");
   CHECK(d.layer.intermediate_per_partition == 480);

@@ -74,7 +74,7 @@ sim::Scenario scenario_of(const SimRequest& request) {
   sim::Scenario scenario =
       sim::make_scenario(file, {request.tokens, static_cast<std::uint64_t>(request.seed), request.experts, request.sample, request.backend});
   scenario.libraries = request.libraries;
-  scenario.launch = request.launch;
+  scenario.launch = request.launch == families::LaunchChoice{} ? families::read_launch(file.launch) : request.launch;
   return scenario;
 }
 
