@@ -42,8 +42,11 @@ class _Model:
 
     def numbers(self, name: str) -> Array:
         """A constant's values as float64; a whole number of any width is itself."""
-        with np.errstate(invalid="ignore"):
-            return np.asarray(self.to_array(self.constants[name])).astype(np.float64)
+        try:
+            with np.errstate(invalid="ignore"):
+                return np.asarray(self.to_array(self.constants[name])).astype(np.float64)
+        except Exception as problem:  # noqa: BLE001  (of the package, for bytes that are no such tensor)
+            raise Error(f"is no tensor of type {self.type_of(name)}: {problem}", "resource", f"initializer {name}") from None
 
 
 def _read(path: str) -> _Model:
@@ -194,27 +197,95 @@ def _rounded_biases(model: _Model) -> list[dict[str, str]]:
     return words
 
 
+def _with_scales(node: Any, model: _Model) -> bool:
+    return node.op_type == "DequantizeLinear" and len(node.input) > 1 and node.input[0] in model.constants and node.input[1] in model.constants
+
+
 def inspect_onnx(path: str) -> dict[str, Any]:
     """What mxact.inspect says of an ONNX model."""
     model = _read(path)
     weights, words = [], []
     for node in model.nodes:
-        if node.op_type == "DequantizeLinear" and node.input[0] in model.constants and node.input[1] in model.constants:
+        if _with_scales(node, model):
             told, own = _weight(model, node)
             weights.append(told)
             words += own
     return {"path": path, "weights": weights, "words": [*words, *_lost_relus(model), *_rounded_biases(model)]}
 
 
-def command(words: list[str]) -> int:
-    """python -m mxact inspect FILE.onnx: the exit status, 0 where there is no word."""
-    if len(words) != 1 or not is_onnx(words[0]):
-        raise Error("takes one file.onnx; other checkpoints are the program's: mxact inspect", place="command line")
-    told = inspect_onnx(words[0])
+@dataclass(frozen=True)
+class Weight:
+    """A weight behind DequantizeLinear: codes less their zero point, and its scales."""
+
+    codes: Array
+    scales: Array
+    axis: int | None  # None: one scale of the tensor
+    size: int | None  # of blocks along the axis; None: a scale of each index of it
+
+    def under(self, scales: Array, axis: int | None = None) -> Array:
+        """The codes under other scales of as many blocks: the numbers, exactly."""
+        return self.codes * _spread(scales, self.codes.shape, self.axis if axis is None else axis, self.size)
+
+
+def _spread(values: Array, shape: tuple[int, ...], axis: int | None, size: int | None) -> Array:
+    """Beside each code the number that counts for it."""
+    if axis is None or values.size == 1:
+        return values.reshape(())
+    if size is None:
+        return values.reshape([-1 if i == axis else 1 for i in range(len(shape))])
+    return np.repeat(values, size, axis=axis)[tuple(slice(n) for n in shape)]
+
+
+def weights_of(path: str) -> dict[str, Weight]:
+    """Each weight behind DequantizeLinear, by the name of its codes."""
+    model = _read(path)
+    found = {}
+    for node in model.nodes:
+        if not _with_scales(node, model):
+            continue
+        codes = model.numbers(node.input[0])
+        _, _, covers = _blocks(model, node)  # refuses scales that do not fit
+        zero = model.numbers(node.input[2]) if len(node.input) > 2 and node.input[2] in model.constants else np.zeros(())
+        axis, size = covers["axis"], covers["block_size"]
+        found[str(node.input[0])] = Weight(codes - _spread(zero, codes.shape, axis, size), model.numbers(node.input[1]), axis, size)
+    return found
+
+
+def _inspect(path: str) -> int:
+    told = inspect_onnx(path)
     for weight in told["weights"]:
         blocks = f" of {weight['block_size']} along axis {weight['axis']}" if weight["block_size"] else ""
         print(f"{weight['name']}  {weight['type']} {weight['shape']}  scales {weight['scale_type']} {weight['scale_shape']}, {weight['scales']}{blocks}; largest code {weight['largest_code']:g}")
+    return _say(told)
+
+
+def _say(told: dict[str, Any]) -> int:
     for word in told["words"]:
         print(f"{word['node']}: {word['says']} [{word['source']}]")
     print(f"{len(told['weights'])} weights behind DequantizeLinear, {len(told['words'])} words")
     return 1 if told["words"] else 0
+
+
+def _compare(first: str, second: str) -> int:
+    from mxact._onnx_compare import compare_onnx
+
+    told = compare_onnx(first, second)
+    for tensor in told["tensors"]:
+        if tensor["differing"]:
+            place = f"the first at {tensor['first']}: {tensor['a']:g} and {tensor['b']:g}"
+            print(f"{tensor['name']}: {tensor['differing']} of {tensor['values']} numbers differ, {place}{'; ' if tensor['cause'] else ''}{tensor['cause']}")
+    for name, why in told["omitted"]:
+        print(f"{name}: {why}")
+    equal = sum(not tensor["differing"] for tensor in told["tensors"])
+    print(f"{equal} of {len(told['tensors'])} weights are equal")
+    return 0 if equal == len(told["tensors"]) > 0 else 1 if told["tensors"] else 5
+
+
+def command(verb: str, words: list[str]) -> int:
+    """python -m mxact inspect, audit FILE.onnx, compare FILE.onnx OTHER: the exit status, 0 where there is no word."""
+    wanted = 2 if verb == "compare" else 1
+    if len(words) != wanted or not is_onnx(words[0]):
+        raise Error(f"{verb} takes {'one file.onnx and another one, or a .safetensors file' if wanted == 2 else 'one file.onnx'}; other checkpoints are the program's: mxact {verb}", place="command line")
+    if verb == "compare":
+        return _compare(words[0], words[1])
+    return _say(inspect_onnx(words[0])) if verb == "audit" else _inspect(words[0])
