@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from mxact._arguments import Array
@@ -34,7 +35,7 @@ class _Model:
     made_by: dict[str, Any]
     used_by: dict[str, list[Any]]
     types: dict[int, str]
-    to_array: Any
+    onnx: Any
 
     def type_of(self, name: str) -> str:
         tensor = self.constants.get(name)
@@ -44,7 +45,7 @@ class _Model:
         """A constant's values as float64; a whole number of any width is itself."""
         try:
             with np.errstate(invalid="ignore"):
-                return np.asarray(self.to_array(self.constants[name])).astype(np.float64)
+                return np.asarray(self.onnx.numpy_helper.to_array(self.constants[name])).astype(np.float64)
         except Exception as problem:  # noqa: BLE001  (of the package, for bytes that are no such tensor)
             raise Error(f"is no tensor of type {self.type_of(name)}: {problem}", "resource", f"initializer {name}") from None
 
@@ -69,7 +70,7 @@ def _read(path: str) -> _Model:
         for name in node.input:
             used_by.setdefault(name, []).append(node)
     types = {number: name for name, number in onnx.TensorProto.DataType.items()}
-    return _Model(nodes, constants, {name: node for node in nodes for name in node.output}, used_by, types, onnx.numpy_helper.to_array)
+    return _Model(nodes, constants, {name: node for node in nodes for name in node.output}, used_by, types, onnx)
 
 
 def _attribute(node: Any, name: str, otherwise: int) -> int:
@@ -80,9 +81,45 @@ def _named(node: Any) -> str:
     return str(node.name or node.output[0])
 
 
-def _blocks(model: _Model, node: Any) -> tuple[Array, Array, dict[str, Any]]:
+@dataclass(frozen=True)
+class _Codes:
+    """A weight's codes, as numbers."""
+
+    name: str
+    kind: str
+    values: Array
+
+
+def _codes(model: _Model, node: Any) -> _Codes | None:
+    """What a DequantizeLinear reads: a constant, or one that a QuantizeLinear makes codes of as the model is loaded. None: no weight."""
+    if node.op_type != "DequantizeLinear" or len(node.input) < 2 or node.input[1] not in model.constants:
+        return None
+    if node.input[0] in model.constants:
+        return _Codes(node.input[0], model.type_of(node.input[0]), model.numbers(node.input[0]))
+    maker = model.made_by.get(node.input[0])
+    if maker is None or maker.op_type != "QuantizeLinear" or len(maker.input) < 3 or any(name not in model.constants for name in maker.input):
+        return None
+    place = f"QuantizeLinear {_named(maker)}"
+    values, scales, zero = (model.numbers(name) for name in maker.input[:3])
+    axis, size = _attribute(maker, "axis", 1), _attribute(maker, "block_size", 0) or None
+    try:
+        dtype = np.dtype(model.onnx.helper.tensor_dtype_to_np_dtype(model.constants[maker.input[2]].data_type))
+        axis = axis % values.ndim if values.ndim else 0
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            shares = (values / _spread(scales, values.shape, axis, size)).astype(np.float32)
+            zero = _spread(zero, values.shape, axis, size)
+            whole = dtype.kind in "iu" or dtype.name in ("int4", "uint4", "int2", "uint2")
+            info = ml_dtypes.iinfo(dtype) if whole else ml_dtypes.finfo(dtype)
+            made = np.rint(shares) + zero if whole else shares
+            codes = np.clip(made, float(info.min), float(info.max)).astype(dtype).astype(np.float64)
+    except (ValueError, TypeError, KeyError, IndexError) as problem:
+        raise Error(f"scales of {list(scales.shape)} for a weight of {list(values.shape)}: {problem}", "unsupported", place) from None
+    return _Codes(maker.input[0], model.type_of(maker.input[2]), codes)
+
+
+def _blocks(model: _Model, node: Any, weight: Array) -> tuple[Array, Array, dict[str, Any]]:
     """The largest magnitude of the codes under each scale, the scales, and what they cover."""
-    weight, scales = model.numbers(node.input[0]), model.numbers(node.input[1])
+    scales = model.numbers(node.input[1])
     axis = _attribute(node, "axis", 1)
     size = _attribute(node, "block_size", 0)
     place = f"DequantizeLinear {_named(node)}"
@@ -106,13 +143,12 @@ def _blocks(model: _Model, node: Any) -> tuple[Array, Array, dict[str, Any]]:
     return largest, np.moveaxis(scales, axis, -1), {"scales": "of blocks", "axis": axis, "block_size": size}
 
 
-def _weight(model: _Model, node: Any) -> tuple[dict[str, Any], list[dict[str, str]]]:
+def _weight(model: _Model, node: Any, codes: _Codes) -> tuple[dict[str, Any], list[dict[str, str]]]:
     """A weight behind DequantizeLinear, and what is wrong with it."""
-    kind = model.type_of(node.input[0])
-    largest, scales, covers = _blocks(model, node)
-    values = model.numbers(node.input[0])
+    kind, values = codes.kind, codes.values
+    largest, scales, covers = _blocks(model, node, values)
     told: dict[str, Any] = {
-        "name": node.input[0],
+        "name": codes.name,
         "node": _named(node),
         "type": kind,
         "shape": list(values.shape),
@@ -129,12 +165,13 @@ def _weight(model: _Model, node: Any) -> tuple[dict[str, Any], list[dict[str, st
     top = _LARGEST.get(kind)
     if top is None or not largest.size:
         return told, words
-    if covers["block_size"] is None and kind == "FLOAT8E4M3FN" and largest.size == 1 and 0.9 * _INT8_REACH <= largest[0] <= 1.04 * _INT8_REACH:
+    some = largest[largest > 0]
+    if covers["block_size"] is None and kind == "FLOAT8E4M3FN" and some.size and ((0.9 * _INT8_REACH <= some) & (some <= 1.04 * _INT8_REACH)).all():
         words.append(
             {
                 "node": told["node"],
                 "rule": "fp8 scale of an int8 scale",
-                "says": f"codes of {told['name']} reach {largest[0]:g} of 448: the scale is (448 / 127)^2 times that of its largest number",
+                "says": f"codes of {told['name']} reach {some.max():g} of 448: the scale is (448 / 127)^2 times that of its largest number",
                 "source": f"{_EXPORTER}: fp8.py multiplies an int8 scale by 448 / 127",
             }
         )
@@ -197,17 +234,14 @@ def _rounded_biases(model: _Model) -> list[dict[str, str]]:
     return words
 
 
-def _with_scales(node: Any, model: _Model) -> bool:
-    return node.op_type == "DequantizeLinear" and len(node.input) > 1 and node.input[0] in model.constants and node.input[1] in model.constants
-
-
 def inspect_onnx(path: str) -> dict[str, Any]:
     """What mxact.inspect says of an ONNX model."""
     model = _read(path)
     weights, words = [], []
     for node in model.nodes:
-        if _with_scales(node, model):
-            told, own = _weight(model, node)
+        codes = _codes(model, node)
+        if codes is not None:
+            told, own = _weight(model, node, codes)
             weights.append(told)
             words += own
     return {"path": path, "weights": weights, "words": [*words, *_lost_relus(model), *_rounded_biases(model)]}
@@ -241,13 +275,14 @@ def weights_of(path: str) -> dict[str, Weight]:
     model = _read(path)
     found = {}
     for node in model.nodes:
-        if not _with_scales(node, model):
+        coded = _codes(model, node)
+        if coded is None:
             continue
-        codes = model.numbers(node.input[0])
-        _, _, covers = _blocks(model, node)  # refuses scales that do not fit
+        codes = coded.values
+        _, _, covers = _blocks(model, node, codes)  # refuses scales that do not fit
         zero = model.numbers(node.input[2]) if len(node.input) > 2 and node.input[2] in model.constants else np.zeros(())
         axis, size = covers["axis"], covers["block_size"]
-        found[str(node.input[0])] = Weight(codes - _spread(zero, codes.shape, axis, size), model.numbers(node.input[1]), axis, size)
+        found[coded.name] = Weight(codes - _spread(zero, codes.shape, axis, size), model.numbers(node.input[1]), axis, size)
     return found
 
 

@@ -134,11 +134,33 @@ def test_the_command(tmp_path: Path) -> None:
         return subprocess.run([sys.executable, "-m", "mxact", "inspect", *words], capture_output=True, text=True, check=False)
 
     done = asked(layer(tmp_path / "relu.onnx", relu))
-    assert done.returncode == 1 and "rectified: Relu before QuantizeLinear to FLOAT8E4M3FN is dropped" in done.stdout and done.stdout.endswith("0 weights behind DequantizeLinear, 1 words\n")
+    assert done.returncode == 1 and "rectified: Relu before QuantizeLinear to FLOAT8E4M3FN is dropped" in done.stdout and done.stdout.endswith("1 weights behind DequantizeLinear, 1 words\n")
     codes, scales = in_blocks(numbers((64, 64)), 1)
     done = asked(saved(tmp_path / "blocks.onnx", *weight(codes, scales, axis=1, block_size=32)))
     assert done.returncode == 0 and "w  FLOAT8E4M3FN [64, 64]  scales FLOAT8E8M0 [64, 2], of blocks of 32 along axis 1" in done.stdout
     assert asked("model.safetensors").returncode == 2 and asked(str(tmp_path / "none.onnx")).returncode == 2
+
+
+def test_weights_that_are_quantized_as_the_model_is_loaded(tmp_path: Path) -> None:
+    # As nvidia-modelopt 0.47 writes them: fp32 through QuantizeLinear, scales along axis 1.
+    w = np.random.default_rng(4).standard_normal((16, 8)).astype(np.float32)
+    most = np.abs(w).max(axis=0)
+    cases = [
+        (FP8, most / 448, (w / (most / 448)).astype(ml_dtypes.float8_e4m3fn), []),
+        (FP8, most / 127 * np.float32(448) / 127, (w / (most / 127 * np.float32(448) / 127)).astype(ml_dtypes.float8_e4m3fn), ["fp8 scale of an int8 scale"]),
+        (TensorProto.INT8, most / 127, np.rint(w / (most / 127)).astype(np.int8), []),
+    ]
+    for kind, scale, codes, rules in cases:
+        nodes = [helper.make_node("QuantizeLinear", ["w", "s", "z"], ["c"], axis=1), helper.make_node("DequantizeLinear", ["c", "s", "z"], ["y"], name="back", axis=1)]
+        constants = [numpy_helper.from_array(w, "w"), numpy_helper.from_array(scale.astype(np.float32), "s"), raw("z", kind, np.zeros(8, np.uint8))]
+        path = saved(tmp_path / "late.onnx", nodes, constants)
+        told = mxact.inspect(path)
+        assert [word["rule"] for word in told["words"]] == rules
+        [one] = told["weights"]
+        assert (one["name"], one["shape"], one["axis"]) == ("w", [16, 8], 1) and one["largest_code"] == np.abs(codes.astype(np.float64)).max()
+        numbers_of_it = (codes.astype(np.float32) * scale.astype(np.float32)).astype(ml_dtypes.bfloat16)
+        [tensor] = compare_onnx(path, safetensors(tmp_path / "w.safetensors", "w", "BF16", numbers_of_it.view(np.uint16)))["tensors"]
+        assert tensor["cause"] == "the same numbers, rounded to bf16, nearest even"
 
 
 def safetensors(path: Path, name: str, dtype: str, values: Any) -> str:
