@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from mxact._arguments import Array
@@ -34,7 +35,7 @@ class _Model:
     made_by: dict[str, Any]
     used_by: dict[str, list[Any]]
     types: dict[int, str]
-    to_array: Any
+    onnx: Any
 
     def type_of(self, name: str) -> str:
         tensor = self.constants.get(name)
@@ -42,8 +43,11 @@ class _Model:
 
     def numbers(self, name: str) -> Array:
         """A constant's values as float64; a whole number of any width is itself."""
-        with np.errstate(invalid="ignore"):
-            return np.asarray(self.to_array(self.constants[name])).astype(np.float64)
+        try:
+            with np.errstate(invalid="ignore"):
+                return np.asarray(self.onnx.numpy_helper.to_array(self.constants[name])).astype(np.float64)
+        except Exception as problem:  # noqa: BLE001  (of the package, for bytes that are no such tensor)
+            raise Error(f"is no tensor of type {self.type_of(name)}: {problem}", "resource", f"initializer {name}") from None
 
 
 def _read(path: str) -> _Model:
@@ -66,7 +70,7 @@ def _read(path: str) -> _Model:
         for name in node.input:
             used_by.setdefault(name, []).append(node)
     types = {number: name for name, number in onnx.TensorProto.DataType.items()}
-    return _Model(nodes, constants, {name: node for node in nodes for name in node.output}, used_by, types, onnx.numpy_helper.to_array)
+    return _Model(nodes, constants, {name: node for node in nodes for name in node.output}, used_by, types, onnx)
 
 
 def _attribute(node: Any, name: str, otherwise: int) -> int:
@@ -77,9 +81,45 @@ def _named(node: Any) -> str:
     return str(node.name or node.output[0])
 
 
-def _blocks(model: _Model, node: Any) -> tuple[Array, Array, dict[str, Any]]:
+@dataclass(frozen=True)
+class _Codes:
+    """A weight's codes, as numbers."""
+
+    name: str
+    kind: str
+    values: Array
+
+
+def _codes(model: _Model, node: Any) -> _Codes | None:
+    """What a DequantizeLinear reads: a constant, or one that a QuantizeLinear makes codes of as the model is loaded. None: no weight."""
+    if node.op_type != "DequantizeLinear" or len(node.input) < 2 or node.input[1] not in model.constants:
+        return None
+    if node.input[0] in model.constants:
+        return _Codes(node.input[0], model.type_of(node.input[0]), model.numbers(node.input[0]))
+    maker = model.made_by.get(node.input[0])
+    if maker is None or maker.op_type != "QuantizeLinear" or len(maker.input) < 3 or any(name not in model.constants for name in maker.input):
+        return None
+    place = f"QuantizeLinear {_named(maker)}"
+    values, scales, zero = (model.numbers(name) for name in maker.input[:3])
+    axis, size = _attribute(maker, "axis", 1), _attribute(maker, "block_size", 0) or None
+    try:
+        dtype = np.dtype(model.onnx.helper.tensor_dtype_to_np_dtype(model.constants[maker.input[2]].data_type))
+        axis = axis % values.ndim if values.ndim else 0
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            shares = (values / _spread(scales, values.shape, axis, size)).astype(np.float32)
+            zero = _spread(zero, values.shape, axis, size)
+            whole = dtype.kind in "iu" or dtype.name in ("int4", "uint4", "int2", "uint2")
+            info = ml_dtypes.iinfo(dtype) if whole else ml_dtypes.finfo(dtype)
+            made = np.rint(shares) + zero if whole else shares
+            codes = np.clip(made, float(info.min), float(info.max)).astype(dtype).astype(np.float64)
+    except (ValueError, TypeError, KeyError, IndexError) as problem:
+        raise Error(f"scales of {list(scales.shape)} for a weight of {list(values.shape)}: {problem}", "unsupported", place) from None
+    return _Codes(maker.input[0], model.type_of(maker.input[2]), codes)
+
+
+def _blocks(model: _Model, node: Any, weight: Array) -> tuple[Array, Array, dict[str, Any]]:
     """The largest magnitude of the codes under each scale, the scales, and what they cover."""
-    weight, scales = model.numbers(node.input[0]), model.numbers(node.input[1])
+    scales = model.numbers(node.input[1])
     axis = _attribute(node, "axis", 1)
     size = _attribute(node, "block_size", 0)
     place = f"DequantizeLinear {_named(node)}"
@@ -103,13 +143,12 @@ def _blocks(model: _Model, node: Any) -> tuple[Array, Array, dict[str, Any]]:
     return largest, np.moveaxis(scales, axis, -1), {"scales": "of blocks", "axis": axis, "block_size": size}
 
 
-def _weight(model: _Model, node: Any) -> tuple[dict[str, Any], list[dict[str, str]]]:
+def _weight(model: _Model, node: Any, codes: _Codes) -> tuple[dict[str, Any], list[dict[str, str]]]:
     """A weight behind DequantizeLinear, and what is wrong with it."""
-    kind = model.type_of(node.input[0])
-    largest, scales, covers = _blocks(model, node)
-    values = model.numbers(node.input[0])
+    kind, values = codes.kind, codes.values
+    largest, scales, covers = _blocks(model, node, values)
     told: dict[str, Any] = {
-        "name": node.input[0],
+        "name": codes.name,
         "node": _named(node),
         "type": kind,
         "shape": list(values.shape),
@@ -126,12 +165,13 @@ def _weight(model: _Model, node: Any) -> tuple[dict[str, Any], list[dict[str, st
     top = _LARGEST.get(kind)
     if top is None or not largest.size:
         return told, words
-    if covers["block_size"] is None and kind == "FLOAT8E4M3FN" and largest.size == 1 and 0.9 * _INT8_REACH <= largest[0] <= 1.04 * _INT8_REACH:
+    some = largest[largest > 0]
+    if covers["block_size"] is None and kind == "FLOAT8E4M3FN" and some.size and ((0.9 * _INT8_REACH <= some) & (some <= 1.04 * _INT8_REACH)).all():
         words.append(
             {
                 "node": told["node"],
                 "rule": "fp8 scale of an int8 scale",
-                "says": f"codes of {told['name']} reach {largest[0]:g} of 448: the scale is (448 / 127)^2 times that of its largest number",
+                "says": f"codes of {told['name']} reach {some.max():g} of 448: the scale is (448 / 127)^2 times that of its largest number",
                 "source": f"{_EXPORTER}: fp8.py multiplies an int8 scale by 448 / 127",
             }
         )
@@ -199,22 +239,88 @@ def inspect_onnx(path: str) -> dict[str, Any]:
     model = _read(path)
     weights, words = [], []
     for node in model.nodes:
-        if node.op_type == "DequantizeLinear" and node.input[0] in model.constants and node.input[1] in model.constants:
-            told, own = _weight(model, node)
+        codes = _codes(model, node)
+        if codes is not None:
+            told, own = _weight(model, node, codes)
             weights.append(told)
             words += own
     return {"path": path, "weights": weights, "words": [*words, *_lost_relus(model), *_rounded_biases(model)]}
 
 
-def command(words: list[str]) -> int:
-    """python -m mxact inspect FILE.onnx: the exit status, 0 where there is no word."""
-    if len(words) != 1 or not is_onnx(words[0]):
-        raise Error("takes one file.onnx; other checkpoints are the program's: mxact inspect", place="command line")
-    told = inspect_onnx(words[0])
+@dataclass(frozen=True)
+class Weight:
+    """A weight behind DequantizeLinear: codes less their zero point, and its scales."""
+
+    codes: Array
+    scales: Array
+    axis: int | None  # None: one scale of the tensor
+    size: int | None  # of blocks along the axis; None: a scale of each index of it
+
+    def under(self, scales: Array, axis: int | None = None) -> Array:
+        """The codes under other scales of as many blocks: the numbers, exactly."""
+        return self.codes * _spread(scales, self.codes.shape, self.axis if axis is None else axis, self.size)
+
+
+def _spread(values: Array, shape: tuple[int, ...], axis: int | None, size: int | None) -> Array:
+    """Beside each code the number that counts for it."""
+    if axis is None or values.size == 1:
+        return values.reshape(())
+    if size is None:
+        return values.reshape([-1 if i == axis else 1 for i in range(len(shape))])
+    return np.repeat(values, size, axis=axis)[tuple(slice(n) for n in shape)]
+
+
+def weights_of(path: str) -> dict[str, Weight]:
+    """Each weight behind DequantizeLinear, by the name of its codes."""
+    model = _read(path)
+    found = {}
+    for node in model.nodes:
+        coded = _codes(model, node)
+        if coded is None:
+            continue
+        codes = coded.values
+        _, _, covers = _blocks(model, node, codes)  # refuses scales that do not fit
+        zero = model.numbers(node.input[2]) if len(node.input) > 2 and node.input[2] in model.constants else np.zeros(())
+        axis, size = covers["axis"], covers["block_size"]
+        found[coded.name] = Weight(codes - _spread(zero, codes.shape, axis, size), model.numbers(node.input[1]), axis, size)
+    return found
+
+
+def _inspect(path: str) -> int:
+    told = inspect_onnx(path)
     for weight in told["weights"]:
         blocks = f" of {weight['block_size']} along axis {weight['axis']}" if weight["block_size"] else ""
         print(f"{weight['name']}  {weight['type']} {weight['shape']}  scales {weight['scale_type']} {weight['scale_shape']}, {weight['scales']}{blocks}; largest code {weight['largest_code']:g}")
+    return _say(told)
+
+
+def _say(told: dict[str, Any]) -> int:
     for word in told["words"]:
         print(f"{word['node']}: {word['says']} [{word['source']}]")
     print(f"{len(told['weights'])} weights behind DequantizeLinear, {len(told['words'])} words")
     return 1 if told["words"] else 0
+
+
+def _compare(first: str, second: str) -> int:
+    from mxact._onnx_compare import compare_onnx
+
+    told = compare_onnx(first, second)
+    for tensor in told["tensors"]:
+        if tensor["differing"]:
+            place = f"the first at {tensor['first']}: {tensor['a']:g} and {tensor['b']:g}"
+            print(f"{tensor['name']}: {tensor['differing']} of {tensor['values']} numbers differ, {place}{'; ' if tensor['cause'] else ''}{tensor['cause']}")
+    for name, why in told["omitted"]:
+        print(f"{name}: {why}")
+    equal = sum(not tensor["differing"] for tensor in told["tensors"])
+    print(f"{equal} of {len(told['tensors'])} weights are equal")
+    return 0 if equal == len(told["tensors"]) > 0 else 1 if told["tensors"] else 5
+
+
+def command(verb: str, words: list[str]) -> int:
+    """python -m mxact inspect, audit FILE.onnx, compare FILE.onnx OTHER: the exit status, 0 where there is no word."""
+    wanted = 2 if verb == "compare" else 1
+    if len(words) != wanted or not is_onnx(words[0]):
+        raise Error(f"{verb} takes {'one file.onnx and another one, or a .safetensors file' if wanted == 2 else 'one file.onnx'}; other checkpoints are the program's: mxact {verb}", place="command line")
+    if verb == "compare":
+        return _compare(words[0], words[1])
+    return _say(inspect_onnx(words[0])) if verb == "audit" else _inspect(words[0])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +16,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import mxact
+from mxact._onnx_compare import compare_onnx
 
 FP8 = TensorProto.FLOAT8E4M3FN
 
@@ -131,8 +134,116 @@ def test_the_command(tmp_path: Path) -> None:
         return subprocess.run([sys.executable, "-m", "mxact", "inspect", *words], capture_output=True, text=True, check=False)
 
     done = asked(layer(tmp_path / "relu.onnx", relu))
-    assert done.returncode == 1 and "rectified: Relu before QuantizeLinear to FLOAT8E4M3FN is dropped" in done.stdout and done.stdout.endswith("0 weights behind DequantizeLinear, 1 words\n")
+    assert done.returncode == 1 and "rectified: Relu before QuantizeLinear to FLOAT8E4M3FN is dropped" in done.stdout and done.stdout.endswith("1 weights behind DequantizeLinear, 1 words\n")
     codes, scales = in_blocks(numbers((64, 64)), 1)
     done = asked(saved(tmp_path / "blocks.onnx", *weight(codes, scales, axis=1, block_size=32)))
     assert done.returncode == 0 and "w  FLOAT8E4M3FN [64, 64]  scales FLOAT8E8M0 [64, 2], of blocks of 32 along axis 1" in done.stdout
     assert asked("model.safetensors").returncode == 2 and asked(str(tmp_path / "none.onnx")).returncode == 2
+
+
+def test_weights_that_are_quantized_as_the_model_is_loaded(tmp_path: Path) -> None:
+    # As nvidia-modelopt 0.47 writes them: fp32 through QuantizeLinear, scales along axis 1.
+    w = np.random.default_rng(4).standard_normal((16, 8)).astype(np.float32)
+    most = np.abs(w).max(axis=0)
+    cases = [
+        (FP8, most / 448, (w / (most / 448)).astype(ml_dtypes.float8_e4m3fn), []),
+        (FP8, most / 127 * np.float32(448) / 127, (w / (most / 127 * np.float32(448) / 127)).astype(ml_dtypes.float8_e4m3fn), ["fp8 scale of an int8 scale"]),
+        (TensorProto.INT8, most / 127, np.rint(w / (most / 127)).astype(np.int8), []),
+    ]
+    for kind, scale, codes, rules in cases:
+        nodes = [helper.make_node("QuantizeLinear", ["w", "s", "z"], ["c"], axis=1), helper.make_node("DequantizeLinear", ["c", "s", "z"], ["y"], name="back", axis=1)]
+        constants = [numpy_helper.from_array(w, "w"), numpy_helper.from_array(scale.astype(np.float32), "s"), raw("z", kind, np.zeros(8, np.uint8))]
+        path = saved(tmp_path / "late.onnx", nodes, constants)
+        told = mxact.inspect(path)
+        assert [word["rule"] for word in told["words"]] == rules
+        [one] = told["weights"]
+        assert (one["name"], one["shape"], one["axis"]) == ("w", [16, 8], 1) and one["largest_code"] == np.abs(codes.astype(np.float64)).max()
+        numbers_of_it = (codes.astype(np.float32) * scale.astype(np.float32)).astype(ml_dtypes.bfloat16)
+        [tensor] = compare_onnx(path, safetensors(tmp_path / "w.safetensors", "w", "BF16", numbers_of_it.view(np.uint16)))["tensors"]
+        assert tensor["cause"] == "the same numbers, rounded to bf16, nearest even"
+
+
+def safetensors(path: Path, name: str, dtype: str, values: Any) -> str:
+    data = np.ascontiguousarray(values).tobytes()
+    header = json.dumps({name: {"dtype": dtype, "shape": list(values.shape), "data_offsets": [0, len(data)]}}).encode()
+    path.write_bytes(struct.pack("<Q", len(header)) + header + data)
+    return str(path)
+
+
+def test_a_weight_is_compared_with_a_tensor_and_what_stands_between_is_named(tmp_path: Path) -> None:
+    w = numbers((64, 64))
+    codes, scales = in_blocks(w, 1)
+    first = saved(tmp_path / "blocks.onnx", *weight(codes, scales, axis=1, block_size=32))
+    own = np.exp2(scales.astype(np.float64) - 127)
+    plain = codes.astype(np.float64)
+    exact = plain * np.repeat(own, 32, axis=1)
+    # By each the numbers of the second file and the cause.
+    cases: list[tuple[Any, str]] = [
+        (exact, ""),
+        (exact.astype(ml_dtypes.bfloat16), ""),  # four bits of significand: bf16 has them
+        (plain * np.repeat(np.roll(own, -1, axis=1), 32, axis=1), "scales of the next blocks"),
+        (plain, "the codes without their scales"),
+        (plain / np.repeat(own, 32, axis=1), "divided by each scale instead of multiplied"),
+        (3 * exact, "every number of the second is 3 times that of the first"),
+    ]
+    for values, cause in cases:
+        bits = values if values.dtype == ml_dtypes.bfloat16 else values.astype(np.float32)
+        told = compare_onnx(first, safetensors(tmp_path / "w.safetensors", "w", "BF16" if bits.dtype == ml_dtypes.bfloat16 else "F32", bits.view(np.uint16) if bits.dtype == ml_dtypes.bfloat16 else bits))
+        [tensor] = told["tensors"]
+        assert tensor["cause"] == cause and (tensor["differing"] == 0) == (cause == "")
+    changed = exact.astype(np.float32)
+    changed[7, 40] += 1
+    [tensor] = compare_onnx(first, safetensors(tmp_path / "w.safetensors", "w", "F32", changed))["tensors"]
+    assert (tensor["differing"], tensor["first"], tensor["cause"], tensor["a"]) == (1, [7, 40], "", exact[7, 40])
+    # Another file may be an ONNX model too.
+    assert compare_onnx(first, first)["tensors"][0]["differing"] == 0
+    assert compare_onnx(first, safetensors(tmp_path / "w.safetensors", "v", "F32", changed))["omitted"] == [("w", "only in the first")]
+
+
+def test_planted_bridges_of_an_onnx_weight_are_named(tmp_path: Path) -> None:
+    # A cut block: 96 columns in blocks of 64, cut at 48.
+    random = np.random.default_rng(5)
+    w = random.standard_normal((8, 96)).astype(np.float32)
+    scales = (np.abs(np.stack([w[:, :64].max(axis=1), w[:, 64:].max(axis=1)], axis=1)) / 448).astype(np.float32)
+    codes = (w / np.repeat(scales, 64, axis=1)[:, :96]).astype(ml_dtypes.float8_e4m3fn)
+    first = saved(tmp_path / "cut.onnx", *weight(codes, scales, axis=1, block_size=64))
+    single = codes.astype(np.float32) * np.repeat(scales, 48, axis=1)
+    [tensor] = compare_onnx(first, safetensors(tmp_path / "w.safetensors", "w", "BF16", single.astype(ml_dtypes.bfloat16).view(np.uint16)))["tensors"]
+    assert tensor["cause"] == "blocks cut at n / ceil(n / block_size) instead of block_size, rounded to bf16, nearest even"
+    # An exchanged axis: scales of rows for those of columns.
+    w = random.standard_normal((32, 32)).astype(np.float32)
+    of_rows = (np.abs(w).max(axis=1) / 448).astype(np.float32)
+    codes = (w / of_rows[:, None]).astype(ml_dtypes.float8_e4m3fn)
+    first = saved(tmp_path / "axis.onnx", *weight(codes, of_rows, axis=0))
+    single = codes.astype(np.float32) * of_rows[None, :]
+    [tensor] = compare_onnx(first, safetensors(tmp_path / "w.safetensors", "w", "F16", single.astype(np.float16)))["tensors"]
+    assert tensor["cause"] == "scales along the other axis, rounded to fp16, nearest even"
+    # The scale of an int8 quantizer in the other file.
+    other = saved(tmp_path / "int8.onnx", *weight(codes, of_rows * np.float32(448 / 127), axis=0))
+    [tensor] = compare_onnx(first, other)["tensors"]
+    assert "times that of the first, 448 / 127: an int8 scale taken for one of FP8" in tensor["cause"]
+
+
+def test_changed_bytes_are_read_or_refused(tmp_path: Path) -> None:
+    codes, scales = in_blocks(numbers((32, 64)), 1)
+    good = Path(saved(tmp_path / "good.onnx", *weight(codes, scales, axis=1, block_size=32))).read_bytes()
+    random, read, refused = np.random.default_rng(9), 0, 0
+    # The fields before and behind the codes, which lie in one run.
+    run = good.index(codes.tobytes())
+    places = [*range(run), *range(run + codes.size, len(good))]
+    for _ in range(400):
+        data = bytearray(good)
+        for place in random.choice(places, random.integers(1, 4)):
+            data[place] = random.integers(256)
+        (tmp_path / "bad.onnx").write_bytes(bytes(data[: random.integers(1, len(data))] if random.random() < 0.2 else data))
+        for ask in (lambda path: mxact.inspect(path), lambda path: compare_onnx(str(path), str(path))):
+            try:
+                ask(tmp_path / "bad.onnx")
+                read += 1
+            except mxact.Error:
+                refused += 1
+    assert read > 0 and refused > 0
+    (tmp_path / "bad.safetensors").write_bytes(b"\x10\0\0\0\0\0\0\0{}")
+    (tmp_path / "good.onnx").write_bytes(good)
+    with pytest.raises(mxact.Error, match="no safetensors file that can be read"):
+        compare_onnx(str(tmp_path / "good.onnx"), str(tmp_path / "bad.safetensors"))
