@@ -189,9 +189,8 @@ Value half_above_largest(const Format& to) {
 
 std::optional<std::uint32_t> exact_code(const Value& value, const Format& format) {
   if (value.negative && !format.has_sign) return std::nullopt;
-  if (value.cls == ValueClass::zero &&
-      (format.encoding == Encoding::exponent_only || (value.negative && format.specials == Specials::nan_negative_zero) ||
-       (value.negative && format.encoding == Encoding::fixed_point))) {
+  if (value.cls == ValueClass::zero && (format.encoding == Encoding::exponent_only || (value.negative && nan_is_negative_zero(format)) ||
+                                        (value.negative && format.encoding == Encoding::fixed_point))) {
     return std::nullopt;
   }
   constexpr Conversion kCut{Rounding::toward_zero, Overflow::saturate, NanRule::fixed, 0, 0, 0, false};

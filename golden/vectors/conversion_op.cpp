@@ -108,7 +108,7 @@ void ConversionOp::mask(Lanes operands, Lanes results, MutableLanes masks) const
   const Format& to = *subject_.to;
   if (subject_.flags == FlagSet::ieee) masks[1] &= kIeeeFlags;
   if (!subject_.nan_is_free || !is_nan_code(to, results[0])) return;
-  masks[0] &= ~sign_bit(to) | (to.specials == Specials::nan_negative_zero ? sign_bit(to) : 0U);
+  masks[0] &= ~sign_bit(to) | (nan_is_negative_zero(to) ? sign_bit(to) : 0U);
   // Below the quiet bit lies the payload.
   if (to.specials == Specials::ieee) masks[0] &= ~((1U << (to.mantissa_bits - 1)) - 1U);
 }

@@ -137,7 +137,6 @@ WrongRule bits_handed_on(std::string name, const Format& to, int shift) {
           }};
 }
 
-bool has_nan(const Format& format) { return format.specials != Specials::none; }
 
 /// Which formats a reading is one of. The top exponent of `full` ones holds numbers, that of `ieee` ones Inf and NaN.
 enum class Of { any, floating, exponent_only, signed_floating, full, signed_full, ieee };

@@ -67,7 +67,7 @@ bool is_possible(const Format& to, const Conversion& how) {
 /// Whether IEEE 754's overflow is what `nan` or `saturate` says too: without Inf, but where one direction overflows and the other does not.
 bool is_another_rule(const Format& to, const Conversion& how) {
   const bool by_sign = how.rounding == Rounding::toward_positive || how.rounding == Rounding::toward_negative;
-  return how.overflow == Overflow::ieee && (to.specials == Specials::none || (to.specials != Specials::ieee && !by_sign));
+  return how.overflow == Overflow::ieee && (!has_nan(to) || (!has_inf(to) && !by_sign));
 }
 
 /// The rule of a device that converts with other choices. The flags are those choices' flags.
@@ -230,10 +230,10 @@ void add_infinities(const ConversionSubject& subject, std::vector<WrongRule>& ru
     add(FaultClass::nan, "infinity gives NaN", subject.how.nan_positive, true);
     if (to.has_sign) add(FaultClass::nan, "infinity gives NaN, without its sign", subject.how.nan_positive, false);
   }
-  add(FaultClass::saturation, "infinity gives 0", 0, to.specials != Specials::nan_negative_zero);
+  add(FaultClass::saturation, "infinity gives 0", 0, !nan_is_negative_zero(to));
   if (to.has_sign) add(FaultClass::saturation, "infinity gives 0, without its sign", 0, false);
   add(FaultClass::saturation, "infinity gives the largest value", max_finite_code(to), true);
-  if (to.specials == Specials::ieee) add(FaultClass::saturation, "infinity gives infinity", max_finite_code(to) + 1U, true);
+  if (has_inf(to)) add(FaultClass::saturation, "infinity gives infinity", max_finite_code(to) + 1U, true);
 }
 
 void add_nans(const ConversionSubject& subject, std::vector<WrongRule>& rules) {

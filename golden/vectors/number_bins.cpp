@@ -74,15 +74,13 @@ std::string why_no_class(std::size_t cls, const Format& format) {
   switch (cls % kClasses.size()) {
     case kZero:
       if (format.encoding == Encoding::exponent_only) return fmt::format("{} has no zero", format.name);
-      return negative && (format.encoding == Encoding::fixed_point || format.specials == Specials::nan_negative_zero)
-                 ? fmt::format("{} has one zero", format.name)
-                 : std::string();
+      return negative && (format.encoding == Encoding::fixed_point || nan_is_negative_zero(format)) ? fmt::format("{} has one zero", format.name)
+                                                                                                    : std::string();
     case kSubnormal: return format.encoding == Encoding::floating ? std::string() : fmt::format("{} has no subnormals", format.name);
-    case kInfinity: return format.specials == Specials::ieee ? std::string() : fmt::format("{} has no infinity", format.name);
+    case kInfinity: return has_inf(format) ? std::string() : fmt::format("{} has no infinity", format.name);
     case kNan:
       if (format.specials == Specials::none) return fmt::format("{} has no NaN", format.name);
-      return format.specials == Specials::nan_negative_zero && !negative ? fmt::format("the NaN of {} is the code of -0", format.name)
-                                                                         : std::string();
+      return nan_is_negative_zero(format) && !negative ? fmt::format("the NaN of {} is the code of -0", format.name) : std::string();
     default: return {};
   }
 }

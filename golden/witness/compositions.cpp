@@ -63,7 +63,8 @@ std::uint32_t code_word(Fields& params, std::string_view key, const Format& form
 
 /// A NaN of the format that has no sign of its own to keep.
 std::uint32_t some_nan(const Format& format) {
-  if (format.specials == Specials::nan_negative_zero) return 1U << (format.width - 1);
+  if (nan_is_negative_zero(format)) return 1U << (format.width - 1);
+  if (format.specials == Specials::inf_top) return magnitude_mask(format);
   return max_finite_code(format) + 1U + (format.specials == Specials::ieee ? 1U << (format.mantissa_bits - 1) : 0U);
 }
 

@@ -115,8 +115,8 @@ constexpr UnderflowRow kUnderflows[] = {{"nan"}};
 bool provides(const Format& format, Needs needs) {
   switch (needs) {
     case Needs::nothing: return true;
-    case Needs::nan: return format.specials != Specials::none;
-    case Needs::inf: return format.specials == Specials::ieee;
+    case Needs::nan: return has_nan(format);
+    case Needs::inf: return has_inf(format);
   }
   return false;
 }

@@ -55,8 +55,8 @@ ModelOutputs evaluate_cast_pair(const OpContext& context) {
   Tensor y = x;
   if (removed) return output("y", std::move(y));
   if (middle.specials == Specials::none || !middle.has_sign) throw Unmodelled("a pair of casts through " + std::string(middle.name));
-  const std::uint32_t largest = middle.specials == Specials::nan_negative_zero ? 1U << static_cast<unsigned>(middle.width - 1)
-                                                                               : (1U << static_cast<unsigned>(middle.width - 1)) - 1U;
+  const std::uint32_t largest =
+      nan_is_negative_zero(middle) ? 1U << static_cast<unsigned>(middle.width - 1) : (1U << static_cast<unsigned>(middle.width - 1)) - 1U;
   how.nan_positive = how.nan_negative = largest;
   for (std::int64_t i = 0; i < x.size(); ++i) {
     Flags flags;

@@ -41,8 +41,8 @@ ZeroSign sign_of_search(Rounding rounding, ZeroSign zeros) {
 }
 
 bool is_small_float(const Format& element) {
-  return element.encoding == Encoding::floating && element.has_sign && element.specials != Specials::nan_negative_zero &&
-         element.mantissa_bits <= 5 && element.width <= 8;
+  return element.encoding == Encoding::floating && element.has_sign && !nan_is_negative_zero(element) && element.mantissa_bits <= 5 &&
+         element.width <= 8;
 }
 
 /// The largest element's magnitude as an upper half, its exponent counted from that of half of the smallest one.

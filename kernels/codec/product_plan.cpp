@@ -64,7 +64,7 @@ std::optional<ProductPlan> product_plan(const Dequantizer& how) {
 }
 
 ScaleFactors::ScaleFactors(const Dequantizer& how, const TensorScale& tensor)
-    : has_infinity_(how.format->element->specials == Specials::ieee), is_f32_(*how.format->scale == kF32) {
+    : has_infinity_(has_inf(*how.format->element)), is_f32_(*how.format->scale == kF32) {
   if (is_f32_) return;
   const Dequantizer scale_only = of_scale(how);
   const std::uint32_t one = code_of_one(*how.format->element);

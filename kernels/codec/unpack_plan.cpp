@@ -30,8 +30,8 @@ std::optional<UnpackPlan> unpack_plan(const Dequantizer& how) {
   const Format& element = *format.element;
   const bool known_target = *how.target == kF32 || *how.target == kBf16;
   // Where a NaN becomes a number, that number would be moved with the scale.
-  const bool nan_is_number = how.range == ProductRange::clamped_with_nan && element.specials != Specials::none;
-  const bool inf_is_number = how.range != ProductRange::infinite && element.specials == Specials::ieee;
+  const bool nan_is_number = how.range == ProductRange::clamped_with_nan && has_nan(element);
+  const bool inf_is_number = how.range != ProductRange::infinite && has_inf(element);
   if (!known_target || nan_is_number || inf_is_number || how.tensor != TensorUse::none || *format.scale != kE8m0 || format.block != 32) {
     return std::nullopt;
   }

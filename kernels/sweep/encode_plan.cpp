@@ -43,9 +43,6 @@ std::uint32_t addend(Direction direction, int shift) {
   return half - 1;
 }
 
-bool has_nan(const Format& format) { return format.specials != Specials::none; }
-bool has_inf(const Format& format) { return format.specials == Specials::ieee; }
-
 bool gives_nan(Overflow overflow) { return overflow == Overflow::nan || overflow == Overflow::nan_unrounded; }
 bool gives_inf(Overflow overflow) { return overflow == Overflow::inf || overflow == Overflow::inf_unrounded || overflow == Overflow::ieee; }
 bool is_unrounded(Overflow overflow) { return overflow == Overflow::nan_unrounded || overflow == Overflow::inf_unrounded; }
@@ -72,7 +69,8 @@ BySign infinity_codes(const Format& to, Overflow overflow) {
   const std::uint32_t sign = to.has_sign ? 1U << (to.width - 1) : 0U;
   if (gives_inf(overflow)) return {{above, above | sign}};
   if (!gives_nan(overflow)) return largest_codes(to);
-  if (to.specials == Specials::nan_negative_zero) return {{sign, sign}};
+  if (nan_is_negative_zero(to)) return {{sign, sign}};
+  if (to.specials == Specials::inf_top) return {{above + 1U, above + 1U}};
   const std::uint32_t quiet = has_inf(to) ? 1U << (to.mantissa_bits - 1) : 0U;
   return {{above | quiet, above | quiet | sign}};
 }
@@ -139,9 +137,9 @@ Plan floating_plan(const Format& to, const Conversion& how, const RoundingRow& r
   plan.sign_bit = to.has_sign ? 1U << (to.width - 1) : 0U;
   plan.code_mask = low_bits(to.width);
   plan.twos_complement = fixed;
-  plan.one_zero = to.specials == Specials::nan_negative_zero;
+  plan.one_zero = nan_is_negative_zero(to);
   plan.negative_is_nan = !to.has_sign && how.negative_is_nan;
-  plan.negative_code = max_finite_code(to) + 1U;
+  plan.negative_code = to.specials == Specials::inf_top ? magnitude_mask(to) : max_finite_code(to) + 1U;
   const int top_exponent = static_cast<int>(to_f32(max_finite_code(to), to) >> kF32MantissaBits) - kF32.bias;
   plan.special = special_codes(to, how, row, fixed ? shift - top_exponent : shift);
   if (plan.negative_is_nan) plan.special.overflow.of[1] = plan.special.infinity.of[1] = plan.negative_code;

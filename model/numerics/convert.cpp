@@ -58,9 +58,6 @@ constexpr std::array<rows::Word<Overflow>, 6> kOverflows{{
     {Overflow::ieee, "ieee"},
 }};
 
-bool has_inf(const Format& format) { return format.specials == Specials::ieee; }
-bool has_nan(const Format& format) { return format.specials != Specials::none; }
-
 bool gives_nan(Overflow overflow) { return overflow == Overflow::nan || overflow == Overflow::nan_unrounded; }
 /// Whether magnitudes above the largest finite one overflow before rounding could bring them back.
 bool tests_unrounded(Overflow overflow) {
@@ -129,7 +126,7 @@ std::uint64_t magnitude_code(const Value& rounded, const Format& format) {
 std::uint32_t with_sign(std::uint32_t magnitude, bool negative, const Format& format) {
   if (!negative || !format.has_sign) return magnitude;
   if (format.encoding == Encoding::fixed_point) return (0U - magnitude) & ((1U << format.width) - 1U);
-  const bool one_zero = format.specials == Specials::nan_negative_zero;
+  const bool one_zero = nan_is_negative_zero(format);
   if (magnitude == 0 && (one_zero || planted(Fault::encode_drops_zero_sign))) return 0;
   return magnitude | sign_bit(format);
 }
@@ -141,6 +138,7 @@ std::uint32_t overflow_nan(bool negative, const Format& format) {
   switch (format.specials) {
     case Specials::nan_negative_zero: return sign_bit(format);
     case Specials::nan_top_code: return max_finite_code(format) + 1U;
+    case Specials::inf_top: return format.has_sign ? sign_bit(format) : magnitude_mask(format);
     case Specials::ieee: return (inf_code(format) | (1U << (format.mantissa_bits - 1))) | (negative ? sign_bit(format) : 0U);
     case Specials::nan_all_ones:
     case Specials::none: break;

@@ -23,6 +23,7 @@ enum class Specials {
   nan_all_ones,       ///< exponent and mantissa all ones is NaN, no Inf (E4M3: OFP8 table 1)
   nan_negative_zero,  ///< the code of -0 is the only NaN, no Inf, one zero (FNUZ)
   nan_top_code,       ///< the largest code is NaN (E8M0)
+  inf_top,            ///< signed: the largest code of each sign is Inf, NaN that of -0; unsigned: NaN the largest, Inf below it (P3109, extended)
 };
 
 /// One number format; formats are compared with ==, not by address. For Encoding::fixed_point the unit is 2^-mantissa_bits, bias is unused.
@@ -76,6 +77,17 @@ constexpr std::uint32_t magnitude_mask(const Format& format) {
 /// The exponent field of a code.
 constexpr std::uint32_t exponent_mask(const Format& format) { return ((1U << format.exponent_bits) - 1U) << format.mantissa_bits; }
 
+/// Whether some code is an infinity.
+constexpr bool has_inf(const Format& format) { return format.specials == Specials::ieee || format.specials == Specials::inf_top; }
+
+/// Whether some code is a NaN.
+constexpr bool has_nan(const Format& format) { return format.specials != Specials::none; }
+
+/// Whether the code of -0 is the only NaN.
+constexpr bool nan_is_negative_zero(const Format& format) {
+  return format.specials == Specials::nan_negative_zero || (format.specials == Specials::inf_top && format.has_sign);
+}
+
 /// Code of the largest finite positive value.
 constexpr std::uint32_t max_finite_code(const Format& format) {
   const std::uint32_t top = magnitude_mask(format);
@@ -83,6 +95,7 @@ constexpr std::uint32_t max_finite_code(const Format& format) {
     case Specials::ieee: return exponent_mask(format) - 1U;
     case Specials::nan_all_ones:
     case Specials::nan_top_code: return top - 1U;
+    case Specials::inf_top: return format.has_sign ? top - 1U : top - 2U;
     case Specials::nan_negative_zero:
     case Specials::none: break;
   }
@@ -97,6 +110,7 @@ constexpr bool is_nan_code(const Format& format, std::uint32_t code) {
     case Specials::nan_all_ones:
     case Specials::nan_top_code: return magnitude == magnitude_mask(format);
     case Specials::nan_negative_zero: return code != 0 && magnitude == 0;
+    case Specials::inf_top: return format.has_sign ? code != 0 && magnitude == 0 : magnitude == magnitude_mask(format);
     case Specials::none: break;
   }
   return false;
@@ -104,7 +118,7 @@ constexpr bool is_nan_code(const Format& format, std::uint32_t code) {
 
 /// True when the code is an infinity of the format.
 constexpr bool is_inf_code(const Format& format, std::uint32_t code) {
-  return format.specials == Specials::ieee && (code & magnitude_mask(format)) == exponent_mask(format);
+  return has_inf(format) && (code & magnitude_mask(format)) == max_finite_code(format) + 1U;
 }
 
 /// Exponent of the largest finite value, floor(log2): the emax of MX block scales (e4m3fn 8, e5m2 15, e2m1 2, mxint8 0).

@@ -22,7 +22,8 @@ struct SpecialsWord {
   Specials specials;
 };
 constexpr std::array kSpecials{SpecialsWord{"ieee", Specials::ieee}, SpecialsWord{"fn", Specials::nan_all_ones},
-                               SpecialsWord{"fnuz", Specials::nan_negative_zero}, SpecialsWord{"finite", Specials::none}};
+                               SpecialsWord{"fnuz", Specials::nan_negative_zero}, SpecialsWord{"inf-top", Specials::inf_top},
+                               SpecialsWord{"finite", Specials::none}};
 constexpr std::string_view kNoZero = "no-zero";
 
 bool is_digits(std::string_view text) {
@@ -65,8 +66,26 @@ std::optional<Shape> floating_shape(std::string_view word) {
   return Shape{{"", Encoding::floating, (has_sign ? 1 : 0) + *exponent + *mantissa, *exponent, *mantissa, bias, Specials::none, has_sign, ""}, false};
 }
 
+/// P3109's name "binary8p3se": K bits, precision P, signed or not, finite or extended.
+std::optional<Shape> p3109_shape(std::string_view word) {
+  constexpr std::string_view kPrefix = "binary";
+  if (word.size() < kPrefix.size() || !same_name(word.substr(0, kPrefix.size()), kPrefix)) return std::nullopt;
+  const std::string digits = "k" + std::string(word.substr(kPrefix.size()));
+  std::string_view rest = digits;
+  const auto bits = counted(rest, 'k'), precision = counted(rest, 'p');
+  constexpr std::size_t kLetters = 2;
+  if (!bits || !precision || rest.size() != kLetters) return std::nullopt;
+  const char sign = static_cast<char>(rest[0] | 0x20), domain = static_cast<char>(rest[1] | 0x20);
+  const bool has_sign = sign == 's', extended = domain == 'e';
+  const int exponent = *bits - *precision + (has_sign ? 0 : 1);
+  if ((!has_sign && sign != 'u') || (!extended && domain != 'f') || exponent < 1 || exponent > 16 || *precision < 1) return std::nullopt;
+  const Specials specials = extended ? Specials::inf_top : has_sign ? Specials::nan_negative_zero : Specials::nan_all_ones;
+  return Shape{{"", Encoding::floating, *bits, exponent, *precision - 1, 1 << (exponent - 1), specials, has_sign, ""}, true};
+}
+
 std::optional<Shape> shape_of(std::string_view word) {
   if (const Format* named = find_named_format(word)) return Shape{*named, true};
+  if (const auto p3109 = p3109_shape(word)) return p3109;
   const auto fixed = fixed_shape(word);
   return fixed ? fixed : floating_shape(word);
 }
@@ -106,7 +125,7 @@ void check(std::string_view text, const Format& format) {
 }
 
 std::vector<std::string_view> known_words() {
-  std::vector<std::string_view> known{"eEmM", "ueEmM", "sIfF"};
+  std::vector<std::string_view> known{"eEmM", "ueEmM", "sIfF", "binary8p3se"};
   for (const SpecialsWord& row : kSpecials) known.push_back(row.word);
   known.push_back(kNoZero);
   for (const Format* format : kNamed) known.push_back(format->name);
@@ -135,7 +154,7 @@ Words taken_words(std::string_view text, std::vector<std::string_view>& parts) {
     }
     const auto row = std::ranges::find_if(kSpecials, [&](const SpecialsWord& r) { return same_name(r.word, part); });
     if (row == kSpecials.end()) refuse_word(text, "word", part, known_words());
-    if (words.specials && *words.specials != row->specials) refuse(text, "a format is one of ieee, fn, fnuz, finite");
+    if (words.specials && *words.specials != row->specials) refuse(text, "a format is one of ieee, fn, fnuz, inf-top, finite");
     words.specials = row->specials;
     return true;
   };
@@ -181,10 +200,13 @@ std::optional<Format> read_format(std::string_view text, std::vector<std::string
   const Words words = taken_words(text, parts);
   if (words.specials) format.specials = *words.specials;
   if (!words.specials && !shape->says_specials)
-    refuse(text, printable(first) + " does not say what its last codes are: ieee (Inf and NaN), fn (one NaN), fnuz (NaN for -0), finite");
+    refuse(text,
+           printable(first) +
+               " does not say what its last codes are: ieee (Inf and NaN), fn (one NaN), fnuz (NaN for -0), inf-top (Inf the largest code), finite");
   if (words.bias && format.encoding == Encoding::fixed_point) refuse(text, "fixed point has no bias: sIfF");
   if (words.specials && format.encoding == Encoding::fixed_point && *words.specials != Specials::none) refuse(text, "fixed point is finite");
-  if (words.specials == Specials::nan_negative_zero && !shape->says_specials) ++format.bias;  // FNUZ's own is one above IEEE's
+  const bool one_zero = words.specials == Specials::nan_negative_zero || words.specials == Specials::inf_top;
+  if (one_zero && !shape->says_specials) ++format.bias;  // FNUZ's and P3109's own is one above IEEE's
   if (words.bias) format.bias = *words.bias;
   if (words.no_zero) format.encoding = Encoding::exponent_only;
   if (format.encoding == Encoding::exponent_only && format.specials == Specials::nan_all_ones) format.specials = Specials::nan_top_code;

@@ -197,7 +197,8 @@ bool is_powers(const Format& to) { return to.encoding == Encoding::exponent_only
 
 /// A NaN of the format as most implementations have it: quiet, positive.
 std::uint32_t own_nan(const Format& to) {
-  if (to.specials == Specials::nan_negative_zero) return 1U << (to.width - 1);
+  if (nan_is_negative_zero(to)) return 1U << (to.width - 1);
+  if (to.specials == Specials::inf_top) return magnitude_mask(to);
   return max_finite_code(to) + 1U + (to.specials == Specials::ieee ? 1U << (to.mantissa_bits - 1) : 0U);
 }
 
@@ -208,7 +209,7 @@ struct Rule {
 };
 
 void check(std::string_view text, const Conversion& how, const Draft& draft, const Format& to) {
-  const bool has_nan = to.specials != Specials::none, has_inf = to.specials == Specials::ieee;
+  const bool nan = has_nan(to), inf = has_inf(to);
   const bool searches = how.rounding == Rounding::first_least_distance || how.rounding == Rounding::first_least_distance_signed;
   const bool of_powers = how.rounding == Rounding::magnitude_up || how.rounding == Rounding::nearest_up ||
                          how.rounding == Rounding::nearest_log2_even || how.rounding == Rounding::nearest_log2_away ||
@@ -217,17 +218,17 @@ void check(std::string_view text, const Conversion& how, const Draft& draft, con
   const bool keeps_payload = how.nan_rule == NanRule::keep_payload || how.nan_rule == NanRule::quiet_payload;
   const int most_added = kF32.mantissa_bits - to.mantissa_bits;
   const Rule rules[] = {
-      {(how.overflow == Overflow::inf || how.overflow == Overflow::inf_unrounded) && !has_inf, "overflow=inf needs a format with Inf: ieee"},
-      {(how.overflow == Overflow::nan || how.overflow == Overflow::nan_unrounded) && !has_nan, "overflow=nan needs a format with NaN: not finite"},
-      {how.fine.infinity == InfinityRule::inf && !has_inf, "infinity=inf needs a format with Inf: ieee"},
-      {how.fine.infinity == InfinityRule::nan && !has_nan, "infinity=nan needs a format with NaN: not finite"},
-      {keeps_payload && !has_inf, "nan=keep and nan=quiet need the NaNs of IEEE 754: ieee"},
+      {(how.overflow == Overflow::inf || how.overflow == Overflow::inf_unrounded) && !inf, "overflow=inf needs a format with Inf: ieee, inf-top"},
+      {(how.overflow == Overflow::nan || how.overflow == Overflow::nan_unrounded) && !nan, "overflow=nan needs a format with NaN: not finite"},
+      {how.fine.infinity == InfinityRule::inf && !inf, "infinity=inf needs a format with Inf: ieee, inf-top"},
+      {how.fine.infinity == InfinityRule::nan && !nan, "infinity=nan needs a format with NaN: not finite"},
+      {keeps_payload && to.specials != Specials::ieee, "nan=keep and nan=quiet need the NaNs of IEEE 754: ieee"},
       {how.nan_rule == NanRule::fixed && !(is_code(how.nan_positive) && is_code(how.nan_negative)), "nan is a code of the format"},
       {!is_code(how.zero_code), "zero-code is a code of the format"},
       {how.before.range && !is_code(how.before.range->code), "the code of range is one of the format"},
       {draft.zero_code && *draft.zero_code != 0 && !is_powers(to), "zero-code is of formats without zero: no-zero"},
       {draft.negative && to.has_sign, "negative is of formats without sign"},
-      {how.negative_is_nan && !has_nan && !to.has_sign, "negative=nan needs a format with NaN"},
+      {how.negative_is_nan && !nan && !to.has_sign, "negative=nan needs a format with NaN"},
       {of_powers && !is_powers(to), "this rounding is of formats of powers alone: no-zero"},
       {searches && (!to.has_sign || to.encoding != Encoding::floating), "first-least-distance searches floating-point formats with sign"},
       {reads_source_bits(how.rounding) && (!to.has_sign || to.encoding != Encoding::floating),
@@ -290,10 +291,10 @@ int number_in(std::string_view text, std::string_view key, std::string_view valu
 Conversion conversion_of(std::string_view text, const Draft& draft, const Format& to) {
   if (!draft.rounding) refuse(text, "it does not say how numbers are rounded: round=rne");
   if (!draft.overflow) refuse(text, "it does not say what overflows become: overflow=ieee, overflow=saturate");
-  const bool has_nan = to.specials != Specials::none;
+  const bool nan = has_nan(to);
   Conversion how{*draft.rounding,
                  *draft.overflow,
-                 draft.nan_rule.value_or(has_nan ? NanRule::fixed : NanRule::refused),
+                 draft.nan_rule.value_or(nan ? NanRule::fixed : NanRule::refused),
                  draft.nan_positive,
                  draft.nan_negative,
                  draft.zero_code.value_or(0),
@@ -302,8 +303,8 @@ Conversion conversion_of(std::string_view text, const Draft& draft, const Format
                  draft.flush,
                  draft.before,
                  draft.fine};
-  if (!draft.nan_rule && has_nan) how.nan_positive = how.nan_negative = own_nan(to);
-  const Negative negative = draft.negative.value_or(!to.has_sign && has_nan ? Negative::nan : Negative::magnitude);
+  if (!draft.nan_rule && nan) how.nan_positive = how.nan_negative = own_nan(to);
+  const Negative negative = draft.negative.value_or(!to.has_sign && nan ? Negative::nan : Negative::magnitude);
   how.negative_is_nan = negative == Negative::nan;
   how.fine.negative_is_zero = negative == Negative::zero;
   check(text, how, draft, to);

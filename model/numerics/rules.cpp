@@ -255,9 +255,10 @@ std::span<const RuleWord> rule_words() {
   static const std::vector<RuleWord> kWords = [] {
     std::vector<RuleWord> words{
         {"eEmM", "a format: exponent and mantissa bits, with a sign; ueEmM without; sIfF: two's complement", "or the name of one, as e4m3fn"},
-        {"ieee, fn, fnuz, finite", "its last codes: Inf and NaN; one NaN; NaN for -0; numbers alone", ""},
+        {"binaryKpP[su][ef]", "a format of IEEE P3109: K bits, precision P, signed or unsigned, extended or finite", "binary8p3se"},
+        {"ieee, fn, fnuz, inf-top, finite", "its last codes: Inf and NaN; one NaN; NaN for -0; Inf the largest, NaN for -0; numbers alone", ""},
         {"no-zero", "powers of two alone, without zero", ""},
-        {"bias", "exponent bias; 2^(E-1) - 1 where nothing is said, 2^(E-1) of fnuz", "a whole number"}};
+        {"bias", "exponent bias; 2^(E-1) - 1 where nothing is said, 2^(E-1) of fnuz and inf-top", "a whole number"}};
     for (const rules::Field& field : rules::fields()) words.push_back(field.say);
     return words;
   }();

@@ -60,7 +60,8 @@ constexpr std::array kFlushes{Choice<Flush>{"none", Flush::none}, Choice<Flush>{
 constexpr std::array kTininess{Choice<Tininess>{"before", Tininess::before}, Choice<Tininess>{"after", Tininess::after},
                                Choice<Tininess>{"result", Tininess::result}};
 constexpr std::array kSpecials{Choice<Specials>{"ieee", Specials::ieee}, Choice<Specials>{"fn", Specials::nan_all_ones},
-                               Choice<Specials>{"fnuz", Specials::nan_negative_zero}, Choice<Specials>{"finite", Specials::none}};
+                               Choice<Specials>{"fnuz", Specials::nan_negative_zero}, Choice<Specials>{"inf-top", Specials::inf_top},
+                               Choice<Specials>{"finite", Specials::none}};
 
 template <typename Table>
 const auto& pick(const Table& table) {
@@ -77,7 +78,7 @@ struct Drawn {
 Format drawn_format(std::string& text) {
   const auto exponent = static_cast<int>(pick_uniform(2, 5)), mantissa = static_cast<int>(pick_uniform(1, 6));
   const bool has_sign = pick_uniform(0, 3) != 0;
-  const auto& specials = kSpecials[pick_uniform(0, 3)];
+  const auto& specials = pick(kSpecials);
   const bool is_fnuz = specials.value == Specials::nan_negative_zero;
   const auto& said = is_fnuz && !has_sign ? kSpecials[1] : specials;
   const auto bias = static_cast<int>(pick_uniform(0, 60)) - 30;
@@ -133,6 +134,9 @@ std::optional<double> number_of(const Format& format, std::uint32_t code) {
   if (format.specials == Specials::ieee && field == (1U << format.exponent_bits) - 1U) return std::nullopt;
   if (format.specials == Specials::nan_all_ones && magnitude == last) return std::nullopt;
   if (format.specials == Specials::nan_negative_zero && negative && magnitude == 0) return std::nullopt;
+  // P3109, extended: Inf at the end, NaN for -0; without a sign NaN at the end and Inf below it.
+  if (format.specials == Specials::inf_top && format.has_sign && (magnitude == last || (negative && magnitude == 0))) return std::nullopt;
+  if (format.specials == Specials::inf_top && !format.has_sign && magnitude + 1U >= last) return std::nullopt;
   const double units = field == 0 ? fraction : fraction + (1U << format.mantissa_bits);
   const double number = std::ldexp(units, static_cast<int>(std::max(field, 1U)) - format.bias - format.mantissa_bits);
   return negative ? -number : number;

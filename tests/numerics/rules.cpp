@@ -139,7 +139,7 @@ TEST_CASE("what no text can say is told with the rule") {
            {"e8m23,finite,bias=128", "numbers that fp32 does not hold"},
            {"e1m0,fn", "no code is a positive number"},
            {"e4m3,bias=7,bias=8,fn", "bias is said twice"},
-           {"e4m3,fn,fnuz", "a format is one of ieee, fn, fnuz, finite"},
+           {"e4m3,fn,fnuz", "a format is one of ieee, fn, fnuz, inf-top, finite"},
            {"s2f6,bias=1", "fixed point has no bias"},
            {"s0f6", "sIfF has I of 1 and more"},
            {"e4m3,fn,round=rne,overflow=saturate,overflow=nan", "overflow is said twice"},
