@@ -38,6 +38,8 @@ const std::vector<Asked>& asked() {
       {"quantize_mxfp6_e2m3", {{"profile", "torchao-floor@36027d8"}}},
       {"quantize_mxint8", {{"from", "bf16"}}},
       {"quantize_nvfp4", {{"profile", "vllm-nvfp4"}}},
+      {"quantize_block=8,element=e2m1,scale=ue5m3",
+       {{"profile", "block=8,element=(e2m1,round=rna,overflow=saturate,nan=7),scale=ue5m3,rule=quotient,factor=quotient"}}},
       {"dequantize_mxfp4_to_bf16", {}},
       {"dequantize_nvfp4_to_f32", {{"profile", "vllm-nvfp4"}}},
       {"product_e2m1_e4m3fn", {}},
