@@ -11,6 +11,7 @@
 #include "golden/c/mxact.h"
 #include "model/error.hpp"
 #include "model/moe/activation.hpp"
+#include "model/numerics/block_rules.hpp"
 #include "model/numerics/contract.hpp"
 #include "model/numerics/format.hpp"
 #include "model/numerics/rules.hpp"
@@ -106,7 +107,10 @@ inline const Profile& profile_of(std::int32_t id) {
   const Profile* own = id < kFirstOwn ? nullptr : own_profile(id - kFirstOwn);
   return own == nullptr ? row_of(all_profiles(), id) : *own;
 }
-inline const BlockFormat& block_format_of(std::int32_t id) { return row_of(all_block_formats(), id); }
+inline const BlockFormat& block_format_of(std::int32_t id) {
+  const BlockFormat* own = id < kFirstOwn ? nullptr : own_block_format(id - kFirstOwn);
+  return own == nullptr ? row_of(all_block_formats(), id) : *own;
+}
 
 inline TensorScale scale_of(const mxact_tensor* tensor) {
   TensorScale scale;

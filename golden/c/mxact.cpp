@@ -121,7 +121,7 @@ const char* mxact_status_text(std::int32_t status) {
 }
 
 std::int32_t mxact_format_id(const char* name) { return id_with_own(mx::factor_formats(), name, mx::factor_format_named); }
-std::int32_t mxact_block_format_id(const char* name) { return id_of(mx::all_block_formats(), name, mx::block_format_named); }
+std::int32_t mxact_block_format_id(const char* name) { return id_with_own(mx::all_block_formats(), name, mx::block_format_named); }
 std::int32_t mxact_profile_id(const char* name) { return id_with_own(mx::all_profiles(), name, mx::profile_named); }
 std::int32_t mxact_contract_id(const char* name) {
   std::int32_t id = -MXACT_USAGE;

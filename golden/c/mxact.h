@@ -60,8 +60,8 @@ const char* mxact_last_error(void);
 
 /* Ids of names, 0 or above; a negated status when the name is unknown or null. */
 int32_t mxact_format_id(const char* name);       /* "e4m3fn", or what it is: "e4m3,bias=9,fn", with rules of its own if it has any */
-int32_t mxact_block_format_id(const char* name); /* "mxfp4" */
-int32_t mxact_profile_id(const char* name);      /* "ocp", or rules: "round=rtz,overflow=ieee,tininess=after" */
+int32_t mxact_block_format_id(const char* name); /* "mxfp4", or a shape: "block=8,element=e2m1,scale=ue5m3" */
+int32_t mxact_profile_id(const char* name);      /* "ocp", or rules: "round=rtz,overflow=ieee,tininess=after", "block=8,element=(...),..." */
 int32_t mxact_contract_id(const char* name);     /* "bf16-chain", or a record: "step=aligned:cast=bf16:group=8:align=24:keep=24" */
 int32_t mxact_layout_id(const char* name);       /* "sf_128x4" */
 int32_t mxact_activation_id(const char* name);   /* "swiglu_oai" */

@@ -12,6 +12,10 @@ namespace mx::golden {
 std::vector<std::string> product_names();
 std::unique_ptr<VectorOp> make_product(std::string_view name, const OpOptions& options);
 
+/// "add_E", "fma_E_to_F": an operation of IEEE 754 (operation.hpp) on codes of one format, rounded once into it or another.
+std::vector<std::string> scalar_names();
+std::unique_ptr<VectorOp> make_scalar(std::string_view name, const OpOptions& options);
+
 /// The contract that --contract asks for by this name, in the edition's version of it.
 struct AskedContract {
   std::string name;

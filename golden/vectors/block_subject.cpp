@@ -21,6 +21,7 @@ struct ElementOf {
   Conversion* operator()(GroupRecipe& how) const { return &how.step.encode; }
   Conversion* operator()(Nvfp4Recipe& how) const { return &how.element; }
   Conversion* operator()(Fp8Recipe& how) const { return &how.element; }
+  Conversion* operator()(BlockComposition& how) const { return &how.encode; }
 };
 
 /// How the rule divides: what it needs beside its name.

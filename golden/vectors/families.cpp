@@ -21,6 +21,7 @@ constexpr std::array kFamilies{
     OpFamily{"block", "quantize_BLOCKFORMAT", "a block into its scale and codes", quantize_names, make_quantize},
     OpFamily{"decode", "dequantize_BLOCKFORMAT_to_TARGET", "a block's scale and codes into numbers", dequantize_names, make_dequantize},
     OpFamily{"product", "product_A_B", "the exact product of two codes, in fp32", product_names, make_product},
+    OpFamily{"arithmetic", "add_A, fma_A_to_B, ...", "add, sub, mul, fma, div, sqrt, minimum, maximum, rounded once", scalar_names, make_scalar},
     OpFamily{"dot", "dot_A_B", "a dot product of formats or block formats under a contract", dot_names, make_dot},
     OpFamily{"layout", "address_LAYOUT, element_LAYOUT", "where an element lies, and what lies at an address", layout_names, make_layout},
     OpFamily{"activation", "activation_NAME", "gate and up of an expert, combined", activation_names, make_activation},

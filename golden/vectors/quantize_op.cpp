@@ -12,6 +12,7 @@
 #include "golden/vectors/depth.hpp"
 #include "golden/vectors/number_bins.hpp"
 #include "model/error.hpp"
+#include "model/numerics/block_rules.hpp"
 
 namespace mx::golden {
 namespace {
@@ -164,12 +165,17 @@ std::vector<std::string> quantize_names() {
 
 std::unique_ptr<VectorOp> make_quantize(std::string_view name, const OpOptions& options) {
   const std::vector<std::string> names = quantize_names();
-  if (std::ranges::find(names, name) == names.end()) return nullptr;
-  require_taken(name, options, kTaken);
-  BlockSubject subject = block_subject(block_format_named(name.substr(kPrefix.size())), options);
+  const bool is_own = name.starts_with(kPrefix) && is_block_rules(name.substr(kPrefix.size()));
+  if (!is_own && std::ranges::find(names, name) == names.end()) return nullptr;
+  const BlockFormat& format = block_format_named(name.substr(kPrefix.size()));
+  const std::string canonical = fmt::format("{}{}", kPrefix, format.name);
+  require_taken(canonical, options, kTaken);
+  if (block_size(format) > kLongestBlock)
+    throw Error(ErrorCode::usage, fmt::format("{} has more than {} elements in a block: no vector holds them", format.name, kLongestBlock));
+  BlockSubject subject = block_subject(format, options);
   if (!gives_codes(subject.recipe))
     throw Error(ErrorCode::usage, fmt::format("profile '{}' gives scales alone: ask for scale_{}", subject.profile, subject.format->name));
-  return std::make_unique<QuantizeOp>(std::string(name), std::move(subject));
+  return std::make_unique<QuantizeOp>(canonical, std::move(subject));
 }
 
 }  // namespace mx::golden

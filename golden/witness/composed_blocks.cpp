@@ -9,8 +9,8 @@
 
 #include "golden/witness/block_tensors.hpp"
 #include "golden/witness/numbers.hpp"
-#include "model/numerics/block_composition.hpp"
 #include "model/numerics/f32.hpp"
+#include "model/numerics/recipe.hpp"
 
 namespace mx::golden {
 
@@ -42,8 +42,8 @@ constexpr EnumWord<std::uint32_t> kScaleTops[] = {{"448", 0x43E00000}, {"256", 0
 
 /// Rows that share a scale, and where the tensor's largest magnitude comes from.
 struct Read {
+  BlockFormat format;
   BlockComposition composition;
-  std::int64_t rows = 1;
   bool amax_of_rows = false;
 };
 
@@ -75,10 +75,8 @@ void read_tensor(Fields& params, const RuleWord& rule, Read& read) {
 Read read_blocks(Fields& params, const BlockParams& shape) {
   const RuleWord& rule = row_named(kRules, "scale_rule", params.text("scale_rule"));
   Read read{
-      .composition = {.element = shape.element,
-                      .scale = shape.scale,
-                      .block = static_cast<int>(shape.block),
-                      .scale_step = rule.step,
+      .format = {"blocks of the entry", shape.element, shape.scale, static_cast<int>(shape.block), {}},
+      .composition = {.scale_step = rule.step,
                       .factor = rule.factor,
                       .encode = {rounding_word(params, *shape.element), overflow_word(params, *shape.element), NanRule::fixed, 0, 0, 0, false}}};
   read_factor(params, rule, read.composition);
@@ -94,7 +92,8 @@ Read read_blocks(Fields& params, const BlockParams& shape) {
     read.composition.error.squared = row_named(kErrors, "four_over_six_error", params.text("four_over_six_error")).value;
     read.composition.error.scaled_fp16 = row_named(kErrorDomains, "four_over_six_error_domain", params.text("four_over_six_error_domain")).value;
   }
-  if (params.has("block_rows")) read.rows = params.integer("block_rows", 1, 1024);
+  if (params.has("block_rows")) read.format.block_rows = static_cast<int>(params.integer("block_rows", 1, 1024));
+  read.format.block *= read.format.block_rows;
   params.finish();
   return read;
 }
@@ -155,19 +154,20 @@ ModelOutputs evaluate_composed_blocks(const OpContext& context) {
   require_dtype(*x, source.name, "x", where);
   const std::int64_t last = x->shape.back(), all_rows = x->size() / last, blocks = last / shape.block;
   require_whole_blocks(last, shape.block, where);
-  if (all_rows % read.rows != 0) broken(fmt::format("{} rows are no whole number of tiles of {} rows", all_rows, read.rows), where);
+  if (all_rows % read.format.block_rows != 0)
+    broken(fmt::format("{} rows are no whole number of tiles of {} rows", all_rows, read.format.block_rows), where);
   std::optional<Tensor> row_amax;
   if (read.amax_of_rows) row_amax = input_of(context, "row_amax", "f32", {all_rows});
   Tensor scales = zeros("u8", with_last(x->shape, blocks));
   Tensor codes = zeros("u8", with_last(x->shape, last / shape.per_byte()));
-  for (std::int64_t row = 0; row < all_rows; row += read.rows) {
+  for (std::int64_t row = 0; row < all_rows; row += read.format.block_rows) {
     if (row_amax) read.composition.tensor_amax = static_cast<std::uint32_t>(row_amax->word(row));
     for (std::int64_t b = 0; b < blocks; ++b) {
       std::vector<std::uint32_t> tile;
-      for (std::int64_t r = 0; r < read.rows; ++r)
+      for (std::int64_t r = 0; r < read.format.block_rows; ++r)
         std::ranges::copy(as_f32(*x, source, (row + r) * last + b * shape.block, shape.block), std::back_inserter(tile));
-      const ComposedBlock made = quantize_composed(tile, read.composition, static_cast<std::size_t>(read.rows));
-      for (std::int64_t r = 0; r < read.rows; ++r) {
+      const QuantizedBlock made = quantize_block(tile, kF32, {&read.format, read.composition, {}});
+      for (std::int64_t r = 0; r < read.format.block_rows; ++r) {
         scales.set_word((row + r) * blocks + b, made.scale);
         const auto first = made.codes.begin() + r * shape.block;
         set_codes(codes, (row + r) * last + b * shape.block, std::vector<std::uint32_t>(first, first + shape.block), shape.packed);

@@ -64,6 +64,8 @@ Said words_of(const MxRecipe& how, const BlockFormat& format, const Format&) {
 
 Said words_of(const GroupRecipe&, const BlockFormat&, const Format&) { return {}; }
 
+Said words_of(const BlockComposition&, const BlockFormat&, const Format&) { return {}; }
+
 Said words_of(const Nvfp4Recipe& how, const BlockFormat&, const Format&) {
   constexpr std::uint32_t kLargest = 0x7F7FFFFFU;
   Said said;

@@ -113,6 +113,9 @@ std::optional<Said> said(const Nvfp4Recipe& how, const Format&, const Format&, c
   return out;
 }
 
+/// Rules without a row are the model's.
+std::optional<Said> said(const BlockComposition&, const Format&, const Format&, const TensorScale&) { return std::nullopt; }
+
 /// 1 / x where that is exact.
 std::optional<std::uint32_t> exact_reciprocal(std::uint32_t x) {
   if (!is_positive_finite(x) || (x > kMantissa ? (x & kMantissa) != 0 : !std::has_single_bit(x))) return std::nullopt;

@@ -91,6 +91,11 @@ void quantize_whole_bytes(std::span<const std::byte> elements, const Shape& shap
       std::array<Buffer, 3>{{{"elements", elements, words}, {"codes", std::as_bytes(out.codes), 1}, {"scales", std::as_bytes(out.scales), scale}}},
       words, workers);
   if (!is_packed(format)) return quantize_checked(elements, shape, grid, way, ScaleLayout::rows, out, workers);
+  if (format.block_rows > 1) {  // a tile is no run of elements
+    std::vector<std::uint8_t> packed(out.codes.size() / 2);
+    quantize_checked(elements, shape, grid, way, ScaleLayout::rows, {packed, out.scales}, workers);
+    return unpack(packed, out.codes.data());
+  }
   const Bands bands = bands_of(shape, grid);
   for_each_band(bands, workers.threads, [&](std::size_t first, std::size_t count) {
     std::vector<std::uint8_t> packed(count / 2);
@@ -120,6 +125,11 @@ void dequantize_whole_bytes(const QuantizedBits& blocks, const Shape& shape, con
   if (!is_packed(format)) {
     require_codes(blocks.codes, *format.element, 0);
     return dequantize_checked(blocks, shape, grid, way, ScaleLayout::rows, out, workers);
+  }
+  if (format.block_rows > 1) {
+    std::vector<std::uint8_t> packed(blocks.codes.size() / 2);
+    if (pack(blocks.codes, packed.data()) != 0) require_codes(blocks.codes, *format.element, 0);
+    return dequantize_checked({packed, blocks.scales}, shape, grid, way, ScaleLayout::rows, out, workers);
   }
   const Bands bands = bands_of(shape, grid);
   for_each_band(bands, workers.threads, [&](std::size_t first, std::size_t count) {

@@ -5,9 +5,10 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <vector>
+#include <string_view>
 
-#include "model/numerics/convert.hpp"
+#include "model/numerics/block.hpp"
+#include "model/numerics/element_step.hpp"
 
 namespace mx {
 
@@ -33,32 +34,42 @@ enum class FactorStep {
 struct CandidateError {
   bool squared = false;      ///< the sum of squares; false: of magnitudes
   bool scaled_fp16 = false;  ///< code times scale in fp16 against x * enc; false: what is decoded against x
+
+  friend bool operator==(const CandidateError&, const CandidateError&) = default;
 };
 
+/// Every step is one fp32 operation, nearest even. The formats and the shape are those of the block format.
 struct BlockComposition {
-  const Format* element;
-  const Format* scale;
-  int block;
   ScaleStep scale_step;
   FactorStep factor;
   Conversion encode;                              ///< of the products: one that is -0 counts as -0
   std::uint32_t factor_of_zero = 0;               ///< fp32 bits: where the decoded scale is 0
   std::uint32_t largest_factor = 0x7F800000;      ///< fp32 bits: a cap; Inf where there is none
   bool factor_in_bf16 = false;                    ///< rounded to bf16, nearest even; enc is at most the largest bf16
-  std::optional<std::uint32_t> tensor_amax = {};  ///< fp32 bits; none: enc is 1
+  bool takes_encode = false;                      ///< enc is TensorScale::encode where tensor_amax does not say it
+  std::optional<std::uint32_t> tensor_amax = {};  ///< fp32 bits; enc follows from it
   std::uint32_t largest_scale = 0x43E00000;       ///< fp32 bits of 448 or 256: enc = 6 * this / tensor_amax, at most the largest fp32; 1 for 0
   CandidateError error = {};
+  Sources sources = kAnySource;
+
+  friend bool operator==(const BlockComposition&, const BlockComposition&) = default;
 };
 
-/// The scale codes and codes of one block, or of several rows of one that share a scale. x: fp32 bits, rows * block of them.
-struct ComposedBlock {
-  std::uint32_t scale = 0;
-  std::vector<std::uint32_t> codes;
-};
+/// "quotient", "nearest-log2".
+std::string_view name_of(ScaleStep step);
 
-/// Quantizes `rows` rows of composition.block elements under one scale. A NaN is ignored by the largest magnitude.
-/// Throws Error(usage) for another number of elements. Source: numerics of ggml d99724f2 ggml-quants.c, MLX 846d1762 fp_quantized.h,
-/// TransformerEngine d0067d0d reference_nvfp4.py and quantize_4over6_nvfp4.cuh; recorded sets of golden/witness/numerics-2.
-ComposedBlock quantize_composed(std::span<const std::uint32_t> x, const BlockComposition& composition, std::size_t rows = 1);
+/// The encode scale where it is taken and no largest magnitude of the tensor says it.
+TensorNeeds tensor_needs(const BlockComposition& how);
+
+/// block_scaling for this family. Throws Error(usage) for a choice between candidates, which the elements make.
+BlockScaling block_scaling(std::uint32_t amax_f32, const Format& source, const BlockFormat& format, const BlockComposition& how,
+                           const TensorScale& tensor);
+
+/// quantize_block for this family; the length has been checked. A NaN is ignored by the largest magnitude. Throws Error(usage) for a scale of the
+/// tensor that is missing, not taken or no positive finite number, and for candidates of a tile whose rows are no power of two.
+/// Source: ggml d99724f2 ggml-quants.c, MLX 846d1762 fp_quantized.h, TransformerEngine d0067d0d reference_nvfp4.py and
+/// quantize_4over6_nvfp4.cuh; recorded sets of golden/witness/numerics-2.
+QuantizedBlock quantize(std::span<const std::uint32_t> x, const Format& source, const BlockFormat& format, const BlockComposition& how,
+                        const TensorScale& tensor);
 
 }  // namespace mx

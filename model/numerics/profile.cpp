@@ -12,9 +12,10 @@
 namespace mx {
 namespace {
 
-[[noreturn]] void undefined(const Profile& profile, const std::string& what, const std::vector<std::string_view>& those_that_do) {
+[[noreturn]] void undefined(const Profile& profile, const std::string& what, const std::vector<std::string_view>& those_that_do,
+                            const std::string& rules) {
   std::string message = "profile '" + std::string(profile.name) + "' does not define " + what;
-  if (those_that_do.empty()) throw Error(ErrorCode::usage, message + "; no profile does: rules do, as round=rne,overflow=ieee");
+  if (those_that_do.empty()) throw Error(ErrorCode::usage, message + "; no profile does: rules do, as " + rules);
   message += "; these do:";
   for (std::string_view name : those_that_do) message += " " + std::string(name);
   throw Error(ErrorCode::usage, message);
@@ -22,13 +23,13 @@ namespace {
 
 /// The row that `find` gives for the profile, or the error that names the profiles for which it gives one.
 template <typename Find>
-const auto& required(const Profile& profile, const std::string& what, const Find& find) {
+const auto& required(const Profile& profile, const std::string& what, const Find& find, const std::string& rules = "round=rne,overflow=ieee") {
   if (const auto* row = find(profile)) return *row;
   std::vector<std::string_view> names;
   for (const Profile& other : all_profiles()) {
     if (find(other) != nullptr) names.push_back(other.name);
   }
-  undefined(profile, what, names);
+  undefined(profile, what, names, rules);
 }
 
 /// Names without versions, each once.
@@ -115,7 +116,9 @@ const Conversion& conversion(const Profile& profile, const Format& from, const F
 }
 
 const Recipe& recipe(const Profile& profile, const BlockFormat& format) {
-  return required(profile, "a recipe for " + std::string(format.name), [&](const Profile& p) { return find_recipe(p, format); });
+  const auto find = [&](const Profile& p) { return find_recipe(p, format); };
+  return required(profile, "a recipe for " + std::string(format.name), find,
+                  "block=...,element=(...,round=rne,overflow=saturate),scale=...,rule=...: mxact formats --rules");
 }
 
 const Recipe& recipe(const Profile& profile, const BlockFormat& format, const Format& source) {

@@ -27,16 +27,19 @@ const Conversion& element_of(const MxRecipe& how) {
 const Conversion& element_of(const GroupRecipe& how) { return how.step.encode; }
 const Conversion& element_of(const Nvfp4Recipe& how) { return how.element; }
 const Conversion& element_of(const Fp8Recipe& how) { return how.element; }
+const Conversion& element_of(const BlockComposition& how) { return how.encode; }
 
 bool takes(const MxRecipe& how, const Format& source) { return holds(how.sources, source); }
 bool takes(const GroupRecipe& how, const Format& source) { return holds(how.sources, source); }
 bool takes(const Nvfp4Recipe& how, const Format& source) { return holds(how.sources, source); }
 bool takes(const Fp8Recipe& how, const Format& source) { return holds(how.sources, source); }
+bool takes(const BlockComposition& how, const Format& source) { return holds(how.sources, source); }
 
 std::string_view rule_of(const MxRecipe& how) { return name_of(how.scale.rule); }
 std::string_view rule_of(const GroupRecipe& how) { return name_of(how.rule); }
 std::string_view rule_of(const Nvfp4Recipe& how) { return name_of(how.rule); }
 std::string_view rule_of(const Fp8Recipe& how) { return name_of(how.rule); }
+std::string_view rule_of(const BlockComposition& how) { return name_of(how.scale_step); }
 
 /// Families whose blocks stand alone take no numbers of the tensor.
 template <class Alone>
@@ -50,11 +53,15 @@ BlockScaling scaling_of(std::uint32_t amax, const Format& source, const BlockFor
 BlockScaling scaling_of(std::uint32_t amax, const Format& source, const BlockFormat& format, const Fp8Recipe& how, const TensorScale& tensor) {
   return block_scaling(amax, source, format, how, tensor);
 }
+BlockScaling scaling_of(std::uint32_t amax, const Format& source, const BlockFormat& format, const BlockComposition& how, const TensorScale& tensor) {
+  return block_scaling(amax, source, format, how, tensor);
+}
 
 TensorNeeds needs_of(const MxRecipe&) { return {}; }
 TensorNeeds needs_of(const GroupRecipe&) { return {}; }
 TensorNeeds needs_of(const Nvfp4Recipe& how) { return tensor_needs(how); }
 TensorNeeds needs_of(const Fp8Recipe& how) { return tensor_needs(how); }
+TensorNeeds needs_of(const BlockComposition& how) { return tensor_needs(how); }
 
 }  // namespace
 

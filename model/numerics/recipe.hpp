@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "model/numerics/block.hpp"
+#include "model/numerics/block_composition.hpp"
 #include "model/numerics/fp8_recipe.hpp"
 #include "model/numerics/group_recipe.hpp"
 #include "model/numerics/mx_recipe.hpp"
@@ -17,7 +18,7 @@ namespace mx {
 /// One recipe: the block format, the scale rule with its dialect, and how elements are scaled and encoded.
 struct Recipe {
   const BlockFormat* format;
-  std::variant<MxRecipe, GroupRecipe, Nvfp4Recipe, Fp8Recipe> how;
+  std::variant<MxRecipe, GroupRecipe, Nvfp4Recipe, Fp8Recipe, BlockComposition> how;
   std::string_view source;  ///< repository, file and symbol, or document and section
 
   /// The same format, not an equal one.

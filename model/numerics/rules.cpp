@@ -9,6 +9,7 @@
 
 #include "model/error.hpp"
 #include "model/names.hpp"
+#include "model/numerics/block_rules.hpp"
 #include "model/numerics/further_formats.hpp"
 #include "model/numerics/rule_words.hpp"
 
@@ -17,7 +18,8 @@ namespace {
 
 constexpr std::array kFurther{kTf32, kE4m3Ieee, kE3m4, kE4m3b11fnuz};
 
-constexpr std::string_view kOwn = "rules";  // Profile::implementation
+constexpr std::string_view kOwn = "rules";      // Profile::implementation
+constexpr std::int32_t kFirstBlocks = 1 << 20;  // numbers from here on are of profiles of block rules
 constexpr std::string_view kOwnSource = "rules that their user wrote";
 
 // IEEE 754 leaves the sign of a NaN, and one of two tests for what is tiny, to who implements it: the positive quiet NaN, after rounding.
@@ -27,6 +29,12 @@ constexpr std::string_view kX86Source = "Intel SDM: VCVTPS2PH, VCVTNEPS2BF16 (su
 constexpr std::string_view kArmSource = "Arm ARM A1.5.5, FPMR.OSC = 0; FCVT and BFCVT with FPCR.DN = 0";
 constexpr std::string_view kArmSatSource = "Arm ARM A1.5.5, FPMR.OSC = 1";
 constexpr std::string_view kPtxSource = "PTX ISA 9.1 cvt.rn.satfinite; cvt.rp.satfinite.ue8m0; cvt.rn of fp16 and bf16";
+
+constexpr std::string_view kGgmlSource = "ggml d99724f2 src/ggml-quants.c quantize_row_mxfp4_ref, quantize_row_nvfp4_ref; recorded";
+constexpr std::string_view kMlxSource = "mlx 846d1762 mlx/backend/metal/kernels/fp_quantized.h fp_quantize; recorded, without NaNs";
+constexpr std::string_view kTePythonSource = "TransformerEngine d0067d0d reference_nvfp4.py; recorded, without NaNs";
+constexpr std::string_view kTeTestSource = "TransformerEngine d0067d0d test_cast_nvfp4_transpose.cu; stated again and recorded";
+constexpr std::string_view kTeKernelSource = "TransformerEngine d0067d0d quantize_transpose_nvfp4_tuned_1D.cuh; stated again and recorded";
 
 constexpr std::array kNamedRules{
     NamedRules{"ieee", "round=rne,overflow=ieee,tininess=after", kIeeeSource},
@@ -51,6 +59,50 @@ constexpr std::array kNamedRules{
     NamedRules{"ptx", "e8m0,round=magnitude-up,overflow=saturate,nan=ff,zero-code=00,negative=magnitude", kPtxSource},
     NamedRules{"ptx", "bf16,round=rne,overflow=ieee,nan=7fff", kPtxSource},
     NamedRules{"ptx", "fp16,round=rne,overflow=ieee,nan=7fff", kPtxSource},
+    NamedRules{"ggml",
+               "block=32,element=(e2m1,round=rnz,overflow=saturate,nan=0,zero-sign=positive),"
+               "scale=e8m0,rule=floor-log2-wrapping,factor=none",
+               kGgmlSource},
+    NamedRules{"ggml",
+               "block=16,element=(e2m1,round=rnz,overflow=saturate,nan=0,zero-sign=positive),"
+               "scale=ue4m3,rule=ggml-ue4m3,factor=none",
+               kGgmlSource},
+    NamedRules{"mlx-metal",
+               "block=32,element=(e2m1,round=rne,overflow=saturate,nan=7),"
+               "scale=e8m0,rule=nearest-log2,factor=reciprocal",
+               kMlxSource},
+    NamedRules{"mlx-metal",
+               "block=32,element=(e4m3fn,round=rne,overflow=saturate,nan=7e/fe),"
+               "scale=e8m0,rule=nearest-log2,factor=reciprocal",
+               kMlxSource},
+    NamedRules{"mlx-metal",
+               "block=16,element=(e2m1,round=rne,overflow=saturate,nan=7),"
+               "scale=e4m3fn,rule=quotient,factor=quotient",
+               kMlxSource},
+    NamedRules{"mlx-metal-global",
+               "block=16,element=(e2m1,round=rne,overflow=saturate,nan=7),"
+               "scale=e4m3fn,rule=quotient,factor=quotient,takes-encode=yes",
+               kMlxSource},
+    NamedRules{"te-nvfp4",
+               "block=16,element=(e2m1,round=rne,overflow=saturate,nan=refused,zero-sign=positive-if-zero),"
+               "scale=e4m3fn,rule=product,factor=reciprocal-of-product,factor-of-zero=7f7fffff,largest-factor=7f7fffff,takes-encode=yes",
+               kTePythonSource},
+    NamedRules{"te-nvfp4-test",
+               "block=16,element=(e2m1,round=rne,overflow=saturate,nan=refused),"
+               "scale=e4m3fn,rule=product,factor=reciprocal-of-product,largest-factor=7f7fffff,takes-encode=yes",
+               kTeTestSource},
+    NamedRules{"te-nvfp4-fast",
+               "block=16,element=(e2m1,round=rne,overflow=saturate,nan=refused),"
+               "scale=e4m3fn,rule=product,factor=quotient,factor-of-zero=7f7fffff,largest-factor=7f7fffff,factor-in-bf16=yes,takes-encode=yes",
+               kTeKernelSource},
+    NamedRules{"te-nvfp4-fast-test",
+               "block=16,element=(e2m1,round=rne,overflow=saturate,nan=refused),"
+               "scale=e4m3fn,rule=product,factor=reciprocal-of-product,largest-factor=7f7fffff,factor-in-bf16=yes,takes-encode=yes",
+               kTeTestSource},
+    NamedRules{"te-nvfp4-4over6",
+               "block=16,element=(e2m1,round=rne,overflow=saturate,nan=refused,zero-sign=positive-if-zero),"
+               "scale=e4m3fn,rule=two-candidates,factor=reciprocal-of-product,factor-of-zero=7f7fffff,largest-factor=7f7fffff",
+               kTePythonSource},
 };
 
 /// The bits of a format, without its name.
@@ -150,6 +202,7 @@ class Own {
   }
 
   const Profile* named(std::string_view name) {
+    if (const Profile* blocks = find_named_block_rules(name)) return blocks;
     std::vector<Part> parts;
     std::string_view source, spelled;
     for (const NamedRules& row : kNamedRules) {
@@ -269,6 +322,7 @@ bool is_rules(std::string_view text) { return text.find_first_of(",=") != std::s
 
 const Format& format_of_text(std::string_view text) { return own().format(text); }
 const Profile& profile_of_text(std::string_view text) {
+  if (is_block_rules(text)) return block_profile_of_text(text);
   const Part part = read_part(text);
   if (!part.draft.rounding) rules::conversion_of(text, part.draft, kF32);  // says what is missing
   return own().profile(part);
@@ -291,8 +345,11 @@ const Profile& profile_for(const Profile& profile, const Format& to) {
 }
 
 std::optional<std::int32_t> number_of_own(const Format& format) { return own().number(format); }
-std::optional<std::int32_t> number_of_own(const Profile& profile) { return own().number(profile); }
+std::optional<std::int32_t> number_of_own(const Profile& profile) {
+  const auto blocks = number_of_own_blocks(profile);
+  return blocks ? std::optional(kFirstBlocks + *blocks) : own().number(profile);
+}
 const Format* own_format(std::int32_t number) { return own().format(number); }
-const Profile* own_profile(std::int32_t number) { return own().profile(number); }
+const Profile* own_profile(std::int32_t number) { return number >= kFirstBlocks ? own_block_profile(number - kFirstBlocks) : own().profile(number); }
 
 }  // namespace mx

@@ -61,6 +61,7 @@ void bind_layers(nb::module_& module);
 void bind_layouts(nb::module_& module);
 void bind_made_by(nb::module_& module);
 void bind_moe(nb::module_& module);
+void bind_operations(nb::module_& module);
 void bind_products(nb::module_& module);
 void bind_room(nb::module_& module);
 void bind_select(nb::module_& module);

@@ -14,6 +14,8 @@
 #include "model/families/memory.hpp"
 #include "model/moe/activation.hpp"
 #include "model/moe/routing.hpp"
+#include "model/names.hpp"
+#include "model/numerics/block_rules.hpp"
 #include "model/numerics/contract.hpp"
 #include "model/numerics/rules.hpp"
 #include "model/numerics/wide_source.hpp"
@@ -47,8 +49,13 @@ Names profiles() {
   return names;
 }
 
-/// A format and how a profile converts into it, as one text.
+bool is_block_format(const std::string& name) {
+  return is_block_rules(name) || std::ranges::any_of(all_block_formats(), [&](const BlockFormat& row) { return same_name(row.name, name); });
+}
+
+/// A format and how a profile converts into it, or a block format and how one quantizes, as one text.
 std::string rules_of(const std::string& to, const std::string& profile, const std::string& source) {
+  if (is_block_format(to)) return text_of(recipe(profile_named(profile), block_format_named(to), source_named(source)));
   const Format& format = format_named(to);
   return text_of(format, conversion(profile_named(profile), source_named(source), format));
 }

@@ -19,6 +19,7 @@ from mxact._layers import KernelForm, Loss, Packed, pack, unpack
 from mxact._layouts import Layout, layout
 from mxact._made_by import made_by
 from mxact._moe import activate, moe_layer, route
+from mxact._operations import operate
 from mxact._products import dot, matmul
 from mxact._record import record
 from mxact._select import audit, infos, needs, select
@@ -66,6 +67,7 @@ __all__ = [
     "matrix",
     "moe_layer",
     "needs",
+    "operate",
     "pack",
     "plan",
     "profiles",

@@ -26,7 +26,7 @@ def profiles() -> list[str]:
 def rules(to: str, profile: str = "ocp", source: str = "f32") -> str:
     """A format and how a profile converts into it, as one string: rules("e4m3fn") is "e4m3,bias=7,fn,round=rne,overflow=saturate,nan=7f".
 
-    Where a format or a profile is named it can stand for it, and so can any other string of such words: `mxact formats --rules` lists them.
+    A block format gives how the profile quantizes it: rules("mxfp4") is "block=32,element=(e2m1,bias=1,finite,...),scale=e8m0,rule=floor". Where a format or a profile is named it can stand for it, and so can any other string of such words: `mxact formats --rules` lists them.
     Raises mxact.Error for an unknown name, for a profile without this conversion, and for rules what is wrong with them.
     """
     return _core.rules(word("to", to), word("profile", profile), word("source", source))

@@ -83,6 +83,7 @@ std::vector<Row> rows(const std::string& at) {
       {"formats --format e4m3fn"},
       {"formats --rules"},
       {"formats --profile 'e3m3,bias=5,finite,round=odd,overflow=saturate'"},
+      {"formats --profile te-nvfp4"},
       {"encode 'ue4m3,fn,round=rne,overflow=ieee,negative=zero' 1 500"},
       {"encode e8m0 1 3"},
       {"decode e8m0 127"},

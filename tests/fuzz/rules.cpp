@@ -3,7 +3,9 @@
 #include "model/numerics/rules.hpp"
 
 #include <string>
+#include <vector>
 
+#include "model/numerics/block_rules.hpp"
 #include "model/numerics/ieee_flags.hpp"
 #include "tests/fuzz/target.hpp"
 
@@ -19,6 +21,27 @@ void convert_some(const mx::Format& to, const mx::Conversion& how) {
   }
 }
 
+/// A block with numbers of all kinds, where its elements are few; of those whose NaN is refused without one.
+void quantize_some(const mx::Recipe& recipe) {
+  constexpr std::size_t kMost = 64;
+  const std::size_t count = recipe.format->block == 0 ? kMost : static_cast<std::size_t>(recipe.format->block);
+  if (count > kMost || !mx::takes_source(recipe, mx::kF32) || !mx::gives_codes(recipe)) return;
+  const bool refuses = mx::element_conversion(recipe).nan_rule == mx::NanRule::refused;
+  constexpr std::uint32_t kSome[] = {0x3F880001, 0x80000001, 0, 0x7F7FFFFF, 0xC0C00000, 0xFF800000, 0x7FC00000};
+  std::vector<std::uint32_t> x(count);
+  for (std::size_t i = 0; i < count; ++i) x[i] = kSome[i % (refuses ? 5 : 7)];
+  const mx::TensorNeeds needs = mx::tensor_needs(recipe);
+  mx::TensorScale tensor;
+  if (needs.encode) tensor.encode = 0x3F000000;
+  if (needs.decode) tensor.decode = 0x40000000;
+  try {
+    for (const std::uint32_t code : mx::quantize_block(x, mx::kF32, recipe, tensor).codes)
+      mx::tests::require(code >> recipe.format->element->width == 0, "a code has the bits of its format");
+  } catch (const mx::Error& error) {
+    mx::tests::require(error.code() == mx::ErrorCode::usage, "what a block cannot be made with is told");
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -27,6 +50,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const mx::Profile& profile = mx::profile_of_text(typed);
     mx::tests::require(&mx::profile_of_text(profile.name) == &profile, "rules are read back the same");
     if (const mx::Conversion* how = mx::find_conversion(profile, mx::kF32, mx::kE4m3fn)) convert_some(mx::kE4m3fn, *how);
+  });
+  mx::tests::expect_answer(typed, [&] {
+    const mx::Profile& profile = mx::block_profile_of_text(typed);
+    mx::tests::require(&mx::profile_named(profile.name) == &profile, "rules of blocks are read back the same");
+    const mx::BlockFormat& format = *profile.recipes.front().format;
+    mx::tests::require(&mx::block_format_named(mx::text_of(format)) == &format, "a block format is read back the same");
+    quantize_some(profile.recipes.front());
   });
   mx::tests::expect_answer(typed, [&] {
     const mx::Format& format = mx::format_of_text(typed);

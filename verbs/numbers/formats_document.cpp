@@ -7,6 +7,7 @@
 
 #include "kernels/codec/codec.hpp"
 #include "model/error.hpp"
+#include "model/numerics/block_rules.hpp"
 #include "model/numerics/contract.hpp"
 #include "model/numerics/further_formats.hpp"
 #include "model/numerics/profile.hpp"
@@ -131,12 +132,11 @@ Cell way_of(const Recipe& recipe) {
 }
 
 Table recipes_of(const Profile& profile) {
-  Table table{{}, {{"format", "recipe"}, {"scale_rule", "scale rule"}, {"element", "elements"}, {"way", "way"}, {"source", "source"}}};
+  Table table{{}, {{"format", "recipe"}, {"scale_rule", "scale rule"}, in_json("element"), {"way", "way"}, {"rules", "rules"}, {"source", "source"}}};
   for (const Recipe& recipe : profile.recipes) {
     Cell element = Cell::none();
-    element.text = "scales alone";
-    if (gives_codes(recipe)) element = {conversion_json(element_conversion(recipe), *recipe.format->element), short_text(element_conversion(recipe))};
-    table.add({recipe.format->name, scale_rule_name(recipe), std::move(element), way_of(recipe), recipe.source});
+    if (gives_codes(recipe)) element = conversion_json(element_conversion(recipe), *recipe.format->element);
+    table.add({recipe.format->name, scale_rule_name(recipe), std::move(element), way_of(recipe), text_of(recipe), recipe.source});
   }
   return table;
 }
@@ -312,6 +312,10 @@ Document rules_document() {
   Table words{"words", {{"word", "word"}, {"meaning", "meaning"}, {"values", "values"}}};
   for (const RuleWord& word : rule_words()) words.add({word.key, word.meaning, word.values});
   document.table(std::move(words));
+  Table blocks{"block_words", {{"word", "word of blocks"}, {"family", "rules"}, {"meaning", "meaning"}, {"values", "values"}}};
+  for (const BlockRuleWord& word : block_rule_words()) blocks.add({word.key, word.family, word.meaning, word.values});
+  document.line();
+  document.table(std::move(blocks));
   Table named{"named_rules", {{"name", "name"}, {"rules", "rules"}, {"source", "source"}}};
   for (const NamedRules& row : named_rules()) named.add({row.name, row.text, row.source});
   document.line();

@@ -69,6 +69,15 @@ static void test_codes(void) {
   CHECK(mxact_convert(ocp, f32, own, 0x3E99999Au, 0, &code, &flags) == MXACT_OK && code == 0x19);
   CHECK(mxact_profile_id("round=rn,overflow=ieee") == -MXACT_USAGE && strstr(mxact_last_error(), "did you mean rne?") != NULL);
   CHECK(mxact_format_width((1 << 20) + 100000) == 0);
+  /* A block of one's own: 12 / 6 = 2 is 0x80 in UE5M3; 12, 7, 7, 1 over 2 are 6, 3.5 (a tie: 4) and 0.5. */
+  const int32_t shape = mxact_block_format_id("block=4,element=e2m1,scale=ue5m3");
+  const int32_t rules = mxact_profile_id("block=4,element=(e2m1,round=rne,overflow=saturate,nan=7),scale=ue5m3,rule=quotient,factor=quotient");
+  const uint32_t x[4] = {0x41400000u, 0x40E00000u, 0x40E00000u, 0x3F800000u};
+  uint32_t scale, codes[4];
+  CHECK(mxact_block_size(shape) == 4);
+  CHECK(mxact_quantize_block(rules, shape, f32, x, 4, NULL, &scale, codes) == MXACT_OK && scale == 0x80);
+  CHECK(codes[0] == 7 && codes[1] == 6 && codes[2] == 6 && codes[3] == 1);
+  CHECK(mxact_quantize_block(ocp, shape, f32, x, 4, NULL, &scale, codes) == MXACT_USAGE);
   code = 77;
   CHECK(mxact_convert(ocp, f32, e4m3, 0, 1, &code, &flags) == MXACT_USAGE && code == 77);
   CHECK(mxact_convert(ocp, f32, 1000, 0, 0, &code, &flags) == MXACT_USAGE);
