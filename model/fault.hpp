@@ -264,6 +264,10 @@ enum class Fault {
   finer_squares_anywhere,
   finer_squares_reversed,
   groups_of_128_beside_finer_squares,
+  // who made a checkpoint
+  makers_see_codes_alone,
+  first_rows_stand_for_all,
+  bases_are_as_they_lie,
   kCount,  ///< not a fault: how many enumerators stand before it
 };
 
