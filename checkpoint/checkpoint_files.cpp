@@ -239,9 +239,16 @@ bool is_shard_name(std::string_view name) {
   return name.find_first_of(std::string_view("/\\\0", 3)) == std::string_view::npos && name.ends_with(kSuffix);
 }
 
+void refuse_onnx(const path& where) {
+  if (where.extension() != ".onnx") return;
+  throw Error(ErrorCode::unsupported, "is an ONNX model, which the Python package reads: python -m mxact inspect, audit or compare FILE.onnx",
+              where.string());
+}
+
 CheckpointFiles open_checkpoint_files(const path& where) {
   CheckpointFiles checkpoint{where, true, {}, {}};
   if (!support::is_there(where)) fail(where.string(), "there is no such file or directory");
+  refuse_onnx(where);
   if (std::error_code error; !std::filesystem::is_directory(where, error)) {
     checkpoint.directory = where.parent_path();
     checkpoint.whole = false;

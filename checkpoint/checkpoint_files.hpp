@@ -44,6 +44,9 @@ struct CheckpointFiles {
   std::vector<std::pair<std::string_view, const support::SafetensorsFile*>> overlaid = {};  ///< tensors that another file's are laid over
 };
 
+/// Throws Error(unsupported) where a name is that of an ONNX model: who reads those instead.
+void refuse_onnx(const std::filesystem::path& where);
+
 /// Finds and opens the files. Of two shards with one name the one counts that the index names. Throws Error(input): nothing there, a missing shard,
 /// an index that names a file elsewhere or one that lacks a promised tensor, a name in two shards that the engine reads in another order, whatever
 /// SafetensorsFile refuses.

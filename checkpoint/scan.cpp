@@ -12,6 +12,7 @@
 #include <span>
 #include <utility>
 
+#include "checkpoint/code_kind.hpp"
 #include "checkpoint/compare/matrix_values.hpp"
 #include "checkpoint/scale_cover.hpp"
 #include "checkpoint/tensor_pieces.hpp"
@@ -232,6 +233,7 @@ class LayerScan {
         if (width == 1) {
           // Most runs have nothing odd.
           std::uint8_t least = 255, most = 0;
+#pragma omp simd reduction(min : least) reduction(max : most)
           for (std::size_t at = run; at < end; ++at) {
             least = std::min(least, bytes[at]);
             most = std::max(most, bytes[at]);
@@ -284,9 +286,9 @@ class LayerScan {
 
   /// Whether a code that the scale counts for is not 0.
   bool over_codes(const FoundTensor& scale, std::int64_t at, const FoundTensor& weight, TensorPieces& codes) const {
-    const bool packed = layout::group_of(form_.form.format) > 0 && weight.at->view->dtype->name != "F8_E4M3";
+    const std::uint8_t mask = codes_of(form_, weight).magnitude;
     return std::ranges::any_of(covered_runs(form_, scale, at, weight), [&](const CodeRun& run) {
-      return codes.any(static_cast<std::uint64_t>(run.first), static_cast<std::uint64_t>(run.count), packed ? 0x77U : 0x7FU);
+      return codes.any(static_cast<std::uint64_t>(run.first), static_cast<std::uint64_t>(run.count), mask);
     });
   }
 

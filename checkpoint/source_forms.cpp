@@ -56,6 +56,8 @@ constexpr std::array kCtBlockFacts{kCompressedMethod, kEightBits, kFloats, Confi
 constexpr std::array kCtChannelFacts{kCompressedMethod, kEightBits, kFloats, ConfigFact{kStrategy, kIsChannel}, ConfigFact{kActivations, kIsToken}};
 constexpr std::array kCtTensorFacts{kCompressedMethod, kEightBits, kFloats, ConfigFact{kStrategy, kIsTensor}, ConfigFact{kActivations, kIsStaticTensor}};
 constexpr std::array kCtTensorDynamicFacts{kCompressedMethod, kEightBits, kFloats, ConfigFact{kStrategy, kIsTensor}, ConfigFact{kActivations, kIsDynamicTensor}};
+constexpr std::array<Text, 1> kIsSixBits{"6"};
+constexpr std::array kCtMxfp6Facts{kCompressedMethod, ConfigFact{kBits, kIsSixBits}, kFloats, ConfigFact{kStrategy, kIsInGroups}, ConfigFact{kGroup, kIs32}, kAlike};
 constexpr std::array kCtInt4Facts{kCompressedMethod, kFourBits, ConfigFact{kType, kIsInt}};
 constexpr std::array kModelOptNvfp4Facts{ConfigFact{kMethod, kIsModelOptFp4}, ConfigFact{kAlgo, kIsNvfp4}, ConfigFact{kGroup, kIs16}, ConfigFact{kActivations, kIsFp4Activations}};
 // Groups of which none quantizes activations.
@@ -63,6 +65,11 @@ constexpr std::array<Text, 1> kIsModelOptFp4Alone{"modelopt_fp4"}, kIsModelOptPl
 constexpr std::array kModelOptNvfp4AloneFacts{ConfigFact{kMethod, kIsModelOptFp4Alone}, ConfigFact{kAlgo, kIsNvfp4}, ConfigFact{kGroup, kIs16}, ConfigFact{kActivations, kIsNone}};
 constexpr std::array kModelOptW4A16Facts{ConfigFact{kMethod, kIsModelOptFp4}, ConfigFact{kAlgo, kIsW4A16}, ConfigFact{kGroup, kIs16}};
 constexpr std::array kModelOptFp8Facts{ConfigFact{kMethod, kIsModelOpt}, ConfigFact{kAlgo, kIsFp8}, kNoSquare, ConfigFact{kActivationScheme, kIsStatic}};
+constexpr std::array<Text, 2> kIsModelOptMxfp4{"mxfp4", "MXFP4"};
+constexpr std::array<Text, 1> kIsW4A8Mxfp4{"W4A8_MXFP4_FP8"}, kIsW4A8Nvfp4{"W4A8_NVFP4_FP8"};
+constexpr std::array kModelOptMxfp4Facts{ConfigFact{kMethod, kIsModelOptPlain}, ConfigFact{kAlgo, kIsModelOptMxfp4}};
+constexpr std::array kModelOptW4A8Mxfp4Facts{ConfigFact{kMethod, kIsModelOptPlain}, ConfigFact{kAlgo, kIsW4A8Mxfp4}};
+constexpr std::array kModelOptW4A8Nvfp4Facts{ConfigFact{kMethod, kIsModelOptPlain}, ConfigFact{kAlgo, kIsW4A8Nvfp4}, ConfigFact{kGroup, kIs32}};
 constexpr std::array kModelOptChannelFacts{kModelOptAny, ConfigFact{kAlgo, kIsPerToken}, kNoSquare};
 constexpr std::array kModelOptBlockFacts{ConfigFact{kMethod, kIsModelOptPlain}, ConfigFact{kAlgo, kIsBlockAlgo}};
 constexpr std::array kModelOptMixedBlockFacts{ConfigFact{kMethod, kIsModelOptMixed}, ConfigFact{kAlgo, kIsBlockAlgo}};
@@ -78,12 +85,13 @@ constexpr std::array kDeepSeekV4Nvfp4Facts{kDeepSeekV4Method, ConfigFact{kExpert
 constexpr std::array<Text, 1> kIsFp8Dtype{"fp8"};
 constexpr std::array kDeepSeekV4Fp8Facts{kDeepSeekV4Method, ConfigFact{kExpertDtype, kIsFp8Dtype}, ConfigFact{kSquare, kIsSquare}};
 constexpr std::array<Text, 1> kIsFp6Activations{"fp6"};
-constexpr std::array<Text, 2> kIsQuarkFp6{"fp6_e3m2", "fp6_e2m3"};
+constexpr std::array<Text, 1> kIsE3m2{"fp6_e3m2"}, kIsE2m3{"fp6_e2m3"};
 constexpr std::array kQuarkFacts{kQuarkMethod, ConfigFact{kDtype, kIsFp4}, ConfigFact{kScheme, kIsPerGroup}, ConfigFact{kGroup, kIs32}, ConfigFact{kScaleFormat, kIsE8m0}, ConfigFact{kActivations, kIsNone}};
 constexpr std::array kQuarkW4A4Facts{kQuarkMethod, ConfigFact{kDtype, kIsFp4}, ConfigFact{kScheme, kIsPerGroup}, ConfigFact{kGroup, kIs32}, ConfigFact{kScaleFormat, kIsE8m0}, ConfigFact{kActivations, kIsFp4Activations}};
 constexpr std::array kQuarkW4A8Facts{kQuarkMethod, ConfigFact{kDtype, kIsFp4}, ConfigFact{kScheme, kIsPerGroup}, ConfigFact{kGroup, kIs32}, ConfigFact{kScaleFormat, kIsE8m0}, ConfigFact{kActivations, kIsStaticTensor}};
 constexpr std::array kQuarkW4A6Facts{kQuarkMethod, ConfigFact{kDtype, kIsFp4}, ConfigFact{kScheme, kIsPerGroup}, ConfigFact{kGroup, kIs32}, ConfigFact{kScaleFormat, kIsE8m0}, ConfigFact{kActivations, kIsFp6Activations}};
-constexpr std::array kQuarkMxfp6Facts{kQuarkMethod, ConfigFact{kDtype, kIsQuarkFp6}, ConfigFact{kScheme, kIsPerGroup}, ConfigFact{kGroup, kIs32}, ConfigFact{kScaleFormat, kIsE8m0}};
+constexpr std::array kQuarkE3m2Facts{kQuarkMethod, ConfigFact{kDtype, kIsE3m2}, ConfigFact{kScheme, kIsPerGroup}, ConfigFact{kGroup, kIs32}, ConfigFact{kScaleFormat, kIsE8m0}};
+constexpr std::array kQuarkE2m3Facts{kQuarkMethod, ConfigFact{kDtype, kIsE2m3}, ConfigFact{kScheme, kIsPerGroup}, ConfigFact{kGroup, kIs32}, ConfigFact{kScaleFormat, kIsE8m0}};
 constexpr std::array kQuarkMxfp8Facts{kQuarkMethod, ConfigFact{kDtype, kIsQuarkFp8}, ConfigFact{kScheme, kIsPerGroup}, ConfigFact{kGroup, kIs32}, ConfigFact{kScaleFormat, kIsE8m0}};
 constexpr std::array<Text, 1> kIsInt8{"int8"};
 constexpr std::array kQuarkInt8ChannelFacts{kQuarkMethod, ConfigFact{kDtype, kIsInt8}, ConfigFact{kScheme, kIsPerChannel}};
@@ -113,6 +121,9 @@ constexpr EngineUse asks(Text scheme, Text method, bool rounds = false, Text rou
 }
 /// What is read and not converted.
 constexpr EngineUse lacks(Text what) { return {{}, false, "own", "SILU", "Renormalize", what}; }
+
+constexpr EngineUse kLacksSix = lacks("a layout of FP6 codes, which the engine emulates without asking an oracle (QuarkOCP_MX_MoEMethod, EMULATION)"),
+                    kLacksModelOpt = lacks("an engine that loads them: vLLM's ModelOptQuantConfigBase raises ValueError for such a quant_algo");
 
 constexpr Text kVllm = "vllm-project/vllm", kCommit = "7e1b45a09252a5b513cd83116aa7a2f310220c34",
                kAugust = "7ca49fbe4bab019e55d57cdc4b7fd3d55c67c1a6", kTransformers = "huggingface/transformers",
@@ -171,7 +182,12 @@ constexpr SourceForm kForms[] = {
     {"Quark MXFP4, FP4 activations", kMx4, kEachOrHalves, kQuark, kQuarkW4A4Facts, kE8m0Meaning, asks("mxfp4-mxfp4", "quark", true), {kVllm, kQuarkMoe, "QuarkOCP_MX_MoEMethod", kCommit}},
     {"Quark MXFP4, FP8 activations", kMx4, kEachOrHalves, kQuark, kQuarkW4A8Facts, kE8m0Meaning, asks("mxfp4-fp8", "quark", true), {kVllm, kQuarkMoe, "QuarkOCP_MX_MoEMethod", kCommit}},
     {"Quark MXFP4, FP6 activations", {}, kEachOrHalves, kQuark, kQuarkW4A6Facts, kE8m0Meaning, lacks("what the engine emulates without asking an oracle: FP6 activations (QuarkOCP_MX_MoEMethod, EMULATION)"), {kVllm, kQuarkMoe, "QuarkOCP_MX_MoEMethod", kCommit}},
-    {"Quark MXFP6", {}, kEachOrHalves, kQuarkMxfp6, kQuarkMxfp6Facts, "value = fp6 * 2^(byte - 127), four codes in three bytes", lacks("a layout of FP6 codes, which the engine emulates without asking an oracle (QuarkOCP_MX_MoEMethod, EMULATION)"), {kVllm, kQuarkMoe, "QuarkOCP_MX_MoEMethod", kCommit}},
+    {"Quark MXFP6 E3M2", {}, kEachOrHalves, kQuarkMxfp6, kQuarkE3m2Facts, "value = e3m2 * 2^(byte - 127), four codes in three bytes", kLacksSix, {kVllm, kQuarkMoe, "QuarkOCP_MX_MoEMethod", kCommit}, false, false, SixBits::e3m2},
+    {"Quark MXFP6 E2M3", {}, kEachOrHalves, kQuarkMxfp6, kQuarkE2m3Facts, "value = e2m3 * 2^(byte - 127), four codes in three bytes", kLacksSix, {kVllm, kQuarkMoe, "QuarkOCP_MX_MoEMethod", kCommit}, false, false, SixBits::e2m3},
+    {"compressed-tensors MXFP6", {}, kEachExpert, kCompressedMxfp6, kCtMxfp6Facts, "value = e2m3 * 2^(byte - 127), four codes in three bytes", lacks("an engine that loads them: vLLM's CompressedTensorsMoEMethod has no experts of mxfp6-pack-quantized (ValueError)"), {kCtRepository, "src/compressed_tensors/compressors", "format mxfp6-pack-quantized", "0.20.1"}, false, false, SixBits::e2m3},
+    {"ModelOpt MXFP4", {}, kEachOrHalves, kStoredMxfp4Plain, kModelOptMxfp4Facts, kE8m0Meaning, kLacksModelOpt, {kModelOptRepository, kModelOptExport, "QUANTIZATION_MXFP4", "0.47.0"}},
+    {"ModelOpt W4A8_MXFP4_FP8", {}, kEachOrHalves, kStoredMxfp4Plain, kModelOptW4A8Mxfp4Facts, kE8m0Meaning, kLacksModelOpt, {kModelOptRepository, kModelOptExport, "QUANTIZATION_W4A8_MXFP4_FP8", "0.47.0"}},
+    {"ModelOpt W4A8_NVFP4_FP8", {}, kEachExpert, kModelOptNvfp4Of32, kModelOptW4A8Nvfp4Facts, kMultiplied, kLacksModelOpt, {kModelOptRepository, kModelOptExport, "QUANTIZATION_W4A8_NVFP4_FP8", "0.47.0"}},
     {"Quark MXFP8", kMx8, kEachOrHalves, kMxfp8, kQuarkMxfp8Facts, kE8m0Fp8Meaning, asks("mxfp8", "quark"), {kVllm, kQuarkMoe, "QuarkW8A8Mxfp8MoEMethod", "bed874faf610cfd61d52e3e8e4d1b87643fb6c51"}},
     {"Quark NVFP4", kNv4, kEachExpert, kQuarkNvfp4, kQuarkNvfp4Facts, kMultiplied, asks("nvfp4", "quark"), {kVllm, kQuarkMoe, "QuarkNvfp4MoEMethod", kAugust}},
     {"MXFP4 under FP8", kMx4, kEachExpert, kStoredMxfp4, kStoredFacts, kE8m0Meaning, asks("mxfp4-deepseek-v4", "own", true, "DeepSeekV3"), {kVllm, "vllm/model_executor/models/bailing_moe_v3.py", "_configure_ling_fp8_quant_config", kAugust}},
@@ -189,6 +205,7 @@ constexpr SourceForm kForms[] = {
     {"compressed-tensors int4 (pack-quantized)", kInt, kEachOrHalves, kInt4, kCtInt4Facts, "value = (code - 8) * weight_scale", lacks("a layout of int4 codes with 16-bit activations; `mxact select` knows the oracle int_wna16"), {kCtRepository, "src/compressed_tensors/compressors/quantized_compressors/pack_quantized.py", "pack_to_int32", "main"}},
 };
 // clang-format on
+static_assert(std::size(kForms) <= 64, "a set of forms is 64 bits (form_sets.hpp)");
 
 }  // namespace
 

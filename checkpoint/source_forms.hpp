@@ -100,6 +100,9 @@ struct EngineUse {
   std::string_view missing = {};  ///< of what is not converted: what mxact lacks
 };
 
+/// What codes of 6 bits are: their dtype does not tell.
+enum class SixBits : std::uint8_t { e2m3, e3m2 };
+
 struct SourceForm {
   std::string_view title;
   layout::Form form;
@@ -109,8 +112,9 @@ struct SourceForm {
   std::string_view scales;  ///< what the numbers mean: "value = e2m1 * 2^(byte - 127)"
   EngineUse use;
   layout::Source source;
-  bool input_major = false;  ///< the rows of a matrix in the file are its inputs: each expert's is transposed
-  bool by_model = false;     ///< whether they are follows from the model: it must be said
+  bool input_major = false;          ///< the rows of a matrix in the file are its inputs: each expert's is transposed
+  bool by_model = false;             ///< whether they are follows from the model: it must be said
+  SixBits six_bits = SixBits::e2m3;  ///< where its codes have 6 bits
 
   bool converts() const { return !use.scheme.empty(); }
 };

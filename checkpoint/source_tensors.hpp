@@ -200,6 +200,21 @@ inline constexpr std::array<TensorRow, 2> kQuarkMxfp6{{
     {Piece::weight, kWeight, kU8, kSixBitShapes},
     {Piece::scale, kWeightScale, kE8m0Names, kGroup32Shapes},
 }};
+inline constexpr std::array<TensorRow, 2> kCompressedMxfp6{{
+    {Piece::weight, kWeightPacked, kU8, kSixBitShapes},
+    {Piece::scale, kWeightScale, kE8m0Names, kGroup32Shapes},
+}};
+inline constexpr std::array<TensorRow, 3> kStoredMxfp4Plain{{
+    {Piece::weight, kWeight, kCodes, kPackedShapes},
+    {Piece::scale, kWeightScale, kE8m0Names, kGroup32Shapes},
+    {Piece::aside, kInputScale, kPlainNames, {}},
+}};
+inline constexpr std::array<TensorRow, 4> kModelOptNvfp4Of32{{
+    {Piece::weight, kWeight, kCodes, kPackedShapes},
+    {Piece::scale, kWeightScale, kE4m3Name, kGroup32Shapes},
+    {Piece::global_scale, kWeightScale2, kPlainNames, {}},
+    {Piece::aside, kInputScale, kPlainNames, {}},
+}};
 /// Scales of rows, or of a whole matrix.
 inline constexpr std::array<TensorRow, 3> kInt8Channel{{
     {Piece::weight, kWeight, kI8, kElementShapes},

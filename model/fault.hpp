@@ -268,6 +268,10 @@ enum class Fault {
   tile_grows_early,
   sim_shares_token_scale,
   sim_cuts_k_alone,
+  // who made a checkpoint
+  makers_see_codes_alone,
+  first_rows_stand_for_all,
+  bases_are_as_they_lie,
   kCount,  ///< not a fault: how many enumerators stand before it
 };
 

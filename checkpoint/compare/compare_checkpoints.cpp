@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 
+#include "checkpoint/compare/bridges.hpp"
 #include "checkpoint/compare/matrix_pair.hpp"
 #include "checkpoint/compare/matrix_values.hpp"
 #include "checkpoint/compare/side.hpp"
@@ -22,6 +23,8 @@ constexpr std::int64_t kHeld = std::int64_t{1} << 16;
 
 /// Each thread holds some megabytes of each side, and all of them at most 300 MB.
 constexpr int kThreads = 32;
+
+constexpr const char* kRounded = "one is the other, rounded to the numbers of its file";
 
 /// A matrix of both sides, and what was found of it.
 struct Pairing {
@@ -164,8 +167,26 @@ class Comparison {
     if (found.differing() == 0) return;
     pair.difference =
         TensorDifference{pair.name, 0, found.values(), found.differing(), found.ratio(), found.first(), found.first_a(), found.first_b(), {}};
-    if (const std::optional<double> factor = found.factor()) pair.difference->cause = factor_text(*factor, a, b);
-    if (found.is_rounded()) pair.difference->cause = "one is the other, rounded to the numbers of its file";
+    std::string& cause = pair.difference->cause;
+    if (const std::optional<double> factor = found.factor()) cause = factor_text(*factor, a, b);
+    if (found.is_rounded()) cause = kRounded;
+    if (!cause.empty()) return;
+    const std::optional<ScaledCodes> codes = is_plain(b.dtype()) ? a.scaled_codes() : is_plain(a.dtype()) ? b.scaled_codes() : std::nullopt;
+    MatrixValues& plain = is_plain(b.dtype()) ? b : a;
+    if (codes) cause = bridged(*codes, plain.dtype(), [&](std::int64_t first, std::span<double> out) { plain.read(first, out); });
+    if (cause.empty()) cause = rest_text(found);
+  }
+
+  std::string bridged(const ScaledCodes& codes, std::string_view dtype, std::function<void(std::int64_t, std::span<double>)> read) const {
+    const int bits = plain_bits(dtype);
+    return bridge_between(codes, {bits == 0 ? 24 : bits, std::move(read)}, [&] { stop_.check(); });
+  }
+  /// "the same numbers, rounded to those of the file, but for 2048, the first at [96, 0]".
+  static std::string rest_text(const MatrixPair& found) {
+    const auto beyond = found.beyond_rounding();
+    if (!beyond) return {};
+    const std::vector<std::int64_t> place = found.place(beyond->first);
+    return fmt::format("the same numbers, rounded to those of the file, but for {}, the first at [{}, {}]", beyond->count, place[0], place[1]);
   }
 
   static std::string factor_text(double factor, const MatrixValues& a, const MatrixValues& b) {
@@ -219,23 +240,30 @@ class Comparison {
   }
 
   void compare_other(const std::string& name, const LocatedTensor& a, const LocatedTensor& b) {
+    const std::string_view of_a = a.view->dtype->name, of_b = b.view->dtype->name;
     if (a.view->shape != b.view->shape)
       return omit(name, fmt::format("{} and {}", support::shape_text(a.view->shape), support::shape_text(b.view->shape)), true);
-    const bool same_dtype = a.view->dtype == b.view->dtype;
-    if (!same_dtype && (!is_plain(a.view->dtype->name) || !is_plain(b.view->dtype->name)))
-      return omit(name, fmt::format("{} and {}, and no expert's: its scales are not read", a.view->dtype->name, b.view->dtype->name), true);
+    const std::optional<ScaledCodes> codes_a = dense_codes(a_.files, name), codes_b = dense_codes(b_.files, name);
+    const bool numbers = (is_plain(of_a) || codes_a) && (is_plain(of_b) || codes_b);
+    if (a.view->dtype != b.view->dtype && !numbers)
+      return omit(name, fmt::format("{} and {}, and no expert's: its scales are not read", of_a, of_b), true);
     const std::int64_t columns = a.view->shape.empty() ? 1 : std::max<std::int64_t>(a.view->shape.back(), 1);
-    const bool plain = is_plain(a.view->dtype->name);
-    MatrixPair found(columns, plain_bits(a.view->dtype->name), plain_bits(b.view->dtype->name));
-    // What is no plain number is compared byte by byte.
-    const std::uint64_t count = plain ? a.view->bytes.size() * 8 / static_cast<std::uint64_t>(a.view->dtype->bits) : a.view->bytes.size();
-    std::vector<double> of_a, of_b;
-    for (std::uint64_t at = 0; at < count; at += kHeld) {
+    MatrixPair found(columns, plain_bits(of_a), plain_bits(of_b));
+    // What is no number is compared byte by byte.
+    const std::uint64_t count = numbers ? a.view->bytes.size() * 8 / static_cast<std::uint64_t>(a.view->dtype->bits) : a.view->bytes.size();
+    const auto wide = static_cast<std::uint64_t>(columns),
+               step = codes_a || codes_b ? std::max<std::uint64_t>(kHeld / wide, 1) * wide : std::uint64_t{kHeld};
+    const auto read = [&](const LocatedTensor& tensor, const std::optional<ScaledCodes>& codes, std::uint64_t at, std::vector<double>& out) {
+      out.resize(std::min(step, count - at));
+      if (codes && numbers) return codes->read(static_cast<std::int64_t>(at / wide), out);
+      read_numbers(tensor, numbers, at, out);
+    };
+    std::vector<double> ours, theirs;
+    for (std::uint64_t at = 0; at < count; at += step) {
       stop_.check();
-      const std::uint64_t now = std::min<std::uint64_t>(kHeld, count - at);
-      numbers(a, plain, at, now, of_a);
-      numbers(b, plain, at, now, of_b);
-      found.add(of_a, of_b);
+      read(a, codes_a, at, ours);
+      read(b, codes_b, at, theirs);
+      found.add(ours, theirs);
     }
     ++result_.tensors;
     result_.values += found.values();
@@ -244,16 +272,23 @@ class Comparison {
       return;
     }
     result_.differences.push_back({name, -1, found.values(), found.differing(), found.ratio(), found.first(), found.first_a(), found.first_b(), {}});
-    if (const std::optional<double> factor = found.factor(); factor && plain)
-      result_.differences.back().cause = fmt::format("every number of the second is {} times that of the first", *factor);
-    if (found.is_rounded()) result_.differences.back().cause = "one is the other, rounded to the numbers of its file";
+    if (!numbers) return;
+    std::string& cause = result_.differences.back().cause;
+    if (const std::optional<double> factor = found.factor()) cause = fmt::format("every number of the second is {} times that of the first", *factor);
+    if (found.is_rounded()) cause = kRounded;
+    if (!cause.empty()) return;
+    const LocatedTensor& plain = codes_a ? b : a;
+    if (codes_a.has_value() != codes_b.has_value()) {
+      cause = bridged(codes_a ? *codes_a : *codes_b, plain.view->dtype->name,
+                      [&](std::int64_t first, std::span<double> out) { read_numbers(plain, true, static_cast<std::uint64_t>(first) * wide, out); });
+    }
+    if (cause.empty()) cause = rest_text(found);
   }
 
-  static void numbers(const LocatedTensor& tensor, bool plain, std::uint64_t at, std::uint64_t count, std::vector<double>& out) {
+  static void read_numbers(const LocatedTensor& tensor, bool plain, std::uint64_t at, std::span<double> out) {
     const std::uint64_t width = plain ? static_cast<std::uint64_t>(tensor.view->dtype->bits) / 8 : 1;
-    std::vector<std::uint8_t> bytes(count * width);
+    std::vector<std::uint8_t> bytes(out.size() * width);
     tensor.file->read(*tensor.view, at * width, bytes);
-    out.resize(count);
     if (plain) return plain_numbers(bytes, tensor.view->dtype->name, out);
     std::ranges::copy(bytes, out.begin());
   }

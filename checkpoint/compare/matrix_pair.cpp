@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <utility>
 
 #include "checkpoint/nearest_even.hpp"
 
@@ -11,7 +12,7 @@ namespace {
 
 bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 
-double rounded(double value, int bits) { return bits == 11 ? nearest_fp16(value) : nearest_bf16(value); }
+double rounded(double value, int bits) { return bits == 11 ? nearest_fp16(value) : bits == 8 ? nearest_bf16(value) : value; }
 
 /// a * d == b * c for numbers of at most 30 bits: the products are exact in 64 bits of a significand, and compared in parts where a double has fewer.
 bool equal_products(double a, double d, double b, double c) {
@@ -53,9 +54,22 @@ void MatrixPair::add(std::span<const double> a, std::span<const double> b) {
       first_b_ = b[i];
     }
     ratio_ = std::max(ratio_, ratio_of(a[i], b[i]));
-    if (b_bits_ > 0) b_rounds_ = b_rounds_ && same(rounded(a[i], b_bits_), b[i]);
-    if (a_bits_ > 0) a_rounds_ = a_rounds_ && same(rounded(b[i], a_bits_), a[i]);
+    if (b_bits_ > 0 && !is_rounding_of(a[i], b[i], b_bits_) && b_beyond_.count++ == 0) b_beyond_.first = values_;
+    if (a_bits_ > 0 && !is_rounding_of(b[i], a[i], a_bits_) && a_beyond_.count++ == 0) a_beyond_.first = values_;
   }
+}
+
+bool is_rounding_of(double number, double is, int bits) {
+  const auto narrow = static_cast<double>(static_cast<float>(number));
+  if (bits == 24) return same(narrow, is);
+  return same(rounded(number, bits), is) || (bits > 0 && same(rounded(narrow, bits), is));
+}
+
+std::optional<MatrixPair::Beyond> MatrixPair::beyond_rounding() const {
+  for (const auto& [bits, beyond] : {std::pair(b_bits_, b_beyond_), std::pair(a_bits_, a_beyond_)}) {
+    if (bits > 0 && beyond.count > 0 && 2 * beyond.count <= differing_) return beyond;
+  }
+  return std::nullopt;
 }
 
 std::optional<double> MatrixPair::factor() const {

@@ -23,13 +23,22 @@ class MatrixPair {
   std::int64_t values() const { return values_; }
   std::int64_t differing() const { return differing_; }
   double ratio() const { return ratio_; }
-  std::vector<std::int64_t> first() const { return {first_ / columns_, first_ % columns_}; }
+  std::vector<std::int64_t> place(std::int64_t at) const { return {at / columns_, at % columns_}; }
+  std::vector<std::int64_t> first() const { return place(first_); }
   double first_a() const { return first_a_; }
   double first_b() const { return first_b_; }
   /// b / a of every pair, where it is the same for all; none where it is not, or nothing is to be divided.
   std::optional<double> factor() const;
   /// Whether one side is the other one, rounded to the bits of its file to nearest even.
-  bool is_rounded() const { return differing_ > 0 && ((b_bits_ > 0 && b_rounds_) || (a_bits_ > 0 && a_rounds_)); }
+  bool is_rounded() const { return differing_ > 0 && ((b_bits_ > 0 && b_beyond_.count == 0) || (a_bits_ > 0 && a_beyond_.count == 0)); }
+
+  /// Numbers that are not the other side's, rounded.
+  struct Beyond {
+    std::int64_t count = 0;
+    std::int64_t first = 0;
+  };
+  /// Where the rounding to the bits of a side's file is most of what differs: the rest.
+  std::optional<Beyond> beyond_rounding() const;
 
  private:
   std::int64_t columns_;
@@ -44,9 +53,13 @@ class MatrixPair {
   double factor_a_ = 0;  ///< the first pair of numbers that are not 0
   double factor_b_ = 0;
   bool is_factor_ = true;
-  bool a_rounds_ = true;
-  bool b_rounds_ = true;
+  Beyond a_beyond_;
+  Beyond b_beyond_;
 };
+
+/// Whether a number is another one, rounded to so many bits to nearest even: from its exact value, or from fp32, in which engines multiply. 24: to
+/// fp32; 0: not at all. NaN is NaN.
+bool is_rounding_of(double number, double rounded, int bits);
 
 /// A digest of numbers that are equal exactly where the numbers are: of one matrix, as they come. 128 bits in two words.
 class ValueDigest {

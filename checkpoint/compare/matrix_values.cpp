@@ -19,21 +19,24 @@ constexpr std::uint64_t kSlab = std::uint64_t{2} << 20;
 /// Rows and columns of a square of FP8.
 constexpr std::int64_t kSquare = 128;
 
-/// Numbers of codes with so many bits, low to high: signed numbers of a format of exponents and mantissas.
-template <std::size_t kCount>
-std::array<double, kCount> table_of(const Format& format) {
-  std::array<double, kCount> table{};
-  for (std::uint32_t code = 0; code < kCount; ++code)
-    table[code] = static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(to_f32(code, format))));
-  return table;
+/// The number of each code: of a format of exponents and mantissas, of int4 with its offset, of int8.
+using Numbers = std::array<double, 256>;
+Numbers numbers_of(const CodeKindRow& row) {
+  Numbers numbers{};
+  for (std::uint32_t code = 0; row.bits > 0 && code >> static_cast<unsigned>(row.bits) == 0; ++code) {
+    numbers[code] = row.element != nullptr       ? static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(to_f32(code, *row.element))))
+                    : row.kind == CodeKind::int4 ? static_cast<double>(code) - 8
+                                                 : static_cast<double>(static_cast<std::int8_t>(code));
+  }
+  return numbers;
 }
-const std::array<double, 16>& e2m1() {
-  static const auto table = table_of<16>(kE2m1);
-  return table;
-}
-const std::array<double, 256>& e4m3() {
-  static const auto table = table_of<256>(kE4m3fn);
-  return table;
+const Numbers& numbers_of(CodeKind kind) {
+  static const auto kAll = [] {
+    std::array<Numbers, static_cast<std::size_t>(CodeKind::plain) + 1> all{};
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = numbers_of(row_of(static_cast<CodeKind>(i)));
+    return all;
+  }();
+  return kAll[static_cast<std::size_t>(kind)];
 }
 
 std::uint32_t code_at(std::span<const std::uint8_t> bytes, std::size_t index, std::size_t width) {
@@ -50,7 +53,7 @@ bool is_plain(std::string_view dtype) { return dtype == "BF16" || dtype == "F16"
 
 void plain_numbers(std::span<const std::uint8_t> bytes, std::string_view dtype, std::span<double> out) {
   if (dtype == "F8_E4M3") {
-    for (std::size_t i = 0; i < out.size(); ++i) out[i] = e4m3()[bytes[i]];
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = numbers_of(CodeKind::e4m3)[bytes[i]];
     return;
   }
   const Widening* const widening = widening_of(dtype, 32);
@@ -150,11 +153,11 @@ void MatrixValues::hold(Part& part, std::int64_t first, std::int64_t count, std:
   }
 }
 
-bool MatrixValues::is_packed() const { return !is_plain(dtype()) && dtype() != "F8_E4M3"; }
+const CodeKindRow& MatrixValues::codes() const { return codes_of(*layer_group_.form, *weight_.tensor); }
 
 std::uint64_t MatrixValues::row_bytes() const {
-  const auto columns = static_cast<std::uint64_t>(columns_);
-  return is_plain(dtype()) ? columns * width_of(*weight_.tensor) : is_packed() ? columns / 2 : columns;
+  const int bits = codes().bits == 0 ? weight_.tensor->at->view->dtype->bits : codes().bits;
+  return static_cast<std::uint64_t>(columns_) * static_cast<std::uint64_t>(bits) / 8;
 }
 
 std::vector<std::uint8_t> MatrixValues::turned(Part& part, std::int64_t first, std::int64_t count, std::int64_t across) const {
@@ -171,7 +174,11 @@ std::vector<std::uint8_t> MatrixValues::turned(Part& part, std::int64_t first, s
 
 std::vector<std::uint8_t> MatrixValues::code_rows(std::int64_t first, std::int64_t count) {
   if (layer_group_.form->input_major) return turned(weight_, first + row_before(), count, rows_in_file_);
-  return rows_of(weight_, first, count, row_bytes());
+  std::vector<std::uint8_t> bytes = rows_of(weight_, first, count, row_bytes());
+  if (codes().bits != 6) return bytes;
+  std::vector<std::uint8_t> each(bytes.size() / 3 * 4);
+  unpack_six(bytes, each);
+  return each;
 }
 
 MatrixValues::Cover MatrixValues::cover() const {
@@ -202,11 +209,12 @@ std::vector<std::uint8_t> MatrixValues::scale_rows(std::int64_t first, std::int6
 
 void MatrixValues::read_codes(std::int64_t first, std::span<double> out) {
   const std::vector<std::uint8_t> bytes = code_rows(first, static_cast<std::int64_t>(out.size()) / columns_);
-  if (!is_packed()) return plain_numbers(bytes, dtype(), out);
-  const bool is_int4 = layer_group_.form->form.format == layout::WeightFormat::int4;
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    const std::uint32_t code = std::uint32_t{bytes[i / 2]} >> 4 * (i % 2) & 15U;
-    out[i] = is_int4 ? static_cast<double>(code) - 8 : e2m1()[code];
+  if (codes().kind == CodeKind::plain) return plain_numbers(bytes, dtype(), out);
+  const Numbers& numbers = numbers_of(codes().kind);
+  if (codes().bits == 4) {
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = numbers[std::uint32_t{bytes[i / 2]} >> 4 * (i % 2) & 15U];
+  } else {
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = numbers[bytes[i]];
   }
 }
 
@@ -224,6 +232,18 @@ void MatrixValues::scale(std::int64_t first, std::span<double> out) {
       for (std::size_t k = g * run; k < std::min(columns, (g + 1) * run); ++k) out[r * columns + k] *= factor;
     }
   }
+}
+
+std::optional<ScaledCodes> MatrixValues::scaled_codes() {
+  if (layer_group_.form->input_major || codes().kind == CodeKind::plain) return std::nullopt;
+  const auto read = [this](std::int64_t first, std::span<double> out) { read_codes(first, out); };
+  const auto [height, width] = cover();
+  if (height == 0) return ScaledCodes{rows_, columns_, rows_, columns_, {static_cast<float>(global_)}, 1, read};
+  ScaledCodes made{rows_, columns_, height, width, {}, global_, read};
+  const std::vector<std::uint8_t> bytes = scale_rows(0, rows_);
+  for (std::int64_t i = 0; i < made.down() * made.across(); ++i)
+    made.scales.push_back(static_cast<float>(plain_number(bytes, static_cast<std::size_t>(i), scale_dtype())));
+  return made;
 }
 
 void MatrixValues::read(std::int64_t first, std::span<double> out) {

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "checkpoint/code_kind.hpp"
+#include "checkpoint/compare/scaled_codes.hpp"
 #include "checkpoint/expert_tensors.hpp"
 
 namespace mx::checkpoint {
@@ -40,15 +42,19 @@ class MatrixValues {
   std::string name() const;
   /// The factor of a global scale or of one scale for the whole matrix; 1 where there is none.
   double global() const { return global_; }
+  const CodeKindRow& codes() const;
   /// Of its codes.
   std::string_view dtype() const { return weight_.tensor->at->view->dtype->name; }
   /// Rows from `first` on: out.size() / columns() of them.
   void read(std::int64_t first, std::span<double> out);
 
-  /// The same rows as their codes are, row by row: two codes of 4 bits a byte, the even column's low; else the bytes of the dtype.
+  /// The same rows as their codes are, row by row: two codes of 4 bits a byte, the even column's low; one of 6 bits a byte; else
+  /// the bytes of the dtype.
   std::vector<std::uint8_t> code_rows(std::int64_t first, std::int64_t count);
   /// Bytes of the scales that count for these rows, a row of them for each row or for each 128; none where a number counts for all.
   std::vector<std::uint8_t> scale_rows(std::int64_t first, std::int64_t count);
+  /// Its codes and scales apart, which this outlives; none where it lies input-major, or holds its numbers as they are.
+  std::optional<ScaledCodes> scaled_codes();
   /// Rows and columns that a scale counts for; 0 and 0: all, or there is none.
   struct Cover {
     std::int64_t rows;
@@ -79,7 +85,6 @@ class MatrixValues {
   void hold(Part& part, std::int64_t first, std::int64_t count, std::int64_t across) const;
   /// Bytes of a row of codes.
   std::uint64_t row_bytes() const;
-  bool is_packed() const;
   /// Of an input-major tensor: its units from `first` on the axis of outputs, output by output.
   std::vector<std::uint8_t> turned(Part& part, std::int64_t first, std::int64_t count, std::int64_t across) const;
   void read_codes(std::int64_t first, std::span<double> out);

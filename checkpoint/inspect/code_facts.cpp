@@ -40,7 +40,7 @@ void add_word(CodeKind kind, std::uint64_t word, BlockCodes& block) {
     block.nonzero = block.nonzero || word != repeated(0x88);
     return;
   }
-  if (kind == CodeKind::plain) {
+  if (kind == CodeKind::plain || kind == CodeKind::int8) {
     block.nonzero = block.nonzero || word != 0;
     return;
   }
@@ -53,7 +53,20 @@ void add_word(CodeKind kind, std::uint64_t word, BlockCodes& block) {
   block.above_240 = block.above_240 || ((magnitude + repeated(0x08)) & kHigh) != 0;
 }
 
+/// Codes of 6 bits: five of a magnitude, all set in the largest.
+void add_sixes(Bytes bytes, BlockCodes& block) {
+  std::array<std::uint8_t, 4> codes{};
+  for (std::size_t at = 0; at + 3 <= bytes.size(); at += 3) {
+    unpack_six(bytes.subspan(at, 3), codes);
+    for (const std::uint8_t code : codes) {
+      block.largest += (code & 31U) == 31 ? 1 : 0;
+      block.nonzero = block.nonzero || (code & 31U) != 0;
+    }
+  }
+}
+
 void add_bytes(CodeKind kind, Bytes bytes, BlockCodes& block) {
+  if (row_of(kind).bits == 6) return add_sixes(bytes, block);
   std::size_t at = 0;
   for (; at + 8 <= bytes.size(); at += 8) {
     std::uint64_t word = 0;
@@ -138,13 +151,13 @@ enum class Cover : std::uint8_t {
 class CodePass {
  public:
   CodePass(const FoundGroup& layer_group, const FoundLayer& layer, const ExpertPart& part)
-      : part_(part), kind_(code_kind_of(*part.weight)), scales_(part), turned_(layer_group.form->input_major) {
+      : part_(part), kind_(code_kind_of(*layer_group.form, *part.weight)), scales_(part), turned_(layer_group.form->input_major) {
     const support::TensorView& view = *part.weight->at->view;
     size_ = view.bytes.size() / static_cast<std::uint64_t>(part.experts);
     const Projection& projection = *part.weight->projection;
     const std::int64_t outputs = projection.w13 ? projection.halves * layer.sizes.intermediate : layer.sizes.hidden;
     const std::int64_t inputs = projection.w13 ? layer.sizes.hidden : layer.sizes.intermediate;
-    per_byte_ = kind_ == CodeKind::e2m1 || kind_ == CodeKind::int4 ? 2 : 1;
+    facts_.kind = kind_;
     const std::int64_t rows = turned_ ? inputs / (kind_ == CodeKind::e2m1 ? 2 : 1) : outputs;
     row_bytes_ = size_ / static_cast<std::uint64_t>(std::max<std::int64_t>(rows, 1));
     halves_ = projection.w13 && projection.halves == 2 && layer_group.gated;
@@ -169,6 +182,11 @@ class CodePass {
   }
 
  private:
+  std::int64_t codes_in(std::uint64_t bytes) const {
+    const int bits = row_of(kind_).bits;
+    return bits == 0 ? static_cast<std::int64_t>(bytes) : static_cast<std::int64_t>(bytes) * 8 / bits;
+  }
+
   void choose_cover() {
     if (scales_.count() == 0 || kind_ == CodeKind::plain) return;
     if (in_squares(*part_.scale->row)) {
@@ -179,11 +197,11 @@ class CodePass {
       cover_ = Cover::columns;
       open_.resize(row_bytes_);
       run_ = std::max<std::uint64_t>(size_ / scales_.count(), 1);
-      facts_.block = static_cast<std::int64_t>(run_) * per_byte_;
+      facts_.block = codes_in(run_);
     } else {
       cover_ = Cover::runs;
       run_ = std::max<std::uint64_t>(size_ / scales_.count(), 1);
-      facts_.block = static_cast<std::int64_t>(run_) * per_byte_;
+      facts_.block = codes_in(run_);
     }
   }
 
@@ -224,7 +242,7 @@ class CodePass {
   void add_uncovered(Bytes bytes) {
     BlockCodes block;
     add_bytes(kind_, bytes, block);
-    count(block, static_cast<std::int64_t>(bytes.size()) * per_byte_);
+    count(block, codes_in(bytes.size()));
   }
 
   void count(const BlockCodes& block, std::int64_t codes) {
@@ -305,7 +323,6 @@ class CodePass {
   bool turned_;
   bool halves_ = false;
   bool alternates_ = false;
-  std::int64_t per_byte_ = 1;
   std::uint64_t size_ = 0;
   std::uint64_t row_bytes_ = 0;
   Cover cover_ = Cover::none;
@@ -319,12 +336,6 @@ class CodePass {
 };
 
 }  // namespace
-
-CodeKind code_kind_of(const FoundTensor& weight) {
-  const std::string_view dtype = weight.at->view->dtype->name;
-  if (is_plain(dtype)) return CodeKind::plain;
-  return dtype == "F8_E4M3" ? CodeKind::e4m3 : dtype == "I32" ? CodeKind::int4 : CodeKind::e2m1;
-}
 
 CodeFacts code_facts(const FoundGroup& layer_group, const FoundLayer& layer, const ExpertPart& part, const support::StopPoint& stop) {
   return CodePass(layer_group, layer, part).run(stop);

@@ -9,15 +9,12 @@
 #include <string>
 #include <vector>
 
+#include "checkpoint/code_kind.hpp"
 #include "checkpoint/expert_tensors.hpp"
 #include "checkpoint/tensor_pieces.hpp"
 #include "support/stop.hpp"
 
 namespace mx::checkpoint {
-
-/// What the codes of a weight are, as far as statistics ask.
-enum class CodeKind : std::uint8_t { e2m1, e4m3, int4, plain };
-CodeKind code_kind_of(const FoundTensor& weight);
 
 /// The part of one expert in the tensors of its weight and its scales; all of them where each expert has its own.
 struct ExpertPart {
@@ -31,6 +28,7 @@ struct ExpertPart {
 using ScaleCounts = std::map<double, std::int64_t>;
 
 struct CodeFacts {
+  CodeKind kind = CodeKind::plain;
   std::int64_t codes = 0;
   std::int64_t largest = 0;       ///< codes of the largest magnitude
   std::int64_t block = 0;         ///< codes of one

@@ -57,8 +57,14 @@ class Inspector {
   Inspection run() {
     describe();
     try {
+      std::vector<Place> places;
       for (std::size_t i = 0; i < groups_.size(); ++i) {
-        for (const auto& [number, layer] : groups_[i].layers) inspect(i, number, layer);
+        for (const auto& [number, layer] : groups_[i].layers) places.push_back({i, number, &layer});
+      }
+      for (std::size_t at = 0; at < places.size(); ++at) {
+        if (at == 0) expect(*places.front().layer);
+        if (at + 1 < places.size()) expect(*places[at + 1].layer);
+        inspect(places[at].group, places[at].number, *places[at].layer);
       }
       result_.finished = true;
     } catch (const support::Stopped&) {
@@ -69,6 +75,25 @@ class Inspector {
   }
 
  private:
+  struct Place {
+    std::size_t group;
+    int number;
+    const FoundLayer* layer;
+  };
+  /// Scales lie scattered between the weights: the disk is told of those of a layer while the one before it is looked at. Weights are read one behind
+  /// the other as it is.
+  void expect(const FoundLayer& layer) const {
+    if (options_.depth == Depth::weights) return;
+    std::vector<const LocatedTensor*> wanted;
+    for (const std::vector<FoundTensor>* const tensors : {&layer.experts, &layer.aside}) {
+      for (const FoundTensor& tensor : *tensors) {
+        if (tensor.row->piece != Piece::weight) wanted.push_back(tensor.at);
+      }
+    }
+    std::ranges::sort(wanted, {}, [](const LocatedTensor* one) { return std::pair(one->file, one->view->file_offset); });
+    for (const LocatedTensor* const one : wanted) one->file->expect(*one->view, 0, one->view->bytes.size());
+  }
+
   std::uint64_t bytes_of(const FoundLayer& layer) const {
     std::uint64_t bytes = 0;
     for (const FoundTensor& tensor : layer.experts) {

@@ -17,7 +17,8 @@ LayerInspection inspect_layer(const CheckpointFiles& files, const FoundGroup& la
   if (look.depth == Depth::weights) {
     if (std::optional<ScannedFault> router = zero_router_rows(files, layer_group, layer)) made.faults.push_back(std::move(*router));
   }
-  if (look.producer != nullptr) {
+  // What is not converted has no format that the ledger speaks of.
+  if (look.producer != nullptr && layer_group.form->converts()) {
     const auto scale = std::ranges::find(layer.experts, Piece::scale, [](const FoundTensor& tensor) { return tensor.row->piece; });
     explain(made.faults, *look.producer, layer_group.form->form.format, look.is_first && scale != layer.experts.end() ? &*scale : nullptr);
   }

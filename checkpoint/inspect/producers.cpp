@@ -49,8 +49,11 @@ constexpr std::array kFormats{layout::WeightFormat::mxfp4,    layout::WeightForm
                               layout::WeightFormat::fp8_block};
 
 ProducerFault read_fault(const std::string& id, const support::InfoNode& node) {
-  ProducerFault fault{id, node.text("producer"), node.text_or("mended", ""), {}, node.boolean_or("always", false),
-                      {}, node.text("what"),     node.text("source")};
+  ProducerFault fault{id,    node.text("producer"), node.text_or("mended", ""), {}, node.boolean_or("always", false), {},
+                      false, node.text("what"),     node.text("source")};
+  const std::string of = node.text_or("of", "");
+  if (!of.empty() && of != "inputs") fail(fmt::format("of: {} is not inputs", support::in_quotes(of)), node);
+  fault.of_inputs = !of.empty();
   for (const std::string& format : words_of(node.text("formats"))) {
     if (format == "any") continue;
     if (std::ranges::none_of(kFormats, [&](layout::WeightFormat one) { return layout::name_of(one) == format; }))
@@ -134,7 +137,7 @@ std::vector<const ProducerFault*> faults_of(const Producer& producer, layout::We
 void explain(std::vector<ScannedFault>& faults, const Producer& producer, layout::WeightFormat format, const FoundTensor* first) {
   for (const ProducerFault* const row : faults_of(producer, format)) {
     for (ScannedFault& fault : faults) {
-      if (std::ranges::find(row->shows, fault.fault) == row->shows.end()) continue;
+      if (std::ranges::find(row->shows, fault.fault) == row->shows.end() || (row->of_inputs && fault.piece != Piece::aside)) continue;
       fault.detail += fmt::format("{}known of {}", fault.detail.empty() ? "" : "; ", known_text(*row));
     }
     if (row->always && first != nullptr)

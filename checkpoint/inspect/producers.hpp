@@ -29,6 +29,7 @@ struct ProducerFault {
   std::vector<std::string> formats;  ///< of weights, as layout::name_of says them; empty: any
   bool always;                       ///< of every file of these releases; else of some
   std::vector<ValueFault> shows;     ///< findings that it explains
+  bool of_inputs;                    ///< those of scales of activations alone
   std::string what;
   std::string source;
 };

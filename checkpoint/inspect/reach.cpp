@@ -75,7 +75,7 @@ struct Reach {
 std::optional<ScannedFault> look_at(const Reach& reach, const PartFacts& one, bool whole_layer) {
   const FoundTensor& weight = *one.part.weight;
   const auto* const row =
-      std::ranges::find_if(kRows, [&](const ReachRow& known) { return known.codes == code_kind_of(weight) && known.powers == reach.has_powers(); });
+      std::ranges::find_if(kRows, [&](const ReachRow& known) { return known.codes == one.codes->kind && known.powers == reach.has_powers(); });
   if (row == kRows.end() || reach.blocks == 0) return std::nullopt;
   const auto blocks = static_cast<double>(reach.blocks);
   const std::string of = whole_layer ? "the layer's blocks" : "the blocks";

@@ -6,6 +6,8 @@
 #include <mutex>
 #include <utility>
 
+#include "model/fault.hpp"
+
 namespace mx::checkpoint {
 namespace {
 
@@ -71,11 +73,12 @@ bool Attempt::same_scale(const HeldBlocks& held, std::size_t block) {
   const bool one = matrix_->is_one_block();
   if (!one && &ours == &theirs) {
     const std::size_t width = bytes_of(ours);
+    if (fault::planted(fault::Fault::makers_see_codes_alone)) return true;
     return std::memcmp(scales_.data() + block * width, held.blocks.scales.data() + block * width, width) == 0;
   }
   const std::uint32_t made = scale_bits(block);
   const std::uint32_t stored = one ? matrix_->number->bits : to_f32(word_at(held.blocks.scales, block, bytes_of(theirs)), theirs);
-  if (made == stored) return true;
+  if (made == stored || fault::planted(fault::Fault::makers_see_codes_alone)) return true;
   if (narrowed(made, theirs) != stored) return false;
   ++counts_.narrowed;
   return true;

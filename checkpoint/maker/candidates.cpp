@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 
+#include "model/fault.hpp"
 #include "model/numerics/device.hpp"
 
 namespace mx::checkpoint {
@@ -64,6 +65,7 @@ bool fits(const BlockFormat& format, const CodedMatrix& matrix) {
 }
 
 bool is_tried(const Bridge& bridge, BridgeUse use, const Recipe& recipe, const Format& source) {
+  if (fault::planted(fault::Fault::bases_are_as_they_lie) && bridge.to != nullptr) return false;
   if (bridge.use == BridgeUse::source_not_taken ? takes_source(recipe, source) == (use == BridgeUse::always) : bridge.use != use) return false;
   return bridge.to != &source && takes_source(recipe, bridge.to == nullptr ? source : *bridge.to);
 }

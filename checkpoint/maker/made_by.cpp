@@ -6,6 +6,7 @@
 
 #include "checkpoint/maker/attempt.hpp"
 #include "checkpoint/maker/explain.hpp"
+#include "model/fault.hpp"
 
 namespace mx::checkpoint {
 namespace {
@@ -116,7 +117,7 @@ class Search {
 
   /// Every block under one rule. False where it was given up: more blocks differ than `limit`.
   bool hold(Attempt& attempt, std::int64_t limit) {
-    if (whole_) return true;
+    if (whole_ || fault::planted(fault::Fault::first_rows_stand_for_all)) return true;
     attempt.forget();
     const bool first_time = !went_through_;
     const std::int64_t count = std::max<std::int64_t>(kHeld / (matrix_.columns * unit_), 1);
@@ -154,6 +155,7 @@ class Search {
       made_.cause = cause_of(matrix_, *best, sample_);
       return;
     }
+    if (made_.given) made_.cause = known_scale(matrix_, made_.amax);
     made_.exact.push_back(made_.nearest);
     for (const Attempt& other : left) {
       if (&other == best || differing(other) > 0 || other.candidate().given != made_.given) continue;

@@ -42,7 +42,7 @@ struct MadeBy {
   bool given = false;        ///< its scale was calibrated: none that the rule makes
   bool lossless = false;     ///< codes times scales are the base's numbers
   std::uint32_t amax = 0;    ///< of the base, in the source's bits
-  std::string cause;         ///< what explains the blocks that differ; empty: none does, or nothing is known
+  std::string cause;         ///< what explains the blocks that differ, or a scale that was given; empty: nothing is known
 
   bool is_exact() const { return !exact.empty(); }
 };

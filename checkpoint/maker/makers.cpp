@@ -37,7 +37,11 @@ const Format* format_of(std::string_view dtype) {
 }
 
 /// Whether a form's matrices are blocks that some recipe could give.
-bool has_blocks(const FoundGroup& layer_group) { return layer_group.form->converts() && layer_group.form->form.format != layout::WeightFormat::int4; }
+bool has_blocks(const FoundGroup& layer_group) {
+  const std::vector<FoundTensor>& tensors = layer_group.layers.begin()->second.experts;
+  const auto weight = std::ranges::find(tensors, Piece::weight, [](const FoundTensor& tensor) { return tensor.row->piece; });
+  return codes_of(*layer_group.form, *weight).element != nullptr;
+}
 bool is_base(const FoundGroup& layer_group) {
   return std::ranges::all_of(layer_group.layers.begin()->second.experts,
                              [](const FoundTensor& tensor) { return tensor.row->piece != Piece::weight || is_plain(tensor.at->view->dtype->name); });
@@ -56,14 +60,12 @@ struct Pair {
   MadeBy made = {};
 };
 
-const Format& element_of(const MatrixValues& coded) { return coded.dtype() == "F8_E4M3" ? kE4m3fn : kE2m1; }
-
 CodedMatrix matrix_of(const Pair& pair, MatrixValues& base, MatrixValues& coded) {
   const MatrixValues::Cover cover = coded.cover();
   CodedMatrix matrix{.rows = coded.rows(),
                      .columns = coded.columns(),
                      .source = format_of(base.dtype()),
-                     .element = &element_of(coded),
+                     .element = coded.codes().element,
                      .scale = pair.one_block ? &kF32 : format_of(coded.scale_dtype()),
                      .block_rows = cover.rows,
                      .block_columns = cover.columns,
@@ -251,7 +253,7 @@ class Search {
     if (!pair.omitted.empty()) return omit(std::move(pair.name), std::move(pair.omitted));
     MatrixMaker one{std::move(pair.name), layer, std::move(pair.made), {}};
     if (pair.one_block) {
-      one.number = one.made.given ? std::string(kNoAmax) : std::string();
+      one.number = !one.made.given ? std::string() : one.made.cause.empty() ? std::string(kNoAmax) : one.made.cause;
     } else if (pair.number) {
       std::vector<std::pair<std::string_view, double>> amaxes{{"the matrix", amax_number(pair.amax, source)}};
       if (const std::uint32_t both = joint_amax(pairs, pair); both != 0) amaxes.emplace_back("gate and up", amax_number(both, source));

@@ -5,7 +5,7 @@
 namespace mx::props {
 namespace {
 
-constexpr std::array<Law, 4> kLaws{{
+constexpr std::array<Law, 5> kLaws{{
     {"O8/lists", "Lists and tables of a configuration leave out the experts that the method's own code leaves out, by the engine's version",
      law_lists},
     {"O8/agreement",
@@ -13,6 +13,9 @@ constexpr std::array<Law, 4> kLaws{{
      law_agreement},
     {"O8/sound", "A sound checkpoint of any form gives no finding, from its scales alone and from all of it", law_sound},
     {"O8/defects", "A defect at any place of a checkpoint of any form is named with its tensor", law_defects},
+    {"O8/makers",
+     "What a rule gives of a base is attributed to it, as the base was handed to it; a code or a scale that was changed behind it is found",
+     law_makers},
 }};
 
 }  // namespace

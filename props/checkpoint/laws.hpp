@@ -9,5 +9,6 @@ Outcome law_lists(const Law& law);
 Outcome law_agreement(const Law& law);
 Outcome law_sound(const Law& law);
 Outcome law_defects(const Law& law);
+Outcome law_makers(const Law& law);
 
 }  // namespace mx::props

@@ -36,6 +36,12 @@ constexpr std::array kFaults{
              "a finding names its layer alone", "O8/defects"},
     FaultRow{Fault::dead_experts_are_odd, "dead_experts_are_odd", "checkpoint/inspect/layer_statistics.cpp look_at_alike",
              "an expert that was never trained is a finding", "O8/sound"},
+    FaultRow{Fault::makers_see_codes_alone, "makers_see_codes_alone", "checkpoint/maker/attempt.cpp same_scale",
+             "a scale that is another is none of a rule's differences", "O8/makers"},
+    FaultRow{Fault::first_rows_stand_for_all, "first_rows_stand_for_all", "checkpoint/maker/made_by.cpp hold",
+             "a rule that fits the rows that are tried is held against no others", "O8/makers"},
+    FaultRow{Fault::bases_are_as_they_lie, "bases_are_as_they_lie", "checkpoint/maker/candidates.cpp is_tried",
+             "no base was converted on its way to a quantizer", "O8/makers"},
 };
 
 }  // namespace

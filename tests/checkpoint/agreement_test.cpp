@@ -249,7 +249,7 @@ TEST_CASE("what the engine loads and mxact has no layout of is counted, and says
       R"("quantization_config": {"quant_method": "compressed-tensors", "config_groups": {"group_0": {"targets": ["Linear"], "weights": {"num_bits": 8, "type": "int",
         "strategy": "channel", "symmetric": true}, "input_activations": {"num_bits": 8, "type": "int", "strategy": "token"}}}})";
   const std::vector<Row> rows{
-      {fp6.c_str(), "U8", {32, 48}, {64, 24}, "U8", true, "Quark MXFP6, for which mxact lacks a layout of FP6 codes"},
+      {fp6.c_str(), "U8", {32, 48}, {64, 24}, "U8", true, "Quark MXFP6 E3M2, for which mxact lacks a layout of FP6 codes"},
       {fp6_inputs.c_str(), "U8", {32, 32}, {64, 16}, "U8", true, "Quark MXFP4, FP6 activations, for which mxact lacks what the engine emulates"},
       {int8.c_str(), "I8", {32, 64}, {64, 32}, "F32", false, "Quark INT8 channel, for which mxact lacks a layout of INT8 codes"},
       {ct_int8.c_str(), "I8", {32, 64}, {64, 32}, "BF16", false, "compressed-tensors INT8, for which mxact lacks a layout of INT8 codes"}};

@@ -166,7 +166,7 @@ TEST_CASE("quantizers that are no form here are named") {
         std::string::npos);
   Draft mxfp4 = published_draft(published_form("modelopt-w4a16-nvfp4"));
   mxfp4.config->replace(mxfp4.config->find("W4A16_NVFP4"), 11, "W4A8_NVFP4_FP8");
-  CHECK(refusal(mxfp4).find("quant_algo is 'W4A8_NVFP4_FP8', where ModelOpt") != std::string::npos);
+  CHECK(refusal(mxfp4).find("ModelOpt W4A8_NVFP4_FP8, for which mxact lacks an engine that loads them") != std::string::npos);
   // Which way fused matrices lie follows from the model.
   Draft fused = published_draft(published_form("fp8-block-fused-F32"));
   fused.config->replace(fused.config->find("qwen3_moe"), 9, "llama4");

@@ -1,5 +1,7 @@
 // inspect as a user types it, and what verify and convert say of the same file.
 
+#include <fmt/format.h>
+
 #include <array>
 #include <cstdlib>
 #include <filesystem>
@@ -85,34 +87,49 @@ TEST_CASE("a report is made of an inspection, a picture too, and misuse gets one
   CHECK(nothing.status == 3);
   CHECK(nothing.err.find("/no-such-checkpoint") != std::string::npos);
   CHECK(nothing.out.empty());
+  // Any verb says who reads an ONNX model.
+  std::ofstream(scratch.path() / "model.onnx") << "no matter";
+  const std::string model = quoted(scratch.path() / "model.onnx");
+  for (const std::string& words : {"inspect " + model, "compare " + model + " " + model, "audit " + model, "verify " + model}) {
+    const Run run = run_mxact(words);
+    INFO(words << run.out << run.err);
+    CHECK(run.status == 4);
+    CHECK(run.err.find("is an ONNX model, which the Python package reads: python -m mxact inspect, audit or compare FILE.onnx") != std::string::npos);
+  }
 }
 
-TEST_CASE("with --fail-on-warning no run of verify with a defect exits 0, of every kind that there is") {
+TEST_CASE("with --fail-on-warning neither verify nor convert of a defect exits 0, of every kind that there is") {
   const ScratchDirectory scratch;
   std::size_t number = 0;
   for (const mx::props::Defect& defect : mx::props::defects()) {
-    // Another form each time, and the next ones where it has nothing for the defect.
-    std::optional<mx::props::Planted> where;
-    for (std::uint64_t seed = 1; seed <= 40 && !where; ++seed) {
+    // Another form each time, and the next ones where it has nothing for the defect, or nothing that is converted.
+    bool verified = false, converted = false;
+    for (std::uint64_t seed = 1; seed <= 40 && !(verified && converted); ++seed) {
       const mx::props::SoundForm& form = mx::props::sound_forms()[(number + seed) % mx::props::sound_forms().size()];
       mx::props::SoundCheckpoint made = mx::props::sound_checkpoint(form, seed);
-      where = defect.plant(made, 100 + seed);
+      const std::optional<mx::props::Planted> where = defect.plant(made, 100 + seed);
       if (!where) continue;
-      const std::filesystem::path at = scratch.path() / std::to_string(number);
+      // The engine chooses by the model.
+      if (made.config.find("\"model_type\"") == std::string::npos) made.config.insert(1, R"("model_type": "qwen3_moe", )");
+      const std::filesystem::path at = scratch.path() / fmt::format("{}-{}", number, seed);
       std::filesystem::create_directories(at);
       made.write(at);
-      const Run run = run_mxact("verify " + quoted(at) + " --platform SM90 --tp 1 --no-execute --fail-on-warning");
-      INFO(defect.id << " in " << form.id << ", seed " << seed << "\n" << run.out << run.err);
-      if (run.status == 4) {  // what is not converted
-        where.reset();
-        continue;
-      }
-      CHECK((run.status == 1 || run.status == 5));
-      const bool other = !where->other.empty() && run.out.find(where->other) != std::string::npos;
-      CHECK((other || run.out.find(where->tensor) != std::string::npos));
+      // Exit 1, with the finding in the text; what is not converted (2, 4) says nothing of the file.
+      const auto says = [&](const Run& run) {
+        INFO(defect.id << " in " << form.id << ", seed " << seed << "\n" << run.out << run.err);
+        CHECK(run.status != 0);
+        if (run.status != 1 && run.status != 5) return false;
+        const bool other = !where->other.empty() && run.out.find(where->other) != std::string::npos;
+        CHECK((other || run.out.find(where->tensor) != std::string::npos));
+        return true;
+      };
+      verified |= says(run_mxact("verify " + quoted(at) + " --platform SM90 --tp 1 --no-execute --fail-on-warning"));
+      converted |=
+          says(run_mxact("convert " + quoted(at) + " --platform sm90 --fail-on-warning -o " + quoted(std::filesystem::path(at.string() + "-out"))));
     }
     INFO(defect.id);
-    CHECK(where.has_value());
+    CHECK(verified);
+    CHECK(converted);
     ++number;
   }
 }

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <set>
 
+#include "checkpoint/checkpoint_files.hpp"
 #include "model/audit/deployment_text.hpp"
 #include "model/engine/vllm/own_choice.hpp"
 #include "model/engine/vllm/tables.hpp"
@@ -161,6 +162,7 @@ Asked asked_about(const std::string& path, const AskedFor& asked) {
   const std::string release(deployment::release_named(asked.engine));
   if (path.empty() || !checkpoint::is_model(path)) {
     require_none_of_model(asked);
+    checkpoint::refuse_onnx(path);
     Asked one{path, std::nullopt, {{{}, support::load_deployment_file(path, asked.oracle, engine)}}};
     one.kinds.front().file.release = release;
     for (const auto& [name, value] : asked.env) one.kinds.front().file.deployment.env.insert_or_assign(name, value);

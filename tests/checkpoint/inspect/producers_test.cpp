@@ -119,6 +119,21 @@ TEST_CASE("what some files of a release have explains a finding, and is said apa
   CHECK(std::ranges::any_of(whole.known, [](const checkpoint::KnownOfProducer& one) { return one.id == "modelopt-nvfp4-nan-scale"; }));
 }
 
+TEST_CASE("what is known of scales of activations explains no scale of weights") {
+  const auto cause = [](const std::string& tensor) {
+    Draft draft = with("compressed-tensors NVFP4", R"("version": "0.17.0")");
+    std::ranges::fill(draft.tensor("model.layers.0.mlp.experts.1.gate_proj." + tensor).bytes, std::uint8_t{0});
+    std::string all;
+    for (const checkpoint::InspectedFault& one : inspected(draft).faults) {
+      CHECK(one.fault.tensor.ends_with(tensor));
+      all += one.fault.fault == ValueFault::factor_infinite ? one.fault.detail : "";
+    }
+    return all;
+  };
+  CHECK(cause("input_global_scale").find("known of compressed-tensors: input_global_scale is Inf") != std::string::npos);
+  CHECK(cause("weight_global_scale").find("known of") == std::string::npos);
+}
+
 TEST_CASE("a file that names nobody is nobody's") {
   const Inspection inspection = inspected(form_draft(form_case("ModelOpt NVFP4"), 1));
   CHECK(inspection.producer.name.empty());
@@ -134,5 +149,6 @@ TEST_CASE("a row that says too little is refused, with its line") {
             .empty());
   CHECK(input_error_defect(error_of(parse("row { producer p\n formats any\n what x\n source \"said\"\n}\n")), {"repository#number"}).empty());
   CHECK(input_error_defect(error_of(parse("row { producer p\n formats any\n source \"a/b#1\"\n}\n")), {"what"}).empty());
+  CHECK(input_error_defect(error_of(parse(good + " of weights\n}\n")), {"'weights' is not inputs"}).empty());
   CHECK(input_error_defect(error_of(parse(good + " until 3\n}\n")), {"until"}).empty());
 }
