@@ -24,7 +24,7 @@ bool scales_together(const Quantizer* quantizer) {
 bool is_steady(Steady steady, const LaunchChoice& choice) {
   if (steady == Steady::by_nothing) return false;
   if (is_batch_invariant(choice)) return true;
-  if (steady == Steady::by_tile) return choice.has_tile() || (choice.tuned && choice.tuned->is_one());
+  if (steady == Steady::by_tile) return choice.has_tile();
   return choice.find(LaunchKey::stream_k, kFirstProduct) == 0 && choice.find(LaunchKey::stream_k, kSecondProduct) == 0;
 }
 
@@ -71,9 +71,11 @@ BatchWord batch_of(const BatchQuery& query) {
       return {Batch::changes, std::string(kBeside) + ", for one scale serves all activations", quantizer->grounds, quantizer->source};
   }
   if (!is_known) return {};
+  if (row->is_tuned && choice.tuned && !is_batch_invariant(choice) && !choice.has_tile()) {
+    if (choice.tuned->is_one()) return {Batch::invariant, {}, Grounds::read, row->source};
+    return {Batch::changes, "where the tiles of " + choice.tuned->file + " compute otherwise", Grounds::read, row->source};
+  }
   if (row->word == Batch::invariant || is_steady(row->steady, choice)) return {Batch::invariant, {}, row->grounds, row->source};
-  if (row->steady == Steady::by_tile && choice.tuned)
-    return {Batch::changes, "where " + choice.tuned->file + " changes the tile", row->grounds, row->source};
   return {Batch::changes, changes_text(*row), row->grounds, row->source};
 }
 

@@ -40,6 +40,7 @@ struct BatchRow {
   std::string_view where;  ///< likewise, in words
   Grounds grounds;
   std::string_view source;
+  bool is_tuned = false;  ///< the tiles of a tuned file take the place of those that this speaks of
 };
 std::span<const BatchRow> batch_rows();
 

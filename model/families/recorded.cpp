@@ -47,6 +47,9 @@ constexpr std::array kRuns{
     RecordedRun{{kSums, "layer.deepgemm"}, "sums of 6 slots with their weights", kMay, kH100, 1152},
     RecordedRun{
         {kProducts, "deepgemm"}, "products of 24 rows and k 384, ordinary and extreme scales", "deepgemm 54e22612, cuda 13.0.88", kH100, 1344},
+    RecordedRun{{kProducts, "cutlass.channel"}, "products of 48 rows and k 384, of 60 and 288 slots", kMay, kH100, 1104},
+    RecordedRun{{kQuantizers, "token.cuda"}, "activations of 128 by token", kMay, kH100, 10062},
+    RecordedRun{{kQuantizers, "silu_and_mul.cuda"}, "SiLU of 55 rows of 128", kMay, kH100, 7040},
     RecordedRun{{kQuantizers, "silu_group.triton"}, "SiLU with its quantizer, scales in fp32 and powers of two", kMay, kH100, 14190},
     RecordedRun{{kQuantizers, "group128.cuda"}, "activations in groups of 128, scales in fp32 and powers of two", kMay, kH100, 20124},
     RecordedRun{{"golden/witness/hardware/fp8_requant_h100"}, "weights of a block of 128 x 128 made anew for a power of two", kMay, kH100, 16385},
@@ -67,6 +70,11 @@ constexpr std::array kRuns{
                 9216},
     RecordedRun{
         {kOfHumming, "mxa16."}, "products of 8 experts of 256 x 128, 7 and 48 tokens, ordinary, nearly cancelling and extreme", kHumming, kH100, 906},
+    RecordedRun{{kOfHumming, "nva16."}, "products of 8 experts of 256 x 128 and of 1024 x 2048 in slices, 7 and 48 tokens", kHumming, kH100, 926},
+    RecordedRun{{kOfHumming, "m8a16."}, "first product of 8 experts of 256 x 128, 65 tokens, extreme", kHumming, kH100, 384},
+    RecordedRun{
+        {kOfHumming, "f8a16."}, "products of 8 experts of 256 x 128, 7 and 48 tokens, ordinary, nearly cancelling and extreme", kHumming, kH100, 864},
+    RecordedRun{{kOfHumming, "f8ca16."}, "first product of 8 experts of 256 x 128, 65 tokens, extreme", kHumming, kH100, 384},
     RecordedRun{{kOfHumming},
                 "products of every form and kind of activation, 7 and 48 tokens, ordinary, nearly cancelling and extreme",
                 kHumming,

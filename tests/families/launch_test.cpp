@@ -95,7 +95,7 @@ TEST_CASE("FP8 by the engine's Triton kernel: a tuned file has the tile in the p
     return text_of(batch_of({WeightFormat::fp8_block, "TRITON", {Arch::sm90}, kVllm2026_05, nullptr, nullptr, &choice, {}}));
   };
   const TunedTile small{1, 16, 64, 128}, large{64, 64, 128, 256};
-  CHECK(batch({small, large}, "") == "changes: where H100.json changes the tile");
+  CHECK(batch({small, large}, "") == "changes: where the tiles of H100.json compute otherwise");
   CHECK(batch({small, {64, 16, 64, 128}}, "") == "invariant");
   CHECK(batch({small, large}, "block_m=64,step_k=32") == "invariant");
   CHECK(batch({small, large}, "batch_invariant=1") == "invariant");
