@@ -72,7 +72,7 @@ std::int64_t count_of(const Json& outputs) {
 
 TEST_CASE("what run says of a recording is what the recording says: libraries, device, and how many values", "[witness]") {
   std::stringstream text;
-  text << std::ifstream(kRoot / "docs" / "sim.md").rdbuf();
+  text << std::ifstream(kRoot / "docs" / "measured" / "sim.json").rdbuf();
   const std::string page = text.str();
   for (const families::ExecutionRow& row : families::execution_rows()) {
     std::vector<Recording> recordings(row.recordings.begin(), row.recordings.end());
