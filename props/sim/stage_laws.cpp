@@ -14,6 +14,13 @@ namespace {
 
 constexpr int kCases = 12;  // a case is a layer and as many runs as it has steps
 
+/// Whether the unit's products have the scales that multiply their terms: no device runs a backend whose quantizer makes others.
+bool has_scales(const sim::Execution& execution) {
+  const ContractRow& row = row_of(execution.contract);
+  const auto gives = [&](const families::Quantizer* quantizer) { return quantizer->scope == families::ScaleScope::block; };
+  return row.scales != ScaleEntry::term || (gives(execution.first) && gives(execution.second));
+}
+
 /// A layer in the checkpoint's form as some row computes it on some device, with what quantizers need.
 sim::LayerExperts pick_experts(std::uint64_t seed) {
   const auto rows = families::execution_rows();
@@ -26,6 +33,7 @@ sim::LayerExperts pick_experts(std::uint64_t seed) {
   const sim::ModelActivation activation{is_oai ? "SWIGLUOAI" : "SILU", is_oai ? kOai : moe::ActivationConstants{}};
   sim::Execution execution = sim::execution_on(row, {pick(0, 1) == 0 ? families::Arch::sm90 : families::Arch::sm100}, "None", activation,
                                                {sim::power_of_two(-6), sim::power_of_two(-4)});
+  RC_PRE(has_scales(execution));
   execution.sums = sim::SumsBy::twins;
   const layout::CanonicalLayer layer = sim::sample_layer(sizes, form, row.bias != families::BiasEntry::dropped, seed);
   return {std::move(execution), sim::Weights::of_checkpoint(layer, row), sizes.hidden};
