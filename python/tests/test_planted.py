@@ -146,6 +146,7 @@ CANNOT_BE_SAID = {
     "of several ranks, of what they exchange or load, and a kernel is one rank's": "expert_offset_twice sim_shard_from_padded sim_bias_on_every_rank sim_expert_offset_twice sim_scales_stay_linear "
     "sim_flag_says_linear sim_scales_of_first_experts sim_keeps_padded_width sim_drops_rank_sum sim_adds_rank_sum_twice",
     "of FP8 blocks that ranks cut into finer ones, and a converter's layer is whole": "finer_squares_anywhere finer_squares_reversed groups_of_128_beside_finer_squares",
+    "of launches that the number of tokens decides, and a kernel's is its own": "tile_grows_early sim_shares_token_scale sim_cuts_k_alone",
     "of runs that start from somebody's stage, and a kernel's is whole": "sim_starts_with_up",
     "a function's, or of wide arithmetic": "exp_series_too_short ln_series_too_short erf_series_too_short wide_ties_away wide_drops_sticky "
     "wide_quotient_loses_rest wide_root_rounds_down kernel_trusts_double",
