@@ -68,6 +68,20 @@ std::uint32_t word_at(std::span<const std::uint8_t> bytes, std::size_t width, st
   return word;
 }
 
+/// An fp32 number rounded to bf16, nearest even; every NaN is the quiet one. The exponents are the same, so that a carry does all that rounding has
+/// to.
+std::uint32_t bf16_of(std::span<const std::uint8_t> bytes, std::size_t index) {
+  const std::uint32_t word = word_at(bytes, 2, 2 * index) | word_at(bytes, 2, 2 * index + 1) << 16U;
+  constexpr std::uint32_t kMagnitude = 0x7FFFFFFF, kInf = 0x7F800000, kQuietNan = 0x7FC0;
+  if ((word & kMagnitude) > kInf) return kQuietNan;
+  return (word + 0x7FFFU + (word >> 16U & 1U)) >> 16U;
+}
+
+/// Whether an operand of fp32 is one of bf16 once the contract has rounded it.
+bool is_rounded_to_bf16(const ContractRow& row, const TileOperand& operand) {
+  return *operand.format == kF32 && row.cast != nullptr && *row.cast == kBf16 && !row.cast_cuts;
+}
+
 /// One side of the aligned way, in memory as the kernels read it: `lanes` rows side by side, or each for itself where that is 1.
 class AlignedSide {
  public:
@@ -81,8 +95,9 @@ class AlignedSide {
     values_.assign(places * length_, 0.0F);
     exponents_.assign(places * length_, kZeroExponent);
     plain_.assign(rows, 1);
-    const bool by_table = operand.format->width <= 16 && (operand.scale_format == nullptr || row.scales != ScaleEntry::operand);
-    if (by_table) table_ = table_of(row, side, *operand.format);
+    rounded_ = is_rounded_to_bf16(row, operand);
+    const bool by_table = (rounded_ || operand.format->width <= 16) && (operand.scale_format == nullptr || row.scales != ScaleEntry::operand);
+    if (by_table) table_ = table_of(row, side, rounded_ ? kBf16 : *operand.format);
     for (std::size_t i = 0; i < rows; ++i) by_table ? fill_by_table(i) : fill_by_model(i);
   }
 
@@ -121,7 +136,8 @@ class AlignedSide {
     for (std::size_t at = 0; at < (k_ + period - 1) / period * period; ++at) {
       const std::size_t k = at / period * period + row_->order[at % period];
       if (k >= k_) continue;
-      const QuickFactor& factor = (*table_)[word_at(operand_->codes, width, i * k_ + k)];
+      const std::size_t index = i * k_ + k;
+      const QuickFactor& factor = (*table_)[rounded_ ? bf16_of(operand_->codes, index) : word_at(operand_->codes, width, index)];
       place(i, at, has_terms ? scaled(factor, scales[k / operand_->block]) : factor);
     }
   }
@@ -142,6 +158,7 @@ class AlignedSide {
   std::vector<std::int16_t> exponents_;
   std::vector<std::uint8_t> plain_;
   std::shared_ptr<const CodeTable> table_;
+  bool rounded_ = false;  ///< codes of fp32, which the table has as bf16
 };
 
 /// One side of the fp4 way, likewise.

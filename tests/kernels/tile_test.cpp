@@ -71,7 +71,7 @@ std::uint32_t draw_c(Words& random, const ContractRow& row, Codes kind) {
 const Format& drawn_format(Words& random, std::span<const Format* const> formats, const ContractRow& row) {
   if (!formats.empty()) return *formats[random() % formats.size()];
   if (row.cast == nullptr || random() % 4 == 0) return random() % 2 == 0 ? kBf16 : kE4m3fn;
-  return *row.cast;
+  return random() % 3 == 0 ? kF32 : *row.cast;
 }
 
 std::string words(std::span<const std::uint32_t> codes) {
