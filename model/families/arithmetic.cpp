@@ -6,6 +6,7 @@
 #include "model/families/arithmetic_rows.hpp"
 #include "model/families/device_rows.hpp"
 #include "model/families/family.hpp"
+#include "model/fault.hpp"
 #include "model/names.hpp"
 #include "model/numerics/profile.hpp"
 #include "model/numerics/rows.hpp"
