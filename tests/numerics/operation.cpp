@@ -80,7 +80,7 @@ std::uint32_t drawn(std::uint64_t& state, int exponent) {
                                                    0x7F800001, 1,          0x807FFFFF, 0x00800000, 0x7F7FFFFF};
   if ((word & 15U) == 0) return kSpecial[(word >> 4U) % kSpecial.size()];
   const auto field = static_cast<std::uint32_t>(std::clamp(exponent + static_cast<int>(word >> 27U) - 16, 0, 254));
-  const std::uint32_t mantissa = (word & 32U) != 0 ? state & 0x7FFFFFU : (state & 7U) << 20U | (state >> 8U & 1U);
+  const auto mantissa = static_cast<std::uint32_t>((word & 32U) != 0 ? state & 0x7FFFFFU : (state & 7U) << 20U | (state >> 8U & 1U));
   return (word & 64U) << 25U | field << 23U | mantissa;
 }
 
