@@ -78,7 +78,8 @@ class CodedNumbers {
   /// What the codes of a block are multiplied by.
   double factor(const CodedBlocks& blocks, std::size_t block) const;
   double base_at(const CodedBlocks& blocks, std::size_t index) const;
-  std::span<const double> codes() const { return codes_; }
+  std::span<const double> codes() const& { return codes_; }
+  std::span<const double> codes() const&& = delete;  ///< of a temporary they would be gone
 
  private:
   const CodedMatrix& matrix_;

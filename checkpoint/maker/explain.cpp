@@ -208,8 +208,9 @@ constexpr std::array<CauseRow, 9> kCauses{{
 }  // namespace
 
 std::string known_scale(const CodedMatrix& matrix, std::uint32_t amax) {
+  const CodedNumbers numbers(matrix);
   double largest = 0;
-  for (const double code : CodedNumbers(matrix).codes()) largest = std::isfinite(code) ? std::max(largest, code) : largest;
+  for (const double code : numbers.codes()) largest = std::isfinite(code) ? std::max(largest, code) : largest;
   const auto most = static_cast<double>(std::bit_cast<float>(to_f32(amax, *matrix.source)));
   const std::string text =
       matrix.number && most > 0 ? known_ratio(static_cast<double>(std::bit_cast<float>(matrix.number->bits)) / (most / largest)) : "";
