@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <charconv>
-#include <deque>
-#include <map>
 #include <mutex>
 
 #include "model/error.hpp"
 #include "model/names.hpp"
 #include "model/numerics/block_rule_words.hpp"
+#include "model/numerics/kept_texts.hpp"
 #include "model/numerics/rules.hpp"
 
 namespace mx {
@@ -196,55 +195,45 @@ class Own {
     if (const BlockFormat* named = named_shape(said)) return *named;
     const std::scoped_lock lock(mutex_);
     std::string name = text_of(said);
-    if (const auto found = shapes_by_name_.find(name); found != shapes_by_name_.end()) return shapes_[found->second].format;
-    require_room(shapes_.size());
-    OwnShape& kept = shapes_.emplace_back(OwnShape{std::move(name), said});
+    if (const OwnShape* found = shapes_.find(name)) return found->format;
+    OwnShape& kept = shapes_.add({std::move(name), said});
     kept.format.name = kept.name;
     kept.format.source = "a shape that its user wrote";
-    shapes_by_name_.emplace(kept.name, shapes_.size() - 1);
     return kept.format;
   }
 
   const Profile& profile(std::string name, std::vector<Recipe> recipes, std::string_view source) {
     const std::scoped_lock lock(mutex_);
-    if (const auto found = by_name_.find(name); found != by_name_.end()) return profiles_[found->second].profile;
-    require_room(profiles_.size());
+    if (const OwnBlock* found = profiles_.find(name)) return found->profile;
     for (Recipe& recipe : recipes) recipe.source = source;
-    OwnBlock& kept = profiles_.emplace_back(OwnBlock{std::move(name), std::move(recipes), {}});
+    OwnBlock& kept = profiles_.add({std::move(name), std::move(recipes), {}});
     kept.profile = {kept.name, kOwn, "as it says", "any", "any", source, {}, kept.recipes, {}, {}};
-    by_name_.emplace(kept.name, profiles_.size() - 1);
     return kept.profile;
   }
 
   std::optional<std::int32_t> number(const Profile& profile) const {
     const std::scoped_lock lock(mutex_);
-    const auto found = by_name_.find(profile.name);
-    return found == by_name_.end() ? std::nullopt : std::optional(static_cast<std::int32_t>(found->second));
+    return profiles_.number(profile.name);
   }
   std::optional<std::int32_t> number(const BlockFormat& format) const {
     const std::scoped_lock lock(mutex_);
-    const auto found = shapes_by_name_.find(format.name);
-    return found == shapes_by_name_.end() ? std::nullopt : std::optional(static_cast<std::int32_t>(found->second));
+    return shapes_.number(format.name);
   }
   const BlockFormat* shape(std::int32_t number) const {
     const std::scoped_lock lock(mutex_);
-    return number < 0 || static_cast<std::size_t>(number) >= shapes_.size() ? nullptr : &shapes_[static_cast<std::size_t>(number)].format;
+    const OwnShape* const row = shapes_.at(number);
+    return row == nullptr ? nullptr : &row->format;
   }
   const Profile* profile(std::int32_t number) const {
     const std::scoped_lock lock(mutex_);
-    return number < 0 || static_cast<std::size_t>(number) >= profiles_.size() ? nullptr : &profiles_[static_cast<std::size_t>(number)].profile;
+    const OwnBlock* const row = profiles_.at(number);
+    return row == nullptr ? nullptr : &row->profile;
   }
 
  private:
-  static void require_room(std::size_t kept) {
-    constexpr std::size_t kMost = 100'000;
-    if (kept == kMost) throw Error(ErrorCode::resource, "more than " + std::to_string(kMost) + " texts of block rules in one program");
-  }
-
   mutable std::mutex mutex_;
-  std::deque<OwnBlock> profiles_;
-  std::deque<OwnShape> shapes_;
-  std::map<std::string, std::size_t, std::less<>> by_name_, shapes_by_name_;
+  rules::KeptTexts<OwnBlock> profiles_{"texts of block rules"};
+  rules::KeptTexts<OwnShape> shapes_{"texts of block formats"};
 };
 
 Own& own() {

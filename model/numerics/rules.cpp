@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <deque>
-#include <map>
 #include <mutex>
 #include <vector>
 
@@ -11,6 +10,7 @@
 #include "model/names.hpp"
 #include "model/numerics/block_rules.hpp"
 #include "model/numerics/further_formats.hpp"
+#include "model/numerics/kept_texts.hpp"
 #include "model/numerics/rule_words.hpp"
 
 namespace mx {
@@ -191,13 +191,13 @@ class Own {
     }
     const Profile* within = has_rules ? &profile(part) : nullptr;
     const std::scoped_lock lock(mutex_);
-    if (const auto found = formats_by_name_.find(part.text); found != formats_by_name_.end()) return formats_[found->second].format;
+    if (const OwnFormat* found = formats_.find(part.text)) return found->format;
     return keep(part.text, *part.only, kOwnSource, within);
   }
 
   const Profile& profile(const Part& part) {
     const std::scoped_lock lock(mutex_);
-    if (const auto found = profiles_by_name_.find(part.text); found != profiles_by_name_.end()) return profiles_[found->second].profile;
+    if (const OwnProfile* found = profiles_.find(part.text)) return found->profile;
     return keep(part.text, {part}, kOwnSource);
   }
 
@@ -212,7 +212,7 @@ class Own {
     }
     if (spelled.empty()) return nullptr;
     const std::scoped_lock lock(mutex_);
-    if (const auto found = profiles_by_name_.find(std::string(spelled)); found != profiles_by_name_.end()) return &profiles_[found->second].profile;
+    if (const OwnProfile* found = profiles_.find(spelled)) return &found->profile;
     for (const NamedRules& row : kNamedRules) {
       if (row.name == spelled) parts.push_back(read_part(row.text));
     }
@@ -221,7 +221,7 @@ class Own {
 
   const Conversion& conversion(const Profile& asked, const Format& to) {
     const std::scoped_lock lock(mutex_);
-    OwnProfile& own = profiles_[profiles_by_name_.at(std::string(asked.name))];
+    OwnProfile& own = *profiles_.find(asked.name);
     for (const auto& [format, how] : own.made) {
       if (format == to) return how;
     }
@@ -238,61 +238,48 @@ class Own {
 
   const Profile* within(std::string_view name) const {
     const std::scoped_lock lock(mutex_);
-    const auto found = formats_by_name_.find(name);
-    return found == formats_by_name_.end() ? nullptr : formats_[found->second].rules;
+    const OwnFormat* const found = formats_.find(name);
+    return found == nullptr ? nullptr : found->rules;
   }
 
   std::optional<std::int32_t> number(const Format& format) {
     const std::scoped_lock lock(mutex_);
-    const auto found = formats_by_name_.find(format.name);
     const bool in_no_table = std::ranges::find(kFurther, format) != kFurther.end() && format != kTf32;
-    if (found == formats_by_name_.end() && in_no_table) {
-      keep(std::string(format.name), format, format.source, nullptr);
-      return static_cast<std::int32_t>(formats_.size() - 1);
-    }
-    return found == formats_by_name_.end() ? std::nullopt : std::optional(static_cast<std::int32_t>(found->second));
+    if (in_no_table && !formats_.number(format.name)) keep(std::string(format.name), format, format.source, nullptr);
+    return formats_.number(format.name);
   }
   std::optional<std::int32_t> number(const Profile& profile) const {
     const std::scoped_lock lock(mutex_);
-    const auto found = profiles_by_name_.find(profile.name);
-    return found == profiles_by_name_.end() ? std::nullopt : std::optional(static_cast<std::int32_t>(found->second));
+    return profiles_.number(profile.name);
   }
   const Format* format(std::int32_t number) const {
     const std::scoped_lock lock(mutex_);
-    return number < 0 || static_cast<std::size_t>(number) >= formats_.size() ? nullptr : &formats_[static_cast<std::size_t>(number)].format;
+    const OwnFormat* const row = formats_.at(number);
+    return row == nullptr ? nullptr : &row->format;
   }
   const Profile* profile(std::int32_t number) const {
     const std::scoped_lock lock(mutex_);
-    return number < 0 || static_cast<std::size_t>(number) >= profiles_.size() ? nullptr : &profiles_[static_cast<std::size_t>(number)].profile;
+    const OwnProfile* const row = profiles_.at(number);
+    return row == nullptr ? nullptr : &row->profile;
   }
 
  private:
-  static void require_room(std::size_t kept) {
-    constexpr std::size_t kMost = 100'000;
-    if (kept == kMost) throw Error(ErrorCode::resource, "more than " + std::to_string(kMost) + " texts of rules in one program");
-  }
-
   const Format& keep(std::string name, const Format& format, std::string_view source, const Profile* within) {
-    require_room(formats_.size());
-    OwnFormat& kept = formats_.emplace_back(OwnFormat{std::move(name), format, within});
+    OwnFormat& kept = formats_.add({std::move(name), format, within});
     kept.format.name = kept.name;
     kept.format.source = source;
-    formats_by_name_.emplace(kept.name, formats_.size() - 1);
     return kept.format;
   }
 
   const Profile& keep(std::string name, std::vector<Part> parts, std::string_view source) {
-    require_room(profiles_.size());
-    OwnProfile& kept = profiles_.emplace_back(OwnProfile{std::move(name), std::move(parts), {}, {}});
+    OwnProfile& kept = profiles_.add({std::move(name), std::move(parts), {}, {}});
     kept.profile = {kept.name, kOwn, "as it says", "any", "any", source, {}, {}, {}, {}};
-    profiles_by_name_.emplace(kept.name, profiles_.size() - 1);
     return kept.profile;
   }
 
   mutable std::mutex mutex_;
-  std::deque<OwnFormat> formats_;
-  std::deque<OwnProfile> profiles_;
-  std::map<std::string, std::size_t, std::less<>> formats_by_name_, profiles_by_name_;
+  rules::KeptTexts<OwnFormat> formats_{"texts of formats"};
+  rules::KeptTexts<OwnProfile> profiles_{"texts of rules"};
 };
 
 Own& own() {

@@ -42,15 +42,18 @@ def test_every_block_is_taken(name: str) -> None:
     assert_converter(mine(name), name)
 
 
-@pytest.mark.parametrize("name", mxact.layouts()[::4])
+def is_written(name: str) -> bool:
+    """Its first address holds something that a converter must have right."""
+    return "unwritten" not in mxact.layout(name, (256, 256)).content(0)
+
+
+@pytest.mark.parametrize("name", [name for name in mxact.layouts()[::4] if is_written(name)])
 def test_a_wrong_byte_is_found(name: str) -> None:
     def off_by_one(x: Array) -> Array:
         memory = np.ascontiguousarray(mine(name)(x)).view(np.uint8).copy()
         memory[-1 if memory.size == 1 else 0] ^= 1
         return memory
 
-    if "unwritten" in mxact.layout(name, (256, 256)).content(0):
-        return
     with pytest.raises(AssertionError, match=rf"(?s)^{name.replace('.', '[.]')} byte 0: 0x.., must be 0x.. \(.*\); 1 of \d+ bytes differ\ntensor: .*\nreplay: pytest "):
         assert_converter(off_by_one, name)
 

@@ -71,9 +71,15 @@ std::int64_t count_of(const Json& outputs) {
 }
 
 TEST_CASE("what run says of a recording is what the recording says: libraries, device, and how many values", "[witness]") {
-  std::stringstream text;
-  text << std::ifstream(kRoot / "docs" / "measured" / "sim.json").rdbuf();
-  const std::string page = text.str();
+  std::set<std::string> numbers;  // whole ones of the column
+  const Json document = read_json(kRoot / "docs" / "measured" / "sim.json");
+  for (const Json& row : document.at("tables").begin()->at("rows")) {
+    std::string cell = std::prev(row.end())->get<std::string>();
+    std::ranges::replace_if(
+        cell, [](unsigned char c) { return std::isdigit(c) == 0; }, ' ');
+    std::stringstream words(cell);
+    for (std::string word; words >> word;) numbers.insert(word);
+  }
   for (const families::ExecutionRow& row : families::execution_rows()) {
     std::vector<Recording> recordings(row.recordings.begin(), row.recordings.end());
     for (const families::HeldOn& held : row.held) recordings.insert(recordings.end(), held.recordings.begin(), held.recordings.end());
@@ -81,8 +87,7 @@ TEST_CASE("what run says of a recording is what the recording says: libraries, d
       INFO(row.backend << " " << recording.path << " " << recording.entry);
       const families::RecordedRun* const run = families::find_run(recording);
       REQUIRE(run != nullptr);
-      const bool is_in_page = page.find(std::to_string(run->values)) != std::string::npos;
-      CHECK(is_in_page);
+      CHECK(numbers.contains(std::to_string(run->values)));
     }
   }
   for (const families::RecordedRun& run : families::recorded_runs()) {
