@@ -113,8 +113,10 @@ Made draw_made(const Rule& rule, Random& random) {
   const std::int64_t height = one ? 0 : format.block_rows, width = one ? 0 : format.block / format.block_rows;
   const bool large = random.next() % 4 == 0;  // more than the rows that are tried first
   const std::int64_t columns = std::max<std::int64_t>(128, width);
-  const std::int64_t rows = height > 1 ? height * (large ? 6 : 1) : large ? 520 : 12;
   const bool takes = takes_source(*rule.recipe, kBf16), narrow = !one && random.next() % 3 == 0 && takes;
+  // Rounding to bf16 first changes a few codes in a thousand: so many rows that some of them change.
+  const std::int64_t few = narrow ? 64 : 12;
+  const std::int64_t rows = height > 1 ? height * (large ? 6 : 1) : large ? 520 : few;
   const Format& source = narrow ? kF32 : kBf16;
   const Format& taken = takes ? kBf16 : kF32;
   const Given tensor = given(*rule.recipe, random);

@@ -67,8 +67,8 @@ constexpr std::array kForms{
 double drawn(Random& random) { return std::uniform_real_distribution<double>(0, 1)(random); }
 bool happens(Random& random, double share) { return drawn(random) < share; }
 
-Matrix draw_matrix(Random& random, std::int64_t rows, std::int64_t columns, int distribution, double size) {
-  Matrix matrix{rows, columns, {}};
+SoundMatrix draw_matrix(Random& random, std::int64_t rows, std::int64_t columns, int distribution, double size) {
+  SoundMatrix matrix{rows, columns, {}};
   std::normal_distribution<double> normal(0, 1);
   std::vector<double> of_column(static_cast<std::size_t>(columns), 1);
   if (distribution == 2) {
@@ -149,11 +149,11 @@ class Maker {
  private:
   void draw_expert(int expert) {
     const double size = size_ * (expert == tiny_ ? 1e-5 : 1);
-    std::array<Matrix, 3> matrices;
+    std::array<SoundMatrix, 3> matrices;
     double shared = 0;
     for (int p = 0; p < 3; ++p) {
       const std::int64_t rows = p == 2 ? made_.hidden : made_.intermediate, columns = p == 2 ? made_.intermediate : made_.hidden;
-      Matrix& matrix = matrices[static_cast<std::size_t>(p)];
+      SoundMatrix& matrix = matrices[static_cast<std::size_t>(p)];
       matrix = draw_matrix(random_, rows, columns, distribution_, size);
       if (expert == dead_) std::ranges::fill(matrix.numbers, 0.0);
       if (zero_blocks_) {
@@ -309,7 +309,7 @@ class Maker {
   int tiny_ = -1;
   bool zero_blocks_ = false;
   std::vector<Coded> coded_;  ///< by expert and projection
-  std::vector<Matrix> plain_;
+  std::vector<SoundMatrix> plain_;
 };
 
 }  // namespace

@@ -100,13 +100,13 @@ void put_code(SoundBytes& bytes, std::uint32_t word, std::size_t count) {
   for (std::size_t byte = 0; byte < count; ++byte) bytes.push_back(static_cast<std::uint8_t>(word >> 8 * byte));
 }
 
-double amax_of(const Matrix& matrix) {
+double amax_of(const SoundMatrix& matrix) {
   double amax = 0;
   for (const double number : matrix.numbers) amax = std::max(amax, std::abs(number));
   return amax;
 }
 
-Coded coded(const Matrix& matrix, const SoundForm& form, const SoundRules& rules, double amax) {
+Coded coded(const SoundMatrix& matrix, const SoundForm& form, const SoundRules& rules, double amax) {
   Coded made{matrix.rows, matrix.columns, SoundBytes(matrix.numbers.size()), {}, 0, 0, 1};
   if (form.kind == K::plain) return made;
   std::int64_t tall = 1, wide = matrix.columns;

@@ -11,7 +11,7 @@ namespace mx::props {
 using SoundBytes = std::vector<std::uint8_t>;
 
 /// A matrix of numbers, row by row.
-struct Matrix {
+struct SoundMatrix {
   std::int64_t rows, columns;
   std::vector<double> numbers;
 };
@@ -33,9 +33,9 @@ struct Coded {
   double global = 1;
 };
 
-double amax_of(const Matrix& matrix);
+double amax_of(const SoundMatrix& matrix);
 /// `amax` is that of the whole tensor, or of what shares its global scale.
-Coded coded(const Matrix& matrix, const SoundForm& form, const SoundRules& rules, double amax);
+Coded coded(const SoundMatrix& matrix, const SoundForm& form, const SoundRules& rules, double amax);
 
 /// The code of a number in F32, in BF16 to nearest even; and a code's bytes.
 std::uint32_t f32_code(double number);

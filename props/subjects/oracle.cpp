@@ -52,7 +52,7 @@ std::string takes(const OracleSubject& subject, const Deployment& deployment, co
     Facts facts(kSearched, deployment);
     if (const auto weights = engine::tables_of(deployment::kVllm2026_05, subject.oracle).weight_key) facts.weight = deployment::name_of(*weights);
     facts.activation = key;
-    for (std::string_view name : words_of(backend->classes)) {
+    for (std::string_view name : texts_of(backend->classes)) {
       if (restated_verdict(name, facts).empty()) return {};
     }
   }

@@ -33,7 +33,7 @@ bool has_word(std::string_view text, std::string_view word) {
   return false;
 }
 
-std::vector<std::string_view> words_of(std::string_view text) {
+std::vector<std::string_view> texts_of(std::string_view text) {
   std::vector<std::string_view> words;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find(' '), text.size());
@@ -57,7 +57,7 @@ bool Facts::is(std::string_view platform) const { return deployment::name_of(dep
 int Facts::capability() const { return deployment.hardware.capability.value_or(0); }
 
 bool Facts::gfx(std::string_view any_of) const {
-  const auto words = words_of(any_of);
+  const auto words = texts_of(any_of);
   return is("rocm") &&
          std::any_of(words.begin(), words.end(), [&](std::string_view part) { return deployment.hardware.gcn_arch.find(part) != std::string::npos; });
 }

@@ -19,7 +19,7 @@ struct EngineError {
 
 /// True when the text, words with blanks between, has the word.
 bool has_word(std::string_view text, std::string_view word);
-std::vector<std::string_view> words_of(std::string_view text);
+std::vector<std::string_view> texts_of(std::string_view text);
 
 struct Facts {
   Facts(deployment::Engine engine, const deployment::Deployment& deployment);

@@ -23,7 +23,7 @@ template <typename T>
 T one_of(std::initializer_list<T> values) {
   return values.begin()[below(values.size())];
 }
-std::string one_word(Text words) { return std::string(pick_word(words_of(words))); }
+std::string one_word(Text words) { return std::string(pick_word(texts_of(words))); }
 
 // Every capability at which a rule of the engine begins or ends, with its neighbours; real devices are presets.
 constexpr std::array<int, 22> kEdges = {74, 76, 88, 91, 99, 101, 104, 109, 111, 112, 119, 122, 125, 129, 130, 70, 87, 90, 100, 110, 120, 89};
@@ -40,7 +40,7 @@ constexpr Text kBusy = "SM90 SM100 gfx950 XPU CPU gfx950 SM120";
 deployment::Hardware random_hardware(const DeploymentKind& kind) {
   const auto presets = deployment::all_platforms();
   const deployment::PlatformPreset& preset =
-      chance(kind.plain ? 70 : 45) ? deployment::platform_named(pick_word(words_of(kBusy))) : presets[below(presets.size())];
+      chance(kind.plain ? 70 : 45) ? deployment::platform_named(pick_word(texts_of(kBusy))) : presets[below(presets.size())];
   deployment::Hardware hardware = deployment::deployment_on(preset, {}, {}).hardware;
   if (kind.possible || (kind.plain && !chance(30))) return hardware;
   if (preset.platform == deployment::PlatformKind::cuda && chance(25)) hardware.capability = kEdges[below(kEdges.size())];
@@ -188,7 +188,7 @@ std::string random_wish(Text oracle) {
   std::vector<Text> known;
   for (const RestatedBackend& row : restated_backends()) {
     if (!has_word(row.oracles, oracle)) continue;
-    for (Text wish : words_of(row.wishes)) known.push_back(wish);
+    for (Text wish : texts_of(row.wishes)) known.push_back(wish);
   }
   return std::string(pick_word(known.empty() || chance(8) ? deployment::moe_backend_names() : Words(known)));
 }
@@ -246,7 +246,7 @@ std::string info_file(Text oracle, const Deployment& deployment) {
   std::string indent;
   bool is_key = true;
   const std::string text = audit::info_text(deployment::kVllm2026_05, oracle, deployment);
-  for (Text word : words_of(text)) {
+  for (Text word : texts_of(text)) {
     if (word == "{" || word == "}") {
       if (word == "}") indent.resize(indent.size() - 2);
       file += (is_key ? indent : " ") + std::string(word) + "\n";

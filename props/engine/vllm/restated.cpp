@@ -10,7 +10,7 @@ namespace {
 using Text = std::string_view;
 using Texts = std::vector<Text>;
 
-constexpr Text kMxfp4 = "mxfp4 mxfp4_deepseek_v4";
+constexpr Text kMxfp4Oracle = "mxfp4 mxfp4_deepseek_v4";
 constexpr Text kNvfp4Flashinfer = "FLASHINFER_TRTLLM FLASHINFER_CUTLASS FLASHINFER_CUTEDSL FLASHINFER_CUTEDSL_BATCHED FLASHINFER_B12X";
 
 /// What a search has found.
@@ -25,7 +25,7 @@ struct Found {
 class Search {
  public:
   Search(Text oracle, const deployment::Deployment& deployment) : oracle_(oracle), f_(kSearched, deployment), wish_(deployment.layer.moe_backend) {
-    if (has_word(kMxfp4, oracle)) f_.weight = "kMxfp4Static";
+    if (has_word(kMxfp4Oracle, oracle)) f_.weight = "kMxfp4Static";
     if (oracle == "mxfp8") {
       f_.weight = "kMxfp8Static";
       f_.activation = "kMxfp8Dynamic";
@@ -65,7 +65,7 @@ class Search {
     if (backend == "HUMMING" && !f_.deployment.software.humming_installed) raise("ModuleNotFoundError");
     Facts asked = f_;
     asked.activation = key;
-    for (Text name : words_of(restated_backend(oracle_, backend)->classes)) {
+    for (Text name : texts_of(restated_backend(oracle_, backend)->classes)) {
       const std::string failure = restated_verdict(name, asked);
       if (failure.starts_with("exc:")) throw EngineError{failure.substr(4)};
       if (failure.empty()) return Found{backend, name};
@@ -167,7 +167,7 @@ class Search {
         const Text which = variant();
         return attempt(which == "CUTLASS" ? "FLASHINFER_CUTLASS" : which == "CUTEDSL" ? "FLASHINFER_CUTEDSL" : "FLASHINFER_TRTLLM", key);
       }
-      if (const auto found = walk(words_of(kNvfp4Flashinfer), key)) return *found;
+      if (const auto found = walk(texts_of(kNvfp4Flashinfer), key)) return *found;
       raise("NotImplementedError");
     }
     if (f_.word("VLLM_TEST_FORCE_FP8_MARLIN")) return attempt("MARLIN", key);
@@ -240,7 +240,7 @@ class Search {
 
 std::string restated_verdict(Text oracle, const RestatedBackend& backend, Text kernel_class, const deployment::Deployment& deployment) {
   Facts facts(kSearched, deployment);
-  if (has_word(kMxfp4, oracle)) {
+  if (has_word(kMxfp4Oracle, oracle)) {
     facts.weight = "kMxfp4Static";
     const bool asked = oracle == "mxfp4" && deployment.activation_key != "None";
     if (!asked) facts.activation = backend.own_key;
@@ -260,7 +260,7 @@ std::vector<RestatedVerdict> restated_support(Text oracle, const deployment::Dep
       verdicts.push_back({row.name, "*", "exc:ModuleNotFoundError"});
       continue;
     }
-    for (Text name : words_of(row.classes)) verdicts.push_back({row.name, name, restated_verdict(oracle, row, name, deployment)});
+    for (Text name : texts_of(row.classes)) verdicts.push_back({row.name, name, restated_verdict(oracle, row, name, deployment)});
   }
   return verdicts;
 }

@@ -10,7 +10,7 @@ namespace {
 
 using Text = std::string_view;
 
-constexpr Text kMxfp4 = "mxfp4 mxfp4_deepseek_v4";
+constexpr Text kMxfp4Oracle = "mxfp4 mxfp4_deepseek_v4";
 constexpr Text kTrtllmMxfp4 = "TrtLlmMxfp4ExpertsMonolithic TrtLlmMxfp4ExpertsModular";
 constexpr Text kTritonMxfp4 = "OAITritonMxfp4ExpertsMonolithic OAITritonExperts";
 constexpr Text kHumming = "BatchedHummingGroupedExperts HummingGroupedExperts HummingIndexedExperts";
@@ -18,23 +18,24 @@ constexpr Text kTrtllmFp8 = "TrtLlmFp8ExpertsMonolithic TrtLlmFp8ExpertsModular"
 constexpr Text kTrtllmNvfp4 = "TrtLlmNvFp4ExpertsMonolithic TrtLlmNvFp4ExpertsModular";
 
 constexpr std::array kBackends = {
-    RestatedBackend{kMxfp4, "DEEPGEMM_MXFP4", "DeepGemmFP4Experts", "kFp8Dynamic128Sym", "deep_gemm"},
-    RestatedBackend{kMxfp4, "FLASHINFER_TRTLLM_MXFP4_BF16", kTrtllmMxfp4, "None", "flashinfer_trtllm"},
-    RestatedBackend{kMxfp4, "FLASHINFER_TRTLLM_MXFP4_MXFP8", kTrtllmMxfp4, "kMxfp8Dynamic", "flashinfer_trtllm flashinfer_trtllm_afp8"},
-    RestatedBackend{kMxfp4, "FLASHINFER_CUTLASS_MXFP4_BF16", "FlashInferExperts", "None", "flashinfer_cutlass"},
-    RestatedBackend{kMxfp4, "FLASHINFER_CUTLASS_MXFP4_MXFP8", "FlashInferExperts", "kMxfp8Dynamic", "flashinfer_cutlass flashinfer_cutlass_afp8"},
-    RestatedBackend{kMxfp4, "BATCHED_MARLIN", "BatchedMarlinExperts", "None", ""},
-    RestatedBackend{kMxfp4, "MARLIN", "MarlinExperts", "None", "marlin"},
-    RestatedBackend{kMxfp4, "AITER_MXFP4_BF16", "AiterExperts", "None", "aiter"},
-    RestatedBackend{kMxfp4, "AITER_MXFP4_FP8", "AiterW4A8ExpertsMonolithic", "kFp8StaticTensorSym", "aiter aiter_mxfp4_fp8"},
-    RestatedBackend{kMxfp4, "AITER_MXFP4_MXFP4", "AiterExperts", "kMxfp4Dynamic", "aiter aiter_mxfp4_mxfp4"},
-    RestatedBackend{kMxfp4, "TRITON", kTritonMxfp4, "None", "triton"},
-    RestatedBackend{kMxfp4, "TRITON_UNFUSED", "UnfusedOAITritonExperts", "None", "triton_unfused"},
-    RestatedBackend{kMxfp4, "XPU", "XPUExpertsMXFp4", "None", "xpu"},
-    RestatedBackend{kMxfp4, "CPU", "CPUExpertsMxfp4", "None", "cpu"},
-    RestatedBackend{kMxfp4, "EMULATION", "OCP_MXQuantizationEmulationTritonExperts", "None", "emulation"},
-    RestatedBackend{kMxfp4, "HUMMING", kHumming, "None", "humming"},
-    RestatedBackend{kMxfp4, "NONE", "", "None", ""},
+    RestatedBackend{kMxfp4Oracle, "DEEPGEMM_MXFP4", "DeepGemmFP4Experts", "kFp8Dynamic128Sym", "deep_gemm"},
+    RestatedBackend{kMxfp4Oracle, "FLASHINFER_TRTLLM_MXFP4_BF16", kTrtllmMxfp4, "None", "flashinfer_trtllm"},
+    RestatedBackend{kMxfp4Oracle, "FLASHINFER_TRTLLM_MXFP4_MXFP8", kTrtllmMxfp4, "kMxfp8Dynamic", "flashinfer_trtllm flashinfer_trtllm_afp8"},
+    RestatedBackend{kMxfp4Oracle, "FLASHINFER_CUTLASS_MXFP4_BF16", "FlashInferExperts", "None", "flashinfer_cutlass"},
+    RestatedBackend{kMxfp4Oracle, "FLASHINFER_CUTLASS_MXFP4_MXFP8", "FlashInferExperts", "kMxfp8Dynamic",
+                    "flashinfer_cutlass flashinfer_cutlass_afp8"},
+    RestatedBackend{kMxfp4Oracle, "BATCHED_MARLIN", "BatchedMarlinExperts", "None", ""},
+    RestatedBackend{kMxfp4Oracle, "MARLIN", "MarlinExperts", "None", "marlin"},
+    RestatedBackend{kMxfp4Oracle, "AITER_MXFP4_BF16", "AiterExperts", "None", "aiter"},
+    RestatedBackend{kMxfp4Oracle, "AITER_MXFP4_FP8", "AiterW4A8ExpertsMonolithic", "kFp8StaticTensorSym", "aiter aiter_mxfp4_fp8"},
+    RestatedBackend{kMxfp4Oracle, "AITER_MXFP4_MXFP4", "AiterExperts", "kMxfp4Dynamic", "aiter aiter_mxfp4_mxfp4"},
+    RestatedBackend{kMxfp4Oracle, "TRITON", kTritonMxfp4, "None", "triton"},
+    RestatedBackend{kMxfp4Oracle, "TRITON_UNFUSED", "UnfusedOAITritonExperts", "None", "triton_unfused"},
+    RestatedBackend{kMxfp4Oracle, "XPU", "XPUExpertsMXFp4", "None", "xpu"},
+    RestatedBackend{kMxfp4Oracle, "CPU", "CPUExpertsMxfp4", "None", "cpu"},
+    RestatedBackend{kMxfp4Oracle, "EMULATION", "OCP_MXQuantizationEmulationTritonExperts", "None", "emulation"},
+    RestatedBackend{kMxfp4Oracle, "HUMMING", kHumming, "None", "humming"},
+    RestatedBackend{kMxfp4Oracle, "NONE", "", "None", ""},
 
     RestatedBackend{.oracles = "nvfp4", .name = "FLASHINFER_TRTLLM", .classes = kTrtllmNvfp4, .wishes = "flashinfer_trtllm", .global_sf = true},
     RestatedBackend{
@@ -81,7 +82,7 @@ const RestatedBackend* restated_backend(Text oracle, Text name) {
 }
 
 Text batched_member(Text oracle, Text backend) {
-  if (has_word(kMxfp4, oracle) && backend == "MARLIN") return "BATCHED_MARLIN";
+  if (has_word(kMxfp4Oracle, oracle) && backend == "MARLIN") return "BATCHED_MARLIN";
   if (oracle == "nvfp4" && backend == "FLASHINFER_CUTEDSL") return "FLASHINFER_CUTEDSL_BATCHED";
   if (oracle != "fp8") return backend;
   if (backend == "DEEPGEMM") return "BATCHED_DEEPGEMM";

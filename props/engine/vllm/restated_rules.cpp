@@ -80,7 +80,7 @@ namespace {
 
 Texts fp8_list(const Facts& f) {
   const bool november = f.engine >= kVllm2026_11;
-  Texts list = words_of(
+  Texts list = texts_of(
       "AITER FLASHINFER_TRTLLM FLASHINFER_CUTLASS DEEPGEMM VLLM_CUTLASS TRITON MARLIN HUMMING BATCHED_DEEPGEMM BATCHED_VLLM_CUTLASS BATCHED_TRITON "
       "XPU CPU_W8A8 CPU HPC");
   if (f.engine < kVllm2026_08) {
@@ -98,10 +98,10 @@ Texts fp8_list(const Facts& f) {
 }
 
 Texts plain_list(const Facts& f) {
-  if (f.is("rocm")) return words_of("AITER TRITON BATCHED_TRITON");
-  if (f.is("xpu")) return words_of(f.engine >= kVllm2026_11 ? "XPU TRITON" : "XPU");
-  if (f.is("cpu")) return words_of("CPU");
-  Texts list = words_of("FLASHINFER_TRTLLM FLASHINFER_CUTLASS TRITON BATCHED_TRITON");
+  if (f.is("rocm")) return texts_of("AITER TRITON BATCHED_TRITON");
+  if (f.is("xpu")) return texts_of(f.engine >= kVllm2026_11 ? "XPU TRITON" : "XPU");
+  if (f.is("cpu")) return texts_of("CPU");
+  Texts list = texts_of("FLASHINFER_TRTLLM FLASHINFER_CUTLASS TRITON BATCHED_TRITON");
   const auto both_back = [&] {
     move_to_back(list, "FLASHINFER_TRTLLM");
     move_to_back(list, "FLASHINFER_CUTLASS");
@@ -113,7 +113,7 @@ Texts plain_list(const Facts& f) {
 }
 
 Texts mxfp4_list(const Facts& f) {
-  Texts list = words_of(
+  Texts list = texts_of(
       "FLASHINFER_TRTLLM_MXFP4_BF16 FLASHINFER_TRTLLM_MXFP4_MXFP8 AITER_MXFP4_BF16 AITER_TRITON_MXFP4_BF16 AITER_MXFP4_FP8 AITER_MXFP4_MXFP4 TRITON "
       "FLASHINFER_CUTLASS_MXFP4_BF16 FLASHINFER_CUTLASS_MXFP4_MXFP8 CUTLASS_MXFP4_MXFP4 MARLIN BATCHED_MARLIN HUMMING XPU CPU EMULATION");
   if (f.engine < kVllm2026_08) std::erase(list, "EMULATION");
@@ -129,21 +129,21 @@ Texts mxfp4_list(const Facts& f) {
 Texts deepseek_list(const Facts& f) {
   const bool v4 = f.deployment.layer.routing_method == "DeepseekV4";
   constexpr Text kCuda = "FLASHINFER_TRTLLM_MXFP4_MXFP8 DEEPGEMM_MXFP4 MARLIN BATCHED_MARLIN";
-  if (f.engine < kVllm2026_08) return words_of(!f.is("rocm") ? kCuda : v4 ? "TRITON_UNFUSED AITER_MXFP4_BF16" : "AITER_MXFP4_BF16");
+  if (f.engine < kVllm2026_08) return texts_of(!f.is("rocm") ? kCuda : v4 ? "TRITON_UNFUSED AITER_MXFP4_BF16" : "AITER_MXFP4_BF16");
   const bool november = f.engine >= kVllm2026_11;
-  if (f.is("rocm")) return words_of(v4 ? "AITER_MXFP4_BF16 TRITON_UNFUSED" : "AITER_MXFP4_BF16 EMULATION");
-  if (f.is("xpu")) return words_of("XPU");
-  if (f.is("cpu") && november) return words_of("CPU");
-  Texts list = words_of(kCuda);
+  if (f.is("rocm")) return texts_of(v4 ? "AITER_MXFP4_BF16 TRITON_UNFUSED" : "AITER_MXFP4_BF16 EMULATION");
+  if (f.is("xpu")) return texts_of("XPU");
+  if (f.is("cpu") && november) return texts_of("CPU");
+  Texts list = texts_of(kCuda);
   if (november) list.push_back("HUMMING");
   return list;
 }
 
 Texts wna16_list(const Facts& f) {
   const bool november = f.engine >= kVllm2026_11;
-  if (f.is("cpu")) return words_of(november ? "ZEN_CPU CPU" : "CPU");
-  if (f.is("xpu")) return words_of("XPU");
-  return words_of(november ? "RDNA3 FLASHINFER_TRTLLM MARLIN BATCHED_MARLIN TRITON HUMMING EMULATION"
+  if (f.is("cpu")) return texts_of(november ? "ZEN_CPU CPU" : "CPU");
+  if (f.is("xpu")) return texts_of("XPU");
+  return texts_of(november ? "RDNA3 FLASHINFER_TRTLLM MARLIN BATCHED_MARLIN TRITON HUMMING EMULATION"
                            : "FLASHINFER_TRTLLM MARLIN BATCHED_MARLIN TRITON HUMMING EMULATION");
 }
 
@@ -154,12 +154,12 @@ Texts unmoved(Text oracle, const Facts& f) {
   if (oracle == "mxfp4") return mxfp4_list(f);
   if (oracle == "mxfp4_deepseek_v4") return deepseek_list(f);
   if (oracle == "int_wna16") return wna16_list(f);
-  if (oracle == "w4a8") return words_of(november ? "CUTLASS HUMMING" : "CUTLASS");
-  if (oracle == "int8") return words_of("TRITON HUMMING CPU");
-  if (oracle == "w4a8_int8") return words_of(f.is("cpu") ? "CPU_INT4" : "");
+  if (oracle == "w4a8") return texts_of(november ? "CUTLASS HUMMING" : "CUTLASS");
+  if (oracle == "int8") return texts_of("TRITON HUMMING CPU");
+  if (oracle == "w4a8_int8") return texts_of(f.is("cpu") ? "CPU_INT4" : "");
   if (oracle == "mxfp8")
-    return words_of(may ? "FLASHINFER_TRTLLM MARLIN XPU" : "FLASHINFER_TRTLLM DEEPGEMM MARLIN XPU AITER_MXFP8 HUMMING TRITON_MXFP8 EMULATION");
-  return words_of(may ? "FLASHINFER_TRTLLM FLASHINFER_CUTEDSL FLASHINFER_CUTEDSL_BATCHED FLASHINFER_CUTLASS VLLM_CUTLASS MARLIN EMULATION"
+    return texts_of(may ? "FLASHINFER_TRTLLM MARLIN XPU" : "FLASHINFER_TRTLLM DEEPGEMM MARLIN XPU AITER_MXFP8 HUMMING TRITON_MXFP8 EMULATION");
+  return texts_of(may ? "FLASHINFER_TRTLLM FLASHINFER_CUTEDSL FLASHINFER_CUTEDSL_BATCHED FLASHINFER_CUTLASS VLLM_CUTLASS MARLIN EMULATION"
                       : "FLASHINFER_TRTLLM FLASHINFER_CUTEDSL FLASHINFER_CUTEDSL_BATCHED FLASHINFER_CUTLASS VLLM_CUTLASS MARLIN HUMMING EMULATION");
 }
 

@@ -65,7 +65,7 @@ bool speaks_of(const RestatedClass& row, Engine engine) { return engine >= row.s
 
 std::vector<Text> restated_classes(Engine engine) {
   std::vector<Text> names;
-  if (engine < kVllm2026_08) names = words_of(kHummingClasses);
+  if (engine < kVllm2026_08) names = texts_of(kHummingClasses);
   for (const RestatedClass& row : restated_class_rows()) {
     if (speaks_of(row, engine)) names.push_back(row.name);
   }

@@ -69,7 +69,7 @@ void compare_names(Differences& differences, const OracleTables& tables) {
   }
   for (const RestatedBackend& backend : restated_backends()) {
     if (!has_word(backend.oracles, tables.name)) continue;
-    for (Text wish : words_of(backend.wishes)) {
+    for (Text wish : texts_of(backend.wishes)) {
       const auto known =
           std::any_of(tables.user_names.begin(), tables.user_names.end(), [&](const engine::UserNameRow& row) { return row.name == wish; });
       differences.expect(known, "the name " + std::string(wish) + " is not known");
@@ -205,7 +205,7 @@ bool has_layout(Text backend, WeightFormat format) {
 Outcome choices_have_layouts(const Law& law) {
   Exhaustive cases(law);
   for (const WeightsRow& row : kWeights) {
-    for (Text backend : words_of(row.backends)) {
+    for (Text backend : texts_of(row.backends)) {
       const std::string name = std::string(row.oracle) + ", " + std::string(layout::name_of(row.format)) + " weights, " + std::string(backend);
       cases.expect(restated_backend(row.oracle, backend) != nullptr, [&] { return name + ": no backend of that name"; });
       cases.expect(has_layout(backend, row.format), [&] { return name + ": has no layout"; });

@@ -66,7 +66,7 @@ constexpr std::array<std::array<Text, 2>, 6> kAnswers{{
 std::string missed(const std::set<std::string>& met) {
   std::string text;
   for (const auto& [oracle, answers] : kAnswers) {
-    for (Text answer : words_of(answers)) {
+    for (Text answer : texts_of(answers)) {
       const std::string name = std::string(oracle) + "/" + std::string(answer);
       if (!met.contains(name)) text += " " + name;
     }
@@ -133,7 +133,7 @@ Outcome fallback_is_visible(const Law& law) {
     }
     // A class behind another of the same backend is a fallback as well.
     const RestatedBackend* row = restated_backend(oracle, it.decision.choice->backend);
-    for (Text name : words_of(row == nullptr ? Text() : row->classes)) {
+    for (Text name : texts_of(row == nullptr ? Text() : row->classes)) {
       if (name == it.decision.choice->kernel_class) break;
       const bool said = std::any_of(it.decision.trace.begin(), it.decision.trace.end(), [&](const Candidate& candidate) {
         return candidate.kernel_class == name && candidate.backend == it.decision.choice->backend && !candidate.verdict.supported;

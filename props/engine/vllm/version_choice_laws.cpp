@@ -37,7 +37,7 @@ Deployment on(Text platform, Text activation) {
   return deployment::deployment_on(deployment::platform_named(platform), {}, layer);
 }
 
-std::string one(Text words) { return std::string(pick_word(words_of(words))); }
+std::string one(Text words) { return std::string(pick_word(texts_of(words))); }
 
 /// A layer that meets both sides of what the restated classes ask.
 Deployment drawn(deployment::Engine version) {
@@ -321,8 +321,8 @@ Outcome needs_hold_when_written(const Law& law) {
 Outcome carried_as_written(const Law& law) {
   Exhaustive cases(law);
   const auto is = [&](Text backends, Text formats, bool stands) {
-    for (const Text backend : words_of(backends)) {
-      for (const Text format : words_of(formats)) {
+    for (const Text backend : texts_of(backends)) {
+      for (const Text format : texts_of(formats)) {
         const auto found = families::conversion_at(backend, layout::weight_format_named(format), deployment::kVllm2026_11);
         cases.expect(found.row != nullptr && found.stands() == stands, [&] {
           return std::string(backend) + " of " + std::string(format) +

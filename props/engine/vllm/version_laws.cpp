@@ -14,8 +14,8 @@
 #include "model/engine/vllm/select.hpp"
 #include "model/engine/vllm/setup/routing_method.hpp"
 #include "props/engine/vllm/facts.hpp"
-#include "props/engine/vllm/version_choice_laws.hpp"
 #include "props/engine/vllm/restated.hpp"
+#include "props/engine/vllm/version_choice_laws.hpp"
 
 namespace mx::props {
 namespace {
@@ -76,11 +76,11 @@ Outcome routing_is_as_written(const Law& law) {
         const double scaling = (flags & 8) != 0 ? 2.5 : 1.0;
         const std::int64_t top_k = (flags & 16) != 0 ? 1 : 8;
         const deployment::Routing found = engine::routing_method_of(version, {.scoring = scoring,
-                                                                                     .top_k = top_k,
-                                                                                     .renormalize = renormalize,
-                                                                                     .expert_groups = groups,
-                                                                                     .has_score_bias = bias,
-                                                                                     .routed_scaling = scaling});
+                                                                              .top_k = top_k,
+                                                                              .renormalize = renormalize,
+                                                                              .expert_groups = groups,
+                                                                              .has_score_bias = bias,
+                                                                              .routed_scaling = scaling});
         const Text said = restated_routing(version, scoring, bias, groups, renormalize, scaling);
         cases.expect(deployment::name_of(found) == said,
                      [&] { return std::string(scoring) + " is " + std::string(deployment::name_of(found)) + ", not " + std::string(said); });
@@ -93,9 +93,9 @@ Outcome routing_is_as_written(const Law& law) {
 Outcome lists_are_as_written(const Law& law) {
   Exhaustive cases(law);
   const std::array<deployment::ParallelRequest, 4> spreads{deployment::ParallelRequest{},
-                                                       {.tp = 2, .enable_expert_parallel = true},
-                                                       {.dp = 2},
-                                                       {.dp = 2, .enable_expert_parallel = true, .all2all_backend = "deepep_v2"}};
+                                                           {.tp = 2, .enable_expert_parallel = true},
+                                                           {.dp = 2},
+                                                           {.dp = 2, .enable_expert_parallel = true, .all2all_backend = "deepep_v2"}};
   for (const deployment::Engine version : deployment::known_engines()) {
     for (const Text oracle : engine::oracle_names(version)) {
       for (const PlatformPreset& preset : deployment::all_platforms()) {
@@ -165,10 +165,10 @@ Outcome names_are_as_written(const Law& law) {
         std::string found = looked_at(engine::select(tables, deployment));
         // Backends of other keys leave the list before a class is asked: they are in the trace all the same.
         const std::set<Text> wanted = [&] {
-          const auto listed = words_of(*said);
+          const auto listed = texts_of(*said);
           return std::set<Text>(listed.begin(), listed.end());
         }();
-        const auto met = words_of(found);
+        const auto met = texts_of(found);
         cases.expect(std::set<Text>(met.begin(), met.end()) == wanted,
                      [&] { return std::string(oracle) + " takes " + std::string(wish) + " for '" + found + "', not '" + std::string(*said) + "'"; });
       }

@@ -149,7 +149,7 @@ class Stars {
 void add_stars(Exams& exams, Name oracle, const std::vector<Deployment>& sample) {
   for (const props::RestatedBackend& backend : props::restated_backends()) {
     if (!props::has_word(backend.oracles, oracle)) continue;
-    for (Name kernel_class : props::words_of(backend.classes)) {
+    for (Name kernel_class : props::texts_of(backend.classes)) {
       Stars stars(oracle, backend, kernel_class);
       std::vector<VerdictExam>& all = exams.verdicts[std::string(kernel_class)];
       for (const Deployment& deployment : sample) stars.add(deployment, all);
