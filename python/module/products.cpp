@@ -24,7 +24,7 @@ std::uint32_t dot_bits(const std::string& contract, const Given& a, const Given&
 }
 
 /// fp32 numbers of an array.
-std::vector<std::uint32_t> words_of(const std::optional<Bytes>& bytes) {
+std::vector<std::uint32_t> given_words(const std::optional<Bytes>& bytes) {
   std::vector<std::uint32_t> words(bytes ? bytes->size() / sizeof(std::uint32_t) : 0);
   if (!words.empty()) std::memcpy(words.data(), bytes->data(), words.size() * sizeof(std::uint32_t));
   return words;
@@ -45,8 +45,8 @@ void matmul(const std::string& contract, const std::string& output, std::size_t 
   const nb::gil_scoped_release unlocked;
   const OrdinaryMode mode;
   const ContractRow& row = row_of(contract_named(contract));
-  const std::vector<std::uint32_t> starts = words_of(c);
-  const std::vector<std::uint32_t> added = words_of(bias);
+  const std::vector<std::uint32_t> starts = given_words(c);
+  const std::vector<std::uint32_t> added = given_words(bias);
   const Tile tile{.m = m, .n = n, .k = k, .a = tile_operand(a), .b = tile_operand(b), .c = starts, .bias = added, .output = &format_named(output)};
   std::vector<std::uint32_t> results(m * n);
   kernels::dot::multiply(row, tile, results, workers());
