@@ -76,7 +76,7 @@ def test_rows_of_w2_have_no_order() -> None:
         return {**as_packed(TRTLLM, engine="2026-08", order="standard")(layer), "w2_weight": packed["w2_weight"] ^ 1}
 
     with pytest.raises(AssertionError, match="w2_weight byte ") as failed:
-        assert_converter(other, TRTLLM, engine="2026-08", order="standard")
+        assert_converter(other, TRTLLM, engine="2026-08", order="standard", layer=mxfp4_layer(1, 256, 256), padded="256x256")
     assert "order\n" not in str(failed.value)
 
 

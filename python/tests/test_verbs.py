@@ -71,11 +71,11 @@ def test_a_launch_and_what_a_row_says_of_batches() -> None:
     assert "blocks 3 (given)" in launched["conversions"][0]["execution"]
     assert launched["conversions"][0]["recorded"][0]["values"] == 98304
     how = {"experts": 4, "tokens": 2, "sample": 4}
-    found = mxact.sim(MODEL, platform="H100", backend="MARLIN", launch="tokens=512", **how)
+    found = mxact.sim(TINY, platform="H100", backend="MARLIN", launch="tokens=512", **how)
     assert found["result"]["execution"]["batch"]["word"] == "not repeatable"
     assert mxact.select(MODEL, platform="H100", moe_backend="marlin")["kinds"][0]["choice"]["batch"]["word"] == "changes"
     with pytest.raises(mxact.Error, match="tokens"):
-        mxact.sim(MODEL, platform="H100", launch={"tokens": 0}, **how)
+        mxact.sim(TINY, platform="H100", launch={"tokens": 0}, **how)
 
 
 def test_convert_of_a_model(tmp_path: Path) -> None:
