@@ -61,7 +61,7 @@ def test_sound_weights_are_told_without_a_word(tmp_path: Path) -> None:
     told = mxact.inspect(saved(tmp_path / "rows.onnx", *weight(rows, scale, axis=0)))
     assert told["words"] == [] and told["weights"] == [
         {
-            "name": "w", "node": "back", "type": "FLOAT8E4M3FN", "shape": [64, 96], "scale_type": "FLOAT", "scale_shape": [64], "scales": "one of each index of the axis", "axis": 0,
+            "name": "w", "node": "back", "type": "FLOAT8E4M3FN", "shape": [64, 96], "scale_type": "FLOAT", "scale_shape": [64], "tensor_scale": None, "scales": "one of each index of the axis", "axis": 0,
             "block_size": None, "zero_point": None, "largest_code": 448.0, "nan_codes": 0, "zero_scales": 0, "nan_scales": 0,
         }
     ]  # fmt: skip
@@ -274,6 +274,37 @@ def test_codes_of_every_type_are_their_numbers(tmp_path: Path, kind: str) -> Non
     assert (tensor["values"], tensor["differing"]) == (128, 0)
 
 
+def test_tensorrts_nodes_and_scales_of_two_levels_are_read(tmp_path: Path) -> None:
+    # As nvidia-modelopt 0.47 writes MXFP8: bytes of E8M0, blocks of 32 along the last axis where nothing is said.
+    codes, scales = in_blocks(numbers((64, 96)), 1)
+    exact = codes.astype(np.float64) * np.repeat(np.exp2(scales.astype(np.float64) - 127), 32, axis=1)
+    node = helper.make_node("TRT_MXFP8DequantizeLinear", ["w", "s"], ["y"], name="back", domain="trt")
+    path = saved(tmp_path / "mxfp8.onnx", [node], [raw("w", FP8, codes.view(np.uint8)), raw("s", TensorProto.UINT8, scales)])
+    told = mxact.inspect(path)
+    [one] = told["weights"]
+    assert (told["words"], one["scale_type"], one["axis"], one["block_size"], one["nan_scales"]) == ([], "E8M0 as UINT8", 1, 32, 0)
+    assert compare_onnx(path, safetensors(tmp_path / "w.safetensors", "w", "F32", exact.astype(np.float32)))["tensors"][0]["differing"] == 0
+    # And NVFP4: FP8 scales under a number of the tensor, of which the last row's are too small to be near; E2M1 by MX 1.0, table 5.
+    random = np.random.default_rng(8)
+    codes = random.integers(0, 16, (4, 32))
+    codes[:, ::16] = 7
+    codes[3] = random.integers(0, 2, 32)
+    own = np.array([[1.5, 0.25], [448, 0.015625], [2, 3], [2.0**-9, 2.0**-9]], np.float32).astype(ml_dtypes.float8_e4m3fn)
+    nodes = [helper.make_node("DequantizeLinear", ["s", "t"], ["f"]), helper.make_node("DequantizeLinear", ["w_f4", "f"], ["y"], name="back", axis=-1, block_size=16)]
+    packed = (codes.reshape(-1)[::2] | codes.reshape(-1)[1::2] << 4).astype(np.uint8)
+    constants = [helper.make_tensor("w_f4", TensorProto.FLOAT4E2M1, codes.shape, packed.tobytes(), raw=True), raw("s", FP8, own.view(np.uint8)), numpy_helper.from_array(np.float32([0.0625]), "t")]
+    path = saved(tmp_path / "nvfp4.onnx", nodes, constants)
+    told = mxact.inspect(path)
+    [one] = told["weights"]
+    assert (told["words"], one["name"], one["scale_type"], one["tensor_scale"], one["largest_code"]) == ([], "w_f4", "FLOAT8E4M3FN", 0.0625, 6)
+    table = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6])
+    exact = np.where(codes > 7, -1, 1) * table[codes & 7] * np.repeat(own.astype(np.float64), 16, axis=1) * 0.0625
+    assert compare_onnx(path, safetensors(tmp_path / "w.safetensors", "w", "F32", exact.astype(np.float32)))["tensors"][0]["differing"] == 0
+    # The same numbers without the tensor's.
+    [tensor] = compare_onnx(path, safetensors(tmp_path / "w.safetensors", "w", "F32", (exact * 16).astype(np.float32)))["tensors"]
+    assert tensor["cause"] == "every number of the second is 16 times that of the first"
+
+
 # Faults of the reader: what is planted, and a test that must notice.
 PLANTED: dict[str, tuple[Any, str, Any, Any]] = {
     "the first scale counts for all": (_onnx, "_spread", lambda values, shape, axis, size: values.reshape(-1)[0], test_planted_bridges_of_an_onnx_weight_are_named),
@@ -283,6 +314,8 @@ PLANTED: dict[str, tuple[Any, str, Any, Any]] = {
     "no bridge is known": (_onnx_compare, "_BRIDGES", (), test_planted_bridges_of_an_onnx_weight_are_named),
     "factors are not looked for": (_onnx_compare, "_factor", lambda a, b: None, test_planted_bridges_of_an_onnx_weight_are_named),
     "blocks reach any code": (_onnx, "_LARGEST", {}, test_scales_of_other_blocks_are_named),
+    "any small block has another's scale": (_onnx, "_NORMAL_E4M3", 0.0, test_tensorrts_nodes_and_scales_of_two_levels_are_read),
+    "TensorRT's nodes are none": (_onnx, "_DEQUANTIZERS", {"DequantizeLinear": (1, 0)}, test_tensorrts_nodes_and_scales_of_two_levels_are_read),
 }
 
 
