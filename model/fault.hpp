@@ -272,6 +272,9 @@ enum class Fault {
   makers_see_codes_alone,
   first_rows_stand_for_all,
   bases_are_as_they_lie,
+  // what stands between codes and a copy
+  bridges_of_first_rows,
+  roundings_may_be_off,
   kCount,  ///< not a fault: how many enumerators stand before it
 };
 

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <vector>
 
 #include "checkpoint/compare/matrix_pair.hpp"
+#include "model/fault.hpp"
 
 namespace mx::checkpoint {
 namespace {
@@ -56,6 +58,17 @@ constexpr std::array kBridges{
                 [](const ScaledCodes& codes, std::int64_t row, std::int64_t column) { return own(codes, row, column) / codes.number; }},
 };
 
+/// Factors of all scales. Whoever adds a row names the tool with its version.
+struct KnownRatio {
+  double ratio;
+  std::string_view text;
+};
+constexpr std::array kRatios{
+    KnownRatio{448.0 * 448.0 / (127.0 * 127.0), "(448 / 127)^2, an int8 scale times 448 / 127: nvidia-modelopt 0.47.0 onnx (fp8.py)"},
+    KnownRatio{448.0 / 127.0, "448 / 127: an int8 scale taken for one of FP8"}};
+
+bool is_near(double ratio, double known) { return std::abs(ratio - known) <= 1e-6 * known; }
+
 bool is_it(const KnownBridge& bridge, const ScaledCodes& codes, const PlainCopy& copy, const std::function<void()>& check) {
   const std::int64_t step = std::max<std::int64_t>(kHeld / codes.columns, 1);
   std::vector<double> ours, theirs;
@@ -67,6 +80,7 @@ bool is_it(const KnownBridge& bridge, const ScaledCodes& codes, const PlainCopy&
     copy.read(first, theirs);
     for (std::size_t i = 0; i < ours.size(); ++i) {
       const std::int64_t at = first * codes.columns + static_cast<std::int64_t>(i);
+      if (at >= codes.columns && fault::planted(fault::Fault::bridges_of_first_rows)) return true;
       if (!is_rounding_of(ours[i] * bridge.scale(codes, at / codes.columns, at % codes.columns), theirs[i], copy.bits)) return false;
     }
   }
@@ -76,6 +90,14 @@ bool is_it(const KnownBridge& bridge, const ScaledCodes& codes, const PlainCopy&
 }  // namespace
 
 std::span<const KnownBridge> known_bridges() { return kBridges; }
+
+std::string known_ratio(double ratio) {
+  for (const KnownRatio& row : kRatios) {
+    if (is_near(ratio, row.ratio)) return std::string(row.text);
+    if (is_near(1 / ratio, row.ratio)) return fmt::format("the reciprocal of {}", row.text);
+  }
+  return {};
+}
 
 std::string bridge_between(const ScaledCodes& codes, const PlainCopy& copy, const std::function<void()>& check) {
   for (const KnownBridge& bridge : kBridges) {

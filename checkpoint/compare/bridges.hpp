@@ -22,6 +22,9 @@ struct KnownBridge {
 };
 std::span<const KnownBridge> known_bridges();
 
+/// "448 / 127: an int8 scale taken for one of FP8", where a tool is known that makes all scales so many times larger, or smaller; else empty.
+std::string known_ratio(double ratio);
+
 /// Numbers of a file that holds them as they are.
 struct PlainCopy {
   int bits;  ///< significant ones: 24 (F32), 8 (BF16), 11 (FP16)

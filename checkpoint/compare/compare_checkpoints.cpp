@@ -189,8 +189,12 @@ class Comparison {
     return fmt::format("the same numbers, rounded to those of the file, but for {}, the first at [{}, {}]", beyond->count, place[0], place[1]);
   }
 
+  static std::string factor_text(double factor) {
+    const std::string known = known_ratio(factor);
+    return fmt::format("every number of the second is {} times that of the first{}{}", factor, known.empty() ? "" : ", ", known);
+  }
   static std::string factor_text(double factor, const MatrixValues& a, const MatrixValues& b) {
-    std::string text = fmt::format("every number of the second is {} times that of the first", factor);
+    std::string text = factor_text(factor);
     // The quotient of two exact numbers is the rounded reciprocal itself.
     if (a.global() != 1 && factor == 1 / a.global()) text += ": the first's global scale, which is lost";
     if (b.global() != 1 && factor == b.global()) text += ": the second's global scale, which the first lost";
@@ -274,7 +278,7 @@ class Comparison {
     result_.differences.push_back({name, -1, found.values(), found.differing(), found.ratio(), found.first(), found.first_a(), found.first_b(), {}});
     if (!numbers) return;
     std::string& cause = result_.differences.back().cause;
-    if (const std::optional<double> factor = found.factor()) cause = fmt::format("every number of the second is {} times that of the first", *factor);
+    if (const std::optional<double> factor = found.factor()) cause = factor_text(*factor);
     if (found.is_rounded()) cause = kRounded;
     if (!cause.empty()) return;
     const LocatedTensor& plain = codes_a ? b : a;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "checkpoint/nearest_even.hpp"
+#include "model/fault.hpp"
 
 namespace mx::checkpoint {
 namespace {
@@ -60,6 +61,7 @@ void MatrixPair::add(std::span<const double> a, std::span<const double> b) {
 }
 
 bool is_rounding_of(double number, double is, int bits) {
+  if (fault::planted(fault::Fault::roundings_may_be_off)) return std::abs(number - is) <= std::ldexp(std::abs(number), 3 - bits);
   const auto narrow = static_cast<double>(static_cast<float>(number));
   if (bits == 24) return same(narrow, is);
   return same(rounded(number, bits), is) || (bits > 0 && same(rounded(narrow, bits), is));

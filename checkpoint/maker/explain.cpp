@@ -7,6 +7,8 @@
 #include <bit>
 #include <cmath>
 
+#include "checkpoint/compare/bridges.hpp"
+
 namespace mx::checkpoint {
 namespace {
 
@@ -135,17 +137,9 @@ constexpr std::string_view kNotPlain = "not a plain rounding of this base: ";
 /// From here on what a factor leaves is more than the rounding of 4 bits.
 constexpr double kRounding = 0.03;
 
-/// Factors of all scales that a tool is known for. Whoever adds a row names it with its version.
-struct KnownRatio {
-  double ratio;
-  std::string_view text;
-};
-constexpr std::array kRatios{
-    KnownRatio{448.0 * 448.0 / (127.0 * 127.0), "(448 / 127)^2, an int8 scale times 448 / 127: nvidia-modelopt 0.47.0 onnx (fp8.py)"},
-    KnownRatio{448.0 / 127.0, "448 / 127: an int8 scale taken for one of FP8"}};
-std::string known_ratio(double ratio) {
-  const auto* const row = std::ranges::find_if(kRatios, [&](const KnownRatio& one) { return std::abs(ratio - one.ratio) <= 1e-6 * one.ratio; });
-  return row == kRatios.end() ? std::string() : fmt::format("; {}", row->text);
+std::string ratio_text(double ratio) {
+  const std::string text = known_ratio(ratio);
+  return text.empty() ? text : "; " + text;
 }
 
 /// A cause: what it says where it explains all.
@@ -162,13 +156,13 @@ constexpr std::array<CauseRow, 9> kCauses{{
     {"factor-of-scales",
      [](const Sums& s) -> std::string {
        if (!s.one_ratio() || s.other_codes > 0) return {};
-       return fmt::format("the codes are the rule's, and every scale is {} times the rule's{}", s.largest_ratio, known_ratio(s.largest_ratio));
+       return fmt::format("the codes are the rule's, and every scale is {} times the rule's{}", s.largest_ratio, ratio_text(s.largest_ratio));
      }},
     {"another-amax",
      [](const Sums& s) -> std::string {
        if (!s.one_ratio() || s.far > 0) return {};
        return fmt::format("every scale is {} times what the largest magnitude gives: made from another amax; each code is the nearest of its scale{}",
-                          s.largest_ratio, known_ratio(s.largest_ratio));
+                          s.largest_ratio, ratio_text(s.largest_ratio));
      }},
     {"clipping",
      [](const Sums& s) -> std::string {
@@ -214,7 +208,7 @@ std::string known_scale(const CodedMatrix& matrix, std::uint32_t amax) {
   const auto most = static_cast<double>(std::bit_cast<float>(to_f32(amax, *matrix.source)));
   const std::string text =
       matrix.number && most > 0 ? known_ratio(static_cast<double>(std::bit_cast<float>(matrix.number->bits)) / (most / largest)) : "";
-  return text.empty() ? text : fmt::format("the scale is that of the largest magnitude times {}", text.substr(2));
+  return text.empty() ? text : fmt::format("the scale is that of the largest magnitude times {}", text);
 }
 
 std::string cause_of(const CodedMatrix& matrix, Attempt& nearest, const std::vector<SampleBlocks>& sample) {

@@ -19,8 +19,8 @@ constexpr std::size_t kMostAxes = 8;
 constexpr std::int64_t kDeltaPairBytes = 8;
 
 constexpr Dtype kDtypes[] = {
-    {"u8", 1, nullptr},  {"i8", 1, nullptr},  {"i32", 4, nullptr}, {"u32", 4, nullptr}, {"u64", 8, nullptr},
-    {"bf16", 2, &kBf16}, {"fp16", 2, &kFp16}, {"f32", 4, &kF32},   {"f64", 8, nullptr},
+    {"u8", 1, nullptr},  {"i8", 1, nullptr},  {"u16", 2, nullptr}, {"i32", 4, nullptr}, {"u32", 4, nullptr},
+    {"u64", 8, nullptr}, {"bf16", 2, &kBf16}, {"fp16", 2, &kFp16}, {"f32", 4, &kF32},   {"f64", 8, nullptr},
 };
 
 struct Generator {

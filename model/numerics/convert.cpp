@@ -93,8 +93,10 @@ std::uint32_t sign_bit(const Format& format) { return format.has_sign ? 1U << (f
               std::string(rule == InfinityRule::inf ? "an Inf" : "a NaN") + " for infinities is not defined for " + std::string(format.name));
 }
 
-bool lacks_infinity(const Format& format, InfinityRule rule) {
-  return (rule == InfinityRule::inf && !has_inf(format)) || (rule == InfinityRule::nan && !has_nan(format));
+bool lacks_infinity(const Format& format, const Conversion& how) {
+  const InfinityRule rule = how.fine.infinity;
+  return (rule == InfinityRule::inf && !has_inf(format)) || (rule == InfinityRule::nan && !has_nan(format)) ||
+         (rule == InfinityRule::as_nan && how.nan_rule != NanRule::fixed);
 }
 
 bool searches(Rounding rounding) { return rounding == Rounding::first_least_distance || rounding == Rounding::first_least_distance_signed; }
@@ -103,7 +105,7 @@ void check(const Format& format, const Conversion& how) {
   const bool needs_nan = gives_nan(how.overflow);
   const bool needs_inf = how.overflow == Overflow::inf || how.overflow == Overflow::inf_unrounded;
   if ((needs_nan && !has_nan(format)) || (needs_inf && !has_inf(format))) refuse_overflow(how.overflow, format);
-  if (lacks_infinity(format, how.fine.infinity)) refuse_infinity(how.fine.infinity, format);
+  if (lacks_infinity(format, how)) refuse_infinity(how.fine.infinity, format);
   if (searches(how.rounding) && (!format.has_sign || format.encoding != Encoding::floating)) refuse_rounding(how.rounding, format);
   if (how.before.tiny_is_nan && format.encoding != Encoding::exponent_only) refuse_tiny(format);
   const bool needs_payload = how.nan_rule == NanRule::keep_payload || how.nan_rule == NanRule::quiet_payload;
@@ -220,11 +222,11 @@ struct Prepared {
     flags.inexact |= is_less && !(value.cls == ValueClass::zero && least.cls == ValueClass::zero);
     if (is_less) value = least;
   }
-  if (before.range && value.cls == ValueClass::finite) {
-    const bool from = !exceeds(decode(kF32, before.range->from), value);
+  if (before.range && value.cls == ValueClass::finite && (format.has_sign || !value.negative)) {
+    const bool from = before.range->from == 0 || !exceeds(decode(kF32, before.range->from), value);
     if (from && exceeds(decode(kF32, before.range->to), value)) {
       flags.inexact = true;
-      (before.range->code == 0 ? flags.underflow : flags.overflow) = true;
+      (is_nan_code(format, before.range->code) ? flags.invalid : before.range->code == 0 ? flags.underflow : flags.overflow) = true;
       return {value, with_sign(before.range->code, value.negative, format)};
     }
   }
@@ -264,6 +266,7 @@ std::uint32_t infinite_code(const Value& value, const Format& format, const Conv
   switch (planted(Fault::infinity_overflows) ? InfinityRule::as_overflow : how.fine.infinity) {
     case InfinityRule::inf: ruled.overflow = Overflow::inf; break;
     case InfinityRule::nan: ruled.overflow = Overflow::nan; break;
+    case InfinityRule::as_nan: flags.invalid |= !has_inf(format); return value.negative ? how.nan_negative : how.nan_positive;
     case InfinityRule::largest: ruled.overflow = Overflow::saturate; break;
     case InfinityRule::zero:
       flags.inexact = true;

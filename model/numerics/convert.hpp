@@ -69,8 +69,8 @@ enum class NanRule {
   refused,        ///< the implementation raises an error, and so does the conversion: Error(usage)
 };
 
-/// A code of its own, with the value's sign, for magnitudes from `from` on and below `to`; fp32 bits. A code of zero: they underflow; else they
-/// overflow.
+/// A code of its own, with the value's sign, for magnitudes from `from` on and below `to`; fp32 bits. A code of zero: they underflow; of a NaN: they
+/// are invalid; else they overflow. In a format without sign of positive numbers alone.
 struct RangeCode {
   std::uint32_t from;
   std::uint32_t to;
@@ -96,6 +96,7 @@ enum class InfinityRule {
   nan,
   largest,  ///< the largest finite value, with the sign
   zero,     ///< with the sign
+  as_nan,   ///< what a NaN of its sign gives (tinygrad)
 };
 
 /// The sign of a zero result.

@@ -50,8 +50,11 @@ constexpr std::array kOverflows{Word<Overflow>{Overflow::ieee, "ieee"},
                                 Word<Overflow>{Overflow::nan, "nan"},
                                 Word<Overflow>{Overflow::inf_unrounded, "inf-unrounded"},
                                 Word<Overflow>{Overflow::nan_unrounded, "nan-unrounded"}};
-constexpr std::array kInfinities{Word<InfinityRule>{InfinityRule::as_overflow, "as-overflow"}, Word<InfinityRule>{InfinityRule::inf, "inf"},
-                                 Word<InfinityRule>{InfinityRule::nan, "nan"}, Word<InfinityRule>{InfinityRule::largest, "largest"},
+constexpr std::array kInfinities{Word<InfinityRule>{InfinityRule::as_overflow, "as-overflow"},
+                                 Word<InfinityRule>{InfinityRule::inf, "inf"},
+                                 Word<InfinityRule>{InfinityRule::nan, "nan"},
+                                 Word<InfinityRule>{InfinityRule::as_nan, "as-nan"},
+                                 Word<InfinityRule>{InfinityRule::largest, "largest"},
                                  Word<InfinityRule>{InfinityRule::zero, "zero"}};
 constexpr std::array kNanRules{Word<NanRule>{NanRule::keep_payload, "keep"}, Word<NanRule>{NanRule::quiet_payload, "quiet"},
                                Word<NanRule>{NanRule::refused, "refused"}};
@@ -154,7 +157,7 @@ constexpr std::array kFields{
     Field{{"overflow", "what is above the largest number", "ieee (7.4, by direction), saturate, inf, nan, inf-unrounded, nan-unrounded"},
           [](Draft& d, Text t, Text v) { d.overflow = word_in<Overflow>(t, "overflow", v, kOverflows); },
           [](const Draft& d, int) { return said<Overflow>(kOverflows, d.overflow); }},
-    Field{{"infinity", "what an Inf gives", "as-overflow, inf, nan, largest, zero"},
+    Field{{"infinity", "what an Inf gives", "as-overflow, inf, nan, as-nan (what a NaN gives), largest, zero"},
           [](Draft& d, Text t, Text v) { d.fine.infinity = word_in<InfinityRule>(t, "infinity", v, kInfinities); },
           [](const Draft& d, int) { return unusual<InfinityRule>(kInfinities, d.fine.infinity); }},
     Field{
@@ -222,6 +225,7 @@ void check(std::string_view text, const Conversion& how, const Draft& draft, con
       {(how.overflow == Overflow::nan || how.overflow == Overflow::nan_unrounded) && !nan, "overflow=nan needs a format with NaN: not finite"},
       {how.fine.infinity == InfinityRule::inf && !inf, "infinity=inf needs a format with Inf: ieee, inf-top"},
       {how.fine.infinity == InfinityRule::nan && !nan, "infinity=nan needs a format with NaN: not finite"},
+      {how.fine.infinity == InfinityRule::as_nan && how.nan_rule != NanRule::fixed, "infinity=as-nan needs a code of NaNs: nan=7f"},
       {keeps_payload && to.specials != Specials::ieee, "nan=keep and nan=quiet need the NaNs of IEEE 754: ieee"},
       {how.nan_rule == NanRule::fixed && !(is_code(how.nan_positive) && is_code(how.nan_negative)), "nan is a code of the format"},
       {!is_code(how.zero_code), "zero-code is a code of the format"},
@@ -236,7 +240,6 @@ void check(std::string_view text, const Conversion& how, const Draft& draft, con
       {is_stochastic(how.rounding) != (how.random_bits > 0), "stochastic roundings and random=N go together"},
       {how.rounding == Rounding::stochastic_add && how.random_bits > most_added, "stochastic-add takes at most 23 - M random bits"},
       {how.before.tiny_is_nan && !is_powers(to), "tiny=nan is of formats without zero: no-zero"},
-      {how.before.range && !to.has_sign, "range is of formats with sign"},
   };
   for (const Rule& rule : rules) {
     if (rule.broken) refuse(text, "into " + std::string(to.name) + ": " + std::string(rule.words));

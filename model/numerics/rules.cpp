@@ -30,6 +30,13 @@ constexpr std::string_view kArmSource = "Arm ARM A1.5.5, FPMR.OSC = 0; FCVT and 
 constexpr std::string_view kArmSatSource = "Arm ARM A1.5.5, FPMR.OSC = 1";
 constexpr std::string_view kPtxSource = "PTX ISA 9.1 cvt.rn.satfinite; cvt.rp.satfinite.ue8m0; cvt.rn of fp16 and bf16";
 
+constexpr std::string_view kScalarSource = "ml_dtypes 0.6.0, a Python float in a constructor, a list or an assignment; recorded";
+constexpr std::string_view kBitstringSource =
+    "bitstring 5.0.0, tibs 2.0.2: e4m3mxfp_saturate, e5m2mxfp_saturate, e3m2mxfp, e2m3mxfp, e2m1mxfp; recorded";
+constexpr std::string_view kBitstringOverflow = "bitstring 5.0.0, tibs 2.0.2: e5m2mxfp_overflow; recorded";
+constexpr std::string_view kGfloatSource = "gfloat 0.5.2 round_float(TiesToEven, sat=False), encode_float; recorded. Below 1.5 * 2^-128 is a NaN";
+constexpr std::string_view kTinygradSource = "tinygrad 0.14.0, DEV=PYTHON, Tensor.cast and Tensor(list, dtype=..); recorded";
+
 constexpr std::string_view kGgmlSource = "ggml d99724f2 src/ggml-quants.c quantize_row_mxfp4_ref, quantize_row_nvfp4_ref; recorded";
 constexpr std::string_view kMlxSource = "mlx 846d1762 mlx/backend/metal/kernels/fp_quantized.h fp_quantize; recorded, without NaNs";
 constexpr std::string_view kTePythonSource = "TransformerEngine d0067d0d reference_nvfp4.py; recorded, without NaNs";
@@ -59,6 +66,27 @@ constexpr std::array kNamedRules{
     NamedRules{"ptx", "e8m0,round=magnitude-up,overflow=saturate,nan=ff,zero-code=00,negative=magnitude", kPtxSource},
     NamedRules{"ptx", "bf16,round=rne,overflow=ieee,nan=7fff", kPtxSource},
     NamedRules{"ptx", "fp16,round=rne,overflow=ieee,nan=7fff", kPtxSource},
+    NamedRules{"ml_dtypes-scalar", "e4m3fn,round=rne,overflow=nan,nan=7f/ff", kScalarSource},
+    NamedRules{"ml_dtypes-scalar", "e5m2,round=rne,overflow=inf,nan=7e/fe", kScalarSource},
+    NamedRules{"ml_dtypes-scalar", "e4m3fnuz,round=rne,overflow=nan,nan=80", kScalarSource},
+    NamedRules{"ml_dtypes-scalar", "e5m2fnuz,round=rne,overflow=nan,nan=80", kScalarSource},
+    NamedRules{"ml_dtypes-scalar", "e2m3,round=rne,overflow=saturate,nan=20/00", kScalarSource},
+    NamedRules{"ml_dtypes-scalar", "e3m2,round=rne,overflow=saturate,nan=20/00", kScalarSource},
+    NamedRules{"ml_dtypes-scalar", "e2m1,round=rne,overflow=saturate,nan=8/0", kScalarSource},
+    NamedRules{"ml_dtypes-scalar", "e8m0,round=nearest-up,overflow=nan,nan=ff,zero-code=ff,negative=nan", kScalarSource},
+    NamedRules{"ml_dtypes-scalar", "bf16,round=rne,overflow=ieee,nan=7fc0/ffc0,through=f32", kScalarSource},
+    NamedRules{"bitstring-saturate", "e4m3fn,round=rne,overflow=saturate,nan=ff", kBitstringSource},
+    NamedRules{"bitstring-saturate", "e5m2,round=rne,overflow=saturate,nan=ff", kBitstringSource},
+    NamedRules{"bitstring-saturate", "e3m2,round=rne,overflow=saturate,nan=refused", kBitstringSource},
+    NamedRules{"bitstring-saturate", "e2m3,round=rne,overflow=saturate,nan=refused", kBitstringSource},
+    NamedRules{"bitstring-saturate", "e2m1,round=rne,overflow=saturate,nan=refused", kBitstringSource},
+    NamedRules{"bitstring-overflow", "e5m2,round=rne,overflow=inf,nan=ff", kBitstringOverflow},
+    NamedRules{"gfloat-e8m0", "e8m0,round=nearest-even-code,overflow=nan,nan=ff,zero-code=ff,negative=nan,range=00000000..00300000:ff",
+               kGfloatSource},
+    NamedRules{"tinygrad-python", "e4m3fn,round=rne,overflow=saturate,infinity=as-nan,nan=7f", kTinygradSource},
+    NamedRules{"tinygrad-python", "e5m2,round=rne,overflow=saturate,infinity=inf,nan=7f", kTinygradSource},
+    NamedRules{"tinygrad-python", "e4m3fnuz,round=rne,overflow=saturate,infinity=nan,nan=80", kTinygradSource},
+    NamedRules{"tinygrad-python", "e5m2fnuz,round=rne,overflow=saturate,infinity=nan,nan=80", kTinygradSource},
     NamedRules{"ggml",
                "block=32,element=(e2m1,round=rnz,overflow=saturate,nan=0,zero-sign=positive),"
                "scale=e8m0,rule=floor-log2-wrapping,factor=none",

@@ -32,7 +32,12 @@ const Format& source_named(std::string_view name) {
 }
 
 Value decode_source(const Format& from, std::uint64_t bits) {
-  if (from == kF64) return wide::from_f64(bits);
+  if (from == kF64) {
+    // Arithmetic knows one NaN; a conversion may look at its sign.
+    Value value = wide::from_f64(bits);
+    value.negative = bits >> 63 != 0;
+    return value;
+  }
   if (from == kI64 || from == kI32) return integer(bits, from.width);
   return decode(from, static_cast<std::uint32_t>(bits));
 }

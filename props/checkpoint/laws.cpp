@@ -5,7 +5,7 @@
 namespace mx::props {
 namespace {
 
-constexpr std::array<Law, 5> kLaws{{
+constexpr std::array<Law, 6> kLaws{{
     {"O8/lists", "Lists and tables of a configuration leave out the experts that the method's own code leaves out, by the engine's version",
      law_lists},
     {"O8/agreement",
@@ -16,6 +16,9 @@ constexpr std::array<Law, 5> kLaws{{
     {"O8/makers",
      "What a rule gives of a base is attributed to it, as the base was handed to it; a code or a scale that was changed behind it is found",
      law_makers},
+    {"O8/bridges",
+     "What stands between codes with their scales and a copy is named, for every bridge that is known; one number more or less is none of it",
+     law_bridges},
 }};
 
 }  // namespace

@@ -10,5 +10,6 @@ Outcome law_agreement(const Law& law);
 Outcome law_sound(const Law& law);
 Outcome law_defects(const Law& law);
 Outcome law_makers(const Law& law);
+Outcome law_bridges(const Law& law);
 
 }  // namespace mx::props

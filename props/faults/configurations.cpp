@@ -42,6 +42,10 @@ constexpr std::array kFaults{
              "a rule that fits the rows that are tried is held against no others", "O8/makers"},
     FaultRow{Fault::bases_are_as_they_lie, "bases_are_as_they_lie", "checkpoint/maker/candidates.cpp is_tried",
              "no base was converted on its way to a quantizer", "O8/makers"},
+    FaultRow{Fault::bridges_of_first_rows, "bridges_of_first_rows", "checkpoint/compare/bridges.cpp is_it",
+             "a bridge that explains the first row explains all", "O8/bridges"},
+    FaultRow{Fault::roundings_may_be_off, "roundings_may_be_off", "checkpoint/compare/matrix_pair.cpp is_rounding_of",
+             "a number is the rounding of another that lies some units away", "O8/bridges"},
 };
 
 }  // namespace

@@ -139,6 +139,10 @@ Coded expected_infinity(const Grid& grid, bool negative, const Conversion& how) 
     case InfinityRule::as_overflow: break;
     case InfinityRule::inf: ruled.overflow = Overflow::inf; break;
     case InfinityRule::nan: ruled.overflow = Overflow::nan; break;
+    case InfinityRule::as_nan:
+      if (!refused)
+        return {negative ? how.nan_negative : how.nan_positive, {.inexact = negative && !has_sign(grid), .invalid = specials_of(grid).inf == 0}};
+      break;
     case InfinityRule::largest: ruled.overflow = Overflow::saturate; break;
     case InfinityRule::zero:
       if (!refused) return expected_zero(grid, negative && how.fine.zero_sign == SignOfZero::keep, how, {.inexact = true});
@@ -221,6 +225,7 @@ std::vector<std::uint32_t> extreme_patterns(const Grid& grid) {
 std::vector<Conversion> fine_conversions(const Grid& grid) {
   const Specials& specials = specials_of(grid);
   std::vector<FineRules> fine{{.infinity = InfinityRule::largest},
+                              {.infinity = InfinityRule::as_nan},
                               {.infinity = InfinityRule::zero},
                               {.zero_sign = SignOfZero::positive},
                               {.zero_sign = SignOfZero::positive_if_zero},

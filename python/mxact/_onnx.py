@@ -18,6 +18,10 @@ _RUNTIME = "onnxruntime 1.32.0, default optimizations; run"
 _EXPORTER = "nvidia-modelopt 0.47.0 onnx; run"
 # (448 / 127)^2: an FP8 scale of an int8 scale by 448 / 127 reaches codes up to 448 / 12.4.
 _INT8_REACH = 127.0 * 127.0 / 448.0
+# Nodes that make numbers of codes, with the axis and the block where the node says none. TensorRT's own are what nvidia-modelopt 0.47.0 writes of a torch model.
+_DEQUANTIZERS = {"DequantizeLinear": (1, 0), "TRT_MXFP8DequantizeLinear": (-1, 32), "TRT_FP8DequantizeLinear": (1, 0), "TRT_INT4DequantizeLinear": (1, 0)}
+# The least number of E4M3 with all its bits: a scale below it may be far from its block's.
+_NORMAL_E4M3 = 2.0**-6
 # A bias that differs by less than this is not worth a word: 2^-12.
 _BIAS_STEP = 2.0**-12
 
@@ -90,9 +94,39 @@ class _Codes:
     values: Array
 
 
+@dataclass(frozen=True)
+class _Scales:
+    """Scales, as numbers: own times the tensor's one."""
+
+    kind: str
+    own: Array
+    tensor: float | None  # where the scales are codes under one more scale, as NVFP4 has them
+
+    @property
+    def values(self) -> Array:
+        return self.own if self.tensor is None else self.own * self.tensor
+
+
+def _scales(model: _Model, node: Any) -> _Scales | None:
+    """Those of a node that makes numbers of codes; None where they are no constants."""
+    name = node.input[1]
+    if name in model.constants:
+        own, kind = model.numbers(name), model.type_of(name)
+        # TensorRT's bytes are E8M0, whose type ONNX did not have.
+        powers = node.op_type == "TRT_MXFP8DequantizeLinear" and kind == "UINT8"
+        return _Scales("E8M0 as UINT8", np.where(own == 255, np.nan, np.exp2(own - 127)), None) if powers else _Scales(kind, own, None)
+    maker = model.made_by.get(name)
+    if maker is None or maker.op_type != "DequantizeLinear" or any(of not in model.constants for of in maker.input[:2]) or model.numbers(maker.input[1]).size != 1:
+        return None
+    return _Scales(model.type_of(maker.input[0]), model.numbers(maker.input[0]), float(model.numbers(maker.input[1]).reshape(-1)[0]))
+
+
 def _codes(model: _Model, node: Any) -> _Codes | None:
-    """What a DequantizeLinear reads: a constant, or one that a QuantizeLinear makes codes of as the model is loaded. None: no weight."""
-    if node.op_type != "DequantizeLinear" or len(node.input) < 2 or node.input[1] not in model.constants:
+    """What such a node reads: a constant, or one that a QuantizeLinear makes codes of as the model is loaded. None: no weight, or the scales of one."""
+    if node.op_type not in _DEQUANTIZERS or len(node.input) < 2 or _scales(model, node) is None:
+        return None
+    users = model.used_by.get(node.output[0], [])
+    if users and all(user.op_type in _DEQUANTIZERS and node.output[0] == user.input[1] for user in users):
         return None
     if node.input[0] in model.constants:
         return _Codes(node.input[0], model.type_of(node.input[0]), model.numbers(node.input[0]))
@@ -117,12 +151,10 @@ def _codes(model: _Model, node: Any) -> _Codes | None:
     return _Codes(maker.input[0], model.type_of(maker.input[2]), codes)
 
 
-def _blocks(model: _Model, node: Any, weight: Array) -> tuple[Array, Array, dict[str, Any]]:
+def _blocks(node: Any, weight: Array, scales: Array) -> tuple[Array, Array, dict[str, Any]]:
     """The largest magnitude of the codes under each scale, the scales, and what they cover."""
-    scales = model.numbers(node.input[1])
-    axis = _attribute(node, "axis", 1)
-    size = _attribute(node, "block_size", 0)
-    place = f"DequantizeLinear {_named(node)}"
+    axis, size = (_attribute(node, name, otherwise) for name, otherwise in zip(("axis", "block_size"), _DEQUANTIZERS[node.op_type], strict=True))
+    place = f"{node.op_type} {_named(node)}"
     if not -weight.ndim <= axis < max(weight.ndim, 1) and scales.ndim != 0:
         raise Error(f"axis {axis} of a weight of {weight.ndim} dimensions", "unsupported", place)
     magnitudes = np.abs(np.nan_to_num(weight, nan=0.0, posinf=np.inf, neginf=np.inf))
@@ -145,15 +177,18 @@ def _blocks(model: _Model, node: Any, weight: Array) -> tuple[Array, Array, dict
 
 def _weight(model: _Model, node: Any, codes: _Codes) -> tuple[dict[str, Any], list[dict[str, str]]]:
     """A weight behind DequantizeLinear, and what is wrong with it."""
-    kind, values = codes.kind, codes.values
-    largest, scales, covers = _blocks(model, node, values)
+    kind, values, given = codes.kind, codes.values, _scales(model, node)
+    assert given is not None
+    largest, own, covers = _blocks(node, values, given.own)
+    scales = own if given.tensor is None else own * given.tensor
     told: dict[str, Any] = {
         "name": codes.name,
         "node": _named(node),
         "type": kind,
         "shape": list(values.shape),
-        "scale_type": model.type_of(node.input[1]),
-        "scale_shape": list(model.numbers(node.input[1]).shape),
+        "scale_type": given.kind,
+        "scale_shape": list(given.own.shape),
+        "tensor_scale": given.tensor,
         **covers,
         "zero_point": model.type_of(node.input[2]) if len(node.input) > 2 and node.input[2] else None,
         "largest_code": float(largest.max(initial=0.0)),
@@ -177,7 +212,7 @@ def _weight(model: _Model, node: Any, codes: _Codes) -> tuple[dict[str, Any], li
         )
     if covers["block_size"] is not None:
         # Whatever the rule, a power of two or a number, a block's largest code lies above a quarter of the largest one, unless all of it is zero.
-        foreign = (largest > 0) & (largest < top / 4)
+        foreign = (largest > 0) & (largest < top / 4) & (np.abs(own) >= (_NORMAL_E4M3 if "E4M3" in given.kind else 0))
         if foreign.any():
             words.append(
                 {
@@ -278,11 +313,12 @@ def weights_of(path: str) -> dict[str, Weight]:
         coded = _codes(model, node)
         if coded is None:
             continue
-        codes = coded.values
-        _, _, covers = _blocks(model, node, codes)  # refuses scales that do not fit
+        codes, given = coded.values, _scales(model, node)
+        assert given is not None
+        _, _, covers = _blocks(node, codes, given.values)  # refuses scales that do not fit
         zero = model.numbers(node.input[2]) if len(node.input) > 2 and node.input[2] in model.constants else np.zeros(())
         axis, size = covers["axis"], covers["block_size"]
-        found[coded.name] = Weight(codes - _spread(zero, codes.shape, axis, size), model.numbers(node.input[1]), axis, size)
+        found[coded.name] = Weight(codes - _spread(zero, codes.shape, axis, size), given.values, axis, size)
     return found
 
 

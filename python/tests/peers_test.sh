@@ -40,5 +40,5 @@ grep -E 'DIFFER|FAILED|CHANGED|^SKIPPED|  (other|gone)  ' "$peers/peers.txt" || 
 tail -n 1 "$peers/peers.txt"
 echo "the table: $peers/peers.txt, peers.md and peers.json"
 [[ $status -ne 5 ]] || skip "package index: no peer is installed"
-"$peers/venv/bin/python" -m pytest -q -p no:cacheprovider --rootdir "$source" "$source"/python/tests/test_{torch,jax,memory,peers_makers,peers_onnx}.py || status=$?
+"$peers/venv/bin/python" -m pytest -q -p no:cacheprovider --rootdir "$source" "$source"/python/tests/test_{torch,jax,memory,peers_makers,peers_onnx,peers_bridges}.py || status=$?
 exit "$status"

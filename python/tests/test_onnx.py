@@ -16,6 +16,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import mxact
+from mxact import _onnx, _onnx_compare
 from mxact._onnx_compare import compare_onnx
 
 FP8 = TensorProto.FLOAT8E4M3FN
@@ -60,7 +61,7 @@ def test_sound_weights_are_told_without_a_word(tmp_path: Path) -> None:
     told = mxact.inspect(saved(tmp_path / "rows.onnx", *weight(rows, scale, axis=0)))
     assert told["words"] == [] and told["weights"] == [
         {
-            "name": "w", "node": "back", "type": "FLOAT8E4M3FN", "shape": [64, 96], "scale_type": "FLOAT", "scale_shape": [64], "scales": "one of each index of the axis", "axis": 0,
+            "name": "w", "node": "back", "type": "FLOAT8E4M3FN", "shape": [64, 96], "scale_type": "FLOAT", "scale_shape": [64], "tensor_scale": None, "scales": "one of each index of the axis", "axis": 0,
             "block_size": None, "zero_point": None, "largest_code": 448.0, "nan_codes": 0, "zero_scales": 0, "nan_scales": 0,
         }
     ]  # fmt: skip
@@ -222,6 +223,109 @@ def test_planted_bridges_of_an_onnx_weight_are_named(tmp_path: Path) -> None:
     other = saved(tmp_path / "int8.onnx", *weight(codes, of_rows * np.float32(448 / 127), axis=0))
     [tensor] = compare_onnx(first, other)["tensors"]
     assert "times that of the first, 448 / 127: an int8 scale taken for one of FP8" in tensor["cause"]
+
+
+def fields(code: int, exponent: int, mantissa: int, bias: int) -> float:
+    """A number by its fields: MX 1.0 section 5.3, OFP8 section 5; of the FNUZ formats by their bias."""
+    e, m = code >> mantissa & (1 << exponent) - 1, code & (1 << mantissa) - 1
+    number = (m / 2**mantissa) * 2.0 ** (1 - bias) if e == 0 else (1 + m / 2**mantissa) * 2.0 ** (e - bias)
+    return -number if code >> (exponent + mantissa) else number
+
+
+# By type its width, and the number of a code.
+TYPES: dict[str, tuple[int, Any]] = {
+    "FLOAT8E4M3FN": (8, lambda code: fields(code, 4, 3, 7)),
+    "FLOAT8E5M2": (8, lambda code: fields(code, 5, 2, 15)),
+    "FLOAT8E4M3FNUZ": (8, lambda code: fields(code, 4, 3, 8)),
+    "FLOAT8E5M2FNUZ": (8, lambda code: fields(code, 5, 2, 16)),
+    "FLOAT6E2M3": (6, lambda code: fields(code, 2, 3, 1)),
+    "FLOAT6E3M2": (6, lambda code: fields(code, 3, 2, 3)),
+    "FLOAT4E2M1": (4, lambda code: fields(code, 2, 1, 1)),
+    "INT4": (4, lambda code: code - 16 * (code > 7)),
+    "UINT4": (4, lambda code: code),
+    "INT8": (8, lambda code: code - 256 * (code > 127)),
+}
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_codes_of_every_type_are_their_numbers(tmp_path: Path, kind: str) -> None:
+    width, number = TYPES[kind]
+    random = np.random.default_rng(6)
+    # A byte whose exponent field is all ones may be no number.
+    codes = random.integers(0, 1 << width, (4, 32)) & (0xBF if width == 8 and "FLOAT" in kind else 0xFF)
+    codes = np.where(codes == 0x80, 0, codes)  # NaN of the FNUZ formats
+    zeros = random.integers(0, 1 << width, (4, 2)) if "INT" in kind else None
+
+    def stored(name: str, of: Any) -> Any:
+        # The first code in the lowest bits, without gaps: ONNX raw_data.
+        bits = sum(int(code) << width * i for i, code in enumerate(of.reshape(-1)))
+        return helper.make_tensor(name, getattr(TensorProto, kind), of.shape, bits.to_bytes(of.size * width // 8, "little"), raw=True)
+
+    scales = np.exp2(random.integers(-9, 9, (4, 2))).astype(np.float32)
+    constants = [stored("w", codes), raw("s", TensorProto.FLOAT, scales), *([] if zeros is None else [stored("z", zeros)])]
+    node = helper.make_node("DequantizeLinear", ["w", "s", "z"][: len(constants)], ["y"], name="back", axis=1, block_size=16)
+    first = saved(tmp_path / "typed.onnx", [node], constants)
+    plain = np.array([[number(int(code)) for code in row] for row in codes], np.float64)
+    less = 0 if zeros is None else np.repeat(np.array([[number(int(code)) for code in row] for row in zeros], np.float64), 16, axis=1)
+    exact = (plain - less) * np.repeat(scales, 16, axis=1)
+    told = mxact.inspect(first)["weights"][0]
+    assert (told["type"], told["largest_code"], told["zero_point"]) == (kind, np.abs(plain).max(), None if zeros is None else kind)
+    [tensor] = compare_onnx(first, safetensors(tmp_path / "w.safetensors", "w", "F32", exact.astype(np.float32)))["tensors"]
+    assert (tensor["values"], tensor["differing"]) == (128, 0)
+
+
+def test_tensorrts_nodes_and_scales_of_two_levels_are_read(tmp_path: Path) -> None:
+    # As nvidia-modelopt 0.47 writes MXFP8: bytes of E8M0, blocks of 32 along the last axis where nothing is said.
+    codes, scales = in_blocks(numbers((64, 96)), 1)
+    exact = codes.astype(np.float64) * np.repeat(np.exp2(scales.astype(np.float64) - 127), 32, axis=1)
+    node = helper.make_node("TRT_MXFP8DequantizeLinear", ["w", "s"], ["y"], name="back", domain="trt")
+    path = saved(tmp_path / "mxfp8.onnx", [node], [raw("w", FP8, codes.view(np.uint8)), raw("s", TensorProto.UINT8, scales)])
+    told = mxact.inspect(path)
+    [one] = told["weights"]
+    assert (told["words"], one["scale_type"], one["axis"], one["block_size"], one["nan_scales"]) == ([], "E8M0 as UINT8", 1, 32, 0)
+    assert compare_onnx(path, safetensors(tmp_path / "w.safetensors", "w", "F32", exact.astype(np.float32)))["tensors"][0]["differing"] == 0
+    # And NVFP4: FP8 scales under a number of the tensor, of which the last row's are too small to be near; E2M1 by MX 1.0, table 5.
+    random = np.random.default_rng(8)
+    codes = random.integers(0, 16, (4, 32))
+    codes[:, ::16] = 7
+    codes[3] = random.integers(0, 2, 32)
+    own = np.array([[1.5, 0.25], [448, 0.015625], [2, 3], [2.0**-9, 2.0**-9]], np.float32).astype(ml_dtypes.float8_e4m3fn)
+    nodes = [helper.make_node("DequantizeLinear", ["s", "t"], ["f"]), helper.make_node("DequantizeLinear", ["w_f4", "f"], ["y"], name="back", axis=-1, block_size=16)]
+    packed = (codes.reshape(-1)[::2] | codes.reshape(-1)[1::2] << 4).astype(np.uint8)
+    constants = [helper.make_tensor("w_f4", TensorProto.FLOAT4E2M1, codes.shape, packed.tobytes(), raw=True), raw("s", FP8, own.view(np.uint8)), numpy_helper.from_array(np.float32([0.0625]), "t")]
+    path = saved(tmp_path / "nvfp4.onnx", nodes, constants)
+    told = mxact.inspect(path)
+    [one] = told["weights"]
+    assert (told["words"], one["name"], one["scale_type"], one["tensor_scale"], one["largest_code"]) == ([], "w_f4", "FLOAT8E4M3FN", 0.0625, 6)
+    table = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6])
+    exact = np.where(codes > 7, -1, 1) * table[codes & 7] * np.repeat(own.astype(np.float64), 16, axis=1) * 0.0625
+    assert compare_onnx(path, safetensors(tmp_path / "w.safetensors", "w", "F32", exact.astype(np.float32)))["tensors"][0]["differing"] == 0
+    # The same numbers without the tensor's.
+    [tensor] = compare_onnx(path, safetensors(tmp_path / "w.safetensors", "w", "F32", (exact * 16).astype(np.float32)))["tensors"]
+    assert tensor["cause"] == "every number of the second is 16 times that of the first"
+
+
+# Faults of the reader: what is planted, and a test that must notice.
+PLANTED: dict[str, tuple[Any, str, Any, Any]] = {
+    "the first scale counts for all": (_onnx, "_spread", lambda values, shape, axis, size: values.reshape(-1)[0], test_planted_bridges_of_an_onnx_weight_are_named),
+    "a Relu is kept": (_onnx, "_lost_relus", lambda model: [], test_what_onnxruntime_does_otherwise_is_named),
+    "a bias is added as it is": (_onnx, "_rounded_biases", lambda model: [], test_what_onnxruntime_does_otherwise_is_named),
+    "any number is a rounding": (_onnx_compare, "_rounding", lambda a, b: "", test_a_weight_is_compared_with_a_tensor_and_what_stands_between_is_named),
+    "no bridge is known": (_onnx_compare, "_BRIDGES", (), test_planted_bridges_of_an_onnx_weight_are_named),
+    "factors are not looked for": (_onnx_compare, "_factor", lambda a, b: None, test_planted_bridges_of_an_onnx_weight_are_named),
+    "blocks reach any code": (_onnx, "_LARGEST", {}, test_scales_of_other_blocks_are_named),
+    "any small block has another's scale": (_onnx, "_NORMAL_E4M3", 0.0, test_tensorrts_nodes_and_scales_of_two_levels_are_read),
+    "TensorRT's nodes are none": (_onnx, "_DEQUANTIZERS", {"DequantizeLinear": (1, 0)}, test_tensorrts_nodes_and_scales_of_two_levels_are_read),
+}
+
+
+@pytest.mark.parametrize("fault", PLANTED)
+def test_a_fault_of_the_reader_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str) -> None:
+    module, name, planted, hold = PLANTED[fault]
+    hold(tmp_path)
+    monkeypatch.setattr(module, name, planted)
+    with pytest.raises((AssertionError, ValueError)):
+        hold(tmp_path)
 
 
 def test_changed_bytes_are_read_or_refused(tmp_path: Path) -> None:

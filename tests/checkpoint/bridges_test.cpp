@@ -137,6 +137,38 @@ TEST_CASE("what is left beside a rounding is counted, with its place") {
   }
 }
 
+TEST_CASE("a factor of all scales that a tool is known for is named with it") {
+  const Draft first = two(right).coded;
+  const auto with_scales = [&](float factor) {
+    Draft made = first;
+    for (support::TensorData& tensor : made.shards[kWeights]) {
+      if (!tensor.name.ends_with("weight_scale_inv")) continue;
+      // Powers of two of one number: a factor leaves no rounding between them.
+      for (std::size_t i = 0; i < tensor.bytes.size() / 4; ++i) {
+        const auto bits = std::bit_cast<std::uint32_t>(std::ldexp(factor, static_cast<int>(i % 3)));
+        for (unsigned byte = 0; byte < 4; ++byte) tensor.bytes[4 * i + byte] = static_cast<std::uint8_t>(bits >> 8 * byte);
+      }
+    }
+    return made;
+  };
+  const Draft one = with_scales(1), known = with_scales(448.0F / 127.0F), other = with_scales(3);
+  const std::string words = "448 / 127: an int8 scale taken for one of FP8";
+  struct Row {
+    const Draft& first;
+    const Draft& second;
+    std::string end;
+  };
+  for (const Row& row : {Row{one, known, " times that of the first, " + words},
+                         Row{known, one, " times that of the first, the reciprocal of " + words}, Row{one, other, "is 3 times that of the first"}}) {
+    const checkpoint::CheckpointComparison found = compared({row.first, row.second});
+    REQUIRE(found.differences.size() == 5);  // the dense layer's scales too
+    for (const checkpoint::TensorDifference& difference : found.differences) {
+      INFO(difference.name << ": " << difference.cause);
+      CHECK(difference.cause.ends_with(row.end));
+    }
+  }
+}
+
 TEST_CASE("an FP8 scale that was made of one of int8 is named") {
   support::SplitMix64 random(3);
   std::vector<float> base;

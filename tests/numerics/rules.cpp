@@ -150,6 +150,7 @@ TEST_CASE("what no text can say is told with the rule") {
            {"e4m3,fn,round=rne,overflow=saturate,nan=xyz", "nan=xyz: hexadecimal digits"},
            {"e4m3,fn,round=rne,overflow=saturate,nan=quiet", "need the NaNs of IEEE 754"},
            {"e2m1,round=rne,overflow=nan", "overflow=nan needs a format with NaN"},
+           {"e2m1,round=rne,overflow=saturate,infinity=as-nan", "infinity=as-nan needs a code of NaNs: nan=7f"},
            {"e4m3,fn,round=nearest-up,overflow=nan", "this rounding is of formats of powers alone"},
            {"e4m3,fn,round=rne,overflow=nan,negative=zero", "negative is of formats without sign"},
            {"e4m3,fn,round=rne,overflow=nan,through=e4", "through=e4: the name of a format"},

@@ -9,6 +9,7 @@
 #include "golden/witness/manifest.hpp"
 #include "golden/witness/ops.hpp"
 #include "model/numerics/profile.hpp"
+#include "model/numerics/rules.hpp"
 #include "tests/catch.hpp"
 #include "tests/golden/witness/changes.hpp"
 #include "tests/golden/witness/scratch.hpp"
@@ -159,6 +160,20 @@ TEST_CASE("every recorded cast is what exactly one profile of its implementation
     const auto profiles = all_profiles();
     CHECK(std::ranges::count_if(profiles, [&](const Profile& profile) { return row_of(profile, cast) != nullptr; }) == 1);
   }
+}
+
+TEST_CASE("rules with a library's name are those that were recorded of it", "[witness]") {
+  const std::filesystem::path directory = recorded("numerics-2/encode_python_dialects");
+  const Json json = golden::load_json(directory / "manifest.json");
+  std::set<std::string> found, named;
+  for (const golden::Entry& entry : golden::read_manifest(directory, json).entries) found.insert(golden::params_of(entry).text("format"));
+  for (const NamedRules& row : named_rules()) {
+    for (const std::string_view library : {"ml_dtypes", "bitstring", "gfloat", "tinygrad"}) {
+      if (row.name.starts_with(library)) named.insert(std::string(row.text));
+    }
+  }
+  CHECK(named.size() == 20);
+  CHECK(named == found);
 }
 
 TEST_CASE("every row of a profile of casts is recorded, or listed as not recorded", "[witness]") {
