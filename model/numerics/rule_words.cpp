@@ -258,6 +258,9 @@ void refuse_word(std::string_view text, std::string_view what, std::string_view 
   refuse(text, message);
 }
 
+Rounding rounding_in(std::string_view text, std::string_view value) { return word_in<Rounding>(text, "round", value, kRoundings); }
+std::string_view word_of(Rounding rounding) { return rows::word_of<Rounding>(kRoundings, rounding); }
+
 std::vector<std::string_view> parts_of(std::string_view text) {
   std::vector<std::string_view> parts;
   int depth = 0;
