@@ -125,7 +125,7 @@ class FromIntegerOp final : public VectorOp {
       how.rounding = rounding;
       if (rounding != subject_.rule.how.rounding) other(FaultClass::rounding, fmt::format("rounding {}", mx::name_of(rounding)), how);
     }
-    for (const Overflow overflow : {Overflow::saturate, Overflow::ieee, Overflow::nan}) {
+    for (const Overflow overflow : {Overflow::saturate, Overflow::ieee, Overflow::nan, Overflow::wrap}) {
       Conversion how = subject_.rule.how;
       how.overflow = overflow;
       const bool possible = overflow != Overflow::nan || has_nan(*subject_.to);

@@ -164,7 +164,7 @@ class ScalarOp final : public VectorOp {
       how.rounding = rounding;
       rules.push_back(other_choices(FaultClass::rounding, fmt::format("rounding {}", mx::name_of(rounding)), subject_, how));
     }
-    for (const Overflow overflow : {Overflow::saturate, Overflow::ieee, Overflow::nan}) {
+    for (const Overflow overflow : {Overflow::saturate, Overflow::ieee, Overflow::nan, Overflow::wrap}) {
       Conversion how = subject_.how;
       how.overflow = overflow;
       const bool possible = overflow != Overflow::nan || has_nan(*subject_.to);

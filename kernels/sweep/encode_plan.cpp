@@ -177,7 +177,7 @@ Plan plan_for(const Format& to, const Conversion& how) {
   const bool lacks = (gives_nan(how.overflow) && !has_nan(to)) || (gives_inf(above_range(to, how.overflow)) && !has_inf(to));
   const bool lacks_payload = how.nan_rule == NanRule::refused || (how.nan_rule != NanRule::fixed && !has_inf(to));
   if (row == kRoundings.end() || how.before != Preparation{} || changes_codes(how.fine) || !is_in_reach(to) || how.random_bits != 0 ||
-      to.width > 16 || lacks || lacks_payload)
+      how.overflow == Overflow::wrap || to.width > 16 || lacks || lacks_payload)
     return {};
   return to.encoding == Encoding::exponent_only ? power_plan(to, how, *row) : floating_plan(to, how, *row);
 }

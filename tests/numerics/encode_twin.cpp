@@ -155,7 +155,9 @@ TEST_CASE("the twin refuses what only the model does") {
   stochastic.random_bits = 8;
   Conversion powers = ocp;
   powers.rounding = Rounding::nearest_up;
-  for (const Conversion& how : {refusing, stochastic, powers, prepared, searching}) {
+  Conversion wrapping = ocp;
+  wrapping.overflow = Overflow::wrap;
+  for (const Conversion& how : {refusing, stochastic, powers, prepared, searching, wrapping}) {
     CHECK_FALSE(kernels::has_encode(kE4m3fn, how));
     const std::vector<std::uint32_t> one{0x3F800000};
     std::vector<std::uint32_t> codes(1);
