@@ -6,12 +6,16 @@
 #include <span>
 
 #include "model/error.hpp"
+#include "model/fault.hpp"
 #include "model/numerics/rows.hpp"
 #include "model/numerics/rule_words.hpp"
 #include "model/numerics/wide_source.hpp"
 
 namespace mx {
 namespace {
+
+using fault::Fault;
+using fault::planted;
 
 constexpr int kMostBits = 64;
 
@@ -65,6 +69,11 @@ Integer checked(std::string_view text, std::string_view word) {
 std::uint64_t low_bits(int width) { return width == kMostBits ? ~std::uint64_t{0} : (std::uint64_t{1} << width) - 1U; }
 std::uint64_t largest(const Integer& integer) { return low_bits(integer.has_sign ? integer.width - 1 : integer.width); }
 std::uint64_t least(const Integer& integer) { return integer.has_sign ? std::uint64_t{1} << (integer.width - 1) : 0U; }
+
+/// How far a negative number may be from 0.
+std::uint64_t most_below(const Integer& integer) {
+  return integer.has_sign && planted(Fault::least_integer_is_out_of_range) ? largest(integer) : least(integer);
+}
 
 /// The low 64 bits of a magnitude in units of the integer, and whether there are more.
 struct Units {
@@ -180,7 +189,7 @@ std::uint64_t to_integer(std::uint64_t code, const Format& from, const IntegerTa
   Flags lost;
   const Units units = units_of(round_to(value, grid_of(integer), to.rounding, lost), integer);
   const std::uint64_t low = (value.negative ? 0U - units.low : units.low) & low_bits(integer.width);
-  if (units.more || units.low > (value.negative ? least(integer) : largest(integer))) {
+  if (units.more || units.low > (value.negative ? most_below(integer) : largest(integer))) {
     flags.invalid = true;
     return out_of_range(integer, to.out_of_range, value.negative, low);
   }

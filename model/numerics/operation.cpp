@@ -7,12 +7,16 @@
 #include <utility>
 
 #include "model/error.hpp"
+#include "model/fault.hpp"
 #include "model/numerics/comparison.hpp"
 #include "model/numerics/exact_sum.hpp"
 #include "model/numerics/rows.hpp"
 
 namespace mx {
 namespace {
+
+using fault::Fault;
+using fault::planted;
 
 constexpr std::array kOperations{OperationRow{Operation::add, "add", 2},
                                  OperationRow{Operation::subtract, "sub", 2},
@@ -50,7 +54,8 @@ constexpr Exact kNoAnswer{kNan, true, false};
 Exact sum(const ExactSum& total, const Value& p, const Value& c, Rounding rounding) {
   if (is_infinite(p) && is_infinite(c) && p.negative != c.negative) return kNoAnswer;
   Value value = total.leading_bits();
-  if (is_zero(value)) value.negative = p.negative == c.negative ? p.negative : rounding == Rounding::toward_negative;
+  if (is_zero(value))
+    value.negative = p.negative == c.negative ? p.negative : rounding == Rounding::toward_negative && !planted(Fault::zero_sum_is_positive);
   return {value};
 }
 
