@@ -11,14 +11,14 @@
 //   N7  the same bits whoever computes: the fast twin of encode, any number of inputs; quantizers, dequantizers, elementary functions, products and
 //       the layer on every tier
 //   N8  two-level scales can be folded and split; a tensor's own scale matters
-//   N9  an exact sum is rounded once, whatever the order (ours, beyond the first catalogue)
+//   N9  an exact sum is rounded once, whatever the order; so are operations of a unit, and integers (ours, beyond the first catalogue)
 //   N10 a dot product under a contract is its description in integers (ours, as the next three)
 //   N11 products with a zero count for nothing
 //   N12 where every partial sum is exact, all contracts agree
 //   N13 powers of two move from the factors to the result
 //   N14 elementary functions are correctly rounded, never decrease, and are odd where mathematics says so (ours)
 //   N15 wide arithmetic is rounded once to 64 bits (ours)
-//   N16 the text of a format with its rules is read as what it says, and printed the same (ours)
+//   N16 the text of a format with its rules, or of block rules, is read as what it says, and printed the same (ours)
 //   L1  a layout is one to one, and image and padding fill the allocation
 //   L2  unique tags arrive where the closed formulas have them
 //   L3  a scale follows its weights: dequantizing and packing commute

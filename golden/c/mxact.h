@@ -32,6 +32,7 @@ enum {
   MXACT_FLAG_INEXACT = 1,
   MXACT_FLAG_UNDERFLOW = 2,
   MXACT_FLAG_OVERFLOW = 4,
+  MXACT_FLAG_DIVIDE_BY_ZERO = 8, /* of mxact_operate alone */
   MXACT_FLAG_INVALID = 16,
   MXACT_FLAG_SATURATED = 32,
   MXACT_FLAG_NAN = 64,
@@ -66,6 +67,9 @@ int32_t mxact_contract_id(const char* name);     /* "bf16-chain", or a record: "
 int32_t mxact_layout_id(const char* name);       /* "sf_128x4" */
 int32_t mxact_activation_id(const char* name);   /* "swiglu_oai" */
 int32_t mxact_router_id(const char* name);       /* "gpt-oss"; docs/vectors.md lists them */
+int32_t mxact_operation_id(const char* name);    /* "fma" */
+int32_t mxact_predicate_id(const char* name);    /* "quiet-less", "signalling-equal" */
+int32_t mxact_integer_id(const char* name);      /* "i32", "uq0.16"; of a target with its rules: "i32,round=rtz,overflow=riscv" */
 
 /* Bits of a code; 0 for an id that does not exist. */
 int32_t mxact_format_width(int32_t format);
@@ -85,6 +89,18 @@ int32_t mxact_convert_flushed(int32_t profile, int32_t from, int32_t to, int32_t
 /* `count` codes, each as mxact_convert has it with no random bits; `flags` may be null. Nothing is written unless all are converted. `results` may
  * be `codes`. */
 int32_t mxact_convert_many(int32_t profile, int32_t from, int32_t to, const uint32_t* codes, size_t count, uint32_t* results, uint32_t* flags);
+
+/* An operation of IEEE 754 on codes, each of its own format, rounded once into `to`; operands that the operation has not are format -1 and code 0.
+ * `random` as mxact_convert has it. Flags here and below: the five of IEEE 754. */
+int32_t mxact_operate(int32_t operation, int32_t profile, int32_t format_a, uint32_t a, int32_t format_b, uint32_t b, int32_t format_c, uint32_t c,
+                      int32_t to, uint32_t random, uint32_t* result, uint32_t* flags);
+
+/* Whether a predicate of IEEE 754 holds of two codes: 1 or 0. */
+int32_t mxact_compare(int32_t predicate, int32_t format_a, uint32_t a, int32_t format_b, uint32_t b, uint32_t* result, uint32_t* flags);
+
+/* A code as an integer or in fixed point, in the low bits; and such bits, of which none may be set above the integer's, as a code. */
+int32_t mxact_to_integer(int32_t integer, int32_t from, uint32_t code, uint64_t* result, uint32_t* flags);
+int32_t mxact_from_integer(int32_t profile, int32_t integer, int32_t to, uint64_t bits, uint32_t random, uint32_t* result, uint32_t* flags);
 
 /* The numbers of a whole tensor that two-level and static recipes take: fp32 bits, each with whether it is given. */
 typedef struct mxact_tensor {

@@ -6,7 +6,7 @@ module dpi_bench;
   localparam int COUNT = 100000;
   localparam int SUMS = 20000;
   localparam int LANES = 48;
-  localparam int OTHERS = 23;
+  localparam int OTHERS = 27;
   logic [31:0]  a;
   logic [7:0]   r [2];
   logic         broken;
@@ -50,6 +50,23 @@ module dpi_bench;
     mxact_check("-448", {31'd0, negative[0], 32'(significand << (exponent + 10))}, {32'd1, 32'd458752}, ~64'd0);
     if (mxact_activate(mxact_activation_id("swiglu_oai"), f32, 0, 0, result) != MXACT_OK) $fatal(1, "mxact_activate");
     mxact_check("a gate of zero", {32'd0, result}, 0, 64'hffffffff);
+  endtask
+
+  // Operations: 1.5 * 2 + 2^-24 is 3 and inexact in fp32; a NaN is unordered; 2.5 is the integer 2; 0xc000 with 14 bits behind the point is -1.
+  task automatic check_operations();
+    int              e5m2;
+    int unsigned     result, raised;
+    longint unsigned whole;
+    e5m2 = mxact_required(mxact_format_id("e5m2"), "e5m2");
+    if (mxact_operate(mxact_operation_id("fma"), ocp, e4m3, 32'h3c, e5m2, 32'h40, f32, 32'h33800000, f32, 0, result, raised) != MXACT_OK)
+      $fatal(1, "mxact_operate");
+    mxact_check("fma", {raised, result}, {32'(MXACT_FLAG_INEXACT), 32'h40400000}, ~64'd0);
+    if (mxact_compare(mxact_predicate_id("signalling-less"), e4m3, 32'h7f, f32, 0, result, raised) != MXACT_OK) $fatal(1, "mxact_compare");
+    mxact_check("unordered", {raised, result}, {32'(MXACT_FLAG_INVALID), 32'd0}, ~64'd0);
+    if (mxact_to_integer(mxact_integer_id("i32,round=rne,overflow=riscv"), f32, 32'h40200000, whole, raised) != MXACT_OK) $fatal(1, "mxact_to_integer");
+    mxact_check("two and a half", {raised, whole[31:0]}, {32'(MXACT_FLAG_INEXACT), 32'd2}, ~64'd0);
+    if (mxact_from_integer(ocp, mxact_integer_id("q2.14"), f32, 64'hc000, 0, result, raised) != MXACT_OK) $fatal(1, "mxact_from_integer");
+    mxact_check("minus one", {raised, result}, {32'd0, 32'hbf800000}, ~64'd0);
   endtask
 
   // Arrays of other lengths: a row of blocks under the scale of a tensor, a batch of codes, three blocks with scales and C.
@@ -127,6 +144,7 @@ module dpi_bench;
       mxact_check("r", {56'd0, r[broken]}, {32'd0, want}, 64'hff);
     end
     check_others();
+    check_operations();
     check_arrays();
     check_sums();
     mxact_finish(COUNT + OTHERS + SUMS);

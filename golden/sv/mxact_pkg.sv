@@ -6,7 +6,7 @@ package mxact_pkg;
   } mxact_status_e;
 
   typedef enum int unsigned {
-    MXACT_FLAG_INEXACT = 1, MXACT_FLAG_UNDERFLOW = 2, MXACT_FLAG_OVERFLOW = 4, MXACT_FLAG_INVALID = 16,
+    MXACT_FLAG_INEXACT = 1, MXACT_FLAG_UNDERFLOW = 2, MXACT_FLAG_OVERFLOW = 4, MXACT_FLAG_DIVIDE_BY_ZERO = 8, MXACT_FLAG_INVALID = 16,
     MXACT_FLAG_SATURATED = 32, MXACT_FLAG_NAN = 64, MXACT_FLAG_FLUSHED = 128
   } mxact_flag_e;
 
@@ -25,6 +25,9 @@ package mxact_pkg;
   import "DPI-C" function int mxact_contract_id(input string name);
   import "DPI-C" function int mxact_layout_id(input string name);
   import "DPI-C" function int mxact_activation_id(input string name);
+  import "DPI-C" function int mxact_operation_id(input string name);
+  import "DPI-C" function int mxact_predicate_id(input string name);
+  import "DPI-C" function int mxact_integer_id(input string name);
   import "DPI-C" function int mxact_format_width(input int format);
   import "DPI-C" function int mxact_block_size(input int block_format);
   import "DPI-C" function int mxact_decode(input int format, input int unsigned code, output int value_class, output int negative,
@@ -33,6 +36,15 @@ package mxact_pkg;
                                             input int unsigned random, output int unsigned result, output int unsigned flags);
   import "DPI-C" function int mxact_convert_flushed(input int profile, input int from, input int to, input int flush, input int unsigned code,
                                                     input int unsigned random, output int unsigned result, output int unsigned flags);
+  import "DPI-C" function int mxact_operate(input int operation, input int profile, input int format_a, input int unsigned a,
+                                            input int format_b, input int unsigned b, input int format_c, input int unsigned c, input int to,
+                                            input int unsigned random, output int unsigned result, output int unsigned flags);
+  import "DPI-C" function int mxact_compare(input int predicate, input int format_a, input int unsigned a, input int format_b,
+                                            input int unsigned b, output int unsigned result, output int unsigned flags);
+  import "DPI-C" function int mxact_to_integer(input int integer_id, input int from, input int unsigned code, output longint unsigned result,
+                                               output int unsigned flags);
+  import "DPI-C" function int mxact_from_integer(input int profile, input int integer_id, input int to, input longint unsigned bits,
+                                                 input int unsigned random, output int unsigned result, output int unsigned flags);
   import "DPI-C" function int mxact_product(input int format_a, input int unsigned a, input int format_b, input int unsigned b,
                                             output int unsigned result);
   // Arrays of any length, through mxact_dpi.c, which is compiled with the bench; `count`, `length` and `rows` times `columns` say how much of them

@@ -12,9 +12,18 @@ namespace mx::golden {
 std::vector<std::string> product_names();
 std::unique_ptr<VectorOp> make_product(std::string_view name, const OpOptions& options);
 
-/// "add_E", "fma_E_to_F": an operation of IEEE 754 (operation.hpp) on codes of one format, rounded once into it or another.
+/// "add_E", "fma_E_to_F", "fma_A_B_C_to_F": an operation of IEEE 754 (operation.hpp) on codes of one format or of one each, rounded once.
 std::vector<std::string> scalar_names();
 std::unique_ptr<VectorOp> make_scalar(std::string_view name, const OpOptions& options);
+
+/// "quiet-less_A", "signalling-equal_A_B": a predicate of IEEE 754 (comparison.hpp) on codes of one format or of one each.
+std::vector<std::string> comparison_names();
+std::unique_ptr<VectorOp> make_comparison(std::string_view name, const OpOptions& options);
+
+/// "SOURCE_to_i32", "i64_to_TARGET", "SOURCE_to_q4.12,round=rtz,overflow=riscv": conversions to and from integers (integer.hpp). Without words behind
+/// a target: nearest even, saturating.
+std::vector<std::string> integer_names();
+std::unique_ptr<VectorOp> make_integer(std::string_view name, const OpOptions& options);
 
 /// The contract that --contract asks for by this name, in the edition's version of it.
 struct AskedContract {

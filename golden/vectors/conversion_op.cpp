@@ -10,6 +10,7 @@
 #include "golden/vectors/words.hpp"
 #include "model/error.hpp"
 #include "model/names.hpp"
+#include "model/numerics/integer.hpp"
 #include "model/numerics/rules.hpp"
 
 namespace mx::golden {
@@ -328,6 +329,7 @@ std::vector<std::string> conversion_names() {
 std::unique_ptr<VectorOp> make_conversion(std::string_view name, const OpOptions& options) {
   const std::size_t middle = name.find("_to_");
   if (middle == std::string_view::npos || name.substr(0, middle).find('_') != std::string_view::npos) return nullptr;
+  if (is_integer(name.substr(0, middle)) || is_integer(name.substr(middle + 4))) return nullptr;
   const Format& from = format_named(name.substr(0, middle));
   const Format& to = format_named(name.substr(middle + 4));
   const std::string canonical = fmt::format("{}_to_{}", from.name, to.name);

@@ -16,7 +16,8 @@ namespace {
 
 constexpr std::array kRoundings{Rounding::nearest_even,    Rounding::nearest_away,    Rounding::nearest_toward_zero, Rounding::toward_zero,
                                 Rounding::toward_positive, Rounding::toward_negative, Rounding::magnitude_up,        Rounding::nearest_up};
-constexpr std::array kOverflows{Overflow::saturate, Overflow::nan, Overflow::inf, Overflow::nan_unrounded, Overflow::inf_unrounded, Overflow::ieee};
+constexpr std::array kOverflows{Overflow::saturate,      Overflow::nan,  Overflow::inf, Overflow::nan_unrounded,
+                                Overflow::inf_unrounded, Overflow::ieee, Overflow::wrap};
 constexpr std::array kFlushes{Flush::none, Flush::source, Flush::target, Flush::both};
 
 int top_exponent(const Value& value) { return value.exponent + static_cast<int>(std::bit_width(value.significand)) - 1; }

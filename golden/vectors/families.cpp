@@ -22,6 +22,8 @@ constexpr std::array kFamilies{
     OpFamily{"decode", "dequantize_BLOCKFORMAT_to_TARGET", "a block's scale and codes into numbers", dequantize_names, make_dequantize},
     OpFamily{"product", "product_A_B", "the exact product of two codes, in fp32", product_names, make_product},
     OpFamily{"arithmetic", "add_A, fma_A_to_B, ...", "add, sub, mul, fma, div, sqrt, minimum, maximum, rounded once", scalar_names, make_scalar},
+    OpFamily{"comparison", "quiet-less_A, quiet-equal_A_B", "the predicates of IEEE 754, quiet and signalling", comparison_names, make_comparison},
+    OpFamily{"integer", "SOURCE_to_i32, q4.12_to_TARGET", "a code into an integer or fixed point, and back", integer_names, make_integer},
     OpFamily{"dot", "dot_A_B", "a dot product of formats or block formats under a contract", dot_names, make_dot},
     OpFamily{"layout", "address_LAYOUT, element_LAYOUT", "where an element lies, and what lies at an address", layout_names, make_layout},
     OpFamily{"activation", "activation_NAME", "gate and up of an expert, combined", activation_names, make_activation},

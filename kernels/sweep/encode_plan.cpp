@@ -139,7 +139,7 @@ Plan floating_plan(const Format& to, const Conversion& how, const RoundingRow& r
   plan.twos_complement = fixed;
   plan.one_zero = nan_is_negative_zero(to);
   plan.negative_is_nan = !to.has_sign && how.negative_is_nan;
-  plan.negative_code = to.specials == Specials::inf_top ? magnitude_mask(to) : max_finite_code(to) + 1U;
+  plan.negative_code = infinity_codes(to, Overflow::nan).of[0];
   const int top_exponent = static_cast<int>(to_f32(max_finite_code(to), to) >> kF32MantissaBits) - kF32.bias;
   plan.special = special_codes(to, how, row, fixed ? shift - top_exponent : shift);
   if (plan.negative_is_nan) plan.special.overflow.of[1] = plan.special.infinity.of[1] = plan.negative_code;
@@ -177,7 +177,7 @@ Plan plan_for(const Format& to, const Conversion& how) {
   const bool lacks = (gives_nan(how.overflow) && !has_nan(to)) || (gives_inf(above_range(to, how.overflow)) && !has_inf(to));
   const bool lacks_payload = how.nan_rule == NanRule::refused || (how.nan_rule != NanRule::fixed && !has_inf(to));
   if (row == kRoundings.end() || how.before != Preparation{} || changes_codes(how.fine) || !is_in_reach(to) || how.random_bits != 0 ||
-      to.width > 16 || lacks || lacks_payload)
+      how.overflow == Overflow::wrap || to.width > 16 || lacks || lacks_payload)
     return {};
   return to.encoding == Encoding::exponent_only ? power_plan(to, how, *row) : floating_plan(to, how, *row);
 }

@@ -3,11 +3,16 @@
 #include "model/numerics/block_rule_words.hpp"
 
 #include <algorithm>
+#include <utility>
 
+#include "model/fault.hpp"
 #include "model/numerics/block_rule_fields.hpp"
 
 namespace mx::rules {
 namespace {
+
+using fault::Fault;
+using fault::planted;
 
 using How = decltype(Recipe::how);
 
@@ -125,9 +130,11 @@ std::string fields_text(const Family& how) {
   }
   const Family plain = Kind<Family>::plain(Kind<Family>::rule(how), draft);
   std::string text;
+  bool loses = planted(Fault::block_rules_lose_word);
   Kind<Family>::each(how, [&](const auto& field) {
     const std::string value = field.print(how);
-    if (!value.empty() && (field.said == Said::always || value != field.print(plain))) text += "," + std::string(field.key) + "=" + value;
+    const bool is_unusual = value != field.print(plain) && !std::exchange(loses, false);
+    if (!value.empty() && (field.said == Said::always || is_unusual)) text += "," + std::string(field.key) + "=" + value;
   });
   return text;
 }

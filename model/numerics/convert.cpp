@@ -49,13 +49,14 @@ constexpr std::array<rows::Word<Rounding>, 21> kRoundings{{
     {Rounding::stochastic_add, "stochastic_add"},
 }};
 
-constexpr std::array<rows::Word<Overflow>, 6> kOverflows{{
+constexpr std::array<rows::Word<Overflow>, 7> kOverflows{{
     {Overflow::saturate, "saturate"},
     {Overflow::nan, "nan"},
     {Overflow::inf, "inf"},
     {Overflow::nan_unrounded, "nan_unrounded"},
     {Overflow::inf_unrounded, "inf_unrounded"},
     {Overflow::ieee, "ieee"},
+    {Overflow::wrap, "wrap"},
 }};
 
 bool gives_nan(Overflow overflow) { return overflow == Overflow::nan || overflow == Overflow::nan_unrounded; }
@@ -148,18 +149,30 @@ std::uint32_t overflow_nan(bool negative, const Format& format) {
   return (max_finite_code(format) + 1U) | (negative ? sign_bit(format) : 0U);
 }
 
+/// What is left of a rounded number above the largest one, of which a datapath keeps the bits of a code.
+std::uint32_t wrapped_code(const Value& rounded, const Format& format) {
+  if (format.encoding != Encoding::fixed_point)
+    return with_sign(static_cast<std::uint32_t>(magnitude_code(rounded, format)) & magnitude_mask(format), rounded.negative, format);
+  const int up = rounded.exponent + format.mantissa_bits;
+  const std::uint64_t units = up >= 64 ? 0U : rounded.significand << up;
+  return static_cast<std::uint32_t>(rounded.negative ? 0U - units : units) & ((1U << format.width) - 1U);
+}
+
 std::uint32_t overflow_code(const Value& value, const Format& format, const Conversion& how, Flags& flags) {
   const bool infinite = value.cls == ValueClass::infinity;
   bool clamps = how.overflow == Overflow::saturate;
   if (how.overflow == Overflow::ieee && !infinite && !planted(Fault::overflow_ignores_rounding))
     clamps = !overflows_to_inf(value.negative, how.rounding);
-  clamps |= how.overflow == Overflow::ieee && !has_nan(format);
+  const bool wraps = how.overflow == Overflow::wrap && !infinite;
+  const bool by_format = how.overflow == Overflow::ieee || how.overflow == Overflow::wrap;
+  clamps |= by_format && !wraps && !has_nan(format);
   flags.overflow |= !infinite;
   flags.inexact |= !infinite;
   flags.invalid |= infinite && !has_inf(format);
   flags.saturated |= clamps && !planted(Fault::saturation_leaves_no_flag);
   if (clamps) return with_sign(max_finite_code(format), value.negative, format);
-  if (gives_nan(how.overflow) || (how.overflow == Overflow::ieee && !has_inf(format))) return overflow_nan(value.negative, format);
+  if (wraps) return wrapped_code(value, format);
+  if (gives_nan(how.overflow) || (by_format && !has_inf(format))) return overflow_nan(value.negative, format);
   return with_sign(inf_code(format), value.negative, format);
 }
 

@@ -59,6 +59,9 @@ enum class Overflow {
   /// As the rounding direction demands, Inf stays Inf (IEEE 754 section 7.4). A format without Inf has its NaN there, one without either its largest
   /// number.
   ieee,
+  /// A datapath that drops the carry: exponent and mantissa field of the code counted on above the largest one, or the low bits of fixed point. That may
+  /// be the code of a smaller number, of Inf or of a NaN. An Inf is as under ieee.
+  wrap,
 };
 
 /// What becomes of a NaN. The payload rules are for targets with IEEE 754's NaNs.

@@ -50,7 +50,9 @@ void raise(const Value& value, std::uint32_t code, const Format& format, const C
   flags.inexact |= !is_exact;
   if (value.cls != ValueClass::finite) return;
   flags.overflow |= how.fine.overflow_flag == OverflowFlag::ieee ? overflows(value, format, how, random) : !is_number(delivered);
-  flags.underflow |= !is_exact && is_number(delivered) && is_tiny(value, delivered, format, how, random);
+  // What wrapped may be tiny, and is no underflow.
+  const bool wrapped = how.overflow == Overflow::wrap && overflows(value, format, how, random);
+  flags.underflow |= !is_exact && !wrapped && is_number(delivered) && is_tiny(value, delivered, format, how, random);
 }
 
 }  // namespace

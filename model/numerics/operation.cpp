@@ -7,12 +7,16 @@
 #include <utility>
 
 #include "model/error.hpp"
+#include "model/fault.hpp"
+#include "model/numerics/comparison.hpp"
 #include "model/numerics/exact_sum.hpp"
-#include "model/numerics/rounding.hpp"
 #include "model/numerics/rows.hpp"
 
 namespace mx {
 namespace {
+
+using fault::Fault;
+using fault::planted;
 
 constexpr std::array kOperations{OperationRow{Operation::add, "add", 2},
                                  OperationRow{Operation::subtract, "sub", 2},
@@ -50,7 +54,8 @@ constexpr Exact kNoAnswer{kNan, true, false};
 Exact sum(const ExactSum& total, const Value& p, const Value& c, Rounding rounding) {
   if (is_infinite(p) && is_infinite(c) && p.negative != c.negative) return kNoAnswer;
   Value value = total.leading_bits();
-  if (is_zero(value)) value.negative = p.negative == c.negative ? p.negative : rounding == Rounding::toward_negative;
+  if (is_zero(value))
+    value.negative = p.negative == c.negative ? p.negative : rounding == Rounding::toward_negative && !planted(Fault::zero_sum_is_positive);
   return {value};
 }
 
@@ -116,10 +121,7 @@ Exact root(const Value& a) {
 /// Whether a lies below b; -0 below +0.
 bool is_below(const Value& a, const Value& b) {
   if (is_zero(a) && is_zero(b)) return a.negative && !b.negative;
-  if (a.negative != b.negative) return a.negative;
-  const bool above = is_infinite(a) ? !is_infinite(b) : is_infinite(b) || is_zero(a) ? false : is_zero(b) || rounding::exceeds(a, b);
-  const bool below = is_infinite(b) ? !is_infinite(a) : is_infinite(a) || is_zero(b) ? false : is_zero(a) || rounding::exceeds(b, a);
-  return a.negative ? above : below;
+  return relation(a, b) == Relation::less;
 }
 
 Exact chosen(const Value& a, const Value& b, bool larger, bool number_wins) {
@@ -149,16 +151,18 @@ std::span<const OperationRow> all_operations() { return kOperations; }
 
 const OperationRow& operation_named(std::string_view name) { return rows::named(kOperations, "operation", name); }
 
-std::uint32_t operate(Operation operation, std::span<const std::uint32_t> codes, const Format& from, const Format& to, const Conversion& how,
-                      IeeeFlags& flags, Random random) {
+std::uint32_t operate(Operation operation, std::span<const std::uint32_t> codes, std::span<const Format* const> from, const Format& to,
+                      const Conversion& how, IeeeFlags& flags, Random random) {
   const auto row = std::ranges::find(kOperations, operation, &OperationRow::operation);
-  if (std::cmp_not_equal(codes.size(), row->operands))
-    throw Error(ErrorCode::usage, std::to_string(codes.size()) + " operands: " + std::string(row->name) + " has " + std::to_string(row->operands));
+  for (const std::size_t count : {codes.size(), from.size()}) {
+    if (std::cmp_not_equal(count, row->operands))
+      throw Error(ErrorCode::usage, std::to_string(count) + " operands: " + std::string(row->name) + " has " + std::to_string(row->operands));
+  }
   std::array<Value, 3> x{};
   bool signalling = false;
   for (std::size_t i = 0; i < codes.size(); ++i) {
-    x[i] = decode(from, codes[i]);
-    signalling |= is_signalling(codes[i], from);
+    x[i] = decode(*from[i], codes[i]);
+    signalling |= is_signalling(codes[i], *from[i]);
   }
   const Exact exact = result_of(operation, x, how.rounding);
   const std::uint32_t code = encode_ieee(exact.value, to, how, flags, random);

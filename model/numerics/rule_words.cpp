@@ -49,7 +49,8 @@ constexpr std::array kOverflows{Word<Overflow>{Overflow::ieee, "ieee"},
                                 Word<Overflow>{Overflow::inf, "inf"},
                                 Word<Overflow>{Overflow::nan, "nan"},
                                 Word<Overflow>{Overflow::inf_unrounded, "inf-unrounded"},
-                                Word<Overflow>{Overflow::nan_unrounded, "nan-unrounded"}};
+                                Word<Overflow>{Overflow::nan_unrounded, "nan-unrounded"},
+                                Word<Overflow>{Overflow::wrap, "wrap"}};
 constexpr std::array kInfinities{Word<InfinityRule>{InfinityRule::as_overflow, "as-overflow"},
                                  Word<InfinityRule>{InfinityRule::inf, "inf"},
                                  Word<InfinityRule>{InfinityRule::nan, "nan"},
@@ -154,7 +155,8 @@ constexpr std::array kFields{
     Field{{"random", "random bits of a stochastic rounding", "1 to 32"},
           [](Draft& d, Text t, Text v) { d.random_bits = number_in(t, "random", v, 1, 32); },
           [](const Draft& d, int) { return d.random_bits == 0 ? std::string() : std::to_string(d.random_bits); }},
-    Field{{"overflow", "what is above the largest number", "ieee (7.4, by direction), saturate, inf, nan, inf-unrounded, nan-unrounded"},
+    Field{{"overflow", "what is above the largest number",
+           "ieee (7.4, by direction), saturate, inf, nan, inf-unrounded, nan-unrounded, wrap (the carry is dropped)"},
           [](Draft& d, Text t, Text v) { d.overflow = word_in<Overflow>(t, "overflow", v, kOverflows); },
           [](const Draft& d, int) { return said<Overflow>(kOverflows, d.overflow); }},
     Field{{"infinity", "what an Inf gives", "as-overflow, inf, nan, as-nan (what a NaN gives), largest, zero"},
@@ -260,6 +262,9 @@ void refuse_word(std::string_view text, std::string_view what, std::string_view 
   for (const std::string_view name : known) message += " " + std::string(name);
   refuse(text, message);
 }
+
+Rounding rounding_in(std::string_view text, std::string_view value) { return word_in<Rounding>(text, "round", value, kRoundings); }
+std::string_view word_of(Rounding rounding) { return rows::word_of<Rounding>(kRoundings, rounding); }
 
 std::vector<std::string_view> parts_of(std::string_view text) {
   std::vector<std::string_view> parts;

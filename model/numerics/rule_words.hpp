@@ -40,6 +40,10 @@ std::span<const Field> fields();
 /// The same for a word that is none of these, with the nearest and all of them.
 [[noreturn]] void refuse_word(std::string_view text, std::string_view what, std::string_view word, std::span<const std::string_view> known);
 
+/// The rounding of a word, as "rtz" and "toward-zero"; throws as refuse_word. And its first word.
+Rounding rounding_in(std::string_view text, std::string_view value);
+std::string_view word_of(Rounding rounding);
+
 /// The parts of a text between commas outside brackets, without blanks around them.
 std::vector<std::string_view> parts_of(std::string_view text);
 /// A whole number. Throws as refuse.

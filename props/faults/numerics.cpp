@@ -228,6 +228,12 @@ constexpr std::array kFaults{
              "N2/e4m3fn N2/e5m2 N2/e2m1 N2/fp16"},
     FaultRow{Fault::rules_forget_tininess, "rules_forget_tininess", "model/numerics/rule_words.cpp fields",
              "the text of rules does not say which results are tiny", "N16/rules"},
+    FaultRow{Fault::block_rules_lose_word, "block_rules_lose_word", "model/numerics/block_rule_words.cpp fields_text",
+             "the text of block rules leaves out the first word that is no usual one", "N16/blocks"},
+    FaultRow{Fault::zero_sum_is_positive, "zero_sum_is_positive", "model/numerics/operation.cpp sum",
+             "an exact zero sum of unlike signs is +0 when it is rounded downward too", "N9/operations"},
+    FaultRow{Fault::least_integer_is_out_of_range, "least_integer_is_out_of_range", "model/numerics/integer.cpp most_below",
+             "the range of two's complement ends as far below 0 as above it", "N9/integers"},
     FaultRow{Fault::group_power_by_logarithm, "group_power_by_logarithm", "model/numerics/group_recipe.cpp group_scale",
              "2^ceil(log2(x)) where the implementation reads the exponent field (sglang#29954)", "N5/deepgemm-ue8m0"},
 };

@@ -42,8 +42,9 @@ Outcome share_is_fraction(const Law& law);
 /// N3: overflow, underflow, Inf, NaN, flushing and the flags. N7: the fast twin.
 Outcome table_holds(const Law& law);
 Outcome twin_equals_model(const Law& law);
-/// N16: texts of rules.
+/// N16: texts of rules, and of block rules.
 Outcome rules_return(const Law& law);
+Outcome block_rules_return(const Law& law);
 /// N7: the kernels of every tier.
 Outcome kernels_quantize(const Law& law);
 Outcome kernels_quantize_looked_up(const Law& law);
@@ -82,8 +83,10 @@ Outcome fp8_scale_has_floor(const Law& law);
 Outcome fp8_divides_exactly(const Law& law);
 Outcome fnuz_keeps_values(const Law& law);
 
-/// N9: exact sums.
+/// N9: exact sums; operations of a unit and its integers.
 Outcome sums_are_integer_sums(const Law& law);
+Outcome operations_round_once(const Law& law);
+Outcome integers_round_once(const Law& law);
 
 /// N10: one contract restated in integers. N11 to N13: what holds for all of them.
 Outcome exact_is_restated(const Law& law);

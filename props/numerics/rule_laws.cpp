@@ -6,8 +6,13 @@
 #include <array>
 #include <cmath>
 #include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
 
 #include "kernels/sweep/encode.hpp"
+#include "model/numerics/block_rules.hpp"
 #include "model/numerics/further_formats.hpp"
 #include "model/numerics/rules.hpp"
 #include "props/numerics/laws.hpp"
@@ -51,6 +56,9 @@ constexpr std::array kRoundings{Choice<Rounding>{"rne", Rounding::nearest_even},
                                 Choice<Rounding>{"odd", Rounding::to_odd},
                                 Choice<Rounding>{"away", Rounding::away},
                                 Choice<Rounding>{"stochastic-floor", Rounding::stochastic_floor}};
+/// The last one needs a NaN.
+constexpr std::array kOverflows{Choice<Overflow>{"ieee", Overflow::ieee}, Choice<Overflow>{"Saturate", Overflow::saturate},
+                                Choice<Overflow>{"wrap", Overflow::wrap}, Choice<Overflow>{"nan", Overflow::nan}};
 constexpr std::array kInfinities{Choice<InfinityRule>{"as-overflow", InfinityRule::as_overflow},
                                  Choice<InfinityRule>{"largest", InfinityRule::largest}, Choice<InfinityRule>{"zero", InfinityRule::zero}};
 constexpr std::array kZeroSigns{Choice<SignOfZero>{"keep", SignOfZero::keep}, Choice<SignOfZero>{"positive", SignOfZero::positive},
@@ -98,8 +106,9 @@ Drawn drawn_rules() {
   const auto bits = static_cast<int>(pick_uniform(1, 32));
   if (draws) say("Random", std::to_string(bits));
   const bool has_nan = drawn.format.specials != Specials::none;
-  const Overflow overflow = pick_uniform(0, 1) == 0 ? Overflow::ieee : pick_uniform(0, 1) == 0 && has_nan ? Overflow::nan : Overflow::saturate;
-  say("overflow", overflow == Overflow::ieee ? "ieee" : overflow == Overflow::nan ? "nan" : "Saturate");
+  const auto& above = kOverflows[pick_uniform(0, has_nan ? 3 : 2)];
+  const Overflow overflow = above.value;
+  say("overflow", above.word);
   const std::uint32_t nan = pick_uniform(0, (1U << drawn.format.width) - 1), other = pick_uniform(0, (1U << drawn.format.width) - 1);
   const bool two = pick_uniform(0, 1) == 0;
   say("nan", two ? hex(nan).substr(2) + "/" + hex(other) : hex(nan));
@@ -155,6 +164,49 @@ void require_codes(const Format& read) {
   }
 }
 
+/// The parts of a text between commas outside brackets.
+std::vector<std::string> parts_of(const std::string& text) {
+  std::vector<std::string> parts(1);
+  int depth = 0;
+  for (const char c : text) {
+    depth += c == '(' ? 1 : c == ')' ? -1 : 0;
+    if (c == ',' && depth == 0)
+      parts.emplace_back();
+    else
+      parts.back() += c;
+  }
+  return parts;
+}
+
+/// What a text of block rules says whole: codes of NaNs that are refused are not in it.
+decltype(Recipe::how) told(decltype(Recipe::how) how) {
+  const auto forget = [](Conversion& element) { element = without_codes_of_refused(element); };
+  if (auto* mx = std::get_if<MxRecipe>(&how); mx != nullptr && mx->elements) forget(mx->elements->step.encode);
+  if (auto* group = std::get_if<GroupRecipe>(&how)) forget(group->step.encode);
+  if (auto* two = std::get_if<Nvfp4Recipe>(&how)) forget(two->element);
+  if (auto* fp8 = std::get_if<Fp8Recipe>(&how)) forget(fp8->element);
+  if (auto* steps = std::get_if<BlockComposition>(&how)) forget(steps->encode);
+  return how;
+}
+
+/// The recipes of all profiles, and of rules that have a name.
+std::vector<const Recipe*> all_recipes() {
+  std::vector<const Recipe*> recipes;
+  const auto add = [&](const Profile& profile) {
+    for (const Recipe& recipe : profile.recipes) recipes.push_back(&recipe);
+  };
+  for (const Profile& profile : all_profiles()) add(profile);
+  for (const NamedRules& rules : named_rules()) add(profile_named(rules.name));
+  return recipes;
+}
+
+/// What is wrong with a recipe whose words are read from this text.
+std::string wrong_blocks(const Recipe& recipe, const std::string& text) {
+  const Recipe& read = block_profile_of_text(text).recipes.front();
+  if (read.format->name != recipe.format->name || told(read.how) != told(recipe.how)) return text + " is read as " + text_of(read);
+  return text_of(read) == text_of(recipe) ? "" : text + " is printed as " + text_of(read);
+}
+
 /// The kernels, where they know the conversion, and the model.
 void require_same_twin(const Format& to, const Conversion& how) {
   if (!kernels::has_encode(to, how)) return;
@@ -197,6 +249,26 @@ Outcome rules_return(const Law& law) {
           if (const Conversion* how = find_conversion(profile_named(rules.name), kF32, to)) expect(to, *how);
         }
       }
+    }
+  });
+}
+
+Outcome block_rules_return(const Law& law) {
+  static const std::vector<const Recipe*> kRecipes = all_recipes();
+  const auto property = [&] {
+    const Recipe& recipe = *pick(kRecipes);
+    std::vector<std::string> words = parts_of(text_of(recipe));
+    // The block comes first, the others in any order.
+    for (std::size_t i = words.size() - 1; i > 1; --i) std::swap(words[i], words[pick_uniform(1, static_cast<std::uint32_t>(i))]);
+    std::string text = words.front();
+    for (const std::string& word : std::span(words).subspan(1)) text += (pick_uniform(0, 1) == 0 ? "," : " , ") + word;
+    RC_LOG(text);
+    RC_ASSERT(wrong_blocks(recipe, text).empty());
+  };
+  return run_both(law, property, [&](Exhaustive& all) {
+    for (const Recipe* recipe : kRecipes) {
+      const std::string wrong = wrong_blocks(*recipe, text_of(*recipe));
+      all.expect(wrong.empty(), [&] { return wrong; });
     }
   });
 }

@@ -19,7 +19,7 @@ from mxact._layers import KernelForm, Loss, Packed, pack, unpack
 from mxact._layouts import Layout, layout
 from mxact._made_by import made_by
 from mxact._moe import activate, moe_layer, route
-from mxact._operations import operate
+from mxact._operations import from_integer, operate, to_integer
 from mxact._products import dot, matmul
 from mxact._record import record
 from mxact._select import audit, infos, needs, select
@@ -57,6 +57,7 @@ __all__ = [
     "engine_diff",
     "engines",
     "formats",
+    "from_integer",
     "infos",
     "inspect",
     "layer",
@@ -80,6 +81,7 @@ __all__ = [
     "sim",
     "stages",
     "threads",
+    "to_integer",
     "unpack",
     "verify",
     "ways",

@@ -63,7 +63,7 @@ def to_tensor(results: Array | np.generic) -> Any:
     values = np.asarray(results)
     if name is not None and hasattr(torch, name):
         return torch.from_numpy(_integers(values)).view(getattr(torch, name))
-    return torch.from_numpy(values if values.dtype.kind in "iuf" else _integers(values))
+    return torch.from_numpy(values if values.dtype.kind in "iufb" else _integers(values))
 
 
 def _integers(values: Array) -> Array:

@@ -134,7 +134,7 @@ CANNOT_BE_SAID = {
     "dequantize_does_not_clamp dequantize_field_is_value dequantize_rounds_late dequantize_nan_scale_is_number fnuz_scale_not_doubled "
     "dequantize_flushes_small_scales dequantize_adds_exponents kernel_scales_end_late kernel_never_clamps",
     "of conversions that no quantizer uses: other roundings, kept payloads, flags, flushing": "directed_ignores_sign stochastic_off_by_one unrounded_rounds_first "
-    "infinity_overflows zero_rule_forgotten odd_is_cut rules_forget_tininess "
+    "infinity_overflows zero_rule_forgotten odd_is_cut rules_forget_tininess block_rules_lose_word "
     "saturation_leaves_no_flag nan_loses_payload flush_forgets_source flush_before_rounding flush_leaves_no_flag overflow_ignores_rounding",
     "a dot product's of codes that a device takes with their scales, or one with a start or a flush, where the plain run of a layer multiplies numbers": "exact_sum_loses_carry "
     "zero_product_counts restart_doubled chain_replaces_total c_starts_chain first_scale_serves_all flush_lost",
@@ -148,6 +148,7 @@ CANNOT_BE_SAID = {
     "of FP8 blocks that ranks cut into finer ones, and a converter's layer is whole": "finer_squares_anywhere finer_squares_reversed groups_of_128_beside_finer_squares",
     "of launches that the number of tokens decides, and a kernel's is its own": "tile_grows_early sim_shares_token_scale sim_cuts_k_alone",
     "of runs that start from somebody's stage, and a kernel's is whole": "sim_starts_with_up",
+    "an operation's or an integer's of an arithmetic unit": "zero_sum_is_positive least_integer_is_out_of_range",
     "a function's, or of wide arithmetic": "exp_series_too_short ln_series_too_short erf_series_too_short wide_ties_away wide_drops_sticky "
     "wide_quotient_loses_rest wide_root_rounds_down kernel_trusts_double",
     "of this project's own MoE kernels, which are held to the model and not to an engine": "moe_kernel_unpaired moe_kernel_drops_bias moe_kernel_slots_reversed moe_kernel_first_scale",

@@ -1,4 +1,4 @@
-// Formats and rules as they are typed: what is read has one text, which is read back the same, and converts.
+// Formats, integers and rules as they are typed: what is read has one text, which is read back the same, and converts.
 
 #include "model/numerics/rules.hpp"
 
@@ -7,6 +7,7 @@
 
 #include "model/numerics/block_rules.hpp"
 #include "model/numerics/ieee_flags.hpp"
+#include "model/numerics/integer.hpp"
 #include "tests/fuzz/target.hpp"
 
 namespace {
@@ -63,6 +64,19 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     mx::tests::require(mx::is_rules(format.name) ? &mx::format_of_text(format.name) == &format : true, "a format is read back the same");
     mx::tests::require(mx::format_of_text(mx::text_of(format)).width == format.width, "a format's text is read");
     if (mx::rules_within(format) != nullptr) convert_some(format, mx::conversion(mx::profile_named(mx::kOcp), mx::kF32, format));
+  });
+  mx::tests::expect_answer(typed, [&] {
+    const mx::IntegerTarget target = mx::integer_target(typed);
+    mx::tests::require(mx::is_integer(typed) && mx::integer_target(mx::text_of(target)) == target, "an integer is read back the same");
+    for (const std::uint32_t f32 : {0U, 0x80000001U, 0x3FC00000U, 0xC77FE000U, 0xFF800000U, 0x7F800001U}) {
+      mx::IeeeFlags flags;
+      const std::uint64_t bits = mx::to_integer(f32, mx::kF32, target, flags);
+      mx::tests::require(target.integer.width == 64 || bits >> target.integer.width == 0, "an integer has its bits");
+    }
+  });
+  mx::tests::expect_answer(typed, [&] {
+    const mx::Integer integer = mx::integer_named(typed);
+    mx::tests::require(mx::integer_named(mx::text_of(integer)) == integer, "an integer's name is read back the same");
   });
   return 0;
 }

@@ -129,6 +129,19 @@ TEST_CASE("the twin knows every deterministic cast from f32 of every profile") {
   CHECK(casts > 50);
 }
 
+TEST_CASE("the twin equals the model for a negative number into formats of a user without sign, whatever their last codes are") {
+  Comparison comparison;
+  for (const std::string_view text : {"ue3m2,bias=3,ieee", "ue3m2,bias=3,fn", "ue3m2,bias=4,inf-top"}) {
+    const Format& to = format_named(text);
+    const Conversion& how = conversion(profile_named("round=rne,overflow=ieee,nan=0,negative=nan"), kF32, to);
+    REQUIRE(kernels::has_encode(to, how));
+    compare(strided_patterns(), to, how, comparison);
+  }
+  INFO(comparison.first);
+  CHECK(comparison.failures == 0);
+  CHECK(comparison.count > 100'000);
+}
+
 TEST_CASE("the twin refuses what only the model does") {
   const Conversion ocp = conversion(profile_named(kOcp), kF32, kE4m3fn);
   Conversion refusing = ocp;
@@ -142,7 +155,9 @@ TEST_CASE("the twin refuses what only the model does") {
   stochastic.random_bits = 8;
   Conversion powers = ocp;
   powers.rounding = Rounding::nearest_up;
-  for (const Conversion& how : {refusing, stochastic, powers, prepared, searching}) {
+  Conversion wrapping = ocp;
+  wrapping.overflow = Overflow::wrap;
+  for (const Conversion& how : {refusing, stochastic, powers, prepared, searching, wrapping}) {
     CHECK_FALSE(kernels::has_encode(kE4m3fn, how));
     const std::vector<std::uint32_t> one{0x3F800000};
     std::vector<std::uint32_t> codes(1);

@@ -32,7 +32,8 @@ struct Answer {
 Answer operated(Operation operation, std::vector<std::uint32_t> codes, const Format& from, std::string_view rules, const Format* to = nullptr) {
   IeeeFlags flags;
   const Format& target = to == nullptr ? from : *to;
-  const std::uint32_t code = operate(operation, codes, from, target, conversion(profile_named(rules), kF32, target), flags);
+  const std::vector<const Format*> formats(codes.size(), &from);
+  const std::uint32_t code = operate(operation, codes, formats, target, conversion(profile_named(rules), kF32, target), flags);
   return {code, flag_bits(flags)};
 }
 
@@ -161,6 +162,44 @@ TEST_CASE("operations of narrow formats are those of fp64 rounded to odd, conver
       CHECK(wrong == 0);
     }
   }
+}
+
+TEST_CASE("operands of three formats are those numbers: fma into fp32 is the library's, sums and products are those of fp64, converted once") {
+  std::uint64_t state = 3;
+  int wrong = 0;
+  const std::array<const Format*, 3> mixed{&kE4m3fn, &kE5m2, &kF32};
+  for (std::uint32_t i = 0; i < 40'000; ++i) {
+    const Direction& direction = kDirections[i % kDirections.size()];
+    const std::vector<std::uint32_t> codes{i * 7 & 0xFFU, i / 5 & 0xFFU, drawn(state, i % 3 == 0 ? 103 : 127)};
+    std::fenv_t before;
+    std::feholdexcept(&before);
+    std::fesetround(direction.mode);
+    volatile float a = std::bit_cast<float>(to_f32(codes[0], kE4m3fn)), b = std::bit_cast<float>(to_f32(codes[1], kE5m2)),
+                   c = std::bit_cast<float>(codes[2]);
+    volatile float result = std::fma(a, b, c);
+    std::fesetenv(&before);
+    const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(result));
+    const std::uint32_t expected = (bits & 0x7FFFFFFFU) > 0x7F800000U ? 0x7FC00000U : bits;
+    IeeeFlags flags;
+    wrong += operate(Operation::fma, codes, mixed, kF32, conversion(profile_named(direction.rules), kF32, kF32), flags) != expected ? 1 : 0;
+  }
+  CHECK(wrong == 0);
+  const std::array<const Format*, 2> narrow{&kE5m2, &kE4m3fn};
+  const Conversion& how = conversion(profile_named("ieee"), kF32, kE3m2);
+  for (std::uint32_t a = 0; a < 256; ++a) {
+    for (std::uint32_t b = 0; b < 256; ++b) {
+      const double x = std::bit_cast<float>(to_f32(a, kE5m2)), y = std::bit_cast<float>(to_f32(b, kE4m3fn));
+      if (!std::isfinite(x) || !std::isfinite(y)) continue;
+      IeeeFlags flags, of_product, of_sum;
+      const auto converted = [&](double value) { return convert_ieee(std::bit_cast<std::uint64_t>(value), kF64, kE3m2, how, flags); };
+      wrong += operate(Operation::multiply, std::array{a, b}, narrow, kE3m2, how, of_product) != converted(x * y) || of_product != flags ? 1 : 0;
+      flags = {};
+      if (x + y != 0) wrong += operate(Operation::add, std::array{a, b}, narrow, kE3m2, how, of_sum) != converted(x + y) || of_sum != flags ? 1 : 0;
+    }
+  }
+  CHECK(wrong == 0);
+  IeeeFlags flags;
+  CHECK_THROWS_AS(operate(Operation::fma, std::array{1U, 1U, 1U}, narrow, kE3m2, how, flags), Error);
 }
 
 TEST_CASE("what IEEE 754 says of zeros, NaNs and infinities") {

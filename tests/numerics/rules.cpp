@@ -2,6 +2,9 @@
 
 #include "model/numerics/rules.hpp"
 
+#include <string>
+#include <utility>
+
 #include "model/error.hpp"
 #include "model/numerics/further_formats.hpp"
 #include "model/numerics/ieee_flags.hpp"
@@ -162,5 +165,48 @@ TEST_CASE("what no text can say is told with the rule") {
        }) {
     INFO(row.text);
     CHECK_THAT(message(row.text), Catch::Contains(std::string(row.says)));
+  }
+}
+
+TEST_CASE("overflow=wrap drops the carry: the code of a wider exponent without its top bits") {
+  // 512 is 1.0 * 2^9, whose exponent field 9 + 7 has five bits; 576 has the mantissa 001. 65536 = 2^16 has the field of Inf in e5m2, 131072 field 0.
+  constexpr std::string_view kE4m3 = "e4m3,bias=7,fn,round=rne,overflow=wrap,nan=7f", kE5m2 = "e5m2,bias=15,ieee,round=rne,overflow=wrap,nan=7e";
+  CHECK(into(kE4m3, 0x44000000) == 0x00);
+  CHECK(into(kE4m3, 0x44100000) == 0x01);
+  CHECK(into(kE4m3, 0xC4100000) == 0x81);
+  CHECK(into(kE4m3, 0x43F00000) == 0x7F);  // 480 has NaN's code
+  CHECK(into(kE4m3, 0x43E80000) == 0x7E);  // 464, a tie, is 448
+  CHECK(into(kE4m3, kInf) == 0x7F);
+  CHECK(into(kE5m2, 0x47800000) == 0x7C);
+  CHECK(into(kE5m2, 0xC8000000) == 0x80);
+  CHECK(into(kE5m2, kInf) == 0x7C);
+  // Two's complement: 2 is -2 in eight bits with six behind the point, -129/64 is 127/64.
+  CHECK(into("s2f6,round=rne,overflow=wrap,nan=0", 0x40000000) == 0x80);
+  CHECK(into("s2f6,round=rne,overflow=wrap,nan=0", 0xC0010000) == 0x7F);
+  CHECK(into("s2f6,round=rne,overflow=wrap,nan=0", 0x7F000000) == 0x00);
+  CHECK(into("e8m0,round=rtz,overflow=wrap,nan=ff,zero-code=0,negative=magnitude", kInf) == 0xFF);
+  // Every fp32 number that a format with two more exponent bits holds, one in 65521.
+  for (const auto& [narrow, wide] : {std::pair{"e4m3,bias=7,fn", "e6m3,bias=7,finite"}, std::pair{"e2m3,bias=1,finite", "e4m3,bias=1,finite"},
+                                     std::pair{"e5m2,bias=15,ieee", "e7m2,bias=15,finite"}, std::pair{"e3m4,bias=3,ieee", "e5m4,bias=3,finite"}}) {
+    for (const std::string round : {"rne", "rup", "rtz"}) {
+      const Format &to = format_named(std::string(narrow) + ",round=" + round + ",overflow=wrap,nan=0"),
+                   &held = format_named(std::string(wide) + ",round=" + round + ",overflow=ieee,nan=0");
+      const Conversion &how = conversion(profile_named(kOcp), kF32, to), &counted = conversion(profile_named(kOcp), kF32, held);
+      int wrong = 0, beyond = 0;
+      for (std::uint64_t at = 0; at < std::uint64_t{1} << 32; at += 65521) {
+        const auto f32 = static_cast<std::uint32_t>(at);
+        IeeeFlags flags, unused;
+        const std::uint32_t code = convert_ieee(f32, kF32, held, counted, unused);
+        if (unused.overflow || (f32 & 0x7FFFFFFFU) >= kInf) continue;
+        const std::uint32_t sign = f32 >> 31 << (to.width - 1), low = code & magnitude_mask(to);
+        wrong += convert_ieee(f32, kF32, to, how, flags) != (sign | low) ? 1 : 0;
+        const bool above = (code & magnitude_mask(held)) > max_finite_code(to);
+        wrong += flags.overflow != above || (above && (flags.underflow || !flags.inexact)) ? 1 : 0;
+        beyond += above ? 1 : 0;
+      }
+      INFO(narrow << " " << round);
+      CHECK(wrong == 0);
+      CHECK(beyond > 100);
+    }
   }
 }

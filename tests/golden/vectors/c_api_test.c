@@ -233,6 +233,50 @@ static void test_arithmetic(void) {
   }
 }
 
+/* Operands of three formats; comparisons; integers of the widths and rules that documents have. */
+static void test_operations(void) {
+  const int32_t e4m3 = mxact_format_id("e4m3fn"), e5m2 = mxact_format_id("e5m2"), f32 = mxact_format_id("f32");
+  const int32_t riscv = mxact_profile_id("riscv"), fma = mxact_operation_id("fma"), divide = mxact_operation_id("div");
+  uint32_t result, flags;
+  uint64_t whole;
+  /* 1.5 * 2 + 2^-24 in fp32 is 3. */
+  CHECK(mxact_operate(fma, riscv, e4m3, 0x3C, e5m2, 0x40, f32, 0x33800000u, f32, 0, &result, &flags) == MXACT_OK);
+  CHECK(result == 0x40400000u && flags == MXACT_FLAG_INEXACT);
+  CHECK(mxact_operate(divide, riscv, e5m2, 0x3C, e5m2, 0x80, -1, 0, e5m2, 0, &result, &flags) == MXACT_OK);
+  CHECK(result == 0xFC && flags == MXACT_FLAG_DIVIDE_BY_ZERO);
+  CHECK(mxact_operate(divide, riscv, e5m2, 0x3C, e5m2, 0x80, e5m2, 0, e5m2, 0, &result, &flags) == MXACT_USAGE);
+  CHECK(mxact_operate(fma, riscv, e5m2, 0x3C, e5m2, 0x80, -1, 0, e5m2, 0, &result, &flags) == MXACT_USAGE);
+  CHECK(mxact_operate(divide, riscv, e5m2, 0x100, e5m2, 0x80, -1, 0, e5m2, 0, &result, &flags) == MXACT_USAGE);
+  CHECK(mxact_operate(divide, riscv, e5m2, 0x3C, e5m2, 0x80, -1, 0, e5m2, 1, &result, &flags) == MXACT_USAGE);
+  CHECK(mxact_operate(-1, riscv, e5m2, 0x3C, e5m2, 0x80, -1, 0, e5m2, 0, &result, &flags) == MXACT_USAGE);
+  CHECK(mxact_operate(divide, riscv, e5m2, 0x3C, e5m2, 0x80, -1, 0, e5m2, 0, NULL, &flags) == MXACT_USAGE);
+  CHECK(mxact_operation_id("quiet-less") == -MXACT_USAGE);
+  /* 448 is below Inf; a quiet NaN is invalid for the signalling predicate alone. */
+  CHECK(mxact_compare(mxact_predicate_id("quiet-less"), e4m3, 0x7E, f32, 0x7F800000u, &result, &flags) == MXACT_OK && result == 1 && flags == 0);
+  CHECK(mxact_compare(mxact_predicate_id("quiet-not-less"), e4m3, 0x7F, f32, 0, &result, &flags) == MXACT_OK && result == 1 && flags == 0);
+  CHECK(mxact_compare(mxact_predicate_id("signalling-less"), e4m3, 0x7F, f32, 0, &result, &flags) == MXACT_OK && result == 0 &&
+        flags == MXACT_FLAG_INVALID);
+  CHECK(mxact_compare(22, e4m3, 0x7F, f32, 0, &result, &flags) == MXACT_USAGE && mxact_predicate_id(NULL) == -MXACT_USAGE);
+  CHECK(mxact_compare(0, e4m3, 0x7F, f32, 0, &result, NULL) == MXACT_USAGE && mxact_compare(0, e4m3, 0x100, f32, 0, &result, &flags) == MXACT_USAGE);
+  /* -2.5 toward zero; 2^31 and a NaN by the rules of RISC-V and x86. */
+  CHECK(mxact_to_integer(mxact_integer_id("i8,round=rtz,overflow=saturate"), f32, 0xC0200000u, &whole, &flags) == MXACT_OK && whole == 0xFE &&
+        flags == MXACT_FLAG_INEXACT);
+  CHECK(mxact_to_integer(mxact_integer_id("i32,round=rne,overflow=riscv"), f32, 0x4F000000u, &whole, &flags) == MXACT_OK && whole == 0x7FFFFFFFu &&
+        flags == MXACT_FLAG_INVALID);
+  CHECK(mxact_to_integer(mxact_integer_id("i64,round=rne,overflow=x86"), f32, 0x7FC00000u, &whole, &flags) == MXACT_OK &&
+        whole == UINT64_C(1) << 63 && flags == MXACT_FLAG_INVALID);
+  CHECK(mxact_to_integer(mxact_integer_id("i64"), f32, 0, &whole, &flags) == MXACT_USAGE);
+  CHECK(mxact_to_integer(-1, f32, 0, &whole, &flags) == MXACT_USAGE && mxact_to_integer(0x7FFFFFFF, f32, 0, &whole, &flags) == MXACT_USAGE);
+  CHECK(mxact_to_integer(mxact_integer_id("i8,round=rtz,overflow=saturate"), f32, 0, NULL, &flags) == MXACT_USAGE);
+  CHECK(mxact_integer_id("i65") == -MXACT_USAGE && mxact_integer_id("i8,round=rtz") == -MXACT_USAGE);
+  /* 65535 / 65536 is 1 in bf16; 2^64 - 1 without a sign is 2^64. */
+  CHECK(mxact_from_integer(riscv, mxact_integer_id("uq0.16"), mxact_format_id("bf16"), 0xFFFF, 0, &result, &flags) == MXACT_OK && result == 0x3F80 &&
+        flags == MXACT_FLAG_INEXACT);
+  CHECK(mxact_from_integer(riscv, mxact_integer_id("u64"), f32, UINT64_MAX, 0, &result, &flags) == MXACT_OK && result == 0x5F800000u);
+  CHECK(mxact_from_integer(riscv, mxact_integer_id("i8"), f32, 0x100, 0, &result, &flags) == MXACT_USAGE);
+  CHECK(mxact_from_integer(riscv, mxact_integer_id("i8"), f32, 1, 0, &result, NULL) == MXACT_USAGE);
+}
+
 static void test_layouts(void) {
   const int32_t layout = mxact_layout_id("sf_128x4");
   uint64_t address;
@@ -518,6 +562,7 @@ int main(void) {
   test_many();
   test_blocks();
   test_arithmetic();
+  test_operations();
   test_layouts();
   test_routers();
   test_token();
