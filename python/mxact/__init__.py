@@ -19,7 +19,7 @@ from mxact._layers import KernelForm, Loss, Packed, pack, unpack
 from mxact._layouts import Layout, layout
 from mxact._made_by import made_by
 from mxact._moe import activate, moe_layer, route
-from mxact._operations import operate
+from mxact._operations import operate, p3109
 from mxact._products import dot, matmul
 from mxact._record import record
 from mxact._select import audit, infos, needs, select
@@ -68,6 +68,7 @@ __all__ = [
     "moe_layer",
     "needs",
     "operate",
+    "p3109",
     "pack",
     "plan",
     "profiles",

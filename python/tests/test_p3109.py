@@ -1,0 +1,431 @@
+"""Operations of IEEE P3109, scalar and on blocks, against the document written down once more in fractions of Python's own integers."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from math import floor, isqrt
+
+import numpy as np
+import pytest
+
+import mxact
+
+# A closed extended real: a fraction, or one of these words.
+INF, MINUS_INF, NAN = "inf", "-inf", "nan"
+Real = Fraction | str
+EXTERNAL = {"binary32": (32, 24, 127), "binary16": (16, 11, 15), "BFloat16": (16, 8, 127)}
+
+
+class Form:
+    """A format by its name."""
+
+    def __init__(self, name: str) -> None:
+        self.external = name in EXTERNAL
+        if self.external:
+            (self.bits, self.precision, self.bias), self.signed, self.extended = EXTERNAL[name], True, True
+            return
+        width, rest = name.lower().removeprefix("binary").split("p")
+        self.bits, self.precision, self.signed, self.extended = int(width), int(rest[:-2]), rest[-2] == "s", rest[-1] == "e"
+        self.bias = 1 << (self.bits - self.precision - (1 if self.signed else 0))
+        self.nan = (1 << self.bits - 1) if self.signed else (1 << self.bits) - 1
+        top = (1 << self.bits - 1) - 1 if self.signed else (1 << self.bits) - 2
+        self.inf, self.last = top, top - self.extended
+
+    def decode(self, code: int) -> Real:
+        sign = 1 << self.bits - 1
+        if self.external:
+            fields = (sign - 1) & ~((1 << self.precision - 1) - 1)
+            if code & fields == fields:
+                return NAN if code & ~(fields | sign) else MINUS_INF if code & sign else INF
+        elif code == self.nan:
+            return NAN
+        if self.signed and code & sign:
+            rest = self.decode(code - sign)
+            return MINUS_INF if rest == INF else -rest  # type: ignore[operator]
+        if not self.external and self.extended and code == self.inf:
+            return INF
+        field, tail = divmod(code, 1 << self.precision - 1)
+        return Fraction(tail + (0 if field == 0 else 1 << self.precision - 1)) * Fraction(2) ** (max(field, 1) - self.bias - self.precision + 1)
+
+    @property
+    def largest(self) -> Fraction:
+        code = (((1 << self.bits - 1) - 1) & ~((1 << self.precision - 1) - 1)) - 1 if self.external else self.last
+        value = self.decode(code)
+        assert isinstance(value, Fraction)
+        return value
+
+    def encode(self, x: Real) -> int:
+        if self.external:
+            whole = ((1 << self.bits - 1) - 1) & ~((1 << self.precision - 1) - 1)
+            if isinstance(x, str):
+                return {NAN: whole | 1 << self.precision - 2, INF: whole, MINUS_INF: whole | 1 << self.bits - 1}[x]
+        elif isinstance(x, str):
+            return {NAN: self.nan, INF: self.inf, MINUS_INF: self.inf | 1 << self.bits - 1}[x]
+        if x < 0:
+            return self.encode(-x) + (1 << self.bits - 1)
+        if x == 0:
+            return 0
+        e = max(exponent(x), 1 - self.bias)
+        s = x * Fraction(2) ** (self.precision - 1 - e)
+        assert s.denominator == 1
+        return int(s) if s < 1 << self.precision - 1 else int(s) % (1 << self.precision - 1) + (e + self.bias) * (1 << self.precision - 1)
+
+
+def exponent(x: Fraction) -> int:
+    """floor(log2(x))."""
+    guess = x.numerator.bit_length() - x.denominator.bit_length()
+    return guess if Fraction(2) ** guess <= x else guess - 1
+
+
+def round_to(x: Real, form: Form, mode: str, bits: int, random: int) -> Real:
+    if isinstance(x, str) or x == 0:
+        return x
+    q = max(exponent(abs(x)), 1 - form.bias) - form.precision + 1
+    s = abs(x) / Fraction(2) ** q
+    low, nu = floor(s), s - floor(s)
+    even = low % 2 == 0 if form.precision > 1 else low == 0 or (q + form.bias) % 2 == 0
+    nearest = floor(nu * 2**bits)
+    rest = nu * 2**bits - nearest
+    nearest += rest > Fraction(1, 2) or (rest == Fraction(1, 2) and nearest % 2 == 1)
+    away = {
+        "TowardZero": False,
+        "TowardPositive": nu > 0 and x > 0,
+        "TowardNegative": nu > 0 and x < 0,
+        "NearestTiesToAway": nu >= Fraction(1, 2),
+        "NearestTiesToEven": nu > Fraction(1, 2) or (nu == Fraction(1, 2) and not even),
+        "ToOdd": nu > 0 and even,
+        "StochasticA": floor(nu * 2**bits) + random >= 2**bits,
+        "StochasticB": floor(nu * 2 ** (bits + 1)) + 2 * random + 1 >= 2 ** (bits + 1),
+        "StochasticC": nearest + random >= 2**bits,
+    }[mode]
+    return (low + away) * Fraction(2) ** q * (1 if x > 0 else -1)
+
+
+def saturate(x: Real, form: Form, mode: str, how: str) -> Real:
+    high = form.largest
+    low = -high if form.signed else Fraction(0)
+    if x == NAN or (not isinstance(x, str) and low <= x <= high):
+        return x
+    above = x == INF or (x != MINUS_INF and x > high)  # type: ignore[operator]
+    if how == "SatFinite" or (how == "SatPropagate" and not isinstance(x, str)):
+        return high if above else low
+    if x == INF:
+        return INF if form.extended else high
+    if x == MINUS_INF and how == "SatPropagate":
+        return MINUS_INF if form.signed and form.extended else low
+    if x == MINUS_INF:
+        return MINUS_INF if form.signed and form.extended else low if form.signed else NAN
+    if above and ((mode == "ToOdd" and not form.signed and form.extended) or mode in ("TowardZero", "TowardNegative")):
+        return high
+    if above:
+        return INF if form.extended else high
+    if mode in ("TowardZero", "TowardPositive"):
+        return low
+    return (MINUS_INF if form.extended else low) if form.signed else NAN
+
+
+def project(x: Real, name: str, mode: str, how: str, bits: int = 0, random: int = 0) -> int:
+    form = Form(name)
+    return form.encode(saturate(round_to(x, form, mode, bits, random), form, mode, how))
+
+
+def sign(x: Real) -> int:
+    return 1 if x == INF else -1 if x == MINUS_INF else (x > 0) - (x < 0)  # type: ignore[operator]
+
+
+def signed_inf(s: int) -> Real:
+    return INF if s > 0 else MINUS_INF
+
+
+def add(x: Real, y: Real) -> Real:
+    if NAN in (x, y) or {x, y} == {INF, MINUS_INF}:
+        return NAN
+    return x if isinstance(x, str) else y if isinstance(y, str) else x + y
+
+
+def negate(x: Real) -> Real:
+    return x if x == NAN else signed_inf(-sign(x)) if isinstance(x, str) else -x
+
+
+def multiply(x: Real, y: Real) -> Real:
+    if NAN in (x, y):
+        return NAN
+    if isinstance(x, str) or isinstance(y, str):
+        return NAN if sign(x) * sign(y) == 0 else signed_inf(sign(x) * sign(y))
+    return x * y
+
+
+def divide(x: Real, y: Real) -> Real:
+    if NAN in (x, y) or y == 0 or (isinstance(x, str) and isinstance(y, str)):
+        return NAN
+    if isinstance(y, str):
+        return Fraction(0)
+    return signed_inf(sign(x) * sign(y)) if isinstance(x, str) else x / y
+
+
+def less(x: Real, y: Real) -> bool:
+    order = {INF: 1, MINUS_INF: -1}
+    a, b = (order.get(v, 0) if isinstance(v, str) else 0 for v in (x, y))
+    return a < b if a != 0 or b != 0 else x < y  # type: ignore[operator]
+
+
+def magnitude(x: Real) -> Real:
+    return x if x == NAN else INF if isinstance(x, str) else abs(x)
+
+
+def pick(smaller: bool, by: Callable[[Real], Real], nan_wins: bool, finite: bool) -> Callable[[Real, Real], Real]:
+    def chosen(x: Real, y: Real) -> Real:
+        if NAN in (x, y):
+            return NAN if nan_wins else y if x == NAN else x
+        if finite and isinstance(x, str) != isinstance(y, str):
+            return y if isinstance(x, str) else x
+        first, second = (x, y) if smaller else (y, x)
+        if less(by(first), by(second)) or (by(first) == by(second) and less(first, second)):
+            return x
+        return y
+
+    return chosen
+
+
+def same(x: Real) -> Real:
+    return x
+
+
+EXTREMA = {
+    f"{'Minimum' if smaller else 'Maximum'}{'Magnitude' if by is magnitude else ''}{'' if nan_wins else 'Number'}": pick(smaller, by, nan_wins, False)
+    for smaller in (True, False)
+    for by in (same, magnitude)
+    for nan_wins in (True, False)
+} | {"MinimumFinite": pick(True, same, False, True), "MaximumFinite": pick(False, same, False, True)}
+
+
+def copy_sign(x: Real, y: Real) -> Real:
+    return NAN if NAN in (x, y) else magnitude(x) if sign(y) >= 0 else negate(magnitude(x))
+
+
+BINARY: dict[str, Callable[[Real, Real], Real]] = EXTREMA | {
+    "Add": add,
+    "Subtract": lambda x, y: add(x, negate(y)),
+    "Multiply": multiply,
+    "Divide": divide,
+    "CopySign": copy_sign,
+}
+UNARY: dict[str, Callable[[Real], Real]] = {
+    "Convert": same,
+    "Abs": magnitude,
+    "Negate": negate,
+    "Recip": lambda x: Fraction(0) if x in (INF, MINUS_INF) else divide(Fraction(1), x),
+}
+MODES = ["NearestTiesToEven", "NearestTiesToAway", "TowardPositive", "TowardNegative", "TowardZero", "ToOdd"]
+SATURATIONS = ["SatFinite", "SatPropagate", "SatNone"]
+FORMS = ["Binary4p2sf", "Binary4p2se", "Binary4p1se", "Binary5p3ue", "Binary5p2uf", "Binary3p1uf"]
+
+
+def compared(specialization: str, operands: Sequence[Sequence[int]], expected: Sequence[object], random: object = None) -> None:
+    codes = np.array(operands, np.uint32)
+    got = mxact.p3109(specialization, codes, None if random is None else np.array(random, np.uint32)).tolist()
+    wrong = [(one, g, e) for one, g, e in zip(operands, got, expected, strict=True) if g != e]
+    assert not wrong, f"{specialization}: {wrong[0]}, {len(wrong)} of {len(got)}"
+
+
+@pytest.mark.parametrize("name", sorted(BINARY))
+def test_operations_of_two_numbers(name: str) -> None:
+    # Every rounding with every saturation over all operations, each with several formats.
+    first = 5 * sorted(BINARY).index(name)
+    projections = list(itertools.product(MODES, SATURATIONS))
+    for i in range(first, first + 5):
+        fx, fy, fr = (FORMS[(i * step + step) % 6] for step in (1, 5, 7))
+        mode, how = projections[i % len(projections)]
+        tuples = list(itertools.product(range(1 << Form(fx).bits), range(1 << Form(fy).bits)))
+        x, y = ([Form(f).decode(c) for c in range(1 << Form(f).bits)] for f in (fx, fy))
+        expected = [[project(BINARY[name](x[a], y[b]), fr, mode, how)] for a, b in tuples]
+        compared(f"{name}<{fx}, {fy}, {fr}, ({mode}, {how})>", tuples, expected)
+
+
+@pytest.mark.parametrize("fr", [*FORMS, "Binary8p4se", "Binary15p1ue", "binary16", "BFloat16"])
+def test_operations_of_one_number(fr: str) -> None:
+    projections = itertools.product(MODES, SATURATIONS)
+    for i, (mode, how) in enumerate(projections):
+        (name, function), fx = list(UNARY.items())[i % len(UNARY)], ["Binary6p3se", "Binary9p1ue", "Binary4p2se"][i // 2 % 3]
+        codes = range(1 << Form(fx).bits)
+        expected = [[project(function(Form(fx).decode(c)), fr, mode, how)] for c in codes]
+        compared(f"{name}<{fx}, {fr}, ({mode}, {how})>", [[c] for c in codes], expected)
+
+
+def test_roots_lie_between_their_squares() -> None:
+    # The floor of a root is decided by integers alone.
+    for fx, fr in (("Binary8p4se", "Binary8p3se"), ("Binary8p1uf", "Binary12p6se")):
+        for code in range(1 << Form(fx).bits):
+            x, root = Form(fx).decode(code), mxact.p3109(f"Sqrt<{fx}, {fr}, (TowardZero, SatFinite)>", np.uint32([code]))[0]
+            if x == NAN or sign(x) < 0:
+                assert root == Form(fr).nan
+            elif x == INF:
+                assert root == Form(fr).last
+            elif isinstance(x, Fraction) and x > 0:
+                scaled = x * Fraction(4) ** 200
+                floored = Fraction(isqrt(scaled.numerator // scaled.denominator), 2**200)
+                assert root == project(floored, fr, "TowardZero", "SatFinite"), (fx, code)
+
+
+@pytest.mark.parametrize("variant", ["StochasticA", "StochasticB", "StochasticC"])
+def test_stochastic_roundings(variant: str) -> None:
+    for fr, how in (("Binary4p2sf", "SatNone"), ("Binary5p2uf", "SatPropagate"), ("Binary4p1se", "SatNone")):
+        tuples = [(c, r) for c in range(1 << 8) for r in range(8)]
+        x = [Form("Binary8p4se").decode(c) for c in range(1 << 8)]
+        expected = [[project(x[c], fr, variant, how, 3, r)] for c, r in tuples]
+        compared(f"Convert<Binary8p4se, {fr}, ({variant}3, {how})>", [[c] for c, _ in tuples], expected, [[r] for _, r in tuples])
+
+
+def test_fused_operations() -> None:
+    rng = np.random.default_rng(3109)
+    for name, fr in (("FMA", "binary32"), ("FMA", "Binary8p3se"), ("FAA", "BFloat16"), ("FAA", "Binary6p2ue")):
+        tuples = rng.integers(0, 256, (600, 3)).tolist() + list(itertools.product([0, 1, 0x7F, 0x80, 0xFF, 0x40], repeat=3))
+        x = [Form("Binary8p4se").decode(c) for c in range(256)]
+        expected = []
+        for a, b, c in tuples:
+            first = multiply(x[a], x[b]) if name == "FMA" else add(x[a], x[b])
+            expected.append([project(add(first, x[c]), fr, "NearestTiesToEven", "SatNone")])
+        compared(f"{name}<Binary8p4se, Binary8p4se, Binary8p4se, {fr}, (NearestTiesToEven, SatNone)>", tuples, expected)
+
+
+def test_comparisons_predicates_and_neighbours() -> None:
+    for name in FORMS:
+        form = Form(name)
+        values = {c: form.decode(c) for c in range(1 << form.bits)}
+        numbers = sorted((c for c, v in values.items() if v != NAN), key=lambda c: (sign(values[c]) if isinstance(values[c], str) else 0, values[c] if isinstance(values[c], Fraction) else 0))
+        for c, v in values.items():
+            place = numbers.index(c) if c in numbers else None
+            up = form.nan if place is None or place + 1 == len(numbers) else numbers[place + 1]
+            down = form.nan if place is None or place == 0 else numbers[place - 1]
+            normal = isinstance(v, Fraction) and v != 0 and abs(v) >= Fraction(2) ** (1 - form.bias)
+            facts = {
+                "NextGreaterThan": up,
+                "NextLessThan": down,
+                "IsZero": v == 0,
+                "IsOne": v == 1,
+                "IsNaN": v == NAN,
+                "IsInfinite": v in (INF, MINUS_INF),
+                "IsFinite": isinstance(v, Fraction),
+                "IsSignMinus": v != NAN and sign(v) < 0,
+                "IsNormal": normal,
+                "IsSubnormal": isinstance(v, Fraction) and v != 0 and not normal,
+            }
+            for fact, value in facts.items():
+                assert mxact.p3109(f"{fact}<{name}>", np.uint32([c])) == [int(value)], (fact, name, c)
+        tuples = list(itertools.product(values, values))
+        below = {(a, b): NAN not in (values[a], values[b]) and less(values[a], values[b]) for a, b in tuples}
+        equal = {(a, b): NAN not in (values[a], values[b]) and values[a] == values[b] for a, b in tuples}
+        tables = {
+            "CompareLess": [below[p] for p in tuples],
+            "CompareLessEqual": [below[p] or equal[p] for p in tuples],
+            "CompareEqual": [equal[p] for p in tuples],
+            "CompareGreaterEqual": [below[p[::-1]] or equal[p] for p in tuples],
+            "CompareGreater": [below[p[::-1]] for p in tuples],
+            "TotalOrder": [values[a] == NAN or below[a, b] or equal[a, b] for a, b in tuples],
+        }
+        for operation, answers in tables.items():
+            compared(f"{operation}<{name}, {name}>", tuples, [[int(answer)] for answer in answers])
+
+
+def over(x: Real, scale: Real) -> Real:
+    if NAN in (x, scale):
+        return NAN
+    if scale == 0:
+        return Fraction(0)
+    return Fraction(sign(x) * sign(scale)) if isinstance(scale, str) else divide(x, scale)
+
+
+BLOCK, EVEN = 4, "(NearestTiesToEven, SatNone)"
+
+
+def blocks(rng: np.random.Generator, scale: str, element: str, count: int) -> tuple[list[list[int]], list[list[Real]]]:
+    s, e = Form(scale), Form(element)
+    codes = np.concatenate([rng.integers(0, 1 << s.bits, (count, 1)), rng.integers(0, 1 << e.bits, (count, BLOCK))], 1).tolist()
+    return codes, [[multiply(s.decode(row[0]), e.decode(c)) for c in row[1:]] for row in codes]
+
+
+@pytest.mark.parametrize(("scale", "element"), [("Binary8p1uf", "Binary4p2sf"), ("Binary4p2se", "Binary5p3ue"), ("Binary8p1ue", "Binary8p3se")])
+def test_blocks(scale: str, element: str) -> None:
+    rng = np.random.default_rng(1)
+    x, values = blocks(rng, scale, element, 300)
+    y, others = blocks(rng, scale, element, 300)
+    for fr in ("Binary8p4se", "binary32"):
+        compared(f"ConvertFromBlock<4, {scale}, {element}, {fr}, {EVEN}>", x, [[project(v, fr, *EVEN[1:-1].split(", ")) for v in row] for row in values])
+        sums, products, dots = [], [], []
+        for row, other in zip(values, others, strict=True):
+            total, whole, dot = Fraction(0), Fraction(1), Fraction(0)
+            for v, w in zip(row, other, strict=True):
+                total, whole, dot = add(total, v), multiply(whole, v), add(dot, multiply(v, w))
+            sums.append([project(total, fr, "NearestTiesToEven", "SatNone")])
+            products.append([project(whole, fr, "NearestTiesToEven", "SatNone")])
+            dots.append([project(dot, fr, "NearestTiesToEven", "SatNone")])
+        compared(f"BlockReduceAdd<4, {scale}, {element}, {fr}, {EVEN}>", x, sums)
+        compared(f"BlockReduceMultiply<4, {scale}, {element}, {fr}, {EVEN}>", x, products)
+        both = [a + b for a, b in zip(x, y, strict=True)]
+        compared(f"BlockDotProduct<4, {scale}, {element}, {scale}, {element}, {fr}, {EVEN}>", both, dots)
+        scales = rng.integers(0, 1 << Form(scale).bits, 300).tolist()
+        for name in ("Add", "Divide", "MinimumFinite"):
+            expected = [
+                [s] + [project(over(BINARY[name](v, w), Form(scale).decode(s)), fr, "TowardZero", "SatPropagate") for v, w in zip(a, b, strict=True)]
+                for a, b, s in zip(values, others, scales, strict=True)
+            ]
+            given = [row + [s] for row, s in zip(both, scales, strict=True)]
+            compared(f"Block{name}<4, ({scale}, {element}), ({scale}, {element}), {scale}, {fr}, (TowardZero, SatPropagate)>", given, expected)
+    pairs = [[a[0], a[1], b[0], b[1]] for a, b in zip(x, y, strict=True)]
+    for name in ("Add", "Subtract", "Multiply"):
+        expected = [[project(BINARY[name](v[0], w[0]), "BFloat16", "NearestTiesToEven", "SatNone")] for v, w in zip(values, others, strict=True)]
+        compared(f"Scaled{name}<({scale}, {element}), ({scale}, {element}), BFloat16, {EVEN}>", pairs, expected)
+
+
+@pytest.mark.parametrize("fs", ["Binary8p1uf", "Binary8p1ue", "Binary4p2se"])
+def test_blocks_get_the_largest_finite_magnitude_as_their_scale(fs: str) -> None:
+    rng = np.random.default_rng(2)
+    fx, fr = "Binary8p3se", "Binary4p2sf"
+    codes = rng.integers(0, 256, (400, BLOCK)).tolist() + [[0x80] * 4, [0x7F, 0xFF, 0x7F, 0x7F], [0] * 4, [0x7F, 1, 2, 0x80]]
+    expected = []
+    for row in codes:
+        x = [Form(fx).decode(c) for c in row]
+        largest: Real = NAN
+        for v in x:
+            largest = EXTREMA_FINITE(largest, magnitude(v))
+        scale = project(largest, fs, "TowardPositive", "SatFinite")
+        expected.append([scale] + [project(over(v, Form(fs).decode(scale)), fr, "NearestTiesToEven", "SatFinite") for v in x])
+    compared(f"ConvertToBlockMaxAbsFinite<4, {fx}, {fs}, {fr}, (TowardPositive, SatFinite), (NearestTiesToEven, SatFinite)>", codes, expected)
+    given = [row + [one[0]] for row, one in zip(codes, expected, strict=True)]
+    compared(f"ConvertToBlock<4, {fx}, {fs}, {fr}, (NearestTiesToEven, SatFinite)>", given, expected)
+
+
+EXTREMA_FINITE = EXTREMA["MaximumFinite"]
+
+
+def test_facts_of_formats_are_those_of_the_document() -> None:
+    def fact(name: str, form: str) -> int:
+        return int(mxact.p3109(f"{name}<{form}>", np.zeros(0, np.uint32))[0])
+
+    assert [fact(name, "Binary8p4se") for name in ("BitwidthOf", "PrecisionOf", "SignednessOf", "DomainOf", "ExponentBiasOf")] == [8, 4, 0, 1, 8]
+    assert [fact(name, "Binary8p1uf") for name in ("ExponentBitwidthOf", "TrailingSignificandBitwidthOf", "ExponentBiasOf")] == [8, 0, 128]
+    assert [fact(name, "binary32") for name in ("PrecisionOf", "ExponentBiasOf", "MaxFiniteOf")] == [24, 127, 0x7F7FFFFF]
+    codes = [fact(name, "Binary8p4se") for name in ("MaxFiniteOf", "MinFiniteOf", "MinPositiveOf", "MaxSubnormalOf", "MinNormalOf")]
+    assert codes == [0x7E, 0xFE, 1, 7, 8]
+    assert fact("MaxSubnormalOf", "Binary8p1uf") == 0xFF  # no subnormals: NaN
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Ad<Binary8p4se, Binary8p4se, Binary8p4se, (NearestTiesToEven, SatNone)>", "did you mean Add?"),
+        ("Add<Binary8p4se, Binary8p4se, (NearestTiesToEven, SatNone)>", "Add has 3 formats and 1 (rounding, saturation)"),
+        ("Convert<Binary8p4se, Binary8p3se, (StochasticA, SatNone)>", "StochasticA8"),
+        ("Convert<Binary8p4se, Binary8p9se, (TowardZero, SatNone)>", "Binary8p9se"),
+        ("BlockAbs<0, (Binary8p1uf, Binary4p2sf), Binary8p1uf, Binary4p2sf, (TowardZero, SatNone)>", "block size"),
+        ("NextLessThan<binary16>", "no external ones"),
+        ("Convert<Binary8p4se, Binary8p3se, (TowardZero, OvfInf)>", "saturation"),
+    ],
+)
+def test_what_is_no_specialization_is_told(text: str, words: str) -> None:
+    with pytest.raises(mxact.Error, match=words.replace("(", r"\(").replace(")", r"\)").replace("?", r"\?")):
+        mxact.p3109(text, np.zeros(2, np.uint32))
+    with pytest.raises(mxact.Error, match="is no code of Binary4p2sf"):
+        mxact.p3109("Abs<Binary4p2sf, Binary4p2sf, (TowardZero, SatNone)>", np.uint32([16]))
