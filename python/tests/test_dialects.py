@@ -27,6 +27,11 @@ def compositions(cell: str) -> list[str]:
     return re.findall(r"`([^`]+)`", cell)
 
 
+def unsigned(dtype: str) -> np.dtype[Any]:
+    """Codes of "u8", "fp16", "f64" as they lie in the file."""
+    return np.dtype(f"u{int(re.sub(r'[a-z]', '', dtype)) // 8}")
+
+
 def is_nan(codes: Any, name: str) -> Any:
     return np.isnan(mxact.convert(codes, "f32", source=name))
 
@@ -40,11 +45,11 @@ def test_a_peers_rules_give_its_recorded_codes(row: list[str]) -> None:
     for recording in recordings:
         folder, entry = ENTRIES[recording]
         source, target = (NAMES.get(entry["params"][key], entry["params"][key]) for key in ("source", "format"))
-        x, wanted = (recorded_values(folder / told["file"], np.dtype(told["dtype"][0] + str(int(told["dtype"][1:]) // 8))) for told in (entry["inputs"]["x"], entry["outputs"]["codes"]))
+        x, wanted = (recorded_values(folder / told["file"], unsigned(told["dtype"])) for told in (entry["inputs"]["x"], entry["outputs"]["codes"]))
         assert x.size > 50
         codes = mxact.convert(x.view(np.float64) if source == "f64" else x, target, profile=rules, source=None if source == "f64" else source).view(np.uint8)
         wrong = (codes != wanted) & ~(is_nan(codes, target) & is_nan(wanted, target))
-        assert not wrong.any(), f"{recording}: {hex(int(x.view(f'u{x.itemsize}')[wrong][0]))} gives {codes[wrong][0]:#x}, recorded {wanted[wrong][0]:#x}"
+        assert not wrong.any(), f"{recording}: {hex(int(x[wrong][0]))} gives {codes[wrong][0]:#x}, recorded {wanted[wrong][0]:#x}"
 
 
 def test_every_other_composition_is_read() -> None:

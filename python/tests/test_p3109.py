@@ -349,8 +349,8 @@ def blocks(rng: np.random.Generator, scale: str, element: str, count: int) -> tu
 @pytest.mark.parametrize(("scale", "element"), [("Binary8p1uf", "Binary4p2sf"), ("Binary4p2se", "Binary5p3ue"), ("Binary8p1ue", "Binary8p3se")])
 def test_blocks(scale: str, element: str) -> None:
     rng = np.random.default_rng(1)
-    x, values = blocks(rng, scale, element, 300)
-    y, others = blocks(rng, scale, element, 300)
+    x, values = blocks(rng, scale, element, 120)
+    y, others = blocks(rng, scale, element, 120)
     for fr in ("Binary8p4se", "binary32"):
         compared(f"ConvertFromBlock<4, {scale}, {element}, {fr}, {EVEN}>", x, [[project(v, fr, *EVEN[1:-1].split(", ")) for v in row] for row in values])
         sums, products, dots = [], [], []
@@ -365,7 +365,7 @@ def test_blocks(scale: str, element: str) -> None:
         compared(f"BlockReduceMultiply<4, {scale}, {element}, {fr}, {EVEN}>", x, products)
         both = [a + b for a, b in zip(x, y, strict=True)]
         compared(f"BlockDotProduct<4, {scale}, {element}, {scale}, {element}, {fr}, {EVEN}>", both, dots)
-        scales = rng.integers(0, 1 << Form(scale).bits, 300).tolist()
+        scales = rng.integers(0, 1 << Form(scale).bits, 120).tolist()
         for name in ("Add", "Divide", "MinimumFinite"):
             expected = [
                 [s] + [project(over(BINARY[name](v, w), Form(scale).decode(s)), fr, "TowardZero", "SatPropagate") for v, w in zip(a, b, strict=True)]
@@ -383,7 +383,7 @@ def test_blocks(scale: str, element: str) -> None:
 def test_blocks_get_the_largest_finite_magnitude_as_their_scale(fs: str) -> None:
     rng = np.random.default_rng(2)
     fx, fr = "Binary8p3se", "Binary4p2sf"
-    codes = rng.integers(0, 256, (400, BLOCK)).tolist() + [[0x80] * 4, [0x7F, 0xFF, 0x7F, 0x7F], [0] * 4, [0x7F, 1, 2, 0x80]]
+    codes = rng.integers(0, 256, (150, BLOCK)).tolist() + [[0x80] * 4, [0x7F, 0xFF, 0x7F, 0x7F], [0] * 4, [0x7F, 1, 2, 0x80]]
     expected = []
     for row in codes:
         x = [Form(fx).decode(c) for c in row]
