@@ -43,11 +43,16 @@ struct Real {
   bool is_root = false;
 };
 
+/// What a value stands for; a zero loses its sign.
 Real real_of(const Value& value);
+/// NaN, which has no sign.
 Real nan_real();
+/// +Inf or -Inf.
 Real infinite_real(bool negative);
 
+/// -x; NaN and 0 as they are.
 Real negated(Real x);
+/// |x|; NaN as it is.
 Real absolute(Real x);
 
 /// Sums and products: NaN wins, Inf - Inf and 0 * Inf are NaN. Operands are no roots.
