@@ -34,6 +34,9 @@ void add_encode(Verb app, Action& action) {
   verb.add_option("--rounding", options->asked.rounding, "refuse a profile that rounds in another way");
   verb.add_option("--overflow", options->asked.overflow, "refuse a profile that overflows in another way");
   verb.add_option("--random", options->asked.random, "random bits of a stochastic rounding: one number, or one for each value, with commas").listed();
+  verb.add_option("--random-words", options->asked.random_words,
+                  "words of 32 bits in its place, each for 4 values, 2 of 16 bits, as PTX's cvt.rs shares it: one for each such group, with commas")
+      .listed();
   add_json_option(verb, options->out);
   verb.callback([&action, options] {
     action = [options] {

@@ -1,13 +1,15 @@
 // mxact formats: every number format, block format, profile and arithmetic contract that the model has; or one profile with all its rows, one
-// contract with all its fields, or the words of rules.
+// contract with all its fields, the words of rules, or what is declared of P3109.
 
 #include <memory>
 #include <string>
 
+#include "build_info.hpp"
 #include "cli/document.hpp"
 #include "cli/verbs.hpp"
 #include "support/contract_file.hpp"
 #include "verbs/numbers/formats_document.hpp"
+#include "verbs/numbers/p3109_document.hpp"
 
 namespace mx::cli {
 namespace {
@@ -16,6 +18,7 @@ struct Options {
   std::string profile;
   std::string format;
   std::string contract;
+  std::string p3109;
   bool rules = false;
   DocumentOptions out;
 };
@@ -23,6 +26,7 @@ struct Options {
 /// One profile, one format, one contract, or all of everything.
 int formats(const Options& options) {
   require_outputs(options.out);
+  if (!options.p3109.empty()) return show(verbs::p3109_document(options.p3109, MXACT_VERSION), options.out);
   if (options.rules) return show(verbs::rules_document(), options.out);
   if (!options.profile.empty()) return show(verbs::profile_document(options.profile), options.out);
   if (!options.contract.empty()) return show(verbs::contract_document(support::contract_word(options.contract)), options.out);
@@ -42,6 +46,10 @@ void add_formats(Verb app, Action& action) {
       .excludes(profile)
       .excludes(format);
   verb.add_flag("--rules", options->rules, "show the words of which a format, its rules and a profile may be written")
+      .excludes(profile)
+      .excludes(format);
+  verb.add_option("--p3109", options->p3109,
+                  "declare conformance to IEEE P3109 for formats with commas, binary8p4se,binary4p2sf; or show a specialization, \"Add<...>\"")
       .excludes(profile)
       .excludes(format);
   add_picture_option(verb, options->out, "writes a picture, FILE.svg, instead: all narrow formats on a number line, or one format's codes")

@@ -148,6 +148,8 @@ enum class Fault {
   halves_not_swapped,
   row_groups_of_one,
   cpu_scales_not_transposed,
+  ggml_halves_are_neighbours,
+  packing_shifted_lies_low,
   padding_of_other_engine,
   block_scales_not_swapped,
   w4a8_nibbles_exchanged,

@@ -132,7 +132,7 @@ InputKind ConversionOp::kind_of(std::uint32_t code, const Value& value) const {
 
 std::optional<RoundingCell> ConversionOp::cell_of(const Value& value, std::uint32_t result, bool overflows) const {
   const Format& to = *subject_.to;
-  if (value.negative && !to.has_sign && (subject_.how.negative_is_nan || subject_.how.fine.negative_is_zero)) return std::nullopt;
+  if (value.negative && !to.has_sign && (subject_.how.negative_is_nan || subject_.how.fine.negative != NegativeRule::as_said)) return std::nullopt;
   const GridPlace place = place_on_grid(value, to);
   // E8M0 has no mantissa: what is odd or even is the code.
   const bool odd = to.encoding == Encoding::exponent_only ? ((top_exponent(value) + to.bias) & 1) != 0 : (place.floor & 1U) != 0;

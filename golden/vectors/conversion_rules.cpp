@@ -319,7 +319,8 @@ std::string why_no_cell(const RoundingCell& cell, const ConversionSubject& subje
   const std::string_view rounding = mx::name_of(subject.how.rounding);
   if (cell.negative && !from.has_sign) return fmt::format("{} has no sign", from.name);
   if (cell.negative && !to.has_sign && subject.how.negative_is_nan) return fmt::format("a negative number is NaN in {}", to.name);
-  if (cell.negative && !to.has_sign && subject.how.fine.negative_is_zero) return fmt::format("a negative number is code 0 in {}", to.name);
+  if (cell.negative && !to.has_sign && subject.how.fine.negative != NegativeRule::as_said)
+    return fmt::format("a negative number is code 0{} in {}", subject.how.fine.negative == NegativeRule::directed ? " or NaN" : "", to.name);
   if (cell.outcome == Outcome::subnormal && !floating) return fmt::format("{} has no subnormals", to.name);
   if (cell.outcome == Outcome::carry && to.encoding == Encoding::fixed_point) return fmt::format("{} has no binades", to.name);
   if (cell.outcome == Outcome::overflow && cell.below == 0) return "the largest value itself does not overflow";

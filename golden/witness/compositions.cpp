@@ -102,7 +102,7 @@ Read read_composition(const Entry& entry, Fields& params) {
   Negative negative = Negative::magnitude;
   read_word(params, "negative", kNegatives, negative);
   how.negative_is_nan = negative == Negative::nan;
-  how.fine.negative_is_zero = negative == Negative::zero;
+  if (negative == Negative::zero) how.fine.negative = NegativeRule::zero;
   read.negative_stated = read.to->has_sign || params.has("negative");
   read_word(params, "tininess", kTininess, how.fine.tininess);
   read_word(params, "overflow_flag", kOverflowFlags, how.fine.overflow_flag);

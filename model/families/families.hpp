@@ -12,10 +12,12 @@
 #include "model/families/deepgemm/family.hpp"
 #include "model/families/emulation/family.hpp"
 #include "model/families/flashinfer_cutlass/family.hpp"
+#include "model/families/ggml/family.hpp"
 #include "model/families/hpc/family.hpp"
 #include "model/families/humming/family.hpp"
 #include "model/families/marlin/family.hpp"
 #include "model/families/moonep/family.hpp"
+#include "model/families/packing/family.hpp"
 #include "model/families/triton_kernels/family.hpp"
 #include "model/families/triton_moe/family.hpp"
 #include "model/families/trtllm/family.hpp"
@@ -29,10 +31,11 @@ using FamilyParameters =
     std::tuple<TritonParameters, AiterParameters, MarlinParameters, DeepgemmParameters, FlashinferParameters, B12xParameters, HummingParameters>;
 
 /// Needs, classes and value blocks are joined in this order.
-inline constexpr std::array<const Family*, 17> kFamilies{
+inline constexpr std::array<const Family*, 19> kFamilies{
     &kTrtllmFamily,        &kFlashinferCutlassFamily, &kCutedslFamily,     &kB12xFamily, &kDeepgemmFamily, &kMarlinFamily,
     &kTritonKernelsFamily, &kTritonMoeFamily,         &kAiterFamily,       &kXpuFamily,  &kCpuFamily,      &kEmulationFamily,
-    &kHummingFamily,       &kVllmCutlassFamily,       &kCutlassW4a8Family, &kHpcFamily,  &kMoonepFamily,
+    &kHummingFamily,       &kVllmCutlassFamily,       &kCutlassW4a8Family, &kHpcFamily,  &kMoonepFamily,   &kGgmlFamily,
+    &kPackingFamily,
 };
 
 }  // namespace mx::families

@@ -22,6 +22,7 @@ using rounding::exceeds;
 using rounding::is_subnormal;
 using rounding::min_exponent;
 using rounding::overflows_to_inf;
+using rounding::scaled;
 using rounding::top_exponent;
 using rounding::unit_exponent;
 
@@ -162,7 +163,7 @@ std::uint32_t overflow_code(const Value& value, const Format& format, const Conv
   const bool infinite = value.cls == ValueClass::infinity;
   bool clamps = how.overflow == Overflow::saturate;
   if (how.overflow == Overflow::ieee && !infinite && !planted(Fault::overflow_ignores_rounding))
-    clamps = !overflows_to_inf(value.negative, how.rounding);
+    clamps = !overflows_to_inf(value.negative, how.rounding, format);
   const bool wraps = how.overflow == Overflow::wrap && !infinite;
   const bool by_format = how.overflow == Overflow::ieee || how.overflow == Overflow::wrap;
   clamps |= by_format && !wraps && !has_nan(format);
@@ -222,6 +223,7 @@ struct Prepared {
 
 [[gnu::noinline]] Prepared prepared(Value value, const Format& format, const Conversion& how, Flags& flags) {
   const Preparation& before = how.before;
+  value = scaled(value, before.power);
   if (before.through != nullptr) {
     constexpr Conversion kNearest{Rounding::nearest_even, Overflow::ieee, NanRule::fixed, 0, 0, 0, false};
     if (value.cls == ValueClass::nan) return {value, std::nullopt};
@@ -289,11 +291,30 @@ std::uint32_t infinite_code(const Value& value, const Format& format, const Conv
   return overflow_code(value, format, ruled, flags);
 }
 
+/// Whether the rule makes it NaN: it does not round to zero, and the direction is not up.
+bool is_below(const Value& value, const Format& format, const Draw& draw) {
+  if (value.cls == ValueClass::infinity) return true;
+  Flags flags;
+  const bool becomes_zero = rounding::round(value, format, draw, flags).cls == ValueClass::zero;
+  return !becomes_zero && draw.rounding != Rounding::toward_zero && draw.rounding != Rounding::toward_positive;
+}
+
+/// A negative number or -Inf where there is no sign and a rule says that it is no magnitude.
+std::uint32_t unsigned_code(const Value& value, const Format& format, const Conversion& how, const Draw& draw, Flags& flags) {
+  if (how.fine.negative == NegativeRule::directed && is_below(value, format, draw)) {
+    flags.invalid = true;
+    return overflow_nan(true, format);
+  }
+  flags.inexact = true;
+  return 0;
+}
+
 /// Under rules of `fine`. A zero of -0 loses its sign before anything else is asked, one that a rounding made only where every zero does.
 [[gnu::noinline]] std::uint32_t encode_finely(Value value, const Format& format, const Conversion& how, const Draw& draw, Flags& flags) {
-  const bool drops_sign = value.negative && !format.has_sign && how.fine.negative_is_zero && value.cls != ValueClass::nan;
-  flags.inexact |= drops_sign && value.cls != ValueClass::zero;
-  if (drops_sign && value.cls == ValueClass::finite) return 0;
+  const bool drops_sign = value.negative && !format.has_sign && how.fine.negative != NegativeRule::as_said && value.cls != ValueClass::nan;
+  const bool keeps_infinity = how.fine.negative == NegativeRule::zero && value.cls == ValueClass::infinity;
+  if (drops_sign && value.cls != ValueClass::zero && !keeps_infinity) return unsigned_code(value, format, how, draw, flags);
+  flags.inexact |= drops_sign && keeps_infinity;
   if (drops_sign) value.negative = false;
   const bool is_zero = value.cls == ValueClass::zero || (value.cls == ValueClass::infinity && how.fine.infinity == InfinityRule::zero);
   if (is_zero && how.fine.zero_sign != SignOfZero::keep && !planted(Fault::zero_rule_forgotten)) value.negative = false;

@@ -84,6 +84,7 @@ struct RangeCode {
 
 /// What a few implementations do before they round, in this order. Most do none of it.
 struct Preparation {
+  int power = 0;                             ///< a number is multiplied by 2^this first, exactly (Arm's NSCALE)
   const Format* through = nullptr;           ///< the value is rounded to this format first: nearest even, Inf above it
   std::optional<std::uint32_t> least_input;  ///< fp32 bits: the larger of the value and this number is converted; a NaN stays one
   bool tiny_is_nan = false;                  ///< E8M0: a positive value below 2^-127 is a NaN
@@ -109,6 +110,14 @@ enum class SignOfZero {
   positive_if_zero,  ///< -0 gives +0, a negative number that rounds to zero gives -0
 };
 
+/// What a negative number gives in a format without a sign.
+enum class NegativeRule {
+  as_said,   ///< NaN or the magnitude, by Conversion::negative_is_nan
+  zero,      ///< code 0; -Inf follows `infinity` as Inf does
+  least,     ///< code 0, -Inf too (P3109's SatFinite and SatPropagate)
+  directed,  ///< code 0 where it rounds to 0, and where the direction is toward zero or up; else NaN, and so is -Inf (P3109's SatNone)
+};
+
 /// Which results are tiny, so that an inexact one underflows (IEEE 754 section 7.5).
 enum class Tininess {
   before,  ///< the exact value is below the least normal number (Arm)
@@ -120,13 +129,14 @@ enum class Tininess {
 enum class OverflowFlag {
   ieee,               ///< rounded as if the exponent had no top, it is above the largest number
   not_finite_result,  ///< a finite number became Inf or NaN (LLVM's APFloat)
+  infinite_too,       ///< as ieee, and every infinity does and is inexact (Arm's FP8)
 };
 
 /// What few implementations choose apart. Tininess and overflow are of the flags of IEEE 754 alone (ieee_flags.hpp).
 struct FineRules {
   InfinityRule infinity = InfinityRule::as_overflow;
   SignOfZero zero_sign = SignOfZero::keep;
-  bool negative_is_zero = false;  ///< formats without a sign: a negative number is code 0; -Inf follows `infinity` as Inf does
+  NegativeRule negative = NegativeRule::as_said;
   Tininess tininess = Tininess::before;
   OverflowFlag overflow_flag = OverflowFlag::ieee;
 
@@ -135,7 +145,7 @@ struct FineRules {
 
 /// Whether codes depend on them, and not flags alone.
 constexpr bool changes_codes(const FineRules& fine) {
-  return fine.infinity != InfinityRule::as_overflow || fine.zero_sign != SignOfZero::keep || fine.negative_is_zero;
+  return fine.infinity != InfinityRule::as_overflow || fine.zero_sign != SignOfZero::keep || fine.negative != NegativeRule::as_said;
 }
 
 /// Every choice that a conversion makes. There is no default: a Profile row or a caller fills all of it.

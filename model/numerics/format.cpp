@@ -24,6 +24,15 @@ constexpr std::array kAliases{Alias{"fp32", "f32"}, Alias{"e4m3", "e4m3fn"}};
 
 std::span<const Format> all_formats() { return kFormats; }
 
+bool fits_f32(const Format& format) {
+  if (format.encoding == Encoding::fixed_point) return true;
+  constexpr int kLeast = -149, kMost = 127;
+  const int least = format.encoding == Encoding::exponent_only ? -format.bias : 1 - format.bias - format.mantissa_bits;
+  return least >= kLeast && max_exponent(format) <= kMost;
+}
+
+const Format& any_format_named(std::string_view name) { return is_rules(name) ? any_format_of_text(name) : format_named(name); }
+
 const Format& format_named(std::string_view name) {
   for (const Alias& alias : kAliases) {
     if (same_name(alias.alias, name)) name = alias.name;

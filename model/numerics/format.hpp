@@ -68,6 +68,12 @@ std::span<const Format> all_formats();
 /// a text of rules says (rules.hpp). Throws Error(usage).
 const Format& format_named(std::string_view name);
 
+/// format_named, of formats with numbers that fp32 does not hold too: for who goes by exact values (value.hpp) and never by fp32 bits.
+const Format& any_format_named(std::string_view name);
+
+/// Whether every number of the format is one of fp32: true of all that format_named gives.
+bool fits_f32(const Format& format);
+
 /// Exponent and mantissa field of a code together, without the sign.
 constexpr std::uint32_t magnitude_mask(const Format& format) {
   const int bits = format.width - (format.has_sign ? 1 : 0);

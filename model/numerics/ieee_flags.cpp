@@ -44,12 +44,16 @@ bool overflows(const Value& value, const Format& format, const Conversion& how, 
 }
 
 /// Of a value, no NaN, that gave `code`.
-void raise(const Value& value, std::uint32_t code, const Format& format, const Conversion& how, Random random, IeeeFlags& flags) {
+void raise(const Value& before, std::uint32_t code, const Format& format, const Conversion& how, Random random, IeeeFlags& flags) {
+  const Value value = rounding::scaled(before, how.before.power);
   const Value delivered = decode(format, code);
   const bool is_exact = is_equal(delivered, value);
-  flags.inexact |= !is_exact;
+  const bool is_ruled = value.cls == ValueClass::infinity && how.fine.overflow_flag == OverflowFlag::infinite_too;
+  flags.inexact |= !is_exact || is_ruled;
+  flags.overflow |= is_ruled;
   if (value.cls != ValueClass::finite) return;
-  flags.overflow |= how.fine.overflow_flag == OverflowFlag::ieee ? overflows(value, format, how, random) : !is_number(delivered);
+  const bool by_number = how.fine.overflow_flag != OverflowFlag::not_finite_result;
+  flags.overflow |= by_number ? overflows(value, format, how, random) : !is_number(delivered);
   // What wrapped may be tiny, and is no underflow.
   const bool wrapped = how.overflow == Overflow::wrap && overflows(value, format, how, random);
   flags.underflow |= !is_exact && !wrapped && is_number(delivered) && is_tiny(value, delivered, format, how, random);

@@ -19,6 +19,12 @@ struct Draw {
 /// floor(log2 |value|) of a finite value.
 inline int top_exponent(const Value& value) { return value.exponent + static_cast<int>(std::bit_width(value.significand)) - 1; }
 
+/// A number times 2^power.
+inline Value scaled(Value value, int power) {
+  if (value.cls == ValueClass::finite) value.exponent += power;
+  return value;
+}
+
 /// Smallest exponent of a normal number: magnitudes below 2^this are tiny.
 inline int min_exponent(const Format& format) { return format.encoding == Encoding::exponent_only ? -format.bias : 1 - format.bias; }
 
@@ -40,11 +46,12 @@ inline bool exceeds(const Value& value, const Value& limit) {
   return (value.significand << std::countl_zero(value.significand)) > (limit.significand << std::countl_zero(limit.significand));
 }
 
-/// IEEE 754 section 7.4: a directed rounding overflows to Inf in its own direction only; rounding to odd never does.
-inline bool overflows_to_inf(bool negative, Rounding rounding) {
+/// IEEE 754 section 7.4: a directed rounding overflows to Inf in its own direction only; rounding to odd does where Inf's code is the odd one, as in
+/// P3109's extended formats with a sign.
+inline bool overflows_to_inf(bool negative, Rounding rounding, const Format& format) {
   switch (rounding) {
-    case Rounding::toward_zero:
-    case Rounding::to_odd: return false;
+    case Rounding::toward_zero: return false;
+    case Rounding::to_odd: return has_inf(format) && max_finite_code(format) % 2 == 0;
     case Rounding::toward_positive: return !negative;
     case Rounding::toward_negative: return negative;
     default: return true;

@@ -90,17 +90,10 @@ std::optional<Shape> shape_of(std::string_view word) {
   return fixed ? fixed : floating_shape(word);
 }
 
-/// Whether every number of the format is one of fp32, which all of the program holds numbers in.
-bool fits_f32(const Format& format) {
-  if (format.encoding == Encoding::fixed_point) return true;
-  constexpr int kLeast = -149, kMost = 127;
-  return rounding::min_exponent(format) - format.mantissa_bits >= kLeast && max_exponent(format) <= kMost;
-}
-
-void check(std::string_view text, const Format& format) {
+void check(std::string_view text, const Format& format, Range range) {
   const bool fixed = format.encoding == Encoding::fixed_point, powers = format.encoding == Encoding::exponent_only;
   const bool floats = !fixed && !powers;
-  constexpr int kMostFixed = 16, kMostExponent = 8, kMostMantissa = 23, kMostWidth = 32;
+  constexpr int kMostFixed = 16, kMostExponent = 16, kMostMantissa = 23, kMostWidth = 32;
   struct Rule {
     bool broken;
     std::string_view words;
@@ -108,7 +101,7 @@ void check(std::string_view text, const Format& format) {
   const Rule rules[] = {
       {fixed && (format.width < 2 || format.width > kMostFixed || format.width - format.mantissa_bits < 1),
        "fixed point sIfF has I of 1 and more, and 2 to 16 bits in all"},
-      {!fixed && (format.exponent_bits < 1 || format.exponent_bits > kMostExponent), "eEmM has E from 1 to 8"},
+      {!fixed && (format.exponent_bits < 1 || format.exponent_bits > kMostExponent), "eEmM has E from 1 to 16, and to 8 of numbers of fp32"},
       {!fixed && format.mantissa_bits > kMostMantissa, "eEmM has M from 0 to 23"},
       {!fixed && (format.width < 2 || format.width > kMostWidth), "a code has 2 to 32 bits"},
       {floats && format.specials == Specials::ieee && (format.mantissa_bits < 1 || format.exponent_bits < 2),
@@ -121,7 +114,10 @@ void check(std::string_view text, const Format& format) {
     if (rule.broken) refuse(text, std::string(rule.words));
   }
   if (max_finite_code(format) == 0 || max_finite_code(format) > magnitude_mask(format)) refuse(text, "no code is a positive number");
-  if (!fits_f32(format)) refuse(text, "it has numbers that fp32 does not hold: bias and E keep all of them from 2^-149 to below 2^128");
+  if (range == Range::of_f32 && !fits_f32(format))
+    refuse(text,
+           "it has numbers that fp32 does not hold, which encode and decode take alone: bias and E keep all of them from 2^-149 "
+           "to below 2^128");
 }
 
 std::vector<std::string_view> known_words() {
@@ -144,7 +140,7 @@ Words taken_words(std::string_view text, std::vector<std::string_view>& parts) {
     if (const std::size_t equals = part.find('='); equals != std::string_view::npos) {
       if (!same_name(part.substr(0, equals), "bias")) return false;
       if (words.bias) refuse(text, "bias is said twice");
-      constexpr int kFar = 1000;
+      constexpr int kFar = 1 << 16;
       words.bias = number_in(text, "bias", part.substr(equals + 1), -kFar, kFar);
       return true;
     }
@@ -183,7 +179,7 @@ const Format* same_format(const Format& format) {
   return found == kNamed.end() ? nullptr : *found;
 }
 
-std::optional<Format> read_format(std::string_view text, std::vector<std::string_view>& parts) {
+std::optional<Format> read_format(std::string_view text, std::vector<std::string_view>& parts, Range range) {
   const std::string_view first = parts.front();
   if (first.find('=') != std::string_view::npos) {
     // Rules alone: what is left are words with a value that is no bias.
@@ -211,7 +207,7 @@ std::optional<Format> read_format(std::string_view text, std::vector<std::string
   if (words.no_zero) format.encoding = Encoding::exponent_only;
   if (format.encoding == Encoding::exponent_only && format.specials == Specials::nan_all_ones) format.specials = Specials::nan_top_code;
   format.name = format.source = {};
-  check(text, format);
+  check(text, format, range);
   return format;
 }
 

@@ -43,7 +43,12 @@ constexpr std::array kRoundings{Word<Rounding>{Rounding::nearest_even, "rne"},
                                 Word<Rounding>{Rounding::toward_zero, "toward-zero"},
                                 Word<Rounding>{Rounding::toward_positive, "toward-positive"},
                                 Word<Rounding>{Rounding::toward_negative, "toward-negative"},
-                                Word<Rounding>{Rounding::to_odd, "to-odd"}};
+                                Word<Rounding>{Rounding::to_odd, "to-odd"},
+                                Word<Rounding>{Rounding::nearest_even, "nearest-ties-to-even"},
+                                Word<Rounding>{Rounding::nearest_away, "nearest-ties-to-away"},
+                                Word<Rounding>{Rounding::stochastic_floor, "stochastic-a"},
+                                Word<Rounding>{Rounding::stochastic_odd, "stochastic-b"},
+                                Word<Rounding>{Rounding::stochastic_nearest, "stochastic-c"}};
 constexpr std::array kOverflows{Word<Overflow>{Overflow::ieee, "ieee"},
                                 Word<Overflow>{Overflow::saturate, "saturate"},
                                 Word<Overflow>{Overflow::inf, "inf"},
@@ -62,14 +67,22 @@ constexpr std::array kNanRules{Word<NanRule>{NanRule::keep_payload, "keep"}, Wor
 constexpr std::array kZeroSigns{Word<SignOfZero>{SignOfZero::keep, "keep"}, Word<SignOfZero>{SignOfZero::positive, "positive"},
                                 Word<SignOfZero>{SignOfZero::positive_if_zero, "positive-if-zero"}};
 constexpr std::array kNegatives{Word<Negative>{Negative::magnitude, "magnitude"}, Word<Negative>{Negative::nan, "nan"},
-                                Word<Negative>{Negative::zero, "zero"}};
+                                Word<Negative>{Negative::zero, "zero"}, Word<Negative>{Negative::least, "least"},
+                                Word<Negative>{Negative::directed, "directed"}};
+constexpr std::array kSaturations{Word<Saturation>{Saturation::finite, "finite"},
+                                  Word<Saturation>{Saturation::propagate, "propagate"},
+                                  Word<Saturation>{Saturation::none, "none"},
+                                  Word<Saturation>{Saturation::finite, "sat-finite"},
+                                  Word<Saturation>{Saturation::propagate, "sat-propagate"},
+                                  Word<Saturation>{Saturation::none, "sat-none"}};
 constexpr std::array kFlushes{Word<Flush>{Flush::none, "none"}, Word<Flush>{Flush::source, "source"}, Word<Flush>{Flush::target, "target"},
                               Word<Flush>{Flush::both, "both"}};
 constexpr std::array kTinies{Word<bool>{false, "least"}, Word<bool>{true, "nan"}};
 constexpr std::array kTininess{Word<Tininess>{Tininess::before, "before"}, Word<Tininess>{Tininess::after, "after"},
                                Word<Tininess>{Tininess::result, "result"}};
 constexpr std::array kOverflowFlags{Word<OverflowFlag>{OverflowFlag::ieee, "ieee"},
-                                    Word<OverflowFlag>{OverflowFlag::not_finite_result, "not-finite-result"}};
+                                    Word<OverflowFlag>{OverflowFlag::not_finite_result, "not-finite-result"},
+                                    Word<OverflowFlag>{OverflowFlag::infinite_too, "infinite-too"}};
 
 template <typename Enum>
 Enum word_in(std::string_view text, std::string_view key, std::string_view value, std::span<const Word<Enum>> words) {
@@ -159,6 +172,9 @@ constexpr std::array kFields{
            "ieee (7.4, by direction), saturate, inf, nan, inf-unrounded, nan-unrounded, wrap (the carry is dropped)"},
           [](Draft& d, Text t, Text v) { d.overflow = word_in<Overflow>(t, "overflow", v, kOverflows); },
           [](const Draft& d, int) { return said<Overflow>(kOverflows, d.overflow); }},
+    Field{{"saturation", "P3109's, in the place of overflow, infinity and negative", "finite, propagate, none"},
+          [](Draft& d, Text t, Text v) { d.saturation = word_in<Saturation>(t, "saturation", v, kSaturations); },
+          [](const Draft& d, int) { return said<Saturation>(kSaturations, d.saturation); }},
     Field{{"infinity", "what an Inf gives", "as-overflow, inf, nan, as-nan (what a NaN gives), largest, zero"},
           [](Draft& d, Text t, Text v) { d.fine.infinity = word_in<InfinityRule>(t, "infinity", v, kInfinities); },
           [](const Draft& d, int) { return unusual<InfinityRule>(kInfinities, d.fine.infinity); }},
@@ -170,12 +186,16 @@ constexpr std::array kFields{
     Field{{"zero-code", "code of 0 where the format has none", "hexadecimal"},
           [](Draft& d, Text t, Text v) { d.zero_code = bits_in(t, "zero-code", v); },
           [](const Draft& d, int digits) { return d.zero_code ? hex(*d.zero_code, digits) : std::string(); }},
-    Field{{"negative", "a negative number into a format without sign", "magnitude, nan, zero"},
+    Field{{"negative", "a negative number into a format without sign",
+           "magnitude, nan, zero (-Inf as Inf), least (-Inf too), directed (NaN unless it rounds to 0 or up)"},
           [](Draft& d, Text t, Text v) { d.negative = word_in<Negative>(t, "negative", v, kNegatives); },
           [](const Draft& d, int) { return said<Negative>(kNegatives, d.negative); }},
     Field{{"flush", "subnormals that become zero", "none, source, target, both"},
           [](Draft& d, Text t, Text v) { d.flush = word_in<Flush>(t, "flush", v, kFlushes); },
           [](const Draft& d, int) { return unusual<Flush>(kFlushes, d.flush); }},
+    Field{{"power", "the number is multiplied by 2 to it first, exactly", "-256 to 255"},
+          [](Draft& d, Text t, Text v) { d.before.power = number_in(t, "power", v, -256, 255); },
+          [](const Draft& d, int) { return d.before.power == 0 ? std::string() : std::to_string(d.before.power); }},
     Field{{"through", "the format that a number is rounded to first, nearest even", "a name"},
           read_through,
           [](const Draft& d, int) { return d.before.through == nullptr ? std::string() : std::string(d.before.through->name); }},
@@ -193,7 +213,7 @@ constexpr std::array kFields{
           [](const Draft& d, int) {
             return fault::planted(fault::Fault::rules_forget_tininess) ? std::string() : unusual<Tininess>(kTininess, d.fine.tininess);
           }},
-    Field{{"overflow-flag", "which results raise overflow", "ieee, not-finite-result"},
+    Field{{"overflow-flag", "which results raise overflow", "ieee, not-finite-result, infinite-too (an Inf, which is inexact too)"},
           [](Draft& d, Text t, Text v) { d.fine.overflow_flag = word_in<OverflowFlag>(t, "overflow-flag", v, kOverflowFlags); },
           [](const Draft& d, int) { return unusual<OverflowFlag>(kOverflowFlags, d.fine.overflow_flag); }},
 };
@@ -234,9 +254,11 @@ void check(std::string_view text, const Conversion& how, const Draft& draft, con
       {how.before.range && !is_code(how.before.range->code), "the code of range is one of the format"},
       {draft.zero_code && *draft.zero_code != 0 && !is_powers(to), "zero-code is of formats without zero: no-zero"},
       {draft.negative && to.has_sign, "negative is of formats without sign"},
-      {how.negative_is_nan && !nan && !to.has_sign, "negative=nan needs a format with NaN"},
+      {(how.negative_is_nan || how.fine.negative == NegativeRule::directed) && !nan && !to.has_sign,
+       "negative=nan and negative=directed need a format with NaN"},
       {of_powers && !is_powers(to), "this rounding is of formats of powers alone: no-zero"},
-      {searches && (!to.has_sign || to.encoding != Encoding::floating), "first-least-distance searches floating-point formats with sign"},
+      {searches && (!to.has_sign || to.encoding != Encoding::floating || !fits_f32(to)),
+       "first-least-distance searches floating-point formats with sign, whose numbers are of fp32"},
       {reads_source_bits(how.rounding) && (!to.has_sign || to.encoding != Encoding::floating),
        "interpreter roundings are of floating-point formats with sign"},
       {is_stochastic(how.rounding) != (how.random_bits > 0), "stochastic roundings and random=N go together"},
@@ -248,9 +270,28 @@ void check(std::string_view text, const Conversion& how, const Draft& draft, con
   }
 }
 
+constexpr std::array kNegativeRules{NegativeRule::as_said, NegativeRule::as_said, NegativeRule::zero, NegativeRule::least, NegativeRule::directed};
+
+NegativeRule rule_of(Negative negative) { return kNegativeRules[static_cast<std::size_t>(negative)]; }
+
+/// What a saturation says for the target. Source: P3109 4.0 section 4.7.5.
+Draft with_saturation(Draft draft, const Format& to) {
+  if (!draft.saturation) return draft;
+  const bool none = draft.saturation == Saturation::none, extended = has_inf(to);
+  draft.overflow = none && extended ? Overflow::ieee : Overflow::saturate;
+  if (draft.saturation == Saturation::propagate && extended) draft.fine.infinity = InfinityRule::inf;
+  if (!to.has_sign) draft.negative = none ? Negative::directed : Negative::least;
+  return draft;
+}
+
 }  // namespace
 
 std::span<const Field> fields() { return kFields; }
+
+void require_one_overflow(std::string_view text, const Draft& draft) {
+  const bool both = draft.saturation && (draft.overflow || draft.negative || draft.fine.infinity != InfinityRule::as_overflow);
+  if (both) refuse(text, "saturation says overflow, infinity and negative: they cannot stand beside it");
+}
 
 void refuse(std::string_view text, const std::string& what) { throw Error(ErrorCode::usage, "rules '" + printable(text) + "': " + what); }
 
@@ -296,7 +337,9 @@ int number_in(std::string_view text, std::string_view key, std::string_view valu
   return number;
 }
 
-Conversion conversion_of(std::string_view text, const Draft& draft, const Format& to) {
+Conversion conversion_of(std::string_view text, const Draft& said, const Format& to) {
+  require_one_overflow(text, said);
+  const Draft draft = with_saturation(said, to);
   if (!draft.rounding) refuse(text, "it does not say how numbers are rounded: round=rne");
   if (!draft.overflow) refuse(text, "it does not say what overflows become: overflow=ieee, overflow=saturate");
   const bool nan = has_nan(to);
@@ -314,15 +357,19 @@ Conversion conversion_of(std::string_view text, const Draft& draft, const Format
   if (!draft.nan_rule && nan) how.nan_positive = how.nan_negative = own_nan(to);
   const Negative negative = draft.negative.value_or(!to.has_sign && nan ? Negative::nan : Negative::magnitude);
   how.negative_is_nan = negative == Negative::nan;
-  how.fine.negative_is_zero = negative == Negative::zero;
+  how.fine.negative = rule_of(negative);
   check(text, how, draft, to);
   return how;
 }
 
 Draft draft_of(const Conversion& how, const Format& to) {
-  Draft draft{how.rounding, how.overflow, how.nan_rule, how.nan_positive, how.nan_negative, {}, {}, how.random_bits, how.flush, how.before, how.fine};
+  Draft draft{how.rounding, how.overflow, how.nan_rule,    how.nan_positive, how.nan_negative, {},
+              {},           {},           how.random_bits, how.flush,        how.before,       how.fine};
   if (is_powers(to)) draft.zero_code = how.zero_code;
-  if (!to.has_sign) draft.negative = how.negative_is_nan ? Negative::nan : how.fine.negative_is_zero ? Negative::zero : Negative::magnitude;
+  if (!to.has_sign) draft.negative = how.negative_is_nan ? Negative::nan : Negative::magnitude;
+  for (const Negative ruled : {Negative::zero, Negative::least, Negative::directed}) {
+    if (!to.has_sign && how.fine.negative == rule_of(ruled)) draft.negative = ruled;
+  }
   return draft;
 }
 

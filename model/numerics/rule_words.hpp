@@ -11,7 +11,10 @@
 namespace mx::rules {
 
 /// What a format without a sign makes of negative numbers.
-enum class Negative { magnitude, nan, zero };
+enum class Negative { magnitude, nan, zero, least, directed };
+
+/// P3109's ways of overflow, each of which says three rules by the target.
+enum class Saturation { finite, propagate, none };
 
 /// What a text says of a conversion, before a target is known. What is not said follows from the target: its own NaN, code 0 for zero.
 struct Draft {
@@ -21,6 +24,7 @@ struct Draft {
   std::uint32_t nan_positive = 0, nan_negative = 0;
   std::optional<std::uint32_t> zero_code;
   std::optional<Negative> negative;
+  std::optional<Saturation> saturation;  ///< in the place of overflow, infinity and negative
   int random_bits = 0;
   Flush flush = Flush::none;
   Preparation before = {};
@@ -49,14 +53,20 @@ std::vector<std::string_view> parts_of(std::string_view text);
 /// A whole number. Throws as refuse.
 int number_in(std::string_view text, std::string_view key, std::string_view value, int low, int high);
 
+/// Throws as refuse where a saturation stands beside a rule that it says.
+void require_one_overflow(std::string_view text, const Draft& draft);
+
 /// What the draft does for a target; the draft of a conversion, with everything said.
 Conversion conversion_of(std::string_view text, const Draft& draft, const Format& to);
 Draft draft_of(const Conversion& how, const Format& to);
 /// The fields that are said, each with a comma before it.
 std::string text_of(const Draft& draft, int digits);
 
+/// Whose numbers a format may have.
+enum class Range { of_f32, any };
+
 /// The format that the parts without a value, and bias, say. Null where they say none. Takes what it reads out of `parts`.
-std::optional<Format> read_format(std::string_view text, std::vector<std::string_view>& parts);
+std::optional<Format> read_format(std::string_view text, std::vector<std::string_view>& parts, Range range);
 
 /// Whether a word says the widths of a format and is no name: "e3m3", "s4f4".
 bool is_shape(std::string_view word);

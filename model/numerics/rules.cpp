@@ -36,6 +36,8 @@ constexpr std::string_view kBitstringSource =
 constexpr std::string_view kBitstringOverflow = "bitstring 5.0.0, tibs 2.0.2: e5m2mxfp_overflow; recorded";
 constexpr std::string_view kGfloatSource = "gfloat 0.5.2 round_float(TiesToEven, sat=False), encode_float; recorded. Below 1.5 * 2^-128 is a NaN";
 constexpr std::string_view kTinygradSource = "tinygrad 0.14.0, DEV=PYTHON, Tensor.cast and Tensor(list, dtype=..); recorded";
+constexpr std::string_view kPtxRsSource =
+    "PTX ISA 9.1 cvt.rs, in fp8, fp6 and fp4 with satfinite: random bits as shared_random.hpp takes them off a word";
 
 constexpr std::string_view kGgmlSource = "ggml d99724f2 src/ggml-quants.c quantize_row_mxfp4_ref, quantize_row_nvfp4_ref; recorded";
 constexpr std::string_view kMlxSource = "mlx 846d1762 mlx/backend/metal/kernels/fp_quantized.h fp_quantize; recorded, without NaNs";
@@ -50,13 +52,13 @@ constexpr std::array kNamedRules{
     NamedRules{"x86", "f32,round=rne,overflow=ieee,nan=quiet,tininess=after", kX86Source},
     NamedRules{"x86", "fp16,round=rne,overflow=ieee,nan=quiet,tininess=after", kX86Source},
     NamedRules{"x86", "bf16,round=rne,overflow=ieee,nan=quiet,flush=source,tininess=after", kX86Source},
-    NamedRules{"arm", "e4m3fn,round=rne,overflow=nan,nan=7f", kArmSource},
-    NamedRules{"arm", "e5m2,round=rne,overflow=inf,nan=7e", kArmSource},
+    NamedRules{"arm", "e4m3fn,round=rne,overflow=nan,nan=7f,overflow-flag=infinite-too", kArmSource},
+    NamedRules{"arm", "e5m2,round=rne,overflow=inf,nan=7e,overflow-flag=infinite-too", kArmSource},
     NamedRules{"arm", "f32,round=rne,overflow=ieee,nan=quiet", kArmSource},
     NamedRules{"arm", "fp16,round=rne,overflow=ieee,nan=quiet", kArmSource},
     NamedRules{"arm", "bf16,round=rne,overflow=ieee,nan=quiet", kArmSource},
-    NamedRules{"arm-sat", "e4m3fn,round=rne,overflow=saturate,nan=7f", kArmSatSource},
-    NamedRules{"arm-sat", "e5m2,round=rne,overflow=saturate,nan=7e", kArmSatSource},
+    NamedRules{"arm-sat", "e4m3fn,round=rne,overflow=saturate,nan=7f,overflow-flag=infinite-too", kArmSatSource},
+    NamedRules{"arm-sat", "e5m2,round=rne,overflow=saturate,nan=7e,overflow-flag=infinite-too", kArmSatSource},
     NamedRules{"ptx", "e4m3fn,round=rne,overflow=saturate,nan=7f", kPtxSource},
     NamedRules{"ptx", "e5m2,round=rne,overflow=saturate,nan=7f", kPtxSource},
     NamedRules{"ptx", "e2m3,round=rne,overflow=saturate,nan=1f", kPtxSource},
@@ -87,6 +89,13 @@ constexpr std::array kNamedRules{
     NamedRules{"tinygrad-python", "e5m2,round=rne,overflow=saturate,infinity=inf,nan=7f", kTinygradSource},
     NamedRules{"tinygrad-python", "e4m3fnuz,round=rne,overflow=saturate,infinity=nan,nan=80", kTinygradSource},
     NamedRules{"tinygrad-python", "e5m2fnuz,round=rne,overflow=saturate,infinity=nan,nan=80", kTinygradSource},
+    NamedRules{"ptx-rs", "e4m3fn,round=stochastic-floor,random=16,overflow=saturate,nan=7f", kPtxRsSource},
+    NamedRules{"ptx-rs", "e5m2,round=stochastic-floor,random=16,overflow=saturate,nan=7f", kPtxRsSource},
+    NamedRules{"ptx-rs", "e2m3,round=stochastic-floor,random=16,overflow=saturate,nan=1f", kPtxRsSource},
+    NamedRules{"ptx-rs", "e3m2,round=stochastic-floor,random=16,overflow=saturate,nan=1f", kPtxRsSource},
+    NamedRules{"ptx-rs", "e2m1,round=stochastic-floor,random=16,overflow=saturate,nan=7", kPtxRsSource},
+    NamedRules{"ptx-rs", "bf16,round=stochastic-floor,random=16,overflow=ieee,nan=7fff", kPtxRsSource},
+    NamedRules{"ptx-rs", "fp16,round=stochastic-floor,random=13,overflow=ieee,nan=7fff", kPtxRsSource},
     NamedRules{"ggml",
                "block=32,element=(e2m1,round=rnz,overflow=saturate,nan=0,zero-sign=positive),"
                "scale=e8m0,rule=floor-log2-wrapping,factor=none",
@@ -186,16 +195,17 @@ rules::Draft read_draft(std::string_view text, std::span<const std::string_view>
     while (!value.empty() && value.front() == ' ') value.remove_prefix(1);
     field->read(draft, text, value);
   }
+  rules::require_one_overflow(text, draft);
   return draft;
 }
 
-Part read_part(std::string_view text) {
+Part read_part(std::string_view text, rules::Range range = rules::Range::of_f32) {
   check_text(text);
   std::vector<std::string_view> parts = rules::parts_of(text);
-  Part part{{}, rules::read_format(text, parts), read_draft(text, parts)};
+  Part part{{}, rules::read_format(text, parts, range), read_draft(text, parts)};
   if (!part.only) {
     // Whether a rule can be had shows with a target; that it is said does not.
-    if (!part.draft.rounding || !part.draft.overflow) rules::conversion_of(text, part.draft, kF32);
+    if (!part.draft.rounding || !(part.draft.overflow || part.draft.saturation)) rules::conversion_of(text, part.draft, kF32);
     constexpr int kLeastDigits = 2;
     part.text = rules::text_of(part.draft, kLeastDigits).substr(1);
     return part;
@@ -210,8 +220,8 @@ Part read_part(std::string_view text) {
 
 class Own {
  public:
-  const Format& format(std::string_view text) {
-    Part part = read_part(text);
+  const Format& format(std::string_view text, rules::Range range) {
+    Part part = read_part(text, range);
     if (!part.only) rules::refuse(text, "a format is named: it is the first word, as e4m3,bias=7,fn");
     const bool has_rules = part.draft.rounding.has_value();
     if (!has_rules) {
@@ -335,7 +345,8 @@ std::span<const RuleWord> rule_words() {
 
 bool is_rules(std::string_view text) { return text.find_first_of(",=") != std::string_view::npos || rules::is_shape(text); }
 
-const Format& format_of_text(std::string_view text) { return own().format(text); }
+const Format& format_of_text(std::string_view text) { return own().format(text, rules::Range::of_f32); }
+const Format& any_format_of_text(std::string_view text) { return own().format(text, rules::Range::any); }
 const Profile& profile_of_text(std::string_view text) {
   if (is_block_rules(text)) return block_profile_of_text(text);
   const Part part = read_part(text);

@@ -33,6 +33,8 @@ std::string text_of(const Format& format, const Conversion& how);
 /// the list, and for what cannot be together, with the rule. Whatever a format can hold, fp32 holds: widths up to 32, E up to 8, no value beyond
 /// fp32's.
 const Format& format_of_text(std::string_view text);
+/// The same without the last rule: E up to 16 (any_format_named).
+const Format& any_format_of_text(std::string_view text);
 
 /// The profile that a text says: rules, and a format where they are of one alone. Likewise.
 const Profile& profile_of_text(std::string_view text);

@@ -11,8 +11,10 @@
 #include "props/families/deepgemm/family.hpp"
 #include "props/families/emulation/family.hpp"
 #include "props/families/flashinfer_cutlass/family.hpp"
+#include "props/families/ggml/family.hpp"
 #include "props/families/humming/family.hpp"
 #include "props/families/marlin/family.hpp"
+#include "props/families/packing/family.hpp"
 #include "props/families/triton_kernels/family.hpp"
 #include "props/families/trtllm/family.hpp"
 #include "props/families/vllm_cutlass/family.hpp"
@@ -21,10 +23,10 @@
 namespace mx::props {
 namespace {
 
-constexpr std::array<const FamilyFormulas*, 14> kFamilies{
+constexpr std::array<const FamilyFormulas*, 16> kFamilies{
     &kTrtllmFormulas,    &kFlashinferCutlassFormulas, &kB12xFormulas,     &kVllmCutlassFormulas, &kCutedslFormulas, &kXpuFormulas,
     &kEmulationFormulas, &kTritonKernelsFormulas,     &kDeepgemmFormulas, &kMarlinFormulas,      &kHummingFormulas, &kAiterFormulas,
-    &kCpuFormulas,       &kCutlassW4a8Formulas,
+    &kCpuFormulas,       &kCutlassW4a8Formulas,       &kGgmlFormulas,     &kPackingFormulas,
 };
 
 }  // namespace

@@ -53,8 +53,8 @@ constexpr std::array kFaults{
              "L4/humming L4/aiter L4/cpu L7/apply"},
     FaultRow{Fault::split_by_outer_extent, "split_by_outer_extent", "model/layout/step.cpp Forward(Split)",
              "an index is cut by the number of parts instead of their length",
-             "L1/blocks/aiter L1/blocks/cpu L1/blocks/cutlass_sm90_mixed L1/blocks/cutlass_w4a8 L1/blocks/deepgemm L1/blocks/humming "
-             "L1/blocks/marlin L1/blocks/nvfp4_moe L1/blocks/sf_128x4 L1/blocks/sf_8x4 L1/blocks/triton L1/blocks/trtllm L1/trtllm "
+             "L1/blocks/aiter L1/blocks/cpu L1/blocks/cutlass_sm90_mixed L1/blocks/cutlass_w4a8 L1/blocks/deepgemm L1/blocks/ggml L1/blocks/humming "
+             "L1/blocks/packing L1/blocks/marlin L1/blocks/nvfp4_moe L1/blocks/sf_128x4 L1/blocks/sf_8x4 L1/blocks/triton L1/blocks/trtllm L1/trtllm "
              "L1/flashinfer_cutlass L1/b12x L1/vllm_cutlass L1/cutedsl L1/triton_kernels L1/deepgemm L1/marlin L1/humming L1/aiter L1/cpu "
              "L1/cutlass_w4a8"},
     FaultRow{Fault::last_expert_first, "last_expert_first", "model/layout/tensor.cpp padded_tensor", "experts lie in reverse order",
@@ -111,6 +111,10 @@ constexpr std::array kFaults{
              "single rows of the halves alternate instead of groups", "L2/blocks/nvfp4_moe L2/cutedsl L8/cutedsl"},
     FaultRow{Fault::cpu_scales_not_transposed, "cpu_scales_not_transposed", "model/families/cpu/blocks.cpp cpu_scale",
              "scales of a block lie row by row", "L2/blocks/cpu L2/cpu L3/cpu"},
+    FaultRow{Fault::ggml_halves_are_neighbours, "ggml_halves_are_neighbours", "model/families/ggml/building_blocks.cpp codes_of",
+             "neighbouring elements share a byte, as everywhere else", "L2/blocks/ggml"},
+    FaultRow{Fault::packing_shifted_lies_low, "packing_shifted_lies_low", "model/families/packing/building_blocks.cpp a_byte_each",
+             "codes that belong into the high bits of a byte stay in the low ones", "L2/blocks/packing"},
     FaultRow{Fault::padding_of_other_engine, "padding_of_other_engine", "model/families/memory.cpp padded_by",
              "a kernel is taken for one that the engine's other version padded for", "L9/padding"},
     FaultRow{Fault::block_scales_not_swapped, "block_scales_not_swapped", "model/families/matrix.cpp fp8_up_first",

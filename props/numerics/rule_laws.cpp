@@ -63,6 +63,10 @@ constexpr std::array kInfinities{Choice<InfinityRule>{"as-overflow", InfinityRul
                                  Choice<InfinityRule>{"largest", InfinityRule::largest}, Choice<InfinityRule>{"zero", InfinityRule::zero}};
 constexpr std::array kZeroSigns{Choice<SignOfZero>{"keep", SignOfZero::keep}, Choice<SignOfZero>{"positive", SignOfZero::positive},
                                 Choice<SignOfZero>{"positive_if_zero", SignOfZero::positive_if_zero}};
+/// The last two need a NaN.
+constexpr std::array kNegatives{Choice<NegativeRule>{"magnitude", NegativeRule::as_said}, Choice<NegativeRule>{"zero", NegativeRule::zero},
+                                Choice<NegativeRule>{"least", NegativeRule::least}, Choice<NegativeRule>{"nan", NegativeRule::as_said},
+                                Choice<NegativeRule>{"directed", NegativeRule::directed}};
 constexpr std::array kFlushes{Choice<Flush>{"none", Flush::none}, Choice<Flush>{"source", Flush::source}, Choice<Flush>{"target", Flush::target},
                               Choice<Flush>{"both", Flush::both}};
 constexpr std::array kTininess{Choice<Tininess>{"before", Tininess::before}, Choice<Tininess>{"after", Tininess::after},
@@ -123,10 +127,10 @@ Drawn drawn_rules() {
   say("tininess", tininess.word);
   drawn.how.fine = {.infinity = infinity.value, .zero_sign = zero.value, .tininess = tininess.value};
   if (!drawn.format.has_sign) {
-    const std::uint32_t negative = pick_uniform(0, has_nan ? 2 : 1);
-    say("negative", negative == 0 ? "magnitude" : negative == 1 ? "zero" : "nan");
-    drawn.how.negative_is_nan = negative == 2;
-    drawn.how.fine.negative_is_zero = negative == 1;
+    const auto& negative = kNegatives[pick_uniform(0, has_nan ? kNegatives.size() - 1 : kNegatives.size() - 3)];
+    say("negative", negative.word);
+    drawn.how.negative_is_nan = negative.word == "nan";
+    drawn.how.fine.negative = negative.value;
   }
   // In any order.
   for (std::size_t i = words.size(); i > 1; --i) std::swap(words[i - 1], words[pick_uniform(0, static_cast<std::uint32_t>(i) - 1)]);

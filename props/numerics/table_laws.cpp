@@ -150,6 +150,22 @@ Coded expected_infinity(const Grid& grid, bool negative, const Conversion& how) 
   return expected_plainly(grid, kInfinity | (negative ? kSign : 0U), ruled);
 }
 
+/// A negative number where there is no sign and a rule says what it gives.
+Coded expected_below_zero(const Grid& grid, std::uint32_t f32, bool is_zero, const Conversion& how) {
+  const std::uint32_t magnitude = f32 & ~kSign;
+  if (is_zero) return expected_plainly(grid, magnitude, how);
+  const bool infinite = magnitude == kInfinity;
+  if (infinite && how.fine.negative == NegativeRule::zero) {
+    Coded positive = expected_infinity(grid, false, how);
+    positive.flags.inexact = true;
+    return positive;
+  }
+  const bool up = how.rounding == Rounding::toward_zero || how.rounding == Rounding::toward_positive;
+  const bool becomes_zero = !infinite && grid.values[0] == 0 && rounded_code(grid, f32, how.rounding) == 0;
+  const bool is_nan = how.fine.negative == NegativeRule::directed && (infinite || !(up || becomes_zero));
+  return is_nan ? Coded{specials_of(grid).nan_positive, {.invalid = true}} : Coded{0, {.inexact = true}};
+}
+
 Coded expected(const Grid& grid, std::uint32_t f32, const Conversion& how) {
   if (how.fine == FineRules{}) return expected_plainly(grid, f32, how);
   const std::uint32_t magnitude = f32 & ~kSign;
@@ -157,12 +173,7 @@ Coded expected(const Grid& grid, std::uint32_t f32, const Conversion& how) {
   const bool flushes_source = how.flush == Flush::source || how.flush == Flush::both;
   const bool is_zero = magnitude == 0 || (flushes_source && magnitude < kMinNormalF32);
   if (magnitude > kInfinity) return expected_nan(grid, f32, how);
-  if (negative && !has_sign(grid) && how.fine.negative_is_zero) {
-    if (!is_zero && magnitude < kInfinity) return {0, {.inexact = true}};
-    Coded positive = is_zero ? expected_plainly(grid, magnitude, how) : expected_infinity(grid, false, how);
-    positive.flags.inexact = positive.flags.inexact || !is_zero;
-    return positive;
-  }
+  if (negative && !has_sign(grid) && how.fine.negative != NegativeRule::as_said) return expected_below_zero(grid, f32, is_zero, how);
   if (magnitude == kInfinity) return expected_infinity(grid, negative, how);
   Coded outcome = expected_plainly(grid, is_zero && how.fine.zero_sign != SignOfZero::keep ? magnitude : f32, how);
   const bool is_minus_zero = has_sign(grid) && outcome.code == signed_code(grid, 0, true) && outcome.flags.overflow == false;
@@ -232,7 +243,11 @@ std::vector<Conversion> fine_conversions(const Grid& grid) {
                               {.infinity = InfinityRule::zero, .zero_sign = SignOfZero::positive}};
   if (specials.inf != 0) fine.push_back({.infinity = InfinityRule::inf});
   if (specials.nan_positive != 0) fine.push_back({.infinity = InfinityRule::nan});
-  if (!has_sign(grid)) fine.push_back({.infinity = InfinityRule::largest, .negative_is_zero = true});
+  if (!has_sign(grid)) {
+    fine.push_back({.infinity = InfinityRule::largest, .negative = NegativeRule::zero});
+    fine.push_back({.negative = NegativeRule::least});
+    fine.push_back({.negative = NegativeRule::directed});
+  }
   std::vector<Conversion> out;
   for (const FineRules& rules : fine) {
     for (const Rounding rounding : {Rounding::nearest_even, Rounding::toward_negative}) {

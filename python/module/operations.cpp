@@ -2,7 +2,7 @@
 
 #include <nanobind/stl/pair.h>
 
-#include <array>
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -12,6 +12,7 @@
 #include "model/numerics/comparison.hpp"
 #include "model/numerics/integer.hpp"
 #include "model/numerics/operation.hpp"
+#include "model/numerics/p3109.hpp"
 #include "python/module/core.hpp"
 
 namespace mx::python {
@@ -124,6 +125,28 @@ void from_integers(const std::string& source, const std::string& profile, const 
   }
 }
 
+using Codes = nb::ndarray<const std::uint32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using CodeRoom = nb::ndarray<std::uint32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+/// How many operands and results a specialization of P3109 has.
+nb::tuple p3109_sizes(const std::string& specialization) {
+  const p3109::Specialization read = p3109::specialization_of(specialization);
+  return nb::make_tuple(p3109::operands_of(read).size(), p3109::results_of(read).size());
+}
+
+/// One tuple of operands behind the other, likewise random numbers and results. In one thread: what is refused ends it.
+void p3109_codes(const std::string& specialization, const Codes& operands, const Codes& random, const CodeRoom& results) {
+  const nb::gil_scoped_release unlocked;
+  const OrdinaryMode mode;
+  const p3109::Specialization read = p3109::specialization_of(specialization);
+  const std::size_t out = p3109::results_of(read).size(), times = results.size() / out;
+  const std::size_t in = operands.size() / times, drawn = random.size() / times;
+  for (std::size_t i = 0; i < times; ++i) {
+    const std::vector<std::uint32_t> codes = p3109::evaluate(read, {operands.data() + i * in, in}, {random.data() + i * drawn, drawn});
+    std::ranges::copy(codes, results.data() + i * out);
+  }
+}
+
 }  // namespace
 
 void bind_operations(nb::module_& module) {
@@ -135,6 +158,8 @@ void bind_operations(nb::module_& module) {
   module.def("to_integers", to_integers, nb::arg("text"), nb::arg("source"), nb::arg("codes"), nb::arg("results"), nb::arg("flags"));
   module.def("from_integers", from_integers, nb::arg("source"), nb::arg("profile"), nb::arg("target"), nb::arg("words"), nb::arg("results"),
              nb::arg("flags"));
+  module.def("p3109_sizes", p3109_sizes, nb::arg("specialization"));
+  module.def("p3109", p3109_codes, nb::arg("specialization"), nb::arg("operands"), nb::arg("random"), nb::arg("results"));
 }
 
 }  // namespace mx::python

@@ -19,7 +19,7 @@ from mxact._layers import KernelForm, Loss, Packed, pack, unpack
 from mxact._layouts import Layout, layout
 from mxact._made_by import made_by
 from mxact._moe import activate, moe_layer, route
-from mxact._operations import from_integer, operate, to_integer
+from mxact._operations import from_integer, operate, p3109, to_integer
 from mxact._products import dot, matmul
 from mxact._record import record
 from mxact._select import audit, infos, needs, select
@@ -69,6 +69,7 @@ __all__ = [
     "moe_layer",
     "needs",
     "operate",
+    "p3109",
     "pack",
     "plan",
     "profiles",

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mxact import _core
-from mxact._arguments import array, dtype_of, flat_bytes, format_of, numbers_or_codes, room, shown, word
+from mxact._arguments import array, dtype_of, flat_bytes, format_of, listed, numbers_or_codes, room, shown, word
 from mxact._error import Error
 from mxact._libraries import Array, like
 
@@ -109,3 +109,32 @@ def from_integer(x: object, to: str, *, profile: str = "ocp", source: str | None
     flags = np.zeros(values.shape, np.uint8)
     _core.from_integers(name, word("profile", profile), target, flat_bytes(values), results.reshape(-1).view(np.uint8), flags.reshape(-1))
     return like(x, results), like(x, flags)
+def p3109(specialization: str, operands: object, random: object = None) -> Any:
+    """An operation of IEEE P3109 (draft 4.0), scalar or on blocks: the defined result, which has one zero, one NaN and no flags.
+
+    specialization: as the document writes it, "Add<Binary8p4se, Binary8p4se, Binary8p3se, (NearestTiesToEven, SatNone)>" or "BlockDotProduct<32, ...>";
+    `mxact formats --p3109` lists the operations. operands: codes as unsigned integers, of shape [..., operands]: in the order of the signature, a block
+    as its scale and then its elements. random: of stochastic roundings codes of shape [..., results], one number for each number of the result.
+    Returns codes as uint32, of shape [..., results]: of an operation on blocks the result's scale first. Truth values are 0 and 1; of facts of a format,
+    which take operands of shape [..., 0], SignednessOf is 1 of unsigned and DomainOf 1 of extended ones.
+    Raises mxact.Error: unknown words, another number of operands, a code that is none of its format.
+    Source: P3109 4.0 sections 4.5 to 5.5.
+    """
+    wanted, given = _core.p3109_sizes(word("specialization", specialization))
+    codes, numbers = _codes("operands", operands), None if random is None else _codes("random", random)
+    if codes.ndim == 0 or codes.shape[-1] != wanted:
+        raise Error(f"operands have the shape {codes.shape}: {specialization} takes {wanted} along the last axis", place="operands")
+    if numbers is not None and (numbers.ndim == 0 or numbers.shape[:-1] != codes.shape[:-1]):
+        raise Error(f"random has the shape {numbers.shape}, must be {codes.shape[:-1]} and the random numbers of a result", place="random")
+    results = np.zeros((*codes.shape[:-1], given), np.uint32)
+    if results.size:
+        _core.p3109(specialization, codes.reshape(-1), np.zeros(0, np.uint32) if numbers is None else numbers.reshape(-1), results.reshape(-1))
+    return like(operands, results)
+
+
+def _codes(name: str, value: object) -> Any:
+    """Unsigned integers as uint32."""
+    codes = listed(name, value, np.dtype(np.uint32))
+    if codes.dtype.kind != "u" or codes.dtype.itemsize > 4:
+        raise Error(f"{name} is {codes.dtype}, must be unsigned integers of up to 32 bits", place=name)
+    return np.ascontiguousarray(codes, np.uint32)

@@ -153,7 +153,7 @@ CANNOT_BE_SAID = {
     "wide_quotient_loses_rest wide_root_rounds_down kernel_trusts_double",
     "of this project's own MoE kernels, which are held to the model and not to an engine": "moe_kernel_unpaired moe_kernel_drops_bias moe_kernel_slots_reversed moe_kernel_first_scale",
     "of refusals, and converters are asked for what the backend takes": "need_forgotten padding_of_other_engine",
-    "of a building block that no backend has": "sf8x4_columns_first",
+    "of a building block that no backend has": "sf8x4_columns_first ggml_halves_are_neighbours packing_shifted_lies_low",
     "of the model's own tools: maps, comparison, the way back": "compare_skips_padding digit_flip_lost map_read_from_run_start bijection_accepts_gap "
     "restore_mixes_padding split_by_outer_extent compare_names_next_place any_backend_takes_any",
     "of scales that are no powers of two, which a converter quantizes anew before": "ue8m0_cuts_mantissa",

@@ -1,5 +1,9 @@
 #include "model/families/building_block.hpp"
 
+#include <tuple>
+#include <vector>
+
+#include "model/families/ggml_blocks.hpp"
 #include "model/families/memory.hpp"
 #include "tests/catch.hpp"
 #include "tests/layout/errors.hpp"
@@ -7,8 +11,8 @@
 namespace {
 
 using mx::ErrorCode;
-using mx::layout::Layout;
 using mx::families::block_layout;
+using mx::layout::Layout;
 using mx::tests::refuses;
 
 using Map = std::vector<std::int64_t>;
@@ -96,6 +100,58 @@ TEST_CASE("every block names its source") {
     CHECK_FALSE(block.source.symbol.empty());
     CHECK_FALSE(block.formula.empty());
   }
+}
+
+TEST_CASE("ggml's repacked memory is what its recordings are held to") {
+  for (const auto* repack : {&mx::families::ggml::kFourRows, &mx::families::ggml::kEightRows}) {
+    const std::vector<std::uint32_t> source = mx::families::ggml::repacked_source(*repack, 96, 16, 2);
+    const Layout layout = block_layout("ggml.repack_mxfp4", 2, 16, 3 * 17, 8, {{"rows_together", repack->rows}});
+    CHECK(layout.gather() == Map(source.begin(), source.end()));
+  }
+  CHECK(refuses(ErrorCode::usage, "rows_together = 6", [] { block_layout("ggml.repack_mxfp4", 1, 16, 17, 8, {{"rows_together", 6}}); }));
+}
+
+TEST_CASE("ggml's blocks hold the codes and the scales that one block of them has") {
+  using mx::families::ggml::StoredBlock;
+  for (const auto& [block, codes_of, scales_of] : {std::tuple{&mx::families::ggml::kMxfp4, "ggml.block_mxfp4.codes", "ggml.block_mxfp4.scales"},
+                                                   std::tuple{&mx::families::ggml::kNvfp4, "ggml.block_nvfp4.codes", "ggml.block_nvfp4.scales"}}) {
+    std::vector<std::uint8_t> packed, codes, scales;
+    for (int i = 0; i < block->elements; ++i) codes.push_back(static_cast<std::uint8_t>((i * 7 + 3) % 16));
+    for (int i = 0; i < block->elements; i += 2) packed.push_back(static_cast<std::uint8_t>(codes[i] | codes[i + 1] << 4));
+    for (int i = 0; i < block->scales; ++i) scales.push_back(static_cast<std::uint8_t>(0x70 + i));
+    const auto moved = [](const char* name, const std::vector<std::uint8_t>& bytes) {
+      const Layout to = block_layout(name, 1, 1, static_cast<std::int64_t>(bytes.size()), 8);
+      Layout from({{"batch", 1}, {"rows", 1}, {"cols", static_cast<std::int64_t>(bytes.size())}}, 8);
+      if (to.grain_bits() == 4) from.explode(4, "nibble");
+      return apply(from, bytes, to);
+    };
+    std::vector<std::uint8_t> both = moved(codes_of, packed);
+    const std::vector<std::uint8_t> of_scales = moved(scales_of, scales);
+    REQUIRE(both.size() == of_scales.size());
+    for (std::size_t i = 0; i < both.size(); ++i) both[i] = static_cast<std::uint8_t>(both[i] | of_scales[i]);
+    CHECK(both == mx::families::ggml::stored(*block, scales, codes));
+  }
+}
+
+// PTX ISA 9.2: four codes of 6 bits in three bytes, in two orders; codes of 4 bits in bits 5 to 2.
+TEST_CASE("codes of 6 and 4 bits in bytes") {
+  const auto packed = [](const char* name, std::vector<std::uint8_t> bytes, int bits) {
+    const auto cols = static_cast<std::int64_t>(bytes.size() * 8) / bits;
+    const Layout to = block_layout(name, 1, 1, cols, bits);
+    Layout from({{"batch", 1}, {"rows", 1}, {"cols", cols}}, bits);
+    from.explode(to.grain_bits(), to.grain_bits() == 1 ? "bit" : "pair");
+    return apply(from, bytes, to);
+  };
+  using Bytes = std::vector<std::uint8_t>;
+  const Bytes four{0x01, 0x22, 0x3F, 0x14};  // 000001 100010 111111 010100
+  const Bytes three{0x81, 0xF8, 0x53};       // from the lowest bit on
+  CHECK(packed("packing.fp6_four_in_three", four, 8) == three);
+  CHECK(packed("packing.fp6_first_code_high", four, 8) == Bytes{0x06, 0x2F, 0xD4});
+  CHECK(packed("packing.fp6_one_in_a_byte", three, 6) == four);
+  CHECK(packed("packing.fp6_shifted", four, 8) == Bytes{0x04, 0x88, 0xFC, 0x50});
+  CHECK(packed("packing.fp4_in_a_byte", {0x2F, 0x81}, 8) == Bytes{0x3C, 0x08, 0x04, 0x20});
+  CHECK(packed("packing.fp6_sixteen_in_sixteen", {1, 2, 3, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 63}, 8) ==
+        Bytes{0x81, 0x30, 0x10, 0, 0, 0, 0, 0, 0, 0, 0, 0xFC, 0, 0, 0, 0});
 }
 
 }  // namespace

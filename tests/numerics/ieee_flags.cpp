@@ -2,8 +2,11 @@
 
 #include "model/numerics/ieee_flags.hpp"
 
+#include <tuple>
+
 #include "model/error.hpp"
 #include "model/numerics/further_formats.hpp"
+#include "model/numerics/profile.hpp"
 #include "model/numerics/wide_source.hpp"
 #include "tests/catch.hpp"
 
@@ -94,7 +97,7 @@ TEST_CASE("fp64 is rounded once") {
 
 TEST_CASE("E8M0 by the logarithm: halves go away from zero, a negative number is zero where the rule says so") {
   Conversion how{Rounding::nearest_log2_away, Overflow::saturate, NanRule::fixed, 0xFF, 0xFF, 0, false};
-  how.fine.negative_is_zero = true;
+  how.fine.negative = NegativeRule::zero;
   how.fine.infinity = InfinityRule::largest;
   IeeeFlags flags;
   CHECK(of_f32(0x3FB504F4, kE8m0, how, flags) == 128);  // 1.41421366, just above the square root of 2
@@ -103,4 +106,28 @@ TEST_CASE("E8M0 by the logarithm: halves go away from zero, a negative number is
   CHECK(of_f32(0xFF800000, kE8m0, how, flags) == 0xFE);
   CHECK(of_f32(0x7F7FFFFF, kE8m0, how, flags) == 0xFE);
   CHECK_THROWS_AS(of_f32(0x3F800000, kE4m3fn, how, flags), mx::Error);
+}
+
+// Arm ARM A1.5.5: FPMR.NSCALE multiplies first, overflow and infinite inputs raise Overflow and Inexact, whatever FPMR.OSC makes of them.
+TEST_CASE("Arm's FP8: scaled by NSCALE inside the one rounding, an Inf overflows") {
+  IeeeFlags flags;
+  for (const auto& [profile, e4m3, e5m2] : {std::tuple{"arm", 0x7FU, 0x7CU}, std::tuple{"arm-sat", 0x7EU, 0x7BU}}) {
+    for (const std::uint32_t x : {0x7F800000U, 0x7F000000U}) {
+      CHECK(of_f32(x, kE4m3fn, conversion(profile_named(profile), kF32, kE4m3fn), flags) == e4m3);
+      CHECK(flag_bits(flags) == 5);
+      CHECK(of_f32(x, kE5m2, conversion(profile_named(profile), kF32, kE5m2), flags) == e5m2);
+      CHECK(flag_bits(flags) == 5);
+    }
+    CHECK(of_f32(0x7FC00000, kE5m2, conversion(profile_named(profile), kF32, kE5m2), flags) == 0x7E);
+  }
+  // NSCALE = -3: 1 becomes 2^-3, 448 * 2^3 is the largest number, twice that too much; 2^-6 * (1 - 2^-5) rounds up to the least normal one.
+  const Conversion& down = conversion(profile_named("e4m3fn,round=rne,overflow=nan,nan=7f,power=-3,overflow-flag=infinite-too"), kF32, kE4m3fn);
+  CHECK(of_f32(0x3F800000, kE4m3fn, down, flags) == 0x20);
+  CHECK(flag_bits(flags) == 0);
+  CHECK(of_f32(0x45600000, kE4m3fn, down, flags) == 0x7E);
+  CHECK(flag_bits(flags) == 0);
+  CHECK(of_f32(0x45E00000, kE4m3fn, down, flags) == 0x7F);
+  CHECK(flag_bits(flags) == 5);
+  CHECK(of_f32(0x3DF80000, kE4m3fn, down, flags) == 0x08);
+  CHECK(flag_bits(flags) == 3);  // tiny before rounding, as Arm has it
 }

@@ -1,11 +1,12 @@
-// Formats of IEEE P3109 (draft 4.0 of June 2026): every value of the working group's public tables by digest, and conversions as gfloat 0.5.2 has
-// them. Formats whose numbers fp32 does not hold are refused.
+// Formats of IEEE P3109 (draft 4.0 of June 2026): every value of the working group's public tables by digest, conversions as gfloat 0.5.2 has them,
+// and saturations as section 4.7.5 of the document has them. Formats whose numbers fp32 does not hold are asked for apart.
 
 #include <array>
 #include <string>
 
 #include "model/error.hpp"
 #include "model/numerics/rules.hpp"
+#include "model/numerics/wide_source.hpp"
 #include "tests/catch.hpp"
 
 namespace {
@@ -37,6 +38,19 @@ constexpr std::array kTables{Tables{3, 10, 0xCF96F55CFF34B3A5U},  Tables{4, 14, 
                              Tables{9, 32, 0xE38EC67E9E9E25D7U},  Tables{10, 32, 0x4218DB54E100C680U}, Tables{11, 32, 0x4E49FC00FFB0C47FU},
                              Tables{12, 32, 0x2302BE4F92C10644U}, Tables{13, 32, 0x31415245AE32EF33U}, Tables{14, 32, 0x0F454003604EA770U},
                              Tables{15, 32, 0xEC24A8D7217F0283U}};
+
+/// Of the formats beyond, exactly: of every code class * 2 + sign as a byte, then the significand without factors of two and its power, 32 bits each.
+constexpr std::array kTablesBeyond{Tables{9, 2, 0x7A3DB61577F8AD66U},   Tables{10, 6, 0xB24D16CEA2B29553U},  Tables{11, 10, 0xF8E472B624D36379U},
+                                   Tables{12, 14, 0x89A150C6249B39C6U}, Tables{13, 18, 0x83E9159138FBFE86U}, Tables{14, 22, 0xF0DC0F929060A81BU},
+                                   Tables{15, 26, 0xC5D1C86D307A36E1U}, Tables{16, 30, 0x042B6AF28EEE0F8EU}};
+
+void add_exactly(Digest& digest, const Value& value) {
+  const Value odd = canonical(value);
+  const bool is_nan = value.cls == ValueClass::nan;
+  digest.add((static_cast<std::uint32_t>(value.cls) << 1) | (odd.negative && !is_nan ? 1U : 0U));
+  digest.add_bytes(static_cast<std::uint32_t>(odd.significand));
+  digest.add_bytes(static_cast<std::uint32_t>(odd.exponent));
+}
 
 /// gfloat 0.5.2 round_ndarray and encode_ndarray of all 65536 bf16 numbers, of the 32768 without sign into formats without one: nearest even, nearest
 /// away, toward zero, up, down, one after the other; with `sat` and without. (A negative number into a format without sign is no number there.)
@@ -91,6 +105,41 @@ TEST_CASE("every value of every format of P3109 that fp32 holds is that of the w
   }
 }
 
+TEST_CASE("so is every value of those with numbers that fp32 does not hold, which go by exact values alone") {
+  constexpr int kMostExponent = 8;
+  for (const Tables& table : kTablesBeyond) {
+    Digest digest;
+    int formats = 0;
+    for (int precision = 1; precision <= table.bits; ++precision) {
+      for (const std::string_view kind : {"se", "sf", "ue", "uf"}) {
+        if (table.bits - precision + (kind.front() == 'u' ? 1 : 0) <= kMostExponent) continue;
+        const Format& format = any_format_named(name_of(table.bits, precision, kind));
+        CHECK_FALSE(fits_f32(format));
+        for (std::uint32_t code = 0; code >> format.width == 0; ++code) add_exactly(digest, decode(format, code));
+        CHECK(&any_format_named(text_of(format)) == &format);
+        ++formats;
+      }
+    }
+    INFO(table.bits << " bits");
+    CHECK(formats == table.formats);
+    CHECK(digest.value == table.digest);
+  }
+}
+
+TEST_CASE("fp64 is rounded once into formats beyond fp32") {
+  const Format& to = any_format_named("binary12p2se");  // bias 512, least 2^-512
+  const Conversion& how = conversion(profile_named("round=rne,saturation=none"), kF32, to);
+  Flags flags;
+  CHECK(convert_source(0x3FF0000000000000, kF64, to, how, flags) == 0x400);  // 1
+  CHECK(convert_source(0x2000000000000000, kF64, to, how, flags) == 0x002);  // 2^-511, the least normal one
+  CHECK(convert_source(0x1FF0000000000001, kF64, to, how, flags) == 0x001);  // just above 2^-512
+  CHECK(convert_source(0x1FE0000000000000, kF64, to, how, flags) == 0x000);  // 2^-513: half of it
+  CHECK(convert_source(0x5FF0000000000000, kF64, to, how, flags) == 0x7FF);  // 2^512: Inf
+  CHECK(convert_source(0x5FE4000000000000, kF64, to, how, flags) == 0x7FE);  // 1.25 * 2^511: to the even 2^511
+  CHECK_THROWS_AS(format_named("binary12p2se"), Error);
+  CHECK_THROWS_AS(any_format_named("se17m1,finite"), Error);
+}
+
 TEST_CASE("conversions into formats of P3109 are gfloat's") {
   for (const Casts& row : kCasts) {
     INFO(row.format);
@@ -119,4 +168,64 @@ TEST_CASE("P3109's saturations, and a negative number where there is no sign, ar
   CHECK(into("binary6p3ue,round=rne,overflow=ieee", kInf) == 0x3E);
   CHECK(into("binary6p3ue,round=rne,overflow=nan", kLarge) == 0x3F);
   CHECK(format_named("se5m2,inf-top") == format_named("binary8p3se"));
+}
+
+// Section 4.7.5, line by line: extended or not, with a sign or without, in and out of the range.
+TEST_CASE("a saturation of P3109 says what is too large, what is infinite and what is below 0, by the format") {
+  struct Line {
+    std::string_view format, rounding, saturation;
+    std::uint32_t f32, code;
+  };
+  constexpr std::uint32_t kInf = 0x7F800000, kMinusInf = 0xFF800000, kLarge = 0x7F000000, kMinusLarge = 0xFF000000, kMinusOne = 0xBF800000,
+                          kMinusTiny = 0x80800000;
+  const Line lines[] = {
+      // binary8p3se: 0x7E the largest, 0x7F Inf; the negative ones 0xFE, 0xFF.
+      {"binary8p3se", "rne", "finite", kInf, 0x7E},
+      {"binary8p3se", "rne", "finite", kMinusInf, 0xFE},
+      {"binary8p3se", "rne", "propagate", kInf, 0x7F},
+      {"binary8p3se", "rne", "propagate", kMinusInf, 0xFF},
+      {"binary8p3se", "rup", "propagate", kLarge, 0x7E},
+      {"binary8p3se", "rne", "none", kLarge, 0x7F},
+      {"binary8p3se", "rdn", "none", kLarge, 0x7E},
+      {"binary8p3se", "rdn", "none", kMinusLarge, 0xFF},
+      {"binary8p3se", "rup", "none", kMinusLarge, 0xFE},
+      {"binary8p3se", "odd", "none", kLarge, 0x7F},  // 0x7E is even
+      {"binary8p3se", "odd", "none", kMinusLarge, 0xFF},
+      // binary4p2sf: 0x7 the largest, no Inf.
+      {"binary4p2sf", "rne", "none", kInf, 0x7},
+      {"binary4p2sf", "rne", "none", kLarge, 0x7},
+      {"binary4p2sf", "rup", "none", kMinusLarge, 0xF},
+      {"binary4p2sf", "rne", "propagate", kMinusInf, 0xF},
+      // binary6p3ue: 0x3D the largest, 0x3E Inf, 0x3F NaN.
+      {"binary6p3ue", "rne", "finite", kMinusInf, 0},
+      {"binary6p3ue", "rne", "propagate", kMinusInf, 0},
+      {"binary6p3ue", "rne", "propagate", kInf, 0x3E},
+      {"binary6p3ue", "rdn", "propagate", kMinusOne, 0},
+      {"binary6p3ue", "rne", "none", kMinusInf, 0x3F},
+      {"binary6p3ue", "rup", "none", kMinusInf, 0x3F},
+      {"binary6p3ue", "rne", "none", kMinusOne, 0x3F},
+      {"binary6p3ue", "rtz", "none", kMinusOne, 0},
+      {"binary6p3ue", "rup", "none", kMinusOne, 0},
+      {"binary6p3ue", "rne", "none", kMinusTiny, 0},
+      {"binary6p3ue", "rdn", "none", kMinusTiny, 0x3F},
+      {"binary6p3ue", "odd", "none", kMinusTiny, 0x3F},
+      {"binary6p3ue", "odd", "none", kLarge, 0x3D},  // which is odd
+      // binary6p3uf: 0x3E the largest, 0x3F NaN.
+      {"binary6p3uf", "odd", "none", kLarge, 0x3E},
+      {"binary6p3uf", "rne", "none", kInf, 0x3E},
+      {"binary6p3uf", "rne", "none", kMinusOne, 0x3F},
+      {"binary6p3uf", "rne", "finite", kMinusOne, 0},
+  };
+  for (const Line& line : lines) {
+    const std::string rules = "round=" + std::string(line.rounding) + ",saturation=" + std::string(line.saturation);
+    INFO(line.format << " " << rules << " " << line.f32);
+    const Format& to = format_named(line.format);
+    CHECK(convert(line.f32, kF32, to, conversion(profile_named(rules), kF32, to)) == line.code);
+    // The format with its rules says the same, in words of its own.
+    const Format& own = format_named(std::string(line.format) + "," + rules);
+    CHECK(convert(line.f32, kF32, own, conversion(profile_named(kOcp), kF32, own)) == line.code);
+    CHECK(&format_named(own.name) == &own);
+  }
+  CHECK_THROWS_AS(profile_named("round=rne,saturation=none,overflow=ieee"), Error);
+  CHECK_THROWS_AS(profile_named("round=rne,saturation=some"), Error);
 }

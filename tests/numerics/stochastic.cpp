@@ -1,9 +1,12 @@
 // Stochastic roundings: how many of the random numbers round up, by a formula of their own, and that these are the largest ones.
 
 #include <cmath>
+#include <vector>
 
 #include "model/error.hpp"
 #include "model/numerics/convert.hpp"
+#include "model/numerics/profile.hpp"
+#include "model/numerics/shared_random.hpp"
 #include "tests/catch.hpp"
 #include "tests/numerics/search_encoder.hpp"
 
@@ -134,4 +137,27 @@ TEST_CASE("random bits that are missing, too many or not asked for are refused")
   CHECK(message(stochastic(Rounding::stochastic_floor, 32), 0xFFFFFFFF) == "nothing was thrown");
   Flags flags;
   CHECK_THROWS_AS(round_to(decode(kF32, 0x3F800001), kE4m3fn, Rounding::stochastic_floor, flags), Error);
+}
+
+// PTX ISA 9.1 cvt says which bits; their reverse order in every other number is what SM100 was seen to do.
+TEST_CASE("neighbours share a random word as PTX's cvt.rs has it") {
+  constexpr std::uint32_t kWord = 0x80C1A2F3;
+  const auto drawn_of = [](const Format& to) {
+    std::vector<std::uint32_t> bits;
+    for (int i = 0; i < numbers_of_word(to); ++i) bits.push_back(random_of_word(kWord, i, to));
+    return bits;
+  };
+  using Bits = std::vector<std::uint32_t>;
+  CHECK(drawn_of(kBf16) == Bits{0xA2F3, 0x80C1});
+  CHECK(drawn_of(kFp16) == Bits{0x02F3, 0x00C1});
+  for (const Format* to : {&kE4m3fn, &kE5m2, &kE2m3, &kE3m2}) CHECK(drawn_of(*to) == Bits{0xA2F3, 0xCF45, 0x80C1, 0x8301});
+  CHECK(drawn_of(kE2m1) == Bits{0xC1F3, 0xCF83, 0x80A2, 0x4501});
+  CHECK_THROWS_AS(numbers_of_word(kE8m0), Error);
+  CHECK_THROWS_AS(numbers_of_word(kF32), Error);
+  // 1.25 lies half between 1 and 1.5: up with 0xC1F3 and 0xCF83 of 2^16, down with 0x4501.
+  const Conversion& how = conversion(profile_named("ptx-rs"), kF32, kE2m1);
+  CHECK(drawn(0x3FA00000, kE2m1, how, random_of_word(kWord, 0, kE2m1)) == 3);
+  CHECK(drawn(0x3FA00000, kE2m1, how, random_of_word(kWord, 3, kE2m1)) == 2);
+  CHECK(drawn(0x3FA00000, kE2m1, how, 0x8000) == 3);
+  CHECK(drawn(0x3FA00000, kE2m1, how, 0x7FFF) == 2);
 }

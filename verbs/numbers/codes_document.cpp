@@ -9,6 +9,7 @@
 #include "model/names.hpp"
 #include "model/numerics/contract.hpp"
 #include "model/numerics/rules.hpp"
+#include "model/numerics/shared_random.hpp"
 #include "model/numerics/wide_source.hpp"
 #include "verbs/compare/demand.hpp"
 #include "verbs/numbers/conversion_text.hpp"
@@ -36,8 +37,21 @@ ConversionDemand demand_of(const EncodeRequest& request) {
   return demand;
 }
 
+/// The random number of value i of a word that it shares with its neighbours.
+Random random_of_words(const EncodeRequest& request, const Format& to, std::size_t i) {
+  const auto together = static_cast<std::size_t>(numbers_of_word(to)), wanted = (request.values.size() + together - 1) / together;
+  if (!request.random.empty()) throw Error(ErrorCode::usage, "stands beside --random: give one of them", "--random-words");
+  if (request.random_words.size() != wanted) {
+    throw Error(ErrorCode::usage,
+                fmt::format("{} words for {} values of which {} share one", request.random_words.size(), request.values.size(), together),
+                "--random-words");
+  }
+  return random_of_word(parse_bits(request.random_words[i / together], kF32), static_cast<int>(i % together), to);
+}
+
 /// The random number of value i: one for all values, or one for each.
-Random random_of(const EncodeRequest& request, const Conversion& how, std::size_t i) {
+Random random_of(const EncodeRequest& request, const Conversion& how, const Format& to, std::size_t i) {
+  if (!request.random_words.empty()) return random_of_words(request, to, i);
   if (request.random.empty()) return std::nullopt;
   if (how.random_bits == 0) {
     throw Error(ErrorCode::usage, fmt::format("rounding {} of profile '{}' takes no random bits", name_of(how.rounding), request.profile),
@@ -77,13 +91,18 @@ Document decode_elements(const DecodeRequest& request) {
   if (!request.profile.empty() || request.target != "f32" || !request.global_scale.empty() || !request.tensor_scale.empty()) {
     throw Error(ErrorCode::usage, "--profile, --to, --global-scale and --tensor-scale are for codes of a block: give --scale too");
   }
-  const Format& format = factor_format_named(request.format);
+  const Format& format = is_rules(request.format) ? any_format_named(request.format) : factor_format_named(request.format);
   Document document{"decode"};
   document.value("format", format.name);
-  Table results{"results", {{"code", "code"}, {"fields", "fields"}, {"value", "value"}, {"f32", "f32 bits"}}};
+  std::vector<Column> columns{{"code", "code"}, {"fields", "fields"}, {"value", "value"}};
+  const bool fits = fits_f32(format);
+  if (fits) columns.emplace_back("f32", "f32 bits");
+  Table results{"results", std::move(columns)};
   for (const std::string& text : request.codes) {
     const std::uint32_t code = parse_bits(text, format);
-    results.add({hex(code, format), fields(code, format), decimal(decode(format, code)), hex(to_f32(code, format), kF32)});
+    std::vector<Cell> row{hex(code, format), fields(code, format), decimal(decode(format, code))};
+    if (fits) row.emplace_back(hex(to_f32(code, format), kF32));
+    results.add(std::move(row));
   }
   document.table(std::move(results));
   return document;
@@ -133,11 +152,11 @@ bool rounds_numbers(const Conversion& how) {
 }  // namespace
 
 Document encode_document(const EncodeRequest& request) {
-  const Format& to = format_named(request.format);
+  const Format& to = any_format_named(request.format);
   const Format& from = source_named(request.source);
   const Profile& profile = profile_for(profile_named(request.profile), to);
   const Conversion& how = demanded_conversion(profile, from, to, demand_of(request));
-  if (how.random_bits != 0 && request.random.empty()) {
+  if (how.random_bits != 0 && request.random.empty() && request.random_words.empty()) {
     throw Error(ErrorCode::usage, fmt::format("rounding {} of profile '{}' takes {} random bits: give them as --random", name_of(how.rounding),
                                               profile.name, how.random_bits));
   }
@@ -156,7 +175,7 @@ Document encode_document(const EncodeRequest& request) {
   for (std::size_t i = 0; i < request.values.size(); ++i) {
     const std::string& text = request.values[i];
     const Typed input = parse_typed(text, from);
-    const Random random = random_of(request, how, i);
+    const Random random = random_of(request, how, to, i);
     Flags flags;
     const bool once = input.exact && rounds_numbers(how);
     const std::uint32_t code = once ? encode(*input.exact, to, how, flags, random) : convert_source(input.code, from, to, how, flags, random);

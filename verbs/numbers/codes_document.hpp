@@ -17,7 +17,8 @@ struct EncodeRequest {
   std::string profile = std::string(kOcp);
   std::string rounding;  ///< refuse a profile that rounds in another way
   std::string overflow;
-  std::vector<std::string> random;  ///< one number, or one for each value
+  std::vector<std::string> random;        ///< one number, or one for each value
+  std::vector<std::string> random_words;  ///< in its place: words that neighbours share
 };
 /// Throws Error(usage) for a name, value or option that does not fit.
 Document encode_document(const EncodeRequest& request);

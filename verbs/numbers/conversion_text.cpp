@@ -20,6 +20,7 @@ const char* nan_rule_word(NanRule rule) {
 
 Json preparation_json(const Preparation& before, const Format& to) {
   Json json = Json::object();
+  if (before.power != 0) json["power"] = before.power;
   if (before.through != nullptr) json["through"] = before.through->name;
   if (before.least_input) json["least_input"] = hex(*before.least_input, kF32);
   if (before.range) {
@@ -27,6 +28,17 @@ Json preparation_json(const Preparation& before, const Format& to) {
   }
   if (before.tiny_is_nan) json["tiny_is_nan"] = true;
   return json;
+}
+
+/// What a negative number gives where there is no sign.
+std::string_view negative_word(const Conversion& how) {
+  switch (how.fine.negative) {
+    case NegativeRule::zero: return "zero";
+    case NegativeRule::least: return "least";
+    case NegativeRule::directed: return "directed";
+    case NegativeRule::as_said: break;
+  }
+  return how.negative_is_nan ? "nan" : "abs";
 }
 
 }  // namespace
@@ -51,7 +63,7 @@ Json conversion_json(const Conversion& how, const Format& to) {
   }
   if (!to.has_sign) {
     json["zero"] = hex(how.zero_code, to);
-    json["negative"] = how.negative_is_nan ? "nan" : how.fine.negative_is_zero ? "zero" : "abs";
+    json["negative"] = negative_word(how);
   }
   json["random_bits"] = how.random_bits;
   json["flush"] = flush_word(how.flush);

@@ -54,6 +54,14 @@ Value exact_value(const std::string& text) {
   return {significand | (more ? 1U : 0U), exponent - 64, significand == 0 ? ValueClass::zero : ValueClass::finite, std::signbit(toward_zero)};
 }
 
+/// "0x1.8p-4095", as %a prints it: of a number that fp64 does not hold.
+std::string hexadecimal(const Value& value) {
+  const int zeros = std::countl_zero(value.significand);
+  std::string fraction = fmt::format("{:016x}", value.significand << zeros << 1);
+  fraction.erase(fraction.find_last_not_of('0') + 1);
+  return fmt::format("0x1{}{}p{:+}", fraction.empty() ? "" : ".", fraction, value.exponent + 63 - zeros);
+}
+
 }  // namespace
 
 std::uint32_t parse_bits(const std::string& text, const Format& format) {
@@ -127,7 +135,8 @@ std::string decimal(const Value& value) {
     case ValueClass::finite: break;
   }
   const double magnitude = std::ldexp(static_cast<double>(value.significand), value.exponent);
-  return sign + fmt::format("{}", magnitude);
+  const bool holds = std::isfinite(magnitude) && std::ldexp(magnitude, -value.exponent) == static_cast<double>(value.significand);
+  return sign + (holds ? fmt::format("{}", magnitude) : hexadecimal(value));
 }
 
 }  // namespace mx::verbs

@@ -32,7 +32,7 @@ std::uint32_t parse_bits(const std::string& text, const Format& format);
 /// "0x7e", as wide as the format.
 std::string hex(std::uint64_t code, const Format& format);
 
-/// Exact decimal value, or inf / nan with sign: "-0.015625".
+/// Exact value, or inf / nan with sign: "-0.015625"; hexadecimal, "0x1.8p-4095", where fp64 does not hold it.
 std::string decimal(const Value& value);
 
 }  // namespace mx::verbs

@@ -1,0 +1,12 @@
+#pragma once
+// The tables of this family, each in a file of its own, and the record that lists them.
+
+#include "model/families/family.hpp"
+
+namespace mx::families {
+
+extern const std::span<const BuildingBlock> kPackingBlocks;  ///< building_blocks.cpp
+
+extern const Family kPackingFamily;
+
+}  // namespace mx::families
