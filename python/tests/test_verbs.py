@@ -79,16 +79,16 @@ def test_a_launch_and_what_a_row_says_of_batches() -> None:
 
 
 def test_a_launch_takes_a_tuned_file(tmp_path: Path) -> None:
-    tiles = tmp_path / "tiles.json"
+    tiles, file = tmp_path / "tiles.json", tmp_path / "layer.info"
     tiles.write_text('{"8": {"BLOCK_SIZE_M": 64, "BLOCK_SIZE_N": 64, "BLOCK_SIZE_K": 64}}')
-    model, how = SOURCE / "golden/words/qwen3-30b-a3b-fp8", {"platform": "H100", "backend": "TRITON", "experts": 8, "tokens": 1, "sample": 1}
+    file.write_text("platform SM90\noracle fp8\nbackend triton\nlayer { experts 4 top_k 2 hidden 256 intermediate 256 activation SILU }\n")
     for launch in ({"tuned": tiles, "e8m0": 0}, f"tuned={tiles},e8m0=0"):
-        tuned = mxact.sim(model, launch=launch, **how)["result"]["execution"]
-        assert "step_k 64: tiles.json for 1 tokens" in tuned["launch"]
+        tuned = mxact.sim(file, tokens=2, launch=launch)["result"]["execution"]
+        assert "step_k 64: tiles.json for 2 tokens" in tuned["launch"]
         assert tuned["batch"]["word"] == "invariant"
     for wrong in (tmp_path / "none.json", 3):
         with pytest.raises(mxact.Error, match=r"none\.json|launch\.tuned"):
-            mxact.sim(model, launch={"tuned": wrong}, **how)
+            mxact.sim(file, launch={"tuned": wrong})
 
 
 def test_convert_of_a_model(tmp_path: Path) -> None:
