@@ -16,6 +16,7 @@
 #include "support/file.hpp"
 #include "support/info.hpp"
 #include "support/quote.hpp"
+#include "support/tuned_file.hpp"
 
 namespace mx::support {
 namespace {
@@ -305,27 +306,33 @@ deployment::Deployment read_deployment(const InfoNode& block, std::string_view o
 
 namespace {
 
-/// As families::read_launch takes it.
-std::string read_launch(const InfoNode& node) {
+/// As launch_of takes it; `folder`: where a tuned file lies whose name is not absolute.
+std::string read_launch(const InfoNode& node, const std::filesystem::path& folder) {
   std::string text;
   for (const auto& [name, value] : node.entries()) {
-    const std::string one = name + "=" + value;
-    try {
-      static_cast<void>(families::read_launch(one));
-    } catch (const Error& error) {
-      fail(error.what(), node.where(name));
+    std::string one = name + "=" + value;
+    if (one.starts_with(kTunedField)) {
+      if (value.empty() || value.find(',') != std::string::npos)
+        fail("launch.tuned is " + in_quotes(value) + ", must name a file, without a comma", node.where(name));
+      one = std::string(kTunedField) + (folder / value).string();
+    } else {
+      try {
+        static_cast<void>(families::read_launch(one));
+      } catch (const Error& error) {
+        fail(error.what(), node.where(name));
+      }
     }
     text += (text.empty() ? "" : ",") + one;
   }
   return text;
 }
 
-DeploymentFile read_root(const InfoNode& root, std::string_view oracle, deployment::Engine engine) {
+DeploymentFile read_root(const InfoNode& root, std::string_view oracle, deployment::Engine engine, const std::filesystem::path& folder = {}) {
   DeploymentFile file{engine, {}, {}};
   file.oracle = root.choice_or("oracle", "mxfp4", engine::oracle_names());
   if (!oracle.empty()) file.oracle = oracle;
   file.deployment = read_deployment(root, file.oracle, engine);
-  if (const auto launch = root.child("launch")) file.launch = read_launch(*launch);
+  if (const auto launch = root.child("launch")) file.launch = read_launch(*launch, folder);
   root.finish();
   return file;
 }
@@ -342,7 +349,8 @@ DeploymentFile deployment_file_of(const Json& object, const std::string& where, 
 
 DeploymentFile load_deployment_file(const std::filesystem::path& path, std::string_view oracle, deployment::Engine engine) {
   const std::vector<std::uint8_t> bytes = read_file(path, kLargestInfoFile);
-  return parse_deployment_file(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()), path.string(), oracle, engine);
+  const InfoNode root = InfoNode::parse(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()), path.string());
+  return read_root(root, oracle, engine, path.parent_path());
 }
 
 deployment::Deployment load_deployment(const std::filesystem::path& path) { return load_deployment_file(path).deployment; }

@@ -13,7 +13,7 @@
 //   allow_vllm_cutlass false        ; argument of oracle fp8
 //   env { VLLM_MXFP4_USE_MARLIN 1 }
 //   software { has_flashinfer false }
-//   launch { block_m 16  w2.step_k 64 }   ; numbers of the kernels' launch, for what is executed
+//   launch { block_m 16  w2.step_k 64 }   ; numbers of the kernels' launch, for what is executed; tuned FILE: the engine's tiles
 //
 // These and the keys that kernels alone depend on are in docs/deployment.md. Only platform or hardware, and the four sizes of layer, are required.
 // `intermediate` is the whole layer's; a rank holds intermediate / (tp * pcp * dp), or all of it under expert parallelism, as in the engine. Names
@@ -38,7 +38,7 @@ struct DeploymentFile {
   std::string oracle;
   deployment::Deployment deployment;
   std::string release = {};  ///< by which the user named the engine; empty: by a month or a commit
-  std::string launch = {};   ///< for families::read_launch
+  std::string launch = {};   ///< for launch_of; a tuned file by the folder of this one
 };
 
 /// Reads and checks a deployment file for an engine; a name in `oracle` replaces the file's. Throws Error(input) naming file, line, key, value and

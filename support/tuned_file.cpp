@@ -19,7 +19,6 @@ using families::TunedTile;
 
 constexpr std::uint64_t kMostBytes = 1 << 20;
 constexpr JsonLimits kLimits{.bytes = kMostBytes, .depth = 3};
-constexpr std::string_view kField = "tuned=";
 
 /// A member of a tile that decides on bits: the number of a launch under the engine's name.
 struct Member {
@@ -91,13 +90,13 @@ families::LaunchChoice launch_of(std::string_view text) {
   while (!text.empty()) {
     const std::string_view field = text.substr(0, text.find(','));
     text.remove_prefix(std::min(field.size() + 1, text.size()));
-    if (!field.starts_with(kField)) {
+    if (!field.starts_with(kTunedField)) {
       others += (others.empty() ? "" : ",") + std::string(field);
       continue;
     }
     if (tuned) throw Error(ErrorCode::usage, "is given twice", "launch: tuned");
-    if (field == kField) throw Error(ErrorCode::usage, "'tuned=' is followed by the name of a file", "launch: tuned");
-    tuned = read_tuned_file(field.substr(kField.size()));
+    if (field == kTunedField) throw Error(ErrorCode::usage, "'tuned=' is followed by the name of a file", "launch: tuned");
+    tuned = read_tuned_file(field.substr(kTunedField.size()));
   }
   families::LaunchChoice choice = families::read_launch(others);
   choice.tuned = std::move(tuned);

@@ -16,6 +16,8 @@ families::TunedTiles tuned_tiles(std::string_view text, const std::string& where
 /// Of a file; throws as read_file does, too.
 families::TunedTiles read_tuned_file(const std::filesystem::path& path);
 
+/// How a launch names such a file.
+inline constexpr std::string_view kTunedField = "tuned=";
 /// families::read_launch, and of the field "tuned=FILE" the tiles of that file. Throws Error(usage) for a second such field.
 families::LaunchChoice launch_of(std::string_view text);
 

@@ -22,6 +22,7 @@
 #include "model/numerics/contract.hpp"
 #include "model/ordinary_mode.hpp"
 #include "sim/layer/layer_source.hpp"
+#include "support/tuned_file.hpp"
 
 namespace {
 
@@ -77,7 +78,7 @@ struct Choices {
   mx::checkpoint::ConvertOptions convert{};
   std::optional<mx::Contract> contract;
   std::optional<mx::sim::StaticScales> scales;
-  std::string launch;  ///< for families::read_launch
+  std::string launch;  ///< for support::launch_of
   std::string device;  ///< the first key that a contract has no use for
 };
 
@@ -142,7 +143,7 @@ namespace {
 using Opened = std::variant<mx::sim::OpenedLayer, mx::sim::OpenedContractLayer>;
 
 Opened open(const std::string& path, int layer, const Choices& choices) {
-  const mx::sim::LayerChoice choice{.layer = layer, .scales = choices.scales, .launch = mx::families::read_launch(choices.launch)};
+  const mx::sim::LayerChoice choice{.layer = layer, .scales = choices.scales, .launch = mx::support::launch_of(choices.launch)};
   if (choices.contract) return mx::sim::open_contract_layer(path, choices.convert, *choices.contract, choice);
   if (!mx::sim::is_packed(path)) {
     if (choices.convert.backend.empty()) refuse("is missing: a checkpoint does not say which kernels compute it", "backend");

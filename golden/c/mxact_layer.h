@@ -34,7 +34,7 @@ typedef struct mxact_layer mxact_layer;
 /* Opens a layer. path: a .safetensors file, a model's directory, or what `mxact convert` wrote. layer: the number in its tensors' names. choices:
  * "key=value,key=value" of backend, platform and what else `mxact layer` takes for packing (engine, tp, rank, layer-group, ...), or contract alone;
  * input-scale=HEX:HEX are fp32 bits of the calibrated scales of x and of what enters the second product. launch.KEY=N, launch.w2.KEY=N: a number of the
- * kernels' launch, as --launch has them. Of a packed layer these two alone, or null. */
+ * kernels' launch, launch.tuned=FILE: the engine's tiles, as --launch has them. Of a packed layer these two alone, or null. */
 int32_t mxact_layer_open(const char* path, uint32_t layer, const char* choices, mxact_layer** opened);
 /* Null is closed already. */
 void mxact_layer_close(mxact_layer* layer);

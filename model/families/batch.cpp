@@ -11,7 +11,8 @@ namespace mx::families {
 namespace {
 
 /// Of each family that has some.
-constexpr std::array kTables{&kTritonKernelsBatches, &kMarlinBatches, &kHummingBatches, &kTritonMoeBatches, &kDeepgemmBatches, &kVllmCutlassBatches};
+constexpr std::array kTables{&kTritonKernelsBatches, &kMarlinBatches,    &kHummingBatches,    &kTritonMoeBatches,
+                             &kDeepgemmBatches,      &kEmulationBatches, &kVllmCutlassBatches};
 
 constexpr rows::Word<Batch> kWords[] = {
     {Batch::unknown, "unknown"}, {Batch::invariant, "invariant"}, {Batch::changes, "changes"}, {Batch::not_repeatable, "not repeatable"}};
@@ -40,6 +41,23 @@ std::string changes_text(const BatchRow& row) {
   return text;
 }
 
+bool speaks_of(const BatchRow& row, const BatchQuery& query) {
+  return row.backend == query.backend && std::ranges::find(row.formats, query.format) != row.formats.end();
+}
+
+/// Why nothing is known of a row.
+std::string_view unknown_because(const BatchQuery& query) {
+  Operation on_hopper = query.operation;
+  on_hopper.arch = Arch::sm90;
+  bool is_there = false;
+  for (const BatchRow& row : batch_rows()) {
+    if (!speaks_of(row, query)) continue;
+    if (row.on(on_hopper)) return "its launches were compared on sm90 alone";
+    is_there = true;
+  }
+  return is_there ? "its launches were compared with scales of 128 x 128 alone" : "no launches of its kernel were compared";
+}
+
 }  // namespace
 
 std::span<const BatchRow> batch_rows() {
@@ -59,10 +77,8 @@ BatchWord batch_of(const BatchQuery& query) {
   static const LaunchChoice kEngines;
   const LaunchChoice& choice = query.choice == nullptr ? kEngines : *query.choice;
   const std::span<const BatchRow> rows = batch_rows();
-  const auto row = std::ranges::find_if(rows, [&](const BatchRow& one) {
-    return one.backend == query.backend && std::ranges::find(one.formats, query.format) != one.formats.end() && one.on(query.operation) &&
-           one.engines.has(query.engine);
-  });
+  const auto row = std::ranges::find_if(
+      rows, [&](const BatchRow& one) { return speaks_of(one, query) && one.on(query.operation) && one.engines.has(query.engine); });
   const bool is_known = row != rows.end();
   if (is_known && row->unsteady != 0 && query.slots && *query.slots >= row->unsteady)
     return {Batch::not_repeatable, from(row->unsteady), row->grounds, row->source};
@@ -70,7 +86,7 @@ BatchWord batch_of(const BatchQuery& query) {
     if (scales_together(quantizer))
       return {Batch::changes, std::string(kBeside) + ", for one scale serves all activations", quantizer->grounds, quantizer->source};
   }
-  if (!is_known) return {};
+  if (!is_known) return {Batch::unknown, std::string(unknown_because(query))};
   if (row->is_tuned && choice.tuned && !is_batch_invariant(choice) && !choice.has_tile()) {
     if (choice.tuned->is_one()) return {Batch::invariant, {}, Grounds::read, row->source};
     return {Batch::changes, "where the tiles of " + choice.tuned->file + " compute otherwise", Grounds::read, row->source};

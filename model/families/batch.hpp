@@ -47,11 +47,11 @@ std::span<const BatchRow> batch_rows();
 /// What is said of a backend.
 struct BatchWord {
   Batch word = Batch::unknown;
-  std::string where = {};  ///< of changes and not_repeatable
+  std::string where = {};  ///< of changes and not_repeatable; of unknown why
   Grounds grounds = Grounds::assumed;
   std::string_view source = {};
 };
-/// "changes: from 64 to 65 tokens", "unknown"
+/// "changes: from 64 to 65 tokens", "unknown: its launches were compared on sm90 alone"
 std::string text_of(const BatchWord& word);
 
 /// Whom it is said of.

@@ -12,6 +12,7 @@ extern const std::span<const BatchRow> kMarlinBatches;
 extern const std::span<const BatchRow> kHummingBatches;
 extern const std::span<const BatchRow> kTritonMoeBatches;
 extern const std::span<const BatchRow> kDeepgemmBatches;
+extern const std::span<const BatchRow> kEmulationBatches;
 extern const std::span<const BatchRow> kVllmCutlassBatches;
 
 inline constexpr std::array kOfMxfp4{layout::WeightFormat::mxfp4}, kOfBlocks{layout::WeightFormat::fp8_block};
@@ -24,10 +25,10 @@ inline bool in_hopper_blocks(const Operation& operation) { return in_hopper_batc
 inline constexpr auto kAnyVersion = deployment::since(deployment::kVllm2026_05);
 inline constexpr std::string_view kTokens = "tokens", kSlots = "slots", kBeside = "with the tokens beside it";
 
-/// One whose bits no batch changes, as was run.
+/// One whose bits no batch changes.
 constexpr BatchRow invariant_row(std::string_view backend, std::span<const layout::WeightFormat> formats, bool (*on)(const Operation&),
-                                 deployment::Versions engines, std::string_view source) {
-  return {backend, formats, on, engines, Batch::invariant, 0, {}, Steady::by_nothing, 0, {}, Grounds::run, source};
+                                 deployment::Versions engines, std::string_view source, Grounds grounds = Grounds::run) {
+  return {backend, formats, on, engines, Batch::invariant, 0, {}, Steady::by_nothing, 0, {}, grounds, source};
 }
 /// One that changes from `last` to one more of `of`.
 constexpr BatchRow bounded_row(std::string_view backend, std::span<const layout::WeightFormat> formats, bool (*on)(const Operation&),

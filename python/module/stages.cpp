@@ -15,6 +15,7 @@
 #include "model/numerics/contract.hpp"
 #include "python/module/memory.hpp"
 #include "sim/layer/layer_source.hpp"
+#include "support/tuned_file.hpp"
 
 namespace mx::python {
 namespace {
@@ -83,8 +84,8 @@ std::optional<sim::StaticScales> scales_of(const Scales& given) {
 }
 
 Made run_file(const std::string& path, int layer, int rank, std::optional<int> layer_group, const std::optional<std::string>& backend,
-              const Fields& fields, const Scales& scales, const std::string& launch, bool routes, const GivenTokens& given, const std::vector<GivenStage>& from,
-              const std::vector<std::string>& stages) {
+              const Fields& fields, const Scales& scales, const std::string& launch, bool routes, const GivenTokens& given,
+              const std::vector<GivenStage>& from, const std::vector<std::string>& stages) {
   Asked asked(given, from, stages);
   std::optional<sim::OpenedLayer> opened;
   std::vector<StageValues> made;
@@ -92,7 +93,7 @@ Made run_file(const std::string& path, int layer, int rank, std::optional<int> l
     const nb::gil_scoped_release unlocked;
     const OrdinaryMode mode;
     const Team team;
-    const sim::LayerChoice choice{.layer = layer, .scales = scales_of(scales), .routes = routes, .launch = families::read_launch(launch)};
+    const sim::LayerChoice choice{.layer = layer, .scales = scales_of(scales), .routes = routes, .launch = support::launch_of(launch)};
     if (!sim::is_packed(path)) {
       if (!backend) throw Error(ErrorCode::usage, "is missing: a checkpoint does not say which kernels compute it", "backend");
       opened = sim::open_layer(path, convert_options(*backend, fields, rank, layer_group), choice);
@@ -133,8 +134,8 @@ Made run_contract_file(const std::string& path, int layer, std::optional<int> la
 using Constants = std::array<std::uint32_t, 4>;
 
 Made run_packed(const std::string& spec, const NamedBytes& tensors, const std::string& activation, const Constants& constants,
-                const std::string& activation_key, const Scales& scales, const std::string& launch, const GivenTokens& given, const std::vector<GivenStage>& from,
-                const std::vector<std::string>& stages) {
+                const std::string& activation_key, const Scales& scales, const std::string& launch, const GivenTokens& given,
+                const std::vector<GivenStage>& from, const std::vector<std::string>& stages) {
   const verbs::BackendChoice choice = backend_choice(verbs::query_from(spec, {}));
   const families::PackedLayer packed = packed_of(choice, tensors);
   const Asked asked(given, from, stages);
@@ -146,7 +147,7 @@ Made run_packed(const std::string& spec, const NamedBytes& tensors, const std::s
     const Team team;
     const auto [alpha, beta, limit, linear_beta] = constants;
     experts = sim::packed_experts(packed, {activation, {alpha, beta, limit, linear_beta}}, activation_key,
-                                  scales_of(scales).value_or(sim::StaticScales{}), sim::SumsBy::twins, families::read_launch(launch));
+                                  scales_of(scales).value_or(sim::StaticScales{}), sim::SumsBy::twins, support::launch_of(launch));
     sim::require_scales(experts->execution, scales.has_value(), spec);
     made = asked.run(*experts);
   }
@@ -185,7 +186,8 @@ std::vector<std::tuple<std::string, std::string, std::string, std::string>> stag
 
 void bind_stages(nb::module_& module) {
   module.def("run_file", run_file, nb::arg("path"), nb::arg("layer"), nb::arg("rank"), nb::arg("layer_group").none(), nb::arg("backend").none(),
-             nb::arg("fields"), nb::arg("scales").none(), nb::arg("launch"), nb::arg("routes"), nb::arg("given"), nb::arg("start"), nb::arg("stages"));
+             nb::arg("fields"), nb::arg("scales").none(), nb::arg("launch"), nb::arg("routes"), nb::arg("given"), nb::arg("start"),
+             nb::arg("stages"));
   module.def("run_packed", run_packed, nb::arg("spec"), nb::arg("tensors"), nb::arg("activation"), nb::arg("constants"), nb::arg("activation_key"),
              nb::arg("scales").none(), nb::arg("launch"), nb::arg("given"), nb::arg("start"), nb::arg("stages"));
   module.def("run_contract_file", run_contract_file, nb::arg("path"), nb::arg("layer"), nb::arg("layer_group").none(), nb::arg("contract"),

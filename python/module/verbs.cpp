@@ -21,6 +21,7 @@
 #include "sim/verify/verify_parts.hpp"
 #include "support/contract_file.hpp"
 #include "support/file.hpp"
+#include "support/tuned_file.hpp"
 #include "verbs/convert/convert_document.hpp"
 #include "verbs/engine/engine_document.hpp"
 #include "verbs/matrix/matrix_document.hpp"
@@ -122,7 +123,7 @@ nb::dict sim_of(const std::string& path, const nb::dict& given, const std::optio
                                   .layer = asked.kind(),
                                   .backend = asked.text("backend"),
                                   .libraries = families::libraries_asked_by(deployment::release_named(engine.value_or(default_engine()))),
-                                  .launch = families::read_launch(asked.text("launch")),
+                                  .launch = support::launch_of(asked.text("launch")),
                                   .tokens = asked.number("tokens", 4),
                                   .seed = asked.number("seed", 1),
                                   .experts = asked.number("experts", 0),

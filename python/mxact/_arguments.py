@@ -81,11 +81,17 @@ def integer(name: str, value: object) -> int:
 
 
 def launch_text(value: object) -> str:
-    """Numbers of a kernel's launch as the program reads them: "block_m=16,w2.tile_k=64", from such a text or a mapping. None: none are given."""
+    """A kernel's launch as the program reads it: "block_m=16,w2.tile_k=64,tuned=FILE", from such a text or a mapping. None: nothing is given."""
+
+    def given(key: str, value: object) -> str:
+        if key == "tuned":
+            return word("launch.tuned", os.fsdecode(value) if isinstance(value, os.PathLike) else value)
+        return str(integer(f"launch.{key}", value))
+
     if value is None:
         return ""
     if isinstance(value, Mapping):
-        return ",".join(f"{word('launch', key)}={integer(f'launch.{key}', number)}" for key, number in value.items())
+        return ",".join(f"{word('launch', key)}={given(key, number)}" for key, number in value.items())
     return word("launch", value)
 
 

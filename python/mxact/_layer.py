@@ -145,7 +145,7 @@ def layer(
     activation_key: str | None = None,
     rank: int | None = None,
     layer_group: int | None = None,
-    launch: str | Mapping[str, int] | None = None,
+    launch: str | Mapping[str, int | str | os.PathLike[str]] | None = None,
     **parameters: object,
 ) -> LayerRun:
     """The stages of one layer on given tokens, bit for bit as a backend computes them.
@@ -159,7 +159,7 @@ def layer(
     no expert. weights: the same shape, float32 or bfloat16; without them y and out are not computed. router: ids and weights by the checkpoint's own.
     stages: names of mxact.stages(); the default is all behind the start. start: a mapping of one step's stages to arrays, of a quantized input codes and
     scales both; the run begins behind them. input_scale: (first, second), calibrated scales, of backends that quantize by one. launch: numbers of the
-    kernels' launch, as `mxact layer --launch` has them: {"block_m": 16, "w2.tile_k": 64}.
+    kernels' launch, as `mxact layer --launch` has them: {"block_m": 16, "w2.tile_k": 64, "tuned": "H100.json"}.
     Returns LayerRun, torch tensors where x, ids or the start was one.
     Raises mxact.Error: unknown names, dtypes and shapes that do not fit, an expert that does not exist, a backend whose arithmetic is not known.
     Source: the backend's row of executions (`mxact verify`), the table of stages (`mxact help stages`).

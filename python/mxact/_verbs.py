@@ -138,7 +138,7 @@ def sim(
     experts: int | None = None,
     sample: int | None = None,
     compare: bool = False,
-    launch: str | Mapping[str, int] | None = None,
+    launch: str | Mapping[str, int | str | os.PathLike[str]] | None = None,
 ) -> dict[str, Any]:
     """A layer of generated numbers, executed rank by rank as a deployment says it, and held link by link against one rank.
 
@@ -146,7 +146,7 @@ def sim(
     that this one belongs to, without it the first. oracle: in the place of an INFO file's. backend: in the place of the engine's choice. tokens, seed: of
     what is generated. experts: so many stand for the model's. sample: so many rows and columns are computed where no fast twin has the contract.
     compare: every backend of the oracle, on one rank, two ranks and two data parallel ones. launch: numbers of the kernels' launch, as `--launch` has
-    them: {"block_m": 16, "w2.step_k": 64}.
+    them: {"block_m": 16, "w2.step_k": 64, "tuned": "H100.json"}.
     Returns what `mxact sim --json` prints behind its head: "verdict" and "exit_code" among it; a refusal of the engine is an answer.
     Raises mxact.Error: as select(), an unknown backend, a layer that is too large to be generated (the sentence says what makes it smaller).
     """
@@ -175,7 +175,7 @@ def verify(
     tokens: int = 4,
     seed: int = 1,
     execute: bool = True,
-    launch: str | Mapping[str, int] | None = None,
+    launch: str | Mapping[str, int | str | os.PathLike[str]] | None = None,
 ) -> dict[str, Any]:
     """A checkpoint through every backend on every platform: chosen, rounded, converted, restored and executed, bits compared.
 

@@ -78,6 +78,19 @@ def test_a_launch_and_what_a_row_says_of_batches() -> None:
         mxact.sim(TINY, platform="H100", launch={"tokens": 0}, **how)
 
 
+def test_a_launch_takes_a_tuned_file(tmp_path: Path) -> None:
+    tiles, file = tmp_path / "tiles.json", tmp_path / "layer.info"
+    tiles.write_text('{"8": {"BLOCK_SIZE_M": 64, "BLOCK_SIZE_N": 64, "BLOCK_SIZE_K": 64}}')
+    file.write_text("platform SM90\noracle fp8\nbackend triton\nlayer { experts 4 top_k 2 hidden 256 intermediate 256 activation SILU }\n")
+    for launch in ({"tuned": tiles, "e8m0": 0}, f"tuned={tiles},e8m0=0"):
+        tuned = mxact.sim(file, tokens=2, launch=launch)["result"]["execution"]
+        assert "step_k 64: tiles.json for 2 tokens" in tuned["launch"]
+        assert tuned["batch"]["word"] == "invariant"
+    for wrong in (tmp_path / "none.json", 3):
+        with pytest.raises(mxact.Error, match=r"none\.json|launch\.tuned"):
+            mxact.sim(file, launch={"tuned": wrong})
+
+
 def test_convert_of_a_model(tmp_path: Path) -> None:
     found = mxact.convert_checkpoint(TINY, tmp_path / "own", platform="H100")
     shown = printed("convert", TINY, "--platform", "H100", "-o", tmp_path / "theirs")

@@ -125,6 +125,26 @@ TEST_CASE("a file's launch is executed unless the command says another, and a wr
   CHECK(wrong.err.find("launch.info:4: unknown key of a launch 'block' (did you mean block_m?)") != std::string::npos);
 }
 
+TEST_CASE("a file's tuned file is found beside it, by sim and by select's word on batches") {
+  const ScratchDirectory scratch;
+  const std::string file = (scratch.path() / "tuned.info").string();
+  std::ofstream(scratch.path() / "tiles.json") << R"({"8": {"BLOCK_SIZE_M": 64, "BLOCK_SIZE_N": 64, "BLOCK_SIZE_K": 64}})";
+  const auto write = [&](const char* name) {
+    std::ofstream(file)
+        << "platform SM90\noracle fp8\nbackend triton\nlayer { experts 4 top_k 2 hidden 256 intermediate 256 activation SILU }\nlaunch { tuned "
+        << name << " }\n";
+  };
+  write("tiles.json");
+  CHECK(run_mxact("sim " + file + " --tokens 2").out.find("block_m 64, block_n 64, step_k 64: tiles.json for 2 tokens") != std::string::npos);
+  CHECK(run_mxact("select " + file).out.find("a token's result and its batch: invariant (read)\n") != std::string::npos);
+  write("none.json");
+  for (const char* verb : {"sim ", "select "}) {
+    const Run wrong = run_mxact(verb + file);
+    CHECK(wrong.status == 3);
+    CHECK(wrong.err.find((scratch.path() / "none.json").string()) != std::string::npos);
+  }
+}
+
 TEST_CASE("sim says where a kernel does not read what its layout holds, and executes it so") {
   const ScratchDirectory scratch;
   const std::string file = (scratch.path() / "odd.info").string();

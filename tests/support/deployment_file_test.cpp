@@ -108,12 +108,14 @@ TEST_CASE("a file gives numbers of a launch, of both products or of the second")
   CHECK(launch("").empty());
   CHECK(launch("launch { }").empty());
   CHECK(launch("launch { block_m 16  w2.step_k 64 }") == "block_m=16,w2.step_k=64");
+  CHECK(launch("launch { tuned tiles.json  tokens 3 }") == "tuned=tiles.json,tokens=3");
   struct Row {
     const char* block;
     const char* says;
   };
   for (const Row& row : {Row{"\nlaunch { block 3 }", "did you mean block_m?"}, Row{"\nlaunch { stages 0 }", "must be a number from 1 to 16"},
-                         Row{"\nlaunch { w2.tokens 3 }", "is one for both products"}}) {
+                         Row{"\nlaunch { w2.tokens 3 }", "is one for both products"}, Row{"\nlaunch { tuned \"\" }", "must name a file"},
+                         Row{"\nlaunch { tuned \"a,b\" }", "must name a file, without a comma"}}) {
     INFO(row.block);
     const std::string message = message_of(mx::ErrorCode::input, [&] { launch(row.block); });
     CHECK(says(message, row.says));

@@ -12,6 +12,7 @@
 #include "model/engine/vllm/method.hpp"
 #include "model/engine/vllm/model_file.hpp"
 #include "model/error.hpp"
+#include "support/tuned_file.hpp"
 #include "verbs/select/engine_notes.hpp"
 #include "verbs/select/row_words.hpp"
 
@@ -59,7 +60,7 @@ void add_choice(Document& document, const support::DeploymentFile& file, const d
     json["global_sf_supported"] = supported;
     document.line(fmt::format("one activation scale for the experts of all ranks: {}", supported ? "supported" : "not supported"));
   }
-  const families::BatchWord batch = batch_in(file.engine, tables, deployment, choice.backend);
+  const families::BatchWord batch = batch_in(file.engine, tables, deployment, choice.backend, support::launch_of(file.launch));
   json["batch"] = batch_json(batch);
   document.line(batch_line(batch));
   document.value("choice", std::move(json));

@@ -26,18 +26,19 @@ std::optional<families::Operation> operation_in(const engine::OracleTables& tabl
 }  // namespace
 
 families::BatchWord batch_in(deployment::Engine engine, const engine::OracleTables& tables, const deployment::Deployment& deployment,
-                             std::string_view backend) {
+                             std::string_view backend, families::LaunchChoice launch) {
   const std::string_view key = tables.weight_key ? deployment::name_of(*tables.weight_key) : std::string_view(deployment.weight_key);
   const std::optional<layout::WeightFormat> format = families::format_of_key(key);
   const families::ExecutionRow* const row = format ? families::find_execution(*format, backend) : nullptr;
-  if (row == nullptr) return {};
+  if (row == nullptr) return {families::Batch::unknown, "its arithmetic is not in mxact"};
   const std::optional<families::Operation> operation = operation_in(tables, deployment, *format);
-  if (!operation) return {};
+  if (!operation) return {families::Batch::unknown, "what multiplies on this device is not in mxact"};
   const families::Quantizer* const keyed = row->keyed ? families::quantizer_of_key(deployment.activation_key) : nullptr;
-  families::LaunchChoice choice;
   const bool is_invariant = engine::read_switch(deployment.env, engine::EnvVariable::batch_invariant) == engine::Switch::on;
-  choice.set(families::LaunchKey::batch_invariant, is_invariant ? 1 : 0);
-  return families::batch_of({*format, row->backend, *operation, engine, keyed, keyed, &choice});
+  if (!launch.find(families::LaunchKey::batch_invariant)) launch.set(families::LaunchKey::batch_invariant, is_invariant ? 1 : 0);
+  std::optional<std::int64_t> slots;
+  if (const auto tokens = launch.find(families::LaunchKey::tokens)) slots = *tokens * deployment.layer.experts_per_token;
+  return families::batch_of({*format, row->backend, *operation, engine, keyed, keyed, &launch, slots});
 }
 
 support::Json batch_json(const families::BatchWord& word) {

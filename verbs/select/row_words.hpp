@@ -12,9 +12,9 @@
 
 namespace mx::verbs {
 
-/// Of what the engine launches by itself; unknown where the hardware or the weights have no row.
+/// Of such a launch; unknown where the hardware or the weights have no row.
 families::BatchWord batch_in(deployment::Engine engine, const engine::OracleTables& tables, const deployment::Deployment& deployment,
-                             std::string_view backend);
+                             std::string_view backend, families::LaunchChoice launch = {});
 
 /// "word", "where" of one that has a place, and unless it is unknown "grounds" and "source".
 support::Json batch_json(const families::BatchWord& word);

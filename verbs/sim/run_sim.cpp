@@ -9,6 +9,7 @@
 #include "sim/ranks/converter.hpp"
 #include "sim/ranks/handed_on.hpp"
 #include "sim/ranks/legacy.hpp"
+#include "support/tuned_file.hpp"
 
 namespace mx::verbs {
 namespace {
@@ -74,7 +75,7 @@ sim::Scenario scenario_of(const SimRequest& request) {
   sim::Scenario scenario =
       sim::make_scenario(file, {request.tokens, static_cast<std::uint64_t>(request.seed), request.experts, request.sample, request.backend});
   scenario.libraries = request.libraries;
-  scenario.launch = request.launch == families::LaunchChoice{} ? families::read_launch(file.launch) : request.launch;
+  scenario.launch = request.launch == families::LaunchChoice{} ? support::launch_of(file.launch) : request.launch;
   return scenario;
 }
 

@@ -118,6 +118,8 @@ int main(int argc, char** argv) {
   CHECK(mxact_layer_open(argv[1], 0, "backend=MARLIN,platform=SM90,launch.block=3", &layer) == MXACT_LAYER_USAGE);
   CHECK(strstr(mxact_layer_error(), "did you mean block_m?") != NULL);
   CHECK(mxact_layer_open(argv[1], 0, "backend=MARLIN,platform=SM90,launch.blocks=0", &layer) == MXACT_LAYER_USAGE);
+  CHECK(mxact_layer_open(argv[1], 0, "backend=MARLIN,platform=SM90,launch.tuned=none.json", &layer) == MXACT_LAYER_INPUT);
+  CHECK(strstr(mxact_layer_error(), "none.json") != NULL);
   /* A tile that the kernel has not: the launch reaches it. */
   CHECK(mxact_layer_open(argv[1], 0, "backend=MARLIN,platform=SM90,launch.tile_k=48", &layer) == MXACT_LAYER_OK);
   {
