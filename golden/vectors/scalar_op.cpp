@@ -7,7 +7,9 @@
 #include <set>
 
 #include "golden/vectors/arithmetic_ops.hpp"
+#include "golden/vectors/compositions.hpp"
 #include "golden/vectors/conversion_op.hpp"
+#include "golden/vectors/distance.hpp"
 #include "golden/vectors/number_bins.hpp"
 #include "golden/vectors/words.hpp"
 #include "model/error.hpp"
@@ -164,6 +166,28 @@ class ScalarOp final : public VectorOp {
       code = static_cast<std::uint32_t>(index) & lane_mask(subject_.from->width);
       index >>= static_cast<unsigned>(subject_.from->width);
     }
+  }
+
+  std::optional<Value> exact(Lanes operands, Lanes /*right*/, std::size_t lane) const override {
+    return lane == 0 ? exact_result(subject_.row->operation, operands, *subject_.from) : std::nullopt;
+  }
+
+  std::vector<Composition> compositions(std::span<const WrongAnswer> wrong) const override {
+    const auto is_nan = [&](const WrongAnswer& one) {
+      return is_nan_code(*subject_.to, one.right[0]) ? std::optional(decode(*subject_.to, one.right[0]).negative) : std::nullopt;
+    };
+    std::vector<Composition> compositions;
+    for (const OtherChoices& other : other_choices(*subject_.to, subject_.how, subject_.flags, nan_codes_of(wrong, subject_.how, is_nan))) {
+      ScalarSubject device = subject_;
+      device.how = other.how;
+      compositions.push_back({fmt::format("{}_{}_to_{}", device.row->name, device.from->name, text_of(*device.to, other.how)), other.choices,
+                              [device](Lanes operands, MutableLanes answer) {
+                                const Answer given = answer_of(device, operands);
+                                answer[0] = given.code;
+                                if (device.flags) answer[1] = flag_bits(given.flags);
+                              }});
+    }
+    return compositions;
   }
 
   std::string_view kind(Lanes operands, Lanes right) const override {
