@@ -106,8 +106,8 @@ std::string describe(const Explanation& e) {
 
 std::string describe(const FittingComposition& one) {
   const auto sample = [](std::uint64_t stride) { return stride == 1 ? std::string() : fmt::format(" tried, one in {}", stride); };
-  const std::string rights = one.matches == 0 ? "no right one to tell" : fmt::format("all {} right ones{}", one.matches, sample(one.right_stride));
-  return fmt::format("rules that give all {} wrong answers{}, and {}: {}", one.mismatches, sample(one.wrong_stride), rights, one.name);
+  const std::string rights = one.matches == 0 ? "no right one to tell" : fmt::format("all of {} right ones{}", one.matches, sample(one.right_stride));
+  return fmt::format("rules that give all of {} wrong answers{}, and {}: {}", one.mismatches, sample(one.wrong_stride), rights, one.name);
 }
 
 std::vector<std::string> describe(const std::vector<Explanation>& explanations, const std::vector<FittingComposition>& compositions) {

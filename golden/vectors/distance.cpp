@@ -23,6 +23,14 @@ int last_place(const Value& value, const Format& format) {
   return std::min(unit, place_on_grid(largest, format).unit);
 }
 
+/// Whether more bits lie between the first one of both numbers and the last than a difference keeps.
+bool is_cut(const Value& a, const Value& b) {
+  if (a.cls == ValueClass::zero || b.cls == ValueClass::zero) return false;
+  constexpr int kKept = 63;  // a carry is one more
+  const auto top = [](const Value& v) { return v.exponent + static_cast<int>(std::bit_width(v.significand)); };
+  return std::max(top(a), top(b)) - std::min(canonical(a).exponent, canonical(b).exponent) > kKept;
+}
+
 }  // namespace
 
 std::optional<Value> exact_result(Operation operation, Lanes codes, const Format& from) {
@@ -61,7 +69,8 @@ std::optional<std::string> distance_text(std::uint32_t code, const Value& exact,
   Value distance = wide::sub(value, exact);
   distance.negative = false;
   if (distance.cls == ValueClass::finite) distance.exponent -= last_place(exact, format);
-  return exact_text(distance) + " ulp";
+  const std::string text = exact_text(distance);
+  return (is_cut(value, exact) && !text.starts_with("about ") ? "about " : "") + text + " ulp";
 }
 
 }  // namespace mx::golden
