@@ -6,9 +6,21 @@
 #include <optional>
 
 #include "model/error.hpp"
+#include "model/numerics/rules.hpp"
 
 namespace mx::golden {
 namespace {
+
+/// Codes that a device gave for a NaN: without its sign, and with it.
+struct NanCodes {
+  std::uint32_t positive, negative;
+};
+
+/// A conversion with so many choices other than those of the one under test.
+struct OtherChoices {
+  int choices;
+  Conversion how;
+};
 
 /// A value of one choice, put into a conversion.
 using Choice = std::function<void(Conversion&)>;
@@ -101,19 +113,23 @@ bool is_possible(const Format& to, const Conversion& how) {
   }
 }
 
-}  // namespace
+/// Whether a vector is about a NaN, and of which sign.
+std::optional<bool> sign_of_nan(const Composed& operation, const WrongAnswer& one) {
+  const Value value = operation.from != nullptr ? decode(*operation.from, one.operands[0]) : decode(*operation.to, one.right[0]);
+  return value.cls == ValueClass::nan ? std::optional(value.negative) : std::nullopt;
+}
 
-std::vector<NanCodes> nan_codes_of(std::span<const WrongAnswer> wrong, const Conversion& how,
-                                   const std::function<std::optional<bool>(const WrongAnswer&)>& is_nan) {
+/// Those that the wrong answers show.
+std::vector<NanCodes> nan_codes_of(const Composed& operation, std::span<const WrongAnswer> wrong) {
   std::optional<std::uint32_t> positive, negative;
   for (const WrongAnswer& one : wrong) {
-    const std::optional<bool> sign = is_nan(one);
+    const std::optional<bool> sign = sign_of_nan(operation, one);
     if (!sign) continue;
     std::optional<std::uint32_t>& code = *sign ? negative : positive;
     if (!code) code = one.answer[0];
   }
   if (!positive && !negative) return {};
-  return {{positive.value_or(how.nan_positive), negative.value_or(how.nan_negative)}};
+  return {{positive.value_or(operation.how.nan_positive), negative.value_or(operation.how.nan_negative)}};
 }
 
 std::vector<OtherChoices> other_choices(const Format& to, const Conversion& how, bool ieee_flags, std::span<const NanCodes> seen) {
@@ -147,6 +163,17 @@ std::vector<OtherChoices> other_choices(const Format& to, const Conversion& how,
     }
   }
   return found;
+}
+
+}  // namespace
+
+std::vector<Composition> compositions_of(const Composed& operation, std::span<const WrongAnswer> wrong, const AnswerUnder& answer) {
+  std::vector<Composition> compositions;
+  for (const OtherChoices& other : other_choices(*operation.to, operation.how, operation.ieee_flags, nan_codes_of(operation, wrong))) {
+    compositions.push_back({operation.name + "_to_" + text_of(*operation.to, other.how), other.choices,
+                            [answer, how = other.how](Lanes operands, MutableLanes lanes) { answer(how, operands, lanes); }});
+  }
+  return compositions;
 }
 
 }  // namespace mx::golden

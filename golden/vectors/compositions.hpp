@@ -1,8 +1,9 @@
 #pragma once
 // Conversions that differ from the one under test in one choice, or in two: what `ver` tries on wrong answers before it says which rules fit.
 
-#include <cstdint>
+#include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "golden/vectors/op.hpp"
@@ -10,24 +11,21 @@
 
 namespace mx::golden {
 
-/// Codes that a device gave for a NaN: without its sign, and with it.
-struct NanCodes {
-  std::uint32_t positive, negative;
-};
-
-/// Those that the wrong answers show, each once. `is_nan`: whether a vector is about a NaN, and of which sign; none: it is not.
-std::vector<NanCodes> nan_codes_of(std::span<const WrongAnswer> wrong, const Conversion& how,
-                                   const std::function<std::optional<bool>(const WrongAnswer&)>& is_nan);
-
-/// A conversion with so many choices other than those of the one under test.
-struct OtherChoices {
-  int choices;
+/// An operation that ends with a conversion.
+struct Composed {
+  std::string name;    ///< of the operation up to its target: "f32", "add_e4m3fn"
+  const Format* from;  ///< of a conversion, whose operand may be a NaN; null: of another operation, whose result may be one
+  const Format* to;
   Conversion how;
+  bool ieee_flags;  ///< beside the code
 };
 
-/// Every conversion into `to` with one choice other than `how`, then with two, each once. Choices: rounding, overflow, infinities, NaN (`seen` beside
-/// what rules name), sign of zero, flushing, what a format without a sign or a zero makes of them; `ieee_flags`: tininess and the flag of overflow.
-/// A stochastic rounding stays. A conversion that `to` cannot have is none of them.
-std::vector<OtherChoices> other_choices(const Format& to, const Conversion& how, bool ieee_flags, std::span<const NanCodes> seen);
+/// What the operation answers under a conversion.
+using AnswerUnder = std::function<void(const Conversion& how, Lanes operands, MutableLanes answer)>;
+
+/// The operation with one choice other than `how`, then with two, each once. Choices: rounding, overflow, infinities, NaN (codes of the wrong answers
+/// beside what rules name), sign of zero, flushing, what a format without a sign or a zero makes of them; of flags tininess and overflow. A
+/// stochastic rounding stays. A conversion that `to` cannot have is none of them.
+std::vector<Composition> compositions_of(const Composed& operation, std::span<const WrongAnswer> wrong, const AnswerUnder& answer);
 
 }  // namespace mx::golden

@@ -255,22 +255,12 @@ std::optional<Value> ConversionOp::exact(Lanes operands, Lanes /*right*/, std::s
 }
 
 std::vector<Composition> ConversionOp::compositions(std::span<const WrongAnswer> wrong) const {
-  const auto is_nan = [&](const WrongAnswer& one) {
-    const Value value = decode(*subject_.from, one.operands[0]);
-    return value.cls == ValueClass::nan ? std::optional(value.negative) : std::nullopt;
+  const auto under = [from = subject_.from, to = subject_.to, set = subject_.flags](const Conversion& how, Lanes operands, MutableLanes answer) {
+    const Answered given = converted(operands[0], *from, *to, how, set, how.random_bits > 0 ? Random(operands[1]) : std::nullopt);
+    answer[0] = given.code;
+    if (answer.size() > 1) answer[1] = given.flags;
   };
-  const Format &from = *subject_.from, &to = *subject_.to;
-  std::vector<Composition> compositions;
-  for (const OtherChoices& other : other_choices(to, subject_.how, subject_.flags == FlagSet::ieee, nan_codes_of(wrong, subject_.how, is_nan))) {
-    compositions.push_back({fmt::format("{}_to_{}", from.name, text_of(to, other.how)), other.choices,
-                            [&from, &to, how = other.how, set = subject_.flags](Lanes operands, MutableLanes answer) {
-                              const Answered given =
-                                  converted(operands[0], from, to, how, set, how.random_bits > 0 ? Random(operands[1]) : std::nullopt);
-                              answer[0] = given.code;
-                              if (answer.size() > 1) answer[1] = given.flags;
-                            }});
-  }
-  return compositions;
+  return compositions_of({std::string(subject_.from->name), subject_.from, subject_.to, subject_.how, subject_.flags == FlagSet::ieee}, wrong, under);
 }
 
 FlagSet flag_set_named(std::string_view word) {

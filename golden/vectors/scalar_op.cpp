@@ -167,27 +167,16 @@ class ScalarOp final : public VectorOp {
       index >>= static_cast<unsigned>(subject_.from->width);
     }
   }
-
-  std::optional<Value> exact(Lanes operands, Lanes /*right*/, std::size_t lane) const override {
-    return lane == 0 ? exact_result(subject_.row->operation, operands, *subject_.from) : std::nullopt;
-  }
-
+  std::optional<Value> exact(Lanes a, Lanes, std::size_t) const override { return exact_result(subject_.row->operation, a, *subject_.from); }
   std::vector<Composition> compositions(std::span<const WrongAnswer> wrong) const override {
-    const auto is_nan = [&](const WrongAnswer& one) {
-      return is_nan_code(*subject_.to, one.right[0]) ? std::optional(decode(*subject_.to, one.right[0]).negative) : std::nullopt;
+    const auto under = [device = subject_](const Conversion& how, Lanes operands, MutableLanes answer) mutable {
+      device.how = how;
+      const Answer given = answer_of(device, operands);
+      answer[0] = given.code;
+      if (device.flags) answer[1] = flag_bits(given.flags);
     };
-    std::vector<Composition> compositions;
-    for (const OtherChoices& other : other_choices(*subject_.to, subject_.how, subject_.flags, nan_codes_of(wrong, subject_.how, is_nan))) {
-      ScalarSubject device = subject_;
-      device.how = other.how;
-      compositions.push_back({fmt::format("{}_{}_to_{}", device.row->name, device.from->name, text_of(*device.to, other.how)), other.choices,
-                              [device](Lanes operands, MutableLanes answer) {
-                                const Answer given = answer_of(device, operands);
-                                answer[0] = given.code;
-                                if (device.flags) answer[1] = flag_bits(given.flags);
-                              }});
-    }
-    return compositions;
+    return compositions_of({fmt::format("{}_{}", subject_.row->name, subject_.from->name), nullptr, subject_.to, subject_.how, subject_.flags}, wrong,
+                           under);
   }
 
   std::string_view kind(Lanes operands, Lanes right) const override {

@@ -172,8 +172,9 @@ class Scoreboard:
         if len({len(rows) for rows in columns}) != 1:
             lengths = ", ".join(f"{column.name} {len(rows)}" for column, rows in zip(self._columns, columns, strict=True))
             raise Error(f"the columns have different lengths: {lengths}", place=self._operation)
-        parts = (columns[: self._operands], columns[self._operands :])
-        wrong: int = self._board.check_rows(*(np.ascontiguousarray(np.concatenate(part, axis=1)) for part in parts), word("at", at))
+        operands = np.ascontiguousarray(np.concatenate(columns[: self._operands], axis=1))
+        answers = np.ascontiguousarray(np.concatenate(columns[self._operands :], axis=1))
+        wrong: int = self._board.check_rows(operands, answers, word("at", at))
         return wrong
 
     def report(self) -> ScoreReport:
