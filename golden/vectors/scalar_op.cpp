@@ -37,7 +37,6 @@ struct ScalarSubject {
 
 std::uint32_t lane_mask(int bits) { return bits == 32 ? 0xFFFFFFFFU : (1U << bits) - 1U; }
 std::uint32_t sign_bit(const Format& format) { return format.has_sign ? 1U << (format.width - 1) : 0U; }
-
 struct Answer {
   std::uint32_t code;
   IeeeFlags flags;
@@ -48,7 +47,6 @@ Answer answer_of(const ScalarSubject& subject, Lanes operands) {
   answer.code = operate(subject.row->operation, operands, *subject.from, *subject.to, subject.how, answer.flags);
   return answer;
 }
-
 std::size_t event_of(const IeeeFlags& flags) {
   return flags.invalid ? 5 : flags.divide_by_zero ? 4 : flags.overflow ? 3 : flags.underflow ? 2 : flags.inexact ? 1 : 0;
 }
