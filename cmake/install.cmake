@@ -25,9 +25,9 @@ install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs COMPONENT tools
 install(TARGETS mxact_c_shared EXPORT mxact-c
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT c NAMELINK_COMPONENT dev)
 install(TARGETS mxact_c_static EXPORT mxact-c ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev)
-# A checkpoint's layer in C stands on what the program stands on.
-install(TARGETS mxact_c_layer LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT tools NAMELINK_COMPONENT dev)
-install(FILES golden/c/mxact.h golden/c/mxact_layer.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev)
+# A checkpoint's layer and a scoreboard in C stand on what the program stands on.
+install(TARGETS mxact_c_layer mxact_c_score LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT tools NAMELINK_COMPONENT dev)
+install(FILES golden/c/mxact.h golden/c/mxact_layer.h golden/c/mxact_score.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev)
 
 # The C++ libraries, with the headers where their own includes look for them: "model/numerics/convert.hpp".
 set(MXACT_HEADERS ${CMAKE_INSTALL_INCLUDEDIR}/mxact)

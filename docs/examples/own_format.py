@@ -36,5 +36,6 @@ def converted(bits):
     return sign | code | (0 if CUTS else 1), INEXACT | (UNDERFLOW if code < 8 else 0)
 
 
-for line in sys.stdin:
-    print(line.strip(), "{:02x} {:02x}".format(*converted(int(line.split()[0], 16))))
+if __name__ == "__main__":
+    for line in sys.stdin:
+        print(line.strip(), "{:02x} {:02x}".format(*converted(int(line.split()[0], 16))))

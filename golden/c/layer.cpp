@@ -5,8 +5,6 @@
 #include <charconv>
 #include <cstdint>
 #include <cstring>
-#include <exception>
-#include <new>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,11 +14,11 @@
 #include <vector>
 
 #include "golden/c/mxact_layer.h"
+#include "golden/c/sentence.hpp"
 #include "model/error.hpp"
 #include "model/families/fnuz.hpp"
 #include "model/families/setting_keys.hpp"
 #include "model/numerics/contract.hpp"
-#include "model/ordinary_mode.hpp"
 #include "sim/layer/layer_source.hpp"
 #include "support/tuned_file.hpp"
 
@@ -28,42 +26,11 @@ namespace {
 
 using mx::Error;
 using mx::ErrorCode;
+using mx::golden::c_api::with_sentence;
 using mx::sim::LayerStage;
 using mx::sim::StageValues;
 
-thread_local std::string sentence;
-
-void keep(const char* text) noexcept {
-  try {
-    sentence = text;
-  } catch (...) {
-    sentence.clear();
-  }
-}
-
 [[noreturn]] void refuse(const std::string& text, const std::string& where) { throw Error(ErrorCode::usage, text, where); }
-
-/// In the ordinary floating-point mode, whatever the caller's is.
-template <typename Body>
-std::int32_t guarded(const Body& body) noexcept {
-  const mx::OrdinaryMode mode;
-  try {
-    body();
-    return MXACT_LAYER_OK;
-  } catch (const Error& error) {
-    keep(error.what());
-    return static_cast<std::int32_t>(error.code());
-  } catch (const std::bad_alloc&) {
-    keep("out of memory");
-    return MXACT_LAYER_RESOURCE;
-  } catch (const std::exception& error) {
-    keep(error.what());
-    return MXACT_LAYER_INTERNAL;
-  } catch (...) {
-    keep("an unknown exception");
-    return MXACT_LAYER_INTERNAL;
-  }
-}
 
 std::uint32_t hex_word(std::string_view text) {
   std::uint32_t word = 0;
@@ -224,10 +191,10 @@ std::span<const mxact_layer_stage> stages_in(const mxact_layer_stage* stages, st
 
 extern "C" {
 
-const char* mxact_layer_error(void) { return sentence.c_str(); }
+const char* mxact_layer_error(void) { return mx::golden::c_api::sentence.c_str(); }
 
 std::int32_t mxact_layer_open(const char* path, std::uint32_t layer, const char* choices, mxact_layer** opened) {
-  return guarded([&] {
+  return with_sentence([&] {
     if (path == nullptr || opened == nullptr) refuse("a null pointer", "path");
     if (layer > 1U << 20U) refuse(std::to_string(layer) + " is no number of a layer", "layer");
     Opened made = open(path, static_cast<int>(layer), choices_of(choices));
@@ -240,7 +207,7 @@ std::int32_t mxact_layer_open(const char* path, std::uint32_t layer, const char*
 void mxact_layer_close(mxact_layer* layer) { delete layer; }
 
 std::int32_t mxact_layer_facts_of(const mxact_layer* layer, mxact_layer_facts* facts) {
-  return guarded([&] {
+  return with_sentence([&] {
     const mxact_layer& own = the(layer);
     if (facts == nullptr) refuse("a null pointer", "facts");
     const mx::layout::Sizes sizes = std::visit([](const auto& opened) { return sizes_of(opened); }, own.opened);
@@ -250,7 +217,7 @@ std::int32_t mxact_layer_facts_of(const mxact_layer* layer, mxact_layer_facts* f
 }
 
 std::int32_t mxact_layer_form_of(const mxact_layer* layer, const char* stage, std::uint32_t tokens, std::uint32_t top_k, mxact_layer_form* form) {
-  return guarded([&] {
+  return with_sentence([&] {
     if (form == nullptr) refuse("a null pointer", "form");
     const StageValues made = form_named(forms_of(the(layer), tokens_of(tokens, top_k, nullptr)), stage);
     const std::uint64_t columns = made.shape.size() < 2 ? 1 : static_cast<std::uint64_t>(made.shape[1]);
@@ -261,7 +228,7 @@ std::int32_t mxact_layer_form_of(const mxact_layer* layer, const char* stage, st
 std::int32_t mxact_layer_run(const mxact_layer* layer, std::uint32_t tokens, std::uint32_t top_k, const std::uint16_t* x, const std::int32_t* ids,
                              const std::uint32_t* weights, const mxact_layer_stage* from, std::size_t from_count, const mxact_layer_stage* wanted,
                              std::size_t wanted_count) {
-  return guarded([&] {
+  return with_sentence([&] {
     const mxact_layer& own = the(layer);
     if (ids == nullptr) refuse("a null pointer", "ids");
     mx::sim::LayerTokens given = tokens_of(tokens, top_k, ids);

@@ -317,6 +317,7 @@ CheckReport StreamChecker::finish() {
   const std::size_t others = std::min(more_.size(), show_ - std::min(show_, report_.first.size()));
   report_.first.insert(report_.first.end(), more_.begin(), more_.begin() + static_cast<std::ptrdiff_t>(others));
   report_.explanations = evidence_.explanations();
+  report_.compositions = evidence_.compositions();
   const Coverage reachable = directed_coverage(*op_);
   report_.coverage = coverage_report(*op_, met_, reachable);
   report_.bins = bin_checks(reachable);

@@ -19,6 +19,7 @@ struct Mismatch {
   std::vector<std::uint32_t> operands;
   std::vector<std::uint32_t> right;
   std::vector<std::uint32_t> answer;
+  std::vector<std::uint32_t> unknown = {};  ///< bits of the answer that are neither 0 nor 1; empty: all are
 };
 
 /// What came of the vectors of one bin that can be met.
@@ -42,6 +43,7 @@ struct CheckReport {
   std::vector<Mismatch> first;                               ///< the first of each kind, then the first of all others
   std::vector<std::pair<std::string, std::uint64_t>> kinds;  ///< mismatches by what they are about, the most first
   std::vector<Explanation> explanations;                     ///< the best first
+  std::vector<FittingComposition> compositions;              ///< that give all answers
   std::optional<std::uint64_t> reordered_from;               ///< line at which the order of the set was left, all vectors being there
   std::vector<AxisCoverage> coverage;
   std::vector<BinCheck> bins;

@@ -6,6 +6,7 @@
 #include <bit>
 #include <set>
 
+#include "golden/vectors/compositions.hpp"
 #include "golden/vectors/depth.hpp"
 #include "golden/vectors/words.hpp"
 #include "model/error.hpp"
@@ -50,7 +51,9 @@ class ConversionOp final : public VectorOp {
   void directed(const std::function<void(Lanes)>& sink) const override;
   void random(support::SplitMix64& random, MutableLanes operands) const override;
   std::string_view kind(Lanes operands, Lanes right) const override;
+  std::optional<Value> exact(Lanes operands, Lanes right, std::size_t lane) const override;
   std::vector<WrongRule> wrong_rules() const override;
+  std::vector<Composition> compositions(std::span<const WrongAnswer> wrong) const override;
 
  private:
   Random draw_of(Lanes operands) const { return subject_.how.random_bits > 0 ? Random(operands[1]) : std::nullopt; }
@@ -247,6 +250,19 @@ std::string_view ConversionOp::kind(Lanes operands, Lanes right) const {
 }
 
 std::vector<WrongRule> ConversionOp::wrong_rules() const { return conversion_wrong_rules(subject_, results_); }
+
+std::optional<Value> ConversionOp::exact(Lanes operands, Lanes /*right*/, std::size_t lane) const {
+  return lane == 0 ? std::optional(decode(*subject_.from, operands[0])) : std::nullopt;
+}
+
+std::vector<Composition> ConversionOp::compositions(std::span<const WrongAnswer> wrong) const {
+  const auto under = [from = subject_.from, to = subject_.to, set = subject_.flags](const Conversion& how, Lanes operands, MutableLanes answer) {
+    const Answered given = converted(operands[0], *from, *to, how, set, how.random_bits > 0 ? Random(operands[1]) : std::nullopt);
+    answer[0] = given.code;
+    if (answer.size() > 1) answer[1] = given.flags;
+  };
+  return compositions_of({std::string(subject_.from->name), subject_.from, subject_.to, subject_.how, subject_.flags == FlagSet::ieee}, wrong, under);
+}
 
 FlagSet flag_set_named(std::string_view word) {
   const auto found = std::ranges::find(kFlagWords, word);

@@ -94,6 +94,11 @@ class DequantizeOp final : public VectorOp {
     }
   }
 
+  std::optional<Value> exact(Lanes operands, Lanes /*right*/, std::size_t lane) const override {
+    if (subject_.needs.encode || subject_.needs.decode) return std::nullopt;
+    return scaled_value(operands[1 + lane], operands[0], *subject_.format);
+  }
+
   void bins(Lanes operands, Lanes results, std::span<std::uint8_t> bins) const override {
     bins[0] = scale_bin(operands[0], *subject_.format->scale);
     bins[1] = rarest_class(results, *subject_.how.target);

@@ -40,6 +40,8 @@ constexpr std::size_t kPairsShown = 3;
 constexpr double kGain = 0.1;
 /// Rules one behind the other that explain what those before them leave over.
 constexpr std::size_t kLeftovers = 3;
+/// Compositions that are said, of those that no vector of the stream tells apart.
+constexpr std::size_t kFitting = 3;
 
 /// Two faults in one device: each changes what it changes, or the second one works on the answers of the first.
 enum class Together { side_by_side, first_then_second, second_then_first };
@@ -332,6 +334,37 @@ std::vector<Explanation> Evidence::explanations() const {
   std::ranges::stable_sort(found,
                            [](const Explanation& a, const Explanation& b) { return a.fit() != b.fit() ? a.fit() < b.fit() : score(a) > score(b); });
   if (!is_told && !found.empty()) add_leftovers(rules, found);
+  return found;
+}
+
+/// Ends at the first answer that is not the composition's: nearly all of hundreds are told by a few answers.
+bool Evidence::fits(const Kept& kept, const Composition& composition) const {
+  std::vector<std::uint32_t> answer(result_lanes_);
+  for (Lanes rest = kept.lanes; !rest.empty(); rest = rest.subspan(case_lanes_)) {
+    try {
+      composition.answer(rest.first(operand_lanes_), answer);
+    } catch (const Error&) {
+      return false;  // no answer here
+    }
+    const Lanes mask = rest.subspan(operand_lanes_ + result_lanes_, result_lanes_);
+    if (!equal_under(answer, rest.subspan(operand_lanes_ + 2 * result_lanes_, result_lanes_), mask)) return false;
+  }
+  return true;
+}
+
+std::vector<FittingComposition> Evidence::compositions() const {
+  std::vector<WrongAnswer> wrong;
+  for (Lanes rest = mismatches_.lanes; !rest.empty(); rest = rest.subspan(case_lanes_)) {
+    wrong.push_back(
+        {rest.first(operand_lanes_), rest.subspan(operand_lanes_, result_lanes_), rest.subspan(operand_lanes_ + 2 * result_lanes_, result_lanes_)});
+  }
+  std::vector<FittingComposition> found;
+  if (wrong.empty()) return found;
+  for (const Composition& one : op_->compositions(wrong)) {
+    if (found.size() == kFitting || (!found.empty() && one.choices > found.front().choices)) break;
+    if (fits(mismatches_, one) && fits(matches_, one))
+      found.push_back({one.name, one.choices, count(mismatches_), count(matches_), mismatches_.stride, matches_.stride});
+  }
   return found;
 }
 

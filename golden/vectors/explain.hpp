@@ -35,6 +35,14 @@ struct Explanation {
   bool is_whole() const { return explained == mismatches && contradicted == 0; }
 };
 
+/// A composition that gives every wrong answer that was tried and that no right one speaks against.
+struct FittingComposition {
+  std::string name;                                  ///< the operation, as `ver` takes it
+  int choices;                                       ///< that are other than under test
+  std::uint64_t mismatches, matches;                 ///< that were tried
+  std::uint64_t wrong_stride = 1, right_stride = 1;  ///< as of an Explanation
+};
+
 /// What a device answered, as far as it is kept: memory stays bounded however long the stream is.
 class Evidence {
  public:
@@ -47,6 +55,9 @@ class Evidence {
   /// right answers. Where no rule explains all, pairs of rules that explain more than either alone; behind the best stands what explains the
   /// mismatches that it leaves over, however few they are.
   std::vector<Explanation> explanations() const;
+
+  /// The operation's compositions that fit: of one other choice, or where none of those does of two. At most a few.
+  std::vector<FittingComposition> compositions() const;
 
  private:
   struct Kept {
@@ -67,6 +78,7 @@ class Evidence {
   bool adds_little(const Explanation& pair, const Explanation& alone) const;
   /// The rules of the pairs that it adds.
   std::vector<WrongRule> add_pairs(const std::vector<WrongRule>& rules, std::vector<Explanation>& found) const;
+  bool fits(const Kept& kept, const Composition& composition) const;
   void add_leftovers(const std::vector<WrongRule>& rules, std::vector<Explanation>& found) const;
 
   const VectorOp* op_;

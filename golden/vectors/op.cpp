@@ -66,6 +66,10 @@ void VectorOp::mask(Lanes /*operands*/, Lanes /*results*/, MutableLanes masks) c
   }
 }
 
+std::optional<Value> VectorOp::exact(Lanes /*operands*/, Lanes /*right*/, std::size_t /*lane*/) const { return std::nullopt; }
+
+std::vector<Composition> VectorOp::compositions(std::span<const WrongAnswer> /*wrong*/) const { return {}; }
+
 std::uint64_t VectorOp::exhaustive_count() const {
   const int bits = std::accumulate(operands_.begin(), operands_.end(), 0, [](int sum, const Column& column) { return sum + column.width(); });
   return bits <= 24 ? std::uint64_t{1} << bits : 0;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@
 
 #include "golden/vectors/edition.hpp"
 #include "model/numerics/format.hpp"
+#include "model/numerics/value.hpp"
 #include "support/random.hpp"
 
 namespace mx::golden {
@@ -60,6 +62,18 @@ struct WrongRule {
   std::function<void(Lanes operands, Lanes right, MutableLanes answer)> answer;
 };
 
+/// The operation under other choices, which rules as text can say (model/numerics/rules.hpp).
+struct Composition {
+  std::string name;  ///< as `gen` and `ver` take it: "f32_to_e4m3,bias=7,fn,round=rtz,overflow=saturate,nan=7f/ff"
+  int choices;       ///< that are other than under test
+  std::function<void(Lanes operands, MutableLanes answer)> answer;
+};
+
+/// What a device answered wrongly.
+struct WrongAnswer {
+  Lanes operands, right, answer;
+};
+
 /// An operation under fixed choices. Thread-safe: nothing in it changes.
 class VectorOp {
  public:
@@ -95,10 +109,16 @@ class VectorOp {
   /// One of them.
   virtual void exhaustive(std::uint64_t index, MutableLanes operands) const;
 
+  /// What a lane of the answer is before it is rounded, to 64 significant bits; none where the operation does not say.
+  virtual std::optional<Value> exact(Lanes operands, Lanes right, std::size_t lane) const;
+
   /// What a mismatch at these operands is about, in a word for people: "tie", "NaN input".
   virtual std::string_view kind(Lanes operands, Lanes right) const = 0;
   /// Wrong rules that a device may follow, the likeliest first among equals. Each outlives the operation.
   virtual std::vector<WrongRule> wrong_rules() const = 0;
+  /// The operation with one of its choices changed, then with two of them, each once; codes of NaN are those of the wrong answers. None where choices
+  /// are no text.
+  virtual std::vector<Composition> compositions(std::span<const WrongAnswer> wrong) const;
 
  protected:
   VectorOp(std::string name, std::string_view family, Edition edition) : name_(std::move(name)), family_(family), edition_(edition) {}

@@ -86,6 +86,10 @@ class PairOp final : public VectorOp {
 
   void random(support::SplitMix64& random, MutableLanes operands) const override { exhaustive(random.next() % exhaustive_count(), operands); }
 
+  std::optional<Value> exact(Lanes operands, Lanes /*right*/, std::size_t /*lane*/) const override {
+    return exact_product(decode(a_, operands[0]), decode(b_, operands[1]));
+  }
+
   std::string_view kind(Lanes /*operands*/, Lanes right) const override {
     switch (decode(kF32, right[0]).cls) {
       case ValueClass::zero: return "zero result";

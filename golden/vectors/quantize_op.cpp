@@ -50,6 +50,15 @@ class QuantizeOp final : public VectorOp {
     if (subject_.nan_is_free && is_nan_code(*subject_.format->scale, results[0])) std::ranges::fill(masks.subspan(1), 0U);
   }
 
+  /// Elements under a scale that is a power of two: in units of it.
+  std::optional<Value> exact(Lanes operands, Lanes right, std::size_t lane) const override {
+    const Value scale = decode(*subject_.format->scale, right[0]);
+    if (lane == 0 || subject_.format->scale->encoding != Encoding::exponent_only || scale.cls != ValueClass::finite) return std::nullopt;
+    Value x = decode(*subject_.source, operands[lane - 1]);
+    if (x.cls == ValueClass::finite) x.exponent -= canonical(scale).exponent;
+    return x;
+  }
+
   void bins(Lanes operands, Lanes results, std::span<std::uint8_t> bins) const override {
     const Lanes block = operands.first(size_);
     bins[0] = block_kind(block, *subject_.source);

@@ -7,6 +7,8 @@
 #include <set>
 
 #include "golden/vectors/arithmetic_ops.hpp"
+#include "golden/vectors/compositions.hpp"
+#include "golden/vectors/distance.hpp"
 #include "golden/vectors/number_bins.hpp"
 #include "golden/vectors/unit_ops.hpp"
 #include "golden/vectors/words.hpp"
@@ -43,7 +45,6 @@ Answer answer_of(const ScalarSubject& subject, Lanes operands) {
   answer.code = operate(subject.row->operation, operands, subject.from, *subject.to, subject.how, answer.flags);
   return answer;
 }
-
 std::size_t event_of(const IeeeFlags& flags) {
   return flags.invalid ? 5 : flags.divide_by_zero ? 4 : flags.overflow ? 3 : flags.underflow ? 2 : flags.inexact ? 1 : 0;
 }
@@ -147,6 +148,17 @@ class ScalarOp final : public VectorOp {
       operands[i] = static_cast<std::uint32_t>(index) & lane_mask(subject_.from[i]->width);
       index >>= static_cast<unsigned>(subject_.from[i]->width);
     }
+  }
+  std::optional<Value> exact(Lanes a, Lanes, std::size_t) const override { return exact_result(subject_.row->operation, a, subject_.from); }
+  std::vector<Composition> compositions(std::span<const WrongAnswer> wrong) const override {
+    const auto under = [device = subject_](const Conversion& how, Lanes operands, MutableLanes answer) mutable {
+      device.how = how;
+      const Answer given = answer_of(device, operands);
+      answer[0] = given.code;
+      if (device.flags) answer[1] = flag_bits(given.flags);
+    };
+    return compositions_of(
+        {fmt::format("{}_{}", subject_.row->name, unit::text_of(subject_.from)), nullptr, subject_.to, subject_.how, subject_.flags}, wrong, under);
   }
 
   std::string_view kind(Lanes operands, Lanes right) const override {

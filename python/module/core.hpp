@@ -64,6 +64,7 @@ void bind_moe(nb::module_& module);
 void bind_operations(nb::module_& module);
 void bind_products(nb::module_& module);
 void bind_room(nb::module_& module);
+void bind_scoreboard(nb::module_& module);
 void bind_select(nb::module_& module);
 void bind_stages(nb::module_& module);
 void bind_tables(nb::module_& module);

@@ -60,6 +60,7 @@ NB_MODULE(_core, module) {
   bind_operations(module);
   bind_products(module);
   bind_room(module);
+  bind_scoreboard(module);
   bind_select(module);
   bind_stages(module);
   bind_tables(module);

@@ -22,6 +22,7 @@ from mxact._moe import activate, moe_layer, route
 from mxact._operations import from_integer, operate, p3109, to_integer
 from mxact._products import dot, matmul
 from mxact._record import record
+from mxact._scoreboard import Scoreboard, ScoreReport, scoreboard
 from mxact._select import audit, infos, needs, select
 from mxact._tables import activations, backends, block_formats, contract_record, contracts, engines, formats, layouts, profiles, routers, rules, threads, ways
 from mxact._verbs import convert_checkpoint, engine_diff, matrix, plan, sim, verify
@@ -40,6 +41,8 @@ __all__ = [
     "Loss",
     "Packed",
     "Quantized",
+    "ScoreReport",
+    "Scoreboard",
     "TensorScale",
     "activate",
     "activations",
@@ -78,6 +81,7 @@ __all__ = [
     "route",
     "routers",
     "rules",
+    "scoreboard",
     "select",
     "sim",
     "stages",

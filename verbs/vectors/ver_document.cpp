@@ -14,8 +14,6 @@ using golden::CheckVerdict;
 using golden::VectorOp;
 using support::CheckEnd;
 
-constexpr std::size_t kExplanations = 5;
-
 void add_mismatches(Document& document, const VectorOp& op, const CheckReport& report) {
   Table mismatches{"mismatches", {in_json("line"), in_json("text")}};
   for (const golden::Mismatch& mismatch : report.first) {
@@ -45,20 +43,11 @@ void add_explanations(Document& document, const CheckReport& report) {
                e.beside.empty() ? Cell::none() : Cell(e.beside), e.wrong_stride, e.right_stride});
   }
   document.value(table.key, table.json());
+  Table fitting{"compositions", {in_json("operation"), in_json("choices"), in_json("mismatches"), in_json("matches")}};
+  for (const golden::FittingComposition& one : report.compositions) fitting.add({one.name, one.choices, one.mismatches, one.matches});
+  document.value(fitting.key, fitting.json());
   if (report.mismatched == 0) return;
-  if (report.explanations.empty()) {
-    document.line("no rule that is known here gives any of the wrong answers");
-    return;
-  }
-  // The best comes first: where it is one in part, all are; where it explains everything, one that does not is not it.
-  const golden::Explanation& best = report.explanations.front();
-  if (best.fit() == golden::Fit::in_part)
-    document.line("no rule that is known here gives half of the wrong answers and is borne out by the right ones");
-  for (std::size_t i = 0; i < std::min(kExplanations, report.explanations.size()); ++i) {
-    const golden::Explanation& one = report.explanations[i];
-    if (best.is_whole() && (!one.is_whole() || !one.beside.empty())) break;
-    document.line(golden::describe(one));
-  }
+  for (const std::string& line : golden::describe(report.explanations, report.compositions)) document.line(line);
 }
 
 /// How NaN answers are compared, where the operation leaves a choice.
@@ -93,8 +82,7 @@ void add_coverage(Document& document, const CheckReport& report, bool all_bins) 
 }
 
 std::string summary_of(const CheckReport& report) {
-  return fmt::format("{}: {} of {} vectors checked, {} wrong{}{}", golden::name_of(report.verdict), report.checked, report.expected,
-                     report.mismatched, report.why_mistrusted.empty() ? "" : "; ", report.why_mistrusted);
+  return golden::verdict_text(report.verdict, report.checked, report.expected, report.mismatched, report.why_mistrusted);
 }
 
 void add_cases(Document& document, const VectorOp& op, const CheckReport& report, const std::string& again) {

@@ -100,6 +100,14 @@ else
   in_loop=("$scratch/dpi_bench")
   right="PASSED: 120023 comparisons"
 fi
+# A scoreboard in the loop: the broken device's rule is named.
+if [[ $simulator == verilator ]]; then
+  bench score_bench mxact_score_pkg.sv f32_to_e4m3.sv score_bench.sv "$libraries/libmxact_score.so"
+  export LD_LIBRARY_PATH=$libraries
+  simulate score_bench >"$scratch/report" 2>&1 && grep -q "^PASSED: 20000 of 20000 vectors checked, 0 wrong" "$scratch/report" || fail "the scoreboard's bench fails" "$scratch/report"
+  simulate score_bench +broken >"$scratch/report" 2>&1 && fail "the scoreboard's bench passes a broken device"
+  grep -q "^rounding: matches rounding nearest_away: " "$scratch/report" || fail "a scoreboard does not name the broken device's rule" "$scratch/report"
+fi
 "${in_loop[@]}" >"$scratch/report" 2>&1 && grep -q "$right" "$scratch/report" || fail "the bench with the C model fails" "$scratch/report"
 "${in_loop[@]}" +broken >/dev/null 2>&1 && fail "the bench with the C model passes a broken device"
 
