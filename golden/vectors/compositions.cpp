@@ -4,6 +4,8 @@
 #include <array>
 #include <functional>
 #include <optional>
+#include <tuple>
+#include <utility>
 
 #include "model/error.hpp"
 #include "model/numerics/rules.hpp"
@@ -40,7 +42,8 @@ constexpr std::array kRoundings{Rounding::nearest_even,
                                 Rounding::nearest_even_code,
                                 Rounding::nearest_log2_even,
                                 Rounding::nearest_log2_away};
-constexpr std::array kOverflows{Overflow::saturate, Overflow::nan, Overflow::inf, Overflow::nan_unrounded, Overflow::inf_unrounded, Overflow::ieee};
+constexpr std::array kOverflows{Overflow::saturate,      Overflow::nan,  Overflow::inf, Overflow::nan_unrounded,
+                                Overflow::inf_unrounded, Overflow::ieee, Overflow::wrap};
 constexpr std::array kInfinities{InfinityRule::as_overflow, InfinityRule::inf, InfinityRule::nan, InfinityRule::largest, InfinityRule::zero};
 constexpr std::array kZeroSigns{SignOfZero::keep, SignOfZero::positive, SignOfZero::positive_if_zero};
 constexpr std::array kFlushes{Flush::none, Flush::source, Flush::target, Flush::both};
@@ -84,10 +87,13 @@ std::vector<Axis> axes_of(const Format& to, const Conversion& how, bool ieee_fla
   if (to.has_sign) {
     axes.push_back(axis_of(kZeroSigns, [](Conversion& other, SignOfZero value) { other.fine.zero_sign = value; }));
   } else {
-    constexpr std::array<std::array<bool, 2>, 3> kNegatives{{{false, false}, {true, false}, {false, true}}};
-    axes.push_back(axis_of(kNegatives, [](Conversion& other, const std::array<bool, 2>& value) {
-      other.negative_is_nan = value[0];
-      other.fine.negative_is_zero = value[1];
+    constexpr std::array<std::pair<bool, NegativeRule>, 5> kNegatives{{{false, NegativeRule::as_said},
+                                                                       {true, NegativeRule::as_said},
+                                                                       {false, NegativeRule::zero},
+                                                                       {false, NegativeRule::least},
+                                                                       {false, NegativeRule::directed}}};
+    axes.push_back(axis_of(kNegatives, [](Conversion& other, const std::pair<bool, NegativeRule>& value) {
+      std::tie(other.negative_is_nan, other.fine.negative) = value;
     }));
   }
   if (to.encoding == Encoding::exponent_only)

@@ -117,7 +117,7 @@ TEST_CASE("ggml's blocks hold the codes and the scales that one block of them ha
                                                    std::tuple{&mx::families::ggml::kNvfp4, "ggml.block_nvfp4.codes", "ggml.block_nvfp4.scales"}}) {
     std::vector<std::uint8_t> packed, codes, scales;
     for (int i = 0; i < block->elements; ++i) codes.push_back(static_cast<std::uint8_t>((i * 7 + 3) % 16));
-    for (int i = 0; i < block->elements; i += 2) packed.push_back(static_cast<std::uint8_t>(codes[i] | codes[i + 1] << 4));
+    for (std::size_t i = 0; i < codes.size(); i += 2) packed.push_back(static_cast<std::uint8_t>(codes[i] | codes[i + 1] << 4));
     for (int i = 0; i < block->scales; ++i) scales.push_back(static_cast<std::uint8_t>(0x70 + i));
     const auto moved = [](const char* name, const std::vector<std::uint8_t>& bytes) {
       const Layout to = block_layout(name, 1, 1, static_cast<std::int64_t>(bytes.size()), 8);
