@@ -46,6 +46,7 @@ inline bool on_cpu(Arch arch) { return arch == Arch::cpu; }
 /// Whose outputs showed a known difference.
 inline constexpr std::string_view kH100 = "outputs of an H100, vllm at 7e1b45a09, not recorded here";
 inline constexpr std::string_view kElsewhere = "outputs of the kernel, not recorded here";
+inline constexpr std::string_view kWith8Bits = "8-bit activations: the kernel multiplies codes of 8 bits, the row numbers of 16";
 
 /// A row with the places where a real kernel contradicts it; nothing else changes.
 constexpr ExecutionRow with_differences(ExecutionRow row, std::span<const KnownDifference> differences) {

@@ -15,7 +15,8 @@ using mx::families::broken_inputs;
 
 std::string quantities(std::string_view block, std::string_view version, std::int64_t rank, std::string_view dtype) {
   std::string text;
-  for (const mx::families::BlockNeed& need : broken_inputs(block, version, rank, dtype)) text += (text.empty() ? "" : " ") + std::string(need.quantity);
+  for (const mx::families::BlockNeed& need : broken_inputs(block, version, rank, dtype))
+    text += (text.empty() ? "" : " ") + std::string(need.quantity);
   return text;
 }
 

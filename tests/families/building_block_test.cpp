@@ -95,8 +95,8 @@ TEST_CASE("every block names its source") {
   REQUIRE(mx::families::all_building_blocks().size() >= 7U);
   for (const mx::families::BuildingBlock& block : mx::families::all_building_blocks()) {
     INFO(block.name);
-    // A package that is no repository's commit is named by its release.
-    CHECK((block.source.commit.size() == 40U || block.source.repository.ends_with("(PyPI)")));
+    // A package that is no repository's commit is named by its release, and a document by its version.
+    CHECK((block.source.commit.size() == 40U || block.source.repository.ends_with("(PyPI)") || block.source.repository == "PTX ISA"));
     CHECK_FALSE(block.source.symbol.empty());
     CHECK_FALSE(block.formula.empty());
   }

@@ -85,10 +85,10 @@ layout::Layout repacked(const BlockRequest& request) {
   return layout.table("bytes", std::move(source));
 }
 
-constexpr Words kCommit = "d99724f2";
+constexpr Words kCommit = "d99724f2b141fed9e1a9f402213506c081433465";
 constexpr std::array<Words, 1> kVersions{"ggml-2026-08"};
 
-constexpr layout::Source common(Words symbol) { return {"ggml-org/llama.cpp", "ggml/src/ggml-common.h", symbol, kCommit}; }
+constexpr layout::Source common(Words symbol) { return {"ggml-org/ggml", "src/ggml-common.h", symbol, kCommit}; }
 
 constexpr std::array<BuildingBlock, 5> kBuildingBlocks{{
     {"ggml.block_mxfp4.codes",
@@ -140,7 +140,7 @@ constexpr std::array<BuildingBlock, 5> kBuildingBlocks{{
      kTogether,
      uneven_repack,
      repacked,
-     {"ggml-org/llama.cpp", "ggml/src/ggml-cpu/repack.cpp", "make_block_mxfp4x4, make_block_mxfp4x8", kCommit}},
+     {"ggml-org/ggml", "src/ggml-cpu/repack.cpp", "make_block_mxfp4x4, make_block_mxfp4x8", kCommit}},
 }};
 
 }  // namespace

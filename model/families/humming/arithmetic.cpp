@@ -140,6 +140,8 @@ void launch(const LaunchFacts& facts, Launched& made) {
   if (!facts.choice.has_tile()) made.text += ": taken as in batch-invariant mode, for the package's tables of tiles are not in mxact";
 }
 
+constexpr std::array kOf8Bits{KnownDifference{on_sm90, kWith8Bits, kProducts, deployment::since(deployment::kVllm2026_05), true}};
+
 template <std::size_t kForm>
 constexpr std::array kHeld{HeldOn{on_sm90, Grounds::run_by_parts, kForms[kForm].runs}};
 
@@ -158,6 +160,7 @@ constexpr ExecutionRow humming() {
   row.bias = BiasEntry::after_bf16;
   row.launch = launch<kForm>;
   row.held = kHeld<kForm>;
+  row.differences = kOf8Bits;
   return row;
 }
 

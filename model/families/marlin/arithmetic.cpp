@@ -18,8 +18,7 @@ constexpr std::string_view kSplits = "golden/witness/hardware/marlin_split_h100"
 constexpr std::array kMxfp4Runs{Recording{kSplits, "marlin."}, Recording{kSums, "top_k"}};
 constexpr std::array kHeldMxfp4{HeldOn{on_sm90, Grounds::run_by_parts, kMxfp4Runs}};
 constexpr std::array kOf8Bits{
-    KnownDifference{on_nvidia, "8-bit activations: the kernel multiplies codes of 8 bits, the row numbers of 16", kElsewhere,
-                    deployment::since(deployment::kVllm2026_05), true},
+    KnownDifference{on_nvidia, kWith8Bits, kElsewhere, deployment::since(deployment::kVllm2026_05), true},
 };
 constexpr std::array kNvfp4Runs{Recording{kNvfp4Set}, Recording{kSums, "top_k"}};
 constexpr std::array kHeldNvfp4{HeldOn{on_sm90, Grounds::run_by_parts, kNvfp4Runs}};
