@@ -105,7 +105,7 @@ TEST_CASE("exact results and distances are those of whole numbers and fractions"
   }
 }
 
-TEST_CASE("wrong answers are counted by kind; x and z are a kind of their own") {
+TEST_CASE("wrong answers are counted by kind, x and z are a kind of their own") {
   Scoreboard board = board_of("f32_to_e4m3fn", {{"flags", "ieee"}});
   CHECK_FALSE(board.check(Words{0x3F800000}, Words{0x38, 0}));
   CHECK(board.check(Words{0x3F800000}, Words{0x39, 0}) == ScoreKind::value);
