@@ -47,8 +47,8 @@ def test_engine_diff_of_a_model() -> None:
 def test_sim_of_a_model_and_of_a_file() -> None:
     how = {"tp": 2, "experts": 4, "tokens": 2, "sample": 4}
     words = [word for name, value in how.items() for word in (f"--{name}", value)]
-    found = mxact.sim(MODEL, platform="B200", **how)
-    assert same(found, printed("sim", MODEL, "--platform", "B200", *words))
+    found = mxact.sim(TINY, platform="B200", **how)
+    assert same(found, printed("sim", TINY, "--platform", "B200", *words))
     assert found["verdict"] in ("PASSED", "KNOWN TO DIFFER")
     file = SOURCE / "docs/examples/sim-b200.info"
     assert same(mxact.sim(file), printed("sim", file))
