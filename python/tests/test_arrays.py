@@ -257,15 +257,15 @@ def test_a_profile_says_which_way_its_blocks_take() -> None:
     # Nothing that gives codes is left to the model but elements that are rounded twice, and profiles that are rules.
     rules = ("ggml", "mlx-metal", "te-nvfp4")
     assert mxact.ways("nncf-mx")["quantize"][("mxfp4", "f32")] == "thresholds" and mxact.ways("nncf-mx")["quantize"][("mxfp8_e4m3", "f32")] == "model"
-    # A device's approximate reciprocal has its kernel from AVX-512 on.
+    # Arithmetic that flushes subnormals has its kernel from AVX-512 on.
     kernels: str = json.loads(subprocess.run([PROGRAM, "doctor", "--json"], capture_output=True, check=True).stdout)["kernels"]
-    approximate: set[str] = set() if kernels.startswith("avx512") else {"flashinfer-fast", "flashinfer-exact"}
+    flushing: set[str] = set() if kernels.startswith("avx512") else {"flashinfer-fast", "flashinfer-exact"}
     for profile in mxact.profiles():
         ways = mxact.ways(profile)
         found = {*ways["quantize"].values(), *ways["dequantize"].values()}
         if profile.startswith(rules):
             assert found == {"model"}, profile
         elif not profile.startswith(("aiter-", "quark-even-round", "nncf-mx")):
-            assert ("model" in found) == (profile in approximate), profile
+            assert ("model" in found) == (profile in flushing), profile
     with pytest.raises(mxact.Error, match="gguf"):
         mxact.ways("gguff-mxfp4")

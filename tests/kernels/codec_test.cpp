@@ -33,10 +33,10 @@ std::string difference(const Packed& got, const Packed& want, std::size_t block_
   return "none";
 }
 
-/// A device's approximate reciprocal has its kernel from AVX-512 on.
+/// Arithmetic that flushes subnormals has its kernel from AVX-512 on.
 bool has_no_kernel_here(const Recipe& recipe) {
   const auto* two_levels = std::get_if<Nvfp4Recipe>(&recipe.how);
-  return two_levels != nullptr && two_levels->approximate_reciprocal && !kernels::isa_tier().name.starts_with("avx512");
+  return two_levels != nullptr && two_levels->flush_subnormals && !kernels::isa_tier().name.starts_with("avx512");
 }
 
 /// A matrix of about so many blocks whose number is not a multiple of what vectors take.
