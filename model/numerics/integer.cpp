@@ -136,7 +136,12 @@ bool rounds_into_integers(Rounding rounding) {
   }
 }
 
-bool is_integer(std::string_view text) { return read(text.substr(0, text.find(','))).has_value(); }
+bool is_integer(std::string_view text) {
+  std::string_view word = text.substr(0, text.find(','));
+  while (word.starts_with(' ')) word.remove_prefix(1);
+  while (word.ends_with(' ')) word.remove_suffix(1);
+  return read(word).has_value();
+}
 
 Integer integer_named(std::string_view text) {
   if (text.find(',') != std::string_view::npos)

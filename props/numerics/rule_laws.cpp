@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "kernels/sweep/encode.hpp"
+#include "model/error.hpp"
 #include "model/numerics/block_rules.hpp"
 #include "model/numerics/further_formats.hpp"
 #include "model/numerics/rules.hpp"
@@ -205,10 +206,12 @@ std::vector<const Recipe*> all_recipes() {
 }
 
 /// What is wrong with a recipe whose words are read from this text.
-std::string wrong_blocks(const Recipe& recipe, const std::string& text) {
+std::string wrong_blocks(const Recipe& recipe, const std::string& text) try {
   const Recipe& read = block_profile_of_text(text).recipes.front();
   if (read.format->name != recipe.format->name || told(read.how) != told(recipe.how)) return text + " is read as " + text_of(read);
   return text_of(read) == text_of(recipe) ? "" : text + " is printed as " + text_of(read);
+} catch (const Error& error) {
+  return text + " is refused: " + error.what();
 }
 
 /// The kernels, where they know the conversion, and the model.
