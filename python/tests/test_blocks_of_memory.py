@@ -23,6 +23,11 @@ def extents(x: Array, bits: int) -> tuple[int, ...]:
     return (*x.shape[:-1], x.shape[-1] * 8 * x.itemsize // bits)
 
 
+# ggml's rows and packed codes have sizes of their own and bytes that nobody writes: tests/families/building_block_test.cpp and the laws of blocks hold them.
+OTHERS = ("ggml.", "packing.")
+BLOCKS = [name for name in mxact.layouts() if not name.startswith(OTHERS)]
+
+
 def bits_of(name: str) -> int:
     for shape in ((1, 1), (16, 16), (64, 64), (128, 128), (256, 256)):
         try:
@@ -37,7 +42,7 @@ def mine(name: str) -> Callable[[Array], Any]:
     return lambda x: mxact.layout(name, extents(x, bits)).apply(x)
 
 
-@pytest.mark.parametrize("name", mxact.layouts())
+@pytest.mark.parametrize("name", BLOCKS)
 def test_every_block_is_taken(name: str) -> None:
     assert_converter(mine(name), name)
 
@@ -47,7 +52,7 @@ def is_written(name: str) -> bool:
     return "unwritten" not in mxact.layout(name, (256, 256)).content(0)
 
 
-@pytest.mark.parametrize("name", [name for name in mxact.layouts()[::4] if is_written(name)])
+@pytest.mark.parametrize("name", [name for name in BLOCKS[::4] if is_written(name)])
 def test_a_wrong_byte_is_found(name: str) -> None:
     def off_by_one(x: Array) -> Array:
         memory = np.ascontiguousarray(mine(name)(x)).view(np.uint8).copy()
@@ -87,7 +92,7 @@ def test_over_a_pipe(tmp_path: Path) -> None:
     assert "PASSED converter sf_128x4" in laws(words, command, 0)
 
 
-@pytest.mark.parametrize("name", mxact.layouts())
+@pytest.mark.parametrize("name", BLOCKS)
 def test_every_block_is_recorded(tmp_path: Path, name: str) -> None:
     bits = bits_of(name)
     for rows, columns in ((256, 256), (128, 64)):
