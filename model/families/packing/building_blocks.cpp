@@ -110,7 +110,7 @@ constexpr std::array<BuildingBlock, 6> kBuildingBlocks{{
      "byte k <- code k",
      kVersions,
      {},
-     nullptr,
+     uneven_fours,
      one_in_a_byte,
      source(".e2m3x2, .e3m2x2: two bits padded with zeros")},
     {"packing.fp6_shifted",

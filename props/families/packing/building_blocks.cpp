@@ -56,7 +56,7 @@ constexpr std::array<BlockFormula, 6> kFormulas{{
     {"packing.fp6_four_in_three", [](BlockRequest& r) { draw(r, 8, 4); }, takes_fours, dense},
     {"packing.fp6_first_code_high", [](BlockRequest& r) { draw(r, 8, 4); }, takes_fours, first_high},
     {"packing.fp6_sixteen_in_sixteen", [](BlockRequest& r) { draw(r, 8, 16); }, [](const BlockRequest& r) { return r.cols % 16 == 0; }, sixteens},
-    {"packing.fp6_one_in_a_byte", [](BlockRequest& r) { draw(r, 6, 1); }, takes_all, [](const BlockRequest& r) { return in_bytes(r, 3, 0, false); }},
+    {"packing.fp6_one_in_a_byte", [](BlockRequest& r) { draw(r, 6, 4); }, takes_fours, [](const BlockRequest& r) { return in_bytes(r, 3, 0, false); }},
     {"packing.fp6_shifted", [](BlockRequest& r) { draw(r, 8, 1); }, takes_all, [](const BlockRequest& r) { return in_bytes(r, 3, 1, false); }},
     {"packing.fp4_in_a_byte", [](BlockRequest& r) { draw(r, 8, 1); }, takes_all, [](const BlockRequest& r) { return in_bytes(r, 2, 1, true); }},
 }};

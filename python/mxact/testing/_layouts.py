@@ -16,10 +16,11 @@ from mxact._layouts import Layout, layout
 from mxact.testing._edges import COLUMNS, ROWS
 from mxact.testing._runs import Broken, CannotStart, compared, for_all, of_case, settings, settled, told
 
-# Rows and columns that are tried: ends of tiles, beside them, and none of them.
-_EXTENTS = (1, 2, 3, 4, 6, 8, 12, 16, 20, 32, 33, 64, 96, 100, 128, 130, 160, 256, 384, 512)
+# Rows and columns that are tried: ends of tiles, beside them, and none of them; blocks of 17 bytes.
+_EXTENTS = (1, 2, 3, 4, 6, 8, 12, 16, 17, 20, 32, 33, 34, 64, 96, 100, 128, 130, 160, 256, 384, 512)
 _MOST_SHAPES = 40
 _ELEMENTS: dict[int, np.dtype[Any]] = {8: np.dtype(np.uint8), 16: np.dtype(np.uint16), 32: np.dtype(np.uint32)}
+_PARTS = (4, 6)  # bits of units that are no whole bytes
 _UNWRITTEN = -2
 
 
@@ -27,9 +28,7 @@ def assert_layout(fn: Callable[[Array], Any], name: str, tensor: object, choices
     """As assert_converter says it of a building block."""
     fixed = tuple(sorted((key, value) for key, value in choices.items() if value is not None))
     if tensor is not None:
-        given = array("layer", tensor)
-        shape = (*given.shape[:-1], given.shape[-1] * 2) if _units_of(name, given, fixed) == 4 else given.shape
-        shapes: list[tuple[int, ...]] = [shape]
+        shapes: list[tuple[int, ...]] = [_shape_of(name, array("layer", tensor), fixed)]
     else:
         shapes = _shapes(name, fixed)
 
@@ -51,13 +50,16 @@ def assert_layout(fn: Callable[[Array], Any], name: str, tensor: object, choices
     settings.held.append(f"converter {name}")
 
 
-def _units_of(name: str, tensor: Array, fixed: tuple[tuple[str, object], ...]) -> int:
-    """4 where the last axis of that tensor holds two units in a byte."""
-    try:
-        of = layout(name, tensor.shape, **dict(fixed))  # type: ignore[arg-type]
-    except Error:
-        return 4
-    return 0 if _bytes_of(of) == tensor.nbytes else 4
+def _shape_of(name: str, tensor: Array, fixed: tuple[tuple[str, object], ...]) -> tuple[int, ...]:
+    """The tensor's shape, in units of the block where those are parts of a byte."""
+    shapes = [tensor.shape, *((*tensor.shape[:-1], tensor.shape[-1] * 8 // bits) for bits in _PARTS)]
+    for shape in shapes:
+        try:
+            if _bytes_of(layout(name, shape, **dict(fixed))) == tensor.nbytes:  # type: ignore[arg-type]
+                return shape
+        except Error:
+            continue
+    return shapes[1]
 
 
 def _bytes_of(of: Layout) -> int:
@@ -102,15 +104,15 @@ def _edges(name: str, fixed: tuple[tuple[str, object], ...]) -> list[tuple[int, 
 
 
 def _drawn(of: Layout, seed: int) -> Array:
-    """Any bytes, in the shape of the tensor's axes but a stack of one; units of 4 bits two in a byte."""
+    """Any bytes, in the shape of the tensor's axes but a stack of one; units of 4 and 6 bits packed, where rows have whole bytes."""
     axes, bits = of._handle.tensor()
     extents = [extent for _, extent in axes]
     shape = extents[1:] if len(extents) > 2 and extents[0] == 1 else extents
     random = np.random.default_rng(seed)
     if bits in _ELEMENTS:
         return random.integers(0, 256, _bytes_of(of), dtype=np.uint8).view(_ELEMENTS[bits]).reshape(shape)
-    if bits == 4 and shape[-1] % 2 == 0:
-        return random.integers(0, 256, (*shape[:-1], shape[-1] // 2), dtype=np.uint8)
+    if bits in _PARTS and shape[-1] * bits % 8 == 0:
+        return random.integers(0, 256, (*shape[:-1], shape[-1] * bits // 8), dtype=np.uint8)
     return random.integers(0, 256, _bytes_of(of), dtype=np.uint8)
 
 
