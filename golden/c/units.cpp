@@ -1,5 +1,6 @@
 // The C API: operations, comparisons and integers of an arithmetic unit.
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -52,7 +53,8 @@ IntegerId integer_of(std::int32_t id) {
   const bool has_rules = take(id, 1) != 0;
   const auto rule = static_cast<mx::OutOfRange>(take(id, kRuleBits));
   const auto rounding = static_cast<mx::Rounding>(take(id, kRoundingBits));
-  require(id == 0 && mx::is_possible(found.integer) && mx::rounds_into_integers(rounding), "no such id");
+  const bool rounds = std::ranges::find(mx::integer_roundings(), rounding) != mx::integer_roundings().end();
+  require(id == 0 && mx::is_possible(found.integer) && rounds, "no such id");
   if (has_rules) found.rules = {rounding, rule};
   return found;
 }

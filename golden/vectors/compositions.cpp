@@ -44,11 +44,12 @@ constexpr std::array kRoundings{Rounding::nearest_even,
                                 Rounding::nearest_log2_away};
 constexpr std::array kOverflows{Overflow::saturate,      Overflow::nan,  Overflow::inf, Overflow::nan_unrounded,
                                 Overflow::inf_unrounded, Overflow::ieee, Overflow::wrap};
-constexpr std::array kInfinities{InfinityRule::as_overflow, InfinityRule::inf, InfinityRule::nan, InfinityRule::largest, InfinityRule::zero};
+constexpr std::array kInfinities{InfinityRule::as_overflow, InfinityRule::inf,  InfinityRule::nan,
+                                 InfinityRule::largest,     InfinityRule::zero, InfinityRule::as_nan};
 constexpr std::array kZeroSigns{SignOfZero::keep, SignOfZero::positive, SignOfZero::positive_if_zero};
 constexpr std::array kFlushes{Flush::none, Flush::source, Flush::target, Flush::both};
 constexpr std::array kTininesses{Tininess::before, Tininess::after, Tininess::result};
-constexpr std::array kOverflowFlags{OverflowFlag::ieee, OverflowFlag::not_finite_result};
+constexpr std::array kOverflowFlags{OverflowFlag::ieee, OverflowFlag::not_finite_result, OverflowFlag::infinite_too};
 
 /// The axis of values that are put by `put`.
 template <typename Values, typename Put>

@@ -120,7 +120,7 @@ class FromIntegerOp final : public VectorOp {
                          subject.answer(how, joined(operands, bits), answer);
                        }});
     };
-    for (const Rounding rounding : kRoundings) {
+    for (const Rounding rounding : integer_roundings()) {
       Conversion how = subject_.rule.how;
       how.rounding = rounding;
       if (rounding != subject_.rule.how.rounding) other(FaultClass::rounding, fmt::format("rounding {}", mx::name_of(rounding)), how);

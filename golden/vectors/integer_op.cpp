@@ -111,7 +111,7 @@ class ToIntegerOp final : public VectorOp {
                          subject.answer(target, operands[0], column, answer);
                        }});
     };
-    for (const Rounding rounding : kRoundings) {
+    for (const Rounding rounding : integer_roundings()) {
       IntegerTarget target = subject_.to;
       target.rounding = rounding;
       if (rounding != subject_.to.rounding) other(FaultClass::rounding, fmt::format("rounding {}", mx::name_of(rounding)), target);

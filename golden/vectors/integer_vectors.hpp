@@ -17,14 +17,6 @@ namespace mx::golden::integers {
 inline constexpr std::string_view kFamily = "integer";
 inline constexpr int kNarrow = 16, kEighths = 8;  ///< sources of so many bits are tried whole; parts of a unit
 inline constexpr Conversion kNearest{Rounding::nearest_even, Overflow::saturate, NanRule::fixed, 0, 0, 0, false};
-inline constexpr std::array kRoundings{Rounding::nearest_even,
-                                       Rounding::nearest_away,
-                                       Rounding::nearest_toward_zero,
-                                       Rounding::toward_zero,
-                                       Rounding::toward_positive,
-                                       Rounding::toward_negative,
-                                       Rounding::to_odd,
-                                       Rounding::away};
 
 /// A column of an integer: one lane, above 32 bits two equal ones. Throws Error(usage) for an odd number above.
 Column column_of(std::string name, const Integer& integer);

@@ -8,7 +8,8 @@
 namespace mx {
 namespace {
 
-constexpr std::uint8_t kLess = 1, kEqual = 2, kGreater = 4, kUnordered = 8;
+constexpr auto kLess = static_cast<std::uint8_t>(Relation::less), kEqual = static_cast<std::uint8_t>(Relation::equal),
+               kGreater = static_cast<std::uint8_t>(Relation::greater), kUnordered = static_cast<std::uint8_t>(Relation::unordered);
 
 constexpr std::array kPredicates{Predicate{"quiet-equal", kEqual, false},
                                  Predicate{"quiet-not-equal", kLess | kGreater | kUnordered, false},

@@ -1,5 +1,6 @@
 #include "model/numerics/integer.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <charconv>
@@ -21,6 +22,15 @@ constexpr int kMostBits = 64;
 
 constexpr std::array kRules{rows::Word<OutOfRange>{OutOfRange::saturate, "saturate"}, rows::Word<OutOfRange>{OutOfRange::riscv, "riscv"},
                             rows::Word<OutOfRange>{OutOfRange::x86, "x86"}, rows::Word<OutOfRange>{OutOfRange::wrap, "wrap"}};
+
+constexpr std::array kRoundings{Rounding::nearest_even,
+                                Rounding::nearest_away,
+                                Rounding::nearest_toward_zero,
+                                Rounding::toward_zero,
+                                Rounding::toward_positive,
+                                Rounding::toward_negative,
+                                Rounding::to_odd,
+                                Rounding::away};
 
 /// A prefix of names; `point`: two numbers follow, with a point between.
 struct Prefix {
@@ -122,19 +132,7 @@ bool is_possible(const Integer& integer) {
   return integer.width >= least && integer.width <= kMostBits && integer.fraction_bits >= 0 && before >= (integer.has_sign ? 1 : 0);
 }
 
-bool rounds_into_integers(Rounding rounding) {
-  switch (rounding) {
-    case Rounding::nearest_even:
-    case Rounding::nearest_away:
-    case Rounding::nearest_toward_zero:
-    case Rounding::toward_zero:
-    case Rounding::toward_positive:
-    case Rounding::toward_negative:
-    case Rounding::to_odd:
-    case Rounding::away: return true;
-    default: return false;
-  }
-}
+std::span<const Rounding> integer_roundings() { return kRoundings; }
 
 bool is_integer(std::string_view text) {
   std::string_view word = text.substr(0, text.find(','));
@@ -170,7 +168,8 @@ IntegerTarget integer_target(std::string_view text, const std::optional<IntegerT
   if (!rule && open) rule = open->out_of_range;
   if (!rounding || !rule)
     rules::refuse(text, std::string(rounding ? "overflow" : "round") + "= is missing: as " + text_of(integer) + ",round=rtz,overflow=saturate");
-  if (!rounds_into_integers(*rounding)) rules::refuse(text, "round=" + std::string(rules::word_of(*rounding)) + " is no rounding into integers");
+  if (std::ranges::find(kRoundings, *rounding) == kRoundings.end())
+    rules::refuse(text, "round=" + std::string(rules::word_of(*rounding)) + " is no rounding into integers");
   return {integer, *rounding, *rule};
 }
 

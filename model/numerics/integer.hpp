@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -50,9 +51,10 @@ Integer integer_named(std::string_view text);
 /// random bits are refused.
 IntegerTarget integer_target(std::string_view text, const std::optional<IntegerTarget>& open = {});
 std::string_view name_of(OutOfRange rule);
-/// Whether there is such an integer; whether a rounding takes no random bits and is of any grid.
+/// Whether there is such an integer.
 bool is_possible(const Integer& integer);
-bool rounds_into_integers(Rounding rounding);
+/// Roundings that take no random bits and are of any grid.
+std::span<const Rounding> integer_roundings();
 
 /// The value of a pattern of `width` bits.
 Value value_of(std::uint64_t bits, const Integer& integer);

@@ -9,7 +9,6 @@
 #include "model/names.hpp"
 #include "model/numerics/p3109_functions.hpp"
 #include "model/numerics/rounding.hpp"
-#include "model/numerics/rule_words.hpp"
 
 namespace mx::p3109 {
 namespace {
@@ -17,15 +16,6 @@ namespace {
 Real number_of(std::uint32_t code, const Format& format) { return real_of(decode(format, code)); }
 
 bool is_external(const Format& format) { return format == kF32 || format == kFp16 || format == kBf16; }
-
-rules::Saturation saturation_of(Saturation saturation) {
-  switch (saturation) {
-    case Saturation::finite: return rules::Saturation::finite;
-    case Saturation::propagate: return rules::Saturation::propagate;
-    case Saturation::none: break;
-  }
-  return rules::Saturation::none;
-}
 
 /// Codes of numbers, each rounded by the projection and its random number.
 class Projector {
@@ -35,7 +25,7 @@ class Projector {
   std::uint32_t operator()(const Real& x, const Format& to, const Projection& how) {
     rules::Draft draft;
     draft.rounding = how.rounding;
-    draft.saturation = saturation_of(how.saturation);
+    draft.saturation = how.saturation;
     draft.random_bits = how.random_bits;
     // An external format's zero is the one without a sign (section 4.8.2).
     if (is_external(to)) draft.fine.zero_sign = SignOfZero::positive;

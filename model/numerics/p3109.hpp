@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "model/numerics/convert.hpp"
+#include "model/numerics/rule_words.hpp"
 
 namespace mx::p3109 {
 
@@ -38,7 +39,7 @@ struct Operation {
 /// In the order of the document.
 std::span<const Operation> all_operations();
 
-enum class Saturation { finite, propagate, none };
+using rules::Saturation;
 
 /// A rounding with a saturation, as (StochasticA8, SatFinite): N random bits stand behind a stochastic one's name.
 struct Projection {
