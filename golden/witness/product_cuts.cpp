@@ -11,8 +11,12 @@ namespace mx::golden {
 
 namespace {
 
-constexpr EnumWord<PieceJoin> kJoins[] = {
-    {"ascending", PieceJoin::ascending}, {"halves", PieceJoin::halves}, {"ascending_fp16", PieceJoin::ascending_fp16}};
+constexpr EnumWord<PieceJoin> kJoins[] = {{"ascending", PieceJoin::ascending},
+                                          {"halves", PieceJoin::halves},
+                                          {"ascending_fp16", PieceJoin::ascending_fp16},
+                                          {"descending", PieceJoin::descending}};
+
+constexpr EnumWord<TurnJoin> kTurnJoins[] = {{"ascending", TurnJoin::ascending}, {"warps", TurnJoin::warps}};
 
 struct ProductWord {
   std::string_view word;
@@ -48,6 +52,20 @@ Operand run_of(const Operand& operand, std::size_t first, std::size_t count) {
   return run;
 }
 
+/// What each part takes of a piece that parts share by turns, prepared for itself.
+std::vector<PreparedOperand> parts_of(const ContractRow& row, const Cuts& cuts, Side side, const Operand& piece) {
+  std::vector<PreparedOperand> prepared;
+  for (std::int64_t part = 0; part < cuts.turns; ++part) {
+    std::vector<Value> values;
+    for (std::size_t k = 0; k < piece.elements.size(); ++k)
+      if (static_cast<std::int64_t>(k) / cuts.turn_k % cuts.turns == part) values.push_back(piece.elements[k]);
+    Operand taken = piece;
+    taken.elements = values;
+    prepared.push_back(prepare(row, side, taken));
+  }
+  return prepared;
+}
+
 /// Lengths of the chains of a piece of that length; one for all where they do not begin anew.
 std::vector<std::int64_t> chains_of(const Cuts& cuts, std::int64_t length) {
   if (cuts.step_k == 0) return {length};
@@ -59,7 +77,30 @@ std::vector<std::int64_t> chains_of(const Cuts& cuts, std::int64_t length) {
   return lengths;
 }
 
+std::uint32_t joined(const ContractRow& row, PieceJoin join, std::vector<std::uint32_t> sums) {
+  if (join == PieceJoin::descending) std::ranges::reverse(sums);
+  if (join != PieceJoin::halves) {
+    std::uint32_t total = sums.front();
+    for (std::size_t i = 1; i < sums.size(); ++i) total = added(row, total, sums[i]);
+    return total;
+  }
+  while (sums.size() > 1) {
+    const std::size_t half = sums.size() / 2;
+    for (std::size_t i = 0; i < half; ++i) sums[i] = added(row, sums[i], sums[i + half]);
+    sums.resize(half);
+  }
+  return sums.front();
+}
+
+std::uint32_t sum_of_parts(const ContractRow& row, const Cuts& cuts, const std::vector<PreparedOperand>& a, const std::vector<PreparedOperand>& b) {
+  std::vector<std::uint32_t> sums;
+  for (std::size_t part = 0; part < a.size(); ++part) sums.push_back(dot(row, a[part], b[part], {}));
+  if (cuts.turn_join == TurnJoin::warps && sums.size() == 4) return added(row, sums[0], added(row, sums[1], added(row, sums[3], sums[2])));
+  return joined(row, PieceJoin::ascending, std::move(sums));
+}
+
 std::uint32_t piece_sum(const ContractRow& row, const Cuts& cuts, const std::vector<PreparedOperand>& a, const std::vector<PreparedOperand>& b) {
+  if (cuts.turns > 1) return sum_of_parts(row, cuts, a, b);
   if (cuts.step_k == 0) return dot(row, a.front(), b.front(), {});
   std::uint32_t total = 0;
   std::uint32_t step = 0;
@@ -76,23 +117,20 @@ std::uint32_t piece_sum(const ContractRow& row, const Cuts& cuts, const std::vec
   return total;
 }
 
-std::uint32_t joined(const ContractRow& row, PieceJoin join, std::vector<std::uint32_t> sums) {
-  if (join != PieceJoin::halves) {
-    std::uint32_t total = sums.front();
-    for (std::size_t i = 1; i < sums.size(); ++i) total = added(row, total, sums[i]);
-    return total;
-  }
-  while (sums.size() > 1) {
-    const std::size_t half = sums.size() / 2;
-    for (std::size_t i = 0; i < half; ++i) sums[i] = added(row, sums[i], sums[i + half]);
-    sums.resize(half);
-  }
-  return sums.front();
-}
-
 bool is_power_of_two(std::int64_t count) { return count > 0 && (count & (count - 1)) == 0; }
 
 std::int64_t pieces_of(const Cuts& cuts, std::int64_t k) { return cuts.piece_k == 0 ? 1 : (k + cuts.piece_k - 1) / cuts.piece_k; }
+
+void require_turns(const Cuts& cuts, const Product& product, const ScalingWord& scaling) {
+  if (cuts.turns == 1) return;
+  require(cuts.turn_k > 0, fmt::format("turns {} without turn_k", cuts.turns));
+  require(cuts.turn_join != TurnJoin::warps || cuts.turns == 2 || cuts.turns == 4,
+          fmt::format("turn_join warps of {} parts, must be 2 or 4", cuts.turns));
+  const bool has_scales = scaling.k != 0 && !scaling.in_elements;
+  require(!has_scales && product.row.restart == 0 && cuts.rest_first == 0 && cuts.step_k == 0, "turns with chains, or with scales along K");
+  const std::int64_t shortest = cuts.piece_k == 0 ? product.k : std::min(cuts.piece_k, (product.k - 1) % cuts.piece_k + 1);
+  require(shortest > (cuts.turns - 1) * cuts.turn_k, fmt::format("{} parts by turns of {} in a piece of {}", cuts.turns, cuts.turn_k, shortest));
+}
 
 void require_steps(const Cuts& cuts, const Product& product, const ScalingWord& scaling) {
   if (cuts.steps_are_sums) require(cuts.step_k > 0, "accum promoted_steps without step_k");
@@ -108,6 +146,9 @@ Cuts read_cuts(Fields& params, const Product& product, const ScalingWord& scalin
   cuts.piece_k = length_or(params, "piece_k", 0);
   cuts.rest_first = length_or(params, "rest_first", 0);
   cuts.step_k = length_or(params, "step_k", 0);
+  cuts.turns = length_or(params, "turns", 1);
+  cuts.turn_k = length_or(params, "turn_k", 0);
+  if (params.has("turn_join")) cuts.turn_join = row_named(kTurnJoins, "turn_join", params.text("turn_join")).value;
   cuts.steps_are_sums = product.accum == "promoted_steps";
   cuts.chain = product.row.restart;
   if (params.has("join")) cuts.join = row_named(kJoins, "join", params.text("join")).value;
@@ -124,6 +165,7 @@ Cuts read_cuts(Fields& params, const Product& product, const ScalingWord& scalin
   require(cuts.piece_k % whole == 0, fmt::format("pieces of {} with scales of {} along K", cuts.piece_k, whole));
   require(cuts.rest_first == 0 || (scaling.k == 0 && product.row.restart == 0), "rest_first with chains");
   require_steps(cuts, product, scaling);
+  require_turns(cuts, product, scaling);
   return cuts;
 }
 
@@ -136,6 +178,11 @@ CutOperand cut_operand(const ContractRow& row, const Cuts& cuts, Side side, cons
   for (std::int64_t first = 0; first < all; first += length) {
     const std::int64_t end = std::min(first + length, all);
     std::vector<PreparedOperand> chains;
+    if (cuts.turns > 1) {
+      const Operand piece = run_of(operand, static_cast<std::size_t>(first), static_cast<std::size_t>(end - first));
+      cut.pieces.push_back(parts_of(of_part, cuts, side, piece));
+      continue;
+    }
     std::int64_t k = first;
     for (const std::int64_t count : chains_of(cuts, end - first)) {
       Operand run = run_of(operand, static_cast<std::size_t>(k), static_cast<std::size_t>(count));

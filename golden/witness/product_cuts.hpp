@@ -1,6 +1,6 @@
 #pragma once
 // Sums over k that are cut into pieces, steps and chains, as libraries and compilers cut them, and how their parts meet again.
-// Source: outputs of an H100 (cuBLASLt 130100, Triton 3.6.0, JAX 0.11.2); words: FORMAT-LIBRARIES.md.
+// Source: outputs of an H100 (cuBLASLt 130100, Triton 3.6.0, JAX 0.11.2) and of an H200 (vLLM 0.26.0); words: FORMAT-LIBRARIES.md.
 
 #include "golden/witness/product_words.hpp"
 
@@ -11,6 +11,13 @@ enum class PieceJoin {
   ascending,       ///< in fp32, from the first
   halves,          ///< piece i and piece i + S/2, and so on, in fp32
   ascending_fp16,  ///< as `ascending`, rounded to fp16 after each addition
+  descending,      ///< in fp32, from the last
+};
+
+/// How sums of parts meet that share a piece by turns, in fp32.
+enum class TurnJoin {
+  ascending,  ///< from the first
+  warps,      ///< w0 + w1, or w0 + (w1 + (w3 + w2))
 };
 
 /// Where k is cut.
@@ -22,9 +29,13 @@ struct Cuts {
   std::int64_t step_k = 0;      ///< chains begin anew at each multiple of this inside a piece; 0: they do not
   bool steps_are_sums = false;  ///< chains of a step are summed from +0, then the steps; else each chain enters the total
   std::int64_t chain = 0;       ///< with `step_k`: its chains
+  std::int64_t turns = 1;       ///< parts that share a piece by turns of `turn_k`: warps of a block, or splits of k
+  std::int64_t turn_k = 0;
+  TurnJoin turn_join = TurnJoin::ascending;
 };
 
-/// `pieces`, `piece_k`, `join`, `piece_rounded`, `rest_first`, `step_k`. Throws Unmodelled for words that contradict each other or the scales.
+/// `pieces`, `piece_k`, `join`, `piece_rounded`, `rest_first`, `step_k`, `turns`, `turn_k`, `turn_join`. Throws Unmodelled for words that contradict
+/// each other or the scales.
 Cuts read_cuts(Fields& params, const Product& product, const ScalingWord& scaling);
 
 /// A row of an operand cut as `cuts` says, each part prepared for itself.

@@ -19,16 +19,19 @@ from mxact.hwcheck import _hold as held_module
 from mxact.hwcheck import record, rules
 from mxact.hwcheck.__main__ import main
 from mxact.hwcheck._casts import inputs_of, search_cast
+from mxact.hwcheck._cuts import lengths
 from mxact.hwcheck._hold import CHANGED, FAILED, FOLLOWS, MISTRUSTED, NONE, SKIPPED, Answer, Run, Settings, hold
 from mxact.hwcheck._inputs import Case
 from mxact.hwcheck._questions import CastQuestion, FunctionQuestion, NotHere, Question
 from mxact.hwcheck._recorded import RecordedSet, hold_recorded, write
 from mxact.hwcheck._report import issue, page, text
-from mxact.hwcheck._rules import instruction_rule
+from mxact.hwcheck._rules import instruction_rule, with_cut
+from mxact.hwcheck._search import fits
 from mxact.hwcheck._ways import PAIRS, QUADS, Way, answer, fields_of, name_of, named
 
 LIBRARIES = SOURCE / "golden/witness/hardware/gpu_peers_h100"
 HUMMING = SOURCE / "golden/witness/hardware/humming_layer_h200"
+ENGINES = SOURCE / "golden/witness/hardware/engines_h200"
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
@@ -128,6 +131,44 @@ def test_products_of_an_engine_are_found_again_and_written_with_their_pieces(tmp
     assert done.returncode == 0, done.stdout
 
 
+# Kernels of vLLM 0.26.0 on an H200: the rule of each product, and what the search finds from its values alone.
+SHIFTED = "hopper-bf16; operands times scales as bf16, fast_math"
+OF_ENGINES = {
+    "vllm.cutlass_scaled_mm.tensor": ("vllm.cutlass.tensor", "hopper-fp8; scales=total-a-b"),
+    "vllm.cutlass_scaled_mm.tensor.m16": ("vllm.cutlass.tensor", ""),
+    "vllm.cutlass_scaled_mm.rows": ("vllm.cutlass.rows", ""),
+    "vllm.cutlass_scaled_mm.blocks": ("vllm.cutlass.blocks", "hopper-fp8-promoted; scales=chain"),
+    "vllm.cutlass_scaled_mm.blocks.m16": ("vllm.cutlass.blocks", ""),
+    "vllm.marlin.mxfp4": ("vllm.marlin.mxfp4", f"{SHIFTED}; pieces of 64, joined descending; k in turns of 32 by 2 warps"),
+    "vllm.marlin.mxfp4.m8": ("vllm.marlin.mxfp4", f"{SHIFTED}; pieces of 128, joined descending; k in turns of 32 by 4 warps"),
+    "deep_gemm.fp8_gemm_nt": ("deep_gemm.blocks", ""),
+    "deep_gemm.fp8_gemm_nt.m8": ("deep_gemm.blocks", "hopper-fp8-promoted; scales=chain"),
+    "triton_kernels.matmul_ogs": ("triton_kernels.bf16", "hopper-bf16; k in turns of 64 by 2 parts"),
+    "triton_kernels.matmul_ogs.mxfp4": ("triton_kernels.mxfp4", SHIFTED),
+    "triton_kernels.matmul_ogs.mxfp4.m8": ("triton_kernels.mxfp4", f"{SHIFTED}; k in turns of 128 by 4 parts"),
+}
+
+
+def test_kernels_of_engines_are_found_again_from_their_values_alone(tmp_path: Path) -> None:
+    run = hold_recorded(RecordedSet(ENGINES), Settings(seconds=60), lambda name: OF_ENGINES[name][1] != "")
+    assert len(run.answers) == sum(way != "" for _, way in OF_ENGINES.values())
+    for row in run.answers:
+        assert row.verdict == FOLLOWS and OF_ENGINES[row.name][1] in [row.way, *row.also], (row.name, row.way, row.also)
+    assert write(run, tmp_path / "set", {}) == len(run.answers)
+    done = subprocess.run([PROGRAM, "witness", str(tmp_path / "set")], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+
+
+def test_what_is_known_of_an_engine_gives_its_recorded_values() -> None:
+    known = {row.key: row for row in rules() if row.source == ENGINES.name}
+    assert set(known) == {key for key, _ in OF_ENGINES.values()}
+    for question, case, found in RecordedSet(ENGINES).products():
+        row = known[OF_ENGINES[question.name][0]]
+        assert any(fits(question, way, [(case, found)]) for way in with_cut(row, None, question.k, lengths(question.k))), question.name
+        wrong = replace(row, way=replace(row.way, core=named("ampere-bf16" if question.a == "bf16" else "ada-fp8").core))
+        assert not any(fits(question, way, [(case, found)]) for way in with_cut(wrong, None, question.k, lengths(question.k))), question.name
+
+
 WAYS = [
     (named("hopper-bf16"), "bf16", {}),
     (named("ampere-f16"), "fp16", {}),
@@ -137,6 +178,8 @@ WAYS = [
     (named("hopper-fp8:restart=128", scales="chain-b-first"), "e4m3fn", {"scaling": "block_1x128_1x128"}),
     (named("hopper-bf16", piece_k=64, join="halves"), "bf16", {}),
     (Way(named(f"hopper-bf16:order={QUADS}").core, upcast="bf16"), "e2m1", {"b": "bf16", "scaling": "e8m0_shift"}),
+    (named("hopper-bf16", turns=3, turn_k=64), "bf16", {}),
+    (named("hopper-fp16", turns=4, turn_k=32, turn_join="warps", piece_k=128, join="descending"), "fp16", {}),
     (named("hopper-mma-fp8"), "e4m3fn", {"k": 32, "c": "f32", "part": "instructions"}),
 ]
 

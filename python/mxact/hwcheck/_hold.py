@@ -14,10 +14,11 @@ from mxact._arguments import Array, dtype_of
 from mxact._error import Error
 from mxact.hwcheck._casts import inputs_of, search_cast
 from mxact.hwcheck._controls import controls, mistrusted
+from mxact.hwcheck._cuts import lengths
 from mxact.hwcheck._inputs import Case
 from mxact.hwcheck._questions import Asked, CastQuestion, FunctionQuestion, NotHere, Question
 from mxact.hwcheck._rules import CASTS, Rule, instruction_rule, rule, with_cut
-from mxact.hwcheck._search import Answers, Found, can_join, fits, lengths, rivals, search
+from mxact.hwcheck._search import Answers, Found, can_join, fits, rivals, search
 from mxact.hwcheck._smallest import smallest
 from mxact.hwcheck._ways import Way
 
@@ -158,7 +159,7 @@ def judged(question: Question, answers: Answers, found: Found, done: dict[str, s
     run.found[question.name] = found.ways[0] if found.ways else None
     if row is not None:
         cuts = [length for length in lengths(question.k) if not question.scaling.startswith("block") or length % 128 == 0]
-        right = list(islice((known for known in with_cut(row, way, cuts) if can_join(known, question) and fits(question, known, answers)), 4))
+        right = list(islice((known for known in with_cut(row, way, question.k, cuts) if can_join(known, question) and fits(question, known, answers)), 4))
         answer.known, answer.known_by = (right[0] if right else row.way).text(), f"{row.source}{f', {row.library} {row.release}' if row.release else ''}"
         if right:
             way = run.found[question.name] = right[0]

@@ -85,12 +85,18 @@ class Question:
         if self.scaling in ("row_col", "col_row"):
             return scales_for((self.m,), random), scales_for((self.n,), random)
         if self.scaling.startswith("block"):
-            return scales_for((rows[0], blocks), random), scales_for((rows[1], blocks), random)
+            return _half_even(scales_for((rows[0], blocks), random)), _half_even(scales_for((rows[1], blocks), random))
         if self.scaling == "e8m0_shift":
             sides = ((self.a, self.m), (self.b, self.n))
-            found = [None if format in ("bf16", "fp16") else random.integers(121, 134, (extent, -(-self.k // 32))).astype(np.uint8) for format, extent in sides]
+            found = [None if format in ("bf16", "fp16") else _half_even(random.integers(121, 134, (extent, -(-self.k // 32))).astype(np.uint8)) for format, extent in sides]
             return found[0], found[1]
         return None, None
+
+
+def _half_even(scales: Array) -> Array:
+    """Every second row has one scale along k, so that its pairs cancel."""
+    scales[::2] = scales[::2, :1]
+    return scales
 
 
 @dataclass(frozen=True)

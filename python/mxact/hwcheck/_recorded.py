@@ -22,7 +22,7 @@ from mxact.hwcheck._ways import ORDERS, Way, fields_of
 _DTYPES: dict[str, Any] = {"u8": np.uint8, "u32": np.uint32, "bf16": np.uint16, "fp16": np.uint16, "f32": np.uint32}
 # The words of `gemm` by the scaling of the question and by where the way lets scales enter.
 _ROWS = {"total-a-b": "row_col", "total-b-a": "col_row"}
-_SCALINGS = {"tensor": {"total-plus-zero": "tensor", "total": "tensor_product"}, "row_col": _ROWS, "col_row": _ROWS}
+_SCALINGS = {"tensor": {"total-plus-zero": "tensor", "total": "tensor_product", **_ROWS}, "row_col": _ROWS, "col_row": _ROWS}
 
 
 def _hex(value: Any) -> str:
@@ -50,6 +50,8 @@ def _way_words(way: Way, question: Question) -> dict[str, Any]:
         words = {"accum": "contract", "contract": way.core}
     if way.piece_k:
         words |= {"piece_k": way.piece_k, "join": way.join, "piece_rounded": int(way.piece_rounded)}
+    if way.turns > 1:
+        words |= {"turns": way.turns, "turn_k": way.turn_k, "turn_join": way.turn_join}
     if way.rest_first:
         words["rest_first"] = way.rest_first
     return words
@@ -69,10 +71,13 @@ def _product_entries(recorder: Recorder, question: Question, way: Way | None, an
             scaling = _SCALINGS[scaling].get(way.scales, "unknown")
         params["scaling"] = scaling
         inputs: dict[str, Any] = {"a": _typed(case.a, question.a), "b": _typed(case.b, question.b)}
-        if question.scaling == "tensor":
+        scales: tuple[Any, ...] = (case.scale_a, case.scale_b)
+        if question.scaling == "tensor" and scaling in _ROWS.values():  # one after the other: of rows and columns that all have the same
+            scales = tuple(np.full(extent, one, np.float32) for one, extent in zip(scales, found.shape, strict=True))
+        if question.scaling == "tensor" and scaling not in _ROWS.values():
             params |= {"scale_a": _hex(case.scale_a), "scale_b": _hex(case.scale_b)}
         else:
-            sides = zip(("scale_a", "scale_b"), (case.scale_a, case.scale_b), found.shape, question.shared, strict=True)
+            sides = zip(("scale_a", "scale_b"), scales, found.shape, question.shared, strict=True)
             inputs |= {name: np.ascontiguousarray(part[: -(-extent // shared)]) for name, part, extent, shared in sides if part is not None}
         if case.bias is not None:
             inputs["bias"] = _typed(case.bias, question.bias)

@@ -1,7 +1,8 @@
 """What is known of each library's and each unit's sums: rows of data, which answers are held to after they were found without them.
 
 Sources: outputs of an H100 80GB HBM3 (driver 580.159.04): torch 2.11.0+cu130 (cublasLtGetVersion 130100), Triton 3.6.0, JAX 0.11.2; recorded in golden/witness/hardware/gpu_peers_h100 and
-golden/witness/numerics-tensor-cores. Of an H200 (the same driver): humming-kernels 0.1.20, recorded in golden/witness/hardware/humming_layer_h200. Of units beside Hopper's: docs/numerics.md, "Sums as records".
+golden/witness/numerics-tensor-cores. Of an H200 (the same driver): humming-kernels 0.1.20, recorded in golden/witness/hardware/humming_layer_h200; kernels of
+vLLM 0.26.0 and the deep_gemm and triton_kernels that it brings, on the memory that mxact.pack makes, recorded in golden/witness/hardware/engines_h200. Of units beside Hopper's: docs/numerics.md, "Sums as records".
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from mxact._error import Error
+from mxact.hwcheck._cuts import of_warps, split
 from mxact.hwcheck._ways import PAIRS, QUADS, Way, fields_of, named, record_from
 
 _LIBRARIES = "gpu_peers_h100"
@@ -19,7 +21,7 @@ _LIBRARIES = "gpu_peers_h100"
 class Rule:
     """library, operation: whose call; shapes: of which sizes; release: that it was recorded from; units: compute capabilities without their dot, "" any.
     way: its sum. cut: a heuristic of the library chooses how k is cut, so the way takes the pieces as an input; cut_scales: where scales enter then, where
-    that is another place. source: of the recordings."""
+    that is another place. turns: parts share k in numbers that the library chooses: `split` of a loop, `warps` of a block. source: of the recordings."""
 
     key: str
     library: str
@@ -29,6 +31,7 @@ class Rule:
     way: Way
     cut: bool = False
     cut_scales: str = ""
+    turns: str = ""
     units: tuple[str, ...] = ("90",)
     source: str = _LIBRARIES
 
@@ -51,6 +54,8 @@ def _scaled(upcast: str, order: str, records: str) -> Rule:
 
 _CHAIN128 = "hopper-fp8:restart=128"
 _HUMMING = Way(named("hopper-bf16").core, upcast="bf16")
+_SHIFTED = Way(named("hopper-bf16").core, upcast="bf16", fast_math=True)
+_VLLM, _ENGINES = "0.26.0", "engines_h200"
 RULES: tuple[Rule, ...] = (
     *_fp8("tensor", "_scaled_mm with scales of the tensor", "total-plus-zero", True),
     *_fp8("rows", "_scaled_mm with scales of rows and columns", "total-b-a", False),
@@ -76,6 +81,11 @@ RULES: tuple[Rule, ...] = (
     Rule("jax.bf16.m1", "jax", "dot, f32 results, without autotuning", "M of 1, K 512", _JAX, named("f32-sequential", lanes=(4, 32, 1, ""))),
     Rule("jax.bf16.m1.bf16", "jax", "dot, bf16 results, without autotuning", "M of 1, K 512", _JAX, named("f32-sequential", lanes=(4, 32, 1, "bf16"))),
     Rule("jax.e4m3fn", "jax", "dot, without autotuning", "M of 2 and more", _JAX, named("hopper-fp16"), True),
+    *(Rule(f"vllm.cutlass.{kind}", "vllm", f"cutlass_scaled_mm, scales of {kind}", "N and K multiples of 16", _VLLM, named(core, scales=scales), source=_ENGINES) for kind, core, scales in (("tensor", _FAST, "total-a-b"), ("rows", _FAST, "total-a-b"), ("blocks", _CHAIN128, "chain"))),
+    Rule("vllm.marlin.mxfp4", "vllm", "moe_wna16_marlin_gemm, MXFP4 weights", "any", _VLLM, _SHIFTED, turns="warps", source=_ENGINES),
+    Rule("deep_gemm.blocks", "deep_gemm", "fp8_gemm_nt", "any", _VLLM, named(_CHAIN128, scales="chain"), source=_ENGINES),
+    Rule("triton_kernels.bf16", "triton_kernels", "matmul_ogs", "split_k of its own choice", _VLLM, named("hopper-bf16"), turns="split", source=_ENGINES),
+    Rule("triton_kernels.mxfp4", "triton_kernels", "matmul_ogs, MXFP4 weights", "any", _VLLM, _SHIFTED, turns="split", source=_ENGINES),
     Rule("humming.mxfp4", "humming", "HummingLayer, MXFP4 weights", "64 rows, K 512: two slices, rounded before they meet", "0.1.20", _HUMMING, True, source="humming_layer_h200"),
     Rule("humming.mxfp4.invariant", "humming", "HummingLayer, MXFP4 weights, batch-invariant", "2 to 256 rows, K 256 to 4096", "0.1.20", _HUMMING, source="humming_layer_h200"),
 )
@@ -120,11 +130,12 @@ def _casts() -> dict[str, dict[str, str]]:
         for to in ("e4m3fnuz", "e5m2fnuz", "e8m0"):
             found[f"torch.{source}.{to}"] = {"profile": "torch-cuda"}
             found[f"jax.{source}.{to}"] = {"profile": "jax-cuda"}
+    found |= {f"vllm.{source}.e4m3fn": {"overflow": "saturate", "nan_pos": "0x7E", "nan_neg": "0x7E"} for source in ("f32", "bf16", "fp16")}
     found |= {f"cuda.f32.{to}": found[f"inductor.f32.{to}"] for to in ("e4m3fn", "e5m2")}
     return found | {f"torch.f32.{to}": {"overflow": "inf", "nan_pos": "0x7FFF", "nan_neg": "0x7FFF"} for to in ("bf16", "fp16")}
 
 
-# Casts of torch (eager), inductor and Triton, JAX, and cvt.satfinite: outputs of an H100, all inputs.
+# Casts of torch (eager), inductor and Triton, JAX, and cvt.satfinite: outputs of an H100, all inputs. Of vLLM's scaled_fp8_quant: of an H200.
 CASTS = _casts()
 
 
@@ -133,7 +144,7 @@ def rule(key: str, unit: str = "90") -> Rule | None:
     return next((row for row in RULES if row.key == key and (not row.units or unit in row.units)), None)
 
 
-def with_cut(row: Rule, found: Way | None, lengths: Iterable[int]) -> Iterator[Way]:
+def with_cut(row: Rule, found: Way | None, k: int, lengths: Iterable[int]) -> Iterator[Way]:
     """The row's way, and where the library cuts k, that in pieces: first those that an answer showed, then of these lengths."""
     cuts = [row.way]
     if row.cut:
@@ -144,6 +155,8 @@ def with_cut(row: Rule, found: Way | None, lengths: Iterable[int]) -> Iterator[W
         for length in lengths:
             cuts.append(replace(row.way, piece_k=length, join=plain))
             cuts += [] if half else [replace(row.way, piece_k=length, piece_rounded=True), replace(row.way, piece_k=length, join="halves")]
+    if row.turns:
+        cuts += (split if row.turns == "split" else of_warps)(row.way, k)
     for way in dict.fromkeys(cuts):
         yield way
         if row.cut_scales:
@@ -160,7 +173,7 @@ def record(key: str, piece_k: int = 0, pieces: int = 1, unit: str = "90") -> str
     row = rule(key, unit)
     if row is None:
         raise Error(f"there is no rule {key!r} of sm_{unit}; these are: {' '.join(one.key for one in RULES)}", place="key")
-    if row.way.step_k or row.way.upcast or row.way.lanes is not None:
+    if row.way.step_k or row.turns or row.way.upcast or row.way.lanes is not None:
         raise Error(f"{key}: no record has this way: {row.way.text()}", place="key")
     if pieces > 1 and not row.cut:
         raise Error(f"{key}: k is never cut, {pieces} pieces were asked for", place="pieces")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from math import ceil
 from time import monotonic
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy as np
 from mxact._arguments import Array
 from mxact._error import Error
 from mxact._tables import contracts
+from mxact.hwcheck._cuts import lengths, of_warps, split
 from mxact.hwcheck._inputs import Case
 from mxact.hwcheck._questions import Question
 from mxact.hwcheck._ways import ORDERS, Way, core_of, fields_of, finish, name_of, record_from, sums
@@ -20,8 +20,6 @@ from mxact.hwcheck._ways import ORDERS, Way, core_of, fields_of, finish, name_of
 Answers = list[tuple[Case, Array]]
 
 _RESTARTS = (16, 32, 64, 96, 128, 256, 512, 1024)
-_TILES = (8, 16, 32, 64, 128, 256, 512)
-_MOST_PIECES = 64
 # Ways that are looked for beside the first: of whole sums, and from the level of pieces on.
 _MOST, _CUTS, _MOST_CUT = 64, 4, 3
 _SCALES = {
@@ -167,12 +165,6 @@ def _other_chains(question: Question, bases: list[Way]) -> Iterator[Way]:
                 yield from (Way(record, scales=entry) for entry in _entries(question))
 
 
-def lengths(k: int) -> list[int]:
-    """Lengths of pieces that k may be cut into, the fewest pieces first."""
-    found = {ceil(ceil(k / tile) / count) * tile for count in range(2, _MOST_PIECES + 1) for tile in _TILES}
-    return sorted((length for length in found if length < k), reverse=True)
-
-
 def can_join(way: Way, question: Question) -> bool:
     """Whether so many pieces can meet so, and results can be rounded first."""
     pieces = way.pieces(question.k)
@@ -194,6 +186,13 @@ def _cut(question: Question, bases: Iterable[Way]) -> Iterator[Way]:
                 yield replace(way, piece_k=length, join=join)
                 if question.to != "f32" and join == "ascending":
                     yield replace(way, piece_k=length, join=join, piece_rounded=True)
+
+
+def _turns(question: Question, bases: Iterable[Way]) -> Iterator[Way]:
+    if not question.scaling.startswith("block"):
+        for way in bases:
+            yield from split(way, question.k)
+            yield from of_warps(way, question.k)
 
 
 def _rests(question: Question, bases: Iterable[Way]) -> Iterator[Way]:
@@ -267,6 +266,7 @@ def _levels(trial: _Trial) -> Iterator[Callable[[], Iterable[Way]]]:
     yield lambda: _steps(question, dict.fromkeys([*nearest[:6], *plain]))
     yield lambda: _lanes(question, _entries(question))
     yield lambda: _cut(question, dict.fromkeys([*plain, *nearest[:4]]))
+    yield lambda: _turns(question, dict.fromkeys([*plain, *nearest[:4]]))
     groups = [replace(way, core=core) for way in dict.fromkeys([*nearest[:4], *plain[:4]]) for size in (4, 8, 16, 32) if (core := _with(way.core, group=size))]
     yield lambda: [*dict.fromkeys(groups), *_cut(question, dict.fromkeys(groups))]
     yield lambda: _rests(question, dict.fromkeys([*plain, *groups, *nearest[:4]]))
@@ -279,8 +279,8 @@ _FAMILIES = {"75": ("turing",), "80": ("ampere",), "86": ("ampere",), "89": ("ad
 
 
 def search(question: Question, answers: Answers, seconds: float, unit: str = "") -> Found:
-    """The ways that all answers follow. It ends with the first kind of ways that has one: contracts as they are, other chains, steps, lanes, pieces, other
-    groups, what is left over first, every field."""
+    """The ways that all answers follow. It ends with the first kind of ways that has one: contracts as they are, other chains, steps, lanes, pieces, turns,
+    other groups, what is left over first, every field."""
     trial = _Trial(question, answers, monotonic() + seconds)
     for number, level in enumerate(_levels(trial)):
         trial.found.ways = trial.fitting(dict.fromkeys(level()), _MOST if number < _CUTS else _MOST_CUT)
@@ -320,6 +320,9 @@ def rivals(question: Question, way: Way) -> dict[str, Way]:
     if "restart" in fields and not way.scales.startswith("chain"):
         changed["restart=never"] = _with(way.core, restart="never")
     found = {key: replace(way, core=core) for key, core in changed.items() if core}
+    if way.turns > 1:
+        found["no turns"] = replace(way, turns=1, turn_k=0, turn_join="ascending")
+        found["other turns"] = replace(way, turn_k=way.turn_k // 2)
     if way.piece_k:
         found["no pieces"] = replace(way, piece_k=0, piece_rounded=False, join="ascending")
     for entry in _entries(question):

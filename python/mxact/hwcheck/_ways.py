@@ -16,7 +16,7 @@ from mxact._tables import contract_record, contracts
 from mxact.hwcheck._inputs import Case
 
 # Words of golden/witness/FORMAT-LIBRARIES.md.
-JOINS = ("ascending", "halves", "ascending_fp16")
+JOINS = ("ascending", "halves", "ascending_fp16", "descending")
 PAIRS = ".".join(str(k) for half in (0, 2) for k in range(32) if k % 4 // 2 == half // 2)
 QUADS = ".".join(str(k) for pair in range(4) for k in range(64) if k % 8 // 2 == pair)
 ORDERS = {"ascending": "0", "pairs": PAIRS, "quads": QUADS}
@@ -50,6 +50,9 @@ class Way:
     upcast: str = ""
     fast_math: bool = False
     lanes: tuple[int, int, int, str] | None = None
+    turns: int = 1
+    turn_k: int = 0
+    turn_join: str = "ascending"
 
     def pieces(self, k: int) -> int:
         return 1 if not self.piece_k else -(-k // self.piece_k)
@@ -67,6 +70,8 @@ class Way:
             parts.append(f"chains of {self.chain} anew at each {self.step_k}" + (", summed there first" if self.steps_are_sums else ""))
         if self.piece_k:
             parts.append(f"pieces of {self.piece_k}, joined {self.join}" + (", rounded first" if self.piece_rounded else ""))
+        if self.turns > 1:
+            parts.append(f"k in turns of {self.turn_k} by {self.turns} {'warps' if self.turn_join == 'warps' else 'parts'}")
         if self.rest_first:
             parts.append(f"k modulo {self.rest_first} first")
         return "; ".join(parts)
@@ -171,8 +176,18 @@ def _product(a: Array, b: Array, formats: tuple[str, str], record: str, case: Ca
     return _f32(matmul(given[0], given[1].T, record, scales=scales, c=case.c, source=(source[0], source[1])))
 
 
+def _by_turns(a: Array, b: Array, formats: tuple[str, str], way: Way, case: Case, record: str) -> Array:
+    """Parts that share k by turns; w0 + (w1 + (w3 + w2)) of four warps."""
+    part_of = np.arange(a.shape[1]) // way.turn_k % way.turns
+    parts = [_product(np.ascontiguousarray(a[:, part_of == part]), np.ascontiguousarray(b[:, part_of == part]), formats, record, case) for part in range(way.turns)]
+    with np.errstate(all="ignore"):
+        return parts[0] + (parts[1] + (parts[3] + parts[2])) if way.turn_join == "warps" and way.turns == 4 else _joined(parts, "ascending")
+
+
 def _chain(a: Array, b: Array, formats: tuple[str, str], way: Way, case: Case, scales: Any, record: str) -> Array:
-    """One piece: chains that begin anew at each step, or what the record says."""
+    """One piece: chains that begin anew at each step, one of each part, or what the record says."""
+    if way.turns > 1:
+        return _by_turns(a, b, formats, way, case, record)
     if not way.step_k:
         return _product(a, b, formats, record, case, scales)
     total = np.zeros((a.shape[0], b.shape[0]), np.float32)
@@ -193,6 +208,8 @@ def _joined(sums: list[Array], join: str) -> Array:
             half = len(sums) // 2
             sums = [sums[i] + sums[i + half] for i in range(half)]
         return sums[0]
+    if join == "descending":
+        sums = sums[::-1]
     total = sums[0]
     for one in sums[1:]:
         total = total + one

@@ -182,6 +182,22 @@ TEST_CASE("products of libraries: pieces, joins, steps and order say what was re
          {"one a byte", without("packing"), 3, "another shape"},
          {"another order", with("order", "triples"), 5, "unknown order 'triples'"},
          {"scales of the total", with("scaling", "tensor"), 5, "scale_a"}});
+  check("hardware/engines_h200", "vllm.marlin.mxfp4.m8",
+        {{"as written", as_it_is, 0, "128 values"},
+         {"warps from the first", with("turn_join", "ascending"), 1, "recorded"},
+         {"two warps", with("turns", 2), 1, "recorded"},
+         {"one warp", without("turns"), 1, "recorded"},
+         {"slices from the first", with("join", "ascending"), 1, "recorded"},
+         {"one slice", without("piece_k"), 1, "recorded"},
+         {"longer turns", with("turn_k", 64), 5, "4 parts by turns of 64 in a piece of 128"},
+         {"three warps", with("turns", 3), 5, "turn_join warps of 3 parts"},
+         {"no turn", without("turn_k"), 5, "turns 4 without turn_k"},
+         {"another word", with("turn_join", "random"), 5, "unknown turn_join 'random'"}});
+  check("hardware/engines_h200", "triton_kernels.matmul_ogs",
+        {{"as written", as_it_is, 0, "192 values"},
+         {"tiles of 32", with("turn_k", 32), 1, "recorded"},
+         {"one chain", without("turns"), 1, "recorded"},
+         {"chains inside", with("accum", "hopper-fp8-promoted"), 5, "accum"}});
   check(set, "triton.dot_scaled.e4m3.bf16.ascending.bytes.fast_math",
         {{"as written", as_it_is, 0, "256 values"}, {"byte 255 as NaN", with("fast_math", 0), 1, "recorded"}});
 }

@@ -98,6 +98,8 @@ const RecordedSet kSets[] = {
     {"hardware/hwcheck_h200", 45, 21760 + 8 * 24},
     // Products of humming-kernels on an H200: k in two slices, and batch-invariant.
     {"hardware/humming_layer_h200", 2, 32 * 32 + 16 * 32},
+    // Kernels of vLLM 0.26.0 on the same card, on memory that mxact packs: eight products of 8 rows and 24 columns, four of 16; casts to e4m3fn.
+    {"hardware/engines_h200", 14, 6300},
     // Logits and slots; fourteen outputs of whole layers of 7 tokens; of one of them, each slot's stages; the fused stages' slots, products and
     // output.
     {"numerics/moe_0", 19, 7 * 8 + 2 * 28 + 14 * 7 * 256 + 28 * (512 + 256 + 256) - 7 * 256 + (28 + 8 + 28) + 28 * (512 + 256) + 7 * 256},
