@@ -10,6 +10,7 @@ import numpy as np
 
 from mxact._arguments import Array
 from mxact._layers import pack
+from mxact.hwcheck._engine_stages import stage_questions
 from mxact.hwcheck._inputs import Case
 from mxact.hwcheck._questions import Asked, CastQuestion, NotHere, Question
 from mxact.hwcheck._tensors import back, bytes_on_card, dtype, library, numbers_on_card, on_card, torch
@@ -202,6 +203,7 @@ def questions() -> list[Asked]:
         ]
     return [
         *made,
+        *stage_questions(),
         Question("triton_kernels.matmul_ogs", "engines", "triton_kernels", "matmul_ogs", "bf16", "bf16", "bf16", 512, _ROWS, 256, _triton_kernels, "triton_kernels.bf16", rows=_ROWS, columns=64, build="triton_kernels"),
         _mxfp4("humming.mxfp4", "humming", "HummingLayer, MXFP4 weights, k of two slices", _humming(False), "humming.mxfp4"),
         _mxfp4("humming.mxfp4.invariant", "humming", "HummingLayer, MXFP4 weights, batch-invariant", _humming(True), "humming.mxfp4.invariant", k=2048),

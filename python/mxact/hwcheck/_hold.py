@@ -16,9 +16,9 @@ from mxact.hwcheck._casts import inputs_of, search_cast
 from mxact.hwcheck._controls import controls, mistrusted
 from mxact.hwcheck._cuts import lengths
 from mxact.hwcheck._inputs import Case
-from mxact.hwcheck._questions import Asked, CastQuestion, FunctionQuestion, NotHere, Question
+from mxact.hwcheck._questions import Asked, CastQuestion, FunctionQuestion, NotHere, Question, StageQuestion
 from mxact.hwcheck._rules import CASTS, Rule, instruction_rule, rule, with_cut
-from mxact.hwcheck._search import Answers, Found, can_join, fits, rivals, search
+from mxact.hwcheck._search import Answers, Found, can_join, different, fits, rivals, search
 from mxact.hwcheck._smallest import smallest
 from mxact.hwcheck._ways import Way
 
@@ -81,6 +81,8 @@ class Run:
 def formats_text(question: Asked) -> str:
     if isinstance(question, Question):
         return f"{question.a}.{question.b}" + (f".{question.c}" if question.c else "") + f" -> {question.to}"
+    if isinstance(question, StageQuestion):
+        return question.formats
     return f"{question.source} -> {question.to}" if isinstance(question, CastQuestion) else "f32 -> f32"
 
 
@@ -119,6 +121,8 @@ def _one(question: Asked, settings: Settings, started: float, run: Run) -> Answe
             return _new(question, SKIPPED, why=f"it takes {bytes_needed(question)} bytes of the card's memory, {settings.free_bytes()} are free")
         if isinstance(question, Question):
             return _product(question, settings, random, min(left, settings.seconds), run)
+        if isinstance(question, StageQuestion):
+            return _stage(question, random)
         return _cast(question, random, run) if isinstance(question, CastQuestion) else _function(question, random)
     except NotHere as problem:
         return _new(question, SKIPPED, why=_one_line(problem))
@@ -218,6 +222,33 @@ def _cast(question: CastQuestion, random: np.random.Generator, run: Run) -> Answ
     elif not answer.way:
         answer.verdict = NONE
         answer.why = "" if found.different else "numbers in range are the nearest even ones; what becomes of the others is no one rule"
+    return answer
+
+
+def _stage(question: StageQuestion, random: np.random.Generator) -> Answer:
+    """The ways that give every value of every array; what is known of the step is looked at afterwards."""
+    given = question.given(random)
+    found = question.ask(given)
+    again = question.ask(given)
+    answer = _new(question, FOLLOWS, compared=sum(one.size for one in found), tried=len(question.ways), known=question.rule)
+    answer.controls = {"repeat": "same" if all(np.array_equal(_words(one), _words(other)) for one, other in zip(found, again, strict=True)) else "differs"}
+    wrong = {name: [different(one, right) for one, right in zip(found, way(given), strict=True)] for name, way in question.ways.items()}
+    counts = {name: sum(int(np.count_nonzero(one)) for one in arrays) for name, arrays in wrong.items()}
+    right = [name for name, count in counts.items() if count == 0]
+    nearest = min(counts, key=lambda name: counts[name])
+    answer.way = question.rule if question.rule in right else right[0] if right else nearest
+    answer.also = [name for name in right if name != answer.way]
+    if answer.controls["repeat"] == "differs":
+        answer.verdict, answer.why = MISTRUSTED, "the same call gave other bits"
+    elif len(right) == len(question.ways) or all(np.unique(_words(one)).size <= 1 for one in found):
+        answer.verdict, answer.why = MISTRUSTED, "no other way gives another value"
+    elif not right:
+        answer.verdict, answer.differ = NONE, counts[nearest]
+        number, place = next((number, int(np.flatnonzero(one)[0])) for number, one in enumerate(wrong[nearest]) if one.any())
+        values = [np.asarray(one[number]).reshape(-1)[place] for one in (found, question.ways[nearest](given))]
+        answer.smallest = f"array {number}, [{place}]: {values[0]}, by {nearest} {values[1]}"
+    elif question.rule and question.rule not in right:
+        answer.verdict = CHANGED
     return answer
 
 

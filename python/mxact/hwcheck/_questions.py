@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -129,4 +129,19 @@ class FunctionQuestion:
     build: str = "default"
 
 
-Asked = Question | CastQuestion | FunctionQuestion
+@dataclass(frozen=True)
+class StageQuestion:
+    """A step between products. given: draws inputs; ask: inputs -> arrays of a card; ways: by name, the same of the model; rule: the name that is known."""
+
+    name: str
+    library: str
+    operation: str
+    formats: str
+    given: Callable[[np.random.Generator], tuple[Array, ...]]
+    ask: Callable[[tuple[Array, ...]], tuple[Array, ...]]
+    ways: Mapping[str, Callable[[tuple[Array, ...]], tuple[Array, ...]]]
+    rule: str = ""
+    part: str = "stages"
+
+
+Asked = Question | CastQuestion | FunctionQuestion | StageQuestion

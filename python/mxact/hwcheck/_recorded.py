@@ -109,6 +109,8 @@ def write(run: Run, folder: Path, facts: dict[str, str]) -> int:
     device = facts.get("device", "unknown")
     versions = ", ".join(f"{key} {facts[key]}" for key in facts if key not in ("device", "unit"))
     for name, (question, answers) in run.asked.items():
+        if not isinstance(question, Question | CastQuestion):
+            continue
         profile = {"implementation": question.library, "device": device, "build": question.build, "version": versions}
         way = run.found.get(name)
         if isinstance(question, Question):
