@@ -13,14 +13,17 @@ python3 -m venv "$work/venv"
 "$work/venv/bin/pip" install -q --disable-pip-version-check torch==2.13.0
 "$work/venv/bin/pip" install -q --disable-pip-version-check --no-deps nvidia-modelopt==0.47.0 numpy==2.4.6 ml_dtypes==0.6.0 onnx==1.23.2 onnxruntime==1.32.0 onnx_graphsurgeon==0.6.1 onnx-ir==1.1.0 onnxscript==0.7.2 \
   onnxslim==0.1.98 lief==1.0.0 packaging==26.4 protobuf==7.36.2 flatbuffers==25.12.19 nvidia-ml-py==13.615.71 tqdm==4.70.1 psutil==7.2.2
-cd "$work"
-"$work/venv/bin/python" -W ignore - > "$work/all" 2> "$work/said" <<'PY' || { tail -n 20 "$work/said"; exit 1; }
+"$work/venv/bin/python" -W ignore - "$work" > "$work/all" 2> "$work/said" <<'PY' || { tail -n 20 "$work/said"; exit 1; }
+import os
+import sys
+
 import ml_dtypes
 import numpy as np
 import onnx
 from modelopt.onnx.quantization import quantize
 from onnx import TensorProto, helper, numpy_helper
 
+os.chdir(sys.argv[1])
 random = np.random.default_rng(0)
 weight = (random.standard_normal((64, 64)) * np.exp2(random.integers(-18, 1, (64, 64)))).astype(np.float32)
 x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, [4, 64]) for name in "xy")

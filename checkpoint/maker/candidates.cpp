@@ -70,13 +70,15 @@ struct OtherBlocks {
   Recipe recipe;
 };
 
+constexpr BlockFormat kNvfp4Of32{"nvfp4_g32", &kE2m1, &kE4m3fn, 32, "nvidia-modelopt 0.47.0, quant_algo W4A8_NVFP4_FP8"};
+
 /// ModelOpt's NVFP4 in groups of 32. Source: nvidia-modelopt 0.47.0 torch/export/quant_utils.py, QUANTIZATION_W4A8_NVFP4_FP8: the same steps under
 /// weight_scale_2 = amax / 448.
 std::span<const OtherBlocks> other_blocks() {
   static const std::array<OtherBlocks, 1> kRows = [] {
     const Profile& modelopt = profile_named("modelopt-nvfp4");
     Recipe recipe = modelopt.recipes.front();
-    recipe.format = &block_format_named("block=32,element=e2m1,scale=e4m3fn");
+    recipe.format = &kNvfp4Of32;
     return std::array<OtherBlocks, 1>{{{&modelopt, recipe}}};
   }();
   return kRows;
