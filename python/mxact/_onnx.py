@@ -20,7 +20,7 @@ _EXPORTER = "nvidia-modelopt 0.47.0 onnx; run"
 _INT8_REACH = 127.0 * 127.0 / 448.0
 # Nodes that make numbers of codes, with the axis and the block where the node says none. TensorRT's own are what nvidia-modelopt 0.47.0 writes of a torch model.
 _DEQUANTIZERS = {"DequantizeLinear": (1, 0), "TRT_MXFP8DequantizeLinear": (-1, 32), "TRT_FP8DequantizeLinear": (1, 0), "TRT_INT4DequantizeLinear": (1, 0)}
-# Types of a scale, and so of what a DequantizeLinear makes.
+# Types of what a DequantizeLinear makes: that of its scale where it says none.
 _ROUNDED_TO = {"FLOAT": np.float32, "FLOAT16": np.float16, "BFLOAT16": ml_dtypes.bfloat16}
 # The least number of E4M3 with all its bits: a scale below it may be far from its block's.
 _NORMAL_E4M3 = 2.0**-6
@@ -98,12 +98,12 @@ class _Codes:
 
 @dataclass(frozen=True)
 class _Scales:
-    """Scales, as numbers: own times the tensor's one, which a DequantizeLinear of its own rounds to that one's type."""
+    """Scales, as numbers: own times the tensor's one, which a DequantizeLinear of its own rounds to its type."""
 
     kind: str
     own: Array
     tensor: float | None  # where the scales are codes under one more scale, as NVFP4 has them
-    rounded_to: Any = None  # the type of the tensor's one, as of NumPy
+    rounded_to: Any = None  # that type, as of NumPy
 
     @property
     def values(self) -> Array:
@@ -125,9 +125,8 @@ def _scales(model: _Model, node: Any) -> _Scales | None:
     if maker is None or maker.op_type != "DequantizeLinear" or any(of not in model.constants for of in maker.input[:2]) or model.numbers(maker.input[1]).size != 1:
         return None
     number = maker.input[1]
-    to = _ROUNDED_TO.get(model.type_of(number))
-    if to is None:
-        raise Error(f"a scale of type {model.type_of(number)}: must be one of {', '.join(_ROUNDED_TO)}", "unsupported", f"DequantizeLinear {_named(maker)}")
+    said = _attribute(maker, "output_dtype", 0)
+    to = _ROUNDED_TO.get(model.types.get(said, "") if said else model.type_of(number), np.float64)
     return _Scales(model.type_of(maker.input[0]), model.numbers(maker.input[0]), float(model.numbers(number).reshape(-1)[0]), to)
 
 

@@ -330,6 +330,13 @@ def test_a_scale_under_a_number_of_the_tensor_is_rounded_before_a_code_meets_it(
     assert cause(exact) == "the code times both scales at once, where DequantizeLinear rounds the scales' product first, rounded to fp32, nearest even"
     assert cause(right * np.float32(1 + 2.0**-22)).startswith("the same numbers but for roundings: none is further than ")
     assert not cause(right + (right == right.max())).startswith("the same numbers")
+    # A node that says its type rounds to that.
+    nodes[0].attribute.append(helper.make_attribute("output_dtype", TensorProto.BFLOAT16))
+    nodes[1].attribute.append(helper.make_attribute("output_dtype", TensorProto.FLOAT))
+    path = saved(tmp_path / "bf16.onnx", nodes, constants)
+    [right] = onnx.reference.ReferenceEvaluator(onnx.load(path)).run(None, {"x": np.float32(0)})
+    [tensor] = compare_onnx(path, safetensors(tmp_path / "w.safetensors", "w", "F32", right))["tensors"]
+    assert tensor["differing"] == 0
 
 
 # Faults of the reader: what is planted, and a test that must notice.
