@@ -64,6 +64,26 @@ bool fits(const BlockFormat& format, const CodedMatrix& matrix) {
          (format.scale == &kE4m3fn) == (matrix.scale == &kE4m3fn);
 }
 
+/// A maker's rule for blocks of another length than those of its row.
+struct OtherBlocks {
+  const Profile* profile;
+  Recipe recipe;
+};
+
+constexpr BlockFormat kNvfp4Of32{"nvfp4_g32", &kE2m1, &kE4m3fn, 32, "nvidia-modelopt 0.47.0, quant_algo W4A8_NVFP4_FP8"};
+
+/// ModelOpt's NVFP4 in groups of 32. Source: nvidia-modelopt 0.47.0 torch/export/quant_utils.py, QUANTIZATION_W4A8_NVFP4_FP8: the same steps under
+/// weight_scale_2 = amax / 448.
+std::span<const OtherBlocks> other_blocks() {
+  static const std::array<OtherBlocks, 1> kRows = [] {
+    const Profile& modelopt = profile_named("modelopt-nvfp4");
+    Recipe recipe = modelopt.recipes.front();
+    recipe.format = &kNvfp4Of32;
+    return std::array<OtherBlocks, 1>{{{&modelopt, recipe}}};
+  }();
+  return kRows;
+}
+
 bool is_tried(const Bridge& bridge, BridgeUse use, const Recipe& recipe, const Format& source) {
   if (fault::planted(fault::Fault::bases_are_as_they_lie) && bridge.to != nullptr) return false;
   if (bridge.use == BridgeUse::source_not_taken ? takes_source(recipe, source) == (use == BridgeUse::always) : bridge.use != use) return false;
@@ -78,19 +98,21 @@ std::string Candidate::made_from() const { return "of this base" + std::string(b
 
 std::vector<Candidate> candidates(const CodedMatrix& matrix, std::span<const Amax> amaxes, BridgeUse use) {
   std::vector<Candidate> made;
+  const auto add = [&](const Bridge& bridge, const Profile& profile, const Recipe& recipe) {
+    if (!fits(*recipe.format, matrix) || !gives_codes(recipe) || !is_tried(bridge, use, recipe, *matrix.source)) return;
+    for (const TensorScale& tensor : tensor_scales(recipe, matrix)) {
+      const bool given = std::holds_alternative<Fp8Recipe>(recipe.how) && tensor.decode.has_value();
+      const std::size_t choices = matrix.is_one_block() && !given ? amaxes.size() : 1;
+      for (std::size_t amax = 0; amax < choices; ++amax)
+        made.push_back({&profile, &recipe, &bridge, tensor, amax, given,
+                        choices > 1 && !amaxes[amax].text.empty() ? ", its scale that of " + std::string(amaxes[amax].text) : ""});
+    }
+  };
   for (const Bridge& bridge : kBridges) {
     for (const Profile& profile : all_profiles()) {
-      for (const Recipe& recipe : profile.recipes) {
-        if (!fits(*recipe.format, matrix) || !gives_codes(recipe) || !is_tried(bridge, use, recipe, *matrix.source)) continue;
-        for (const TensorScale& tensor : tensor_scales(recipe, matrix)) {
-          const bool given = std::holds_alternative<Fp8Recipe>(recipe.how) && tensor.decode.has_value();
-          const std::size_t choices = matrix.is_one_block() && !given ? amaxes.size() : 1;
-          for (std::size_t amax = 0; amax < choices; ++amax)
-            made.push_back({&profile, &recipe, &bridge, tensor, amax, given,
-                            choices > 1 && !amaxes[amax].text.empty() ? ", its scale that of " + std::string(amaxes[amax].text) : ""});
-        }
-      }
+      for (const Recipe& recipe : profile.recipes) add(bridge, profile, recipe);
     }
+    for (const OtherBlocks& other : other_blocks()) add(bridge, *other.profile, other.recipe);
   }
   return made;
 }

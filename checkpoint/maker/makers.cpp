@@ -85,9 +85,11 @@ double amax_number(std::uint32_t bits, const Format& source) { return static_cas
 
 constexpr std::string_view kNoAmax = "of no magnitude of this expert: calibrated, or of more tensors together";
 
-/// What a global scale of NVFP4 is of one of these magnitudes: 6 * 448 fills both ranges; 256 where a block may choose to end at 4.
+/// What a global scale of NVFP4 is of one of these magnitudes: 6 * 448 fills both ranges; 256 where a block may choose to end at 4; 448 alone where
+/// codes times scales are to be E4M3's (ModelOpt's W4A8_NVFP4_FP8).
 std::string origin_of(const StoredNumber& number, std::span<const std::pair<std::string_view, double>> amaxes) {
-  constexpr std::array<std::pair<float, std::string_view>, 2> kRanges{{{2688.0F, ""}, {1536.0F, ", 256 of E4M3's range used"}}};
+  constexpr std::array<std::pair<float, std::string_view>, 3> kRanges{
+      {{2688.0F, ""}, {1536.0F, ", 256 of E4M3's range used"}, {448.0F, ", a sixth of E4M3's range used"}}};
   const auto bits = [](float value) { return std::bit_cast<std::uint32_t>(value); };
   const std::uint32_t factor = number.divides ? bits(1.0F / std::bit_cast<float>(number.bits)) : number.bits;
   for (const auto& [whose, amax] : amaxes) {

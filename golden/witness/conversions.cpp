@@ -121,7 +121,7 @@ bool provides(const Format& format, Needs needs) {
   return false;
 }
 
-int code_digits(const Format& format) { return format.width > 8 ? 4 : 2; }
+int code_digits(const Format& format) { return format.width > 16 ? 8 : format.width > 8 ? 4 : 2; }
 
 std::uint32_t code_word(Fields& params, std::string_view key, const Format& format) {
   const std::uint64_t code = params.hex(key, code_digits(format));
@@ -131,7 +131,8 @@ std::uint32_t code_word(Fields& params, std::string_view key, const Format& form
 
 void read_nan_rule(Fields& params, EncodeParams& encode) {
   if (params.has("nan_rule")) {
-    if (encode.from != &kF32 || encode.to != &kFp16) throw Unmodelled("nan_rule speaks of fp32 -> fp16 alone");
+    const bool widens = encode.from == &kFp16 && encode.to == &kF32;
+    if (!widens && (encode.from != &kF32 || encode.to != &kFp16)) throw Unmodelled("nan_rule speaks of fp32 -> fp16 and back alone");
     encode.how.nan_rule = row_named(kNanRules, "nan_rule", params.text("nan_rule")).rule;
     encode.nan_stated = true;
     return;
@@ -248,6 +249,9 @@ const Format& source_word(Fields& params) {
   return format_word(params, "source");
 }
 
+/// Format of the result, fp32 where codes are widened.
+const Format& target_word(Fields& params) { return params.text("format") == "f32" ? kF32 : format_word(params, "format"); }
+
 /// The conversion of who ran where it is the entry's with a range of its own, which no parameter states; else the entry's.
 Conversion with_own_range(const Entry& entry, const EncodeParams& encode) {
   for (const Profile& profile : all_profiles()) {
@@ -263,7 +267,7 @@ Conversion with_own_range(const Entry& entry, const EncodeParams& encode) {
 }  // namespace
 
 EncodeParams read_encode(Fields& params) {
-  EncodeParams encode{&source_word(params), &format_word(params, "format"), {}, false};
+  EncodeParams encode{&source_word(params), &target_word(params), {}, false};
   encode.how.rounding = rounding_word(params, *encode.to);
   encode.how.overflow = overflow_word(params, *encode.to);
   encode.how.nan_rule = NanRule::fixed;

@@ -284,16 +284,29 @@ constexpr Target kIreeTargets[] = {
     {&kE5m2fnuz, without_least(nearest(Overflow::nan, 0x80), 0x37E00000U, 0x38000000U)},  // to 2^-15
     {&kE8m0, power(Rounding::toward_zero, Overflow::nan, PowerSigns::abs)},
 };
-constexpr auto kIreeRows = rows_of(kFromF32, kIreeTargets);
+// On the way back e4m3fn's negative NaN is -480, and e8m0's least number 0.
+constexpr const Format* kFromE2m1[] = {&kE2m1};
+constexpr const Format* kFromE4m3fn[] = {&kE4m3fn};
+constexpr const Format* kFromE5m2AndFnuz[] = {&kE5m2, &kE4m3fnuz, &kE5m2fnuz};
+constexpr const Format* kFromE8m0[] = {&kE8m0};
+constexpr Target kIreeBack[] = {{&kF32, nearest(Overflow::inf, 0x7FC00000U)}};
+constexpr Target kIreeBackOfE4m3fn[] = {{&kF32, nearest(Overflow::inf, 0x7FC00000U, 0xC3F00000U)}};
+constexpr Target kIreeBackOfE8m0[] = {{&kF32, without_least(nearest(Overflow::inf, 0xFFFFFFFFU), 0x00400000U, 0x00800000U)}};
+constexpr auto kIreeRows = joined(rows_of(kFromF32, kIreeTargets), rows_of(kFromE2m1, kIreeBack), rows_of(kFromE5m2AndFnuz, kIreeBack),
+                                  rows_of(kFromE4m3fn, kIreeBackOfE4m3fn), rows_of(kFromE8m0, kIreeBackOfE8m0));
 
-// Triton's interpreter moves bits; fp32 to fp16 is numpy's cast.
+// Triton's interpreter moves bits; fp32 to fp16 and back is numpy's cast.
 constexpr Conversion moves_bits(Rounding rounding) { return {rounding, Overflow::saturate, NanRule::fixed, 0, 0, 0, false}; }
 constexpr Target kInterpreterFp8[] = {{&kE4m3fn, moves_bits(Rounding::interpreter_nearest)}, {&kE5m2, moves_bits(Rounding::interpreter_nearest)}};
 constexpr Target kInterpreterBf16[] = {{&kBf16, moves_bits(Rounding::interpreter_cut)}};
 constexpr const Format* kFromFp8[] = {&kE4m3fn, &kE5m2};
+constexpr const Format* kFromFp8AndBf16[] = {&kE4m3fn, &kE5m2, &kBf16};
+constexpr Target kInterpreterF32[] = {{&kF32, moves_bits(Rounding::interpreter_nearest)}};
+constexpr Target kInterpreterF32OfFp16[] = {{&kF32, with_payload(NanRule::keep_payload)}};
 constexpr Target kInterpreterFp16[] = {{&kFp16, moves_bits(Rounding::interpreter_nearest)}};
-constexpr auto kInterpreterRows = joined(rows_of(kWide, kInterpreterFp8), rows_of(kFromF32, kInterpreterBf16), rows_of(kFromF32, kNumpyTargets),
-                                         rows_of(kFromFp8, kInterpreterFp16));
+constexpr auto kInterpreterRows =
+    joined(rows_of(kWide, kInterpreterFp8), rows_of(kFromF32, kInterpreterBf16), rows_of(kFromF32, kNumpyTargets),
+           rows_of(kFromFp8, kInterpreterFp16), rows_of(kFromFp8AndBf16, kInterpreterF32), rows_of(kFromFp16, kInterpreterF32OfFp16));
 
 // MLX: a NaN becomes the largest number.
 constexpr Target kMlxTargets[] = {{&kE4m3fn, nearest(Overflow::saturate, 0x7E, 0xFE)}};
@@ -329,7 +342,7 @@ constexpr std::string_view kOpenvino =
     "and "
     "2^-17, which without AVX512-FP16 become the next e5m2 code";
 constexpr std::string_view kIree =
-    "IREE 3.13.0 llvm-cpu, expansion of arith.truncf; recorded. The sign of e4m3fn's NaN of an overflow is not followed";
+    "IREE 3.13.0 llvm-cpu, expansion of arith.truncf and arith.extf; recorded. The sign of e4m3fn's NaN of an overflow is not followed";
 constexpr std::string_view kInterpreter = "triton 3.9.0 runtime/interpreter.py _convert_float, cast_impl; recorded";
 constexpr std::string_view kGfloat = "gfloat 0.5.2 encode_float(round_float(..., sat=True)); recorded for some formats";
 constexpr std::string_view kGfloatUnrecorded = "gfloat 0.5.2 round.py, sat=True; its documentation, not recorded";

@@ -33,9 +33,14 @@ constexpr std::string_view kPtxSource = "PTX ISA 9.1 cvt.rn.satfinite; cvt.rp.sa
 constexpr std::string_view kScalarSource = "ml_dtypes 0.6.0, a Python float in a constructor, a list or an assignment; recorded";
 constexpr std::string_view kBitstringSource =
     "bitstring 5.0.0, tibs 2.0.2: e4m3mxfp_saturate, e5m2mxfp_saturate, e3m2mxfp, e2m3mxfp, e2m1mxfp; recorded";
-constexpr std::string_view kBitstringOverflow = "bitstring 5.0.0, tibs 2.0.2: e5m2mxfp_overflow; recorded";
+constexpr std::string_view kBitstringOverflow =
+    "bitstring 5.0.0, tibs 2.0.2: e4m3mxfp_overflow, e5m2mxfp_overflow; recorded. Not followed: the sign of e4m3fn's NaN of what fp32 does not hold";
 constexpr std::string_view kGfloatSource = "gfloat 0.5.2 round_float(TiesToEven, sat=False), encode_float; recorded. Below 1.5 * 2^-128 is a NaN";
 constexpr std::string_view kTinygradSource = "tinygrad 0.14.0, DEV=PYTHON, Tensor.cast and Tensor(list, dtype=..); recorded";
+constexpr std::string_view kTinygradCpuSource =
+    "tinygrad 0.14.0, DEV=CPU, a cast that a kernel stores; recorded, C by clang 18. Into e5m2fnuz no rule";
+constexpr std::string_view kTinygradLlvmSource =
+    "tinygrad 0.14.0, DEV=CPU:LLVM, a cast that a kernel stores; recorded, without vectors. Into e5m2 and e5m2fnuz no rule";
 constexpr std::string_view kPtxRsSource =
     "PTX ISA 9.1 cvt.rs, in fp8, fp6 and fp4 with satfinite: random bits as shared_random.hpp takes them off a word";
 
@@ -83,12 +88,18 @@ constexpr std::array kNamedRules{
     NamedRules{"bitstring-saturate", "e2m3,round=rne,overflow=saturate,nan=refused", kBitstringSource},
     NamedRules{"bitstring-saturate", "e2m1,round=rne,overflow=saturate,nan=refused", kBitstringSource},
     NamedRules{"bitstring-overflow", "e5m2,round=rne,overflow=inf,nan=ff", kBitstringOverflow},
+    NamedRules{"bitstring-overflow", "e4m3fn,round=rne,overflow=nan,infinity=as-nan,nan=ff,range=43e80001..7f7fffff:ff", kBitstringOverflow},
     NamedRules{"gfloat-e8m0", "e8m0,round=nearest-even-code,overflow=nan,nan=ff,zero-code=ff,negative=nan,range=00000000..00300000:ff",
                kGfloatSource},
     NamedRules{"tinygrad-python", "e4m3fn,round=rne,overflow=saturate,infinity=as-nan,nan=7f", kTinygradSource},
     NamedRules{"tinygrad-python", "e5m2,round=rne,overflow=saturate,infinity=inf,nan=7f", kTinygradSource},
     NamedRules{"tinygrad-python", "e4m3fnuz,round=rne,overflow=saturate,infinity=nan,nan=80", kTinygradSource},
     NamedRules{"tinygrad-python", "e5m2fnuz,round=rne,overflow=saturate,infinity=nan,nan=80", kTinygradSource},
+    NamedRules{"tinygrad-cpu", "e4m3fn,round=rne,overflow=saturate,nan=7f/ff,through=fp16,range=00000000..3c800000:00", kTinygradCpuSource},
+    NamedRules{"tinygrad-cpu", "e5m2,round=rne,overflow=saturate,nan=quiet,through=fp16,range=00000000..38800000:00", kTinygradCpuSource},
+    NamedRules{"tinygrad-cpu", "e4m3fnuz,round=rne,overflow=saturate,nan=80,through=fp16,range=00000000..3c000000:00", kTinygradCpuSource},
+    NamedRules{"tinygrad-llvm", "e4m3fn,round=rne,overflow=saturate,nan=7f/ff,range=00000000..3c800000:00", kTinygradLlvmSource},
+    NamedRules{"tinygrad-llvm", "e4m3fnuz,round=rne,overflow=saturate,nan=80,range=00000000..3c000000:00", kTinygradLlvmSource},
     NamedRules{"ptx-rs", "e4m3fn,round=stochastic-floor,random=16,overflow=saturate,nan=7f", kPtxRsSource},
     NamedRules{"ptx-rs", "e5m2,round=stochastic-floor,random=16,overflow=saturate,nan=7f", kPtxRsSource},
     NamedRules{"ptx-rs", "e2m3,round=stochastic-floor,random=16,overflow=saturate,nan=1f", kPtxRsSource},

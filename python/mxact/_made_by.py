@@ -18,7 +18,7 @@ def made_by(base: object, codes: object, scales: object, *, global_scale: object
     """Whose rule makes exactly these codes and scales of this base.
 
     base: [N, K], float32, float16 or bfloat16. codes: [N, K] of float4_e2m1fn or float8_e4m3fn (uint8: FP8's bytes), or [N, K/2] uint8, two of FP4 a
-    byte, the even column's low. scales: [N, K/32] (float8_e8m0fnu or uint8: bytes of E8M0; float32), [N, K/16] of E4M3 (float8_e4m3fn or uint8), [N, 1] or [N],
+    byte, the even column's low. scales: [N, K/32] (float8_e8m0fnu or uint8: bytes of E8M0; float32; of FP4 float8_e4m3fn), [N, K/16] of E4M3 (float8_e4m3fn or uint8), [N, 1] or [N],
     [ceil(N/128), ceil(K/128)], or one number; floats may be float32, bfloat16 or float16. global_scale: of NVFP4, what values are multiplied by; with
     divides what they are divided by.
     Returns "exact": profiles with their releases, all that give exactly these; "nearest": the first of them or the one with the fewest blocks that
@@ -68,7 +68,7 @@ def _scales(scales: Array, element: str, rows: int, columns: int) -> tuple[str, 
         form = "e4m3fn" if scales.dtype == np.uint8 else _format("scales", scales, ("e4m3fn",))
         return form, (1, 16), None, flat_bytes(scales)
     if columns % 32 == 0 and shape == (rows, columns // 32) and (four or columns > 32 or scales.dtype.itemsize == 1):
-        form = "e8m0" if scales.dtype == np.uint8 else _format("scales", scales, ("e8m0", "f32"))
+        form = "e8m0" if scales.dtype == np.uint8 else _format("scales", scales, ("e8m0", "f32", "e4m3fn") if four else ("e8m0", "f32"))
         return form, (1, 32), None, flat_bytes(scales)
     form = "e8m0" if scales.dtype == np.uint8 else _format("scales", scales, _SCALES)
     if not four and scales.size == 1 and form in _SOURCES:

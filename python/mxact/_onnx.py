@@ -20,6 +20,8 @@ _EXPORTER = "nvidia-modelopt 0.47.0 onnx; run"
 _INT8_REACH = 127.0 * 127.0 / 448.0
 # Nodes that make numbers of codes, with the axis and the block where the node says none. TensorRT's own are what nvidia-modelopt 0.47.0 writes of a torch model.
 _DEQUANTIZERS = {"DequantizeLinear": (1, 0), "TRT_MXFP8DequantizeLinear": (-1, 32), "TRT_FP8DequantizeLinear": (1, 0), "TRT_INT4DequantizeLinear": (1, 0)}
+# Types of what a DequantizeLinear makes: that of its scale where it says none.
+_ROUNDED_TO = {"FLOAT": np.float32, "FLOAT16": np.float16, "BFLOAT16": ml_dtypes.bfloat16}
 # The least number of E4M3 with all its bits: a scale below it may be far from its block's.
 _NORMAL_E4M3 = 2.0**-6
 # A bias that differs by less than this is not worth a word: 2^-12.
@@ -96,15 +98,19 @@ class _Codes:
 
 @dataclass(frozen=True)
 class _Scales:
-    """Scales, as numbers: own times the tensor's one."""
+    """Scales, as numbers: own times the tensor's one, which a DequantizeLinear of its own rounds to its type."""
 
     kind: str
     own: Array
     tensor: float | None  # where the scales are codes under one more scale, as NVFP4 has them
+    rounded_to: Any = None  # that type, as of NumPy
 
     @property
     def values(self) -> Array:
-        return self.own if self.tensor is None else self.own * self.tensor
+        if self.tensor is None:
+            return self.own
+        with np.errstate(over="ignore", invalid="ignore"):
+            return (self.own * self.tensor).astype(self.rounded_to).astype(np.float64)
 
 
 def _scales(model: _Model, node: Any) -> _Scales | None:
@@ -118,7 +124,10 @@ def _scales(model: _Model, node: Any) -> _Scales | None:
     maker = model.made_by.get(name)
     if maker is None or maker.op_type != "DequantizeLinear" or any(of not in model.constants for of in maker.input[:2]) or model.numbers(maker.input[1]).size != 1:
         return None
-    return _Scales(model.type_of(maker.input[0]), model.numbers(maker.input[0]), float(model.numbers(maker.input[1]).reshape(-1)[0]))
+    number = maker.input[1]
+    said = _attribute(maker, "output_dtype", 0)
+    to = _ROUNDED_TO.get(model.types.get(said, "") if said else model.type_of(number), np.float64)
+    return _Scales(model.type_of(maker.input[0]), model.numbers(maker.input[0]), float(model.numbers(number).reshape(-1)[0]), to)
 
 
 def _codes(model: _Model, node: Any) -> _Codes | None:
@@ -180,7 +189,7 @@ def _weight(model: _Model, node: Any, codes: _Codes) -> tuple[dict[str, Any], li
     kind, values, given = codes.kind, codes.values, _scales(model, node)
     assert given is not None
     largest, own, covers = _blocks(node, values, given.own)
-    scales = own if given.tensor is None else own * given.tensor
+    scales = own if given.tensor is None else given.values
     told: dict[str, Any] = {
         "name": codes.name,
         "node": _named(node),
@@ -290,6 +299,7 @@ class Weight:
     scales: Array
     axis: int | None  # None: one scale of the tensor
     size: int | None  # of blocks along the axis; None: a scale of each index of it
+    exact: Array | None = None  # the scales where they are products of two numbers, without a rounding
 
     def under(self, scales: Array, axis: int | None = None) -> Array:
         """The codes under other scales of as many blocks: the numbers, exactly."""
@@ -318,7 +328,8 @@ def weights_of(path: str) -> dict[str, Weight]:
         _, _, covers = _blocks(node, codes, given.values)  # refuses scales that do not fit
         zero = model.numbers(node.input[2]) if len(node.input) > 2 and node.input[2] in model.constants else np.zeros(())
         axis, size = covers["axis"], covers["block_size"]
-        found[coded.name] = Weight(codes - _spread(zero, codes.shape, axis, size), given.values, axis, size)
+        exact = None if given.tensor is None else given.own * given.tensor
+        found[coded.name] = Weight(codes - _spread(zero, codes.shape, axis, size), given.values, axis, size, exact)
     return found
 
 

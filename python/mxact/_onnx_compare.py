@@ -16,6 +16,8 @@ from mxact._error import Error
 from mxact._onnx import Weight, is_onnx, weights_of
 
 _PLAIN = {"F32": np.float32, "F16": np.float16, "BF16": ml_dtypes.bfloat16, "F64": np.float64}
+# What roundings alone may make of a number, in parts of it: some units in the last place of fp32.
+_NEAR = 2.0**-20
 _TOP = {"bf16": ml_dtypes.bfloat16, "fp16": np.float16, "fp32": np.float32}
 
 
@@ -60,7 +62,21 @@ def _factor(a: Array, b: Array) -> float | None:
     if not some.any() or not _same(a == 0, b == 0).all():
         return None
     ratios = b[some] / a[some]
-    return float(ratios[0]) if np.allclose(ratios, ratios[0], rtol=2.0**-22, atol=0) else None
+    return float(ratios[0]) if np.allclose(ratios, ratios[0], rtol=2.0**-22, atol=0) and abs(ratios[0] - 1) > _NEAR else None
+
+
+def _distance(a: Array, b: Array) -> float | None:
+    """How far numbers are from those of the first, in parts of each; None where that is no matter of roundings."""
+    some = (a != 0) & np.isfinite(a) & np.isfinite(b)
+    if not some.any() or not _same(a, b)[~some].all():
+        return None
+    far = float(np.abs(b[some] / a[some] - 1).max())
+    return far if far <= _NEAR else None
+
+
+def _at_once(weight: Weight) -> Array | None:
+    """Code, block's scale and tensor's scale as one product, where a DequantizeLinear rounds that of the scales first."""
+    return None if weight.exact is None else weight.under(weight.exact)
 
 
 def _cut(weight: Weight) -> Array | None:
@@ -93,6 +109,7 @@ def _divided(weight: Weight) -> Array | None:
 # adds a row names the tool and version, where one is known.
 _BRIDGES: tuple[tuple[str, Callable[[Weight], Array | None]], ...] = (
     ("the same numbers", lambda weight: weight.under(weight.scales)),
+    ("the code times both scales at once, where DequantizeLinear rounds the scales' product first", _at_once),
     ("blocks cut at n / ceil(n / block_size) instead of block_size", _cut),
     ("scales along the other axis", _exchanged),
     ("scales of the next blocks", _rolled),
@@ -107,7 +124,10 @@ def _cause(weight: Weight, b: Array) -> str:
         how = None if a is None else _rounding(a, b)
         if how is not None:
             return f"{text}{', ' if how else ''}{how}"
-    factor = _factor(weight.under(weight.scales), b)
+    numbers = weight.under(weight.scales)
+    distance, factor = _distance(numbers, b), _factor(numbers, b)
+    if distance is not None:
+        return f"the same numbers but for roundings: none is further than {distance:.3g} of itself"
     if factor is None:
         return ""
     known = {448 / 127: "448 / 127", 127 / 448: "127 / 448"}

@@ -12,6 +12,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import onnx
+import onnx.reference
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
@@ -305,6 +306,39 @@ def test_tensorrts_nodes_and_scales_of_two_levels_are_read(tmp_path: Path) -> No
     assert tensor["cause"] == "every number of the second is 16 times that of the first"
 
 
+def test_a_scale_under_a_number_of_the_tensor_is_rounded_before_a_code_meets_it(tmp_path: Path) -> None:
+    random = np.random.default_rng(9)
+    codes = random.integers(0, 16, (8, 64))
+    codes[:, ::16] = 7
+    own = random.uniform(1, 448, (8, 4)).astype(ml_dtypes.float8_e4m3fn)
+    scale = np.float32([0.1])
+    nodes = [helper.make_node("DequantizeLinear", ["s", "t"], ["f"]), helper.make_node("DequantizeLinear", ["w", "f"], ["y"], name="back", axis=-1, block_size=16)]
+    packed = (codes.reshape(-1)[::2] | codes.reshape(-1)[1::2] << 4).astype(np.uint8)
+    constants = [helper.make_tensor("w", TensorProto.FLOAT4E2M1, codes.shape, packed.tobytes(), raw=True), raw("s", FP8, own.view(np.uint8)), numpy_helper.from_array(scale, "t")]
+    path = saved(tmp_path / "nvfp4.onnx", nodes, constants)
+
+    def cause(values: Any) -> str:
+        [tensor] = compare_onnx(path, safetensors(tmp_path / "w.safetensors", "w", "F32", values.astype(np.float32)))["tensors"]
+        assert tensor["differing"] > 0
+        return str(tensor["cause"])
+
+    # What onnx's own reference gives.
+    [right] = onnx.reference.ReferenceEvaluator(onnx.load(path)).run(None, {"x": np.float32(0)})
+    assert cause(right) == "the same numbers, rounded to fp32, nearest even"
+    exact = np.where(codes > 7, -1, 1) * np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6])[codes & 7] * np.repeat(own.astype(np.float64), 16, axis=1) * float(scale[0])
+    assert (exact.astype(np.float32) != right).any()
+    assert cause(exact) == "the code times both scales at once, where DequantizeLinear rounds the scales' product first, rounded to fp32, nearest even"
+    assert cause(right * np.float32(1 + 2.0**-22)).startswith("the same numbers but for roundings: none is further than ")
+    assert not cause(right + (right == right.max())).startswith("the same numbers")
+    # A node that says its type rounds to that.
+    nodes[0].attribute.append(helper.make_attribute("output_dtype", TensorProto.BFLOAT16))
+    nodes[1].attribute.append(helper.make_attribute("output_dtype", TensorProto.FLOAT))
+    path = saved(tmp_path / "bf16.onnx", nodes, constants)
+    [right] = onnx.reference.ReferenceEvaluator(onnx.load(path)).run(None, {"x": np.float32(0)})
+    [tensor] = compare_onnx(path, safetensors(tmp_path / "w.safetensors", "w", "F32", right))["tensors"]
+    assert tensor["differing"] == 0
+
+
 # Faults of the reader: what is planted, and a test that must notice.
 PLANTED: dict[str, tuple[Any, str, Any, Any]] = {
     "the first scale counts for all": (_onnx, "_spread", lambda values, shape, axis, size: values.reshape(-1)[0], test_planted_bridges_of_an_onnx_weight_are_named),
@@ -315,6 +349,8 @@ PLANTED: dict[str, tuple[Any, str, Any, Any]] = {
     "factors are not looked for": (_onnx_compare, "_factor", lambda a, b: None, test_planted_bridges_of_an_onnx_weight_are_named),
     "blocks reach any code": (_onnx, "_LARGEST", {}, test_scales_of_other_blocks_are_named),
     "any small block has another's scale": (_onnx, "_NORMAL_E4M3", 0.0, test_tensorrts_nodes_and_scales_of_two_levels_are_read),
+    "scales of two levels are one product": (_onnx._Scales, "values", property(lambda scales: scales.own * (scales.tensor or 1)), test_a_scale_under_a_number_of_the_tensor_is_rounded_before_a_code_meets_it),
+    "any number is near": (_onnx_compare, "_NEAR", 2.0, test_a_scale_under_a_number_of_the_tensor_is_rounded_before_a_code_meets_it),
     "TensorRT's nodes are none": (_onnx, "_DEQUANTIZERS", {"DequantizeLinear": (1, 0)}, test_tensorrts_nodes_and_scales_of_two_levels_are_read),
 }
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 
 import mxact
+from conftest import program
 from mxact import _core
 from mxact.peers._rows import Emulation, Quantizer
 from mxact.testing._strategies import hard_batch
@@ -101,3 +105,41 @@ def test_a_model_is_its_makers(name: str) -> None:
             assert planted["nearest"]["profile"] in makers, (row.operation, planted)
         for other in everybody - {wanted}:
             assert is_the_same(row, wanted, other), (row.operation, row.format, row.source, everybody)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_nvfp4_in_groups_of_32_is_modelopts_rule_of_w4a8(tmp_path: Path) -> None:
+    qtensor, torch = pytest.importorskip("modelopt.torch.quantization.qtensor", exc_type=ImportError), pytest.importorskip("torch")
+    random = np.random.default_rng(3)
+    base = (random.standard_normal((64, 256)) * np.exp2(random.integers(-14, 3, (64, 1)))).astype(np.float32)
+    base[3, 32:96] = 0
+    # export/quant_utils.py, QUANTIZATION_W4A8_NVFP4_FP8: weight_scale_2 is amax / 448.
+    number = torch.from_numpy(base).abs().amax() / 448
+    made, scales, _ = qtensor.NVFP4QTensor.quantize(torch.from_numpy(base.copy()), 32, None, number)
+    packed, bytes_of_scales = made._quantized_data.numpy(), scales.view(torch.uint8).numpy().view(ml_dtypes.float8_e4m3fn)
+    answer = mxact.made_by(base, packed, bytes_of_scales, global_scale=float(number))
+    assert [one["profile"] for one in answer["exact"]] == ["modelopt-nvfp4"] and answer["differing"] == 0
+    changed = packed.copy()
+    changed[5, 3] ^= 1
+    planted = mxact.made_by(base, changed, bytes_of_scales, global_scale=float(number))
+    assert (planted["exact"], planted["differing"], planted["nearest"]["profile"]) == ([], 1, "modelopt-nvfp4")
+    # The tensor's number of groups of 16 is no such rule's.
+    assert mxact.made_by(base, packed, bytes_of_scales, global_scale=float(number / 6))["exact"] == []
+    # The same as checkpoints: experts of Qwen3-MoE.
+    sizes = {"gate_proj": (64, 256), "up_proj": (64, 256), "down_proj": (256, 64)}
+    plain, coded = {}, {}
+    for name, shape in sizes.items():
+        weight = torch.from_numpy(random.standard_normal(shape).astype(np.float32))
+        number = weight.abs().amax() / 448
+        made, scales, _ = qtensor.NVFP4QTensor.quantize(weight.clone(), 32, None, number)
+        name = f"model.layers.0.mlp.experts.0.{name}"
+        plain[name + ".weight"] = weight
+        coded |= {name + ".weight": made._quantized_data, name + ".weight_scale": scales, name + ".weight_scale_2": number, name + ".input_scale": torch.tensor(0.01)}
+    words = {"architectures": ["Qwen3MoeForCausalLM"], "model_type": "qwen3_moe", "hidden_size": 256, "moe_intermediate_size": 64, "num_experts": 1, "num_experts_per_tok": 1, "num_hidden_layers": 1}
+    scheme = {"quantization_config": {"quant_method": "modelopt", "quant_algo": "W4A8_NVFP4_FP8", "group_size": 32}}
+    for folder, tensors, further in (("base", plain, {}), ("coded", coded, scheme)):
+        (tmp_path / folder).mkdir()
+        pytest.importorskip("safetensors.torch").save_file(tensors, tmp_path / folder / "model.safetensors")
+        (tmp_path / folder / "config.json").write_text(json.dumps(words | further))
+    told = json.dumps(program("compare", str(tmp_path / "base"), str(tmp_path / "coded")))
+    assert told.count("modelopt-nvfp4") >= 1 and "a sixth of E4M3's range used" in told and "calibrated" not in told

@@ -57,8 +57,17 @@ def test_nvfp4_of_modelopt_is_the_numbers_of_its_codes(tmp_path: Path) -> None:
     numbers = np.where(codes > 7, -1, 1) * np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6])[codes & 7] * np.repeat(own, 16, axis=1)
     numbers *= float(numpy_helper.to_array(tensors["layer.weight_f8_scale_f32_scale"])[0])
     [tensor] = compare_onnx(str(tmp_path / "made.onnx"), str(written(tmp_path / "w.safetensors", numbers.astype(np.float32))))["tensors"]
-    # Three factors, of which the product may not be a number of fp32.
-    assert tensor["values"] == 64 * 128 and (tensor["differing"] == 0 or tensor["cause"] == "the same numbers, rounded to fp32, nearest even")
+    assert tensor["values"] == 64 * 128
+    assert tensor["cause"] == "the code times both scales at once, where DequantizeLinear rounds the scales' product first, rounded to fp32, nearest even"
+    # ModelOpt's own numbers are those of the file, and its codes and scales those of its rule for tensors of torch.
+    torch, of = pytest.importorskip("torch"), pytest.importorskip("modelopt.torch.quantization.qtensor").NVFP4QTensor
+    tensor_scale = numpy_helper.to_array(tensors["layer.weight_f8_scale_f32_scale"])
+    given = {"scale": torch.from_numpy(own.astype(np.float32)), "double_scale": torch.from_numpy(tensor_scale.copy()), "block_sizes": {-1: 16}}
+    back = of(torch.Size([64, 128]), torch.float32, torch.from_numpy(packed.reshape(64, 64).copy())).dequantize(torch.float32, **given)
+    [tensor] = compare_onnx(str(tmp_path / "made.onnx"), str(written(tmp_path / "w.safetensors", back.numpy())))["tensors"]
+    assert tensor["cause"] == "the same numbers, rounded to fp32, nearest even"
+    made = mxact.made_by(weight, packed.reshape(64, 64), np.frombuffer(tensors["layer.weight_f8_scale"].raw_data, np.uint8).reshape(64, 8), global_scale=float(tensor_scale[0]))
+    assert "modelopt-nvfp4" in [one["profile"] for one in made["exact"]]
 
 
 def written(path: Path, values: Any) -> Path:

@@ -32,6 +32,7 @@ _ADAPTERS = (
     "gfloat",
     "apytypes",
     "bitstring",
+    "tinygrad",
     "onnx",
     "onnxruntime",
     "openvino",

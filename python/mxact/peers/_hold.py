@@ -179,6 +179,8 @@ def held(row: Operation, package_version: str, exhaustive: bool) -> Held:
     source, target = operation_words(row)
     if isinstance(row, Sum):
         expected, recorded = row.contract, row.release == package_version
+    elif isinstance(row, Cast) and row.release:
+        expected, recorded = _core.profile_name(row.profile), row.release == package_version
     else:
         expected, recorded = release_of(row.profile, package_version)
     done = Held(row.operation, source, target, "failed", expected, expected, recorded, why=row.why)

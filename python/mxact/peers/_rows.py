@@ -15,7 +15,8 @@ class Cast:
 
     operation: the call, as the peer's users write it. source, to: formats of mxact.formats(). profile: a name of mxact.profiles(), without a version: the
     installed release's, or the newest. fn: an array [n] of the source's dtype -> codes or numbers [n]. why: what is its own against the documents. finite:
-    only finite numbers are asked, where what a NaN or an Inf gives is left to the processor.
+    only finite numbers are asked, where what a NaN or an Inf gives is left to the processor. release: the peer's that a profile of named rules was recorded
+    from, since such a profile has none.
     """
 
     operation: str
@@ -25,6 +26,7 @@ class Cast:
     fn: Callable[[Array], Any]
     why: str = ""
     finite: bool = False
+    release: str = ""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""IREE, compiled for the CPU by LLVM: arith.truncf."""
+"""IREE, compiled for the CPU by LLVM: arith.truncf and arith.extf."""
 
 from __future__ import annotations
 
@@ -23,6 +23,19 @@ func.func @cast(%x: tensor<{n}xf32>) -> tensor<{n}x{out}> {{
     linalg.yield %last : {out}
   }} -> tensor<{n}x{out}>
   return %y : tensor<{n}x{out}>
+}}
+"""
+_BACK = """
+func.func @cast(%x: tensor<{n}xi8>) -> tensor<{n}xf32> {{
+  %empty = tensor.empty() : tensor<{n}xf32>
+  %y = linalg.generic {{indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}}
+      ins(%x : tensor<{n}xi8>) outs(%empty : tensor<{n}xf32>) {{
+  ^bb0(%byte: i8, %unused: f32):
+    {code} to {type}
+    %number = arith.extf %code : {type} to f32
+    linalg.yield %number : f32
+  }} -> tensor<{n}xf32>
+  return %y : tensor<{n}xf32>
 }}
 """
 _COMPILED = """import iree.compiler, iree.runtime, numpy as np
@@ -53,12 +66,30 @@ def _cast(to: str) -> Cast:
     return Cast(f"arith.truncf to {_TYPES[to]}", "f32", to, "iree-llvm-cpu", fn, why)
 
 
+def _back(source: str) -> Cast:
+    n = 16 if source == "e2m1" else 256
+    code = "%half = arith.trunci %byte : i8 to i4\n    %code = arith.bitcast %half : i4" if source == "e2m1" else "%code = arith.bitcast %byte : i8"
+    names: dict[str, Any] = {"program": _BACK.format(n=n, code=code, type=_TYPES[source])}
+    exec(_COMPILED, names)  # noqa: S102  (the lines of the fault's script)
+
+    def fn(x: Array) -> Array:
+        codes = x.view(np.int8)
+        # A profile is asked about one code first.
+        padded = np.zeros(n, np.int8)
+        padded[: codes.size] = codes
+        return np.asarray(names["context"].modules.module.cast(padded).to_host()[: codes.size])
+
+    why = {"e4m3fn": "code 0xff is -480", "e8m0": "code 0 is 0"}.get(source, "")
+    return Cast(f"arith.extf of {_TYPES[source]}", source, "f32", "iree-llvm-cpu", fn, why)
+
+
 def _operations() -> Sequence[Operation]:
     import_module("iree.runtime")
-    return [_cast(to) for to in _TYPES]
+    return [*(_cast(to) for to in _TYPES), *(_back(source) for source in _TYPES)]
 
 
 _THERE_AND_BACK = _PROGRAM.format(n=1, out="f32", type="f4E2M1FN", last="%last = arith.extf %code : f4E2M1FN to f32")
+_OF_NAN = _BACK.format(n=1, code="%code = arith.bitcast %byte : i8", type="f8E4M3FN")
 
 PEER = Peer(
     "iree",
@@ -73,7 +104,14 @@ PEER = Peer(
             f'program = """{_THERE_AND_BACK}"""\n{_COMPILED}print(context.modules.module.cast(np.float32([0.9])).to_host()[0])',
             "0.0",
             "1.0",
-        )
+        ),
+        Fault(
+            "OFP8 section 5.1: S.1111.111 of E4M3 is a NaN",
+            "E4M3's negative NaN is -480 as fp32",
+            f'program = """{_OF_NAN}"""\n{_COMPILED}print(context.modules.module.cast(np.int8([-1])).to_host()[0])',
+            "-480.0",
+            "nan",
+        ),
     ],
     further=True,
 )

@@ -13,7 +13,7 @@ from mxact._arguments import Array
 from mxact.peers._rows import Cast, Operation, Peer
 from mxact.peers.adapters.tensors import tensor, torch
 
-_TYPES = {"e4m3fn": ("float8e4nv", "float8_e4m3fn"), "e5m2": ("float8e5", "float8_e5m2"), "bf16": ("bfloat16", "bfloat16"), "fp16": ("float16", "float16")}
+_TYPES = {"e4m3fn": ("float8e4nv", "float8_e4m3fn"), "e5m2": ("float8e5", "float8_e5m2"), "bf16": ("bfloat16", "bfloat16"), "fp16": ("float16", "float16"), "f32": ("float32", "float32")}
 _FP8 = ("e4m3fn", "e5m2")
 # The most that one program of a kernel may hold.
 _ROOM = 1 << 20
@@ -30,16 +30,18 @@ def _cast(source: str, to: str) -> Cast:
         kernel[(-(-x.size // _ROOM),)](own, y, _ROOM, x.size, kind)
         if to in _FP8:
             return np.asarray(y.view(torch().uint8).numpy())
+        if to == "f32":
+            return np.asarray(y.numpy())
         return np.asarray(y.view(torch().int16).numpy()).view(np.uint16)
 
-    why = "" if (source, to) == ("f32", "fp16") else "bits are moved: nothing carries, and there is no NaN and no saturation"
+    why = "" if (source, to) in (("f32", "fp16"), ("fp16", "f32")) else "bits are moved: nothing carries, and there is no NaN and no saturation"
     return Cast(f".to(tl.{_TYPES[to][0]})", source, to, "triton-interpreter", fn, why)
 
 
 def _operations() -> Sequence[Operation]:
     os.environ["TRITON_INTERPRET"] = "1"
     down = [_cast(source, to) for source in ("f32", "bf16", "fp16") for to in _FP8]
-    return [*down, _cast("f32", "bf16"), _cast("f32", "fp16"), *(_cast(source, "fp16") for source in _FP8)]
+    return [*down, _cast("f32", "bf16"), _cast("f32", "fp16"), *(_cast(source, "fp16") for source in _FP8), *(_cast(source, "f32") for source in (*_FP8, "bf16", "fp16"))]
 
 
 PEER = Peer("triton", "triton", "3.9.0", "https://github.com/triton-lang/triton", _operations, further=True)
