@@ -11,8 +11,10 @@
 #include "cli/typed_values.hpp"
 #include "cli/verbs.hpp"
 #include "model/error.hpp"
+#include "model/numerics/affine.hpp"
 #include "model/numerics/profile.hpp"
 #include "verbs/numbers/numbers.hpp"
+#include "verbs/quantize/affine_document.hpp"
 #include "verbs/quantize/quantize_document.hpp"
 
 namespace mx::cli {
@@ -37,8 +39,18 @@ std::optional<std::uint32_t> scale_of(const std::string& text) {
   return verbs::parse_code(text, kF32);
 }
 
+/// Integers with a scale and a zero point: the format says all rules.
+int quantize_integers(const QuantizeOptions& options) {
+  const bool given = options.profile != kOcp || options.source != kF32.name || options.block || !options.global_scale.empty() ||
+                     !options.scale.empty() || !options.amax_bound.empty() || options.layout != "linear";
+  if (given) throw Error(ErrorCode::usage, "integers with a scale and a zero point take --rows alone: '" + options.format + "' says everything else");
+  const std::vector<std::string> values = typed_values(options.values, Elements::values, options.source);
+  return show(verbs::affine_document(options.format, options.rows, values), options.out);
+}
+
 int quantize_values(const QuantizeOptions& options) {
   require_outputs(options.out);
+  if (is_affine(options.format)) return quantize_integers(options);
   verbs::QuantizeRequest request;
   request.format = &block_format_named(options.format);
   request.profile = &profile_named(options.profile);
@@ -59,7 +71,9 @@ int quantize_values(const QuantizeOptions& options) {
 void add_quantize(Verb app, Action& action) {
   const Verb verb = app.add_verb("quantize", "block quantization: whole blocks of values, as arguments or on standard input");
   const auto options = std::make_shared<QuantizeOptions>();
-  verb.add_option("FORMAT", options->format, "block format (mxact formats lists them)").required();
+  verb.add_option("FORMAT", options->format,
+                  "block format (mxact formats lists them), or rules of integers with a zero point (mxact formats --rules)")
+      .required();
   verb.add_option("VALUE", options->values, "decimal value, or bits as 0x..").transform(trimmed);
   verb.add_option("--from", options->source, "source format: f32 (default), bf16, fp16");
   verb.add_option("--profile", options->profile, "named scale rule, rounding, overflow and NaN rule (default ocp)");

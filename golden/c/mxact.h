@@ -70,6 +70,7 @@ int32_t mxact_router_id(const char* name);       /* "gpt-oss"; docs/vectors.md l
 int32_t mxact_operation_id(const char* name);    /* "fma" */
 int32_t mxact_predicate_id(const char* name);    /* "quiet-less", "signalling-equal" */
 int32_t mxact_integer_id(const char* name);      /* "i32", "uq0.16"; of a target with its rules: "i32,round=rtz,overflow=riscv" */
+int32_t mxact_affine_id(const char* name);       /* "awq,block=32": integers with a scale and a zero point, which mxact formats --rules lists */
 
 /* Bits of a code; 0 for an id that does not exist. */
 int32_t mxact_format_width(int32_t format);
@@ -128,6 +129,13 @@ int32_t mxact_quantize_many(int32_t profile, int32_t block_format, int32_t sourc
 /* The way back, into codes of the format `target`. `result` may be `codes`. */
 int32_t mxact_dequantize_many(int32_t profile, int32_t block_format, int32_t target, const uint32_t* scales, const uint32_t* codes, size_t rows,
                               size_t columns, const mxact_tensor* tensor, uint32_t* result);
+
+/* Integers of an id with their scale and zero point: `count` fp32 numbers into the scale's code, the zero point and `count` codes, all in low bits. Of
+ * rules that keep no zero point it is the middle code. A NaN or Inf is MXACT_USAGE. */
+int32_t mxact_quantize_affine(int32_t affine, const uint32_t* x, size_t count, uint32_t* scale, uint32_t* zero, uint32_t* codes);
+/* The way back into the format `target`, f32 or the scale's own. */
+int32_t mxact_dequantize_affine(int32_t affine, int32_t target, uint32_t scale, uint32_t zero, const uint32_t* codes, size_t count,
+                                  uint32_t* result);
 
 /* fp32 bits of the exact product of two codes, rounded to nearest even where fp32 cannot hold it; a NaN is 0x7FC00000. */
 int32_t mxact_product(int32_t format_a, uint32_t a, int32_t format_b, uint32_t b, uint32_t* result);

@@ -105,6 +105,20 @@ module dpi_bench;
                 64'(MXACT_USAGE), ~64'd0);
   endtask
 
+  // Integers with a zero point: -1, 0, 2 span 3, fifteen steps of 0.2, of which 5 lie below 0.
+  task automatic check_integers();
+    int          awq;
+    int unsigned x[4], codes[4], back[4], scale, zero;
+    awq = mxact_required(mxact_affine_id("awq,block=4"), "awq,block=4");
+    x = '{32'hbf800000, 32'h0, 32'h40000000, 32'h3f800000};
+    if (mxact_quantize_affine(awq, x, 4, scale, zero, codes) != MXACT_OK) $fatal(1, "mxact_quantize_affine");
+    mxact_check("scale and zero point", {scale, zero}, {32'h3e4ccccd, 32'd5}, ~64'd0);
+    mxact_check("codes", {48'd0, codes[0][3:0], codes[1][3:0], codes[2][3:0], codes[3][3:0]}, 64'h05fa, ~64'd0);
+    if (mxact_dequantize_affine(awq, f32, scale, zero, codes, 4, back) != MXACT_OK) $fatal(1, "mxact_dequantize_affine");
+    mxact_check("numbers", {back[0], back[1]}, {32'hbf800000, 32'h0}, ~64'd0);
+    mxact_check("too many", {32'd0, mxact_quantize_affine(awq, x, 5, scale, zero, codes)}, 64'(MXACT_USAGE), ~64'd0);
+  endtask
+
   // The dot product in the loop, with C about the sum and at every distance from it.
   task automatic check_sums();
     int          exact, e2m1;
@@ -146,6 +160,7 @@ module dpi_bench;
     check_others();
     check_operations();
     check_arrays();
+    check_integers();
     check_sums();
     mxact_finish(COUNT + OTHERS + SUMS);
     $finish;

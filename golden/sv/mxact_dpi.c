@@ -45,6 +45,22 @@ int mxact_sv_quantize_block(int profile, int block_format, int source, const svO
   return mxact_quantize_block(profile, block_format, source, from, (size_t)count, &tensor, scale, to);
 }
 
+int mxact_sv_quantize_affine(int affine, const svOpenArrayHandle x, uint64_t count, uint32_t* scale, uint32_t* zero,
+                               const svOpenArrayHandle codes) {
+  const uint32_t* from = words(x, count);
+  uint32_t* to = words(codes, count);
+  if (from == NULL || to == NULL) return MXACT_USAGE;
+  return mxact_quantize_affine(affine, from, (size_t)count, scale, zero, to);
+}
+
+int mxact_sv_dequantize_affine(int affine, int target, uint32_t scale, uint32_t zero, const svOpenArrayHandle codes, uint64_t count,
+                                 const svOpenArrayHandle result) {
+  const uint32_t* from = words(codes, count);
+  uint32_t* to = words(result, count);
+  if (from == NULL || to == NULL) return MXACT_USAGE;
+  return mxact_dequantize_affine(affine, target, scale, zero, from, (size_t)count, to);
+}
+
 int mxact_sv_dequantize(int profile, int block_format, int target, uint32_t scale, const svOpenArrayHandle codes, uint64_t count, uint32_t encode,
                         uint32_t decode, const svOpenArrayHandle result) {
   const mxact_tensor tensor = tensor_of(encode, decode);

@@ -28,6 +28,7 @@ package mxact_pkg;
   import "DPI-C" function int mxact_operation_id(input string name);
   import "DPI-C" function int mxact_predicate_id(input string name);
   import "DPI-C" function int mxact_integer_id(input string name);
+  import "DPI-C" function int mxact_affine_id(input string name);
   import "DPI-C" function int mxact_format_width(input int format);
   import "DPI-C" function int mxact_block_size(input int block_format);
   import "DPI-C" function int mxact_decode(input int format, input int unsigned code, output int value_class, output int negative,
@@ -55,6 +56,12 @@ package mxact_pkg;
   import "DPI-C" mxact_sv_quantize_block = function int mxact_quantize_block(
     input int profile, input int block_format, input int source, input int unsigned x[], input longint unsigned count, input int unsigned encode,
     input int unsigned decode, output int unsigned scale, output int unsigned codes[]);
+  import "DPI-C" mxact_sv_quantize_affine = function int mxact_quantize_affine(
+    input int affine, input int unsigned x[], input longint unsigned count, output int unsigned scale, output int unsigned zero,
+    output int unsigned codes[]);
+  import "DPI-C" mxact_sv_dequantize_affine = function int mxact_dequantize_affine(
+    input int affine, input int target, input int unsigned scale, input int unsigned zero, input int unsigned codes[],
+    input longint unsigned count, output int unsigned result[]);
   import "DPI-C" mxact_sv_dequantize = function int mxact_dequantize(
     input int profile, input int block_format, input int target, input int unsigned scale, input int unsigned codes[], input longint unsigned count,
     input int unsigned encode, input int unsigned decode, output int unsigned result[]);

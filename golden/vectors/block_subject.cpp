@@ -7,6 +7,7 @@
 
 #include "golden/vectors/words.hpp"
 #include "model/error.hpp"
+#include "model/numerics/block_rules.hpp"
 
 namespace mx::golden {
 namespace {
@@ -85,8 +86,15 @@ void add_profiles(const BlockSubject& subject, std::vector<OtherRecipe>& others)
 
 int block_size(const BlockFormat& format) { return format.block == 0 ? kOpenBlock : format.block; }
 
-BlockSubject block_subject(const BlockFormat& format, const OpOptions& options) {
-  const Profile& profile = profile_named(options.get_or("profile", kOcp));
+Conversion* element_of(Recipe& recipe) { return std::visit(ElementOf{}, recipe.how); }
+
+std::string_view name_of(const BlockSubject& subject) { return subject.says_rules ? std::string_view(subject.profile) : subject.format->name; }
+
+BlockSubject block_subject(std::string_view text, const OpOptions& options) {
+  const bool says_rules = is_whole_block_rules(text);
+  if (says_rules && options.get("profile")) throw Error(ErrorCode::usage, fmt::format("'{}' says its own rules: leave --profile out", text));
+  const Profile& profile = says_rules ? profile_named(text) : profile_named(options.get_or("profile", kOcp));
+  const BlockFormat& format = says_rules ? *profile.recipes.front().format : block_format_named(text);
   const Format& source = format_named(options.get_or("from", kF32.name));
   const Recipe& how = recipe(profile, format, source);
   return {&format,
@@ -95,6 +103,7 @@ BlockSubject block_subject(const BlockFormat& format, const OpOptions& options) 
           how,
           block_size(format),
           tensor_needs(how),
+          says_rules,
           yes_or_no("nan", options.get_or("nan", "exact"), "free", "exact"),
           options.edition()};
 }

@@ -18,6 +18,7 @@ struct BlockSubject {
   int block;          ///< elements of a vector: the format's, or kOpenBlock where it leaves that open
   TensorNeeds needs;  ///< operands "g" and "d", fp32 bits
 
+  bool says_rules;   ///< the profile is what it was asked by
   bool nan_is_free;  ///< codes of a block whose scale is NaN are not compared
   Edition edition;
 };
@@ -26,8 +27,10 @@ inline constexpr int kOpenBlock = 32;
 inline constexpr int kLongestBlock = 128;
 
 int block_size(const BlockFormat& format);
-/// From --profile, --from and --nan. Throws Error(usage) as `recipe` does.
-BlockSubject block_subject(const BlockFormat& format, const OpOptions& options);
+/// Of a block format, or of rules that say one, with --profile, --from and --nan; rules take no profile. Throws Error(usage) as `recipe` does.
+BlockSubject block_subject(std::string_view text, const OpOptions& options);
+/// What the operation is called by: the block format, or the rules.
+std::string_view name_of(const BlockSubject& subject);
 std::vector<OpSetting> block_settings(const BlockSubject& subject);
 
 /// Operand columns of the tensor's numbers, and those numbers out of a vector whose other operands take `first` lanes.
@@ -43,6 +46,17 @@ struct OtherRecipe {
   Recipe recipe;
 };
 std::vector<OtherRecipe> other_recipes(const BlockSubject& subject);
+
+/// The conversion of a recipe's elements, to be changed; null where it has scales alone.
+Conversion* element_of(Recipe& recipe);
+
+/// Recipes with one choice other than under test, then with two, which rules as text say; each once.
+struct OtherBlock {
+  int choices;
+  std::string text;
+  Recipe recipe;
+};
+std::vector<OtherBlock> other_blocks(const BlockSubject& subject);
 
 /// "scale_FORMAT", "quantize_FORMAT", "dequantize_FORMAT_to_TARGET".
 std::vector<std::string> scale_names();

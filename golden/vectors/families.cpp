@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "golden/vectors/affine_op.hpp"
 #include "golden/vectors/arithmetic_ops.hpp"
 #include "golden/vectors/block_subject.hpp"
 #include "golden/vectors/conversion_op.hpp"
@@ -28,6 +29,7 @@ constexpr std::array kFamilies{
     OpFamily{"layout", "address_LAYOUT, element_LAYOUT", "where an element lies, and what lies at an address", layout_names, make_layout},
     OpFamily{"activation", "activation_NAME", "gate and up of an expert, combined", activation_names, make_activation},
     OpFamily{"moe", "moe_layer", "a token through a layer of four experts, weights and all", layer_names, make_layer},
+    OpFamily{"group", "quantize_RULES, dequantize_RULES", "integers with a scale and a zero point, and back", affine_names, make_affine},
 };
 
 }  // namespace

@@ -108,7 +108,7 @@ std::vector<WrongRule> common_wrong_rules(const std::vector<Column>& results) {
     rules.push_back(
         lanewise(FaultClass::sign, "sign dropped", results, [](std::uint32_t code, const Column& column) { return code & ~sign_of(column); }));
     rules.push_back(lanewise(FaultClass::sign, "sign of zeros dropped", results, [](std::uint32_t code, const Column& column) {
-      return code == sign_of(column) && !nan_is_negative_zero(*column.format) ? 0U : code;
+      return sign_of(column) != 0 && code == sign_of(column) && !nan_is_negative_zero(*column.format) ? 0U : code;
     }));
     rules.push_back(lanewise(FaultClass::nan, "sign of NaNs dropped", results, [](std::uint32_t code, const Column& column) {
       const std::uint32_t sign = sign_of(column);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <mutex>
 
 #include "golden/vectors/block_decisions.hpp"
 #include "golden/vectors/block_patterns.hpp"
@@ -12,6 +13,7 @@
 #include "golden/vectors/depth.hpp"
 #include "golden/vectors/number_bins.hpp"
 #include "model/error.hpp"
+#include "model/numerics/affine.hpp"
 #include "model/numerics/block_rules.hpp"
 
 namespace mx::golden {
@@ -134,6 +136,17 @@ class QuantizeOp final : public VectorOp {
     return rules;
   }
 
+  std::vector<Composition> compositions(std::span<const WrongAnswer> /*wrong*/) const override {
+    std::call_once(once_, [this] { others_ = other_blocks(subject_); });
+    std::vector<Composition> all;
+    for (const OtherBlock& other : others_) {
+      all.push_back(
+          {fmt::format("{}{}", kPrefix, other.text), other.choices,
+           [&recipe = other.recipe, &subject = subject_](Lanes operands, MutableLanes answer) { quantize_into(recipe, subject, operands, answer); }});
+    }
+    return all;
+  }
+
  private:
   /// The lowest bit, as a bin, that decided an element other than the largest: the elements with that bit taken away, or with as much added, are
   /// others.
@@ -160,6 +173,8 @@ class QuantizeOp final : public VectorOp {
 
   BlockSubject subject_;
   std::size_t size_;
+  mutable std::once_flag once_;  // many streams may be checked against one operation
+  mutable std::vector<OtherBlock> others_;
 };
 
 }  // namespace
@@ -174,14 +189,14 @@ std::vector<std::string> quantize_names() {
 
 std::unique_ptr<VectorOp> make_quantize(std::string_view name, const OpOptions& options) {
   const std::vector<std::string> names = quantize_names();
-  const bool is_own = name.starts_with(kPrefix) && is_block_rules(name.substr(kPrefix.size()));
+  const std::string_view text = name.starts_with(kPrefix) ? name.substr(kPrefix.size()) : std::string_view();
+  const bool is_own = is_block_rules(text) && !is_affine(text);
   if (!is_own && std::ranges::find(names, name) == names.end()) return nullptr;
-  const BlockFormat& format = block_format_named(name.substr(kPrefix.size()));
-  const std::string canonical = fmt::format("{}{}", kPrefix, format.name);
-  require_taken(canonical, options, kTaken);
-  if (block_size(format) > kLongestBlock)
-    throw Error(ErrorCode::usage, fmt::format("{} has more than {} elements in a block: no vector holds them", format.name, kLongestBlock));
-  BlockSubject subject = block_subject(format, options);
+  require_taken(name, options, kTaken);
+  BlockSubject subject = block_subject(text, options);
+  const std::string canonical = fmt::format("{}{}", kPrefix, name_of(subject));
+  if (subject.block > kLongestBlock)
+    throw Error(ErrorCode::usage, fmt::format("{} has more than {} elements in a block: no vector holds them", subject.format->name, kLongestBlock));
   if (!gives_codes(subject.recipe))
     throw Error(ErrorCode::usage, fmt::format("profile '{}' gives scales alone: ask for scale_{}", subject.profile, subject.format->name));
   return std::make_unique<QuantizeOp>(canonical, std::move(subject));

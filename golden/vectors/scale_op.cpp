@@ -142,7 +142,7 @@ std::unique_ptr<VectorOp> make_scale(std::string_view name, const OpOptions& opt
   const std::vector<std::string> names = scale_names();
   if (std::ranges::find(names, name) == names.end()) return nullptr;
   require_taken(name, options, kTaken);
-  return std::make_unique<ScaleOp>(std::string(name), block_subject(block_format_named(name.substr(kPrefix.size())), options));
+  return std::make_unique<ScaleOp>(std::string(name), block_subject(name.substr(kPrefix.size()), options));
 }
 
 }  // namespace mx::golden

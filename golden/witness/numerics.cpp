@@ -22,6 +22,7 @@ constexpr Op kOps[] = {
     {"block_quantize_dequantize", "x", "values", evaluate_block_quantize_dequantize},
     {"block_dequantize", "codes scales", "values", evaluate_block_dequantize},
     {"fp8_quantize", {}, {}, evaluate_fp8_quantize},
+    {"affine_quantize", "x", "scales zeros codes values", evaluate_affine_quantize},
     {"block_memory", "scales codes", "bytes", evaluate_block_memory},
     {"byte_permutation", {}, "source", evaluate_byte_permutation},
     {"layout_choice", "features cols rows", "layout", evaluate_layout_choice},

@@ -67,6 +67,8 @@ ModelOutputs evaluate_composed_blocks(const OpContext& context);
 bool is_composed_way_back(const Entry& entry);
 ModelOutputs evaluate_composed_way_back(const OpContext& context);
 ModelOutputs evaluate_hadamard(const OpContext& context);
+// affine.cpp
+ModelOutputs evaluate_affine_quantize(const OpContext& context);
 // ggml.cpp
 ModelOutputs evaluate_block_memory(const OpContext& context);
 ModelOutputs evaluate_byte_permutation(const OpContext& context);

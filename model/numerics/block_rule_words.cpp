@@ -173,6 +173,10 @@ std::string text_of_fields(const How& how) {
   return std::visit([](const auto& family) { return fields_text(family); }, how);
 }
 
+std::string family_word(const How& how) {
+  return std::visit([](const auto& family) { return std::string(Kind<std::remove_cvref_t<decltype(family)>>::kName); }, how);
+}
+
 std::string rule_word(const How& how) {
   return std::visit([](const auto& family) { return dashed(name_of(Kind<std::remove_cvref_t<decltype(family)>>::rule(family))); }, how);
 }

@@ -31,6 +31,9 @@ std::string text_of_fields(const decltype(Recipe::how)& how);
 /// The recipe of a rule with these words. Throws as refuse.
 decltype(Recipe::how) read_fields(const BlockDraft& draft, std::string_view rule, const std::vector<BlockWord>& words);
 
+/// What the words of the recipe's family go by: "powers of two".
+std::string family_word(const decltype(Recipe::how)& how);
+
 /// The word of the recipe's rule: "floor", "nvfp4-per-tensor".
 std::string rule_word(const decltype(Recipe::how)& how);
 

@@ -341,6 +341,31 @@ bool is_block_rules(std::string_view text) {
          (first.size() < text.size() && first.find('=') == std::string_view::npos && !named_blocks(first).empty());
 }
 
+bool is_whole_block_rules(std::string_view text) {
+  if (!is_block_rules(text)) return false;
+  const std::vector<BlockWord> words = all_words(text);
+  return std::ranges::any_of(words, [](const BlockWord& word) { return same_name(word.key, kRule); });
+}
+
+std::string rule_family(const Recipe& recipe) { return rules::family_word(recipe.how); }
+
+Recipe with_rule_word(const Recipe& recipe, std::string_view key, std::string_view value) {
+  const std::string text = text_of(recipe);
+  std::string changed;
+  bool is_said = key.empty();
+  const auto add = [&](std::string_view word, std::string_view said) {
+    changed += (changed.empty() ? "" : ",") + std::string(word) + "=" + std::string(said);
+  };
+  for (const std::string_view part : rules::parts_of(text)) {
+    const std::string_view word = part.substr(0, part.find('='));
+    const bool is_this = !key.empty() && same_name(word, key);
+    add(word, is_this ? value : part.substr(word.size() + 1));
+    is_said = is_said || is_this;
+  }
+  if (!is_said) add(key, value);
+  return read_recipe(changed);
+}
+
 std::string text_of(const BlockFormat& format) { return shape_text(format, std::nullopt, std::nullopt); }
 
 std::string text_of(const Recipe& recipe) {

@@ -24,10 +24,18 @@ std::vector<BlockRuleWord> block_rule_words();
 /// True for a text that begins with "block=", or with the name of rules that do and goes on: "te-nvfp4-mae,tensor-amax=41000000".
 bool is_block_rules(std::string_view text);
 
+/// The same of a text that says how a block is quantized too, and not only its shape.
+bool is_whole_block_rules(std::string_view text);
+
 /// "block=32,element=e2m1,scale=e8m0": every block format has such a text.
 std::string text_of(const BlockFormat& format);
 /// The block format with every choice of its quantizer. Read again, it is the same recipe.
 std::string text_of(const Recipe& recipe);
+
+/// BlockRuleWord::family of the words that the recipe's rules take.
+std::string rule_family(const Recipe& recipe);
+/// The recipe with this word of its rules in the place of its own; an empty key: as it is. Throws Error(usage) where rules as text cannot say it.
+Recipe with_rule_word(const Recipe& recipe, std::string_view key, std::string_view value);
 
 /// The block format that a text says: a named one where it is the same. The same text gives the same address. Throws Error(usage) as rules do, for
 /// elements and scales that no byte holds, and for rules, which are a profile's.

@@ -49,6 +49,7 @@ nb::object to_python(const support::Json& json);
 support::Json to_json(nb::handle value, const std::string& where, const std::string& key = {}, int depth = 0);
 
 void bind_call_cache(nb::module_& module);
+void bind_affine(nb::module_& module);
 void bind_audit(nb::module_& module);
 void bind_inspect(nb::module_& module);
 void bind_blocks(nb::module_& module);

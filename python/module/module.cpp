@@ -57,6 +57,7 @@ NB_MODULE(_core, module) {
   bind_layers(module);
   bind_layouts(module);
   bind_moe(module);
+  bind_affine(module);
   bind_operations(module);
   bind_products(module);
   bind_room(module);

@@ -10,6 +10,7 @@ Every answer has the bits of the model. What cannot be answered raises mxact.Err
 from importlib.metadata import PackageNotFoundError as _PackageNotFoundError
 from importlib.metadata import version as _version
 
+from mxact._affine import Affine, dequantize_affine, quantize_affine
 from mxact._blocks import Quantized, TensorScale, dequantize, quantize
 from mxact._conversions import Flags, convert, convert_flags, converter
 from mxact._error import Error
@@ -33,6 +34,7 @@ except _PackageNotFoundError:  # run from a build folder
     __version__ = "unknown"
 
 __all__ = [
+    "Affine",
     "Error",
     "Flags",
     "KernelForm",
@@ -56,6 +58,7 @@ __all__ = [
     "convert_flags",
     "converter",
     "dequantize",
+    "dequantize_affine",
     "dot",
     "engine_diff",
     "engines",
@@ -77,6 +80,7 @@ __all__ = [
     "plan",
     "profiles",
     "quantize",
+    "quantize_affine",
     "record",
     "route",
     "routers",

@@ -89,6 +89,8 @@ std::vector<Row> rows(const std::string& at) {
       {"decode e8m0 127"},
       {"decode mxfp4 --scale 0x80 7"},
       {"quantize fp8_e4m3 --profile torchao-fp8 --block 2 448 1"},
+      {"quantize awq,block=2 --rows 2 1 2 3 4"},
+      {"formats --profile gptq,block=32"},
       {"compare ml_dtypes torch-cpu e5m2 --from bf16", 1},
       {"compare " + kTiny + " " + kTiny},
       {"compare '" + kRoot + "/golden/witness/checkpoints/tiny-base' '" + kRoot + "/golden/witness/checkpoints/tiny-modelopt'"},

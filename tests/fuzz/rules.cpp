@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "model/numerics/affine.hpp"
 #include "model/numerics/block_rules.hpp"
 #include "model/numerics/ieee_flags.hpp"
 #include "model/numerics/integer.hpp"
@@ -73,6 +74,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       const std::uint64_t bits = mx::to_integer(f32, mx::kF32, target, flags);
       mx::tests::require(target.integer.width == 64 || bits >> target.integer.width == 0, "an integer has its bits");
     }
+  });
+  mx::tests::expect_answer(typed, [&] {
+    mx::AffineRules rules = mx::affine_rules(typed);
+    mx::tests::require(mx::affine_rules(mx::text_of(rules)) == rules, "rules of integers with a zero point are read back the same");
+    rules.block = 4;
+    const mx::AffineBlock made = mx::quantize(std::vector<std::uint32_t>{0x3F880001, 0x80000001, 0, 0xFF7FFFFF}, rules);
+    for (const std::int32_t code : made.codes)
+      mx::tests::require(code >= mx::least_code(rules) && code <= mx::most_code(rules), "an integer is within its range");
   });
   mx::tests::expect_answer(typed, [&] {
     const mx::Integer integer = mx::integer_named(typed);

@@ -7,6 +7,8 @@
 
 #include "kernels/codec/codec.hpp"
 #include "model/error.hpp"
+#include "model/names.hpp"
+#include "model/numerics/affine.hpp"
 #include "model/numerics/block_rules.hpp"
 #include "model/numerics/contract.hpp"
 #include "model/numerics/further_formats.hpp"
@@ -281,7 +283,25 @@ Document formats_document() {
   return document;
 }
 
+namespace {
+
+/// Rules of integers with a zero point, which are no profile of any block format.
+Document integers_document(const std::string& name) {
+  const std::string rules = text_of(affine_rules(name));
+  const auto named = std::ranges::find_if(named_affine_rules(), [&](const AffineRow& row) { return same_name(row.name, name); });
+  const bool is_named = named != named_affine_rules().end();
+  Document document{"formats"};
+  const std::string shown = is_named ? std::string(named->name) : rules,
+                    source = is_named ? std::string(named->source) : "rules that their user wrote";
+  document.line(fmt::format("{}: integers with a scale and a zero point\nsource: {}\nrules: {}", shown, source, rules));
+  document.value("integers", {{"name", shown}, {"rules", rules}, {"source", source}});
+  return document;
+}
+
+}  // namespace
+
 Document profile_document(const std::string& name) {
+  if (is_affine(name)) return integers_document(name);
   const Profile& profile = profile_named(name);
   Document document{"formats"};
   Json json = {{"name", profile.name},           {"implementation", profile.implementation},
@@ -320,6 +340,14 @@ Document rules_document() {
   for (const NamedRules& row : named_rules()) named.add({row.name, row.text, row.source});
   document.line();
   document.table(std::move(named));
+  Table integers{"integer_words", {{"word", "word of integers"}, {"meaning", "meaning"}, {"values", "values"}}};
+  for (const AffineWord& word : affine_words()) integers.add({word.key, word.meaning, word.values});
+  document.line();
+  document.table(std::move(integers));
+  Table named_integers{"named_integers", {{"name", "name"}, {"rules", "rules"}, {"source", "source"}}};
+  for (const AffineRow& row : named_affine_rules()) named_integers.add({row.name, row.text, row.source});
+  document.line();
+  document.table(std::move(named_integers));
   return document;
 }
 

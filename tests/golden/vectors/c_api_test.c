@@ -277,6 +277,25 @@ static void test_operations(void) {
   CHECK(mxact_from_integer(riscv, mxact_integer_id("i8"), f32, 1, 0, &result, NULL) == MXACT_USAGE);
 }
 
+/* -1, 0, 2 and 1 span 3: fifteen steps of 0.2, of which 5 lie below 0; the middle of four bits without a sign is 8. */
+static void test_groups(void) {
+  const uint32_t x[4] = {0xBF800000u, 0, 0x40000000u, 0x3F800000u};
+  const uint32_t bad[4] = {0x7F800000u, 0, 0, 0};
+  uint32_t scale, zero, codes[4], back[4];
+  const int32_t awq = mxact_affine_id("awq,block=4"), sym = mxact_affine_id("gptq-sym,block=4"), f32 = mxact_format_id("f32");
+  CHECK(awq >= 0 && sym > awq && mxact_affine_id("AWQ, block=4") == awq && mxact_affine_id("awq,block") == -MXACT_USAGE);
+  CHECK(mxact_quantize_affine(awq, x, 4, &scale, &zero, codes) == MXACT_OK && scale == 0x3E4CCCCDu && zero == 5);
+  CHECK(codes[0] == 0 && codes[1] == 5 && codes[2] == 15 && codes[3] == 10);
+  CHECK(mxact_dequantize_affine(awq, f32, scale, zero, codes, 4, back) == MXACT_OK && back[0] == x[0] && back[1] == 0 && back[2] == x[2]);
+  CHECK(mxact_quantize_affine(sym, x, 4, &scale, &zero, codes) == MXACT_OK && zero == 8 && codes[1] == 8);
+  CHECK(mxact_dequantize_affine(sym, f32, scale, 7, codes, 4, back) == MXACT_USAGE);
+  CHECK(mxact_dequantize_affine(awq, mxact_format_id("bf16"), scale, 5, codes, 4, back) == MXACT_USAGE);
+  CHECK(mxact_quantize_affine(awq, x, 3, &scale, &zero, codes) == MXACT_USAGE &&
+        mxact_quantize_affine(awq, bad, 4, &scale, &zero, codes) == MXACT_USAGE);
+  CHECK(mxact_quantize_affine(1 << 19, x, 4, &scale, &zero, codes) == MXACT_USAGE &&
+        mxact_quantize_affine(awq, x, 4, NULL, &zero, codes) == MXACT_USAGE);
+}
+
 static void test_layouts(void) {
   const int32_t layout = mxact_layout_id("sf_128x4");
   uint64_t address;
@@ -563,6 +582,7 @@ int main(void) {
   test_blocks();
   test_arithmetic();
   test_operations();
+  test_groups();
   test_layouts();
   test_routers();
   test_token();

@@ -55,6 +55,30 @@ const Planted kDevices[] = {
     {"mul_e4m3fn_to_e5m2,round=rne,overflow=ieee", "mul_e4m3fn_to_e5m2,round=rup,overflow=inf", "no"},
 };
 
+/// Quantizers of blocks against two choices: scale rule, amax, rounding, factor, tensor's scale, candidates, zero point.
+constexpr std::string_view kPowers = "quantize_block=8,element=(e2m1,round=rne,overflow=saturate,nan=0),scale=e8m0,rule=floor";
+constexpr std::string_view kSteps =
+    "quantize_block=8,element=(e2m1,round=rne,overflow=saturate,nan=0),scale=e4m3fn,rule=quotient,factor=quotient,tensor-amax=41000000";
+struct PlantedBlock {
+  std::string asked, device;
+};
+std::vector<PlantedBlock> block_devices() {
+  const auto other = [](std::string_view text, std::string_view from, std::string_view to) {
+    std::string made(text);
+    return made.replace(made.find(from), from.size(), to);
+  };
+  const std::string powers(kPowers), steps(kSteps), cuts = other(kPowers, "rne", "rtz");
+  const std::string four = other(other(kSteps, "rule=quotient", "rule=two-candidates"), "factor=quotient", "factor=reciprocal-of-product");
+  return {{powers, other(cuts, "=floor", "=ceil")},
+          {powers, other(kPowers, "rne", "rna") + ",amax-nan=ignored"},
+          {powers, powers + ",zero-scale=7f,nan-scale=fe"},
+          {steps, other(steps + ",factor-of-zero=7f7fffff", "factor=quotient", "factor=reciprocal-of-product")},
+          {steps, other(steps + ",largest-scale=43800000", "rne", "rnz")},
+          {four, four + ",error-squared=yes,factor-in-bf16=yes"},
+          {"quantize_awq,block=8", "quantize_awq,block=8,range=with-zero,round=rna"},
+          {"quantize_torchao-uint4,block=8", "quantize_torchao-uint4,block=8,operation=divide,round=rtz"}};
+}
+
 std::vector<mx::golden::OpSetting> flags_of(const Planted& device) { return {{"flags", device.flags}}; }
 
 /// What `ver` says of a device, and that it passes by each of the compositions that it names.
@@ -90,6 +114,16 @@ TEST_CASE("a device of the host's own arithmetic is said in one line of rules") 
   CHECK(report.compositions.front().name == "f32_to_e5m2,bias=15,ieee,round=rtz,overflow=inf,nan=7f/ff");
   const std::vector<std::string> lines = mx::golden::describe(report.explanations, report.compositions);
   CHECK(lines.back().ends_with(report.compositions.back().name));
+}
+
+TEST_CASE("a quantizer of blocks with two other choices verifies against the composition that ver prints of it") {
+  for (const PlantedBlock& planted : block_devices()) {
+    INFO(planted.asked << " against " << planted.device);
+    const auto asked = mx::tests::op_with(planted.asked, {}), device = mx::tests::op_with(planted.device, {});
+    const CheckReport report = named_rightly(*asked, mx::tests::right_device(*device), {});
+    REQUIRE_FALSE(report.compositions.empty());
+    CHECK(report.compositions.front().choices == 2);
+  }
 }
 
 TEST_CASE("one other choice is said before two, and of a device that no rules make none is said") {

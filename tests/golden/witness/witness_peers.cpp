@@ -74,6 +74,12 @@ TEST_CASE("words about a block that say the whole quantizer change what the mode
   check("numerics-2/layout_ggml", "mxfp4_4x4.64x8x1",
         {{"eight rows", with("layout", "ggml_mxfp4_8x8"), 1, "source["},
          {"rows that do not divide", with("rows", 6), 5, "6 rows of 64 are no whole blocks"}});
+  const auto rules = [](std::string_view text) { return with("rules", Json(std::string(text))); };
+  check("numerics-2/group_integers", "f32.torchao-uint4",
+        {{"by a name", rules("torchao-uint4,block=32"), 0, "0 differ"},
+         {"halves away from zero", rules("torchao-uint4,block=32,round=rna"), 1, "codes["},
+         {"a quotient", rules("torchao-uint4,block=32,operation=divide"), 1, "codes["},
+         {"no rules", rules("torchao-uint4,rule=spam"), 5, "did you mean span"}});
   check("numerics-2/mma_published", "ada.e4m3fn",
         {{"a group of all", with("group", 32), 1, "d["},
          {"more bits", with("alignment_bits", 20), 1, "d["},
