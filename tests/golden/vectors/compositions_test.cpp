@@ -1,6 +1,7 @@
 // Devices that differ from what they are checked against in one choice or in two: `ver` prints rules that make the operation of the device, and by
 // these rules the device passes.
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -32,6 +33,21 @@ void cut_to_infinity(Lanes operands, MutableLanes answer) {
     const int exponent = x < 0x1p-14 ? -14 : std::ilogb(x);
     const auto units = static_cast<std::uint32_t>(std::floor(std::ldexp(x, 2 - exponent)));  // of the binade's last place
     answer[0] = sign | (units < 4 ? units : (static_cast<std::uint32_t>(exponent + 15) << 2U) + units - 4U);
+  }
+}
+
+/// A block of finite numbers by numbers of the host: a scale that holds the largest magnitude, 2^(ceil(log2 amax) - 2), and e2m1 cut off.
+void cut_block(Lanes operands, MutableLanes answer) {
+  constexpr double kGrid[] = {0, 0.5, 1, 1.5, 2, 3, 4, 6};
+  double amax = 0;
+  for (const std::uint32_t x : operands) amax = std::max(amax, std::fabs(static_cast<double>(std::bit_cast<float>(x))));
+  const int above = amax == 0 ? -1000 : static_cast<int>(std::ceil(std::log2(amax))), exponent = std::max(above - 2, -127);
+  answer[0] = static_cast<std::uint32_t>(exponent + 127);
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    const double units = std::ldexp(std::fabs(static_cast<double>(std::bit_cast<float>(operands[i]))), -exponent);
+    std::uint32_t code = 7;
+    while (kGrid[code] > units) --code;
+    answer[1 + i] = (operands[i] >> 31U << 3U) | code;
   }
 }
 
@@ -124,6 +140,19 @@ TEST_CASE("a quantizer of blocks with two other choices verifies against the com
     REQUIRE_FALSE(report.compositions.empty());
     CHECK(report.compositions.front().choices == 2);
   }
+}
+
+TEST_CASE("a quantizer of blocks in the host's own arithmetic is said in one line of rules") {
+  const auto asked = mx::tests::op_with(kPowers, {});
+  const auto device = [&](Lanes operands, MutableLanes answer) {
+    const bool finite = std::ranges::all_of(operands, [](std::uint32_t x) { return std::isfinite(std::bit_cast<float>(x)); });
+    if (finite) return cut_block(operands, answer);
+    asked->evaluate(operands, answer);
+  };
+  const CheckReport report = named_rightly(*asked, device, {});
+  REQUIRE_FALSE(report.compositions.empty());
+  CHECK(report.compositions.front().choices == 2);
+  CHECK(report.compositions.front().name == "quantize_block=8,element=(e2m1,bias=1,finite,round=rtz,overflow=saturate,nan=0),scale=e8m0,rule=ceil");
 }
 
 TEST_CASE("one other choice is said before two, and of a device that no rules make none is said") {
