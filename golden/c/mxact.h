@@ -103,6 +103,12 @@ int32_t mxact_compare(int32_t predicate, int32_t format_a, uint32_t a, int32_t f
 int32_t mxact_to_integer(int32_t integer, int32_t from, uint32_t code, uint64_t* result, uint32_t* flags);
 int32_t mxact_from_integer(int32_t profile, int32_t integer, int32_t to, uint64_t bits, uint32_t random, uint32_t* result, uint32_t* flags);
 
+/* An operation of IEEE P3109 by the text of its specialization, "Add<Binary8p4se, Binary8p4se, Binary8p3se, (NearestTiesToEven, SatNone)>", on
+ * numbers or blocks: codes in the order of the signature, a block's scale before its elements. `random`: of stochastic roundings one number for
+ * each of the result, else none. Truths are 0 and 1. Every count has to be the specialization's. */
+int32_t mxact_p3109(const char* specialization, const uint32_t* operands, size_t operand_count, const uint32_t* random, size_t random_count,
+                    uint32_t* results, size_t result_count);
+
 /* The numbers of a whole tensor that two-level and static recipes take: fp32 bits, each with whether it is given. */
 typedef struct mxact_tensor {
   uint32_t encode; /* g */
@@ -130,8 +136,8 @@ int32_t mxact_quantize_many(int32_t profile, int32_t block_format, int32_t sourc
 int32_t mxact_dequantize_many(int32_t profile, int32_t block_format, int32_t target, const uint32_t* scales, const uint32_t* codes, size_t rows,
                               size_t columns, const mxact_tensor* tensor, uint32_t* result);
 
-/* Integers of an id with their scale and zero point: `count` fp32 numbers into the scale's code, the zero point and `count` codes, all in low bits. Of
- * rules that keep no zero point it is the middle code. A NaN or Inf is MXACT_USAGE. */
+/* Integers of an id with their scale and zero point: `count` fp32 numbers into the scale's code, the zero point and `count` codes, all in low
+ * bits. Of rules that keep no zero point it is the middle code. A NaN or Inf is MXACT_USAGE. */
 int32_t mxact_quantize_affine(int32_t affine, const uint32_t* x, size_t count, uint32_t* scale, uint32_t* zero, uint32_t* codes);
 /* The way back into the format `target`, f32 or the scale's own. */
 int32_t mxact_dequantize_affine(int32_t affine, int32_t target, uint32_t scale, uint32_t zero, const uint32_t* codes, size_t count,

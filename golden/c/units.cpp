@@ -13,6 +13,7 @@
 #include "model/numerics/comparison.hpp"
 #include "model/numerics/integer.hpp"
 #include "model/numerics/operation.hpp"
+#include "model/numerics/p3109.hpp"
 #include "model/numerics/profile.hpp"
 
 namespace {
@@ -140,6 +141,17 @@ std::int32_t mxact_from_integer(std::int32_t profile, std::int32_t integer, std:
     mx::IeeeFlags raised;
     *result = mx::from_integer(bits, from, target, how, raised, random_of(how, random));
     *flags = mx::flag_bits(raised);
+  });
+}
+
+std::int32_t mxact_p3109(const char* specialization, const std::uint32_t* operands, std::size_t operand_count, const std::uint32_t* random,
+                         std::size_t random_count, std::uint32_t* results, std::size_t result_count) {
+  return guarded([&] {
+    require(specialization != nullptr && results != nullptr, "a null pointer");
+    require((operands != nullptr || operand_count == 0) && (random != nullptr || random_count == 0), "a null pointer");
+    const mx::p3109::Specialization read = mx::p3109::specialization_of(specialization);
+    require(result_count == mx::p3109::results_of(read).size(), "another number of results than the operation has");
+    std::ranges::copy(mx::p3109::evaluate(read, {operands, operand_count}, {random, random_count}), results);
   });
 }
 

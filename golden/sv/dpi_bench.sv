@@ -6,7 +6,7 @@ module dpi_bench;
   localparam int COUNT = 100000;
   localparam int SUMS = 20000;
   localparam int LANES = 48;
-  localparam int OTHERS = 27;
+  localparam int OTHERS = 33;
   logic [31:0]  a;
   logic [7:0]   r [2];
   logic         broken;
@@ -105,6 +105,17 @@ module dpi_bench;
                 64'(MXACT_USAGE), ~64'd0);
   endtask
 
+  // P3109: 1 / 0 is a NaN, which Binary8p4se has at 0x80; 1 is 0x40.
+  task automatic check_p3109();
+    int unsigned x[2], random[1], result[1];
+    x = '{32'h40, 32'h0};
+    random = '{0};
+    if (mxact_p3109("Divide<Binary8p4se, Binary8p4se, Binary8p4se, (NearestTiesToEven, SatFinite)>", x, 2, random, 0, result, 1) != MXACT_OK)
+      $fatal(1, "mxact_p3109");
+    mxact_check("1 / 0", {32'd0, result[0]}, 64'h80, ~64'd0);
+    mxact_check("one operand", {32'd0, mxact_p3109("CompareLess<Binary8p4se, Binary8p4se>", x, 1, random, 0, result, 1)}, 64'(MXACT_USAGE), ~64'd0);
+  endtask
+
   // Integers with a zero point: -1, 0, 2 span 3, fifteen steps of 0.2, of which 5 lie below 0.
   task automatic check_integers();
     int          awq;
@@ -161,6 +172,7 @@ module dpi_bench;
     check_operations();
     check_arrays();
     check_integers();
+    check_p3109();
     check_sums();
     mxact_finish(COUNT + OTHERS + SUMS);
     $finish;

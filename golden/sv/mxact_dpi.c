@@ -45,6 +45,15 @@ int mxact_sv_quantize_block(int profile, int block_format, int source, const svO
   return mxact_quantize_block(profile, block_format, source, from, (size_t)count, &tensor, scale, to);
 }
 
+int mxact_sv_p3109(const char* specialization, const svOpenArrayHandle operands, uint64_t operand_count, const svOpenArrayHandle random,
+                   uint64_t random_count, const svOpenArrayHandle results, uint64_t result_count) {
+  const uint32_t* from = words(operands, operand_count);
+  const uint32_t* drawn = words(random, random_count);
+  uint32_t* to = words(results, result_count);
+  if (from == NULL || drawn == NULL || to == NULL) return MXACT_USAGE;
+  return mxact_p3109(specialization, from, (size_t)operand_count, drawn, (size_t)random_count, to, (size_t)result_count);
+}
+
 int mxact_sv_quantize_affine(int affine, const svOpenArrayHandle x, uint64_t count, uint32_t* scale, uint32_t* zero,
                                const svOpenArrayHandle codes) {
   const uint32_t* from = words(x, count);

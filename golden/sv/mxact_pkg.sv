@@ -56,6 +56,9 @@ package mxact_pkg;
   import "DPI-C" mxact_sv_quantize_block = function int mxact_quantize_block(
     input int profile, input int block_format, input int source, input int unsigned x[], input longint unsigned count, input int unsigned encode,
     input int unsigned decode, output int unsigned scale, output int unsigned codes[]);
+  import "DPI-C" mxact_sv_p3109 = function int mxact_p3109(
+    input string specialization, input int unsigned operands[], input longint unsigned operand_count, input int unsigned random[],
+    input longint unsigned random_count, output int unsigned results[], input longint unsigned result_count);
   import "DPI-C" mxact_sv_quantize_affine = function int mxact_quantize_affine(
     input int affine, input int unsigned x[], input longint unsigned count, output int unsigned scale, output int unsigned zero,
     output int unsigned codes[]);

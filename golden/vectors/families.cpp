@@ -10,6 +10,7 @@
 #include "golden/vectors/arithmetic_ops.hpp"
 #include "golden/vectors/block_subject.hpp"
 #include "golden/vectors/conversion_op.hpp"
+#include "golden/vectors/p3109_op.hpp"
 #include "model/error.hpp"
 #include "model/names.hpp"
 
@@ -30,6 +31,7 @@ constexpr std::array kFamilies{
     OpFamily{"activation", "activation_NAME", "gate and up of an expert, combined", activation_names, make_activation},
     OpFamily{"moe", "moe_layer", "a token through a layer of four experts, weights and all", layer_names, make_layer},
     OpFamily{"group", "quantize_RULES, dequantize_RULES", "integers with a scale and a zero point, and back", affine_names, make_affine},
+    OpFamily{"P3109", "Add<F,F,F,(ROUNDING,SATURATION)>", "the operations of IEEE P3109 on numbers", p3109_names, make_p3109},
 };
 
 }  // namespace

@@ -296,6 +296,19 @@ static void test_groups(void) {
         mxact_quantize_affine(awq, x, 4, NULL, &zero, codes) == MXACT_USAGE);
 }
 
+/* Binary8p4se: bias 8, so 1 is 0x40 and 2 is 0x48; 0x80 is the NaN that 1 / 0 is, 0x7F Inf. */
+static void test_p3109(void) {
+  const uint32_t x[2] = {0x40, 0x48}, by_zero[2] = {0x40, 0};
+  const char* divide = "Divide<Binary8p4se, Binary8p4se, Binary8p4se, (NearestTiesToEven, SatFinite)>";
+  uint32_t result = 0;
+  CHECK(mxact_p3109(divide, x, 2, NULL, 0, &result, 1) == MXACT_OK && result == 0x38);
+  CHECK(mxact_p3109(divide, by_zero, 2, NULL, 0, &result, 1) == MXACT_OK && result == 0x80);
+  CHECK(mxact_p3109("CompareLess<Binary8p4se, Binary8p4se>", x, 2, NULL, 0, &result, 1) == MXACT_OK && result == 1);
+  CHECK(mxact_p3109(divide, x, 1, NULL, 0, &result, 1) == MXACT_USAGE && mxact_p3109(divide, x, 2, NULL, 0, &result, 2) == MXACT_USAGE);
+  CHECK(mxact_p3109("Divid<Binary8p4se>", x, 2, NULL, 0, &result, 1) == MXACT_USAGE && mxact_p3109(NULL, x, 2, NULL, 0, &result, 1) == MXACT_USAGE);
+  CHECK(mxact_p3109(divide, x, 2, NULL, 1, &result, 1) == MXACT_USAGE && mxact_p3109(divide, x, 2, NULL, 0, NULL, 1) == MXACT_USAGE);
+}
+
 static void test_layouts(void) {
   const int32_t layout = mxact_layout_id("sf_128x4");
   uint64_t address;
@@ -583,6 +596,7 @@ int main(void) {
   test_arithmetic();
   test_operations();
   test_groups();
+  test_p3109();
   test_layouts();
   test_routers();
   test_token();

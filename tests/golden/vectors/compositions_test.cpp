@@ -85,14 +85,16 @@ std::vector<PlantedBlock> block_devices() {
   };
   const std::string powers(kPowers), steps(kSteps), cuts = other(kPowers, "rne", "rtz");
   const std::string four = other(other(kSteps, "rule=quotient", "rule=two-candidates"), "factor=quotient", "factor=reciprocal-of-product");
-  return {{powers, other(cuts, "=floor", "=ceil")},
-          {powers, other(kPowers, "rne", "rna") + ",amax-nan=ignored"},
-          {powers, powers + ",zero-scale=7f,nan-scale=fe"},
-          {steps, other(steps + ",factor-of-zero=7f7fffff", "factor=quotient", "factor=reciprocal-of-product")},
-          {steps, other(steps + ",largest-scale=43800000", "rne", "rnz")},
-          {four, four + ",error-squared=yes,factor-in-bf16=yes"},
-          {"quantize_awq,block=8", "quantize_awq,block=8,range=with-zero,round=rna"},
-          {"quantize_torchao-uint4,block=8", "quantize_torchao-uint4,block=8,operation=divide,round=rtz"}};
+  return {
+      {powers, other(cuts, "=floor", "=ceil")},
+      {powers, other(kPowers, "rne", "rna") + ",amax-nan=ignored"},
+      {powers, powers + ",zero-scale=7f,nan-scale=fe"},
+      {steps, other(steps + ",factor-of-zero=7f7fffff", "factor=quotient", "factor=reciprocal-of-product")},
+      {steps, other(steps + ",largest-scale=43800000", "rne", "rnz")},
+      {four, four + ",error-squared=yes,factor-in-bf16=yes"},
+      {"Divide<Binary4p2sf,Binary8p3se,Binary4p2se,(NearestTiesToEven,SatFinite)>", "Divide<Binary4p2sf,Binary8p3se,Binary4p2se,(ToOdd,SatNone)>"},
+      {"quantize_awq,block=8", "quantize_awq,block=8,range=with-zero,round=rna"},
+      {"quantize_torchao-uint4,block=8", "quantize_torchao-uint4,block=8,operation=divide,round=rtz"}};
 }
 
 std::vector<mx::golden::OpSetting> flags_of(const Planted& device) { return {{"flags", device.flags}}; }

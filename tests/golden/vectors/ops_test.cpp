@@ -43,6 +43,8 @@ const std::vector<Asked>& asked() {
       {"quantize_awq,block=16", {}},
       {"quantize_torchao-int4,block=8", {}},
       {"dequantize_compressed-tensors-int4-asym,block=8,scale=bf16_to_bf16", {}},
+      {"Divide<Binary4p2sf,Binary4p2sf,Binary8p3se,(TowardZero,SatNone)>", {}},
+      {"CompareLess<Binary8p3se,Binary4p2sf>", {}},
       {"dequantize_mxfp4_to_bf16", {}},
       {"dequantize_nvfp4_to_f32", {{"profile", "vllm-nvfp4"}}},
       {"product_e2m1_e4m3fn", {}},
