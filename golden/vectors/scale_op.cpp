@@ -12,6 +12,8 @@
 #include "golden/vectors/block_subject.hpp"
 #include "golden/vectors/depth.hpp"
 #include "golden/vectors/number_bins.hpp"
+#include "model/numerics/affine.hpp"
+#include "model/numerics/block_rules.hpp"
 
 namespace mx::golden {
 namespace {
@@ -124,6 +126,17 @@ class ScaleOp final : public VectorOp {
     return rules;
   }
 
+  std::vector<Composition> compositions(std::span<const WrongAnswer> /*wrong*/) const override {
+    std::vector<Composition> all;
+    for (OtherBlock& other : other_blocks(subject_)) {
+      all.push_back({fmt::format("{}{}", kPrefix, other.text), other.choices,
+                     [recipe = std::move(other.recipe), &subject = subject_](Lanes operands, MutableLanes answer) {
+                       answer[0] = scale_of(recipe, subject, operands);
+                     }});
+    }
+    return all;
+  }
+
  private:
   BlockSubject subject_;
 };
@@ -140,9 +153,13 @@ std::vector<std::string> scale_names() {
 
 std::unique_ptr<VectorOp> make_scale(std::string_view name, const OpOptions& options) {
   const std::vector<std::string> names = scale_names();
-  if (std::ranges::find(names, name) == names.end()) return nullptr;
+  const std::string_view text = name.starts_with(kPrefix) ? name.substr(kPrefix.size()) : std::string_view();
+  const bool is_own = is_block_rules(text) && !is_affine(text);
+  if (!is_own && std::ranges::find(names, name) == names.end()) return nullptr;
   require_taken(name, options, kTaken);
-  return std::make_unique<ScaleOp>(std::string(name), block_subject(name.substr(kPrefix.size()), options));
+  BlockSubject subject = block_subject(text, options);
+  const std::string canonical = fmt::format("{}{}", kPrefix, name_of(subject));
+  return std::make_unique<ScaleOp>(canonical, std::move(subject));
 }
 
 }  // namespace mx::golden

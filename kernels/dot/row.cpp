@@ -117,7 +117,7 @@ bool takes(const ContractRow& contract) {
   const bool ascending = contract.order.size() == 1 && contract.restart >= 0 && !contract.flush && contract.product == nullptr && contract.split == 1;
   if (contract.step == Step::exact) {
     return ascending && contract.restart == 0 && contract.group == 0 && contract.cast == nullptr && contract.scales == ScaleEntry::operand &&
-           contract.zero_sign == SumZero::ieee && *contract.result == kF32;
+           contract.zero_sign == SumZero::ieee && *contract.result == kF32 && !contract.overflow_is_largest;
   }
   const bool plain = contract.presum == 1 && contract.reference == Reference::product && contract.scales != ScaleEntry::term &&
                      contract.result_loss == Loss::toward_zero && *contract.result == kF32;

@@ -44,6 +44,9 @@ Conversion nearest_in(const Format& format) {
 /// The sum rounded once to the row's result.
 std::uint32_t rounded(const ContractRow& row, const ExactSum& sum) {
   const std::uint32_t bits = *row.result == kF32 ? sum.to_f32() : to_f32(sum.round(*row.result, nearest_in(*row.result)), *row.result);
+  constexpr std::uint32_t kInfinity = 0x7F800000U;
+  if (row.overflow_is_largest && (bits & ~f32::kSign) == kInfinity && sum.leading_bits().cls == ValueClass::finite)
+    return to_f32(max_finite_code(*row.result), *row.result) | (bits & f32::kSign);
   if ((bits & ~f32::kSign) != 0) return bits;
   const bool is_exact = sum.leading_bits().cls == ValueClass::zero;
   const bool keeps = row.zero_sign == SumZero::ieee || (row.zero_sign == SumZero::rounded_only && !is_exact);

@@ -145,7 +145,7 @@ struct ContractRow {
   int product_limit = 0;                     ///< aligned: a product of 2^this and more is Inf; 0: none is
   int kept_bits = 0;                         ///< aligned: significant bits of a group's sum
   Loss result_loss = Loss::toward_zero;      ///< aligned: of a group's sum
-  bool overflow_is_largest = false;          ///< aligned: sums beyond the result's format are its largest number instead of Inf
+  bool overflow_is_largest = false;          ///< aligned, exact: finite sums beyond the result's format are its largest number instead of Inf
   AddendPlace addend_place = AddendPlace::term;
   Join join = {};  ///< of AddendPlace::joined
   SumZero zero_sign = SumZero::ieee;

@@ -73,8 +73,9 @@ void check(const Draft& draft) {
       {row.scales == ScaleEntry::term && row.scale_format != nullptr && row.scale_format->width > 8, "scales of terms have 8 bits at most"},
       {!aligned && (row.presum != 1 || row.lanes != 1 || row.alignment_bits != 0 || row.kept_bits != 0 || row.product_limit != 0 ||
                     row.zero_exponent != kAnyExponent || row.least_exponent != kAnyExponent || row.result_loss != Loss::toward_zero ||
-                    row.alignment_loss != Loss::toward_zero || row.overflow_is_largest),
-       "presum, lanes, align, keep, round, overflow, least, zero-term and product-limit are of step=aligned"},
+                    row.alignment_loss != Loss::toward_zero),
+       "presum, lanes, align, keep, round, least, zero-term and product-limit are of step=aligned"},
+      {row.overflow_is_largest && !aligned && row.step != Step::exact, "overflow=largest is of step=exact and step=aligned"},
       {(row.addend_place == AddendPlace::joined) != (row.join != Join{}), "c=joined and join=A.B.C.D go together"},
       {row.addend_place == AddendPlace::joined && !aligned, "c=joined needs step=aligned"},
       {row.lanes > 1 && row.addend_place != AddendPlace::joined, "lanes need c=joined"},

@@ -93,6 +93,8 @@ std::vector<PlantedBlock> block_devices() {
       {steps, other(steps + ",largest-scale=43800000", "rne", "rnz")},
       {four, four + ",error-squared=yes,factor-in-bf16=yes"},
       {"Divide<Binary4p2sf,Binary8p3se,Binary4p2se,(NearestTiesToEven,SatFinite)>", "Divide<Binary4p2sf,Binary8p3se,Binary4p2se,(ToOdd,SatNone)>"},
+      {"scale_block=8,element=(e2m1,round=rne,overflow=saturate,nan=0),scale=e8m0,rule=floor",
+       "scale_block=8,element=(e2m1,round=rne,overflow=saturate,nan=0),scale=e8m0,rule=ceil,zero-scale=7f"},
       {"quantize_awq,block=8", "quantize_awq,block=8,range=with-zero,round=rna"},
       {"quantize_torchao-uint4,block=8", "quantize_torchao-uint4,block=8,operation=divide,round=rtz"}};
 }
