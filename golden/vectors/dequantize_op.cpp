@@ -9,6 +9,9 @@
 #include "golden/vectors/conversion_rules.hpp"
 #include "golden/vectors/number_bins.hpp"
 #include "golden/vectors/words.hpp"
+#include "model/error.hpp"
+#include "model/numerics/affine.hpp"
+#include "model/numerics/block_rules.hpp"
 
 namespace mx::golden {
 namespace {
@@ -224,6 +227,22 @@ class DequantizeOp final : public VectorOp {
   std::size_t size_;
 };
 
+/// A shape of no table: code times scale exactly, rounded once.
+std::unique_ptr<VectorOp> make_exact(std::string_view text, std::string_view target_name, const OpOptions& options) {
+  constexpr std::array<std::string_view, 1> kNanAlone{"nan"};
+  const BlockFormat& format = block_format_named(text);
+  const Format& target = format_named(target_name);
+  const std::string name = fmt::format("{}{}_to_{}", kPrefix, format.name, target.name);
+  require_taken(name, options, kNanAlone);
+  if (std::ranges::find(kTargets, target, [](const Format* one) -> const Format& { return *one; }) == kTargets.end())
+    throw Error(ErrorCode::usage, fmt::format("blocks become numbers of f32, bf16 or fp16, not {}", target.name));
+  if (block_size(format) > kLongestBlock)
+    throw Error(ErrorCode::usage, fmt::format("{} has more than {} elements in a block: no vector holds them", format.name, kLongestBlock));
+  const Dequantizer how{&format, &target, ScaleReading::value, nullptr, ProductRange::infinite, false, TensorUse::none, format.source};
+  const bool nan_is_free = yes_or_no("nan", options.get_or("nan", "exact"), "free", "exact");
+  return std::make_unique<DequantizeOp>(name, DequantizeSubject{&format, "exact", how, {}, nan_is_free}, options.edition());
+}
+
 }  // namespace
 
 std::vector<std::string> dequantize_names() {
@@ -240,9 +259,13 @@ std::vector<std::string> dequantize_names() {
 
 std::unique_ptr<VectorOp> make_dequantize(std::string_view name, const OpOptions& options) {
   const std::vector<std::string> names = dequantize_names();
+  const std::size_t middle = name.rfind("_to_");
+  if (name.starts_with(kPrefix) && middle != std::string_view::npos && middle > kPrefix.size()) {
+    const std::string_view text = name.substr(kPrefix.size(), middle - kPrefix.size());
+    if (is_block_rules(text) && !is_affine(text)) return make_exact(text, name.substr(middle + 4), options);
+  }
   if (std::ranges::find(names, name) == names.end()) return nullptr;
   require_taken(name, options, kTaken);
-  const std::size_t middle = name.rfind("_to_");
   const BlockFormat& format = block_format_named(name.substr(kPrefix.size(), middle - kPrefix.size()));
   const Profile& profile = profile_named(options.get_or("profile", kOcp));
   const Dequantizer& how = dequantizer(profile, format, format_named(name.substr(middle + 4)));

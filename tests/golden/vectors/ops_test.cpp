@@ -45,6 +45,7 @@ const std::vector<Asked>& asked() {
       {"dequantize_compressed-tensors-int4-asym,block=8,scale=bf16_to_bf16", {}},
       {"Divide<Binary4p2sf,Binary4p2sf,Binary8p3se,(TowardZero,SatNone)>", {}},
       {"CompareLess<Binary8p3se,Binary4p2sf>", {}},
+      {"dequantize_block=8,element=e3m2,scale=ue5m3_to_bf16", {}},
       {"dequantize_mxfp4_to_bf16", {}},
       {"dequantize_nvfp4_to_f32", {{"profile", "vllm-nvfp4"}}},
       {"product_e2m1_e4m3fn", {}},
