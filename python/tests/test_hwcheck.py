@@ -15,8 +15,8 @@ import pytest
 
 import mxact
 from conftest import PROGRAM, SOURCE
-from mxact.hwcheck import record, rules
 from mxact.hwcheck import _hold as held_module
+from mxact.hwcheck import record, rules
 from mxact.hwcheck.__main__ import main
 from mxact.hwcheck._casts import inputs_of, search_cast
 from mxact.hwcheck._hold import CHANGED, FAILED, FOLLOWS, MISTRUSTED, NONE, SKIPPED, Answer, Run, Settings, hold
