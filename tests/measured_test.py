@@ -13,6 +13,8 @@ import measured  # noqa: E402
 LINES = {"convert": 300, "deployment": 440, "faults": 180, "findings": 55, "fuzzing": 95, "hardware": 130, "inspect": 130, "history": 16, "laws": 110, "sanitizers": 70, "scale": 140, "sim": 260, "numerics": 740, "moe-kernels": 165, "moe-kernels-avx2": 45, "peers": 130, "performance": 330, "portability": 75, "proofs": 115, "trust": 36, "vectors": 380}
 COLUMNS = 120
 WORDS = 40000
+# Pages that a stranger reads first.
+SHORT = {"README.md": 600, "CHANGELOG.md": 350}
 
 wrong = []
 
@@ -57,6 +59,9 @@ def check_words():
             fence ^= line.lstrip().startswith("```")
             words += 0 if fence else len(line.split())
     print(f"{words} words of prose and tables, {WORDS} at most")
+    for name, most in SHORT.items():
+        has = len((ROOT / name).read_text(encoding="utf-8").split())
+        check(has <= most, f"{name} has {has} words, {most} at most")
     check(words <= WORDS, f"{words} words of prose and tables, {WORDS} at most: figures belong to docs/measured/, what the tables know to pages that are drawn")
 
 
