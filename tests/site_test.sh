@@ -40,6 +40,8 @@ for kind in formats blocks profiles contracts backends layouts forms oracles eng
   for page in "$build/docs/pages/docs/reference/$kind"/*.md; do
     [[ $page != */index.md ]] || continue
     grep -q '^Evidence: \*\*' "$page" && grep -q '^mxact ' "$page" || fail "${page##*/pages/} has no evidence class or no command"
+    ! grep -qE '^Evidence: \*\*(not recorded|source read|[^*]*grounds: (read|published|assumed))' "$page" || grep -qF 'What would make a recording' "$page" \
+      || fail "${page##*/pages/} has no recording and does not say what would make one"
     count=$((count + 1))
   done
   [[ $count -ge 3 ]] || fail "$kind has $count pages"
