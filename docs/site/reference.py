@@ -81,8 +81,11 @@ class Recordings:
         for path in sorted((ROOT / "golden/witness").rglob("manifest.json")):
             for entry in json.loads(path.read_text(encoding="utf-8")).get("entries", []):
                 profile = entry.get("profile")
+                name = str(path.parent.relative_to(ROOT / "golden/witness"))
                 key = (profile["implementation"], profile["device"], profile["build"]) if isinstance(profile, dict) else entry.get("layout")
-                self.of.setdefault(key, {})[str(path.parent.relative_to(ROOT / "golden/witness"))] = True
+                self.of.setdefault(key, {})[name] = True
+                if entry.get("op") in ("block_memory", "byte_permutation"):
+                    self.of.setdefault(entry["params"]["layout"], {})[name] = True
 
     def sets(self, implementation, device, build):
         """An `any` of a row stands for each device and build."""
@@ -90,7 +93,9 @@ class Recordings:
         return sorted({name for key, names in self.of.items() if isinstance(key, tuple) and all(a == b or b == "any" for a, b in zip(key, row)) for name in names})
 
     def layouts(self, block):
-        return sorted(self.of.get(block, {}))
+        """ggml's blocks by the format whose blocks they are: `ggml.block_mxfp4.codes` lies as `ggml_mxfp4`, `ggml.repack_mxfp4` as `ggml_mxfp4_4x4`."""
+        names = [key for key in self.of if key == block or (isinstance(key, str) and block.startswith("ggml.") and key.startswith(re.sub(r"\.(block|repack)_", "_", block).split(".")[0]))]
+        return sorted({name for key in names for name in self.of[key]})
 
 
 def stem(name):
@@ -145,9 +150,12 @@ def profiles(pages, mxact, tables, recordings):
                  for kind in ("conversions", "recipes", "dequantizers") if of[kind]]
         named = [f"## {kind.capitalize()}\n\n{part}" for kind, part in zip([k for k in ("conversions", "recipes", "dequantizers") if of[k]], parts)]
         sets = recordings.sets(entry["implementation"], entry["device"], entry["build"])
-        said = (f"recorded of {releases}" if releases else "recorded") + (f" ({', '.join(sets)})" if sets else "") if releases or sets else "not recorded"
+        document = entry["device"] == entry["build"] == "any"
+        said = ((f"recorded of {releases}" if releases else "recorded") + (f" ({', '.join(sets)})" if sets else "") if releases or sets
+                else "recorded" if re.search(r"(?<!not )recorded", entry["source"]) else "published" if document else "source read" if "not run" in entry["source"] else "not recorded")
+        runs = "a device or library that follows this document" if document else f"this operation of {entry['implementation']} ({entry['device']})"
         pages.write("profiles", entry["name"], f"{entry['implementation']}: {entry['operation']} ({entry['device']}, {entry['build']}).", evidence(said),
-                    wanted(said, f"a run of this operation of {entry['implementation']} ({entry['device']}) under `mxact.record` ([Python](../../python.md#other-peoples-libraries-and-recordings-of-yours))"),
+                    wanted(said, f"a run of {runs} under `mxact.record` ([Python](../../python.md#other-peoples-libraries-and-recordings-of-yours))"),
                     f"Source: {entry['source']}", *named, mxact.command(f"formats --profile {entry['name']}"))
 
 
