@@ -249,8 +249,8 @@ def analysis(run):
     if not run.thorough:
         # Hours of all processors: the last run of each part is a document of its own.
         document = json.loads((ROOT / "docs/measured/sanitizers.json").read_text(encoding="utf-8"))
-        left = {row[0].strip("`"): 0 if "none left" in row[1] else number(row[2].split(",")[0]) for row in document["tables"][0]["rows"]}
-        return whole(False, set(left) == set(parts) and not any(left.values()), f"{', '.join(f'{part} {count}' for part, count in left.items())} findings left in the runs of {document['date']} (sanitizers.md)",
+        left = {row[0].strip("`"): number(row[document["tables"][0]["columns"].index("left")]) for row in document["tables"][0]["rows"]}
+        return whole(False, set(left) == set(parts) and not any(left.values()), f"{sum(left.values())} findings left after the last runs of {', '.join(left)} ({document['date']}, sanitizers.md)",
                      "what was written since: --thorough R18 runs all six parts again")
     verdicts = [re.findall(rf"^{part}: .* findings$", run.text("tests/analysis/analyse.sh", part, may=(0, 1)), re.M)[-1] for part in parts]
     return whole(True, all(verdict.endswith(" 0 findings") for verdict in verdicts), "; ".join(verdicts), "")
