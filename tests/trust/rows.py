@@ -283,9 +283,10 @@ def flakes(run):
 
 
 def usability(run):
-    faults = run.json(run.program("cli/mxact"), "faults", "--first", may=(0, 1))["faults"]
+    every = [name for path in sorted((ROOT / "props/faults").glob("*.cpp")) for name in re.findall(r'FaultRow\{\s*Fault::\w+,\s*"(\w+)"', path.read_text(encoding="utf-8"))]
+    faults = run.json(run.program("cli/mxact"), "faults", "--first", *run.effort(every[::16], ()), may=(0, 1))["faults"]
     right = sum(1 for f in faults if f["laws"] and f["laws"][-1]["law"] in f["named"])
-    return Figure(f"{right} of {len(faults)} planted faults: the first line names a right law", MET if right >= 0.95 * len(faults) else MISSED)
+    return whole(len(faults) == len(every), right >= 0.95 * len(faults), f"{right} of {len(faults)} of the {len(every)} planted faults: the first line names a right law", "the other faults: --thorough R22")
 
 
 def times(run):
