@@ -24,7 +24,7 @@ held() {
   awk '/pip" (install|download)/ || goes { goes = /\\$/; print }' "$script" | tr ' ' '\n' | grep -vE '^($|\\$|-|"|install$|download$|:all:$)' | grep -vE '^[A-Za-z0-9_.-]+==[0-9][^ ]*$' |
     while read -r word; do echo "$name: pip gets '$word', which is no exact version"; done | grep . && broken=1
   ! grep -qiE '(import|from|pip.*) +mxact|mxact\.' "$script" || wrong "$name: it uses what it is no finding about"
-  grep -qE "^\| \[$name\]\($name\.sh\) \|" "$folder/README.md" || wrong "$name: no row in README.md"
+  grep -qE "^\* \[$name\]\($name\.sh\) \(" "$folder/README.md" || wrong "$name: no row in README.md"
 }
 
 count=0
@@ -34,7 +34,7 @@ for script in "$folder"/*.sh; do
 done
 while read -r name; do
   [[ -f $folder/$name ]] || wrong "README.md has a row of $name, which is not there"
-done < <(sed -nE 's/^\| \[[^]]*\]\(([^)]*)\) \|.*/\1/p' "$folder/README.md")
+done < <(sed -nE 's/^\* \[[^]]*\]\(([^)]*)\) \(.*/\1/p' "$folder/README.md")
 [[ $count -gt 0 ]] || wrong "there are no findings in $folder"
 
 # The rules notice what is wrong: a copy of one script with one line changed each.

@@ -10,8 +10,11 @@ fail() { echo "recipes.sh: $*" >&2; exit 1; }
 usage() { sed -n '3,6s/^# //p' "$root/tests/recipes.sh" >&2; exit 2; }
 
 names() { sed -n 's/^```diff //p' docs/recipes/*.md; }
-# block KIND NAME: the lines of that block.
-block() { awk -v fence="\`\`\`$1 $2" '$0 == fence { inside = 1; next } /^```/ { inside = 0 } inside' "$root"/docs/recipes/*.md; }
+# block KIND NAME: the lines of that block; one that ends with a backslash goes on in the next one, behind its blanks.
+block() {
+  awk -v fence="\`\`\`$1 $2" '$0 == fence { inside = 1; next } /^```/ { inside = 0 }
+    inside { if (part != "") sub(/^ +/, ""); part = part $0; if (!sub(/\\$/, "", part)) { print part; part = "" } }' "$root"/docs/recipes/*.md
+}
 
 check() {
   local name lines count=0

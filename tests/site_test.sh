@@ -32,6 +32,17 @@ finds swizzle docs/glossary.html
 finds swizzle docs/layouts.html
 finds "e8m0 of 0" docs/numerics.html
 finds "B200" docs/deployment.html
+# Questions of readers: what lets my tolerance pass, what does an upgrade change, is the checkpoint sound, does a batch change a token's bits, how do many processes
+# convert, may Triton's interpreter be believed, whose sums does my GPU compute, which library follows which rule, what does an exit status mean.
+finds "tolerance" docs/checks.html
+finds "upgrade" docs/engines.html
+finds "checkpoint sound" docs/inspect.html
+finds "whatever the batch" docs/checks.html
+finds "slurm" docs/scale.html
+finds "interpreter" docs/interpreter.html
+finds "hwcheck" docs/hardware.html
+finds "who follows torchao" docs/peers.html
+finds "exit status 5" docs/reference/exit-codes/exit-5.html
 # Pages that are drawn: of what tools measured, and of the program's tables.
 finds "swizzled_scales" docs/measured/ledger.html
 finds "MARLIN" docs/reference/backends/MARLIN.html
@@ -40,6 +51,8 @@ for kind in formats blocks profiles contracts backends layouts forms oracles eng
   for page in "$build/docs/pages/docs/reference/$kind"/*.md; do
     [[ $page != */index.md ]] || continue
     grep -q '^Evidence: \*\*' "$page" && grep -q '^mxact ' "$page" || fail "${page##*/pages/} has no evidence class or no command"
+    ! grep -qE '^Evidence: \*\*(not recorded|source read|published\*|[^*]*grounds: (read|published|assumed))' "$page" || grep -qF 'What would make a recording' "$page" \
+      || fail "${page##*/pages/} has no recording and does not say what would make one"
     count=$((count + 1))
   done
   [[ $count -ge 3 ]] || fail "$kind has $count pages"

@@ -64,6 +64,40 @@ def evidence(words):
     return f"Evidence: **{words}**."
 
 
+# What a row stands on where nothing was run; such a row says what would make a recording.
+UNRUN = {"read", "source read", "published", "assumed", "not recorded"}
+
+
+def wanted(words, what):
+    """A sentence for a row that has no recording."""
+    return f"What would make a recording where there is none: {what}." if UNRUN & {word.strip() for word in re.split(r"[;,:(]", words)} else ""
+
+
+class Recordings:
+    """Which sets of golden/witness have outputs of an implementation, or of a converter's building block."""
+
+    def __init__(self):
+        self.of = {}
+        for path in sorted((ROOT / "golden/witness").rglob("manifest.json")):
+            for entry in json.loads(path.read_text(encoding="utf-8")).get("entries", []):
+                profile = entry.get("profile")
+                name = str(path.parent.relative_to(ROOT / "golden/witness"))
+                key = (profile["implementation"], profile["device"], profile["build"]) if isinstance(profile, dict) else entry.get("layout")
+                self.of.setdefault(key, {})[name] = True
+                if entry.get("op") in ("block_memory", "byte_permutation"):
+                    self.of.setdefault(entry["params"]["layout"], {})[name] = True
+
+    def sets(self, implementation, device, build):
+        """An `any` of a row stands for each device and build."""
+        row = (implementation, device, build)
+        return sorted({name for key, names in self.of.items() if isinstance(key, tuple) and all(a == b or b == "any" for a, b in zip(key, row)) for name in names})
+
+    def layouts(self, block):
+        """ggml's blocks by the format whose blocks they are: `ggml.block_mxfp4.codes` lies as `ggml_mxfp4`, `ggml.repack_mxfp4` as `ggml_mxfp4_4x4`."""
+        names = [key for key in self.of if key == block or (isinstance(key, str) and block.startswith("ggml.") and key.startswith(re.sub(r"\.(block|repack)_", "_", block).split(".")[0]))]
+        return sorted({name for key in names for name in self.of[key]})
+
+
 def stem(name):
     return re.sub(r"[^A-Za-z0-9._-]", "-", name)
 
@@ -107,7 +141,7 @@ def formats(pages, mxact, tables):
                     evidence(f"published: {entry['source']}"), fields(entry, "source"), mxact.command("quantize --help"))
 
 
-def profiles(pages, mxact, tables):
+def profiles(pages, mxact, tables, recordings):
     for entry in tables["profiles"]:
         of = mxact.json("formats", "--profile", entry["name"])["profile"]
         releases = ", ".join(f"{key} {value}" for key, value in entry["releases"].items())
@@ -115,14 +149,21 @@ def profiles(pages, mxact, tables):
                        [[row.get(key) for key in of[kind][0] if not isinstance(of[kind][0][key], dict)] for row in of[kind]])
                  for kind in ("conversions", "recipes", "dequantizers") if of[kind]]
         named = [f"## {kind.capitalize()}\n\n{part}" for kind, part in zip([k for k in ("conversions", "recipes", "dequantizers") if of[k]], parts)]
-        pages.write("profiles", entry["name"], f"{entry['implementation']}: {entry['operation']} ({entry['device']}, {entry['build']}).",
-                    evidence(f"recorded of {releases}" if releases else "not recorded"), f"Source: {entry['source']}", *named, mxact.command(f"formats --profile {entry['name']}"))
+        sets = recordings.sets(entry["implementation"], entry["device"], entry["build"])
+        document = entry["device"] == entry["build"] == "any"
+        said = ((f"recorded of {releases}" if releases else "recorded") + (f" ({', '.join(sets)})" if sets else "") if releases or sets
+                else "recorded" if re.search(r"(?<!not )recorded", entry["source"]) else "published" if document else "source read" if "not run" in entry["source"] else "not recorded")
+        runs = "a device or library that follows this document" if document else f"this operation of {entry['implementation']} ({entry['device']})"
+        pages.write("profiles", entry["name"], f"{entry['implementation']}: {entry['operation']} ({entry['device']}, {entry['build']}).", evidence(said),
+                    wanted(said, f"a run of {runs} under `mxact.record` ([Python](../../python.md#other-peoples-libraries-and-recordings-of-yours))"),
+                    f"Source: {entry['source']}", *named, mxact.command(f"formats --profile {entry['name']}"))
 
 
 def contracts(pages, mxact, tables):
     for entry in tables["contracts"]:
         of = mxact.json("formats", "--contract", entry["name"])["contract"]
         pages.write("contracts", entry["name"], f"Sums: {entry['accumulation']}.", evidence(f"{entry['evidence']}; grounds: {entry['grounds']}"),
+                    wanted(entry["grounds"], "`python -m mxact.hwcheck --record=card` on a card that has these instructions ([hardware](../../hardware.md))"),
                     fields(entry, "name", "evidence", "grounds"), table(["field", "value", "meaning", "values"], [row.values() for row in of["fields"]]),
                     mxact.command(f"formats --contract {entry['name']}"))
 
@@ -171,6 +212,7 @@ def backends(pages, mxact, oracles):
             words = ["layout", "draw", name, "--format", row["format"], "--shape", "128x128", "--by", "memory", "--engine", row["engines"].split(", ")[-1]]
             drawn = next((tensor for tensor in reversed(scale) if mxact.picture(pages.out / "backends" / file, *words, "--tensor", tensor)), None)
             parts.append(f"## {row['format']}, {row['engines']}\n\n{row['summary']}.\n\n{evidence(grounds)} Source: {source_of(row['source'])}\n\n"
+                         + "".join(f"{text}\n\n" for text in [wanted(grounds, "a run of the converter of that version under `mxact.record` ([Python](../../python.md#other-peoples-libraries-and-recordings-of-yours))")] if text)
                          + table(["tensor", "bits", "padding", "way back"], [(one["tensor"], one["address_bits"], one["padding"], one["way_back"]) for one in row["tensors"]])
                          + (f"\n\n![memory of {drawn}]({file})\n\n*{drawn} of an expert of 128 x 128*" if drawn else ""))
         needs = [f"### {link('oracles', oracle)}, {row['kernel_class']}\n\n"
@@ -178,18 +220,21 @@ def backends(pages, mxact, oracles):
                  for oracle, all_rows in oracles.items() for row in all_rows if row["backend"] == name]
         who = [(oracle, model, scheme, platforms) for (oracle, backend), of in chosen.items() if backend == name for (model, scheme), platforms in of.items()]
         pages.write("backends", name, f"Weights in {', '.join(dict.fromkeys(row['format'] for row in rows))}: {rows[0]['summary']}.", *parts,
-                    "## Arithmetic\n\nQuantizer of activations x contract, and on what grounds, for a layer of gpt-oss:\n\n"
-                    + table(["platform", "arithmetic"], computes[name]) if name in computes else "",
+                    "\n\n".join(["## Arithmetic", "Quantizer of activations x contract, and on what grounds, for a layer of gpt-oss:", table(["platform", "arithmetic"], computes[name]),
+                                 wanted(", ".join(words for _, words in computes[name]), "the stages of this layer from that card: `mxact layer --expect` compares them ([layer](../../layer.md))")]).rstrip()
+                    if name in computes else "",
                     "## Who chooses it\n\n" + (table(["oracle", "model", "scheme", "on one rank of"], who) if who else "No model of the matrix, on one rank."),
-                    "## Needs\n\n" + "\n\n".join(needs) if needs else "", mxact.command(f"layout show {name}"))
+                    "## Needs\n\nA need that was read is recorded by a run of the kernel, on its device, on a layer that breaks it.\n\n" + "\n\n".join(needs) if needs else "", mxact.command(f"layout show {name}"))
 
 
-def blocks_of_layouts(pages, mxact):
+def blocks_of_layouts(pages, mxact, recordings):
     listed = mxact.json("layout", "list")
     for entry in [*listed["building_blocks"], *listed["value_blocks"]]:
         name = entry["name"]
         drawn = "role" in entry and mxact.picture(pages.out / "layouts" / f"{stem(name)}.svg", "layout", "draw", name, "--shape", "64x8", "--by", "memory")
-        pages.write("layouts", name, f"{entry['summary']}.", evidence("source read") + f" Source: {source_of(entry['source'])}", f"`{entry['formula']}`",
+        said = f"recorded ({', '.join(recordings.layouts(name))})" if recordings.layouts(name) else "source read"
+        pages.write("layouts", name, f"{entry['summary']}.", evidence(said) + f" Source: {source_of(entry['source'])}",
+                    wanted(said, "a run of this function under `mxact.record` ([Python](../../python.md#other-peoples-libraries-and-recordings-of-yours))"), f"`{entry['formula']}`",
                     fields(entry, "name", "summary", "formula"), f"![memory]({stem(name)}.svg)" if drawn else "", mxact.command(f"layout show {name}" if "role" in entry else "layout list"))
 
 
@@ -198,7 +243,7 @@ def forms(pages, mxact):
     of, by = json.loads((ROOT / "docs/measured/forms.json").read_text(encoding="utf-8"))["tables"]
     for name, *cells in of["rows"]:
         rows = [row for row in by["rows"] if name in row[2] or row[2] in name]
-        pages.write("forms", name, f"A value is {cells[1]}.", evidence("source read"), f"Tensors of an expert: {cells[0]}.", f"Rounded before loading: {cells[2]}.",
+        pages.write("forms", name, f"A value is {cells[1]}.", evidence("source read"), wanted("source read", "the model's own loader: its weights as numbers, beside `mxact inspect`"), f"Tensors of an expert: {cells[0]}.", f"Rounded before loading: {cells[2]}.",
                     measured.table_of({"columns": by["columns"], "rows": rows}) if rows else "", mxact.command("inspect golden/witness/checkpoints/tiny-gpt-oss"))
 
 
@@ -286,12 +331,13 @@ def main():
     tables = mxact.json("formats")
     needs = mxact.json("audit", "--needs")
     oracles = {entry["oracle"]: entry["rows"] for entry in needs["oracles"]}
+    recordings = Recordings()
     formats(pages, mxact, tables)
-    profiles(pages, mxact, tables)
+    profiles(pages, mxact, tables, recordings)
     contracts(pages, mxact, tables)
     backends(pages, mxact, oracles)
     pages.known = {name for name, _ in pages.kinds["backends"]}
-    blocks_of_layouts(pages, mxact)
+    blocks_of_layouts(pages, mxact, recordings)
     forms(pages, mxact)
     oracle_pages(pages, mxact, oracles, needs["engine"])
     engines(pages, mxact)

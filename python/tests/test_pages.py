@@ -20,7 +20,8 @@ def blocks_of(page: Path) -> list[str]:
 
 
 def expected_of(block: str) -> list[str]:
-    """What stands behind print(...), or in lines of their own below."""
+    """What stands behind print(...), or in lines of their own below; a comment that ends with a backslash goes on in the next one."""
+    block = re.sub(r"\\\n# +", "", block)
     behind = [line.split("  # ", 1)[1] for line in block.splitlines() if "print(" in line and "  # " in line]
     below = [line[2:] for line in block.splitlines() if line.startswith("# ")]
     return behind + below

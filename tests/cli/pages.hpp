@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,7 @@ namespace mx::tests {
 struct ShownCommand {
   std::string line{};      ///< without the exit status
   int status = 0;          ///< as "  # exit status 1" after the command says
-  std::string expected{};  ///< of an example: the lines below it, up to a blank one or the end of the block
+  std::string expected{};  ///< of an example: the lines below it, up to a blank one or the end of the block; one that ends with " ..." goes on
   bool slow = false;       ///< of a command: a small form of it is run
 };
 
@@ -45,7 +46,8 @@ inline void add_spans(const std::string& line, std::vector<std::string>& spans) 
   }
 }
 
-/// A line as a shell sees it: with the next one where it ends with a backslash.
+/// A line as a shell sees it: with the next one, behind its blanks, where it ends with a backslash. Output that is wider than a page is shown so,
+/// too.
 inline std::string whole_line(std::ifstream& stream, std::string line) {
   while (line.ends_with('\\')) {
     std::string next;
@@ -75,7 +77,7 @@ inline Page read_page(const std::filesystem::path& root, const std::string& path
     } else if (line.empty()) {
       example = false;
     } else if (example) {
-      page.examples.back().expected += line + "\n";
+      page.examples.back().expected += whole_line(stream, line) + "\n";
     } else if (fence.empty()) {
       add_spans(line, page.spans);
     } else if (fence == "```sh" || fence == "```sh slow") {
@@ -86,6 +88,20 @@ inline Page read_page(const std::filesystem::path& root, const std::string& path
     }
   }
   return page;
+}
+
+/// Whether an output begins with the lines that a page shows. A shown line that ends with " ..." is the begin of a longer one.
+inline bool begins_as_shown(const std::string& output, const std::string& expected) {
+  const std::string mark = " ...";
+  std::istringstream lines(output);
+  std::istringstream shown(expected);
+  for (std::string want, line; std::getline(shown, want);) {
+    if (!std::getline(lines, line)) return false;
+    if (line == want) continue;
+    const std::size_t kept = want.size() - mark.size() + 1;
+    if (!want.ends_with(mark) || line.size() <= kept || !line.starts_with(want.substr(0, kept))) return false;
+  }
+  return true;
 }
 
 /// The README, HACKING.md and every page of docs/.

@@ -66,7 +66,8 @@ TEST_CASE("the examples of the README and the docs print what they show") {
       const mx::tests::Run result = mx::tests::run_mxact(example.line);
       INFO(page.path << ": mxact " << example.line << "\n" << result.err);
       // The text may stop before the output does.
-      CHECK(result.out.substr(0, example.expected.size()) == example.expected);
+      INFO("printed:\n" << result.out << "shown:\n" << example.expected);
+      CHECK(mx::tests::begins_as_shown(result.out, example.expected));
       CHECK_FALSE(example.expected.empty());
       CHECK(result.status == example.status);
       ++run[page.path];
@@ -75,6 +76,16 @@ TEST_CASE("the examples of the README and the docs print what they show") {
   std::filesystem::current_path(kRoot);
   // An example that the test no longer sees would be a promise that nobody keeps.
   CHECK(run == kExamples);
+}
+
+TEST_CASE("an output is judged by every line that a page shows of it") {
+  using mx::tests::begins_as_shown;
+  CHECK(begins_as_shown("one\ntwo three\nfour\n", "one\ntwo ...\n"));
+  CHECK(begins_as_shown("one\n", "one\n"));
+  for (const char* wrong : {"two\n", "one\ntwo\n", "one\ntwo three ...\n", "one\nthree ...\n", "one ...\n", "one\ntwo three\nfour\nfive\n"}) {
+    INFO(wrong);
+    CHECK_FALSE(begins_as_shown("one\ntwo three\nfour\n", wrong));
+  }
 }
 
 TEST_CASE("pictures of the pages are what the commands beside them draw") {

@@ -45,8 +45,8 @@ void add_quoted(Words& words, const std::string& text) {
   }
 }
 
-/// The first columns of the tables whose head begins with that word, by section.
-std::map<std::string, Words> documented(const std::string& head) {
+/// The keys of the lists that follow the mark, by section: what stands before the parenthesis of an item. A list ends with the next text.
+std::map<std::string, Words> documented() {
   std::ifstream page(std::string(MXACT_SOURCE_DIR) + "/docs/deployment.md");
   REQUIRE(page.good());
   std::map<std::string, Words> keys;
@@ -54,12 +54,12 @@ std::map<std::string, Words> documented(const std::string& head) {
   bool inside = false;
   for (std::string line; std::getline(page, line);) {
     if (line.starts_with("## ")) section = line.substr(3);
-    if (line.starts_with("| " + head + " |"))
+    if (line == "<!-- keys -->")
       inside = true;
-    else if (!line.starts_with("|"))
+    else if (!line.empty() && !line.starts_with("* ") && !line.starts_with("  "))
       inside = false;
-    else if (inside)
-      add_quoted(keys[section], line.substr(0, line.find('|', 1)));
+    else if (inside && line.starts_with("* "))
+      add_quoted(keys[section], line.substr(0, line.find('(')));
   }
   return keys;
 }
@@ -67,7 +67,7 @@ std::map<std::string, Words> documented(const std::string& head) {
 }  // namespace
 
 TEST_CASE("the page on deployment files lists the reader's keys, all of them and no others") {
-  const std::map<std::string, Words> keys = documented("key");
+  const std::map<std::string, Words> keys = documented();
   const std::map<std::string, Words> reader = {
       {"Top level", known_in("platform SM90\nlayer { " + kSizes + " }\n" + kUnlikeAll + " 1\n")},
       {"`layer`", known_in("platform SM90\nlayer { " + kSizes + " " + kUnlikeAll + " 1 }\n")},

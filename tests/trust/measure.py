@@ -85,7 +85,7 @@ def state_of(document):
 
 def document_with(document, state):
     def row_of(row):
-        known = state.get(row.id, {"text": "", "verdict": "not measured", "gap": "all of it", "date": "", "commit": ""})
+        known = state.get(row.id, {"text": "", "verdict": "not measured", "gap": f"all of it: tests/trust/measure.py {row.id}", "date": "", "commit": ""})
         return [row.id, row.what, row.asked, *(" ".join(known[key].split()) for key in ("text", "verdict", "gap", "date", "commit"))]
     return {**document, "tables": [{"name": "figures", "columns": COLUMNS, "rows": [row_of(row) for row in rows.ROWS]}]}
 

@@ -17,6 +17,8 @@ run=0
 for block in block*; do
   grep -qE "(^|[ |(])$tool( |$)" "$block" || continue
   while IFS= read -r line; do
+    # A command that is wider than the page goes on in the next line.
+    while [[ $line == *\\ ]] && IFS= read -r next; do line=${line%\\}${next#"${next%%[! ]*}"}; done
     wanted=0
     [[ $line =~ \ \ \#\ exit\ status\ ([0-9]+)$ ]] && wanted=${BASH_REMATCH[1]}
     bash -c "$line" >log 2>&1 </dev/null
