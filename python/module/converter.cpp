@@ -43,9 +43,13 @@ struct Nothing {
 }  // namespace
 
 void bind_converter(nb::module_& module) {
-  nb::class_<Converter>(module, "Converter")
-      .def(nb::init<const std::string&, const std::string&, const std::string&>(), nb::arg("profile"), nb::arg("source"), nb::arg("target"))
-      .def("__call__", &Converter::operator(), nb::arg("code"));
+  // A function whose argument has no name: nanobind calls it with the least around it.
+  module.def(
+      "converter",
+      [](const std::string& profile, const std::string& source, const std::string& target) {
+        return nb::cpp_function([converter = Converter(profile, source, target)](nb::handle code) { return converter(code); });
+      },
+      nb::arg("profile"), nb::arg("source"), nb::arg("target"));
   nb::class_<Nothing>(module, "Nothing").def(nb::init<>()).def("__call__", &Nothing::operator(), nb::arg("code"));
   using Array = nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>;
   module.def(
