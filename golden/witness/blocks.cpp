@@ -152,7 +152,7 @@ ModelOutputs evaluate_block_quantize(const OpContext& context) {
   require_overflow(row->recipe, params);
   apply_amax_floor(row->recipe, params);
   const std::optional<std::uint32_t> nan_byte = stated_nan_byte(row->recipe, shape, params);
-  if (!std::holds_alternative<GroupRecipe>(row->recipe.how)) require_dialect(row->recipe, source, params);
+  require_dialect(row->recipe, source, params);
   params.finish();
 
   const BlockInput input = input_of(context, source, shape);
@@ -218,7 +218,7 @@ ModelOutputs evaluate_block_quantize_dequantize(const OpContext& context) {
   const auto row = round_trip_recipe_of(context.entry, shape, params);
   const TensorScale tensor = tensor_scale_of(params);
   const std::optional<std::uint32_t> nan_byte = stated_nan_byte(row->recipe, shape, params);
-  if (!std::holds_alternative<GroupRecipe>(row->recipe.how)) require_dialect(row->recipe, source, params);
+  require_dialect(row->recipe, source, params);
   params.finish();
   const Dequantizer& back = way_back(context.entry, *row->profile, *row->recipe.format, target, tensor);
 

@@ -62,7 +62,15 @@ Said words_of(const MxRecipe& how, const BlockFormat& format, const Format&) {
   return said;
 }
 
-Said words_of(const GroupRecipe&, const BlockFormat&, const Format&) { return {}; }
+Said words_of(const GroupRecipe& how, const BlockFormat&, const Format&) {
+  Said said;
+  said.emplace("amax_floor", bits(how.amax_floor));
+  said.emplace("least_scale", bits(how.least_scale));
+  if (how.scale_in_fp16) said.emplace("scale_through", "fp16");
+  said.emplace("nan_pos", byte(how.step.encode.nan_positive));
+  said.emplace("nan_neg", byte(how.step.encode.nan_negative));
+  return said;
+}
 
 Said words_of(const BlockComposition&, const BlockFormat&, const Format&) { return {}; }
 
@@ -128,6 +136,7 @@ constexpr std::string_view kKeys[] = {"nan_scale",
                                       "zero_scale_divisor",
                                       "zero_scale_factor",
                                       "amax_floor",
+                                      "scale_through",
                                       "scale_nan",
                                       "product_in_target",
                                       "negative_zero"};

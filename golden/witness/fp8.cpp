@@ -68,7 +68,7 @@ Recipe stated_recipe(Fields& params, const StatedRule& rule, const BlockFormat& 
                            .encode = element};
     const GroupRule group = rule.power_of_two ? GroupRule::group_pow2_log2 : GroupRule::group_amax;
     const std::uint32_t floor = rule.power_of_two && !rule.by_reciprocal && least_scale == 0 ? kTenToMinus10 : least_scale;
-    return {&format, GroupRecipe{group, !rule.by_reciprocal, AmaxNan::ignored, least_amax, step, kAnySource, floor}, "the entry's words"};
+    return {&format, GroupRecipe{group, !rule.by_reciprocal, AmaxNan::ignored, least_amax, step, kAnySource, floor, false}, "the entry's words"};
   }
   return {&format,
           Fp8Recipe{.rule = rule.given ? Fp8Scale::given : Fp8Scale::amax_over_max,

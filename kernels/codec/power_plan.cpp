@@ -71,7 +71,7 @@ std::optional<PowerRecipe> power_recipe(const MxRecipe& how, const Format& eleme
 }
 
 std::optional<PowerRecipe> power_recipe(const GroupRecipe& how, const Format& element, const Format&) {
-  if (how.rule != GroupRule::group_pow2_bits) return std::nullopt;
+  if (how.rule != GroupRule::group_pow2_bits || how.least_scale != 0 || how.scale_in_fp16) return std::nullopt;
   return PowerRecipe{*step_of(ScaleRule::rceil, element), how.amax_floor, 0, kLargestF32, how.step};
 }
 

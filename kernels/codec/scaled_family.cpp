@@ -37,6 +37,7 @@ bool doubts(const ElementStep& step) { return (step.half_is_added || step.unit_b
 std::optional<Said> said(const GroupRecipe& how, const Format& element, const Format&, const TensorScale&) {
   if (how.step.flush_subnormals || how.step.operation == ElementOperation::exact || how.step.operation == ElementOperation::divide_full)
     return std::nullopt;
+  if (how.scale_in_fp16) return std::nullopt;  // elements meet another number than the scale
   Said out{std::nullopt,    true, how.step.encode, how.step.zero_sign, how.step.operation == ElementOperation::divide, how.step.in_source_type,
            doubts(how.step)};
   if (how.rule != GroupRule::group_amax) return out;
@@ -44,6 +45,7 @@ std::optional<Said> said(const GroupRecipe& how, const Format& element, const Fo
   scale.least_amax = fault::planted(fault::Fault::kernel_forgets_floor) ? 0 : how.amax_floor;
   scale.largest = to_f32(max_finite_code(element), element);
   scale.multiplies_amax = !how.divides;
+  scale.least_scale = how.least_scale;
   out.quotient = scale;
   return out;
 }

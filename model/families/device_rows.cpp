@@ -111,7 +111,7 @@ constexpr GroupRecipe group(GroupRule rule, bool by_reciprocal, std::uint32_t na
                          .unit_by_log2 = false,
                          .in_source_type = false,
                          .encode = saturating(nan)};
-  return {rule, !by_reciprocal, AmaxNan::ignored, kTenToMinus10, step, kAnySource, least_scale};
+  return {rule, !by_reciprocal, AmaxNan::ignored, kTenToMinus10, step, kAnySource, least_scale, false};
 }
 
 constexpr Fp8Recipe of_amax(Fp8Scaling scaling, std::uint32_t nan, std::uint32_t least_scale) {

@@ -210,12 +210,14 @@ constexpr std::array kMxElements{
     MXACT_FIELD(MxRecipe, elements->finite_products)("finite-products", "codes whose product with the scale is not finite are not chosen")};
 
 /// Of groups.
-constexpr std::array kGroup{MXACT_FIELD(GroupRecipe, divides)("divides", "s = amax / the largest number; no: times its reciprocal", Said::always),
-                            MXACT_FIELD(GroupRecipe, amax_nan)("amax-nan", "what a NaN does to the largest magnitude"),
-                            MXACT_FIELD(GroupRecipe, amax_floor)("least-amax", "lower bound of amax"),
-                            MXACT_FIELD(GroupRecipe, least_scale)("least-scale", "lower bound of the scale"),
-                            MXACT_STEP_FIELDS(GroupRecipe, step, Said::always),
-                            MXACT_FIELD(GroupRecipe, sources)("sources", "types of elements that are taken")};
+constexpr std::array kGroup{
+    MXACT_FIELD(GroupRecipe, divides)("divides", "s = amax / the largest number; no: times its reciprocal", Said::always),
+    MXACT_FIELD(GroupRecipe, amax_nan)("amax-nan", "what a NaN does to the largest magnitude"),
+    MXACT_FIELD(GroupRecipe, amax_floor)("least-amax", "lower bound of amax"),
+    MXACT_FIELD(GroupRecipe, least_scale)("least-scale", "lower bound of the scale"),
+    MXACT_FIELD(GroupRecipe, scale_in_fp16)("scale-in-fp16", "the stored scale is rounded to fp16, elements meet it unrounded"),
+    MXACT_STEP_FIELDS(GroupRecipe, step, Said::always),
+    MXACT_FIELD(GroupRecipe, sources)("sources", "types of elements that are taken")};
 
 /// Of rules of NVFP4.
 constexpr std::array kNvfp4{MXACT_FIELD(Nvfp4Recipe, multiplier)("multiplier", "what elements meet", Said::always),

@@ -49,7 +49,7 @@ struct Kind<GroupRecipe> {
   static constexpr int kRules = 3;
   static constexpr Text kName = "groups";
   static GroupRecipe plain(Rule rule, const BlockDraft& draft) {
-    return {rule, true, AmaxNan::propagates, 0, plain_step(draft.element.value_or(Conversion{})), kAnySource};
+    return {rule, true, AmaxNan::propagates, 0, plain_step(draft.element.value_or(Conversion{})), kAnySource, 0, false};
   }
   static Rule rule(const GroupRecipe& how) { return how.rule; }
   template <typename Each>

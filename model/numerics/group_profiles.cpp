@@ -30,7 +30,7 @@ constexpr Recipe deepgemm(const BlockFormat& format, GroupRule rule, const Conve
                          .unit_by_log2 = false,
                          .in_source_type = false,
                          .encode = element};
-  return {&format, GroupRecipe{rule, true, AmaxNan::propagates, kTenToMinus4, step, kAnySource}, source};
+  return {&format, GroupRecipe{rule, true, AmaxNan::propagates, kTenToMinus4, step, kAnySource, 0, false}, source};
 }
 
 constexpr std::array<Recipe, 5> deepgemm_rows(GroupRule rule) {
@@ -59,18 +59,54 @@ constexpr Recipe vllm(const BlockFormat& format, GroupRule rule) {
                          .unit_by_log2 = false,
                          .in_source_type = false,
                          .encode = {Rounding::nearest_even, Overflow::saturate, NanRule::fixed, 0x7E, 0x7E, 0, false}};
-  return {&format, GroupRecipe{rule, false, AmaxNan::ignored, kTenToMinus10, step, kAnySource}, kVllmSource};
+  return {&format, GroupRecipe{rule, false, AmaxNan::ignored, kTenToMinus10, step, kAnySource, 0, false}, kVllmSource};
 }
 
 constexpr std::array<Recipe, 2> vllm_rows(GroupRule rule) { return {{vllm(kFp8Group128, rule), vllm(kFp8Group32, rule)}}; }
 constexpr auto kVllm = vllm_rows(GroupRule::group_amax);
 constexpr auto kVllmUe8m0 = vllm_rows(GroupRule::group_pow2_log2);
 
-constexpr std::array<Profile, 4> kProfiles{{
+// --- NNCF without OpenVINO's own path: s = max(amax / max, 2^-23), by which elements are divided in fp32 and go by OpenVINO's casts, FP8 through
+// fp16. What is stored of s is fp16, Inf above 65504.
+
+constexpr std::string_view kNncfSource =
+    "nncf 3.4.0 quantization/algorithms/weight_compression/openvino_backend.py _create_compression_subgraph, "
+    "NNCF_DISABLE_OPTIMIZED_COMPRESSION; recorded";
+constexpr std::uint32_t kTwoToMinus23 = 0x34000000U;
+
+constexpr Conversion nncf_fp8() {
+  Conversion how{Rounding::nearest_even, Overflow::nan, NanRule::fixed, 0x7F, 0xFF, 0, false};
+  how.before.through = &kFp16;
+  return how;
+}
+constexpr Conversion kNncfFp4{Rounding::nearest_even, Overflow::saturate, NanRule::fixed, 0x7, 0xF, 0, false};
+
+constexpr Recipe nncf(const BlockFormat& format, const Conversion& element) {
+  const ElementStep step{.operation = ElementOperation::divide,
+                         .nan_sign = NanSign::element_first,
+                         .zero_sign = ZeroSign::kept,
+                         .flush_subnormals = false,
+                         .half_is_added = false,
+                         .unit_by_log2 = false,
+                         .in_source_type = false,
+                         .encode = element};
+  return {&format, GroupRecipe{GroupRule::group_amax, true, AmaxNan::propagates, 0, step, kAnySource, kTwoToMinus23, true}, kNncfSource};
+}
+
+constexpr std::array<Recipe, 5> kNncf{{
+    nncf(kFp8E4m3, nncf_fp8()),
+    nncf(kFp8Group128, nncf_fp8()),
+    nncf(kFp8Group32, nncf_fp8()),
+    nncf(kFp4Group128, kNncfFp4),
+    nncf(kFp4Group32, kNncfFp4),
+}};
+
+constexpr std::array<Profile, 5> kProfiles{{
     {"deepgemm", "deepgemm", "cast with fp32 scales", "cpu", "torch-reference", kDeepGemmFp8Source, {}, kDeepGemm, {}},
     {"deepgemm-ue8m0", "deepgemm", "cast with power-of-two scales", "cpu", "torch-reference", kDeepGemmFp8Source, {}, kDeepGemmUe8m0, {}},
     {"vllm-group", "vllm", "per_token_group_quant_fp8", "h200", "triton-kernel", kVllmSource, {}, kVllm, {}},
     {"vllm-group-ue8m0", "vllm", "per_token_group_quant_fp8 use_ue8m0", "h200", "triton-kernel", kVllmSource, {}, kVllmUe8m0, {}},
+    {"nncf-group", "nncf", "cast with fp16 scales", "cpu", "numpy", kNncfSource, {}, kNncf, {}, {"3.4", "3.4", {}}},
 }};
 
 }  // namespace

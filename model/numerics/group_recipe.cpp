@@ -74,8 +74,9 @@ ElementStep step_of(const GroupRecipe& how) {
 }  // namespace
 
 BlockScaling block_scaling(std::uint32_t amax_f32, const Format& /*source*/, const BlockFormat& format, const GroupRecipe& how) {
-  const std::uint32_t scale = group_scale(amax_f32, *format.element, how);
-  return {scale, step_of(how).operation != ElementOperation::multiply ? scale : f32::div(f32::kOne, scale)};
+  const std::uint32_t s = group_scale(amax_f32, *format.element, how);
+  const std::uint32_t scale = how.scale_in_fp16 ? held_in(kFp16, s) : s;
+  return {scale, step_of(how).operation != ElementOperation::multiply ? s : f32::div(f32::kOne, s)};
 }
 
 QuantizedBlock quantize(std::span<const std::uint32_t> x, const Format& source, const BlockFormat& format, const GroupRecipe& how,

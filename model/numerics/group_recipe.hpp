@@ -23,7 +23,8 @@ struct GroupRecipe {
   std::uint32_t amax_floor;  ///< fp32 bits: lower bound of amax; a NaN that is not ignored stays
   ElementStep step;          ///< the factor is s where it divides, RN(1 / s) where it multiplies
   Sources sources;
-  std::uint32_t least_scale = 0;  ///< fp32 bits: lower bound of s
+  std::uint32_t least_scale;  ///< fp32 bits: lower bound of s
+  bool scale_in_fp16;         ///< the scale that is stored is s rounded to fp16; elements meet s itself
 
   friend bool operator==(const GroupRecipe&, const GroupRecipe&) = default;
 };
@@ -31,7 +32,7 @@ struct GroupRecipe {
 /// The word of golden/witness/FORMAT.md.
 std::string_view name_of(GroupRule rule);
 
-/// fp32 bits of the scale for a group whose largest magnitude has these bits; a NaN is 0x7FC00000.
+/// fp32 bits of what elements of a group meet whose largest magnitude has these bits; a NaN is 0x7FC00000. The scale too, but where fp16 holds that.
 std::uint32_t group_scale(std::uint32_t amax_f32, const Format& element, const GroupRecipe& how);
 
 /// block_scaling for this family.

@@ -52,6 +52,14 @@ ProgramOutput nncf_mx(const ProgramInput& in) {
   });
 }
 
+// FP8_E4M3 and FP4: elements are divided by the fp32 scale, of which the model file has what fp16 holds.
+ProgramOutput nncf_group(const ProgramInput& in) {
+  const float quotient = amax_of(in) / top_of(in);
+  const float scale = quotient < power(-23) ? power(-23) : quotient;
+  const std::uint32_t held = std::isnan(scale) ? kNanBits : bits_of(stored(scale, SourceType::fp16));
+  return block_of(held, in, [&](float x) { return openvino_code(in, x / scale, x, scale); });
+}
+
 // do_float_quantization, NVFP4: FP4 by amax / 6 in fp32; then these scales are FP8 of one scale, d.
 ProgramOutput nncf_nvfp4(const ProgramInput& in) {
   const float d = *in.tensor.decode;
@@ -86,8 +94,11 @@ ProgramOutput transformers(const ProgramInput& in, bool is_power) {
 constexpr std::string_view kAnyType = "f32 bf16 fp16";
 constexpr std::string_view kTransformers = "fp8_e4m3 fp8_e4m3_128x128";
 
+constexpr std::string_view kNncfGroups = "fp8_e4m3 fp8_e4m3_g128 fp8_e4m3_g32 fp4_e2m1_g128 fp4_e2m1_g32";
+
 constexpr std::array kPrograms{
     Program{"nncf", "nncf-mx", "mxfp4 mxfp8_e4m3", kAnyType, nncf_mx},
+    Program{"nncf", "nncf-group", kNncfGroups, kAnyType, nncf_group},
     Program{"nncf", "nncf-nvfp4", "nvfp4", kAnyType, nncf_nvfp4, Take::no, Take::must},
     Program{"modelopt", "modelopt-export-fp8-tensor", "fp8_e4m3", kAnyType, [](const ProgramInput& in) { return modelopt_export(in, true); }},
     Program{"modelopt", "modelopt-export-fp8-channel", "fp8_e4m3", kAnyType, [](const ProgramInput& in) { return modelopt_export(in, false); }},

@@ -91,6 +91,14 @@ def test_a_shape_of_ones_own_is_the_programs() -> None:
     assert np.array_equal(mxact.dequantize(q), q.codes.astype(np.float32) * np.repeat(scales, 8))
 
 
+@pytest.mark.parametrize("rule", ["group-amax", "group-pow2-bits", "group-pow2-log2"])
+def test_kernels_keep_the_lower_bound_of_a_scale(rule: str) -> None:
+    mine = f"block=128,element=(e4m3fn,round=rne,overflow=saturate,nan=7f),scale=f32,rule={rule},divides=yes,operation=divide,least-scale=34000000"
+    q = mxact.quantize(np.full((4, 128), 1e-6, np.float32), "fp8_e4m3_g128", profile=mine)
+    assert (q.scales == np.float32(2.0**-23)).all()  # 1e-6 / 448 is below
+    assert (q.codes.astype(np.float32) == 8).all()  # 1e-6 * 2^23 = 8.39
+
+
 def test_tiles_of_codes_that_share_bytes_come_back() -> None:
     x = np.random.default_rng(7).standard_normal((32, 48)).astype(np.float32)
     q = mxact.quantize(x, "block=16x16,element=e2m1,scale=e8m0", profile="block=16x16,element=(e2m1,round=rne,overflow=saturate,nan=0),scale=e8m0,rule=floor")

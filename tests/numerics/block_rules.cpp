@@ -116,6 +116,12 @@ TEST_CASE("each word changes what it names") {
   CHECK(quantized(mx + ",least-amax=41000000", zeros).scale == 128);                                                      // 8 / 4
   CHECK(quantized("block=4,element=(e2m1,round=rnz,overflow=saturate,nan=7),scale=e8m0,rule=floor", x).codes[1] == 0x5);  // the tie goes to 3
   CHECK(quantized("block=4,element=(e2m1,round=rne,overflow=saturate,nan=7),scale=e8m0,rule=ceil", x).scale == 129);
+  // 7 / 6 is 1.1666666 in fp32, which elements meet, and 1 + 171 / 1024 in fp16; 2^16 is Inf there.
+  const std::string group = "block=4,element=(e2m1,round=rne,overflow=saturate,nan=7),scale=f32,rule=group-amax,divides=yes,operation=divide";
+  CHECK(quantized(group, {kSeven, kOne, kOne, kOne}).scale == 0x3F955555U);
+  CHECK(quantized(group + ",scale-in-fp16=yes", {kSeven, kOne, kOne, kOne}).scale == 0x3F956000U);
+  CHECK(quantized(group + ",scale-in-fp16=yes", {kSeven, 0x403AB021U, kOne, kOne}).codes[1] == 0x5);  // 2.917 / 1.16667 is above 2.5
+  CHECK(quantized(group + ",scale-in-fp16=yes,least-scale=47800000", zeros).scale == 0x7F800000U);
   // amax / 6 into UE5M3: 2 is 0x80, (16 << 3).
   constexpr std::string_view kUe5 = "block=4,element=(e2m1,round=rne,overflow=saturate,nan=7),scale=ue5m3,rule=quotient,factor=quotient";
   CHECK(quantized(kUe5, x).scale == 0x80);

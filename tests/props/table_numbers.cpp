@@ -204,6 +204,8 @@ void change_group(Changes<Recipe>& changes) {
   changes.choice(
       "amax_nan", [=](Recipe& row) -> AmaxNan& { return how(row).amax_nan; }, 2);
   changes.bits("amax_floor", [=](Recipe& row) -> std::uint32_t& { return how(row).amax_floor; });
+  changes.bits("least_scale", [=](Recipe& row) -> std::uint32_t& { return how(row).least_scale; });
+  changes.flag("scale_in_fp16", [=](Recipe& row) -> bool& { return how(row).scale_in_fp16; });
   change_step(changes, [=](Recipe& row) -> ElementStep& { return how(row).step; });
   change_sources<GroupRecipe>(changes);
 }

@@ -35,7 +35,9 @@ constexpr GroupRecipe kRecipe{GroupRule::group_pow2_log2,
                                .unit_by_log2 = false,
                                .in_source_type = false,
                                .encode = {Rounding::nearest_even, Overflow::nan, NanRule::fixed, 0x7F, 0xFF, 0, false}},
-                              kAnySource};
+                              kAnySource,
+                              0,
+                              false};
 
 struct Pair {
   layout::Role weight;

@@ -134,7 +134,7 @@ const PeerSet kPeerSets[] = {
     {"numerics-peers/block_peers", 48, 45, 390629},     {"numerics-peers/nvfp4_peers", 30, 30, 60480},
     {"numerics-peers/quark_mx", 18, 0, 71859},          {"numerics-peers/fp8_peers", 8, 0, 91702},
     {"numerics-peers/dequantize_peers", 14, 0, 27584},  {"numerics-peers/bridge_casts", 42, 0, 22852},
-    {"numerics-peers/bridge_blocks", 14, 0, 9122},
+    {"numerics-peers/bridge_blocks", 18, 0, 28034},
 };
 
 TEST_CASE("recorded numerics of Python libraries equal the model", "[witness]") {
