@@ -83,7 +83,7 @@ TEST_CASE("gen and ver as JSON") {
   CHECK(set["facts"]["seed"] == "7");
   CHECK(set["columns"][0]["bits"] == 32);
   const mx::support::Json families = run_json("gen --list");
-  CHECK(families["families"].size() == 12);
+  CHECK(families["families"].size() == 14);
   const Run run = through("e2m1_to_bf16", kDecoder, "--json");
   CHECK(run.status == 0);
   const mx::support::Json report = mx::tests::parsed(run.out);
