@@ -6,6 +6,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 
 import measured
 
@@ -141,17 +142,26 @@ def formats(pages, mxact, tables):
                     evidence(f"published: {entry['source']}"), fields(entry, "source"), mxact.command("quantize --help"))
 
 
+def releases_of(of):
+    """The releases or the commit that were recorded, and what changed with them."""
+    since, until = of.get("since"), of.get("until")
+    words = [f"release {since}" if since == until else f"releases {since} to {until}" if until else f"releases from {since} on"] if since else []
+    words += [f"commit {of['commit']}"] if "commit" in of else []
+    words += [f"after release {of['after']}"] if "after" in of else []
+    return ", ".join(words) + (f"; {of['change']}" if "change" in of else "")
+
+
 def profiles(pages, mxact, tables, recordings):
     for entry in tables["profiles"]:
         of = mxact.json("formats", "--profile", entry["name"])["profile"]
-        releases = ", ".join(f"{key} {value}" for key, value in entry["releases"].items())
+        releases = releases_of(entry["releases"])
         parts = [table([key for key in of[kind][0] if not isinstance(of[kind][0][key], dict)],
                        [[row.get(key) for key in of[kind][0] if not isinstance(of[kind][0][key], dict)] for row in of[kind]])
                  for kind in ("conversions", "recipes", "dequantizers") if of[kind]]
         named = [f"## {kind.capitalize()}\n\n{part}" for kind, part in zip([k for k in ("conversions", "recipes", "dequantizers") if of[k]], parts)]
         sets = recordings.sets(entry["implementation"], entry["device"], entry["build"])
         document = entry["device"] == entry["build"] == "any"
-        said = ((f"recorded of {releases}" if releases else "recorded") + (f" ({', '.join(sets)})" if sets else "") if releases or sets
+        said = ((f"recorded: {releases}" if releases else "recorded") + (f" ({', '.join(sets)})" if sets else "") if releases or sets
                 else "recorded" if re.search(r"(?<!not )recorded", entry["source"]) else "published" if document else "source read" if "not run" in entry["source"] else "not recorded")
         runs = "a device or library that follows this document" if document else f"this operation of {entry['implementation']} ({entry['device']})"
         pages.write("profiles", entry["name"], f"{entry['implementation']}: {entry['operation']} ({entry['device']}, {entry['build']}).", evidence(said),
@@ -171,19 +181,39 @@ def contracts(pages, mxact, tables):
 TINY = "golden/witness/checkpoints/tiny-gpt-oss"
 
 
+ASKED = ("SM90", "SM100")
+
+
+def arithmetic_of(mxact, section, backend, platform):
+    """How a backend computes a small layer of a section's scheme, and on what grounds that is known; nothing where no such layer can be made."""
+    if section["scheme"] == "mxfp4" and section["model"].startswith("gpt-oss"):
+        words = ("--layer", "0", "--x", f"{TINY}/expected.safetensors:layers.0.mlp.x", "--router", "--stages", "h13")
+        return mxact.json("layer", TINY, "--backend", backend, "--platform", platform, *words)["arithmetic"]
+    with tempfile.NamedTemporaryFile("w", suffix=".info") as file:
+        keys = " ".join(f"{key} {section[key]}" for key in ("weight_key", "activation_key") if section[key] != "None")
+        file.write(f"platform {platform} oracle {section['oracle']} {keys} layer {{ experts 2 top_k 1 hidden 256 intermediate 256 activation SILU bias false }}\n")
+        file.flush()
+        done = mxact.run("sim", file.name, "--backend", backend, "--tokens", "1", "--json", may=(0, 1, 2, 3, 4, 5))
+    how = ((json.loads(done.stdout) if done.stdout else {}).get("result") or {}).get("execution")
+    return how and f"{how['first_activations']} x {how['contract']}, {how['grounds']}" + (", known to differ" if how["known_to_differ"] else "") + (f"; launch: {how['launch']}" if how["launch"] else "")
+
+
 def arithmetic(mxact, sections):
-    """Of each backend of MXFP4: on its first and last platform, how it computes the layer of a small gpt-oss, and on what grounds that is known."""
-    platforms = {}
+    """Of each backend and scheme: on its first and last platform, and on those that are asked for most, how it computes a small layer."""
+    asked = {}
     for section in sections:
-        if section["scheme"] != "mxfp4" or not section["model"].startswith("gpt-oss"):
-            continue
         for deployment in section["deployments"]:
             for backend, answer in deployment["backends"].items():
                 if deployment["parallel"] == "tp1" and answer["state"] in ("chosen", "possible"):
-                    platforms.setdefault(backend, {})[deployment["platform"]] = True
-    words = ("--layer", "0", "--x", f"{TINY}/expected.safetensors:layers.0.mlp.x", "--router", "--stages", "h13")
-    return {backend: [(platform, mxact.json("layer", TINY, "--backend", backend, "--platform", platform, *words)["arithmetic"])
-                      for platform in dict.fromkeys((next(iter(of)), next(reversed(of))))] for backend, of in platforms.items()}
+                    asked.setdefault((backend, section["scheme"]), (section, {}))[1][deployment["platform"]] = True
+    found = {}
+    for (backend, scheme), (section, platforms) in asked.items():
+        ends = (next(iter(platforms)), next(reversed(platforms)))
+        for platform in (one for one in platforms if one in (*ends, *ASKED)):
+            text = arithmetic_of(mxact, section, backend, platform)
+            if text:
+                found.setdefault(backend, []).append((scheme, platform, text))
+    return found
 
 
 def choices(sections):
@@ -220,8 +250,8 @@ def backends(pages, mxact, oracles):
                  for oracle, all_rows in oracles.items() for row in all_rows if row["backend"] == name]
         who = [(oracle, model, scheme, platforms) for (oracle, backend), of in chosen.items() if backend == name for (model, scheme), platforms in of.items()]
         pages.write("backends", name, f"Weights in {', '.join(dict.fromkeys(row['format'] for row in rows))}: {rows[0]['summary']}.", *parts,
-                    "\n\n".join(["## Arithmetic", "Quantizer of activations x contract, and on what grounds, for a layer of gpt-oss:", table(["platform", "arithmetic"], computes[name]),
-                                 wanted(", ".join(words for _, words in computes[name]), "the stages of this layer from that card: `mxact layer --expect` compares them ([layer](../../layer.md))")]).rstrip()
+                    "\n\n".join(["## Arithmetic", "Quantizer of activations x contract, and on what grounds, for a small layer:", table(["weights", "platform", "arithmetic"], computes[name]),
+                                 wanted(", ".join(words for *_, words in computes[name]), "the stages of this layer from that card: `mxact layer --expect` compares them ([layer](../../layer.md))")]).rstrip()
                     if name in computes else "",
                     "## Who chooses it\n\n" + (table(["oracle", "model", "scheme", "on one rank of"], who) if who else "No model of the matrix, on one rank."),
                     "## Needs\n\nA need that was read is recorded by a run of the kernel, on its device, on a layer that breaks it.\n\n" + "\n\n".join(needs) if needs else "", mxact.command(f"layout show {name}"))

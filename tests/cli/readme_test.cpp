@@ -20,7 +20,7 @@ const std::map<std::string, int> kExamples{
     {"docs/moe-kernels.md", 0}, {"docs/numerics.md", 48},  {"docs/performance.md", 0}, {"docs/proofs.md", 0},     {"docs/embed.md", 0},
     {"docs/portability.md", 0}, {"docs/report.md", 3},     {"docs/scale.md", 4},       {"docs/vectors.md", 7},    {"docs/walk.md", 31},
     {"docs/glossary.md", 0},    {"docs/sanitizers.md", 0}, {"docs/trust.md", 0},       {"docs/fuzzing.md", 0},    {"docs/moe-kernels-avx2.md", 0},
-    {"docs/python.md", 0},      {"docs/engines.md", 0},    {"docs/peers.md", 0},       {"docs/checks.md", 0},     {"docs/layer.md", 2},
+    {"docs/python.md", 0},      {"docs/engines.md", 1},    {"docs/peers.md", 0},       {"docs/checks.md", 0},     {"docs/layer.md", 2},
     {"docs/hardware.md", 0},    {"docs/inspect.md", 2},    {"docs/for-engines.md", 1}, {"docs/for-models.md", 1}, {"docs/for-kernels.md", 1},
     {"docs/interpreter.md", 0}, {"docs/for-rtl.md", 0},    {"docs/for-rl.md", 1},
 };
