@@ -42,7 +42,7 @@ std::optional<std::uint32_t> scale_of(const std::string& text) {
 /// Integers with a scale and a zero point: the format says all rules.
 int quantize_integers(const QuantizeOptions& options) {
   const bool given = options.profile != kOcp || options.source != kF32.name || options.block || !options.global_scale.empty() ||
-                     !options.scale.empty() || !options.amax_bound.empty() || options.layout != "linear";
+                     !options.scale.empty() || !options.amax_bound.empty() || options.layout != "linear" || !options.out.picture.empty();
   if (given) throw Error(ErrorCode::usage, "integers with a scale and a zero point take --rows alone: '" + options.format + "' says everything else");
   const std::vector<std::string> values = typed_values(options.values, Elements::values, options.source);
   return show(verbs::affine_document(options.format, options.rows, values), options.out);

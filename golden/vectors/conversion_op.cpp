@@ -297,8 +297,8 @@ const Profile& chosen_profile(const Format& from, const Format& to, const OpOpti
   const auto profiles = all_profiles();
   const auto found = std::ranges::find_if(profiles, fits);
   if (found != profiles.end()) return *found;
-  throw Error(ErrorCode::usage, fmt::format("no profile converts {} -> {} with {}{}{}", from.name, to.name, rounding,
-                                            rounding.empty() || overflow.empty() ? "" : ", ", overflow));
+  throw Error(ErrorCode::usage, fmt::format("no profile converts {} -> {} with {}{}{}; rules do: --profile round=...,overflow=...", from.name,
+                                            to.name, rounding, rounding.empty() || overflow.empty() ? "" : ", ", overflow));
 }
 
 }  // namespace

@@ -115,9 +115,10 @@ std::uint32_t dequantize(std::int64_t code, std::int64_t zero, std::uint32_t sca
                     .exponent = 0,
                     .cls = steps == 0 ? ValueClass::zero : ValueClass::finite,
                     .negative = steps < 0};
-  Flags ignored;
   const Value product = exact_product(count, factor);
-  if (target == kF32) return product.cls == ValueClass::nan ? f32::kNan : to_f32(product);
+  if (product.cls == ValueClass::nan) return exponent_mask(target) | 1U << (target.mantissa_bits - 1);
+  if (target == kF32) return to_f32(product);
+  Flags ignored;
   return encode(product, target, kNearest, ignored);
 }
 

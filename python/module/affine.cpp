@@ -43,11 +43,24 @@ void quantize_affine(const std::string& text, std::size_t size, const Bytes& x, 
   std::vector<std::uint32_t> block(size);
   for (std::size_t b = 0; b * size * sizeof(std::uint32_t) < x.size(); ++b) {
     std::memcpy(block.data(), x.data() + b * size * sizeof(std::uint32_t), size * sizeof(std::uint32_t));
-    const AffineBlock made = mx::quantize(block, rules);
+    AffineBlock made;
+    try {
+      made = mx::quantize(block, rules);
+    } catch (const Error& error) {
+      throw Error(error.code(), "block " + std::to_string(b) + ", " + error.what(), "x");
+    }
     for (std::size_t i = 0; i < size; ++i) put_number(codes, code_width, b * size + i, made.codes[i]);
     std::memcpy(scales.data() + b * scale_width, &made.scale, scale_width);
     if (rules.zero) put_number(zeros, bytes_of(*rules.zero), b, made.zero);
   }
+}
+
+/// The number, which must be one of the integer's.
+std::int64_t of_width(std::int64_t number, const Integer& integer, const char* place) {
+  const std::int64_t least = integer.has_sign ? -(std::int64_t{1} << (integer.width - 1)) : 0;
+  if (number < least || number >= least + (std::int64_t{1} << integer.width))
+    throw Error(ErrorCode::usage, std::to_string(number) + " is no code of " + text_of(integer), place);
+  return number;
 }
 
 void dequantize_affine(const std::string& text, const std::string& target, std::size_t size, const Bytes& codes, const Bytes& scales,
@@ -61,9 +74,8 @@ void dequantize_affine(const std::string& text, const std::string& target, std::
     const std::size_t b = i / size;
     std::uint32_t scale = 0;
     std::memcpy(&scale, scales.data() + b * scale_width, scale_width);
-    const std::int64_t zero = rules.zero ? number_at(zeros, *rules.zero, b) : middle_code(rules);
-    const std::int64_t code = number_at(codes, rules.element, i), least = rules.element.has_sign ? -(1 << (rules.element.width - 1)) : 0;
-    if (code < least || code > most_code(rules)) throw Error(ErrorCode::usage, std::to_string(code) + " is no code of " + text_of(rules.element));
+    const std::int64_t zero = rules.zero ? of_width(number_at(zeros, *rules.zero, b), *rules.zero, "zeros") : middle_code(rules);
+    const std::int64_t code = of_width(number_at(codes, rules.element, i), rules.element, "codes");
     const std::uint32_t number = mx::dequantize(code, zero, scale, rules, to);
     std::memcpy(numbers.data() + i * width, &number, width);
   }

@@ -34,7 +34,8 @@ def converter(source: str, to: str, profile: str = "ocp") -> Callable[[int], int
     Returns a function of one code of `source`, a whole number, that gives the code of `to`. It raises mxact.Error for what is no code of the source and
     for a NaN that the implementation refuses. Errors of this call and source as of convert(). Whole arrays are convert()'s: a number costs a thousandth there.
     """
-    return _core.converter(word("profile", profile), word("source", source), word("to", to))
+    found: Any = _core.converter(word("profile", profile), word("source", source), word("to", to))
+    return found  # type: ignore[no-any-return]
 
 
 def convert(x: object, to: str, profile: str = "ocp", source: str | None = None) -> Any:

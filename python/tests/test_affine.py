@@ -43,13 +43,20 @@ def test_blocks_are_rows_where_the_rules_say_so_and_scales_have_their_own_format
     assert mxact.quantize_affine(x, "gptq-sym,block=4,element=i4").zeros is None
 
 
+def test_a_scale_that_overflows_makes_nan_of_zeros_in_every_format() -> None:
+    for format, dtype in (("fp16", np.float16), ("f32", np.float32)):
+        back = mxact.dequantize_affine(mxact.quantize_affine(np.float32([[1e6, -1e6, 0, 1]]), "awq,block=4,scale=fp16"), format)
+        assert back.dtype == dtype and np.isnan(back[0, 2]) and not (np.asarray(back, np.float32) == 0).any(), back
+
+
 @pytest.mark.parametrize(
     ("call", "said"),
     [
         (lambda x: mxact.quantize_affine(x, "awk"), "did you mean awq"),
         (lambda x: mxact.quantize_affine(x, "awq,block=3"), "no whole blocks"),
         (lambda x: mxact.quantize_affine(x.astype(np.float64), "awq,block=4"), "must be float32"),
-        (lambda x: mxact.quantize_affine(x * np.inf, "awq,block=4"), "finite numbers"),
+        (lambda x: mxact.quantize_affine(x * np.inf, "awq,block=4"), "block 0, element 0 .*finite numbers"),
+        (lambda x: mxact.dequantize_affine(mxact.quantize_affine(x, "awq,block=4")._replace(zeros=np.uint8([[77]]))), "77 is no code of u4"),
         (lambda x: mxact.dequantize_affine(x), "must be mxact.Affine"),
         (lambda x: mxact.dequantize_affine(mxact.quantize_affine(x, "awq,block=4"), "bf16"), "not bf16"),
         (lambda x: mxact.dequantize_affine(mxact.quantize_affine(x, "awq,block=4")._replace(zeros=None)), "keep zero points"),

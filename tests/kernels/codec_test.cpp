@@ -33,8 +33,9 @@ std::string difference(const Packed& got, const Packed& want, std::size_t block_
   return "none";
 }
 
-/// Arithmetic that flushes subnormals has its kernel from AVX-512 on.
+/// Arithmetic that flushes subnormals has its kernel from AVX-512 on, scales that are stored in fp16 have none.
 bool has_no_kernel_here(const Recipe& recipe) {
+  if (const auto* groups = std::get_if<GroupRecipe>(&recipe.how); groups != nullptr && groups->scale_in_fp16) return true;
   const auto* two_levels = std::get_if<Nvfp4Recipe>(&recipe.how);
   return two_levels != nullptr && two_levels->flush_subnormals && !kernels::isa_tier().name.starts_with("avx512");
 }

@@ -155,6 +155,10 @@ TEST_CASE("integers become numbers by one rounding") {
   CHECK(dequantize(15, 0, 0x7BFF, narrow, kF32) == bits_of(15.0F * 65504.0F));
   CHECK(dequantize(15, 0, 0x7BFF, narrow, kFp16) == 0x7C00);
   CHECK(dequantize(5, 5, 0x7F800000, rules, kF32) == f32::kNan);
+  CHECK(dequantize(5, 5, 0x7C00, narrow, kFp16) == 0x7E00);
+  CHECK(dequantize(7, 5, 0xFE01, narrow, kFp16) == 0x7E00);
+  CHECK(dequantize(5, 5, 0x7F80, affine_rules("awq,block=2,scale=bf16"), kBf16) == 0x7FC0);
+  CHECK(dequantize(7, 5, 0x7C00, narrow, kFp16) == 0x7C00);
   CHECK_THROWS_AS(dequantize(0, 0, 0, rules, kBf16), Error);
 }
 

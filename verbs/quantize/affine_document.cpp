@@ -20,6 +20,14 @@ Table elements_of(std::span<const std::uint32_t> x, const AffineBlock& block, co
   return table;
 }
 
+AffineBlock quantized(std::span<const std::uint32_t> x, const AffineRules& rules, std::size_t number) {
+  try {
+    return quantize(x, rules);
+  } catch (const Error& error) {
+    throw Error(error.code(), fmt::format("block {}, {}", number, error.what()));
+  }
+}
+
 }  // namespace
 
 Document affine_document(const std::string& rules, std::int64_t rows, std::span<const std::string> words) {
@@ -47,7 +55,7 @@ Document affine_document(const std::string& rules, std::int64_t rows, std::span<
   Json blocks = Json::array(), memory = Json::array();
   for (std::size_t b = 0; b * size < values.size(); ++b) {
     const std::span<const std::uint32_t> x = std::span(values).subspan(b * size, size);
-    const AffineBlock block = quantize(x, how);
+    const AffineBlock block = quantized(x, how, b);
     const std::string scale = hex(block.scale, *how.scale);
     memory.push_back(scale);
     Table elements = elements_of(x, block, how);
