@@ -12,6 +12,7 @@
 #include "model/error.hpp"
 #include "model/names.hpp"
 #include "model/numerics/integer.hpp"
+#include "model/numerics/rule_words.hpp"
 #include "model/numerics/rules.hpp"
 
 namespace mx::golden {
@@ -270,6 +271,11 @@ FlagSet flag_set_named(std::string_view word) {
   throw Error(ErrorCode::usage, unknown_name("flags", word, kFlagWords));
 }
 
+/// Whether vectors can hold it: no NaN is refused, no value changed before, no bits of the source moved.
+bool is_a_rounding(const Conversion& how) {
+  return how.nan_rule != NanRule::refused && how.before == Preparation{} && !reads_source_bits(how.rounding);
+}
+
 /// The profile that was asked for, by name or by its rules.
 const Profile& chosen_profile(const Format& from, const Format& to, const OpOptions& options) {
   // Canonical words; empty: not asked for.
@@ -295,10 +301,14 @@ const Profile& chosen_profile(const Format& from, const Format& to, const OpOpti
                 fmt::format("'{}' converts with {}, {}: not as asked", to.name, mx::name_of(how.rounding), mx::name_of(how.overflow)));
   }
   const auto profiles = all_profiles();
-  const auto found = std::ranges::find_if(profiles, fits);
+  const auto found =
+      std::ranges::find_if(profiles, [&](const Profile& profile) { return fits(profile) && is_a_rounding(conversion(profile, from, to)); });
   if (found != profiles.end()) return *found;
-  throw Error(ErrorCode::usage, fmt::format("no profile converts {} -> {} with {}{}{}; rules do: --profile round=...,overflow=...", from.name,
-                                            to.name, rounding, rounding.empty() || overflow.empty() ? "" : ", ", overflow));
+  // No named profile has both: the words that were given, and for the other one that of the format's own conversion.
+  const Conversion* usual = find_conversion(own, from, to);
+  const Rounding round = !rounding.empty() ? rounding_named(rounding) : usual != nullptr ? usual->rounding : Rounding::nearest_even;
+  const std::string_view end = !overflow.empty() ? overflow : mx::name_of(usual != nullptr ? usual->overflow : Overflow::ieee);
+  return profile_for(profile_named(fmt::format("round={},overflow={}", rules::word_of(round), end)), to);
 }
 
 }  // namespace
