@@ -104,6 +104,7 @@ TEST_CASE("a model without a platform, an INFO file with one, and a layer that h
   const Row rows[] = {{"select " + model("gpt-oss-120b"), 2, "--platform is missing"},
                       {"select " + info + " --platform B200", 2, "--platform is for a model"},
                       {"select " + info + " --tp 2", 2, "--tp is for a model"},
+                      {"select nowhere/gpt-oss-120b --platform B200", 3, "nowhere/gpt-oss-120b: there is no such file or directory"},
                       {"select " + model("gpt-oss-120b") + " --platform B200 --oracle fp8", 2, "--oracle is for an INFO file"},
                       {"select " + model("deepseek-r1") + " --platform H200 --layer 0", 2, "layer 0 has no experts: layers 3-60 have"},
                       {"select " + model("gpt-oss-120b") + " --platform B200 --tp 0", 2, "--tp"},

@@ -34,7 +34,7 @@ Document engine_list_document() {
     const auto oracles = engine::oracle_names(engine);
     const bool converts = std::ranges::find(families::kConversionEngines, engine) != families::kConversionEngines.end();
     table.add({deployment::name_of(engine), Cell(Json(releases), joined(releases)), Cell(Json(commits), joined(commits)),
-               Cell(Json(oracles), fmt::format("{} oracles", oracles.size())), Cell(converts, converts ? "held" : "not known"),
+               Cell(Json(oracles), fmt::format("{} oracles", oracles.size())), Cell(converts, converts ? "held" : "not held"),
                Cell(engine == deployment::kDefaultEngine, engine == deployment::kDefaultEngine ? "yes" : "")});
   }
   document.table(std::move(table));

@@ -11,6 +11,7 @@
 #include "model/engine/vllm/own_choice.hpp"
 #include "model/engine/vllm/tables.hpp"
 #include "model/error.hpp"
+#include "support/file.hpp"
 #include "verbs/select/answer.hpp"
 
 namespace mx::verbs {
@@ -160,6 +161,7 @@ Document of_kinds(const Asked& asked, const std::string& verb, bool explain, con
 Asked asked_about(const std::string& path, const AskedFor& asked) {
   const deployment::Engine engine = deployment::engine_named(asked.engine);
   const std::string release(deployment::release_named(asked.engine));
+  if (!path.empty() && path != "-" && !support::is_there(path)) throw Error(ErrorCode::input, "there is no such file or directory", path);
   if (path.empty() || !checkpoint::is_model(path)) {
     require_none_of_model(asked);
     checkpoint::refuse_onnx(path);
