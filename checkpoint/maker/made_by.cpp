@@ -101,12 +101,14 @@ class Search {
   }
   static std::int64_t differing(const Attempt& attempt) { return attempt.counts().differing; }
 
-  /// Fewer differences first, then the rules of the file's own producer, then those of releases, then those whose scale was not given.
+  /// Fewer blocks that differ first, then fewer codes, then the rules of the file's own producer, then those of releases, then those whose scale was
+  /// not given.
   void keep_best(std::vector<Attempt>& left) const {
     const auto rank = [&](const Attempt& one) {
       const Profile& profile = *one.candidate().profile;
       const bool own = !options_.producer.empty() && same_word(profile.implementation, options_.producer);
-      return std::tuple(differing(one), one.candidate().given, !own, !profile.releases.of_release(), profile.implementation == kOcp);
+      return std::tuple(differing(one), one.counts().codes, one.candidate().given, !own, !profile.releases.of_release(),
+                        profile.implementation == kOcp);
     };
     std::ranges::stable_sort(left, {}, rank);
   }
