@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import mxact
-from conftest import SOURCE
+from conftest import SOURCE, recorded_values
 
 SET = SOURCE / "golden/witness/numerics-2/group_integers"
 DIALECTS = {table["name"]: table for table in json.loads((SOURCE / "docs/measured/dialects.json").read_text())["tables"]}
@@ -19,7 +19,7 @@ DIALECTS = {table["name"]: table for table in json.loads((SOURCE / "docs/measure
 @pytest.mark.parametrize("entry", json.loads((SET / "manifest.json").read_text())["entries"], ids=lambda entry: entry["id"])
 def test_recorded_integers_come_out_by_their_name(entry: dict[str, Any]) -> None:
     def recorded(told: dict[str, Any], dtype: str) -> Any:
-        return np.fromfile(SET / told["file"], dtype).reshape(told["shape"])
+        return recorded_values(SET / told["file"], dtype).reshape(told["shape"])
 
     x, out = recorded(entry["inputs"]["x"], "<f4"), entry["outputs"]
     q = mxact.quantize_affine(x, entry["id"].removeprefix("f32.") + ",block=32")
