@@ -102,7 +102,8 @@ std::int32_t middle_code(const AffineRules& rules);
 /// fp32 numbers into codes. Under a scale of 0 every code is the zero point's. Throws Error(usage) for another length, and for a NaN or Inf.
 AffineBlock quantize(std::span<const std::uint32_t> x, const AffineRules& rules);
 
-/// (code - zero) * scale into `target`, f32 or the scale's own format, rounded once to nearest even. Throws Error(usage) for another target.
+/// (code - zero) * scale into `target`, f32 or the scale's own format, rounded once to nearest even; a NaN is the target's quiet one. Throws
+/// Error(usage) for another target.
 std::uint32_t dequantize(std::int64_t code, std::int64_t zero, std::uint32_t scale, const AffineRules& rules, const Format& target);
 
 }  // namespace mx

@@ -72,9 +72,11 @@ def _product_entries(recorder: Recorder, question: Question, way: Way | None, an
         params["scaling"] = scaling
         inputs: dict[str, Any] = {"a": _typed(case.a, question.a), "b": _typed(case.b, question.b)}
         scales: tuple[Any, ...] = (case.scale_a, case.scale_b)
-        if question.scaling == "tensor" and scaling in _ROWS.values():  # one after the other: of rows and columns that all have the same
+        of_tensor = question.scaling == "tensor"
+        if of_tensor and scaling in _ROWS.values():  # one after the other, as of rows and columns that all have the same
             scales = tuple(np.full(extent, one, np.float32) for one, extent in zip(scales, found.shape, strict=True))
-        if question.scaling == "tensor" and scaling not in _ROWS.values():
+            of_tensor = False
+        if of_tensor:
             params |= {"scale_a": _hex(case.scale_a), "scale_b": _hex(case.scale_b)}
         else:
             sides = zip(("scale_a", "scale_b"), scales, found.shape, question.shared, strict=True)
