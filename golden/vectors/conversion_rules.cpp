@@ -7,9 +7,11 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <functional>
 
 #include "golden/vectors/words.hpp"
 #include "model/error.hpp"
+#include "model/numerics/source_bits.hpp"
 
 namespace mx::golden {
 namespace {
@@ -71,11 +73,15 @@ bool is_another_rule(const Format& to, const Conversion& how) {
   return how.overflow == Overflow::ieee && (!has_nan(to) || (!has_inf(to) && !by_sign));
 }
 
-/// The rule of a device that converts with other choices. The flags are those choices' flags.
+/// The rule of a device that converts with other choices. The flags are those choices' flags. What has no answer differs from the right one.
 WrongRule other_conversion(FaultClass cls, std::string name, const ConversionSubject& subject, const Conversion& how) {
   const Format from = *subject.from;
   const Format to = *subject.to;
   return {cls, std::move(name), [from, to, how, set = subject.flags](Lanes operands, Lanes right, MutableLanes answer) {
+            if (has_no_answer(operands[0], from, to, how.rounding)) {
+              std::ranges::transform(right, answer.begin(), std::bit_not());
+              return;
+            }
             const Answered other = converted(operands[0], from, to, how, set, how.random_bits > 0 ? Random(operands[1]) : std::nullopt);
             answer[0] = other.code;
             if (right.size() > 1) answer[1] = other.flags;

@@ -54,6 +54,7 @@ std::optional<Said> said(const GroupRecipe& how, const Format& element, const Fo
 std::optional<QuotientScale> quotient_of(const Fp8Recipe& how, const Format& element, const Format& source, const TensorScale& tensor) {
   const bool rounds_every_step = how.at_source_width && source != kF32;
   if (rounds_every_step && how.rule != Fp8Scale::max_over_amax) return std::nullopt;
+  if (how.rule == Fp8Scale::int8_rescaled) return std::nullopt;
   const bool caps = how.largest_factor != kInfinity;
   if (how.zero_scale_is_epsilon || how.factor_is_power || how.scale_is_power || how.reciprocal_first || how.returns_factor || caps)
     return std::nullopt;

@@ -82,7 +82,7 @@ struct Kind<Nvfp4Recipe> {
 template <>
 struct Kind<Fp8Recipe> {
   using Rule = Fp8Scale;
-  static constexpr int kRules = 3;
+  static constexpr int kRules = 4;
   static constexpr Text kName = "fp8";
   static Fp8Recipe plain(Rule rule, const BlockDraft& draft) {
     Fp8Recipe how{};

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 
+#include "model/numerics/further_formats.hpp"
 #include "model/numerics/profile_tables.hpp"
 #include "model/numerics/wide_source.hpp"
 
@@ -308,6 +309,16 @@ constexpr auto kInterpreterRows =
     joined(rows_of(kWide, kInterpreterFp8), rows_of(kFromF32, kInterpreterBf16), rows_of(kFromF32, kNumpyTargets),
            rows_of(kFromFp8, kInterpreterFp16), rows_of(kFromFp8AndBf16, kInterpreterF32), rows_of(kFromFp16, kInterpreterF32OfFp16));
 
+// VHDL's float_pkg: RESIZE.
+constexpr const Format* kFp16AndBf16[] = {&kFp16, &kBf16};
+constexpr Target kFloatPkgSmall[] = {{&kE4m3Ieee, moves_bits(Rounding::float_pkg_nearest)},
+                                     {&kE3m4, moves_bits(Rounding::float_pkg_nearest)},
+                                     {&kE5m2, moves_bits(Rounding::float_pkg_nearest)}};
+constexpr Target kFloatPkgHalves[] = {{&kFp16, moves_bits(Rounding::float_pkg_nearest)}, {&kBf16, moves_bits(Rounding::float_pkg_nearest)}};
+constexpr Target kFloatPkgBf16[] = {{&kBf16, moves_bits(Rounding::float_pkg_nearest)}};
+constexpr auto kFloatPkgRows = joined(rows_of(kFromF32, kFloatPkgHalves), rows_of(kFromF32, kFloatPkgSmall), rows_of(kFp16AndBf16, kFloatPkgSmall),
+                                      rows_of(kFromFp16, kFloatPkgBf16));
+
 // MLX: a NaN becomes the largest number.
 constexpr Target kMlxTargets[] = {{&kE4m3fn, nearest(Overflow::saturate, 0x7E, 0xFE)}};
 constexpr auto kMlxRows = rows_of(kFromF32, kMlxTargets);
@@ -344,6 +355,8 @@ constexpr std::string_view kOpenvino =
 constexpr std::string_view kIree =
     "IREE 3.13.0 llvm-cpu, expansion of arith.truncf and arith.extf; recorded. The sign of e4m3fn's NaN of an overflow is not followed";
 constexpr std::string_view kInterpreter = "triton 3.9.0 runtime/interpreter.py _convert_float, cast_impl; recorded";
+constexpr std::string_view kFloatPkg =
+    "IEEE 1076-2008 float_generic_pkg, revision 1220, RESIZE under GHDL 2.0.0; recorded. Where it ends the simulation there is no code";
 constexpr std::string_view kGfloat = "gfloat 0.5.2 encode_float(round_float(..., sat=True)); recorded for some formats";
 constexpr std::string_view kGfloatUnrecorded = "gfloat 0.5.2 round.py, sat=True; its documentation, not recorded";
 constexpr std::string_view kHip =
@@ -403,6 +416,7 @@ constexpr std::array kProfiles{
     cast("openvino-fakeconvert", "openvino", "FakeConvert", "cpu", "fakeconvert", kOpenvino, kFakeConvertRows, only("2026.4.1")),
     cast("iree-llvm-cpu", "iree", "arith.truncf", "cpu", "llvm-cpu", kIree, kIreeRows, only("3.13")),
     cast("triton-interpreter", "triton", "interpreter", "cpu", "interpreter", kInterpreter, kInterpreterRows, from_to("3.6", "3.9")),
+    cast("vhdl-float-pkg", "vhdl", "RESIZE", "cpu", "ghdl", kFloatPkg, kFloatPkgRows),
     cast("mlx-cpu", "mlx", "to_fp8", "cpu", "mlx-cpu", "mlx 0.32.4 to_fp8; recorded", kMlxRows, only("0.32.4")),
     cast("auto-round-ue5m3", "auto_round", "float_to_e5m3_frexp", "cpu", "torch-reference",
          "auto-round 0.16.1 data_type/nvfp.py float_to_e5m3_frexp; recorded", kAutoRoundRows, only("0.16.1")),

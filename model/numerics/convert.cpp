@@ -26,7 +26,7 @@ using rounding::scaled;
 using rounding::top_exponent;
 using rounding::unit_exponent;
 
-constexpr std::array<rows::Word<Rounding>, 21> kRoundings{{
+constexpr std::array<rows::Word<Rounding>, 22> kRoundings{{
     {Rounding::nearest_even, "nearest_even"},
     {Rounding::nearest_away, "nearest_away"},
     {Rounding::nearest_toward_zero, "nearest_toward_zero"},
@@ -42,6 +42,7 @@ constexpr std::array<rows::Word<Rounding>, 21> kRoundings{{
     {Rounding::nearest_even_code, "nearest_even_code"},
     {Rounding::interpreter_nearest, "interpreter_nearest"},
     {Rounding::interpreter_cut, "interpreter_cut"},
+    {Rounding::float_pkg_nearest, "float_pkg_nearest"},
     {Rounding::first_least_distance, "first_least_distance"},
     {Rounding::first_least_distance_signed, "first_least_distance_signed"},
     {Rounding::stochastic_floor, "stochastic_floor"},

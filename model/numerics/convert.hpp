@@ -27,9 +27,10 @@ enum class Rounding {
   to_odd,             ///< toward zero, and the code's last bit is 1 where anything was lost (RISC-V rod, Arm FCVTXN)
   away,               ///< away from zero unless exact
   nearest_even_code,  ///< E8M0 only: nearest power of two, a tie to the even code (OpenVINO)
-  // Fields of the source's bits, moved (source_bits.hpp): convert alone has them. Triton's interpreter.
+  // Fields of the source's bits, moved (source_bits.hpp): convert alone has them. Triton's interpreter, and VHDL's float_pkg.
   interpreter_nearest,  ///< the mantissa goes up by the first bit that is cut off it; what carries is or'ed into the exponent
   interpreter_cut,      ///< the mantissa is cut
+  float_pkg_nearest,    ///< VHDL's RESIZE: far exponents fold into the target's field, -0 and a NaN lose their sign
   // Searches among the format's values: the first one at the least distance, each distance one fp32 subtraction. Far above the range all distances
   // are equal, and so they are to a NaN and to Inf: the first value is taken.
   first_least_distance,         ///< among the magnitudes from 0 on; the sign is that of a value below 0 (flashinfer's reference)
@@ -59,8 +60,8 @@ enum class Overflow {
   /// As the rounding direction demands, Inf stays Inf (IEEE 754 section 7.4). A format without Inf has its NaN there, one without either its largest
   /// number.
   ieee,
-  /// A datapath that drops the carry: exponent and mantissa field of the code counted on above the largest one, or the low bits of fixed point. That may
-  /// be the code of a smaller number, of Inf or of a NaN. An Inf is as under ieee.
+  /// A datapath that drops the carry: exponent and mantissa field of the code counted on above the largest one, or the low bits of fixed point. That
+  /// may be the code of a smaller number, of Inf or of a NaN. An Inf is as under ieee.
   wrap,
 };
 
@@ -196,7 +197,8 @@ Value round_to(const Value& value, const Format& format, Rounding rounding, Flag
 /// Flush::source and the interpreter roundings throw Error(usage) here: a value has no source format.
 std::uint32_t encode(const Value& value, const Format& format, const Conversion& how, Flags& flags, Random random = {});
 
-/// Code in `to` of a code in `from`. NaN payload rules look at the source code; everything else at its value.
+/// Code in `to` of a code in `from`. NaN payload rules look at the source code; everything else at its value. Throws Error(usage) where the
+/// implementation raises one: a NaN under NanRule::refused, and numbers that end a simulation of float_pkg.
 std::uint32_t convert(std::uint32_t code, const Format& from, const Format& to, const Conversion& how, Flags& flags, Random random = {});
 std::uint32_t convert(std::uint32_t code, const Format& from, const Format& to, const Conversion& how);
 
@@ -218,7 +220,9 @@ constexpr bool is_stochastic(Rounding rounding) {
 }
 
 /// Whether the rounding moves the source's bits, so that it is none of a value.
-constexpr bool reads_source_bits(Rounding rounding) { return rounding == Rounding::interpreter_nearest || rounding == Rounding::interpreter_cut; }
+constexpr bool reads_source_bits(Rounding rounding) {
+  return rounding == Rounding::interpreter_nearest || rounding == Rounding::interpreter_cut || rounding == Rounding::float_pkg_nearest;
+}
 
 std::string_view name_of(Rounding rounding);
 std::string_view name_of(Overflow overflow);

@@ -88,6 +88,14 @@ constexpr Fp8Recipe modelopt_export(bool whole_tensor) {
   return how;
 }
 
+// onnxruntime's INT8 scales of a weight's columns times 448 / 127, its QuantizeLinear of FP8. A NaN among the weights it refuses, which is not
+// followed.
+constexpr Fp8Recipe modelopt_onnx() {
+  Fp8Recipe how = torchao(Fp8Scale::int8_rescaled);
+  how.sources = {.f32 = true, .bf16 = false, .fp16 = false};
+  return how;
+}
+
 // 448 * (1 / amax), 1 where amax is 0 or NaN; with scale_fmt ue8m0 the scale is a power of two, the factor its reciprocal.
 constexpr Fp8Recipe transformers(bool power_of_two) {
   Fp8Recipe how = torchao(Fp8Scale::max_over_amax);
@@ -113,6 +121,8 @@ constexpr std::uint32_t kLargestFactorE4m3 = 0x57CBBA10U;  // 448 / 1e-12
 constexpr std::string_view kCompressedSource = "compressed-tensors 0.20.0 quantization/utils/helpers.py calculate_qparams, strategy token";
 constexpr std::string_view kModeloptSource = "modelopt 0.47.0 torch/quantization/qtensor/fp8_tensor.py FP8QTensor.quantize";
 constexpr std::string_view kModeloptExportSource = "modelopt 0.47.0 torch/export/quant_utils.py get_scaling_factor, to_quantized_weight; recorded";
+constexpr std::string_view kModeloptOnnxSource =
+    "modelopt 0.47.0 onnx/quantization/fp8.py int8_to_fp8, onnxruntime 1.32.0 quantization/quant_utils.py compute_scale_zp; recorded";
 constexpr std::string_view kTransformersSource = "transformers 5.24.0 integrations/finegrained_fp8.py Fp8Quantize; recorded";
 constexpr std::string_view kFloat8Source = "torchao 0.18.0 float8/float8_utils.py tensor_to_scale, to_fp8_saturated";
 constexpr std::string_view kTorchaoSource = "torchao 36027d8 quantization/quant_primitives.py _choose_scale_float8, _quantize_affine_float8";
@@ -135,6 +145,7 @@ constexpr One kCompressed{{{&kFp8E4m3, compressed_tensors(), kCompressedSource}}
 constexpr One kModelopt{{{&kFp8E4m3, modelopt(), kModeloptSource}}};
 constexpr One kModeloptExportTensor{{{&kFp8E4m3, modelopt_export(true), kModeloptExportSource}}};
 constexpr One kModeloptExportChannel{{{&kFp8E4m3, modelopt_export(false), kModeloptExportSource}}};
+constexpr One kModeloptOnnx{{{&kFp8E4m3, modelopt_onnx(), kModeloptOnnxSource}}};
 constexpr Two kTransformers{{{&kFp8E4m3, transformers(false), kTransformersSource}, {&kFp8E4m3Square, transformers(false), kTransformersSource}}};
 constexpr Two kTransformersPower{{{&kFp8E4m3, transformers(true), kTransformersSource}, {&kFp8E4m3Square, transformers(true), kTransformersSource}}};
 constexpr One kFloat8{{{&kFp8E4m3, torchao_float8(false, kLargestFactorE4m3), kFloat8Source}}};
@@ -150,7 +161,7 @@ constexpr std::array<Dequantizer, 6> kScaled{{scaled(kFp8E4m3, kF32), scaled(kFp
 constexpr Releases only(std::string_view release) { return {release, release, {}}; }
 constexpr Releases kCompressed020{"0.20", "0.20.1", {}};
 
-constexpr std::array<Profile, 15> kProfiles{{
+constexpr std::array<Profile, 16> kProfiles{{
     {"torchao-fp8", "torchao", "fp8 amax_div_max", "cpu", "eager", kTorchaoSource, {}, kTorchao, kScaled},
     {"torchao-fp8-static", "torchao", "fp8 given", "cpu", "eager", kTorchaoSource, {}, kTorchaoStatic, kScaled},
     {"vllm-fp8-static", "vllm", "fp8 given, inverted", "cuda", "default", kVllmSource, {}, kVllmStatic, {}},
@@ -189,6 +200,7 @@ constexpr std::array<Profile, 15> kProfiles{{
      kModeloptExportChannel,
      {},
      only("0.47")},
+    {"modelopt-onnx-fp8", "modelopt", "fp8 int8_rescaled", "cpu", "onnx-export", kModeloptOnnxSource, {}, kModeloptOnnx, {}, only("0.47")},
     {"transformers-fp8", "transformers", "fp8 max_div_amax", "cpu", "fp8-quantize", kTransformersSource, {}, kTransformers, {}, only("5.24")},
     {"transformers-fp8-ue8m0",
      "transformers",

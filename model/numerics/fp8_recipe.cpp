@@ -15,15 +15,17 @@ namespace {
 using fault::Fault;
 using fault::planted;
 
-constexpr std::array<rows::Word<Fp8Scale>, 3> kScaleRules{{
+constexpr std::array<rows::Word<Fp8Scale>, 4> kScaleRules{{
     {Fp8Scale::given, "given"},
     {Fp8Scale::amax_over_max, "amax_div_max"},
     {Fp8Scale::max_over_amax, "max_div_amax"},
+    {Fp8Scale::int8_rescaled, "int8_rescaled"},
 }};
 
 constexpr std::uint32_t kInfinity = 0x7F800000U;
 constexpr std::uint32_t kSmallestNormal = 0x00800000U;
 constexpr std::uint32_t kTwo = 0x40000000U;
+constexpr std::uint32_t k127 = 0x42FE0000U;
 
 void require_positive_finite(std::optional<std::uint32_t> bits, const std::string& rule, std::string_view what) {
   if (!bits || (*bits != 0 && *bits < kInfinity)) return;
@@ -99,6 +101,13 @@ std::uint32_t power_above(std::uint32_t f32) {
   return to_f32(Value{.significand = 1, .exponent = exponent, .cls = ValueClass::finite, .negative = false});
 }
 
+/// A scale of integers to +-127, which are 1 where it would be subnormal, made one of numbers to `max` the wrong way round.
+std::uint32_t int8_rescaled(std::uint32_t amax, std::uint32_t max, const Steps& steps) {
+  const std::uint32_t of_int8 = steps.div(amax, k127);
+  const std::uint32_t taken = f32::less(of_int8, kSmallestNormal) ? f32::kOne : of_int8;
+  return steps.div(steps.mul(taken, max), k127);
+}
+
 /// `largest` is the largest magnitude.
 BlockScaling scaling_of(std::uint32_t largest, const Format& element, const Fp8Recipe& how, const TensorScale& tensor, const Steps& steps) {
   const auto with_operand = [&](std::uint32_t scale) {
@@ -117,7 +126,7 @@ BlockScaling scaling_of(std::uint32_t largest, const Format& element, const Fp8R
     const std::uint32_t scale = power_above(f32::div(f32::kOne, operand));
     return {scale, f32::div(f32::kOne, scale)};
   }
-  std::uint32_t scale = steps.div(amax, max);
+  std::uint32_t scale = how.rule == Fp8Scale::int8_rescaled ? int8_rescaled(amax, max, steps) : steps.div(amax, max);
   if (scale == 0 && how.zero_scale_is_epsilon) scale = steps.epsilon();
   return with_operand(planted(Fault::fp8_scale_floor_lost) ? scale : at_least(scale, how.least_scale));
 }

@@ -15,6 +15,8 @@ enum class Fp8Scale {
   given,          ///< TensorScale::decode, calibrated before
   amax_over_max,  ///< amax / max
   max_over_amax,  ///< max / amax is what elements are multiplied by; the scale is its reciprocal
+  /// An INT8 scale taken for one of FP8: amax / 127, 1 where that is below 2^-126, times max, over 127 (ModelOpt's ONNX exporter).
+  int8_rescaled,
 };
 
 /// Which operation scales an element.

@@ -1,5 +1,6 @@
 #pragma once
-// Formats that other implementations have and OCP's tables have not. No named profile converts into them: rules do (rules.hpp).
+// Formats that other implementations have and OCP's tables have not. Of named profiles
+// vhdl-float-pkg alone converts into them; rules do (rules.hpp).
 
 #include <span>
 #include <string_view>

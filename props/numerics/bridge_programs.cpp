@@ -79,6 +79,14 @@ ProgramOutput modelopt_export(const ProgramInput& in, bool whole_tensor) {
   });
 }
 
+// int8_to_fp8 of compute_scale_zp's scale, and QuantizeLinear.
+ProgramOutput modelopt_onnx(const ProgramInput& in) {
+  float scale = amax_of(in) / 127.0F;
+  if (scale < power(-126)) scale = 1.0F;
+  scale = scale * 448.0F / 127.0F;
+  return block_of(nan_free(scale), in, [&](float x) { return torch_code(*in.grid, x / scale, x, scale); });
+}
+
 // Fp8Quantize: a number over a tensor is the number times the tensor's reciprocal. A scale in E8M0 has no Inf.
 ProgramOutput transformers(const ProgramInput& in, bool is_power) {
   const float amax = amax_of(in);
@@ -102,6 +110,7 @@ constexpr std::array kPrograms{
     Program{"nncf", "nncf-nvfp4", "nvfp4", kAnyType, nncf_nvfp4, Take::no, Take::must},
     Program{"modelopt", "modelopt-export-fp8-tensor", "fp8_e4m3", kAnyType, [](const ProgramInput& in) { return modelopt_export(in, true); }},
     Program{"modelopt", "modelopt-export-fp8-channel", "fp8_e4m3", kAnyType, [](const ProgramInput& in) { return modelopt_export(in, false); }},
+    Program{"modelopt", "modelopt-onnx-fp8", "fp8_e4m3", "f32", modelopt_onnx},
     Program{"transformers", "transformers-fp8", kTransformers, kAnyType, [](const ProgramInput& in) { return transformers(in, false); }},
     Program{"transformers", "transformers-fp8-ue8m0", kTransformers, "bf16 fp16", [](const ProgramInput& in) { return transformers(in, true); }},
 };

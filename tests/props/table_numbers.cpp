@@ -237,7 +237,7 @@ void change_nvfp4(Changes<Recipe>& changes) {
 void change_fp8(Changes<Recipe>& changes) {
   const auto how = [](Recipe& row) -> Fp8Recipe& { return std::get<Fp8Recipe>(row.how); };
   changes.choice(
-      "rule", [=](Recipe& row) -> Fp8Scale& { return how(row).rule; }, 3);
+      "rule", [=](Recipe& row) -> Fp8Scale& { return how(row).rule; }, 4);
   changes.choice(
       "scaling", [=](Recipe& row) -> Fp8Scaling& { return how(row).scaling; }, 2);
   change_conversion(changes, "element", [=](Recipe& row) -> Conversion& { return how(row).element; });

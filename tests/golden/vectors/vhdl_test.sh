@@ -42,5 +42,34 @@ for options in "-gNAME=$table -gCOUNT=$count -gBROKEN=true" "-gNAME=$table -gCOU
   # shellcheck disable=SC2086
   simulate file_bench $options >"$scratch/report" 2>&1 && fail "the file bench passes with $options"
 done
+
+# A device built on float_pkg's resize is named. Fields 38 to 48 of an exponent end the simulation: they are left out.
+cat >"$scratch/resize.vhd" <<'VHDL'
+library ieee;
+use ieee.std_logic_1164.all;
+use ieee.float_pkg.all;
+use std.textio.all;
+entity resize_device is end;
+architecture pipe of resize_device is begin
+  process
+    variable text, answer : line;
+    variable code : std_logic_vector(31 downto 0);
+  begin
+    while not endfile(input) loop
+      readline(input, text);
+      hread(text, code);
+      hwrite(answer, code);
+      write(answer, ' ');
+      hwrite(answer, to_slv(resize(to_float(code, 8, 23), 5, 10)));
+      writeline(output, answer);
+    end loop;
+    wait;
+  end process;
+end;
+VHDL
+(cd "$scratch" && ghdl -a --std=08 resize.vhd && ghdl -e --std=08 resize_device) || exit 1
+"$mxact" gen f32_to_fp16 --no-header | grep -vE '^[19]([3-7]|8[0-7])' | (cd "$scratch" && ghdl -r --std=08 resize_device) >"$scratch/answers" || fail "resize ends the simulation"
+"$mxact" ver f32_to_fp16 --show 1 <"$scratch/answers" >"$scratch/report" && fail "resize passes as IEEE 754's conversion"
+grep -q '^dialect: matches profile vhdl-float-pkg: ' "$scratch/report" || fail "resize is not named" "$scratch/report"
 [[ $failed -eq 0 ]] && echo "a pipe and a file under GHDL"
 exit $failed
