@@ -363,6 +363,7 @@ std::unique_ptr<VectorOp> make_conversion(std::string_view name, const OpOptions
   const Profile& profile = chosen_profile(from, to, options);
   Conversion how = conversion(profile, from, to);
   if (how.nan_rule == NanRule::refused) {
+    if (profile.name == to.name) throw Error(ErrorCode::usage, fmt::format("{} does not say which code a NaN gives: add nan=CODE", to.name));
     throw Error(ErrorCode::usage, fmt::format("profile '{}' refuses NaNs into {}: no vectors can hold its answer", profile.name, to.name));
   }
   if (how.before != Preparation{}) {

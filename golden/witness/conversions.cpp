@@ -23,7 +23,7 @@ struct FormatRow {
 constexpr FormatRow kFormats[] = {
     {"e4m3fn", &kE4m3fn}, {"e5m2", &kE5m2},   {"e4m3fnuz", &kE4m3fnuz}, {"e5m2fnuz", &kE5m2fnuz}, {"e2m3", &kE2m3},
     {"e3m2", &kE3m2},     {"e2m1", &kE2m1},   {"e8m0", &kE8m0},         {"mxint8", &kMxint8},     {"bf16", &kBf16},
-    {"fp16", &kFp16},     {"ue4m3", &kUe4m3}, {"ue5m3", &kUe5m3},       {"e3m4", &kE3m4},         {"e4m3ieee", &kE4m3Ieee},
+    {"fp16", &kFp16},     {"ue4m3", &kUe4m3}, {"ue5m3", &kUe5m3},       {"e3m4ieee", &kE3m4},     {"e4m3ieee", &kE4m3Ieee},
 };
 constexpr FormatRow kWideFormats[] = {{"f32", &kF32}, {"bf16", &kBf16}, {"fp16", &kFp16}};
 

@@ -102,8 +102,8 @@ std::uint32_t positive_in(Text text, Text key, Text value) {
 }
 
 Integer integer_in(Text text, Text key, Text value, int least, int most) {
-  const Integer integer = integer_named(value);
-  if (integer.fraction_bits != 0 || integer.width < least || integer.width > most)
+  const Integer integer = is_integer(value) ? integer_named(value) : Integer{};
+  if (!is_integer(value) || integer.fraction_bits != 0 || integer.width < least || integer.width > most)
     refuse(text, std::string(key) + "=" + printable(value) + ": an integer of " + std::to_string(least) + " to " + std::to_string(most) + " bits");
   return integer;
 }

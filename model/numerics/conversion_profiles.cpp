@@ -1,50 +1,14 @@
 // Scalar casts as implementations do them. What each was held against is in its row's `source`; "recorded" means golden/witness/numerics.
 
 #include <array>
-#include <cstddef>
 
+#include "model/numerics/conversion_rows.hpp"
 #include "model/numerics/further_formats.hpp"
 #include "model/numerics/profile_tables.hpp"
 #include "model/numerics/wide_source.hpp"
 
 namespace mx {
 namespace {
-
-/// A target with what becomes of it, whatever the source.
-struct Target {
-  const Format* to;
-  Conversion how;
-};
-
-/// One row for each source and target.
-template <std::size_t S, std::size_t T>
-constexpr std::array<ConversionRow, S * T> rows_of(const Format* const (&sources)[S], const Target (&targets)[T]) {
-  std::array<ConversionRow, S * T> rows{};
-  for (std::size_t i = 0; i < S * T; ++i) rows[i] = {sources[i / T], targets[i % T].to, targets[i % T].how};
-  return rows;
-}
-
-/// Tables one after the other.
-template <std::size_t... N>
-constexpr std::array<ConversionRow, (N + ...)> joined(const std::array<ConversionRow, N>&... tables) {
-  std::array<ConversionRow, (N + ...)> rows{};
-  std::size_t end = 0;
-  const auto append = [&](const auto& table) {
-    for (const ConversionRow& row : table) rows[end++] = row;
-  };
-  (append(tables), ...);
-  return rows;
-}
-
-/// The same rows for a source that is rounded to fp32 first.
-template <std::size_t N>
-constexpr std::array<ConversionRow, N> through_f32(const Format& source, std::array<ConversionRow, N> rows) {
-  for (ConversionRow& row : rows) {
-    row.from = &source;
-    row.how.before.through = &kF32;
-  }
-  return rows;
-}
 
 /// Nearest even with these codes for a NaN with clear and set sign.
 constexpr Conversion nearest(Overflow overflow, std::uint32_t nan_positive, std::uint32_t nan_negative) {

@@ -285,6 +285,14 @@ Draft with_saturation(Draft draft, const Format& to) {
   return draft;
 }
 
+/// Where bits are moved nothing else is chosen: fields that say nothing have one value.
+Draft with_rest_of_moved_bits(Draft draft) {
+  if (!draft.rounding || !reads_source_bits(*draft.rounding)) return draft;
+  if (!draft.overflow) draft.overflow = Overflow::saturate;
+  if (!draft.nan_rule) draft.nan_rule = NanRule::fixed;
+  return draft;
+}
+
 }  // namespace
 
 std::span<const Field> fields() { return kFields; }
@@ -340,7 +348,7 @@ int number_in(std::string_view text, std::string_view key, std::string_view valu
 
 Conversion conversion_of(std::string_view text, const Draft& said, const Format& to) {
   require_one_overflow(text, said);
-  const Draft draft = with_saturation(said, to);
+  const Draft draft = with_rest_of_moved_bits(with_saturation(said, to));
   if (!draft.rounding) refuse(text, "it does not say how numbers are rounded: round=rne");
   if (!draft.overflow) refuse(text, "it does not say what overflows become: overflow=ieee, overflow=saturate");
   const bool nan = has_nan(to);
@@ -364,6 +372,11 @@ Conversion conversion_of(std::string_view text, const Draft& said, const Format&
 }
 
 Draft draft_of(const Conversion& how, const Format& to) {
+  if (reads_source_bits(how.rounding)) {
+    Draft rounding_alone;
+    rounding_alone.rounding = how.rounding;
+    return rounding_alone;
+  }
   Draft draft{how.rounding, how.overflow, how.nan_rule,    how.nan_positive, how.nan_negative, {},
               {},           {},           how.random_bits, how.flush,        how.before,       how.fine};
   if (is_powers(to)) draft.zero_code = how.zero_code;

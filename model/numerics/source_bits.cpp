@@ -6,7 +6,6 @@
 #include <string>
 
 #include "model/error.hpp"
-#include "model/numerics/f32.hpp"
 #include "model/numerics/value.hpp"
 
 namespace mx {
@@ -47,6 +46,12 @@ void check_formats(const Format& from, const Format& to, Rounding rounding) {
               "rounding '" + std::string(name_of(rounding)) + "' is not defined for " + std::string(from.name) + " -> " + std::string(to.name));
 }
 
+std::string hex_text(std::uint32_t code) {
+  std::string text = "0x";
+  for (int bit = 28; bit >= 0; bit -= 4) text += "0123456789abcdef"[code >> bit & 0xFU];
+  return text;
+}
+
 std::uint32_t sign_of(bool negative, const Format& to) { return negative ? 1U << (to.width - 1) : 0U; }
 
 /// The low bits of x as a number in two's complement.
@@ -80,7 +85,7 @@ std::optional<std::uint32_t> resized_number(std::uint32_t code, const Format& fr
   const int bits = to.exponent_bits + 2;
   int result = wrapped(resized(exponent, bits) + down, bits);
   if (result < -to.bias - 1 - to.mantissa_bits) return sign;
-  if (result > to.bias) return sign | infinity;
+  if (result >= to.bias) return sign | infinity;
   if (result <= -to.bias - 1) {
     result = -to.bias - 1;
     down = -(exponent + to.bias);
@@ -127,7 +132,7 @@ std::uint32_t moved_bits(std::uint32_t code, const Format& from, const Format& t
       rounding == Rounding::float_pkg_nearest ? resized_bits(code, from, to) : interpreted_bits(code, from, to, rounding);
   if (!result)
     throw Error(ErrorCode::usage, "rounding '" + std::string(name_of(rounding)) + "': float_pkg's RESIZE ends the simulation at code " +
-                                      f32::text(code) + " of " + std::string(from.name) + " -> " + std::string(to.name));
+                                      hex_text(code) + " of " + std::string(from.name) + " -> " + std::string(to.name));
   const Value before = decode(from, code);
   const Value after = decode(to, *result);
   flags.nan |= before.cls == ValueClass::nan;

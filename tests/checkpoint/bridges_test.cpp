@@ -169,7 +169,7 @@ TEST_CASE("a factor of all scales that a tool is known for is named with it") {
   }
 }
 
-TEST_CASE("an FP8 scale that was made of one of int8 is named") {
+TEST_CASE("an FP8 scale that was made of one of int8 is named: by its exporter, and one that was calibrated by its factor") {
   support::SplitMix64 random(3);
   std::vector<float> base;
   float amax = 0;
@@ -177,30 +177,37 @@ TEST_CASE("an FP8 scale that was made of one of int8 is named") {
     base.push_back(std::ldexp(static_cast<float>(static_cast<int>(random.next() % 2001) - 1000), -10));
     amax = std::max(amax, std::abs(base.back()));
   }
-  const float scale = amax / 127.0F * 448.0F / 127.0F;
-  checkpoint::CodedRows all;
-  for (const float x : base) {
-    const auto bits = std::bit_cast<std::uint32_t>(x);
-    for (unsigned byte = 0; byte < 4; ++byte) all.base.push_back(static_cast<std::byte>(bits >> 8 * byte));
-    // The nearest of all codes.
-    int nearest = 0;
-    for (int code = 0; code < 0x7F; ++code) {
-      const double distance = std::abs(e4m3(code) - std::abs(static_cast<double>(x / scale)));
-      if (distance < std::abs(e4m3(nearest) - std::abs(static_cast<double>(x / scale)))) nearest = code;
+  const auto made_with = [&](float scale) {
+    checkpoint::CodedRows all;
+    for (const float x : base) {
+      const auto bits = std::bit_cast<std::uint32_t>(x);
+      for (unsigned byte = 0; byte < 4; ++byte) all.base.push_back(static_cast<std::byte>(bits >> 8 * byte));
+      // The nearest of all codes.
+      int nearest = 0;
+      for (int code = 0; code < 0x7F; ++code) {
+        const double distance = std::abs(e4m3(code) - std::abs(static_cast<double>(x / scale)));
+        if (distance < std::abs(e4m3(nearest) - std::abs(static_cast<double>(x / scale)))) nearest = code;
+      }
+      all.codes.push_back(static_cast<std::uint8_t>(nearest | (x < 0 ? 0x80 : 0)));
     }
-    all.codes.push_back(static_cast<std::uint8_t>(nearest | (x < 0 ? 0x80 : 0)));
-  }
-  checkpoint::CodedMatrix matrix{32, 64, &kF32, &kE4m3fn, &kF32, 0, 0, checkpoint::StoredNumber{std::bit_cast<std::uint32_t>(scale), false}, {}};
-  matrix.read = [&](std::int64_t first, std::int64_t count) {
-    checkpoint::CodedRows rows;
-    rows.base.assign(all.base.begin() + first * 64 * 4, all.base.begin() + (first + count) * 64 * 4);
-    rows.codes.assign(all.codes.begin() + first * 64, all.codes.begin() + (first + count) * 64);
-    return rows;
+    checkpoint::CodedMatrix matrix{32, 64, &kF32, &kE4m3fn, &kF32, 0, 0, checkpoint::StoredNumber{std::bit_cast<std::uint32_t>(scale), false}, {}};
+    matrix.read = [all](std::int64_t first, std::int64_t count) {
+      checkpoint::CodedRows rows;
+      rows.base.assign(all.base.begin() + first * 64 * 4, all.base.begin() + (first + count) * 64 * 4);
+      rows.codes.assign(all.codes.begin() + first * 64, all.codes.begin() + (first + count) * 64);
+      return rows;
+    };
+    return checkpoint::made_by(matrix, {});
   };
-  const checkpoint::MadeBy made = checkpoint::made_by(matrix, {});
-  INFO(made.nearest.profile << ", " << made.counts.differing << ", " << made.cause);
-  CHECK(made.given);
-  CHECK(made.cause ==
+  const float scale = amax / 127.0F * 448.0F / 127.0F;
+  const checkpoint::MadeBy exactly = made_with(scale);
+  REQUIRE(exactly.is_exact());
+  CHECK(exactly.exact.front().profile == "modelopt-onnx-fp8");
+  CHECK(exactly.cause.empty());
+  const checkpoint::MadeBy nearly = made_with(std::nextafter(scale, 1.0F));
+  INFO(nearly.nearest.profile << ", " << nearly.counts.differing << ", " << nearly.cause);
+  CHECK(nearly.given);
+  CHECK(nearly.cause ==
         "the scale is that of the largest magnitude times (448 / 127)^2, an int8 scale times 448 / 127: nvidia-modelopt 0.47.0 onnx (fp8.py)");
 }
 

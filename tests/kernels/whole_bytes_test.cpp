@@ -6,6 +6,7 @@
 
 #include "kernels/sweep/codes.hpp"
 #include "model/error.hpp"
+#include "model/numerics/source_bits.hpp"
 #include "tests/catch.hpp"
 #include "tests/kernels/codec_cases.hpp"
 
@@ -137,6 +138,7 @@ TEST_CASE("whole arrays convert as the model does, few codes and many") {
         if (profile.name != kOcp && from != kF32 && from != kBf16) continue;
         auto codes = patterns_of(from);
         if (codes.size() > 20000 && profile.name != kOcp) continue;
+        std::erase_if(codes, [&](std::uint32_t code) { return has_no_answer(code, from, to, how->rounding); });
         std::vector<std::uint32_t> want;
         for (const std::uint32_t code : codes) want.push_back(convert(code, from, to, *how));
         INFO(profile.name << " " << from.name << " -> " << to.name);
