@@ -2,6 +2,7 @@
 // contract with all its fields, the words of rules, or what is declared of P3109.
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "build_info.hpp"
@@ -15,10 +16,10 @@ namespace mx::cli {
 namespace {
 
 struct Options {
-  std::string profile;
-  std::string format;
-  std::string contract;
-  std::string p3109;
+  std::optional<std::string> profile;
+  std::optional<std::string> format;
+  std::optional<std::string> contract;
+  std::optional<std::string> p3109;
   bool rules = false;
   DocumentOptions out;
 };
@@ -26,11 +27,11 @@ struct Options {
 /// One profile, one format, one contract, or all of everything.
 int formats(const Options& options) {
   require_outputs(options.out);
-  if (!options.p3109.empty()) return show(verbs::p3109_document(options.p3109, MXACT_VERSION), options.out);
+  if (options.p3109) return show(verbs::p3109_document(*options.p3109, MXACT_VERSION), options.out);
   if (options.rules) return show(verbs::rules_document(), options.out);
-  if (!options.profile.empty()) return show(verbs::profile_document(options.profile), options.out);
-  if (!options.contract.empty()) return show(verbs::contract_document(support::contract_word(options.contract)), options.out);
-  return show(options.format.empty() ? verbs::formats_document() : verbs::codes_document(options.format), options.out);
+  if (options.profile) return show(verbs::profile_document(*options.profile), options.out);
+  if (options.contract) return show(verbs::contract_document(support::contract_word(*options.contract)), options.out);
+  return show(options.format ? verbs::codes_document(*options.format) : verbs::formats_document(), options.out);
 }
 
 }  // namespace

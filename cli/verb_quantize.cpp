@@ -1,5 +1,6 @@
 // mxact quantize: blocks of values into a scale and codes.
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,7 +12,9 @@
 #include "cli/typed_values.hpp"
 #include "cli/verbs.hpp"
 #include "model/error.hpp"
+#include "model/names.hpp"
 #include "model/numerics/affine.hpp"
+#include "model/numerics/block_rules.hpp"
 #include "model/numerics/profile.hpp"
 #include "verbs/numbers/numbers.hpp"
 #include "verbs/quantize/affine_document.hpp"
@@ -48,9 +51,20 @@ int quantize_integers(const QuantizeOptions& options) {
   return show(verbs::affine_document(options.format, options.rows, values), options.out);
 }
 
+/// A name has to be a block format's: integers by name are nearest names too.
+void require_known(const std::string& name) {
+  if (is_block_rules(name)) return;
+  std::vector<std::string_view> known;
+  for (const BlockFormat& format : all_block_formats()) known.push_back(format.name);
+  for (const AffineRow& integers : named_affine_rules()) known.push_back(integers.name);
+  if (std::ranges::none_of(known, [&](std::string_view one) { return same_name(one, name); }))
+    throw Error(ErrorCode::usage, unknown_name("block format", name, known));
+}
+
 int quantize_values(const QuantizeOptions& options) {
   require_outputs(options.out);
   if (is_affine(options.format)) return quantize_integers(options);
+  require_known(options.format);
   verbs::QuantizeRequest request;
   request.format = &block_format_named(options.format);
   request.profile = &profile_named(options.profile);

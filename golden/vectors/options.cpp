@@ -56,7 +56,8 @@ std::int64_t OpOptions::number_or(std::string_view key, std::int64_t standard, s
 void require_taken(std::string_view op, const OpOptions& options, std::span<const std::string_view> taken) {
   for (const OpSetting& setting : options.given()) {
     if (setting.key == "edition" || std::ranges::find(taken, setting.key) != taken.end()) continue;
-    throw Error(ErrorCode::usage, fmt::format("{} takes no --{}; it takes: --{}", op, setting.key, fmt::join(taken, " --")));
+    const std::string others = taken.empty() ? "no choices" : fmt::format("--{}", fmt::join(taken, " --"));
+    throw Error(ErrorCode::usage, fmt::format("{} takes no --{}; it takes: {}", op, setting.key, others));
   }
 }
 

@@ -82,6 +82,13 @@ TEST_CASE("misuse gets one line, exit 2, and nothing on stdout") {
       {"decode e2m1 16", 2, "does not fit the 4 bits of e2m1"},
       {"decode e4m3fn 1.5", 2, "'1.5' is not a code"},
       {"quantize mxfp5 1", 2, "unknown block format 'mxfp5'"},
+      {"quantize awqq 1", 2, "unknown block format 'awqq' (did you mean awq?)"},
+      {"quantize awq,zero=middle 1", 2, "rules 'awq,zero=middle': zero=middle: an integer of 2 to 32 bits"},
+      {"gen quantize_awq --profile ocp", 2, "quantize_awq takes no --profile; it takes: no choices"},
+      {"formats --profile ''", 2, "unknown profile ''"},
+      {"formats --format ''", 2, "unknown format ''"},
+      {"formats --contract ''", 2, "unknown contract ''"},
+      {"formats --p3109 binary8p4se,", 2, "'' names no format"},
       {"quantize mxfp4 1 2 3", 2, "3 values are no whole blocks: mxfp4 has blocks of 32"},
       {"quantize mxfp4", 2, "no values"},
       {"layout", 2, "no verb: mxact layout takes list, show, where, draw, diff, identify"},
@@ -251,6 +258,13 @@ TEST_CASE("doctor finds floating point as the model needs it") {
   const mx::support::Json doctor = run_json("doctor");
   CHECK(doctor["healthy"] == true);
   CHECK(doctor["checks"].size() == 4);
+}
+
+TEST_CASE("encode says what nearest_up does below 2^-126, and the true nearest stands beside it") {
+  const std::string up = run_mxact("encode e8m0 0x00500000 --profile ml_dtypes").out;  // 1.25 * 2^-127
+  CHECK(up.find("nearest_up: a tie goes up, and a number above 2^-127 has no code below 1") != std::string::npos);
+  CHECK(run_json("encode e8m0 0x00500000 --profile ml_dtypes")["results"][0]["code"] == "0x01");
+  CHECK(run_json("encode e8m0 0x00500000 --profile ocp-rna")["results"][0]["code"] == "0x00");
 }
 
 TEST_CASE("select names the choice and every rejection") {

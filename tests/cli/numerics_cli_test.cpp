@@ -127,7 +127,7 @@ TEST_CASE("misuse of profiles gets one line, exit 2, and nothing on stdout") {
 }
 
 TEST_CASE("encode speaks the profile that was asked for") {
-  // docs/numerics.md, numbers 2, 4, 5 and 8.
+  // docs/disagreements.md, numbers 2, 4, 5 and 8.
   const auto code = [](const std::string& arguments) { return run_json("encode " + arguments)["results"][0]["code"].get<std::string>(); };
   CHECK(code("e4m3fn 0xff800001 --profile ml_dtypes") == "0xff");
   CHECK(code("e4m3fn 0xff800001 --profile cuda-satfinite") == "0x7f");
@@ -165,7 +165,7 @@ TEST_CASE("a stochastic rounding takes its bits from --random") {
 }
 
 TEST_CASE("decode shows codes of a block as each implementation dequantizes them") {
-  // docs/numerics.md, disagreement 18.
+  // docs/disagreements.md, disagreement 18.
   const auto bits = [](const std::string& arguments) { return run_json("decode mxfp4 " + arguments)["results"][0]["bits"].get<std::string>(); };
   CHECK(bits("--scale 254 7 --to bf16 --profile triton-kernels-dequantize") == "0x7f7f");
   CHECK(bits("--scale 254 7 --to bf16 --profile vllm-dequantize") == "0x7f80");
@@ -309,7 +309,7 @@ TEST_CASE("quantize shows special blocks as each implementation makes them") {
   const auto scale = [](const std::string& arguments, const std::string& first, int zeros) {
     return run_json("quantize " + arguments + " " + first + repeated("0", zeros))["blocks"][0]["scale"].get<std::string>();
   };
-  // docs/numerics.md, numbers 10, 12, 15, 16 and 17.
+  // docs/disagreements.md, numbers 10, 12, 15, 16 and 17.
   CHECK(scale("mxfp4 --profile torchao-rceil@36027d8", "0x00400000", 31) == "0x00");
   CHECK(scale("mxfp4 --profile triton-kernels-rceil", "0x00400000", 31) == "0x01");
   CHECK(scale("mxfp8_e4m3 --profile torchao-rceil@36027d8", "nan", 31) == "0xff");

@@ -169,6 +169,7 @@ Document encode_document(const EncodeRequest& request) {
   // A format that says its own rules is its profile.
   const std::string by = profile.name == to.name ? "" : fmt::format(", profile {}", profile.name);
   document.line(fmt::format("{} -> {}{}: {}", from.name, to.name, by, short_text(how)));
+  if (how.rounding == Rounding::nearest_up) document.line("nearest_up: a tie goes up, and a number above 2^-127 has no code below 1");
   Table results{
       "results",
       {{"input", "input"}, {"bits", "bits"}, {"code", "code"}, in_text("fields"), {"value", "value"}, {"flags", "flags"}, in_json("random")}};

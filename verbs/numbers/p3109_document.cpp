@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/error.hpp"
+#include "model/names.hpp"
 #include "model/numerics/p3109.hpp"
 
 namespace mx::verbs {
@@ -58,7 +59,11 @@ std::vector<std::string> formats_in(const std::string& list) {
   std::vector<std::string> names;
   for (std::size_t first = 0; first <= list.size();) {
     const std::size_t end = std::min(list.find(',', first), list.size());
-    const p3109::Specialization read = p3109::specialization_of("BitwidthOf<" + list.substr(first, end - first) + ">");
+    const std::string word = list.substr(first, end - first);
+    if (word.find_first_not_of(' ') == std::string::npos || word.find_first_of("<>()") != std::string::npos)
+      throw Error(ErrorCode::usage, fmt::format("'{}' names no format; formats stand with commas: binary8p4se,binary4p2sf", printable(word)),
+                  "--p3109");
+    const p3109::Specialization read = p3109::specialization_of("BitwidthOf<" + word + ">");
     const std::string name = p3109::name_of(*read.formats.front());
     if (std::ranges::find(kExternal, name) != kExternal.end())
       throw Error(ErrorCode::usage, fmt::format("{} is an external format, which every declaration has", name), "--p3109");

@@ -109,7 +109,7 @@ TEST_CASE("FLOOR and RCEIL part where the mantissa of the largest magnitude is a
 }
 
 TEST_CASE("recipes of scales alone are compared by their scales") {
-  // docs/numerics.md, "What agrees": FLOOR of torchao and of aiter, whose recorded NaN and Inf blocks have byte 0xFF too.
+  // docs/disagreements.md, "What agrees": FLOOR of torchao and of aiter, whose recorded NaN and Inf blocks have byte 0xFF too.
   const mx::Recipe& torchao = mx::recipe(mx::profile_named("torchao-floor@36027d8"), mx::kMxfp4);
   const mx::Recipe& aiter = mx::recipe(mx::profile_named("aiter-floor"), mx::kMxfp4);
   const RecipeComparison result = compare_recipes({&torchao, {}}, {&aiter, {}}, mx::kBf16, {});
