@@ -30,7 +30,7 @@ finds prefetch docs/moe-kernels.html
 finds L1 docs/glossary.html
 finds swizzle docs/glossary.html
 finds swizzle docs/layouts.html
-finds "e8m0 of 0" docs/numerics.html
+finds "e8m0 of 0" docs/disagreements.html
 finds "B200" docs/deployment.html
 # Questions of readers: what lets my tolerance pass, what does an upgrade change, is the checkpoint sound, does a batch change a token's bits, how do many processes
 # convert, may Triton's interpreter be believed, whose sums does my GPU compute, which library follows which rule, what does an exit status mean.

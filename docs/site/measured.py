@@ -111,12 +111,15 @@ def taken(document, page):
 
 
 def facts(part):
-    words = {key: part.get(key, "not recorded") for key in FACTS if key not in part["columns"]}
+    asked = [key for key in FACTS if key not in part["columns"]]
+    words = {key: part[key] for key in asked if key in part}
     if "evidence" in part:
         words["evidence"] += f" ({EVIDENCE[part['evidence']]})"
     for key in ("commit", "command"):
         if key in part:
             words[key] = f"`{part[key]}`"
+    if missing := [key for key in asked if key not in part]:
+        words["not recorded"] = ", ".join(missing)
     return "*" + "; ".join(f"{key}: {word}" for key, word in words.items()) + "*"
 
 
@@ -135,7 +138,7 @@ def table_of(table):
 
 
 def drawn_from(what, home):
-    return f"{what}; [the page]({home}) says how to read it."
+    return f"{what}; the page [{pathlib.PurePosixPath(home).stem}]({home}) says how to read it."
 
 
 def drawn(document, home):

@@ -151,6 +151,21 @@ def releases_of(of):
     return ", ".join(words) + (f"; {of['change']}" if "change" in of else "")
 
 
+LARGEST = ("4", "5", "6", "6.5", "7")
+
+
+def scales_of(mxact, name, recipes):
+    """The scales that a profile gives blocks of MXFP4 by their largest number, where it has such blocks of fp32."""
+    if not any(row["format"] == "mxfp4" for row in recipes):
+        return ""
+    values = " ".join(f"{largest}{' 0' * 31}" for largest in LARGEST).split()
+    done = mxact.run("quantize", "mxfp4", *values, "--rows", str(len(LARGEST)), "--profile", name, "--json", may=(0, 2))
+    if done.returncode:
+        return ""
+    blocks = json.loads(done.stdout)["blocks"]
+    return "## Scales of MXFP4\n\n" + table(["largest number of the block", *LARGEST], [["scale", *(f"{block['scale']} = {2.0 ** (int(block['scale'], 16) - 127):g}" for block in blocks)]])
+
+
 def profiles(pages, mxact, tables, recordings):
     for entry in tables["profiles"]:
         of = mxact.json("formats", "--profile", entry["name"])["profile"]
@@ -166,7 +181,7 @@ def profiles(pages, mxact, tables, recordings):
         runs = "a device or library that follows this document" if document else f"this operation of {entry['implementation']} ({entry['device']})"
         pages.write("profiles", entry["name"], f"{entry['implementation']}: {entry['operation']} ({entry['device']}, {entry['build']}).", evidence(said),
                     wanted(said, f"a run of {runs} under `mxact.record` ([Python](../../python.md#other-peoples-libraries-and-recordings-of-yours))"),
-                    f"Source: {entry['source']}", *named, mxact.command(f"formats --profile {entry['name']}"))
+                    f"Source: {entry['source']}", scales_of(mxact, entry["name"], of["recipes"]), *named, mxact.command(f"formats --profile {entry['name']}"))
 
 
 def contracts(pages, mxact, tables):
@@ -334,14 +349,26 @@ def json_fields(pages):
 def verbs(pages, mxact, verb):
     for one in verb["verbs"]:
         rows = [(" ".join(option["names"]), option["meaning"]) for option in one["options"]]
-        pages.write("verbs", one["verb"], f"{one['meaning'][0].upper()}{one['meaning'][1:]}.", table(["option", "what it does"], rows), mxact.command(f"help {one['verb'].split()[0]}"))
+        pages.write("verbs", one["verb"], f"{one['meaning'][0].upper()}{one['meaning'][1:]}.", table(["option", "what it does"], rows),
+                    "\n".join(f"```\n{example}\n```" for example in re.findall("^for example: (.*)$", mxact.run("help", *one["verb"].split()).stdout, re.M)), mxact.command(f"help {one['verb']}"))
         verbs(pages, mxact, one)
+
+
+def rules(pages, mxact):
+    """The words of which a format, its conversion, blocks and integers are written."""
+    of = mxact.json("formats", "--rules")
+    for name, what, words, named in (("a format and its rounding", "Words of a format and of a conversion, with commas between them.", "words", "named_rules"),
+                                     ("blocks", "Words of block rules, which a profile may be.", "block_words", None),
+                                     ("integers with a zero point", "Words of integers with a scale and a zero point.", "integer_words", "named_integers")):
+        pages.write("rules", name, what, table(of[words][0], [row.values() for row in of[words]]),
+                    "## Rules that have names\n\n" + table(of[named][0], [row.values() for row in of[named]]) if named else "", mxact.command("formats --rules"))
 
 
 TITLES = {
     "formats": ("Number formats", "Every number format, its codes and values."),
     "blocks": ("Block formats", "Elements that share a scale."),
     "profiles": ("Profiles", "How an implementation rounds, overflows and scales; of which releases it was recorded."),
+    "rules": ("Words of rules", "Formats and rules of your own are written in these words."),
     "contracts": ("Contracts", "How a dot product is ordered and rounded, and who was seen to do so."),
     "backends": ("Backends", "Where the bytes of weights lie, what the kernels need, and who chooses them."),
     "layouts": ("Building blocks", "Moves of which layouts are made."),
@@ -364,6 +391,7 @@ def main():
     recordings = Recordings()
     formats(pages, mxact, tables)
     profiles(pages, mxact, tables, recordings)
+    rules(pages, mxact)
     contracts(pages, mxact, tables)
     backends(pages, mxact, oracles)
     pages.known = {name for name, _ in pages.kinds["backends"]}
