@@ -47,7 +47,7 @@ const std::map<std::string, int> kExamples{
     {"docs/checks.md", 0},
     {"docs/layer.md", 2},
     {"docs/hardware.md", 0},
-    {"docs/inspect.md", 3},
+    {"docs/inspect.md", 2},
     {"docs/for-engines.md", 1},
     {"docs/for-models.md", 1},
     {"docs/for-kernels.md", 1},
