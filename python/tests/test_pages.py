@@ -27,7 +27,7 @@ def expected_of(block: str) -> list[str]:
     return behind + below
 
 
-@pytest.mark.parametrize(("page", "blocks", "lines"), [("README.md", 1, 1), ("docs/python.md", 13, 31), ("docs/checks.md", 3, 7), ("docs/vectors.md", 1, 9)])
+@pytest.mark.parametrize(("page", "blocks", "lines"), [("README.md", 1, 1), ("docs/python.md", 13, 31), ("docs/checks.md", 3, 7), ("docs/vectors.md", 1, 9), ("docs/interpreter.md", 1, 2)])
 def test_blocks_print_what_they_say(page: str, blocks: int, lines: int) -> None:
     found = blocks_of(SOURCE / page)
     assert len(found) == blocks

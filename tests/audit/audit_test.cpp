@@ -253,8 +253,8 @@ TEST_CASE("the text of the ledger has every finding and every place, and the pag
     CHECK(ledger.find("| " + std::to_string(place.number) + " | " + std::string(place.what)) != std::string::npos);
   const int silent = needs["Silent corruption"], errors = needs["Errors"], slow = needs["Slow paths"];
   std::ostringstream counts;
-  counts << known_findings().size() << " findings, one for each (oracle, backend, class, need), by " << silent + errors + slow << " needs: " << silent
-         << " of silent corruption, " << errors << " of errors, " << slow << " of slow paths. " << known_places().size()
+  counts << known_findings().size() << " findings, one for each (oracle, backend, class, need), break " << silent + errors + slow
+         << " needs: " << silent << " corrupt silently, " << errors << " raise errors, " << slow << " is slow. " << known_places().size()
          << " places were known from the engine's issues before there was an audit; " << shown << " of them are among the findings, "
          << known_places().size() - shown << " ";
   std::ifstream stream(std::string(MXACT_SOURCE_DIR) + "/docs/findings.md");
