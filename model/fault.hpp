@@ -64,6 +64,7 @@ enum class Fault {
   zero_product_counts,
   alignment_has_floor,
   lanes_align_together,
+  lanes_chain_together,
   join_forgets_reach,
   scale_exponent_forgotten,
   total_zero_keeps_sign,

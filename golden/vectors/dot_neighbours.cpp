@@ -59,6 +59,13 @@ std::vector<Change> width_changes(const ContractRow& row) {
   changes.push_back({"align-rounding", row.alignment_loss == Loss::floor ? "zero" : "floor"});
   changes.push_back({"c", row.addend_place == AddendPlace::last ? "term" : "last"});
   changes.push_back({"order", row.order.size() == 1 ? "1.0" : "0"});
+  if (row.step == Step::fused && row.lanes > 1) {
+    changes.push_back({"lanes", "1"});
+    // Each block backwards, its chains too.
+    std::string backwards;
+    for (int k = row.restart; k-- > 0;) backwards += (backwards.empty() ? "" : ".") + std::to_string(k);
+    changes.push_back({"order", backwards});
+  }
   // Groups exchanged: within a group the order shows nothing.
   constexpr int kLongestOrder = 128;
   if (row.group > 1 && 2 * row.group <= kLongestOrder) {
@@ -96,7 +103,8 @@ std::vector<Change> all_changes(const ContractRow& row) {
   changes.push_back({"align-rounding", "odd"});
   changes.push_back({"reference", row.reference == Reference::scale ? "product" : "scale"});
   changes.push_back({"restart", row.restart == 0 ? std::to_string(std::max(row.group, 1)) : "never"});
-  changes.push_back({"zero", row.zero_sign == SumZero::plus ? "ieee" : "plus"});
+  // Of chains apart only what is flushed beside a C of -0 would show it.
+  if (row.step != Step::fused || row.lanes == 1) changes.push_back({"zero", row.zero_sign == SumZero::plus ? "ieee" : "plus"});
   changes.push_back({"overflow", row.overflow_is_largest ? "inf" : "largest"});
   changes.push_back({"nan", fmt::format("0x{:08x}", row.nan ^ 0x80000000U)});
   changes.push_back({"flush", row.flush ? "none" : "signed"});
@@ -372,6 +380,8 @@ std::string why_same_neighbour(const DotSubject& subject, const DotNeighbour& ne
   if (neighbour.change.starts_with("zero=") && !subject.has_c && row.step == Step::aligned &&
       last_bit(subject) >= 2 - row.result->bias - row.kept_bits)
     return "every sum begins with +0, and none rounds to zero";
+  const bool one_block = row.lanes > 1 && row.step == Step::fused && length <= row.restart;
+  if (neighbour.change.starts_with("restart=") && one_block) return "one block holds all products";
   if (row.lanes == 2 && neighbour.change == "order=1.0") return "the two lanes change places";
   if (row.step == Step::pairwise && row.flush_to_plus && neighbour.change.starts_with("zero=")) return "every sum ends with C, which is never -0";
   if (row.step == Step::pairwise && neighbour.change.starts_with("restart=")) return "each group's tree is added to the sum before as it is";

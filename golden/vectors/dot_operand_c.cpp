@@ -6,6 +6,7 @@
 #include <array>
 
 #include "golden/vectors/dot_patterns.hpp"
+#include "model/numerics/chain.hpp"
 #include "model/numerics/exact_sum.hpp"
 #include "model/numerics/f32.hpp"
 
@@ -16,6 +17,7 @@ constexpr std::uint32_t kInfinity = 0x7F800000U;
 constexpr std::uint32_t kLargest = 0x7F7FFFFFU;
 constexpr std::string_view kLast = "C added last";
 constexpr std::string_view kFirst = "C added first";
+constexpr std::string_view kLaneByLane = "each chain of a block added to the sum before by itself";
 constexpr std::string_view kBehindGroups = "C and the sums before added behind each group";
 
 /// +-0, the least number, 1, the largest, infinity; quiet and signalling NaN.
@@ -78,6 +80,41 @@ PreparedOperand rest_of(const PreparedOperand& side, std::size_t count) {
   return rest;
 }
 
+/// Chains side by side: a sum of fused steps in several lanes.
+bool has_chains_aside(const ContractRow& row) { return row.step == Step::fused && row.lanes > 1; }
+
+/// The chain of one lane over so many products from `first` on.
+std::uint32_t lane_chain(const ContractRow& row, const DotSides& sides, std::size_t first, std::size_t count, std::size_t lane, std::uint32_t start) {
+  ContractRow alone = row;
+  alone.lanes = 1;
+  std::array<std::vector<Factor>, 2> factors;
+  for (std::size_t k = first + lane; k < first + count; k += static_cast<std::size_t>(row.lanes)) {
+    factors[0].push_back(sides.a.factors[k]);
+    factors[1].push_back(sides.b.factors[k]);
+  }
+  return chain(alone, factors[0], factors[1], start, {});
+}
+
+std::uint32_t lane_by_lane(const DotSubject& subject, Lanes operands) {
+  const ContractRow& row = row_of(subject.contract);
+  const DotSides sides = prepared(subject, row, operands);
+  const std::size_t all = sides.a.factors.size();
+  const std::size_t block = row.restart > 0 ? static_cast<std::size_t>(row.restart) : all;
+  std::uint32_t total = subject.c_of(operands).value_or(0);
+  for (std::size_t first = 0; first < all; first += block) {
+    for (std::size_t lane = 0; lane < static_cast<std::size_t>(row.lanes); ++lane)
+      total = added(row, total, lane_chain(row, sides, first, std::min(block, all - first), lane, 0));
+  }
+  return finished(row, total, f32::kOne, f32::kOne, {});
+}
+
+/// The first block's sum where C is what its first lane begins with.
+std::uint32_t from_first_lane(const ContractRow& row, const DotSides& sides, std::size_t count, std::uint32_t c) {
+  std::uint32_t sum = lane_chain(row, sides, 0, count, 0, c);
+  for (std::size_t lane = 1; lane < static_cast<std::size_t>(row.lanes); ++lane) sum = added(row, sum, lane_chain(row, sides, 0, count, lane, 0));
+  return sum;
+}
+
 /// C starts the first chain and is scaled with it; without restarts, it and the first product are rounded to fp32 before the others are added.
 std::uint32_t added_first(const DotSubject& subject, Lanes operands) {
   const ContractRow& row = row_of(subject.contract);
@@ -101,7 +138,8 @@ std::uint32_t added_first(const DotSubject& subject, Lanes operands) {
   const std::size_t length = first_chain(row, sides);
   ContractRow alone = with_chains(row, 0);
   alone.scales = ScaleEntry::operand;
-  start = dot(alone, first_of(sides.a, length), first_of(sides.b, length), {.c = start, .bias = {}});
+  start = has_chains_aside(row) ? from_first_lane(row, sides, length, start)
+                                : dot(alone, first_of(sides.a, length), first_of(sides.b, length), {.c = start, .bias = {}});
   const std::uint32_t scale_a = sides.a.scales.empty() ? f32::kOne : sides.a.scales.front();
   const std::uint32_t scale_b = sides.b.scales.empty() ? f32::kOne : sides.b.scales.front();
   if (row.scales == ScaleEntry::chain_product) start = f32::fma(start, f32::mul(scale_a, scale_b), 0);
@@ -153,27 +191,32 @@ std::uint8_t operand_c_bin(std::uint32_t c, std::uint32_t result, std::uint32_t 
 }
 
 std::vector<OperandCRival> operand_c_rivals(const DotSubject& subject) {
-  if (!subject.has_c) return {};
   const ContractRow& row = row_of(subject.contract);
-  std::vector<OperandCRival> rivals{{std::string(kLast), added_last}, {std::string(kFirst), added_first}};
+  std::vector<OperandCRival> rivals;
+  if (has_chains_aside(row)) rivals.push_back({std::string(kLaneByLane), lane_by_lane});
+  if (!subject.has_c) return rivals;
+  rivals.push_back({std::string(kLast), added_last});
+  rivals.push_back({std::string(kFirst), added_first});
   if (row.step == Step::aligned && row.restart == 0) rivals.push_back({std::string(kBehindGroups), behind_groups});
   return rivals;
 }
 
 std::string why_same_place(const DotSubject& subject, const OperandCRival& rival) {
   const ContractRow& row = row_of(subject.contract);
+  const bool one_block = static_cast<int>(subject.length) <= row.restart;
+  if (rival.name == kLaneByLane && one_block && !subject.has_c) return "one block holds all products, and there is no operand C";
   if (rival.name == kFirst && row.restart == 0 && row.step == Step::fused) return "the contract's own chain begins so";
   const std::string why = why_short(subject);
   return rival.name == kLast && subject.contract == Contract::exact && !why.empty() ? why + ", and C is added once" : "";
 }
 
 std::vector<WrongRule> operand_c_rules(const DotSubject& subject) {
-  if (!subject.has_c) return {};
   std::vector<WrongRule> rules;
   for (const OperandCRival& rival : operand_c_rivals(subject)) {
     rules.push_back({FaultClass::rounding, rival.name,
                      [rival, subject](Lanes operands, Lanes, MutableLanes answer) { answer[0] = rival.sum(subject, operands); }});
   }
+  if (!subject.has_c) return rules;
   rules.push_back({FaultClass::value, "C is left out", [subject](Lanes operands, Lanes, MutableLanes answer) {
                      answer[0] = dot_without_c(subject, row_of(subject.contract), operands);
                    }});

@@ -14,12 +14,12 @@ namespace mx::golden {
 std::vector<std::string> operand_c_bins();
 std::uint8_t operand_c_bin(std::uint32_t c, std::uint32_t result, std::uint32_t without_c);
 
-/// Another place for C, and how a coverage question calls it.
+/// Another place for C or the sum before, and how a coverage question calls it.
 struct OperandCRival {
   std::string name;  ///< "C added last"
   std::function<std::uint32_t(const DotSubject& subject, Lanes operands)> sum;
 };
-/// Those that the contract's steps leave open; none where the subject has no C.
+/// Those that the contract's steps leave open; where the subject has no C, those of the sum before.
 std::vector<OperandCRival> operand_c_rivals(const DotSubject& subject);
 /// Why the rival gives the same sum everywhere, as far as the contract and the formats say it.
 std::string why_same_place(const DotSubject& subject, const OperandCRival& rival);

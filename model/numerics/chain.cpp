@@ -80,9 +80,11 @@ std::uint32_t read_as_plus(const ContractRow& row, std::uint32_t f32) {
   return row.flush_to_plus && (f32 & ~f32::kSign) < kSmallestNormal ? 0U : f32;
 }
 
-std::uint32_t fused_chain(const ContractRow& row, std::span<const Factor> a, std::span<const Factor> b, std::uint32_t start) {
+/// The products from `first` on, each `stride` after the one before.
+std::uint32_t fused_chain(const ContractRow& row, std::span<const Factor> a, std::span<const Factor> b, std::uint32_t start, std::size_t first = 0,
+                          std::size_t stride = 1) {
   std::uint32_t sum = start;
-  for (std::size_t i = 0; i < a.size(); ++i) {
+  for (std::size_t i = first; i < a.size(); i += stride) {
     sum = read_as_plus(row, sum);
     if (row.product != nullptr) {
       sum = added(row, sum, to_f32(rounded_product(row, exact_product(a[i].value, b[i].value))));
@@ -97,6 +99,16 @@ std::uint32_t fused_chain(const ContractRow& row, std::span<const Factor> a, std
     if (row.zero_sign == SumZero::plus && sum == f32::kSign) sum = 0;
   }
   return sum;
+}
+
+/// Chains from +0 side by side, added in order, and what that gives to the sum before where there is one.
+std::uint32_t fused_lanes(const ContractRow& row, std::span<const Factor> a, std::span<const Factor> b, std::optional<std::uint32_t> start) {
+  const auto lanes = static_cast<std::size_t>(row.lanes);
+  if (lanes == 1) return fused_chain(row, a, b, start.value_or(0));
+  std::uint32_t sum = planted(Fault::lanes_chain_together) ? fused_chain(row, a, b, 0) : fused_chain(row, a, b, 0, 0, lanes);
+  for (std::size_t lane = 1; lane < lanes && !planted(Fault::lanes_chain_together); ++lane)
+    sum = added(row, sum, fused_chain(row, a, b, 0, lane, lanes));
+  return start ? added(row, *start, sum) : sum;
 }
 
 std::uint32_t aligned_chain(const ContractRow& row, std::span<const Factor> a, std::span<const Factor> b, std::uint32_t start,
@@ -152,8 +164,7 @@ Value rounded_product(const ContractRow& row, const Value& product) {
 
 std::uint32_t added(const ContractRow& row, std::uint32_t a, std::uint32_t b) {
   if (*row.result == kF32) {
-    const std::uint32_t sum = f32::add(a, b);
-    return row.flush ? flushed(sum) : sum;
+    return row.flush ? flushed(f32::add(flushed(a), flushed(b))) : f32::add(a, b);
   }
   ExactSum sum;
   sum.add(decode(kF32, a));
@@ -165,7 +176,7 @@ std::uint32_t chain(const ContractRow& row, std::span<const Factor> a, std::span
                     std::optional<std::uint32_t> term, const Format& start_format) {
   switch (row.step) {
     case Step::exact: return exact_chain(row, a, b, start, term);
-    case Step::fused: return fused_chain(row, a, b, start.value_or(0));
+    case Step::fused: return fused_lanes(row, a, b, start);
     case Step::pairwise: return pairwise_chain(row, a, b, start.value_or(0));
     case Step::aligned: break;
   }

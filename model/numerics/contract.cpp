@@ -11,6 +11,10 @@ namespace {
 // Orders of k within a period.
 /// VDPBF16PS: of each pair the element with the odd index first. Source: Intel SDM volume 2, VDPBF16PS, operation.
 constexpr std::array<std::uint8_t, 2> kOddThenEven{1, 0};
+/// TDPBF16PS takes k in pairs, one of zeros where they are odd.
+constexpr std::array<std::uint8_t, 2> kEvenThenOdd{0, 1};
+/// k of one TDPBF16PS: 16 pairs.
+constexpr int kTileK = 32;
 /// The two fp16 instructions of an emulated FP8 one. Order inside a group of 16 does not matter. Source: outputs of an H200.
 constexpr std::array<std::uint8_t, 32> kMmaFp8{0, 1, 4, 5, 8,  9,  12, 13, 16, 17, 20, 21, 24, 25, 28, 29,
                                                2, 3, 6, 7, 10, 11, 14, 15, 18, 19, 22, 23, 26, 27, 30, 31};
@@ -45,6 +49,7 @@ constexpr std::array kFp16Runs{Recording{kHopperSet, "gemm.fp16_"}, Recording{kH
                                Recording{kTinySet, "mma.fp16."}};
 constexpr std::array kMmaFp8Runs{Recording{kHopperSet, "mma_sync.e4m3fn"}, Recording{kHopperSet, "mma_sync.e5m2"}};
 constexpr std::array kVdpbf16ps{Recording{"tests/numerics/bf16_dot.cpp"}};
+constexpr std::array kTdpbf16ps{Recording{"tests/numerics/bf16_pair.cpp"}};
 
 /// What all contracts of the FP8 wgmma instruction share.
 constexpr ContractRow hopper_fp8(Contract contract, std::string_view name, std::string_view accumulation, int restart, ScaleEntry scales,
@@ -140,6 +145,23 @@ constexpr std::array kContracts{
                 .step = Step::fused,
                 .restart = kScaleBlock,
                 .source = "bf16-chain with the scales outside"},
+    ContractRow{.contract = Contract::bf16_pair,
+                .name = "bf16-pair",
+                .operands = "times their scale, rounded to bf16, nearest even, subnormals flushed",
+                .accumulation =
+                    "per 32 of k one chain over the even and one over the odd k, each from +0, one fp32 fused multiply-add each; both are "
+                    "added, then to the total, two fp32 additions; subnormals flushed",
+                .bias = kAfterChain,
+                .cast = &kBf16,
+                .flush = true,
+                .order = kEvenThenOdd,
+                .step = Step::fused,
+                .lanes = 2,
+                .restart = kTileK,
+                .evidence = Evidence::silicon,
+                .grounds = Grounds::run,
+                .source = "Intel SDM volume 2, TDPBF16PS; held against the instruction by tests/numerics/bf16_pair.cpp",
+                .recordings = kTdpbf16ps},
     ContractRow{
         .contract = Contract::int8_block,
         .name = "int8-block",

@@ -28,6 +28,7 @@ enum class Contract : int {
   hopper_fp16,
   hopper_mma_fp8,
   hopper_bf16_v1,
+  bf16_pair,
 };
 
 /// How one product enters a chain.
@@ -136,7 +137,8 @@ struct ContractRow {
   const Format* product = nullptr;           ///< each product is rounded to it, nearest even; null: products are exact
   int group = 0;                             ///< aligned: products in a group
   int presum = 1;                            ///< aligned: neighbouring products that are summed exactly to one term
-  int lanes = 1;                             ///< aligned: products k mod n are aligned apart; their sums meet, cut down, at the largest E
+  int lanes = 1;                             ///< aligned: products k mod n are aligned apart; their sums meet, cut down, at the largest E. fused:
+                                             ///< they are chains from +0, added in order, and what that gives to the sum before
   Reference reference = Reference::product;  ///< aligned
   int zero_exponent = kAnyExponent;          ///< aligned: what a term that is zero counts as; kAnyExponent: it does not count
   int least_exponent = kAnyExponent;         ///< aligned: E is at least this

@@ -152,7 +152,9 @@ std::uint32_t restarted(const ContractRow& row, const PreparedOperand& a, const 
 std::uint32_t sum_of(const ContractRow& row, const PreparedOperand& a, const PreparedOperand& b, Run run, std::optional<std::uint32_t> c,
                      std::optional<std::uint32_t> term) {
   if (row.restart != 0) return restarted(row, a, b, run, c.value_or(0));
-  return chain(row, run.of(a), run.of(b), c, term, c ? *row.addend : *row.result);
+  // An exact sum without C has one term less; the others begin with +0.
+  const std::optional<std::uint32_t> start = row.step == Step::exact ? c : c.value_or(0U);
+  return chain(row, run.of(a), run.of(b), start, term, c ? *row.addend : *row.result);
 }
 
 /// All of k: in one run, or in row.split parts of as many whole tiles each, whose sums are added in order. The last parts may be short or empty.

@@ -53,7 +53,7 @@ PreparedOperand prepare(const ContractRow& row, Side side, const Operand& operan
 std::uint32_t dot(const ContractRow& row, const PreparedOperand& a, const PreparedOperand& b, const Addends& addends);
 std::uint32_t dot(const ContractRow& row, const Operand& a, const Operand& b, const Addends& addends);
 
-/// fp32 bits of a + b rounded once to row.result, nearest even; with row.flush subnormal sums become zero with their sign.
+/// fp32 bits of a + b rounded once to row.result, nearest even; with row.flush subnormal operands and sums become zero with their sign.
 std::uint32_t added(const ContractRow& row, std::uint32_t a, std::uint32_t b);
 
 /// The total behind one chain of a contract that restarts: its sum enters with the scales that belong to it (fp32 bits, 1.0 for none).

@@ -71,15 +71,16 @@ void check(const Draft& draft) {
       {row.scales == ScaleEntry::term && row.cast != nullptr, "scales=term takes codes as they are: no cast"},
       {row.scales == ScaleEntry::term && row.scale_block % row.presum != 0, "block is a multiple of presum"},
       {row.scales == ScaleEntry::term && row.scale_format != nullptr && row.scale_format->width > 8, "scales of terms have 8 bits at most"},
-      {!aligned && (row.presum != 1 || row.lanes != 1 || row.alignment_bits != 0 || row.kept_bits != 0 || row.product_limit != 0 ||
-                    row.zero_exponent != kAnyExponent || row.least_exponent != kAnyExponent || row.result_loss != Loss::toward_zero ||
-                    row.alignment_loss != Loss::toward_zero),
-       "presum, lanes, align, keep, round, least, zero-term and product-limit are of step=aligned"},
+      {!aligned && (row.presum != 1 || row.alignment_bits != 0 || row.kept_bits != 0 || row.product_limit != 0 || row.zero_exponent != kAnyExponent ||
+                    row.least_exponent != kAnyExponent || row.result_loss != Loss::toward_zero || row.alignment_loss != Loss::toward_zero),
+       "presum, align, keep, round, least, zero-term and product-limit are of step=aligned"},
       {row.overflow_is_largest && !aligned && row.step != Step::exact, "overflow=largest is of step=exact and step=aligned"},
       {(row.addend_place == AddendPlace::joined) != (row.join != Join{}), "c=joined and join=A.B.C.D go together"},
       {row.addend_place == AddendPlace::joined && !aligned, "c=joined needs step=aligned"},
-      {row.lanes > 1 && row.addend_place != AddendPlace::joined, "lanes need c=joined"},
-      {row.lanes > 1 && row.group / row.presum % row.lanes != 0, "a group has whole lanes"},
+      {row.lanes > 1 && !aligned && row.step != Step::fused, "lanes are of step=aligned and step=fused"},
+      {row.lanes > 1 && aligned && row.addend_place != AddendPlace::joined, "lanes of step=aligned need c=joined"},
+      {row.lanes > 1 && aligned && row.group / row.presum % row.lanes != 0, "a group has whole lanes"},
+      {row.lanes > 1 && !aligned && period % row.lanes != 0, "lanes of step=fused are places of order's period: order=0.1 for two"},
       {row.restart == kScaleBlock && !scales_chains(row.scales), "restart=scales needs scales=chain, chain-one-by-one or chain-b-first"},
       {scales_chains(row.scales) && (row.restart == 0 || *row.result != kF32), "scales of chains need restart, and result=f32"},
       {row.restart > 0 && (row.restart % period != 0 || (row.group > 0 && row.restart % row.group != 0)),

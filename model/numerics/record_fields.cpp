@@ -200,7 +200,7 @@ constexpr std::array kFields{
           [](Draft& draft, std::string_view field, std::string_view text) { draft.order = order_in(draft, field, text); }},
     number_field<&Row::group, 0, kMostGroup>("group", "products in a group", "0 to 1024; 0 with step=exact: all of a chain"),
     number_field<&Row::presum, 1, kMostGroup>("presum", "neighbouring products summed exactly to one aligned term", "1 to 1024"),
-    number_field<&Row::lanes, 1, 16>("lanes", "k mod this are aligned apart", "1 to 16"),
+    number_field<&Row::lanes, 1, 16>("lanes", "k mod this are aligned apart, or chains apart", "1 to 16"),
     word_field<&Row::reference, kReferences>("reference", "exponent of an aligned term", "product, scale"),
     bound_field<&Row::zero_exponent, -kMostExponent, kMostExponent, kAnyExponent>("zero-term", "exponent of a term that is zero",
                                                                                   "none, or a number"),

@@ -368,7 +368,7 @@ constexpr std::array kRows{
 };
 
 /// Behind the rows by name.
-constexpr int kFirst = static_cast<int>(Contract::hopper_bf16_v1) + 1;
+constexpr int kFirst = static_cast<int>(Contract::bf16_pair) + 1;
 
 template <std::size_t N>
 constexpr std::array<ContractRow, N> numbered(std::array<ContractRow, N> rows) {

@@ -3,6 +3,7 @@
 #include <rapidcheck.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
 #include "props/numerics/dot_cases.hpp"
@@ -254,6 +255,29 @@ Outcome bf16_chain_is_restated(const Law& law) {
     RC_ASSERT(modelled_with_nan("bf16-chain", one) == kQuietNan);
     one.bias.reset();
     RC_ASSERT(modelled("bf16-chain", one) == f32_of(chain));
+  });
+}
+
+Outcome bf16_pair_is_restated(const Law& law) {
+  return check_property(law, [] {
+    constexpr std::size_t kBlock = 32;
+    Case one = pick_bf16(pick_uniform(1, 100), pick_uniform(0, 1) == 0);
+    if (pick_uniform(0, 1) == 1) pick_block_scales(one, pick_uniform(1, 32));
+    const std::vector<Dyadic> a = bf16_numbers(one.a, one.scales_a, one.block);
+    const std::vector<Dyadic> b = bf16_numbers(one.b, one.scales_b, one.block);
+    Dyadic total = flushed(from_f32(*one.c));
+    for (std::size_t first = 0; first < a.size(); first += kBlock) {
+      std::array<Dyadic, 2> halves{};
+      for (std::size_t k = first; k < std::min(first + kBlock, a.size()); ++k)
+        halves[k % 2] = flushed(fp32_fma(flushed(a[k]), flushed(b[k]), halves[k % 2]));
+      // The last pair of an odd length has a product +0.
+      if (first + kBlock > a.size() && a.size() % 2 == 1) halves[1] = sum(halves[1], {});
+      total = flushed(fp32_sum(total, flushed(fp32_sum(halves[0], halves[1]))));
+    }
+    RC_ASSERT(modelled("bf16-pair", one) == f32_of(fp32_sum(total, from_f32(*one.bias))));
+    RC_ASSERT(modelled_with_nan("bf16-pair", one) == kQuietNan);
+    one.bias.reset();
+    RC_ASSERT(modelled("bf16-pair", one) == f32_of(total));
   });
 }
 

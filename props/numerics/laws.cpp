@@ -224,6 +224,7 @@ constexpr std::array kLaws{
     Law{"N10/f32-sequential", kRestated, f32_sequential_is_restated},
     Law{"N10/bf16-chain", kRestated, bf16_chain_is_restated},
     Law{"N10/bf16-block", kRestated, bf16_block_is_restated},
+    Law{"N10/bf16-pair", kRestated, bf16_pair_is_restated},
     Law{"N10/int8-block", kRestated, int8_block_is_restated},
     Law{"N10/hopper-fp8", kRestated, hopper_is_restated},
     Law{"N10/hopper-fp8-promoted", kRestated, hopper_is_restated},

@@ -93,6 +93,7 @@ Outcome exact_is_restated(const Law& law);
 Outcome f32_sequential_is_restated(const Law& law);
 Outcome hopper_is_restated(const Law& law);
 Outcome bf16_chain_is_restated(const Law& law);
+Outcome bf16_pair_is_restated(const Law& law);
 Outcome bf16_block_is_restated(const Law& law);
 Outcome int8_block_is_restated(const Law& law);
 Outcome cores_are_restated(const Law& law);

@@ -88,7 +88,7 @@ TEST_CASE("the rows of tensor and matrix cores are whole, and their names are of
     CHECK(by_silicon == (row->grounds == Grounds::run));
     CHECK((row->evidence == Evidence::simulator_of_others) == (row->grounds == Grounds::published));
   }
-  CHECK(names.size() == 13 + 60);
+  CHECK(names.size() == 14 + 60);
 }
 
 TEST_CASE("a record's fields come in any order, from a name or from nothing, and equal arithmetic is one contract") {
@@ -120,7 +120,7 @@ TEST_CASE("what is wrong in a record is named with its field") {
   CHECK(with("a=none") == whole("a=none", "a=none: formats, or any"));
   CHECK(with("result=bf16") == whole("result=bf16", "addend and result are f32 or fp16"));
   CHECK(with("c=joined") == whole("c=joined", "c=joined and join=A.B.C.D go together"));
-  CHECK(with("lanes=2") == whole("lanes=2", "lanes need c=joined"));
+  CHECK(with("lanes=2") == whole("lanes=2", "lanes of step=aligned need c=joined"));
   CHECK(with("restart=12") == whole("restart=12", "restart is a multiple of group and of order's period"));
   CHECK(with("reference=scale") == whole("reference=scale", "presum and reference=scale need a and b of 8 bits at most, and no cast"));
   CHECK(with("scales=term") == whole("scales=term", "scales=term, scale=FORMAT and block=N go together"));
@@ -137,7 +137,7 @@ TEST_CASE("what is wrong in a record is named with its field") {
   CHECK(refused("step=fused:group=4") == "contract 'step=fused:group=4': step=fused has no groups");
   CHECK(refused("step=pairwise:group=4") == "contract 'step=pairwise:group=4': step=pairwise needs a cast");
   CHECK(refused("f32-sequential:keep=20") ==
-        "contract 'f32-sequential:keep=20': presum, lanes, align, keep, round, least, zero-term and product-limit are of step=aligned");
+        "contract 'f32-sequential:keep=20': presum, align, keep, round, least, zero-term and product-limit are of step=aligned");
 }
 
 /// One sum of bf16 numbers under a record.

@@ -64,6 +64,7 @@ ContractRow aligned(ContractRow row) {
   row.group = tensor_core.group;
   row.alignment_bits = tensor_core.alignment_bits;
   row.kept_bits = tensor_core.kept_bits;
+  row.lanes = tensor_core.lanes;
   return row;
 }
 
@@ -101,6 +102,9 @@ std::vector<Changes<ContractRow>::Change> changes_of(const ContractRow& row) {
       changes.add(
           "restart " + std::to_string(restart), [](ContractRow& r) -> int& { return r.restart; }, restart);
   }
+  if (row.lanes != 1)
+    changes.add(
+        "lanes 1", [](ContractRow& r) -> int& { return r.lanes; }, 1);
   changes.flag("bias_in_sum", [](ContractRow& r) -> bool& { return r.bias_in_sum; });
   changes.add(
       "nan ^ sign", [](ContractRow& r) -> std::uint32_t& { return r.nan; }, row.nan ^ 0x80000000U);

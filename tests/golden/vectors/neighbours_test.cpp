@@ -41,6 +41,9 @@ const Asked kAsked[] = {
     {"dot_e4m3fnuz_e5m2fnuz", "cdna3-fp8", "", true},
     {"dot_bf16_bf16", "cdna2-bf16-1k", "", true},
     {"dot_bf16_bf16", "cdna1-bf16", "", true},
+    {"dot_bf16_bf16", "bf16-pair", "64", true},
+    {"dot_bf16_bf16", "bf16-pair", "64", false},
+    {"dot_mxfp8_e4m3_mxfp4", "bf16-pair", "64", true},
 };
 
 std::vector<std::vector<std::uint32_t>> directed(const VectorOp& op) {

@@ -72,6 +72,7 @@ const std::vector<Asked>& asked() {
       {"dot_e4m3fn_e5m2", {{"contract", "hopper-fp8"}}},
       {"dot_mxfp4_mxfp4", {{"operand-c", "yes"}}},
       {"dot_bf16_mxfp4", {{"contract", "bf16-chain"}, {"operand-c", "yes"}}},
+      {"dot_bf16_mxfp4", {{"contract", "bf16-pair"}, {"length", "64"}, {"operand-c", "yes"}}},
       {"dot_e4m3fn_e4m3fn", {{"contract", "hopper-fp8-promoted"}, {"length", "256"}, {"operand-c", "yes"}}},
       {"address_sf_128x4", {{"shape", "256x8"}}},
       {"element_sf_128x4", {{"shape", "100x6"}}},
