@@ -3,7 +3,10 @@
 
 #include "model/numerics/block_rules.hpp"
 
+#include <set>
+
 #include "model/error.hpp"
+#include "model/numerics/block_rule_meanings.hpp"
 #include "model/numerics/f32.hpp"
 #include "model/numerics/rules.hpp"
 #include "tests/catch.hpp"
@@ -158,6 +161,24 @@ TEST_CASE("flags of a searched element are those of its last step") {
   CHECK(block.flags[1].inexact);
   CHECK(block.flags[2].underflow);
   CHECK_FALSE(block.flags[3].inexact);
+}
+
+TEST_CASE("every scale rule and every multiplier has one meaning") {
+  std::set<std::string> values, meant;
+  for (const BlockRuleWord& word : block_rule_words()) {
+    if (word.family.empty() || (word.key != "rule" && word.key != "multiplier")) continue;
+    for (std::size_t first = 0; first < word.values.size();) {
+      const std::size_t end = std::min(word.values.find(", ", first), word.values.size());
+      values.insert(word.family + " " + std::string(word.key) + "=" + word.values.substr(first, end - first));
+      first = end + 2;
+    }
+  }
+  for (const rules::ValueMeaning& value : rules::kValueMeanings) {
+    CHECK(meant.insert(std::string(value.family) + " " + std::string(value.word)).second);
+    CHECK_FALSE(value.meaning.empty());
+  }
+  CHECK(values == meant);
+  CHECK(values.size() == 42);
 }
 
 TEST_CASE("what no recipe holds is refused with its rule") {

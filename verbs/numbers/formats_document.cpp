@@ -9,6 +9,7 @@
 #include "model/error.hpp"
 #include "model/names.hpp"
 #include "model/numerics/affine.hpp"
+#include "model/numerics/block_rule_meanings.hpp"
 #include "model/numerics/block_rules.hpp"
 #include "model/numerics/contract.hpp"
 #include "model/numerics/further_formats.hpp"
@@ -333,7 +334,13 @@ Document rules_document() {
   for (const RuleWord& word : rule_words()) words.add({word.key, word.meaning, word.values});
   document.table(std::move(words));
   Table blocks{"block_words", {{"word", "word of blocks"}, {"family", "rules"}, {"meaning", "meaning"}, {"values", "values"}}};
-  for (const BlockRuleWord& word : block_rule_words()) blocks.add({word.key, word.family, word.meaning, word.values});
+  for (const BlockRuleWord& word : block_rule_words()) {
+    blocks.add({word.key, word.family, word.meaning, word.values});
+    for (const rules::ValueMeaning& value : rules::kValueMeanings) {
+      if (value.family == word.family && value.word.starts_with(fmt::format("{}=", word.key)))
+        blocks.add({value.word, value.family, value.meaning, ""});
+    }
+  }
   document.line();
   document.table(std::move(blocks));
   Table named{"named_rules", {{"name", "name"}, {"rules", "rules"}, {"source", "source"}}};
