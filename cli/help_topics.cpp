@@ -20,7 +20,8 @@ constexpr std::array kTopics{
               "     directory exists already, and --force is not given\n"
               "4    unsupported here: a backend refuses, a processor lacks a tier, an entry has no model,\n"
               "     a version of the engine is not known\n"
-              "5    nothing ran, or the data could not have told right from wrong (MISTRUSTED): no proof, give more varied data\n"
+              "5    nothing ran, or the data could not have told right from wrong (MISTRUSTED): no proof;\n"
+              "     of ver: vectors are missing or all answers are equal; of others: give more varied data\n"
               "6    resource: disk full, out of memory, a file that cannot be read or written\n"
               "70   a mistake of mxact itself: please report it\n"
               "130  interrupted (SIGINT), 143 ended from outside (SIGTERM); what was complete stays, what was not is gone"},

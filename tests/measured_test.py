@@ -10,7 +10,7 @@ sys.path.insert(0, str(ROOT / "docs/site"))
 import measured  # noqa: E402
 
 # Pages of prose whose figures are documents, and how many lines each may have.
-LINES = {"convert": 300, "deployment": 450, "faults": 180, "findings": 55, "fuzzing": 95, "hardware": 145, "inspect": 140, "disagreements": 385, "history": 16, "laws": 110, "sanitizers": 70, "scale": 140, "sim": 260, "numerics": 380, "moe-kernels": 165, "moe-kernels-avx2": 45, "peers": 130, "performance": 330, "portability": 75, "proofs": 115, "trust": 36, "vectors": 380}
+LINES = {"convert": 300, "deployment": 450, "faults": 180, "findings": 55, "fuzzing": 95, "hardware": 145, "inspect": 140, "disagreements": 430, "history": 16, "laws": 110, "sanitizers": 70, "scale": 140, "sim": 260, "numerics": 380, "moe-kernels": 165, "moe-kernels-avx2": 45, "peers": 130, "performance": 330, "portability": 75, "proofs": 115, "trust": 36, "vectors": 380}
 COLUMNS = 120
 WORDS = 40000
 # Pages that a stranger reads first.

@@ -134,7 +134,7 @@ def formats(pages, mxact, tables):
             columns = 8
             grid = table(["code", *(f"+{i:x}" for i in range(columns))], [[f"0x{i:02x}", *values[i:i + columns]] for i in range(0, len(values), columns)])
         drawn = narrow and mxact.picture(pages.out / "formats" / f"{name}.svg", "formats", "--format", name)
-        pages.write("formats", name, f"{entry['bits']} bits: {entry['exponent_bits']} of exponent, {entry['mantissa_bits']} of mantissa, bias {entry['bias']}.",
+        pages.write("formats", name, f"{entry['bits']} bits: {entry['exponent_bits']} of exponent, {entry['mantissa_bits']} of mantissa, bias {entry['bias']}; largest {entry['max_finite']}; {'neither Inf nor NaN' if entry['specials'] == 'none' else entry['specials']}.",
                     evidence(f"published: {entry['source']}; every code of up to 16 bits is held to exact numbers"), fields(entry, "source"),
                     f"![the value of every code]({name}.svg)" if drawn else "", grid, mxact.command(f"formats --format {name}" if narrow else "formats"))
     for entry in tables["block_formats"]:
@@ -151,6 +151,7 @@ def releases_of(of):
     return ", ".join(words) + (f"; {of['change']}" if "change" in of else "")
 
 
+# Largest numbers of a block.
 LARGEST = ("4", "5", "6", "6.5", "7")
 
 

@@ -31,6 +31,8 @@ constexpr std::uint32_t kCudaNan = 0x7FFFFFFFU;
 constexpr int kPromotion = 128;
 
 constexpr std::string_view kHopperSource = "outputs of an H200: wgmma through cuBLASLt (torch 2.11.0+cu130) and PTX mma.sync (CUDA 13.0.88)";
+constexpr std::string_view kHopperFp8Source = "outputs of an H200: wgmma through cuBLASLt (torch 2.11.0+cu130); FP8 by mma.sync is hopper-mma-fp8";
+constexpr std::string_view kHopperMmaFp8Source = "outputs of an H200: PTX mma.sync (CUDA 13.0.88); FP8 by wgmma is hopper-fp8";
 constexpr std::string_view kChains128 = "groups of 32 as in hopper-fp8, in chains of 128 from +0, each added to the total in fp32";
 constexpr std::string_view kAfterScales = "one fp32 add after the scales";
 constexpr std::string_view kAfterChain = "one fp32 add after the chain";
@@ -71,7 +73,7 @@ constexpr ContractRow hopper_fp8(Contract contract, std::string_view name, std::
           .nan = kCudaNan,
           .evidence = Evidence::silicon,
           .grounds = Grounds::run,
-          .source = kHopperSource,
+          .source = kHopperFp8Source,
           .recordings = recordings};
 }
 
@@ -200,7 +202,7 @@ constexpr std::array kContracts{
                 .nan = kCudaNan,
                 .evidence = Evidence::silicon,
                 .grounds = Grounds::run,
-                .source = kHopperSource,
+                .source = kHopperMmaFp8Source,
                 .recordings = kMmaFp8Runs},
     // As edition v1 of the vectors has it.
     hopper_16(Contract::hopper_bf16_v1, "hopper-bf16@v1", "times their scale, rounded to bf16, nearest even", &kBf16, kUnboundedBf16Runs,

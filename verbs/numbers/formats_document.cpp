@@ -54,7 +54,7 @@ Table formats_table() {
            in_json("max_finite_code"),
            {"max_finite", "largest"},
            {"smallest_positive", "smallest"},
-           in_text("specials"),
+           {"specials", "specials"},
            {"source", "source"}}};
 }
 
