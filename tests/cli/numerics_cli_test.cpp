@@ -196,7 +196,7 @@ TEST_CASE("formats shows one contract, by name and as a record") {
   CHECK(read["name"] == record);
   CHECK(read["record"] == record);
   CHECK(read["evidence"] == "own record");
-  CHECK(run_json("formats")["contracts"].size() == 73);
+  CHECK(run_json("formats")["contracts"].size() == 74);
   CHECK(run_mxact("formats --contract hopper-bf16 --profile ocp").status == 2);
   CHECK(run_mxact("formats --contract hopper-bf16:align=77").err.find("align=77: a whole number from 0 to 48") != std::string::npos);
 }
