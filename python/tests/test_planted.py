@@ -137,7 +137,7 @@ CANNOT_BE_SAID = {
     "infinity_overflows zero_rule_forgotten odd_is_cut rules_forget_tininess block_rules_lose_word "
     "saturation_leaves_no_flag nan_loses_payload flush_forgets_source flush_before_rounding flush_leaves_no_flag overflow_ignores_rounding",
     "a dot product's of codes that a device takes with their scales, or one with a start or a flush, where the plain run of a layer multiplies numbers": "exact_sum_loses_carry "
-    "zero_product_counts restart_doubled chain_replaces_total c_starts_chain first_scale_serves_all flush_lost",
+    "zero_product_counts restart_doubled chain_replaces_total c_starts_chain first_scale_serves_all flush_lost lanes_chain_together",
     "of matrices that are multiplied under a contract of tensor and matrix cores, which no layer that is drawn takes": "lanes_align_together join_forgets_reach "
     "scale_exponent_forgotten total_zero_keeps_sign kernel_drops_c",
     "of routing, and a kernel is handed ids and weights": "router_tie_to_higher router_negative_is_zero router_excluded_is_zero router_weight_from_choice router_softmax_over_all "
