@@ -269,7 +269,7 @@ bool may_be_subnormal(const RowBlock& rows, const PanelFormat& format, int scale
   const int code = code_unit(format);
   const int row = rows.least_exponent;
   const int row_scale = rows.scales.least;
-  return scale < 1 || row + scale < 135 + code + digits || row_scale + scale < 128 || row + row_scale + scale < 285 + code;
+  return scale < 1 || row_scale < 1 || row + scale < 135 + code + digits || row_scale + scale < 128 || row + row_scale + scale < 285 + code;
 }
 
 /// Of the columns' scales that are neither zero nor NaN the smallest exponent is this much below the expert's.

@@ -125,6 +125,22 @@ TEST_CASE("subnormal scales of large activations are the contract's") {
   CHECK(finite == 24);
 }
 
+TEST_CASE("subnormal scales of rows by large ones of columns are the contract's") {
+  std::size_t finite = 0;
+  for (const WeightFacts& format : kFormats) {
+    for (int exponent = -140; exponent <= -124; ++exponent) {
+      EdgeCase one = one_unit(format, 134);
+      if (format.scale == &kE8m0) one.scales.assign(one.scales.size(), 240);
+      if (format.scale == &kF32) one.scales.assign(one.scales.size(), bits_of(0x1.cp113F));
+      one.expert = 0x1.cp113F;
+      one.row_scales.assign(format.k / kRowBlock, std::ldexp(1.25F, exponent));
+      const std::uint32_t expected = held(Contract::bf16_block, one, format, "row scale 2^" + std::to_string(exponent));
+      if (!is_zero(expected) && !is_infinite(expected)) ++finite;
+    }
+  }
+  CHECK(finite == 68);
+}
+
 TEST_CASE("sums of a chain that are subnormal before they are scaled count as zero") {
   std::size_t zeros = 0;
   for (const WeightFacts& format : kFormats) {
