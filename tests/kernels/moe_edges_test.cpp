@@ -157,10 +157,10 @@ TEST_CASE("sums of a chain that are subnormal before they are scaled count as ze
 }
 
 TEST_CASE("a scale that is a NaN among moderate ones is met by the weights of its block alone") {
-  for (const Contract contract : {Contract::bf16_chain, Contract::bf16_block}) {
+  for (const Contract contract : {Contract::bf16_chain, Contract::bf16_pair, Contract::bf16_block}) {
     for (const WeightFacts& format : kFormats) {
       for (const bool with_row_scale : {false, true}) {
-        if (with_row_scale && contract == Contract::bf16_chain) continue;
+        if (with_row_scale && contract != Contract::bf16_block) continue;
         for (std::size_t block = 0; block < format.k / format.block; ++block) {
           EdgeCase one = one_unit(format, 127);
           if (with_row_scale) one.row_scales.assign(format.k / kRowBlock, 1.5F);
@@ -178,7 +178,7 @@ TEST_CASE("a negative scale among positive ones turns the signs of its block alo
   std::mt19937 random(11);
   const WeightFacts& nvfp4 = kFormats[2];
   REQUIRE(nvfp4.scale == &kE4m3fn);
-  for (const Contract contract : {Contract::bf16_chain, Contract::bf16_block}) {
+  for (const Contract contract : {Contract::bf16_chain, Contract::bf16_pair, Contract::bf16_block}) {
     for (std::size_t block = 0; block < nvfp4.k / nvfp4.block; ++block) {
       EdgeCase one = cancelling(nvfp4, 127, random);
       one.scales.assign(one.scales.size(), 0x3A);
@@ -195,7 +195,7 @@ TEST_CASE("each scale of NVFP4 that is a number and not negative is the contract
   const WeightFacts& nvfp4 = kFormats[2];
   REQUIRE(nvfp4.scale == &kE4m3fn);
   constexpr std::uint32_t kLargest = 0x7E;
-  for (const Contract contract : {Contract::bf16_chain, Contract::bf16_block}) {
+  for (const Contract contract : {Contract::bf16_chain, Contract::bf16_pair, Contract::bf16_block}) {
     for (const float expert : {1.37F, -0.83F, 0x1.8p-90F, 0x1.1p95F}) {
       std::set<std::uint32_t> answers;
       for (std::uint32_t first = 0; first <= kLargest; first += nvfp4.k / nvfp4.block) {
