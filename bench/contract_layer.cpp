@@ -85,7 +85,7 @@ void door(benchmark::State& state, mx::Contract contract) {
 }
 
 const bool kRegistered = [] {
-  for (const mx::Contract contract : {mx::Contract::bf16_chain, mx::Contract::bf16_block, mx::Contract::int8_block}) {
+  for (const mx::Contract contract : {mx::Contract::bf16_chain, mx::Contract::bf16_block, mx::Contract::bf16_pair, mx::Contract::int8_block}) {
     const std::string name = "contract_layer/" + std::string(mx::name_of(contract));
     benchmark::RegisterBenchmark(name.c_str(), door, contract)->UseManualTime()->Unit(benchmark::kMillisecond)->MinTime(0.3);
   }

@@ -148,7 +148,7 @@ void layer(benchmark::State& state, mx::Contract contract, std::size_t count, in
 }
 
 const bool kRegistered = [] {
-  for (const mx::Contract contract : {mx::Contract::bf16_chain, mx::Contract::bf16_block, mx::Contract::int8_block}) {
+  for (const mx::Contract contract : {mx::Contract::bf16_chain, mx::Contract::bf16_block, mx::Contract::bf16_pair, mx::Contract::int8_block}) {
     for (const std::size_t count : {std::size_t{1}, std::size_t{8}, std::size_t{64}, std::size_t{512}}) {
       for (const int threads : {1, 2}) {
         const std::string name =

@@ -62,7 +62,7 @@ void reference(benchmark::State& state, mx::Contract contract, WeightFormat form
 }
 
 const bool kRegistered = [] {
-  for (const mx::Contract contract : {mx::Contract::bf16_chain, mx::Contract::bf16_block, mx::Contract::int8_block}) {
+  for (const mx::Contract contract : {mx::Contract::bf16_chain, mx::Contract::bf16_block, mx::Contract::bf16_pair, mx::Contract::int8_block}) {
     for (const WeightFormat format : kFormats) {
       // int8-block takes codes that are integers times a fixed unit.
       if (contract == mx::Contract::int8_block && format != WeightFormat::mxfp4 && format != WeightFormat::nvfp4) continue;

@@ -133,7 +133,7 @@ def roofline(runs):
     place = lambda value: margin + (math.log10(value) - low) / (high - low) * size
     flip = lambda value: 2 * margin + size - place(value)
     whole = size + 2 * margin
-    colours = {"bf16-block": "#0072b2", "bf16-chain": "#009e73", "int8-block": "#d55e00"}
+    colours = {"bf16-block": "#0072b2", "bf16-chain": "#009e73", "bf16-pair": "#cc79a7", "int8-block": "#d55e00"}
     svg = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {whole} {whole}" font-family="sans-serif" font-size="12">',
            f'<rect width="{whole}" height="{whole}" fill="white"/>',
            f'<line x1="{margin}" y1="{whole - margin}" x2="{whole - margin}" y2="{margin}" stroke="black"/>']

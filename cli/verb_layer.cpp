@@ -105,7 +105,7 @@ void add_layer(Verb app, Action& action) {
   verb.add_option(
       "--contract", options->contract,
       "both products under this contract, a name, a record or @FILE, on no device, all between them in fp32: by the fused kernels where they "
-      "have it (bf16-chain, bf16-block, int8-block)");
+      "have it (bf16-chain, bf16-block, bf16-pair, int8-block)");
   add_launch_option(verb, options->launch);
   verb.add_option("--stages", request.stages,
                   fmt::format("of {}; several with commas (default: all behind the start). mxact help stages says what each is", stage_names()))

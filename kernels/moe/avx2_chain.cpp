@@ -1,4 +1,4 @@
-// bf16-chain by fused multiply-adds of 256 bits.
+// bf16-chain and bf16-pair by fused multiply-adds of 256 bits.
 
 #include "kernels/moe/avx2_e2m1.hpp"
 #include "kernels/moe/avx2_paired_e2m1.hpp"
@@ -28,5 +28,10 @@ void bf16_chain_avx2(const TileArgs& args) { run(args, args.careful ? kE8m0Kind<
 void bf16_chain_mxfp8_avx2(const TileArgs& args) { run(args, kE8m0Kind<E4m3>); }
 void bf16_chain_nvfp4_avx2(const TileArgs& args) { run(args, kNvfp4); }
 void bf16_chain_fp8_avx2(const TileArgs& args) { run(args, kF32Kind<E4m3>); }
+
+void bf16_pair_avx2(const TileArgs& args) { run_pairs(args, args.careful ? kE8m0Kind<E2m1> : kE8m0Kind<UnsignedZeroE2m1>); }
+void bf16_pair_mxfp8_avx2(const TileArgs& args) { run_pairs(args, kE8m0Kind<E4m3>); }
+void bf16_pair_nvfp4_avx2(const TileArgs& args) { run_pairs(args, kNvfp4); }
+void bf16_pair_fp8_avx2(const TileArgs& args) { run_pairs(args, kF32Kind<E4m3>); }
 
 }  // namespace mx::kernels::moe

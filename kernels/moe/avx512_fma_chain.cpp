@@ -1,4 +1,4 @@
-// bf16-chain of weights in e2m1 by fused multiply-adds of 512 bits.
+// bf16-chain and bf16-pair of weights in e2m1 by fused multiply-adds of 512 bits.
 
 #include "kernels/moe/avx512_paired_e2m1.hpp"
 #include "kernels/moe/fma_chain.hpp"
@@ -26,5 +26,8 @@ constexpr Kind kNvfp4{E2m1::kBits, 1, {way<PairedE2m1, PairedFold>(takes_paired)
 
 void bf16_chain_avx512(const TileArgs& args) { run(args, kE8m0Kind<E2m1>); }
 void bf16_chain_nvfp4_avx512(const TileArgs& args) { run(args, kNvfp4); }
+
+void bf16_pair_avx512(const TileArgs& args) { run_pairs(args, kE8m0Kind<E2m1>); }
+void bf16_pair_nvfp4_avx512(const TileArgs& args) { run_pairs(args, kNvfp4); }
 
 }  // namespace mx::kernels::moe

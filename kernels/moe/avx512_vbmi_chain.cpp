@@ -1,4 +1,4 @@
-// bf16-chain of weights in e4m3 by fused multiply-adds of 512 bits.
+// bf16-chain and bf16-pair of weights in e4m3 by fused multiply-adds of 512 bits.
 
 #include "kernels/moe/avx512_columns_e4m3.hpp"
 #include "kernels/moe/avx512_scaled_e4m3.hpp"
@@ -59,5 +59,8 @@ constexpr Kind kFp8{E4m3::kBits,
 
 void bf16_chain_mxfp8_avx512(const TileArgs& args) { run(args, kE8m0Kind<E4m3>); }
 void bf16_chain_fp8_avx512(const TileArgs& args) { run(args, kFp8); }
+
+void bf16_pair_mxfp8_avx512(const TileArgs& args) { run_pairs(args, kE8m0Kind<E4m3>); }
+void bf16_pair_fp8_avx512(const TileArgs& args) { run_pairs(args, kFp8); }
 
 }  // namespace mx::kernels::moe

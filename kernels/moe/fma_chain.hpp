@@ -1,5 +1,5 @@
 #pragma once
-// bf16-chain by fused multiply-adds, of every kind of weights: scales folded in while a stretch is decoded, products under flushing.
+// bf16-chain and bf16-pair by fused multiply-adds, of every kind of weights: scales folded in while a stretch is decoded, products under flushing.
 
 #include "kernels/moe/fma_few.hpp"
 
@@ -247,11 +247,10 @@ const ByShape<ChainCodes>* few_of(const TileArgs& args, const Kind& kind) {
   return nullptr;
 }
 
-void run(const TileArgs& args, const Kind& kind) {
-  alignas(64) uint16_t products[kProducts];
-  if (kind.prepare != nullptr) kind.prepare(args, products);
-  const Job job{args, products};
-  if (const ByShape<ChainCodes>* const few = few_of(args, kind)) return run_few(job, *few);
+/// Stretch by stretch of K, decoded for all rows.
+template <size_t Tallest>
+void run_many(const Job& job, const Kind& kind, const GoOnRows<Tallest>& rows) {
+  const TileArgs& args = job.args;
   alignas(64) float weights[kParts][kStretchOfSingles * kColumns];
   alignas(64) float totals[kParts][kMostRows * kColumns];
   const size_t k = args.blocks * kScaleBlock;
@@ -263,14 +262,29 @@ void run(const TileArgs& args, const Kind& kind) {
       const size_t end = k - first < kStretchOfSingles ? k : first + kStretchOfSingles;
       for (size_t part = 0; part < kParts; ++part) decode_stretch(job, kind, panel, part * kColumns, first, end, weights[part]);
       const Flushing flushing;
-      each_tile<kTileRows>(args.rows, [&](size_t row, size_t height) {
+      each_tile<Tallest>(args.rows, [&](size_t row, size_t height) {
         const float* const x = singles(args, row, first, end - first);
         if (end == k) ask_for_outputs(args, panel, row, height);
-        for (size_t part = 0; part < kParts; ++part) kGoOn.of[height - 1](weights[part], x, end - first, totals[part] + row * kColumns);
+        for (size_t part = 0; part < kParts; ++part) rows.of[height - 1](weights[part], x, end - first, totals[part] + row * kColumns);
       });
     }
     for (size_t part = 0; part < kParts; ++part) put(args, panel, part, totals[part]);
   }
+}
+
+void run(const TileArgs& args, const Kind& kind) {
+  alignas(64) uint16_t products[kProducts];
+  if (kind.prepare != nullptr) kind.prepare(args, products);
+  const Job job{args, products};
+  if (const ByShape<ChainCodes>* const few = few_of(args, kind)) return run_few(job, *few);
+  run_many(job, kind, kGoOn);
+}
+
+/// bf16-pair.
+void run_pairs(const TileArgs& args, const Kind& kind) {
+  alignas(64) uint16_t products[kProducts];
+  if (kind.prepare != nullptr) kind.prepare(args, products);
+  run_many({args, products}, kind, kGoOnByBlocks);
 }
 
 }  // namespace

@@ -69,19 +69,50 @@ void go_on(const float* weights, const float* x, size_t k, float* sums) {
   store(registers, sums);
 }
 
-/// Rows of a tile at most.
-constexpr size_t kTileRows = kWidth == 16 ? kWideSingleRows : kSingleRows;
-struct GoOnRows {
-  GoOn* of[kTileRows];
-};
+/// The products of a block's even or odd elements, from +0.
+template <size_t Odd, size_t Rows>
+MXACT_INLINE void multiply_half(Floats (&sums)[Rows][2], const float* weights, const float* x) {
+  MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) { MXACT_UNROLL for (size_t v = 0; v < 2; ++v) sums[m][v] = zeros(); }
+#pragma GCC unroll 2
+  for (size_t k = 1 - Odd; k < kScaleBlock; k += 2) {
+    const Floats low = load(weights + k * kColumns);
+    const Floats high = load(weights + k * kColumns + kWidth);
+    MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) add_products(sums[m], x + k * Rows + m, low, high);
+  }
+}
+
+/// The same for bf16-pair: of each block of K two chains, added to each other and then to `sums`.
 template <size_t Rows>
-constexpr GoOnRows go_on_rows() {
-  GoOnRows rows{};
-  if constexpr (Rows > 1) rows = go_on_rows<Rows - 1>();
-  rows.of[Rows - 1] = go_on<Rows>;
+void go_on_by_blocks(const float* weights, const float* x, size_t k, float* sums) {
+  for (size_t first = 0; first < k; first += kScaleBlock, weights += kScaleBlock * kColumns, x += kScaleBlock * Rows) {
+    Floats even[Rows][2], odd[Rows][2];
+    multiply_half<0>(even, weights, x);
+    multiply_half<1>(odd, weights, x);
+    MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) {
+      MXACT_UNROLL for (size_t v = 0; v < 2; ++v) {
+        float* const at = sums + m * kColumns + v * kWidth;
+        store(at, sum(load(at), sum(even[m][v], odd[m][v])));
+      }
+    }
+  }
+}
+
+/// By the height of a tile.
+template <size_t Tallest>
+struct GoOnRows {
+  GoOn* of[Tallest];
+};
+template <bool Chains, size_t Tallest, size_t Rows = Tallest>
+constexpr GoOnRows<Tallest> go_on_rows() {
+  GoOnRows<Tallest> rows{};
+  if constexpr (Rows > 1) rows = go_on_rows<Chains, Tallest, Rows - 1>();
+  rows.of[Rows - 1] = Chains ? go_on<Rows> : go_on_by_blocks<Rows>;
   return rows;
 }
-constexpr GoOnRows kGoOn = go_on_rows<kTileRows>();
+/// Rows of a tile of chains at most. Two chains beside each other take twice the registers.
+constexpr size_t kTileRows = kWidth == 16 ? kWideSingleRows : kSingleRows;
+constexpr GoOnRows<kTileRows> kGoOn = go_on_rows<true, kTileRows>();
+constexpr GoOnRows<kSingleRows> kGoOnByBlocks = go_on_rows<false, kSingleRows>();
 
 /// Rows of a tile, from `row` on, as fp32: the stretch of `count` that begins at `first` of K.
 MXACT_INLINE const float* singles(const TileArgs& args, size_t row, size_t first, size_t count) {

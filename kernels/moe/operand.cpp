@@ -59,6 +59,19 @@ void place_pairs(std::span<const std::uint16_t* const> rows, std::size_t first, 
   }
 }
 
+/// The same in the form `crossed`.
+void place_crossed(std::span<const std::uint16_t* const> rows, std::size_t first, std::size_t end, std::uint32_t* to) {
+  const std::size_t height = rows.size();
+  for (std::size_t row = 0; row < height; ++row) {
+    std::uint32_t* dword = to + row;
+    for (std::size_t k = first; k < end; k += 4, dword += 2 * height) {
+      const std::uint16_t* const four = rows[row] + k;
+      dword[0] = four[2] | static_cast<std::uint32_t>(four[0]) << 16;
+      dword[height] = four[3] | static_cast<std::uint32_t>(four[1]) << 16;
+    }
+  }
+}
+
 /// Two dwords side by side, the first one from the lower half.
 void put_two(std::uint64_t dwords, std::uint32_t* to) {
   if constexpr (std::endian::native != std::endian::little) dwords = std::rotl(dwords, 32);
@@ -143,7 +156,7 @@ Tile tile_of(const Operand& operand, const RowBlock& block, std::size_t index) {
 /// The tile's pairs or singles, in each stretch of K behind those of the tiles before it.
 void place_bf16(Operand& operand, const RowBlock& block, const Tile& tile, std::span<const std::uint16_t* const> rows) {
   const OperandForm& form = operand.form;
-  const auto place = form.tiling.form == RowForm::singles ? place_singles : place_pairs;
+  const auto place = form.tiling.form == RowForm::singles ? place_singles : form.tiling.form == RowForm::crossed ? place_crossed : place_pairs;
   const std::size_t stretch = form.tiling.stretch == 0 ? form.k : form.tiling.stretch;
   std::uint32_t* const to = operand.data.data() + block.first * form.dwords();
   for (std::size_t first = 0; first < form.k; first += stretch) {
@@ -258,6 +271,9 @@ void fill_int8(Operand& operand, std::size_t index, std::span<const std::int8_t*
 
 namespace {
 
+/// Contracts of bf16 that fold scales into the weights.
+bool is_folded(Contract contract) { return contract == Contract::bf16_chain || contract == Contract::bf16_pair; }
+
 /// The smallest unit of a format's codes is 2 to the minus this, and all of them are below 2^9, those of e2m1 below 2^3.
 int code_unit(const PanelFormat& format) { return format.code_bits == 4 ? 1 : 9; }
 int code_limit(const PanelFormat& format) { return format.code_bits == 4 ? 3 : 9; }
@@ -269,7 +285,7 @@ bool may_be_subnormal(const RowBlock& rows, const PanelFormat& format, int scale
   const int code = code_unit(format);
   const int row = rows.least_exponent;
   const int row_scale = rows.scales.least;
-  return scale < 1 || row + scale < 135 + code + digits || row_scale + scale < 128 || row + row_scale + scale < 285 + code;
+  return scale < 1 || row_scale < 1 || row + scale < 135 + code + digits || row_scale + scale < 128 || row + row_scale + scale < 285 + code;
 }
 
 /// Of the columns' scales that are neither zero nor NaN the smallest exponent is this much below the expert's.
@@ -278,8 +294,8 @@ constexpr int kE4m3Below = 9;
 }  // namespace
 
 bool needs_care(Contract contract, const RowBlock& rows, const PanelFormat& format, const ScaleRange& columns) {
-  if (format.scale == PanelScale::f32) return contract != Contract::bf16_chain && may_be_subnormal(rows, format, columns.least, kFractionBits);
-  if (contract == Contract::bf16_chain) return columns.least < 2 || columns.most > 252 || rows.least_exponent + columns.least < 136;
+  if (format.scale == PanelScale::f32) return !is_folded(contract) && may_be_subnormal(rows, format, columns.least, kFractionBits);
+  if (is_folded(contract)) return columns.least < 2 || columns.most > 252 || rows.least_exponent + columns.least < 136;
   if (contract == Contract::int8_block) {
     const bool normal = rows.scales.most <= kMostBase && columns.most < 255 && columns.least > 0;
     return !normal || rows.scales.least + columns.least < 135 || rows.scales.most + columns.most > 381;
@@ -289,7 +305,7 @@ bool needs_care(Contract contract, const RowBlock& rows, const PanelFormat& form
 
 bool needs_care(Contract contract, const RowBlock& rows, const PanelFormat& format, float expert_scale) {
   // Units: 2^(exponent - 134) of an activation and, of a product with the smallest scale, 2^(exponent - 127 - 9 - 1 - 7).
-  if (contract == Contract::bf16_chain) return rows.least_exponent + exponent_field(expert_scale) < 152;
+  if (is_folded(contract)) return rows.least_exponent + exponent_field(expert_scale) < 152;
   if (contract == Contract::bf16_block) return may_be_subnormal(rows, format, exponent_field(expert_scale) - kE4m3Below, kFractionBits);
   // Columns' scales are zero, NaN, or from 2^(exponent - 9) to below 2^(exponent + 10).
   const int exponent = exponent_field(expert_scale) - 127;

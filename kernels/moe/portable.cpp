@@ -180,6 +180,28 @@ void bf16_chain(const TileArgs& args, const Kind& kind) {
               });
 }
 
+/// Two sums of steps, as two fp32 numbers are added: what is subnormal of that is exact.
+float flushed_sum(float a, float b) { return flushed(a + b); }
+
+template <class Rows>
+void bf16_pair(const TileArgs& args, const Kind& kind) {
+  each_output(args, Rows::kTallest,
+              [&](const uint8_t* codes, const uint8_t* scales, std::size_t column, std::size_t row, std::size_t first, std::size_t height) {
+                const Rows x = Rows::of(args, first, row, height);
+                const uint8_t* const of_column = scales + column * kind.scale_bytes;
+                float total = 0;
+                for (std::size_t block = 0; block < args.blocks; ++block) {
+                  std::array<float, 2> halves{};
+                  for (std::size_t k = block * kScaleBlock; k < (block + 1) * kScaleBlock; ++k) {
+                    const float weight = flushed(kind.folded(args, kind.weight(codes, k, column), of_column, k / args.scale_block));
+                    halves[k % 2] = flushed_step(x.at(k), weight, halves[k % 2]);
+                  }
+                  total = flushed_sum(total, flushed_sum(halves[0], halves[1]));
+                }
+                return total;
+              });
+}
+
 /// The sum of the weights and activations of k in [begin, end).
 float block_sum(const Kind& kind, const uint8_t* codes, std::size_t column, std::size_t begin, std::size_t end, const Pairs& x) {
   float sum = 0;
@@ -241,6 +263,10 @@ void bf16_chain_portable(const TileArgs& args) { bf16_chain<Pairs>(args, kMxfp4)
 void bf16_chain_mxfp8_portable(const TileArgs& args) { bf16_chain<Pairs>(args, kMxfp8); }
 void bf16_chain_nvfp4_portable(const TileArgs& args) { bf16_chain<Pairs>(args, kNvfp4); }
 void bf16_chain_fp8_portable(const TileArgs& args) { bf16_chain<Pairs>(args, kFp8); }
+void bf16_pair_portable(const TileArgs& args) { bf16_pair<Pairs>(args, kMxfp4); }
+void bf16_pair_mxfp8_portable(const TileArgs& args) { bf16_pair<Pairs>(args, kMxfp8); }
+void bf16_pair_nvfp4_portable(const TileArgs& args) { bf16_pair<Pairs>(args, kNvfp4); }
+void bf16_pair_fp8_portable(const TileArgs& args) { bf16_pair<Pairs>(args, kFp8); }
 void bf16_block_portable(const TileArgs& args) { bf16_block(args, kMxfp4); }
 void bf16_block_mxfp8_portable(const TileArgs& args) { bf16_block(args, kMxfp8); }
 void bf16_block_nvfp4_portable(const TileArgs& args) { bf16_block(args, kNvfp4); }
@@ -249,5 +275,6 @@ void int8_block_portable(const TileArgs& args) { int8_block(args, kMxfp4); }
 void int8_block_nvfp4_portable(const TileArgs& args) { int8_block(args, kNvfp4); }
 
 void bf16_chain_of_singles(const TileArgs& args, PanelKind kind) { bf16_chain<Singles>(args, kind_of(kind)); }
+void bf16_pair_of_singles(const TileArgs& args, PanelKind kind) { bf16_pair<Singles>(args, kind_of(kind)); }
 
 }  // namespace mx::kernels::moe

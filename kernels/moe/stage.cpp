@@ -58,8 +58,8 @@ RowStage::RowStage(Contract contract, const Recipe* recipe, const IsaTier& tier)
       tier_(tier),
       way_(contract == Contract::int8_block   ? Way::int8
            : recipe == nullptr                ? Way::bf16
-           : contract == Contract::bf16_chain ? Way::dequantized
-                                              : Way::scaled),
+           : contract == Contract::bf16_block ? Way::scaled
+                                              : Way::dequantized),
       quick_(is_quick(recipe) ? kernel_for(kQuantizeKernels, tier).run : nullptr),
       dequantize_(kernel_for(kDequantizeKernels, tier).run),
       elements_{},

@@ -98,6 +98,7 @@ inline constexpr size_t kMostRows = 2048;
 /// How the rows of a tile lie beside each other.
 enum class RowForm {
   pairs,    ///< [pair of K][row]: two bf16 in a dword
+  crossed,  ///< likewise, but of each four of K the dwords hold 2 and 0, 3 and 1: both even, both odd
   singles,  ///< [K][row]: fp32, of each pair of K the odd one first
   quads,    ///< [quad of K][row]: four int8 in a dword
 };
@@ -138,6 +139,7 @@ inline constexpr Tiling kInt8Tiling{kInt8Rows, RowForm::quads, kHeldBytes};
 inline constexpr Tiling kWordTiling{kWordRows, RowForm::quads, kStreamedBytes};
 inline constexpr Tiling kVnniTiling{kVnniRows, RowForm::quads, kHeldBytes};
 inline constexpr Tiling kDecodedChainTiling{kChainRows, RowForm::pairs, kStreamedBytes};
+inline constexpr Tiling kCrossedTiling{kBlockRows, RowForm::crossed, kStreamedBytes};
 inline constexpr Tiling kSingleTiling{kSingleRows, RowForm::singles, kStreamedBytes, kStretchOfSingles};
 inline constexpr Tiling kWideSingleTiling{kWideSingleRows, RowForm::singles, kStreamedBytes, kStretchOfSingles};
 
@@ -151,8 +153,13 @@ TileFunction bf16_block_nvfp4_portable;
 TileFunction bf16_block_fp8_portable;
 TileFunction int8_block_portable;
 TileFunction int8_block_nvfp4_portable;
-/// bf16-chain in plain code on rows in the form `singles`, for a tier that leaves some of its work to it.
+TileFunction bf16_pair_portable;
+TileFunction bf16_pair_mxfp8_portable;
+TileFunction bf16_pair_nvfp4_portable;
+TileFunction bf16_pair_fp8_portable;
+/// bf16-chain and bf16-pair in plain code on rows in the form `singles`, for a tier that leaves some of its work to it.
 void bf16_chain_of_singles(const TileArgs& args, PanelKind kind);
+void bf16_pair_of_singles(const TileArgs& args, PanelKind kind);
 TileFunction bf16_chain_avx2;
 TileFunction bf16_chain_mxfp8_avx2;
 TileFunction bf16_chain_nvfp4_avx2;
@@ -161,6 +168,10 @@ TileFunction bf16_block_avx2;
 TileFunction bf16_block_mxfp8_avx2;
 TileFunction bf16_block_nvfp4_avx2;
 TileFunction bf16_block_fp8_avx2;
+TileFunction bf16_pair_avx2;
+TileFunction bf16_pair_mxfp8_avx2;
+TileFunction bf16_pair_nvfp4_avx2;
+TileFunction bf16_pair_fp8_avx2;
 TileFunction int8_block_avx2;
 TileFunction int8_block_nvfp4_avx2;
 TileFunction bf16_chain_avx512;
@@ -171,6 +182,10 @@ TileFunction bf16_block_avx512;
 TileFunction bf16_block_mxfp8_avx512;
 TileFunction bf16_block_nvfp4_avx512;
 TileFunction bf16_block_fp8_avx512;
+TileFunction bf16_pair_avx512;
+TileFunction bf16_pair_mxfp8_avx512;
+TileFunction bf16_pair_nvfp4_avx512;
+TileFunction bf16_pair_fp8_avx512;
 TileFunction int8_block_avx512_vnni;
 TileFunction int8_block_nvfp4_avx512_vnni;
 TileFunction bf16_chain_avx512_bf16;
@@ -182,6 +197,10 @@ TileFunction bf16_block_avx512_bf16;
 TileFunction bf16_block_mxfp8_avx512_bf16;
 TileFunction bf16_block_nvfp4_avx512_bf16;
 TileFunction bf16_block_fp8_avx512_bf16;
+TileFunction bf16_pair_avx512_bf16;
+TileFunction bf16_pair_mxfp8_avx512_bf16;
+TileFunction bf16_pair_nvfp4_avx512_bf16;
+TileFunction bf16_pair_fp8_avx512_bf16;
 TileFunction bf16_chain_neon;
 TileFunction bf16_chain_mxfp8_neon;
 TileFunction bf16_chain_nvfp4_neon;
@@ -190,6 +209,10 @@ TileFunction bf16_block_neon;
 TileFunction bf16_block_mxfp8_neon;
 TileFunction bf16_block_nvfp4_neon;
 TileFunction bf16_block_fp8_neon;
+TileFunction bf16_pair_neon;
+TileFunction bf16_pair_mxfp8_neon;
+TileFunction bf16_pair_nvfp4_neon;
+TileFunction bf16_pair_fp8_neon;
 TileFunction int8_block_neon;
 TileFunction int8_block_nvfp4_neon;
 TileFunction int8_block_neon_dotprod;

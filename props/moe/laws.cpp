@@ -11,7 +11,7 @@ constexpr std::string_view kRestated =
 constexpr std::string_view kProductTwin =
     "The product of MXFP4 weights in panels is the contract's dot product, also for scale bytes at both ends and activations that are flushed";
 
-constexpr std::array<Law, 25> kLaws{{
+constexpr std::array<Law, 26> kLaws{{
     {"S2/gpt-oss", kRestated, law_router_restated},
     {"S2/softmax-topk-norm", kRestated, law_router_restated},
     {"S2/softmax-topk", kRestated, law_router_restated},
@@ -33,6 +33,7 @@ constexpr std::array<Law, 25> kLaws{{
     {"S5/batch", "A token alone gives the bits that it gives among others", law_batch_is_independent},
     {"N7/moe-bf16-chain", kProductTwin, law_product_kernel},
     {"N7/moe-bf16-block", kProductTwin, law_product_kernel},
+    {"N7/moe-bf16-pair", kProductTwin, law_product_kernel},
     {"N7/moe-int8-block", kProductTwin, law_product_kernel},
     {"N7/moe-formats", "The product of FP8 weights in panels and rows with scales for 32 of K is bf16-block's dot product", law_format_kernels},
     {"N7/moe-routers", "The fast routers choose the model's experts and weights", law_router_kernel},

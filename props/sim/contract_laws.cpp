@@ -27,7 +27,7 @@ struct Drawn {
 Drawn pick_kernel() {
   std::vector<Drawn> all;
   for (const kernels::moe::PanelFormat& format : kernels::moe::panel_formats()) {
-    for (const Contract contract : {Contract::bf16_chain, Contract::bf16_block, Contract::int8_block}) {
+    for (const Contract contract : {Contract::bf16_chain, Contract::bf16_block, Contract::bf16_pair, Contract::int8_block}) {
       if (sim::has_panels(contract, format.format)) all.push_back({format.format, contract});
     }
   }

@@ -154,7 +154,7 @@ def layer(
     `mxact convert` wrote, with `layer`; or mxact.Packed with `activation`, the engine's name of the model's ("SWIGLUOAI", "SILU", ...), `constants` of it by
     name (of SWIGLUOAI gpt-oss's are the default) and, where the backend leaves it to the checkpoint, `activation_key`.
     contract: both products under it, on no device and in the place of a backend's arithmetic, all between them in fp32: a name of mxact.contracts(), a
-    record, or the path of a file with one. bf16-chain, bf16-block and int8-block (activations in MXINT8) are run by the fused kernels.
+    record, or the path of a file with one. bf16-chain, bf16-block, bf16-pair and int8-block (activations in MXINT8) are run by the fused kernels.
     x: [tokens, hidden], bfloat16, or float32 numbers that bfloat16 has; not needed behind a start. ids: [tokens, top_k], int32 or int64, -1 for a slot of
     no expert. weights: the same shape, float32 or bfloat16; without them y and out are not computed. router: ids and weights by the checkpoint's own.
     stages: names of mxact.stages(); the default is all behind the start. start: a mapping of one step's stages to arrays, of a quantized input codes and

@@ -108,7 +108,7 @@ def test_torch_in_torch_out() -> None:
     assert np.array_equal(made.ids.numpy(), IDS)
 
 
-@pytest.mark.parametrize("contract", ["bf16-chain", "bf16-block", "int8-block", "hopper-bf16"])
+@pytest.mark.parametrize("contract", ["bf16-chain", "bf16-block", "bf16-pair", "int8-block", "hopper-bf16"])
 def test_a_contract_computes_as_the_program_and_from_any_stage(contract: str, tmp_path: Path) -> None:
     slots = {"x": X, "ids": IDS, "weights": WEIGHTS}
     whole = mxact.layer(TINY, **slots, layer=0, contract=contract)

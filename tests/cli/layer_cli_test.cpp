@@ -176,7 +176,7 @@ TEST_CASE("layer starts from somebody's stage, and compares") {
 TEST_CASE("layer runs a contract by the fused kernels, and their bits are the model's") {
   const ScratchDirectory scratch;
   const std::string call = "layer " + tiny() + kTokens + " --contract ";
-  for (const char* contract : {"bf16-chain", "bf16-block", "int8-block"}) {
+  for (const char* contract : {"bf16-chain", "bf16-block", "bf16-pair", "int8-block"}) {
     INFO(contract);
     const std::filesystem::path out = scratch.path() / (std::string(contract) + ".safetensors");
     const Json made = run_json(call + contract + " -o " + quoted(out));

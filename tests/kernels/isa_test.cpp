@@ -106,7 +106,7 @@ TEST_CASE("products run on the tier that is forced, else by one of the instructi
   using namespace mx::kernels::moe;
   std::set<bool> by_multiply_adds;
   for (const PanelFormat& format : panel_formats()) {
-    for (const mx::Contract contract : {mx::Contract::bf16_chain, mx::Contract::bf16_block, mx::Contract::int8_block}) {
+    for (const mx::Contract contract : {mx::Contract::bf16_chain, mx::Contract::bf16_block, mx::Contract::bf16_pair, mx::Contract::int8_block}) {
       if (contract == mx::Contract::int8_block && format.code_bits != 4) continue;
       CAPTURE(name_of(contract), format.kind);
       for (const IsaTier& tier : mx::kernels::isa_tiers()) {

@@ -28,7 +28,7 @@ struct Case {
 inline constexpr WeightFormat kFormats[] = {WeightFormat::mxfp4,     WeightFormat::mxfp8,       WeightFormat::nvfp4,
                                             WeightFormat::fp8_block, WeightFormat::fp8_channel, WeightFormat::fp8_tensor};
 
-inline constexpr Contract kContracts[] = {Contract::bf16_chain, Contract::bf16_block, Contract::int8_block};
+inline constexpr Contract kContracts[] = {Contract::bf16_chain, Contract::bf16_block, Contract::bf16_pair, Contract::int8_block};
 
 /// True when the contract takes such weights: int8-block those whose codes are integers of 8 bits times a fixed unit.
 inline bool takes(Contract contract, WeightFormat format) {

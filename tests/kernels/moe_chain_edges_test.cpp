@@ -1,4 +1,4 @@
-// bf16-chain at the ends of fp32.
+// bf16-chain and bf16-pair at the ends of fp32.
 
 #include <cmath>
 #include <random>
@@ -11,7 +11,13 @@
 using namespace mx;
 using namespace mx::tests::edges;
 
-TEST_CASE("bf16-chain of blocks whose scales lie far apart is the contract's at both ends of fp32") {
+namespace {
+
+constexpr Contract kFolding[] = {Contract::bf16_chain, Contract::bf16_pair};
+
+}  // namespace
+
+TEST_CASE("bf16-chain and bf16-pair of blocks whose scales lie far apart are the contracts' at both ends of fp32") {
   std::mt19937 random(5);
   std::size_t finite = 0;
   std::size_t infinite = 0;
@@ -30,10 +36,12 @@ TEST_CASE("bf16-chain of blocks whose scales lie far apart is the contract's at 
           for (std::size_t k = 0; k < 2; ++k) one.x[32 + k] = random() % 3 == 0 ? 0 : one.x[k] ^ 0x8000U;
           const std::uint32_t largest = format.element == &kE2m1 ? 7 : 0x7E;
           one.codes[32] = one.codes[33] = random() % 2 == 0 ? largest : static_cast<std::uint32_t>(random() % 8);
-          const std::uint32_t expected =
-              held(Contract::bf16_chain, one, format,
-                   "exponent field " + std::to_string(exponent) + ", scales " + std::to_string(first) + ", " + std::to_string(second));
-          ++(is_zero(expected) ? zero : is_infinite(expected) ? infinite : finite);
+          for (const Contract contract : kFolding) {
+            const std::uint32_t expected =
+                held(contract, one, format,
+                     "exponent field " + std::to_string(exponent) + ", scales " + std::to_string(first) + ", " + std::to_string(second));
+            ++(is_zero(expected) ? zero : is_infinite(expected) ? infinite : finite);
+          }
         }
       }
     }
@@ -44,7 +52,7 @@ TEST_CASE("bf16-chain of blocks whose scales lie far apart is the contract's at 
   CHECK(zero > least);
 }
 
-TEST_CASE("sums of bf16-chain that come down to the smallest normal number, or up to the largest, in units of any block") {
+TEST_CASE("sums of bf16-chain and bf16-pair that come down to the smallest normal number, or up to the largest, in units of any block") {
   std::size_t finite = 0;
   std::size_t infinite = 0;
   std::size_t zero = 0;
@@ -67,9 +75,11 @@ TEST_CASE("sums of bf16-chain that come down to the smallest normal number, or u
             one.codes[0] = one.codes[1] = format.element == &kE2m1 ? 7 : 0x7E;
           }
           one.scales = {kScale, static_cast<std::uint32_t>(second)};
-          const std::uint32_t expected =
-              held(Contract::bf16_chain, one, format, "apart " + std::to_string(apart) + ", " + std::to_string(end) + " from the end");
-          ++(is_zero(expected) ? zero : is_infinite(expected) ? infinite : finite);
+          for (const Contract contract : kFolding) {
+            const std::uint32_t expected =
+                held(contract, one, format, "apart " + std::to_string(apart) + ", " + std::to_string(end) + " from the end");
+            ++(is_zero(expected) ? zero : is_infinite(expected) ? infinite : finite);
+          }
         }
       }
     }
@@ -80,7 +90,7 @@ TEST_CASE("sums of bf16-chain that come down to the smallest normal number, or u
   CHECK(zero > least);
 }
 
-TEST_CASE("a sum of bf16-chain just below the smallest normal number is one if it rounds to that with 24 bits, else zero") {
+TEST_CASE("a sum of bf16-chain and bf16-pair just below the smallest normal number is one if it rounds to that with 24 bits, else zero") {
   // 2^-126 less 2^-152, less 2^-151 (a tie), less 1.5 * 2^-151, which would be 2^-126 among subnormal numbers, and less 2^-150, by the second
   // product.
   struct Less {
@@ -99,6 +109,17 @@ TEST_CASE("a sum of bf16-chain just below the smallest normal number is one if i
         one.x[0] = less.x | (sign ^ 0x8000U);
         const std::uint32_t expected = held(Contract::bf16_chain, one, format, "less field " + std::to_string(less.x >> 7));
         CHECK((expected & 0x7FFFFFFFU) == (less.kept ? 0x00800000U : 0U));
+        // The same two of one chain of bf16-pair, one after the other.
+        for (const std::size_t first : {std::size_t{0}, std::size_t{1}}) {
+          EdgeCase pair = one;
+          pair.x.assign(pair.x.size(), 0);
+          pair.codes.assign(pair.codes.size(), 0);
+          pair.codes[first] = pair.codes[first + 2] = one.codes[0];
+          pair.x[first] = one.x[1];
+          pair.x[first + 2] = one.x[0];
+          const std::uint32_t of_pair = held(Contract::bf16_pair, pair, format, "pair, less field " + std::to_string(less.x >> 7));
+          CHECK((of_pair & 0x7FFFFFFFU) == (expected & 0x7FFFFFFFU));
+        }
       }
     }
   }

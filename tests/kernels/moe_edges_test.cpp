@@ -125,6 +125,22 @@ TEST_CASE("subnormal scales of large activations are the contract's") {
   CHECK(finite == 24);
 }
 
+TEST_CASE("subnormal scales of rows by large ones of columns are the contract's") {
+  std::size_t finite = 0;
+  for (const WeightFacts& format : kFormats) {
+    for (int exponent = -140; exponent <= -124; ++exponent) {
+      EdgeCase one = one_unit(format, 134);
+      if (format.scale == &kE8m0) one.scales.assign(one.scales.size(), 240);
+      if (format.scale == &kF32) one.scales.assign(one.scales.size(), bits_of(0x1.cp113F));
+      one.expert = 0x1.cp113F;
+      one.row_scales.assign(format.k / kRowBlock, std::ldexp(1.25F, exponent));
+      const std::uint32_t expected = held(Contract::bf16_block, one, format, "row scale 2^" + std::to_string(exponent));
+      if (!is_zero(expected) && !is_infinite(expected)) ++finite;
+    }
+  }
+  CHECK(finite == 68);
+}
+
 TEST_CASE("sums of a chain that are subnormal before they are scaled count as zero") {
   std::size_t zeros = 0;
   for (const WeightFacts& format : kFormats) {
@@ -141,10 +157,10 @@ TEST_CASE("sums of a chain that are subnormal before they are scaled count as ze
 }
 
 TEST_CASE("a scale that is a NaN among moderate ones is met by the weights of its block alone") {
-  for (const Contract contract : {Contract::bf16_chain, Contract::bf16_block}) {
+  for (const Contract contract : {Contract::bf16_chain, Contract::bf16_pair, Contract::bf16_block}) {
     for (const WeightFacts& format : kFormats) {
       for (const bool with_row_scale : {false, true}) {
-        if (with_row_scale && contract == Contract::bf16_chain) continue;
+        if (with_row_scale && contract != Contract::bf16_block) continue;
         for (std::size_t block = 0; block < format.k / format.block; ++block) {
           EdgeCase one = one_unit(format, 127);
           if (with_row_scale) one.row_scales.assign(format.k / kRowBlock, 1.5F);
@@ -162,7 +178,7 @@ TEST_CASE("a negative scale among positive ones turns the signs of its block alo
   std::mt19937 random(11);
   const WeightFacts& nvfp4 = kFormats[2];
   REQUIRE(nvfp4.scale == &kE4m3fn);
-  for (const Contract contract : {Contract::bf16_chain, Contract::bf16_block}) {
+  for (const Contract contract : {Contract::bf16_chain, Contract::bf16_pair, Contract::bf16_block}) {
     for (std::size_t block = 0; block < nvfp4.k / nvfp4.block; ++block) {
       EdgeCase one = cancelling(nvfp4, 127, random);
       one.scales.assign(one.scales.size(), 0x3A);
@@ -179,7 +195,7 @@ TEST_CASE("each scale of NVFP4 that is a number and not negative is the contract
   const WeightFacts& nvfp4 = kFormats[2];
   REQUIRE(nvfp4.scale == &kE4m3fn);
   constexpr std::uint32_t kLargest = 0x7E;
-  for (const Contract contract : {Contract::bf16_chain, Contract::bf16_block}) {
+  for (const Contract contract : {Contract::bf16_chain, Contract::bf16_pair, Contract::bf16_block}) {
     for (const float expert : {1.37F, -0.83F, 0x1.8p-90F, 0x1.1p95F}) {
       std::set<std::uint32_t> answers;
       for (std::uint32_t first = 0; first <= kLargest; first += nvfp4.k / nvfp4.block) {

@@ -164,9 +164,9 @@ struct RowKind {
   std::size_t block;  ///< of bf16-block; 0: bf16 as it is, `kWholeRow`: one scale a row
 };
 constexpr std::size_t kWholeRow = ~std::size_t{0};
-constexpr RowKind kRowKinds[] = {{Contract::bf16_chain, 0},  {Contract::bf16_block, 0},   {Contract::bf16_block, 32},
-                                 {Contract::bf16_block, 64}, {Contract::bf16_block, 128}, {Contract::bf16_block, kWholeRow},
-                                 {Contract::int8_block, 0}};
+constexpr RowKind kRowKinds[] = {{Contract::bf16_chain, 0},         {Contract::bf16_pair, 0},   {Contract::bf16_block, 0},
+                                 {Contract::bf16_block, 32},        {Contract::bf16_block, 64}, {Contract::bf16_block, 128},
+                                 {Contract::bf16_block, kWholeRow}, {Contract::int8_block, 0}};
 
 struct Activations {
   std::vector<std::uint16_t> bf16;

@@ -21,6 +21,13 @@ using namespace mx::kernels::moe;
 using namespace mx::tests;
 using namespace mx::deployment;
 
+namespace {
+
+/// Kernels that round weights times their scales.
+bool folds(const GemmKernel& kernel) { return kernel.contract == Contract::bf16_chain || kernel.contract == Contract::bf16_pair; }
+
+}  // namespace
+
 TEST_CASE("a weight times its scale is the exact product, rounded once to bf16") {
   Draws random(8);
   const ContractRow& row = row_of(Contract::bf16_chain);
@@ -130,7 +137,7 @@ TEST_CASE("kernels round each code times its channel's scale as the plain code d
   std::vector<std::uint16_t> identity(kCodes * kCodes);
   for (std::size_t k = 0; k < kCodes; ++k) identity[k * kCodes + k] = 0x3F80;
   for (const GemmKernel& kernel : gemm_kernels()) {
-    if (kernel.contract != Contract::bf16_chain || kernel.kind != PanelKind::fp8 || (kernel.needs & ~mx::kernels::isa_of_processor()) != 0) continue;
+    if (!folds(kernel) || kernel.kind != PanelKind::fp8 || (kernel.needs & ~mx::kernels::isa_of_processor()) != 0) continue;
     for (const std::size_t rows : {std::size_t{4}, kCodes}) {
       std::size_t differing = 0;
       for (std::size_t first = 0; first < kCodes; first += rows) {
@@ -192,7 +199,7 @@ TEST_CASE("kernels round the products of every scale's significand with every co
     for (std::size_t e = 0; e < gemm_kernels().size(); ++e) {
       const GemmKernel& kernel = gemm_kernels()[e];
       const bool runs = kernel.needs != 0 && (kernel.needs & ~mx::kernels::isa_of_processor()) == 0;  // the portable one takes most of a minute
-      if (kernel.contract != Contract::bf16_chain || kernel.kind != PanelKind::fp8 || !runs) continue;
+      if (!folds(kernel) || kernel.kind != PanelKind::fp8 || !runs) continue;
       gemm(kernel, panels, 0, Bf16Rows{identity}, out, 1);
       for (std::size_t i = 0; i < out.size(); ++i) differing[e] += out[i] != expected[i] ? 1U : 0U;
     }
@@ -209,7 +216,7 @@ TEST_CASE("a NaN among the codes makes its column NaN and no other") {
     for (int shift = 0; shift < 32; shift += 8) scales.push_back(static_cast<std::uint8_t>(bits >> shift));
   }
   for (const GemmKernel& kernel : gemm_kernels()) {
-    if (kernel.contract != Contract::bf16_chain || kernel.kind != PanelKind::fp8 || (kernel.needs & ~mx::kernels::isa_of_processor()) != 0) continue;
+    if (!folds(kernel) || kernel.kind != PanelKind::fp8 || (kernel.needs & ~mx::kernels::isa_of_processor()) != 0) continue;
     for (const std::size_t rows : {std::size_t{1}, std::size_t{5}, std::size_t{40}}) {
       for (std::size_t k = 0; k < kK; ++k) {
         std::vector<std::uint8_t> codes(kColumns * kK, 0x38);
