@@ -9,6 +9,8 @@
 #include <ctime>
 #include <new>
 
+#include "kernels/isa.hpp"
+
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -146,6 +148,26 @@ MXACT_PEAK(f32_fmas, "vfmadd231ps", "ymm")
 MXACT_PEAK(f32_wide_fmas, "vfmadd231ps", "zmm")
 #undef MXACT_PEAK
 
+constexpr double kTileSums = 4;
+constexpr double kTileProducts = 16 * 16 * 32;
+
+/// Products of whole tiles that lie in their registers: two tiles of rows by two of weights. The operating system must grant tiles.
+void bf16_tiles() {
+  struct alignas(64) {
+    std::uint8_t palette = 1, rest[15] = {};
+    std::uint16_t row_bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
+    std::uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
+  } const shapes;
+  std::size_t rounds = kRounds / 20;
+  asm volatile("ldtilecfg %0" ::"m"(shapes));
+  asm volatile(
+      "1:\ntdpbf16ps %%tmm6, %%tmm4, %%tmm0\ntdpbf16ps %%tmm7, %%tmm4, %%tmm1\ntdpbf16ps %%tmm6, %%tmm5, %%tmm2\n"
+      "tdpbf16ps %%tmm7, %%tmm5, %%tmm3\ndec %0\njnz 1b\ntilerelease"
+      : "+r"(rounds)
+      :
+      : "cc");
+}
+
 /// Four products of each sum, then what int8-block does with a block's sum: less the float it was counted in, times the scale to the total. Totals
 /// lie in registers that cannot be named to a compiler without AVX-512; a caller keeps nothing there.
 #define MXACT_SETTLE(SUM, TOTAL) "vsubps %%zmm14, %%zmm" SUM ", %%zmm12\nvfmadd231ps %%zmm12, %%zmm15, %%zmm" TOTAL "\n"
@@ -238,6 +260,13 @@ double memory_read(int threads) {
 double bf16_dot_peak([[maybe_unused]] int threads) {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx512bf16") != 0) return rate(bf16_dots, 64.0 * kSums * kRounds, threads);
+#endif
+  return 0;
+}
+
+double bf16_tile_peak([[maybe_unused]] int threads) {
+#if defined(__x86_64__)
+  if ((kernels::isa_of_processor() & kernels::kAmx) != 0) return rate(bf16_tiles, 2 * kTileProducts * kTileSums * (kRounds / 20), threads);
 #endif
   return 0;
 }

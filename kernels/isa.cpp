@@ -10,6 +10,13 @@
 #if defined(__AARCH64EL__)
 #include <sys/auxv.h>
 #endif
+#if defined(__x86_64__) && !defined(MXACT_PORTABLE)
+#include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "kernels/moe/tile.hpp"
+#endif
 
 namespace mx::kernels {
 namespace {
@@ -17,13 +24,26 @@ namespace {
 #if defined(__x86_64__) && !defined(MXACT_PORTABLE)
 constexpr std::uint32_t kAvx2Tier = kAvx2 | kF16c;
 constexpr std::uint32_t kAvx512Tier = kAvx2Tier | kAvx512;
+constexpr std::uint32_t kAvx512Bf16Tier = kAvx512Tier | kAvx512Vnni | kAvx512Vbmi | kAvx512Vbmi2 | kAvx512Bf16 | kGfni;
 constexpr std::array kTiers{
     IsaTier{"portable", 0},
     IsaTier{"avx2", kAvx2Tier},
     IsaTier{"avx512", kAvx512Tier},
     IsaTier{"avx512-vnni", kAvx512Tier | kAvx512Vnni | kAvx512Vbmi},
-    IsaTier{"avx512-bf16", kAvx512Tier | kAvx512Vnni | kAvx512Vbmi | kAvx512Vbmi2 | kAvx512Bf16 | kGfni},
+    IsaTier{"avx512-bf16", kAvx512Bf16Tier},
+    IsaTier{"amx", kAvx512Bf16Tier | kAmx},
 };
+
+/// Why there are no tiles; empty where there are.
+std::string_view why_no_tiles() {
+  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+  constexpr unsigned kBf16Tiles = (1U << 22) | (1U << 24);
+  if (__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) == 0 || (edx & kBf16Tiles) != kBf16Tiles) return "the processor has no AMX";
+  // Linux, Documentation/arch/x86/xstate.rst: memory for tiles comes to those that ask, once for the process.
+  constexpr long kAskForComponent = 0x1023, kTileData = 18;
+  if (syscall(SYS_arch_prctl, kAskForComponent, kTileData) != 0) return "the kernel grants no tile data";
+  return moe::tiles_give_the_bits() ? "" : "its TDPBF16PS computes other sums than bf16-pair";
+}
 
 std::uint32_t detect() {
   __builtin_cpu_init();
@@ -40,10 +60,13 @@ std::uint32_t detect() {
   if (__builtin_cpu_supports("avx512vnni")) bits |= kAvx512Vnni;
   if (__builtin_cpu_supports("avx512bf16")) bits |= kAvx512Bf16;
   if (__builtin_cpu_supports("gfni")) bits |= kGfni;
+  if ((bits & kAvx512Bf16Tier) == kAvx512Bf16Tier && why_no_tiles().empty()) bits |= kAmx;
   return bits;
 }
 #elif defined(__AARCH64EL__) && !defined(MXACT_PORTABLE)
 constexpr std::array kTiers{IsaTier{"portable", 0}, IsaTier{"neon", kNeon}, IsaTier{"neon-dotprod", kNeon | kNeonDotprod}};
+
+std::string_view why_no_tiles() { return {}; }
 
 std::uint32_t detect() {
   const unsigned long known = getauxval(AT_HWCAP);
@@ -51,6 +74,8 @@ std::uint32_t detect() {
 }
 #else
 constexpr std::array kTiers{IsaTier{"portable", 0}};
+
+std::string_view why_no_tiles() { return {}; }
 
 std::uint32_t detect() { return 0; }
 #endif
@@ -68,7 +93,11 @@ bool runs_here(const IsaTier& tier) { return (tier.needs & ~isa_of_processor()) 
 
 void require_runs_here(const IsaTier& tier, std::string_view where) {
   if (runs_here(tier)) return;
-  throw Error(ErrorCode::unsupported, "this processor cannot run the instruction sets '" + std::string(tier.name) + "'", std::string(where));
+  const bool but_for_tiles = (tier.needs & ~isa_of_processor()) == kAmx;
+  throw Error(
+      ErrorCode::unsupported,
+      "this processor cannot run the instruction sets '" + std::string(tier.name) + "'" + (but_for_tiles ? ": " + std::string(why_no_tiles()) : ""),
+      std::string(where));
 }
 
 const IsaTier& isa_tier_named(std::string_view name) {

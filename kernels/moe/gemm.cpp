@@ -94,6 +94,14 @@ constexpr std::array kGemmKernels {
                  kCrossedTiling,      bf16_pair_nvfp4_avx512_bf16},
       GemmKernel{Contract::bf16_pair, PanelKind::fp8,           "bf16-pair fp8 avx512-bf16", kAvx512 | kAvx512Vbmi | kAvx512Vbmi2 | kAvx512Bf16,
                  kCrossedTiling,      bf16_pair_fp8_avx512_bf16},
+      GemmKernel{Contract::bf16_pair, PanelKind::mxfp4, "bf16-pair amx", kAvx512 | kAvx512Vbmi | kAvx512Vbmi2 | kAvx512Bf16 | kAmx,
+                 kTileTiling,         bf16_pair_amx},
+      GemmKernel{Contract::bf16_pair, PanelKind::mxfp8,   "bf16-pair mxfp8 amx", kAvx512 | kAvx512Vbmi | kAvx512Vbmi2 | kAvx512Bf16 | kAmx,
+                 kTileTiling,         bf16_pair_mxfp8_amx},
+      GemmKernel{Contract::bf16_pair, PanelKind::nvfp4,   "bf16-pair nvfp4 amx", kAvx512 | kAvx512Vbmi | kAvx512Vbmi2 | kAvx512Bf16 | kAmx,
+                 kTileTiling,         bf16_pair_nvfp4_amx},
+      GemmKernel{Contract::bf16_pair, PanelKind::fp8,   "bf16-pair fp8 amx", kAvx512 | kAvx512Vbmi | kAvx512Vbmi2 | kAvx512Bf16 | kAmx,
+                 kTileTiling,         bf16_pair_fp8_amx},
 #elif defined(__AARCH64EL__) && !defined(MXACT_PORTABLE)
       GemmKernel{Contract::bf16_chain, PanelKind::mxfp4, "bf16-chain neon", kNeon, kSingleTiling, bf16_chain_neon},
       GemmKernel{Contract::bf16_chain, PanelKind::mxfp8, "bf16-chain mxfp8 neon", kNeon, kSingleTiling, bf16_chain_mxfp8_neon},
@@ -203,7 +211,7 @@ const GemmKernel& gemm_kernel_in_use(Contract contract, const PanelFormat& forma
   const IsaTier& tier = isa_tier();
   const GemmKernel& last = gemm_kernel_for(contract, format, tier);
 #if defined(__x86_64__) && !defined(MXACT_PORTABLE)
-  if ((last.needs & kAvx512Bf16) == 0 || isa_tier_is_forced()) return last;
+  if ((last.needs & kAvx512Bf16) == 0 || (last.needs & kAmx) != 0 || isa_tier_is_forced()) return last;
   static const bool multiply_adds = multiply_adds_win_avx512_bf16();
   if (multiply_adds) return gemm_kernel_for(contract, format, {"multiply-adds", tier.needs & ~kAvx512Bf16});
 #endif

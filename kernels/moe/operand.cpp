@@ -72,6 +72,15 @@ void place_crossed(std::span<const std::uint16_t* const> rows, std::size_t first
   }
 }
 
+/// The same in the form `blocks`.
+void place_blocks(std::span<const std::uint16_t* const> rows, std::size_t first, std::size_t end, std::uint32_t* to) {
+  for (std::size_t block = first; block < end; block += kScaleBlock) {
+    for (const std::uint16_t* row : rows) {
+      for (std::size_t k = block; k < block + kScaleBlock; k += 2) *to++ = pair_at(row + k);
+    }
+  }
+}
+
 /// Two dwords side by side, the first one from the lower half.
 void put_two(std::uint64_t dwords, std::uint32_t* to) {
   if constexpr (std::endian::native != std::endian::little) dwords = std::rotl(dwords, 32);
@@ -93,6 +102,16 @@ void place_singles(std::span<const std::uint16_t* const> rows, std::size_t first
     if (height % 2 == 0) continue;
     const std::uint16_t* const last = rows.back() + block;
     for (std::size_t i = 0; i < kScaleBlock; ++i) to[i * height + height - 1] = static_cast<std::uint32_t>(last[i ^ 1U]) << 16;
+  }
+}
+
+/// How a tile's rows are placed in a form of bf16.
+auto* place_of(RowForm form) {
+  switch (form) {
+    case RowForm::singles: return place_singles;
+    case RowForm::crossed: return place_crossed;
+    case RowForm::blocks: return place_blocks;
+    default: return place_pairs;
   }
 }
 
@@ -156,7 +175,7 @@ Tile tile_of(const Operand& operand, const RowBlock& block, std::size_t index) {
 /// The tile's pairs or singles, in each stretch of K behind those of the tiles before it.
 void place_bf16(Operand& operand, const RowBlock& block, const Tile& tile, std::span<const std::uint16_t* const> rows) {
   const OperandForm& form = operand.form;
-  const auto place = form.tiling.form == RowForm::singles ? place_singles : form.tiling.form == RowForm::crossed ? place_crossed : place_pairs;
+  const auto place = place_of(form.tiling.form);
   const std::size_t stretch = form.tiling.stretch == 0 ? form.k : form.tiling.stretch;
   std::uint32_t* const to = operand.data.data() + block.first * form.dwords();
   for (std::size_t first = 0; first < form.k; first += stretch) {

@@ -10,34 +10,13 @@
 #include "kernels/little_endian.hpp"
 #include "kernels/moe/bf16_product.hpp"
 #include "kernels/moe/e4m3.hpp"
+#include "kernels/moe/plain_tiles.hpp"
 #include "kernels/moe/tile.hpp"
 
 namespace mx::kernels::moe {
 namespace {
 
-constexpr float kSmallestNormal = std::numeric_limits<float>::min();
 constexpr std::array<float, 16> kValues{0, 0.5F, 1, 1.5F, 2, 3, 4, 6, -0.0F, -0.5F, -1, -1.5F, -2, -3, -4, -6};
-
-float flushed(float x) { return std::fabs(x) < kSmallestNormal ? std::copysign(0.0F, x) : x; }
-
-/// True when the exact a * b + c, which rounds to +-2^-126 where subnormals are kept, is less than that after rounding to 24 bits.
-bool rounds_below_normal(float a, float b, float c) {
-  constexpr double kTie = 0x1p-126 - 0x1p-151;
-  const double product = static_cast<double>(a) * b;
-  const double sum = product + c;
-  // What the sum lost.
-  const double part = sum - product;
-  const double lost = (product - (sum - part)) + (static_cast<double>(c) - part);
-  const double size = std::fabs(sum);
-  return size < kTie || (size == kTie && (sum > 0 ? lost < 0 : lost > 0));
-}
-
-/// One step of VDPBF16PS: subnormals count as zero before and after, and a result is one when it is below 2^-126 once rounded to 24 bits.
-float flushed_step(float a, float b, float c) {
-  const float sum = std::fma(a, b, c);
-  if (std::fabs(sum) == kSmallestNormal && rounds_below_normal(a, b, c)) return std::copysign(0.0F, sum);
-  return flushed(sum);
-}
 
 float scale_value(uint8_t byte) {
   if (byte == 255) return std::numeric_limits<float>::quiet_NaN();
@@ -118,6 +97,13 @@ int32_t integer_sum(const uint8_t* codes, std::size_t first, std::size_t count, 
   return sum;
 }
 
+/// A sum to its place, with bias, every NaN the same.
+void put(const TileArgs& args, std::size_t panel, std::size_t row, std::size_t column, float sum) {
+  const float value = args.bias == nullptr ? sum : sum + args.bias[panel * kPanelColumns + column];
+  float* const to = args.out + panel * args.panel_stride + row * args.row_stride + column / 16 * args.half_stride + column % 16;
+  *to = value == value ? value : std::bit_cast<float>(0x7FC00000U);
+}
+
 /// Calls dot(codes, scales, column, row of the block of rows, first row of its tile, height) for every output.
 template <class Dot>
 void each_output(const TileArgs& args, std::size_t tallest, Dot dot) {
@@ -127,10 +113,8 @@ void each_output(const TileArgs& args, std::size_t tallest, Dot dot) {
       const std::size_t height = tile_height(args.rows, tallest, tile);
       for (std::size_t row = first; row < first + height; ++row) {
         for (std::size_t column = 0; column < kPanelColumns; ++column) {
-          const float sum = dot(args.codes + panel * args.code_stride, args.scales + panel * args.scale_stride, column, row, first, height);
-          const float value = args.bias == nullptr ? sum : sum + args.bias[panel * kPanelColumns + column];
-          float* const to = args.out + panel * args.panel_stride + row * args.row_stride + column / 16 * args.half_stride + column % 16;
-          *to = value == value ? value : std::bit_cast<float>(0x7FC00000U);
+          put(args, panel, row, column,
+              dot(args.codes + panel * args.code_stride, args.scales + panel * args.scale_stride, column, row, first, height));
         }
       }
       first += height;
@@ -179,9 +163,6 @@ void bf16_chain(const TileArgs& args, const Kind& kind) {
                 return sum;
               });
 }
-
-/// Two sums of steps, as two fp32 numbers are added: what is subnormal of that is exact.
-float flushed_sum(float a, float b) { return flushed(a + b); }
 
 template <class Rows>
 void bf16_pair(const TileArgs& args, const Kind& kind) {
@@ -247,6 +228,31 @@ void int8_block(const TileArgs& args, const Kind& kind) {
               });
 }
 
+/// K from `first` to `end` of a panel as pairs of bf16 [pair][32].
+void decode_pairs(const TileArgs& args, const Kind& kind, std::size_t panel, std::size_t first, std::size_t end, uint32_t* out) {
+  const uint8_t* const codes = args.codes + panel * args.code_stride;
+  const uint8_t* const scales = args.scales + panel * args.scale_stride;
+  for (std::size_t k = first; k < end; ++k) {
+    for (std::size_t column = 0; column < kPanelColumns; ++column) {
+      const uint8_t* const of_column = scales + column * kind.scale_bytes;
+      const uint32_t bits = std::bit_cast<uint32_t>(kind.folded(args, kind.weight(codes, k, column), of_column, k / args.scale_block));
+      uint32_t& pair = out[(k - first) / 2 * kPanelColumns + column];
+      pair = k % 2 == 0 ? bits >> 16 : pair | (bits & 0xFFFF0000U);
+    }
+  }
+}
+
+/// bf16-pair by tiles in plain code.
+void bf16_pair_by_tiles(const TileArgs& args, const Kind& kind) {
+  run_pairs_by_tiles<PlainTiles>(
+      args, [&](std::size_t panel, std::size_t first, std::size_t end, uint32_t* out) { decode_pairs(args, kind, panel, first, end, out); },
+      [&](std::size_t panel, const float* totals) {
+        for (std::size_t row = 0; row < args.rows; ++row) {
+          for (std::size_t column = 0; column < kPanelColumns; ++column) put(args, panel, row, column, totals[row * kPanelColumns + column]);
+        }
+      });
+}
+
 constexpr const Kind& kind_of(PanelKind kind) {
   switch (kind) {
     case PanelKind::mxfp4: return kMxfp4;
@@ -273,6 +279,11 @@ void bf16_block_nvfp4_portable(const TileArgs& args) { bf16_block(args, kNvfp4);
 void bf16_block_fp8_portable(const TileArgs& args) { bf16_block(args, kFp8); }
 void int8_block_portable(const TileArgs& args) { int8_block(args, kMxfp4); }
 void int8_block_nvfp4_portable(const TileArgs& args) { int8_block(args, kNvfp4); }
+
+void bf16_pair_plain_tiles(const TileArgs& args) { bf16_pair_by_tiles(args, kMxfp4); }
+void bf16_pair_mxfp8_plain_tiles(const TileArgs& args) { bf16_pair_by_tiles(args, kMxfp8); }
+void bf16_pair_nvfp4_plain_tiles(const TileArgs& args) { bf16_pair_by_tiles(args, kNvfp4); }
+void bf16_pair_fp8_plain_tiles(const TileArgs& args) { bf16_pair_by_tiles(args, kFp8); }
 
 void bf16_chain_of_singles(const TileArgs& args, PanelKind kind) { bf16_chain<Singles>(args, kind_of(kind)); }
 void bf16_pair_of_singles(const TileArgs& args, PanelKind kind) { bf16_pair<Singles>(args, kind_of(kind)); }

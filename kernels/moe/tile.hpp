@@ -98,6 +98,7 @@ inline constexpr size_t kMostRows = 2048;
 /// How the rows of a tile lie beside each other.
 enum class RowForm {
   pairs,    ///< [pair of K][row]: two bf16 in a dword
+  blocks,   ///< [block of K][row][pair]
   crossed,  ///< likewise, but of each four of K the dwords hold 2 and 0, 3 and 1: both even, both odd
   singles,  ///< [K][row]: fp32, of each pair of K the odd one first
   quads,    ///< [quad of K][row]: four int8 in a dword
@@ -139,6 +140,9 @@ inline constexpr Tiling kInt8Tiling{kInt8Rows, RowForm::quads, kHeldBytes};
 inline constexpr Tiling kWordTiling{kWordRows, RowForm::quads, kStreamedBytes};
 inline constexpr Tiling kVnniTiling{kVnniRows, RowForm::quads, kHeldBytes};
 inline constexpr Tiling kDecodedChainTiling{kChainRows, RowForm::pairs, kStreamedBytes};
+/// Rows of one of AMX's tiles.
+inline constexpr size_t kTileOfRows = 16;
+inline constexpr Tiling kTileTiling{kTileOfRows, RowForm::blocks, kStreamedBytes};
 inline constexpr Tiling kCrossedTiling{kBlockRows, RowForm::crossed, kStreamedBytes};
 inline constexpr Tiling kSingleTiling{kSingleRows, RowForm::singles, kStreamedBytes, kStretchOfSingles};
 inline constexpr Tiling kWideSingleTiling{kWideSingleRows, RowForm::singles, kStreamedBytes, kStretchOfSingles};
@@ -157,6 +161,11 @@ TileFunction bf16_pair_portable;
 TileFunction bf16_pair_mxfp8_portable;
 TileFunction bf16_pair_nvfp4_portable;
 TileFunction bf16_pair_fp8_portable;
+/// The engine of AMX's tiles (tiles.hpp) on tiles in plain code, for tests.
+TileFunction bf16_pair_plain_tiles;
+TileFunction bf16_pair_mxfp8_plain_tiles;
+TileFunction bf16_pair_nvfp4_plain_tiles;
+TileFunction bf16_pair_fp8_plain_tiles;
 /// bf16-chain and bf16-pair in plain code on rows in the form `singles`, for a tier that leaves some of its work to it.
 void bf16_chain_of_singles(const TileArgs& args, PanelKind kind);
 void bf16_pair_of_singles(const TileArgs& args, PanelKind kind);
@@ -201,6 +210,17 @@ TileFunction bf16_pair_avx512_bf16;
 TileFunction bf16_pair_mxfp8_avx512_bf16;
 TileFunction bf16_pair_nvfp4_avx512_bf16;
 TileFunction bf16_pair_fp8_avx512_bf16;
+TileFunction bf16_pair_amx;
+TileFunction bf16_pair_mxfp8_amx;
+TileFunction bf16_pair_nvfp4_amx;
+TileFunction bf16_pair_fp8_amx;
+/// The same on tiles in plain code, for tests: what needs AVX-512 alone.
+TileFunction bf16_pair_plain_tiles_avx512;
+TileFunction bf16_pair_mxfp8_plain_tiles_avx512;
+TileFunction bf16_pair_nvfp4_plain_tiles_avx512;
+TileFunction bf16_pair_fp8_plain_tiles_avx512;
+/// Whether this processor's TDPBF16PS gives the bits of bf16-pair. Only where there is one, and the kernel lets this process use tiles.
+bool tiles_give_the_bits();
 TileFunction bf16_chain_neon;
 TileFunction bf16_chain_mxfp8_neon;
 TileFunction bf16_chain_nvfp4_neon;

@@ -3,6 +3,7 @@
 #include "model/numerics/block.hpp"
 #include "model/numerics/dot.hpp"
 #include "tests/catch.hpp"
+#include "tests/kernels/moe_kernels.hpp"
 
 namespace mx::tests::edges {
 
@@ -84,7 +85,7 @@ EdgeCase cancelling(const WeightFacts& format, int exponent, std::mt19937& rando
 
 std::uint32_t held(Contract contract, const EdgeCase& one, const WeightFacts& format, const std::string& what) {
   const std::uint32_t expected = one.modelled(contract, format);
-  for (const GemmKernel& kernel : gemm_kernels()) {
+  for (const GemmKernel& kernel : tested_kernels()) {
     if (kernel.contract != contract || kernel.kind != panel_format_of(format.format).kind || (kernel.needs & ~isa_of_processor()) != 0) continue;
     for (const std::size_t rows : {std::size_t{1}, std::size_t{4}, std::size_t{9}, std::size_t{14}}) {
       INFO(kernel.name << ", " << layout::name_of(format.format) << ", " << rows << " rows, " << what);

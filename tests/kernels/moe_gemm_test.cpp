@@ -14,6 +14,7 @@
 #include "model/numerics/f32.hpp"
 #include "tests/catch.hpp"
 #include "tests/kernels/moe_draws.hpp"
+#include "tests/kernels/moe_kernels.hpp"
 
 using namespace mx;
 using namespace mx::kernels;
@@ -266,7 +267,7 @@ void hold(const Weights& weights, const RowKind& row_kind, Kind kind, std::size_
   const PanelMatrix panels = weights.packed();
   const Activations x(row_kind, rows, weights.shape.k, kind, random);
   const std::vector<Expected> expected = modelled(row_kind, weights, 1, x, rows);
-  for (const GemmKernel& kernel : gemm_kernels()) {
+  for (const GemmKernel& kernel : tested_kernels()) {
     if (kernel.contract != row_kind.contract || kernel.kind != panels.format->kind || !runs(kernel)) continue;
     const std::vector<float> out = run(kernel, panels, 1, row_kind, x, rows, 1);
     std::size_t differing = 0;

@@ -14,6 +14,7 @@
 #include "model/numerics/f32.hpp"
 #include "tests/catch.hpp"
 #include "tests/kernels/moe_draws.hpp"
+#include "tests/kernels/moe_kernels.hpp"
 
 using namespace mx;
 using namespace mx::kernels;
@@ -136,7 +137,7 @@ TEST_CASE("kernels round each code times its channel's scale as the plain code d
                                   layout::SourceOrder::standard, {.codes = codes, .scales = scale_bytes, .expert_scales = {}, .bias = {}});
   std::vector<std::uint16_t> identity(kCodes * kCodes);
   for (std::size_t k = 0; k < kCodes; ++k) identity[k * kCodes + k] = 0x3F80;
-  for (const GemmKernel& kernel : gemm_kernels()) {
+  for (const GemmKernel& kernel : tested_kernels()) {
     if (!folds(kernel) || kernel.kind != PanelKind::fp8 || (kernel.needs & ~mx::kernels::isa_of_processor()) != 0) continue;
     for (const std::size_t rows : {std::size_t{4}, kCodes}) {
       std::size_t differing = 0;

@@ -10,6 +10,7 @@
 #include "tests/catch.hpp"
 #include "tests/kernels/moe_cases.hpp"
 #include "tests/kernels/moe_draws.hpp"
+#include "tests/kernels/moe_kernels.hpp"
 
 using namespace mx;
 using namespace mx::kernels;
@@ -145,7 +146,7 @@ TEST_CASE("few rows come out as each does alone, by any number of threads") {
       const Rows x(rows, odd, rows - 1, random);
       for (const WeightFormat format : tests::kFormats) {
         const PanelMatrix weights = any_panels(format, 1 + random() % 2, random);
-        for (const GemmKernel& kernel : gemm_kernels()) {
+        for (const GemmKernel& kernel : tested_kernels()) {
           if (kernel.kind != weights.format->kind || (kernel.needs & ~isa_of_processor()) != 0) continue;
           hold(kernel, weights, x, false, rows - 1);
           if (kernel.contract == Contract::bf16_block) hold(kernel, weights, x, true, rows - 1);
@@ -160,7 +161,7 @@ TEST_CASE("products of no rows are empty") {
   const Rows none(0, Odd::none, 0, random);
   for (const WeightFormat format : tests::kFormats) {
     const PanelMatrix weights = any_panels(format, 2, random);
-    for (const GemmKernel& kernel : gemm_kernels()) {
+    for (const GemmKernel& kernel : tested_kernels()) {
       if (kernel.kind != weights.format->kind || (kernel.needs & ~isa_of_processor()) != 0) continue;
       for (const int threads : {1, 3}) CHECK(multiplied(kernel, weights, none, kernel.contract == Contract::bf16_block, 0, 0, threads).empty());
     }

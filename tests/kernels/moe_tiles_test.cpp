@@ -1,0 +1,114 @@
+// AMX: plain tiles are the contract, the processor's are plain ones, and a tier that cannot run says why.
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "kernels/isa.hpp"
+#include "kernels/moe/gemm.hpp"
+#include "kernels/moe/plain_tiles.hpp"
+#include "model/error.hpp"
+#include "model/numerics/dot.hpp"
+#include "model/numerics/f32.hpp"
+#include "tests/catch.hpp"
+#include "tests/kernels/moe_kernels.hpp"
+#include "tests/numerics/pair_inputs.hpp"
+#include "tests/skip.hpp"
+
+using namespace mx;
+using namespace mx::kernels;
+using namespace mx::kernels::moe;
+using namespace mx::tests;
+
+namespace {
+
+/// Outputs that were compared, and the first that differs.
+struct Compared {
+  std::size_t outputs = 0;
+  std::string different;
+};
+
+std::uint32_t modelled(const Sum& sum) {
+  std::vector<Value> a;
+  std::vector<Value> b;
+  for (std::size_t k = 0; k < 2 * sum.pairs; ++k) {
+    a.push_back(decode(kBf16, sum.a[k]));
+    b.push_back(decode(kBf16, sum.b[k]));
+  }
+  return dot(row_of(Contract::bf16_pair), {a, &kBf16}, {b, &kBf16}, {.c = sum.c, .bias = {}});
+}
+
+std::uint32_t pair_of(const std::array<std::uint32_t, 2 * kMostPairs>& codes, std::size_t pair) {
+  return codes[2 * pair] | codes[2 * pair + 1] << 16;
+}
+
+/// 16 rows of sums by both halves of a panel: row i has the factors a of the i-th sum, column j the factors b of the j-th one.
+void hold_tile(const Inputs& inputs, Draw& draw, std::size_t height, Compared& compared) {
+  std::vector<Sum> sums;
+  for (std::size_t i = 0; i < kPanelColumns; ++i) sums.push_back(drawn(inputs, draw, kMostPairs));
+  std::vector<std::uint32_t> rows, weights(kBlockPairs * kPanelColumns), totals;
+  for (std::size_t m = 0; m < height; ++m) {
+    for (std::size_t pair = 0; pair < kBlockPairs; ++pair) rows.push_back(pair_of(sums[m].a, pair));
+    totals.insert(totals.end(), kPanelColumns, sums[m].c);
+  }
+  for (std::size_t n = 0; n < kPanelColumns; ++n) {
+    for (std::size_t pair = 0; pair < kBlockPairs; ++pair) weights[pair * kPanelColumns + n] = pair_of(sums[n].b, pair);
+  }
+  std::vector<float> found(totals.size());
+  std::memcpy(found.data(), totals.data(), totals.size() * sizeof(float));
+  PlainTiles tiles;
+  tiles.shape(height, 0);
+  multiply_stretch<false>(tiles, {0, height, 0}, 1, weights.data(), rows.data(), nullptr, found.data());
+  for (std::size_t m = 0; m < height; ++m) {
+    for (std::size_t n = 0; n < kPanelColumns; n += 5) {
+      Sum one = sums[m];
+      one.b = sums[n].b;
+      const std::uint32_t model = modelled(one);
+      const auto bits = std::bit_cast<std::uint32_t>(found[m * kPanelColumns + n]);
+      ++compared.outputs;
+      if (bits != model && !(f32::is_nan(bits) && f32::is_nan(model))) compared.different = f32::text(bits) + ", model " + f32::text(model);
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("plain tiles compute bf16-pair, of every height") {
+  for (const Inputs& inputs : pair_inputs()) {
+    INFO(inputs.what);
+    Draw draw(11);
+    Compared compared;
+    for (std::size_t height = 1; height <= kTileOfRows; ++height) hold_tile(inputs, draw, height, compared);
+    CHECK(compared.different == "");
+    CHECK(compared.outputs == 7 * 136);
+  }
+}
+
+TEST_CASE("this processor's tiles give the bits of plain ones") {
+  if ((isa_of_processor() & kAmx) == 0) {
+    skip_without("processor feature: AMX");
+    return;
+  }
+#if defined(__x86_64__) && !defined(MXACT_PORTABLE)
+  CHECK(tiles_give_the_bits());
+#endif
+}
+
+TEST_CASE("AMX that cannot run is refused with the reason") {
+  const auto known = isa_tiers();
+  const auto tier = std::ranges::find(known, "amx", &IsaTier::name);
+  if (tier == known.end() || runs_here(*tier) || (isa_of_processor() & kAvx512Bf16) == 0) return;
+  CHECK_THROWS_WITH(require_runs_here(*tier, "MXACT_ISA"), Catch::Matchers::Contains("this processor cannot run the instruction sets 'amx': "));
+  try {
+    require_runs_here(*tier, "MXACT_ISA");
+  } catch (const Error& error) {
+    CHECK(error.code() == ErrorCode::unsupported);
+    const std::string words = error.what();
+    const bool says = words.find("the processor has no AMX") != std::string::npos || words.find("grants no tile data") != std::string::npos ||
+                      words.find("other sums than bf16-pair") != std::string::npos;
+    CHECK(says);
+  }
+}
