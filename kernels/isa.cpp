@@ -39,6 +39,9 @@ std::string_view why_no_tiles() {
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
   constexpr unsigned kBf16Tiles = (1U << 22) | (1U << 24);
   if (__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) == 0 || (edx & kBf16Tiles) != kBf16Tiles) return "the processor has no AMX";
+  // The engine has run on tiles in plain code alone: until it has on silicon, nobody has tiles without asking.
+  const char* const asked = std::getenv("MXACT_ISA");
+  if (asked == nullptr || std::string_view(asked) != "amx") return "MXACT_ISA=amx does not ask for tiles";
   // Linux, Documentation/arch/x86/xstate.rst: memory for tiles comes to those that ask, once for the process.
   constexpr long kAskForComponent = 0x1023, kTileData = 18;
   if (syscall(SYS_arch_prctl, kAskForComponent, kTileData) != 0) return "the kernel grants no tile data";

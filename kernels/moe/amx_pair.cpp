@@ -76,7 +76,7 @@ void checked_sums(uint32_t seed, float* totals) {
 
 bool tiles_give_the_bits() {
   alignas(64) float found[kTileOfRows * kPanelColumns], expected[kTileOfRows * kPanelColumns];
-  for (uint32_t seed = 1; seed <= 16; ++seed) {
+  for (uint32_t seed = 1; seed <= 4; ++seed) {
     checked_sums<AmxTiles>(seed, found);
     checked_sums<PlainTiles>(seed, expected);
     for (size_t i = 0; i < kTileOfRows * kPanelColumns; ++i) {
