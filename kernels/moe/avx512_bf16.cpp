@@ -6,11 +6,6 @@
 namespace mx::kernels::moe {
 namespace {
 
-/// e2m1 as bf16, twice, times 2^125, the scale of byte 252, and without a negative zero: a smaller scale is taken off the exponent by a saturating
-/// subtraction, which leaves zeros alone. Where nothing is flushed, the sign of a zero weight decides no bit: sums are never -0.
-alignas(64) constexpr uint16_t kLargest[32] = {0x0000, 0x7D80, 0x7E00, 0x7E40, 0x7E80, 0x7EC0, 0x7F00, 0x7F40, 0x0000, 0xFD80, 0xFE00,
-                                               0xFE40, 0xFE80, 0xFEC0, 0xFF00, 0xFF40, 0x0000, 0x7D80, 0x7E00, 0x7E40, 0x7E80, 0x7EC0,
-                                               0x7F00, 0x7F40, 0x0000, 0xFD80, 0xFE00, 0xFE40, 0xFE80, 0xFEC0, 0xFF00, 0xFF40};
 alignas(64) constexpr float kValues[16] = {0, 0.5F, 1, 1.5F, 2, 3, 4, 6, -0.0F, -0.5F, -1, -1.5F, -2, -3, -4, -6};
 
 /// What VPERMW looks up of nibble J: of the vector `v` of the columns, whose dwords `codes` are.
@@ -24,11 +19,7 @@ struct FoldedDecoder {
   __m512i table = _mm512_load_si512(kLargest);
   __m512i taken_off;
 
-  MXACT_INLINE void begin_block(const uint8_t* scales) {
-    const __m512i bytes = _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(scales)));
-    const __m512i below = _mm512_sub_epi32(_mm512_set1_epi32(252), bytes);
-    taken_off = _mm512_or_si512(_mm512_slli_epi32(below, 7), _mm512_slli_epi32(below, 23));
-  }
+  MXACT_INLINE void begin_block(const uint8_t* scales) { taken_off = below_largest(scales); }
   template <size_t J, size_t Vectors>
   MXACT_INLINE __m512i pairs(const __m512i& codes, const Columns<Vectors>& columns, size_t v) const {
     return _mm512_subs_epu16(_mm512_permutexvar_epi16(index<J>(codes, columns, v), table), taken_off);

@@ -67,6 +67,26 @@ MXACT_INLINE __m512i folded(__m512i pair, const Fold& fold) {
   return _mm512_mask_mov_epi16(_mm512_srli_epi32(even, 16), 0xAAAAAAAAU, odd);
 }
 
+/// e2m1 codes with scales from 2 to 252 (TileArgs::careful).
+struct TakenOff {
+  static constexpr size_t kPairs = 4;
+  static constexpr size_t kBytes = 1;
+  __m512i table = _mm512_load_si512(kLargest);
+  __m512i below[2];
+
+  MXACT_INLINE static TakenOff of(const Job&, const uint8_t* at) {
+    TakenOff decoder;
+    MXACT_UNROLL for (size_t v = 0; v < 2; ++v) decoder.below[v] = below_largest(at + v * 16);
+    return decoder;
+  }
+  MXACT_INLINE void pairs(size_t v, const uint8_t* dwords, __m512i (&out)[kPairs]) const {
+    out[0] = _mm512_subs_epu16(_mm512_permutexvar_epi16(words_of<0>(dwords), table), below[v]);
+    out[1] = _mm512_subs_epu16(_mm512_permutexvar_epi16(words_of<1>(dwords), table), below[v]);
+    out[2] = _mm512_subs_epu16(_mm512_permutexvar_epi16(words_of<2>(dwords), table), below[v]);
+    out[3] = _mm512_subs_epu16(_mm512_permutexvar_epi16(words_of<3>(dwords), table), below[v]);
+  }
+};
+
 /// Any codes with any scales.
 template <class Codes, class Fold>
 struct Folded {

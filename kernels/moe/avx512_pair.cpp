@@ -8,17 +8,25 @@
 namespace mx::kernels::moe {
 namespace {
 
-/// Decoded pairs of K [pair][32] into lanes of two even and of two odd elements, as RowForm::crossed has the rows.
-void cross(uint32_t* pairs, size_t count) {
+/// Two neighbouring pairs of K as lanes of their even and of their odd elements, as RowForm::crossed has the rows.
+MXACT_INLINE void cross(__m512i& earlier, __m512i& later) {
   constexpr __mmask32 kOddWords = 0xAAAAAAAAU;
+  const __m512i even = _mm512_mask_mov_epi16(later, kOddWords, _mm512_slli_epi32(earlier, 16));
+  later = _mm512_mask_mov_epi16(_mm512_srli_epi32(later, 16), kOddWords, earlier);
+  earlier = even;
+}
+
+/// All decoded pairs of K [pair][32].
+void cross(uint32_t* pairs, size_t count) {
   for (size_t pair = 0; pair < count; pair += 2) {
     MXACT_UNROLL for (size_t v = 0; v < kPanelColumns; v += 16) {
       uint32_t* const first = pairs + pair * kPanelColumns + v;
       uint32_t* const second = first + kPanelColumns;
-      const __m512i earlier = _mm512_load_si512(first);
-      const __m512i later = _mm512_load_si512(second);
-      _mm512_store_si512(first, _mm512_mask_mov_epi16(later, kOddWords, _mm512_slli_epi32(earlier, 16)));
-      _mm512_store_si512(second, _mm512_mask_mov_epi16(_mm512_srli_epi32(later, 16), kOddWords, earlier));
+      __m512i earlier = _mm512_load_si512(first);
+      __m512i later = _mm512_load_si512(second);
+      cross(earlier, later);
+      _mm512_store_si512(first, earlier);
+      _mm512_store_si512(second, later);
     }
   }
 }
@@ -53,10 +61,70 @@ void tile(const uint32_t* weights, const uint32_t* a, size_t pairs, float* total
 }
 constexpr Tile* kTiles[kBlockRows] = {tile<1>, tile<2>, tile<3>, tile<4>, tile<5>, tile<6>};
 
-void run(const TileArgs& args, const Kind& kind) {
+/// A few rows by a panel, weights decoded in registers. Nothing is flushed: where no sum can be subnormal (TileArgs::careful). Of scales for 32 of K
+/// or fewer.
+using Few = void(const Job& job, size_t panel);
+template <class Decoder, size_t Rows>
+void few(const Job& job, size_t panel) {
+  const TileArgs& args = job.args;
+  Columns<2> columns{args.codes + panel * args.code_stride, args.scales + panel * args.scale_stride, args.code_stride, args.scale_stride};
+  const uint32_t* a = args.a;
+  __m512 totals[Rows][2];
+  MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) totals[m][0] = totals[m][1] = _mm512_setzero_ps();
+  for (size_t block = 0; block < args.blocks; ++block) {
+    __m512 sums[Rows][2][2];  // [row][even, odd][half of the panel]
+    MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) { MXACT_UNROLL for (size_t i = 0; i < 4; ++i) sums[m][i / 2][i % 2] = _mm512_setzero_ps(); }
+    for (size_t k = 0; k < kScaleBlock; k += args.scale_block) {
+      const Decoder decoder = Decoder::of(job, columns.scales);
+      columns.scales += kPanelColumns * Decoder::kBytes;
+#pragma GCC unroll 1
+      for (size_t at = 0; at < args.scale_block; at += 2 * Decoder::kPairs, a += Decoder::kPairs * Rows) {
+        __m512i pairs[2][Decoder::kPairs];
+        MXACT_UNROLL for (size_t v = 0; v < 2; ++v) decoder.pairs(v, columns.codes_of(v), pairs[v]);
+        columns.next_dwords();
+        MXACT_UNROLL for (size_t i = 0; i < Decoder::kPairs; i += 2) {
+          MXACT_UNROLL for (size_t v = 0; v < 2; ++v) cross(pairs[v][i], pairs[v][i + 1]);
+          MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) {
+            MXACT_UNROLL for (size_t odd = 0; odd < 2; ++odd) {
+              const __m512bh x = pair_of(a + (i + odd) * Rows + m);
+              MXACT_UNROLL for (size_t v = 0; v < 2; ++v) sums[m][odd][v] = dot_pair(sums[m][odd][v], pairs[v][i + odd], x);
+            }
+          }
+        }
+      }
+    }
+    MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) {
+      MXACT_UNROLL for (size_t v = 0; v < 2; ++v) totals[m][v] = _mm512_add_ps(totals[m][v], _mm512_add_ps(sums[m][0][v], sums[m][1][v]));
+    }
+  }
+  Outputs(args, panel, 0).store(totals);
+}
+
+/// By the number of rows: one tile.
+struct FewRows {
+  Few* of[kBlockRows];
+};
+template <class Decoder>
+constexpr FewRows kFewRows{few<Decoder, 1>, few<Decoder, 2>, few<Decoder, 3>, few<Decoder, 4>, few<Decoder, 5>, few<Decoder, 6>};
+
+/// Whether a way takes all scales at hand.
+bool takes_all(const TileArgs& args, const Way& way) {
+  const size_t blocks = args.blocks * kScaleBlock / args.scale_block;
+  for (size_t panel = 0; panel < args.panels; ++panel) {
+    if (!way.takes(args, args.scales + panel * args.scale_stride, blocks)) return false;
+  }
+  return true;
+}
+
+/// `rows`: where all panels' scales are those of its decoder; null: where none are.
+void run(const TileArgs& args, const Kind& kind, const FewRows* rows) {
   Bytes products[kPairedTables];
   if (kind.prepare != nullptr) kind.prepare(args, products);
   const Job job{args, products};
+  if (rows != nullptr && args.rows <= kBlockRows && !args.careful) {
+    for (size_t panel = 0; panel < args.panels; ++panel) rows->of[args.rows - 1](job, panel);
+    return;
+  }
   alignas(64) uint32_t weights[kStretch / 2 * kPanelColumns];
   alignas(64) float totals[kMostRows * kPanelColumns];
   const size_t k = args.blocks * kScaleBlock;
@@ -77,9 +145,9 @@ void run(const TileArgs& args, const Kind& kind) {
 
 }  // namespace
 
-void bf16_pair_avx512_bf16(const TileArgs& args) { run(args, kMxfp4); }
-void bf16_pair_mxfp8_avx512_bf16(const TileArgs& args) { run(args, kMxfp8); }
-void bf16_pair_nvfp4_avx512_bf16(const TileArgs& args) { run(args, kNvfp4); }
-void bf16_pair_fp8_avx512_bf16(const TileArgs& args) { run(args, kFp8); }
+void bf16_pair_avx512_bf16(const TileArgs& args) { run(args, kMxfp4, &kFewRows<TakenOff>); }
+void bf16_pair_mxfp8_avx512_bf16(const TileArgs& args) { run(args, kMxfp8, &kFewRows<Folded<E4m3, E8m0Fold>>); }
+void bf16_pair_nvfp4_avx512_bf16(const TileArgs& args) { run(args, kNvfp4, takes_all(args, kNvfp4.ways[0]) ? &kFewRows<Paired> : nullptr); }
+void bf16_pair_fp8_avx512_bf16(const TileArgs& args) { run(args, kFp8, nullptr); }
 
 }  // namespace mx::kernels::moe

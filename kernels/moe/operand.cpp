@@ -314,7 +314,7 @@ constexpr int kE4m3Below = 9;
 
 bool needs_care(Contract contract, const RowBlock& rows, const PanelFormat& format, const ScaleRange& columns) {
   if (format.scale == PanelScale::f32) return !is_folded(contract) && may_be_subnormal(rows, format, columns.least, kFractionBits);
-  if (is_folded(contract)) return columns.least < 2 || columns.most > 252 || rows.least_exponent + columns.least < 136;
+  if (is_folded(contract)) return columns.least < 2 || columns.most > 252 || rows.least_exponent + columns.least < 135 + code_unit(format);
   if (contract == Contract::int8_block) {
     const bool normal = rows.scales.most <= kMostBase && columns.most < 255 && columns.least > 0;
     return !normal || rows.scales.least + columns.least < 135 || rows.scales.most + columns.most > 381;

@@ -72,11 +72,12 @@ void fill_scaled(Operand& operand, std::size_t index, std::span<const std::uint1
                  std::size_t block, int threads);
 
 /// True when a kernel has to take the careful way for these rows and columns. What the quick one assumes:
-/// bf16-chain and bf16-pair: weights times their scales are normal bf16 numbers (bytes 2 to 252), and no product or sum is subnormal: the smallest
-/// unit of an activation (2^(exponent field - 134)) times that of a weight (2^(byte - 128)) is at least 2^-126. int8-block: both scales are normal
-/// numbers, those of rows such that 2^24 units of their sums are too, and their product is normal also in that unit, 2^-7. bf16-block: scales and
-/// their products are normal numbers, and no sum of chains is subnormal: the smallest unit of an activation times that of a code and that of the
-/// scales is at least 2^-126. `columns`: scales of one panel, E8M0 or fp32; for fp32 ones the former two have their ways.
+/// bf16-chain and bf16-pair: weights times their scales are normal bf16 numbers (of e2m1; bytes 2 to 252), and no product or sum is subnormal: the
+/// smallest unit of an activation (2^(exponent field - 134)) times that of a code and of a scale (2^(byte - 127)) is at least 2^-126.
+/// int8-block: both scales are normal numbers, those of rows such that 2^24 units of their sums are too, and their product is normal also in that
+/// unit, 2^-7.
+/// bf16-block: scales and their products are normal numbers, and no sum of chains is subnormal: the smallest unit of an activation times that of a
+/// code and that of the scales is at least 2^-126. `columns`: scales of one panel, E8M0 or fp32; for fp32 ones the former two have their ways.
 bool needs_care(Contract contract, const RowBlock& rows, const PanelFormat& format, const ScaleRange& columns);
 /// The same of scales of E4M3, times the expert's. int8-block assumes that no product of a row's scale with them is beyond the normal numbers, also
 /// in the unit of the sums, and that rows' scales are as above; bf16-chain and bf16-pair assume that no sum is subnormal, as above.
