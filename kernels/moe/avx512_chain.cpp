@@ -195,16 +195,6 @@ void decode_stretch(const Job& job, const Kind& kind, size_t panel, size_t first
       });
 }
 
-/// Whether a way takes all scales at hand.
-bool takes_all(const TileArgs& args, const Way& way) {
-  if (way.takes == nullptr) return true;
-  const size_t blocks = (args.blocks * kScaleBlock + args.scale_block - 1) / args.scale_block;
-  for (size_t panel = 0; panel < args.panels; ++panel) {
-    if (!way.takes(args, args.scales + panel * args.scale_stride, blocks)) return false;
-  }
-  return true;
-}
-
 /// How few rows are multiplied; null where there are more, or all scales are not of one such way.
 const FewRows* few_of(const TileArgs& args, const Kind& kind) {
   if (args.in_units && kind.in_units != nullptr) return args.rows <= kind.in_units->most ? kind.in_units : nullptr;

@@ -107,15 +107,6 @@ struct FewRows {
 template <class Decoder>
 constexpr FewRows kFewRows{few<Decoder, 1>, few<Decoder, 2>, few<Decoder, 3>, few<Decoder, 4>, few<Decoder, 5>, few<Decoder, 6>};
 
-/// Whether a way takes all scales at hand.
-bool takes_all(const TileArgs& args, const Way& way) {
-  const size_t blocks = args.blocks * kScaleBlock / args.scale_block;
-  for (size_t panel = 0; panel < args.panels; ++panel) {
-    if (!way.takes(args, args.scales + panel * args.scale_stride, blocks)) return false;
-  }
-  return true;
-}
-
 /// `rows`: where all panels' scales are those of its decoder; null: where none are.
 void run(const TileArgs& args, const Kind& kind, const FewRows* rows) {
   Bytes products[kPairedTables];

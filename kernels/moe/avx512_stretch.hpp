@@ -47,5 +47,16 @@ void decode(const Job& job, const Range& range, const uint8_t* codes, uint32_t* 
   each_decoded<Decoder>(job, range, codes, out, [](const auto&) {});
 }
 
+/// Whether a way takes all scales at hand; one without `takes` does.
+template <class Way>
+bool takes_all(const TileArgs& args, const Way& way) {
+  if (way.takes == nullptr) return true;
+  const size_t blocks = (args.blocks * kScaleBlock + args.scale_block - 1) / args.scale_block;
+  for (size_t panel = 0; panel < args.panels; ++panel) {
+    if (!way.takes(args, args.scales + panel * args.scale_stride, blocks)) return false;
+  }
+  return true;
+}
+
 }  // namespace
 }  // namespace mx::kernels::moe

@@ -31,16 +31,6 @@ struct Compared {
   std::string different;
 };
 
-std::uint32_t modelled(const Sum& sum) {
-  std::vector<Value> a;
-  std::vector<Value> b;
-  for (std::size_t k = 0; k < 2 * sum.pairs; ++k) {
-    a.push_back(decode(kBf16, sum.a[k]));
-    b.push_back(decode(kBf16, sum.b[k]));
-  }
-  return dot(row_of(Contract::bf16_pair), {a, &kBf16}, {b, &kBf16}, {.c = sum.c, .bias = {}});
-}
-
 std::uint32_t pair_of(const std::array<std::uint32_t, 2 * kMostPairs>& codes, std::size_t pair) {
   return codes[2 * pair] | codes[2 * pair + 1] << 16;
 }

@@ -125,16 +125,6 @@ constexpr std::array kAlternatives{
                 }},
 };
 
-std::uint32_t modelled(const Sum& sum) {
-  std::vector<Value> a;
-  std::vector<Value> b;
-  for (std::size_t k = 0; k < 2 * sum.pairs; ++k) {
-    a.push_back(decode(kBf16, sum.a[k]));
-    b.push_back(decode(kBf16, sum.b[k]));
-  }
-  return dot(row_of(Contract::bf16_pair), {a, &kBf16}, {b, &kBf16}, {.c = sum.c, .bias = {}});
-}
-
 std::string text_of(const Sum& sum) {
   std::string text = "c " + hex(sum.c);
   for (std::size_t k = 0; k < 2 * sum.pairs; ++k) text += ", " + hex(sum.a[k]) + " * " + hex(sum.b[k]);

@@ -1,6 +1,9 @@
 #include "tests/numerics/pair_inputs.hpp"
 
 #include <bit>
+#include <vector>
+
+#include "model/numerics/dot.hpp"
 
 namespace mx::tests {
 namespace {
@@ -96,6 +99,16 @@ Sum drawn(const Inputs& inputs, Draw& draw, std::size_t pairs) {
   sum.pairs = pairs;
   inputs.draw(sum, draw);
   return sum;
+}
+
+std::uint32_t modelled(const Sum& sum) {
+  std::vector<Value> a;
+  std::vector<Value> b;
+  for (std::size_t k = 0; k < 2 * sum.pairs; ++k) {
+    a.push_back(decode(kBf16, sum.a[k]));
+    b.push_back(decode(kBf16, sum.b[k]));
+  }
+  return dot(row_of(Contract::bf16_pair), {a, &kBf16}, {b, &kBf16}, {.c = sum.c, .bias = {}});
 }
 
 std::size_t some_pairs(Draw& draw) { return draw.below(4) == 0 ? 1 + draw.below(kMostPairs) : kMostPairs; }

@@ -57,6 +57,8 @@ struct Inputs {
 std::span<const Inputs> pair_inputs();
 
 Sum drawn(const Inputs& inputs, Draw& draw, std::size_t pairs);
+/// What the model gives for it.
+std::uint32_t modelled(const Sum& sum);
 /// Mostly all 16.
 std::size_t some_pairs(Draw& draw);
 
