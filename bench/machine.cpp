@@ -148,25 +148,30 @@ MXACT_PEAK(f32_fmas, "vfmadd231ps", "ymm")
 MXACT_PEAK(f32_wide_fmas, "vfmadd231ps", "zmm")
 #undef MXACT_PEAK
 
+constexpr std::size_t kTileRounds = kRounds / 20;
 constexpr double kTileSums = 4;
 constexpr double kTileProducts = 16 * 16 * 32;
 
-/// Products of whole tiles that lie in their registers: two tiles of rows by two of weights. The operating system must grant tiles.
-void bf16_tiles() {
-  struct alignas(64) {
-    std::uint8_t palette = 1, rest[15] = {};
-    std::uint16_t row_bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
-    std::uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
-  } const shapes;
-  std::size_t rounds = kRounds / 20;
-  asm volatile("ldtilecfg %0" ::"m"(shapes));
-  asm volatile(
-      "1:\ntdpbf16ps %%tmm6, %%tmm4, %%tmm0\ntdpbf16ps %%tmm7, %%tmm4, %%tmm1\ntdpbf16ps %%tmm6, %%tmm5, %%tmm2\n"
-      "tdpbf16ps %%tmm7, %%tmm5, %%tmm3\ndec %0\njnz 1b\ntilerelease"
-      : "+r"(rounds)
-      :
-      : "cc");
-}
+/// Products of tiles of 16 rows and columns and 32 of K that lie in their registers: two tiles of rows by two of weights. The operating system must
+/// grant tiles. `row_bytes`: of a row's 32 of K, `weight_rows`: of the weights' tiles.
+#define MXACT_TILES(NAME, OP, ROW_BYTES, WEIGHT_ROWS)                                                                   \
+  void NAME() {                                                                                                         \
+    struct alignas(64) {                                                                                                \
+      std::uint8_t palette = 1, rest[15] = {};                                                                          \
+      std::uint16_t row_bytes[16] = {64, 64, 64, 64, ROW_BYTES, ROW_BYTES, 64, 64};                                     \
+      std::uint8_t rows[16] = {16, 16, 16, 16, 16, 16, WEIGHT_ROWS, WEIGHT_ROWS};                                       \
+    } const shapes;                                                                                                     \
+    std::size_t rounds = kTileRounds;                                                                                   \
+    asm volatile("ldtilecfg %0" ::"m"(shapes));                                                                         \
+    asm volatile("1:\n" OP " %%tmm6, %%tmm4, %%tmm0\n" OP " %%tmm7, %%tmm4, %%tmm1\n" OP " %%tmm6, %%tmm5, %%tmm2\n" OP \
+                 " %%tmm7, %%tmm5, %%tmm3\ndec %0\njnz 1b\ntilerelease"                                                 \
+                 : "+r"(rounds)                                                                                         \
+                 :                                                                                                      \
+                 : "cc");                                                                                               \
+  }
+MXACT_TILES(bf16_tiles, "tdpbf16ps", 64, 16)
+MXACT_TILES(int8_tiles, "tdpbssd", 32, 8)
+#undef MXACT_TILES
 
 /// Four products of each sum, then what int8-block does with a block's sum: less the float it was counted in, times the scale to the total. Totals
 /// lie in registers that cannot be named to a compiler without AVX-512; a caller keeps nothing there.
@@ -266,7 +271,14 @@ double bf16_dot_peak([[maybe_unused]] int threads) {
 
 double bf16_tile_peak([[maybe_unused]] int threads) {
 #if defined(__x86_64__)
-  if ((kernels::isa_of_processor() & kernels::kAmx) != 0) return rate(bf16_tiles, 2 * kTileProducts * kTileSums * (kRounds / 20), threads);
+  if ((kernels::isa_of_processor() & kernels::kAmx) != 0) return rate(bf16_tiles, 2 * kTileProducts * kTileSums * kTileRounds, threads);
+#endif
+  return 0;
+}
+
+double int8_tile_peak([[maybe_unused]] int threads) {
+#if defined(__x86_64__)
+  if ((kernels::isa_of_processor() & kernels::kAmx) != 0) return rate(int8_tiles, 2 * kTileProducts * kTileSums * kTileRounds, threads);
 #endif
   return 0;
 }

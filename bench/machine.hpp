@@ -48,6 +48,7 @@ double memory_read(int threads);
 /// Operations per second of so many threads at the same time (a multiplication and an addition are two), 0 where the processor lacks the instruction.
 double bf16_dot_peak(int threads);      ///< VDPBF16PS, 512 bits
 double bf16_tile_peak(int threads);     ///< TDPBF16PS, whole tiles
+double int8_tile_peak(int threads);     ///< TDPBSSD, whole tiles of 32 of K
 double int8_dot_peak(int threads);      ///< VPDPBUSD, 512 bits
 double int8_block_peak(int threads);    ///< of four VPDPBUSD for each VSUBPS and VFMADD231PS, 512 bits
 double int8_pair_peak(int threads);     ///< VPMADDUBSW, 256 bits, whose sums of two are yet to be added up

@@ -52,9 +52,11 @@ const PanelMatrix& weights(const PanelFormat& format, std::size_t columns, std::
 /// that.
 double instruction_peak(const GemmKernel& kernel, int threads) {
   const bool wide = (kernel.needs & mx::kernels::kAvx512) != 0;
+  const bool tiles = (kernel.needs & mx::kernels::kAmx) != 0;
+  if (kernel.contract == mx::Contract::int8_block && tiles) return int8_tile_peak(threads);
   if (kernel.contract == mx::Contract::int8_block && !wide) return int8_pair_peak(threads);
   if (kernel.contract == mx::Contract::int8_block) return kernel.kind == PanelKind::nvfp4 ? int8_block_peak(threads) : int8_dot_peak(threads);
-  if ((kernel.needs & mx::kernels::kAmx) != 0) return bf16_tile_peak(threads);
+  if (tiles) return bf16_tile_peak(threads);
   if ((kernel.needs & mx::kernels::kAvx512Bf16) != 0) return bf16_dot_peak(threads);
   return wide ? f32_wide_fma_peak(threads) : f32_fma_peak(threads);
 }

@@ -29,7 +29,9 @@ def runs_of(results):
             continue  # no limit is known for this kind of processor
         fields = dict(part.split(":", 1) for part in parts[2:] if ":" in part)
         column = int(fields.get("M", fields.get("tokens", "0")))
-        words = [parts[1]] + [f"{key}:{fields[key]}" for key in ("w", "x", "N") if key in fields]
+        # A library says which of its implementations it chose.
+        chosen = f" ({row['label']})" if row.get("label") else ""
+        words = [parts[1] + chosen] + [f"{key}:{fields[key]}" for key in ("w", "x", "N") if key in fields]
         runs.setdefault((parts[0], " ".join(words), column, int(fields["threads"])), []).append((row["rate"], row.get("share", 0), row.get("limit", 0)))
     return runs
 

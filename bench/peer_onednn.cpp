@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <dnnl.hpp>
+#include <string>
 
 #include "bench/moe_peers.hpp"
 
@@ -46,7 +47,11 @@ void matmul(benchmark::State& state, std::size_t columns, std::size_t rows, int 
   stream.wait();
   std::vector<float> out(rows * columns);
   memory result(out_form, engine, out.data());
-  const auto limit = [&] { return product_limit(bf16_dot_peak(threads), rows, sizeof(std::uint16_t), threads); };
+  // Such as brg:avx512_core_bf16, or brgemm:avx512_core_amx: whether it has tiles is said by nothing else.
+  const std::string implementation = chosen.impl_info_str();
+  state.SetLabel(implementation);
+  const bool tiles = implementation.find("amx") != std::string::npos && bf16_tile_peak(1) != 0;
+  const auto limit = [&] { return product_limit(tiles ? bf16_tile_peak(threads) : bf16_dot_peak(threads), rows, sizeof(std::uint16_t), threads); };
   const double before = limit();
   std::size_t copy = 0;
   for (auto _ : state) {

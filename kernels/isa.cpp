@@ -37,15 +37,13 @@ constexpr std::array kTiers{
 /// Why there are no tiles; empty where there are.
 std::string_view why_no_tiles() {
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
-  constexpr unsigned kBf16Tiles = (1U << 22) | (1U << 24);
-  if (__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) == 0 || (edx & kBf16Tiles) != kBf16Tiles) return "the processor has no AMX";
-  // The engine has run on tiles in plain code alone: until it has on silicon, nobody has tiles without asking.
-  const char* const asked = std::getenv("MXACT_ISA");
-  if (asked == nullptr || std::string_view(asked) != "amx") return "MXACT_ISA=amx does not ask for tiles";
+  constexpr unsigned kTiles = (1U << 22) | (1U << 24) | (1U << 25);  // of bf16, of anything, of bytes
+  if (__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) == 0 || (edx & kTiles) != kTiles) return "the processor has no AMX";
   // Linux, Documentation/arch/x86/xstate.rst: memory for tiles comes to those that ask, once for the process.
   constexpr long kAskForComponent = 0x1023, kTileData = 18;
   if (syscall(SYS_arch_prctl, kAskForComponent, kTileData) != 0) return "the kernel grants no tile data";
-  return moe::tiles_give_the_bits() ? "" : "its TDPBF16PS computes other sums than bf16-pair";
+  if (!moe::tiles_sum_pairs()) return "its TDPBF16PS computes other sums than bf16-pair";
+  return moe::tiles_sum_quads() ? "" : "its TDPBSSD computes other sums than integers have";
 }
 
 std::uint32_t detect() {

@@ -19,7 +19,7 @@ enum IsaBit : std::uint32_t {
   kNeon = 1U << 7,
   kNeonDotprod = 1U << 8,
   kAvx512Vbmi2 = 1U << 9,
-  kAmx = 1U << 10,  ///< tiles of bf16 that the kernel grants, and that give the bits of bf16-pair
+  kAmx = 1U << 10,  ///< tiles of bf16 and of bytes that the operating system grants, whose sums are the contracts'
 };
 
 /// A tier: the extensions that its kernels may use. Tiers with more bits come later in isa_tiers().

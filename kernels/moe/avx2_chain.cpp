@@ -20,14 +20,14 @@ struct PairedFold {
   }
 };
 
-constexpr Kind kNvfp4{E2m1::kBits, 1, {way<PairedE2m1, PairedFold>(takes_paired), kNvfp4Kind.ways[0], kNvfp4Kind.ways[1]}, nullptr, nullptr};
+constexpr Kind kNvfp4{E2m1::kBits, 1, {way<PairedE2m1, PairedFold>(takes_paired), kNvfp4Kind.ways[0], kNvfp4Kind.ways[1]}, nullptr, nullptr, nullptr};
 
 }  // namespace
 
-void bf16_chain_avx2(const TileArgs& args) { run(args, args.careful ? kE8m0Kind<E2m1> : kE8m0Kind<UnsignedZeroE2m1>); }
-void bf16_chain_mxfp8_avx2(const TileArgs& args) { run(args, kE8m0Kind<E4m3>); }
-void bf16_chain_nvfp4_avx2(const TileArgs& args) { run(args, kNvfp4); }
-void bf16_chain_fp8_avx2(const TileArgs& args) { run(args, kF32Kind<E4m3>); }
+void bf16_chain_avx2(const TileArgs& args) { run_chains(args, args.careful ? kE8m0Kind<E2m1> : kE8m0Kind<UnsignedZeroE2m1>); }
+void bf16_chain_mxfp8_avx2(const TileArgs& args) { run_chains(args, kE8m0Kind<E4m3>); }
+void bf16_chain_nvfp4_avx2(const TileArgs& args) { run_chains(args, kNvfp4); }
+void bf16_chain_fp8_avx2(const TileArgs& args) { run_chains(args, kF32Kind<E4m3>); }
 
 void bf16_pair_avx2(const TileArgs& args) { run_pairs(args, args.careful ? kE8m0Kind<E2m1> : kE8m0Kind<UnsignedZeroE2m1>); }
 void bf16_pair_mxfp8_avx2(const TileArgs& args) { run_pairs(args, kE8m0Kind<E4m3>); }

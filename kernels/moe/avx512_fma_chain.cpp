@@ -20,12 +20,13 @@ struct PairedFold {
 };
 static_assert(2 * kPairedScales <= kProducts);
 
-constexpr Kind kNvfp4{E2m1::kBits, 1, {way<PairedE2m1, PairedFold>(takes_paired), kNvfp4Kind.ways[0], kNvfp4Kind.ways[1]}, prepare_paired, nullptr};
+constexpr Kind kNvfp4{E2m1::kBits,    1,       {way<PairedE2m1, PairedFold>(takes_paired), kNvfp4Kind.ways[0], kNvfp4Kind.ways[1]},
+                      prepare_paired, nullptr, nullptr};
 
 }  // namespace
 
-void bf16_chain_avx512(const TileArgs& args) { run(args, kE8m0Kind<E2m1>); }
-void bf16_chain_nvfp4_avx512(const TileArgs& args) { run(args, kNvfp4); }
+void bf16_chain_avx512(const TileArgs& args) { run_chains(args, kE8m0Kind<E2m1>); }
+void bf16_chain_nvfp4_avx512(const TileArgs& args) { run_chains(args, kNvfp4); }
 
 void bf16_pair_avx512(const TileArgs& args) { run_pairs(args, kE8m0Kind<E2m1>); }
 void bf16_pair_nvfp4_avx512(const TileArgs& args) { run_pairs(args, kNvfp4); }

@@ -20,7 +20,10 @@ struct Kind {
   Way ways[4];
   void (*prepare)(const TileArgs& args, Bytes* products);  ///< null: nothing
 };
-constexpr Kind kMxfp4{4, 1, {{nullptr, decode<Folded<E2m1, E8m0Fold>>}}, nullptr};
+/// Scales that TakenOff takes.
+inline bool are_quick(const TileArgs& args, const uint8_t*, size_t) { return !args.careful; }
+
+constexpr Kind kMxfp4{4, 1, {{are_quick, decode<TakenOff>}, {nullptr, decode<Folded<E2m1, E8m0Fold>>}}, nullptr};
 constexpr Kind kMxfp8{8, 1, {{nullptr, decode<Folded<E4m3, E8m0Fold>>}}, nullptr};
 constexpr Kind kNvfp4{4,
                       1,

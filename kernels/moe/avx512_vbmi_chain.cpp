@@ -53,12 +53,13 @@ constexpr Kind kFp8{E4m3::kBits,
                     {way<UndecodedE4m3, OneFold>(one_by_one<are_one<kColumns>, sizeof(float)>),
                      way<UndecodedE4m3, ColumnsFold>(one_by_one<are_of_columns, sizeof(float)>), kF32Kind<E4m3>.ways[0], kF32Kind<E4m3>.ways[1]},
                     nullptr,
+                    nullptr,
                     nullptr};
 
 }  // namespace
 
-void bf16_chain_mxfp8_avx512(const TileArgs& args) { run(args, kE8m0Kind<E4m3>); }
-void bf16_chain_fp8_avx512(const TileArgs& args) { run(args, kFp8); }
+void bf16_chain_mxfp8_avx512(const TileArgs& args) { run_chains(args, kE8m0Kind<E4m3>); }
+void bf16_chain_fp8_avx512(const TileArgs& args) { run_chains(args, kFp8); }
 
 void bf16_pair_mxfp8_avx512(const TileArgs& args) { run_pairs(args, kE8m0Kind<E4m3>); }
 void bf16_pair_fp8_avx512(const TileArgs& args) { run_pairs(args, kFp8); }

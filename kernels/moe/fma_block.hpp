@@ -42,9 +42,10 @@ using SumCodes = void(CodePlace& place, const float* x, size_t k, size_t chain, 
 template <class Codes, size_t Rows, size_t Groups>
 void sum_codes(CodePlace& place, const float* x, size_t k, size_t chain, float* const* sums) {
   for (size_t first = 0; first < k; first += chain) {
-    Floats part[Rows][2 * Groups];
+    Floats parts[1][Rows][2 * Groups];
+    auto& part = parts[0];
     clear<Rows, Groups>(part);
-    multiply_codes<Codes, Rows, Groups>(part, place, x + first * Rows, k - first < chain ? k - first : chain, AsIs());
+    multiply_codes<Codes, Rows, Groups>(parts, place, x + first * Rows, k - first < chain ? k - first : chain, AsIs());
     store_groups<Rows, Groups>(part, sums, first / chain * Rows * kColumns);
   }
 }
@@ -65,9 +66,6 @@ MXACT_INLINE void add_sums(const Floats (&sums)[Rows][Vectors], size_t vector, F
   }
 }
 
-/// Compilers would carry totals from chain to chain in registers that they do not have.
-MXACT_INLINE void forget_registers() { __asm__ volatile("" ::: "memory"); }
-
 /// Whole chains of some groups, each added to its group's `totals` [row][kColumns] as soon as it is summed. To be run under flushing, which is
 /// nothing to what is added where nothing is subnormal (TileArgs::careful).
 using AddCodes = void(const TileArgs& args, size_t group, float* const* totals);
@@ -81,9 +79,10 @@ void add_codes(const TileArgs& args, size_t group, float* const* totals) {
   MXACT_UNROLL for (size_t g = 0; g < Groups; ++g) scales[g] = group_scales(args, group + g, ScaleBytes);
   size_t with_these = args.scale_block;  // of K
   for (size_t first = 0; first < k; first += args.chain) {
-    Floats part[Rows][2 * Groups];
+    Floats parts[1][Rows][2 * Groups];
+    auto& part = parts[0];
     clear<Rows, Groups>(part);
-    multiply_codes<Codes, Rows, Groups>(part, place, x + first * Rows, k - first < args.chain ? k - first : args.chain, AsIs());
+    multiply_codes<Codes, Rows, Groups>(parts, place, x + first * Rows, k - first < args.chain ? k - first : args.chain, AsIs());
     with_these -= args.chain < with_these ? args.chain : with_these;
     MXACT_UNROLL for (size_t g = 0; g < Groups; ++g) {
       ask_for_later(args, scales[g]);

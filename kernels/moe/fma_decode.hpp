@@ -93,15 +93,16 @@ MXACT_INLINE void decode_columns(const uint8_t* codes, size_t k, const Fold& fol
   }
 }
 
-/// One dword of K by a tile of rows at `x`, decoded in registers: columns are those of vectors `Vectors`, two for each of `codes`.
-template <class Codes, size_t Rows, size_t Groups, class Fold>
-MXACT_INLINE void multiply_dword(Floats (&sums)[Rows][2 * Groups], const uint8_t* const (&codes)[Groups], const Fold& fold, const float* x) {
+/// One dword of K by a tile of rows at `x`, decoded in registers, each K to one of `Chains` sums in turn: columns are those of two vectors for each
+/// of `codes`.
+template <class Codes, size_t Rows, size_t Groups, size_t Chains, class Fold>
+MXACT_INLINE void multiply_dword(Floats (&sums)[Chains][Rows][2 * Groups], const uint8_t* const (&codes)[Groups], const Fold& fold, const float* x) {
   each_of_dword<Codes>([&](auto i) __attribute__((always_inline)) {
     Floats weights[2 * Groups];
     MXACT_UNROLL for (size_t v = 0; v < 2 * Groups; ++v) weights[v] = fold(v, Codes::template weight<i.value>(codes[v / 2] + v % 2 * kWidth * 4));
     MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) {
       const Floats value = all_of(x + i.value * Rows + m);
-      MXACT_UNROLL for (size_t v = 0; v < 2 * Groups; ++v) add_product(sums[m][v], value, weights[v]);
+      MXACT_UNROLL for (size_t v = 0; v < 2 * Groups; ++v) add_product(sums[i.value % Chains][m][v], value, weights[v]);
     }
   });
 }

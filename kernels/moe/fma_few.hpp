@@ -39,10 +39,11 @@ inline CodePlace place_of(const TileArgs& args, size_t group, size_t groups) {
   return place;
 }
 
-/// `k` of K of `Groups` groups by a tile of rows, in the order of the chain. Memory is prefetched a page ahead: decoding leaves the processor's own
-/// prefetcher behind. For one or two rows it comes to the L1 cache nearer by; more do not wait for it, but for each instruction.
-template <class Codes, size_t Rows, size_t Groups, class Fold>
-MXACT_INLINE void multiply_codes(Floats (&sums)[Rows][2 * Groups], CodePlace& place, const float* x, size_t k, const Fold& fold) {
+/// `k` of K of `Groups` groups by a tile of rows, in the order of the chain, or of `Chains` that take turns. Memory is prefetched a page ahead:
+/// decoding leaves the processor's own prefetcher behind. For one or two rows it comes to the L1 cache nearer by; more do not wait for it, but for
+/// each instruction.
+template <class Codes, size_t Rows, size_t Groups, size_t Chains, class Fold>
+MXACT_INLINE void multiply_codes(Floats (&sums)[Chains][Rows][2 * Groups], CodePlace& place, const float* x, size_t k, const Fold& fold) {
   constexpr size_t kAhead = 4096;
   constexpr size_t kNear = 1024;
   constexpr size_t kBytes = kPanelColumns * 4;
@@ -70,6 +71,9 @@ template <size_t Rows, size_t Groups>
 MXACT_INLINE void clear(Floats (&sums)[Rows][2 * Groups]) {
   MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) { MXACT_UNROLL for (size_t v = 0; v < 2 * Groups; ++v) sums[m][v] = zeros(); }
 }
+
+/// Compilers would carry totals from chain to chain in registers that they do not have.
+MXACT_INLINE void forget_registers() { __asm__ volatile("" ::: "memory"); }
 
 /// Of each group [row][kColumns].
 template <size_t Rows, size_t Groups>

@@ -94,14 +94,15 @@ constexpr std::array kGemmKernels {
                  kCrossedTiling,      bf16_pair_nvfp4_avx512_bf16},
       GemmKernel{Contract::bf16_pair, PanelKind::fp8,           "bf16-pair fp8 avx512-bf16", kAvx512 | kAvx512Vbmi | kAvx512Vbmi2 | kAvx512Bf16,
                  kCrossedTiling,      bf16_pair_fp8_avx512_bf16},
-      GemmKernel{Contract::bf16_pair, PanelKind::mxfp4, "bf16-pair amx", kAvx512 | kAvx512Vbmi | kAvx512Vbmi2 | kAvx512Bf16 | kAmx,
-                 kTileTiling,         bf16_pair_amx},
-      GemmKernel{Contract::bf16_pair, PanelKind::mxfp8,   "bf16-pair mxfp8 amx", kAvx512 | kAvx512Vbmi | kAvx512Vbmi2 | kAvx512Bf16 | kAmx,
-                 kTileTiling,         bf16_pair_mxfp8_amx},
-      GemmKernel{Contract::bf16_pair, PanelKind::nvfp4,   "bf16-pair nvfp4 amx", kAvx512 | kAvx512Vbmi | kAvx512Vbmi2 | kAvx512Bf16 | kAmx,
-                 kTileTiling,         bf16_pair_nvfp4_amx},
-      GemmKernel{Contract::bf16_pair, PanelKind::fp8,   "bf16-pair fp8 amx", kAvx512 | kAvx512Vbmi | kAvx512Vbmi2 | kAvx512Bf16 | kAmx,
-                 kTileTiling,         bf16_pair_fp8_amx},
+      GemmKernel{Contract::bf16_pair, PanelKind::mxfp4, "bf16-pair amx", kAvx2 | kAvx512 | kAvx512Vbmi | kAvx512Vbmi2 | kAvx512Bf16 | kAmx,
+                 kPairTiles,          bf16_pair_amx},
+      GemmKernel{Contract::bf16_pair, PanelKind::mxfp8,   "bf16-pair mxfp8 amx", kAvx2 | kAvx512 | kAvx512Vbmi | kAvx512Vbmi2 | kAvx512Bf16 | kAmx,
+                 kPairTiles,          bf16_pair_mxfp8_amx},
+      GemmKernel{Contract::bf16_pair, PanelKind::nvfp4,   "bf16-pair nvfp4 amx", kAvx2 | kAvx512 | kAvx512Vbmi | kAvx512Vbmi2 | kAvx512Bf16 | kAmx,
+                 kPairTiles,          bf16_pair_nvfp4_amx},
+      GemmKernel{Contract::bf16_pair, PanelKind::fp8,   "bf16-pair fp8 amx", kAvx2 | kAvx512 | kAvx512Vbmi | kAvx512Vbmi2 | kAvx512Bf16 | kAmx,
+                 kPairTiles,          bf16_pair_fp8_amx},
+      GemmKernel{Contract::int8_block, PanelKind::mxfp4, "int8-block amx", kAvx512 | kAvx512Vnni | kAvx512Vbmi | kAmx, kInt8Tiles, int8_block_amx},
 #elif defined(__AARCH64EL__) && !defined(MXACT_PORTABLE)
       GemmKernel{Contract::bf16_chain, PanelKind::mxfp4, "bf16-chain neon", kNeon, kSingleTiling, bf16_chain_neon},
       GemmKernel{Contract::bf16_chain, PanelKind::mxfp8, "bf16-chain mxfp8 neon", kNeon, kSingleTiling, bf16_chain_mxfp8_neon},
@@ -240,7 +241,8 @@ void run_tiles(const GemmKernel& kernel, const PanelMatrix& weights, std::size_t
   for (std::size_t p = 0; p < count && !weights.ranges.empty(); ++p) {
     careful = careful || needs_care(kernel.contract, block, *weights.format, weights.ranges[panel + p]);
   }
-  bool in_units = kernel.contract == Contract::bf16_chain && weights.format->scale == PanelScale::e8m0;
+  const bool folded = kernel.contract == Contract::bf16_chain || kernel.contract == Contract::bf16_pair;
+  bool in_units = folded && weights.format->scale == PanelScale::e8m0;
   for (std::size_t p = 0; p < count && in_units; ++p) in_units = fits_units(block, *weights.format, k, weights.ranges[panel + p]);
   const std::size_t code_stride = weights.panel_code_bytes();
   const std::size_t scale_stride = weights.panel_scale_bytes();

@@ -10,7 +10,7 @@ namespace {
 /// Plain code computes again what the vectors may have flushed too much of.
 void run_or_again(const TileArgs& args, const Kind& kind, PanelKind panels) {
   const Underflow underflow;
-  run(args, kind);
+  run_chains(args, kind);
   if (underflow.seen()) bf16_chain_of_singles(args, panels);
 }
 void run_pairs_or_again(const TileArgs& args, const Kind& kind, PanelKind panels) {

@@ -72,8 +72,8 @@ void place_crossed(std::span<const std::uint16_t* const> rows, std::size_t first
   }
 }
 
-/// The same in the form `blocks`.
-void place_blocks(std::span<const std::uint16_t* const> rows, std::size_t first, std::size_t end, std::uint32_t* to) {
+/// The same in the form `pair_blocks`.
+void place_pair_blocks(std::span<const std::uint16_t* const> rows, std::size_t first, std::size_t end, std::uint32_t* to) {
   for (std::size_t block = first; block < end; block += kScaleBlock) {
     for (const std::uint16_t* row : rows) {
       for (std::size_t k = block; k < block + kScaleBlock; k += 2) *to++ = pair_at(row + k);
@@ -110,24 +110,40 @@ auto* place_of(RowForm form) {
   switch (form) {
     case RowForm::singles: return place_singles;
     case RowForm::crossed: return place_crossed;
-    case RowForm::blocks: return place_blocks;
+    case RowForm::pair_blocks: return place_pair_blocks;
     default: return place_pairs;
   }
 }
 
-/// Quads of an octet's k 0, 4, 1, 5 and 2, 6, 3, 7: the order in which a lane's bytes hold the weights' low and high nibbles. Two octets at a time.
+/// Two octets of a row as quads of each octet's k 0, 4, 1, 5 and 2, 6, 3, 7: the order in which a lane's bytes hold the weights' low and high
+/// nibbles.
+std::array<std::uint32_t, 4> quads_of(const std::int8_t* octets) {
+  Dwords codes;
+  std::memcpy(&codes, octets, sizeof codes);
+  const auto lower = reinterpret_cast<Bytes>(__builtin_shufflevector(codes, codes, 0, 2, 0, 2));
+  const auto upper = reinterpret_cast<Bytes>(__builtin_shufflevector(codes, codes, 1, 3, 1, 3));
+  const Bytes bytes = __builtin_shufflevector(lower, upper, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+  std::array<std::uint32_t, 4> quads;
+  std::memcpy(quads.data(), &bytes, sizeof bytes);
+  for (std::uint32_t& quad : quads) quad = little_endian(quad);
+  return quads;
+}
+
 void place_quads(std::span<const std::int8_t* const> rows, std::size_t k, std::uint32_t* to) {
   for (std::size_t row = 0; row < rows.size(); ++row) {
     std::uint32_t* quad = to + row;
     for (std::size_t i = 0; i < k; i += sizeof(Bytes), quad += 4 * rows.size()) {
-      Dwords codes;
-      std::memcpy(&codes, rows[row] + i, sizeof codes);
-      const auto lower = reinterpret_cast<Bytes>(__builtin_shufflevector(codes, codes, 0, 2, 0, 2));
-      const auto upper = reinterpret_cast<Bytes>(__builtin_shufflevector(codes, codes, 1, 3, 1, 3));
-      const Bytes quads = __builtin_shufflevector(lower, upper, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
-      std::array<std::uint32_t, 4> words;
-      std::memcpy(words.data(), &quads, sizeof quads);
-      for (std::size_t w = 0; w < words.size(); ++w) quad[w * rows.size()] = little_endian(words[w]);
+      const auto quads = quads_of(rows[row] + i);
+      for (std::size_t w = 0; w < quads.size(); ++w) quad[w * rows.size()] = quads[w];
+    }
+  }
+}
+
+/// The same in the form `quad_blocks`.
+void place_quad_blocks(std::span<const std::int8_t* const> rows, std::size_t k, std::uint32_t* to) {
+  for (std::size_t block = 0; block < k; block += kScaleBlock) {
+    for (const std::int8_t* row : rows) {
+      for (std::size_t i = block; i < block + kScaleBlock; i += sizeof(Bytes)) to = std::ranges::copy(quads_of(row + i), to).out;
     }
   }
 }
@@ -175,12 +191,14 @@ Tile tile_of(const Operand& operand, const RowBlock& block, std::size_t index) {
 /// The tile's pairs or singles, in each stretch of K behind those of the tiles before it.
 void place_bf16(Operand& operand, const RowBlock& block, const Tile& tile, std::span<const std::uint16_t* const> rows) {
   const OperandForm& form = operand.form;
-  const auto place = place_of(form.tiling.form);
-  const std::size_t stretch = form.tiling.stretch == 0 ? form.k : form.tiling.stretch;
+  const RowForm of_block = form.tiling.form_of(block.rows);
+  const bool single = of_block == RowForm::singles;
+  const auto place = place_of(of_block);
+  const std::size_t stretch = single ? form.tiling.stretch : form.k;
   std::uint32_t* const to = operand.data.data() + block.first * form.dwords();
   for (std::size_t first = 0; first < form.k; first += stretch) {
     const std::size_t end = std::min(first + stretch, form.k);
-    place(rows, first, end, to + numbers_before(block.rows, tile.first, first, end - first) * form.dwords() / form.k);
+    place(rows, first, end, to + numbers_before(block.rows, tile.first, first, end - first) / (single ? 1 : 2));
   }
 }
 
@@ -190,11 +208,13 @@ void place_int8(Operand& operand, const RowBlock& block, const Tile& tile, std::
   const OperandForm& form = operand.form;
   const std::size_t first = block.first + tile.first;
   const std::size_t blocks = form.k / kScaleBlock;
-  place_quads(rows.subspan(tile.first, tile.height), form.k, operand.data.data() + first * form.dwords());
+  const bool beside = form.tiling.form_of(block.rows) == RowForm::quads;
+  (beside ? place_quads : place_quad_blocks)(rows.subspan(tile.first, tile.height), form.k, operand.data.data() + first * form.dwords());
   for (std::size_t row = 0; row < tile.height; ++row) {
     std::int32_t* const bases = operand.bases.data() + first * blocks + row;
     place_bases(scales[tile.first + row], blocks, tile.height, bases);
-    place_starts(rows[tile.first + row], bases, form, tile.height, operand.starts.data() + first * form.chains() + row);
+    // Tiles take signed weights, whose sums start from 0.
+    if (beside) place_starts(rows[tile.first + row], bases, form, tile.height, operand.starts.data() + first * form.chains() + row);
   }
 }
 

@@ -42,8 +42,9 @@ struct OperandForm {
   std::size_t k = 0;
   Tiling tiling{};        ///< its kernel's
   std::size_t chain = 0;  ///< elements of K in a chain: of int8, or for each scale of a bf16 row; 0: rows have none
-  bool int8() const { return tiling.form == RowForm::quads; }
-  std::size_t dwords() const { return int8() ? k / 4 : tiling.form == RowForm::singles ? k : k / 2; }  ///< of a row
+  bool int8() const { return tiling.form == RowForm::quads || tiling.form == RowForm::quad_blocks; }
+  /// Of a row, in the form that takes most.
+  std::size_t dwords() const { return int8() ? k / 4 : tiling.form == RowForm::singles || tiling.form_of_few == RowForm::singles ? k : k / 2; }
   std::size_t chains() const { return chain == 0 ? 0 : (k + chain - 1) / chain; }
 };
 
@@ -83,7 +84,8 @@ bool needs_care(Contract contract, const RowBlock& rows, const PanelFormat& form
 /// in the unit of the sums, and that rows' scales are as above; bf16-chain and bf16-pair assume that no sum is subnormal, as above.
 bool needs_care(Contract contract, const RowBlock& rows, const PanelFormat& format, float expert_scale);
 
-/// True when bf16-chain gives the same where weights stay without their scales, E8M0 `columns`, and sums are turned into units of the block's scale
+/// True when bf16-chain and bf16-pair give the same where weights stay without their scales, E8M0 `columns`, and sums are turned into units of the
+/// block's scale
 /// at the begin of each block: a power of two, so that nothing changes but exponents. No weight times its scale and no sum of `k` products, as it is
 /// or in such units, may leave the normal numbers.
 bool fits_units(const RowBlock& rows, const PanelFormat& format, std::size_t k, const ScaleRange& columns);

@@ -1,5 +1,5 @@
 #pragma once
-// Tiles in plain code, as the Intel SDM defines them: what the engine of tiles.hpp runs on where a processor has none, in tests.
+// Tiles in plain code, as the Intel SDM defines them: what the engines run on where a processor has none, in tests.
 
 #include <string.h>
 
@@ -11,7 +11,16 @@ namespace {
 
 class PlainTiles {
  public:
-  void shape(size_t first, size_t second) { shapes_ = TileShapes::of(first, second); }
+  /// As LDTILECFG does it: all tiles become zero.
+  void shape(const TileShapes& shapes) {
+    if (shapes == shapes_) return;
+    shapes_ = shapes;
+    memset(bytes_, 0, sizeof bytes_);
+  }
+  template <int Tile>
+  void clear() {
+    memset(bytes_[Tile], 0, sizeof bytes_[Tile]);
+  }
 
   /// Rows beyond the shape become zeros.
   template <int Tile>
@@ -36,19 +45,37 @@ class PlainTiles {
           for (size_t half = 0; half < 2; ++half)
             halves[half] = flushed_step(flushed(element(Rows, m, 2 * pair + half)), flushed(element(Weights, pair, 2 * n + half)), halves[half]);
         }
-        float sum;
-        memcpy(&sum, &bytes_[Sums][m][n * sizeof sum], sizeof sum);
-        sum = flushed_sum(flushed(sum), flushed_sum(halves[0], halves[1]));
+        const float sum = flushed_sum(flushed(dword<float>(Sums, m, n)), flushed_sum(halves[0], halves[1]));
+        memcpy(&bytes_[Sums][m][n * sizeof sum], &sum, sizeof sum);
+      }
+    }
+  }
+
+  /// TDPBSSD.
+  template <int Sums, int Rows, int Weights>
+  void add_quads() {
+    for (size_t m = 0; m < shapes_.rows[Sums]; ++m) {
+      for (size_t n = 0; n < shapes_.row_bytes[Sums] / sizeof(uint32_t); ++n) {
+        uint32_t sum = dword<uint32_t>(Sums, m, n);
+        for (size_t i = 0; i < shapes_.row_bytes[Rows]; ++i) {
+          const int product = static_cast<int8_t>(bytes_[Rows][m][i]) * static_cast<int8_t>(bytes_[Weights][i / 4][4 * n + i % 4]);
+          sum += static_cast<uint32_t>(product);
+        }
         memcpy(&bytes_[Sums][m][n * sizeof sum], &sum, sizeof sum);
       }
     }
   }
 
  private:
+  template <class T>
+  T dword(int tile, size_t row, size_t at) const {
+    T value;
+    memcpy(&value, &bytes_[tile][row][at * sizeof value], sizeof value);
+    return value;
+  }
   /// bf16 number `at` of a row.
   float element(int tile, size_t row, size_t at) const {
-    uint32_t pair;
-    memcpy(&pair, &bytes_[tile][row][at / 2 * sizeof pair], sizeof pair);
+    const auto pair = dword<uint32_t>(tile, row, at / 2);
     const uint32_t bits = at % 2 == 0 ? pair << 16 : pair & 0xFFFF0000U;
     float value;
     memcpy(&value, &bits, sizeof value);
@@ -56,7 +83,7 @@ class PlainTiles {
   }
 
   TileShapes shapes_;
-  uint8_t bytes_[8][16][kTileBytes];
+  uint8_t bytes_[kTiles][kTileOfRows][kTileBytes] = {};
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "kernels/little_endian.hpp"
 #include "kernels/moe/bf16_product.hpp"
 #include "kernels/moe/e4m3.hpp"
+#include "kernels/moe/pair_tiles.hpp"
 #include "kernels/moe/plain_tiles.hpp"
 #include "kernels/moe/tile.hpp"
 

@@ -33,7 +33,7 @@ struct TileArgs {
   size_t rows;
   /// Set unless the scales and activations at hand are known to keep away from the ends of their ranges: operand.hpp says how far for each contract.
   bool careful;
-  /// bf16-chain: set where sums may be counted in units of their block's scale (operand.hpp).
+  /// bf16-chain and bf16-pair: set where sums may be counted in units of their block's scale (operand.hpp).
   bool in_units;
   const uint32_t* a;  ///< stretch after stretch of K (Tiling), of each tile after tile in the kernel's RowForm
   /// int8: [block][row] in each tile, the bits of the fp32 number 1.5 * 2^23 units, a unit being the block's scale times 2^-7; beyond the scales of
@@ -97,11 +97,12 @@ inline constexpr size_t kMostRows = 2048;
 
 /// How the rows of a tile lie beside each other.
 enum class RowForm {
-  pairs,    ///< [pair of K][row]: two bf16 in a dword
-  blocks,   ///< [block of K][row][pair]
-  crossed,  ///< likewise, but of each four of K the dwords hold 2 and 0, 3 and 1: both even, both odd
-  singles,  ///< [K][row]: fp32, of each pair of K the odd one first
-  quads,    ///< [quad of K][row]: four int8 in a dword
+  pairs,        ///< [pair of K][row]: two bf16 in a dword
+  crossed,      ///< likewise, but of each four of K the dwords hold 2 and 0, 3 and 1: both even, both odd
+  pair_blocks,  ///< [block of K][row][pair]
+  singles,      ///< [K][row]: fp32, of each pair of K the odd one first
+  quads,        ///< [quad of K][row]: four int8 in a dword
+  quad_blocks,  ///< [block of K][row][quad]
 };
 
 /// How a kernel takes its rows.
@@ -109,7 +110,11 @@ struct Tiling {
   size_t tallest;  ///< rows of a tile
   RowForm form;
   size_t block_bytes;  ///< of rows that it is given at once
-  size_t stretch = 0;  ///< K of which the tiles lie one behind the other, as they are read; 0: all of K. Of rows in the form `singles`
+  size_t stretch = 0;  ///< K of which the tiles lie one behind the other, as they are read: of rows in the form `singles`, else all of K
+  size_t few = 0;      ///< a block of at most so many rows is one tile in the form `form_of_few`
+  RowForm form_of_few = RowForm::pairs;
+
+  constexpr RowForm form_of(size_t rows) const { return rows <= few ? form_of_few : form; }
 };
 
 /// Numbers of a block of `rows` that lie before those of the tile that begins at `row`, in the stretch of `count` that begins at `first` of K.
@@ -140,12 +145,14 @@ inline constexpr Tiling kInt8Tiling{kInt8Rows, RowForm::quads, kHeldBytes};
 inline constexpr Tiling kWordTiling{kWordRows, RowForm::quads, kStreamedBytes};
 inline constexpr Tiling kVnniTiling{kVnniRows, RowForm::quads, kHeldBytes};
 inline constexpr Tiling kDecodedChainTiling{kChainRows, RowForm::pairs, kStreamedBytes};
-/// Rows of one of AMX's tiles.
-inline constexpr size_t kTileOfRows = 16;
-inline constexpr Tiling kTileTiling{kTileOfRows, RowForm::blocks, kStreamedBytes};
 inline constexpr Tiling kCrossedTiling{kBlockRows, RowForm::crossed, kStreamedBytes};
 inline constexpr Tiling kSingleTiling{kSingleRows, RowForm::singles, kStreamedBytes, kStretchOfSingles};
 inline constexpr Tiling kWideSingleTiling{kWideSingleRows, RowForm::singles, kStreamedBytes, kStretchOfSingles};
+/// Rows of one of AMX's tiles. A product of tiles costs the same however few rows they have: fewer than these are left to vectors.
+inline constexpr size_t kTileOfRows = 16;
+inline constexpr size_t kPairRowsOfVectors = 4;
+inline constexpr Tiling kPairTiles{kTileOfRows, RowForm::pair_blocks, kStreamedBytes, kStretchOfSingles, kPairRowsOfVectors, RowForm::singles};
+inline constexpr Tiling kInt8Tiles{kTileOfRows, RowForm::quad_blocks, kStreamedBytes, 0, kVnniRows, RowForm::quads};
 
 TileFunction bf16_chain_portable;
 TileFunction bf16_chain_mxfp8_portable;
@@ -161,7 +168,7 @@ TileFunction bf16_pair_portable;
 TileFunction bf16_pair_mxfp8_portable;
 TileFunction bf16_pair_nvfp4_portable;
 TileFunction bf16_pair_fp8_portable;
-/// The engine of AMX's tiles (tiles.hpp) on tiles in plain code, for tests.
+/// The engine of AMX's tiles (pair_tiles.hpp) on tiles in plain code, for tests. All rows lie in the form `pair_blocks`.
 TileFunction bf16_pair_plain_tiles;
 TileFunction bf16_pair_mxfp8_plain_tiles;
 TileFunction bf16_pair_nvfp4_plain_tiles;
@@ -214,13 +221,17 @@ TileFunction bf16_pair_amx;
 TileFunction bf16_pair_mxfp8_amx;
 TileFunction bf16_pair_nvfp4_amx;
 TileFunction bf16_pair_fp8_amx;
+TileFunction int8_block_amx;
 /// The same on tiles in plain code, for tests: what needs AVX-512 alone.
 TileFunction bf16_pair_plain_tiles_avx512;
 TileFunction bf16_pair_mxfp8_plain_tiles_avx512;
 TileFunction bf16_pair_nvfp4_plain_tiles_avx512;
 TileFunction bf16_pair_fp8_plain_tiles_avx512;
-/// Whether this processor's TDPBF16PS gives the bits of bf16-pair. Only where there is one, and the kernel lets this process use tiles.
-bool tiles_give_the_bits();
+TileFunction int8_block_plain_tiles_avx512;
+/// Whether this processor's TDPBF16PS gives the sums of bf16-pair, its TDPBSSD those of integers. Only where there are such instructions, and the
+/// operating system lets this process use tiles.
+bool tiles_sum_pairs();
+bool tiles_sum_quads();
 TileFunction bf16_chain_neon;
 TileFunction bf16_chain_mxfp8_neon;
 TileFunction bf16_chain_nvfp4_neon;

@@ -27,7 +27,10 @@ constexpr std::string_view kFinerBlocks =
 constexpr std::string_view kLikeHopper = "taken as the H200's; no sum of bf16 on this device is published";
 constexpr std::string_view kUnpublished = "neither the width nor the order of this unit's sums is published: taken as one rounding of the exact sum";
 constexpr std::string_view kVectorFma = "not published: taken as fp32 fused multiply-adds in ascending k";
-constexpr std::string_view kAmx = "AMX adds the even and the odd products of a tile apart; taken as VDPBF16PS, its sibling (Intel SDM volume 2)";
+constexpr std::string_view kAmx =
+    "taken as VDPBF16PS, by which up to 4 rows go (vllm csrc/cpu/sgl-kernels/gemm.h); more go by AMX, each 32 of K by one TDPBF16PS in ascending "
+    "order, "
+    "as bf16-pair says (oneDNN 3f27bec2, src/cpu/x64/brgemm/jit_brgemm_amx_uker.cpp; vllm csrc/cpu/micro_gemm/cpu_micro_gemm_amx.hpp): read";
 
 bool in_ampere(const Operation& operation) { return operation.arch == Arch::sm80; }
 bool in_ada(const Operation& operation) { return operation.arch == Arch::sm89; }
