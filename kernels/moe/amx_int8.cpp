@@ -169,7 +169,6 @@ void stretch_tile(Tiles& tiles, const TileArgs& args, const Stretch& stretch, si
   constexpr __mmask16 kOfRows = static_cast<__mmask16>((1U << Rows) - 1);
   for (size_t block = 0; block < stretch.count; ++block)
     _mm512_store_ps(decoded.rows[block], Rule::of_rows(_mm512_maskz_loadu_epi32(kOfRows, bases + block * Rows)));
-  tiles.shape(shapes_of(Rows));
   const auto decode_group = [&](size_t first) {
     if (row == 0) decode<Rule>(args, stretch, first, first + kGroup < stretch.count ? first + kGroup : stretch.count, decoded);
   };
@@ -192,12 +191,15 @@ void run_tiles(const TileArgs& args) {
   constexpr size_t kBlocks = kStretch / kScaleBlock;
   alignas(64) float totals[kMostRows * kPanelColumns];
   Decoded decoded;
+  size_t shaped = 0;  // rows
   Tiles tiles;
   for (size_t panel = 0; panel < args.panels; ++panel) {
     clear(totals, args.rows);
     for (size_t first = 0; first < args.blocks; first += kBlocks) {
       const Stretch stretch{panel, first, args.blocks - first < kBlocks ? args.blocks - first : kBlocks};
       each_tile<kTileOfRows>(args.rows, [&](size_t row, size_t height) {
+        if (height != shaped) tiles.shape(shapes_of(height));
+        shaped = height;
         kStretchTiles<Rule, Tiles>[height - kLeastRows](tiles, args, stretch, row, decoded, totals + row * kPanelColumns);
       });
     }

@@ -16,12 +16,7 @@ class AmxTiles {
   AmxTiles& operator=(const AmxTiles&) = delete;
 
   /// New shapes make all tiles zero.
-  void shape(const TileShapes& shapes) {
-    if (shaped_ && shapes == shapes_) return;
-    shaped_ = true;
-    shapes_ = shapes;
-    __asm__ volatile("ldtilecfg %0" ::"m"(shapes_));
-  }
+  void shape(const TileShapes& shapes) { __asm__ volatile("ldtilecfg %0" ::"m"(shapes)); }
   template <int Tile>
   void load(const void* from, size_t stride) {
     __asm__ volatile("tileloadd (%0,%1,1), %%tmm%c2" ::"r"(from), "r"(stride), "n"(Tile) : "memory");
@@ -42,10 +37,6 @@ class AmxTiles {
   void add_quads() {
     __asm__ volatile("tdpbssd %%tmm%c2, %%tmm%c1, %%tmm%c0" ::"n"(Sums), "n"(Rows), "n"(Weights));
   }
-
- private:
-  TileShapes shapes_;
-  bool shaped_ = false;
 };
 
 }  // namespace

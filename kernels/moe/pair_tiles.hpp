@@ -73,10 +73,8 @@ void each_two_tiles(size_t rows, Visit visit) {
 
 /// K decoded at once at most: with the rows of two tiles 36 KiB, which a core's L1 cache holds. Tiles that come from further away cost a third more.
 constexpr size_t kTileStretch = 192;
-/// K decoded at a time: a block of scales, but no more than leaves room for several in a stretch.
-constexpr size_t kMostPiece = 64;
-
-inline size_t piece_of(size_t scale_block) { return scale_block < kScaleBlock ? kScaleBlock : scale_block > kMostPiece ? kMostPiece : scale_block; }
+/// K decoded at a time: with scales for more than a block of K two blocks, which share what is made of the scales.
+constexpr size_t piece_of(size_t scale_block) { return scale_block <= kScaleBlock ? kScaleBlock : 2 * kScaleBlock; }
 
 /// All panels of a call. `decode(panel, first, end, out)` has K from `first` to `end` of a panel as pairs of bf16, `put(panel, totals)` what becomes
 /// of the sums.
@@ -86,6 +84,7 @@ void run_pairs_by_tiles(const TileArgs& args, Decode decode, Put put) {
   alignas(64) float totals[kMostRows * kPanelColumns];
   const size_t k = args.blocks * kScaleBlock;
   const size_t piece = piece_of(args.scale_block);
+  TwoTiles shaped{0, 0, 0};
   Tiles tiles;
   for (size_t panel = 0; panel < args.panels; ++panel) {
     for (size_t i = 0; i < args.rows * kPanelColumns; ++i) totals[i] = 0;
@@ -94,7 +93,8 @@ void run_pairs_by_tiles(const TileArgs& args, Decode decode, Put put) {
       const auto decode_from = [&](size_t at) { decode(panel, at, end - at < piece ? end : at + piece, weights + (at - first) / 2 * kPanelColumns); };
       decode_from(first);
       each_two_tiles(args.rows, [&](const TwoTiles& two) {
-        tiles.shape(two.shapes());
+        if (two.first != shaped.first || two.second != shaped.second) tiles.shape(two.shapes());
+        shaped = two;
         const uint32_t* const of_first = args.a + two.row * k / 2 + first / 2 * two.first;
         const uint32_t* const of_second = args.a + (two.row + two.first) * k / 2 + first / 2 * two.second;
         float* const of_rows = totals + two.row * kPanelColumns;

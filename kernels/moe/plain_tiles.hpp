@@ -13,7 +13,6 @@ class PlainTiles {
  public:
   /// As LDTILECFG does it: all tiles become zero.
   void shape(const TileShapes& shapes) {
-    if (shapes == shapes_) return;
     shapes_ = shapes;
     memset(bytes_, 0, sizeof bytes_);
   }

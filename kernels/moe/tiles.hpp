@@ -5,7 +5,6 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 #include "kernels/moe/tile.hpp"
 
@@ -30,7 +29,6 @@ struct alignas(64) TileShapes {
     rows[tile] = static_cast<uint8_t>(height);
     row_bytes[tile] = static_cast<uint16_t>(height == 0 ? 0 : bytes);
   }
-  bool operator==(const TileShapes& other) const { return memcmp(this, &other, sizeof other) == 0; }
 };
 
 }  // namespace
