@@ -49,21 +49,23 @@ const PanelMatrix& weights(const PanelFormat& format, std::size_t columns, std::
 }
 
 /// Of the instruction that the kernel multiplies with. Under int8-block each sum of a block takes two more; NVFP4's blocks of 16 are held against
-/// that.
-double instruction_peak(const GemmKernel& kernel, int threads) {
+/// that. AMX leaves few rows to vectors.
+double instruction_peak(const GemmKernel& kernel, std::size_t rows, int threads) {
   const bool wide = (kernel.needs & mx::kernels::kAvx512) != 0;
-  const bool tiles = (kernel.needs & mx::kernels::kAmx) != 0;
+  const bool amx = (kernel.needs & mx::kernels::kAmx) != 0;
+  const bool tiles = amx && rows > kernel.tiling.few;
   if (kernel.contract == mx::Contract::int8_block && tiles) return int8_tile_peak(threads);
   if (kernel.contract == mx::Contract::int8_block && !wide) return int8_pair_peak(threads);
   if (kernel.contract == mx::Contract::int8_block) return kernel.kind == PanelKind::nvfp4 ? int8_block_peak(threads) : int8_dot_peak(threads);
   if (tiles) return bf16_tile_peak(threads);
+  if (amx) return f32_wide_fma_peak(threads);
   if ((kernel.needs & mx::kernels::kAvx512Bf16) != 0) return bf16_dot_peak(threads);
   return wide ? f32_wide_fma_peak(threads) : f32_fma_peak(threads);
 }
 
 double limit(const GemmKernel& kernel, const PanelMatrix& matrix, std::size_t rows, int threads) {
   const double bytes = static_cast<double>(matrix.panel_code_bytes() + matrix.panel_scale_bytes());
-  return product_limit(instruction_peak(kernel, threads), rows, bytes / static_cast<double>(kPanelColumns * matrix.shape.k), threads);
+  return product_limit(instruction_peak(kernel, rows, threads), rows, bytes / static_cast<double>(kPanelColumns * matrix.shape.k), threads);
 }
 
 /// `block`: a scale of the activations for so many of K, 0 for activations without.

@@ -60,13 +60,13 @@ bool tiles_sum_pairs() {
   return true;
 }
 
-void bf16_pair_amx(const TileArgs& args) { run<AmxTiles>(args, kMxfp4, bf16_pair_avx512); }
-void bf16_pair_mxfp8_amx(const TileArgs& args) { run<AmxTiles>(args, kMxfp8, bf16_pair_mxfp8_avx512); }
-void bf16_pair_nvfp4_amx(const TileArgs& args) { run<AmxTiles>(args, kNvfp4, bf16_pair_nvfp4_avx512); }
-void bf16_pair_fp8_amx(const TileArgs& args) { run<AmxTiles>(args, kFp8, bf16_pair_fp8_avx512); }
-void bf16_pair_plain_tiles_avx512(const TileArgs& args) { run<PlainTiles>(args, kMxfp4, bf16_pair_avx512); }
-void bf16_pair_mxfp8_plain_tiles_avx512(const TileArgs& args) { run<PlainTiles>(args, kMxfp8, bf16_pair_mxfp8_avx512); }
-void bf16_pair_nvfp4_plain_tiles_avx512(const TileArgs& args) { run<PlainTiles>(args, kNvfp4, bf16_pair_nvfp4_avx512); }
-void bf16_pair_fp8_plain_tiles_avx512(const TileArgs& args) { run<PlainTiles>(args, kFp8, bf16_pair_fp8_avx512); }
+void bf16_pair_amx(const TileArgs& args) { run<AmxTiles>(args, kMxfp4<InOrder>, bf16_pair_avx512); }
+void bf16_pair_mxfp8_amx(const TileArgs& args) { run<AmxTiles>(args, kMxfp8<InOrder>, bf16_pair_mxfp8_avx512); }
+void bf16_pair_nvfp4_amx(const TileArgs& args) { run<AmxTiles>(args, kNvfp4<InOrder>, bf16_pair_nvfp4_avx512); }
+void bf16_pair_fp8_amx(const TileArgs& args) { run<AmxTiles>(args, kFp8<InOrder>, bf16_pair_fp8_avx512); }
+void bf16_pair_plain_tiles_avx512(const TileArgs& args) { run<PlainTiles>(args, kMxfp4<InOrder>, bf16_pair_avx512); }
+void bf16_pair_mxfp8_plain_tiles_avx512(const TileArgs& args) { run<PlainTiles>(args, kMxfp8<InOrder>, bf16_pair_mxfp8_avx512); }
+void bf16_pair_nvfp4_plain_tiles_avx512(const TileArgs& args) { run<PlainTiles>(args, kNvfp4<InOrder>, bf16_pair_nvfp4_avx512); }
+void bf16_pair_fp8_plain_tiles_avx512(const TileArgs& args) { run<PlainTiles>(args, kFp8<InOrder>, bf16_pair_fp8_avx512); }
 
 }  // namespace mx::kernels::moe

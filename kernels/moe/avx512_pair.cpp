@@ -1,5 +1,5 @@
 // bf16-pair by VDPBF16PS, which adds the product of a lane's odd half first: a lane of the elements k + 2 and k is two steps of the chain over the
-// even ones, and of k + 3 and k + 1 two of the other. A stretch of a panel is decoded for all rows, and its halves exchanged between neighbours.
+// even ones, and of k + 3 and k + 1 two of the other. Weights are decoded so.
 
 #include "kernels/moe/avx512_pair_weights.hpp"
 #include "kernels/moe/avx512_totals.hpp"
@@ -7,29 +7,6 @@
 
 namespace mx::kernels::moe {
 namespace {
-
-/// Two neighbouring pairs of K as lanes of their even and of their odd elements, as RowForm::crossed has the rows.
-MXACT_INLINE void cross(__m512i& earlier, __m512i& later) {
-  constexpr __mmask32 kOddWords = 0xAAAAAAAAU;
-  const __m512i even = _mm512_mask_mov_epi16(later, kOddWords, _mm512_slli_epi32(earlier, 16));
-  later = _mm512_mask_mov_epi16(_mm512_srli_epi32(later, 16), kOddWords, earlier);
-  earlier = even;
-}
-
-/// All decoded pairs of K [pair][32].
-void cross(uint32_t* pairs, size_t count) {
-  for (size_t pair = 0; pair < count; pair += 2) {
-    MXACT_UNROLL for (size_t v = 0; v < kPanelColumns; v += 16) {
-      uint32_t* const first = pairs + pair * kPanelColumns + v;
-      uint32_t* const second = first + kPanelColumns;
-      __m512i earlier = _mm512_load_si512(first);
-      __m512i later = _mm512_load_si512(second);
-      cross(earlier, later);
-      _mm512_store_si512(first, earlier);
-      _mm512_store_si512(second, later);
-    }
-  }
-}
 
 /// One tile of rows over a stretch of whole blocks; `totals` [row][32] goes on from stretch to stretch. To be run under flushing, for the additions.
 using Tile = void(const uint32_t* weights, const uint32_t* a, size_t pairs, float* totals);
@@ -83,7 +60,6 @@ void few(const Job& job, size_t panel) {
         MXACT_UNROLL for (size_t v = 0; v < 2; ++v) decoder.pairs(v, columns.codes_of(v), pairs[v]);
         columns.next_dwords();
         MXACT_UNROLL for (size_t i = 0; i < Decoder::kPairs; i += 2) {
-          MXACT_UNROLL for (size_t v = 0; v < 2; ++v) cross(pairs[v][i], pairs[v][i + 1]);
           MXACT_UNROLL for (size_t m = 0; m < Rows; ++m) {
             MXACT_UNROLL for (size_t odd = 0; odd < 2; ++odd) {
               const __m512bh x = pair_of(a + (i + odd) * Rows + m);
@@ -124,7 +100,6 @@ void run(const TileArgs& args, const Kind& kind, const FewRows* rows) {
     for (size_t first = 0; first < k; first += kStretch) {
       const size_t end = k - first < kStretch ? k : first + kStretch;
       decode_stretch(job, kind, panel, first, end, weights);
-      cross(weights, (end - first) / 2);
       const Flushing flushing;
       each_tile<kBlockRows>(args.rows, [&](size_t row, size_t height) {
         kTiles[height - 1](weights, args.a + k / 2 * row + first / 2 * height, (end - first) / 2, totals + row * kPanelColumns);
@@ -136,9 +111,11 @@ void run(const TileArgs& args, const Kind& kind, const FewRows* rows) {
 
 }  // namespace
 
-void bf16_pair_avx512_bf16(const TileArgs& args) { run(args, kMxfp4, &kFewRows<TakenOff>); }
-void bf16_pair_mxfp8_avx512_bf16(const TileArgs& args) { run(args, kMxfp8, &kFewRows<Folded<E4m3, E8m0Fold>>); }
-void bf16_pair_nvfp4_avx512_bf16(const TileArgs& args) { run(args, kNvfp4, takes_all(args, kNvfp4.ways[0]) ? &kFewRows<Paired> : nullptr); }
-void bf16_pair_fp8_avx512_bf16(const TileArgs& args) { run(args, kFp8, nullptr); }
+void bf16_pair_avx512_bf16(const TileArgs& args) { run(args, kMxfp4<Crossed>, &kFewRows<Crossed<TakenOff>>); }
+void bf16_pair_mxfp8_avx512_bf16(const TileArgs& args) { run(args, kMxfp8<Crossed>, &kFewRows<Crossed<Folded<E4m3, E8m0Fold>>>); }
+void bf16_pair_nvfp4_avx512_bf16(const TileArgs& args) {
+  run(args, kNvfp4<Crossed>, takes_all(args, kNvfp4<Crossed>.ways[0]) ? &kFewRows<Crossed<Paired>> : nullptr);
+}
+void bf16_pair_fp8_avx512_bf16(const TileArgs& args) { run(args, kFp8<Crossed>, nullptr); }
 
 }  // namespace mx::kernels::moe
