@@ -107,7 +107,10 @@ ConfigValue config_value_of(const Json& json) {
     for (const Json& item : json) value.items.push_back(config_value_of(item));
   } else if (json.is_object()) {
     value.kind = ConfigValue::Kind::object;
-    for (const JsonMember& member : json.items()) value.members.push_back({member.key, config_value_of(member.value)});
+    for (const JsonMember& member : json.items()) {
+      value.names.push_back(member.key);
+      value.items.push_back(config_value_of(member.value));
+    }
   }
   return value;
 }

@@ -117,7 +117,9 @@ class Inspector {
     for (const support::SafetensorsFile& file : files_.files) result_.bytes += file.size();
     result_.method = config_.quantization.method();
     result_.producer = producer_of(config_.quantization);
-    for (const auto& [path, value] : config_.quantization.words()) {
+    for (const auto& word : config_.quantization.words()) {
+      const std::string& path = word.first;
+      const std::string& value = word.second;
       const auto is_list = [&](const engine::LeftRow& row) {
         return row.method == result_.method && std::ranges::find(row.keys, Text(path)) != row.keys.end();
       };

@@ -33,9 +33,10 @@ std::string_view name_of(ConfigValue::Kind kind) { return kKinds[static_cast<std
 
 const ConfigValue* ConfigValue::find(std::string_view path) const {
   const std::size_t dot = path.find('.');
-  const auto member = std::ranges::find(members, path.substr(0, dot), &ConfigMember::key);
-  if (member == members.end()) return nullptr;
-  return dot == std::string_view::npos ? &member->value : member->value.find(path.substr(dot + 1));
+  const auto name = std::ranges::find(names, path.substr(0, dot));
+  if (name == names.end()) return nullptr;
+  const ConfigValue& item = items[static_cast<std::size_t>(name - names.begin())];
+  return dot == std::string_view::npos ? &item : item.find(path.substr(dot + 1));
 }
 
 std::string ConfigValue::written() const {

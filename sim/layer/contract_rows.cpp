@@ -132,7 +132,9 @@ class ByRows {
     const std::int64_t width = halves * rows;
     Words& to = of(matrix == Matrix::w13 ? LayerStage::h13 : LayerStage::y);
     to.assign(tokens_.ids.size() * at(width), 0);
-    for (const auto& [expert, slots] : of_expert_) {
+    for (const auto& of_expert : of_expert_) {
+      const auto expert = of_expert.first;
+      const auto& slots = of_expert.second;
       Group group;
       fill(group, matrix, slots);
       support::Rescue rescue;

@@ -49,7 +49,7 @@ Recipe told(Recipe recipe) {
   return recipe;
 }
 
-constexpr std::uint32_t kOne = 0x3F800000, kThree = 0x40400000, kSix = 0x40C00000, kSeven = 0x40E00000, kEight = 0x41000000, kTwelve = 0x41400000;
+constexpr std::uint32_t kOne = 0x3F800000, kThree = 0x40400000, kSix = 0x40C00000, kSeven = 0x40E00000, kTwelve = 0x41400000;
 
 }  // namespace
 

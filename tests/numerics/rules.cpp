@@ -171,16 +171,17 @@ TEST_CASE("what no text can say is told with the rule") {
 
 TEST_CASE("overflow=wrap drops the carry: the code of a wider exponent without its top bits") {
   // 512 is 1.0 * 2^9, whose exponent field 9 + 7 has five bits; 576 has the mantissa 001. 65536 = 2^16 has the field of Inf in e5m2, 131072 field 0.
-  constexpr std::string_view kE4m3 = "e4m3,bias=7,fn,round=rne,overflow=wrap,nan=7f", kE5m2 = "e5m2,bias=15,ieee,round=rne,overflow=wrap,nan=7e";
-  CHECK(into(kE4m3, 0x44000000) == 0x00);
-  CHECK(into(kE4m3, 0x44100000) == 0x01);
-  CHECK(into(kE4m3, 0xC4100000) == 0x81);
-  CHECK(into(kE4m3, 0x43F00000) == 0x7F);  // 480 has NaN's code
-  CHECK(into(kE4m3, 0x43E80000) == 0x7E);  // 464, a tie, is 448
-  CHECK(into(kE4m3, kInf) == 0x7F);
-  CHECK(into(kE5m2, 0x47800000) == 0x7C);
-  CHECK(into(kE5m2, 0xC8000000) == 0x80);
-  CHECK(into(kE5m2, kInf) == 0x7C);
+  constexpr std::string_view kE4m3Wrap = "e4m3,bias=7,fn,round=rne,overflow=wrap,nan=7f",
+                             kE5m2Wrap = "e5m2,bias=15,ieee,round=rne,overflow=wrap,nan=7e";
+  CHECK(into(kE4m3Wrap, 0x44000000) == 0x00);
+  CHECK(into(kE4m3Wrap, 0x44100000) == 0x01);
+  CHECK(into(kE4m3Wrap, 0xC4100000) == 0x81);
+  CHECK(into(kE4m3Wrap, 0x43F00000) == 0x7F);  // 480 has NaN's code
+  CHECK(into(kE4m3Wrap, 0x43E80000) == 0x7E);  // 464, a tie, is 448
+  CHECK(into(kE4m3Wrap, kInf) == 0x7F);
+  CHECK(into(kE5m2Wrap, 0x47800000) == 0x7C);
+  CHECK(into(kE5m2Wrap, 0xC8000000) == 0x80);
+  CHECK(into(kE5m2Wrap, kInf) == 0x7C);
   // Two's complement: 2 is -2 in eight bits with six behind the point, -129/64 is 127/64.
   CHECK(into("s2f6,round=rne,overflow=wrap,nan=0", 0x40000000) == 0x80);
   CHECK(into("s2f6,round=rne,overflow=wrap,nan=0", 0xC0010000) == 0x7F);
