@@ -129,8 +129,9 @@ Coded coded(const SoundMatrix& matrix, const SoundForm& form, const SoundRules& 
       };
       each([&](std::size_t i) { largest = std::max(largest, std::abs(matrix.numbers[i])); });
       if (form.kind == K::fp8_tensor) largest = amax;
-      const auto [code, scale] = scale_of(largest, form, rules, made.global);
-      put_code(made.scales, code, width);
+      const auto found = scale_of(largest, form, rules, made.global);
+      const double scale = found.second;
+      put_code(made.scales, found.first, width);
       each([&](std::size_t i) {
         const double share = scale == 0 ? 0 : matrix.numbers[i] / (scale * made.global);
         if (form.kind == K::int4)

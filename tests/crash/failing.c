@@ -1,6 +1,7 @@
 /* Loaded before the C library (LD_PRELOAD): one call of those that change files fails, stops short or is the process's last.
  *
- * MXACT_FAIL_AT=N         the N-th such call, from 1 on; those of standard output and error, and mappings of no file, do not count
+ * MXACT_FAIL_AT=N         the N-th such call, from 1 on; those of standard output and error, mappings of no file, and what a runtime library
+ *                         keeps in shared memory, do not count
  * MXACT_FAIL_AS=ENOSPC    how: ENOSPC, EIO, EINTR (of calls that write bytes), SHORT (half of the bytes are written) or KILL
  * MXACT_FAIL_LOG=FILE     takes the name of that call */
 #define _GNU_SOURCE
@@ -9,6 +10,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -33,6 +35,15 @@ static void note(const char* name) {
   if (file < 0) abort();
   if (((ssize_t(*)(int, const void*, size_t))next_of("write"))(file, name, strlen(name)) < 0) abort();
   close(file);
+}
+
+/* A file that is none of shared memory, as LLVM's OpenMP keeps one, and ends the process where it cannot. */
+static int counts_file(int file) {
+  static const char kMemory[] = "/dev/shm/";
+  char link[64], path[sizeof kMemory - 1];
+  if (file < 0) return 0;
+  snprintf(link, sizeof link, "/proc/self/fd/%d", file);
+  return readlink(link, path, sizeof path) < (ssize_t)sizeof path || memcmp(path, kMemory, sizeof path) != 0;
 }
 
 enum verdict { go_on, fail, stop_short };
@@ -80,14 +91,15 @@ FORWARD_BYTES(pwrite, (int file, const void* bytes, size_t size, off_t at), (fil
 FORWARD_BYTES(pwrite64, (int file, const void* bytes, size_t size, off64_t at), (file, bytes, size / 2, at), (file, bytes, size, at))
 FORWARD(int, fsync, (int file), (file), 0, 1)
 FORWARD(int, fdatasync, (int file), (file), 0, 1)
-FORWARD(int, ftruncate, (int file, off_t size), (file, size), 0, 1)
-FORWARD(int, ftruncate64, (int file, off64_t size), (file, size), 0, 1)
+FORWARD(int, ftruncate, (int file, off_t size), (file, size), 0, counts_file(file))
+FORWARD(int, ftruncate64, (int file, off64_t size), (file, size), 0, counts_file(file))
 FORWARD(int, rename, (const char* from, const char* to), (from, to), 0, 1)
 FORWARD(int, renameat2, (int a, const char* from, int b, const char* to, unsigned flags), (a, from, b, to, flags), 0, 1)
 FORWARD(int, mkdir, (const char* path, mode_t mode), (path, mode), 0, 1)
 FORWARD(int, link, (const char* from, const char* to), (from, to), 0, 1)
 FORWARD(ssize_t, sendfile, (int to, int from, off_t* at, size_t size), (to, from, at, size), 0, 1)
 FORWARD(ssize_t, sendfile64, (int to, int from, off64_t* at, size_t size), (to, from, at, size), 0, 1)
-FORWARD(void*, mmap, (void* at, size_t size, int access, int flags, int file, off_t offset), (at, size, access, flags, file, offset), 0, file >= 0)
+FORWARD(void*, mmap, (void* at, size_t size, int access, int flags, int file, off_t offset), (at, size, access, flags, file, offset), 0,
+        counts_file(file))
 FORWARD(void*, mmap64, (void* at, size_t size, int access, int flags, int file, off64_t offset), (at, size, access, flags, file, offset), 0,
-        file >= 0)
+        counts_file(file))

@@ -69,7 +69,8 @@ float nvfp4_at(const CanonicalLayer& layer, Role weight, Role scale, std::int64_
 
 /// One expert's output for one row: fp32 loops, the activation by MPFR.
 std::vector<float> nvfp4_output(const CanonicalLayer& layer, const Activation& activation, std::int64_t expert, const std::vector<float>& x) {
-  const auto [experts, intermediate, hidden, group] = layer.sizes;
+  const std::int64_t intermediate = layer.sizes.intermediate;
+  const std::int64_t hidden = layer.sizes.hidden;
   const std::int64_t halves = layer.form.gated ? 2 : 1;
   const auto product = [&](Role weight, Role scale, Role bias, std::int64_t row, const std::vector<float>& a) {
     float sum = 0;

@@ -36,9 +36,14 @@ std::map<std::string, std::vector<std::string>> rows_of_page(const std::string& 
 }
 
 /// What the page calls an area.
-const std::map<std::string_view, std::string> kAreaNames{{"numerics", "numerics"},         {"kernels", "kernels"},     {"layouts", "layouts"},
-                                                         {"moe", "routing and the layer"}, {"simulator", "simulator"}, {"oracle", "oracle"},
-                                                         {"configurations", "configurations"}, {"checker", "checker of devices"}};
+const std::map<std::string_view, std::string> kAreaNames{{"numerics", "numerics"},
+                                                         {"kernels", "kernels"},
+                                                         {"layouts", "layouts"},
+                                                         {"moe", "routing and the layer"},
+                                                         {"simulator", "simulator"},
+                                                         {"oracle", "oracle"},
+                                                         {"configurations", "configurations"},
+                                                         {"checker", "checker of devices"}};
 
 }  // namespace
 
@@ -59,7 +64,9 @@ TEST_CASE("docs/faults.md has as many changes of each table as there are") {
   const auto rows = rows_of_page("Single changes of the other tables");
   std::map<std::string, std::size_t> counts;
   for (const mx::tests::TableMutant& mutant : mx::tests::table_mutants()) ++counts[mutant.table];
-  for (const auto& [table, count] : counts) {
+  for (const auto& mutants : counts) {
+    const std::string& table = mutants.first;
+    const std::size_t count = mutants.second;
     INFO(table);
     REQUIRE(rows.contains(table));
     CHECK(rows.at(table).at(1) == std::to_string(count));
