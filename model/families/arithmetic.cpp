@@ -28,9 +28,9 @@ constexpr std::string_view kLikeHopper = "taken as the H200's; no sum of bf16 on
 constexpr std::string_view kUnpublished = "neither the width nor the order of this unit's sums is published: taken as one rounding of the exact sum";
 constexpr std::string_view kVectorFma = "not published: taken as fp32 fused multiply-adds in ascending k";
 constexpr std::string_view kAmx =
-    "taken as VDPBF16PS, by which up to 4 rows go (vllm csrc/cpu/sgl-kernels/gemm.h); more go by AMX, each 32 of K by one TDPBF16PS in ascending "
-    "order, "
-    "as bf16-pair says (oneDNN 3f27bec2, src/cpu/x64/brgemm/jit_brgemm_amx_uker.cpp; vllm csrc/cpu/micro_gemm/cpu_micro_gemm_amx.hpp): read";
+    "taken as VDPBF16PS, by which few rows go; more than 4 may go by AMX (read: vllm 2092f832, csrc/cpu/sgl-kernels/gemm.h), a TDPBF16PS for each 32 "
+    "of "
+    "k in ascending order, which is bf16-pair (read: oneDNN 3f27bec2, src/cpu/x64/brgemm/jit_brgemm_amx_uker.cpp)";
 
 bool in_ampere(const Operation& operation) { return operation.arch == Arch::sm80; }
 bool in_ada(const Operation& operation) { return operation.arch == Arch::sm89; }
