@@ -11,6 +11,7 @@
 #include "model/families/device_rows.hpp"
 #include "model/families/requantize.hpp"
 #include "model/families/slot_sum.hpp"
+#include "model/numerics/f32.hpp"
 
 namespace mx::golden {
 
@@ -52,13 +53,23 @@ GateAndUp read_gates(const OpContext& context, std::int64_t columns) {
   return read;
 }
 
-/// The activation of every gate and up, fp32 bits.
-std::vector<std::uint32_t> activated(const families::Between& kernel, const GateAndUp& read) {
-  const moe::Activation& activation = families::activation_row(kernel.activation);
+/// The activation of every gate and up under a limit (0: none) by a version of the engine, fp32 bits.
+std::vector<std::uint32_t> activated(const families::Between& kernel, std::uint32_t limit, deployment::Engine engine, const GateAndUp& read) {
+  const moe::Activation& activation = families::activation_of(kernel, limit);
+  const moe::ActivationConstants constants = families::constants_of(kernel, limit);
+  const bool adds_zero = kernel.adds_zero.has(engine);
   std::vector<std::uint32_t> act;
-  for (std::size_t i = 0; i < read.gate.size(); ++i)
-    act.push_back(moe::activate(activation, *kernel.type, to_f32(read.gate[i], kBf16), to_f32(read.up[i], kBf16), kernel.constants));
+  for (std::size_t i = 0; i < read.gate.size(); ++i) {
+    const std::uint32_t up = to_f32(read.up[i], kBf16);
+    act.push_back(moe::activate(activation, *kernel.type, to_f32(read.gate[i], kBf16), adds_zero ? f32::add(up, 0) : up, constants));
+  }
   return act;
+}
+
+std::uint32_t limit_of(Fields& params, const families::Between& kernel) {
+  if (!params.has("limit")) return 0;
+  if (kernel.limited.empty()) throw Unmodelled(fmt::format("kernel {} with a limit", kernel.name));
+  return static_cast<std::uint32_t>(params.hex("limit", 8));
 }
 
 void read_scale_words(Fields& params, const families::Between& kernel) {
@@ -91,12 +102,15 @@ ModelOutputs evaluate_silu_quantize(const OpContext& context) {
   if (params.has("block") && params.integer("block") != kGroup) throw Unmodelled("silu_quantize of groups that are not of 128");
   const std::int64_t columns = params.has("intermediate") ? params.integer("intermediate", 1, kLargestExtent) : kGroup;
   const bool powers = params.has("ue8m0") && params.integer("ue8m0", 0, 1) == 1;
+  const std::uint32_t limit = limit_of(params, kernel);
+  // The first sets, which do not say it, are of the first version.
+  const deployment::Engine engine = params.has("engine") ? engine_of(params) : deployment::kVllm2026_05;
   read_scale_words(params, kernel);
   params.finish();
   if (columns % kGroup != 0) throw Unmodelled(fmt::format("{} columns are not whole groups of {}", columns, kGroup));
   if (powers && kernel.power_of_two.empty()) throw Unmodelled(fmt::format("kernel {} with scales that are powers of two", kernel.name));
   const GateAndUp read = read_gates(context, columns);
-  const std::vector<std::uint32_t> act = activated(kernel, read);
+  const std::vector<std::uint32_t> act = activated(kernel, limit, engine, read);
   ModelOutputs outputs;
   const std::vector<std::int64_t> shape{static_cast<std::int64_t>(read.rows), columns};
   if (kernel.recipe.empty()) {

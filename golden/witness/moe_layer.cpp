@@ -19,14 +19,6 @@ using sim::LayerStage;
 
 constexpr std::int64_t kBlock = 128;
 
-deployment::Engine engine_of(Fields& params) {
-  const std::string word = params.text("engine");
-  for (const deployment::Engine engine : {deployment::kVllm2026_05, deployment::kVllm2026_08}) {
-    if (deployment::name_of(engine).ends_with(word)) return engine;
-  }
-  throw Unmodelled("no model of engine " + word);
-}
-
 /// A form of weights: where its tensors lie, and the types of what comes with them.
 struct FormWord {
   std::string_view word;

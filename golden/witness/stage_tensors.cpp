@@ -62,6 +62,14 @@ PreparedOperand MxWeights::row(const ContractRow& contract, std::int64_t index) 
   return prepare(contract, Side::b, {values, &kE2m1, factors, static_cast<int>(kGroup)});
 }
 
+deployment::Engine engine_of(Fields& params) {
+  const std::string word = params.text("engine");
+  for (const deployment::Engine engine : deployment::known_engines()) {
+    if (deployment::name_of(engine).ends_with("@" + word)) return engine;
+  }
+  throw Unmodelled("no model of engine " + word);
+}
+
 families::triton::Release release_of(const OpContext& context) {
   constexpr std::string_view k36 = "triton_kernels 6294db5a1";
   return context.entry.profile.version.find(k36) == std::string::npos ? families::triton::Release::v3_5 : families::triton::Release::v3_6;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "golden/witness/ops.hpp"
+#include "model/deployment/version.hpp"
 #include "model/families/triton_kernels_product.hpp"
 #include "model/moe/activation.hpp"
 #include "model/numerics/dot.hpp"
@@ -49,6 +50,9 @@ struct MxWeights {
 /// Inputs w13_codes, w13_scales and w13_bias, and those of w2.
 MxWeights read_w13(const OpContext& context, const LayerShape& shape);
 MxWeights read_w2(const OpContext& context, const LayerShape& shape);
+/// The engine's version, by its month.
+deployment::Engine engine_of(Fields& params);
+
 /// triton_kernels as the entry's versions name it.
 families::triton::Release release_of(const OpContext& context);
 

@@ -23,7 +23,8 @@ constexpr std::string_view kSimulated = "a simulator that its authors held again
 constexpr std::string_view kSimulatedBlocks =
     "the sum of a block is that of a simulator (mmasim 2.1.1, arXiv 2511.10909) or of recorded outputs; that its scales enter as on an H200 is taken";
 constexpr std::string_view kFinerBlocks =
-    "taken as blocks of 128 are, with a chain for each scale: vllm's kernel takes steps of k of the block's side; no outputs were recorded";
+    "taken as blocks of 128 are, with a chain for each scale: vllm's kernel takes steps of k of the block's side; recorded on an H200 alone";
+constexpr std::array kFinerRuns{Recording{"golden/witness/hardware/fp8_squares_h200", "x64"}};
 constexpr std::string_view kLikeHopper = "taken as the H200's; no sum of bf16 on this device is published";
 constexpr std::string_view kUnpublished = "neither the width nor the order of this unit's sums is published: taken as one rounding of the exact sum";
 constexpr std::string_view kVectorFma = "not published: taken as fp32 fused multiply-adds in ascending k";
@@ -71,8 +72,8 @@ std::span<const UnitRow> own_units() {
       UnitRow{MatrixUnit::fp8_blocks, in_blackwell, contract_named("blackwell-f8f6f4-block-128x128"), Grounds::assumed, kSimulatedBlocks},
       UnitRow{MatrixUnit::fp8_blocks, in_cdna3_fp8, contract_named("cdna3-fp8-block-128x128"), Grounds::assumed, kSimulatedBlocks},
       UnitRow{MatrixUnit::fp8_blocks, nullptr, Contract::exact, Grounds::assumed, kUnpublished},
-      UnitRow{MatrixUnit::fp8_blocks_in_order, finer<in_hopper>, contract_named("hopper-fp8-block-1x128:restart=scales"), Grounds::assumed,
-              kFinerBlocks},
+      UnitRow{MatrixUnit::fp8_blocks_in_order, finer<in_hopper>, contract_named("hopper-fp8-block-1x128:restart=scales"), Grounds::run, kRecorded,
+              kFinerRuns},
       UnitRow{MatrixUnit::fp8_blocks_in_order, finer<in_ada>, contract_named("ada-fp8-block-1x128:restart=scales"), Grounds::assumed, kFinerBlocks},
       UnitRow{MatrixUnit::fp8_blocks_in_order, finer<in_blackwell>, contract_named("blackwell-f8f6f4-block-1x128:restart=scales"), Grounds::assumed,
               kFinerBlocks},
@@ -119,12 +120,30 @@ constexpr std::array kCudaGroupRuns{Recording{kGroupSet, "group128.cuda.amax_div
 constexpr std::array kCudaGroupPowerRuns{Recording{kGroupSet, "group128.cuda.amax_div_max_pow2"}};
 constexpr std::string_view kVllmCudaGroup = "vllm per_token_group_quant_fp8, the CUDA kernel that contiguous activations meet: outputs of an H100";
 
-constexpr std::string_view kShorterGroups =
-    "vllm per_token_group_quant_fp8 with another group_size: taken as groups of 128, whose outputs were recorded";
+constexpr std::string_view kGroupsSet = "golden/witness/hardware/fp8_groups_h200";
+constexpr std::array kDivided64{Recording{kGroupsSet, "group64.divided"}}, kDivided32{Recording{kGroupsSet, "group32.divided"}},
+    kPower64{Recording{kGroupsSet, "group64.power"}}, kPower32{Recording{kGroupsSet, "group32.power"}},
+    kTriton64{Recording{kGroupsSet, "group64.triton"}}, kTriton32{Recording{kGroupsSet, "group32.triton"}},
+    kTimes128{Recording{kGroupsSet, "group128.times_reciprocal"}}, kTimes64{Recording{kGroupsSet, "group64.times_reciprocal"}},
+    kTimes32{Recording{kGroupsSet, "group32.times_reciprocal"}};
+constexpr std::string_view kShorterGroups = "vllm per_token_group_quant_fp8 of such groups: outputs of an H200";
+constexpr std::string_view kNovemberGroups = "vllm 0.33.0 per_token_group_quant_fp8, the CUDA kernel: outputs of an H200";
 
 /// A row of some devices alone.
 constexpr Quantizer on(bool (*devices)(Arch), Quantizer row) {
   row.on = devices;
+  return row;
+}
+
+/// In groups along a row, each with a scale of its own; outputs were recorded.
+constexpr Quantizer groups(std::string_view name, std::string_view profile, const BlockFormat& format, std::string_view source,
+                           std::span<const Recording> recordings) {
+  return quantizer(name, profile, format, ScaleScope::block, TensorNumber::none, Grounds::run, source, recordings);
+}
+/// What the CUDA kernel is from 0.33.0 on.
+constexpr Quantizer since_november(Quantizer row) {
+  row = on(on_nvidia, row);
+  row.engines = deployment::since(deployment::kVllm2026_11);
   return row;
 }
 
@@ -139,23 +158,19 @@ constexpr std::array kQuantizers{
     quantizer("fp8-static", "vllm-fp8-static", kFp8E4m3, ScaleScope::tensor, TensorNumber::decode, Grounds::read, kVllmFp8),
     quantizer("fp8-tensor", "vllm-fp8-tensor", kFp8E4m3, ScaleScope::tensor, TensorNumber::none, Grounds::read, kVllmFp8),
     quantizer("fp8-token", "vllm-fp8-token", kFp8E4m3, ScaleScope::token, TensorNumber::none, Grounds::read, kVllmFp8),
-    on(on_nvidia, quantizer("fp8-group128", "vllm-group-cuda", kFp8Group128, ScaleScope::block, TensorNumber::none, Grounds::run, kVllmCudaGroup,
-                            kCudaGroupRuns)),
-    quantizer("fp8-group128", "vllm-group", kFp8Group128, ScaleScope::block, TensorNumber::none, Grounds::run, kVllmGroup, kGroupRuns),
-    on(on_nvidia, quantizer("fp8-group128-ue8m0", "vllm-group-cuda-ue8m0", kFp8Group128, ScaleScope::block, TensorNumber::none, Grounds::run,
-                            kVllmCudaGroup, kCudaGroupPowerRuns)),
-    quantizer("fp8-group128-ue8m0", "vllm-group-ue8m0", kFp8Group128, ScaleScope::block, TensorNumber::none, Grounds::run, kVllmGroup,
-              kGroupPowerRuns),
-    on(on_nvidia, quantizer("fp8-group64-ue8m0", "vllm-group-cuda-g64-ue8m0", kFp8Group64, ScaleScope::block, TensorNumber::none, Grounds::assumed,
-                            kShorterGroups)),
-    on(on_nvidia, quantizer("fp8-group32-ue8m0", "vllm-group-cuda-g32-ue8m0", kFp8Group32, ScaleScope::block, TensorNumber::none, Grounds::assumed,
-                            kShorterGroups)),
-    on(on_nvidia,
-       quantizer("fp8-group64", "vllm-group-cuda-g64", kFp8Group64, ScaleScope::block, TensorNumber::none, Grounds::assumed, kShorterGroups)),
-    quantizer("fp8-group64", "vllm-group-triton-g64", kFp8Group64, ScaleScope::block, TensorNumber::none, Grounds::assumed, kShorterGroups),
-    on(on_nvidia,
-       quantizer("fp8-group32", "vllm-group-cuda-g32", kFp8Group32, ScaleScope::block, TensorNumber::none, Grounds::assumed, kShorterGroups)),
-    quantizer("fp8-group32", "vllm-group-triton-g32", kFp8Group32, ScaleScope::block, TensorNumber::none, Grounds::assumed, kShorterGroups),
+    since_november(groups("fp8-group128", "vllm-group-cuda-times-reciprocal", kFp8Group128, kNovemberGroups, kTimes128)),
+    on(on_nvidia, groups("fp8-group128", "vllm-group-cuda", kFp8Group128, kVllmCudaGroup, kCudaGroupRuns)),
+    groups("fp8-group128", "vllm-group", kFp8Group128, kVllmGroup, kGroupRuns),
+    on(on_nvidia, groups("fp8-group128-ue8m0", "vllm-group-cuda-ue8m0", kFp8Group128, kVllmCudaGroup, kCudaGroupPowerRuns)),
+    groups("fp8-group128-ue8m0", "vllm-group-ue8m0", kFp8Group128, kVllmGroup, kGroupPowerRuns),
+    on(on_nvidia, groups("fp8-group64-ue8m0", "vllm-group-cuda-g64-ue8m0", kFp8Group64, kShorterGroups, kPower64)),
+    on(on_nvidia, groups("fp8-group32-ue8m0", "vllm-group-cuda-g32-ue8m0", kFp8Group32, kShorterGroups, kPower32)),
+    since_november(groups("fp8-group64", "vllm-group-cuda-times-reciprocal-g64", kFp8Group64, kNovemberGroups, kTimes64)),
+    on(on_nvidia, groups("fp8-group64", "vllm-group-cuda-g64", kFp8Group64, kShorterGroups, kDivided64)),
+    groups("fp8-group64", "vllm-group-triton-g64", kFp8Group64, kShorterGroups, kTriton64),
+    since_november(groups("fp8-group32", "vllm-group-cuda-times-reciprocal-g32", kFp8Group32, kNovemberGroups, kTimes32)),
+    on(on_nvidia, groups("fp8-group32", "vllm-group-cuda-g32", kFp8Group32, kShorterGroups, kDivided32)),
+    groups("fp8-group32", "vllm-group-triton-g32", kFp8Group32, kShorterGroups, kTriton32),
     quantizer("nvfp4", "flashinfer-exact", kNvfp4, ScaleScope::block, TensorNumber::encode, Grounds::run_by_parts,
               "flashinfer nvfp4 quantization, its device functions run on an H200 without the kernel around them", kNvfp4Runs),
     dequantized(quantizer("nvfp4-emulated", "vllm-nvfp4", kNvfp4, ScaleScope::block, TensorNumber::encode, Grounds::run,
@@ -222,16 +237,16 @@ const UnitRow& unit_on(MatrixUnit unit, const Operation& operation) {
 std::span<const Quantizer> all_quantizers() { return kQuantizers; }
 const Quantizer& quantizer_named(std::string_view name) { return rows::named(kQuantizers, "quantizer", name); }
 
-const Quantizer& quantizer_on(std::string_view name, Arch arch) {
-  const auto* const row =
-      std::ranges::find_if(kQuantizers, [&](const Quantizer& one) { return one.name == name && (one.on == nullptr || one.on(arch)); });
+const Quantizer& quantizer_on(std::string_view name, Arch arch, deployment::Engine engine) {
+  const auto* const row = std::ranges::find_if(
+      kQuantizers, [&](const Quantizer& one) { return one.name == name && (one.on == nullptr || one.on(arch)) && one.engines.has(engine); });
   return row == kQuantizers.end() ? quantizer_named(name) : *row;
 }
 
-const Quantizer& in_groups_of(const Quantizer& quantizer, std::int64_t block, Arch arch) {
+const Quantizer& in_groups_of(const Quantizer& quantizer, std::int64_t block, Arch arch, deployment::Engine engine) {
   if (fault::planted(fault::Fault::groups_of_128_beside_finer_squares)) return quantizer;
   const auto* const row = std::ranges::find_if(kGroups, [&](const GroupRow& one) { return one.block == block && one.of_128 == quantizer.name; });
-  return row == kGroups.end() ? quantizer : quantizer_on(row->quantizer, arch);
+  return row == kGroups.end() ? quantizer : quantizer_on(row->quantizer, arch, engine);
 }
 
 const Recipe& recipe_of(const Quantizer& quantizer) {

@@ -56,8 +56,9 @@ struct UnitRow {
   MatrixUnit unit;
   bool (*on)(const Operation& operation);  ///< null: every device that no earlier row has
   Contract contract;
-  Grounds grounds;  ///< run: of the contract's recordings
+  Grounds grounds;  ///< run: of the contract's recordings, or of its own
   std::string_view source;
+  std::span<const Recording> recordings = {};
 };
 std::span<const UnitRow> unit_rows();
 /// First match.
@@ -86,6 +87,7 @@ struct Quantizer {
   std::span<const Recording> recordings = {};  ///< of rows that were run
   std::span<const KnownDifference> differences = {};
   bool (*on)(Arch arch) = nullptr;  ///< null: every device that no earlier row of the name has
+  deployment::Versions engines = deployment::since(deployment::kVllm2026_05);
 };
 /// The recipe of a quantizer that has a profile: one of sm_90, or the profile's.
 const Recipe& recipe_of(const Quantizer& quantizer);
@@ -94,9 +96,9 @@ std::span<const Quantizer> all_quantizers();
 const Quantizer& quantizer_named(std::string_view name);
 /// What quantizes in groups of another length, as long as the squares of the weights; itself where they are of 128, and where it makes no such
 /// groups.
-const Quantizer& in_groups_of(const Quantizer& quantizer, std::int64_t block, Arch arch);
-/// The one of that name that runs on the device. Throws Error(usage) likewise.
-const Quantizer& quantizer_on(std::string_view name, Arch arch);
+const Quantizer& in_groups_of(const Quantizer& quantizer, std::int64_t block, Arch arch, deployment::Engine engine);
+/// The one of that name that a version of the engine runs on the device. Throws Error(usage) likewise.
+const Quantizer& quantizer_on(std::string_view name, Arch arch, deployment::Engine engine);
 /// The quantizer of an activation key of the fp8 oracles ("kFp8DynamicTokenSym"), null when the key is none of them.
 const Quantizer* quantizer_of_key(std::string_view activation_key);
 

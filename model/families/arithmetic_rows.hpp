@@ -13,7 +13,7 @@ inline constexpr moe::ActivationConstants kNone{0, 0, 0, 0};
 inline constexpr ActivationUse kRefused{{}, kNone, false, false, false};
 inline constexpr ActivationUse kSilu{"silu_and_mul", kNone, false, false, false};
 inline constexpr ActivationUse kLimitedSilu{"silu_and_mul", kNone, false, false, true, "silu_and_mul_clamp_cuda"};
-/// The engine clamps in torch.
+/// The engine clamps in torch; since 2026-08 by a kernel (launch.cpp).
 inline constexpr ActivationUse kTorchLimitedSilu{"silu_and_mul", kNone, false, false, true, "silu_and_mul_clamp_torch"};
 /// The constants of SwiGLU-OAI are compiled in.
 constexpr ActivationUse wired(std::string_view row) { return {row, kOai, false, false, false}; }

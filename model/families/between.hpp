@@ -1,6 +1,6 @@
 #pragma once
-// Kernels between the two products that join an activation with what quantizes its result: data. What the activation gives is rounded to `type`
-// before it is quantized; fp32 means that nothing is.
+// Kernels between the two products: activations of the engine's, and those that join one with what quantizes its result: data. What the activation
+// gives is rounded to `type` before it is quantized; fp32 means that nothing is.
 
 #include <cstdint>
 #include <span>
@@ -15,16 +15,24 @@ namespace mx::families {
 
 struct Between {
   std::string_view name;
-  std::string_view activation;  ///< of activation_row()
-  moe::ActivationConstants constants;
-  const Format* type;
-  std::string_view recipe;             ///< of device_recipes(); empty: nothing is quantized
+  std::string_view activation;              ///< of activation_row()
+  std::string_view limited = {};            ///< likewise, of a model with a limit; empty: the kernel reads none
+  moe::ActivationConstants constants = {};  ///< but for the limit
+  const Format* type = &kBf16;
+  std::string_view recipe = {};        ///< of device_recipes(); empty: nothing is quantized
   std::string_view power_of_two = {};  ///< the recipe in e8m0 mode; empty: the kernel has none
   std::int64_t lane = 0;               ///< values of a thread: where all of one are NaN, the group's scale is the least; 0: no matter
+  bool scales_in_type = false;         ///< 1 / 448, the scale, its reciprocal and the products with it are rounded to `type`
+  deployment::Versions adds_zero = deployment::kNever;  ///< to up: -0 acts as +0
   std::string_view source;
 };
 
 std::span<const Between> all_between();
+/// What it computes of a model; a limit of 0: none.
+const moe::Activation& activation_of(const Between& kernel, std::uint32_t limit);
+/// The constants with it: the kernel's own, and the model's limit.
+moe::ActivationConstants constants_of(const Between& kernel, std::uint32_t limit);
+
 /// Codes and scales of groups of 128 of a row.
 struct QuantizedRow {
   std::vector<std::uint32_t> codes;
@@ -35,8 +43,5 @@ QuantizedRow quantize_between(const Between& kernel, bool powers_of_two, std::sp
 
 /// Throws Error(usage) with the nearest known name.
 const Between& between_named(std::string_view kernel);
-
-/// Whether silu_and_mul adds 0 to up first: -0 acts as +0. Source: vllm 7ca49fbe4, outputs of an H100.
-constexpr bool adds_zero_to_up(deployment::Engine engine) { return deployment::since(deployment::kVllm2026_08).has(engine); }
 
 }  // namespace mx::families

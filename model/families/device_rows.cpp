@@ -66,7 +66,18 @@ constexpr Activation optional_limit(Activation row) {
   return row;
 }
 
+/// Gate and up are bounded first. Triton's minimum and maximum of a NaN are the other operand.
+constexpr Activation bounded(Activation row) {
+  row.gate_clamp = Clamp::above;
+  row.up_clamp = Clamp::both;
+  row.clamped_nan = ClampedNan::bounded_below;
+  row.constants.limit = kOai.limit;
+  return optional_limit(row);
+}
+
 constexpr std::string_view kHumming = "humming-kernels 0.1.19 process_input: outputs of an H100";
+constexpr std::string_view kColmajor = "vllm silu_mul_per_token_group_quant_fp8_colmajor: outputs of an H100 and of an H200";
+constexpr std::string_view kPadAware = "vllm 0.33.0 _swiglu_limit_pad_aware_kernel: outputs of an H200";
 constexpr std::string_view kFused = "fma(s, u, s), s = g / (1 + exp(-alpha g))";
 
 constexpr std::array kActivations{
@@ -81,8 +92,12 @@ constexpr std::array kActivations{
     silu("silu_and_mul_block_quant", "g * (1 / (1 + expf(-g))) * u", Curve::swish_by_sigmoid, TypeRounding::result_only, Functions::cuda,
          "vllm 7e1b45a09 silu_and_mul_per_block_quant: outputs of an H100"),
     silu("silu_and_mul_humming", "g / (1 + expf(-g)) * u", Curve::silu, TypeRounding::result_only, Functions::cuda, kHumming),
-    silu("silu_and_mul_triton_sm90", "T(g / (1 + exp(-g))) * u", Curve::silu, TypeRounding::clamps_and_curve, Functions::triton,
-         "vllm 7e1b45a09 silu_mul_per_token_group_quant_fp8_colmajor: outputs of an H100"),
+    silu("silu_and_mul_triton_sm90", "T(g / (1 + exp(-g))) * u", Curve::silu, TypeRounding::clamps_and_curve, Functions::triton, kColmajor),
+    bounded(silu("silu_and_mul_limit_triton_sm90", "T(g / (1 + exp(-g))) * u of min(gate, limit), clamp(up, limit)", Curve::silu,
+                 TypeRounding::clamps_and_curve, Functions::triton, kColmajor)),
+    silu("silu_and_mul_triton_sm90_once", "g / (1 + exp(-g)) * u", Curve::silu, TypeRounding::result_only, Functions::triton, kPadAware),
+    bounded(silu("silu_and_mul_limit_triton_sm90_once", "g / (1 + exp(-g)) * u of min(gate, limit), clamp(up, limit)", Curve::silu,
+                 TypeRounding::result_only, Functions::triton, kPadAware)),
 };
 
 /// What kernels of the engine and of triton_kernels run on sm_90.
@@ -114,13 +129,13 @@ constexpr GroupRecipe group(GroupRule rule, bool by_reciprocal, std::uint32_t na
   return {rule, !by_reciprocal, AmaxNan::ignored, kTenToMinus10, step, kAnySource, least_scale, false};
 }
 
-constexpr Fp8Recipe of_amax(Fp8Scaling scaling, std::uint32_t nan, std::uint32_t least_scale) {
+constexpr Fp8Recipe of_amax(Fp8Scaling scaling, std::uint32_t nan, std::uint32_t least_scale, std::uint32_t least_amax = 0) {
   return {.rule = Fp8Scale::amax_over_max,
           .scaling = scaling,
           .element = saturating(nan),
           .amax_ignores_nan = true,
           .takes_amax_bound = false,
-          .least_amax = 0,
+          .least_amax = least_amax,
           .least_scale = least_scale,
           .at_source_width = false,
           .invalid_nan_is_negative = false,
@@ -133,6 +148,16 @@ constexpr Fp8Recipe of_amax(Fp8Scaling scaling, std::uint32_t nan, std::uint32_t
 }
 
 constexpr std::string_view kCuda = "vllm 7e1b45a09 per_token_group_quant_fp8 (CUDA): outputs of an H100";
+constexpr std::string_view kCudaNovember = "vllm 0.33.0 per_token_group_quant_fp8 (CUDA): outputs of an H200";
+constexpr Fp8Recipe kTimesReciprocal = of_amax(Fp8Scaling::reciprocal, 0xFE, 0, kTenToMinus10);
+constexpr std::string_view kPacked = "vllm _silu_mul_quant_fp8_packed_kernel: outputs of an H200";
+/// Triton's, with amax divided.
+constexpr GroupRecipe packed() {
+  GroupRecipe how = group(GroupRule::group_pow2_log2, true, 0x7E, kTenToMinus10);
+  how.divides = true;
+  how.amax_floor = 0;
+  return how;
+}
 constexpr std::string_view kTriton = "vllm 7e1b45a09 _per_token_group_quant_fp8 (Triton): outputs of an H100";
 constexpr std::string_view kFusedQuant = "vllm 7e1b45a09 silu_and_mul_per_block_quant: outputs of an H100";
 constexpr std::string_view kHummingInputs = "humming-kernels 0.1.19: outputs of an H100";
@@ -142,12 +167,16 @@ constexpr std::array kRecipes{
     DeviceRecipe{"vllm-group-cuda-g64", {&kFp8Group64, group(GroupRule::group_amax, false, 0xFE, 0), kCuda}},
     DeviceRecipe{"vllm-group-cuda-g32", {&kFp8Group32, group(GroupRule::group_amax, false, 0xFE, 0), kCuda}},
     DeviceRecipe{"vllm-group-cuda-ue8m0", {&kFp8Group128, group(GroupRule::group_pow2_log2, false, 0xFE, kTenToMinus10), kCuda}},
+    DeviceRecipe{"vllm-group-cuda-times-reciprocal", {&kFp8Group128, kTimesReciprocal, kCudaNovember}},
+    DeviceRecipe{"vllm-group-cuda-times-reciprocal-g64", {&kFp8Group64, kTimesReciprocal, kCudaNovember}},
+    DeviceRecipe{"vllm-group-cuda-times-reciprocal-g32", {&kFp8Group32, kTimesReciprocal, kCudaNovember}},
     DeviceRecipe{"vllm-group-triton", {&kFp8Group128, group(GroupRule::group_amax, true, 0x7E, 0), kTriton}},
     DeviceRecipe{"vllm-group-cuda-g64-ue8m0", {&kFp8Group64, group(GroupRule::group_pow2_log2, false, 0xFE, kTenToMinus10), kCuda}},
     DeviceRecipe{"vllm-group-cuda-g32-ue8m0", {&kFp8Group32, group(GroupRule::group_pow2_log2, false, 0xFE, kTenToMinus10), kCuda}},
     DeviceRecipe{"vllm-group-triton-g64", {&kFp8Group64, group(GroupRule::group_amax, true, 0x7E, 0), kTriton}},
     DeviceRecipe{"vllm-group-triton-g32", {&kFp8Group32, group(GroupRule::group_amax, true, 0x7E, 0), kTriton}},
     DeviceRecipe{"vllm-group-triton-ue8m0", {&kFp8Group128, group(GroupRule::group_pow2_log2, true, 0x7E, 0), kTriton}},
+    DeviceRecipe{"vllm-silu-packed", {&kFp8Group128, packed(), kPacked}},
     DeviceRecipe{"vllm-silu-block", {&kFp8Group128, of_amax(Fp8Scaling::divide, 0x7E, kOneIn448Times512), kFusedQuant}},
     DeviceRecipe{"humming-group", {&kFp8Group128, of_amax(Fp8Scaling::reciprocal, 0x7F, kTenToMinus30), kHummingInputs}},
     DeviceRecipe{"humming-token", {&kFp8E4m3, of_amax(Fp8Scaling::reciprocal, 0x7F, kTenToMinus30), kHummingInputs}},

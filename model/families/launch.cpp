@@ -43,6 +43,22 @@ std::int64_t number(std::string_view text, const LaunchKeyRow& row) {
 
 constexpr std::string_view kGroupQuantizer = "fp8-group128", kGroupPowers = "fp8-group128-ue8m0";
 
+/// What the engine applies between two products, by its name of the activation. Source: vllm 0.22.1, 0.29.0 and 0.33.0 fused_moe/activation.py.
+struct AppliedRow {
+  std::string_view activation;
+  std::string_view kernel;
+  std::string_view limited;  ///< of a model with a limit, since 2026-08; before, the row says it
+};
+constexpr std::array kApplied{AppliedRow{"SILU", "silu_and_mul", "silu_and_mul_with_clamp"}, AppliedRow{"GELU", "gelu_and_mul", "gelu_and_mul"},
+                              AppliedRow{"GELU_TANH", "gelu_tanh_and_mul", "gelu_tanh_and_mul"}};
+
+const Between* applied_by(const ExecutionRow& row, const LaunchFacts& facts) {
+  const auto* const applied = std::ranges::find(kApplied, facts.activation, &AppliedRow::activation);
+  if (!row.callback || platform_of(facts.operation.arch) != deployment::PlatformKind::cuda || applied == kApplied.end()) return nullptr;
+  if (!facts.limited) return &between_named(applied->kernel);
+  return deployment::since(deployment::kVllm2026_08).has(facts.engine) ? &between_named(applied->limited) : nullptr;
+}
+
 bool is_of_both(LaunchKey key) { return key == LaunchKey::tokens || key == LaunchKey::e8m0 || key == LaunchKey::batch_invariant; }
 
 }  // namespace
@@ -91,18 +107,24 @@ std::string launch_text(LaunchKey key, std::int64_t value, const LaunchChoice& c
   return std::string(row_of(key).name) + " " + std::to_string(value) + (choice.find(key, product) ? " (given)" : "");
 }
 
-bool uses_e8m0(const LaunchFacts& facts) {
-  return facts.operation.arch == Arch::sm90 && facts.choice.find(LaunchKey::e8m0).value_or(facts.operation.e8m0 ? 1 : 0) == 1;
+bool runs_deep_gemm(const LaunchFacts& facts) {
+  const Arch arch = facts.operation.arch;
+  return arch == Arch::sm90 || arch == Arch::sm100 || (arch == Arch::sm120 && deployment::since(deployment::kVllm2026_08).has(facts.engine));
 }
+
+bool uses_e8m0(const LaunchFacts& facts) {
+  return runs_deep_gemm(facts) && facts.choice.find(LaunchKey::e8m0).value_or(facts.operation.e8m0 ? 1 : 0) == 1;
+}
+
+const Between* activates(const Launched& made) { return made.between != nullptr ? made.between : made.applied; }
 
 Launched launched(const ExecutionRow& row, const LaunchFacts& facts) {
   Launched made;
   const bool in_groups = row.first == kGroupQuantizer && row.second == kGroupQuantizer;
   if (in_groups && uses_e8m0(facts)) made.quantizer = kGroupPowers;
-  made.adds_zero_to_up = row.callback && facts.activation == "SILU" && !facts.limited &&
-                         platform_of(facts.operation.arch) == deployment::PlatformKind::cuda && adds_zero_to_up(facts.engine);
+  made.applied = applied_by(row, facts);
   if (row.launch != nullptr) row.launch(facts, made);
-  if (in_groups && facts.operation.arch == Arch::sm90) {
+  if (in_groups && runs_deep_gemm(facts)) {
     const std::string scales =
         uses_e8m0(facts) ? "scales of groups are powers of two (e8m0=0: they are not)" : "scales of groups in fp32 (e8m0=1: powers of two)";
     made.text = made.text.empty() ? scales : made.text + "; " + scales;

@@ -99,6 +99,7 @@ struct LaunchFacts {
   bool limited;                 ///< the model bounds gate and up
   bool gated;
   bool shared;  ///< several ranks compute the layer
+  bool mapped;  ///< each has experts of its own, and a map of them
   const LaunchChoice& choice;
 };
 
@@ -121,9 +122,11 @@ struct SharedSums {
   bool adds_bias = false;      ///< the bias is added to a slice
 };
 
-/// Whether scales of groups of 128 are powers of two: on Hopper by the engine's variable, whatever the backend, where DeepGEMM can be imported, as it
-/// can from the engine's wheel. Source: vllm 7e1b45a09 utils/deep_gemm.py is_deep_gemm_e8m0_used.
+/// Whether scales of groups are powers of two: where the engine takes DeepGEMM to run, by its variable, whatever the backend; its wheel has DeepGEMM.
+/// Source: vllm 0.22.1, 0.29.0 and 0.33.0 utils/deep_gemm.py is_deep_gemm_e8m0_used, platforms/cuda.py support_deep_gemm.
 bool uses_e8m0(const LaunchFacts& facts);
+/// Whether the engine takes DeepGEMM to run there.
+bool runs_deep_gemm(const LaunchFacts& facts);
 
 /// How a kernel reads weights, where that is not what the layout holds.
 struct WeightReading {
@@ -140,14 +143,17 @@ struct Launched {
   std::string contract = {};                   ///< of the products, as contract_named() reads it; empty: the unit's
   std::optional<EpilogueScale> epilogue = {};  ///< in place of the row's
   const Between* between = nullptr;            ///< joins the activation with the second quantizer
+  const Between* applied = nullptr;            ///< the engine's function in the place of the row's activation; null: the row's
   bool between_powers = false;                 ///< whose scales are powers of two
   std::string_view quantizer = {};             ///< in front of both products, in place of the row's; empty: the row's
-  bool adds_zero_to_up = false;                ///< an up of -0 is +0 in the activation
   bool global_meets_weight = false;            ///< the scale of a whole expert multiplies the routing weight, not the second product
   WeightReading reading = {};
   std::array<std::optional<SharedSums>, 2> products = {};  ///< of products whose k is shared
   std::string text = {};                                   ///< the launch in words, and what of it was chosen; empty: no launch changes a bit
 };
+
+/// The kernel that computes the activation, its quantizer's or the engine's function; null: the row's activation alone counts.
+const Between* activates(const Launched& made);
 
 /// The row's own launch on the device, and what the engine's modes change in every row of its kind.
 Launched launched(const ExecutionRow& row, const LaunchFacts& facts);

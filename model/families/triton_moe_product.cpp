@@ -17,12 +17,12 @@ std::string in_steps(const std::string& name, std::int64_t step) { return step =
 
 }  // namespace
 
-Launch default_launch(Scales scales, std::int64_t tokens, deployment::Engine engine, bool batch_invariant) {
+Launch default_launch(Scales scales, std::int64_t tokens, deployment::Engine engine, bool batch_invariant, std::int64_t side) {
   constexpr std::int64_t kFew = 8, kSome = 32, kMore = 64, kMany = 96, kMost = 512;
   if (batch_invariant) return {64, 64, 32};
   if (scales == Scales::blocks) {
-    if (tokens > (fault::planted(fault::Fault::tile_grows_early) ? kMore / 2 : kMore)) return {64, 128, 128};
-    return {16, since_2026_08(engine) && tokens <= kFew ? 64 : 128, 128};
+    if (tokens > (fault::planted(fault::Fault::tile_grows_early) ? kMore / 2 : kMore)) return {64, side, side};
+    return {16, since_2026_08(engine) && tokens <= kFew && side % 64 == 0 ? 64 : side, side};
   }
   const std::int64_t block_m = tokens <= kSome ? 16 : tokens <= kMany ? 32 : tokens <= kMost ? 64 : 128;
   return {block_m, tokens <= kMore ? 64 : 128, 128};
@@ -32,12 +32,12 @@ bool exchanges_operands(const Launch& launch, deployment::Engine engine) {
   return since_2026_08(engine) && launch.block_m < kWgmmaRows && launch.block_n >= kWgmmaRows;
 }
 
-std::string contract_text(const Launch& launch, Scales scales, deployment::Engine engine) {
+std::string contract_text(const Launch& launch, Scales scales, deployment::Engine engine, std::int64_t side) {
   const bool exchanged = exchanges_operands(launch, engine);
   const bool by_pairs = launch.block_m < kWgmmaRows && !exchanged;
   if (scales == Scales::rows) return by_pairs ? "hopper-fp8-as-fp16" : "hopper-fp8";
   const std::string name = by_pairs ? "hopper-fp8-as-fp16-block" : exchanged ? "hopper-fp8-block-exchanged" : "hopper-fp8-block-1x128";
-  return in_steps(name, std::min(launch.block_k, kBlock));
+  return in_steps(name, std::min(launch.block_k, side));
 }
 
 ContractRow contract_of(const Launch& launch, Scales scales, deployment::Engine engine) {

@@ -121,7 +121,7 @@ void hold_deployment(const Cut& cut, const layout::CanonicalLayer& whole) {
   deployment.activation_key = "kFp8Dynamic128Sym";
   const sim::SimulationRequest request{"fp8", deployment, "TRITON", "TritonExperts", deployment::kVllm2026_08};
   // Activations go in groups as long as the squares, or nothing can be multiplied.
-  RC_ASSERT(families::in_groups_of(families::quantizer_named("fp8-group128"), cut.side, families::Arch::sm90).format->block == cut.side);
+  RC_ASSERT(families::in_groups_of(families::quantizer_named("fp8-group128"), cut.side, families::Arch::sm90, deployment::kVllm2026_08).format->block == cut.side);
   const sim::Reference reference = sim::run_reference(request, layer, tokens, {});
   RC_ASSERT(reference.input.quantizer->format->block == cut.side);
   const sim::Simulation simulation = sim::simulate(request, layer, tokens, reference, sim::in_process());

@@ -96,13 +96,14 @@ std::uint32_t SlotStages::whole(std::size_t column) const { return factor == f32
 Execution execution_on(const families::ExecutionRow& row, const families::Operation& operation, std::string_view activation_key,
                        ModelActivation activation, StaticScales scales, deployment::Engine engine) {
   const families::Arch arch = operation.arch;
-  const families::Quantizer* first = &families::quantizer_on(row.first, arch);
-  const families::Quantizer* second = &families::quantizer_on(row.second, arch);
+  const families::Quantizer* first = &families::quantizer_on(row.first, arch, engine);
+  const families::Quantizer* second = &families::quantizer_on(row.second, arch, engine);
   if (row.keyed) {
-    if (const families::Quantizer* keyed = families::quantizer_of_key(activation_key)) first = second = &families::quantizer_on(keyed->name, arch);
+    if (const families::Quantizer* keyed = families::quantizer_of_key(activation_key))
+      first = second = &families::quantizer_on(keyed->name, arch, engine);
   }
-  first = &families::in_groups_of(*first, operation.block, arch);
-  second = &families::in_groups_of(*second, operation.block, arch);
+  first = &families::in_groups_of(*first, operation.block, arch, engine);
+  second = &families::in_groups_of(*second, operation.block, arch, engine);
   return {.row = &row,
           .unit = &families::unit_on(row.unit, operation),
           .first = first,
@@ -126,14 +127,15 @@ Execution settled(Execution execution, const LaunchGeometry& geometry) {
   const std::int64_t tokens = execution.choice.find(families::LaunchKey::tokens).value_or(geometry.tokens);
   execution.batch = families::batch_of({execution.row->format, execution.row->backend, execution.operation, execution.engine, execution.first,
                                         execution.second, &execution.choice, tokens * geometry.top_k});
-  execution.launch =
-      families::launched(*execution.row, {execution.operation, execution.engine, geometry.sizes, tokens, geometry.top_k, execution.activation.name,
-                                          execution.activation.constants.limit != 0, geometry.gated, geometry.shared, execution.choice});
+  execution.launch = families::launched(
+      *execution.row, {execution.operation, execution.engine, geometry.sizes, tokens, geometry.top_k, execution.activation.name,
+                       execution.activation.constants.limit != 0, geometry.gated, geometry.shared, geometry.mapped, execution.choice});
   const families::Launched& made = *execution.launch;
   if (!made.contract.empty()) execution.contract = contract_named(made.contract);
   if (!made.quantizer.empty()) {
     const families::Operation& on = execution.operation;
-    execution.first = execution.second = &families::in_groups_of(families::quantizer_on(made.quantizer, on.arch), on.block, on.arch);
+    execution.first = execution.second =
+        &families::in_groups_of(families::quantizer_on(made.quantizer, on.arch, execution.engine), on.block, on.arch, execution.engine);
   }
   return execution;
 }
@@ -170,12 +172,15 @@ UsedActivation used_activation(const families::ExecutionRow& row, const ModelAct
 
 UsedActivation used_activation(const Execution& execution) {
   UsedActivation used = used_activation(*execution.row, execution.activation);
+  if (const families::Between* const kernel = families::activates(execution.launched()))
+    used = {&families::activation_of(*kernel, used.constants.limit), families::constants_of(*kernel, used.constants.limit)};
   if (execution.row->callback) used.row = &families::activation_on(used.row->name, execution.operation);
   return used;
 }
 
-bool bounds_by_low_limit(const families::ExecutionRow& row, const ModelActivation& model) {
+bool bounds_by_low_limit(const families::ExecutionRow& row, const ModelActivation& model, deployment::Engine engine) {
   const families::ActivationUse& use = use_of(row, model);
+  if (use.takes_limit && row.callback && deployment::since(deployment::kVllm2026_08).has(engine)) return true;
   return use.takes_limit && !families::activation_row(use.limited_row.empty() ? use.row : use.limited_row).limit_is_optional;
 }
 
@@ -244,10 +249,10 @@ void run_first(const Execution& execution, const Weights& weights, const Activat
 
 void run_activation(const Execution& execution, std::span<const std::int64_t> rows, std::vector<SlotStages>& stages) {
   const families::Launched& launched = execution.launched();
-  const families::Between* const between = launched.between;
-  const UsedActivation used =
-      between == nullptr ? used_activation(execution) : UsedActivation{&families::activation_row(between->activation), between->constants};
-  const Format& type = between == nullptr ? kBf16 : *between->type;
+  const families::Between* const kernel = families::activates(launched);
+  const UsedActivation used = used_activation(execution);
+  const Format& type = kernel == nullptr ? kBf16 : *kernel->type;
+  const bool adds_zero = kernel != nullptr && kernel->adds_zero.has(execution.engine);
   const auto slots = static_cast<std::int64_t>(stages.size());
   support::Rescue rescue;
 #pragma omp parallel for schedule(dynamic) if (slots * static_cast<std::int64_t>(rows.size()) * kActivationCost > kWorthThreads)
@@ -257,9 +262,9 @@ void run_activation(const Execution& execution, std::span<const std::int64_t> ro
       slot.activation.resize(slot.gate.size());
       for (const std::int64_t row : rows) {
         const auto i = static_cast<std::size_t>(row);
-        const std::uint32_t up = slot.up.empty() ? 0 : launched.adds_zero_to_up ? f32::add(slot.up[i], 0) : slot.up[i];
+        const std::uint32_t up = slot.up.empty() ? 0 : adds_zero ? f32::add(slot.up[i], 0) : slot.up[i];
         const std::uint32_t act = moe::activate(*used.row, type, slot.gate[i], up, used.constants);
-        slot.activation[i] = between == nullptr ? in_bf16(execution, act) : act;
+        slot.activation[i] = launched.between == nullptr ? in_bf16(execution, act) : act;
       }
     });
   }

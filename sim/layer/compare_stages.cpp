@@ -123,6 +123,7 @@ void add_activation_rules(std::vector<Rule>& rules, const UsedActivation& own) {
       rules.push_back({fmt::format("activation {}{}", other.name, is_models ? "" : ", its own constants"),
                        [name = other.name, constants](Execution& execution, families::ExecutionRow& row) {
                          row.callback = false;
+                         execution.launch->applied = nullptr;
                          row.silu = row.swiglu_oai = {name, constants, false, false, false};
                          execution.activation.name = "SILU";
                        }});

@@ -375,8 +375,9 @@ Reference run_reference(const SimulationRequest& request, const ModelLayer& laye
   std::size_t top_k = 1;
   for (const auto& slots : tokens.slots) top_k = std::max(top_k, slots.size());
   const deployment::ParallelRequest& parallel = request.deployment.parallel;
-  execution = settled(std::move(execution), {static_cast<std::int64_t>(tokens.slots.size()), static_cast<std::int64_t>(top_k), padded,
-                                             layer.experts.form.gated, parallel.tp * parallel.dp > 1});
+  execution = settled(std::move(execution),
+                      {static_cast<std::int64_t>(tokens.slots.size()), static_cast<std::int64_t>(top_k), padded, layer.experts.form.gated,
+                       parallel.tp * parallel.dp > 1, parallel.enable_expert_parallel && parallel.tp * parallel.dp > 1});
   if (const std::string unknown = unknown_products(execution, setting); !unknown.empty())
     throw Error(ErrorCode::unsupported, unknown, std::string(row.backend));
   Reference reference{execution, twin_of(execution).empty() ? sample : Outputs{}, padded, {}, {}, {}, {}};

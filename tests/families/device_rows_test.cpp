@@ -43,6 +43,13 @@ float triton_swiglu(float g, float up, const Constants& c) {
   return std::fma(s, up, s);
 }
 
+/// Of min(gate, limit) and clamp(up, limit), the lower bound where up is NaN; `rounds` these and the curve.
+float triton_silu(float g, float up, const Constants& c, bool rounds) {
+  const auto typed = [&](float x) { return rounds ? bf16(x) : x; };
+  const float gate = typed(above(g, c.limit)), bounded = typed(std::isnan(up) ? -c.limit : within(up, c.limit));
+  return typed(div_full(gate, 1.0F + triton_exp(-gate))) * bounded;
+}
+
 using Formula = std::function<float(float, float, const Constants&)>;
 const std::map<std::string_view, Formula>& formulas() {
   static const std::map<std::string_view, Formula> kFormulas{
@@ -62,6 +69,9 @@ const std::map<std::string_view, Formula>& formulas() {
       {"silu_and_mul_block_quant", [](float g, float u, const Constants&) { return g * (1.0F / (1.0F + cuda_exp(-g))) * u; }},
       {"silu_and_mul_humming", [](float g, float u, const Constants&) { return g / (1.0F + cuda_exp(-g)) * u; }},
       {"silu_and_mul_triton_sm90", [](float g, float u, const Constants&) { return bf16(div_full(g, 1.0F + triton_exp(-g))) * u; }},
+      {"silu_and_mul_limit_triton_sm90", [](float g, float u, const Constants& c) { return triton_silu(g, u, c, true); }},
+      {"silu_and_mul_triton_sm90_once", [](float g, float u, const Constants&) { return div_full(g, 1.0F + triton_exp(-g)) * u; }},
+      {"silu_and_mul_limit_triton_sm90_once", [](float g, float u, const Constants& c) { return triton_silu(g, u, c, false); }},
   };
   return kFormulas;
 }
@@ -104,6 +114,8 @@ TEST_CASE("quantizers of sm_90 on groups of which each shows another rule", "[fa
   for (const float amax : {3.0F, 1e-12F, 5e-9F}) {
     x[0] = bits(-amax);
     CHECK(scale("vllm-group-cuda") == bits(std::fmax(amax, 1e-10F) / 448.0F));
+    CHECK(scale("vllm-group-cuda-times-reciprocal") == scale("vllm-group-cuda"));
+    CHECK(scale("vllm-silu-packed") == bits(std::exp2(std::ceil(std::log2(std::fmax(amax / 448.0F, 1e-10F))))));
     CHECK(scale("vllm-group-triton") == bits(std::fmax(amax, 1e-10F) * (1.0F / 448.0F)));
     CHECK(scale("vllm-group-cuda-ue8m0") == bits(std::exp2(std::ceil(std::log2(std::fmax(std::fmax(amax, 1e-10F) / 448.0F, 1e-10F))))));
     CHECK(scale("vllm-group-triton-ue8m0") == bits(std::exp2(std::ceil(std::log2(std::fmax(amax, 1e-10F) * (1.0F / 448.0F))))));
@@ -114,6 +126,7 @@ TEST_CASE("quantizers of sm_90 on groups of which each shows another rule", "[fa
   x[0] = bits(448.0F);
   x[1] = 0x7FC00000U;
   CHECK(code("vllm-group-cuda") == 0xFE);
+  CHECK(code("vllm-group-cuda-times-reciprocal") == 0xFE);
   CHECK(code("vllm-group-triton") == 0x7E);
   CHECK(code("vllm-silu-block") == 0x7E);
   CHECK(code("humming-group") == 0x7F);
@@ -131,4 +144,24 @@ TEST_CASE("a group of Humming's with a thread full of NaN has the least scale", 
   CHECK(made.codes[130] == 0x7F);
   CHECK(quantize_between(between_named("silu_and_mul_per_block_quant"), false, act).scales[1] == bits(100.0F / 448.0F));
   CHECK_THROWS_AS(between_named("silu"), Error);
+}
+
+// 103.5 is three quarters of 138, so that its quotient by the scale is 336, halfway between 320 and 352; times the scale's rounded reciprocal it is a
+// unit above.
+TEST_CASE("since 0.33.0 a group's elements meet the rounded reciprocal of its scale", "[families][device]") {
+  for (const std::string_view side : {"", "-g64", "-g32"}) {
+    std::vector<std::uint32_t> x(side.empty() ? 128 : side == "-g64" ? 64 : 32, 0);
+    x[0] = bits(138.0F);
+    x[1] = bits(103.5F);
+    const auto code = [&](std::string_view name) { return quantize_block(x, kF32, device_recipe(std::string(name) + std::string(side))).codes[1]; };
+    CHECK(code("vllm-group-cuda") == 0x7A);
+    CHECK(code("vllm-group-cuda-times-reciprocal") == 0x7B);
+  }
+  const auto profile = [](deployment::Engine engine, Arch arch) { return quantizer_on("fp8-group128", arch, engine).profile; };
+  CHECK(profile(deployment::kVllm2026_08, Arch::sm90) == "vllm-group-cuda");
+  CHECK(profile(deployment::kVllm2026_11, Arch::sm90) == "vllm-group-cuda-times-reciprocal");
+  CHECK(profile(deployment::kVllm2026_11, Arch::sm100) == "vllm-group-cuda-times-reciprocal");
+  CHECK(profile(deployment::kVllm2026_11, Arch::gfx942) == "vllm-group");
+  const Quantizer& finer = in_groups_of(quantizer_on("fp8-group128", Arch::sm90, deployment::kVllm2026_11), 64, Arch::sm90, deployment::kVllm2026_11);
+  CHECK(finer.profile == "vllm-group-cuda-times-reciprocal-g64");
 }

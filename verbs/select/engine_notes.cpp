@@ -60,7 +60,7 @@ void EngineNotes::conversion(std::string_view backend, std::string_view standing
 
 void EngineNotes::arithmetic() {
   if (asked_.engine == deployment::kVllm2026_05) return;
-  add(fmt::format("arithmetic run at {}: no kernel of {} was compared", deployment::name_of(deployment::kVllm2026_05),
+  add(fmt::format("arithmetic run at {}; of {} activations and quantizers alone", deployment::name_of(deployment::kVllm2026_05),
                   deployment::name_of(asked_.engine)));
 }
 

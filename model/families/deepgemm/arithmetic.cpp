@@ -23,16 +23,26 @@ constexpr ExecutionRow mxfp4() {
   return row;
 }
 
-constexpr std::array kRuns{
-    Recording{"golden/witness/hardware/fp8_products_h100", "deepgemm"}, Recording{"golden/witness/hardware/fp8_quant_h100", "silu_group.triton"},
-    Recording{"golden/witness/hardware/fp8_quant_h100", "group128.cuda"}, Recording{"golden/witness/hardware/fp8_requant_h100"},
-    Recording{"golden/witness/hardware/slot_sum_h100", "layer.deepgemm"}};
+constexpr std::array kRuns{Recording{"golden/witness/hardware/fp8_products_h100", "deepgemm"},
+                           Recording{"golden/witness/hardware/fp8_quant_h100", "silu_group.triton"},
+                           Recording{"golden/witness/hardware/fp8_quant_h100", "group128.cuda"},
+                           Recording{"golden/witness/hardware/activations_h200", "colmajor.0.29.0"},
+                           Recording{"golden/witness/hardware/fp8_requant_h100"},
+                           Recording{"golden/witness/hardware/slot_sum_h100", "layer.deepgemm"}};
 constexpr std::array kHeld{HeldOn{on_sm90, Grounds::run_by_parts, kRuns}};
 
-/// One kernel for SiLU and the quantizer behind it. No tile changes a bit.
+/// One kernel for SiLU and the quantizer behind it; on Blackwell with scales that are powers of two it packs them. No tile changes a bit.
 void launch(const LaunchFacts& facts, Launched& made) {
-  if (facts.operation.arch != Arch::sm90 || facts.limited) return;
-  made.between = &between_named("silu_mul_per_token_group_quant_fp8_colmajor");
+  if (!runs_deep_gemm(facts)) return;
+  made.between_powers = uses_e8m0(facts);
+  const bool packs = made.between_powers && facts.operation.arch != Arch::sm90;
+  made.between = &between_named(packs ? "silu_mul_quant_fp8_packed" : "silu_mul_per_token_group_quant_fp8_colmajor");
+}
+
+/// The batched class has a kernel of its own, whose quantizer computes in bf16. No tile changes a bit.
+void batched_launch(const LaunchFacts& facts, Launched& made) {
+  if (!runs_deep_gemm(facts)) return;
+  made.between = &between_named("persistent_masked_m_silu_mul_quant");
   made.between_powers = uses_e8m0(facts);
 }
 
@@ -49,10 +59,16 @@ constexpr ExecutionRow contiguous() {
   return row;
 }
 
+constexpr ExecutionRow batched() {
+  ExecutionRow row = fp8("BATCHED_DEEPGEMM", kSilu);
+  row.launch = batched_launch;
+  return row;
+}
+
 constexpr std::array kRows{
     mxfp4(),
     contiguous(),
-    fp8("BATCHED_DEEPGEMM", kSilu),
+    batched(),
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "model/families/arithmetic_rows.hpp"
+#include "model/families/between.hpp"
 #include "model/families/launch.hpp"
 #include "model/families/marlin/family.hpp"
 #include "model/families/marlin_product.hpp"
@@ -72,10 +73,17 @@ SharedSums shared_sums(const marlin::Launch& launch, std::int64_t n, std::int64_
 
 void shifted(const LaunchFacts& facts, Launched& made) { made.reading.shifts_scales = on_nvidia(facts.operation.arch); }
 
+/// Marlin hands the routing on, so that slots of other ranks are skipped. Source: vllm 0.29.0 and 0.33.0 marlin_moe.py, silu_and_mul_with_clamp.
+void skip_other_ranks(const LaunchFacts& facts, Launched& made) {
+  const bool is_limited = made.applied != nullptr && made.applied->name == "silu_and_mul_with_clamp";
+  if (is_limited && facts.mapped) made.applied = &between_named("swiglu_limit_pad_aware");
+}
+
 /// Every device of NVIDIA runs one kernel; its grid is Hopper's here. Ranks that share a layer have grids of their own: each tile is whole then.
 template <std::int64_t kGroup, bool kBatched = false>
 void launch(const LaunchFacts& facts, Launched& made) {
   shifted(facts, made);
+  if (!kBatched) skip_other_ranks(facts, made);
   if (facts.operation.arch != Arch::sm90) return;
   const std::int64_t columns = facts.sizes.intermediate * (facts.gated ? 2 : 1);
   const bool fits = marlin::fits(columns, facts.sizes.hidden) && marlin::fits(facts.sizes.hidden, facts.sizes.intermediate);
@@ -118,7 +126,7 @@ void nvfp4_launch(const LaunchFacts& facts, Launched& made) {
 constexpr ExecutionRow mxfp4(std::string_view backend, bool is_batched) {
   ExecutionRow row = mxfp4_row(backend, Grounds::read, "E/marlin_moe.py; vllm csrc/moe/marlin_moe_wna16, moe_align_sum_kernels.cu (read)");
   row.bias = BiasEntry::after_bf16;
-  row.silu = kLimitedSilu;
+  row.silu = kTorchLimitedSilu;
   row.others = kApplied;
   row.callback = true;
   row.slot = SlotRule::rounded_weighted_again;
@@ -138,7 +146,7 @@ constexpr ExecutionRow nvfp4() {
   marlin.bias = BiasEntry::after_bf16;
   marlin.rounds_h13 = true;
   marlin.swiglu_oai = kOaiWired;
-  marlin.silu = kLimitedSilu;
+  marlin.silu = kTorchLimitedSilu;
   marlin.others = kApplied;
   marlin.callback = true;
   marlin.slot = SlotRule::rounded_weighted_again;
@@ -156,7 +164,7 @@ constexpr ExecutionRow fp8(WeightFormat format, std::string_view backend = "MARL
   marlin.keyed = false;
   marlin.bias = BiasEntry::after_bf16;
   marlin.swiglu_oai = kOaiWired;
-  marlin.silu = kLimitedSilu;
+  marlin.silu = kTorchLimitedSilu;
   marlin.others = kApplied;
   marlin.callback = true;
   marlin.slot = SlotRule::rounded_weighted_again;

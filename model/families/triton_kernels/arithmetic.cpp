@@ -41,7 +41,7 @@ constexpr ExecutionRow fused() {
 constexpr ExecutionRow unfused() {
   ExecutionRow row = mxfp4_row("TRITON_UNFUSED", Grounds::read, "E/gpt_oss_triton_kernels_moe.py UnfusedOAITritonExperts (read)");
   row.swiglu_oai = takes("swiglu_oai_cuda", true, false, true);
-  row.silu = kLimitedSilu;
+  row.silu = kTorchLimitedSilu;
   row.others = kApplied;
   row.callback = true;
   row.bf16_weights = true;

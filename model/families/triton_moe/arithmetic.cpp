@@ -19,7 +19,7 @@ constexpr std::string_view kProducts = "golden/witness/hardware/fp8_products_h10
 constexpr std::string_view kSwap = "golden/witness/hardware/fp8_swap_h100";
 constexpr std::string_view kSums = "golden/witness/hardware/slot_sum_h100";
 constexpr std::array kBlockRuns{Recording{"golden/witness/hardware/fp8_layer_h100", "triton."}, Recording{kProducts, "triton.block"},
-                                Recording{kSwap, ".block."}, Recording{kSwap, "sum."}};
+                                Recording{kSwap, ".block."}, Recording{kSwap, "sum."}, Recording{"golden/witness/hardware/fp8_squares_h200"}};
 constexpr std::array kRowRuns{Recording{kProducts, "triton.channel"}, Recording{kSwap, ".channel."}, Recording{kSums}};
 constexpr std::array kHeldBlocks{HeldOn{on_sm90, Grounds::run, kBlockRuns}};
 constexpr std::array kHeldRows{HeldOn{on_sm90, Grounds::run_by_parts, kRowRuns}};
@@ -30,10 +30,11 @@ constexpr std::array kBlockChanges{
     kRowChanges.front(),
     KnownDifference{on_sm90, "tiles of 16 or 32 tokens: of scales per 128 the weight's is multiplied first", kSwap, kSinceAugust}};
 
-/// Between the products of scales per 128: one kernel for SiLU and the quantizer, which reads no limit. Source: E/triton_moe.py, TritonExperts.apply;
+/// Between the products of squares of 128: one kernel for SiLU and the quantizer, which reads no limit. Source: E/triton_moe.py, TritonExperts.apply;
 /// 0.33.0 takes it without a limit alone.
 bool joins_silu(const LaunchFacts& facts) {
-  return facts.activation == "SILU" && (!facts.limited || deployment::before(deployment::kVllm2026_11).has(facts.engine));
+  const bool takes_squares = on_nvidia(facts.operation.arch) && facts.operation.block == layout::kBlockSide && !uses_e8m0(facts);
+  return takes_squares && facts.activation == "SILU" && (!facts.limited || deployment::before(deployment::kVllm2026_11).has(facts.engine));
 }
 
 /// In batch-invariant mode the engine reads no tuned file.
@@ -50,7 +51,8 @@ std::string tile_text(const triton_moe::Launch& tile, const LaunchFacts& facts) 
 
 /// The tile that the engine takes where no number of it is given.
 triton_moe::Launch chosen_tile(Scales scales, const LaunchFacts& facts, std::int64_t tokens) {
-  if (!is_tuned(facts.choice)) return triton_moe::default_launch(scales, tokens, facts.engine, is_batch_invariant(facts.choice));
+  if (!is_tuned(facts.choice))
+    return triton_moe::default_launch(scales, tokens, facts.engine, is_batch_invariant(facts.choice), facts.operation.block);
   const TunedTile& tuned = facts.choice.tuned->of(tokens);
   return {tuned.block_m, tuned.block_n, tuned.step_k};
 }
@@ -64,21 +66,20 @@ triton_moe::Launch tile_of(Scales scales, const LaunchFacts& facts, std::int64_t
 template <Scales kScales, bool kBatched>
 std::string contract_of(const LaunchFacts& facts, std::int64_t tokens) {
   const triton_moe::Launch tile = tile_of(kScales, facts, tokens);
-  return kBatched ? triton_moe::batched_contract(tile, kScales) : triton_moe::contract_text(tile, kScales, facts.engine);
+  return kBatched ? triton_moe::batched_contract(tile, kScales) : triton_moe::contract_text(tile, kScales, facts.engine, facts.operation.block);
 }
 
 template <Scales kScales, bool kBatched>
 void launch(const LaunchFacts& facts, Launched& made) {
+  if (kScales == Scales::blocks && !kBatched && joins_silu(facts)) made.between = &between_named("silu_and_mul_per_block_quant");
   if (facts.operation.arch != Arch::sm90) return;
-  // Of finer blocks no launch is recorded: each scale has a sum of its own, as on any device.
-  if (kScales == Scales::blocks && facts.operation.block != layout::kBlockSide) return;
+  const bool is_finer = kScales == Scales::blocks && facts.operation.block != layout::kBlockSide;
+  // Of batches of finer squares no launch is recorded: each scale has a sum of its own, as on any device.
+  if (kBatched && is_finer) return;
   const triton_moe::Launch tile = tile_of(kScales, facts, facts.tokens);
   made.contract = contract_of<kScales, kBatched>(facts, facts.tokens);
   made.text = tile_text(tile, facts);
-  if constexpr (kScales == Scales::blocks) {
-    if (kBatched) made.reading.scales_every = triton_moe::blocks_of_one_scale(tile);
-    if (!kBatched && !uses_e8m0(facts) && joins_silu(facts)) made.between = &between_named("silu_and_mul_per_block_quant");
-  }
+  if (kScales == Scales::blocks && kBatched) made.reading.scales_every = triton_moe::blocks_of_one_scale(tile);
 }
 
 /// Weights that the layout table has no row for stay as they were loaded.

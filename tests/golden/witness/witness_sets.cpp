@@ -91,6 +91,11 @@ const RecordedSet kSets[] = {
     {"hardware/marlin_fp8_h100", 6, 6 * 8 * 64},
     {"hardware/humming_product_h100", 29, 7770},
     {"hardware/humming_stages_h100", 10, 41604},
+    // vLLM's kernels on an H200. Quantizers of 80 rows of 128 in groups of 128, 64 and 32; 28 products of 12 rows and 40; activations of 128 rows of
+    // 128 and of 16 of 512; where a quantizer is joined, codes and scales of 48 rows of 512, and of those, and of 256 rows of 128.
+    {"hardware/fp8_groups_h200", 11, 3 * (80 * 128 + 80) + 4 * (80 * 128 + 160) + 4 * (80 * 128 + 320)},
+    {"hardware/fp8_squares_h200", 28, 28 * 12 * 40},
+    {"hardware/activations_h200", 30, 10 * 128 * 128 + 2 * 16 * 512 + 11 * 48 * 516 + 4 * 128 * 129 + 2 * 16 * 516 + 256 * 129},
     // Libraries: products, casts, additions in memory.
     {"hardware/gpu_peers_h100", 116, 166182},
     // As python -m mxact.hwcheck records an H200: 36 classes of instructions, six with a second tile, 128 sums of each tile of 16 rows and 64; two

@@ -88,6 +88,33 @@ TEST_CASE("products of an H100 under another launch differ", "[witness]") {
          {"no routing weight", [](Json& e) { e["inputs"].erase("row_weight"); }, 1, "recorded"}});
 }
 
+TEST_CASE("products in finer squares, and kernels of another version, differ", "[witness]") {
+  check("hardware/fp8_squares_h200", "side64.cancelling.16x64x64.exchanged",
+        {{"as written", as_written, 0, "480 values"},
+         {"not exchanged", with("scaling", "block_1x64_1x64"), 1, "recorded"},
+         {"a shorter step", with("chain", 32), 1, "recorded"},
+         {"scales of 32", with("scaling", "block_1x32_1x32"), 3, "another shape"}});
+  check("hardware/fp8_groups_h200", "group64.times_reciprocal",
+        {{"as written", as_written, 0, "10400 values"}, {"divided", with("scale_rule", "amax_div_max"), 1, "recorded"}});
+  check("hardware/fp8_groups_h200", "group32.divided",
+        {{"as written", as_written, 0, "10560 values"}, {"times a reciprocal", with("scale_rule", "amax_div_max_inverted"), 1, "recorded"}});
+  check("hardware/activations_h200", "silu_and_mul.0.29.0",
+        {{"as written", as_written, 0, "16384 values"},
+         {"before 0 was added", with("engine", "2026-05"), 1, "recorded"},
+         {"an engine without a model", with("engine", "2025-01"), 5, "no model of engine 2025-01"},
+         {"with a limit", with("limit", "0x40E00000"), 5, "kernel silu_and_mul with a limit"}});
+  check("hardware/activations_h200", "pad_aware.ordinary.0.33.0",
+        {{"as written", as_written, 0, "8192 values"},
+         {"without its limit", [](Json& e) { e["params"].erase("limit"); }, 1, "recorded"},
+         {"rounded twice", with("kernel", "silu_and_mul_with_clamp"), 1, "recorded"}});
+  check("hardware/activations_h200", "masked.0.33.0.power",
+        {{"as written", as_written, 0, "24768 values"},
+         {"scales as they are", with("ue8m0", 0), 1, "recorded"},
+         {"the contiguous class's", with("kernel", "silu_mul_per_token_group_quant_fp8_colmajor"), 1, "recorded"}});
+  check("hardware/activations_h200", "packed.ordinary.0.33.0",
+        {{"as written", as_written, 0, "8256 values"}, {"Hopper's", with("kernel", "silu_mul_per_token_group_quant_fp8_colmajor"), 1, "recorded"}});
+}
+
 TEST_CASE("Marlin's and Humming's products under another launch differ", "[witness]") {
   check("hardware/marlin_split_h100", "marlin.b32.k64.n256",
         {{"as written", as_written, 0, "6144 values"},

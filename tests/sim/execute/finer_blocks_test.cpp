@@ -84,7 +84,7 @@ void check_side(std::int64_t side, const layout::Sizes& whole, int tp) {
         sim::execution_on(row, families::operation_of(setting), "kFp8Dynamic128Sym", {"SILU", {0, 0, 0, 0}}, {0, 0}, deployment::kVllm2026_08);
     CHECK(execution.first->format->block == side);
     CHECK(execution.second->format->block == side);
-    CHECK(execution.unit->grounds == Grounds::assumed);
+    CHECK(execution.unit->grounds == Grounds::run);
     const sim::Weights weights = sim::Weights::of_checkpoint(part, row, false);
     std::vector<sim::SlotWork> slots;
     for (std::int64_t token = 0; token < kTokens; ++token) slots.push_back({token, 0});
