@@ -4,7 +4,8 @@
 # behaviour: a number below the least normal one that rounds up to a power of two is stored as half of it, for the carry out of the mantissa is lost: in HDF5's own
 #   E5M2 and E4M3 this is 4 and 3 sixteenths of what lies there, up to 0.0155, which E4M3 has as 2^-6. h5py's big-endian float16 goes through the same code; the
 #   little-endian one does not. Ties round up, not to even. On the way back 256 to 448 of E4M3 are Inf and NaN, so the largest weight of a scaled tensor always is.
-#   HDF5's list of known problems says of these types that some values may be improperly converted, and names Inf and NaN; not the halves, and not float16.
+#   Halves of float16 were reported in 2019 (h5py/h5py issue 1221, open); since HDF5 has a native float16, those of the host's own byte order are right, and the
+#   FP8 types came with the old code. HDF5's documents say of these that some values may be converted improperly, to Inf and NaN; not that they may be halved.
 # seen: 2026-12-01
 # | e4m3 least normal number 0.015625: 0.0155 is stored as 0.0078125
 # | below it, of 65536 numbers: e4m3 12326 are halved, e5m2 16442, big-endian float16 324, little-endian float16 0

@@ -4,7 +4,7 @@
 # behaviour: a store of float8_e8m0fnu keeps the bytes that ml_dtypes gives it. Written or read through another type, by astype, the byte is taken for a sign, 7
 #   bits of exponent and a bias of 63, since the type's limits inherit is_signed = true: 1 is stored as 2^-64, 2^-127 as NaN, and stored scales from 2 on come back
 #   as negative numbers of 2^64 times their size. The way there and back again through tensorstore agrees with itself, which is what its own tests compare.
-#   New with the type in August 2026; neither documented nor reported where we looked.
+#   New with the type, in 0.1.85, of which the source was read; neither documented nor reported where we looked.
 # seen: 2026-12-01
 # | written as    e8m0 [0.25, 0.5, 1.0, 2.0, 4.0]: bytes [125, 126, 127, 128, 129]
 # | written as float32 [0.25, 0.5, 1.0, 2.0, 4.0]: bytes [61, 62, 63, 64, 65]
