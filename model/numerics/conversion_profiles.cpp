@@ -283,6 +283,12 @@ constexpr Target kFloatPkgBf16[] = {{&kBf16, moves_bits(Rounding::float_pkg_near
 constexpr auto kFloatPkgRows = joined(rows_of(kFromF32, kFloatPkgHalves), rows_of(kFromF32, kFloatPkgSmall), rows_of(kFp16AndBf16, kFloatPkgSmall),
                                       rows_of(kFromFp16, kFloatPkgBf16));
 
+// Paddle on a CPU saturates from the number on that would follow the largest one; what lies below it and rounds up is the code behind the largest.
+constexpr std::uint32_t kAbove464 = 0x43E80001U;
+constexpr Target kPaddleTargets[] = {{&kE4m3fn, with_range(nearest(Overflow::saturate, 0x7E, 0xFE), {kAbove464, k480, 0x7F})},
+                                     {&kE5m2, with_range(nearest(Overflow::saturate, 0x7F, 0xFF), {k61440, k65536, 0x7C})}};
+constexpr auto kPaddleRows = rows_of(kFromF32, kPaddleTargets);
+
 // MLX: a NaN becomes the largest number.
 constexpr Target kMlxTargets[] = {{&kE4m3fn, nearest(Overflow::saturate, 0x7E, 0xFE)}};
 constexpr auto kMlxRows = rows_of(kFromF32, kMlxTargets);
@@ -381,6 +387,8 @@ constexpr std::array kProfiles{
     cast("iree-llvm-cpu", "iree", "arith.truncf", "cpu", "llvm-cpu", kIree, kIreeRows, only("3.13")),
     cast("triton-interpreter", "triton", "interpreter", "cpu", "interpreter", kInterpreter, kInterpreterRows, from_to("3.6", "3.9")),
     cast("vhdl-float-pkg", "vhdl", "RESIZE", "cpu", "ghdl", kFloatPkg, kFloatPkgRows),
+    cast("paddle-cpu", "paddle", "astype", "cpu", "paddle-cpu", "paddlepaddle 3.3.1 phi/common/float8_e4m3fn.h, float8_e5m2.h; recorded", kPaddleRows,
+         only("3.3.1")),
     cast("mlx-cpu", "mlx", "to_fp8", "cpu", "mlx-cpu", "mlx 0.32.4 to_fp8; recorded", kMlxRows, only("0.32.4")),
     cast("auto-round-ue5m3", "auto_round", "float_to_e5m3_frexp", "cpu", "torch-reference",
          "auto-round 0.16.1 data_type/nvfp.py float_to_e5m3_frexp; recorded", kAutoRoundRows, only("0.16.1")),

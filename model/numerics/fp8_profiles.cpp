@@ -67,7 +67,7 @@ constexpr Fp8Recipe kInputToFloat8{.rule = Fp8Scale::max_over_amax,
                                    .returns_factor = false,
                                    .sources = kAnySource};
 
-// amax / 448 and the quotients in the source's type.
+// amax / 448 and the quotients in the source's type, as optimum-quanto has them, too.
 constexpr Fp8Recipe modelopt() {
   Fp8Recipe how = torchao(Fp8Scale::amax_over_max);
   how.at_source_width = true;
@@ -120,6 +120,7 @@ constexpr std::uint32_t kLargestFactorE4m3 = 0x57CBBA10U;  // 448 / 1e-12
 
 constexpr std::string_view kCompressedSource = "compressed-tensors 0.20.0 quantization/utils/helpers.py calculate_qparams, strategy token";
 constexpr std::string_view kModeloptSource = "modelopt 0.47.0 torch/quantization/qtensor/fp8_tensor.py FP8QTensor.quantize";
+constexpr std::string_view kQuantoSource = "optimum-quanto 0.2.7 AbsmaxOptimizer.optimize, quantize_symmetric; recorded";
 constexpr std::string_view kModeloptExportSource = "modelopt 0.47.0 torch/export/quant_utils.py get_scaling_factor, to_quantized_weight; recorded";
 constexpr std::string_view kModeloptOnnxSource =
     "modelopt 0.47.0 onnx/quantization/fp8.py int8_to_fp8, onnxruntime 1.32.0 quantization/quant_utils.py compute_scale_zp; recorded";
@@ -143,6 +144,7 @@ constexpr One kVllmInput{{{&kFp8E4m3, kInputToFloat8, kInputSource}}};
 
 constexpr One kCompressed{{{&kFp8E4m3, compressed_tensors(), kCompressedSource}}};
 constexpr One kModelopt{{{&kFp8E4m3, modelopt(), kModeloptSource}}};
+constexpr Two kQuanto{{{&kFp8E4m3, modelopt(), kQuantoSource}, {&kFp8E5m2, modelopt(), kQuantoSource}}};
 constexpr One kModeloptExportTensor{{{&kFp8E4m3, modelopt_export(true), kModeloptExportSource}}};
 constexpr One kModeloptExportChannel{{{&kFp8E4m3, modelopt_export(false), kModeloptExportSource}}};
 constexpr One kModeloptOnnx{{{&kFp8E4m3, modelopt_onnx(), kModeloptOnnxSource}}};
@@ -161,7 +163,7 @@ constexpr std::array<Dequantizer, 6> kScaled{{scaled(kFp8E4m3, kF32), scaled(kFp
 constexpr Releases only(std::string_view release) { return {release, release, {}}; }
 constexpr Releases kCompressed020{"0.20", "0.20.1", {}};
 
-constexpr std::array<Profile, 16> kProfiles{{
+constexpr std::array<Profile, 17> kProfiles{{
     {"torchao-fp8", "torchao", "fp8 amax_div_max", "cpu", "eager", kTorchaoSource, {}, kTorchao, kScaled},
     {"torchao-fp8-static", "torchao", "fp8 given", "cpu", "eager", kTorchaoSource, {}, kTorchaoStatic, kScaled},
     {"vllm-fp8-static", "vllm", "fp8 given, inverted", "cuda", "default", kVllmSource, {}, kVllmStatic, {}},
@@ -180,6 +182,7 @@ constexpr std::array<Profile, 16> kProfiles{{
      {},
      kCompressed020},
     {"modelopt-fp8", "modelopt", "fp8 amax_div_max", "cpu", "torch-reference", kModeloptSource, {}, kModelopt, {}, only("0.47")},
+    {"quanto-fp8", "quanto", "fp8 amax_div_max", "cpu", "torch-reference", kQuantoSource, {}, kQuanto, {}, only("0.2.7")},
     {"modelopt-export-fp8-tensor",
      "modelopt",
      "fp8 amax_div_max",

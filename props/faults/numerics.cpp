@@ -72,7 +72,7 @@ constexpr std::array kFaults{
              "N5/vllm-fp8-token"},
     FaultRow{Fault::fp8_divides_by_reciprocal, "fp8_divides_by_reciprocal", "model/numerics/fp8_recipe.cpp quantize",
              "elements are divided by the reciprocal, or multiplied by the scale",
-             "N6/torchao-fp8-static N6/vllm-fp8-static N6/vllm-fp8-static-divided N6/program/transformers"},
+             "N6/torchao-fp8-static N6/vllm-fp8-static N6/vllm-fp8-static-divided N6/program/transformers N6/program/quanto"},
     FaultRow{Fault::fnuz_scale_not_doubled, "fnuz_scale_not_doubled", "model/numerics/fp8_recipe.cpp e4m3fn_to_e4m3fnuz",
              "E4M3 bytes read as FNUZ mean half their value", "N8/fnuz"},
     FaultRow{Fault::amax_ignores_nan, "amax_ignores_nan", "model/numerics/element_step.cpp largest_magnitude",

@@ -1,5 +1,5 @@
 // Quantizers of exporters and compilers as their releases have them, in the host's fp32: NNCF without OpenVINO's own path, ModelOpt's exporter,
-// transformers' Fp8Quantize.
+// transformers' Fp8Quantize, optimum-quanto.
 
 #include <algorithm>
 #include <array>
@@ -70,6 +70,12 @@ ProgramOutput nncf_nvfp4(const ProgramInput& in) {
   return block_of(code, in, [&](float x) { return std::isnan(x / scale) ? 0x7U : openvino_code(in, x / scale, x, scale); });
 }
 
+// AbsmaxOptimizer and quantize_symmetric: scale and quotients in the weight's type.
+ProgramOutput quanto(const ProgramInput& in) {
+  const float scale = stored(amax_of(in) / top_of(in), in.type);
+  return block_of(nan_free(scale), in, [&](float x) { return torch_code(*in.grid, stored(x / scale, in.type), x, scale); });
+}
+
 // to_quantized_weight: a scale of the whole tensor has no dimension, so that the quotient has the weight's type; one a row makes fp32 of it.
 ProgramOutput modelopt_export(const ProgramInput& in, bool whole_tensor) {
   const float scale = amax_of(in) / 448.0F;
@@ -108,6 +114,7 @@ constexpr std::array kPrograms{
     Program{"nncf", "nncf-mx", "mxfp4 mxfp8_e4m3", kAnyType, nncf_mx},
     Program{"nncf", "nncf-group", kNncfGroups, kAnyType, nncf_group},
     Program{"nncf", "nncf-nvfp4", "nvfp4", kAnyType, nncf_nvfp4, Take::no, Take::must},
+    Program{"quanto", "quanto-fp8", "fp8_e4m3 fp8_e5m2", kAnyType, quanto},
     Program{"modelopt", "modelopt-export-fp8-tensor", "fp8_e4m3", kAnyType, [](const ProgramInput& in) { return modelopt_export(in, true); }},
     Program{"modelopt", "modelopt-export-fp8-channel", "fp8_e4m3", kAnyType, [](const ProgramInput& in) { return modelopt_export(in, false); }},
     Program{"modelopt", "modelopt-onnx-fp8", "fp8_e4m3", "f32", modelopt_onnx},

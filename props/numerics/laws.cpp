@@ -191,6 +191,7 @@ constexpr std::array kLaws{
     Law{"N6/program/auto_round", kPrograms, recipes_are_programs},
     Law{"N6/program/nncf", kPrograms, recipes_are_programs},
     Law{"N6/program/transformers", kPrograms, recipes_are_programs},
+    Law{"N6/program/quanto", kPrograms, recipes_are_programs},
     Law{"N6/program/quark", kPrograms, recipes_are_programs},
     Law{"N6/program/deepgemm", kPrograms, recipes_are_programs},
     Law{"N5/vllm-fp8-token", kTokenScale, fp8_scale_has_floor},
