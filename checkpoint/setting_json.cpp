@@ -48,10 +48,11 @@ Sizes read_sizes(const support::Json& json, const std::string& where) {
   return sizes;
 }
 
-/// Does not compile when a setting gets another field, which must then become a row of setting_keys() or a member of setting_json().
+/// Does not compile when a setting gets another field, which must then become a row of setting_keys() or a member of setting_json(). The row "engine"
+/// has served_by.
 [[maybe_unused]] void check_fields(const Setting& setting) {
   [[maybe_unused]] const auto& [sizes, padded, form, engine, arch, tp_size, params_dtype, input_dtype, activation, has_bias, has_input_scale,
-                                leaves_e4m3fn, parameters] = setting;
+                                leaves_e4m3fn, served_by, parameters] = setting;
 }
 
 }  // namespace

@@ -54,7 +54,7 @@ struct Setting {
   layout::Sizes sizes;
   layout::Sizes padded;
   layout::Form form;
-  deployment::Engine engine = deployment::kDefaultEngine;
+  deployment::Engine engine = deployment::kDefaultEngine;  ///< whose conversions stand
   Arch arch = Arch::sm100;
   int tp_size = 1;
   ParamsDtype params_dtype = ParamsDtype::bf16;
@@ -63,7 +63,11 @@ struct Setting {
   bool has_bias = true;
   bool has_input_scale = true;  ///< static input scales are given
   bool leaves_e4m3fn = false;   ///< the layer's method hands FP8 codes on as they are, whatever the device reads (fnuz.hpp)
+  std::optional<deployment::Engine> served_by = std::nullopt;  ///< a version that has no conversions of its own; none: engine
   FamilyParameters parameters = {};
+
+  /// The version whose kernels compute.
+  deployment::Engine computes() const { return served_by.value_or(engine); }
 
   /// What one family looks at, by its type: setting.of<MarlinParameters>().
   template <class Parameters>

@@ -30,6 +30,7 @@ constexpr std::array<Text, 3> kActivations{"SILU", "SWIGLUOAI", "SITU"};
 void set_engine(Setting& setting, Text name) {
   const deployment::Engine asked = deployment::engine_named(name);
   setting.engine = conversion_engine_named(name);
+  setting.served_by = asked == setting.engine ? std::nullopt : std::optional(asked);
   for (const Library& library : libraries()) {
     const Text release = asked_release(library, asked);
     if (asked == setting.engine || library.key.empty() || release.empty()) continue;
@@ -45,7 +46,7 @@ constexpr std::array<SettingKey, 11> kEveryConverter{{
     {"not-gated", kYesNo, "w13 is one matrix, without gate and up", kBools, [](Setting& s, Text v) { s.form.gated = !yes_or_no("not-gated", v); },
      [](const Setting& s) { return word_of(!s.form.gated); }},
     {"engine", "vllm@2026-05, vllm@2026-08 or a later one, by month, release or commit", "version of the engine", kEngineTrials, set_engine,
-     [](const Setting& s) { return std::string(mx::deployment::name_of(s.engine)); }},
+     [](const Setting& s) { return std::string(mx::deployment::name_of(s.computes())); }},
     {"platform", "sm75 .. sm120, gfx90a .. gfx1250, xpu, cpu", "device", kPlatforms, [](Setting& s, Text v) { s.arch = arch_named(v); },
      [](const Setting& s) { return std::string(name_of(s.arch)); }},
     {"tp", "1 or more", "tensor parallel size", kRanks,

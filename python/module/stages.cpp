@@ -67,7 +67,7 @@ Made made_of(std::string how, std::string_view twin, const Asked& asked, const s
 
 Made made_of(const sim::LayerExperts& experts, const families::Setting& setting, const Asked& asked, const std::vector<StageValues>& stages) {
   const sim::LayerExperts launched = sim::settled(experts, asked.tokens.tokens(), asked.tokens.top_k);
-  return made_of(sim::how_text(launched.execution, families::operation_of(setting), setting.engine, false), sim::twin_of(launched.execution), asked,
+  return made_of(sim::how_text(launched.execution, families::operation_of(setting), setting.computes(), false), sim::twin_of(launched.execution), asked,
                  stages);
 }
 

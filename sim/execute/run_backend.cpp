@@ -87,7 +87,7 @@ std::optional<BackendRun> run_backend(const BackendSource& source, const PackedL
   families::Operation operation = families::operation_of(packed.setting);
   operation.arch = arch;
   Execution execution = execution_on(*row, operation, input.activation_key, {std::string(input.activation), input.constants},
-                                     usual_scales(layer.form.format), packed.setting.engine);
+                                     usual_scales(layer.form.format), packed.setting.computes());
   try {
     used_activation(*row, execution.activation);
   } catch (const Error&) {
@@ -108,10 +108,10 @@ std::optional<BackendRun> run_backend(const BackendSource& source, const PackedL
     return run;
   }
   execution.contract = source.contract.value_or(execution.contract);
-  run.how = how_text(execution, operation, packed.setting.engine, source.contract.has_value());
+  run.how = how_text(execution, operation, packed.setting.computes(), source.contract.has_value());
   if (!source.contract) {
     run.grounds = families::grounds_of(*row, operation, *execution.first, *execution.second);
-    run.known = families::differences_of(*row, operation, packed.setting.engine, *execution.first, *execution.second);
+    run.known = families::differences_of(*row, operation, packed.setting.computes(), *execution.first, *execution.second);
   }
   run.unknown = unknown_products(execution, packed.setting);
   if (!run.unknown.empty()) return run;
@@ -158,7 +158,7 @@ KernelOutputs run_kernel(const PackedLayer& packed, const BackendInput& input) {
     }
   }
   KernelOutputs made{
-      {}, how_text(settled(experts, tokens.tokens(), tokens.top_k).execution, families::operation_of(packed.setting), packed.setting.engine, false)};
+      {}, how_text(settled(experts, tokens.tokens(), tokens.top_k).execution, families::operation_of(packed.setting), packed.setting.computes(), false)};
   constexpr std::array kOut{LayerStage::out};
   const std::vector<StageValues> stages = run_layer(experts, tokens, {}, kOut);
   for (const std::uint32_t code : stages.front().words) made.out.push_back(static_cast<std::uint16_t>(code));

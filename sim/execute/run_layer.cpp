@@ -282,7 +282,7 @@ LayerExperts packed_experts(const families::PackedLayer& packed, const ModelActi
   if (row == nullptr) {
     throw Error(ErrorCode::unsupported, "how its kernels compute " + std::string(layout::name_of(format)) + " is not known", packed.backend);
   }
-  Execution execution = execution_on(*row, families::operation_of(packed.setting), activation_key, activation, scales, packed.setting.engine);
+  Execution execution = execution_on(*row, families::operation_of(packed.setting), activation_key, activation, scales, packed.setting.computes());
   execution.sums = sums;
   execution.choice = launch;
   if (const std::string unknown = unknown_products(execution, packed.setting); !unknown.empty())

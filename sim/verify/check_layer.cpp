@@ -41,7 +41,9 @@ families::Setting setting_of(const ConversionResult& result) {
                                           result.has_bias,
                                           checkpoint::surroundings(result.engine, result.arch, result.tp, result.libraries, result.env),
                                           result.method};
-  return conversion.setting(result.padded);
+  families::Setting setting = conversion.setting(result.padded);
+  if (result.served_by != result.engine) setting.served_by = result.served_by;
+  return setting;
 }
 
 std::string programs_of(const ConversionResult& result) {
@@ -295,7 +297,8 @@ class RankCheck {
       return settle(result, Verdict::not_modelled,
                     "how " + result.backend + " computes is not known: " + run->unknown + "; its bytes are compared and restored");
     }
-    if (input_.activation.limit_is_low() && bounds_by_low_limit(*families::find_execution(result.form.format, result.backend), model, result.engine))
+    if (input_.activation.limit_is_low() &&
+        bounds_by_low_limit(*families::find_execution(result.form.format, result.backend), model, result.served_by))
       return settle(result, Verdict::mistrusted, low_limit_text(result.backend, input_.activation));
     if (result.execution.find(run->how) == std::string::npos) result.execution += (result.execution.empty() ? "" : "; ") + run->how;
     if (run->grounds) add_new(result.grounds, {*run->grounds});

@@ -204,6 +204,7 @@ class CellPlanner {
     result.method = checkpoint_.source_form().use.quant_method;
     const families::StandingConversion conversion = families::conversion_at(choice.backend, result.form.format, options_.engine);
     result.engine = conversion.stands() ? conversion.of : options_.engine;
+    result.served_by = options_.engine;
     result.libraries = families::carried_libraries(conversion, options_.engine);
     result.libraries.insert(result.libraries.end(), options_.libraries.begin(), options_.libraries.end());
     if (conversion.row != nullptr) result.standing = families::standing_text(conversion, options_.engine);

@@ -46,14 +46,15 @@ struct KnownPlace {
 struct ConversionResult {
   std::string backend;
   int tp;
-  layout::Sizes sizes;        ///< of one rank, before rounding
-  layout::Sizes padded;       ///< after rounding
-  families::Arch arch;        ///< of the first platform that needs it; those on which the backend packs alike share it
-  layout::Form form;          ///< of the checkpoint
-  std::string activation;     ///< of its first layer, as conversions see it: Checkpoint::converted_activation
-  bool has_bias;              ///< of its layers
-  std::string method;         ///< of its quantization, as Deployment::quant_method has it
-  deployment::Engine engine;  ///< whose conversion it is: an earlier version's where that one's stands
+  layout::Sizes sizes;           ///< of one rank, before rounding
+  layout::Sizes padded;          ///< after rounding
+  families::Arch arch;           ///< of the first platform that needs it; those on which the backend packs alike share it
+  layout::Form form;             ///< of the checkpoint
+  std::string activation;        ///< of its first layer, as conversions see it: Checkpoint::converted_activation
+  bool has_bias;                 ///< of its layers
+  std::string method;            ///< of its quantization, as Deployment::quant_method has it
+  deployment::Engine engine;     ///< whose conversion it is: an earlier version's where that one's stands
+  deployment::Engine served_by;  ///< whose kernels compute
   Verdict verdict;
   std::string detail;  ///< first difference, or why it is refused, mistrusted or not modelled; of what passed, why nothing was restored, else empty
   std::vector<std::string> not_asked = {};      ///< exchanges that the form or the sizes leave no pair for

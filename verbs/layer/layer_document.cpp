@@ -112,7 +112,7 @@ void add_layer(Document& document, const sim::OpenedLayer& layer, const LayerTok
   document.field("backend", "backend", layer.backend, fmt::format("{} on {}", layer.backend, families::name_of(setting.arch)));
   document.value("setting", setting_json(setting));
   const families::Operation operation = families::operation_of(setting);
-  const std::string how = sim::how_text(layer.experts.execution, operation, setting.engine, false);
+  const std::string how = sim::how_text(layer.experts.execution, operation, setting.computes(), false);
   document.field("arithmetic", "arithmetic", how);
   document.field("sums by", "sums_by", summing(sim::twin_of(layer.experts.execution)));
   add_end(document, tokens, layer.losses);
