@@ -32,6 +32,10 @@ class Option {
   Option listed() const;
   /// One value an option, whatever is in it; the option may be repeated.
   Option repeated() const;
+  /// The same word twice is refused: it would count twice.
+  Option distinct() const;
+  /// Words may be empty, as those of another program's command line; elsewhere an empty word is refused.
+  Option empty_too() const;
   /// A word of an earlier release: taken, but in no help, completion or manual page.
   Option old_word() const;
 

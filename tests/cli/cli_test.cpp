@@ -58,10 +58,23 @@ TEST_CASE("misuse gets one line, exit 2, and nothing on stdout") {
       {"compare ocp", 2, "PROFILE_B is required: mxact compare takes PROFILE_A PROFILE_B FORMAT"},
       {"verify --platform SM101", 2, "unknown platform 'SM101' (did you mean SM100, SM103, SM110 or SM121?"},
       {"verify --backend MARLINN", 2, "unknown backend 'MARLINN' (did you mean MARLIN?)"},
+      {"verify --platform SM100 --platform B200", 2, "platform SM100 is given twice"},
+      {"verify --platform SM100 --backend MARLIN --backend MARLIN", 2, "backend MARLIN is given twice"},
+      {"verify --platform SM100 --tp 2,1,2", 2, "tensor parallel size 2 is given twice"},
+      {"verify --platform SM100 --contract exact --contract exact", 2, "contract exact is given twice"},
       {"verify --tp 0", 2, "tensor parallel size 0"},
       {"verify --tp -3", 2, "tensor parallel size -3"},
       {"verify --tokens 0", 2, "--tokens"},
-      {"verify ''", 2, "the path is empty"},
+      {"verify ''", 2, "CHECKPOINT: is empty: say a value, or leave it out (mxact verify --help"},
+      {"audit ''", 2, "DEPLOYMENT: is empty"},
+      {"audit --oracle ''", 2, "--oracle: is empty"},
+      {"matrix '' --platform SM100", 2, "MODEL: is empty"},
+      {"ver e2m1_to_bf16 -i ''", 2, "--input: is empty"},
+      {"ver e2m1_to_bf16 --junit ''", 2, "--junit: is empty"},
+      {"matrix --model gpt-oss-120b -o ''", 2, "--output: is empty"},
+      {"verify --shard '' --part ''", 2, "--shard: is empty"},
+      {"verify --tp ''", 2, "--tp: is empty"},
+      {"compare '' '' mxfp4", 2, "PROFILE_A: is empty"},
       {"verify --seed -1", 2, "'-1' is not a whole number in 0.."},
       {"verify --seed 99999999999999999999", 2, "is not a whole number"},
       {"verify --layers 0", 2, "'0' is not a whole number in 1.."},
@@ -85,9 +98,9 @@ TEST_CASE("misuse gets one line, exit 2, and nothing on stdout") {
       {"quantize awqq 1", 2, "unknown block format 'awqq' (did you mean awq?)"},
       {"quantize awq,zero=middle 1", 2, "rules 'awq,zero=middle': zero=middle: an integer of 2 to 32 bits"},
       {"gen quantize_awq --profile ocp", 2, "quantize_awq takes no --profile; it takes: no choices"},
-      {"formats --profile ''", 2, "unknown profile ''"},
-      {"formats --format ''", 2, "unknown format ''"},
-      {"formats --contract ''", 2, "unknown contract ''"},
+      {"formats --profile ''", 2, "--profile: is empty"},
+      {"formats --format ''", 2, "--format: is empty"},
+      {"formats --contract ''", 2, "--contract: is empty"},
       {"formats --p3109 binary8p4se,", 2, "'' names no format"},
       {"quantize mxfp4 1 2 3", 2, "3 values are no whole blocks: mxfp4 has blocks of 32"},
       {"quantize mxfp4", 2, "no values"},
@@ -131,6 +144,8 @@ TEST_CASE("misuse gets one line, exit 2, and nothing on stdout") {
       {"verify no-such-directory", 3, "no-such-directory"},
       {"witness no-such-directory", 3, "no-such-directory"},
       {"witness", 2, "PATH is required"},
+      {"witness . .", 2, "PATH: '.' is given twice"},
+      {"faults oracle oracle", 2, "FAULT: 'oracle' is given twice"},
       {"witness . --ledger", 2, "PATH excludes --ledger"},
   };
   for (const Misuse& misuse : table) {
@@ -208,7 +223,9 @@ TEST_CASE("quantize reads arguments or standard input") {
 TEST_CASE("a device that takes no output is a resource error") {
   for (const char* verb : {"formats --json", "doctor", "--help", "--version", "layout list"}) {
     INFO(verb);
-    CHECK(run_mxact(std::string(verb) + " > /dev/full").status == 6);
+    const Run full = run_mxact(std::string(verb) + " > /dev/full");
+    CHECK(full.status == 6);
+    CHECK(full.err.starts_with("mxact: error: stdout cannot be written"));
   }
 }
 
