@@ -53,7 +53,7 @@ class _Model:
             with np.errstate(invalid="ignore"):
                 return np.asarray(self.onnx.numpy_helper.to_array(self.constants[name])).astype(np.float64)
         except Exception as problem:  # noqa: BLE001  (of the package, for bytes that are no such tensor)
-            raise Error(f"is no tensor of type {self.type_of(name)}: {problem}", "resource", f"initializer {name}") from None
+            raise Error(f"is no tensor of type {self.type_of(name)}: {problem}", "input", f"initializer {name}") from None
 
 
 def _read(path: str) -> _Model:
@@ -64,7 +64,9 @@ def _read(path: str) -> _Model:
     try:
         model = onnx.load(path)
     except Exception as problem:  # noqa: BLE001  (protobuf has an exception of its own in each version)
-        raise Error(f"{path} is no ONNX model that the package onnx {onnx.__version__} reads: {problem}", "resource", "checkpoint") from None
+        raise Error(f"{path} is no ONNX model that the package onnx {onnx.__version__} reads: {problem}", "input", "checkpoint") from None
+    if not model.HasField("graph"):
+        raise Error(f"{path} is no ONNX model: it has no graph", "input", "checkpoint")
     nodes = list(model.graph.node)
     constants = {tensor.name: tensor for tensor in model.graph.initializer}
     for node in nodes:
@@ -156,7 +158,7 @@ def _codes(model: _Model, node: Any) -> _Codes | None:
             made = np.rint(shares) + zero if whole else shares
             codes = np.clip(made, float(info.min), float(info.max)).astype(dtype).astype(np.float64)
     except (ValueError, TypeError, KeyError, IndexError) as problem:
-        raise Error(f"scales of {list(scales.shape)} for a weight of {list(values.shape)}: {problem}", "unsupported", place) from None
+        raise Error(f"scales of {list(scales.shape)} for a weight of {list(values.shape)}: {problem}", "input", place) from None
     return _Codes(maker.input[0], model.type_of(maker.input[2]), codes)
 
 
@@ -165,19 +167,19 @@ def _blocks(node: Any, weight: Array, scales: Array) -> tuple[Array, Array, dict
     axis, size = (_attribute(node, name, otherwise) for name, otherwise in zip(("axis", "block_size"), _DEQUANTIZERS[node.op_type], strict=True))
     place = f"{node.op_type} {_named(node)}"
     if not -weight.ndim <= axis < max(weight.ndim, 1) and scales.ndim != 0:
-        raise Error(f"axis {axis} of a weight of {weight.ndim} dimensions", "unsupported", place)
+        raise Error(f"axis {axis} of a weight of {weight.ndim} dimensions", "input", place)
     magnitudes = np.abs(np.nan_to_num(weight, nan=0.0, posinf=np.inf, neginf=np.inf))
     if scales.size == 1 and scales.ndim < 2 and size == 0:
         return np.atleast_1d(magnitudes.max(initial=0.0)), scales.reshape(-1), {"scales": "one of the tensor", "axis": None, "block_size": None}
     axis %= weight.ndim
     if size == 0:
         if scales.ndim != 1 or scales.size != weight.shape[axis]:
-            raise Error(f"scales of {list(scales.shape)} for a weight of {list(weight.shape)} along axis {axis}", "unsupported", place)
+            raise Error(f"scales of {list(scales.shape)} for a weight of {list(weight.shape)} along axis {axis}", "input", place)
         others = tuple(i for i in range(weight.ndim) if i != axis)
         return magnitudes.max(axis=others, initial=0.0), scales, {"scales": "one of each index of the axis", "axis": axis, "block_size": None}
     wanted = [-(-n // size) if i == axis else n for i, n in enumerate(weight.shape)]
     if list(scales.shape) != wanted:
-        raise Error(f"scales of {list(scales.shape)} for a weight of {list(weight.shape)} in blocks of {size} along axis {axis}: must be {wanted}", "unsupported", place)
+        raise Error(f"scales of {list(scales.shape)} for a weight of {list(weight.shape)} in blocks of {size} along axis {axis}: must be {wanted}", "input", place)
     moved = np.moveaxis(magnitudes, axis, -1)
     moved = np.pad(moved, [(0, 0)] * (moved.ndim - 1) + [(0, wanted[axis] * size - weight.shape[axis])])
     largest = moved.reshape(*moved.shape[:-1], wanted[axis], size).max(axis=-1)

@@ -140,7 +140,10 @@ def test_the_command(tmp_path: Path) -> None:
     codes, scales = in_blocks(numbers((64, 64)), 1)
     done = asked(saved(tmp_path / "blocks.onnx", *weight(codes, scales, axis=1, block_size=32)))
     assert done.returncode == 0 and "w  FLOAT8E4M3FN [64, 64]  scales FLOAT8E8M0 [64, 2], of blocks of 32 along axis 1" in done.stdout
-    assert asked("model.safetensors").returncode == 2 and asked(str(tmp_path / "none.onnx")).returncode == 2
+    (tmp_path / "empty.onnx").write_bytes(b"")
+    none, empty = asked(str(tmp_path / "none.onnx")), asked(str(tmp_path / "empty.onnx"))
+    assert asked("model.safetensors").returncode == 2 and none.returncode == 3
+    assert (empty.returncode, empty.stdout) == (3, "") and "empty.onnx is no ONNX model: it has no graph" in empty.stderr
 
 
 def test_weights_that_are_quantized_as_the_model_is_loaded(tmp_path: Path) -> None:
