@@ -46,7 +46,7 @@ constexpr std::array<SettingKey, 11> kEveryConverter{{
      [](const Setting& s) { return word_of(!s.form.gated); }},
     {"engine", "vllm@2026-05, vllm@2026-08 or a later one, by month, release or commit", "version of the engine", kEngineTrials, set_engine,
      [](const Setting& s) { return std::string(mx::deployment::name_of(s.engine)); }},
-    {"platform", "sm75 .. sm120, gfx90a .. gfx1250, xpu, cpu", "device", kPlatforms, [](Setting& s, Text v) { s.arch = arch_named(v); },
+    {"platform", "sm75 .. sm121, gfx90a .. gfx1250, xpu, cpu; or a card, as B200", "device", kPlatforms, [](Setting& s, Text v) { s.arch = arch_named(v); },
      [](const Setting& s) { return std::string(name_of(s.arch)); }},
     {"tp", "1 or more", "tensor parallel size", kRanks,
      [](Setting& s, Text v) { s.tp_size = static_cast<int>(whole_number("tp", v, 1, kMostRanks)); },
