@@ -67,6 +67,10 @@ TEST_CASE("misuse gets one line, exit 2, and nothing on stdout") {
       {"verify --tokens 0", 2, "--tokens"},
       {"verify ''", 2, "CHECKPOINT: is empty: say a value, or leave it out (mxact verify --help"},
       {"audit ''", 2, "DEPLOYMENT: is empty"},
+      {"audit --tp 2", 2, "--tp is for one deployment: name its file or directory"},
+      {"audit --needs --ep", 2, "--ep is for one deployment"},
+      {"engine diff 2026-05 2026-08 --env VLLM_BATCH_INVARIANT=1", 2, "--env is for one deployment"},
+      {"select --diff a.info b.info --moe-backend marlin", 2, "--moe-backend is for one deployment: --diff compares two files as they are"},
       {"audit --oracle ''", 2, "--oracle: is empty"},
       {"matrix '' --platform SM100", 2, "MODEL: is empty"},
       {"ver e2m1_to_bf16 -i ''", 2, "--input: is empty"},
@@ -156,6 +160,12 @@ TEST_CASE("misuse gets one line, exit 2, and nothing on stdout") {
     CHECK(run.err.find(misuse.message) != std::string::npos);
     CHECK(std::count(run.err.begin(), run.err.end(), '\n') == 1);
   }
+}
+
+TEST_CASE("an audit of an oracle for which no deployments are written checked nothing") {
+  const mx::support::Json json = run_json("audit --oracle unquantized", 5);
+  CHECK(json["deployments"] == 0);
+  CHECK(json["verdict"] == "MISTRUSTED");
 }
 
 TEST_CASE("witness shows the ledger without a set") {
