@@ -75,7 +75,7 @@ struct OtherFile {
   std::string_view begin;
   std::string_view is;
 };
-constexpr std::array kOtherFiles{OtherFile{"GGUF", "a GGUF file"}, OtherFile{"PK\x03\x04", "a zip archive, as torch.save writes"},
+constexpr std::array kOtherFiles{OtherFile{"GGUF", "a GGUF file"}, OtherFile{"PK\x03\x04", "a zip archive, as torch.save and numpy.savez write"},
                                  OtherFile{"{", "JSON text"}, OtherFile{"\x89HDF\r\n", "an HDF5 file"}, OtherFile{"\x93NUMPY", "an array of NumPy"}};
 
 /// The header's JSON text, its length checked against the file.
