@@ -16,6 +16,7 @@ _FP8 = ("FLOAT8E4M3FN", "FLOAT8E5M2", "FLOAT8E4M3FNUZ", "FLOAT8E5M2FNUZ")
 _LARGEST = {"FLOAT8E4M3FN": 448.0, "FLOAT8E5M2": 57344.0, "FLOAT8E4M3FNUZ": 240.0, "FLOAT8E5M2FNUZ": 57344.0, "FLOAT4E2M1": 6.0, "FLOAT6E2M3": 7.5, "FLOAT6E3M2": 28.0}
 _RUNTIME = "onnxruntime 1.32.0, default optimizations; run"
 _EXPORTER = "nvidia-modelopt 0.47.0 onnx; run"
+_PRODUCT = "ONNX DequantizeLinear: y = (x - x_zero_point) * x_scale"
 # (448 / 127)^2: an FP8 scale of an int8 scale by 448 / 127 reaches codes up to 448 / 12.4.
 _INT8_REACH = 127.0 * 127.0 / 448.0
 # Nodes that make numbers of codes, with the axis and the block where the node says none. TensorRT's own are what nvidia-modelopt 0.47.0 writes of a torch model.
@@ -186,6 +187,17 @@ def _blocks(node: Any, weight: Array, scales: Array) -> tuple[Array, Array, dict
     return largest, np.moveaxis(scales, axis, -1), {"scales": "of blocks", "axis": axis, "block_size": size}
 
 
+def _unsound(told: dict[str, Any], scales: Array, codes: Array, lost: Array | None) -> list[dict[str, str]]:
+    """What no sound file has in its numbers, as `mxact inspect` says it of a checkpoint. lost: where a scale of 0 stands over other codes than 0."""
+    counted = [
+        ("numbers that are none", f"of {scales.size} scales of {told['name']} are NaN or Inf", np.count_nonzero(~np.isfinite(scales))),
+        ("numbers that are none", f"of {codes.size} codes of {told['name']} are NaN or Inf", np.count_nonzero(~np.isfinite(codes))),
+        ("a negative scale", f"of {scales.size} scales of {told['name']} are negative", np.count_nonzero(scales < 0)),
+        ("a scale of 0 over codes that are not 0", f"of {scales.size} scales of {told['name']} are 0 over codes that are not 0", 0 if lost is None else np.count_nonzero(lost)),
+    ]
+    return [{"node": told["node"], "rule": rule, "says": f"{count} {says}", "source": _PRODUCT} for rule, says, count in counted if count]
+
+
 def _weight(model: _Model, node: Any, codes: _Codes) -> tuple[dict[str, Any], list[dict[str, str]]]:
     """A weight behind DequantizeLinear, and what is wrong with it."""
     kind, values, given = codes.kind, codes.values, _scales(model, node)
@@ -207,7 +219,8 @@ def _weight(model: _Model, node: Any, codes: _Codes) -> tuple[dict[str, Any], li
         "zero_scales": int((scales == 0).sum()),
         "nan_scales": int(np.isnan(scales).sum()),
     }
-    words: list[dict[str, str]] = []
+    shifted = told["zero_point"] is not None and (node.input[2] not in model.constants or model.numbers(node.input[2]).any())
+    words = _unsound(told, scales, values, None if shifted else (largest > 0) & (own == 0 if given.tensor != 0 else True))
     top = _LARGEST.get(kind)
     if top is None or not largest.size:
         return told, words
