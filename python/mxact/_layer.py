@@ -13,7 +13,7 @@ import numpy as np
 from mxact import _core
 from mxact._arguments import Array, contract_word, f32_bits, flag, flat_bytes, integer, launch_text, listed, path_word, word
 from mxact._error import Error
-from mxact._layers import DTYPES, Packed, bytes_of, plainly, text_of
+from mxact._layers import DTYPES, Packed, bytes_of, plainly, require_rank, text_of
 from mxact._libraries import like_any
 
 _BF16 = np.dtype(ml_dtypes.bfloat16)
@@ -200,6 +200,7 @@ def layer(
         if layer is None:
             raise Error("layer is missing: which layer of the checkpoint is run", place="layer")
         choices = {"engine": engine, "platform": platform, **parameters}
+        require_rank(choices, rank, "run")
         fields = [(key.replace("_", "-"), text_of(key, value)) for key, value in choices.items() if value is not None]
         group = None if layer_group is None else integer("layer_group", layer_group)
         which = integer("layer", layer), integer("rank", rank or 0), group
