@@ -132,9 +132,12 @@ Option Option::old_word() const {
   return *this;
 }
 
-Option Option::distinct() const {
+Option Option::distinct(char end) const {
   const auto seen = std::make_shared<std::set<std::string>>();
-  option_->check([seen](const std::string& word) { return seen->insert(word).second ? std::string() : "'" + word + "' is given twice"; });
+  option_->check([seen, end](const std::string& word) {
+    const std::string name = word.substr(0, word.find(end));
+    return seen->insert(name).second ? std::string() : "'" + name + "' is given twice";
+  });
   return *this;
 }
 
