@@ -69,15 +69,6 @@ std::uint64_t little_endian_64(std::span<const std::uint8_t> bytes) {
   return value;
 }
 
-/// What a file is instead, by its first bytes, where they are no length of a header. Sources: ggml docs/gguf.md; PKWARE APPNOTE 4.3.7; HDF5 file
-/// format II.A; numpy.lib.format.
-struct OtherFile {
-  std::string_view begin;
-  std::string_view is;
-};
-constexpr std::array kOtherFiles{OtherFile{"GGUF", "a GGUF file"}, OtherFile{"PK\x03\x04", "a zip archive, as torch.save and numpy.savez write"},
-                                 OtherFile{"{", "JSON text"}, OtherFile{"\x89HDF\r\n", "an HDF5 file"}, OtherFile{"\x93NUMPY", "an array of NumPy"}};
-
 /// The header's JSON text, its length checked against the file.
 std::span<const std::uint8_t> header_of(const MappedFile& file) {
   const std::string where = file.path().string();
@@ -87,9 +78,7 @@ std::span<const std::uint8_t> header_of(const MappedFile& file) {
   }
   if (const std::string pointer = lfs_pointer_text(bytes); !pointer.empty()) fail(where, pointer);
   const std::uint64_t length = little_endian_64(bytes);
-  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  const auto other = std::ranges::find_if(kOtherFiles, [&](const OtherFile& row) { return text.starts_with(row.begin); });
-  if (length > kLongestHeader && other != kOtherFiles.end()) fail(where, fmt::format("is {}, not safetensors", other->is));
+  if (const std::string other = other_file_text(bytes); length > kLongestHeader && !other.empty()) fail(where, other);
   if (length > kLongestHeader) fail(where + ": byte 0", fmt::format("the header length is {}, more than the {} allowed", length, kLongestHeader));
   if (length > bytes.size() - kPrefixBytes) {
     fail(where + ": byte 0", fmt::format("the header length is {}, but only {} bytes follow it", length, bytes.size() - kPrefixBytes));
