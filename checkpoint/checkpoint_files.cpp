@@ -247,6 +247,7 @@ void refuse_onnx(const path& where) {
 
 CheckpointFiles open_checkpoint_files(const path& where) {
   CheckpointFiles checkpoint{where, true, {}, {}};
+  if (where.empty()) throw Error(ErrorCode::input, "the path of a checkpoint is empty");
   if (!support::is_there(where)) fail(where.string(), "there is no such file or directory");
   refuse_onnx(where);
   if (std::error_code error; !std::filesystem::is_directory(where, error)) {

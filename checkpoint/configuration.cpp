@@ -23,6 +23,8 @@ using support::Json;
 // A table of every projection of every expert has megabytes.
 constexpr support::JsonLimits kLimits{.bytes = std::uint64_t{16} << 20, .depth = 16, .memory = std::uint64_t{128} << 20};
 
+constexpr std::array kKeys{"quantization_config", "compression_config"};
+
 [[noreturn]] void fail(const std::string& where, const std::string& message) { throw Error(ErrorCode::input, message, where); }
 
 std::string text_of(const Json& json) { return json.is_string() ? json.get<std::string>() : json.dump(); }
@@ -74,6 +76,16 @@ std::vector<std::string> names_in(const std::string& text) {
   return names;
 }
 
+/// Quantization configurations are objects wherever the engine looks for one.
+void require_objects(const Json& config, const std::string& where) {
+  for (const Json* const part : {&config, member(config, "text_config")}) {
+    for (const char* const key : kKeys) {
+      const Json* const found = part == nullptr ? nullptr : member(*part, key);
+      if (found != nullptr && !found->is_object()) fail(where, fmt::format("{} is {}, must be an object", key, found->dump()));
+    }
+  }
+}
+
 }  // namespace
 
 void add_words(const Json& json, const std::string& path, std::map<std::string, std::string>& words) {
@@ -112,7 +124,7 @@ Configuration::Configuration(const Json& config, const Json& sidecar, deployment
 
 /// Which object counts. Source: vllm transformers_utils/config.py get_config, model_arch_config_convertor.py get_quantization_config.
 void Configuration::find(const Json& config, const Json& sidecar) {
-  constexpr std::array kKeys{"quantization_config", "compression_config"};
+  require_objects(config, place_);
   const Json* found = member(config, kKeys[0]);
   root_ = kKeys[0];
   if (found == nullptr && sidecar.is_object()) {
@@ -128,7 +140,7 @@ void Configuration::find(const Json& config, const Json& sidecar) {
       root_ = at + key;
     }
   }
-  if (found == nullptr || !found->is_object()) {
+  if (found == nullptr) {
     root_.clear();
     return;
   }

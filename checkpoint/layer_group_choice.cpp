@@ -54,7 +54,9 @@ struct Asked {
 class Chooser {
  public:
   Chooser(const std::filesystem::path& source, const ConvertOptions& options)
-      : options_(options), opened_(source, options.layer_group.value_or(0), options.setting.engine), count_(static_cast<int>(opened_.layer_groups().size())) {
+      : options_(options),
+        opened_(source, options.layer_group.value_or(0), options.setting.engine),
+        count_(static_cast<int>(opened_.layer_groups().size())) {
     check_rank(options_);
     choice_.refusals.resize(static_cast<std::size_t>(count_));
   }
@@ -140,7 +142,11 @@ class Chooser {
     Setting setting =
         setting_of(checkpoint, backend, options_, asked.named != nullptr && asked.named->activation ? asked.named->activation : options_.activation);
     check_form(backend, setting);
-    if (options_.asks_for_kernel && setting.form.format == layout::WeightFormat::mxfp4) check_has_kernel(name, setting);
+    if (options_.asks_for_kernel && setting.form.format == layout::WeightFormat::mxfp4) {
+      check_has_kernel(name, setting);
+    } else if (options_.asks_for_kernel) {
+      check_takes_device(backend.backend, setting, deployment::scheme_named(checkpoint.source_form().use.scheme));
+    }
     families::check_needs(backend, setting);
     const int further = choice_.converted.empty() ? 0 : asked.layer_group + 1;
     choice_.converted.push_back({std::move(checkpoint), &backend, std::move(setting), further});

@@ -98,19 +98,6 @@ ReadFiles read_files(const std::filesystem::path& path) {
   return files;
 }
 
-/// Quantization configurations are objects wherever the engine looks for one.
-void require_objects(const ReadFiles& files, const std::string& where) {
-  const Json* const text = files.quantization.is_object() ? files.quantization.find("text_config") : nullptr;
-  for (const Json* const part : {&files.quantization, text}) {
-    if (part == nullptr || !part->is_object()) continue;
-    for (const char* const key : {"quantization_config", "compression_config"}) {
-      const Json* const found = part->find(key);
-      if (found != nullptr && !found->is_null() && !found->is_object())
-        throw Error(ErrorCode::input, fmt::format("{} is {}, must be an object", key, found->dump()), where);
-    }
-  }
-}
-
 /// What the engine's methods ask of a configuration before they look at a layer. Source: vllm quantization/modelopt.py from_config.
 void require_words(const Configuration& configuration, const std::string& where) {
   if (configuration.method() == "modelopt_mixed") {
@@ -249,7 +236,6 @@ ServedModel served_model(const std::filesystem::path& path, const ServingRequest
   const std::string where = files.file.string();
   const deployment::Hardware hardware = deployment::deployment_on(preset, {}, {}).hardware;
   ServedModel served{files.file, engine::read_model(support::config_value_of(files.config), where, request.engine, hardware), {}, {}};
-  require_objects(files, where);
   const Schemes schemes(files, request, served.reading);
   for (const engine::LayerKind& kind : served.reading.kinds) {
     for (const int layer : kind.layers) {

@@ -74,6 +74,11 @@ std::vector<verbs::KeyValue> LayoutOptions::fields() const {
     if (equals == std::string::npos) throw Error(ErrorCode::usage, fmt::format("'{}' is not KEY=VALUE", word), "--set");
     fields.push_back({word.substr(0, equals), word.substr(equals + 1)});
   }
+  for (auto field = fields.begin(); field != fields.end(); ++field) {
+    const bool may_repeat = field->key == "library" || field->key == "env";
+    const auto same = [&](const verbs::KeyValue& other) { return same_name(other.key, field->key); };
+    if (!may_repeat && std::any_of(fields.begin(), field, same)) throw Error(ErrorCode::usage, fmt::format("{} is given twice", field->key), "--set");
+  }
   return fields;
 }
 
@@ -100,7 +105,8 @@ void add_library_option(Verb verb, std::vector<std::string>& libraries) {
           fmt::format("NAME=RELEASE: a library's release other than the one that the engine asks for, as flashinfer=0.6.18; repeat for several "
                       "({})",
                       names))
-      .repeated();
+      .repeated()
+      .distinct('=');
 }
 
 void add_launch_option(Verb verb, std::string& launch) {

@@ -61,7 +61,9 @@ int main(int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     return mx::cli::fail(mx::cli::kResource, "out of memory");
   } catch (const std::system_error& error) {
-    return mx::cli::fail(mx::cli::kResource, error.what());
+    // fmt's words name no file.
+    const bool is_stdout = std::ferror(stdout) != 0;
+    return mx::cli::fail(mx::cli::kResource, is_stdout ? "stdout cannot be written: " + error.code().message() : error.what());
   } catch (const std::exception& error) {
     return mx::cli::fail(mx::cli::kInternal, std::string("internal: ") + error.what());
   }

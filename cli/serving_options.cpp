@@ -1,8 +1,12 @@
 #include "cli/serving_options.hpp"
 
+#include <array>
+#include <utility>
+
 #include "cli/engine_option.hpp"
 #include "cli/env_option.hpp"
 #include "cli/numbers.hpp"
+#include "model/error.hpp"
 
 namespace mx::cli {
 
@@ -17,6 +21,20 @@ verbs::AskedFor ServingOptions::asked(const std::string& oracle) const {
           .expert_parallel = expert_parallel,
           .all2all = all2all,
           .moe_backend = moe_backend};
+}
+
+void ServingOptions::require_none(const std::string& why) const {
+  const std::array<std::pair<const char*, bool>, 8> options{{{"--platform", !platform.empty()},
+                                                             {"--tp", tp != 0},
+                                                             {"--dp", dp != 0},
+                                                             {"--ep", expert_parallel},
+                                                             {"--all2all", !all2all.empty()},
+                                                             {"--moe-backend", !moe_backend.empty()},
+                                                             {"--layer", layer.has_value()},
+                                                             {"--env", !variables.empty()}}};
+  for (const auto& [option, is_typed] : options) {
+    if (is_typed) throw Error(ErrorCode::usage, std::string(option) + " is for " + why);
+  }
 }
 
 void add_placement_options(Verb verb, ServingOptions& options, bool layer) {

@@ -23,6 +23,8 @@ struct ServingOptions {
 
   /// `oracle`: as typed. Throws Error(usage) as variables_of does.
   verbs::AskedFor asked(const std::string& oracle = {}) const;
+  /// Throws Error(usage), "--tp is for WHY", where a placement was typed beside what has none.
+  void require_none(const std::string& why) const;
 };
 
 /// What a path may be, for help.

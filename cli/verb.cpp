@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <iostream>
 #include <optional>
+#include <set>
 #include <sstream>
 
 #include "cli/usage_error.hpp"
@@ -63,6 +64,14 @@ Refusal::Reason reason_of(const CLI::ParseError& error) {
   if (dynamic_cast<const CLI::ConversionError*>(&error) != nullptr) return Refusal::Reason::no_number;
   if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) return Refusal::Reason::missing;
   return Refusal::Reason::other;
+}
+
+constexpr const char* kNotEmpty = "not empty";
+
+/// An empty word is what a shell makes of a variable that is not set: it must not count as a word that was left out.
+CLI::Option* refuse_empty(CLI::Option* option) {
+  return option->check([](const std::string& word) { return word.empty() ? "is empty: say a value, or leave it out" : std::string(); }, "",
+                       kNotEmpty);
 }
 
 /// Of the verb that was typed, the deepest one.
@@ -123,13 +132,27 @@ Option Option::old_word() const {
   return *this;
 }
 
+Option Option::distinct(char end) const {
+  const auto seen = std::make_shared<std::set<std::string>>();
+  option_->check([seen, end](const std::string& word) {
+    const std::string name = word.substr(0, word.find(end));
+    return seen->insert(name).second ? std::string() : "'" + name + "' is given twice";
+  });
+  return *this;
+}
+
+Option Option::empty_too() const {
+  option_->get_validator(kNotEmpty)->active(false);
+  return *this;
+}
+
 void Option::report_missing() const { throw CLI::RequiredError(option_->get_name()); }
 
 Verb Verb::add_verb(const std::string& name, const std::string& meaning) const { return Verb(app_->add_subcommand(name, meaning)); }
 
 template <typename T>
 Option Verb::add_option(const std::string& names, T& value, const std::string& meaning) const {
-  return Option(app_->add_option(names, value, meaning));
+  return Option(refuse_empty(app_->add_option(names, value, meaning)));
 }
 
 template Option Verb::add_option(const std::string&, std::string&, const std::string&) const;
@@ -145,7 +168,7 @@ template Option Verb::add_option(const std::string&, std::vector<std::string>&, 
 template Option Verb::add_option(const std::string&, std::vector<int>&, const std::string&) const;
 
 Option Verb::add_option(const std::string& names, const std::function<void(const std::string&)>& take, const std::string& meaning) const {
-  return Option(app_->add_option_function<std::string>(names, take, meaning));
+  return Option(refuse_empty(app_->add_option_function<std::string>(names, take, meaning)));
 }
 
 Option Verb::add_switch(const std::string& names, const std::function<void()>& then, const std::string& meaning) const {

@@ -32,6 +32,10 @@ class Option {
   Option listed() const;
   /// One value an option, whatever is in it; the option may be repeated.
   Option repeated() const;
+  /// The same word twice is refused, or words with the same beginning before `end`: it would count twice, or one of two would hold.
+  Option distinct(char end = '\0') const;
+  /// Words may be empty, as those of another program's command line; elsewhere an empty word is refused.
+  Option empty_too() const;
   /// A word of an earlier release: taken, but in no help, completion or manual page.
   Option old_word() const;
 

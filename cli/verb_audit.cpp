@@ -13,7 +13,6 @@
 #include "cli/verbs.hpp"
 #include "model/audit/findings_text.hpp"
 #include "model/engine/vllm/tables.hpp"
-#include "model/error.hpp"
 #include "support/findings_file.hpp"
 #include "verbs/audit/audit_document.hpp"
 #include "verbs/select/asked.hpp"
@@ -56,8 +55,7 @@ int run_audit(const AuditOptions& options) {
     if (options.serving.layer) asked.kinds = {verbs::kind_of(asked, options.serving.layer)};
     return show(verbs::audit_document_of(asked), options.out);
   }
-  if (!options.serving.variables.empty()) throw Error(ErrorCode::usage, "--env is for one deployment: name its file");
-  if (!options.serving.platform.empty()) throw Error(ErrorCode::usage, "--platform is for one model: name its directory");
+  options.serving.require_none("one deployment: name its file or directory");
   const std::vector<std::string_view> one = {options.oracle};
   const verbs::AskedEngine asked = verbs::asked_engine(options.serving.engine);
   const deployment::Engine engine = asked.engine;

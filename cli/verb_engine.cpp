@@ -26,7 +26,10 @@ verbs::ComparedEngine compared(const std::string& name) { return {deployment::en
 verbs::EngineDiff diff_of(const DiffOptions& options) {
   const verbs::ComparedEngine before = compared(options.before);
   const verbs::ComparedEngine after = compared(options.after);
-  if (options.file.empty()) return verbs::engine_diff(before, after);
+  if (options.file.empty()) {
+    options.serving.require_none("one deployment: name its file or directory");
+    return verbs::engine_diff(before, after);
+  }
   verbs::AskedFor asked = options.serving.asked();
   asked.engine = options.before;
   const support::DeploymentFile file = verbs::kind_of(verbs::asked_about(options.file, asked), options.serving.layer).file;

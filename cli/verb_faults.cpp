@@ -84,8 +84,9 @@ void add_faults(Verb app, Action& action) {
   const Verb verb = app.add_verb("faults", "make the model wrong on purpose and see which laws notice (exit 1 when a fault survives)");
   const auto options = std::make_shared<FaultsOptions>();
   verb.add_option("FAULT", options->names,
-                  "faults or areas (numerics, kernels, layouts, moe, oracle, simulator, checker), with --tables tables or changes as "
-                  "they are printed; all without one");
+                  "faults or areas (numerics, kernels, layouts, moe, oracle, simulator, configurations, checker), with --tables tables or changes "
+                  "as they are printed; all without one")
+      .distinct();
   const Option all = verb.add_flag("--all", options->all, "every law under every fault, not only those that the fault's row names: an hour");
   const Option first =
       verb.add_flag("--first", options->first, "laws in their order until one notices: whether the first line of a failure names the right one")

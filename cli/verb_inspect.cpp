@@ -26,7 +26,6 @@ struct Options {
 
 int inspect(const Options& options) {
   require_outputs(options.out);
-  if (options.checkpoint.empty()) throw Error(ErrorCode::usage, "the path is empty", "CHECKPOINT");
   checkpoint::Inspection result;
   {
     const InterruptWatch watch;

@@ -178,7 +178,7 @@ void add_laws(Verb app, Action& action) {
     }
     // The reader of command lines sets a space before a word like -inf.
     const auto as_typed = [](const std::string& word) { return word.starts_with(" -") ? word.substr(1) : word; };
-    of.add_option("COMMAND", options->command, "the program and its words, behind --").required().transform(as_typed);
+    of.add_option("COMMAND", options->command, "the program and its words, behind --").required().empty_too().transform(as_typed);
     for (const LawsOption& one : subject.options) add_option(of, *options, one);
     for (const LawsOption& one : kCommon) add_option(of, *options, one);
     add_check_options(of, options->out);

@@ -30,6 +30,7 @@ int select(const SelectOptions& options) {
     throw Error(ErrorCode::usage, options.diff ? "--diff takes two files" : "DEPLOYMENT is given twice; two files are for --diff");
   }
   if (options.diff) {
+    options.serving.require_none("one deployment: --diff compares two files as they are");
     const deployment::Engine engine = deployment::engine_named(options.serving.engine);
     const verbs::AskedDeployment a = verbs::asked_deployment(options.files[0], options.oracle, engine);
     return show(verbs::deployment_diff_document(a, verbs::asked_deployment(options.files[1], options.oracle, engine)), options.out);

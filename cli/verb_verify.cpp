@@ -89,7 +89,6 @@ void keep_memory() {
 
 checkpoint::Checkpoint checkpoint_of(const sim::VerifyRequest& request) {
   if (!request.checkpoint) return generated_checkpoint(static_cast<std::uint64_t>(request.seed));
-  if (request.checkpoint->empty()) throw Error(ErrorCode::usage, "the path is empty", "CHECKPOINT");
   using Garbage = checkpoint::Checkpoint::Garbage;
   return checkpoint::Checkpoint(*request.checkpoint, std::max(request.layer_group - 1, 0), deployment::engine_named(request.engine),
                                 request.layer_group > 0 ? Garbage::asked : Garbage::refused);

@@ -49,7 +49,7 @@ void add_witness(Verb app, Action& action) {
   const Verb verb = app.add_verb("witness", "hold the model against recorded outputs of a real implementation");
   const auto options = std::make_shared<Options>();
   const Option paths =
-      verb.add_option("PATH", options->paths, "a set (folder with manifest.json), a .jsonl file of oracle cases, or a folder of sets");
+      verb.add_option("PATH", options->paths, "a set (folder with manifest.json), a .jsonl file of oracle cases, or a folder of sets").distinct();
   verb.add_flag("--allow-unmodelled", options->allow_unmodelled, "entries that the model does not cover are listed but do not fail the run");
   verb.add_flag("--skip-sweeps", options->skip_sweeps, "leave out sweeps over all 2^32 inputs (listed as not compared)");
   verb.add_flag("--verbose", options->verbose, "one line per entry");

@@ -61,6 +61,7 @@ std::string_view kind_of(mode_t mode) {
 
 /// Opens without waiting: a pipe must fail on its kind, not wait for a writer.
 OpenFile open_for_reading(const std::filesystem::path& path) {
+  if (path.empty()) throw Error(ErrorCode::input, "the path of a file is empty");
   const int opened = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (opened < 0) throw Error(ErrorCode::input, "cannot be opened: " + system_text(errno), path.string());
   Descriptor descriptor(opened);

@@ -78,6 +78,7 @@ std::span<const std::uint8_t> header_of(const MappedFile& file) {
   }
   if (const std::string pointer = lfs_pointer_text(bytes); !pointer.empty()) fail(where, pointer);
   const std::uint64_t length = little_endian_64(bytes);
+  if (const std::string other = other_file_text(bytes); length > kLongestHeader && !other.empty()) fail(where, other);
   if (length > kLongestHeader) fail(where + ": byte 0", fmt::format("the header length is {}, more than the {} allowed", length, kLongestHeader));
   if (length > bytes.size() - kPrefixBytes) {
     fail(where + ": byte 0", fmt::format("the header length is {}, but only {} bytes follow it", length, bytes.size() - kPrefixBytes));

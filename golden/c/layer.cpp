@@ -5,7 +5,9 @@
 #include <charconv>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -83,17 +85,21 @@ void take(Choices& choices, std::string_view key, const std::string& value) {
 /// "key=value,key=value". A record of a contract has commas in none of its forms.
 Choices choices_of(const char* text) {
   Choices choices;
+  std::set<std::string, std::less<>> given;
   std::string_view rest = text == nullptr ? std::string_view() : std::string_view(text);
   while (!rest.empty()) {
     const std::size_t comma = std::min(rest.find(','), rest.size());
     const std::string_view one = rest.substr(0, comma);
     const std::size_t equals = one.find('=');
     if (equals == std::string_view::npos) refuse("'" + std::string(one) + "' is not key=value", "choices");
+    if (!given.emplace(one.substr(0, equals)).second) refuse("is given twice", std::string(one.substr(0, equals)));
     take(choices, one.substr(0, equals), std::string(one.substr(equals + 1)));
     rest = rest.substr(std::min(comma + 1, rest.size()));
   }
   if (choices.contract && !choices.launch.empty()) refuse("is of a backend's kernels, and a contract is of none", "launch");
   if (choices.contract && !choices.device.empty()) refuse("is of a backend's kernels, and a contract is of none", choices.device);
+  const int ranks = choices.convert.setting.tp_size;
+  if (ranks > 1 && !given.contains("rank")) refuse("which of the " + std::to_string(ranks) + " ranks is run?", "rank");
   return choices;
 }
 

@@ -41,7 +41,10 @@ std::vector<mx::golden::OpSetting> settings_of(std::string_view text) {
     if (word.empty()) continue;
     const std::size_t equals = word.find('=');
     if (equals == std::string_view::npos) throw Error(ErrorCode::usage, "'" + std::string(word) + "' is no key=value", "options");
-    settings.push_back({std::string(word.substr(0, equals)), std::string(word.substr(equals + 1))});
+    const std::string key(word.substr(0, equals));
+    if (std::ranges::any_of(settings, [&](const mx::golden::OpSetting& one) { return one.key == key; }))
+      throw Error(ErrorCode::usage, key + " is given twice", "options");
+    settings.push_back({key, std::string(word.substr(equals + 1))});
   }
   return settings;
 }

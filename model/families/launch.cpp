@@ -1,8 +1,10 @@
 #include "model/families/launch.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdlib>
+#include <optional>
 #include <vector>
 
 #include "model/error.hpp"
@@ -77,6 +79,7 @@ bool LaunchChoice::has_tile() const {
 LaunchChoice read_launch(std::string_view text) {
   constexpr std::string_view kSecond = "w2.";
   LaunchChoice choice;
+  std::array<std::optional<std::int64_t>, kLaunchKeys> both, second;
   while (!text.empty()) {
     const std::string_view field = text.substr(0, text.find(','));
     text.remove_prefix(std::min(field.size() + 1, text.size()));
@@ -87,9 +90,15 @@ LaunchChoice read_launch(std::string_view text) {
     if (is_second) name.remove_prefix(kSecond.size());
     const LaunchKeyRow& row = rows::named(kKeys, "key of a launch", name);
     if (is_second && is_of_both(row.key)) throw Error(ErrorCode::usage, "is one for both products", "launch: " + std::string(row.name));
-    const std::int64_t value = number(field.substr(sign + 1), row);
-    for (std::size_t product = is_second ? kSecondProduct : kFirstProduct; product <= kSecondProduct; ++product)
-      choice.given.at(product).at(static_cast<std::size_t>(row.key)) = value;
+    std::optional<std::int64_t>& value = (is_second ? second : both).at(static_cast<std::size_t>(row.key));
+    if (value) throw Error(ErrorCode::usage, "is given twice", "launch: " + std::string(is_second ? kSecond : "") + std::string(row.name));
+    value = number(field.substr(sign + 1), row);
+  }
+  // What is of the second product alone holds there, whatever stands behind it.
+  for (const LaunchKeyRow& row : kKeys) {
+    const auto key = static_cast<std::size_t>(row.key);
+    if (both.at(key)) choice.set(row.key, *both.at(key));
+    if (second.at(key)) choice.given.at(kSecondProduct).at(key) = second.at(key);
   }
   return choice;
 }

@@ -164,8 +164,20 @@ constexpr BlockField<Family> field(Text key, Text meaning, Said said = Said::whe
           [] { return values_of<std::remove_cvref_t<decltype(Get(std::declval<Family&>()))>>(); }};
 }
 
+/// The same for a bound, or what stands in for a largest magnitude.
+template <typename Family, auto Get>
+constexpr BlockField<Family> magnitude(Text key, Text meaning) {
+  return {key,
+          meaning,
+          Said::where_unusual,
+          [](Family& how, Text text, Text name, Text value) { Get(how) = magnitude_in(text, name, value); },
+          [](const Family& how) { return value_text(Get(how)); },
+          [] { return std::string("hexadecimal: fp32 bits without sign"); }};
+}
+
 #define MXACT_MEMBER(path) [](auto& how) -> auto& { return how.path; }
 #define MXACT_FIELD(Family, path) field<Family, MXACT_MEMBER(path)>
+#define MXACT_MAGNITUDE(Family, path) magnitude<Family, MXACT_MEMBER(path)>
 
 /// Of scales that are powers of two.
 constexpr std::array kMxScale{
@@ -173,8 +185,8 @@ constexpr std::array kMxScale{
     MXACT_FIELD(MxRecipe, scale.bump)("bump", "subnormal quotients that give byte 1 instead of 0"),
     MXACT_FIELD(MxRecipe, scale.amax_nan)("amax-nan", "what a NaN does to the largest magnitude"),
     MXACT_FIELD(MxRecipe, scale.flush_subnormals)("amax-flush", "a subnormal amax or quotient is zero"),
-    MXACT_FIELD(MxRecipe, scale.zero_amax)("zero-amax", "what stands in for an amax of 0"),
-    MXACT_FIELD(MxRecipe, scale.least_amax)("least-amax", "lower bound of amax"),
+    MXACT_MAGNITUDE(MxRecipe, scale.zero_amax)("zero-amax", "what stands in for an amax of 0"),
+    MXACT_MAGNITUDE(MxRecipe, scale.least_amax)("least-amax", "lower bound of amax"),
     MXACT_FIELD(MxRecipe, scale.nan_code)("nan-scale", "scale where amax is NaN"),
     MXACT_FIELD(MxRecipe, scale.infinite_code)("infinite-scale", "scale where amax is Inf"),
     MXACT_FIELD(MxRecipe, scale.overflow_code)("overflow-scale", "scale where the power of two is above 2^127"),
@@ -213,8 +225,8 @@ constexpr std::array kMxElements{
 constexpr std::array kGroup{
     MXACT_FIELD(GroupRecipe, divides)("divides", "s = amax / the largest number; no: times its reciprocal", Said::always),
     MXACT_FIELD(GroupRecipe, amax_nan)("amax-nan", "what a NaN does to the largest magnitude"),
-    MXACT_FIELD(GroupRecipe, amax_floor)("least-amax", "lower bound of amax"),
-    MXACT_FIELD(GroupRecipe, least_scale)("least-scale", "lower bound of the scale"),
+    MXACT_MAGNITUDE(GroupRecipe, amax_floor)("least-amax", "lower bound of amax"),
+    MXACT_MAGNITUDE(GroupRecipe, least_scale)("least-scale", "lower bound of the scale"),
     MXACT_FIELD(GroupRecipe, scale_in_fp16)("scale-in-fp16", "the stored scale is rounded to fp16, elements meet it unrounded"),
     MXACT_STEP_FIELDS(GroupRecipe, step, Said::always),
     MXACT_FIELD(GroupRecipe, sources)("sources", "types of elements that are taken")};
@@ -222,32 +234,32 @@ constexpr std::array kGroup{
 /// Of rules of NVFP4.
 constexpr std::array kNvfp4{MXACT_FIELD(Nvfp4Recipe, multiplier)("multiplier", "what elements meet", Said::always),
                             MXACT_FIELD(Nvfp4Recipe, amax_ignores_nan)("amax-ignores-nan", "a NaN does not count for the largest magnitude"),
-                            MXACT_FIELD(Nvfp4Recipe, least_scale)("least-scale", "lower bound of what becomes the scale"),
+                            MXACT_MAGNITUDE(Nvfp4Recipe, least_scale)("least-scale", "lower bound of what becomes the scale"),
                             MXACT_FIELD(Nvfp4Recipe, multiplier_of_zero)("factor-of-zero", "the factor where its divisor is 0"),
-                            MXACT_FIELD(Nvfp4Recipe, largest_multiplier)("largest-factor", "a cap on the factor"),
+                            MXACT_MAGNITUDE(Nvfp4Recipe, largest_multiplier)("largest-factor", "a cap on the factor"),
                             MXACT_FIELD(Nvfp4Recipe, zero_block_multiplies_by_zero)("zero-block", "a block of zeros has factor 0"),
                             MXACT_FIELD(Nvfp4Recipe, approximate_reciprocal)("approximate-reciprocal", "1/g is the device's, and is given"),
                             MXACT_FIELD(Nvfp4Recipe, flush_subnormals)("flush", "subnormal operands and results are zeros"),
                             MXACT_FIELD(Nvfp4Recipe, drops_zero_sign)("drops-zero-sign", "a product of -0 becomes +0"),
                             MXACT_FIELD(Nvfp4Recipe, in_source_type)("in-source", "quotients are rounded to the source's type"),
                             MXACT_FIELD(Nvfp4Recipe, encode_may_be_missing)("encode-may-be-missing", "without g it is 1"),
-                            MXACT_FIELD(Nvfp4Recipe, zero_wanted)("zero-quotient", "what stands in for a 0 that would become the scale"),
+                            MXACT_MAGNITUDE(Nvfp4Recipe, zero_wanted)("zero-quotient", "what stands in for a 0 that would become the scale"),
                             MXACT_FIELD(Nvfp4Recipe, zero_scale_code)("zero-scale", "the scale in place of 0"),
                             MXACT_FIELD(Nvfp4Recipe, zero_scale_value)("zero-scale-value", "what a scale of 0 stands for"),
-                            MXACT_FIELD(Nvfp4Recipe, least_sixth)("least-sixth", "lower bound of amax / 6"),
+                            MXACT_MAGNITUDE(Nvfp4Recipe, least_sixth)("least-sixth", "lower bound of amax / 6"),
                             MXACT_FIELD(Nvfp4Recipe, sources)("sources", "types of elements that are taken")};
 
 /// Of scales of a tensor, row, group or square.
 constexpr std::array kFp8{MXACT_FIELD(Fp8Recipe, scaling)("operation", "how an element meets the scale", Said::always),
                           MXACT_FIELD(Fp8Recipe, amax_ignores_nan)("amax-ignores-nan", "a NaN does not count for the largest magnitude"),
                           MXACT_FIELD(Fp8Recipe, takes_amax_bound)("takes-amax-bound", "amax has an upper bound where one is given"),
-                          MXACT_FIELD(Fp8Recipe, least_amax)("least-amax", "lower bound of amax"),
-                          MXACT_FIELD(Fp8Recipe, least_scale)("least-scale", "lower bound of the scale"),
+                          MXACT_MAGNITUDE(Fp8Recipe, least_amax)("least-amax", "lower bound of amax"),
+                          MXACT_MAGNITUDE(Fp8Recipe, least_scale)("least-scale", "lower bound of the scale"),
                           MXACT_FIELD(Fp8Recipe, at_source_width)("scale-in-source", "every step is rounded to the source's type"),
                           MXACT_FIELD(Fp8Recipe, invalid_nan_is_negative)("invalid-nan-is-negative", "0/0 and Inf/Inf give a NaN with its sign set"),
                           MXACT_FIELD(Fp8Recipe, zero_scale_is_epsilon)("zero-scale-is-epsilon", "a scale of 0 becomes the source type's epsilon"),
                           MXACT_FIELD(Fp8Recipe, drops_zero_sign)("drops-zero-sign", "a quotient of -0 becomes +0"),
-                          MXACT_FIELD(Fp8Recipe, largest_factor)("largest-factor", "a cap on the factor"),
+                          MXACT_MAGNITUDE(Fp8Recipe, largest_factor)("largest-factor", "a cap on the factor"),
                           MXACT_FIELD(Fp8Recipe, factor_is_power)("factor-is-power", "the factor is a power of two"),
                           MXACT_FIELD(Fp8Recipe, returns_factor)("returns-factor", "the scale that comes out is the factor"),
                           MXACT_FIELD(Fp8Recipe, quotients_at_source_width)("in-source", "quotients are rounded to the source's type"),
@@ -260,17 +272,18 @@ constexpr std::array kFp8{MXACT_FIELD(Fp8Recipe, scaling)("operation", "how an e
 constexpr std::array kSteps{
     MXACT_FIELD(BlockComposition, factor)("factor", "what elements are multiplied by; none: the nearest code is searched", Said::always),
     MXACT_FIELD(BlockComposition, factor_of_zero)("factor-of-zero", "the factor where the scale is 0"),
-    MXACT_FIELD(BlockComposition, largest_factor)("largest-factor", "a cap on the factor"),
+    MXACT_MAGNITUDE(BlockComposition, largest_factor)("largest-factor", "a cap on the factor"),
     MXACT_FIELD(BlockComposition, factor_in_bf16)("factor-in-bf16", "the factor is rounded to bf16"),
     MXACT_FIELD(BlockComposition, takes_encode)("takes-encode", "the tensor's encode scale g is given"),
     MXACT_FIELD(BlockComposition, tensor_amax)("tensor-amax", "the tensor's largest magnitude, of which g is made"),
-    MXACT_FIELD(BlockComposition, largest_scale)("largest-scale", "g = 6 times this over the tensor's largest magnitude"),
+    MXACT_MAGNITUDE(BlockComposition, largest_scale)("largest-scale", "g = 6 times this over the tensor's largest magnitude"),
     MXACT_FIELD(BlockComposition, error.squared)("error-squared", "candidates by the sum of squares; no: of magnitudes"),
     MXACT_FIELD(BlockComposition, error.scaled_fp16)("error-scaled-fp16", "code times scale in fp16 against x * g; no: against x"),
     MXACT_FIELD(BlockComposition, sources)("sources", "types of elements that are taken")};
 
 #undef MXACT_STEP_FIELDS
 #undef MXACT_FIELD
+#undef MXACT_MAGNITUDE
 #undef MXACT_MEMBER
 
 }  // namespace mx::rules

@@ -239,8 +239,9 @@ struct Prepared {
     if (is_less) value = least;
   }
   if (before.range && value.cls == ValueClass::finite && (format.has_sign || !value.negative)) {
+    const Value to = decode(kF32, before.range->to);
     const bool from = before.range->from == 0 || !exceeds(decode(kF32, before.range->from), value);
-    if (from && exceeds(decode(kF32, before.range->to), value)) {
+    if (from && (to.cls == ValueClass::infinity || exceeds(to, value))) {
       flags.inexact = true;
       (is_nan_code(format, before.range->code) ? flags.invalid : before.range->code == 0 ? flags.underflow : flags.overflow) = true;
       return {value, with_sign(before.range->code, value.negative, format)};

@@ -153,8 +153,10 @@ void read_range(Draft& draft, std::string_view text, std::string_view value) {
   const std::size_t dots = value.find(".."), colon = value.find(':');
   if (dots == std::string_view::npos || colon == std::string_view::npos || colon < dots)
     refuse(text, "range=" + printable(value) + ": two fp32 patterns and a code, as 43f00000..43f80000:7e");
-  draft.before.range = RangeCode{bits_in(text, "range", value.substr(0, dots)), bits_in(text, "range", value.substr(dots + 2, colon - dots - 2)),
-                                 bits_in(text, "range", value.substr(colon + 1))};
+  const RangeCode range{magnitude_in(text, "range", value.substr(0, dots)), magnitude_in(text, "range", value.substr(dots + 2, colon - dots - 2)),
+                        bits_in(text, "range", value.substr(colon + 1))};
+  if (range.from >= range.to) refuse(text, "range=" + printable(value) + ": nothing lies from the first magnitude on and below the second");
+  draft.before.range = range;
 }
 std::string range_text(const Draft& draft, int digits) {
   if (!draft.before.range) return {};
@@ -201,7 +203,7 @@ constexpr std::array kFields{
           read_through,
           [](const Draft& d, int) { return d.before.through == nullptr ? std::string() : std::string(d.before.through->name); }},
     Field{{"least-input", "what is below is raised to it", "fp32 bits"},
-          [](Draft& d, Text t, Text v) { d.before.least_input = bits_in(t, "least-input", v); },
+          [](Draft& d, Text t, Text v) { d.before.least_input = magnitude_in(t, "least-input", v); },
           [](const Draft& d, int) { return d.before.least_input ? hex(*d.before.least_input, kF32Digits) : std::string(); }},
     Field{{"tiny", "a positive number below the least of a format without zero", "least, nan"},
           [](Draft& d, Text t, Text v) { d.before.tiny_is_nan = word_in<bool>(t, "tiny", v, kTinies); },
@@ -336,6 +338,13 @@ std::vector<std::string_view> parts_of(std::string_view text) {
   if (depth != 0) refuse(text, "a '(' without its ')'");
   add(text.size());
   return parts;
+}
+
+std::uint32_t magnitude_in(std::string_view text, std::string_view key, std::string_view value) {
+  constexpr std::uint32_t kInfinity = 0x7F800000;
+  const std::uint32_t bits = bits_in(text, key, value);
+  if (bits > kInfinity) refuse(text, std::string(key) + "=" + printable(value) + ": fp32 bits without a sign, and of no NaN");
+  return bits;
 }
 
 int number_in(std::string_view text, std::string_view key, std::string_view value, int low, int high) {

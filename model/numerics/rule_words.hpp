@@ -1,6 +1,7 @@
 #pragma once
 // The words of a text of rules (rules.hpp), one row each: how each is read and printed. For .cpp files of this folder.
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -52,6 +53,9 @@ std::string_view word_of(Rounding rounding);
 std::vector<std::string_view> parts_of(std::string_view text);
 /// A whole number. Throws as refuse.
 int number_in(std::string_view text, std::string_view key, std::string_view value, int low, int high);
+
+/// fp32 bits of a magnitude, which may be Inf, in hexadecimal with or without 0x. Throws as refuse.
+std::uint32_t magnitude_in(std::string_view text, std::string_view key, std::string_view value);
 
 /// Throws as refuse where a saturation stands beside a rule that it says.
 void require_one_overflow(std::string_view text, const Draft& draft);

@@ -66,6 +66,14 @@ def optional_word(name: str, value: object) -> str | None:
     return None if value is None else word(name, value)
 
 
+def path_word(name: str, value: object) -> str:
+    """A path, as text or os.PathLike."""
+    path = word(name, os.fspath(value) if isinstance(value, os.PathLike) else value)
+    if not path or "\0" in path:
+        raise Error(f"{name} {'is empty' if not path else 'has a zero byte'}", place=name)
+    return path
+
+
 def flag(name: str, value: object) -> bool:
     if not isinstance(value, (bool, np.bool_)):
         raise Error(f"{name} is {shown(value)}, must be True or False", place=name)

@@ -6,7 +6,7 @@ import os
 from typing import Any
 
 from mxact import _core
-from mxact._arguments import flag, optional_word, word
+from mxact._arguments import flag, optional_word, path_word
 from mxact._error import Error
 from mxact._onnx import inspect_onnx, is_onnx
 
@@ -19,9 +19,7 @@ def inspect(checkpoint: str | os.PathLike[str], *, deep: bool = False, engine: s
     scales, "faults" each with its tensor and first place, "open" what scales leave open. Of a file.onnx, where the package onnx is installed: "weights"
     behind DequantizeLinear, and "words", each a node with what onnxruntime does otherwise than the file says, or what an exporter got wrong. Raises mxact.Error where the checkpoint cannot be read.
     """
-    path = word("checkpoint", os.fspath(checkpoint))
-    if not path or "\0" in path:
-        raise Error("checkpoint is no path", place="checkpoint")
+    path = path_word("checkpoint", checkpoint)
     if is_onnx(path):
         if deep is not False or engine is not None:
             raise Error("an ONNX model is read whole, and no engine reads it: deep and engine are not taken", place="checkpoint")

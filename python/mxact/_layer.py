@@ -11,9 +11,9 @@ import ml_dtypes
 import numpy as np
 
 from mxact import _core
-from mxact._arguments import Array, contract_word, f32_bits, flag, flat_bytes, integer, launch_text, listed, word
+from mxact._arguments import Array, contract_word, f32_bits, flag, flat_bytes, integer, launch_text, listed, path_word, word
 from mxact._error import Error
-from mxact._layers import DTYPES, Packed, bytes_of, plainly, text_of
+from mxact._layers import DTYPES, Packed, bytes_of, plainly, require_rank, text_of
 from mxact._libraries import like_any
 
 _BF16 = np.dtype(ml_dtypes.bfloat16)
@@ -200,10 +200,11 @@ def layer(
         if layer is None:
             raise Error("layer is missing: which layer of the checkpoint is run", place="layer")
         choices = {"engine": engine, "platform": platform, **parameters}
+        require_rank(choices, rank, "run")
         fields = [(key.replace("_", "-"), text_of(key, value)) for key, value in choices.items() if value is not None]
         group = None if layer_group is None else integer("layer_group", layer_group)
         which = integer("layer", layer), integer("rank", rank or 0), group
-        path = word("source", os.fspath(source))
+        path = path_word("source", source)
         if asked is None and backend is None and not _core.is_packed(path):
             backend = plainly(_core.chosen_backend, path, integer("layer", layer), fields)
         if asked is None:

@@ -6,13 +6,14 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from math import prod
 from typing import Any, NamedTuple, TypeVar
 
 import ml_dtypes
 import numpy as np
 
 from mxact import _core
-from mxact._arguments import Array, array, flag, flat_bytes, integer, listed, word
+from mxact._arguments import Array, array, flag, flat_bytes, integer, listed, path_word, word
 from mxact._error import Error
 from mxact._fits import require_tensors
 from mxact._libraries import like_any
@@ -177,11 +178,18 @@ def pack(
     if backend is None:
         raise Error("backend is missing: arrays have no configuration by which the engine would choose one", place="backend")
     choices = {"engine": engine, "platform": platform, "format": format, "source_order": order, **parameters}
-    if parameters.get("tp") not in (None, 1, "1") and rank is None:
-        raise Error(f"rank is missing: which of the {parameters['tp']} ranks is packed", place="rank")
+    require_rank(parameters, rank, "packed")
     if parameters.get("tp") in (None, 1, "1") and rank not in (None, 0):
         raise Error(f"rank is {rank}, and tp does not say of how many", place="rank")
     return pack_arrays(source, backend, choices, integer("rank", rank or 0))
+
+
+def require_rank(choices: Mapping[str, object], rank: int | None, done: str) -> None:
+    """Of several ranks that cut the experts one has to be named. What tp and dp may be is checked with the other choices."""
+    sizes = [text_of(name, choices[name]) for name in ("tp", "dp") if choices.get(name) is not None]
+    ranks = prod(int(size) for size in sizes if size.isdecimal())
+    if rank is None and ranks > 1 and not choices.get("ep"):
+        raise Error(f"rank is missing: which of the {ranks} ranks is {done}", place="rank")
 
 
 def pack_arrays(source: Mapping[object, object], backend: str, choices: Mapping[str, object], rank: int | None) -> Packed:
@@ -207,11 +215,8 @@ def _pack_checkpoint(
             raise Error(f"{name} is not given: the checkpoint says it", place=name)
     if layer is None:
         raise Error("layer is missing: which layer of the checkpoint is packed", place="layer")
-    if choices.get("tp") is not None and rank is None:
-        raise Error(f"rank is missing: which of the {choices['tp']} ranks is packed", place="rank")
-    where = word("source", os.fspath(path))
-    if "\0" in where:
-        raise Error("source has a zero byte", place="source")
+    require_rank(choices, rank, "packed")
+    where = path_word("source", path)
     fields = [(name.replace("_", "-"), text_of(name, value)) for name, value in choices.items() if value is not None]
     number = None if layer_group is None else integer("layer_group", layer_group)
     if number is not None and number < 1:

@@ -16,6 +16,7 @@ _FP8 = ("FLOAT8E4M3FN", "FLOAT8E5M2", "FLOAT8E4M3FNUZ", "FLOAT8E5M2FNUZ")
 _LARGEST = {"FLOAT8E4M3FN": 448.0, "FLOAT8E5M2": 57344.0, "FLOAT8E4M3FNUZ": 240.0, "FLOAT8E5M2FNUZ": 57344.0, "FLOAT4E2M1": 6.0, "FLOAT6E2M3": 7.5, "FLOAT6E3M2": 28.0}
 _RUNTIME = "onnxruntime 1.32.0, default optimizations; run"
 _EXPORTER = "nvidia-modelopt 0.47.0 onnx; run"
+_PRODUCT = "ONNX DequantizeLinear: y = (x - x_zero_point) * x_scale"
 # (448 / 127)^2: an FP8 scale of an int8 scale by 448 / 127 reaches codes up to 448 / 12.4.
 _INT8_REACH = 127.0 * 127.0 / 448.0
 # Nodes that make numbers of codes, with the axis and the block where the node says none. TensorRT's own are what nvidia-modelopt 0.47.0 writes of a torch model.
@@ -53,7 +54,7 @@ class _Model:
             with np.errstate(invalid="ignore"):
                 return np.asarray(self.onnx.numpy_helper.to_array(self.constants[name])).astype(np.float64)
         except Exception as problem:  # noqa: BLE001  (of the package, for bytes that are no such tensor)
-            raise Error(f"is no tensor of type {self.type_of(name)}: {problem}", "resource", f"initializer {name}") from None
+            raise Error(f"is no tensor of type {self.type_of(name)}: {problem}", "input", f"initializer {name}") from None
 
 
 def _read(path: str) -> _Model:
@@ -64,7 +65,9 @@ def _read(path: str) -> _Model:
     try:
         model = onnx.load(path)
     except Exception as problem:  # noqa: BLE001  (protobuf has an exception of its own in each version)
-        raise Error(f"{path} is no ONNX model that the package onnx {onnx.__version__} reads: {problem}", "resource", "checkpoint") from None
+        raise Error(f"{path} is no ONNX model that the package onnx {onnx.__version__} reads: {problem}", "input", "checkpoint") from None
+    if not model.HasField("graph"):
+        raise Error(f"{path} is no ONNX model: it has no graph", "input", "checkpoint")
     nodes = list(model.graph.node)
     constants = {tensor.name: tensor for tensor in model.graph.initializer}
     for node in nodes:
@@ -156,7 +159,7 @@ def _codes(model: _Model, node: Any) -> _Codes | None:
             made = np.rint(shares) + zero if whole else shares
             codes = np.clip(made, float(info.min), float(info.max)).astype(dtype).astype(np.float64)
     except (ValueError, TypeError, KeyError, IndexError) as problem:
-        raise Error(f"scales of {list(scales.shape)} for a weight of {list(values.shape)}: {problem}", "unsupported", place) from None
+        raise Error(f"scales of {list(scales.shape)} for a weight of {list(values.shape)}: {problem}", "input", place) from None
     return _Codes(maker.input[0], model.type_of(maker.input[2]), codes)
 
 
@@ -165,23 +168,34 @@ def _blocks(node: Any, weight: Array, scales: Array) -> tuple[Array, Array, dict
     axis, size = (_attribute(node, name, otherwise) for name, otherwise in zip(("axis", "block_size"), _DEQUANTIZERS[node.op_type], strict=True))
     place = f"{node.op_type} {_named(node)}"
     if not -weight.ndim <= axis < max(weight.ndim, 1) and scales.ndim != 0:
-        raise Error(f"axis {axis} of a weight of {weight.ndim} dimensions", "unsupported", place)
+        raise Error(f"axis {axis} of a weight of {weight.ndim} dimensions", "input", place)
     magnitudes = np.abs(np.nan_to_num(weight, nan=0.0, posinf=np.inf, neginf=np.inf))
     if scales.size == 1 and scales.ndim < 2 and size == 0:
         return np.atleast_1d(magnitudes.max(initial=0.0)), scales.reshape(-1), {"scales": "one of the tensor", "axis": None, "block_size": None}
     axis %= weight.ndim
     if size == 0:
         if scales.ndim != 1 or scales.size != weight.shape[axis]:
-            raise Error(f"scales of {list(scales.shape)} for a weight of {list(weight.shape)} along axis {axis}", "unsupported", place)
+            raise Error(f"scales of {list(scales.shape)} for a weight of {list(weight.shape)} along axis {axis}", "input", place)
         others = tuple(i for i in range(weight.ndim) if i != axis)
         return magnitudes.max(axis=others, initial=0.0), scales, {"scales": "one of each index of the axis", "axis": axis, "block_size": None}
     wanted = [-(-n // size) if i == axis else n for i, n in enumerate(weight.shape)]
     if list(scales.shape) != wanted:
-        raise Error(f"scales of {list(scales.shape)} for a weight of {list(weight.shape)} in blocks of {size} along axis {axis}: must be {wanted}", "unsupported", place)
+        raise Error(f"scales of {list(scales.shape)} for a weight of {list(weight.shape)} in blocks of {size} along axis {axis}: must be {wanted}", "input", place)
     moved = np.moveaxis(magnitudes, axis, -1)
     moved = np.pad(moved, [(0, 0)] * (moved.ndim - 1) + [(0, wanted[axis] * size - weight.shape[axis])])
     largest = moved.reshape(*moved.shape[:-1], wanted[axis], size).max(axis=-1)
     return largest, np.moveaxis(scales, axis, -1), {"scales": "of blocks", "axis": axis, "block_size": size}
+
+
+def _unsound(told: dict[str, Any], scales: Array, codes: Array, lost: Array | None) -> list[dict[str, str]]:
+    """What no sound file has in its numbers, as `mxact inspect` says it of a checkpoint. lost: where a scale of 0 stands over other codes than 0."""
+    counted = [
+        ("numbers that are none", f"of {scales.size} scales of {told['name']} are NaN or Inf", np.count_nonzero(~np.isfinite(scales))),
+        ("numbers that are none", f"of {codes.size} codes of {told['name']} are NaN or Inf", np.count_nonzero(~np.isfinite(codes))),
+        ("a negative scale", f"of {scales.size} scales of {told['name']} are negative", np.count_nonzero(scales < 0)),
+        ("a scale of 0 over codes that are not 0", f"of {scales.size} scales of {told['name']} are 0 over codes that are not 0", 0 if lost is None else np.count_nonzero(lost)),
+    ]
+    return [{"node": told["node"], "rule": rule, "says": f"{count} {says}", "source": _PRODUCT} for rule, says, count in counted if count]
 
 
 def _weight(model: _Model, node: Any, codes: _Codes) -> tuple[dict[str, Any], list[dict[str, str]]]:
@@ -205,7 +219,8 @@ def _weight(model: _Model, node: Any, codes: _Codes) -> tuple[dict[str, Any], li
         "zero_scales": int((scales == 0).sum()),
         "nan_scales": int(np.isnan(scales).sum()),
     }
-    words: list[dict[str, str]] = []
+    shifted = told["zero_point"] is not None and (node.input[2] not in model.constants or model.numbers(node.input[2]).any())
+    words = _unsound(told, scales, values, None if shifted else (largest > 0) & (own == 0 if given.tensor != 0 else True))
     top = _LARGEST.get(kind)
     if top is None or not largest.size:
         return told, words

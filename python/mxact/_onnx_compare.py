@@ -39,7 +39,7 @@ def _plain_tensors(path: str) -> dict[str, Array]:
             values = np.frombuffer(data[8 + size + begin : 8 + size + end], _PLAIN[told["dtype"]])
             found[name] = values.reshape(told["shape"]).astype(np.float64)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, struct.error) as problem:
-        raise Error(f"{path} is no safetensors file that can be read: {problem}", "resource", "second") from None
+        raise Error(f"{path} is no safetensors file that can be read: {problem}", "input", "second") from None
     return found
 
 

@@ -162,7 +162,7 @@ def matmul(
     rows where some share theirs. fp32, or codes where the contract multiplies them into terms (blackwell-nvf4: uint8).
     c: M x N numbers that enter the sum where the contract says. bias: N numbers, added at its end. to: f32, fp16 or bf16 (one rounding to nearest even);
     without it what the contract gives.
-    Returns an array of M x N, a tensor where a is a torch tensor. Source: the contract's row. Threads: mxact.threads().
+    Returns an array of M x N, a tensor where a is a torch tensor; without rows or columns an empty one. Source: the contract's row. Threads: mxact.threads().
     Raises mxact.Error: unknown names, other shapes and dtypes, operands and scales that the contract does not take.
     """
     sources = _sources(source)
@@ -173,13 +173,17 @@ def matmul(
     if of_a[1] != of_b[1]:
         raise Error(f"a is {of_a[0]} x {of_a[1]}, b {of_b[1]} x {of_b[0]}: must have one k", place="b")
     (m, k), n = of_a, of_b[0]
+    if k == 0:
+        raise Error("a and b have a k of 0: there is nothing to sum", place="a")
+    output = result if to is None else word("to", to)
+    out = np.empty((m, n), dtype_of(output))
+    if out.itemsize not in (2, 4):
+        raise Error(f"to is {output}, must be f32, fp16 or bf16", place="to")
+    if out.size == 0:
+        return like(a, out)
     scale_a, scale_b = _pair(scales)
     first = _scales("scales[0]", scale_a, first, m, k, (scale_format, block))
     second = _scales("scales[1]", scale_b, second, n, k, (scale_format, block))
-    output = result if to is None else word("to", to)
-    out = np.empty((m, n), dtype_of(output))
     starts, added = (None if value is None else flat_bytes(value) for value in (_numbers("c", c, (m, n)), _numbers("bias", bias, (n,))))
-    if out.itemsize not in (2, 4):
-        raise Error(f"to is {output}, must be f32, fp16 or bf16", place="to")
     _core.matmul(called, output, m, n, k, first, second, starts, added, out.reshape(-1).view(np.uint8))
     return like(a, out)

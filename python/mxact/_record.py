@@ -17,10 +17,12 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import itertools
 import json
 import pathlib
+import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -45,6 +47,8 @@ def as_numpy(array: Any) -> tuple[Array, str]:
             return tensor.view(torch.int16 if wide else torch.uint8).numpy(), "bf16" if wide else "u8"
         array = tensor.numpy()
     array = np.ascontiguousarray(array)
+    if array.size == 0:
+        raise ValueError(f"an array of shape {array.shape} has no values: nothing would be compared")
     if array.dtype.name.startswith(SMALL):
         return array.view(np.uint8), "u8"
     if array.dtype.name == "bfloat16":
@@ -281,32 +285,40 @@ def record(
     skipped. A word that `mxact witness` does not know leaves this entry unsupported and no other.
     into: a folder; the set is written into a new folder of it, whose name has the name and a number.
     role, unit: of layouts: "weight", "scale", "bias"; "byte", "nibble" or "bit", without it the coarsest that fn moves whole. level: "must", or "info": reported and never failed.
-    Returns the folder. Raises ValueError: an array without an element type, a converter that changes values.
+    Returns the folder; a recording that fails leaves none. Raises ValueError: arrays without an element type or values, codes of another shape, a shape of other than positive integers, a converter that changes values.
     """
-    if name not in NUMBERS and name not in BLOCKS:
-        shape = tuple(int(extent) for extent in inputs)
-        params = _counted(shape, params)
-        build = _version(name, shape) if build == "default" else build
-        folder = _new_folder(pathlib.Path(into), name)
-        layouts = LayoutRecorder(folder, folder.name, [{"label": build, "repo": "", "commit": version, "date": ""}])
-        source = {"repo": implementation, "commit": version, "path": "", "function": getattr(fn, "__name__", "")}
-        layouts.perm(name, name, role, params, shape, fn, source, build, unit=unit, level=level)
-        layouts.write()
-        return folder
+    if not name or "/" in name or name.startswith("."):
+        raise ValueError(f"{name!r} is no name of a format or of a building block")
     folder = _new_folder(pathlib.Path(into), name)
-    profile = {"implementation": implementation, "device": device, "build": build, "version": version or implementation}
-    recorder = Recorder(folder, folder.name)
-    _, kind = as_numpy(inputs)
-    said: dict[str, Any] = {"source": kind, "format": name, "rounding": "nearest_even", "overflow": "saturate"}
-    if name in NUMBERS:
-        skip = {} if params.keys() & {"nan_pos", "nan_rule"} else {"codes": {"input_nan": True}}
-        recorder.entry(name, "encode", said | params, profile, {"x": inputs}, {"codes": fn(inputs)}, skip=skip, level=level, note=note)
-    else:
-        element, scale, block = BLOCKS[name]
-        said |= {"format": element, "block": block, "axis": -1, "scale_format": scale}
-        codes, scales = fn(inputs)
-        recorder.entry(name, "block_quantize", said | params, profile, {"x": inputs}, {"codes": codes, "scales": scales}, level=level, note=note)
-    recorder.write()
+    try:
+        if name not in NUMBERS and name not in BLOCKS:
+            extents = tuple(inputs) if isinstance(inputs, Iterable) else ()
+            if len(extents) not in (2, 3) or any(not isinstance(extent, (int, np.integer)) or extent < 1 for extent in extents):
+                raise ValueError(f"inputs is {inputs!r}, must be a shape in bytes, [rows, bytes] or [batch, rows, bytes], of positive integers")
+            build = _version(name, extents) if build == "default" else build
+            layouts = LayoutRecorder(folder, folder.name, [{"label": build, "repo": "", "commit": version, "date": ""}])
+            source = {"repo": implementation, "commit": version, "path": "", "function": getattr(fn, "__name__", "")}
+            layouts.perm(name, name, role, _counted(extents, params), tuple(map(int, extents)), fn, source, build, unit=unit, level=level)
+            layouts.write()
+            return folder
+        profile = {"implementation": implementation, "device": device, "build": build, "version": version or implementation}
+        x, kind = as_numpy(inputs)
+        said: dict[str, Any] = {"source": kind, "format": name, "rounding": "nearest_even", "overflow": "saturate"}
+        skip = {} if name in BLOCKS or params.keys() & {"nan_pos", "nan_rule"} else {"codes": {"input_nan": True}}
+        made = fn(inputs)
+        if name in BLOCKS:
+            said |= dict(zip(("format", "scale_format", "block"), BLOCKS[name], strict=True), axis=-1)
+            if not isinstance(made, (tuple, list)) or len(made) != 2:
+                raise ValueError(f"fn returns {type(made).__name__}, must return codes and scales")
+        outputs = {"codes": made[0], "scales": made[1]} if name in BLOCKS else {"codes": made}
+        if (codes := as_numpy(outputs["codes"])[0]).shape != x.shape:
+            raise ValueError(f"fn returns codes of shape {codes.shape} for numbers of shape {x.shape}: one code a number")
+        recorder = Recorder(folder, folder.name)
+        recorder.entry(name, "block_quantize" if name in BLOCKS else "encode", said | params, profile, {"x": inputs}, outputs, skip=skip, level=level, note=note)
+        recorder.write()
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
     return folder
 
 
@@ -345,10 +357,7 @@ def _version(name: str, shape: tuple[int, ...]) -> str:
 
 def _new_folder(into: pathlib.Path, name: str) -> pathlib.Path:
     into.mkdir(parents=True, exist_ok=True)
-    number = 1
-    while (into / f"{name}.{number}").exists():
-        number += 1
-    return into / f"{name}.{number}"
+    return next(folder for number in itertools.count(1) if not (folder := into / f"{name}.{number}").exists())
 
 
 def nearest_e2m1(x: Array) -> Array:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mxact import _core
-from mxact._arguments import flag, integer, optional_word, word
+from mxact._arguments import flag, integer, optional_word, path_word, word
 from mxact._error import Error
 
 
@@ -65,7 +65,7 @@ def infos(
     if not isinstance(model, str | os.PathLike):
         raise Error(f"model is of type {type(model).__name__}, must be a path", place="model")
     given = placement_of(platform, tp, dp, ep, env, all2all, moe_backend)
-    answer = _core.infos(word("model", os.fspath(model)), given, optional_word("engine", engine))
+    answer = _core.infos(path_word("model", model), given, optional_word("engine", engine))
     return {kind["layers"]: kind["info"] for kind in answer["kinds"]}
 
 
@@ -115,15 +115,11 @@ def _answer(deployment: object, given: dict[str, Any], engine: object, oracle: o
         raise Error(f"{next(iter(given))} is for a model's directory or configuration: a deployment says it itself", place=next(iter(given)))
     if isinstance(deployment, Mapping):
         return _core.select_dict(_plain(deployment), asked, name, question)
-    if isinstance(deployment, os.PathLike):
-        deployment = os.fspath(deployment)
-    elif is_text:
+    if is_text:
         return _core.select_text(word("deployment", deployment), asked, name, question)
-    if isinstance(deployment, str) and "\0" in deployment:
-        raise Error("deployment has a zero byte", place="deployment")
-    if not isinstance(deployment, str):
+    if not isinstance(deployment, str | os.PathLike):
         raise Error(f"deployment is of type {type(deployment).__name__}, must be a path, text or a dict", place="deployment")
-    return _core.select_path(word("deployment", deployment), given, asked, name, question)
+    return _core.select_path(path_word("deployment", deployment), given, asked, name, question)
 
 
 def placement_of(

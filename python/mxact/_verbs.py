@@ -8,17 +8,10 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from mxact import _core
-from mxact._arguments import flag, integer, launch_text, optional_word, word
+from mxact._arguments import flag, integer, launch_text, optional_word, path_word, word
 from mxact._error import Error
 from mxact._layers import plainly, text_of
 from mxact._select import placement_of
-
-
-def _path(name: str, value: object) -> str:
-    path = word(name, os.fspath(value) if isinstance(value, os.PathLike) else value)
-    if not path or "\0" in path:
-        raise Error(f"{name} is {'empty' if not path else 'a path with a zero byte'}", place=name)
-    return path
 
 
 def _words(name: str, value: object) -> list[str]:
@@ -87,7 +80,7 @@ def matrix(
     lists = _lists(**beside, platforms=platform, parallel=parallel)
     given = placement_of(env=env) | {"explain": flag("explain", explain)}
     if model is not None:
-        given["model"] = _path("model", model)
+        given["model"] = path_word("model", model)
     return plainly(_core.matrix, given, lists, optional_word("engine", engine))
 
 
@@ -115,7 +108,7 @@ def engine_diff(
     given = placement_of(platform, tp, dp, ep, env, all2all, moe_backend) | _counts(0, layer=layer)
     if deployment is None and given:
         raise Error(f"{next(iter(given))} is for one deployment, which is not given", place=next(iter(given)))
-    path = None if deployment is None else _path("deployment", deployment)
+    path = None if deployment is None else path_word("deployment", deployment)
     return plainly(_core.engine_diff, word("before", before), word("after", after), path, given)
 
 
@@ -155,7 +148,7 @@ def sim(
     if backend is not None:
         given["backend"] = word("backend", backend)
     given |= {"compare": flag("compare", compare), "launch": launch_text(launch)}
-    return plainly(_core.sim, _path("deployment", deployment), given, optional_word("engine", engine), optional_word("oracle", oracle) or "")
+    return plainly(_core.sim, path_word("deployment", deployment), given, optional_word("engine", engine), optional_word("oracle", oracle) or "")
 
 
 def verify(
@@ -190,7 +183,7 @@ def verify(
     given = placement_of(env=env) | _counts(0, seed=seed) | _counts(1, layers=layers, experts=experts, layer_group=layer_group, tokens=tokens)
     given |= {"ranks": _count("dp", dp, 1), "expert_parallel": flag("ep", ep), "no_execute": not flag("execute", execute), "launch": launch_text(launch)}
     sizes = [] if tp is None else _sizes("tp", tp)
-    return plainly(_core.verify, _path("checkpoint", checkpoint), given, lists, sizes, optional_word("engine", engine))
+    return plainly(_core.verify, path_word("checkpoint", checkpoint), given, lists, sizes, optional_word("engine", engine))
 
 
 def convert_checkpoint(
@@ -214,7 +207,7 @@ def convert_checkpoint(
     backend. parameters: the other choices of `mxact convert`, with _ for -: tp=2, dp=2, ep=True, params_dtype=, ...
     Returns what `mxact convert --json` prints behind its head. Raises mxact.Error: as mxact.pack, and an output that is there already.
     """
-    path, target = _path("checkpoint", checkpoint), _path("output", output)
+    path, target = path_word("checkpoint", checkpoint), path_word("output", output)
     asked = _conversion(path, backend, rank, layer_group, {"engine": engine, "platform": word("platform", platform), **parameters})
     return plainly(_core.convert_checkpoint, path, target, *asked, _program(), flag("force", force), flag("any_platform", any_platform))
 
@@ -241,7 +234,7 @@ def plan(
     Returns what `mxact plan --json` prints behind its head: each job's layer, file and bytes. Raises mxact.Error: as convert_checkpoint(), and a plan that
     is there already.
     """
-    path, target, made = _path("checkpoint", checkpoint), _path("output", output), _path("converted", converted)
+    path, target, made = path_word("checkpoint", checkpoint), path_word("output", output), path_word("converted", converted)
     asked = _conversion(path, backend, rank, layer_group, {"engine": engine, "platform": word("platform", platform), **parameters})
     flags = flag("force", force), flag("any_platform", any_platform), flag("relative", relative)
     return plainly(_core.plan, path, target, made, *asked, _program(), *flags)

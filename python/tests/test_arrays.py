@@ -183,6 +183,13 @@ ROW = np.zeros(64, np.float32)
         (lambda: mxact.select({}, engine="2025-01"), "2025-01"),
         (lambda: mxact.select({}, strict="yes"), "strict is 'yes', must be True or False"),
         (lambda: mxact.select("a\0b"), "deployment has a zero byte"),
+        (lambda: mxact.select(""), "deployment is empty"),
+        (lambda: mxact.audit(""), "deployment is empty"),
+        (lambda: mxact.infos("", platform="B200"), "model is empty"),
+        (lambda: mxact.inspect(""), "checkpoint is empty"),
+        (lambda: mxact.inspect(None), "checkpoint is of type NoneType, must be text"),  # type: ignore[arg-type]
+        (lambda: mxact.pack("", "TRITON", layer=0), "source is empty"),
+        (lambda: mxact.matmul(np.zeros((2, 0), np.float32), np.zeros((0, 2), np.float32), "exact"), "a and b have a k of 0"),
         (lambda: mxact.select(nested(40)), "deployment: "),
         (lambda: mxact.select(nested(40, "")), "nests too deep"),
         (lambda: mxact.threads(0), "0 threads, allowed are 1 to 1024"),
@@ -209,6 +216,9 @@ def test_empty_arrays_give_empty_ones() -> None:
         assert mxact.dequantize(q).shape == shape
         assert mxact.convert(np.zeros(shape, np.float32), "e4m3fn").dtype.name == "float8_e4m3fn"
     assert mxact.convert(np.float32(1), "e4m3fn").shape == ()
+    for rows, columns in [(0, 3), (2, 0), (0, 0)]:
+        made = mxact.matmul(np.zeros((rows, 32), np.float32), np.zeros((32, columns), np.float32), "exact", scales=(2, None), to="bf16")
+        assert (made.shape, made.dtype.name) == ((rows, columns), "bfloat16")
 
 
 def test_quantized_pickles() -> None:

@@ -39,6 +39,8 @@ def test_bits_are_compared_and_not_values() -> None:
         testing.assert_bits_equal(np.int64([1]), np.int64([2]))
     with pytest.raises(mxact.Error, match="has no bits to compare"):
         testing.assert_bits_equal(np.zeros(1, np.complex128), np.zeros(1, np.complex128))
+    with pytest.raises(mxact.Error, match="an array of object has no bits to compare"):
+        testing.assert_bits_equal(None, None)
 
 
 def test_a_failure_says_what_is_right_and_whose_rule_it_is() -> None:

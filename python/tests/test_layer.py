@@ -151,6 +151,8 @@ def test_a_contract_computes_as_the_program_and_from_any_stage(contract: str, tm
         ({"layer": 2}, "layer 2 is none of those that are converted: 0, 1"),
         ({"backend": None, "source": TINY / "model-00001-of-00002.safetensors"}, "backend"),
         ({"backend": "MARLINE"}, "MARLIN"),
+        ({"tp": 2}, "rank is missing: which of the 2 ranks is run"),
+        ({"tp": 2, "dp": 2}, "which of the 4 ranks is run"),
         ({"activation": "SILU"}, "the checkpoint says it"),
         ({"input_scale": [1]}, "input_scale is no pair"),
         ({"x": np.zeros((8, 128), np.float32)}, "has 128 columns, the layer's hidden size is 256"),

@@ -237,7 +237,7 @@ def test_arrays_are_cut_over_ranks_as_the_engine_cuts_them() -> None:
         assert all(packed[name].tobytes() == alone[name].tobytes() for name in alone.tensors)
         assert "rank-shape=2x96x128" in packed.spec
         assert all(values.tobytes() == part[name].tobytes() for name, values in mxact.unpack(packed).items())
-    for arguments, sentence in (({"tp": 4}, "rank is missing"), ({"rank": 1}, "tp does not say"), ({"tp": 4, "rank": 4}, "rank 4 is not in 0..3"), ({"tp": 3, "rank": 0}, "not divisible by 3")):
+    for arguments, sentence in (({"tp": 4}, "rank is missing"), ({"rank": 1}, "tp does not say"), ({"tp": 4, "rank": 4}, "rank 4 is not in 0..3"), ({"tp": 3, "rank": 0}, "not divisible by 3"), ({"tp": 0}, "tp: '0' is not a whole number in 1.."), ({"tp": -2}, "tp: '-2' is not a whole number")):
         with pytest.raises(mxact.Error, match=sentence):
             mxact.pack(layer, "EMULATION", **choices, **arguments)
 
@@ -295,6 +295,7 @@ def test_what_a_checkpoint_is_not_asked() -> None:
         (lambda: mxact.pack(CHECKPOINT, "TRITON", layer=7), "layer 7 is not in 0.."),
         (lambda: mxact.pack(CHECKPOINT, "TRITON", layer=0, order="standard"), "order is not given: the checkpoint says it"),
         (lambda: mxact.pack(CHECKPOINT, "TRITON", layer=0, tp=2), "rank is missing"),
+        (lambda: mxact.pack(CHECKPOINT, "TRITON", layer=0, tp=0), "tp: '0' is not a whole number in 1.."),
         (lambda: mxact.pack(CHECKPOINT, "TRITON", layer=0, tp=2, rank=2), "rank 2 is not in 0..1"),
         (lambda: mxact.pack(CHECKPOINT, "TRITON", layer=0, warps=2), "'warps' is no choice of a checkpoint's conversion"),
         (lambda: mxact.pack(CHECKPOINT / "nothing", "TRITON", layer=0), "nothing"),

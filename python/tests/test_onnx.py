@@ -113,6 +113,25 @@ def test_what_onnxruntime_does_otherwise_is_named(tmp_path: Path) -> None:
     assert mxact.inspect(layer(tmp_path / "gemm.onnx", gemm, bias=0.3125, zero=TensorProto.INT8))["words"] == []
 
 
+def test_numbers_that_no_sound_file_has_are_named(tmp_path: Path) -> None:
+    codes = np.ones((2, 32), np.int8)
+    codes[1] = 0
+
+    def words(scales: Any, zero: int | None = None) -> list[tuple[str, str]]:
+        constants = [numpy_helper.from_array(codes, "w"), numpy_helper.from_array(np.float32(scales), "s")]
+        if zero is not None:
+            constants.append(numpy_helper.from_array(np.full(2, zero, np.int8), "z"))
+        node = helper.make_node("DequantizeLinear", ["w", "s", *(["z"] if zero is not None else [])], ["y"], name="back", axis=0)
+        return [(word["rule"], word["says"]) for word in mxact.inspect(saved(tmp_path / "unsound.onnx", [node], constants))["words"]]
+
+    assert words([1, 1]) == []
+    assert words([np.nan, np.inf]) == [("numbers that are none", "2 of 2 scales of w are NaN or Inf")]
+    assert words([1, -1]) == [("a negative scale", "1 of 2 scales of w are negative")]
+    assert words([1, 0]) == []  # over codes that are 0
+    assert words([0, 1]) == words([0, 1], zero=0) == [("a scale of 0 over codes that are not 0", "1 of 2 scales of w are 0 over codes that are not 0")]
+    assert words([0, 1], zero=1) == []  # codes that stand for 0
+
+
 def test_what_cannot_be_read_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "cut.onnx").write_bytes(b"\xff\xff\xff\xff not a model")
     with pytest.raises(mxact.Error, match="cut.onnx is no ONNX model that the package onnx"):
@@ -140,7 +159,10 @@ def test_the_command(tmp_path: Path) -> None:
     codes, scales = in_blocks(numbers((64, 64)), 1)
     done = asked(saved(tmp_path / "blocks.onnx", *weight(codes, scales, axis=1, block_size=32)))
     assert done.returncode == 0 and "w  FLOAT8E4M3FN [64, 64]  scales FLOAT8E8M0 [64, 2], of blocks of 32 along axis 1" in done.stdout
-    assert asked("model.safetensors").returncode == 2 and asked(str(tmp_path / "none.onnx")).returncode == 2
+    (tmp_path / "empty.onnx").write_bytes(b"")
+    none, empty = asked(str(tmp_path / "none.onnx")), asked(str(tmp_path / "empty.onnx"))
+    assert asked("model.safetensors").returncode == 2 and none.returncode == 3
+    assert (empty.returncode, empty.stdout) == (3, "") and "empty.onnx is no ONNX model: it has no graph" in empty.stderr
 
 
 def test_weights_that_are_quantized_as_the_model_is_loaded(tmp_path: Path) -> None:

@@ -48,6 +48,35 @@ def test_an_unknown_word_leaves_one_entry_unsupported(tmp_path: Path) -> None:
     assert sorted(statuses(tmp_path, 4)) == ["equal", "unmodelled", "unmodelled", "unmodelled"]
 
 
+def test_nothing_is_left_of_a_recording_that_fails(tmp_path: Path) -> None:
+    x = np.linspace(0, 1, 64, dtype=np.float32).reshape(2, 32)
+
+    def changes_values(data: Any) -> Any:
+        return np.bitwise_not(data)
+
+    def half_in_complex(given: Any) -> Any:
+        return given.astype(np.float16), given.astype(np.complex64)
+
+    for name, fn, inputs, sentence in [
+        ("fp16", lambda given: given.astype(np.complex64), x, "no element type for complex64"),
+        ("fp16", lambda given: given[:1].astype(np.float16), x, r"codes of shape \(1, 32\) for numbers of shape \(2, 32\)"),
+        ("fp16", lambda given: given.astype(np.float16), x[:0], r"shape \(0, 32\) has no values"),
+        ("mxfp4", half_in_complex, x, "no element type for complex64"),
+        ("mxfp4", lambda given: given, x, "fn returns ndarray, must return codes and scales"),
+        ("sf_128x4", swizzle_128x4, (2.5, 4), "must be a shape in bytes"),
+        ("sf_128x4", swizzle_128x4, (0, 4), "of positive integers"),
+        ("sf_128x4", swizzle_128x4, 4, "must be a shape in bytes"),
+        ("sf_128x4", changes_values, (128, 4), "the converter changes values"),
+        ("../fp16", swizzle_128x4, (128, 4), "is no name of a format"),
+        ("", swizzle_128x4, (128, 4), "is no name of a format"),
+    ]:
+        with pytest.raises(ValueError, match=sentence):
+            mxact.record(name, fn, inputs, implementation="own", into=tmp_path / "recorded")
+    with pytest.raises(ZeroDivisionError):
+        mxact.record("sf_128x4", lambda data: 1 // 0, (128, 4), implementation="own", into=tmp_path / "recorded")
+    assert list(tmp_path.glob("*/*")) == []
+
+
 def test_arrays_of_numpy_and_ml_dtypes(tmp_path: Path) -> None:
     for dtype, word in [(ml_dtypes.bfloat16, "bf16"), (ml_dtypes.float8_e4m3fn, "u8"), (ml_dtypes.float6_e2m3fn, "u8"), (ml_dtypes.float4_e2m1fn, "u8"), (np.float16, "fp16")]:
         values, kind = as_numpy(np.arange(4).astype(dtype))

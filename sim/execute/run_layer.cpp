@@ -309,6 +309,9 @@ void require_scales(const Execution& execution, bool is_given, const std::string
                "product",
            where);
   }
+  const bool is_read = execution.first->tensor != families::TensorNumber::none || execution.second->tensor != families::TensorNumber::none;
+  if (is_given && !is_read)
+    refuse("--input-scale is given, and quantizer " + std::string(execution.first->name) + " reads no calibrated scale", where);
 }
 
 std::vector<StageValues> stage_forms(const LayerExperts& experts, const LayerTokens& tokens) {

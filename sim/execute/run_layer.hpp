@@ -28,7 +28,7 @@ LayerExperts packed_experts(const families::PackedLayer& packed, const ModelActi
 /// The experts under the launch that such tokens come to.
 LayerExperts settled(LayerExperts experts, std::int64_t tokens, std::int64_t top_k);
 
-/// Throws Error(usage) naming `where` unless the scales that the quantizers need are given.
+/// Throws Error(usage) naming `where` unless scales are given where a quantizer reads them, and there alone.
 void require_scales(const Execution& execution, bool is_given, const std::string& where);
 
 /// What goes through them.

@@ -265,7 +265,12 @@ std::vector<const deployment::PlatformPreset*> chosen_platforms(const std::vecto
   if (names.empty()) {
     for (const deployment::PlatformPreset& preset : deployment::all_platforms()) platforms.push_back(&preset);
   }
-  for (const std::string& name : names) platforms.push_back(&deployment::platform_named(name));
+  for (const std::string& name : names) {
+    const deployment::PlatformPreset& preset = deployment::platform_named(name);
+    if (std::ranges::find(platforms, &preset) != platforms.end())
+      throw Error(ErrorCode::usage, "platform " + std::string(preset.name) + " is given twice");
+    platforms.push_back(&preset);
+  }
   return platforms;
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -36,6 +37,15 @@ std::string elsewhere(deployment::Engine engine, const engine::OracleTables& ask
   return {};
 }
 
+/// A cell that came twice would count twice. Throws Error(usage).
+template <typename Value, typename Same, typename Name>
+void require_once(const std::vector<Value>& given, const Same& same, const Name& name) {
+  for (auto one = given.begin(); one != given.end(); ++one) {
+    if (std::any_of(given.begin(), one, [&](const Value& other) { return same(other, *one); }))
+      throw Error(ErrorCode::usage, name(*one) + " is given twice");
+  }
+}
+
 void check_options(const checkpoint::Checkpoint& checkpoint, const VerifyOptions& options) {
   std::vector<std::string_view> known;
   const engine::OracleTables& tables = oracle_of(checkpoint, options.engine);
@@ -50,6 +60,9 @@ void check_options(const checkpoint::Checkpoint& checkpoint, const VerifyOptions
   for (int tp : options.tp) {
     if (tp < 1 || tp > 1024) throw Error(ErrorCode::usage, "tensor parallel size " + std::to_string(tp) + " is not in 1..1024");
   }
+  require_once(options.backends, same_name, [](const std::string& name) { return "backend " + name; });
+  require_once(options.tp, std::equal_to<>(), [](int tp) { return "tensor parallel size " + std::to_string(tp); });
+  require_once(options.contracts, std::equal_to<>(), [](Contract contract) { return "contract " + std::string(name_of(contract)); });
   if (options.dp < 1 || options.dp > 1024) throw Error(ErrorCode::usage, "data parallel size " + std::to_string(options.dp) + " is not in 1..1024");
   if (options.tokens < 1 || options.tokens > 65536) {
     throw Error(ErrorCode::usage, "token count " + std::to_string(options.tokens) + " is not in 1..65536");

@@ -220,6 +220,12 @@ std::vector<Row> config_rows() {
   return {
       {"not JSON", [](Draft& d) { d.config = "hidden_size: 64"; }, {"config.json: byte 0", "not valid JSON"}},
       {"an array", [](Draft& d) { d.config = "[]"; }, {"config.json: byte 0", "must be an object"}},
+      {"a configuration of quantization that is none",
+       [](Draft& d) { d.config = R"({"quantization_config": "mxfp4"})"; },
+       {"config.json", "quantization_config is \"mxfp4\", must be an object"}},
+      {"the same of the text model",
+       [](Draft& d) { d.config = R"({"text_config": {"compression_config": 3}})"; },
+       {"config.json", "compression_config is 3, must be an object"}},
       {"empty", [](Draft& d) { d.config = ""; }, {"config.json: byte 0", "not valid JSON"}},
       {"bytes behind", [](Draft& d) { d.config = "{} {}"; }, {"config.json: byte 3", "not valid JSON"}},
       {"a key twice", [](Draft& d) { d.config = R"({"hidden_size": 64, "hidden_size": 64})"; }, {"config.json: byte 20", "'hidden_size'", "twice"}},
@@ -287,7 +293,11 @@ TEST_CASE("changes that do not concern the experts are accepted") {
   const std::vector<Row> rows{
       {"nothing", [](Draft&) {}, {}},
       {"no config", [](Draft& d) { d.config.reset(); }, {}},
-      {"a config without sizes", [](Draft& d) { d.config = R"({"model_type": "gpt_oss", "quantization_config": {"quant_method": "mxfp4"}, "rope": {"factor": 32.0, "list": [1, [2]]}})"; }, {}},
+      {"a config without sizes",
+       [](Draft& d) {
+         d.config = R"({"model_type": "gpt_oss", "quantization_config": {"quant_method": "mxfp4"}, "rope": {"factor": 32.0, "list": [1, [2]]}})";
+       },
+       {}},
       {"no index", [](Draft& d) { d.has_index = false; }, {}},
       {"no biases",
        [](Draft& d) {

@@ -35,6 +35,12 @@ std::vector<Row> length_rows() {
   return {
       {"empty file", "", container("{}"), {"byte 0", "0 bytes", "header length of 8"}},
       {"seven bytes", std::string(7, '\0'), container("{}"), {"byte 0", "7 bytes"}},
+      {"GGUF", std::string("GGUF\3\0\0\0\0\0\0\0", 12), container("{}"), {"is a GGUF file, not safetensors"}},
+      {"a pickle in a zip archive",
+       std::string("PK\3\4\0\0\10\10\0\0", 10),
+       container("{}"),
+       {"is a zip archive, as torch.save and numpy.savez write, not"}},
+      {"config.json", R"({"model_type": "gpt_oss"})", container("{}"), {"is JSON text, not safetensors"}},
       {"length 0", container_claiming(0, ""), container("{}"), {"byte 0", "header length is 0"}},
       {"length 1", container_claiming(1, "{"), container("{}"), {"byte 0", "header length is 1", "'{}'"}},
       {"length beyond the file", container_claiming(3, "{}"), container("{}"), {"byte 0", "header length is 3", "only 2 bytes"}},

@@ -318,6 +318,17 @@ TEST_CASE("platforms that have a kernel of a backend") {
   REQUIRE(error);
   CHECK(error->code() == ErrorCode::unsupported);
   CHECK(std::string(error->what()).find("has no kernel of TRITON on sm89; it has on SM90, SM100") != std::string::npos);
+  // Of another format the device alone decides. Source: vllm fused_moe/fused_marlin_moe.py, MarlinExperts: cuda, capability 75 and above.
+  for (const char* scheme : {"nvfp4", "mxfp8", "fp8-block", "fp8-channel"}) {
+    INFO(scheme);
+    families::Setting setting{.sizes = {}, .padded = {}, .form = {}, .engine = deployment::kVllm2026_08, .arch = families::Arch::sm75};
+    CHECK_NOTHROW(checkpoint::check_takes_device("MARLIN", setting, deployment::scheme_named(scheme)));
+    setting.arch = families::Arch::cpu;
+    const std::optional<Error> refused = error_of([&] { checkpoint::check_takes_device("MARLIN", setting, deployment::scheme_named(scheme)); });
+    REQUIRE(refused);
+    CHECK(refused->code() == ErrorCode::unsupported);
+    CHECK(std::string(refused->what()).find("has no kernel of MARLIN on cpu; it has on SM75, SM80") != std::string::npos);
+  }
 }
 
 }  // namespace mx::tests

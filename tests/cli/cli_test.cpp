@@ -58,10 +58,27 @@ TEST_CASE("misuse gets one line, exit 2, and nothing on stdout") {
       {"compare ocp", 2, "PROFILE_B is required: mxact compare takes PROFILE_A PROFILE_B FORMAT"},
       {"verify --platform SM101", 2, "unknown platform 'SM101' (did you mean SM100, SM103, SM110 or SM121?"},
       {"verify --backend MARLINN", 2, "unknown backend 'MARLINN' (did you mean MARLIN?)"},
+      {"verify --platform SM100 --platform B200", 2, "platform SM100 is given twice"},
+      {"verify --platform SM100 --backend MARLIN --backend MARLIN", 2, "backend MARLIN is given twice"},
+      {"verify --platform SM100 --tp 2,1,2", 2, "tensor parallel size 2 is given twice"},
+      {"verify --platform SM100 --contract exact --contract exact", 2, "contract exact is given twice"},
       {"verify --tp 0", 2, "tensor parallel size 0"},
       {"verify --tp -3", 2, "tensor parallel size -3"},
       {"verify --tokens 0", 2, "--tokens"},
-      {"verify ''", 2, "the path is empty"},
+      {"verify ''", 2, "CHECKPOINT: is empty: say a value, or leave it out (mxact verify --help"},
+      {"audit ''", 2, "DEPLOYMENT: is empty"},
+      {"audit --tp 2", 2, "--tp is for one deployment: name its file or directory"},
+      {"audit --needs --ep", 2, "--ep is for one deployment"},
+      {"engine diff 2026-05 2026-08 --env VLLM_BATCH_INVARIANT=1", 2, "--env is for one deployment"},
+      {"select --diff a.info b.info --moe-backend marlin", 2, "--moe-backend is for one deployment: --diff compares two files as they are"},
+      {"audit --oracle ''", 2, "--oracle: is empty"},
+      {"matrix '' --platform SM100", 2, "MODEL: is empty"},
+      {"ver e2m1_to_bf16 -i ''", 2, "--input: is empty"},
+      {"ver e2m1_to_bf16 --junit ''", 2, "--junit: is empty"},
+      {"matrix --model gpt-oss-120b -o ''", 2, "--output: is empty"},
+      {"verify --shard '' --part ''", 2, "--shard: is empty"},
+      {"verify --tp ''", 2, "--tp: is empty"},
+      {"compare '' '' mxfp4", 2, "PROFILE_A: is empty"},
       {"verify --seed -1", 2, "'-1' is not a whole number in 0.."},
       {"verify --seed 99999999999999999999", 2, "is not a whole number"},
       {"verify --layers 0", 2, "'0' is not a whole number in 1.."},
@@ -85,9 +102,9 @@ TEST_CASE("misuse gets one line, exit 2, and nothing on stdout") {
       {"quantize awqq 1", 2, "unknown block format 'awqq' (did you mean awq?)"},
       {"quantize awq,zero=middle 1", 2, "rules 'awq,zero=middle': zero=middle: an integer of 2 to 32 bits"},
       {"gen quantize_awq --profile ocp", 2, "quantize_awq takes no --profile; it takes: no choices"},
-      {"formats --profile ''", 2, "unknown profile ''"},
-      {"formats --format ''", 2, "unknown format ''"},
-      {"formats --contract ''", 2, "unknown contract ''"},
+      {"formats --profile ''", 2, "--profile: is empty"},
+      {"formats --format ''", 2, "--format: is empty"},
+      {"formats --contract ''", 2, "--contract: is empty"},
       {"formats --p3109 binary8p4se,", 2, "'' names no format"},
       {"quantize mxfp4 1 2 3", 2, "3 values are no whole blocks: mxfp4 has blocks of 32"},
       {"quantize mxfp4", 2, "no values"},
@@ -107,6 +124,10 @@ TEST_CASE("misuse gets one line, exit 2, and nothing on stdout") {
       {"layout show XPU --format mxfp4 --shape 32x32", 2, "--tensor is missing"},
       {"layout show sf_128x4 --shape 4x4 --tensor w13_weight", 2, "unknown choice 'tensor'"},
       {"layout show sf_128x4 --shape 4x4 --set nonsense", 2, "'nonsense' is not KEY=VALUE"},
+      {"layout show sf_128x4 --shape 4x4 --set unit-bits=4 --set unit-bits=8", 2, "--set: unit-bits is given twice"},
+      {"layout show XPU --format mxfp4 --tensor w13_weight --shape 32x32 --tp 1 --set tp=2", 2, "--set: tp is given twice"},
+      {"layout show XPU --library flashinfer=0.6.17 --library flashinfer=0.6.18", 2, "--library: 'flashinfer' is given twice"},
+      {"verify --launch step_k=32,w2.step_k=64,step_k=128", 2, "launch: step_k: is given twice"},
       {"layout show FLASHINFER_TRTLLM_MXFP4_BF16 --tensor w13_weight --shape 128x128 --padded 160x128", 2, "2I = 320 is not a multiple of 128"},
       {"layout list --backend sf_128x4", 2, "sf_128x4 is a building block, not a backend"},
       {"layout list --backend NOPE", 2, "--backend: unknown backend 'NOPE' (known: FLASHINFER_TRTLLM_MXFP4_BF16 "},
@@ -131,6 +152,8 @@ TEST_CASE("misuse gets one line, exit 2, and nothing on stdout") {
       {"verify no-such-directory", 3, "no-such-directory"},
       {"witness no-such-directory", 3, "no-such-directory"},
       {"witness", 2, "PATH is required"},
+      {"witness . .", 2, "PATH: '.' is given twice"},
+      {"faults oracle oracle", 2, "FAULT: 'oracle' is given twice"},
       {"witness . --ledger", 2, "PATH excludes --ledger"},
   };
   for (const Misuse& misuse : table) {
@@ -141,6 +164,12 @@ TEST_CASE("misuse gets one line, exit 2, and nothing on stdout") {
     CHECK(run.err.find(misuse.message) != std::string::npos);
     CHECK(std::count(run.err.begin(), run.err.end(), '\n') == 1);
   }
+}
+
+TEST_CASE("an audit of an oracle for which no deployments are written checked nothing") {
+  const mx::support::Json json = run_json("audit --oracle unquantized", 5);
+  CHECK(json["deployments"] == 0);
+  CHECK(json["verdict"] == "MISTRUSTED");
 }
 
 TEST_CASE("witness shows the ledger without a set") {
@@ -208,7 +237,9 @@ TEST_CASE("quantize reads arguments or standard input") {
 TEST_CASE("a device that takes no output is a resource error") {
   for (const char* verb : {"formats --json", "doctor", "--help", "--version", "layout list"}) {
     INFO(verb);
-    CHECK(run_mxact(std::string(verb) + " > /dev/full").status == 6);
+    const Run full = run_mxact(std::string(verb) + " > /dev/full");
+    CHECK(full.status == 6);
+    CHECK(full.err.starts_with("mxact: error: stdout cannot be written"));
   }
 }
 

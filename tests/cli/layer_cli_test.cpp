@@ -313,6 +313,7 @@ TEST_CASE("layer says what it does not take, and leaves nothing half written") {
            {"layer " + quoted(scratch.path() / "nowhere") + " --platform SM90" + kTokens, 3, "nowhere"},
            {head + "--layer 0 --router --x " + tiny() + "/expected.safetensors:x", 2, "has no tensor 'x'; it has 'layers.0.mlp.out.bf16'"},
            {head + kTokens + " --input-scale 1", 2, "--input-scale: is FIRST,SECOND"},
+           {head + kTokens + " --input-scale 1,1", 2, "--input-scale is given, and quantizer none reads no calibrated scale"},
            {head + kTokens + " -o " + path("x.npy"), 3, "x.npy"},
        }) {
     INFO(one.arguments);

@@ -206,6 +206,8 @@ TEST_CASE("what no recipe holds is refused with its rule") {
       "takes the tensor's decode scale");
   says("block=16,element=(e2m1,round=stochastic-floor,random=8,overflow=saturate),scale=e8m0,rule=floor", "no random bits");
   says("block=16,element=e2m1,scale=e4m3fn,rule=quotient,factor=quotient", "element does not say how elements are rounded");
+  says(std::string(kMx) + ",least-amax=bf800000", "least-amax=bf800000: fp32 bits without a sign, and of no NaN");
+  says(std::string(kMx) + ",zero-amax=7fc00000", "zero-amax=7fc00000: fp32 bits without a sign");
   says("block=16,block=16,element=e2m1,scale=e8m0,rule=floor", "block is said twice");
   says("block=16,element=(e2m1,scale=e8m0,rule=floor", "without its ')'");
   CHECK_THROWS_AS(block_format_named(kMx), Error);

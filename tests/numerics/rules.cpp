@@ -158,6 +158,10 @@ TEST_CASE("what no text can say is told with the rule") {
            {"e4m3,fn,round=nearest-up,overflow=nan", "this rounding is of formats of powers alone"},
            {"e4m3,fn,round=rne,overflow=nan,negative=zero", "negative is of formats without sign"},
            {"e4m3,fn,round=rne,overflow=nan,through=e4", "through=e4: the name of a format"},
+           {"e4m3,fn,round=rne,overflow=nan,range=43f80000..43f00000:7e", "nothing lies from the first magnitude on and below the second"},
+           {"e4m3,fn,round=rne,overflow=nan,range=43f00000..7fc00000:7e", "range=7fc00000: fp32 bits without a sign, and of no NaN"},
+           {"e4m3,fn,round=rne,overflow=nan,range=c3f00000..43f80000:7e", "range=c3f00000: fp32 bits without a sign"},
+           {"e4m3,fn,round=rne,overflow=nan,least-input=bf800000", "least-input=bf800000: fp32 bits without a sign"},
            {"e4m3,,fn", "an empty word"},
            {"e4m3,fn)", "a ')' without its '('"},
            {"round=rne,overflow=ieee", "a format is named: it is the first word"},
@@ -167,6 +171,15 @@ TEST_CASE("what no text can say is told with the rule") {
     INFO(row.text);
     CHECK_THAT(message(row.text), Catch::Contains(std::string(row.says)));
   }
+}
+
+TEST_CASE("a range that ends at Inf has all finite numbers from its first on") {
+  // Of e4m3 whose codes are all numbers 480 is the largest; the range takes it, and what is above, to 448. Inf is none of them.
+  constexpr std::string_view kFrom480 = "e4m3,bias=7,finite,round=rne,overflow=saturate,nan=00,range=43f00000..7f800000:7e";
+  CHECK(into(kFrom480, 0x43EFFFFF) == 0x7F);
+  CHECK(into(kFrom480, 0x43F00000) == 0x7E);
+  CHECK(into(kFrom480, 0xFF7FFFFF) == 0xFE);
+  CHECK(into(kFrom480, kInf) == 0x7F);
 }
 
 TEST_CASE("overflow=wrap drops the carry: the code of a wider exponent without its top bits") {

@@ -56,6 +56,16 @@ TEST_CASE("what is no tuned file is refused at its place") {
              Contains("has 08 twice"));
 }
 
+TEST_CASE("what a launch has for the second product alone holds there in either order") {
+  for (const char* text : {"step_k=32,w2.step_k=64", "w2.step_k=64,step_k=32"}) {
+    INFO(text);
+    const families::LaunchChoice choice = support::launch_of(text);
+    CHECK(choice.find(families::LaunchKey::step_k) == 32);
+    CHECK(choice.find(families::LaunchKey::step_k, families::kSecondProduct) == 64);
+  }
+  CHECK_THROWS_WITH(support::launch_of("w2.step_k=64,w2.step_k=32"), Contains("launch: w2.step_k: is given twice"));
+}
+
 TEST_CASE("a launch takes a tuned file beside its numbers") {
   const tests::TemporaryDirectory scratch;
   const std::string path = (scratch.path() / "tuned.json").string();

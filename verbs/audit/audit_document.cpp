@@ -106,7 +106,9 @@ Document audit_document(const AuditReport& report, const AskedEngine& asked, std
     document.note("no ledger holds " + document.engine + ": what differs from that of " + std::string(deployment::name_of(audit::kLedgerEngine)) +
                   " fails nothing");
   note_release(document, asked, oracles);
-  document.ended(held && !differences.empty() ? 1 : 0);
+  constexpr int kNothing = 5;
+  if (report.checks == 0) document.note("nothing was checked: no deployments are written for what was asked");
+  document.ended(report.checks == 0 ? kNothing : held && !differences.empty() ? 1 : 0);
   return document;
 }
 

@@ -78,7 +78,7 @@ Document checkpoints_document(const checkpoint::CheckpointComparison& result, co
   std::size_t shown = 0;
   for (const checkpoint::TensorOmitted& one : result.omitted) {
     omitted.add({one.name, one.why, one.differs});
-    if (one.differs && shown++ < kShown) document.line(fmt::format("not compared: {}: {}", one.name, one.why));
+    if (one.differs && shown++ < kShown) document.line(fmt::format("not compared: {}: {}", support::printable(one.name), one.why));
     if (one.differs) document.cases.push_back({"mxact.compare", one.name, support::CheckEnd::failed, one.why, {}, replay, second});
   }
   if (shown > kShown) document.line(fmt::format("and {} more; --json has all", shown - kShown));

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <span>
 
@@ -9,6 +11,18 @@ namespace {
 constexpr std::size_t kGap = 2;
 /// A column that would be narrower is not wrapped: the terminal does it as well.
 constexpr std::size_t kNarrowest = 20;
+
+/// Control characters as \xNN: names of files and tensors are anybody's, and must neither colour a terminal nor begin a line of their own. `kept` may
+/// stay.
+std::string plain(std::string_view text, std::string_view kept = {}) {
+  std::string made;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool control = (byte < 0x20 || byte == 0x7F) && kept.find(c) == std::string_view::npos;
+    made += control ? fmt::format("\\x{:02x}", byte) : std::string(1, c);
+  }
+  return made;
+}
 
 /// Columns of a terminal: bytes that begin a character.
 std::size_t width_of(std::string_view text) {
@@ -34,13 +48,15 @@ void append_fields(std::string& text, std::span<const Entry* const> fields) {
   for (const Entry* entry : fields) widest = std::max(widest, width_of(std::get<Field>(*entry).label));
   for (const Entry* entry : fields) {
     const auto& field = std::get<Field>(*entry);
-    text += field.label + std::string(widest + kGap - width_of(field.label), ' ') + field.text + "\n";
+    text += field.label + std::string(widest + kGap - width_of(field.label), ' ') + plain(field.text) + "\n";
   }
 }
 
 }  // namespace
 
-std::string table_text(const std::vector<std::vector<std::string>>& rows, std::size_t width) {
+std::string table_text(const std::vector<std::vector<std::string>>& cells, std::size_t width) {
+  std::vector<std::vector<std::string>> rows = cells;
+  for (std::vector<std::string>& row : rows) std::ranges::transform(row, row.begin(), [](const std::string& cell) { return plain(cell); });
   std::vector<std::size_t> widths;
   for (const auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
@@ -75,8 +91,8 @@ std::string to_text(const Document& document, std::size_t width) {
   }
   std::string text;
   for (auto entry = entries.begin(); entry != entries.end(); ++entry) {
-    if (const auto* line = std::get_if<Line>(*entry)) text += line->text + "\n";
-    if (const auto* note = std::get_if<Note>(*entry)) text += note->text + "\n";
+    if (const auto* line = std::get_if<Line>(*entry)) text += plain(line->text, "\n") + "\n";
+    if (const auto* note = std::get_if<Note>(*entry)) text += plain(note->text, "\n") + "\n";
     if (const auto* table = std::get_if<Table>(*entry); table != nullptr && !table->rows.empty()) text += table_text(table->text(), width);
     if (!std::holds_alternative<Field>(**entry)) continue;
     const auto end = std::find_if_not(entry, entries.end(), [](const Entry* one) { return std::holds_alternative<Field>(*one); });

@@ -63,7 +63,8 @@ Outcome comparison_outcome(const std::vector<Node>& cells) {
     broken += one.broken ? 1 : 0;
     failed = failed || (cell["answer"].text() == "chosen" && (!one.result || one.broken));
   }
-  const std::string counted = fmt::format("{} cells: {} executed, {} of them broken, {} refused", cells.size(), ran, broken, cells.size() - ran);
+  const std::string counted = fmt::format("{} cell{}: {} executed, {} of them broken, {} refused", cells.size(), cells.size() == 1 ? "" : "s", ran,
+                                          broken, cells.size() - ran);
   const auto blind = [](const Node& cell) {
     const std::optional<Node> result = cell.find("result");
     return cell["answer"].text() == "chosen" && result && result->find("mistrusted");

@@ -259,9 +259,9 @@ Outcome verify_outcome(const Run& run) {
   const bool empty = standing == Standing::passed && compared(run) == 0;
   const std::int64_t cells = static_cast<std::int64_t>(run.root()["cells"].items().size());
   return {empty ? Standing::nothing : standing,
-          fmt::format("{} cells: {} passed, {} known to differ, {} failed, {} mistrusted, {} refused, {} not yet modelled; {} units compared", cells,
-                      counts[kPassed], counts[kKnownToDiffer], counts[kFailed], counts[kMistrusted], counts[kRefused], counts[kNotModelled],
-                      compared(run))};
+          fmt::format("{} cell{}: {} passed, {} known to differ, {} failed, {} mistrusted, {} refused, {} not yet modelled; {} units compared", cells,
+                      cells == 1 ? "" : "s", counts[kPassed], counts[kKnownToDiffer], counts[kFailed], counts[kMistrusted], counts[kRefused],
+                      counts[kNotModelled], compared(run))};
 }
 
 std::string verify_verdicts(const Run& run) {

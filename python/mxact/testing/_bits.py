@@ -14,7 +14,7 @@ _UNSIGNED = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 
 def bits_of(values: Array) -> Array:
     """The same memory as unsigned integers."""
-    if values.dtype.kind == "V" and values.dtype.isbuiltin == 1 or values.itemsize not in _UNSIGNED:
+    if values.dtype.hasobject or values.dtype.kind == "V" and values.dtype.isbuiltin == 1 or values.itemsize not in _UNSIGNED:
         raise Error(f"an array of {values.dtype} has no bits to compare: 1, 2, 4 or 8 bytes an element")
     return values.view(_UNSIGNED[values.itemsize])
 

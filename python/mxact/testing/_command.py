@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from mxact._arguments import Array
-from mxact._error import Error
+from mxact._error import STATUSES, Error
 from mxact._tables import layouts
 from mxact.testing import _comparisons
 from mxact.testing._converters import assert_converter
@@ -27,7 +27,6 @@ from mxact.testing._runs import Broken, settings, told
 # As the program's exit statuses are: held, failed, nothing answered; a wrong command line and what else ends a verb by an error.
 HELD, FAILED, NOTHING = 0, 1, 5
 _FOR_PROGRAM = 80
-_STATUSES = {"usage": 2, "input": 3, "unsupported": 4, "resource": 6}
 
 
 class Parser(argparse.ArgumentParser):
@@ -190,9 +189,9 @@ def _asked(words: list[str], for_program: bool) -> int:
     except Error as error:
         sentence = f"{error.place + ': ' if error.place and error.place not in error.message else ''}{error}"
         print(sentence if for_program else f"mxact: {sentence}", file=sys.stdout if for_program else sys.stderr)
-        status = _STATUSES.get(error.code, _STATUSES["usage"])
+        status = STATUSES.get(error.code, STATUSES["usage"])
         # Of a Python without this package the program hears 4.
-        return status if status == _STATUSES["usage"] or not for_program else _FOR_PROGRAM + status
+        return status if status == STATUSES["usage"] or not for_program else _FOR_PROGRAM + status
 
 
 def _name(asked: argparse.Namespace) -> str:

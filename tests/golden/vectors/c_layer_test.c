@@ -113,6 +113,10 @@ int main(int argc, char** argv) {
   CHECK(strstr(mxact_layer_error(), "MARLIN") != NULL);
   CHECK(mxact_layer_open(argv[1], 7, "backend=MARLIN,platform=SM90", &layer) == MXACT_LAYER_USAGE);
   CHECK(mxact_layer_open(argv[1], 0, "platform=SM90", &layer) == MXACT_LAYER_USAGE);
+  CHECK(mxact_layer_open(argv[1], 0, "backend=MARLIN,platform=SM90,tp=2", &layer) == MXACT_LAYER_USAGE);
+  CHECK(strstr(mxact_layer_error(), "which of the 2 ranks is run?") != NULL);
+  CHECK(mxact_layer_open(argv[1], 0, "backend=MARLIN,platform=SM90,backend=TRITON", &layer) == MXACT_LAYER_USAGE);
+  CHECK(strstr(mxact_layer_error(), "backend: is given twice") != NULL);
   CHECK(mxact_layer_open(argv[1], 0, "contract=int8-block,platform=SM90", &layer) == MXACT_LAYER_USAGE);
   CHECK(strcmp(mxact_layer_error(), "platform: is of a backend's kernels, and a contract is of none") == 0);
   CHECK(mxact_layer_open(argv[1], 0, "backend=MARLIN,platform=SM90,launch.block=3", &layer) == MXACT_LAYER_USAGE);

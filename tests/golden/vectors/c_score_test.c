@@ -61,6 +61,8 @@ int main(void) {
   CHECK(mxact_score_open("f32_to_e4m3fx", NULL, &score) == MXACT_SCORE_USAGE);
   CHECK(strstr(mxact_score_error(), "e4m3fn") != NULL);
   CHECK(mxact_score_open("f32_to_e4m3fn", "flags", &score) == MXACT_SCORE_USAGE);
+  CHECK(mxact_score_open("f32_to_e4m3fn", "flags=yes flags=no", &score) == MXACT_SCORE_USAGE);
+  CHECK(strstr(mxact_score_error(), "flags is given twice") != NULL);
   CHECK(mxact_score_open("f32_to_e4m3fn", "flag=yes", &score) == MXACT_SCORE_USAGE);
   CHECK(mxact_score_open("f32_to_e4m3fn", "flags=ieee nan=free", &score) == MXACT_SCORE_OK);
   CHECK(mxact_score_put(score, 0x3F800001, 0) == MXACT_SCORE_OK && mxact_score_put(score, 0x38, 0) == MXACT_SCORE_OK);

@@ -57,6 +57,13 @@ TEST_CASE("a document as text: labels and columns are padded, no line ends with 
   Document empty{"thing"};
   empty.table({"rows", {{"a", "a"}}});
   CHECK(to_text(empty).empty());
+  // Names are anybody's: none may colour a terminal, and in a column none begins a line.
+  Document names{"names"};
+  names.field("file", "file", "a\x1b[31m", "a\x1b[31m\nPASSED");
+  names.table({"rows", {{"name", "name"}}, {{"b\r\nPASSED"}}});
+  names.line("c\x1b[2J\nd\x7f");
+  names.note("e\a");
+  CHECK(to_text(names) == "file  a\\x1b[31m\\x0aPASSED\nname\nb\\x0d\\x0aPASSED\nc\\x1b[2J\nd\\x7f\ne\\x07\n");
   CHECK(body_json(empty)["rows"].dump() == "[]");
 }
 

@@ -221,6 +221,10 @@ TEST_CASE("models: a file that is wrong ends with its exit code and names what i
     ++rows;
   }
   CHECK(rows == 52);
+  // DeepSeek's step is one of the lists that decide, and is said once.
+  const Said dense = said_of(kWords / "bad" / "first-dense-all", {.engine = "vllm@2026-11", .platform = "SM90"});
+  CHECK(dense.text.find("none of its 61 layers has any, first_k_dense_replace is 61, moe_layer_freq is 1") != std::string::npos);
+  CHECK(dense.text.find("moe_layer_freq is 1, moe_layer_freq") == std::string::npos);
 }
 
 TEST_CASE("models: sizes that ranks cannot share end as the engine's do, and sequence parallelism is that of the class") {

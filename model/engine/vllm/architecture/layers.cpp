@@ -155,7 +155,9 @@ std::string deciding(const ArchitectureRow& row, const FieldReader& fields) {
   std::string text;
   const auto add = [&](std::string_view name) {
     const ConfigValue* const value = name.empty() ? nullptr : fields.given(name);
-    if (value != nullptr) text += (text.empty() ? "" : ", ") + fields.called(name) + " is " + value->written();
+    // A row's field may be one of the lists below, too.
+    const bool is_said = !name.empty() && text.find(fields.called(name) + " is ") != std::string::npos;
+    if (value != nullptr && !is_said) text += (text.empty() ? "" : ", ") + fields.called(name) + " is " + value->written();
   };
   for (const std::string_view name : {row.first.names[0], row.last.names[0], row.step.names[0]}) add(name);
   for (const std::string_view name :
