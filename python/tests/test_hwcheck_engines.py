@@ -125,3 +125,14 @@ def test_a_softmax_by_lanes_is_that_of_its_text(steps: dict[str, StageQuestion])
     total = ((scores[chosen[0]] + scores[chosen[1]]) + scores[chosen[2]]) + scores[chosen[3]]
     _, weights = steps["vllm.topk_softmax"].ways["softmax by lanes, renormalized"]((logits,))
     assert weights[0].tolist() == [scores[expert] * (np.float32(1) / total) for expert in chosen]
+
+
+def test_the_quantizer_of_groups_is_known_by_the_release_that_is_installed(steps: dict[str, StageQuestion], monkeypatch: pytest.MonkeyPatch) -> None:
+    # 103.5 of 138 is 336 of 448, halfway between two codes, 0x7A and 0x7B; the product with the scale's reciprocal is a unit above.
+    x = np.zeros((1, 1024), np.float32)
+    x[0, :2] = 138, 103.5
+    for release, code in (("0.29.0", 0x7A), ("0.32.0", 0x7A), ("0.33.0", 0x7B), ("1.0", 0x7B)):
+        monkeypatch.setattr(_engine_stages, "version", lambda _, release=release: release)
+        step = next(row for row in _engine_stages.stage_questions() if row.name == "vllm.per_token_group_fp8_quant")
+        found = step.ways[step.rule]((x.astype(_engine_stages._BF16),))[0][0, 1]
+        assert found == code, (release, step.rule)

@@ -163,3 +163,19 @@ def test_what_is_not_taken(change: dict[str, Any], sentence: str) -> None:
     with pytest.raises(mxact.Error) as refused:
         run(**change)
     assert sentence in str(refused.value)
+
+
+def test_a_version_without_conversions_computes_by_its_own_arithmetic(tmp_path: Path) -> None:
+    """0.33.0 multiplies a group by its scale's reciprocal: 103.5 of 138 is 336 of 448, halfway between two codes, and a unit above."""
+    weights = {
+        "w13_weight": np.zeros((1, 256, 128), np.uint8),
+        "w13_weight_scale": np.ones((1, 2, 1), np.float32),
+        "w2_weight": np.zeros((1, 128, 128), np.uint8),
+        "w2_weight_scale": np.ones((1, 1, 1), np.float32),
+    }
+    x = np.zeros((1, 128), BF16)
+    x[0, :2] = 138, 103.5
+    for engine, code in (("2026-05", 0x7A), ("2026-08", 0x7A), ("2026-11", 0x7B), ("vllm==0.33.0", 0x7B)):
+        packed = mxact.pack(weights, "TRITON", engine=engine, format="fp8_block", order="standard", platform="sm90")
+        made = mxact.layer(packed, x, np.zeros((1, 1), np.int32), activation="SILU", stages=["a1_codes"], launch={"e8m0": 0})
+        assert np.asarray(made["a1_codes"])[0, :2].tolist() == [0x7E, code], engine

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from functools import partial
+from importlib.metadata import PackageNotFoundError, version
 
 import numpy as np
 
@@ -76,8 +78,17 @@ def _group_way(profile: str, given: Arrays) -> Arrays:
     return np.asarray(found.codes).view(np.uint8), np.asarray(found.scales)
 
 
-def _entry_way(powers: int, given: Arrays) -> Arrays:
-    """x as it enters TRITON's first product of FP8 in blocks."""
+def _times_reciprocal() -> bool:
+    """Whether vLLM is here whose quantizer of groups multiplies by the scale's reciprocal. Source: outputs of an H200, 0.32.0 and 0.33.0."""
+    try:
+        release = version("vllm")
+    except PackageNotFoundError:
+        return False
+    return tuple(int(part) for part in re.findall(r"\d+", release)[:2]) >= (0, 33)
+
+
+def _entry_way(powers: int, engine: str, given: Arrays) -> Arrays:
+    """x as it enters TRITON's first product of FP8 in blocks by a version of the engine."""
     tokens, hidden = given[0].shape
     layer_of_one = {
         "w13_weight": np.zeros((1, 256, hidden), np.uint8),
@@ -85,7 +96,7 @@ def _entry_way(powers: int, given: Arrays) -> Arrays:
         "w2_weight": np.zeros((1, hidden, 128), np.uint8),
         "w2_weight_scale": np.ones((1, hidden // 128, 1), np.float32),
     }
-    packed = pack(layer_of_one, "TRITON", format="fp8_block", order="standard", platform="sm90")
+    packed = pack(layer_of_one, "TRITON", engine=engine, format="fp8_block", order="standard", platform="sm90")
     ids = np.zeros((tokens, 1), np.int32)
     run = layer(packed, given[0], ids, activation="SILU", stages=["a1_codes", "a1_scales"], launch={"e8m0": powers})
     return np.asarray(run["a1_codes"]), np.asarray(run["a1_scales"])
@@ -182,9 +193,9 @@ def stage_questions() -> Iterator[StageQuestion]:
     yield StageQuestion("vllm.silu_and_mul", "vllm", "silu_and_mul", "bf16 -> bf16", _every_gate, _activated("silu_and_mul", False), gate, "silu_and_mul")
     yield StageQuestion("vllm.swigluoai_and_mul", "vllm", "swigluoai_and_mul", "bf16 -> bf16", _every_gate, _activated("swigluoai_and_mul", True, 1.702, 7.0), gate, "swiglu_oai_cuda")
     groups = _ways(list(profiles()), _group_way, (_far_apart(few)[0][:1],))
-    entries = {"a1 of TRITON, fp8_block, e8m0=0": partial(_entry_way, 0), "a1 of TRITON, fp8_block, e8m0=1": partial(_entry_way, 1)}
-    groups |= entries
-    for suffix, powers, rule in zip(("", ".ue8m0"), (False, True), entries, strict=True):
+    divided, multiplied, power = (f"a1 of TRITON, fp8_block, {word}" for word in ("e8m0=0", "e8m0=0, vllm@2026-11", "e8m0=1"))
+    groups |= {divided: partial(_entry_way, 0, "2026-08"), multiplied: partial(_entry_way, 0, "2026-11"), power: partial(_entry_way, 1, "2026-08")}
+    for suffix, powers, rule in (("", False, multiplied if _times_reciprocal() else divided), (".ue8m0", True, power)):
         yield StageQuestion(f"vllm.per_token_group_fp8_quant{suffix}", "vllm", "per_token_group_fp8_quant", "bf16 -> e4m3fn, f32", _far_apart, _grouped(powers), groups, rule)
     sums = {
         "fp32 in order": partial(_sum_way, "f32", 1),
