@@ -43,6 +43,11 @@ inline bool on_sm90(Arch arch) { return arch == Arch::sm90; }
 inline bool on_nvidia(Arch arch) { return platform_of(arch) == deployment::PlatformKind::cuda; }
 inline bool on_cpu(Arch arch) { return arch == Arch::cpu; }
 
+/// What the engine's functions between the products compute otherwise from a version on (between.cpp).
+inline constexpr std::string_view kActivationSet = "golden/witness/hardware/activations_h200";
+inline constexpr KnownDifference kZeroIsAdded{on_nvidia, "an up of -0 acts as +0", kActivationSet, deployment::since(deployment::kVllm2026_08)};
+inline constexpr std::array kAppliedChanges{kZeroIsAdded};
+
 /// Whose outputs showed a known difference.
 inline constexpr std::string_view kH100 = "outputs of an H100, vllm at 7e1b45a09, not recorded here";
 inline constexpr std::string_view kElsewhere = "outputs of the kernel, not recorded here";

@@ -78,7 +78,13 @@ TEST_CASE("engine diff says where a backend that both choose computes otherwise"
   }
   CHECK(says(all, "operands are exchanged"));
   CHECK(says(all, "slots are summed in fp32"));
-  CHECK(run_json("engine diff 2026-08 2026-11 '" + file.string() + "'")["arithmetic"].size() == 0);
+  CHECK(says(all, "an up of -0 acts as +0"));
+  // Outputs of an H200: 0.33.0 multiplies groups by the scale's reciprocal.
+  const Json november = run_json("engine diff 2026-08 2026-11 '" + file.string() + "'")["arithmetic"];
+  REQUIRE(november.size() == 1);
+  CHECK(november[0]["deployments"] == 1);
+  CHECK(
+      says(november[0]["where"].get<std::string>(), "quantized by vllm-group-cuda-times-reciprocal, before by vllm-group-cuda, since vllm@2026-11"));
 }
 
 TEST_CASE("engine diff says where the weights lie otherwise, or that no layout is known") {

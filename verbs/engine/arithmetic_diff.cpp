@@ -27,6 +27,16 @@ void ArithmeticChanges::add(std::string_view oracle, const deployment::Hardware&
       add_change(difference.where, families::where_text(difference), difference.source);
     }
   }
+  const auto added = [&](std::string_view name) {
+    const families::Quantizer &then = families::quantizer_on(name, arch, before_), &now = families::quantizer_on(name, arch, after_);
+    if (then.profile == now.profile) return false;
+    add_change("activations in groups",
+               fmt::format("activations are quantized by {}, before by {}, since {}; scales that are powers of two stay", now.profile, then.profile,
+                           deployment::name_of(now.engines.since)),
+               now.source);
+    return true;
+  };
+  if (!added(row->first)) added(row->second);
   const families::SlotSum then = families::slot_sum_on(*row, arch, before_), now = families::slot_sum_on(*row, arch, after_);
   if (then == now) return;
   add_change("the sum of slots",

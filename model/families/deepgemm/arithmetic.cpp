@@ -55,6 +55,7 @@ constexpr ExecutionRow fp8(std::string_view backend, const ActivationUse& silu) 
 constexpr ExecutionRow contiguous() {
   ExecutionRow row = fp8("DEEPGEMM", kLimitedSilu);
   row.launch = launch;
+  row.changes = kAppliedChanges;
   row.held = kHeld;
   return row;
 }

@@ -16,6 +16,7 @@ constexpr ExecutionRow mxfp4() {
   row.silu = kTorchLimitedSilu;
   row.others = kApplied;
   row.callback = true;
+  row.changes = kAppliedChanges;
   row.slot = SlotRule::weighted_rounded;
   row.sum = SlotSum::bf16;
   return row;
@@ -37,6 +38,7 @@ constexpr ExecutionRow nvfp4() {
   emulation.silu = kTorchLimitedSilu;
   emulation.others = kApplied;
   emulation.callback = true;
+  emulation.changes = kAppliedChanges;
   emulation.slot = SlotRule::weighted_rounded;
   emulation.sum = SlotSum::bf16;
   return emulation;

@@ -122,6 +122,9 @@ void nvfp4_launch(const LaunchFacts& facts, Launched& made) {
   made.global_meets_weight = on_nvidia(facts.operation.arch);
 }
 
+constexpr std::array kChanges{kZeroIsAdded, KnownDifference{on_nvidia, "experts on several ranks: SiLU with a limit is rounded once", kActivationSet,
+                                                            deployment::since(deployment::kVllm2026_08)}};
+
 /// Marlin: what leaves a product is bf16 before bias and weight, and so is the sum over at most four slots.
 constexpr ExecutionRow mxfp4(std::string_view backend, bool is_batched) {
   ExecutionRow row = mxfp4_row(backend, Grounds::read, "E/marlin_moe.py; vllm csrc/moe/marlin_moe_wna16, moe_align_sum_kernels.cu (read)");
@@ -129,6 +132,7 @@ constexpr ExecutionRow mxfp4(std::string_view backend, bool is_batched) {
   row.silu = kTorchLimitedSilu;
   row.others = kApplied;
   row.callback = true;
+  row.changes = kChanges;
   row.slot = SlotRule::rounded_weighted_again;
   row.sum = SlotSum::moe_sum;
   row.launch = is_batched ? launch<1, true> : launch<1>;
@@ -149,6 +153,7 @@ constexpr ExecutionRow nvfp4() {
   marlin.silu = kTorchLimitedSilu;
   marlin.others = kApplied;
   marlin.callback = true;
+  marlin.changes = kChanges;
   marlin.slot = SlotRule::rounded_weighted_again;
   marlin.sum = SlotSum::moe_sum;
   marlin.launch = nvfp4_launch;
@@ -167,6 +172,7 @@ constexpr ExecutionRow fp8(WeightFormat format, std::string_view backend = "MARL
   marlin.silu = kTorchLimitedSilu;
   marlin.others = kApplied;
   marlin.callback = true;
+  marlin.changes = kChanges;
   marlin.slot = SlotRule::rounded_weighted_again;
   marlin.sum = SlotSum::moe_sum;
   marlin.launch = format == WeightFormat::fp8_block ? fp8_launch<128> : fp8_launch<0>;

@@ -44,6 +44,7 @@ constexpr ExecutionRow unfused() {
   row.silu = kTorchLimitedSilu;
   row.others = kApplied;
   row.callback = true;
+  row.changes = kAppliedChanges;
   row.bf16_weights = true;
   row.slot = SlotRule::weighted_rounded;
   row.sum = SlotSum::moe_sum;

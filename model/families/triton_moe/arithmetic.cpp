@@ -25,9 +25,9 @@ constexpr std::array kHeldBlocks{HeldOn{on_sm90, Grounds::run, kBlockRuns}};
 constexpr std::array kHeldRows{HeldOn{on_sm90, Grounds::run_by_parts, kRowRuns}};
 
 constexpr auto kSinceAugust = deployment::since(deployment::kVllm2026_08);
-constexpr std::array kRowChanges{KnownDifference{on_sm90, "tiles of 16 or 32 tokens: operands are exchanged", kSwap, kSinceAugust}};
+constexpr std::array kRowChanges{KnownDifference{on_sm90, "tiles of 16 or 32 tokens: operands are exchanged", kSwap, kSinceAugust}, kZeroIsAdded};
 constexpr std::array kBlockChanges{
-    kRowChanges.front(),
+    kRowChanges.front(), kZeroIsAdded,
     KnownDifference{on_sm90, "tiles of 16 or 32 tokens: of scales per 128 the weight's is multiplied first", kSwap, kSinceAugust}};
 
 /// Between the products of squares of 128: one kernel for SiLU and the quantizer, which reads no limit. Source: E/triton_moe.py, TritonExperts.apply;

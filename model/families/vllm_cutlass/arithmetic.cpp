@@ -21,6 +21,7 @@ constexpr ExecutionRow nvfp4() {
   cutlass.silu = kLimitedSilu;
   cutlass.others = kApplied;
   cutlass.callback = true;
+  cutlass.changes = kAppliedChanges;
   return cutlass;
 }
 
@@ -46,6 +47,7 @@ constexpr ExecutionRow fp8(WeightFormat format, std::string_view backend) {
   cutlass.silu = kLimitedSilu;
   cutlass.others = kApplied;
   cutlass.callback = true;
+  cutlass.changes = kAppliedChanges;
   return cutlass;
 }
 
