@@ -163,6 +163,8 @@ constexpr std::array kQuantizers{
     groups("fp8-group128", "vllm-group", kFp8Group128, kVllmGroup, kGroupRuns),
     on(on_nvidia, groups("fp8-group128-ue8m0", "vllm-group-cuda-ue8m0", kFp8Group128, kVllmCudaGroup, kCudaGroupPowerRuns)),
     groups("fp8-group128-ue8m0", "vllm-group-ue8m0", kFp8Group128, kVllmGroup, kGroupPowerRuns),
+    quantizer("fp8-group128-inside", "vllm-group-cuda", kFp8Group128, ScaleScope::block, TensorNumber::none, Grounds::assumed,
+              "the kernel's own: taken as vllm's before 0.33.0"),
     on(on_nvidia, groups("fp8-group64-ue8m0", "vllm-group-cuda-g64-ue8m0", kFp8Group64, kShorterGroups, kPower64)),
     on(on_nvidia, groups("fp8-group32-ue8m0", "vllm-group-cuda-g32-ue8m0", kFp8Group32, kShorterGroups, kPower32)),
     since_november(groups("fp8-group64", "vllm-group-cuda-times-reciprocal-g64", kFp8Group64, kNovemberGroups, kTimes64)),

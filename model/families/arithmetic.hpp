@@ -201,7 +201,8 @@ struct ExecutionRow {
   ExpertAddress address;
   /// What the checkpoint's scales become on the way to the kernel, where it reads others; null: nothing.
   void (*prepare_scales)(layout::LayerUnits& units, const layout::Sizes& sizes) = nullptr;
-  bool callback = false;  ///< its activations are the engine's own functions or triton_kernels': activation_on() has those of the device
+  bool callback = false;          ///< its activations are the engine's own functions or triton_kernels': activation_on() has those of the device
+  bool hands_routing_on = false;  ///< to these functions, which skip the slots of other ranks
   /// What a launch changes, launch.hpp; null: nothing.
   void (*launch)(const LaunchFacts& facts, Launched& made) = nullptr;
   Grounds grounds;  ///< of everything but the unit and the quantizers, which have their own

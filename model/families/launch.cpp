@@ -43,23 +43,28 @@ std::int64_t number(std::string_view text, const LaunchKeyRow& row) {
               "launch: " + std::string(row.name));
 }
 
-constexpr std::string_view kGroupQuantizer = "fp8-group128", kGroupPowers = "fp8-group128-ue8m0";
+constexpr std::string_view kGroupPowers = "fp8-group128-ue8m0";
 
-/// What the engine applies between two products, by its name of the activation. Source: vllm 0.22.1, 0.29.0 and 0.33.0 fused_moe/activation.py.
+/// What the engine applies between two products, by its name of the activation. Source: vllm 0.22.1, 0.29.0 and 0.33.0 fused_moe/activation.py,
+/// and marlin_moe.py, which hands the routing on.
 struct AppliedRow {
   std::string_view activation;
+  bool limited;  ///< of a model with a limit
+  bool mapped;   ///< where experts lie on several ranks, and the row hands the routing on
+  deployment::Versions engines;
   std::string_view kernel;
-  std::string_view limited;  ///< of a model with a limit, since 2026-08; before, the row says it
 };
-constexpr std::array kApplied{AppliedRow{"SILU", "silu_and_mul", "silu_and_mul_with_clamp"}, AppliedRow{"GELU", "gelu_and_mul", "gelu_and_mul"},
-                              AppliedRow{"GELU_TANH", "gelu_tanh_and_mul", "gelu_tanh_and_mul"}};
-
-const Between* applied_by(const ExecutionRow& row, const LaunchFacts& facts) {
-  const auto* const applied = std::ranges::find(kApplied, facts.activation, &AppliedRow::activation);
-  if (!row.callback || platform_of(facts.operation.arch) != deployment::PlatformKind::cuda || applied == kApplied.end()) return nullptr;
-  if (!facts.limited) return &between_named(applied->kernel);
-  return deployment::since(deployment::kVllm2026_08).has(facts.engine) ? &between_named(applied->limited) : nullptr;
-}
+constexpr deployment::Versions kEver = deployment::since(deployment::kVllm2026_05), kSinceAugust = deployment::since(deployment::kVllm2026_08);
+constexpr std::array kApplied{
+    AppliedRow{"SILU", false, false, kEver, "silu_and_mul"},
+    AppliedRow{"SILU", false, true, kEver, "silu_and_mul"},
+    AppliedRow{"SILU", true, false, kSinceAugust, "silu_and_mul_with_clamp"},
+    AppliedRow{"SILU", true, true, kSinceAugust, "swiglu_limit_pad_aware"},
+    AppliedRow{"GELU", false, false, kEver, "gelu_and_mul"},
+    AppliedRow{"GELU", false, true, kEver, "gelu_and_mul"},
+    AppliedRow{"GELU_TANH", false, false, kEver, "gelu_tanh_and_mul"},
+    AppliedRow{"GELU_TANH", false, true, kEver, "gelu_tanh_and_mul"},
+};
 
 bool is_of_both(LaunchKey key) { return key == LaunchKey::tokens || key == LaunchKey::e8m0 || key == LaunchKey::batch_invariant; }
 
@@ -125,13 +130,22 @@ bool uses_e8m0(const LaunchFacts& facts) {
   return runs_deep_gemm(facts) && facts.choice.find(LaunchKey::e8m0).value_or(facts.operation.e8m0 ? 1 : 0) == 1;
 }
 
+const Between* applied_by(const ExecutionRow& row, const AppliedFacts& facts) {
+  if (!row.callback || platform_of(facts.arch) != deployment::PlatformKind::cuda) return nullptr;
+  const auto* const applied = std::ranges::find_if(kApplied, [&](const AppliedRow& one) {
+    return one.activation == facts.activation && one.limited == facts.limited && one.mapped == (facts.mapped && row.hands_routing_on) &&
+           one.engines.has(facts.engine);
+  });
+  return applied == kApplied.end() ? nullptr : &between_named(applied->kernel);
+}
+
 const Between* activates(const Launched& made) { return made.between != nullptr ? made.between : made.applied; }
 
 Launched launched(const ExecutionRow& row, const LaunchFacts& facts) {
   Launched made;
-  const bool in_groups = row.first == kGroupQuantizer && row.second == kGroupQuantizer;
+  const bool in_groups = row.first == kGroupQuantizer || row.second == kGroupQuantizer;
   if (in_groups && uses_e8m0(facts)) made.quantizer = kGroupPowers;
-  made.applied = applied_by(row, facts);
+  made.applied = applied_by(row, {facts.operation.arch, facts.engine, facts.activation, facts.limited, facts.mapped});
   if (row.launch != nullptr) row.launch(facts, made);
   if (in_groups && runs_deep_gemm(facts)) {
     const std::string scales =

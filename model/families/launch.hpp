@@ -138,6 +138,9 @@ struct WeightReading {
   std::uint32_t (*scale)(std::uint32_t f32) = nullptr;  ///< bf16 bits of what an fp32 scale of such weights becomes; null: it stays
 };
 
+/// What quantizes in groups where the engine itself does.
+inline constexpr std::string_view kGroupQuantizer = "fp8-group128";
+
 /// What a launch makes of a row on a device.
 struct Launched {
   std::string contract = {};                   ///< of the products, as contract_named() reads it; empty: the unit's
@@ -145,13 +148,23 @@ struct Launched {
   const Between* between = nullptr;            ///< joins the activation with the second quantizer
   const Between* applied = nullptr;            ///< the engine's function in the place of the row's activation; null: the row's
   bool between_powers = false;                 ///< whose scales are powers of two
-  std::string_view quantizer = {};             ///< in front of both products, in place of the row's; empty: the row's
+  std::string_view quantizer = {};             ///< in place of the row's groups of 128, in front of either product; empty: the row's
   bool global_meets_weight = false;            ///< the scale of a whole expert multiplies the routing weight, not the second product
   WeightReading reading = {};
   std::array<std::optional<SharedSums>, 2> products = {};  ///< of products whose k is shared
   std::string text = {};                                   ///< the launch in words, and what of it was chosen; empty: no launch changes a bit
 };
 
+/// What decides on the engine's function between two products.
+struct AppliedFacts {
+  Arch arch;
+  deployment::Engine engine;
+  std::string_view activation;  ///< the engine's name
+  bool limited;                 ///< of a model with a limit
+  bool mapped;                  ///< experts lie on several ranks
+};
+/// The engine's function; null: the row's activation alone counts.
+const Between* applied_by(const ExecutionRow& row, const AppliedFacts& facts);
 /// The kernel that computes the activation, its quantizer's or the engine's function; null: the row's activation alone counts.
 const Between* activates(const Launched& made);
 

@@ -134,8 +134,10 @@ Execution settled(Execution execution, const LaunchGeometry& geometry) {
   if (!made.contract.empty()) execution.contract = contract_named(made.contract);
   if (!made.quantizer.empty()) {
     const families::Operation& on = execution.operation;
-    execution.first = execution.second =
-        &families::in_groups_of(families::quantizer_on(made.quantizer, on.arch, execution.engine), on.block, on.arch, execution.engine);
+    const families::Quantizer& groups =
+        families::in_groups_of(families::quantizer_on(made.quantizer, on.arch, execution.engine), on.block, on.arch, execution.engine);
+    if (execution.row->first == families::kGroupQuantizer) execution.first = &groups;
+    if (execution.row->second == families::kGroupQuantizer) execution.second = &groups;
   }
   return execution;
 }
@@ -178,10 +180,11 @@ UsedActivation used_activation(const Execution& execution) {
   return used;
 }
 
-bool bounds_by_low_limit(const families::ExecutionRow& row, const ModelActivation& model, deployment::Engine engine) {
+bool bounds_by_low_limit(const families::ExecutionRow& row, const ModelActivation& model, families::Arch arch, deployment::Engine engine) {
   const families::ActivationUse& use = use_of(row, model);
-  if (use.takes_limit && row.callback && deployment::since(deployment::kVllm2026_08).has(engine)) return true;
-  return use.takes_limit && !families::activation_row(use.limited_row.empty() ? use.row : use.limited_row).limit_is_optional;
+  const families::Between* const applied = families::applied_by(row, {arch, engine, model.name, true, false});
+  const std::string_view name = applied != nullptr ? applied->limited : use.limited_row.empty() ? use.row : use.limited_row;
+  return use.takes_limit && !families::activation_row(name).limit_is_optional;
 }
 
 std::vector<std::string> ignored_constants(const families::ExecutionRow& row, const ModelActivation& model) {

@@ -86,7 +86,7 @@ struct UsedActivation {
 };
 UsedActivation used_activation(const families::ExecutionRow& row, const ModelActivation& model);
 /// Whether the backend bounds by a limit of 0 or below it; else it takes such a one for none, or takes no limit.
-bool bounds_by_low_limit(const families::ExecutionRow& row, const ModelActivation& model, deployment::Engine engine);
+bool bounds_by_low_limit(const families::ExecutionRow& row, const ModelActivation& model, families::Arch arch, deployment::Engine engine);
 /// The same on the execution's device.
 UsedActivation used_activation(const Execution& execution);
 /// Constants of the model that the backend does not use: "limit 0x40a00000 of the model, 0x40e00000 in the kernel". Empty: none.

@@ -298,7 +298,7 @@ class RankCheck {
                     "how " + result.backend + " computes is not known: " + run->unknown + "; its bytes are compared and restored");
     }
     if (input_.activation.limit_is_low() &&
-        bounds_by_low_limit(*families::find_execution(result.form.format, result.backend), model, result.served_by))
+        bounds_by_low_limit(*families::find_execution(result.form.format, result.backend), model, result.arch, result.served_by))
       return settle(result, Verdict::mistrusted, low_limit_text(result.backend, input_.activation));
     if (result.execution.find(run->how) == std::string::npos) result.execution += (result.execution.empty() ? "" : "; ") + run->how;
     if (run->grounds) add_new(result.grounds, {*run->grounds});

@@ -49,7 +49,10 @@ constexpr ExecutionRow fp8(WeightFormat format) {
   cutlass.silu = kLimitedSilu;
   cutlass.others = kSquaredRelu;
   cutlass.address = ExpertAddress::offset;
-  if (format == WeightFormat::fp8_block) cutlass.by = QuantizedBy::kernel;
+  if (format == WeightFormat::fp8_block) {
+    cutlass.by = QuantizedBy::kernel;
+    cutlass.first = cutlass.second = "fp8-group128-inside";
+  }
   return cutlass;
 }
 

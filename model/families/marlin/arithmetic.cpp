@@ -4,7 +4,6 @@
 #include <string>
 
 #include "model/families/arithmetic_rows.hpp"
-#include "model/families/between.hpp"
 #include "model/families/launch.hpp"
 #include "model/families/marlin/family.hpp"
 #include "model/families/marlin_product.hpp"
@@ -73,17 +72,10 @@ SharedSums shared_sums(const marlin::Launch& launch, std::int64_t n, std::int64_
 
 void shifted(const LaunchFacts& facts, Launched& made) { made.reading.shifts_scales = on_nvidia(facts.operation.arch); }
 
-/// Marlin hands the routing on, so that slots of other ranks are skipped. Source: vllm 0.29.0 and 0.33.0 marlin_moe.py, silu_and_mul_with_clamp.
-void skip_other_ranks(const LaunchFacts& facts, Launched& made) {
-  const bool is_limited = made.applied != nullptr && made.applied->name == "silu_and_mul_with_clamp";
-  if (is_limited && facts.mapped) made.applied = &between_named("swiglu_limit_pad_aware");
-}
-
 /// Every device of NVIDIA runs one kernel; its grid is Hopper's here. Ranks that share a layer have grids of their own: each tile is whole then.
 template <std::int64_t kGroup, bool kBatched = false>
 void launch(const LaunchFacts& facts, Launched& made) {
   shifted(facts, made);
-  if (!kBatched) skip_other_ranks(facts, made);
   if (facts.operation.arch != Arch::sm90) return;
   const std::int64_t columns = facts.sizes.intermediate * (facts.gated ? 2 : 1);
   const bool fits = marlin::fits(columns, facts.sizes.hidden) && marlin::fits(facts.sizes.hidden, facts.sizes.intermediate);
@@ -132,6 +124,7 @@ constexpr ExecutionRow mxfp4(std::string_view backend, bool is_batched) {
   row.silu = kTorchLimitedSilu;
   row.others = kApplied;
   row.callback = true;
+  row.hands_routing_on = !is_batched;
   row.changes = kChanges;
   row.slot = SlotRule::rounded_weighted_again;
   row.sum = SlotSum::moe_sum;
@@ -153,6 +146,7 @@ constexpr ExecutionRow nvfp4() {
   marlin.silu = kTorchLimitedSilu;
   marlin.others = kApplied;
   marlin.callback = true;
+  marlin.hands_routing_on = true;
   marlin.changes = kChanges;
   marlin.slot = SlotRule::rounded_weighted_again;
   marlin.sum = SlotSum::moe_sum;
@@ -172,6 +166,7 @@ constexpr ExecutionRow fp8(WeightFormat format, std::string_view backend = "MARL
   marlin.silu = kTorchLimitedSilu;
   marlin.others = kApplied;
   marlin.callback = true;
+  marlin.hands_routing_on = true;
   marlin.changes = kChanges;
   marlin.slot = SlotRule::rounded_weighted_again;
   marlin.sum = SlotSum::moe_sum;

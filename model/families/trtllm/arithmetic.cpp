@@ -39,6 +39,7 @@ constexpr ExecutionRow fp8(WeightFormat format) {
                                 "E/trtllm_fp8_moe.py; fi FP8 launchers (read); rounding lies in cubins");
   trtllm.rounds_h13 = false;
   if (format != WeightFormat::fp8_tensor) trtllm.silu = kLimitedSilu;
+  if (format == WeightFormat::fp8_block) trtllm.second = "fp8-group128-inside";
   trtllm.bf16_weights = true;
   trtllm.address = ExpertAddress::offset;
   return trtllm;
