@@ -49,21 +49,18 @@ constexpr std::string_view kGroupPowers = "fp8-group128-ue8m0";
 /// and marlin_moe.py, which hands the routing on.
 struct AppliedRow {
   std::string_view activation;
-  bool limited;  ///< of a model with a limit
-  bool mapped;   ///< where experts lie on several ranks, and the row hands the routing on
+  std::optional<bool> limited;  ///< of a model with a limit; none: either
+  std::optional<bool> mapped;   ///< where experts lie on several ranks, and the row hands the routing on; none: either
   deployment::Versions engines;
   std::string_view kernel;
 };
 constexpr deployment::Versions kEver = deployment::since(deployment::kVllm2026_05), kSinceAugust = deployment::since(deployment::kVllm2026_08);
 constexpr std::array kApplied{
-    AppliedRow{"SILU", false, false, kEver, "silu_and_mul"},
-    AppliedRow{"SILU", false, true, kEver, "silu_and_mul"},
+    AppliedRow{"SILU", false, std::nullopt, kEver, "silu_and_mul"},
     AppliedRow{"SILU", true, false, kSinceAugust, "silu_and_mul_with_clamp"},
     AppliedRow{"SILU", true, true, kSinceAugust, "swiglu_limit_pad_aware"},
-    AppliedRow{"GELU", false, false, kEver, "gelu_and_mul"},
-    AppliedRow{"GELU", false, true, kEver, "gelu_and_mul"},
-    AppliedRow{"GELU_TANH", false, false, kEver, "gelu_tanh_and_mul"},
-    AppliedRow{"GELU_TANH", false, true, kEver, "gelu_tanh_and_mul"},
+    AppliedRow{"GELU", std::nullopt, std::nullopt, kEver, "gelu_and_mul"},
+    AppliedRow{"GELU_TANH", std::nullopt, std::nullopt, kEver, "gelu_tanh_and_mul"},
 };
 
 bool is_of_both(LaunchKey key) { return key == LaunchKey::tokens || key == LaunchKey::e8m0 || key == LaunchKey::batch_invariant; }
@@ -133,8 +130,9 @@ bool uses_e8m0(const LaunchFacts& facts) {
 const Between* applied_by(const ExecutionRow& row, const AppliedFacts& facts) {
   if (!row.callback || platform_of(facts.arch) != deployment::PlatformKind::cuda) return nullptr;
   const auto* const applied = std::ranges::find_if(kApplied, [&](const AppliedRow& one) {
-    return one.activation == facts.activation && one.limited == facts.limited && one.mapped == (facts.mapped && row.hands_routing_on) &&
-           one.engines.has(facts.engine);
+    const bool is_mapped = facts.mapped && row.hands_routing_on;
+    return one.activation == facts.activation && one.limited.value_or(facts.limited) == facts.limited &&
+           one.mapped.value_or(is_mapped) == is_mapped && one.engines.has(facts.engine);
   });
   return applied == kApplied.end() ? nullptr : &between_named(applied->kernel);
 }

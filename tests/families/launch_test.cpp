@@ -175,6 +175,7 @@ TEST_CASE("the engine's activations: version, limit and a map of experts decide 
   for (const deployment::Engine engine : {kVllm2026_05, kVllm2026_08, kVllm2026_11}) {
     CHECK(made(WeightFormat::mxfp4, "MARLIN", "SILU", false, engine) == "silu_and_mul");
     CHECK(made(WeightFormat::mxfp4, "MARLIN", "GELU", false, engine) == "gelu_and_mul");
+    CHECK(made(WeightFormat::mxfp4, "MARLIN", "GELU", true, engine, true) == "gelu_and_mul");
     CHECK(made(WeightFormat::mxfp4, "MARLIN", "GELU_TANH", false, engine) == "gelu_tanh_and_mul");
     CHECK(made(WeightFormat::mxfp4, "MARLIN", "SWIGLUOAI", true, engine) == "the row's");
     CHECK(made(WeightFormat::mxfp4, "MARLIN", "SILU", false, engine, false, Arch::gfx942) == "the row's");
