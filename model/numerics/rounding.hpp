@@ -39,8 +39,10 @@ inline bool is_subnormal(const Value& value, const Format& format) {
   return format.encoding == Encoding::floating && value.cls == ValueClass::finite && top_exponent(value) < min_exponent(format);
 }
 
-/// Whether the magnitude of a finite value is above that of another.
+/// Whether the magnitude of a finite value or zero is above that of another.
 inline bool exceeds(const Value& value, const Value& limit) {
+  // A zero has no top bit, and its exponent says nothing.
+  if (value.significand == 0 || limit.significand == 0) return value.significand > limit.significand;
   if (top_exponent(value) != top_exponent(limit)) return top_exponent(value) > top_exponent(limit);
   // The same binade: with both top bits in bit 63 the significands compare as they are.
   return (value.significand << std::countl_zero(value.significand)) > (limit.significand << std::countl_zero(limit.significand));
